@@ -1,0 +1,80 @@
+//! Who may do what: API keys, JSON Web Tokens and their scopes. Knows nothing of requests.
+
+mod api_key;
+mod crypto;
+mod jwt;
+mod scope;
+mod secret;
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+pub use self::api_key::{ApiKey, KeyDigest, NewKey};
+pub use self::crypto::{RandomUnavailable, random_hex};
+pub use self::jwt::{Algorithm, Claims, Jwt, TokenError};
+pub use self::scope::{Scope, UnknownScope};
+pub use self::secret::Secret;
+use crate::model::Clock;
+
+/// The section `auth` of the configuration: which credentials are accepted.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Settings {
+    /// The accepted API keys. **Default: none**
+    pub api_keys: Vec<ApiKey>,
+    /// How tokens are verified. **Default: none is accepted**
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub jwt: Option<Jwt>,
+}
+
+/// What a caller proved to be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Credential {
+    /// The name of the API key or the `sub` of the token.
+    pub subject: String,
+    scopes: Vec<Scope>,
+}
+
+impl Credential {
+    /// Whether the credential covers the scope; [`Scope::Admin`] covers all.
+    #[must_use]
+    pub fn allows(&self, scope: Scope) -> bool {
+        self.scopes.iter().any(|&own| own == scope || own == Scope::Admin)
+    }
+}
+
+/// Verifies credentials.
+#[derive(Clone, Debug)]
+pub struct Authenticator {
+    settings: Settings,
+    clock: Arc<dyn Clock>,
+}
+
+impl Authenticator {
+    /// Accepts what `settings` accept, at the time `clock` tells.
+    #[must_use]
+    pub fn new(settings: Settings, clock: Arc<dyn Clock>) -> Self {
+        Self { settings, clock }
+    }
+
+    /// Verifies a token; `None` for whatever reason it is not accepted.
+    #[must_use]
+    pub fn token(&self, token: &str) -> Option<Credential> {
+        self.settings.jwt.as_ref()?.verify(token, self.clock.now())
+    }
+
+    /// Verifies an API key, or else a token.
+    ///
+    /// Takes the same time whichever of the keys it is, or none.
+    #[must_use]
+    pub fn key_or_token(&self, text: &str) -> Option<Credential> {
+        let digest = KeyDigest::of(text);
+        let keys = self.settings.api_keys.iter();
+        let known = keys.fold(None, |found, key| if key.sha256 == digest { Some(key) } else { found });
+        match known {
+            Some(key) => key.credential(self.clock.now()),
+            None => self.token(text),
+        }
+    }
+}

@@ -1,0 +1,76 @@
+use serde::{Deserialize, Serialize};
+
+use super::ConfigError;
+
+/// Which cities and provinces there are to select, and which resource can be selected by which.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Areas {
+    /// City codes. **Default: `bdg`, `jbd`, `sby`**
+    pub cities: Vec<String>,
+    /// Province codes (ISO 3166-2). **Default: the 38 of Indonesia**
+    pub provinces: Vec<String>,
+    /// What each resource can be selected by.
+    pub supported: Supported,
+}
+
+/// What each resource can be selected by.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Supported {
+    /// `/floods` and what lies under it. **Default: every default city; `ID-JK`**
+    pub floods: Selectable,
+}
+
+/// The values a resource accepts as selectors.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Selectable {
+    /// Of the parameter `city`.
+    pub city: Vec<String>,
+    /// Of the parameter `admin`.
+    pub admin: Vec<String>,
+}
+
+const CITIES: [&str; 3] = ["bdg", "jbd", "sby"];
+
+/// ISO 3166-2:ID.
+const PROVINCES: [&str; 38] = [
+    "ID-AC", "ID-BA", "ID-BB", "ID-BE", "ID-BT", "ID-GO", "ID-JA", "ID-JB", "ID-JI", "ID-JK", "ID-JT",
+    "ID-KB", "ID-KI", "ID-KR", "ID-KS", "ID-KT", "ID-KU", "ID-LA", "ID-MA", "ID-MU", "ID-NB", "ID-NT",
+    "ID-PA", "ID-PB", "ID-PD", "ID-PE", "ID-PS", "ID-PT", "ID-RI", "ID-SA", "ID-SB", "ID-SG", "ID-SN",
+    "ID-SR", "ID-SS", "ID-ST", "ID-SU", "ID-YO",
+];
+
+fn owned(codes: &[&str]) -> Vec<String> {
+    codes.iter().map(|&code| code.to_owned()).collect()
+}
+
+impl Default for Areas {
+    fn default() -> Self {
+        Self { cities: owned(&CITIES), provinces: owned(&PROVINCES), supported: Supported::default() }
+    }
+}
+
+impl Default for Supported {
+    fn default() -> Self {
+        Self { floods: Selectable { city: owned(&CITIES), admin: owned(&["ID-JK"]) } }
+    }
+}
+
+impl Areas {
+    /// Checks that every supported selector is a known city or province.
+    pub(super) fn check(&self) -> Result<(), ConfigError> {
+        let Supported { floods } = &self.supported;
+        for (key, codes) in [("floods.city", &floods.city), ("floods.admin", &floods.admin)] {
+            let known = |code| self.cities.contains(code) || self.provinces.contains(code);
+            if let Some(code) = codes.iter().find(|code| !known(code)) {
+                return Err(ConfigError::new(
+                    &format!("siaga.areas.supported.{key}"),
+                    format!("{code:?} is in neither siaga.areas.cities nor siaga.areas.provinces"),
+                ));
+            }
+        }
+        Ok(())
+    }
+}

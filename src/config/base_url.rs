@@ -1,0 +1,116 @@
+use std::fmt;
+
+use rocket::http::uri::Absolute;
+use serde::{Deserialize, Serialize};
+
+/// The public base address of the service: `http` or `https`, a host, and the path of the interface.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct BaseUrl {
+    /// Without a slash at its end.
+    text: String,
+    /// Where the path begins in `text`.
+    path: usize,
+}
+
+/// A text that is no [`BaseUrl`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("must be an address such as https://example.org/v1: http or https, a host, a path, and no query")]
+pub struct InvalidBaseUrl;
+
+impl BaseUrl {
+    /// The address, without a slash at its end.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    /// The path, `/v1`; a single slash when the address has none.
+    #[must_use]
+    pub fn path(&self) -> &str {
+        match &self.text[self.path..] {
+            "" => "/",
+            path => path,
+        }
+    }
+}
+
+impl Default for BaseUrl {
+    fn default() -> Self {
+        Self { text: "http://127.0.0.1:8000/v1".to_owned(), path: "http://127.0.0.1:8000".len() }
+    }
+}
+
+impl TryFrom<String> for BaseUrl {
+    type Error = InvalidBaseUrl;
+
+    fn try_from(text: String) -> Result<Self, InvalidBaseUrl> {
+        let text = text.trim_end_matches('/');
+        let url = Absolute::parse(text).map_err(|_| InvalidBaseUrl)?;
+        let web = url.scheme() == "http" || url.scheme() == "https";
+        let host = url.authority().is_some_and(|authority| !authority.host().is_empty());
+        let path = url.path().as_str();
+        // Angle brackets and doubled slashes mean something else to the router.
+        let plain = !path.contains("//") && !path.contains(['<', '>']);
+        if !(web && host && plain && url.query().is_none()) {
+            return Err(InvalidBaseUrl);
+        }
+        Ok(Self { path: text.len() - path.len(), text: text.to_owned() })
+    }
+}
+
+impl From<BaseUrl> for String {
+    fn from(url: BaseUrl) -> Self {
+        url.text
+    }
+}
+
+impl fmt::Display for BaseUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_path_of_the_base_address_is_where_the_interface_is_mounted() {
+        for (text, address, path) in [
+            ("https://data.example.org/v1", "https://data.example.org/v1", "/v1"),
+            ("https://data.example.org/v1/", "https://data.example.org/v1", "/v1"),
+            ("http://[::1]:8000/api/v1", "http://[::1]:8000/api/v1", "/api/v1"),
+            ("http://localhost", "http://localhost", "/"),
+            ("http://localhost/", "http://localhost", "/"),
+        ] {
+            let url = BaseUrl::try_from(text.to_owned()).unwrap();
+            assert_eq!((url.as_str(), url.path()), (address, path), "{text}");
+        }
+    }
+
+    #[test]
+    fn anything_but_a_web_address_with_a_host_is_refused() {
+        for text in [
+            "",
+            "/v1",
+            "localhost",
+            "localhost:8000/v1",
+            "ftp://host/v1",
+            "http://",
+            "http:///v1",
+            "http://host/v1?a=b",
+            "http://host/a b",
+            "http://host//v1",
+            "http://host/<v1>",
+        ] {
+            assert_eq!(BaseUrl::try_from(text.to_owned()), Err(InvalidBaseUrl), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn the_default_address_is_one() {
+        let default = BaseUrl::default();
+        assert_eq!(BaseUrl::try_from(default.text.clone()), Ok(default));
+    }
+}

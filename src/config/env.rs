@@ -1,0 +1,61 @@
+use figment::providers::Env;
+use figment::value::{Dict, Map, Value};
+use figment::{Error, Metadata, Profile, Provider};
+
+use super::Config;
+
+/// The environment: `SIAGA_STORE`, `SIAGA_FORMATS__DEFAULT`, with `__` between levels.
+///
+/// Values are read as TOML-like values where they look like one (`7`, `true`, `[…]`, `{…}`), as text otherwise;
+/// a secret is always text.
+#[derive(Clone, Copy, Debug)]
+pub struct SiagaEnv;
+
+const PREFIX: &str = "SIAGA_";
+/// Keys whose value is taken as it stands: `0042` is a secret of four digits, not the number 42.
+const TEXTS: [&str; 1] = ["auth.jwt.secret"];
+
+impl Provider for SiagaEnv {
+    fn metadata(&self) -> Metadata {
+        Metadata::named("the environment, SIAGA_…")
+    }
+
+    fn data(&self) -> Result<Map<Profile, Dict>, Error> {
+        let mut dict = Dict::new();
+        for (name, text) in Env::prefixed(PREFIX).iter() {
+            let key = name.as_str().replace("__", ".").to_ascii_lowercase();
+            if is_injected(&key) {
+                continue;
+            }
+            let value = match text.parse() {
+                Ok(value) if !TEXTS.contains(&key.as_str()) => value,
+                _ => Value::from(text),
+            };
+            insert(&mut dict, &key, value);
+        }
+        let table = Dict::from([(Config::KEY.to_owned(), Value::from(dict))]);
+        // Into the profile that overrides all others: what is in the environment is meant for this run.
+        Ok(Map::from([(Profile::Global, table)]))
+    }
+}
+
+/// Whether a container platform may have set the variable for a service of the name `siaga`:
+/// `SIAGA_PORT`, `SIAGA_PORT_8000_TCP_ADDR`, `SIAGA_SERVICE_HOST`, `SIAGA_SERVICE_PORT_HTTP`.
+fn is_injected(key: &str) -> bool {
+    key == "port" || key.starts_with("port_") || key.starts_with("service_")
+}
+
+/// Puts a value at a path of keys with dots between them.
+fn insert(dict: &mut Dict, path: &str, value: Value) {
+    let Some((first, rest)) = path.split_once('.') else {
+        dict.insert(path.to_owned(), value);
+        return;
+    };
+    let table = dict.entry(first.to_owned()).or_insert_with(|| Value::from(Dict::new()));
+    if !matches!(table, Value::Dict(..)) {
+        *table = Value::from(Dict::new());
+    }
+    if let Value::Dict(_, table) = table {
+        insert(table, rest, value);
+    }
+}

@@ -1,0 +1,56 @@
+use std::fmt;
+
+use figment::error::{Error, Kind};
+
+/// Why the configuration cannot be used, in one line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ConfigError(String);
+
+impl ConfigError {
+    /// An error about one key, with what is allowed.
+    pub(super) fn new(key: &str, reason: impl fmt::Display) -> Self {
+        Self(format!("{key}: {reason}"))
+    }
+}
+
+impl fmt::Display for ConfigError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for ConfigError {}
+
+impl From<Error> for ConfigError {
+    fn from(error: Error) -> Self {
+        let lines: Vec<String> = error.into_iter().map(|error| line(&error)).collect();
+        Self(lines.join("; "))
+    }
+}
+
+/// The full path of the key, what is wrong with it, what is allowed, and where it was set.
+fn line(error: &Error) -> String {
+    let mut path = error.path.join(".");
+    let reason = match &error.kind {
+        Kind::UnknownField(name, allowed) => {
+            path = format!("{path}.{name}");
+            format!("unknown key; allowed are {}", allowed.join(", "))
+        }
+        Kind::MissingField(name) => {
+            path = format!("{path}.{name}");
+            "missing".to_owned()
+        }
+        Kind::UnknownVariant(name, allowed) => {
+            format!("must be one of [{}], not {name}", allowed.join(", "))
+        }
+        Kind::InvalidType(found, expected) | Kind::InvalidValue(found, expected) => {
+            format!("must be {expected}, not {found}")
+        }
+        other => other.to_string(),
+    };
+    let source = error.metadata.as_ref().map(|metadata| match &metadata.source {
+        Some(source) => format!(" ({source})"),
+        None => format!(" ({})", metadata.name),
+    });
+    format!("{path}: {reason}{}", source.unwrap_or_default())
+}

@@ -1,0 +1,83 @@
+//! The configuration: one struct for each section of `[default.siaga]`, read with figment.
+//!
+//! Later sources win: the defaults below, the profile's table in `Rocket.toml`, the environment
+//! ([`SiagaEnv`]). A key that is unknown or has a wrong value stops the start with its full path.
+
+mod areas;
+mod base_url;
+mod env;
+mod error;
+mod formats;
+mod limits;
+
+use chrono_tz::Tz;
+use figment::Figment;
+use serde::{Deserialize, Serialize};
+
+pub use self::areas::{Areas, Selectable, Supported};
+pub use self::base_url::{BaseUrl, InvalidBaseUrl};
+pub use self::env::SiagaEnv;
+pub use self::error::ConfigError;
+pub use self::formats::Formats;
+pub use self::limits::Limits;
+use crate::auth;
+
+/// Everything under `siaga` in the configuration.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Config {
+    /// The store: `memory` or a registered one. **Default: `memory`**
+    pub store: String,
+    /// What the memory store starts with: `demo`, `empty`, or a folder. **Default: `demo`**
+    pub dataset: String,
+    /// The public base address. Its path is where the interface is mounted. **Default: `http://127.0.0.1:8000/v1`**
+    pub base_url: BaseUrl,
+    /// The zone of times written for people. **Default: `Asia/Jakarta`**
+    pub time_zone: Tz,
+    /// Which areas can be selected.
+    pub areas: Areas,
+    /// Which formats are on offer, and their settings.
+    pub formats: Formats,
+    /// Which credentials are accepted.
+    pub auth: auth::Settings,
+    /// What is too much.
+    pub limits: Limits,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            store: "memory".to_owned(),
+            dataset: "demo".to_owned(),
+            base_url: BaseUrl::default(),
+            time_zone: Tz::Asia__Jakarta,
+            areas: Areas::default(),
+            formats: Formats::default(),
+            auth: auth::Settings::default(),
+            limits: Limits::default(),
+        }
+    }
+}
+
+impl Config {
+    /// The key of the service's table beside Rocket's own keys.
+    pub const KEY: &'static str = "siaga";
+
+    /// The sources the service is configured from: Rocket's own (`Rocket.toml`, `ROCKET_…`), then `SIAGA_…`.
+    #[must_use]
+    pub fn figment() -> Figment {
+        rocket::Config::figment().merge(SiagaEnv)
+    }
+
+    /// Reads and checks the configuration.
+    ///
+    /// # Errors
+    ///
+    /// [`ConfigError`] names every key at fault with its full path, and what is allowed.
+    pub fn extract(figment: &Figment) -> Result<Self, ConfigError> {
+        let config: Self =
+            if figment.contains(Self::KEY) { figment.extract_inner(Self::KEY)? } else { Self::default() };
+        config.areas.check()?;
+        Ok(config)
+    }
+}

@@ -1,0 +1,150 @@
+//! The generated data set: a city the shape of Jakarta with a flood under way.
+//!
+//! The areas are the same at every start; the times of the flood are relative to the start. Borders are
+//! shared vertex by vertex, as in a surveyed map. Names of cities and kelurahan are real, everything
+//! else is made up.
+
+mod flood;
+mod mesh;
+mod names;
+mod noise;
+
+use geo::{LineString, MultiPolygon, Polygon};
+
+use self::mesh::Cell;
+use self::names::{CITIES, City};
+use super::Dataset;
+use crate::model::{Area, AreaId, AreaSet, Timestamp};
+
+/// The demo as it stands at `now`.
+pub(super) fn dataset(now: Timestamp) -> Dataset {
+    let areas = areas();
+    let flood_log = flood::log(&areas, now);
+    Dataset { areas, regions: Vec::new(), flood_log }
+}
+
+fn areas() -> AreaSet {
+    let cells = mesh::cells();
+    let mut areas = Vec::with_capacity(cells.len());
+    for city in &CITIES {
+        let of_city: Vec<Cell> =
+            cells.iter().copied().filter(|cell| names::city_at(cell.centre()) == city).collect();
+        for (number, (kelurahan, block)) in city.kelurahan.iter().zip(blocks(of_city, city)).enumerate() {
+            for (rw, cell) in (1..).zip(block) {
+                areas.extend(area(areas.len() + 1, city, (number, kelurahan), rw, cell));
+            }
+        }
+    }
+    // Identifiers are counted, so none occurs twice.
+    AreaSet::new(areas).unwrap_or_default()
+}
+
+/// Cuts a city into one compact block for each of its kelurahan: strips of rows, cut along the way.
+fn blocks(mut cells: Vec<Cell>, city: &City) -> Vec<Vec<Cell>> {
+    const ROWS: usize = 3;
+    cells.sort_by_key(|cell| (cell.row / ROWS, cell.column, cell.row));
+    let count = city.kelurahan.len();
+    (0..count)
+        .map(|block| cells[block * cells.len() / count..(block + 1) * cells.len() / count].to_vec())
+        .collect()
+}
+
+fn area(
+    number: usize,
+    city: &City,
+    (kelurahan, parent_name): (usize, &str),
+    rw: usize,
+    cell: Cell,
+) -> Option<Area> {
+    Some(Area {
+        id: AreaId::try_from(u64::try_from(number).ok()?).ok()?,
+        geom_id: format!("{}{:03}{:03}{rw:03}000", city.code, 10 * (1 + kelurahan / 6), 1 + kelurahan % 6),
+        name: format!("RW {rw:02}"),
+        parent_name: parent_name.to_owned(),
+        city_name: city.name.to_owned(),
+        city_code: "jbd".to_owned(),
+        region_code: "ID-JK".to_owned(),
+        outline: MultiPolygon(vec![Polygon::new(LineString(cell.ring()), Vec::new())]),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::{HashMap, HashSet};
+
+    use chrono::{TimeZone, Utc};
+    use geo::{Area as _, Coord};
+
+    use super::*;
+    use crate::model::FloodState;
+
+    fn now() -> Timestamp {
+        Utc.with_ymd_and_hms(2026, 1, 2, 3, 4, 5).unwrap().into()
+    }
+
+    #[test]
+    fn there_are_about_2700_areas_with_names_like_jakartas() {
+        let areas = areas();
+        assert!((2_600..=2_800).contains(&areas.len()), "{}", areas.len());
+        let names: HashSet<_> = areas.iter().map(|area| (&area.parent_name, &area.name)).collect();
+        assert_eq!(names.len(), areas.len(), "an area is known by its name and its kelurahan's");
+        let cities: HashSet<_> = areas.iter().map(|area| &area.city_name).collect();
+        assert_eq!(cities.len(), 5);
+        let geom_ids: HashSet<_> = areas.iter().map(|area| &area.geom_id).collect();
+        assert_eq!(geom_ids.len(), areas.len());
+    }
+
+    #[test]
+    fn neighbours_share_their_borders_vertex_by_vertex() {
+        let areas = areas();
+        let mut uses: HashMap<[u64; 4], usize> = HashMap::new();
+        let bits = |coord: Coord<f64>| [coord.x.to_bits(), coord.y.to_bits()];
+        for line in areas.iter().flat_map(|area| area.outline.0[0].exterior().lines()) {
+            let mut ends = [bits(line.start), bits(line.end)];
+            ends.sort_unstable();
+            *uses.entry([ends[0][0], ends[0][1], ends[1][0], ends[1][1]]).or_default() += 1;
+        }
+        assert!(uses.values().all(|&count| count <= 2));
+        let shared = uses.values().filter(|&&count| count == 2).count();
+        assert!(shared * 10 > uses.len() * 9, "{shared} of {}", uses.len());
+    }
+
+    #[test]
+    fn rings_are_closed_and_counter_clockwise() {
+        for area in &areas() {
+            let polygon = &area.outline.0[0];
+            assert!(polygon.exterior().is_closed() && polygon.signed_area() > 0.0, "{}", area.id);
+        }
+    }
+
+    #[test]
+    fn a_flood_with_all_four_states_is_under_way_after_days_of_history() {
+        let demo = dataset(now());
+        let mut current = HashMap::new();
+        for pair in demo.flood_log.windows(2) {
+            assert!(pair[0].at <= pair[1].at);
+        }
+        for change in &demo.flood_log {
+            assert!(change.at <= now());
+            current.insert(change.area, change.state);
+        }
+        for state in FloodState::ALL {
+            assert!(current.values().filter(|&&now| now == Some(state)).count() > 5, "{state:?}");
+        }
+        let flooded = current.values().flatten().count();
+        assert!((100..600).contains(&flooded), "{flooded}");
+        let first = demo.flood_log[0].at;
+        assert!(first < now().before(std::time::Duration::from_hours(96)));
+    }
+
+    #[test]
+    fn two_starts_differ_in_time_only() {
+        let later = now().after(std::time::Duration::from_secs(999));
+        let (one, other) = (dataset(now()), dataset(later));
+        assert!(one.areas.iter().eq(other.areas.iter()));
+        let states = |demo: &Dataset| {
+            demo.flood_log.iter().map(|change| (change.area, change.state)).collect::<Vec<_>>()
+        };
+        assert_eq!(states(&one), states(&other));
+    }
+}

@@ -1,0 +1,87 @@
+use std::path::Path;
+
+use geojson::JsonValue;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::{Fault, line_at, text_of};
+use crate::datasets::DatasetError;
+
+/// A feature of a GeoJSON file, with the line it begins on.
+pub(super) struct Row {
+    pub(super) line: u64,
+    feature: geojson::Feature,
+}
+
+/// A feature collection whose features are still text, so that a wrong one can be named by its line.
+#[derive(Deserialize)]
+struct Collection<'a> {
+    #[serde(rename = "type")]
+    kind: String,
+    #[serde(borrow)]
+    features: Vec<&'a RawValue>,
+}
+
+/// Makes an item of each feature of the file; none when there is no such file.
+///
+/// `make` answers the reason when the feature is wrong.
+pub(super) fn read<T>(
+    path: &Path,
+    make: impl FnMut(&Row) -> Result<T, String>,
+) -> Result<Vec<T>, DatasetError> {
+    let text = text_of(path)?;
+    if text.is_empty() && !path.exists() {
+        return Ok(Vec::new());
+    }
+    items(&text, make).map_err(|fault| fault.in_file(path))
+}
+
+fn items<T>(text: &str, mut make: impl FnMut(&Row) -> Result<T, String>) -> Result<Vec<T>, Fault> {
+    let collection: Collection<'_> = serde_json::from_str(text)
+        .map_err(|error| Fault { line: error.line() as u64, reason: error.to_string() })?;
+    if collection.kind != "FeatureCollection" {
+        let reason = format!("type must be FeatureCollection, not {:?}", collection.kind);
+        return Err(Fault { line: 1, reason });
+    }
+    let mut line = 1;
+    let mut seen = 0;
+    let mut items = Vec::with_capacity(collection.features.len());
+    for raw in collection.features {
+        // The raw value is a part of `text`: its address tells where it stands.
+        let offset = raw.get().as_ptr().addr() - text.as_ptr().addr();
+        line += line_at(&text.as_bytes()[seen..offset]) - 1;
+        seen = offset;
+        let fault = |reason| Fault { line, reason };
+        let feature = raw.get().parse().map_err(|error: geojson::Error| fault(error.to_string()))?;
+        items.push(make(&Row { line, feature }).map_err(fault)?);
+    }
+    Ok(items)
+}
+
+impl Row {
+    /// A property that is text; a number is taken as its digits. Absent or null is the empty text.
+    pub(super) fn text(&self, key: &str) -> Result<String, String> {
+        let text = match self.feature.property(key) {
+            None | Some(JsonValue::Null) => String::new(),
+            Some(JsonValue::String(text)) => text.trim().to_owned(),
+            Some(JsonValue::Number(number)) => number.to_string(),
+            Some(_) => return Err(format!("{key} must be a string")),
+        };
+        if text.contains(char::is_control) {
+            return Err(format!("{key} must not contain control characters"));
+        }
+        Ok(text)
+    }
+
+    /// A property that is text and not empty.
+    pub(super) fn required(&self, key: &str) -> Result<String, String> {
+        let text = self.text(key)?;
+        if text.is_empty() { Err(format!("{key} is missing")) } else { Ok(text) }
+    }
+
+    /// The geometry.
+    pub(super) fn geometry(&self) -> Result<&geojson::GeometryValue, String> {
+        let geometry = self.feature.geometry.as_ref().ok_or("geometry is missing")?;
+        Ok(&geometry.value)
+    }
+}

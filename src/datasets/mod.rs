@@ -1,0 +1,67 @@
+//! What a store starts with: generated (`demo`), nothing (`empty`), or read from a folder.
+
+mod demo;
+mod folder;
+
+use std::path::{Path, PathBuf};
+
+use crate::model::{AreaSet, FloodChange, Region, Timestamp};
+
+/// Everything a store can be filled with.
+///
+/// The log ascends in time and names areas of the set only.
+#[derive(Debug, Default)]
+pub struct Dataset {
+    /// The local areas.
+    pub areas: AreaSet,
+    /// The provinces, by code.
+    pub regions: Vec<Region>,
+    /// Every change of a flood state, oldest first; the newest of an area is its current state.
+    pub flood_log: Vec<FloodChange>,
+}
+
+/// Why a data set could not be loaded.
+#[derive(Debug, thiserror::Error)]
+pub enum DatasetError {
+    /// The name is neither a generated data set nor a folder.
+    #[error("siaga.dataset must be demo, empty or a folder, and {0:?} is no folder")]
+    NoFolder(PathBuf),
+    /// A file is there but cannot be read.
+    #[error("{}: {source}", .path.display())]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// Why not.
+        source: std::io::Error,
+    },
+    /// A row of a file is wrong. Nothing of the data set is loaded then.
+    #[error("{}, line {line}: {reason}", .path.display())]
+    Row {
+        /// The file.
+        path: PathBuf,
+        /// The line the row begins on, from 1.
+        line: u64,
+        /// What is wrong, and what is allowed.
+        reason: String,
+    },
+}
+
+impl Dataset {
+    /// The data set called `name`: `demo`, `empty`, or else the folder of that path.
+    ///
+    /// `demo` has the same areas at every call; its flood is under way at `now`.
+    ///
+    /// A folder may hold `areas.geojson`, `regions.geojson` and `flood_states.csv`, each optional; other files are
+    /// ignored. The first wrong row ends the load.
+    ///
+    /// # Errors
+    ///
+    /// [`DatasetError`], which names the file, the line and the reason.
+    pub fn load(name: &str, now: Timestamp) -> Result<Self, DatasetError> {
+        match name {
+            "demo" => Ok(demo::dataset(now)),
+            "empty" => Ok(Self::default()),
+            path => folder::read(Path::new(path), now),
+        }
+    }
+}

@@ -1,0 +1,38 @@
+//! Durations in the configuration: `10s`, `6h`, `366d`, or a plain number of seconds. For `#[serde(with)]`.
+
+use std::fmt;
+use std::time::Duration;
+
+use serde::de::{Error, Unexpected, Visitor};
+use serde::{Deserializer, Serializer};
+
+pub(crate) fn serialize<S: Serializer>(duration: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(&humantime::format_duration(*duration))
+}
+
+pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Duration, D::Error> {
+    deserializer.deserialize_any(DurationVisitor)
+}
+
+struct DurationVisitor;
+
+impl Visitor<'_> for DurationVisitor {
+    type Value = Duration;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a duration such as 10s, 6h or 366d, or a number of seconds")
+    }
+
+    fn visit_u64<E: Error>(self, seconds: u64) -> Result<Duration, E> {
+        Ok(Duration::from_secs(seconds))
+    }
+
+    fn visit_i64<E: Error>(self, seconds: i64) -> Result<Duration, E> {
+        let wrong = |_| E::invalid_value(Unexpected::Signed(seconds), &self);
+        seconds.try_into().map(Duration::from_secs).map_err(wrong)
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<Duration, E> {
+        humantime::parse_duration(text).map_err(|_| E::invalid_value(Unexpected::Str(text), &self))
+    }
+}

@@ -1,0 +1,237 @@
+//! The one place that turns a failure into a status and a JSON body.
+//!
+//! Guards and routes make a [`Problem`]; the catcher renders it, and whatever Rocket itself refuses, in
+//! one form: `{"statusCode":400,"error":"Bad Request","message":"…","validation":{…}}`.
+
+use std::error::Error;
+use std::fmt;
+use std::io::Cursor;
+use std::sync::Arc;
+use std::time::Duration;
+
+use rocket::http::{ContentType, Status};
+use rocket::outcome::Outcome;
+use rocket::request::Request;
+use rocket::response::{Responder, Response, Result};
+use rocket::serde::json::{Value, json};
+use rocket::{Catcher, catch, catchers};
+
+use crate::fairings::{RequestId, allow_any_origin};
+use crate::formats::EncodeError;
+use crate::stores::StoreError;
+
+const FAILED: &str = "the service failed; the failure was logged";
+
+/// Which part of a request did not validate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// The query of the address.
+    Query,
+    /// A part of the path.
+    Params,
+    /// The body.
+    Body,
+}
+
+impl Source {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Query => "query",
+            Self::Params => "params",
+            Self::Body => "body",
+        }
+    }
+}
+
+/// Why a request is refused or failed, as the client is told.
+///
+/// The cause of a failure of ours is logged with the id of the request and never told.
+#[derive(Clone, Debug)]
+pub struct Problem(Arc<Details>);
+
+#[derive(Debug)]
+struct Details {
+    status: Status,
+    message: String,
+    validation: Option<(Source, Vec<String>)>,
+    header: Option<(&'static str, String)>,
+    cause: Option<Box<dyn Error + Send + Sync>>,
+}
+
+impl Details {
+    fn new(status: Status, message: impl Into<String>) -> Self {
+        Self { status, message: message.into(), validation: None, header: None, cause: None }
+    }
+}
+
+impl From<Details> for Problem {
+    fn from(details: Details) -> Self {
+        Self(Arc::new(details))
+    }
+}
+
+impl Problem {
+    fn new(status: Status, message: impl Into<String>) -> Self {
+        Details::new(status, message).into()
+    }
+
+    /// 400: `key` of `source` is not as it `must` be; the message reads `"key" must …`.
+    pub fn invalid(source: Source, key: &str, must: impl fmt::Display) -> Self {
+        Self::contradictory(source, &[key], format!("\"{key}\" {must}"))
+    }
+
+    /// 400: the keys are each allowed and do not go together.
+    pub fn contradictory(source: Source, keys: &[&str], message: impl Into<String>) -> Self {
+        let keys = keys.iter().map(|&key| key.to_owned()).collect();
+        Details { validation: Some((source, keys)), ..Details::new(Status::BadRequest, message) }.into()
+    }
+
+    /// 403, with one message for every reason: what is wrong with a credential is nobody's business.
+    #[must_use]
+    pub fn forbidden() -> Self {
+        Self::new(
+            Status::Forbidden,
+            "this needs a valid credential that allows it: Authorization: Bearer <token> or X-Api-Key: <key>",
+        )
+    }
+
+    /// 404: what is named does not exist.
+    pub fn not_found(what: impl fmt::Display) -> Self {
+        Self::new(Status::NotFound, format!("{what} does not exist"))
+    }
+
+    /// 405: the path exists and takes the `allowed` methods.
+    #[must_use]
+    pub fn method_not_allowed(allowed: &str) -> Self {
+        let header = Some(("Allow", allowed.to_owned()));
+        let message = format!("the method must be one of [{allowed}]");
+        Details { header, ..Details::new(Status::MethodNotAllowed, message) }.into()
+    }
+
+    /// 413: the body is larger than `limit`.
+    pub fn too_large(limit: impl fmt::Display) -> Self {
+        Self::new(Status::PayloadTooLarge, format!("the body must be at most {limit}"))
+    }
+
+    /// 415: the body is of another type than those `allowed`.
+    #[must_use]
+    pub fn unsupported_media_type(allowed: &str) -> Self {
+        Self::new(Status::UnsupportedMediaType, format!("Content-Type must be {allowed}"))
+    }
+
+    /// 500, for the cause given.
+    pub fn internal(cause: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+        Details { cause: Some(cause.into()), ..Details::new(Status::InternalServerError, FAILED) }.into()
+    }
+
+    /// 503, to be tried again after a while.
+    fn unavailable(retry_after: Duration, cause: Box<dyn Error + Send + Sync>) -> Self {
+        let seconds = retry_after.as_secs() + u64::from(retry_after.subsec_nanos() > 0);
+        Details {
+            header: Some(("Retry-After", seconds.max(1).to_string())),
+            cause: Some(cause),
+            ..Details::new(Status::ServiceUnavailable, "the service cannot answer now; try again later")
+        }
+        .into()
+    }
+
+    /// What a guard answers for its result: of a problem, the one the catcher will render.
+    pub fn outcome<T, F>(
+        request: &Request<'_>,
+        result: std::result::Result<T, Self>,
+    ) -> Outcome<T, (Status, Self), F> {
+        match result {
+            Ok(value) => Outcome::Success(value),
+            Err(problem) => {
+                // A guard's error value does not reach the catcher, only its status does.
+                request.local_cache(|| Some(problem.clone()));
+                Outcome::Error((problem.0.status, problem))
+            }
+        }
+    }
+
+    fn body(&self) -> Value {
+        let Details { status, message, validation, .. } = &*self.0;
+        let mut body = json!({
+            "statusCode": status.code,
+            "error": status.reason_lossy(),
+            "message": message,
+        });
+        if let Some((source, keys)) = validation {
+            body["validation"] = json!({ "source": source.name(), "keys": keys });
+        }
+        body
+    }
+
+    fn log(&self, request: &Request<'_>) {
+        let Some(cause) = &self.0.cause else { return };
+        let mut text = cause.to_string();
+        let mut source = cause.source();
+        while let Some(error) = source {
+            text = format!("{text}: {error}");
+            source = error.source();
+        }
+        tracing::error!(
+            request_id = RequestId::of(request).as_str(),
+            status = self.0.status.code,
+            method = request.method().as_str(),
+            path = request.uri().path().as_str(),
+            "request failed: {text}"
+        );
+    }
+}
+
+impl From<StoreError> for Problem {
+    fn from(error: StoreError) -> Self {
+        match error {
+            StoreError::NotFound { what } => Self::not_found(what),
+            StoreError::Unavailable { retry_after, source } => Self::unavailable(retry_after, source),
+            StoreError::Backend { .. } => Self::internal(error),
+        }
+    }
+}
+
+impl From<EncodeError> for Problem {
+    fn from(error: EncodeError) -> Self {
+        Self::internal(error)
+    }
+}
+
+impl<'r> Responder<'r, 'static> for Problem {
+    fn respond_to(self, request: &'r Request<'_>) -> Result<'static> {
+        self.log(request);
+        let body = self.body().to_string();
+        let mut response = Response::build()
+            .status(self.0.status)
+            .header(ContentType::JSON)
+            .raw_header("Cache-Control", "no-store")
+            .sized_body(body.len(), Cursor::new(body))
+            .finalize();
+        if let Some((name, value)) = &self.0.header {
+            response.set_raw_header(*name, value.clone());
+        }
+        // Rocket runs no response fairings for a request it could not read.
+        RequestId::of(request).add_to(&mut response);
+        allow_any_origin(&mut response);
+        Ok(response)
+    }
+}
+
+/// Renders what a guard refused, and what Rocket did.
+#[catch(default)]
+fn problem(status: Status, request: &Request<'_>) -> Problem {
+    if let Some(problem) = request.local_cache(|| None::<Problem>) {
+        return problem.clone();
+    }
+    match status {
+        Status::NotFound => Problem::not_found("this resource"),
+        Status::InternalServerError => Problem::new(status, FAILED),
+        status => Problem::new(status, status.reason_lossy()),
+    }
+}
+
+/// The catchers of the service.
+#[must_use]
+pub fn catchers() -> Vec<Catcher> {
+    catchers![problem]
+}

@@ -1,0 +1,9 @@
+//! What happens to every request and answer, whatever the route.
+
+mod cors;
+mod request_id;
+mod trailing_slash;
+
+pub use self::cors::{Cors, allow_any_origin};
+pub use self::request_id::RequestId;
+pub use self::trailing_slash::TrailingSlash;

@@ -1,0 +1,114 @@
+use std::fmt::Write;
+use std::io;
+
+use geo::LineString;
+
+use super::Options;
+use super::xml::{self, Xml};
+use crate::formats::EncodeContext;
+use crate::model::{Area, FloodFeature, FloodState};
+
+/// The alert about one flooded area.
+pub(super) struct Alert<'a> {
+    pub(super) area: &'a Area,
+    pub(super) identifier: String,
+    /// When the state was set.
+    pub(super) sent: String,
+    state: FloodState,
+    expires: String,
+    description: String,
+    options: &'a Options,
+}
+
+impl<'a> Alert<'a> {
+    /// The alert of an area; `None` when it has no state.
+    pub(super) fn new(
+        FloodFeature { area, standing }: FloodFeature<'a>,
+        options: &'a Options,
+        context: &EncodeContext,
+    ) -> Option<Self> {
+        let standing = standing?;
+        let sent = xml::date_time(standing.since, context.time_zone);
+        let local = standing.since.to_utc().with_timezone(&context.time_zone);
+        let expires = context.now.after(options.expires_after);
+        Some(Self {
+            identifier: identifier(area, &sent),
+            state: standing.state,
+            expires: xml::date_time(expires, context.time_zone),
+            description: format!(
+                "AT {} THE {} OBSERVED {} IN {}.",
+                local.format("%H:%M %Z"),
+                options.sender_name,
+                description(standing.state),
+                joined([&area.parent_name, &area.name], ", "),
+            ),
+            sent,
+            area,
+            options,
+        })
+    }
+}
+
+/// Writes the `alert`, its elements in the order of the CAP 1.2 schema.
+pub(super) fn write(xml: &mut Xml<'_>, alert: &Alert<'_>) -> io::Result<()> {
+    let namespace = ("xmlns", "urn:oasis:names:tc:emergency:cap:1.2");
+    xml::element(xml, "alert", Some(namespace), |xml| {
+        xml::text(xml, "identifier", &alert.identifier)?;
+        xml::text(xml, "sender", &alert.options.sender.0)?;
+        xml::text(xml, "sent", &alert.sent)?;
+        xml::text(xml, "status", "Actual")?;
+        xml::text(xml, "msgType", "Alert")?;
+        xml::text(xml, "scope", "Public")?;
+        xml::element(xml, "info", None, |xml| info(xml, alert))
+    })
+}
+
+fn info(xml: &mut Xml<'_>, alert: &Alert<'_>) -> io::Result<()> {
+    xml::text(xml, "category", "Met")?;
+    xml::text(xml, "event", "FLOODING")?;
+    xml::text(xml, "urgency", "Immediate")?;
+    xml::text(xml, "severity", alert.state.severity())?;
+    xml::text(xml, "certainty", "Observed")?;
+    xml::text(xml, "expires", &alert.expires)?;
+    xml::text(xml, "senderName", &alert.options.sender_name)?;
+    xml::text(xml, "headline", &alert.options.headline)?;
+    xml::text(xml, "description", &alert.description)?;
+    xml::text(xml, "web", &alert.options.web)?;
+    xml::element(xml, "area", None, |xml| {
+        xml::text(xml, "areaDesc", &joined([&alert.area.name, &alert.area.parent_name], ", "))?;
+        let polygons = alert.area.outline.iter();
+        polygons
+            .map(|polygon| pairs(polygon.exterior()))
+            .try_for_each(|polygon| xml::text(xml, "polygon", &polygon))
+    })
+}
+
+/// Parent name, area name and time joined by dots, without the characters CAP forbids in an identifier.
+fn identifier(area: &Area, sent: &str) -> String {
+    joined([&area.parent_name, &area.name, sent], ".").replace(xml::forbidden_in_identifier, "_")
+}
+
+/// The parts that are not empty, with the separator between them.
+fn joined<const N: usize>(parts: [&str; N], separator: &str) -> String {
+    parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(separator)
+}
+
+/// A ring as CAP writes it: pairs of latitude and longitude, the last the same as the first.
+fn pairs(ring: &LineString<f64>) -> String {
+    ring.coords().fold(String::new(), |mut pairs, position| {
+        let blank = if pairs.is_empty() { "" } else { " " };
+        // Writing to a string does not fail.
+        let _ = write!(pairs, "{blank}{},{}", position.y, position.x);
+        pairs
+    })
+}
+
+/// What was seen, as descriptions say it.
+fn description(state: FloodState) -> &'static str {
+    match state {
+        FloodState::Unknown => "AN UNKNOWN LEVEL OF FLOODING - USE CAUTION -",
+        FloodState::Minor => "FLOODING OF BETWEEN 10 and 70 CENTIMETERS",
+        FloodState::Moderate => "FLOODING OF BETWEEN 71 and 150 CENTIMETERS",
+        FloodState::Severe => "FLOODING OF OVER 150 CENTIMETERS",
+    }
+}

@@ -1,0 +1,53 @@
+use std::io;
+
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use quick_xml::Writer;
+
+use super::Options;
+use super::alert::{self, Alert};
+use super::xml::{self, Xml};
+use crate::formats::EncodeContext;
+use crate::model::FloodLayer;
+
+/// Everything but the unreserved characters of RFC 3986 §2.3.
+const QUERY_VALUE: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+
+/// Appends the feed (RFC 4287) of all areas that have a state.
+pub(super) fn write(
+    floods: &FloodLayer,
+    options: &Options,
+    context: &EncodeContext,
+    out: &mut Vec<u8>,
+) -> io::Result<()> {
+    let address = format!("{}/floods", context.base_url);
+    let mut xml = Writer::new(out);
+    xml::declaration(&mut xml)?;
+    xml::element(&mut xml, "feed", Some(("xmlns", "http://www.w3.org/2005/Atom")), |xml| {
+        xml::text(xml, "id", &address)?;
+        xml::text(xml, "title", &options.title)?;
+        xml::text(xml, "updated", &xml::date_time(context.now, context.time_zone))?;
+        xml::element(xml, "author", None, |xml| {
+            xml::text(xml, "name", &options.author)?;
+            xml::text(xml, "uri", &options.web)
+        })?;
+        let alerts = floods.features().filter_map(|flood| Alert::new(flood, options, context));
+        alerts.into_iter().try_for_each(|alert| entry(xml, &alert, &address))
+    })
+}
+
+fn entry(xml: &mut Xml<'_>, alert: &Alert<'_>, address: &str) -> io::Result<()> {
+    let value = |text| utf8_percent_encode(text, QUERY_VALUE);
+    let id = format!(
+        "{address}?parent_name={}&area_name={}&area_id={}&time={}",
+        value(&alert.area.parent_name),
+        value(&alert.area.name),
+        alert.area.id,
+        value(&alert.sent),
+    );
+    xml::element(xml, "entry", None, |xml| {
+        xml::text(xml, "id", &id)?;
+        xml::text(xml, "title", &format!("{} Flood Affected Area", alert.identifier))?;
+        xml::text(xml, "updated", &alert.sent)?;
+        xml::element(xml, "content", Some(("type", "text/xml")), |xml| alert::write(xml, alert))
+    })
+}

@@ -1,0 +1,113 @@
+//! The flood map as an Atom feed of CAP alerts, one for each flooded area.
+//!
+//! Follows [CAP 1.2](http://docs.oasis-open.org/emergency/cap/v1.2/CAP-v1.2.html) and Atom
+//! ([RFC 4287](https://www.rfc-editor.org/rfc/rfc4287)).
+
+mod alert;
+mod feed;
+mod xml;
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Container, EncodeContext, EncodeError, Format};
+use crate::duration;
+use crate::model::{Layer, LayerKind};
+
+/// Settings of the format.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Options {
+    /// CAP `sender`, without blanks and commas. **Default: `BPBD.JAKARTA.GOV.ID`**
+    pub sender: Sender,
+    /// CAP `senderName`, also named in descriptions. **Default: `JAKARTA EMERGENCY MANAGEMENT AGENCY`**
+    pub sender_name: String,
+    /// CAP `web` and the address of the feed's author. **Default: `https://petabencana.id/`**
+    pub web: String,
+    /// The name of the feed's author. **Default: `petabencana.id Flood Affected Areas`**
+    pub author: String,
+    /// The title of the feed. **Default: `petabencana.id Flood Affected Areas`**
+    pub title: String,
+    /// CAP `headline`. **Default: `FLOOD WARNING`**
+    pub headline: String,
+    /// How long after the request an alert expires. **Default: `6h`**
+    #[serde(with = "duration")]
+    pub expires_after: Duration,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            sender: Sender("BPBD.JAKARTA.GOV.ID".to_owned()),
+            sender_name: "JAKARTA EMERGENCY MANAGEMENT AGENCY".to_owned(),
+            web: "https://petabencana.id/".to_owned(),
+            author: "petabencana.id Flood Affected Areas".to_owned(),
+            title: "petabencana.id Flood Affected Areas".to_owned(),
+            headline: "FLOOD WARNING".to_owned(),
+            expires_after: Duration::from_hours(6),
+        }
+    }
+}
+
+/// A text that may stand as CAP `sender`: not empty, without blanks, commas, `<` and `&` (CAP 1.2 §3.2.1).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String")]
+pub struct Sender(String);
+
+/// A text that is no [`Sender`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("must not be empty or contain blanks, commas, < or &")]
+pub struct InvalidSender;
+
+impl TryFrom<String> for Sender {
+    type Error = InvalidSender;
+
+    fn try_from(text: String) -> Result<Self, InvalidSender> {
+        let valid = !text.is_empty() && !text.contains(xml::forbidden_in_identifier);
+        if valid { Ok(Self(text)) } else { Err(InvalidSender) }
+    }
+}
+
+/// Writes flooded areas as alerts; areas without a state make no entry.
+///
+/// Everything but `expires` and the feed's `updated` depends on the state alone, so that the alert of a state
+/// is the same alert at every request. CAP knows no holes: an area's outer rings are written.
+#[derive(Clone, Debug, Default)]
+pub struct Cap {
+    options: Options,
+}
+
+impl Cap {
+    /// The format with these settings.
+    #[must_use]
+    pub fn new(options: Options) -> Self {
+        Self { options }
+    }
+}
+
+impl Format for Cap {
+    fn name(&self) -> &'static str {
+        "cap"
+    }
+
+    fn container(&self) -> Container {
+        Container::XML
+    }
+
+    fn media_type(&self) -> &'static str {
+        "application/atom+xml; charset=utf-8"
+    }
+
+    fn carries(&self, kind: LayerKind) -> bool {
+        match kind {
+            LayerKind::Floods => true,
+        }
+    }
+
+    fn encode(&self, layer: &Layer, context: &EncodeContext, out: &mut Vec<u8>) -> Result<(), EncodeError> {
+        let Layer::Floods(floods) = layer;
+        feed::write(floods, &self.options, context, out)
+            .map_err(|source| EncodeError { format: self.name().to_owned(), source: source.into() })
+    }
+}

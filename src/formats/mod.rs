@@ -1,0 +1,100 @@
+//! How layers are written: the [`Format`] trait, its registry, and the formats that come with the service.
+//!
+//! # Adding a format
+//!
+//! Implement [`Format`], add it to the registry (the service's own in [`builtin`], an agency's through
+//! [`crate::Builder::format`]), and run the format suite ([`crate::conformance::formats`]) on it.
+
+pub mod cap;
+pub mod geojson;
+mod registry;
+pub mod topojson;
+
+use std::fmt::{self, Debug};
+use std::sync::Arc;
+
+use chrono_tz::Tz;
+
+pub use self::registry::{FormatRegistry, InvalidFormats};
+use crate::model::{Layer, LayerKind, Timestamp};
+
+/// Writes layers in one format.
+///
+/// # Contract
+///
+/// - **Pure.** The same layer and context give the same bytes; a format reads no clock and no configuration.
+/// - **Whole.** Every feature of the layer is written, unless the format's documentation says which it leaves
+///   out; what cannot be written is an error, never a silently shorter answer.
+/// - **Safe.** Names are data: whatever characters they hold, the output is well-formed.
+pub trait Format: Debug + Send + Sync + 'static {
+    /// The name clients choose it by with `geoformat`; lower case, unique.
+    fn name(&self) -> &str;
+
+    /// What its output is a part or kind of; clients choose it with `format`.
+    fn container(&self) -> Container;
+
+    /// The media type of its answers, with its parameters.
+    fn media_type(&self) -> &str;
+
+    /// Whether it can write layers of this kind.
+    fn carries(&self, kind: LayerKind) -> bool;
+
+    /// Appends the layer to `out`.
+    ///
+    /// Only called with layers it [`carries`](Self::carries).
+    ///
+    /// # Errors
+    ///
+    /// When the layer cannot be written; `out` is then of no use.
+    fn encode(&self, layer: &Layer, context: &EncodeContext, out: &mut Vec<u8>) -> Result<(), EncodeError>;
+}
+
+/// The kind of document a format writes: the value of the query parameter `format`.
+///
+/// Answers in [`Container::JSON`] stand in the envelope `{"statusCode":200,"result":…}`; all others stand alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Container(pub &'static str);
+
+impl Container {
+    /// A JSON value.
+    pub const JSON: Self = Self("json");
+    /// An XML document.
+    pub const XML: Self = Self("xml");
+}
+
+impl fmt::Display for Container {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0)
+    }
+}
+
+/// What a format may need to know besides the layer.
+#[derive(Clone, Debug)]
+pub struct EncodeContext {
+    /// The time of the request.
+    pub now: Timestamp,
+    /// The zone in which times are written for people.
+    pub time_zone: Tz,
+    /// The public base address of the service, without a slash at its end.
+    pub base_url: Arc<str>,
+}
+
+/// A layer could not be written.
+#[derive(Debug, thiserror::Error)]
+#[error("the format {format} cannot write the layer")]
+pub struct EncodeError {
+    /// The name of the format.
+    pub format: String,
+    /// The cause.
+    pub source: Box<dyn std::error::Error + Send + Sync>,
+}
+
+/// The formats that come with the service.
+#[must_use]
+pub fn builtin(topojson: topojson::Options, cap: cap::Options) -> Vec<Arc<dyn Format>> {
+    vec![
+        Arc::new(topojson::TopoJson::new(topojson)),
+        Arc::new(geojson::GeoJson),
+        Arc::new(cap::Cap::new(cap)),
+    ]
+}

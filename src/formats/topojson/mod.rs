@@ -1,0 +1,110 @@
+//! TopoJSON: geometry whose shared borders are stored once.
+//!
+//! Follows the [TopoJSON specification](https://github.com/topojson/topojson-specification) and, where it
+//! leaves a choice, the reference implementation topojson-server. The way of a layer:
+//!
+//! 1. [`grid`]: positions are rounded to an integer grid over the layer's bounding box;
+//! 2. [`chains`]: lines and rings are laid out one after the other, equal positions numbered alike;
+//! 3. [`junctions`]: positions at which borders meet or part are found;
+//! 4. [`arcs`]: lines and rings are cut there, and equal pieces kept once, in whichever direction;
+//! 5. [`document`]: the topology is written, arcs as differences.
+
+mod arcs;
+mod chains;
+mod document;
+mod grid;
+mod junctions;
+mod topology;
+
+use serde::{Deserialize, Serialize};
+
+pub use self::grid::{Grid, Node};
+pub use self::topology::{ArcIndex, Shape, Topology};
+use super::{Container, EncodeContext, EncodeError, Format};
+use crate::model::{Layer, LayerKind};
+
+/// Settings of the format.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Options {
+    /// How many different values a coordinate can take along each side of the bounding box.
+    /// **Default: 10000**, about 6 m for a city of 60 km.
+    pub quantization: Quantization,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { quantization: Quantization(10_000) }
+    }
+}
+
+/// A number of grid lines: 2 to 1,000,000,000.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "u32")]
+pub struct Quantization(u32);
+
+impl Quantization {
+    /// The number.
+    #[must_use]
+    pub fn get(self) -> u32 {
+        self.0
+    }
+}
+
+/// A number that is no [`Quantization`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("must be from 2 to 1000000000")]
+pub struct InvalidQuantization;
+
+impl TryFrom<u32> for Quantization {
+    type Error = InvalidQuantization;
+
+    fn try_from(number: u32) -> Result<Self, InvalidQuantization> {
+        if (2..=1_000_000_000).contains(&number) { Ok(Self(number)) } else { Err(InvalidQuantization) }
+    }
+}
+
+/// Writes a layer as a quantized `Topology` with one object, `output`.
+///
+/// An empty layer has neither `bbox` nor `transform`. Positions decode to within half a grid step of
+/// the original. Costs O(positions) time and memory.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct TopoJson {
+    options: Options,
+}
+
+impl TopoJson {
+    /// The format with these settings.
+    #[must_use]
+    pub fn new(options: Options) -> Self {
+        Self { options }
+    }
+}
+
+impl Format for TopoJson {
+    fn name(&self) -> &'static str {
+        "topojson"
+    }
+
+    fn container(&self) -> Container {
+        Container::JSON
+    }
+
+    fn media_type(&self) -> &'static str {
+        "application/json"
+    }
+
+    fn carries(&self, kind: LayerKind) -> bool {
+        match kind {
+            LayerKind::Floods => true,
+        }
+    }
+
+    fn encode(&self, layer: &Layer, _context: &EncodeContext, out: &mut Vec<u8>) -> Result<(), EncodeError> {
+        let geometries: Vec<_> = layer.features().map(|feature| feature.geometry).collect();
+        let topology = Topology::new(&geometries, self.options.quantization);
+        let properties = layer.features().map(|feature| feature.properties);
+        document::write(&topology, properties, out)
+            .map_err(|source| EncodeError { format: self.name().to_owned(), source: source.into() })
+    }
+}

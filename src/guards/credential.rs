@@ -1,0 +1,95 @@
+use std::marker::PhantomData;
+
+use rocket::Request;
+use rocket::request::{FromRequest, Outcome};
+
+use super::managed;
+use crate::auth::{Authenticator, Credential, Scope};
+use crate::error::Problem;
+
+/// Whoever sends the request: somebody with a valid credential, or anybody without one.
+///
+/// A credential that is not valid is refused, on open routes too: a client that means to be known
+/// should learn that it is not.
+#[derive(Clone, Debug)]
+pub struct Caller(pub Option<Credential>);
+
+/// A caller whose credential covers a permission.
+#[derive(Clone, Debug)]
+pub struct Authorized<P> {
+    /// The credential.
+    pub credential: Credential,
+    permission: PhantomData<P>,
+}
+
+/// A permission a route can ask for.
+pub trait Permission: Send + Sync + 'static {
+    /// The scopes of which a credential needs one.
+    const SCOPES: &'static [Scope];
+}
+
+/// The permission to set and clear flood states.
+#[derive(Clone, Copy, Debug)]
+pub struct FloodsWrite;
+
+impl Permission for FloodsWrite {
+    const SCOPES: &'static [Scope] = &[Scope::FloodsWrite];
+}
+
+#[rocket::async_trait]
+impl<'r> FromRequest<'r> for Caller {
+    type Error = Problem;
+
+    async fn from_request(request: &'r Request<'_>) -> Outcome<Self, Problem> {
+        let credential = managed(request).and_then(|known| credential(request, known));
+        Problem::outcome(request, credential.map(Self))
+    }
+}
+
+#[rocket::async_trait]
+impl<'r, P: Permission> FromRequest<'r> for Authorized<P> {
+    type Error = Problem;
+
+    async fn from_request(request: &'r Request<'_>) -> Outcome<Self, Problem> {
+        let Caller(credential) = match request.guard::<Caller>().await {
+            Outcome::Success(caller) => caller,
+            Outcome::Error(error) => return Outcome::Error(error),
+            Outcome::Forward(status) => return Outcome::Forward(status),
+        };
+        let credential = credential
+            .filter(|credential| P::SCOPES.iter().any(|&scope| credential.allows(scope)))
+            .ok_or_else(Problem::forbidden);
+        let authorized = credential.map(|credential| Self { credential, permission: PhantomData });
+        Problem::outcome(request, authorized)
+    }
+}
+
+/// The credential of the headers `Authorization` and `X-Api-Key`; `None` when there is neither.
+fn credential(request: &Request<'_>, authenticator: &Authenticator) -> Result<Option<Credential>, Problem> {
+    let bearer = only(request, "Authorization")?
+        .map(|value| bearer_token(value).ok_or_else(Problem::forbidden))
+        .transpose()?;
+    let key = only(request, "X-Api-Key")?;
+    let credential = match (bearer, key) {
+        (None, None) => return Ok(None),
+        (Some(bearer), Some(key)) if bearer != key => None,
+        (Some(token), _) => authenticator.token(token),
+        (None, Some(key)) => authenticator.key_or_token(key),
+    };
+    credential.map(Some).ok_or_else(Problem::forbidden)
+}
+
+/// The value of a header that may be sent once.
+fn only<'r>(request: &'r Request<'_>, name: &str) -> Result<Option<&'r str>, Problem> {
+    let mut values = request.headers().get(name);
+    match (values.next(), values.next()) {
+        (value, None) => Ok(value.map(str::trim)),
+        _ => Err(Problem::forbidden()),
+    }
+}
+
+/// The token of `Bearer <token>` (RFC 6750 §2.1); the scheme in any case (RFC 9110 §11.1).
+fn bearer_token(value: &str) -> Option<&str> {
+    let (scheme, token) = value.split_once(' ')?;
+    scheme.eq_ignore_ascii_case("Bearer").then_some(token.trim_start())
+}

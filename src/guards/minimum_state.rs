@@ -1,0 +1,26 @@
+use rocket::Request;
+use rocket::request::{FromRequest, Outcome};
+
+use super::Query;
+use crate::error::{Problem, Source};
+use crate::model::{FloodState, InvalidFloodState};
+
+/// The query parameter `minimum_state`: 1 to 4, or absent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MinimumState(pub Option<FloodState>);
+
+#[rocket::async_trait]
+impl<'r> FromRequest<'r> for MinimumState {
+    type Error = Problem;
+
+    async fn from_request(request: &'r Request<'_>) -> Outcome<Self, Problem> {
+        Problem::outcome(request, minimum_state(Query::of(request)).map(Self))
+    }
+}
+
+fn minimum_state(query: Query<'_>) -> Result<Option<FloodState>, Problem> {
+    const NAME: &str = "minimum_state";
+    let Some(value) = query.get(NAME)? else { return Ok(None) };
+    let state = value.parse::<u64>().map_err(|_| InvalidFloodState).and_then(FloodState::try_from);
+    state.map(Some).map_err(|error| Problem::invalid(Source::Query, NAME, error))
+}

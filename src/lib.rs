@@ -1,0 +1,33 @@
+//! Siaga, a disaster and flood information service: flood states of neighbourhoods, shown on maps, in
+//! feeds and to programs over one REST interface.
+//!
+//! The crate is a library to build a service from ([`Builder`]) and the service itself (the program
+//! `siaga`). Its rooms, from the ground up, each importing only from those before it:
+//!
+//! | room | holds |
+//! |---|---|
+//! | [`model`] | the domain: plain types and rules |
+//! | [`datasets`] | what a store starts with |
+//! | [`formats`] | how layers are written |
+//! | [`stores`] | where the data lives |
+//! | [`auth`] | who may do what |
+//! | [`config`] | what can be configured |
+//! | [`fairings`], [`error`], [`guards`], [`routes`] | the interface |
+//! | [`Builder`] | where all of it meets |
+
+pub mod auth;
+pub mod config;
+#[cfg(feature = "conformance")]
+pub mod conformance;
+pub mod datasets;
+mod duration;
+pub mod error;
+pub mod fairings;
+pub mod formats;
+pub mod guards;
+pub mod model;
+pub mod routes;
+mod server;
+pub mod stores;
+
+pub use server::{BuildError, Builder, Service};

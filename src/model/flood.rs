@@ -1,0 +1,92 @@
+use serde::{Serialize, Serializer};
+
+use super::{AreaId, Timestamp};
+
+/// How high the water stands in an area.
+///
+/// The order of the variants is the order of severity as the codes have it: an unknown level, used
+/// for "take care", ranks below a measured one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u8)]
+pub enum FloodState {
+    /// Code 1: an unknown level of flooding.
+    Unknown = 1,
+    /// Code 2: 10 to 70 cm.
+    Minor,
+    /// Code 3: 71 to 150 cm.
+    Moderate,
+    /// Code 4: over 150 cm.
+    Severe,
+}
+
+/// A number that is no code of a [`FloodState`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("must be one of [1, 2, 3, 4]")]
+pub struct InvalidFloodState;
+
+impl FloodState {
+    /// Every state, lowest code first.
+    pub const ALL: [Self; 4] = [Self::Unknown, Self::Minor, Self::Moderate, Self::Severe];
+
+    /// The code shown in answers, 1 to 4.
+    #[must_use]
+    pub fn code(self) -> u8 {
+        self as u8
+    }
+
+    /// The name of the severity, which is also its CAP 1.2 `severity`.
+    #[must_use]
+    pub fn severity(self) -> &'static str {
+        match self {
+            Self::Unknown => "Unknown",
+            Self::Minor => "Minor",
+            Self::Moderate => "Moderate",
+            Self::Severe => "Severe",
+        }
+    }
+}
+
+impl TryFrom<u64> for FloodState {
+    type Error = InvalidFloodState;
+
+    fn try_from(code: u64) -> Result<Self, InvalidFloodState> {
+        Self::ALL.into_iter().find(|state| u64::from(state.code()) == code).ok_or(InvalidFloodState)
+    }
+}
+
+impl Serialize for FloodState {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_u8(self.code())
+    }
+}
+
+/// The flood state an area has, and since when.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Standing {
+    /// The state.
+    pub state: FloodState,
+    /// When it was set.
+    pub since: Timestamp,
+}
+
+/// Who made a change.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Actor {
+    /// The subject of the credential: the name of an API key or the `sub` of a token.
+    pub subject: String,
+    /// The user the caller says it acts for, as sent; nothing vouches for it.
+    pub username: Option<String>,
+}
+
+/// An entry of the log: one area's state was set or cleared.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FloodChange {
+    /// The area.
+    pub area: AreaId,
+    /// The new state; `None` is a clearing.
+    pub state: Option<FloodState>,
+    /// When the change took effect.
+    pub at: Timestamp,
+    /// Who made it.
+    pub by: Actor,
+}

@@ -1,0 +1,115 @@
+use std::sync::Arc;
+
+use rocket::serde::json::{Value, json};
+use rocket::{State, delete, get, put};
+
+use super::{Answer, Encoder};
+use crate::error::{Problem, Source};
+use crate::guards::{
+    Authorized, Caller, Floods, FloodsWrite, FormatChoice, JsonBody, LocalAreaId, MinimumState,
+    RequestedPeriod, Select, Username,
+};
+use crate::model::{Actor, AreaId, FloodState, InvalidFloodState, Layer};
+use crate::stores::{FloodQuery, HistoryQuery, SetFloodState, Store};
+
+/// `GET /floods`: the areas with their current states, on the map.
+#[get("/floods")]
+pub(super) async fn list_floods(
+    _caller: Caller,
+    select: Select<Floods>,
+    minimum_state: MinimumState,
+    choice: FormatChoice<Floods>,
+    store: &State<Arc<dyn Store>>,
+    encoder: &State<Encoder>,
+) -> Result<Answer, Problem> {
+    let query = FloodQuery { selector: select.areas, minimum_state: minimum_state.0 };
+    let layer = Layer::Floods(store.floods(&query).await?.value);
+    encoder.answer(choice.format, layer).await
+}
+
+/// `GET /floods/states`: the current states without the map.
+#[get("/floods/states")]
+pub(super) async fn list_flood_states(
+    _caller: Caller,
+    select: Select<Floods>,
+    minimum_state: MinimumState,
+    store: &State<Arc<dyn Store>>,
+) -> Result<Answer, Problem> {
+    let query = FloodQuery { selector: select.areas, minimum_state: minimum_state.0 };
+    Answer::result(&store.flood_states(&query).await?.value)
+}
+
+/// `GET /floods/archive`: the highest state of each area in a period.
+#[get("/floods/archive")]
+pub(super) async fn list_flood_archive(
+    _caller: Caller,
+    select: Select<Floods>,
+    period: RequestedPeriod,
+    store: &State<Arc<dyn Store>>,
+) -> Result<Answer, Problem> {
+    let query = HistoryQuery { selector: select.areas, period: period.0 };
+    Answer::result(&store.flood_archive(&query).await?.value)
+}
+
+/// `GET /floods/timeseries`: the number of flooded areas at each hour of a period.
+#[get("/floods/timeseries")]
+pub(super) async fn list_flood_series(
+    _caller: Caller,
+    select: Select<Floods>,
+    period: RequestedPeriod,
+    store: &State<Arc<dyn Store>>,
+) -> Result<Answer, Problem> {
+    let query = HistoryQuery { selector: select.areas, period: period.0 };
+    Answer::result(&store.flood_series(&query).await?.value)
+}
+
+/// `PUT /floods/:localAreaId`: sets the state of an area.
+#[put("/floods/<id>", data = "<body>")]
+pub(super) async fn set_flood_state(
+    authorized: Authorized<FloodsWrite>,
+    id: Result<LocalAreaId, Problem>,
+    username: Username,
+    body: JsonBody,
+    store: &State<Arc<dyn Store>>,
+) -> Result<Answer, Problem> {
+    let LocalAreaId(area) = id?;
+    let state = requested_state(&body)?;
+    change(store, authorized, username, area, Some(state)).await
+}
+
+/// `DELETE /floods/:localAreaId`: clears the state of an area.
+#[delete("/floods/<id>")]
+pub(super) async fn clear_flood_state(
+    authorized: Authorized<FloodsWrite>,
+    id: Result<LocalAreaId, Problem>,
+    username: Username,
+    store: &State<Arc<dyn Store>>,
+) -> Result<Answer, Problem> {
+    let LocalAreaId(area) = id?;
+    change(store, authorized, username, area, None).await
+}
+
+async fn change(
+    store: &State<Arc<dyn Store>>,
+    authorized: Authorized<FloodsWrite>,
+    Username(username): Username,
+    area: AreaId,
+    state: Option<FloodState>,
+) -> Result<Answer, Problem> {
+    let by = Actor { subject: authorized.credential.subject, username };
+    let changed = store.set_flood_state(SetFloodState { area, state, by }).await?;
+    Answer::bare(&json!({
+        "localAreaId": changed.area.number(),
+        "state": changed.state,
+        "updated": true,
+    }))
+}
+
+/// The `state` of a body: a JSON number that is a whole one from 1 to 4.
+fn requested_state(JsonBody(body): &JsonBody) -> Result<FloodState, Problem> {
+    let number = body.get("state").and_then(Value::as_f64);
+    FloodState::ALL
+        .into_iter()
+        .find(|state| number == Some(f64::from(state.code())))
+        .ok_or_else(|| Problem::invalid(Source::Body, "state", InvalidFloodState))
+}

@@ -1,0 +1,77 @@
+//! The methods a path does not take: 405 with `Allow`, and `OPTIONS` with what a browser asks before it sends.
+
+use std::collections::BTreeMap;
+
+use rocket::http::{Method, Status};
+use rocket::request::Request;
+use rocket::response::Response;
+use rocket::route::{Handler, Outcome};
+use rocket::{Data, Route};
+
+use crate::error::Problem;
+
+/// The methods a browser or a client can send. HEAD is missing because Rocket serves it wherever it serves GET.
+const METHODS: [Method; 8] = [
+    Method::Get,
+    Method::Put,
+    Method::Post,
+    Method::Delete,
+    Method::Options,
+    Method::Trace,
+    Method::Connect,
+    Method::Patch,
+];
+
+/// Routes for all methods the `known` routes leave out, on each of their paths.
+pub fn other_methods<'a>(known: impl Iterator<Item = &'a Route>) -> Vec<Route> {
+    let mut paths: BTreeMap<String, Vec<Method>> = BTreeMap::new();
+    for route in known {
+        paths.entry(route.uri.path().to_owned()).or_default().push(route.method);
+    }
+    paths
+        .into_iter()
+        .flat_map(|(path, known)| {
+            let allowed = OtherMethod { allowed: allowed(&known) };
+            let others = METHODS.into_iter().filter(move |method| !known.contains(method));
+            others.map(move |method| Route::new(method, &path, allowed.clone()))
+        })
+        .collect()
+}
+
+/// The value of `Allow` (RFC 9110 §10.2.1).
+fn allowed(known: &[Method]) -> String {
+    let head = known.contains(&Method::Get).then_some(Method::Head);
+    let methods = known.iter().copied().chain(head).chain([Method::Options]);
+    methods.map(rocket::http::Method::as_str).collect::<Vec<_>>().join(", ")
+}
+
+#[derive(Clone)]
+struct OtherMethod {
+    allowed: String,
+}
+
+#[rocket::async_trait]
+impl Handler for OtherMethod {
+    async fn handle<'r>(&self, request: &'r Request<'_>, _data: Data<'r>) -> Outcome<'r> {
+        if request.method() == Method::Options {
+            Outcome::Success(self.preflight(request))
+        } else {
+            Outcome::from(request, Problem::method_not_allowed(&self.allowed))
+        }
+    }
+}
+
+impl OtherMethod {
+    /// Any origin may send any of the path's methods with any headers, for a day without asking again.
+    fn preflight<'r>(&self, request: &Request<'_>) -> Response<'r> {
+        let headers = request.headers().get_one("Access-Control-Request-Headers");
+        Response::build()
+            .status(Status::NoContent)
+            .raw_header("Allow", self.allowed.clone())
+            .raw_header("Access-Control-Allow-Methods", self.allowed.clone())
+            .raw_header("Access-Control-Allow-Headers", headers.unwrap_or("*").to_owned())
+            .raw_header("Access-Control-Max-Age", "86400")
+            .raw_header("Vary", "Access-Control-Request-Headers")
+            .finalize()
+    }
+}

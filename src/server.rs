@@ -1,0 +1,180 @@
+//! Where everything meets: configuration, store, formats, fairings and routes become a server.
+
+use std::sync::Arc;
+
+use figment::Figment;
+use rocket::{Build, Rocket};
+
+use crate::auth::{Authenticator, NewKey, RandomUnavailable, Scope, Secret};
+use crate::config::{Config, ConfigError};
+use crate::error::catchers;
+use crate::fairings::{Cors, RequestId, TrailingSlash};
+use crate::formats::{Format, FormatRegistry, InvalidFormats, builtin};
+use crate::model::{Clock, SystemClock};
+use crate::routes::{self, Encoder, other_methods};
+use crate::stores::{OpenStore, Store, StoreRegistry, StoreSettings, UnknownStore};
+
+/// Makes a server: the service's own parts, and those added here.
+///
+/// ```no_run
+/// # #[rocket::main]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let service = siaga::Builder::default().build().await?;
+/// service.rocket.launch().await?;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct Builder {
+    figment: Figment,
+    clock: Arc<dyn Clock>,
+    formats: Vec<Arc<dyn Format>>,
+    stores: StoreRegistry,
+}
+
+impl Default for Builder {
+    /// Configured from `Rocket.toml` and the environment, by the clock of the machine.
+    fn default() -> Self {
+        Self {
+            figment: Config::figment(),
+            clock: Arc::new(SystemClock),
+            formats: Vec::new(),
+            stores: StoreRegistry::default(),
+        }
+    }
+}
+
+/// A server ready to launch.
+#[derive(Debug)]
+pub struct Service {
+    /// The server.
+    pub rocket: Rocket<Build>,
+    /// Its configuration.
+    pub config: Config,
+    /// What the store says of itself.
+    pub store: String,
+    /// A key made for this run; only where the configuration accepts no credential at all and the
+    /// store keeps nothing beyond the run.
+    pub key: Option<Secret>,
+}
+
+/// Why a server could not be made.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum BuildError {
+    /// The configuration is wrong.
+    #[error("{0}")]
+    Config(#[from] ConfigError),
+    /// The configuration names a store there is not.
+    #[error("{0}")]
+    UnknownStore(#[from] UnknownStore),
+    /// The configuration names formats there are not.
+    #[error("{0}")]
+    Formats(#[from] InvalidFormats),
+    /// The store could not be opened.
+    #[error("{0}")]
+    Store(Box<dyn std::error::Error + Send + Sync>),
+    /// No key could be made.
+    #[error("{0}")]
+    Random(#[from] RandomUnavailable),
+}
+
+impl Builder {
+    /// Configures the server from `figment` instead.
+    #[must_use]
+    pub fn figment(mut self, figment: Figment) -> Self {
+        self.figment = figment;
+        self
+    }
+
+    /// Takes the time from `clock` instead.
+    #[must_use]
+    pub fn clock(mut self, clock: Arc<dyn Clock>) -> Self {
+        self.clock = clock;
+        self
+    }
+
+    /// Adds a format, which the configuration can then enable; it replaces one of the same name.
+    #[must_use]
+    pub fn format(mut self, format: Arc<dyn Format>) -> Self {
+        self.formats.push(format);
+        self
+    }
+
+    /// Adds a kind of store, which the configuration can then choose; it replaces one of the same name.
+    #[must_use]
+    pub fn store(mut self, opener: Arc<dyn OpenStore>) -> Self {
+        self.stores.register(opener);
+        self
+    }
+
+    /// Checks the configuration without opening the store.
+    ///
+    /// # Errors
+    ///
+    /// [`BuildError`], whose text is one line for the operator.
+    pub fn check(&self) -> Result<Config, BuildError> {
+        let config = Config::extract(&self.figment)?;
+        self.stores.get(&config.store)?;
+        self.registry(&config)?;
+        Ok(config)
+    }
+
+    /// Opens the store and puts the server together.
+    ///
+    /// # Errors
+    ///
+    /// [`BuildError`], whose text is one line for the operator.
+    pub async fn build(self) -> Result<Service, BuildError> {
+        let mut config = self.check()?;
+        let key = temporary_key(&mut config)?;
+        let formats = self.registry(&config)?;
+        let settings = StoreSettings {
+            figment: self.figment.clone(),
+            dataset: config.dataset.clone(),
+            clock: Arc::clone(&self.clock),
+        };
+        let opener = self.stores.get(&config.store)?;
+        let store = opener.open(&settings).await.map_err(BuildError::Store)?;
+        let encoder = Encoder {
+            clock: Arc::clone(&self.clock),
+            time_zone: config.time_zone,
+            base_url: Arc::from(config.base_url.as_str()),
+        };
+        let authenticator = Authenticator::new(config.auth.clone(), self.clock);
+        let routes = routes::all();
+        let others = other_methods(routes.iter());
+        let description = store.to_string();
+        let rocket = rocket::custom(self.figment)
+            .attach(TrailingSlash)
+            .attach(Cors)
+            .attach(RequestId::fairing())
+            .manage::<Arc<dyn Store>>(store)
+            .manage(formats)
+            .manage(encoder)
+            .manage(authenticator)
+            .manage(config.clone())
+            .mount(config.base_url.path(), routes)
+            .mount(config.base_url.path(), others)
+            .register("/", catchers());
+        Ok(Service { rocket, config, store: description, key })
+    }
+
+    fn registry(&self, config: &Config) -> Result<FormatRegistry, InvalidFormats> {
+        let settings = &config.formats;
+        let mut known = builtin(settings.topojson, settings.cap.clone());
+        known.extend(self.formats.iter().cloned());
+        FormatRegistry::new(&known, &settings.enabled, &settings.default)
+    }
+}
+
+/// Makes a key that allows everything, when nothing else would allow anything and nothing outlives the run.
+fn temporary_key(config: &mut Config) -> Result<Option<Secret>, RandomUnavailable> {
+    let auth = &mut config.auth;
+    if config.store != "memory" || !auth.api_keys.is_empty() || auth.jwt.is_some() {
+        return Ok(None);
+    }
+    let NewKey { key, entry } = NewKey::make("temporary", vec![Scope::Admin])?;
+    auth.api_keys.push(entry);
+    Ok(Some(key))
+}

@@ -1,0 +1,28 @@
+use std::error::Error;
+use std::time::Duration;
+
+/// Why a store could not do what it was asked: the variants are what a caller can act on.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StoreError {
+    /// The thing named does not exist.
+    #[error("{what} does not exist")]
+    NotFound {
+        /// What was looked for, in words for the client: `local area 5`.
+        what: String,
+    },
+    /// The backend cannot be reached or is too busy; nothing is known to have changed.
+    #[error("the store cannot be reached")]
+    Unavailable {
+        /// How long a client should wait before it tries again.
+        retry_after: Duration,
+        /// The cause.
+        source: Box<dyn Error + Send + Sync>,
+    },
+    /// The backend failed in a way no caller can mend.
+    #[error("the store failed")]
+    Backend {
+        /// The cause.
+        source: Box<dyn Error + Send + Sync>,
+    },
+}

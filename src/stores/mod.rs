@@ -1,0 +1,65 @@
+//! Where the data lives: the [`Store`] trait, its parts by resource, and the stores that come with the service.
+//!
+//! # Adding a store
+//!
+//! Implement [`Store`], register an [`OpenStore`] for it under a name, and run the store suite
+//! ([`crate::conformance::stores`]) on it. The configuration key `store` then chooses it.
+
+mod error;
+mod floods;
+pub mod memory;
+mod registry;
+
+use std::fmt::{Debug, Display};
+
+use async_trait::async_trait;
+
+pub use error::StoreError;
+pub use floods::{FloodQuery, FloodStore, HistoryQuery, SetFloodState};
+pub use registry::{OpenStore, StoreRegistry, StoreSettings, UnknownStore};
+
+/// What a backend must do: one part for each resource, and revisions over all of them.
+///
+/// `Display` is what logs print.
+///
+/// # Contract
+///
+/// - **Isolation.** A read sees every change that was acknowledged before it began, and never half of one.
+/// - **Order.** Every list comes in the order its method documents, whatever was written last.
+/// - **Time.** A store takes the time of a change from the clock it was made with, while it holds
+///   whatever makes the change atomic: the log ascends in time, and its newest entry is the current state.
+/// - **Revisions.** See [`revision`](Self::revision).
+/// - **Failure.** A backend that cannot be reached answers [`StoreError::Unavailable`] within a bounded time.
+#[async_trait]
+pub trait Store: FloodStore + Debug + Display + Send + Sync + 'static {
+    /// The revision of a resource: it grows with every visible change of that resource and with nothing
+    /// else, whichever instance of the service made the change.
+    ///
+    /// Two reads at equal revisions with equal questions give equal answers, as long as no time has
+    /// passed that the question asks about.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Unavailable`] when the backend cannot say.
+    async fn revision(&self, resource: Resource) -> Result<Revision, StoreError>;
+}
+
+/// The resources whose changes are counted apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Resource {
+    /// Flood states of areas and the log of their changes.
+    Floods,
+}
+
+/// Counts the visible changes of a resource.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Revision(pub u64);
+
+/// An answer and the revision of its resource at which it was read, both of the same snapshot.
+#[derive(Clone, Debug)]
+pub struct Versioned<T> {
+    /// The revision.
+    pub revision: Revision,
+    /// What was read.
+    pub value: T,
+}
