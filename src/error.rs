@@ -13,8 +13,9 @@ use rocket::http::{ContentType, Status};
 use rocket::outcome::Outcome;
 use rocket::request::Request;
 use rocket::response::{Responder, Response, Result};
-use rocket::serde::json::{Value, json};
 use rocket::{Catcher, catch, catchers};
+
+use serde::Serialize;
 
 use crate::fairings::{RequestId, allow_any_origin};
 use crate::formats::EncodeError;
@@ -23,7 +24,8 @@ use crate::stores::StoreError;
 const FAILED: &str = "the service failed; the failure was logged";
 
 /// Which part of a request did not validate.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Source {
     /// The query of the address.
     Query,
@@ -33,14 +35,22 @@ pub enum Source {
     Body,
 }
 
-impl Source {
-    fn name(self) -> &'static str {
-        match self {
-            Self::Query => "query",
-            Self::Params => "params",
-            Self::Body => "body",
-        }
-    }
+/// The body of every error answer.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Body<'a> {
+    status_code: u16,
+    error: &'static str,
+    message: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    validation: Option<Validation<'a>>,
+}
+
+/// What did not validate.
+#[derive(Serialize)]
+struct Validation<'a> {
+    source: Source,
+    keys: &'a [String],
 }
 
 /// Why a request is refused or failed, as the client is told.
@@ -150,17 +160,14 @@ impl Problem {
         }
     }
 
-    fn body(&self) -> Value {
+    fn body(&self) -> Body<'_> {
         let Details { status, message, validation, .. } = &*self.0;
-        let mut body = json!({
-            "statusCode": status.code,
-            "error": status.reason_lossy(),
-            "message": message,
-        });
-        if let Some((source, keys)) = validation {
-            body["validation"] = json!({ "source": source.name(), "keys": keys });
+        Body {
+            status_code: status.code,
+            error: status.reason_lossy(),
+            message,
+            validation: validation.as_ref().map(|(source, keys)| Validation { source: *source, keys }),
         }
-        body
     }
 
     fn log(&self, request: &Request<'_>) {
@@ -200,7 +207,8 @@ impl From<EncodeError> for Problem {
 impl<'r> Responder<'r, 'static> for Problem {
     fn respond_to(self, request: &'r Request<'_>) -> Result<'static> {
         self.log(request);
-        let body = self.body().to_string();
+        // Texts and numbers are always JSON.
+        let body = serde_json::to_vec(&self.body()).unwrap_or_default();
         let mut response = Response::build()
             .status(self.0.status)
             .header(ContentType::JSON)

@@ -1,1 +1,19 @@
-//! x
+//! The suites that every store and every format must pass, the service's own and those of others.
+//!
+//! Built with the feature `conformance`. A suite is a module of functions, each one behaviour and named
+//! after it; [`store_suite!`](crate::store_suite) and [`format_suite!`](crate::format_suite) make a test of each.
+
+pub mod fixture;
+pub mod formats;
+pub mod stores;
+
+/// Runs a future to its end on several threads, so that what is spawned races.
+///
+/// # Panics
+///
+/// When the system has no threads left.
+#[allow(clippy::expect_used, reason = "a suite panics where it cannot run")]
+pub fn block_on<F: Future>(future: F) -> F::Output {
+    let mut runtime = rocket::tokio::runtime::Builder::new_multi_thread();
+    runtime.worker_threads(4).enable_all().build().expect("threads").block_on(future)
+}

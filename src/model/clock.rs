@@ -1,7 +1,5 @@
 use std::fmt;
-use std::sync::Mutex;
-use std::sync::PoisonError;
-use std::time::Duration;
+use std::sync::{Mutex, PoisonError};
 
 use chrono::Utc;
 
@@ -36,10 +34,9 @@ impl ManualClock {
         Self(Mutex::new(now))
     }
 
-    /// Moves the clock forward.
-    pub fn advance(&self, by: Duration) {
-        let mut now = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        *now = now.after(by);
+    /// Sets the clock, forwards or back.
+    pub fn set(&self, now: Timestamp) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = now;
     }
 }
 

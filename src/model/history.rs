@@ -30,6 +30,8 @@ pub struct SeriesPoint {
     pub count: u64,
 }
 
+// serde hands over references.
+#[allow(clippy::trivially_copy_pass_by_ref)]
 fn as_text<S: Serializer>(count: &u64, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_str(count)
 }

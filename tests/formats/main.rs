@@ -1,0 +1,5 @@
+//! The format suite on every format, and what each promises beyond it.
+
+mod cap;
+mod geojson;
+mod topojson;
