@@ -15,6 +15,8 @@
 //! | [`fairings`], [`error`], [`guards`], [`routes`] | the interface |
 //! | [`Builder`] | where all of it meets |
 
+#![warn(clippy::expect_used, clippy::unwrap_used)]
+
 pub mod auth;
 pub mod config;
 #[cfg(feature = "conformance")]

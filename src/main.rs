@@ -1,5 +1,7 @@
 //! The program `siaga`: the service and what an operator needs beside it.
 
+#![warn(clippy::expect_used, clippy::unwrap_used)]
+
 use std::error::Error;
 use std::process::ExitCode;
 use std::time::Duration;

@@ -74,6 +74,12 @@ impl KeyDigest {
         bytes.copy_from_slice(digest(&SHA256, key.as_bytes()).as_ref());
         Self(bytes)
     }
+
+    /// The digest as the configuration takes it.
+    #[must_use]
+    pub fn to_hex(self) -> String {
+        hex::encode(self.0)
+    }
 }
 
 impl TryFrom<String> for KeyDigest {

@@ -106,7 +106,6 @@ impl Jwt {
 
     /// What the holder of the token may do; `None` when it is not accepted at `now`.
     pub(super) fn verify(&self, token: &str, now: Timestamp) -> Option<Credential> {
-        crypto::install();
         let key = DecodingKey::from_secret(self.secret.expose().as_bytes());
         let claims = jsonwebtoken::decode::<Claims>(token, &key, &self.validation()).ok()?.claims;
         let leeway = self.leeway.as_secs();

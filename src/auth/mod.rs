@@ -55,6 +55,7 @@ impl Authenticator {
     /// Accepts what `settings` accept, at the time `clock` tells.
     #[must_use]
     pub fn new(settings: Settings, clock: Arc<dyn Clock>) -> Self {
+        crypto::install();
         Self { settings, clock }
     }
 

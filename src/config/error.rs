@@ -30,16 +30,22 @@ impl From<Error> for ConfigError {
 
 /// The full path of the key, what is wrong with it, what is allowed, and where it was set.
 fn line(error: &Error) -> String {
-    let mut path = error.path.join(".");
+    let mut path = error.path.clone();
+    // Which figment has in the path already, and which it has not, depends on how the value was read.
+    if let Kind::UnknownField(name, _) = &error.kind
+        && path.last() != Some(name)
+    {
+        path.push(name.clone());
+    }
+    if let Kind::MissingField(name) = &error.kind {
+        path.push(name.to_string());
+    }
+    let path = path.join(".");
     let reason = match &error.kind {
-        Kind::UnknownField(name, allowed) => {
-            path = format!("{path}.{name}");
+        Kind::UnknownField(_, allowed) => {
             format!("unknown key; allowed are {}", allowed.join(", "))
         }
-        Kind::MissingField(name) => {
-            path = format!("{path}.{name}");
-            "missing".to_owned()
-        }
+        Kind::MissingField(_) => "missing".to_owned(),
         Kind::UnknownVariant(name, allowed) => {
             format!("must be one of [{}], not {name}", allowed.join(", "))
         }

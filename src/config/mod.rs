@@ -75,8 +75,14 @@ impl Config {
     ///
     /// [`ConfigError`] names every key at fault with its full path, and what is allowed.
     pub fn extract(figment: &Figment) -> Result<Self, ConfigError> {
-        let config: Self =
-            if figment.contains(Self::KEY) { figment.extract_inner(Self::KEY)? } else { Self::default() };
+        /// Rocket's own keys stand beside the service's table and are none of its business.
+        #[derive(Deserialize)]
+        struct Whole {
+            #[serde(default)]
+            siaga: Config,
+        }
+
+        let Whole { siaga: config } = figment.extract()?;
         config.areas.check()?;
         Ok(config)
     }

@@ -11,30 +11,18 @@ use crate::model::{
 };
 
 /// The time in the fixture, a few hours after the last change of its log.
-///
-/// # Panics
-///
-/// Never: it is a time.
 #[must_use]
 pub fn now() -> Timestamp {
     Utc.with_ymd_and_hms(2016, 12, 19, 16, 8, 52).unwrap().into()
 }
 
 /// The identifier of a number.
-///
-/// # Panics
-///
-/// When the number is none.
 #[must_use]
 pub fn id(number: u64) -> AreaId {
     number.try_into().unwrap()
 }
 
 /// The state of a code.
-///
-/// # Panics
-///
-/// When there is none.
 #[must_use]
 pub fn state(code: u64) -> FloodState {
     code.try_into().unwrap()
@@ -42,10 +30,6 @@ pub fn state(code: u64) -> FloodState {
 
 /// Five areas: 1 and 2 share a border, 5 has a hole, 10 fills the hole and has a second part, 30 is in another city
 /// and touches others in corners. Names hold blanks, umlauts and markup, or are empty.
-///
-/// # Panics
-///
-/// Never: the identifiers differ.
 #[must_use]
 pub fn areas() -> AreaSet {
     let area = |number, name: &str, parent: &str, outline| Area {
@@ -87,10 +71,6 @@ fn square(x: f64, y: f64, side: f64) -> LineString<f64> {
 
 /// A log of six days before [`now`]: area 5 rose to 4, fell to 2 and stands there; 30 stands at 3 since the
 /// beginning; 1 was flooded and cleared.
-///
-/// # Panics
-///
-/// Never: the times are times.
 #[must_use]
 pub fn log() -> Vec<FloodChange> {
     let entry = |day, hour, minute, area, code: Option<u64>| FloodChange {

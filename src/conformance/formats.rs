@@ -3,9 +3,6 @@
 //! A behaviour takes the format and panics when it behaves otherwise. Layers of kinds the format does not carry are
 //! left out.
 
-#![allow(missing_docs, reason = "each behaviour is named after what it asks")]
-#![allow(clippy::missing_panics_doc, clippy::unwrap_used, reason = "a suite panics where a format fails")]
-
 use std::sync::Arc;
 
 use chrono_tz::Tz;

@@ -16,3 +16,16 @@ impl<'r> FromParam<'r> for LocalAreaId {
         param.parse().map(Self).map_err(invalid)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_is_a_number_in_a_path() {
+        assert_eq!(LocalAreaId::from_param("5").unwrap().0.number(), 5);
+        for wrong in ["", "x", "5.0", "-5", "0x5", "99999999999999999999"] {
+            assert!(LocalAreaId::from_param(wrong).is_err(), "{wrong}");
+        }
+    }
+}

@@ -33,3 +33,25 @@ fn selector(query: Query<'_>, selectable: &Selectable) -> Result<AreaSelector, P
         region: query.one_of("admin", &selectable.admin)?.cloned(),
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_takes_the_codes_the_resource_supports() {
+        let selectable = Selectable { city: vec!["jbd".into(), "bdg".into()], admin: vec!["ID-JK".into()] };
+        for (text, city, region) in [
+            ("", None, None),
+            ("city=jbd", Some("jbd"), None),
+            ("admin=ID-JK", None, Some("ID-JK")),
+            ("city=bdg&admin=ID-JK", Some("bdg"), Some("ID-JK")),
+        ] {
+            let areas = selector(Query::new(text), &selectable).unwrap();
+            assert_eq!((areas.city.as_deref(), areas.region.as_deref()), (city, region), "{text}");
+        }
+        for wrong in ["city=sby", "city=ID-JK", "admin=jbd", "admin=id-jk", "city=jbd&admin=ID-JB"] {
+            assert!(selector(Query::new(wrong), &selectable).is_err(), "{wrong}");
+        }
+    }
+}

@@ -93,3 +93,23 @@ fn bearer_token(value: &str) -> Option<&str> {
     let (scheme, token) = value.split_once(' ')?;
     scheme.eq_ignore_ascii_case("Bearer").then_some(token.trim_start())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_token_follows_its_scheme() {
+        for (value, expected) in [
+            ("Bearer abc", Some("abc")),
+            ("bearer  abc", Some("abc")),
+            ("BEARER abc", Some("abc")),
+            ("Bearer", None),
+            ("abc", None),
+            ("Basic abc", None),
+            ("Bearerabc def", None),
+        ] {
+            assert_eq!(bearer_token(value), expected, "{value}");
+        }
+    }
+}

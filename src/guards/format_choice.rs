@@ -47,3 +47,45 @@ fn choice(query: Query<'_>, registry: &FormatRegistry, kind: LayerKind) -> Resul
         _ => Problem::internal("no enabled format carries the layer"),
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::formats::{builtin, cap, topojson};
+
+    fn chosen(query: &str, enabled: &[&str], default: &str) -> Option<String> {
+        let known = builtin(topojson::Options::default(), cap::Options::default());
+        let enabled: Vec<_> = enabled.iter().map(|&name| name.to_owned()).collect();
+        let registry = FormatRegistry::new(&known, &enabled, default).unwrap();
+        let format = choice(Query::new(query), &registry, LayerKind::Floods).ok()?;
+        Some(format.name().to_owned())
+    }
+
+    #[test]
+    fn either_parameter_follows_from_the_other() {
+        for (query, expected) in [
+            ("", Some("topojson")),
+            ("format=json", Some("topojson")),
+            ("format=xml", Some("cap")),
+            ("geoformat=cap", Some("cap")),
+            ("geoformat=geojson", Some("geojson")),
+            ("format=json&geoformat=geojson", Some("geojson")),
+            ("format=xml&geoformat=cap", Some("cap")),
+            ("format=json&geoformat=cap", None),
+            ("format=xml&geoformat=geojson", None),
+            ("format=topojson", None),
+            ("geoformat=xml", None),
+        ] {
+            let found = chosen(query, &["topojson", "geojson", "cap"], "topojson");
+            assert_eq!(found.as_deref(), expected, "{query}");
+        }
+    }
+
+    #[test]
+    fn the_default_is_preferred_within_its_container_and_only_enabled_formats_count() {
+        assert_eq!(chosen("format=json", &["topojson", "geojson"], "geojson").as_deref(), Some("geojson"));
+        assert_eq!(chosen("", &["geojson", "cap"], "cap").as_deref(), Some("cap"));
+        assert_eq!(chosen("format=json", &["geojson", "cap"], "cap").as_deref(), Some("geojson"));
+        assert_eq!(chosen("geoformat=topojson", &["geojson", "cap"], "cap"), None);
+    }
+}

@@ -24,3 +24,26 @@ fn minimum_state(query: Query<'_>) -> Result<Option<FloodState>, Problem> {
     let state = value.parse::<u64>().map_err(|_| InvalidFloodState).and_then(FloodState::try_from);
     state.map(Some).map_err(|error| Problem::invalid(Source::Query, NAME, error))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_is_a_code_or_absent() {
+        for (text, expected) in [
+            ("", None),
+            ("minimum_state=", None),
+            ("minimum_state=1", Some(FloodState::Unknown)),
+            ("minimum_state=2", Some(FloodState::Minor)),
+            ("minimum_state=3", Some(FloodState::Moderate)),
+            ("minimum_state=4", Some(FloodState::Severe)),
+        ] {
+            assert_eq!(minimum_state(Query::new(text)).unwrap(), expected, "{text}");
+        }
+        for wrong in ["0", "5", "-1", "1.0", "one", "1%20", "18446744073709551617"] {
+            let text = format!("minimum_state={wrong}");
+            assert!(minimum_state(Query::new(&text)).is_err(), "{wrong}");
+        }
+    }
+}

@@ -10,10 +10,16 @@ use crate::error::{Problem, Source};
 pub struct Query<'r>(&'r RawStr);
 
 impl<'r> Query<'r> {
+    /// A query by itself.
+    #[must_use]
+    pub fn new(text: &'r str) -> Self {
+        Self(text.into())
+    }
+
     /// The query of a request; empty when it has none.
     #[must_use]
     pub fn of(request: &'r Request<'_>) -> Self {
-        Self(request.uri().query().map_or(RawStr::new(""), |query| query.as_str().into()))
+        Self::new(request.uri().query().map_or("", |query| query.as_str()))
     }
 
     /// The value of a parameter; `None` when it is absent or empty.
@@ -58,5 +64,51 @@ impl<'r> Query<'r> {
             let must = format!("must be one of [{}]", allowed.join(", "));
             Problem::invalid(Source::Query, name, must)
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_parameter_is_found_decoded_whatever_surrounds_it() {
+        for (text, expected) in [
+            ("city=jbd", Some("jbd")),
+            ("a=b&city=jbd&c", Some("jbd")),
+            ("%63ity=j%62d", Some("jbd")),
+            ("city=a+b%2Bc", Some("a b+c")),
+            ("city=a=b", Some("a=b")),
+            ("city=%E2%98%94", Some("☔")),
+            ("City=jbd", None),
+            ("citys=jbd", None),
+            ("city=", None),
+            ("city", None),
+            ("", None),
+            ("&&=&%FF=x", None),
+        ] {
+            assert_eq!(Query::new(text).get("city").unwrap().as_deref(), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_repeated_or_unreadable_parameter_is_refused() {
+        for text in
+            ["city=a&city=a", "city=&city=a", "city&city", "city=a&%63ity=b", "city=%FF", "city=%C0%80"]
+        {
+            assert!(Query::new(text).get("city").is_err(), "{text}");
+            assert!(Query::new(text).require("city").is_err(), "{text}");
+        }
+        assert!(Query::new("city=").require("city").is_err());
+    }
+
+    #[test]
+    fn one_of_takes_the_allowed_values_only() {
+        let allowed = ["bdg", "jbd"];
+        assert_eq!(Query::new("city=jbd").one_of("city", &allowed).unwrap(), Some(&"jbd"));
+        assert_eq!(Query::new("").one_of("city", &allowed).unwrap(), None);
+        for wrong in ["city=JBD", "city=jbd ", "city=jbd,bdg", "city=j"] {
+            assert!(Query::new(wrong).one_of("city", &allowed).is_err(), "{wrong}");
+        }
     }
 }

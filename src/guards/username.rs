@@ -32,3 +32,22 @@ fn username(query: Query<'_>) -> Result<Option<String>, Problem> {
     }
     Ok(Some(value.into_owned()))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_is_a_short_text_or_absent() {
+        for (text, expected) in
+            [("", None), ("username=", None), ("username=Ibu+O%27Neil", Some("Ibu O'Neil"))]
+        {
+            assert_eq!(username(Query::new(text)).unwrap().as_deref(), expected, "{text}");
+        }
+        let longest = "%C3%A9".repeat(Username::LONGEST);
+        assert!(username(Query::new(&format!("username={longest}"))).is_ok(), "characters, not bytes");
+        for wrong in [&format!("{longest}e"), "a%00b", "a%0D%0Ab", "%FF", "a&username=b"] {
+            assert!(username(Query::new(&format!("username={wrong}"))).is_err(), "{wrong}");
+        }
+    }
+}

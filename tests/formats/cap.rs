@@ -186,6 +186,18 @@ fn the_offset_of_utc_is_written_as_cap_wants_it() {
 }
 
 #[test]
+fn a_city_can_have_an_agency_of_its_own() {
+    let options = serde_json::from_value(serde_json::json!({
+        "agencies": { "bdg": { "sender": "bpbd.bandung.go.id", "sender_name": "BANDUNG AGENCY" } },
+    }))
+    .unwrap();
+    let feed = text(encoded(&Cap::new(options), &fixture::layer(&[(1, 1), (30, 1)])));
+    assert_eq!(texts(&feed, "sender"), ["BPBD.JAKARTA.GOV.ID", "bpbd.bandung.go.id"]);
+    assert_eq!(texts(&feed, "senderName"), ["JAKARTA EMERGENCY MANAGEMENT AGENCY", "BANDUNG AGENCY"]);
+    assert!(texts(&feed, "description")[1].contains(" WIB THE BANDUNG AGENCY OBSERVED "));
+}
+
+#[test]
 fn the_agency_is_configured() {
     let options: Options = serde_json::from_value(serde_json::json!({
         "sender": "bpbd.bandung.go.id", "sender_name": "BANDUNG & CO", "web": "https://example.org/?a&b",

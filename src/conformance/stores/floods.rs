@@ -1,8 +1,5 @@
 //! Flood states and their log.
 
-#![allow(missing_docs, reason = "each behaviour is named after what it asks")]
-#![allow(clippy::missing_panics_doc, clippy::unwrap_used, reason = "a suite panics where a store fails")]
-
 use std::sync::Arc;
 use std::time::Duration;
 

@@ -1,6 +1,6 @@
-//! The suite every [`Store`](crate::stores::Store) must pass.
+//! The suite every [`Store`] must pass.
 //!
-//! A behaviour takes a fresh store that holds [`fixture::dataset`](super::fixture::dataset) and takes its time from the
+//! A behaviour takes a fresh store that holds [`fixture::dataset`] and takes its time from the
 //! clock given, and panics when the store behaves otherwise.
 
 pub mod floods;

@@ -16,6 +16,8 @@ pub(super) struct Alert<'a> {
     pub(super) sent: String,
     state: FloodState,
     expires: String,
+    sender: &'a str,
+    sender_name: &'a str,
     description: String,
     options: &'a Options,
 }
@@ -28,6 +30,7 @@ impl<'a> Alert<'a> {
         context: &EncodeContext,
     ) -> Option<Self> {
         let standing = standing?;
+        let (sender, sender_name) = options.agency_of(area);
         let sent = xml::date_time(standing.since, context.time_zone);
         let local = standing.since.to_utc().with_timezone(&context.time_zone);
         let expires = context.now.after(options.expires_after);
@@ -38,11 +41,13 @@ impl<'a> Alert<'a> {
             description: format!(
                 "AT {} THE {} OBSERVED {} IN {}.",
                 local.format("%H:%M %Z"),
-                options.sender_name,
+                sender_name,
                 description(standing.state),
                 joined([&area.parent_name, &area.name], ", "),
             ),
             sent,
+            sender,
+            sender_name,
             area,
             options,
         })
@@ -54,7 +59,7 @@ pub(super) fn write(xml: &mut Xml<'_>, alert: &Alert<'_>) -> io::Result<()> {
     let namespace = ("xmlns", "urn:oasis:names:tc:emergency:cap:1.2");
     xml::element(xml, "alert", Some(namespace), |xml| {
         xml::text(xml, "identifier", &alert.identifier)?;
-        xml::text(xml, "sender", &alert.options.sender.0)?;
+        xml::text(xml, "sender", alert.sender)?;
         xml::text(xml, "sent", &alert.sent)?;
         xml::text(xml, "status", "Actual")?;
         xml::text(xml, "msgType", "Alert")?;
@@ -70,7 +75,7 @@ fn info(xml: &mut Xml<'_>, alert: &Alert<'_>) -> io::Result<()> {
     xml::text(xml, "severity", alert.state.severity())?;
     xml::text(xml, "certainty", "Observed")?;
     xml::text(xml, "expires", &alert.expires)?;
-    xml::text(xml, "senderName", &alert.options.sender_name)?;
+    xml::text(xml, "senderName", alert.sender_name)?;
     xml::text(xml, "headline", &alert.options.headline)?;
     xml::text(xml, "description", &alert.description)?;
     xml::text(xml, "web", &alert.options.web)?;

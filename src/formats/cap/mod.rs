@@ -7,13 +7,14 @@ mod alert;
 mod feed;
 mod xml;
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
 use super::{Container, EncodeContext, EncodeError, Format};
 use crate::duration;
-use crate::model::{Layer, LayerKind};
+use crate::model::{Area, Layer, LayerKind};
 
 /// Settings of the format.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -34,6 +35,28 @@ pub struct Options {
     /// How long after the request an alert expires. **Default: `6h`**
     #[serde(with = "duration")]
     pub expires_after: Duration,
+    /// The agencies of cities that have one of their own, by city code. **Default: none**
+    pub agencies: BTreeMap<String, Agency>,
+}
+
+/// Who observes the floods of a city.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Agency {
+    /// As [`Options::sender`].
+    pub sender: Sender,
+    /// As [`Options::sender_name`].
+    pub sender_name: String,
+}
+
+impl Options {
+    /// `sender` and `senderName` of an area's alerts.
+    fn agency_of(&self, area: &Area) -> (&str, &str) {
+        match self.agencies.get(&area.city_code) {
+            Some(agency) => (&agency.sender.0, &agency.sender_name),
+            None => (&self.sender.0, &self.sender_name),
+        }
+    }
 }
 
 impl Default for Options {
@@ -46,6 +69,7 @@ impl Default for Options {
             title: "petabencana.id Flood Affected Areas".to_owned(),
             headline: "FLOOD WARNING".to_owned(),
             expires_after: Duration::from_hours(6),
+            agencies: BTreeMap::new(),
         }
     }
 }

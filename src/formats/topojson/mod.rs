@@ -3,11 +3,11 @@
 //! Follows the [TopoJSON specification](https://github.com/topojson/topojson-specification) and, where it
 //! leaves a choice, the reference implementation topojson-server. The way of a layer:
 //!
-//! 1. [`grid`]: positions are rounded to an integer grid over the layer's bounding box;
-//! 2. [`chains`]: lines and rings are laid out one after the other, equal positions numbered alike;
-//! 3. [`junctions`]: positions at which borders meet or part are found;
-//! 4. [`arcs`]: lines and rings are cut there, and equal pieces kept once, in whichever direction;
-//! 5. [`document`]: the topology is written, arcs as differences.
+//! 1. `grid`: positions are rounded to an integer grid over the layer's bounding box;
+//! 2. `chains`: lines and rings are laid out one after the other, equal positions numbered alike;
+//! 3. `junctions`: positions at which borders meet or part are found;
+//! 4. `arcs`: lines and rings are cut there, and equal pieces kept once, in whichever direction;
+//! 5. `document`: the topology is written, arcs as differences.
 
 mod arcs;
 mod chains;

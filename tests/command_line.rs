@@ -1,0 +1,175 @@
+//! The program as an operator runs it.
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+use tempfile::TempDir;
+
+/// Runs the program in an empty folder with these variables and nothing else of the service's.
+fn siaga(arguments: &[&str], variables: &[(&str, &str)]) -> Output {
+    siaga_in(&tempfile::tempdir().unwrap(), arguments, variables)
+}
+
+fn siaga_in(folder: &TempDir, arguments: &[&str], variables: &[(&str, &str)]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_siaga"))
+        .args(arguments)
+        .current_dir(folder)
+        .env_clear()
+        .envs(variables.iter().copied())
+        .output()
+        .unwrap()
+}
+
+fn out(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+/// The one line on standard error of a run that ended with 1.
+fn refusal(output: &Output) -> String {
+    let error = String::from_utf8(output.stderr.clone()).unwrap();
+    assert_eq!((output.status.code(), error.lines().count()), (Some(1), 1), "{error}");
+    error.trim_end().to_owned()
+}
+
+#[test]
+fn check_prints_the_effective_configuration_with_secrets_masked() {
+    let hash = "ab".repeat(32);
+    let key = format!("[{{name=\"ci\",sha256=\"{hash}\",scopes=[\"floods:write\"]}}]");
+    let output = siaga(
+        &["check"],
+        &[
+            ("SIAGA_AUTH__API_KEYS", &key),
+            ("SIAGA_AUTH__JWT__SECRET", "0123456789012345678901234567890123456789"),
+            ("SIAGA_FORMATS__TOPOJSON__QUANTIZATION", "5000"),
+            ("SIAGA_LIMITS__MAX_PERIOD", "90d"),
+        ],
+    );
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let text = out(&output);
+    let config: toml::Table = text.parse().unwrap();
+    let siaga = &config["default"]["siaga"];
+    assert_eq!(siaga["formats"]["topojson"]["quantization"].as_integer(), Some(5000));
+    assert_eq!(siaga["store"].as_str(), Some("memory"));
+    assert_eq!(siaga["auth"]["api_keys"][0]["name"].as_str(), Some("ci"));
+    assert_eq!(siaga["auth"]["jwt"]["algorithm"].as_str(), Some("HS256"));
+    assert!(!text.contains(&hash) && !text.contains("0123456789"), "{text}");
+}
+
+#[test]
+fn the_printed_configuration_is_one_the_program_takes() {
+    let folder = tempfile::tempdir().unwrap();
+    let printed = out(&siaga(&["check"], &[]));
+    std::fs::write(folder.path().join("Rocket.toml"), &printed).unwrap();
+    assert_eq!(out(&siaga_in(&folder, &["check"], &[])), printed);
+}
+
+#[test]
+fn a_wrong_key_stops_with_its_path_and_what_is_allowed() {
+    for (name, value, path, allowed) in [
+        ("SIAGA_STROE", "memory", "siaga.stroe: unknown key", "store"),
+        ("SIAGA_FORMATS__TOPOJSN__QUANTIZATION", "5", "siaga.formats.topojsn: unknown key", "topojson"),
+        ("SIAGA_FORMATS__TOPOJSON__QUANTIZATION", "1", "siaga.formats.topojson.quantization: ", "from 2 to"),
+        ("SIAGA_FORMATS__TOPOJSON__QUANTIZATION", "many", "siaga.formats.topojson.quantization: ", "u32"),
+        ("SIAGA_FORMATS__CAP__EXPIRES_AFTER", "soon", "siaga.formats.cap.expires_after: ", "such as 10s"),
+        (
+            "SIAGA_FORMATS__CAP__SENDER",
+            "a b",
+            "siaga.formats.cap.sender: ",
+            "must not be empty or contain blanks",
+        ),
+        ("SIAGA_FORMATS__ENABLED", "[\"kml\"]", "siaga.formats.enabled: ", "one of [topojson, geojson, cap]"),
+        ("SIAGA_FORMATS__DEFAULT", "kml", "siaga.formats.default ", "enabled [topojson, geojson, cap]"),
+        ("SIAGA_STORE", "oracle", "siaga.store ", "one of [memory]"),
+        ("SIAGA_BASE_URL", "example.org", "siaga.base_url: ", "https://example.org/v1"),
+        ("SIAGA_TIME_ZONE", "Asia/Batavia", "siaga.time_zone: ", "Asia/Batavia"),
+        ("SIAGA_LIMITS__BODY", "big", "siaga.limits.body: ", ""),
+        ("SIAGA_LIMITS__MAX_PERIOD", "-5", "siaga.limits.max_period: ", "such as 10s"),
+        (
+            "SIAGA_AREAS__SUPPORTED__FLOODS__CITY",
+            "[\"xyz\"]",
+            "siaga.areas.supported.floods.city: ",
+            "siaga.areas.cities",
+        ),
+        (
+            "SIAGA_AUTH__API_KEYS",
+            "[{name=\"a\",sha256=\"b\",scopes=[]}]",
+            "siaga.auth.api_keys.0.sha256: ",
+            "64 hexadecimal digits",
+        ),
+        ("SIAGA_AUTH__JWT__ALGORITHM", "none", "siaga.auth.jwt.algorithm: ", "HS256"),
+        ("SIAGA_AUTH__JWT__LEEWAY", "1m", "siaga.auth.jwt.secret: missing", ""),
+    ] {
+        let error = refusal(&siaga(&["check"], &[(name, value)]));
+        assert!(error.starts_with(&format!("siaga: {path}")), "{name}: {error}");
+        assert!(error.contains(allowed), "{name}: {error}");
+        assert_eq!(refusal(&siaga(&["serve"], &[(name, value)])), error);
+    }
+    let unknown_scope =
+        "[{name=\"a\",sha256=\"b\",scopes=[\"root\"]}]".replace("\"b\"", &format!("\"{}\"", "0".repeat(64)));
+    let error = refusal(&siaga(&["check"], &[("SIAGA_AUTH__API_KEYS", &unknown_scope)]));
+    assert!(error.contains("api_keys.0.scopes.0") && error.contains("floods:write"), "{error}");
+}
+
+#[test]
+fn the_environment_wins_over_the_profile_and_the_profile_over_the_default() {
+    let folder = tempfile::tempdir().unwrap();
+    let toml = "[default.siaga]\ntime_zone = \"Asia/Makassar\"\ndataset = \"empty\"\n[production.siaga]\ndataset = \"demo\"\nstore = \"memory\"\n";
+    std::fs::write(folder.path().join("Rocket.toml"), toml).unwrap();
+    let dataset = |variables: &[(&str, &str)]| {
+        let config: toml::Table = out(&siaga_in(&folder, &["check"], variables)).parse().unwrap();
+        let siaga = &config["default"]["siaga"];
+        assert_eq!(siaga["time_zone"].as_str(), Some("Asia/Makassar"));
+        siaga["dataset"].as_str().unwrap().to_owned()
+    };
+    assert_eq!(dataset(&[]), "empty");
+    assert_eq!(dataset(&[("ROCKET_PROFILE", "production")]), "demo");
+    assert_eq!(dataset(&[("ROCKET_PROFILE", "production"), ("SIAGA_DATASET", "elsewhere")]), "elsewhere");
+}
+
+#[test]
+fn variables_a_container_platform_injects_are_ignored() {
+    let injected = [
+        ("SIAGA_PORT", "tcp://10.0.0.1:8000"),
+        ("SIAGA_PORT_8000_TCP", "tcp://10.0.0.1:8000"),
+        ("SIAGA_PORT_8000_TCP_PORT", "8000"),
+        ("SIAGA_SERVICE_HOST", "10.0.0.1"),
+        ("SIAGA_SERVICE_PORT", "8000"),
+    ];
+    assert_eq!(siaga(&["check"], &injected).status.code(), Some(0));
+}
+
+#[test]
+fn a_token_is_printed_alone_and_needs_a_secret() {
+    let arguments = ["token", "--sub", "ops", "--scope", "floods:write cards:read", "--ttl", "1h"];
+    let output = siaga(&arguments, &[("SIAGA_AUTH__JWT__SECRET", "0042")]);
+    let text = out(&output);
+    assert_eq!((text.lines().count(), text.trim().split('.').count()), (1, 3), "{output:?}");
+    let error = refusal(&siaga(&arguments, &[]));
+    assert!(error.contains("siaga.auth.jwt.secret"), "{error}");
+}
+
+#[test]
+fn wrong_usage_exits_with_2() {
+    for arguments in [&["fly"][..], &["--fast"], &["token"], &["token", "--sub", "a", "--scope", "root"]] {
+        assert_eq!(siaga(arguments, &[]).status.code(), Some(2), "{arguments:?}");
+    }
+    assert_eq!(siaga(&["--help"], &[]).status.code(), Some(0));
+}
+
+#[test]
+fn a_broken_data_file_stops_the_start_with_its_line() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("areas.geojson"), "{\n\"type\":").unwrap();
+    let error = refusal(&siaga_in(&folder, &[], &[("SIAGA_DATASET", ".")]));
+    assert!(error.contains("areas.geojson, line 2: "), "{error}");
+    assert!(!Path::new("areas.geojson").exists());
+}
+
+#[test]
+fn a_taken_port_ends_the_program_with_one_line() {
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = taken.local_addr().unwrap().port().to_string();
+    let output =
+        siaga(&[], &[("ROCKET_PORT", &port), ("ROCKET_LOG_LEVEL", "off"), ("SIAGA_DATASET", "empty")]);
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+}

@@ -1,0 +1,179 @@
+//! Data sets in folders: what is read, and what a wrong row is answered.
+
+use std::fs;
+use std::path::Path;
+
+use siaga::conformance::fixture;
+use siaga::datasets::Dataset;
+use siaga::model::FloodState;
+
+const AREAS: &str = r#"{"type":"FeatureCollection","features":[
+{"type":"Feature","properties":{"area_id":"7","geom_id":"31","area_name":"RW 01","parent_name":"GROGOL","city_name":"JAKARTA","instance_region_code":"ID-JK","city":"jbd"},"geometry":{"type":"Polygon","coordinates":[[[0,0],[0,1],[1,1],[1,0],[0,0]]]}},
+{"type":"Feature","properties":{"area_id":3,"area_name":null},"geometry":{"type":"MultiPolygon","coordinates":[[[[5,5],[6,5],[6,6],[5,5]]],[[[7,7],[8,7],[8,8],[7,7]]]]}}
+]}"#;
+const REGIONS: &str = r#"{"type":"FeatureCollection","features":[
+{"type":"Feature","properties":{"code":"ID-JK","name":"DKI Jakarta"},"geometry":{"type":"Polygon","coordinates":[[[0,0],[1,0],[1,1],[0,0]]]}}
+]}"#;
+const STATES: &str = "area_id,state,changed_at,username
+7,3,2016-12-19T20:00:00+07:00,bpbd
+3,1,2016-12-18T00:00:00Z,
+7,,2016-12-19T14:00:00.5Z,\"O'Neil, \"\"x\"\"\"
+";
+
+/// Loads a folder of these files.
+fn load(files: &[(&str, &[u8])]) -> Result<Dataset, String> {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, content) in files {
+        fs::write(folder.path().join(name), content).unwrap();
+    }
+    let path = folder.path().to_str().unwrap();
+    let loaded = Dataset::load(path, fixture::now());
+    loaded.map_err(|error| error.to_string().replace(&format!("{path}/"), ""))
+}
+
+fn error(files: &[(&str, &[u8])]) -> String {
+    load(files).map(drop).unwrap_err()
+}
+
+#[test]
+fn a_folder_gives_its_areas_regions_and_history() {
+    let files = [
+        ("areas.geojson", AREAS.as_bytes()),
+        ("regions.geojson", REGIONS.as_bytes()),
+        ("flood_states.csv", STATES.as_bytes()),
+        ("notes.txt", b"\xff ignored"),
+    ];
+    let dataset = load(&files).unwrap();
+    let ids: Vec<_> = dataset.areas.iter().map(|area| area.id.number()).collect();
+    assert_eq!(ids, [3, 7]);
+    assert_eq!((dataset.areas[0].name.as_str(), dataset.areas[1].city_code.as_str()), ("", "jbd"));
+    assert_eq!(dataset.areas[0].geometry().type_name(), "MultiPolygon");
+    assert_eq!(dataset.regions[0].name, "DKI Jakarta");
+    let log: Vec<_> = dataset
+        .flood_log
+        .iter()
+        .map(|change| (change.area.number(), change.state, change.by.username.as_deref()))
+        .collect();
+    assert_eq!(
+        log,
+        [
+            (3, Some(FloodState::Unknown), None),
+            (7, Some(FloodState::Moderate), Some("bpbd")),
+            (7, None, Some("O'Neil, \"x\"")),
+        ]
+    );
+    assert_eq!(dataset.flood_log[2].at.to_string(), "2016-12-19T14:00:00.500Z");
+}
+
+#[test]
+fn rings_are_wound_as_rfc_7946_asks() {
+    let areas = load(&[("areas.geojson", AREAS.as_bytes())]).unwrap().areas;
+    let ring = areas[1].outline.0[0].exterior();
+    let positions: Vec<_> = ring.coords().map(|coord| (coord.x, coord.y)).collect();
+    assert_eq!(positions, [(0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.0, 1.0), (0.0, 0.0)]);
+}
+
+#[test]
+fn every_file_is_optional_and_a_byte_order_mark_is_no_error() {
+    let empty = load(&[]).unwrap();
+    assert!(empty.areas.is_empty() && empty.regions.is_empty() && empty.flood_log.is_empty());
+    let marked = format!("\u{feff}{AREAS}");
+    assert_eq!(load(&[("areas.geojson", marked.as_bytes())]).unwrap().areas.len(), 2);
+}
+
+#[test]
+fn a_path_that_is_no_folder_is_refused_with_what_is_allowed() {
+    for path in ["nowhere", "Demo", ""] {
+        let error = Dataset::load(path, fixture::now()).map(drop).unwrap_err().to_string();
+        assert!(error.starts_with("siaga.dataset must be demo, empty or a folder"), "{error}");
+    }
+    assert!(!Path::new("nowhere").exists());
+}
+
+#[test]
+fn a_wrong_area_is_named_by_file_line_and_reason() {
+    for (from, to, line, reason) in [
+        ("\"area_id\":3", "\"area_id\":\"x\"", 3, "area_id must be a whole number"),
+        ("\"area_id\":3", "\"area_id\":-3", 3, "area_id must be a whole number"),
+        ("\"area_id\":3", "\"area_id\":[3]", 3, "area_id must be a string"),
+        ("\"area_id\":3", "\"id\":3", 3, "area_id is missing"),
+        ("\"area_id\":3", "\"area_id\":7", 3, "area_id 7 is that of line 2 already"),
+        ("RW 01", "RW\\u0000", 2, "area_name must not contain control characters"),
+        ("\"Polygon\"", "\"Point\"", 2, ""),
+        ("[0,1],[1,1],[1,0],", "[0,1],", 2, "a ring of 3 positions"),
+        ("[1,0],[0,0]]]", "[1,0],[0,9]]]", 2, "last position is not its first"),
+        ("[0,1]", "[0,91]", 2, "no longitude and latitude"),
+        ("[0,1]", "[0]", 2, ""),
+        ("[0,1]", "[0,null]", 2, ""),
+        ("[0,1]", "[0,\"1\"]", 2, ""),
+        (
+            "\"MultiPolygon\",\"coordinates\":[",
+            "\"MultiPolygon\",\"coordinates\":[],\"x\":[",
+            3,
+            "no polygon",
+        ),
+        ("{\"type\":\"MultiPolygon\"", "null,\"x\":{\"type\":\"MultiPolygon\"", 3, "geometry is missing"),
+        ("{\"type\":\"Feature\",\"properties\":{\"area_id\":3", "{\"properties\":{\"area_id\":3", 3, ""),
+        ("FeatureCollection", "Collection", 1, "type must be FeatureCollection"),
+        ("}}\n]}", "}}\n", 4, "EOF"),
+        ("},\n{", "}\n{", 3, "expected `,`"),
+    ] {
+        assert!(AREAS.contains(from), "{from}");
+        let error = error(&[("areas.geojson", AREAS.replace(from, to).as_bytes())]);
+        assert!(error.starts_with(&format!("areas.geojson, line {line}: ")), "{to}: {error}");
+        assert!(error.contains(reason), "{to}: {error}");
+        assert_eq!(error.lines().count(), 1, "{error}");
+    }
+}
+
+#[test]
+fn a_file_that_is_not_utf_8_is_named_with_the_line() {
+    let mut bytes = AREAS.as_bytes().to_vec();
+    let at = AREAS.find("GROGOL").unwrap();
+    bytes[at] = 0xff;
+    assert_eq!(error(&[("areas.geojson", &bytes)]), "areas.geojson, line 2: is not UTF-8");
+    assert_eq!(
+        error(&[("flood_states.csv", b"area_id,state,changed_at\n\xff")]),
+        "flood_states.csv, line 2: is not UTF-8"
+    );
+}
+
+#[test]
+fn an_empty_file_is_no_feature_collection() {
+    assert!(error(&[("areas.geojson", b"")]).starts_with("areas.geojson, line 1: "));
+}
+
+#[test]
+fn a_wrong_region_is_named_by_file_line_and_reason() {
+    let twice = REGIONS.replace("\n]}", &format!(",\n{}\n]}}", REGIONS.lines().nth(1).unwrap()));
+    for (content, line, reason) in [
+        (REGIONS.replace("ID-JK", ""), 2, "code is missing"),
+        (REGIONS.replace("\"name\"", "\"nama\""), 2, "name is missing"),
+        (twice, 3, "code ID-JK occurs already"),
+    ] {
+        let error = error(&[("regions.geojson", content.as_bytes())]);
+        assert!(error.starts_with(&format!("regions.geojson, line {line}: {reason}")), "{error}");
+    }
+}
+
+#[test]
+fn a_wrong_state_is_named_by_file_line_and_reason() {
+    for (row, reason) in [
+        ("7,5,2016-12-19T00:00:00Z,", "state must be one of [1, 2, 3, 4] or empty, not \"5\""),
+        ("7,two,2016-12-19T00:00:00Z,", "state must be one of"),
+        ("8,2,2016-12-19T00:00:00Z,", "area_id 8 is not in areas.geojson"),
+        ("x,2,2016-12-19T00:00:00Z,", "area_id must be a whole number"),
+        ("7,2,yesterday,", "changed_at must be a time"),
+        ("7,2,2016-12-19T00:00:00,", "changed_at must be a time"),
+        ("7,2,2016-12-19T23:59:59Z,", "changed_at must not be after now, 2016-12-19T16:08:52.000Z"),
+        ("7,2", "has 2 fields where the first line has 4"),
+        ("7,2,2016-12-19T00:00:00Z,a,b", "has 5 fields"),
+    ] {
+        let states = STATES.replace("3,1,2016-12-18T00:00:00Z,", row);
+        let error = error(&[("areas.geojson", AREAS.as_bytes()), ("flood_states.csv", states.as_bytes())]);
+        assert!(error.starts_with("flood_states.csv, line 3: "), "{row}: {error}");
+        assert!(error.contains(reason), "{row}: {error}");
+    }
+    let headless = error(&[("flood_states.csv", b"area,state,changed_at\n7,2,2016-12-19T00:00:00Z\n")]);
+    assert!(headless.contains("area_id"), "{headless}");
+}

@@ -1,0 +1,229 @@
+use std::time::Duration;
+
+use figment::Figment;
+use jsonwebtoken::{Algorithm, EncodingKey, Header as JwtHeader};
+use rocket::http::{Header, Status};
+use serde_json::{Value, json};
+use siaga::auth::KeyDigest;
+use siaga::conformance::fixture;
+
+use crate::support::{ADMIN_KEY, KEY, OTHER_KEY, SECRET, Siaga, figment, json_of};
+
+/// Seconds since 1970 in the fixture.
+fn now() -> i64 {
+    fixture::now().to_utc().timestamp()
+}
+
+fn signed(secret: &str, claims: &Value) -> String {
+    // Starting a service installed the cryptography.
+    jsonwebtoken::encode(
+        &JwtHeader::new(Algorithm::HS256),
+        claims,
+        &EncodingKey::from_secret(secret.as_bytes()),
+    )
+    .unwrap()
+}
+
+fn claims(change: Value) -> Value {
+    let mut claims = json!({ "sub": "ops", "scope": "cards:read floods:write", "exp": now() + 60 });
+    claims.as_object_mut().unwrap().extend(change.as_object().unwrap().clone());
+    claims.as_object_mut().unwrap().retain(|_, value| !value.is_null());
+    claims
+}
+
+fn token(change: Value) -> String {
+    signed(SECRET, &claims(change))
+}
+
+fn base64(text: &str) -> String {
+    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+    let digits = text.as_bytes().chunks(3).flat_map(|chunk| {
+        let bits =
+            chunk.iter().fold(0u32, |bits, &byte| bits << 8 | u32::from(byte)) << (8 * (3 - chunk.len()));
+        (0..=chunk.len()).map(move |digit| char::from(DIGITS[(bits >> (18 - 6 * digit) & 63) as usize]))
+    });
+    digits.collect()
+}
+
+/// The status of a change made with these headers.
+fn change(siaga: &Siaga, headers: &[(&str, &str)]) -> Status {
+    let mut request = siaga.client.put("/v1/floods/5").body(r#"{"state":2}"#);
+    for (name, value) in headers {
+        request.add_header(Header::new((*name).to_owned(), (*value).to_owned()));
+    }
+    let response = request.dispatch();
+    let status = response.status();
+    let body = json_of(response);
+    if status == Status::Forbidden {
+        assert_eq!((&body["statusCode"], &body["error"]), (&json!(403), &json!("Forbidden")));
+        let message = body["message"].as_str().unwrap();
+        assert!(message.contains("a valid credential"), "{message}");
+    }
+    status
+}
+
+#[test]
+fn a_key_or_a_token_that_allows_it_is_accepted_in_either_header() {
+    let siaga = Siaga::start();
+    let token = token(json!({}));
+    let bearer = format!("Bearer {token}");
+    for headers in [
+        &[("X-Api-Key", KEY)][..],
+        &[("x-api-key", ADMIN_KEY)],
+        &[("X-Api-Key", &token)],
+        &[("Authorization", &bearer)],
+        &[("authorization", &bearer.replace("Bearer", "bearer"))],
+        &[("Authorization", &bearer), ("X-Api-Key", &token)],
+    ] {
+        assert_eq!(change(&siaga, headers), Status::Ok, "{headers:?}");
+    }
+}
+
+#[test]
+fn whatever_is_wrong_with_a_credential_is_the_same_403() {
+    let siaga = Siaga::start();
+    let good = token(json!({}));
+    let bearer = |token: &str| format!("Bearer {token}");
+    let (header, rest) = good.split_once('.').unwrap();
+    let (_, signature) = rest.split_once('.').unwrap();
+    let unsigned =
+        format!("{}.{}.", base64(r#"{"alg":"none","typ":"JWT"}"#), base64(&claims(json!({})).to_string()));
+    let forged = format!("{header}.{}.{signature}", base64(&claims(json!({ "scope": "admin" })).to_string()));
+    for (headers, why) in [
+        (vec![], "no credential"),
+        (vec![("X-Api-Key", "wrong".to_owned())], "an unknown key"),
+        (vec![("X-Api-Key", String::new())], "an empty key"),
+        (vec![("X-Api-Key", OTHER_KEY.to_owned())], "a key without the scope"),
+        (vec![("X-Api-Key", KeyDigest::of(KEY).to_hex())], "the hash of a key"),
+        (vec![("X-Api-Key", KEY.to_owned()), ("X-Api-Key", KEY.to_owned())], "two keys"),
+        (vec![("X-Api-Key", KEY.to_owned()), ("Authorization", bearer(&good))], "different credentials"),
+        (vec![("Authorization", bearer(KEY))], "a key as token"),
+        (vec![("Authorization", "Basic dTpw".to_owned())], "another scheme"),
+        (vec![("Authorization", good.clone())], "no scheme"),
+        (vec![("Authorization", bearer(""))], "an empty token"),
+        (vec![("Authorization", bearer("a.b.c"))], "no token"),
+        (vec![("Authorization", bearer(&unsigned))], "algorithm none"),
+        (vec![("Authorization", bearer(&forged))], "changed claims"),
+        (
+            vec![(
+                "Authorization",
+                bearer(&signed("another secret of 32 bytes or more", &claims(json!({})))),
+            )],
+            "another secret",
+        ),
+        (vec![("Authorization", bearer(&token(json!({ "exp": now() - 31 }))))], "expired"),
+        (vec![("Authorization", bearer(&token(json!({ "exp": null }))))], "no expiry"),
+        (vec![("Authorization", bearer(&token(json!({ "exp": "soon" }))))], "a wrong expiry"),
+        (vec![("Authorization", bearer(&token(json!({ "exp": -1 }))))], "a negative expiry"),
+        (vec![("Authorization", bearer(&token(json!({ "nbf": now() + 31 }))))], "not yet valid"),
+        (vec![("Authorization", bearer(&token(json!({ "sub": null }))))], "no subject"),
+        (vec![("Authorization", bearer(&token(json!({ "scope": null }))))], "no scope"),
+        (vec![("Authorization", bearer(&token(json!({ "scope": "cards:read" }))))], "another scope"),
+        (
+            vec![("Authorization", bearer(&token(json!({ "scope": "floods:writer Floods:Write" }))))],
+            "an unknown scope",
+        ),
+        (
+            vec![("Authorization", bearer(&token(json!({ "scope": ["floods:write"] }))))],
+            "a scope of another type",
+        ),
+    ] {
+        let headers: Vec<_> = headers.iter().map(|(name, value)| (*name, value.as_str())).collect();
+        assert_eq!(change(&siaga, &headers), Status::Forbidden, "{why}");
+    }
+    assert_eq!(
+        siaga.result("/v1/floods/states")[0]["last_updated"],
+        "2016-12-19T13:41:35.000Z",
+        "nothing changed"
+    );
+}
+
+#[test]
+fn a_token_is_accepted_within_the_leeway() {
+    let siaga = Siaga::start();
+    for times in [json!({ "exp": now() - 29 }), json!({ "nbf": now() + 30 })] {
+        let bearer = format!("Bearer {}", token(times.clone()));
+        assert_eq!(change(&siaga, &[("Authorization", &bearer)]), Status::Ok, "{times}");
+    }
+    siaga.clock.set(fixture::now().after(Duration::from_secs(91)));
+    let bearer = format!("Bearer {}", token(json!({})));
+    assert_eq!(change(&siaga, &[("Authorization", &bearer)]), Status::Forbidden);
+}
+
+#[test]
+fn issuer_and_audience_count_once_they_are_configured() {
+    let figment = figment()
+        .merge(("siaga.auth.jwt.issuer", "https://id.example.org"))
+        .merge(("siaga.auth.jwt.audience", "siaga"));
+    let strict = Siaga::with(figment, |builder| builder);
+    let lax = Siaga::start();
+    let issued = json!({ "iss": "https://id.example.org", "aud": "siaga" });
+    for (of, accepted) in [
+        (issued.clone(), true),
+        (json!({ "iss": "https://id.example.org", "aud": ["x", "siaga"] }), true),
+        (json!({}), false),
+        (json!({ "iss": "https://id.example.org" }), false),
+        (json!({ "aud": "siaga" }), false),
+        (json!({ "iss": "https://evil.example.org", "aud": "siaga" }), false),
+        (json!({ "iss": "https://id.example.org", "aud": "other" }), false),
+    ] {
+        let bearer = format!("Bearer {}", token(of.clone()));
+        let expected = if accepted { Status::Ok } else { Status::Forbidden };
+        assert_eq!(change(&strict, &[("Authorization", &bearer)]), expected, "{of}");
+        assert_eq!(change(&lax, &[("Authorization", &bearer)]), Status::Ok, "{of}");
+    }
+}
+
+fn with_expiring_key() -> Figment {
+    let key = json!({
+        "name": "temporary", "sha256": KeyDigest::of("k").to_hex(), "scopes": ["floods:write"],
+        "expires": "2016-12-19T16:08:53Z",
+    });
+    figment().merge(("siaga.auth.api_keys", [key]))
+}
+
+#[test]
+fn a_key_is_accepted_until_it_expires() {
+    let siaga = Siaga::with(with_expiring_key(), |builder| builder);
+    assert_eq!(change(&siaga, &[("X-Api-Key", "k")]), Status::Ok);
+    siaga.clock.set(fixture::now().after(Duration::from_secs(1)));
+    assert_eq!(change(&siaga, &[("X-Api-Key", "k")]), Status::Forbidden);
+}
+
+#[test]
+fn without_configured_credentials_nobody_may_write() {
+    let figment = Figment::from(rocket::Config::debug_default())
+        .merge(("log_level", "off"))
+        .merge(("siaga.store", "fixture"));
+    let siaga = Siaga::with(figment, |builder| builder);
+    let bearer = format!("Bearer {}", token(json!({})));
+    for headers in [&[][..], &[("X-Api-Key", KEY)], &[("Authorization", &bearer)]] {
+        assert_eq!(change(&siaga, headers), Status::Forbidden);
+    }
+}
+
+#[test]
+fn an_open_route_refuses_a_bad_credential_and_takes_a_good_one_of_any_scope() {
+    let siaga = Siaga::start();
+    for route in ["/v1/floods", "/v1/floods/states", "/v1/floods/archive", "/v1/floods/timeseries"] {
+        let address = format!("{route}?start=2016-12-14T00:00:00Z&end=2016-12-14T00:00:00Z");
+        let status = |key: &str| {
+            siaga
+                .client
+                .get(address.as_str())
+                .header(Header::new("X-Api-Key", key.to_owned()))
+                .dispatch()
+                .status()
+        };
+        assert_eq!(status("wrong"), Status::Forbidden, "{route}");
+        assert_eq!(status(OTHER_KEY), Status::Ok, "{route}");
+    }
+}
+
+#[test]
+fn the_credential_is_judged_before_anything_else_of_the_request() {
+    let siaga = Siaga::start();
+    let response = siaga.client.put("/v1/floods/x?username=%FF").body("rubbish").dispatch();
+    assert_eq!(response.status(), Status::Forbidden);
+    assert_eq!(siaga.client.delete("/v1/floods/3").dispatch().status(), Status::Forbidden);
+}

@@ -1,0 +1,186 @@
+use rocket::http::{ContentType, Status};
+use serde_json::{Value, json};
+
+use crate::support::{Siaga, assert_invalid, figment};
+
+fn areas(result: &Value) -> Vec<(String, Value)> {
+    let geometries = result["objects"]["output"]["geometries"].as_array().unwrap();
+    let properties = geometries.iter().map(|geometry| &geometry["properties"]);
+    properties.map(|of| (of["area_id"].as_str().unwrap().to_owned(), of["state"].clone())).collect()
+}
+
+fn expect(areas: &[(&str, Value)]) -> Vec<(String, Value)> {
+    areas.iter().map(|(id, state)| ((*id).to_owned(), state.clone())).collect()
+}
+
+#[test]
+fn all_areas_with_their_current_state_are_returned_when_minimum_state_is_absent() {
+    let result = Siaga::start().result("/v1/floods");
+    let all =
+        [("1", Value::Null), ("2", Value::Null), ("5", json!(2)), ("10", Value::Null), ("30", json!(3))];
+    assert_eq!(areas(&result), expect(&all));
+}
+
+#[test]
+fn an_area_has_the_documented_properties() {
+    let result = Siaga::start().result("/v1/floods?minimum_state=1&city=jbd");
+    let [geometry] = &result["objects"]["output"]["geometries"].as_array().unwrap()[..] else {
+        panic!("one area")
+    };
+    assert_eq!(geometry["type"], "Polygon");
+    assert_eq!(
+        serde_json::to_string(&geometry["properties"]).unwrap().parse::<Value>().unwrap(),
+        json!({
+            "area_id": "5", "geom_id": "3174040004009005", "area_name": "RW 09", "parent_name": "GROGOL",
+            "city_name": "JAKARTA BARAT", "state": 2, "last_updated": "2016-12-19T13:41:35.000Z",
+        })
+    );
+}
+
+#[test]
+fn the_answer_is_an_enveloped_topology_by_default() {
+    let siaga = Siaga::start();
+    let response = siaga.get("/v1/floods");
+    assert_eq!(response.content_type(), Some(ContentType::JSON));
+    let body = response.into_string().unwrap();
+    assert!(body.starts_with(r#"{"statusCode":200,"result":{"type":"Topology","#), "{body}");
+    for same in [
+        "/v1/floods?format=json",
+        "/v1/floods?geoformat=topojson",
+        "/v1/floods?format=json&geoformat=topojson",
+    ] {
+        assert_eq!(siaga.get(same).into_string().unwrap(), body, "{same}");
+    }
+}
+
+#[test]
+fn geoformat_geojson_gives_a_feature_collection_in_the_envelope() {
+    let result = Siaga::start().result("/v1/floods?geoformat=geojson&minimum_state=3");
+    assert_eq!(result["type"], "FeatureCollection");
+    assert_eq!(result["features"][0]["properties"]["area_id"], "30");
+    assert_eq!(result["features"][0]["geometry"]["coordinates"][0][0], json!([106.83, -6.2]));
+}
+
+#[test]
+fn cap_is_an_atom_feed_whichever_parameter_asks_for_it() {
+    let siaga = Siaga::start();
+    for query in ["format=xml&geoformat=cap", "geoformat=cap", "format=xml"] {
+        let response = siaga.client.get(format!("/v1/floods?city=jbd&minimum_state=1&{query}")).dispatch();
+        assert_eq!(response.status(), Status::Ok, "{query}");
+        assert_eq!(response.headers().get_one("Content-Type"), Some("application/atom+xml; charset=utf-8"));
+        let feed = response.into_string().unwrap();
+        assert!(feed.contains("<id>http://localhost/v1/floods</id>"), "{feed}");
+        assert_eq!(feed.matches("<entry>").count(), 1, "{feed}");
+    }
+}
+
+#[test]
+fn an_alert_expires_6_hours_after_the_request() {
+    let feed = Siaga::start().get("/v1/floods?geoformat=cap&city=jbd").into_string().unwrap();
+    assert!(feed.contains("<expires>2016-12-20T05:08:52+07:00</expires>"), "{feed}");
+}
+
+#[test]
+fn a_format_that_does_not_go_with_the_geoformat_is_400_naming_both() {
+    let siaga = Siaga::start();
+    for query in
+        ["format=json&geoformat=cap", "format=xml&geoformat=topojson", "format=xml&geoformat=geojson"]
+    {
+        let response = siaga.client.get(format!("/v1/floods?{query}")).dispatch();
+        assert_invalid(response, "query", &["format", "geoformat"], "do not go together");
+    }
+}
+
+#[test]
+fn a_wrong_parameter_is_400_naming_it_and_what_is_allowed() {
+    let siaga = Siaga::start();
+    for (query, key, says) in [
+        ("city=jkt", "city", "one of [bdg, jbd, sby]"),
+        ("city=JBD", "city", "one of [bdg, jbd, sby]"),
+        ("admin=ID-JB", "admin", "one of [ID-JK]"),
+        ("format=csv", "format", "one of [json, xml]"),
+        ("geoformat=kml", "geoformat", "one of [topojson, geojson, cap]"),
+        ("minimum_state=0", "minimum_state", "one of [1, 2, 3, 4]"),
+        ("minimum_state=5", "minimum_state", "one of [1, 2, 3, 4]"),
+        ("minimum_state=1.5", "minimum_state", "one of [1, 2, 3, 4]"),
+        ("minimum_state=-1", "minimum_state", "one of [1, 2, 3, 4]"),
+        ("minimum_state=two", "minimum_state", "one of [1, 2, 3, 4]"),
+        ("minimum_state=99999999999999999999", "minimum_state", "one of [1, 2, 3, 4]"),
+        ("city=jbd&city=jbd", "city", "given once"),
+        ("minimum_state=1&minimum_state=2", "minimum_state", "given once"),
+        ("city=%FF", "city", "UTF-8"),
+        ("city=%00", "city", "one of"),
+    ] {
+        let response = siaga.client.get(format!("/v1/floods?{query}")).dispatch();
+        assert_invalid(response, "query", &[key], says);
+    }
+}
+
+#[test]
+fn both_area_selectors_must_match() {
+    let siaga = Siaga::start();
+    let both = areas(&siaga.result("/v1/floods?admin=ID-JK&city=bdg"));
+    assert_eq!(both, []);
+    let one = areas(&siaga.result("/v1/floods?city=bdg"));
+    assert_eq!(one, expect(&[("30", json!(3))]));
+    assert_eq!(areas(&siaga.result("/v1/floods?admin=ID-JK")).len(), 4);
+}
+
+#[test]
+fn an_empty_parameter_counts_as_absent_and_an_unknown_one_is_ignored() {
+    let siaga = Siaga::start();
+    let all = siaga.result("/v1/floods");
+    for query in ["city=", "city", "minimum_state=&admin=&format=&geoformat=", "foo=bar&foo=bar", "&&=&", ""]
+    {
+        assert_eq!(siaga.result(&format!("/v1/floods?{query}")), all, "{query}");
+    }
+}
+
+#[test]
+fn an_empty_answer_has_neither_bbox_nor_transform() {
+    let result = Siaga::start().result("/v1/floods?city=sby");
+    assert_eq!(
+        result,
+        json!({
+            "type": "Topology", "arcs": [],
+            "objects": { "output": { "type": "GeometryCollection", "geometries": [] } },
+        })
+    );
+}
+
+#[test]
+fn a_trailing_slash_is_accepted() {
+    let siaga = Siaga::start();
+    for (with, without) in
+        [("/v1/floods/", "/v1/floods"), ("/v1/floods/states/?city=jbd", "/v1/floods/states?city=jbd")]
+    {
+        assert_eq!(siaga.result(with), siaga.result(without));
+    }
+}
+
+#[test]
+fn the_path_of_the_base_address_is_the_mount_point() {
+    let siaga =
+        Siaga::with(figment().merge(("siaga.base_url", "https://example.org/api/v2")), |builder| builder);
+    assert_eq!(siaga.get("/api/v2/floods").status(), Status::Ok);
+    assert_eq!(siaga.get("/v1/floods").status(), Status::NotFound);
+    let feed = siaga.get("/api/v2/floods?geoformat=cap").into_string().unwrap();
+    assert!(feed.contains("<id>https://example.org/api/v2/floods</id>"));
+    let at_root = Siaga::with(figment().merge(("siaga.base_url", "https://example.org")), |builder| builder);
+    assert_eq!(at_root.get("/floods").status(), Status::Ok);
+}
+
+#[test]
+fn formats_selectors_and_their_defaults_are_configured() {
+    let figment = figment()
+        .merge(("siaga.formats.enabled", ["geojson"]))
+        .merge(("siaga.formats.default", "geojson"))
+        .merge(("siaga.areas.cities", ["jbd", "bdg"]))
+        .merge(("siaga.areas.supported.floods.city", ["bdg"]))
+        .merge(("siaga.areas.supported.floods.admin", ["ID-JB", "ID-JK"]));
+    let siaga = Siaga::with(figment, |builder| builder);
+    assert_eq!(siaga.result("/v1/floods?admin=ID-JB")["type"], "FeatureCollection");
+    assert_invalid(siaga.get("/v1/floods?geoformat=topojson"), "query", &["geoformat"], "one of [geojson]");
+    assert_invalid(siaga.get("/v1/floods?format=xml"), "query", &["format"], "one of [json]");
+    assert_invalid(siaga.get("/v1/floods?city=jbd"), "query", &["city"], "one of [bdg]");
+}

@@ -1,0 +1,16 @@
+//! The interface over HTTP: one file for each address, and one for each concern that crosses them.
+
+mod support;
+
+mod authentication;
+mod conditional_requests;
+mod cors;
+mod errors;
+mod floods_archive;
+mod floods_delete;
+mod floods_get;
+mod floods_put;
+mod floods_states;
+mod floods_timeseries;
+mod plugins;
+mod robustness;

@@ -1,0 +1,123 @@
+//! A service on the fixture's data, to which tests speak without a network.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use figment::Figment;
+use figment::providers::Serialized;
+use rocket::http::{Header, Status};
+use rocket::local::blocking::{Client, LocalResponse};
+use serde_json::{Value, json};
+use siaga::auth::KeyDigest;
+use siaga::conformance::{block_on, fixture};
+use siaga::model::{Clock, ManualClock};
+use siaga::stores::memory::MemoryStore;
+use siaga::stores::{OpenStore, Store, StoreSettings};
+use siaga::{Builder, Service};
+
+/// A key that allows to set flood states.
+pub(crate) const KEY: &str = "a key for floods";
+/// A key that allows everything.
+pub(crate) const ADMIN_KEY: &str = "a key for everything";
+/// A key that allows something else.
+pub(crate) const OTHER_KEY: &str = "a key for gauges";
+/// The secret of tokens.
+pub(crate) const SECRET: &str = "a secret of thirty-two bytes or more";
+
+/// Opens a memory store that holds the fixture.
+#[derive(Debug)]
+pub(crate) struct OpenFixture;
+
+#[async_trait]
+impl OpenStore for OpenFixture {
+    fn name(&self) -> &'static str {
+        "fixture"
+    }
+
+    async fn open(
+        &self,
+        settings: &StoreSettings,
+    ) -> Result<Arc<dyn Store>, Box<dyn std::error::Error + Send + Sync>> {
+        Ok(Arc::new(MemoryStore::new(fixture::dataset(), Arc::clone(&settings.clock))))
+    }
+}
+
+/// The configuration of the tests: nothing from files or the environment.
+pub(crate) fn figment() -> Figment {
+    let keys =
+        [("bpbd", KEY, "floods:write"), ("root", ADMIN_KEY, "admin"), ("gauges", OTHER_KEY, "gauges:write")];
+    let keys = keys.map(|(name, key, scope)| {
+        json!({ "name": name, "sha256": KeyDigest::of(key).to_hex(), "scopes": [scope] })
+    });
+    Figment::from(rocket::Config {
+        log_level: rocket::config::LogLevel::Off,
+        ..rocket::Config::debug_default()
+    })
+    .merge(Serialized::default("siaga.store", "fixture"))
+    .merge(Serialized::default("siaga.base_url", "http://localhost/v1"))
+    .merge(Serialized::default("siaga.auth.api_keys", keys))
+    .merge(Serialized::default("siaga.auth.jwt.secret", SECRET))
+}
+
+/// A service and the clock it goes by.
+pub(crate) struct Siaga {
+    pub(crate) client: Client,
+    pub(crate) clock: Arc<ManualClock>,
+}
+
+impl Siaga {
+    /// A service configured as the tests' default.
+    pub(crate) fn start() -> Self {
+        Self::with(figment(), |builder| builder)
+    }
+
+    /// A service with another configuration or further parts.
+    pub(crate) fn with(figment: Figment, parts: impl FnOnce(Builder) -> Builder) -> Self {
+        let clock = Arc::new(ManualClock::new(fixture::now()));
+        let builder = Builder::default()
+            .figment(figment)
+            .clock(Arc::clone(&clock) as Arc<dyn Clock>)
+            .store(Arc::new(OpenFixture));
+        let Service { rocket, .. } = block_on(parts(builder).build()).unwrap();
+        Self { client: Client::untracked(rocket).unwrap(), clock }
+    }
+
+    pub(crate) fn get<'c>(&'c self, address: &'c str) -> LocalResponse<'c> {
+        self.client.get(address).dispatch()
+    }
+
+    /// The result of a successful answer, in its envelope.
+    pub(crate) fn result(&self, address: &str) -> Value {
+        let response = self.get(address);
+        assert_eq!(response.status(), Status::Ok, "{address}");
+        let body = json_of(response);
+        assert_eq!(body["statusCode"], 200);
+        body["result"].clone()
+    }
+
+    pub(crate) fn put<'c>(&'c self, address: &'c str, body: impl AsRef<[u8]>) -> LocalResponse<'c> {
+        self.client.put(address).header(key(KEY)).body(body).dispatch()
+    }
+
+    pub(crate) fn delete<'c>(&'c self, address: &'c str) -> LocalResponse<'c> {
+        self.client.delete(address).header(key(KEY)).dispatch()
+    }
+}
+
+pub(crate) fn key(key: &str) -> Header<'static> {
+    Header::new("X-Api-Key", key.to_owned())
+}
+
+pub(crate) fn json_of(response: LocalResponse<'_>) -> Value {
+    response.into_json().expect("a JSON body")
+}
+
+/// Asserts a 400 about the given keys of a source, whose message says what is allowed.
+pub(crate) fn assert_invalid(response: LocalResponse<'_>, source: &str, keys: &[&str], says: &str) {
+    assert_eq!(response.status(), Status::BadRequest, "{says}");
+    let body = json_of(response);
+    assert_eq!((&body["statusCode"], &body["error"]), (&json!(400), &json!("Bad Request")));
+    assert_eq!(body["validation"], json!({ "source": source, "keys": keys }));
+    let message = body["message"].as_str().unwrap();
+    assert!(message.contains(says), "{message}");
+}
