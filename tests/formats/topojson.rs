@@ -21,8 +21,13 @@ fn polygon(exterior: &[(i32, i32)], holes: &[&[(i32, i32)]]) -> Polygon<f64> {
     Polygon::new(line(exterior), holes.iter().map(|hole| line(hole)).collect())
 }
 
+/// The nodes of an arc.
+type Arc = Vec<(i32, i32)>;
+/// The arcs of each ring of a polygon.
+type Rings = Vec<Vec<i64>>;
+
 /// The topology of polygons on a grid of whole numbers from 0 to 9, and the arcs of each ring of each.
-fn arcs_of(polygons: &[Polygon<f64>]) -> (Vec<Vec<(i32, i32)>>, Vec<Vec<Vec<i64>>>) {
+fn arcs_of(polygons: &[Polygon<f64>]) -> (Vec<Arc>, Vec<Rings>) {
     let frame = [Geometry::Point(Coord { x: 0.0, y: 0.0 }), Geometry::Point(Coord { x: 9.0, y: 9.0 })];
     let geometries: Vec<_> = polygons.iter().map(Geometry::Polygon).chain(frame).collect();
     let topology = Topology::new(&geometries, quantization(10));
