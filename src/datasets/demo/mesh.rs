@@ -4,12 +4,12 @@ use geo::{Contains, Coord, LineString, Polygon};
 
 use super::noise::noise;
 
-/// Side of a cell before its corners are moved, in degrees (about 490 m).
-const SIDE: f64 = 0.0044;
+/// Side of a cell before its corners are moved, in degrees (about 500 m).
+const SIDE: f64 = 0.00448;
 const WEST: f64 = 106.68;
 const SOUTH: f64 = -6.38;
-const COLUMNS: usize = 68;
-const ROWS: usize = 68;
+const COLUMNS: usize = 67;
+const ROWS: usize = 67;
 /// How far a corner may move, in sides.
 const CORNER_JITTER: f64 = 0.27;
 /// How far the middle of a border bends, in lengths of the border; halved with each halving of it.
