@@ -33,6 +33,9 @@ impl Visitor<'_> for DurationVisitor {
     }
 
     fn visit_str<E: Error>(self, text: &str) -> Result<Duration, E> {
-        humantime::parse_duration(text).map_err(|_| E::invalid_value(Unexpected::Str(text), &self))
+        let seconds = text.parse().map(Duration::from_secs).ok();
+        seconds
+            .or_else(|| humantime::parse_duration(text).ok())
+            .ok_or_else(|| E::invalid_value(Unexpected::Str(text), &self))
     }
 }

@@ -19,6 +19,8 @@ use serde::Serialize;
 
 use crate::fairings::{RequestId, allow_any_origin};
 use crate::formats::EncodeError;
+use crate::model::CardId;
+use crate::model::intake::Fault;
 use crate::stores::StoreError;
 
 const FAILED: &str = "the service failed; the failure was logged";
@@ -42,8 +44,20 @@ struct Body<'a> {
     status_code: u16,
     error: &'static str,
     message: &'a str,
+    #[serde(flatten)]
+    card: Option<&'a CardError>,
     #[serde(skip_serializing_if = "Option::is_none")]
     validation: Option<Validation<'a>>,
+}
+
+/// What the errors of cards carry besides.
+#[derive(Clone, Debug, Serialize)]
+#[serde(untagged, rename_all_fields = "camelCase")]
+enum CardError {
+    /// A change of a card.
+    Change { card_id: CardId },
+    /// A card that was asked for.
+    Read { found: bool, result: () },
 }
 
 /// What did not validate.
@@ -65,12 +79,15 @@ struct Details {
     message: String,
     validation: Option<(Source, Vec<String>)>,
     header: Option<(&'static str, String)>,
+    /// What the errors of cards carry besides.
+    card: Option<CardError>,
     cause: Option<Box<dyn Error + Send + Sync>>,
 }
 
 impl Details {
     fn new(status: Status, message: impl Into<String>) -> Self {
-        Self { status, message: message.into(), validation: None, header: None, cause: None }
+        let message = message.into();
+        Self { status, message, validation: None, header: None, card: None, cause: None }
     }
 }
 
@@ -87,13 +104,20 @@ impl Problem {
 
     /// 400: `key` of `source` is not as it `must` be; the message reads `"key" must …`.
     pub fn invalid(source: Source, key: &str, must: impl fmt::Display) -> Self {
-        Self::contradictory(source, &[key], format!("\"{key}\" {must}"))
+        Self::bad_request(source, &[key], format!("\"{key}\" {must}"))
     }
 
-    /// 400: the keys are each allowed and do not go together.
-    pub fn contradictory(source: Source, keys: &[&str], message: impl Into<String>) -> Self {
+    /// 400: the keys of `source`, or `source` itself, are not as the message says they must be.
+    pub fn bad_request(source: Source, keys: &[&str], message: impl Into<String>) -> Self {
         let keys = keys.iter().map(|&key| key.to_owned()).collect();
         Details { validation: Some((source, keys)), ..Details::new(Status::BadRequest, message) }.into()
+    }
+
+    /// 400: the body is wrong in each of these ways.
+    pub fn faults(faults: &[Fault]) -> Self {
+        let message: Vec<_> = faults.iter().map(ToString::to_string).collect();
+        let keys: Vec<_> = faults.iter().map(|fault| fault.path.as_str()).collect();
+        Self::bad_request(Source::Body, &keys, message.join("; "))
     }
 
     /// 403, with one message for every reason: what is wrong with a credential is nobody's business.
@@ -110,6 +134,28 @@ impl Problem {
         Self::new(Status::NotFound, format!("{what} does not exist"))
     }
 
+    /// 409: what is asked for was done before.
+    pub fn conflict(what: impl Into<String>) -> Self {
+        Self::new(Status::Conflict, what)
+    }
+
+    /// The same failure, with the card a change was about.
+    #[must_use]
+    pub fn about_card(self, id: &CardId) -> Self {
+        self.with_card(CardError::Change { card_id: id.clone() })
+    }
+
+    /// The same failure, as the answer to a card that was asked for says it.
+    #[must_use]
+    pub fn for_card_reader(self) -> Self {
+        self.with_card(CardError::Read { found: false, result: () })
+    }
+
+    fn with_card(self, card: CardError) -> Self {
+        // Whoever makes a problem holds the only reference to it.
+        Arc::try_unwrap(self.0).map_or_else(Self, |details| Details { card: Some(card), ..details }.into())
+    }
+
     /// 405: the path exists and takes the `allowed` methods.
     #[must_use]
     pub fn method_not_allowed(allowed: &str) -> Self {
@@ -118,15 +164,20 @@ impl Problem {
         Details { header, ..Details::new(Status::MethodNotAllowed, message) }.into()
     }
 
+    /// 408: the body did not arrive in time.
+    pub fn timeout(limit: impl fmt::Display) -> Self {
+        Self::new(Status::RequestTimeout, format!("the body must arrive within {limit}"))
+    }
+
     /// 413: the body is larger than `limit`.
     pub fn too_large(limit: impl fmt::Display) -> Self {
         Self::new(Status::PayloadTooLarge, format!("the body must be at most {limit}"))
     }
 
-    /// 415: the body is of another type than those `allowed`.
+    /// 415: a header says that the body is what it must not be.
     #[must_use]
-    pub fn unsupported_media_type(allowed: &str) -> Self {
-        Self::new(Status::UnsupportedMediaType, format!("Content-Type must be {allowed}"))
+    pub fn unsupported_media_type(must: &str) -> Self {
+        Self::new(Status::UnsupportedMediaType, must)
     }
 
     /// 500, for the cause given.
@@ -161,11 +212,12 @@ impl Problem {
     }
 
     fn body(&self) -> Body<'_> {
-        let Details { status, message, validation, .. } = &*self.0;
+        let Details { status, message, validation, card, .. } = &*self.0;
         Body {
             status_code: status.code,
             error: status.reason_lossy(),
             message,
+            card: card.as_ref(),
             validation: validation.as_ref().map(|(source, keys)| Validation { source: *source, keys }),
         }
     }
@@ -192,6 +244,7 @@ impl From<StoreError> for Problem {
     fn from(error: StoreError) -> Self {
         match error {
             StoreError::NotFound { what } => Self::not_found(what),
+            StoreError::Conflict { what } => Self::conflict(what),
             StoreError::Unavailable { retry_after, source } => Self::unavailable(retry_after, source),
             StoreError::Backend { .. } => Self::internal(error),
         }
@@ -228,10 +281,13 @@ impl<'r> Responder<'r, 'static> for Problem {
 /// Renders what a guard refused, and what Rocket did.
 #[catch(default)]
 fn problem(status: Status, request: &Request<'_>) -> Problem {
-    if let Some(problem) = request.local_cache(|| None::<Problem>) {
-        return problem.clone();
+    // A route that went on without the guard that refused can have failed otherwise since.
+    match request.local_cache(|| None::<Problem>) {
+        Some(problem) if problem.0.status == status => return problem.clone(),
+        _ => {}
     }
     match status {
+        Status::BadRequest => Problem::new(status, "the method or the address of the request cannot be read"),
         Status::NotFound => Problem::not_found("this resource"),
         Status::InternalServerError => Problem::new(status, FAILED),
         status => Problem::new(status, status.reason_lossy()),

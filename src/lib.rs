@@ -28,8 +28,10 @@ pub mod fairings;
 pub mod formats;
 pub mod guards;
 pub mod model;
+mod random;
 pub mod routes;
 mod server;
 pub mod stores;
 
+pub use random::RandomUnavailable;
 pub use server::{BuildError, Builder, Service};

@@ -14,6 +14,8 @@ use siaga::{Builder, Service};
 
 mod welcome;
 
+use welcome::Welcome;
+
 /// A disaster and flood information service.
 #[derive(Parser)]
 #[command(version)]
@@ -59,8 +61,8 @@ fn main() -> ExitCode {
 }
 
 async fn serve() -> Result<(), Box<dyn Error>> {
-    let Service { rocket, config, store, key } = Builder::default().build().await?;
-    let rocket = rocket.attach(welcome::fairing(config, store, key));
+    let Service { rocket, config, store, formats, key } = Builder::default().build().await?;
+    let rocket = rocket.attach(Welcome { config, store, formats, key }.fairing());
     // The error's own text would print the whole configuration.
     rocket.launch().await.map(drop).map_err(|error| error.kind().to_string().into())
 }

@@ -5,12 +5,13 @@ use std::sync::Arc;
 use figment::Figment;
 use rocket::{Build, Rocket};
 
-use crate::auth::{Authenticator, NewKey, RandomUnavailable, Scope, Secret};
+use crate::auth::{Authenticator, NewKey, Scope, Secret};
 use crate::config::{Config, ConfigError};
 use crate::error::catchers;
-use crate::fairings::{Cors, RequestId, TrailingSlash};
+use crate::fairings::{Cors, RealMethod, RequestId, TrailingSlash};
 use crate::formats::{Format, FormatRegistry, InvalidFormats, builtin};
 use crate::model::{Clock, SystemClock};
+use crate::random::RandomUnavailable;
 use crate::routes::{self, Encoder, other_methods};
 use crate::stores::{OpenStore, Store, StoreRegistry, StoreSettings, UnknownStore};
 
@@ -51,8 +52,10 @@ pub struct Service {
     pub rocket: Rocket<Build>,
     /// Its configuration.
     pub config: Config,
-    /// What the store says of itself.
-    pub store: String,
+    /// Its store.
+    pub store: Arc<dyn Store>,
+    /// Its formats.
+    pub formats: FormatRegistry,
     /// A key made for this run; only where the configuration accepts no credential at all and the
     /// store keeps nothing beyond the run.
     pub key: Option<Secret>,
@@ -115,6 +118,7 @@ impl Builder {
     /// [`BuildError`], whose text is one line for the operator.
     pub fn check(&self) -> Result<Config, BuildError> {
         let config = Config::extract(&self.figment)?;
+        self.figment.extract::<rocket::Config>().map_err(ConfigError::from)?;
         self.stores.get(&config.store)?;
         self.registry(&config)?;
         Ok(config)
@@ -127,14 +131,16 @@ impl Builder {
     /// [`BuildError`], whose text is one line for the operator.
     pub async fn build(self) -> Result<Service, BuildError> {
         let mut config = self.check()?;
-        let key = temporary_key(&mut config)?;
+        let opener = self.stores.get(&config.store)?;
+        let nobody = config.auth.api_keys.is_empty() && config.auth.jwt.is_none();
+        let temporary = nobody && !opener.keeps_data();
+        let key = temporary.then(|| temporary_key(&mut config)).transpose()?;
         let formats = self.registry(&config)?;
         let settings = StoreSettings {
             figment: self.figment.clone(),
             dataset: config.dataset.clone(),
             clock: Arc::clone(&self.clock),
         };
-        let opener = self.stores.get(&config.store)?;
         let store = opener.open(&settings).await.map_err(BuildError::Store)?;
         let encoder = Encoder {
             clock: Arc::clone(&self.clock),
@@ -144,20 +150,20 @@ impl Builder {
         let authenticator = Authenticator::new(config.auth.clone(), self.clock);
         let routes = routes::all();
         let others = other_methods(routes.iter());
-        let description = store.to_string();
         let rocket = rocket::custom(self.figment)
+            .attach(RealMethod)
             .attach(TrailingSlash)
             .attach(Cors)
             .attach(RequestId::fairing())
-            .manage::<Arc<dyn Store>>(store)
-            .manage(formats)
+            .manage::<Arc<dyn Store>>(Arc::clone(&store))
+            .manage(formats.clone())
             .manage(encoder)
             .manage(authenticator)
             .manage(config.clone())
             .mount(config.base_url.path(), routes)
             .mount(config.base_url.path(), others)
             .register("/", catchers());
-        Ok(Service { rocket, config, store: description, key })
+        Ok(Service { rocket, config, store, formats, key })
     }
 
     fn registry(&self, config: &Config) -> Result<FormatRegistry, InvalidFormats> {
@@ -168,13 +174,9 @@ impl Builder {
     }
 }
 
-/// Makes a key that allows everything, when nothing else would allow anything and nothing outlives the run.
-fn temporary_key(config: &mut Config) -> Result<Option<Secret>, RandomUnavailable> {
-    let auth = &mut config.auth;
-    if config.store != "memory" || !auth.api_keys.is_empty() || auth.jwt.is_some() {
-        return Ok(None);
-    }
+/// Makes a key that allows everything.
+fn temporary_key(config: &mut Config) -> Result<Secret, RandomUnavailable> {
     let NewKey { key, entry } = NewKey::make("temporary", vec![Scope::Admin])?;
-    auth.api_keys.push(entry);
-    Ok(Some(key))
+    config.auth.api_keys.push(entry);
+    Ok(key)
 }

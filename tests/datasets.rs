@@ -97,12 +97,18 @@ fn a_wrong_area_is_named_by_file_line_and_reason() {
         ("\"area_id\":3", "\"area_id\":-3", 3, "area_id must be a whole number"),
         ("\"area_id\":3", "\"area_id\":[3]", 3, "area_id must be a string"),
         ("\"area_id\":3", "\"id\":3", 3, "area_id is missing"),
-        ("\"area_id\":3", "\"area_id\":7", 3, "area_id 7 is that of line 2 already"),
+        ("\"area_id\":3", "\"area_id\":7", 3, "area_id 7 occurs more than once"),
         ("RW 01", "RW\\u0000", 2, "area_name must not contain control characters"),
         ("\"Polygon\"", "\"Point\"", 2, ""),
         ("[0,1],[1,1],[1,0],", "[0,1],", 2, "a ring of 3 positions"),
         ("[1,0],[0,0]]]", "[1,0],[0,9]]]", 2, "last position is not its first"),
         ("[0,1]", "[0,91]", 2, "no longitude and latitude"),
+        (
+            "[[0,0],[0,1],[1,1],[1,0],[0,0]]",
+            "[[0,0],[0,0],[1,1],[0,0]]",
+            2,
+            "less than 3 different positions",
+        ),
         ("[0,1]", "[0]", 2, ""),
         ("[0,1]", "[0,null]", 2, ""),
         ("[0,1]", "[0,\"1\"]", 2, ""),
@@ -174,6 +180,20 @@ fn a_wrong_state_is_named_by_file_line_and_reason() {
         assert!(error.starts_with("flood_states.csv, line 3: "), "{row}: {error}");
         assert!(error.contains(reason), "{row}: {error}");
     }
+    let windows = STATES.replace('\n', "\r\n").replace("3,1,", "\r\n\r\n3,9,");
+    let error_of =
+        |states: &str| error(&[("areas.geojson", AREAS.as_bytes()), ("flood_states.csv", states.as_bytes())]);
+    assert!(
+        error_of(&windows).starts_with("flood_states.csv, line 5: state must be one of"),
+        "{}",
+        error_of(&windows)
+    );
+    let control = STATES.replace("bpbd", "\"bp\nbd\"");
+    assert!(
+        error_of(&control).starts_with("flood_states.csv, line 2: username must be"),
+        "{}",
+        error_of(&control)
+    );
     let headless = error(&[("flood_states.csv", b"area,state,changed_at\n7,2,2016-12-19T00:00:00Z\n")]);
-    assert!(headless.contains("area_id"), "{headless}");
+    assert_eq!(headless, "flood_states.csv, line 1: the column area_id is missing");
 }

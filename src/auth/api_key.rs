@@ -5,9 +5,9 @@ use ring::digest::{SHA256, digest};
 use serde::{Deserialize, Serialize, Serializer};
 use subtle::ConstantTimeEq;
 
-use super::crypto::{RandomUnavailable, random_hex};
 use super::{Credential, Scope, Secret};
 use crate::model::Timestamp;
+use crate::random::{self, RandomUnavailable};
 
 /// An accepted API key. The key itself is not kept, only its hash.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -49,7 +49,7 @@ impl NewKey {
     ///
     /// When the system has no random numbers.
     pub fn make(name: &str, scopes: Vec<Scope>) -> Result<Self, RandomUnavailable> {
-        let key = random_hex::<32>()?;
+        let key = random::hex::<32>()?;
         let sha256 = KeyDigest::of(&key);
         let entry = ApiKey { name: name.to_owned(), sha256, scopes, expires: None };
         Ok(Self { key: key.into(), entry })

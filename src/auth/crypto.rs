@@ -1,27 +1,10 @@
-//! The cryptography of tokens and keys, all of it by `ring`.
+//! The cryptography of tokens, by `ring`.
 
 use jsonwebtoken::crypto::{CryptoProvider, JwtSigner, JwtVerifier, KeyUtils};
 use jsonwebtoken::errors::{ErrorKind, Result};
 use jsonwebtoken::signature::{Error, Signer, Verifier};
 use jsonwebtoken::{Algorithm, DecodingKey, EncodingKey};
 use ring::hmac;
-use ring::rand::{SecureRandom, SystemRandom};
-
-/// The system has no random numbers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the system has no random numbers")]
-pub struct RandomUnavailable;
-
-/// `BYTES` random bytes in hexadecimal, fit for secrets.
-///
-/// # Errors
-///
-/// When the system has no random numbers.
-pub fn random_hex<const BYTES: usize>() -> std::result::Result<String, RandomUnavailable> {
-    let mut bytes = [0; BYTES];
-    SystemRandom::new().fill(&mut bytes).map_err(|_| RandomUnavailable)?;
-    Ok(hex::encode(bytes))
-}
 
 /// Lets `jsonwebtoken` use `ring`, which the service's TLS uses too; of the providers it brings along one depends on
 /// a crate with an open advisory and the other on a second cryptography library in C.

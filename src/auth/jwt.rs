@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Credential, Scope, Secret, crypto};
 use crate::duration;
-use crate::model::Timestamp;
+use crate::model::{Timestamp, is_name};
 
 /// How tokens are signed and verified (RFC 7519).
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -42,11 +42,11 @@ pub struct Claims {
     pub sub: String,
     /// What it allows: names of scopes with blanks between them. Unknown ones allow nothing.
     pub scope: String,
-    /// When it expires, in seconds since 1970.
-    pub exp: u64,
+    /// When it expires, in seconds since 1970, possibly with a fraction.
+    pub exp: f64,
     /// Before when it is not accepted, in seconds since 1970.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub nbf: Option<u64>,
+    pub nbf: Option<f64>,
     /// Who issued it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub iss: Option<String>,
@@ -95,7 +95,7 @@ impl Jwt {
         let claims = Claims {
             sub: subject.to_owned(),
             scope: names.join(" "),
-            exp: seconds(now.after(lifetime)),
+            exp: seconds(now.after(lifetime)).floor(),
             nbf: None,
             iss: self.issuer.clone(),
             aud: self.audience.clone().map(Audience::One),
@@ -107,13 +107,16 @@ impl Jwt {
     /// What the holder of the token may do; `None` when it is not accepted at `now`.
     pub(super) fn verify(&self, token: &str, now: Timestamp) -> Option<Credential> {
         let key = DecodingKey::from_secret(self.secret.expose().as_bytes());
+        // Whoever does not understand what a token calls critical must refuse it (RFC 7515 §4.1.11).
+        if jsonwebtoken::decode_header(token).ok()?.crit.is_some() {
+            return None;
+        }
         let claims = jsonwebtoken::decode::<Claims>(token, &key, &self.validation()).ok()?.claims;
-        let leeway = self.leeway.as_secs();
+        let leeway = self.leeway.as_secs_f64();
         let now = seconds(now);
-        let in_time = now < claims.exp.saturating_add(leeway)
-            && claims.nbf.is_none_or(|nbf| nbf <= now.saturating_add(leeway));
+        let in_time = now < claims.exp + leeway && claims.nbf.is_none_or(|nbf| nbf <= now + leeway);
         let scopes = claims.scope.split(' ').filter_map(|name| name.parse().ok()).collect();
-        in_time.then_some(Credential { subject: claims.sub, scopes })
+        (in_time && is_name(&claims.sub)).then_some(Credential { subject: claims.sub, scopes })
     }
 
     fn validation(&self) -> Validation {
@@ -145,7 +148,7 @@ impl From<Algorithm> for jsonwebtoken::Algorithm {
     }
 }
 
-/// Seconds since 1970, 0 before it.
-fn seconds(moment: Timestamp) -> u64 {
-    moment.to_utc().timestamp().try_into().unwrap_or(0)
+/// Seconds since 1970.
+fn seconds(moment: Timestamp) -> f64 {
+    moment.to_utc().timestamp_millis() as f64 / 1000.0
 }

@@ -11,7 +11,6 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 pub use self::api_key::{ApiKey, KeyDigest, NewKey};
-pub use self::crypto::{RandomUnavailable, random_hex};
 pub use self::jwt::{Algorithm, Claims, Jwt, TokenError};
 pub use self::scope::{Scope, UnknownScope};
 pub use self::secret::Secret;

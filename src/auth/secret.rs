@@ -49,6 +49,10 @@ impl<'de> Deserialize<'de> for Secret {
             }
 
             fn visit_str<E: Error>(self, text: &str) -> Result<Secret, E> {
+                // What a variable that was never set leaves behind would let everybody in.
+                if text.is_empty() {
+                    return Err(E::custom("must not be empty"));
+                }
                 Ok(Secret(text.to_owned()))
             }
 

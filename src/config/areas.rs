@@ -20,6 +20,14 @@ pub struct Areas {
 pub struct Supported {
     /// `/floods` and what lies under it. **Default: every default city; `ID-JK`**
     pub floods: Selectable,
+    /// `/reports` and what lies under it. **Default: every default city; every province**
+    pub reports: Selectable,
+    /// `/floodgauges`. **Default: `ID-JK`, as city or as province**
+    pub gauges: Selectable,
+    /// `/infrastructure`. **Default: `ID-JK`, as city or as province**
+    pub infrastructure: Selectable,
+    /// `/admin`, which knows no cities. **Default: every province**
+    pub boundaries: Selectable,
 }
 
 /// The values a resource accepts as selectors.
@@ -54,21 +62,37 @@ impl Default for Areas {
 
 impl Default for Supported {
     fn default() -> Self {
-        Self { floods: Selectable { city: owned(&CITIES), admin: owned(&["ID-JK"]) } }
+        let selectable =
+            |city: &[&str], admin: &[&str]| Selectable { city: owned(city), admin: owned(admin) };
+        Self {
+            floods: selectable(&CITIES, &["ID-JK"]),
+            reports: selectable(&CITIES, &PROVINCES),
+            gauges: selectable(&["ID-JK"], &["ID-JK"]),
+            infrastructure: selectable(&["ID-JK"], &["ID-JK"]),
+            boundaries: selectable(&[], &PROVINCES),
+        }
     }
 }
 
 impl Areas {
     /// Checks that every supported selector is a known city or province.
     pub(super) fn check(&self) -> Result<(), ConfigError> {
-        let Supported { floods } = &self.supported;
-        for (key, codes) in [("floods.city", &floods.city), ("floods.admin", &floods.admin)] {
-            let known = |code| self.cities.contains(code) || self.provinces.contains(code);
-            if let Some(code) = codes.iter().find(|code| !known(code)) {
-                return Err(ConfigError::new(
-                    &format!("siaga.areas.supported.{key}"),
-                    format!("{code:?} is in neither siaga.areas.cities nor siaga.areas.provinces"),
-                ));
+        let Supported { floods, reports, gauges, infrastructure, boundaries } = &self.supported;
+        for (resource, selectable) in [
+            ("floods", floods),
+            ("reports", reports),
+            ("gauges", gauges),
+            ("infrastructure", infrastructure),
+            ("boundaries", boundaries),
+        ] {
+            for (parameter, codes) in [("city", &selectable.city), ("admin", &selectable.admin)] {
+                let known = |code| self.cities.contains(code) || self.provinces.contains(code);
+                if let Some(code) = codes.iter().find(|code| !known(code)) {
+                    return Err(ConfigError::new(
+                        &format!("siaga.areas.supported.{resource}.{parameter}"),
+                        format!("{code:?} is in neither siaga.areas.cities nor siaga.areas.provinces"),
+                    ));
+                }
             }
         }
         Ok(())

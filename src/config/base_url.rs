@@ -48,11 +48,18 @@ impl TryFrom<String> for BaseUrl {
         let text = text.trim_end_matches('/');
         let url = Absolute::parse(text).map_err(|_| InvalidBaseUrl)?;
         let web = url.scheme() == "http" || url.scheme() == "https";
-        let host = url.authority().is_some_and(|authority| !authority.host().is_empty());
+        let host = url
+            .authority()
+            .is_some_and(|authority| !authority.host().is_empty() && authority.user_info().is_none());
         let path = url.path().as_str();
-        // Angle brackets and doubled slashes mean something else to the router.
-        let plain = !path.contains("//") && !path.contains(['<', '>']);
-        if !(web && host && plain && url.query().is_none()) {
+        // What would be encoded, or means something to routers and to clients, cannot be mounted.
+        let plain = |segment: &str| {
+            let unreserved = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
+            !segment.is_empty() && segment != "." && segment != ".." && segment.bytes().all(unreserved)
+        };
+        let before_path = &text[..text.len() - path.len()];
+        let mountable = path.is_empty() || path.split('/').skip(1).all(plain);
+        if !(web && host && mountable && url.query().is_none()) || before_path.ends_with(':') {
             return Err(InvalidBaseUrl);
         }
         Ok(Self { path: text.len() - path.len(), text: text.to_owned() })
@@ -103,6 +110,11 @@ mod tests {
             "http://host/a b",
             "http://host//v1",
             "http://host/<v1>",
+            "http://host/a%20b",
+            "http://host/a/../v1",
+            "http://host/%zz",
+            "http://u:p@host/v1",
+            "http://host:/v1",
         ] {
             assert_eq!(BaseUrl::try_from(text.to_owned()), Err(InvalidBaseUrl), "{text:?}");
         }

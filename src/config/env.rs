@@ -6,13 +6,13 @@ use super::Config;
 
 /// The environment: `SIAGA_STORE`, `SIAGA_FORMATS__DEFAULT`, with `__` between levels.
 ///
-/// Values are read as TOML-like values where they look like one (`7`, `true`, `[…]`, `{…}`), as text otherwise;
-/// a secret is always text.
+/// A value in brackets, braces or quotes and the words `true` and `false` are read as in TOML; anything else, and a
+/// secret whatever it looks like, is text. Keys that take a number take it as text too.
 #[derive(Clone, Copy, Debug)]
 pub struct SiagaEnv;
 
 const PREFIX: &str = "SIAGA_";
-/// Keys whose value is taken as it stands: `0042` is a secret of four digits, not the number 42.
+/// Keys whose value is taken as it stands.
 const TEXTS: [&str; 1] = ["auth.jwt.secret"];
 
 impl Provider for SiagaEnv {
@@ -27,8 +27,9 @@ impl Provider for SiagaEnv {
             if is_injected(&key) {
                 continue;
             }
+            let structured = text.starts_with(['[', '{', '"']) || text == "true" || text == "false";
             let value = match text.parse() {
-                Ok(value) if !TEXTS.contains(&key.as_str()) => value,
+                Ok(value) if structured && !TEXTS.contains(&key.as_str()) => value,
                 _ => Value::from(text),
             };
             insert(&mut dict, &key, value);

@@ -49,14 +49,19 @@ fn line(error: &Error) -> String {
         Kind::UnknownVariant(name, allowed) => {
             format!("must be one of [{}], not {name}", allowed.join(", "))
         }
+        // What was found there may be a secret in the wrong place.
+        Kind::InvalidType(_, expected) | Kind::InvalidValue(_, expected) if path.contains(".auth") => {
+            format!("must be {expected}, as README.md shows it")
+        }
         Kind::InvalidType(found, expected) | Kind::InvalidValue(found, expected) => {
             format!("must be {expected}, not {found}")
         }
-        other => other.to_string(),
+        other => other.to_string().lines().map(str::trim).collect::<Vec<_>>().join(" "),
     };
     let source = error.metadata.as_ref().map(|metadata| match &metadata.source {
         Some(source) => format!(" ({source})"),
         None => format!(" ({})", metadata.name),
     });
-    format!("{path}: {reason}{}", source.unwrap_or_default())
+    let separator = if path.is_empty() { "" } else { ": " };
+    format!("{path}{separator}{reason}{}", source.unwrap_or_default())
 }

@@ -3,6 +3,7 @@ use std::time::Duration;
 use rocket::data::ByteUnit;
 use serde::{Deserialize, Serialize};
 
+use super::ConfigError;
 use crate::duration;
 
 /// What is too much.
@@ -14,10 +15,30 @@ pub struct Limits {
     pub max_period: Duration,
     /// The largest JSON body: a size such as `100KiB`, or a number of bytes. **Default: `100KiB`**
     pub body: ByteUnit,
+    /// How long a body may take to arrive. **Default: `10s`**
+    #[serde(with = "duration")]
+    pub timeout: Duration,
+}
+
+impl Limits {
+    /// Checks that something is allowed at all.
+    pub(super) fn check(&self) -> Result<(), ConfigError> {
+        let wrong = |key| Err(ConfigError::new(&format!("siaga.limits.{key}"), "must be more than 0"));
+        match self {
+            Self { max_period: Duration::ZERO, .. } => wrong("max_period"),
+            Self { timeout: Duration::ZERO, .. } => wrong("timeout"),
+            Self { body, .. } if *body == 0 => wrong("body"),
+            _ => Ok(()),
+        }
+    }
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { max_period: Duration::from_hours(8784), body: ByteUnit::Kibibyte(100) }
+        Self {
+            max_period: Duration::from_hours(24 * 366),
+            body: ByteUnit::Kibibyte(100),
+            timeout: Duration::from_secs(10),
+        }
     }
 }

@@ -7,6 +7,7 @@ mod areas;
 mod base_url;
 mod env;
 mod error;
+mod feeds;
 mod formats;
 mod limits;
 
@@ -18,9 +19,11 @@ pub use self::areas::{Areas, Selectable, Supported};
 pub use self::base_url::{BaseUrl, InvalidBaseUrl};
 pub use self::env::SiagaEnv;
 pub use self::error::ConfigError;
+pub use self::feeds::Feeds;
 pub use self::formats::Formats;
 pub use self::limits::Limits;
 use crate::auth;
+use crate::model::intake::CardRules;
 
 /// Everything under `siaga` in the configuration.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -38,6 +41,10 @@ pub struct Config {
     pub areas: Areas,
     /// Which formats are on offer, and their settings.
     pub formats: Formats,
+    /// What cards may report.
+    pub cards: CardRules,
+    /// What feeds may report.
+    pub feeds: Feeds,
     /// Which credentials are accepted.
     pub auth: auth::Settings,
     /// What is too much.
@@ -53,6 +60,8 @@ impl Default for Config {
             time_zone: Tz::Asia__Jakarta,
             areas: Areas::default(),
             formats: Formats::default(),
+            cards: CardRules::default(),
+            feeds: Feeds::default(),
             auth: auth::Settings::default(),
             limits: Limits::default(),
         }
@@ -84,6 +93,7 @@ impl Config {
 
         let Whole { siaga: config } = figment.extract()?;
         config.areas.check()?;
+        config.limits.check()?;
         Ok(config)
     }
 }

@@ -92,7 +92,7 @@ pub fn log() -> Vec<FloodChange> {
 /// The areas and the log.
 #[must_use]
 pub fn dataset() -> Dataset {
-    Dataset { areas: areas(), regions: Vec::new(), flood_log: log() }
+    Dataset { areas: Arc::new(areas()), flood_log: log(), ..Dataset::default() }
 }
 
 /// The flood map of the fixture, with the states given by code; areas not named have none.

@@ -4,8 +4,9 @@ mod demo;
 mod folder;
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use crate::model::{AreaSet, FloodChange, Region, Timestamp};
+use crate::model::{AreaSet, Card, FloodChange, Infrastructure, ObservedGauge, Region, Report, Timestamp};
 
 /// Everything a store can be filled with.
 ///
@@ -13,11 +14,19 @@ use crate::model::{AreaSet, FloodChange, Region, Timestamp};
 #[derive(Debug, Default)]
 pub struct Dataset {
     /// The local areas.
-    pub areas: AreaSet,
+    pub areas: Arc<AreaSet>,
     /// The provinces, by code.
-    pub regions: Vec<Region>,
+    pub regions: Vec<Arc<Region>>,
     /// Every change of a flood state, oldest first; the newest of an area is its current state.
     pub flood_log: Vec<FloodChange>,
+    /// Floodgates, pumps and waterways.
+    pub infrastructure: Vec<Infrastructure>,
+    /// Gauges with all their readings.
+    pub gauges: Vec<ObservedGauge>,
+    /// Reports, each with a key of its own.
+    pub reports: Vec<Report>,
+    /// Cards, each with an identifier of its own.
+    pub cards: Vec<Card>,
 }
 
 /// Why a data set could not be loaded.
@@ -51,8 +60,9 @@ impl Dataset {
     ///
     /// `demo` has the same areas at every call; its flood is under way at `now`.
     ///
-    /// A folder may hold `areas.geojson`, `regions.geojson` and `flood_states.csv`, each optional; other files are
-    /// ignored. The first wrong row ends the load.
+    /// A folder may hold `areas.geojson`, `regions.geojson`, `infrastructure.geojson`, `gauges.geojson`,
+    /// `reports.geojson`, `flood_states.csv` and `gauge_readings.csv`, each optional; other files are ignored. The
+    /// first wrong row ends the load.
     ///
     /// # Errors
     ///

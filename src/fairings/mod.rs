@@ -1,9 +1,11 @@
 //! What happens to every request and answer, whatever the route.
 
 mod cors;
+mod real_method;
 mod request_id;
 mod trailing_slash;
 
 pub use self::cors::{Cors, allow_any_origin};
+pub use self::real_method::RealMethod;
 pub use self::request_id::RequestId;
 pub use self::trailing_slash::TrailingSlash;

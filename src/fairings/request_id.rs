@@ -1,7 +1,7 @@
 use rocket::fairing::{Fairing, Info, Kind};
 use rocket::{Request, Response};
 
-use crate::auth::random_hex;
+use crate::random;
 
 /// The id of a request: in its answer as `X-Request-Id` and in whatever is logged about it.
 #[derive(Clone, Debug)]
@@ -13,7 +13,7 @@ impl RequestId {
     /// The id of this request, made when it is first asked for.
     pub fn of<'r>(request: &'r Request<'_>) -> &'r Self {
         // Without random numbers requests go on, with ids that do not tell them apart.
-        request.local_cache(|| Self(random_hex::<8>().unwrap_or_else(|_| "0".repeat(16))))
+        request.local_cache(|| Self(random::hex::<8>().unwrap_or_else(|_| "0".repeat(16))))
     }
 
     /// The id as text.

@@ -14,10 +14,8 @@ impl Fairing for TrailingSlash {
 
     async fn on_request(&self, request: &mut Request<'_>, _data: &mut Data<'_>) {
         let uri = request.uri();
-        let without = uri.path().as_str().trim_end_matches('/');
-        if without.is_empty() || without.len() == uri.path().as_str().len() {
-            return;
-        }
+        let without = uri.path().as_str().strip_suffix('/').filter(|path| !path.is_empty());
+        let Some(without) = without else { return };
         let without = match uri.query() {
             Some(query) => format!("{without}?{query}"),
             None => without.to_owned(),

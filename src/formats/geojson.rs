@@ -28,7 +28,11 @@ impl Format for GeoJson {
 
     fn carries(&self, kind: LayerKind) -> bool {
         match kind {
-            LayerKind::Floods => true,
+            LayerKind::Floods
+            | LayerKind::Reports
+            | LayerKind::Gauges
+            | LayerKind::Infrastructure
+            | LayerKind::Boundaries => true,
         }
     }
 

@@ -21,6 +21,14 @@ pub enum InvalidFormats {
         /// The registered names.
         known: Vec<String>,
     },
+    /// No enabled format can write some answers.
+    #[error("siaga.formats.enabled: none of [{}] can write {kind:?}", .enabled.join(", "))]
+    NotCarried {
+        /// What cannot be written.
+        kind: LayerKind,
+        /// The enabled names.
+        enabled: Vec<String>,
+    },
     /// The default format is not among the enabled ones.
     #[error("siaga.formats.default must be one of the enabled [{}], not {name:?}", .enabled.join(", "))]
     DefaultNotEnabled {
@@ -48,7 +56,11 @@ impl FormatRegistry {
         let default = formats.iter().find(|format| format.name() == default).cloned().ok_or_else(|| {
             InvalidFormats::DefaultNotEnabled { name: default.to_owned(), enabled: enabled.to_vec() }
         })?;
-        Ok(Self { formats, default })
+        let registry = Self { formats, default };
+        match LayerKind::ALL.into_iter().find(|&kind| registry.carrying(kind).next().is_none()) {
+            Some(kind) => Err(InvalidFormats::NotCarried { kind, enabled: enabled.to_vec() }),
+            None => Ok(registry),
+        }
     }
 
     /// The formats that can write layers of a kind, the default first.

@@ -22,14 +22,19 @@ impl<'r, R: Resource> FromRequest<'r> for Select<R> {
 
     async fn from_request(request: &'r Request<'_>) -> Outcome<Self, Problem> {
         let areas = managed::<Config>(request)
-            .and_then(|config| selector(Query::of(request), R::selectable(&config.areas)));
+            .and_then(|config| selector(Query::of(request), R::selectable(&config.areas.supported)));
         Problem::outcome(request, areas.map(|areas| Self { areas, resource: PhantomData }))
     }
 }
 
 fn selector(query: Query<'_>, selectable: &Selectable) -> Result<AreaSelector, Problem> {
     Ok(AreaSelector {
-        city: query.one_of("city", &selectable.city)?.cloned(),
+        city: if selectable.city.is_empty() {
+            // A parameter the resource does not have is one more unknown parameter.
+            None
+        } else {
+            query.one_of("city", &selectable.city)?.cloned()
+        },
         region: query.one_of("admin", &selectable.admin)?.cloned(),
     })
 }

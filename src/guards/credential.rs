@@ -32,8 +32,40 @@ pub trait Permission: Send + Sync + 'static {
 #[derive(Clone, Copy, Debug)]
 pub struct FloodsWrite;
 
+/// The permission to read cards.
+#[derive(Clone, Copy, Debug)]
+pub struct CardsRead;
+
+/// The permission to make cards and to send their reports.
+#[derive(Clone, Copy, Debug)]
+pub struct CardsWrite;
+
+/// The permission to send reports of partners.
+#[derive(Clone, Copy, Debug)]
+pub struct FeedsWrite;
+
+/// The permission to send readings of gauges.
+#[derive(Clone, Copy, Debug)]
+pub struct GaugesWrite;
+
 impl Permission for FloodsWrite {
     const SCOPES: &'static [Scope] = &[Scope::FloodsWrite];
+}
+
+impl Permission for CardsRead {
+    const SCOPES: &'static [Scope] = &[Scope::CardsRead, Scope::CardsWrite];
+}
+
+impl Permission for CardsWrite {
+    const SCOPES: &'static [Scope] = &[Scope::CardsWrite];
+}
+
+impl Permission for FeedsWrite {
+    const SCOPES: &'static [Scope] = &[Scope::FeedsWrite];
+}
+
+impl Permission for GaugesWrite {
+    const SCOPES: &'static [Scope] = &[Scope::GaugesWrite];
 }
 
 #[rocket::async_trait]

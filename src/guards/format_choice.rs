@@ -39,7 +39,7 @@ fn choice(query: Query<'_>, registry: &FormatRegistry, kind: LayerKind) -> Resul
             && name.is_none_or(|&name| format.name() == name)
     });
     matching.next().cloned().ok_or_else(|| match (container, name) {
-        (Some(container), Some(name)) => Problem::contradictory(
+        (Some(container), Some(name)) => Problem::bad_request(
             Source::Query,
             &["format", "geoformat"],
             format!("\"format\" {container} and \"geoformat\" {name} do not go together"),

@@ -1,6 +1,7 @@
 use rocket::data::{FromData, Outcome};
 use rocket::http::ContentType;
 use rocket::serde::json::Value;
+use rocket::tokio::time::timeout;
 use rocket::{Data, Request};
 use serde_json::Map;
 
@@ -24,14 +25,18 @@ impl<'r> FromData<'r> for JsonBody {
 }
 
 async fn object(request: &Request<'_>, data: Data<'_>) -> Result<Map<String, Value>, Problem> {
-    if !may_be_json(request) {
-        return Err(Problem::unsupported_media_type("application/json"));
+    may_be_json(request)?;
+    let limits = managed::<Config>(request)?.limits;
+    let announced = request.headers().get_one("Content-Length").and_then(|length| length.parse().ok());
+    if announced.is_some_and(|length: u64| limits.body < length) {
+        return Err(Problem::too_large(limits.body));
     }
-    let limit = managed::<Config>(request)?.limits.body;
-    let body =
-        data.open(limit).into_bytes().await.map_err(|_| invalid("the body must arrive whole".to_owned()))?;
+    let body = timeout(limits.timeout, data.open(limits.body).into_bytes())
+        .await
+        .map_err(|_| Problem::timeout(humantime::format_duration(limits.timeout)))?
+        .map_err(|_| invalid("the body must arrive whole".to_owned()))?;
     if !body.is_complete() {
-        return Err(Problem::too_large(limit));
+        return Err(Problem::too_large(limits.body));
     }
     match serde_json::from_slice(&body) {
         Ok(Value::Object(object)) => Ok(object),
@@ -41,16 +46,28 @@ async fn object(request: &Request<'_>, data: Data<'_>) -> Result<Map<String, Val
 }
 
 fn invalid(message: String) -> Problem {
-    Problem::contradictory(Source::Body, &[], message)
+    Problem::bad_request(Source::Body, &[], message)
 }
 
-fn may_be_json(request: &Request<'_>) -> bool {
-    // An unreadable content type reads as none, so the header itself is looked at.
-    if request.headers().get_one("Content-Type").is_none() {
-        return true;
+/// Refuses a body whose headers say that it is something else.
+fn may_be_json(request: &Request<'_>) -> Result<(), Problem> {
+    let headers = request.headers();
+    if headers.get("Content-Encoding").any(|encoding| !encoding.eq_ignore_ascii_case("identity")) {
+        return Err(Problem::unsupported_media_type("Content-Encoding must be identity"));
     }
-    request.content_type().is_some_and(|kind| {
-        let same = |other: ContentType| kind.top() == other.top() && kind.sub() == other.sub();
-        same(ContentType::JSON) || same(ContentType::Form)
-    })
+    // An unreadable content type reads as none, so the header itself is looked at.
+    let mut kinds = headers.get("Content-Type");
+    let is_json = match (kinds.next(), kinds.next()) {
+        (None | Some(""), None) => true,
+        (Some(_), None) => request.content_type().is_some_and(|kind| {
+            let same = |other: ContentType| kind.top() == other.top() && kind.sub() == other.sub();
+            same(ContentType::JSON) || same(ContentType::Form)
+        }),
+        _ => false,
+    };
+    if is_json {
+        Ok(())
+    } else {
+        Err(Problem::unsupported_media_type("Content-Type must be application/json"))
+    }
 }

@@ -2,24 +2,36 @@
 
 mod area_id;
 mod area_selector;
+mod card_id;
 mod credential;
+mod disaster;
 mod format_choice;
+mod infrastructure_type;
 mod json_body;
 mod minimum_state;
 mod period;
 mod query;
+mod report_key;
 mod resource;
+mod time_period;
 mod username;
 
 pub use self::area_id::LocalAreaId;
 pub use self::area_selector::Select;
-pub use self::credential::{Authorized, Caller, FloodsWrite, Permission};
+pub use self::card_id::CardIdParam;
+pub use self::credential::{
+    Authorized, Caller, CardsRead, CardsWrite, FeedsWrite, FloodsWrite, GaugesWrite, Permission,
+};
+pub use self::disaster::Disaster;
 pub use self::format_choice::FormatChoice;
+pub use self::infrastructure_type::{InfrastructureType, InfrastructureTypeParam};
 pub use self::json_body::JsonBody;
 pub use self::minimum_state::MinimumState;
 pub use self::period::RequestedPeriod;
 pub use self::query::Query;
-pub use self::resource::{Floods, Resource};
+pub use self::report_key::ReportKeyParam;
+pub use self::resource::{Boundaries, Floods, Gauges, Infrastructure, Reports, Resource};
+pub use self::time_period::TimePeriod;
 pub use self::username::Username;
 
 use rocket::Request;

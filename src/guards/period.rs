@@ -6,7 +6,7 @@ use rocket::request::{FromRequest, Outcome};
 use super::{Query, managed};
 use crate::config::Config;
 use crate::error::{Problem, Source};
-use crate::model::{InvalidPeriod, Period, Timestamp};
+use crate::model::{Period, Timestamp};
 
 /// The query parameters `start` and `end`, both required.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,15 +25,11 @@ impl<'r> FromRequest<'r> for RequestedPeriod {
 
 fn period(query: Query<'_>, longest: Duration) -> Result<Period, Problem> {
     let (start, end) = (moment(query, "start")?, moment(query, "end")?);
-    Period::new(start, end, longest).map_err(|error| invalid("end", error))
+    Period::new(start, end, longest).map_err(|error| Problem::invalid(Source::Query, "end", error))
 }
 
 fn moment(query: Query<'_>, name: &str) -> Result<Timestamp, Problem> {
-    Period::parse_moment(&query.require(name)?).map_err(|error| invalid(name, error))
-}
-
-fn invalid(name: &str, error: InvalidPeriod) -> Problem {
-    Problem::invalid(Source::Query, name, error)
+    Timestamp::parse(&query.require(name)?).map_err(|error| Problem::invalid(Source::Query, name, error))
 }
 
 #[cfg(test)]

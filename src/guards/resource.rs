@@ -1,4 +1,4 @@
-use crate::config::{Areas, Selectable};
+use crate::config::{Selectable, Supported};
 use crate::model::LayerKind;
 
 /// A resource as its guards know it: what it can be selected by, and what its layers are.
@@ -9,17 +9,65 @@ pub trait Resource: Send + Sync + 'static {
     const LAYER: LayerKind;
 
     /// What it can be selected by.
-    fn selectable(areas: &Areas) -> &Selectable;
+    fn selectable(supported: &Supported) -> &Selectable;
 }
 
 /// `/floods` and what lies under it.
 #[derive(Clone, Copy, Debug)]
 pub struct Floods;
 
+/// `/reports` and what lies under it.
+#[derive(Clone, Copy, Debug)]
+pub struct Reports;
+
+/// `/floodgauges`.
+#[derive(Clone, Copy, Debug)]
+pub struct Gauges;
+
+/// `/infrastructure` and what lies under it.
+#[derive(Clone, Copy, Debug)]
+pub struct Infrastructure;
+
+/// `/admin`.
+#[derive(Clone, Copy, Debug)]
+pub struct Boundaries;
+
 impl Resource for Floods {
     const LAYER: LayerKind = LayerKind::Floods;
 
-    fn selectable(areas: &Areas) -> &Selectable {
-        &areas.supported.floods
+    fn selectable(supported: &Supported) -> &Selectable {
+        &supported.floods
+    }
+}
+
+impl Resource for Reports {
+    const LAYER: LayerKind = LayerKind::Reports;
+
+    fn selectable(supported: &Supported) -> &Selectable {
+        &supported.reports
+    }
+}
+
+impl Resource for Gauges {
+    const LAYER: LayerKind = LayerKind::Gauges;
+
+    fn selectable(supported: &Supported) -> &Selectable {
+        &supported.gauges
+    }
+}
+
+impl Resource for Infrastructure {
+    const LAYER: LayerKind = LayerKind::Infrastructure;
+
+    fn selectable(supported: &Supported) -> &Selectable {
+        &supported.infrastructure
+    }
+}
+
+impl Resource for Boundaries {
+    const LAYER: LayerKind = LayerKind::Boundaries;
+
+    fn selectable(supported: &Supported) -> &Selectable {
+        &supported.boundaries
     }
 }

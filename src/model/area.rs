@@ -86,10 +86,7 @@ impl Area {
     /// The outline as a polygon when it is one piece, as a multipolygon otherwise.
     #[must_use]
     pub fn geometry(&self) -> Geometry<'_> {
-        match self.outline.0.as_slice() {
-            [polygon] => Geometry::Polygon(polygon),
-            _ => Geometry::MultiPolygon(&self.outline),
-        }
+        Geometry::surface(&self.outline)
     }
 }
 

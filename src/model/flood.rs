@@ -1,3 +1,5 @@
+use std::str::FromStr;
+
 use serde::{Serialize, Serializer};
 
 use super::{AreaId, Timestamp};
@@ -51,6 +53,18 @@ impl TryFrom<u64> for FloodState {
 
     fn try_from(code: u64) -> Result<Self, InvalidFloodState> {
         Self::ALL.into_iter().find(|state| u64::from(state.code()) == code).ok_or(InvalidFloodState)
+    }
+}
+
+impl FromStr for FloodState {
+    type Err = InvalidFloodState;
+
+    /// Reads the code as one digit.
+    fn from_str(text: &str) -> Result<Self, InvalidFloodState> {
+        match text.as_bytes() {
+            [digit @ b'1'..=b'4'] => u64::from(digit - b'0').try_into(),
+            _ => Err(InvalidFloodState),
+        }
     }
 }
 

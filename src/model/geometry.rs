@@ -14,6 +14,15 @@ pub enum Geometry<'a> {
 }
 
 impl<'a> Geometry<'a> {
+    /// A surface: a polygon when it is in one piece, a multipolygon otherwise.
+    #[must_use]
+    pub fn surface(outline: &'a MultiPolygon<f64>) -> Self {
+        match outline.0.as_slice() {
+            [polygon] => Self::Polygon(polygon),
+            _ => Self::MultiPolygon(outline),
+        }
+    }
+
     /// The name of the type in GeoJSON and TopoJSON.
     #[must_use]
     pub fn type_name(&self) -> &'static str {
@@ -22,16 +31,6 @@ impl<'a> Geometry<'a> {
             Self::LineString(_) => "LineString",
             Self::Polygon(_) => "Polygon",
             Self::MultiPolygon(_) => "MultiPolygon",
-        }
-    }
-
-    /// The polygons of a surface; none for points and lines.
-    #[must_use]
-    pub fn polygons(&self) -> &'a [Polygon<f64>] {
-        match *self {
-            Self::Point(_) | Self::LineString(_) => &[],
-            Self::Polygon(polygon) => std::slice::from_ref(polygon),
-            Self::MultiPolygon(polygons) => &polygons.0,
         }
     }
 }

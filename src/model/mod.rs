@@ -4,26 +4,47 @@
 
 mod area;
 mod area_set;
+mod card;
 mod clock;
+mod disaster;
 mod flood;
+mod gauge;
 mod geometry;
 mod history;
+mod infrastructure;
+pub mod intake;
 mod layer;
+mod locator;
+mod name;
 mod period;
+mod position;
 mod region;
+mod report;
 mod selector;
+mod tags;
 mod timestamp;
 
 pub use area::{Area, AreaId, InvalidAreaId};
 pub use area_set::{AreaSet, DuplicateArea};
+pub use card::{Card, CardHolder, CardId, InvalidCardId};
 pub use clock::{Clock, ManualClock, SystemClock};
+pub use disaster::{DisasterType, UnknownDisasterType};
 pub use flood::{Actor, FloodChange, FloodState, InvalidFloodState, Standing};
+pub use gauge::{AlertLevel, Gauge, InvalidAlertLevel, Observation};
 pub use geometry::Geometry;
 pub use history::{ArchiveRecord, SeriesPoint, archive, series};
+pub use infrastructure::{Infrastructure, InfrastructureKind, InfrastructureShape};
 pub use layer::{
-    Feature, FloodFeature, FloodLayer, FloodProperties, FloodStateRecord, Layer, LayerKind, Properties,
+    BoundaryLayer, BoundaryProperties, Feature, FloodFeature, FloodLayer, FloodProperties, FloodStateRecord,
+    GaugeLayer, GaugeProperties, InfrastructureLayer, InfrastructureProperties, Layer, LayerKind,
+    ObservedGauge, Properties, ReportLayer, ReportProperties,
 };
+pub use locator::Locator;
+pub use name::{NAME, is_name};
 pub use period::{InvalidPeriod, Period};
+pub use position::Position;
 pub use region::Region;
+pub use report::{CARD_SOURCE, InvalidReportKey, Report, ReportContent, ReportKey};
 pub use selector::AreaSelector;
-pub use timestamp::Timestamp;
+pub use tags::Tags;
+pub use timestamp::{InvalidTimestamp, Timestamp};

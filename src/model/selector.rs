@@ -1,11 +1,12 @@
 use super::Area;
 
-/// Which areas a request is about: those of a city, of a province, of both, or all.
+/// What part of the country a request is about: a city, a province, where both meet, or all of it.
 ///
-/// The codes are known to be configured ones; an area must match every code that is given.
+/// The codes are known to be configured ones. A city may be named by a province's code, as clients do
+/// for resources that know no cities.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AreaSelector {
-    /// A city code, `jbd`.
+    /// A city code, `jbd`, or a province code.
     pub city: Option<String>,
     /// A province code, `ID-JK`.
     pub region: Option<String>,
@@ -15,7 +16,20 @@ impl AreaSelector {
     /// Whether the area is among the selected.
     #[must_use]
     pub fn matches(&self, area: &Area) -> bool {
-        self.city.as_ref().is_none_or(|city| *city == area.city_code)
-            && self.region.as_ref().is_none_or(|region| *region == area.region_code)
+        self.matches_codes(Some(&area.city_code), Some(&area.region_code))
+    }
+
+    /// Whether something in this city and province is among the selected.
+    #[must_use]
+    pub fn matches_codes(&self, city: Option<&str>, region: Option<&str>) -> bool {
+        let in_city = |code: &str| city == Some(code) || region == Some(code);
+        self.city.as_deref().is_none_or(in_city)
+            && self.region.as_deref().is_none_or(|code| region == Some(code))
+    }
+
+    /// Whether everything is selected.
+    #[must_use]
+    pub fn is_everything(&self) -> bool {
+        *self == Self::default()
     }
 }

@@ -1,7 +1,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use chrono::{DateTime, DurationRound, SecondsFormat, TimeDelta, Utc};
+use chrono::{DateTime, Datelike, SecondsFormat, TimeDelta, Utc};
 use serde::{Serialize, Serializer};
 
 /// A moment in UTC with a resolution of one millisecond, the resolution of every time the interface shows.
@@ -11,11 +11,64 @@ use serde::{Serialize, Serializer};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Timestamp(DateTime<Utc>);
 
+/// Why a text is no [`Timestamp`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum InvalidTimestamp {
+    /// It is not written as the interface wants it.
+    #[error("must be a time as YYYY-MM-DDTHH:mm:ss with an offset of Z, +HHmm or +HH:mm")]
+    Malformed,
+    /// The plus sign of the offset was sent unencoded in an address and arrived as a blank.
+    #[error("has a blank where the offset's sign should be: encode + as %2B")]
+    UnencodedPlus,
+}
+
 impl Timestamp {
+    /// Reads a moment as the interface takes it: `YYYY-MM-DDTHH:mm:ss`, an optional fraction of a second,
+    /// and an offset of `Z`, `+0700` or `+07:00` (ISO 8601).
+    ///
+    /// # Errors
+    ///
+    /// [`InvalidTimestamp::UnencodedPlus`] when a blank stands where the sign of the offset should be,
+    /// [`InvalidTimestamp::Malformed`] for anything else.
+    pub fn parse(text: &str) -> Result<Self, InvalidTimestamp> {
+        // chrono alone would also take years of other lengths, blanks and signs.
+        const SHAPE: &[u8; 19] = b"0000-00-00T00:00:00";
+        let written = |byte: u8, shape: u8| match shape {
+            b'0' => byte.is_ascii_digit(),
+            other => byte == other,
+        };
+        let Some((date_time, rest)) = text.split_at_checked(SHAPE.len()) else {
+            return Err(InvalidTimestamp::Malformed);
+        };
+        if !date_time.bytes().zip(*SHAPE).all(|(byte, shape)| written(byte, shape)) {
+            return Err(InvalidTimestamp::Malformed);
+        }
+        if rest.contains(' ') {
+            return Err(InvalidTimestamp::UnencodedPlus);
+        }
+        let text = match rest.strip_suffix('Z') {
+            Some(fraction) => format!("{date_time}{fraction}+0000"),
+            None => text.to_owned(),
+        };
+        DateTime::parse_from_str(&text, "%Y-%m-%dT%H:%M:%S%.f%z")
+            .map(|moment| moment.to_utc())
+            .ok()
+            // The offset can move a moment beyond the years that are written with four digits.
+            .filter(|moment| (1..=9999).contains(&moment.year()))
+            .map(Self::from)
+            .ok_or(InvalidTimestamp::Malformed)
+    }
+
+    fn from_millis(millis: i64) -> Option<Self> {
+        DateTime::from_timestamp_millis(millis).map(Self)
+    }
+
     /// The start of the hour (UTC) this moment lies in.
     #[must_use]
     pub fn hour(self) -> Self {
-        Self(self.0.duration_trunc(TimeDelta::hours(1)).unwrap_or(self.0))
+        const HOUR: i64 = 3_600_000;
+        let millis = self.0.timestamp_millis();
+        Self::from_millis(millis - millis.rem_euclid(HOUR)).unwrap_or(self)
     }
 
     /// This moment plus `duration`, or the last representable moment when that lies beyond it.
@@ -36,6 +89,13 @@ impl Timestamp {
             .map_or(Self(DateTime::<Utc>::MIN_UTC), Self::from)
     }
 
+    /// The moment as gauge readings write it: `2016-12-09T04:00:00+00:00`, with a fraction of a second only
+    /// where there is one.
+    #[must_use]
+    pub fn with_offset(self) -> String {
+        self.0.to_rfc3339_opts(SecondsFormat::AutoSi, false)
+    }
+
     /// The same moment as a `chrono` value.
     #[must_use]
     pub fn to_utc(self) -> DateTime<Utc> {
@@ -44,9 +104,9 @@ impl Timestamp {
 }
 
 impl From<DateTime<Utc>> for Timestamp {
-    /// Drops whatever is finer than a millisecond.
+    /// Drops whatever is finer than a millisecond. A leap second is the first second after it.
     fn from(moment: DateTime<Utc>) -> Self {
-        Self(moment.duration_trunc(TimeDelta::milliseconds(1)).unwrap_or(moment))
+        Self::from_millis(moment.timestamp_millis()).unwrap_or(Self(moment))
     }
 }
 
@@ -71,9 +131,68 @@ mod tests {
     }
 
     #[test]
+    fn a_moment_takes_every_documented_offset_and_a_fraction() {
+        let expected = "2017-06-06T17:00:00.000Z";
+        for text in [
+            "2017-06-07T00:00:00+0700",
+            "2017-06-07T00:00:00+07:00",
+            "2017-06-06T17:00:00Z",
+            "2017-06-06T12:00:00-0500",
+            "2017-06-06T17:00:00.000999Z",
+        ] {
+            assert_eq!(Timestamp::parse(text).unwrap().to_string(), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_moment_without_offset_or_of_another_shape_is_malformed() {
+        for text in [
+            "",
+            "now",
+            "2017-06-07",
+            "2017-06-07T00:00:00",
+            "2017-06-07T00:00Z",
+            "2017-06-07 00:00:00Z",
+            "2017-13-07T00:00:00Z",
+            "2017-02-30T00:00:00Z",
+            "2017-06-07T24:00:00Z",
+            "12017-06-07T00:00:00Z",
+            "2017-06-07T00:00:00+7",
+            "2017-06-07T00:00:00ZZ",
+            "2017-06-07T00:00:00Z+0700",
+            "2017-06-07T00:00:00.Z+0700",
+            "2017-06-07T00:00:00+99:99",
+            "２017-06-07T00:00:00Z",
+        ] {
+            assert_eq!(Timestamp::parse(text), Err(InvalidTimestamp::Malformed), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_blank_before_the_offset_is_told_apart() {
+        let unencoded = Timestamp::parse("2017-06-07T00:00:00 0700");
+        assert_eq!(unencoded, Err(InvalidTimestamp::UnencodedPlus));
+    }
+
+    #[test]
     fn a_moment_is_written_in_utc_with_milliseconds() {
         assert_eq!(moment("2016-12-19T20:53:52.2749+07:00").to_string(), "2016-12-19T13:53:52.274Z");
         assert_eq!(moment("2016-12-19T13:00:00Z").to_string(), "2016-12-19T13:00:00.000Z");
+    }
+
+    #[test]
+    fn no_year_and_no_leap_second_is_special() {
+        for (text, shown, hour) in [
+            ("1600-01-01T10:30:00.1239Z", "1600-01-01T10:30:00.123Z", "1600-01-01T10:00:00.000Z"),
+            ("2300-01-01T10:30:00Z", "2300-01-01T10:30:00.000Z", "2300-01-01T10:00:00.000Z"),
+            ("2016-12-31T23:59:60.5Z", "2017-01-01T00:00:00.500Z", "2017-01-01T00:00:00.000Z"),
+        ] {
+            let moment = Timestamp::parse(text).unwrap();
+            assert_eq!((moment.to_string().as_str(), moment.hour().to_string().as_str()), (shown, hour));
+        }
+        for beyond in ["0000-06-01T00:00:00Z", "0001-01-01T00:00:00+0700", "9999-12-31T23:30:00-0700"] {
+            assert_eq!(Timestamp::parse(beyond), Err(InvalidTimestamp::Malformed), "{beyond}");
+        }
     }
 
     #[test]

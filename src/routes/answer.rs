@@ -36,6 +36,15 @@ impl Answer {
         Ok(Self { media_type: JSON.to_owned(), body, public: true })
     }
 
+    /// `{"statusCode":200,"result":…}`, not to be kept by anyone: an answer to somebody with a credential.
+    ///
+    /// # Errors
+    ///
+    /// When the result cannot be written as JSON.
+    pub fn private_result<T: Serialize>(result: &T) -> Result<Self, Problem> {
+        Ok(Self { public: false, ..Self::result(result)? })
+    }
+
     /// The bare value, not to be kept by anyone: the answer to a change.
     ///
     /// # Errors

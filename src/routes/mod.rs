@@ -1,9 +1,16 @@
 //! The interface: one file for each resource, named as in the address. A route asks its guards, then the store, then
 //! the format; it knows neither a concrete store nor a concrete format.
 
+mod admin;
 mod answer;
+mod cards;
+mod feeds;
+mod floodgauges;
 mod floods;
+mod infrastructure;
 mod methods;
+mod reports;
+mod stats;
 
 use rocket::{Route, routes};
 
@@ -20,5 +27,24 @@ pub fn all() -> Vec<Route> {
         floods::list_flood_series,
         floods::set_flood_state,
         floods::clear_flood_state,
+        reports::list_reports,
+        reports::list_report_archive,
+        reports::list_report_series,
+        reports::find_report,
+        cards::create_card,
+        cards::find_card,
+        cards::receive_card_report,
+        feeds::list_feeds,
+        feeds::post_partner_report,
+        feeds::put_partner_report,
+        feeds::put_report,
+        floodgauges::list_gauges,
+        floodgauges::store_gauge,
+        infrastructure::list_infrastructure,
+        infrastructure::list_infrastructure_of_type,
+        admin::list_boundaries,
+        stats::summarize_flooded_regions,
+        stats::summarize_flooded_areas,
+        stats::summarize_reports,
     ]
 }

@@ -1,6 +1,8 @@
 use std::error::Error;
 use std::time::Duration;
 
+use crate::model::CardId;
+
 /// Why a store could not do what it was asked: the variants are what a caller can act on.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -9,6 +11,12 @@ pub enum StoreError {
     #[error("{what} does not exist")]
     NotFound {
         /// What was looked for, in words for the client: `local area 5`.
+        what: String,
+    },
+    /// The thing named is there already, or was done already.
+    #[error("{what}")]
+    Conflict {
+        /// What is there, in words for the client: `card abcdefg has received its report already`.
         what: String,
     },
     /// The backend cannot be reached or is too busy; nothing is known to have changed.
@@ -25,4 +33,12 @@ pub enum StoreError {
         /// The cause.
         source: Box<dyn Error + Send + Sync>,
     },
+}
+
+impl StoreError {
+    /// The conflict of a second report for one card.
+    #[must_use]
+    pub fn received(card: &CardId) -> Self {
+        Self::Conflict { what: format!("card {card} has received its report already") }
+    }
 }

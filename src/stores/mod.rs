@@ -5,18 +5,32 @@
 //! Implement [`Store`], register an [`OpenStore`] for it under a name, and run the store suite
 //! ([`crate::conformance::stores`]) on it. The configuration key `store` then chooses it.
 
+mod boundaries;
+mod cards;
 mod error;
+mod feeds;
 mod floods;
+mod gauges;
+mod infrastructure;
 pub mod memory;
 mod registry;
+mod reports;
+mod window;
 
 use std::fmt::{Debug, Display};
 
 use async_trait::async_trait;
 
+pub use boundaries::BoundaryStore;
+pub use cards::CardStore;
 pub use error::StoreError;
+pub use feeds::{FeedStore, Received};
 pub use floods::{FloodQuery, FloodStore, HistoryQuery, SetFloodState};
+pub use gauges::{GaugeQuery, GaugeStore};
+pub use infrastructure::{InfrastructureQuery, InfrastructureStore};
 pub use registry::{OpenStore, StoreRegistry, StoreSettings, UnknownStore};
+pub use reports::{ReportQuery, ReportStore, ReportSummary};
+pub use window::Window;
 
 /// What a backend must do: one part for each resource, and revisions over all of them.
 ///
@@ -31,7 +45,20 @@ pub use registry::{OpenStore, StoreRegistry, StoreSettings, UnknownStore};
 /// - **Revisions.** See [`revision`](Self::revision).
 /// - **Failure.** A backend that cannot be reached answers [`StoreError::Unavailable`] within a bounded time.
 #[async_trait]
-pub trait Store: FloodStore + Debug + Display + Send + Sync + 'static {
+pub trait Store:
+    FloodStore
+    + ReportStore
+    + CardStore
+    + FeedStore
+    + GaugeStore
+    + InfrastructureStore
+    + BoundaryStore
+    + Debug
+    + Display
+    + Send
+    + Sync
+    + 'static
+{
     /// The revision of a resource: it grows with every visible change of that resource and with nothing
     /// else, whichever instance of the service made the change.
     ///
@@ -49,6 +76,14 @@ pub trait Store: FloodStore + Debug + Display + Send + Sync + 'static {
 pub enum Resource {
     /// Flood states of areas and the log of their changes.
     Floods,
+    /// Reports, whichever way they came.
+    Reports,
+    /// Gauges and their readings.
+    Gauges,
+    /// Floodgates, pumps and waterways.
+    Infrastructure,
+    /// Provinces.
+    Boundaries,
 }
 
 /// Counts the visible changes of a resource.

@@ -14,6 +14,9 @@ pub trait OpenStore: Debug + Send + Sync + 'static {
     /// The name the configuration chooses it by.
     fn name(&self) -> &str;
 
+    /// Whether what is written outlives the run.
+    fn keeps_data(&self) -> bool;
+
     /// Opens the store with the service's settings.
     ///
     /// # Errors

@@ -9,7 +9,7 @@ use siaga::conformance::formats::{context, encoded};
 use siaga::format_suite;
 use siaga::formats::cap::{Cap, Options};
 use siaga::formats::{EncodeContext, Format};
-use siaga::model::{Area, AreaSet, FloodLayer, Layer, Period, Standing};
+use siaga::model::{Area, AreaSet, FloodLayer, Layer, Standing, Timestamp};
 
 format_suite!(Cap::default());
 
@@ -17,7 +17,7 @@ format_suite!(Cap::default());
 fn feed_of(name: &str, parent_name: &str) -> String {
     let area =
         Area { name: name.to_owned(), parent_name: parent_name.to_owned(), ..fixture::areas()[2].clone() };
-    let since = Period::parse_moment("2016-12-19T22:41:35+0700").unwrap();
+    let since = Timestamp::parse("2016-12-19T22:41:35+0700").unwrap();
     let standing = Standing { state: fixture::state(2), since };
     let areas = AreaSet::new(vec![area]).unwrap();
     let layer = Layer::Floods(FloodLayer::new(Arc::new(areas), vec![(0, Some(standing))]));

@@ -35,6 +35,12 @@ fn token(change: Value) -> String {
     signed(SECRET, &claims(change))
 }
 
+/// A good token whose header asks for an extension to be understood.
+fn critical() -> String {
+    let header = JwtHeader { crit: Some(vec!["b64".to_owned()]), ..JwtHeader::new(Algorithm::HS256) };
+    jsonwebtoken::encode(&header, &claims(json!({})), &EncodingKey::from_secret(SECRET.as_bytes())).unwrap()
+}
+
 fn base64(text: &str) -> String {
     const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
     let digits = text.as_bytes().chunks(3).flat_map(|chunk| {
@@ -115,6 +121,9 @@ fn whatever_is_wrong_with_a_credential_is_the_same_403() {
         (vec![("Authorization", bearer(&token(json!({ "exp": null }))))], "no expiry"),
         (vec![("Authorization", bearer(&token(json!({ "exp": "soon" }))))], "a wrong expiry"),
         (vec![("Authorization", bearer(&token(json!({ "exp": -1 }))))], "a negative expiry"),
+        (vec![("Authorization", bearer(&token(json!({ "sub": "" }))))], "an empty subject"),
+        (vec![("Authorization", bearer(&token(json!({ "sub": "a\u{0}b" }))))], "a subject with a NUL"),
+        (vec![("Authorization", bearer(&critical()))], "something critical nobody knows"),
         (vec![("Authorization", bearer(&token(json!({ "nbf": now() + 31 }))))], "not yet valid"),
         (vec![("Authorization", bearer(&token(json!({ "sub": null }))))], "no subject"),
         (vec![("Authorization", bearer(&token(json!({ "scope": null }))))], "no scope"),
@@ -141,7 +150,8 @@ fn whatever_is_wrong_with_a_credential_is_the_same_403() {
 #[test]
 fn a_token_is_accepted_within_the_leeway() {
     let siaga = Siaga::start();
-    for times in [json!({ "exp": now() - 29 }), json!({ "nbf": now() + 30 })] {
+    let half = now() as f64 + 0.5;
+    for times in [json!({ "exp": now() - 29 }), json!({ "nbf": now() + 30 }), json!({ "exp": half })] {
         let bearer = format!("Bearer {}", token(times.clone()));
         assert_eq!(change(&siaga, &[("Authorization", &bearer)]), Status::Ok, "{times}");
     }

@@ -104,6 +104,8 @@ fn a_wrong_parameter_is_400_naming_it_and_what_is_allowed() {
         ("minimum_state=5", "minimum_state", "one of [1, 2, 3, 4]"),
         ("minimum_state=1.5", "minimum_state", "one of [1, 2, 3, 4]"),
         ("minimum_state=-1", "minimum_state", "one of [1, 2, 3, 4]"),
+        ("minimum_state=%2B2", "minimum_state", "one of [1, 2, 3, 4]"),
+        ("minimum_state=02", "minimum_state", "one of [1, 2, 3, 4]"),
         ("minimum_state=two", "minimum_state", "one of [1, 2, 3, 4]"),
         ("minimum_state=99999999999999999999", "minimum_state", "one of [1, 2, 3, 4]"),
         ("city=jbd&city=jbd", "city", "given once"),
@@ -177,6 +179,7 @@ fn formats_selectors_and_their_defaults_are_configured() {
         .merge(("siaga.formats.default", "geojson"))
         .merge(("siaga.areas.cities", ["jbd", "bdg"]))
         .merge(("siaga.areas.supported.floods.city", ["bdg"]))
+        .merge(("siaga.areas.supported.reports.city", ["bdg"]))
         .merge(("siaga.areas.supported.floods.admin", ["ID-JB", "ID-JK"]));
     let siaga = Siaga::with(figment, |builder| builder);
     assert_eq!(siaga.result("/v1/floods?admin=ID-JB")["type"], "FeatureCollection");

@@ -111,6 +111,12 @@ fn a_body_is_read_as_json_with_the_content_types_clients_send() {
     ] {
         assert_eq!(put(kind), Status::Ok, "{kind:?}");
     }
+    let several =
+        siaga.client.put("/v1/floods/5").header(key(KEY)).header(ContentType::JSON).header(ContentType::JSON);
+    assert_eq!(several.body(r#"{"state":2}"#).dispatch().status(), Status::UnsupportedMediaType);
+    let packed =
+        siaga.client.put("/v1/floods/5").header(key(KEY)).header(Header::new("Content-Encoding", "gzip"));
+    assert_eq!(packed.body(r#"{"state":2}"#).dispatch().status(), Status::UnsupportedMediaType);
     for kind in ["text/plain", "application/xml", "multipart/form-data; boundary=x", "image/jpeg", "rubbish"]
     {
         assert_eq!(put(Some(kind)), Status::UnsupportedMediaType, "{kind}");

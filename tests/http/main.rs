@@ -3,6 +3,7 @@
 mod support;
 
 mod authentication;
+mod away;
 mod conditional_requests;
 mod cors;
 mod errors;

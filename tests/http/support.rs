@@ -34,6 +34,10 @@ impl OpenStore for OpenFixture {
         "fixture"
     }
 
+    fn keeps_data(&self) -> bool {
+        true
+    }
+
     async fn open(
         &self,
         settings: &StoreSettings,

@@ -6,11 +6,13 @@
 pub mod floods;
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use async_trait::async_trait;
 
 use super::fixture;
-use crate::model::{Clock, ManualClock};
+use crate::model::{Clock, ManualClock, Timestamp};
 use crate::stores::Store;
 
 /// Opens the stores under test.
@@ -18,6 +20,16 @@ use crate::stores::Store;
 pub trait FreshStore: Sync {
     /// A store of its own that holds [`fixture::dataset`] and takes its time from `clock`.
     async fn open(&self, clock: Arc<dyn Clock>) -> Arc<dyn Store>;
+}
+
+/// A clock that moves a millisecond on each time it is read, so that a time read too early shows.
+#[derive(Debug, Default)]
+pub(super) struct TickingClock(AtomicU64);
+
+impl Clock for TickingClock {
+    fn now(&self) -> Timestamp {
+        fixture::now().after(Duration::from_millis(self.0.fetch_add(1, Ordering::SeqCst)))
+    }
 }
 
 /// A fresh store and its clock, which stands at [`fixture::now`].

@@ -11,7 +11,7 @@ const MINUTE: u64 = 60;
 const HOUR: u64 = 60 * MINUTE;
 
 /// The lower courses of the Angke, the Ciliwung and the Sunter, roughly.
-const RIVERS: [&[(f64, f64)]; 3] = [
+pub(super) const RIVERS: [&[(f64, f64)]; 3] = [
     &[(106.765, -6.290), (106.741, -6.225), (106.734, -6.172), (106.765, -6.110)],
     &[
         (106.845, -6.360),

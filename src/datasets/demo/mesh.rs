@@ -55,10 +55,15 @@ pub(super) struct Cell {
 /// A place where four cells meet, by column and row.
 type Corner = (usize, usize);
 
+/// The outline of the city, roughly: its areas follow it by their middles.
+pub(super) fn outline() -> Polygon<f64> {
+    let ring = OUTLINE.iter().map(|&(x, y)| Coord { x, y }).collect();
+    Polygon::new(LineString(ring), Vec::new())
+}
+
 /// The cells whose middle lies within the outline.
 pub(super) fn cells() -> Vec<Cell> {
-    let outline = OUTLINE.iter().map(|&(x, y)| Coord { x, y }).collect::<Vec<_>>();
-    let outline = Polygon::new(LineString(outline), Vec::new());
+    let outline = outline();
     (0..ROWS)
         .flat_map(|row| (0..COLUMNS).map(move |column| Cell { column, row }))
         .filter(|cell| outline.contains(&cell.centre()))

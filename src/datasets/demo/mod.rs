@@ -5,22 +5,46 @@
 //! else is made up.
 
 mod flood;
+mod gauges;
+mod infrastructure;
 mod mesh;
 mod names;
 mod noise;
+mod reports;
 
+use std::sync::Arc;
+
+use geo::orient::{Direction, Orient};
 use geo::{LineString, MultiPolygon, Polygon};
 
 use self::mesh::Cell;
 use self::names::{CITIES, City};
 use super::Dataset;
-use crate::model::{Area, AreaId, AreaSet, Timestamp};
+use crate::model::{Area, AreaId, AreaSet, Locator, Region, Timestamp};
 
 /// The demo as it stands at `now`.
 pub(super) fn dataset(now: Timestamp) -> Dataset {
-    let areas = areas();
+    let areas = Arc::new(areas());
+    let regions = vec![Arc::new(region())];
+    let locator = Locator::new(Arc::clone(&areas), regions.clone());
     let flood_log = flood::log(&areas, now);
-    Dataset { areas, regions: Vec::new(), flood_log }
+    Dataset {
+        infrastructure: infrastructure::infrastructure(&locator),
+        gauges: gauges::gauges(now),
+        reports: reports::reports(&areas, &flood_log, &locator, now),
+        cards: reports::cards(),
+        areas,
+        regions,
+        flood_log,
+    }
+}
+
+fn region() -> Region {
+    Region {
+        code: "ID-JK".to_owned(),
+        name: "DKI Jakarta".to_owned(),
+        outline: MultiPolygon(vec![mesh::outline()]).orient(Direction::Default),
+    }
 }
 
 fn areas() -> AreaSet {

@@ -1,8 +1,9 @@
 use std::collections::HashMap;
 use std::path::Path;
 
+use super::Fault;
 use super::geojson_file::{self, Row};
-use super::outline::outline;
+use super::geometry::outline;
 use crate::datasets::DatasetError;
 use crate::model::{Area, AreaId, AreaSet};
 
@@ -11,15 +12,12 @@ pub(super) fn read(path: &Path) -> Result<AreaSet, DatasetError> {
     let mut lines: HashMap<AreaId, u64> = HashMap::new();
     let areas = geojson_file::read(path, |row| {
         let area = area(row)?;
-        match lines.insert(area.id, row.line) {
-            Some(line) => Err(format!("area_id {} is that of line {line} already", area.id)),
-            None => Ok(area),
-        }
+        lines.insert(area.id, row.line);
+        Ok(area)
     })?;
-    AreaSet::new(areas).map_err(|duplicate| DatasetError::Row {
-        path: path.to_owned(),
-        line: lines.get(&duplicate.0).copied().unwrap_or(1),
-        reason: duplicate.to_string(),
+    AreaSet::new(areas).map_err(|duplicate| {
+        let line = lines.get(&duplicate.0).copied().unwrap_or(1);
+        Fault { line, reason: duplicate.to_string() }.in_file(path)
     })
 }
 

@@ -1,11 +1,12 @@
 use std::path::Path;
 
-use geojson::JsonValue;
+use geojson::{JsonObject, JsonValue};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::{Fault, line_at, text_of};
 use crate::datasets::DatasetError;
+use crate::model::Timestamp;
 
 /// A feature of a GeoJSON file, with the line it begins on.
 pub(super) struct Row {
@@ -29,10 +30,7 @@ pub(super) fn read<T>(
     path: &Path,
     make: impl FnMut(&Row) -> Result<T, String>,
 ) -> Result<Vec<T>, DatasetError> {
-    let text = text_of(path)?;
-    if text.is_empty() && !path.exists() {
-        return Ok(Vec::new());
-    }
+    let Some(text) = text_of(path)? else { return Ok(Vec::new()) };
     items(&text, make).map_err(|fault| fault.in_file(path))
 }
 
@@ -59,6 +57,29 @@ fn items<T>(text: &str, mut make: impl FnMut(&Row) -> Result<T, String>) -> Resu
 }
 
 impl Row {
+    /// A property that is an object.
+    pub(super) fn object(&self, key: &str) -> Result<Option<&JsonObject>, String> {
+        match self.feature.property(key) {
+            None | Some(JsonValue::Null) => Ok(None),
+            Some(JsonValue::Object(object)) => Ok(Some(object)),
+            Some(_) => Err(format!("{key} must be an object")),
+        }
+    }
+
+    /// A property that is a moment, and there.
+    pub(super) fn moment(&self, key: &str) -> Result<Timestamp, String> {
+        Timestamp::parse(&self.required(key)?).map_err(|error| format!("{key} {error}"))
+    }
+
+    /// A property that is text of several lines, perhaps; absent or null is the empty text.
+    pub(super) fn prose(&self, key: &str) -> Result<&str, String> {
+        match self.feature.property(key) {
+            None | Some(JsonValue::Null) => Ok(""),
+            Some(JsonValue::String(text)) if !text.contains('\0') => Ok(text),
+            Some(_) => Err(format!("{key} must be a text without NUL characters")),
+        }
+    }
+
     /// A property that is text; a number is taken as its digits. Absent or null is the empty text.
     pub(super) fn text(&self, key: &str) -> Result<String, String> {
         let text = match self.feature.property(key) {

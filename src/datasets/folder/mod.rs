@@ -1,43 +1,58 @@
 //! A data set in a folder of GeoJSON and CSV files.
 
 mod areas;
+mod csv_file;
 mod flood_states;
+mod gauges;
 mod geojson_file;
-mod outline;
+mod geometry;
+mod infrastructure;
 mod regions;
+mod reports;
+mod tags;
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::{Dataset, DatasetError};
-use crate::model::Timestamp;
+use crate::model::{Locator, Timestamp};
 
 /// Reads the folder at `path`; `now` is the latest time its history may have.
 pub(super) fn read(path: &Path, now: Timestamp) -> Result<Dataset, DatasetError> {
     if !path.is_dir() {
         return Err(DatasetError::NoFolder(path.to_owned()));
     }
-    let areas = areas::read(&path.join("areas.geojson"))?;
-    let regions = regions::read(&path.join("regions.geojson"))?;
-    let flood_log = flood_states::read(&path.join("flood_states.csv"), &areas, now)?;
-    Ok(Dataset { areas, regions, flood_log })
+    let file = |name| path.join(name);
+    let areas = Arc::new(areas::read(&file("areas.geojson"))?);
+    let regions: Vec<_> = regions::read(&file("regions.geojson"))?.into_iter().map(Arc::new).collect();
+    let locator = Locator::new(Arc::clone(&areas), regions.clone());
+    Ok(Dataset {
+        flood_log: flood_states::read(&file("flood_states.csv"), &areas, now)?,
+        infrastructure: infrastructure::read(&file("infrastructure.geojson"), &locator)?,
+        gauges: gauges::read(&file("gauges.geojson"), &file("gauge_readings.csv"))?,
+        reports: reports::read(&file("reports.geojson"), &locator)?,
+        cards: Vec::new(),
+        areas,
+        regions,
+    })
 }
 
-/// The text of a file, without a byte order mark; empty when there is no such file.
-fn text_of(path: &Path) -> Result<String, DatasetError> {
+/// The text of a file, without a byte order mark; `None` when there is no such file.
+fn text_of(path: &Path) -> Result<Option<String>, DatasetError> {
     let bytes = match std::fs::read(path) {
         Ok(bytes) => bytes,
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(String::new()),
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
         Err(source) => return Err(DatasetError::Unreadable { path: path.to_owned(), source }),
     };
     let text = String::from_utf8(bytes).map_err(|error| {
         let valid = &error.as_bytes()[..error.utf8_error().valid_up_to()];
         Fault { line: line_at(valid), reason: "is not UTF-8".to_owned() }.in_file(path)
     })?;
-    Ok(match text.strip_prefix('\u{feff}') {
+    Ok(Some(match text.strip_prefix('\u{feff}') {
         Some(rest) => rest.to_owned(),
         None => text,
-    })
+    }))
 }
 
 /// The number of the line that follows after `before`, from 1.

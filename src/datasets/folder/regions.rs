@@ -2,7 +2,7 @@ use std::collections::HashSet;
 use std::path::Path;
 
 use super::geojson_file;
-use super::outline::outline;
+use super::geometry::outline;
 use crate::datasets::DatasetError;
 use crate::model::Region;
 

@@ -78,7 +78,7 @@ fn info(xml: &mut Xml<'_>, alert: &Alert<'_>) -> io::Result<()> {
     xml::text(xml, "senderName", alert.sender_name)?;
     xml::text(xml, "headline", &alert.options.headline)?;
     xml::text(xml, "description", &alert.description)?;
-    xml::text(xml, "web", &alert.options.web)?;
+    xml::text(xml, "web", &alert.options.web.0)?;
     xml::element(xml, "area", None, |xml| {
         xml::text(xml, "areaDesc", &joined([&alert.area.name, &alert.area.parent_name], ", "))?;
         let polygons = alert.area.outline.iter();

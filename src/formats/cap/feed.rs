@@ -28,7 +28,7 @@ pub(super) fn write(
         xml::text(xml, "updated", &xml::date_time(context.now, context.time_zone))?;
         xml::element(xml, "author", None, |xml| {
             xml::text(xml, "name", &options.author)?;
-            xml::text(xml, "uri", &options.web)
+            xml::text(xml, "uri", &options.web.0)
         })?;
         let alerts = floods.features().filter_map(|flood| Alert::new(flood, options, context));
         alerts.into_iter().try_for_each(|alert| entry(xml, &alert, &address))

@@ -10,7 +10,9 @@ mod xml;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
+use rocket::http::uri::Absolute;
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize};
 
 use super::{Container, EncodeContext, EncodeError, Format};
 use crate::duration;
@@ -25,15 +27,15 @@ pub struct Options {
     /// CAP `senderName`, also named in descriptions. **Default: `JAKARTA EMERGENCY MANAGEMENT AGENCY`**
     pub sender_name: String,
     /// CAP `web` and the address of the feed's author. **Default: `https://petabencana.id/`**
-    pub web: String,
+    pub web: WebAddress,
     /// The name of the feed's author. **Default: `petabencana.id Flood Affected Areas`**
     pub author: String,
     /// The title of the feed. **Default: `petabencana.id Flood Affected Areas`**
     pub title: String,
     /// CAP `headline`. **Default: `FLOOD WARNING`**
     pub headline: String,
-    /// How long after the request an alert expires. **Default: `6h`**
-    #[serde(with = "duration")]
+    /// How long after the request an alert expires: `1s` to `366d`. **Default: `6h`**
+    #[serde(serialize_with = "duration::serialize", deserialize_with = "expiry")]
     pub expires_after: Duration,
     /// The agencies of cities that have one of their own, by city code. **Default: none**
     pub agencies: BTreeMap<String, Agency>,
@@ -64,7 +66,7 @@ impl Default for Options {
         Self {
             sender: Sender("BPBD.JAKARTA.GOV.ID".to_owned()),
             sender_name: "JAKARTA EMERGENCY MANAGEMENT AGENCY".to_owned(),
-            web: "https://petabencana.id/".to_owned(),
+            web: WebAddress("https://petabencana.id/".to_owned()),
             author: "petabencana.id Flood Affected Areas".to_owned(),
             title: "petabencana.id Flood Affected Areas".to_owned(),
             headline: "FLOOD WARNING".to_owned(),
@@ -78,6 +80,32 @@ impl Default for Options {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String")]
 pub struct Sender(String);
+
+/// A duration after which an alert can expire: beyond, the time could not be written as CAP wants it.
+fn expiry<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Duration, D::Error> {
+    let expiry = duration::deserialize(deserializer)?;
+    let allowed = Duration::from_secs(1)..=Duration::from_hours(24 * 366);
+    if allowed.contains(&expiry) { Ok(expiry) } else { Err(Error::custom("must be from 1s to 366d")) }
+}
+
+/// An absolute address (RFC 3986), as CAP and Atom ask for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String")]
+pub struct WebAddress(String);
+
+/// A text that is no [`WebAddress`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("must be an address such as https://example.org/")]
+pub struct InvalidWebAddress;
+
+impl TryFrom<String> for WebAddress {
+    type Error = InvalidWebAddress;
+
+    fn try_from(text: String) -> Result<Self, InvalidWebAddress> {
+        let valid = Absolute::parse(&text).is_ok_and(|address| address.authority().is_some());
+        if valid { Ok(Self(text)) } else { Err(InvalidWebAddress) }
+    }
+}
 
 /// A text that is no [`Sender`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -124,14 +152,14 @@ impl Format for Cap {
     }
 
     fn carries(&self, kind: LayerKind) -> bool {
-        match kind {
-            LayerKind::Floods => true,
-        }
+        kind == LayerKind::Floods
     }
 
     fn encode(&self, layer: &Layer, context: &EncodeContext, out: &mut Vec<u8>) -> Result<(), EncodeError> {
-        let Layer::Floods(floods) = layer;
-        feed::write(floods, &self.options, context, out)
-            .map_err(|source| EncodeError { format: self.name().to_owned(), source: source.into() })
+        let failed = |source| EncodeError { format: self.name().to_owned(), source };
+        let Layer::Floods(floods) = layer else {
+            return Err(failed("an alert is about a flooded area".into()));
+        };
+        feed::write(floods, &self.options, context, out).map_err(|error| failed(error.into()))
     }
 }

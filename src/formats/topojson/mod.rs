@@ -40,8 +40,27 @@ impl Default for Options {
 
 /// A number of grid lines: 2 to 1,000,000,000.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "u32")]
+#[serde(try_from = "Number")]
 pub struct Quantization(u32);
+
+/// A number, or its digits: the environment has texts only.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Number {
+    Number(u32),
+    Digits(String),
+}
+
+impl TryFrom<Number> for Quantization {
+    type Error = InvalidQuantization;
+
+    fn try_from(number: Number) -> Result<Self, InvalidQuantization> {
+        match number {
+            Number::Number(number) => number.try_into(),
+            Number::Digits(digits) => digits.parse::<u32>().map_err(|_| InvalidQuantization)?.try_into(),
+        }
+    }
+}
 
 impl Quantization {
     /// The number.
@@ -53,7 +72,7 @@ impl Quantization {
 
 /// A number that is no [`Quantization`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("must be from 2 to 1000000000")]
+#[error("must be a whole number from 2 to 1000000000")]
 pub struct InvalidQuantization;
 
 impl TryFrom<u32> for Quantization {
@@ -96,7 +115,11 @@ impl Format for TopoJson {
 
     fn carries(&self, kind: LayerKind) -> bool {
         match kind {
-            LayerKind::Floods => true,
+            LayerKind::Floods
+            | LayerKind::Reports
+            | LayerKind::Gauges
+            | LayerKind::Infrastructure
+            | LayerKind::Boundaries => true,
         }
     }
 

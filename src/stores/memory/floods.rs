@@ -1,10 +1,10 @@
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
-use arc_swap::ArcSwap;
 use async_trait::async_trait;
 use imbl::Vector;
 
 use super::MemoryStore;
+use super::snapshot::Snapshots;
 use crate::model::{
     ArchiveRecord, AreaId, AreaSelector, AreaSet, FloodChange, FloodLayer, FloodStateRecord, SeriesPoint,
     Standing, Timestamp, archive, series,
@@ -15,15 +15,12 @@ use crate::stores::{FloodQuery, FloodStore, HistoryQuery, Revision, SetFloodStat
 #[derive(Debug)]
 pub(super) struct Floods {
     areas: Arc<AreaSet>,
-    snapshot: ArcSwap<Snapshot>,
-    /// Held by the one writer; readers never take it.
-    writing: Mutex<()>,
+    snapshots: Snapshots<Snapshot>,
 }
 
 /// States and log of one moment, always of the same one.
 #[derive(Clone, Debug)]
 struct Snapshot {
-    revision: Revision,
     /// By position in the area set.
     standing: Vector<Option<Standing>>,
     /// Ascends in time.
@@ -40,26 +37,19 @@ impl Snapshot {
 
 impl Floods {
     /// `log` must ascend in time and name areas of the set only, as a data set's log does.
-    pub(super) fn new(areas: AreaSet, log: Vec<FloodChange>) -> Self {
-        let mut snapshot = Snapshot {
-            revision: Revision(0),
-            standing: std::iter::repeat_n(None, areas.len()).collect(),
-            log: Vector::new(),
-        };
+    pub(super) fn new(areas: Arc<AreaSet>, log: Vec<FloodChange>) -> Self {
+        let standing = std::iter::repeat_n(None, areas.len()).collect();
+        let mut snapshot = Snapshot { standing, log: Vector::new() };
         for change in log {
             if let Some(position) = areas.position(change.area) {
                 snapshot.apply(position, change);
             }
         }
-        Self { areas: Arc::new(areas), snapshot: ArcSwap::from_pointee(snapshot), writing: Mutex::new(()) }
-    }
-
-    pub(super) fn areas(&self) -> &AreaSet {
-        &self.areas
+        Self { areas, snapshots: Snapshots::new(snapshot) }
     }
 
     pub(super) fn revision(&self) -> Revision {
-        self.snapshot.load().revision
+        self.snapshots.revision()
     }
 
     /// Positions and states of the areas asked for.
@@ -83,7 +73,7 @@ impl Floods {
         snapshot: &'a Snapshot,
         selector: &'a AreaSelector,
     ) -> impl Iterator<Item = &'a FloodChange> + 'a {
-        let everywhere = *selector == AreaSelector::default();
+        let everywhere = selector.is_everything();
         snapshot.log.iter().map(AsRef::as_ref).filter(move |change| {
             everywhere
                 || self
@@ -93,68 +83,58 @@ impl Floods {
         })
     }
 
-    fn set(&self, order: SetFloodState, now: impl Fn() -> Timestamp) -> Option<FloodChange> {
-        let position = self.areas.position(order.area)?;
-        let _writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut next = Snapshot::clone(&self.snapshot.load());
-        // Read under the lock, and never earlier than the newest entry: a clock can step back.
-        let at = next.log.last().map_or_else(&now, |newest| now().max(newest.at));
-        let change = FloodChange { area: order.area, state: order.state, at, by: order.by };
-        next.apply(position, change.clone());
-        next.revision.0 += 1;
-        self.snapshot.store(Arc::new(next));
-        Some(change)
+    fn set(&self, order: SetFloodState, now: impl FnOnce() -> Timestamp) -> Result<FloodChange, StoreError> {
+        let Some(position) = self.areas.position(order.area) else {
+            return Err(StoreError::NotFound { what: format!("local area {}", order.area) });
+        };
+        self.snapshots.write(|snapshot| {
+            // Read by the one writer, and never earlier than the newest entry: a clock can step back.
+            let now = now();
+            let at = snapshot.log.last().map_or(now, |newest| now.max(newest.at));
+            let change = FloodChange { area: order.area, state: order.state, at, by: order.by };
+            snapshot.apply(position, change.clone());
+            Ok(change)
+        })
     }
 }
 
 #[async_trait]
 impl FloodStore for MemoryStore {
     async fn floods(&self, query: &FloodQuery) -> Result<Versioned<FloodLayer>, StoreError> {
-        let snapshot = self.floods.snapshot.load_full();
-        let selected = self.floods.select(&snapshot, query).collect();
-        Ok(snapshot.versioned(FloodLayer::new(Arc::clone(&self.floods.areas), selected)))
+        let snapshot = self.floods.snapshots.read();
+        let selected = self.floods.select(&snapshot.value, query).collect();
+        Ok(snapshot.of(FloodLayer::new(Arc::clone(&self.areas), selected)))
     }
 
     async fn flood_states(&self, query: &FloodQuery) -> Result<Versioned<Vec<FloodStateRecord>>, StoreError> {
-        let snapshot = self.floods.snapshot.load_full();
-        let records = self
-            .floods
-            .select(&snapshot, query)
-            .filter_map(|(position, standing)| {
-                let Standing { state, since } = standing?;
-                let area_id = self.floods.areas[position].id;
-                Some(FloodStateRecord { area_id, state, last_updated: since })
-            })
-            .collect();
-        Ok(snapshot.versioned(records))
+        let snapshot = self.floods.snapshots.read();
+        let selected = self.floods.select(&snapshot.value, query);
+        let records = selected.filter_map(|(position, standing)| {
+            let Standing { state, since } = standing?;
+            Some(FloodStateRecord { area_id: self.areas[position].id, state, last_updated: since })
+        });
+        Ok(snapshot.of(records.collect()))
     }
 
     async fn flood_archive(&self, query: &HistoryQuery) -> Result<Versioned<Vec<ArchiveRecord>>, StoreError> {
-        let snapshot = self.floods.snapshot.load_full();
-        let records = archive(self.floods.history(&snapshot, &query.selector), &query.period);
-        Ok(snapshot.versioned(records))
+        let snapshot = self.floods.snapshots.read();
+        let history = self.floods.history(&snapshot.value, &query.selector);
+        Ok(snapshot.of(archive(history, &query.period)))
     }
 
     async fn flood_series(&self, query: &HistoryQuery) -> Result<Versioned<Vec<SeriesPoint>>, StoreError> {
-        let snapshot = self.floods.snapshot.load_full();
-        let points = series(self.floods.history(&snapshot, &query.selector), &query.period);
-        Ok(snapshot.versioned(points))
+        let snapshot = self.floods.snapshots.read();
+        let history = self.floods.history(&snapshot.value, &query.selector);
+        Ok(snapshot.of(series(history, &query.period)))
     }
 
     async fn flood_log(&self, area: AreaId) -> Result<Vec<FloodChange>, StoreError> {
-        let snapshot = self.floods.snapshot.load_full();
-        let of_area = snapshot.log.iter().filter(|change| change.area == area);
+        let snapshot = self.floods.snapshots.read();
+        let of_area = snapshot.value.log.iter().filter(|change| change.area == area);
         Ok(of_area.map(|change| FloodChange::clone(change)).collect())
     }
 
     async fn set_flood_state(&self, order: SetFloodState) -> Result<FloodChange, StoreError> {
-        let what = format!("local area {}", order.area);
-        self.floods.set(order, || self.clock.now()).ok_or(StoreError::NotFound { what })
-    }
-}
-
-impl Snapshot {
-    fn versioned<T>(&self, value: T) -> Versioned<T> {
-        Versioned { revision: self.revision, value }
+        self.floods.set(order, || self.clock.now())
     }
 }

@@ -1,0 +1,150 @@
+//! What residents reported in the last hours: every disaster, by cards and by the partner feed.
+
+use std::time::Duration;
+
+use geo::Centroid;
+use serde_json::value::to_raw_value;
+use serde_json::{Value, json};
+
+use super::noise::noise;
+use crate::model::{
+    AreaSet, CARD_SOURCE, Card, CardHolder, CardId, DisasterType, FloodChange, Locator, Position, Report,
+    ReportContent, ReportKey, Timestamp,
+};
+
+/// The cards of the demo: one to send a report with, and one whose report has come.
+const FRESH_CARD: &str = "abcdefg";
+const USED_CARD: &str = "used-card";
+
+/// Every how many flooded areas somebody reports, and how often.
+const FLOODED_AREAS_PER_REPORT: usize = 6;
+const BETWEEN_REPORTS: Duration = Duration::from_secs(150);
+
+/// What else is reported: a disaster, its type and attributes, a place, how long ago, and the reporter's words.
+fn others() -> [(DisasterType, Value, f64, f64, u64, &'static str); 8] {
+    use DisasterType::{Earthquake, Fire, Haze, Prep, Volcano, Wind};
+    [
+        (
+            Earthquake,
+            json!({"report_type": "structure", "structureFailure": 1}),
+            106.85,
+            -6.23,
+            4,
+            "Tembok retak",
+        ),
+        (
+            Earthquake,
+            json!({"report_type": "road", "accessabilityFailure": 2}),
+            106.80,
+            -6.25,
+            17,
+            "Jalan ambles",
+        ),
+        (Wind, json!({"report_type": "wind", "impact": 1}), 106.90, -6.16, 9, "Pohon tumbang"),
+        (
+            Haze,
+            json!({"report_type": "haze", "visibility": 1, "airQuality": 2}),
+            101.45,
+            0.51,
+            21,
+            "Kabut asap",
+        ),
+        (Fire, json!({"report_type": "fire", "fireRadius": 120}), 113.92, -2.21, 33, "Lahan terbakar"),
+        (
+            Volcano,
+            json!({"report_type": "volcano", "volcanicSigns": [3, 4], "evacuationArea": true}),
+            110.44,
+            -7.54,
+            41,
+            "Gemuruh",
+        ),
+        (Prep, json!({"report_type": "drain"}), 106.82, -6.20, 12, "Selokan tersumbat"),
+        (Prep, json!({"report_type": "treeclearing"}), 106.78, -6.24, 50, "Pohon rawan tumbang"),
+    ]
+}
+
+/// The reports up to `now`, in the order they came.
+pub(super) fn reports(
+    areas: &AreaSet,
+    log: &[FloodChange],
+    locator: &Locator,
+    now: Timestamp,
+) -> Vec<Report> {
+    let of_floods = flooded(areas, log).into_iter().step_by(FLOODED_AREAS_PER_REPORT);
+    let of_floods = (1u32..).zip(of_floods).map(|(number, place)| {
+        let depth = (20.0 + 150.0 * noise([number.into(), 5, 5]).abs()).round();
+        let ago = BETWEEN_REPORTS.saturating_mul(number);
+        let from_card = number % 4 != 0;
+        content(Sketch {
+            disaster: DisasterType::Flood,
+            data: from_card.then(|| json!({"report_type": "flood", "flood_depth": depth})),
+            place,
+            at: now.before(ago),
+            text: &format!("Air setinggi {depth} cm"),
+        })
+    });
+    let of_others = others().into_iter().filter_map(|(disaster, data, lng, lat, minutes, text)| {
+        let at = now.before(Duration::from_mins(minutes));
+        let place = Position::new(lng, lat)?;
+        Some(content(Sketch { disaster, data: Some(data), place, at, text }))
+    });
+    let mut contents: Vec<ReportContent> = of_floods.chain(of_others).collect();
+    contents.sort_by_key(|content| content.created_at);
+    let keys = std::iter::successors(Some(ReportKey::FIRST), |key| Some(key.next()));
+    keys.zip(contents)
+        .map(|(key, content)| Report { key, tags: locator.locate(content.location), content })
+        .collect()
+}
+
+/// The cards; the used one came with the first report.
+pub(super) fn cards() -> Vec<Card> {
+    let holder = CardHolder {
+        username: "demo".to_owned(),
+        network: "website".to_owned(),
+        language: "id".to_owned(),
+        network_data: None,
+    };
+    let cards = [(FRESH_CARD, None), (USED_CARD, Some(ReportKey::FIRST))];
+    let card = |(pkey, (id, report)): (u64, (&str, _))| {
+        let id: CardId = id.parse().ok()?;
+        Some(Card { pkey, id, holder: holder.clone(), report })
+    };
+    (1..).zip(cards).filter_map(card).collect()
+}
+
+/// The middles of the areas flooded now.
+fn flooded(areas: &AreaSet, log: &[FloodChange]) -> Vec<Position> {
+    let of_area = |id| log.iter().rev().find(|change| change.area == id);
+    areas
+        .iter()
+        .filter(|area| of_area(area.id).is_some_and(|change| change.state.is_some()))
+        .filter_map(|area| {
+            let middle = area.outline.centroid()?;
+            Position::new(middle.x(), middle.y())
+        })
+        .collect()
+}
+
+struct Sketch<'a> {
+    disaster: DisasterType,
+    /// What a card says; none for the partner feed.
+    data: Option<Value>,
+    place: Position,
+    at: Timestamp,
+    text: &'a str,
+}
+
+fn content(Sketch { disaster, data, place, at, text }: Sketch<'_>) -> ReportContent {
+    let source = if data.is_some() { CARD_SOURCE } else { "partner" };
+    ReportContent {
+        created_at: at,
+        source: source.into(),
+        url: data.is_some().then(|| USED_CARD.into()),
+        image_url: None,
+        disaster_type: disaster,
+        report_data: data.and_then(|data| to_raw_value(&data).ok()),
+        title: "".into(),
+        text: text.into(),
+        location: place,
+    }
+}

@@ -1,0 +1,35 @@
+use rocket::Request;
+use rocket::request::{FromParam, FromRequest, Outcome};
+
+use super::Query;
+use crate::error::{Problem, Source};
+use crate::model::InfrastructureKind;
+
+/// The query parameter `type`: one kind of infrastructure, or absent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct InfrastructureType(pub Option<InfrastructureKind>);
+
+/// The part `:type` of a path. Take it as `Result<InfrastructureTypeParam, Problem>`, so that a wrong one is
+/// answered 400 and not 404.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct InfrastructureTypeParam(pub InfrastructureKind);
+
+#[rocket::async_trait]
+impl<'r> FromRequest<'r> for InfrastructureType {
+    type Error = Problem;
+
+    async fn from_request(request: &'r Request<'_>) -> Outcome<Self, Problem> {
+        let kind = Query::of(request).one_of("type", &InfrastructureKind::ALL);
+        Problem::outcome(request, kind.map(|kind| Self(kind.copied())))
+    }
+}
+
+impl<'r> FromParam<'r> for InfrastructureTypeParam {
+    type Error = Problem;
+
+    fn from_param(param: &'r str) -> Result<Self, Problem> {
+        let known = InfrastructureKind::ALL.into_iter().find(|kind| kind.name() == param);
+        let must = "must be one of [floodgates, pumps, waterways]";
+        known.map(Self).ok_or_else(|| Problem::invalid(Source::Params, "type", must))
+    }
+}

@@ -1,0 +1,74 @@
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Serialize, Serializer};
+use serde_json::value::RawValue;
+
+use super::ReportKey;
+
+/// The identifier of a card: 7 to 14 characters, none of them a control character.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct CardId(Box<str>);
+
+/// A text that is no [`CardId`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("must be of 7 to 14 characters")]
+pub struct InvalidCardId;
+
+impl CardId {
+    /// How many characters the identifiers of new cards have; of 64 different ones, so that nobody guesses them.
+    pub const NEW_LENGTH: usize = 14;
+
+    /// The identifier as text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl FromStr for CardId {
+    type Err = InvalidCardId;
+
+    fn from_str(text: &str) -> Result<Self, InvalidCardId> {
+        let valid = (7..=14).contains(&text.chars().count()) && !text.contains(char::is_control);
+        if valid { Ok(Self(text.into())) } else { Err(InvalidCardId) }
+    }
+}
+
+impl fmt::Display for CardId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl Serialize for CardId {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.0)
+    }
+}
+
+/// For whom a card is made.
+#[derive(Clone, Debug)]
+pub struct CardHolder {
+    /// The user in the network.
+    pub username: String,
+    /// The network the user came from.
+    pub network: String,
+    /// The language the card is shown in.
+    pub language: String,
+    /// What the network wants to remember with the card, as JSON.
+    pub network_data: Option<Box<RawValue>>,
+}
+
+/// A card: the permission to send one report.
+#[derive(Clone, Debug)]
+pub struct Card {
+    /// Counts the cards.
+    pub pkey: u64,
+    /// Identifies it.
+    pub id: CardId,
+    /// For whom it was made.
+    pub holder: CardHolder,
+    /// The report that came by it: a card receives one at most.
+    pub report: Option<ReportKey>,
+}

@@ -1,0 +1,88 @@
+use serde::{Serialize, Serializer};
+
+use super::{Position, Timestamp};
+
+/// A place where the water level is measured.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Gauge {
+    /// Identifies it, `TMA00001`.
+    pub id: String,
+    /// Its name, `Bendung Katulampa`.
+    pub name: String,
+    /// The province whose service lists it, which need not be the one it lies in.
+    pub region_code: Option<String>,
+    /// Where it is.
+    pub location: Position,
+}
+
+/// How alarming a level is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum AlertLevel {
+    /// 1, the highest alarm.
+    Critical = 1,
+    /// 2.
+    Alert,
+    /// 3.
+    Watch,
+    /// 4, no alarm.
+    Normal,
+}
+
+/// A number that is no [`AlertLevel`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("must be one of [1, 2, 3, 4]")]
+pub struct InvalidAlertLevel;
+
+impl AlertLevel {
+    const ALL: [Self; 4] = [Self::Critical, Self::Alert, Self::Watch, Self::Normal];
+
+    /// The number, 1 to 4.
+    #[must_use]
+    pub fn number(self) -> u8 {
+        self as u8
+    }
+
+    /// What agencies call it.
+    #[must_use]
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::Critical => "SIAGA I",
+            Self::Alert => "SIAGA II",
+            Self::Watch => "SIAGA III",
+            Self::Normal => "SIAGA IV",
+        }
+    }
+}
+
+impl TryFrom<u64> for AlertLevel {
+    type Error = InvalidAlertLevel;
+
+    fn try_from(number: u64) -> Result<Self, InvalidAlertLevel> {
+        let level = Self::ALL.into_iter().find(|level| u64::from(level.number()) == number);
+        level.ok_or(InvalidAlertLevel)
+    }
+}
+
+/// A reading of a gauge.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Observation {
+    /// When it was read. A gauge has one reading at a time.
+    pub observed_at: Timestamp,
+    /// The water level in centimetres; negative below the gauge's zero.
+    pub level: f64,
+    /// How alarming that is.
+    pub alert: AlertLevel,
+    /// What the agency calls it.
+    pub label: Box<str>,
+}
+
+/// Writes a number without a fraction as an integer, as clients know levels.
+pub(super) fn plain<S: Serializer>(number: f64, serializer: S) -> Result<S::Ok, S::Error> {
+    // Up to 2⁵³ every whole double is that integer.
+    if number.fract() == 0.0 && number.abs() < 9_007_199_254_740_992.0 {
+        (number as i64).serialize(serializer)
+    } else {
+        number.serialize(serializer)
+    }
+}

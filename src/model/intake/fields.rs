@@ -1,0 +1,176 @@
+use std::cell::RefCell;
+use std::fmt;
+
+use serde_json::{Map, Value};
+
+use crate::model::{NAME, Position, Timestamp, is_name};
+
+/// A JSON object.
+pub type Object = Map<String, Value>;
+
+/// What is wrong with one part of a body.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// The part, with dots between levels: `card_data.flood_depth`.
+    pub path: String,
+    /// What it must be, beginning with a verb: `must be a number`.
+    pub must: String,
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "\"{}\" {}", self.path, self.must)
+    }
+}
+
+/// Reads the fields of an object and notes everything that is wrong with them.
+///
+/// A field that is absent or null reads as `None`; so does one that is wrong, after its fault is noted. Whoever reads
+/// therefore reads all fields first, and looks at the faults before using any.
+pub(super) struct Fields<'a> {
+    object: &'a Object,
+    /// The path of the object with a dot at its end; empty for the body itself.
+    prefix: String,
+    faults: &'a RefCell<Vec<Fault>>,
+}
+
+/// Reads a body with `read`, which answers `None` only where it noted a fault.
+pub(super) fn read<T>(body: &Object, read: impl FnOnce(&Fields<'_>) -> Option<T>) -> Result<T, Vec<Fault>> {
+    let faults = RefCell::new(Vec::new());
+    let fields = Fields { object: body, prefix: String::new(), faults: &faults };
+    let value = read(&fields);
+    match (value, faults.into_inner()) {
+        (Some(value), faults) if faults.is_empty() => Ok(value),
+        (_, faults) => Err(faults),
+    }
+}
+
+impl<'a> Fields<'a> {
+    /// Notes that a field is not as it must be.
+    pub(super) fn fault(&self, key: &str, must: impl fmt::Display) {
+        let path = format!("{}{key}", self.prefix);
+        self.faults.borrow_mut().push(Fault { path, must: must.to_string() });
+    }
+
+    /// The field, unless it is absent or null.
+    pub(super) fn get(&self, key: &str) -> Option<&'a Value> {
+        self.object.get(key).filter(|value| !value.is_null())
+    }
+
+    /// The field as `convert` takes it; when that fails, it `must` be otherwise.
+    pub(super) fn convert<T>(
+        &self,
+        key: &str,
+        must: impl fmt::Display,
+        convert: impl FnOnce(&'a Value) -> Option<T>,
+    ) -> Option<T> {
+        let converted = convert(self.get(key)?);
+        if converted.is_none() {
+            self.fault(key, must);
+        }
+        converted
+    }
+
+    /// Notes a missing field as a fault; `read` is how it is read when it is there.
+    pub(super) fn required<T>(&self, key: &str, read: impl FnOnce(&Self, &str) -> Option<T>) -> Option<T> {
+        if self.get(key).is_none() {
+            self.fault(key, "is required");
+            return None;
+        }
+        read(self, key)
+    }
+
+    /// A text without NUL characters, which no database holds.
+    pub(super) fn text(&self, key: &str) -> Option<&'a str> {
+        self.convert(key, "must be a text without NUL characters", |value| {
+            value.as_str().filter(|text| !text.contains('\0'))
+        })
+    }
+
+    /// A name.
+    pub(super) fn name(&self, key: &str) -> Option<&'a str> {
+        let must = format!("must be {NAME}");
+        self.convert(key, must, |value| value.as_str().filter(|text| is_name(text)))
+    }
+
+    /// One of some texts.
+    pub(super) fn one_of<'b, T: AsRef<str>>(&self, key: &str, allowed: &'b [T]) -> Option<&'b T> {
+        let names: Vec<&str> = allowed.iter().map(AsRef::as_ref).collect();
+        let must = format!("must be one of [{}]", names.join(", "));
+        self.convert(key, must, |value| {
+            allowed.iter().find(|allowed| value.as_str() == Some(allowed.as_ref()))
+        })
+    }
+
+    /// A number; JSON knows no infinite ones.
+    pub(super) fn number(&self, key: &str) -> Option<f64> {
+        self.convert(key, "must be a number", Value::as_f64)
+    }
+
+    /// A moment.
+    pub(super) fn moment(&self, key: &str) -> Option<Timestamp> {
+        let text = self.convert(key, "must be a text", Value::as_str)?;
+        Timestamp::parse(text).map_err(|error| self.fault(key, error)).ok()
+    }
+
+    /// A place.
+    pub(super) fn position(&self, key: &str) -> Option<Position> {
+        self.convert(key, POSITION, position)
+    }
+
+    /// An object, whose fields are then read by `read`.
+    pub(super) fn object<T>(&self, key: &str, read: impl FnOnce(&Fields<'a>) -> Option<T>) -> Option<T> {
+        let object = self.convert(key, "must be an object", Value::as_object)?;
+        let prefix = format!("{}{key}.", self.prefix);
+        read(&Fields { object, prefix, faults: self.faults })
+    }
+
+    /// An array of objects, each read by `read`; `None` when any is wrong.
+    pub(super) fn objects<T>(&self, key: &str, read: impl Fn(&Fields<'a>) -> Option<T>) -> Option<Vec<T>> {
+        let items = self.convert(key, "must be an array", Value::as_array)?;
+        let read = |(index, item): (usize, &'a Value)| {
+            let Some(object) = item.as_object() else {
+                self.fault(&format!("{key}.{index}"), "must be an object");
+                return None;
+            };
+            let prefix = format!("{}{key}.{index}.", self.prefix);
+            read(&Fields { object, prefix, faults: self.faults })
+        };
+        // All items are read, for all their faults, before one that is wrong counts.
+        let items: Vec<Option<T>> = items.iter().enumerate().map(read).collect();
+        items.into_iter().collect()
+    }
+
+    /// The object itself, fit to be kept as it is; faults when a text in it has a NUL character.
+    pub(super) fn json(&self, key: &str) -> Option<Box<serde_json::value::RawValue>> {
+        self.convert(key, "must be an object without NUL characters", |value| {
+            let kept = value.is_object() && !has_nul(value);
+            kept.then(|| serde_json::value::to_raw_value(value).ok()).flatten()
+        })
+    }
+}
+
+/// What a place must be.
+pub(super) const POSITION: &str =
+    "must be an object with the numbers lat from -90 to 90 and lng from -180 to 180";
+
+/// The place an object `{lat, lng}` names.
+pub(super) fn position(value: &Value) -> Option<Position> {
+    Position::new(value.get("lng")?.as_f64()?, value.get("lat")?.as_f64()?)
+}
+
+/// A JSON number that is whole, whether it is written `2` or `2.0`.
+pub(super) fn whole(value: &Value) -> Option<i64> {
+    let whole = |number: f64| number.fract() == 0.0 && number.abs() < 9_007_199_254_740_992.0;
+    let from_float = || value.as_f64().filter(|&number| whole(number)).map(|number| number as i64);
+    value.as_i64().or_else(from_float)
+}
+
+fn has_nul(value: &Value) -> bool {
+    match value {
+        Value::String(text) => text.contains('\0'),
+        Value::Array(items) => items.iter().any(has_nul),
+        Value::Object(fields) => fields.iter().any(|(key, value)| key.contains('\0') || has_nul(value)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => false,
+    }
+}

@@ -1,0 +1,53 @@
+use super::fields::{Fault, Fields, Object, read, whole};
+use crate::model::{AlertLevel, InvalidAlertLevel, Observation, Position};
+
+/// A gauge and readings of it, as an agency sends them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GaugeReadings {
+    /// Identifies the gauge.
+    pub id: String,
+    /// Its name.
+    pub name: String,
+    /// The province whose service lists it; the one it lies in when the agency does not say.
+    pub region_code: Option<String>,
+    /// Where it is.
+    pub location: Position,
+    /// The readings, in the order sent.
+    pub observations: Vec<Observation>,
+}
+
+/// Reads a gauge and its readings.
+///
+/// # Errors
+///
+/// All faults of the body.
+pub fn read_gauge(body: &Object) -> Result<GaugeReadings, Vec<Fault>> {
+    read(body, |fields| {
+        let id = fields.required("gaugeid", Fields::name);
+        let name = fields.required("gaugenameid", Fields::name);
+        let region_code = fields.name("instance_region_code");
+        let location = fields.required("location", Fields::position);
+        let observations = fields.required("observations", |fields, key| fields.objects(key, observation));
+        Some(GaugeReadings {
+            id: id?.to_owned(),
+            name: name?.to_owned(),
+            region_code: region_code.map(str::to_owned),
+            location: location?,
+            observations: observations?,
+        })
+    })
+}
+
+fn observation(fields: &Fields<'_>) -> Option<Observation> {
+    let observed_at = fields.required("observed_at", Fields::moment);
+    let level = fields.required("level", Fields::number);
+    let alert = fields.required("alert", |fields, key| {
+        fields.convert(key, InvalidAlertLevel, |value| {
+            AlertLevel::try_from(u64::try_from(whole(value)?).ok()?).ok()
+        })
+    });
+    let label = fields.name("label");
+    let alert = alert?;
+    let label = label.unwrap_or(alert.label()).into();
+    Some(Observation { observed_at: observed_at?, level: level?, alert, label })
+}

@@ -1,0 +1,15 @@
+//! What clients send, checked: each kind of body becomes a value that is right, or a list of all its faults.
+
+mod attributes;
+mod card;
+mod card_report;
+mod fields;
+mod gauge;
+mod partner_report;
+
+pub use self::attributes::report_type_of;
+pub use self::card::read_card_holder;
+pub use self::card_report::{CardRules, read_card_report};
+pub use self::fields::{Fault, Object};
+pub use self::gauge::{GaugeReadings, read_gauge};
+pub use self::partner_report::{PartnerReport, PartnerRules, read_partner_report};

@@ -1,0 +1,71 @@
+use serde::{Deserialize, Serialize};
+
+use super::fields::{Fault, Fields, Object, read, whole};
+use crate::model::{DisasterType, ReportContent};
+
+/// What the partner feed may report.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct PartnerRules {
+    /// The cities partners report from. **Default: `jabodetabek`, `bandung`, `surabaya`**
+    pub cities: Vec<String>,
+    /// What they report. **Default: `flood`**
+    pub disaster_types: Vec<DisasterType>,
+}
+
+impl Default for PartnerRules {
+    fn default() -> Self {
+        Self {
+            cities: ["jabodetabek", "bandung", "surabaya"].map(str::to_owned).to_vec(),
+            disaster_types: vec![DisasterType::Flood],
+        }
+    }
+}
+
+/// A report of the partner feed.
+#[derive(Clone, Debug)]
+pub struct PartnerReport {
+    /// Identifies the report at the partner.
+    pub post_id: i64,
+    /// What it says.
+    pub content: ReportContent,
+}
+
+impl PartnerReport {
+    /// The name of the feed.
+    pub const FEED: &'static str = "partner";
+}
+
+/// Reads a report of the partner feed.
+///
+/// # Errors
+///
+/// All faults of the body.
+pub fn read_partner_report(body: &Object, rules: &PartnerRules) -> Result<PartnerReport, Vec<Fault>> {
+    read(body, |fields| {
+        let post_id =
+            fields.required("post_id", |fields, key| fields.convert(key, "must be a whole number", whole));
+        let created_at = fields.required("created_at", Fields::moment);
+        let title = fields.text("title").unwrap_or_default();
+        let text = fields.text("text").unwrap_or_default();
+        let image_url = fields.text("image_url");
+        fields.required("partner_city", |fields, key| fields.one_of(key, &rules.cities));
+        let disaster_type =
+            fields.required("disaster_type", |fields, key| fields.one_of(key, &rules.disaster_types));
+        let location = fields.required("location", Fields::position);
+        Some(PartnerReport {
+            post_id: post_id?,
+            content: ReportContent {
+                created_at: created_at?,
+                source: PartnerReport::FEED.into(),
+                url: None,
+                image_url: image_url.map(Box::from),
+                disaster_type: *disaster_type?,
+                report_data: None,
+                title: title.into(),
+                text: text.into(),
+                location: location?,
+            },
+        })
+    })
+}

@@ -1,0 +1,72 @@
+use std::sync::Arc;
+
+use serde::Serialize;
+use serde::ser::{SerializeStruct, Serializer};
+
+use super::{Feature, Properties};
+use crate::model::gauge::plain;
+use crate::model::{Gauge, Geometry, Observation};
+
+/// Gauges on the map, each with readings.
+#[derive(Clone, Debug, Default)]
+pub struct GaugeLayer(pub Vec<ObservedGauge>);
+
+/// A gauge and readings of it, oldest first.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ObservedGauge {
+    /// The gauge.
+    pub gauge: Arc<Gauge>,
+    /// The readings.
+    pub observations: Vec<Observation>,
+}
+
+/// The properties of a gauge in GeoJSON and TopoJSON.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct GaugeProperties<'a> {
+    gaugeid: &'a str,
+    gaugenameid: &'a str,
+    observations: Readings<'a>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Readings<'a>(&'a [Observation]);
+
+impl Serialize for Readings<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.0.iter().map(Reading))
+    }
+}
+
+struct Reading<'a>(&'a Observation);
+
+impl Serialize for Reading<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Observation { observed_at, level, alert, label } = self.0;
+        let mut reading = serializer.serialize_struct("Observation", 4)?;
+        reading.serialize_field("f1", &observed_at.with_offset())?;
+        reading.serialize_field("f2", &Level(*level))?;
+        reading.serialize_field("f3", &alert.number())?;
+        reading.serialize_field("f4", &**label)?;
+        reading.end()
+    }
+}
+
+struct Level(f64);
+
+impl Serialize for Level {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        plain(self.0, serializer)
+    }
+}
+
+impl<'a> From<&'a ObservedGauge> for Feature<'a> {
+    fn from(ObservedGauge { gauge, observations }: &'a ObservedGauge) -> Self {
+        let properties = GaugeProperties {
+            gaugeid: &gauge.id,
+            gaugenameid: &gauge.name,
+            observations: Readings(observations),
+        };
+        let geometry = Geometry::Point(gauge.location.coord());
+        Self { geometry, properties: Properties::Gauge(properties) }
+    }
+}

@@ -1,0 +1,19 @@
+use geo::Coord;
+
+/// A place on the globe in WGS84 degrees.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Position(Coord<f64>);
+
+impl Position {
+    /// The place at a longitude of -180 to 180 and a latitude of -90 to 90; `None` beyond.
+    #[must_use]
+    pub fn new(lng: f64, lat: f64) -> Option<Self> {
+        (lng.abs() <= 180.0 && lat.abs() <= 90.0).then_some(Self(Coord { x: lng, y: lat }))
+    }
+
+    /// The place as `x` (longitude) and `y` (latitude).
+    #[must_use]
+    pub fn coord(self) -> Coord<f64> {
+        self.0
+    }
+}

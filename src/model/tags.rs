@@ -1,0 +1,12 @@
+use serde::Serialize;
+
+use super::AreaId;
+
+/// Where something lies, in the terms of the map: each is null outside all areas.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Tags {
+    /// The province (ISO 3166-2).
+    pub instance_region_code: Option<Box<str>>,
+    /// The local area.
+    pub local_area_id: Option<AreaId>,
+}

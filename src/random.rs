@@ -1,0 +1,25 @@
+//! Random texts that nobody guesses, from the system's source of randomness.
+
+use ring::rand::{SecureRandom, SystemRandom};
+
+/// The system has no random numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the system has no random numbers")]
+pub struct RandomUnavailable;
+
+fn bytes<const N: usize>() -> Result<[u8; N], RandomUnavailable> {
+    let mut bytes = [0; N];
+    SystemRandom::new().fill(&mut bytes).map_err(|_| RandomUnavailable)?;
+    Ok(bytes)
+}
+
+/// `N` random bytes in hexadecimal.
+pub(crate) fn hex<const N: usize>() -> Result<String, RandomUnavailable> {
+    bytes::<N>().map(hex::encode)
+}
+
+/// `N` characters that need no encoding in an address, 6 random bits each.
+pub(crate) fn url_safe<const N: usize>() -> Result<String, RandomUnavailable> {
+    const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+    Ok(bytes::<N>()?.map(|byte| char::from(ALPHABET[usize::from(byte % 64)])).iter().collect())
+}

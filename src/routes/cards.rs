@@ -1,0 +1,88 @@
+use std::sync::Arc;
+
+use rocket::serde::json::json;
+use rocket::{State, get, post, put};
+use serde::Serialize;
+
+use super::Answer;
+use crate::config::Config;
+use crate::error::Problem;
+use crate::guards::{Authorized, CardIdParam, CardsRead, CardsWrite, JsonBody};
+use crate::model::intake::{read_card_holder, read_card_report};
+use crate::model::{Card, CardId, ReportKey};
+use crate::stores::{Store, StoreError};
+
+/// A card as the interface shows it.
+#[derive(Serialize)]
+struct CardRecord<'a> {
+    pkey: String,
+    card_id: &'a CardId,
+    username: &'a str,
+    network: &'a str,
+    language: &'a str,
+    received: bool,
+    report_id: Option<ReportKey>,
+}
+
+impl<'a> From<&'a Card> for CardRecord<'a> {
+    fn from(card: &'a Card) -> Self {
+        Self {
+            pkey: card.pkey.to_string(),
+            card_id: &card.id,
+            username: &card.holder.username,
+            network: &card.holder.network,
+            language: &card.holder.language,
+            received: card.report.is_some(),
+            report_id: card.report,
+        }
+    }
+}
+
+/// `POST /cards`: makes a card.
+#[post("/cards", data = "<body>")]
+pub(super) async fn create_card(
+    _authorized: Authorized<CardsWrite>,
+    body: JsonBody,
+    store: &State<Arc<dyn Store>>,
+) -> Result<Answer, Problem> {
+    let holder = read_card_holder(&body.0).map_err(|faults| Problem::faults(&faults))?;
+    let card = store.create_card(holder).await?;
+    Answer::bare(&json!({ "cardId": card.id, "created": true }))
+}
+
+/// `GET /cards/:cardId`: a card.
+#[get("/cards/<id>")]
+pub(super) async fn find_card(
+    _authorized: Authorized<CardsRead>,
+    id: Result<CardIdParam, Problem>,
+    store: &State<Arc<dyn Store>>,
+) -> Result<Answer, Problem> {
+    let CardIdParam(id) = id?;
+    match store.card(&id).await {
+        Ok(card) => Answer::private_result(&CardRecord::from(&*card)),
+        Err(error @ StoreError::NotFound { .. }) => Err(Problem::from(error).for_card_reader()),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// `PUT /cards/:cardId`: publishes the report of a card.
+#[put("/cards/<id>", data = "<body>")]
+pub(super) async fn receive_card_report(
+    _authorized: Authorized<CardsWrite>,
+    id: Result<CardIdParam, Problem>,
+    body: Result<JsonBody, Problem>,
+    config: &State<Config>,
+    store: &State<Arc<dyn Store>>,
+) -> Result<Answer, Problem> {
+    let CardIdParam(id) = id?;
+    let about_card = |error: StoreError| Problem::from(error).about_card(&id);
+    // A card that is not there, or has its report, is said before the body is judged.
+    let card = store.card(&id).await.map_err(about_card)?;
+    if card.report.is_some() {
+        return Err(about_card(StoreError::received(&id)));
+    }
+    let content = read_card_report(&id, &body?.0, &config.cards)
+        .map_err(|faults| Problem::faults(&faults).about_card(&id))?;
+    store.receive_card_report(&id, content).await.map_err(about_card)?;
+    Answer::bare(&json!({ "statusCode": 200, "cardId": id, "created": true }))
+}

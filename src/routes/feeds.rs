@@ -1,0 +1,76 @@
+use std::sync::Arc;
+
+use rocket::serde::json::json;
+use rocket::{State, get, post, put};
+
+use super::Answer;
+use crate::config::Config;
+use crate::error::Problem;
+use crate::guards::{Authorized, FeedsWrite, JsonBody};
+use crate::model::intake::{PartnerReport, read_partner_report};
+use crate::stores::{Received, Store};
+
+/// `GET /feeds`: the feeds there are.
+#[get("/feeds")]
+pub(super) fn list_feeds(
+    _authorized: Authorized<FeedsWrite>,
+    config: &State<Config>,
+) -> Result<Answer, Problem> {
+    let partner = &config.feeds.partner;
+    Answer::private_result(&json!([{
+        "feed": PartnerReport::FEED,
+        "cities": partner.cities,
+        "disaster_types": partner.disaster_types,
+    }]))
+}
+
+/// `POST /feeds/partner`: publishes a partner's report.
+#[post("/feeds/partner", data = "<body>")]
+pub(super) async fn post_partner_report(
+    _authorized: Authorized<FeedsWrite>,
+    body: JsonBody,
+    config: &State<Config>,
+    store: &State<Arc<dyn Store>>,
+) -> Result<Answer, Problem> {
+    receive(&body, config, store).await
+}
+
+/// `PUT /feeds/partner`: the same, for clients that retry with PUT.
+#[put("/feeds/partner", data = "<body>")]
+pub(super) async fn put_partner_report(
+    _authorized: Authorized<FeedsWrite>,
+    body: JsonBody,
+    config: &State<Config>,
+    store: &State<Arc<dyn Store>>,
+) -> Result<Answer, Problem> {
+    receive(&body, config, store).await
+}
+
+/// `PUT /feeds`: the same.
+#[put("/feeds", data = "<body>")]
+pub(super) async fn put_report(
+    _authorized: Authorized<FeedsWrite>,
+    body: JsonBody,
+    config: &State<Config>,
+    store: &State<Arc<dyn Store>>,
+) -> Result<Answer, Problem> {
+    receive(&body, config, store).await
+}
+
+async fn receive(
+    JsonBody(body): &JsonBody,
+    config: &State<Config>,
+    store: &State<Arc<dyn Store>>,
+) -> Result<Answer, Problem> {
+    let report =
+        read_partner_report(body, &config.feeds.partner).map_err(|faults| Problem::faults(&faults))?;
+    let post_id = report.post_id;
+    match store.receive_partner_report(report).await? {
+        Received::Created => Answer::bare(&json!({ "post_id": post_id, "created": true })),
+        Received::Existing => Answer::bare(&json!({
+            "post_id": post_id,
+            "created": false,
+            "message": format!("{post_id} already exists in reports table"),
+        })),
+    }
+}

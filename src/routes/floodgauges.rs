@@ -1,0 +1,39 @@
+use std::sync::Arc;
+
+use rocket::serde::json::json;
+use rocket::{State, get, put};
+
+use super::{Answer, Encoder};
+use crate::error::Problem;
+use crate::guards::{Authorized, Caller, FormatChoice, Gauges, GaugesWrite, JsonBody, Select, TimePeriod};
+use crate::model::Layer;
+use crate::model::intake::read_gauge;
+use crate::stores::{GaugeQuery, Store, Window};
+
+/// `GET /floodgauges`: the gauges read in the last hour, or in another time until now.
+#[get("/floodgauges")]
+pub(super) async fn list_gauges(
+    _caller: Caller,
+    select: Select<Gauges>,
+    time_period: TimePeriod,
+    choice: FormatChoice<Gauges>,
+    store: &State<Arc<dyn Store>>,
+    encoder: &State<Encoder>,
+) -> Result<Answer, Problem> {
+    let query = GaugeQuery { selector: select.areas, window: Window::Last(time_period.0) };
+    let layer = Layer::Gauges(store.gauges(&query).await?.value);
+    encoder.answer(choice.format, layer).await
+}
+
+/// `PUT /floodgauges`: stores a gauge and readings of it.
+#[put("/floodgauges", data = "<body>")]
+pub(super) async fn store_gauge(
+    _authorized: Authorized<GaugesWrite>,
+    body: JsonBody,
+    store: &State<Arc<dyn Store>>,
+) -> Result<Answer, Problem> {
+    let readings = read_gauge(&body.0).map_err(|faults| Problem::faults(&faults))?;
+    let id = readings.id.clone();
+    let stored = store.store_gauge(readings).await?;
+    Answer::bare(&json!({ "gaugeid": id, "stored": stored, "updated": true }))
+}

@@ -1,0 +1,37 @@
+use std::sync::Arc;
+
+use async_trait::async_trait;
+
+use super::StoreError;
+use crate::model::{Card, CardHolder, CardId, Report, ReportContent};
+
+/// Cards: each the permission to send one report.
+#[async_trait]
+pub trait CardStore {
+    /// Makes a card with an identifier of its own that nobody can guess.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Unavailable`], [`StoreError::Backend`].
+    async fn create_card(&self, holder: CardHolder) -> Result<Arc<Card>, StoreError>;
+
+    /// One card.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::NotFound`], [`StoreError::Unavailable`].
+    async fn card(&self, id: &CardId) -> Result<Arc<Card>, StoreError>;
+
+    /// Publishes the report of a card and marks the card as used, as one change. Of any number of calls for one card
+    /// exactly one succeeds.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::NotFound`] when there is no such card, [`StoreError::Conflict`] when it has
+    /// received its report; nothing is stored then. [`StoreError::Unavailable`].
+    async fn receive_card_report(
+        &self,
+        id: &CardId,
+        content: ReportContent,
+    ) -> Result<Arc<Report>, StoreError>;
+}

@@ -1,0 +1,74 @@
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use imbl::OrdMap;
+
+use super::MemoryStore;
+use super::snapshot::Snapshots;
+use crate::model::intake::GaugeReadings;
+use crate::model::{Gauge, GaugeLayer, Observation, ObservedGauge, Timestamp};
+use crate::stores::{GaugeQuery, GaugeStore, Revision, StoreError, Versioned};
+
+/// Gauges by their identifier.
+#[derive(Debug)]
+pub(super) struct Gauges {
+    snapshots: Snapshots<OrdMap<String, Record>>,
+}
+
+/// A gauge and all its readings.
+#[derive(Clone, Debug)]
+struct Record {
+    gauge: Arc<Gauge>,
+    readings: OrdMap<Timestamp, Observation>,
+}
+
+impl Gauges {
+    pub(super) fn new(gauges: Vec<ObservedGauge>) -> Self {
+        let records = gauges.into_iter().map(|ObservedGauge { gauge, observations }| {
+            let readings = observations.into_iter().map(|reading| (reading.observed_at, reading));
+            (gauge.id.clone(), Record { gauge, readings: readings.collect() })
+        });
+        Self { snapshots: Snapshots::new(records.collect()) }
+    }
+
+    pub(super) fn revision(&self) -> Revision {
+        self.snapshots.revision()
+    }
+}
+
+#[async_trait]
+impl GaugeStore for MemoryStore {
+    async fn gauges(&self, query: &GaugeQuery) -> Result<Versioned<GaugeLayer>, StoreError> {
+        let snapshot = self.gauges.snapshots.read();
+        let (first, last) = query.window.bounds(self.clock.now());
+        let in_window = |record: &Record| {
+            // A range that ends before it begins is a panic of the map's.
+            let readings = (first <= last).then(|| record.readings.range(first..=last));
+            readings.into_iter().flatten().map(|(_, reading)| reading.clone()).collect::<Vec<_>>()
+        };
+        let gauges = snapshot
+            .value
+            .values()
+            .filter(|record| query.selector.matches_codes(None, record.gauge.region_code.as_deref()))
+            .map(|record| ObservedGauge { gauge: Arc::clone(&record.gauge), observations: in_window(record) })
+            .filter(|gauge| !gauge.observations.is_empty());
+        Ok(snapshot.of(GaugeLayer(gauges.collect())))
+    }
+
+    async fn store_gauge(&self, readings: GaugeReadings) -> Result<usize, StoreError> {
+        let GaugeReadings { id, name, region_code, location, observations } = readings;
+        let located = || Some(String::from(self.locator.locate(location).instance_region_code?));
+        self.gauges.snapshots.write(|gauges| {
+            let known = gauges.get(&id);
+            let region_code = region_code.or_else(|| known?.gauge.region_code.clone()).or_else(located);
+            let mut all = known.map(|record| record.readings.clone()).unwrap_or_default();
+            let sent: OrdMap<_, _> =
+                observations.into_iter().map(|reading| (reading.observed_at, reading)).collect();
+            let stored = sent.len();
+            all = sent.union(all);
+            let gauge = Arc::new(Gauge { id: id.clone(), name, region_code, location });
+            gauges.insert(id, Record { gauge, readings: all });
+            Ok(stored)
+        })
+    }
+}

@@ -1,0 +1,202 @@
+use std::ops::RangeInclusive;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use imbl::{OrdMap, OrdSet};
+
+use super::MemoryStore;
+use super::snapshot::Snapshots;
+use crate::model::intake::PartnerReport;
+use crate::model::{
+    AreaSelector, Card, CardHolder, CardId, DisasterType, Period, Report, ReportContent, ReportKey,
+    ReportLayer, SeriesPoint, Tags, Timestamp,
+};
+use crate::random;
+use crate::stores::{
+    CardStore, FeedStore, Received, ReportQuery, ReportStore, ReportSummary, Revision, StoreError, Versioned,
+};
+
+/// Reports and what they come by: cards and feeds.
+#[derive(Debug)]
+pub(super) struct Intake {
+    snapshots: Snapshots<Snapshot>,
+}
+
+/// Reports, cards and feeds of one moment: a report and the mark on its card are one change.
+#[derive(Clone, Debug, Default)]
+struct Snapshot {
+    by_time: OrdMap<(Timestamp, ReportKey), Arc<Report>>,
+    by_key: OrdMap<ReportKey, Arc<Report>>,
+    cards: OrdMap<CardId, Arc<Card>>,
+    /// The posts of the partner feed that have come.
+    partner_posts: OrdSet<i64>,
+}
+
+impl Snapshot {
+    fn publish(&mut self, content: ReportContent, tags: Tags) -> Arc<Report> {
+        let key = self.by_key.get_max().map_or(ReportKey::FIRST, |(newest, _)| newest.next());
+        let report = Arc::new(Report { key, content, tags });
+        self.insert(&report);
+        report
+    }
+
+    fn insert(&mut self, report: &Arc<Report>) {
+        self.by_time.insert((report.content.created_at, report.key), Arc::clone(report));
+        self.by_key.insert(report.key, Arc::clone(report));
+    }
+
+    fn card(&self, id: &CardId) -> Result<&Arc<Card>, StoreError> {
+        self.cards.get(id).ok_or_else(|| StoreError::NotFound { what: format!("card {id}") })
+    }
+
+    /// The reports made between two moments, both included, newest first.
+    fn between(&self, first: Timestamp, last: Timestamp) -> impl Iterator<Item = &Arc<Report>> {
+        let all = (first, ReportKey::FIRST)..=(last, ReportKey::LAST);
+        // A range that ends before it begins is a panic of the map's.
+        let some = Some(all).filter(|all: &RangeInclusive<_>| all.start() <= all.end());
+        some.into_iter().flat_map(|all| self.by_time.range(all).rev()).map(|(_, report)| report)
+    }
+}
+
+impl Intake {
+    pub(super) fn new(reports: Vec<Report>, cards: Vec<Card>) -> Self {
+        let mut snapshot = Snapshot::default();
+        for report in reports {
+            snapshot.insert(&Arc::new(report));
+        }
+        for card in cards {
+            snapshot.cards.insert(card.id.clone(), Arc::new(card));
+        }
+        Self { snapshots: Snapshots::new(snapshot) }
+    }
+
+    pub(super) fn revision(&self) -> Revision {
+        self.snapshots.revision()
+    }
+
+    pub(super) fn report_count(&self) -> usize {
+        self.snapshots.read().value.by_key.len()
+    }
+}
+
+impl MemoryStore {
+    /// The reports asked for, newest first.
+    fn asked<'a>(
+        &'a self,
+        snapshot: &'a Snapshot,
+        query: &'a ReportQuery,
+    ) -> impl Iterator<Item = &'a Arc<Report>> {
+        let (first, last) = query.window.bounds(self.clock.now());
+        snapshot.between(first, last).filter(|report| {
+            query.asks_for(report.content.disaster_type) && self.selects(&query.selector, &report.tags)
+        })
+    }
+}
+
+#[async_trait]
+impl ReportStore for MemoryStore {
+    async fn reports(&self, query: &ReportQuery) -> Result<Versioned<ReportLayer>, StoreError> {
+        let snapshot = self.intake.snapshots.read();
+        let reports = self.asked(&snapshot.value, query).cloned().collect();
+        Ok(snapshot.of(ReportLayer(reports)))
+    }
+
+    async fn report(&self, key: ReportKey) -> Result<Versioned<Arc<Report>>, StoreError> {
+        let snapshot = self.intake.snapshots.read();
+        match snapshot.value.by_key.get(&key) {
+            Some(report) => Ok(snapshot.of(Arc::clone(report))),
+            None => Err(StoreError::NotFound { what: format!("report {key}") }),
+        }
+    }
+
+    async fn report_series(
+        &self,
+        selector: &AreaSelector,
+        disaster: DisasterType,
+        period: Period,
+    ) -> Result<Versioned<Vec<SeriesPoint>>, StoreError> {
+        let snapshot = self.intake.snapshots.read();
+        let mut points: Vec<SeriesPoint> = period.hours().map(|ts| SeriesPoint { ts, count: 0 }).collect();
+        let hours = period.whole_hours();
+        let reports = snapshot.value.between(hours.start(), hours.end().min(self.clock.now()));
+        for report in reports {
+            let hour = report.content.created_at.hour();
+            let counts = report.content.disaster_type == disaster && self.selects(selector, &report.tags);
+            if let (true, Ok(index)) = (counts, points.binary_search_by_key(&hour, |point| point.ts)) {
+                points[index].count += 1;
+            }
+        }
+        Ok(snapshot.of(points))
+    }
+
+    async fn report_summary(&self, query: &ReportQuery) -> Result<Versioned<ReportSummary>, StoreError> {
+        let snapshot = self.intake.snapshots.read();
+        let mut summary = ReportSummary::default();
+        for report in self.asked(&snapshot.value, query) {
+            *summary.by_source.entry(report.content.source.to_string()).or_default() += 1;
+            *summary.by_disaster.entry(report.content.disaster_type).or_default() += 1;
+        }
+        Ok(snapshot.of(summary))
+    }
+}
+
+#[async_trait]
+impl CardStore for MemoryStore {
+    async fn create_card(&self, holder: CardHolder) -> Result<Arc<Card>, StoreError> {
+        let backend = |error| StoreError::Backend { source: error };
+        self.intake.snapshots.write(|snapshot| {
+            let id = loop {
+                let text = random::url_safe::<{ CardId::NEW_LENGTH }>();
+                let id: CardId = text
+                    .map_err(|error| backend(error.into()))?
+                    .parse()
+                    .map_err(|error: crate::model::InvalidCardId| backend(error.into()))?;
+                if !snapshot.cards.contains_key(&id) {
+                    break id;
+                }
+            };
+            let pkey = snapshot.cards.len() as u64 + 1;
+            let card = Arc::new(Card { pkey, id: id.clone(), holder, report: None });
+            snapshot.cards.insert(id, Arc::clone(&card));
+            Ok(card)
+        })
+    }
+
+    async fn card(&self, id: &CardId) -> Result<Arc<Card>, StoreError> {
+        self.intake.snapshots.read().value.card(id).cloned()
+    }
+
+    async fn receive_card_report(
+        &self,
+        id: &CardId,
+        content: ReportContent,
+    ) -> Result<Arc<Report>, StoreError> {
+        let tags = self.locator.locate(content.location);
+        self.intake.snapshots.write(|snapshot| {
+            let card = snapshot.card(id)?.clone();
+            if card.report.is_some() {
+                return Err(StoreError::received(id));
+            }
+            let report = snapshot.publish(content, tags);
+            let card = Card { report: Some(report.key), ..Card::clone(&card) };
+            snapshot.cards.insert(id.clone(), Arc::new(card));
+            Ok(report)
+        })
+    }
+}
+
+#[async_trait]
+impl FeedStore for MemoryStore {
+    async fn receive_partner_report(&self, report: PartnerReport) -> Result<Received, StoreError> {
+        let tags = self.locator.locate(report.content.location);
+        let received = self.intake.snapshots.write(|snapshot| {
+            if snapshot.partner_posts.insert(report.post_id).is_some() {
+                return Err(Received::Existing);
+            }
+            snapshot.publish(report.content, tags);
+            Ok(Received::Created)
+        });
+        // One that existed changed nothing, which is what a failed write leaves behind.
+        Ok(received.unwrap_or_else(|existing| existing))
+    }
+}

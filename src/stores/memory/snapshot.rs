@@ -1,0 +1,46 @@
+use std::sync::{Arc, Mutex, PoisonError};
+
+use arc_swap::ArcSwap;
+
+use crate::stores::{Revision, Versioned};
+
+/// A value that many read and one at a time replaces; whoever reads sees one whole value.
+#[derive(Debug)]
+pub(super) struct Snapshots<T> {
+    current: ArcSwap<Versioned<T>>,
+    /// Held by the one writer; readers never take it.
+    writing: Mutex<()>,
+}
+
+impl<T: Clone> Snapshots<T> {
+    pub(super) fn new(value: T) -> Self {
+        let first = Versioned { revision: Revision(0), value };
+        Self { current: ArcSwap::from_pointee(first), writing: Mutex::new(()) }
+    }
+
+    /// The current value.
+    pub(super) fn read(&self) -> Arc<Versioned<T>> {
+        self.current.load_full()
+    }
+
+    pub(super) fn revision(&self) -> Revision {
+        self.current.load().revision
+    }
+
+    /// Makes the next value from the current one; when `change` fails, nothing has changed.
+    pub(super) fn write<R, E>(&self, change: impl FnOnce(&mut T) -> Result<R, E>) -> Result<R, E> {
+        let _writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut next = Versioned::clone(&self.current.load());
+        let answer = change(&mut next.value)?;
+        next.revision.0 += 1;
+        self.current.store(Arc::new(next));
+        Ok(answer)
+    }
+}
+
+impl<T> Versioned<T> {
+    /// Something read from the value, at its revision.
+    pub(super) fn of<U>(&self, value: U) -> Versioned<U> {
+        Versioned { revision: self.revision, value }
+    }
+}

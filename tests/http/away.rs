@@ -1,0 +1,218 @@
+//! A store whose backend is away, or fails otherwise.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use rocket::http::Status;
+use siaga::model::intake::{GaugeReadings, PartnerReport};
+use siaga::model::{
+    ArchiveRecord, AreaId, AreaSelector, BoundaryLayer, Card, CardHolder, CardId, DisasterType, FloodChange,
+    FloodLayer, FloodStateRecord, GaugeLayer, InfrastructureLayer, Period, Report, ReportContent, ReportKey,
+    ReportLayer, SeriesPoint,
+};
+use siaga::stores::{
+    BoundaryStore, CardStore, FeedStore, FloodQuery, FloodStore, GaugeQuery, GaugeStore, HistoryQuery,
+    InfrastructureQuery, InfrastructureStore, OpenStore, Received, ReportQuery, ReportStore, ReportSummary,
+    Resource, Revision, SetFloodState, Store, StoreError, StoreSettings, Versioned,
+};
+
+use crate::support::{ADMIN_KEY, Siaga, figment, key};
+
+#[derive(Debug)]
+struct Away;
+
+type Answer<T> = Result<T, StoreError>;
+
+fn away<T>() -> Answer<T> {
+    Err(StoreError::Unavailable {
+        retry_after: Duration::from_millis(2_500),
+        source: "10.0.0.7 refused".into(),
+    })
+}
+
+impl std::fmt::Display for Away {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("away")
+    }
+}
+
+#[async_trait]
+impl FloodStore for Away {
+    async fn floods(&self, _: &FloodQuery) -> Answer<Versioned<FloodLayer>> {
+        away()
+    }
+
+    async fn flood_states(&self, _: &FloodQuery) -> Answer<Versioned<Vec<FloodStateRecord>>> {
+        Err(StoreError::Backend { source: "SELECT secret".into() })
+    }
+
+    async fn flood_archive(&self, _: &HistoryQuery) -> Answer<Versioned<Vec<ArchiveRecord>>> {
+        panic!("as a bug would")
+    }
+
+    async fn flood_series(&self, _: &HistoryQuery) -> Answer<Versioned<Vec<SeriesPoint>>> {
+        away()
+    }
+
+    async fn flood_log(&self, _: AreaId) -> Answer<Vec<FloodChange>> {
+        away()
+    }
+
+    async fn set_flood_state(&self, _: SetFloodState) -> Answer<FloodChange> {
+        away()
+    }
+}
+
+#[async_trait]
+impl ReportStore for Away {
+    async fn reports(&self, _: &ReportQuery) -> Answer<Versioned<ReportLayer>> {
+        away()
+    }
+
+    async fn report(&self, _: ReportKey) -> Answer<Versioned<Arc<Report>>> {
+        away()
+    }
+
+    async fn report_series(
+        &self,
+        _: &AreaSelector,
+        _: DisasterType,
+        _: Period,
+    ) -> Answer<Versioned<Vec<SeriesPoint>>> {
+        away()
+    }
+
+    async fn report_summary(&self, _: &ReportQuery) -> Answer<Versioned<ReportSummary>> {
+        away()
+    }
+}
+
+#[async_trait]
+impl CardStore for Away {
+    async fn create_card(&self, _: CardHolder) -> Answer<Arc<Card>> {
+        away()
+    }
+
+    async fn card(&self, _: &CardId) -> Answer<Arc<Card>> {
+        away()
+    }
+
+    async fn receive_card_report(&self, _: &CardId, _: ReportContent) -> Answer<Arc<Report>> {
+        away()
+    }
+}
+
+#[async_trait]
+impl FeedStore for Away {
+    async fn receive_partner_report(&self, _: PartnerReport) -> Answer<Received> {
+        away()
+    }
+}
+
+#[async_trait]
+impl GaugeStore for Away {
+    async fn gauges(&self, _: &GaugeQuery) -> Answer<Versioned<GaugeLayer>> {
+        away()
+    }
+
+    async fn store_gauge(&self, _: GaugeReadings) -> Answer<usize> {
+        away()
+    }
+}
+
+#[async_trait]
+impl InfrastructureStore for Away {
+    async fn infrastructure(&self, _: &InfrastructureQuery) -> Answer<Versioned<InfrastructureLayer>> {
+        away()
+    }
+}
+
+#[async_trait]
+impl BoundaryStore for Away {
+    async fn boundaries(&self, _: Option<&str>) -> Answer<Versioned<BoundaryLayer>> {
+        away()
+    }
+}
+
+#[async_trait]
+impl Store for Away {
+    async fn revision(&self, _: Resource) -> Answer<Revision> {
+        away()
+    }
+}
+
+#[async_trait]
+impl OpenStore for Away {
+    fn name(&self) -> &'static str {
+        "away"
+    }
+
+    fn keeps_data(&self) -> bool {
+        true
+    }
+
+    async fn open(
+        &self,
+        _: &StoreSettings,
+    ) -> Result<Arc<dyn Store>, Box<dyn std::error::Error + Send + Sync>> {
+        Ok(Arc::new(Self))
+    }
+}
+
+fn with_away() -> Siaga {
+    Siaga::with(figment().merge(("siaga.store", "away")), |builder| builder.store(Arc::new(Away)))
+}
+
+#[test]
+fn a_store_that_cannot_be_reached_is_503_with_retry_after_on_every_route() {
+    let siaga = with_away();
+    let location = r#""location":{"lat":-6.19,"lng":106.81}"#;
+    let created = r#""created_at":"2016-12-19T15:00:00Z""#;
+    let report = format!(r#"{{"card_data":{{"report_type":"wind"}},{created},{location}}}"#);
+    let post =
+        format!(r#"{{"post_id":1,{created},"partner_city":"bandung","disaster_type":"flood",{location}}}"#);
+    let gauge = format!(r#"{{"gaugeid":"T1","gaugenameid":"x",{location},"observations":[]}}"#);
+    let card = r#"{"username":"u","network":"n","language":"id"}"#;
+    for (method, route, body) in [
+        ("GET", "floods", ""),
+        ("GET", "floods/timeseries?start=2016-12-14T00:00:00Z&end=2016-12-14T00:00:00Z", ""),
+        ("PUT", "floods/5", r#"{"state":2}"#),
+        ("DELETE", "floods/5", ""),
+        ("GET", "reports", ""),
+        ("GET", "reports/1", ""),
+        ("GET", "reports/archive?start=2016-12-14T00:00:00Z&end=2016-12-14T00:00:00Z", ""),
+        ("GET", "reports/timeseries?start=2016-12-14T00:00:00Z&end=2016-12-14T00:00:00Z", ""),
+        ("POST", "cards", card),
+        ("GET", "cards/abcdefg", ""),
+        ("PUT", "cards/abcdefg", &report),
+        ("POST", "feeds/partner", &post),
+        ("GET", "floodgauges", ""),
+        ("PUT", "floodgauges", &gauge),
+        ("GET", "infrastructure", ""),
+        ("GET", "admin", ""),
+        ("GET", "stats/floodedRegionsSummary", ""),
+        ("GET", "stats/reportsSummary", ""),
+    ] {
+        let request = siaga.client.req(method.parse().unwrap(), format!("/v1/{route}"));
+        let response = request.header(key(ADMIN_KEY)).body(body).dispatch();
+        assert_eq!(response.status(), Status::ServiceUnavailable, "{method} {route}");
+        assert_eq!(response.headers().get_one("Retry-After"), Some("3"));
+        let body = response.into_string().unwrap();
+        assert!(body.contains(r#""statusCode":503"#) && !body.contains("10.0.0.7"), "{body}");
+    }
+}
+
+#[test]
+fn a_failing_store_and_a_panic_are_500_without_a_word_about_the_cause() {
+    let siaga = with_away();
+    for address in
+        ["/v1/floods/states", "/v1/floods/archive?start=2016-12-14T00:00:00Z&end=2016-12-14T00:00:00Z"]
+    {
+        let response = siaga.get(address);
+        assert_eq!(response.status(), Status::InternalServerError);
+        let body = response.into_string().unwrap();
+        assert!(body.contains(r#""statusCode":500"#), "{body}");
+        assert!(!body.contains("SELECT") && !body.contains("bug"), "{body}");
+    }
+}
