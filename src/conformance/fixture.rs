@@ -1,13 +1,18 @@
 //! A small data set with everything in it that is easily got wrong.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use chrono::{TimeZone, Utc};
 use geo::{Coord, LineString, MultiPolygon, Polygon};
+use serde_json::value::to_raw_value;
 
 use crate::datasets::Dataset;
 use crate::model::{
-    Actor, Area, AreaId, AreaSet, FloodChange, FloodLayer, FloodState, Layer, Standing, Timestamp,
+    Actor, AlertLevel, Area, AreaId, AreaSet, BoundaryLayer, CARD_SOURCE, Card, CardHolder, DisasterType,
+    FloodChange, FloodLayer, FloodState, Gauge, GaugeLayer, Infrastructure, InfrastructureKind,
+    InfrastructureLayer, InfrastructureShape, Layer, Locator, Observation, ObservedGauge, Position, Region,
+    Report, ReportContent, ReportKey, ReportLayer, Standing, Timestamp,
 };
 
 /// The time in the fixture, a few hours after the last change of its log.
@@ -89,23 +94,184 @@ pub fn log() -> Vec<FloodChange> {
     ]
 }
 
-/// The areas and the log.
+/// Two provinces: ID-JK around all areas, ID-JB east of it.
+#[must_use]
+pub fn regions() -> Vec<Arc<Region>> {
+    let region = |code: &str, name: &str, x| {
+        let outline = MultiPolygon(vec![Polygon::new(square(x, -3.0, 8.0), vec![])]);
+        Arc::new(Region { code: code.to_owned(), name: name.to_owned(), outline })
+    };
+    vec![region("ID-JB", "Jawa Barat", 6.0), region("ID-JK", "DKI Jakarta", -2.0)]
+}
+
+/// A place in hundredths of a degree from 106.8 E, 6.2 S.
+#[must_use]
+pub fn place(x: f64, y: f64) -> Position {
+    Position::new(106.8 + x / 100.0, -6.2 + y / 100.0).unwrap()
+}
+
+/// What a report of a card says: made some minutes ago at a place.
+#[must_use]
+pub fn content(disaster_type: DisasterType, minutes_ago: u64, place: Position) -> ReportContent {
+    let data = serde_json::json!({ "report_type": disaster_type.name(), "flood_depth": 80 });
+    ReportContent {
+        created_at: now().before(Duration::from_mins(minutes_ago)),
+        source: CARD_SOURCE.into(),
+        url: Some("used-card".into()),
+        image_url: None,
+        disaster_type,
+        report_data: Some(to_raw_value(&data).unwrap()),
+        title: "".into(),
+        text: "Air \"setinggi\" lutut\n& <naik> ☔".into(),
+        location: place,
+    }
+}
+
+/// Reports in the order of their keys: a flood in area 1 ten minutes ago, a wind in area 30, a drain, a partner's flood
+/// of two hours ago in area 1, a haze far away, two floods of the same minute in area 5, and one of the year 2099.
+#[must_use]
+pub fn reports() -> Vec<Report> {
+    let partner = ReportContent {
+        source: "partner".into(),
+        url: None,
+        report_data: None,
+        image_url: Some("http://example.org/1.jpg".into()),
+        ..content(DisasterType::Flood, 120, place(0.5, 0.5))
+    };
+    let future = ReportContent {
+        created_at: Utc.with_ymd_and_hms(2099, 1, 1, 0, 0, 0).unwrap().into(),
+        ..content(DisasterType::Flood, 0, place(0.5, 0.5))
+    };
+    let contents = [
+        content(DisasterType::Flood, 10, place(0.5, 0.5)),
+        content(DisasterType::Wind, 20, place(3.5, 0.5)),
+        content(DisasterType::Prep, 5, place(0.5, 0.5)),
+        partner,
+        content(DisasterType::Haze, 30, place(40.0, 40.0)),
+        content(DisasterType::Flood, 15, place(0.5, 1.5)),
+        content(DisasterType::Flood, 15, place(0.5, 2.5)),
+        future,
+    ];
+    let locator = Locator::new(Arc::new(areas()), regions());
+    (1..)
+        .zip(contents)
+        .map(|(number, content)| Report {
+            key: u64::try_into(number).unwrap(),
+            tags: locator.locate(content.location),
+            content,
+        })
+        .collect()
+}
+
+/// Two cards: `fresh-card` has no report yet, `used-card` has report 1.
+#[must_use]
+pub fn cards() -> Vec<Card> {
+    let card = |pkey, id: &str, report| Card {
+        pkey,
+        id: id.parse().unwrap(),
+        holder: CardHolder {
+            username: "Ibu O'Neil".to_owned(),
+            network: "telegram".to_owned(),
+            language: "id".to_owned(),
+            network_data: None,
+        },
+        report,
+    };
+    vec![card(1, "fresh-card", None), card(2, "used-card", Some(ReportKey::FIRST))]
+}
+
+/// A reading some minutes ago.
+#[must_use]
+pub fn reading(minutes_ago: u64, level: f64) -> Observation {
+    let observed_at = now().before(Duration::from_mins(minutes_ago));
+    let alert = AlertLevel::Normal;
+    Observation { observed_at, level, alert, label: alert.label().into() }
+}
+
+/// Three gauges: the first read twice in the last hour and once before, the second below zero and listed
+/// by ID-JB, the third not read for hours.
+#[must_use]
+pub fn gauges() -> Vec<ObservedGauge> {
+    let gauge = |id: &str, name: &str, region: &str, x, observations| ObservedGauge {
+        gauge: Arc::new(Gauge {
+            id: id.to_owned(),
+            name: name.to_owned(),
+            region_code: Some(region.to_owned()),
+            location: place(x, 1.0),
+        }),
+        observations,
+    };
+    vec![
+        gauge(
+            "TMA00001",
+            "Bendung Katulampa",
+            "ID-JK",
+            0.0,
+            vec![reading(90, 20.0), reading(60, 30.0), reading(5, 40.5)],
+        ),
+        gauge("TMA00002", "Waduk", "ID-JB", 7.0, vec![reading(10, -165.0)]),
+        gauge("TMA00003", "Pos Depok", "ID-JK", 1.0, vec![reading(300, 100.0)]),
+    ]
+}
+
+/// One floodgate, two pumps of which one lies in another city, and a waterway.
+#[must_use]
+pub fn infrastructure() -> Vec<Infrastructure> {
+    let locator = Locator::new(Arc::new(areas()), regions());
+    let of = |kind, name: &str, x, shape| Infrastructure {
+        kind,
+        name: name.to_owned(),
+        tags: locator.locate(place(x, 0.5)),
+        shape,
+    };
+    let at = |x| InfrastructureShape::Place(place(x, 0.5));
+    let course =
+        InfrastructureShape::Course(LineString(vec![place(0.0, 0.5).coord(), place(2.0, 0.7).coord()]));
+    vec![
+        of(InfrastructureKind::Waterways, "Ciliwung", 0.5, course),
+        of(InfrastructureKind::Pumps, "Pompa B", 1.5, at(1.5)),
+        of(InfrastructureKind::Pumps, "Pompa A", 3.5, at(3.5)),
+        of(InfrastructureKind::Floodgates, "Pintu Air", 0.5, at(0.5)),
+    ]
+}
+
+/// All of it.
 #[must_use]
 pub fn dataset() -> Dataset {
-    Dataset { areas: Arc::new(areas()), flood_log: log(), ..Dataset::default() }
+    Dataset {
+        areas: Arc::new(areas()),
+        regions: regions(),
+        flood_log: log(),
+        infrastructure: infrastructure(),
+        gauges: gauges(),
+        reports: reports(),
+        cards: cards(),
+    }
 }
 
 /// The flood map of the fixture, with the states given by code; areas not named have none.
 #[must_use]
 pub fn layer(states: &[(u64, u64)]) -> Layer {
     let areas = areas();
-    let since = now().before(std::time::Duration::from_hours(1));
+    let since = now().before(Duration::from_hours(1));
     let standing = |area: &Area| {
         let known = states.iter().find(|(number, _)| id(*number) == area.id);
         known.map(|&(_, code)| Standing { state: state(code), since })
     };
     let selected = areas.iter().map(standing).enumerate().collect();
     Layer::Floods(FloodLayer::new(Arc::new(areas), selected))
+}
+
+/// A layer of each kind with all that the fixture has of it.
+#[must_use]
+pub fn layers() -> Vec<Layer> {
+    vec![
+        layer(&[(1, 1), (2, 2), (5, 3), (10, 4), (30, 1)]),
+        Layer::Reports(ReportLayer(reports().into_iter().map(Arc::new).collect())),
+        Layer::Gauges(GaugeLayer(gauges())),
+        Layer::Infrastructure(InfrastructureLayer(infrastructure().into_iter().map(Arc::new).collect())),
+        Layer::Boundaries(BoundaryLayer(regions())),
+    ]
 }
 
 /// A flood map without areas.

@@ -66,9 +66,16 @@ impl Timestamp {
     /// The start of the hour (UTC) this moment lies in.
     #[must_use]
     pub fn hour(self) -> Self {
-        const HOUR: i64 = 3_600_000;
+        self.floor(Duration::from_hours(1))
+    }
+
+    /// The last whole multiple of `step` since 1970 that is not after this moment; this moment when the step is shorter
+    /// than a millisecond.
+    #[must_use]
+    pub fn floor(self, step: Duration) -> Self {
         let millis = self.0.timestamp_millis();
-        Self::from_millis(millis - millis.rem_euclid(HOUR)).unwrap_or(self)
+        let past = i64::try_from(step.as_millis()).ok().and_then(|step| millis.checked_rem_euclid(step));
+        past.and_then(|past| Self::from_millis(millis - past)).unwrap_or(self)
     }
 
     /// This moment plus `duration`, or the last representable moment when that lies beyond it.

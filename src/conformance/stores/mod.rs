@@ -3,7 +3,12 @@
 //! A behaviour takes a fresh store that holds [`fixture::dataset`] and takes its time from the
 //! clock given, and panics when the store behaves otherwise.
 
+pub mod cards;
+pub mod feeds;
 pub mod floods;
+pub mod gauges;
+pub mod places;
+pub mod reports;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -43,7 +48,7 @@ pub(super) async fn open(fresh: &dyn FreshStore) -> (Arc<dyn Store>, Arc<ManualC
 #[macro_export]
 macro_rules! store_suite {
     ($fresh:expr) => {
-        $crate::store_suite! { $fresh =>
+        $crate::store_suite! { $fresh, floods =>
             every_area_is_listed_by_number_with_its_current_state,
             a_minimum_state_leaves_out_lower_states_and_areas_without_one,
             a_selector_leaves_out_other_cities_and_provinces,
@@ -61,13 +66,48 @@ macro_rules! store_suite {
             the_archive_counts_a_change_just_made,
             the_series_counts_flooded_areas_at_each_hour,
         }
+        $crate::store_suite! { $fresh, reports =>
+            the_last_hours_reports_are_listed_newest_first,
+            a_disaster_and_a_selector_leave_out_the_others,
+            a_period_lists_its_reports_with_both_ends,
+            a_report_of_the_future_shows_when_its_time_has_come,
+            one_report_is_found_by_its_key,
+            the_series_counts_the_reports_of_whole_hours,
+            the_summary_counts_by_source_and_by_disaster,
+        }
+        $crate::store_suite! { $fresh, cards =>
+            a_new_card_has_an_identifier_of_its_own_and_no_report,
+            an_unknown_card_is_not_found,
+            a_card_report_is_published_with_its_tags_and_marks_the_card,
+            a_second_report_for_a_card_is_a_conflict_and_not_stored,
+            of_concurrent_reports_for_a_card_exactly_one_is_stored,
+        }
+        $crate::store_suite! { $fresh, feeds =>
+            a_post_is_published_once,
+            of_concurrent_posts_with_one_id_exactly_one_is_stored,
+        }
+        $crate::store_suite! { $fresh, gauges =>
+            gauges_are_listed_by_identifier_with_the_readings_of_the_window,
+            a_selector_leaves_out_gauges_of_other_provinces,
+            readings_are_replaced_by_their_time_and_kept_otherwise,
+            a_new_gauge_belongs_to_the_province_it_lies_in,
+        }
+        $crate::store_suite! { $fresh, places =>
+            infrastructure_is_listed_by_kind_then_name,
+            infrastructure_is_selected_by_kind_and_province,
+            boundaries_are_listed_by_code_or_alone,
+        }
     };
-    ($fresh:expr => $($behaviour:ident,)+) => {
-        $(
-            #[test]
-            fn $behaviour() {
-                $crate::conformance::block_on($crate::conformance::stores::floods::$behaviour(&$fresh));
-            }
-        )+
+    ($fresh:expr, $part:ident => $($behaviour:ident,)+) => {
+        mod $part {
+            use super::*;
+
+            $(
+                #[test]
+                fn $behaviour() {
+                    $crate::conformance::block_on($crate::conformance::stores::$part::$behaviour(&$fresh));
+                }
+            )+
+        }
     };
 }

@@ -38,6 +38,7 @@ fn observed(
         region_code: Some("ID-JK".to_owned()),
         location: Position::new(lng, lat)?,
     };
+    let last = now.floor(EVERY);
     let observations = (0..READINGS).rev().map(|ago| {
         // The flood is as old as the readings: it rises for the first half of the day and stands.
         let risen = (2.0 * (READINGS - ago) as f64 / READINGS as f64).min(1.0);
@@ -48,7 +49,7 @@ fn observed(
             r if r > 0.30 => AlertLevel::Watch,
             _ => AlertLevel::Normal,
         };
-        let observed_at = now.before(EVERY.saturating_mul(u32::try_from(ago).unwrap_or(u32::MAX)));
+        let observed_at = last.before(EVERY.saturating_mul(u32::try_from(ago).unwrap_or(u32::MAX)));
         Observation { observed_at, level, alert, label: alert.label().into() }
     });
     Some(ObservedGauge { gauge: Arc::new(gauge), observations: observations.collect() })

@@ -28,11 +28,12 @@ pub(super) fn dataset(now: Timestamp) -> Dataset {
     let regions = vec![Arc::new(region())];
     let locator = Locator::new(Arc::clone(&areas), regions.clone());
     let flood_log = flood::log(&areas, now);
+    let reports = reports::reports(&areas, &flood_log, &locator, now);
     Dataset {
         infrastructure: infrastructure::infrastructure(&locator),
         gauges: gauges::gauges(now),
-        reports: reports::reports(&areas, &flood_log, &locator, now),
-        cards: reports::cards(),
+        cards: reports::cards(&reports),
+        reports,
         areas,
         regions,
         flood_log,
@@ -159,6 +160,40 @@ mod tests {
         assert!((100..600).contains(&flooded), "{flooded}");
         let first = demo.flood_log[0].at;
         assert!(first < now().before(std::time::Duration::from_hours(96)));
+    }
+
+    #[test]
+    fn every_disaster_was_reported_in_the_last_hour_and_every_card_has_its_report() {
+        let demo = dataset(now());
+        let hour_ago = now().before(std::time::Duration::from_hours(1));
+        let recent: HashSet<_> = demo
+            .reports
+            .iter()
+            .filter(|report| report.content.created_at > hour_ago && report.content.created_at <= now())
+            .map(|report| report.content.disaster_type)
+            .collect();
+        assert_eq!(recent.len(), 7, "{recent:?}");
+        let fresh: Vec<_> = demo.cards.iter().filter(|card| card.report.is_none()).collect();
+        assert_eq!(fresh.len(), 1);
+        assert_eq!(fresh[0].id.as_str(), "abcdefg");
+        for card in demo.cards.iter().filter(|card| card.report.is_some()) {
+            let report = demo.reports.iter().find(|report| Some(report.key) == card.report).unwrap();
+            assert_eq!(report.content.url.as_deref(), Some(card.id.as_str()));
+        }
+    }
+
+    #[test]
+    fn gauges_are_live_and_infrastructure_is_of_every_kind() {
+        let demo = dataset(now());
+        assert!(demo.gauges.len() > 5);
+        for gauge in &demo.gauges {
+            let last = gauge.observations.last().unwrap().observed_at;
+            assert!(last <= now() && last > now().before(std::time::Duration::from_mins(11)));
+            assert!(gauge.observations.windows(2).all(|pair| pair[0].observed_at < pair[1].observed_at));
+        }
+        let kinds: HashSet<_> = demo.infrastructure.iter().map(|of| of.kind).collect();
+        assert_eq!(kinds.len(), 3);
+        assert_eq!(demo.regions[0].code, "ID-JK");
     }
 
     #[test]

@@ -8,13 +8,12 @@ use serde_json::{Value, json};
 
 use super::noise::noise;
 use crate::model::{
-    AreaSet, CARD_SOURCE, Card, CardHolder, CardId, DisasterType, FloodChange, Locator, Position, Report,
+    AreaSet, CARD_SOURCE, Card, CardHolder, DisasterType, FloodChange, Locator, Position, Report,
     ReportContent, ReportKey, Timestamp,
 };
 
-/// The cards of the demo: one to send a report with, and one whose report has come.
+/// A card to send a report with.
 const FRESH_CARD: &str = "abcdefg";
-const USED_CARD: &str = "used-card";
 
 /// Every how many flooded areas somebody reports, and how often.
 const FLOODED_AREAS_PER_REPORT: usize = 6;
@@ -72,7 +71,7 @@ pub(super) fn reports(
 ) -> Vec<Report> {
     let of_floods = flooded(areas, log).into_iter().step_by(FLOODED_AREAS_PER_REPORT);
     let of_floods = (1u32..).zip(of_floods).map(|(number, place)| {
-        let depth = (20.0 + 150.0 * noise([number.into(), 5, 5]).abs()).round();
+        let depth = (20.0 + 150.0 * noise([number.into(), 5, 5]).abs()) as u32;
         let ago = BETWEEN_REPORTS.saturating_mul(number);
         let from_card = number % 4 != 0;
         content(Sketch {
@@ -91,25 +90,29 @@ pub(super) fn reports(
     let mut contents: Vec<ReportContent> = of_floods.chain(of_others).collect();
     contents.sort_by_key(|content| content.created_at);
     let keys = std::iter::successors(Some(ReportKey::FIRST), |key| Some(key.next()));
-    keys.zip(contents)
-        .map(|(key, content)| Report { key, tags: locator.locate(content.location), content })
-        .collect()
+    let report = |(key, content): (ReportKey, ReportContent)| {
+        let by_card = &*content.source == CARD_SOURCE;
+        let url = by_card.then(|| format!("demo-{:03}", key.number()).into());
+        let content = ReportContent { url, ..content };
+        Report { key, tags: locator.locate(content.location), content }
+    };
+    keys.zip(contents).map(report).collect()
 }
 
-/// The cards; the used one came with the first report.
-pub(super) fn cards() -> Vec<Card> {
-    let holder = CardHolder {
-        username: "demo".to_owned(),
-        network: "website".to_owned(),
-        language: "id".to_owned(),
-        network_data: None,
-    };
-    let cards = [(FRESH_CARD, None), (USED_CARD, Some(ReportKey::FIRST))];
+/// The cards: those the reports came by, and a fresh one.
+pub(super) fn cards(reports: &[Report]) -> Vec<Card> {
+    let fresh = (FRESH_CARD, None);
+    let used = reports.iter().filter_map(|report| Some((report.content.url.as_deref()?, Some(report.key))));
     let card = |(pkey, (id, report)): (u64, (&str, _))| {
-        let id: CardId = id.parse().ok()?;
-        Some(Card { pkey, id, holder: holder.clone(), report })
+        let holder = CardHolder {
+            username: format!("resident {pkey}"),
+            network: "website".to_owned(),
+            language: "id".to_owned(),
+            network_data: None,
+        };
+        Some(Card { pkey, id: id.parse().ok()?, holder, report })
     };
-    (1..).zip(cards).filter_map(card).collect()
+    (1..).zip(used.chain([fresh])).filter_map(card).collect()
 }
 
 /// The middles of the areas flooded now.
@@ -139,7 +142,7 @@ fn content(Sketch { disaster, data, place, at, text }: Sketch<'_>) -> ReportCont
     ReportContent {
         created_at: at,
         source: source.into(),
-        url: data.is_some().then(|| USED_CARD.into()),
+        url: None,
         image_url: None,
         disaster_type: disaster,
         report_data: data.and_then(|data| to_raw_value(&data).ok()),

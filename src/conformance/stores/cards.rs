@@ -1,0 +1,91 @@
+//! Cards and their reports.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use rocket::futures::future::join_all;
+use rocket::tokio;
+
+use super::{FreshStore, open};
+use crate::conformance::fixture::{cards, content, place};
+use crate::model::{AreaSelector, CardId, DisasterType};
+use crate::stores::{ReportQuery, Resource, Store, StoreError, Window};
+
+fn card(id: &str) -> CardId {
+    id.parse().unwrap()
+}
+
+async fn report_count(store: &dyn Store) -> usize {
+    let window = Window::Last(Duration::from_hours(3));
+    let query = ReportQuery { selector: AreaSelector::default(), disaster: None, window };
+    store.reports(&query).await.unwrap().value.0.len()
+}
+
+pub async fn a_new_card_has_an_identifier_of_its_own_and_no_report(fresh: &dyn FreshStore) {
+    let (store, _) = open(fresh).await;
+    let holder = cards()[0].holder.clone();
+    let mut ids = HashSet::new();
+    for _ in 0..50 {
+        let made = store.create_card(holder.clone()).await.unwrap();
+        let found = store.card(&made.id).await.unwrap();
+        assert_eq!((found.pkey, &found.id, found.report), (made.pkey, &made.id, None));
+        assert_eq!(found.holder.username, holder.username);
+        assert!(made.id.as_str().bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_'));
+        assert!(ids.insert((made.pkey, made.id.clone())));
+    }
+}
+
+pub async fn an_unknown_card_is_not_found(fresh: &dyn FreshStore) {
+    let (store, _) = open(fresh).await;
+    let error = store.card(&card("no-such-card")).await.unwrap_err();
+    assert!(matches!(error, StoreError::NotFound { .. }), "{error:?}");
+    let content = content(DisasterType::Flood, 1, place(0.5, 0.5));
+    let error = store.receive_card_report(&card("no-such-card"), content).await.unwrap_err();
+    assert!(matches!(error, StoreError::NotFound { .. }), "{error:?}");
+}
+
+pub async fn a_card_report_is_published_with_its_tags_and_marks_the_card(fresh: &dyn FreshStore) {
+    let (store, _) = open(fresh).await;
+    let before = store.revision(Resource::Reports).await.unwrap();
+    let sent = content(DisasterType::Flood, 1, place(1.5, 0.5));
+    let report = store.receive_card_report(&card("fresh-card"), sent).await.unwrap();
+    assert_eq!(report.key.number(), 9, "the next after all others");
+    assert_eq!(report.tags.local_area_id.map(|id| id.number()), Some(2));
+    assert_eq!(report.tags.instance_region_code.as_deref(), Some("ID-JK"));
+    assert_eq!(store.card(&card("fresh-card")).await.unwrap().report, Some(report.key));
+    let found = store.report(report.key).await.unwrap();
+    assert_eq!(found.value.content.text, report.content.text);
+    let data = |report: &crate::model::Report| {
+        let data = report.content.report_data.as_ref().unwrap().get();
+        serde_json::from_str::<serde_json::Value>(data).unwrap()
+    };
+    assert_eq!(data(&found.value), data(&report));
+    assert!(found.revision > before);
+}
+
+pub async fn a_second_report_for_a_card_is_a_conflict_and_not_stored(fresh: &dyn FreshStore) {
+    let (store, _) = open(fresh).await;
+    let (before, revision) = (report_count(&*store).await, store.revision(Resource::Reports).await.unwrap());
+    let content = content(DisasterType::Flood, 1, place(0.5, 0.5));
+    let error = store.receive_card_report(&card("used-card"), content).await.unwrap_err();
+    assert!(matches!(error, StoreError::Conflict { .. }), "{error:?}");
+    assert_eq!(report_count(&*store).await, before);
+    assert_eq!(store.revision(Resource::Reports).await.unwrap(), revision);
+}
+
+pub async fn of_concurrent_reports_for_a_card_exactly_one_is_stored(fresh: &dyn FreshStore) {
+    let (store, _) = open(fresh).await;
+    let before = report_count(&*store).await;
+    let sent = (0..100).map(|_| {
+        let store = Arc::clone(&store);
+        let content = content(DisasterType::Flood, 1, place(0.5, 0.5));
+        tokio::spawn(async move { store.receive_card_report(&card("fresh-card"), content).await })
+    });
+    let answers = join_all(sent).await.into_iter().map(Result::unwrap);
+    let (stored, refused): (Vec<_>, Vec<_>) = answers.partition(Result::is_ok);
+    assert_eq!((stored.len(), refused.len()), (1, 99));
+    let conflict = |answer: &Result<_, _>| matches!(answer, Err(StoreError::Conflict { .. }));
+    assert!(refused.iter().all(conflict));
+    assert_eq!(report_count(&*store).await, before + 1);
+}
