@@ -2,16 +2,23 @@
 
 mod support;
 
+mod admin;
 mod authentication;
 mod away;
+mod cards;
 mod conditional_requests;
 mod cors;
 mod errors;
+mod feeds;
+mod floodgauges;
 mod floods_archive;
 mod floods_delete;
 mod floods_get;
 mod floods_put;
 mod floods_states;
 mod floods_timeseries;
+mod infrastructure;
 mod plugins;
+mod reports;
 mod robustness;
+mod stats;

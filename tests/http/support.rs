@@ -5,8 +5,11 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use figment::Figment;
 use figment::providers::Serialized;
-use rocket::http::{Header, Status};
+use rocket::futures::future::join_all;
+use rocket::http::{Header, Method, Status};
+use rocket::local::asynchronous;
 use rocket::local::blocking::{Client, LocalResponse};
+use rocket::{Build, Rocket, tokio};
 use serde_json::{Value, json};
 use siaga::auth::KeyDigest;
 use siaga::conformance::{block_on, fixture};
@@ -63,6 +66,42 @@ pub(crate) fn figment() -> Figment {
     .merge(Serialized::default("siaga.auth.jwt.secret", SECRET))
 }
 
+/// A server and the clock it goes by.
+fn service(figment: Figment, parts: impl FnOnce(Builder) -> Builder) -> (Rocket<Build>, Arc<ManualClock>) {
+    let clock = Arc::new(ManualClock::new(fixture::now()));
+    let builder = Builder::default()
+        .figment(figment)
+        .clock(Arc::clone(&clock) as Arc<dyn Clock>)
+        .store(Arc::new(OpenFixture));
+    let Service { rocket, .. } = block_on(parts(builder).build()).unwrap();
+    (rocket, clock)
+}
+
+/// The answers, status and body, to requests that are all under way at once.
+pub(crate) fn race(
+    count: i64,
+    method: Method,
+    address: &str,
+    body: impl Fn(i64) -> Value,
+) -> Vec<(u16, Value)> {
+    let (rocket, _) = service(figment(), |builder| builder);
+    block_on(async {
+        let client = Arc::new(asynchronous::Client::untracked(rocket).await.unwrap());
+        let start = Arc::new(tokio::sync::Barrier::new(usize::try_from(count).unwrap()));
+        let sent = (0..count).map(|number| {
+            let (client, start) = (Arc::clone(&client), Arc::clone(&start));
+            let (address, body) = (address.to_owned(), body(number).to_string());
+            tokio::spawn(async move {
+                start.wait().await;
+                let request = client.req(method, address).header(key(ADMIN_KEY)).body(body);
+                let response = request.dispatch().await;
+                (response.status().code, response.into_json().await.unwrap())
+            })
+        });
+        join_all(sent).await.into_iter().map(Result::unwrap).collect()
+    })
+}
+
 /// A service and the clock it goes by.
 pub(crate) struct Siaga {
     pub(crate) client: Client,
@@ -77,12 +116,7 @@ impl Siaga {
 
     /// A service with another configuration or further parts.
     pub(crate) fn with(figment: Figment, parts: impl FnOnce(Builder) -> Builder) -> Self {
-        let clock = Arc::new(ManualClock::new(fixture::now()));
-        let builder = Builder::default()
-            .figment(figment)
-            .clock(Arc::clone(&clock) as Arc<dyn Clock>)
-            .store(Arc::new(OpenFixture));
-        let Service { rocket, .. } = block_on(parts(builder).build()).unwrap();
+        let (rocket, clock) = service(figment, parts);
         Self { client: Client::untracked(rocket).unwrap(), clock }
     }
 
@@ -103,6 +137,16 @@ impl Siaga {
         self.client.put(address).header(key(KEY)).body(body).dispatch()
     }
 
+    /// A request with a key that allows everything.
+    pub(crate) fn ask<'c>(
+        &'c self,
+        method: Method,
+        address: &'c str,
+        body: impl AsRef<[u8]>,
+    ) -> LocalResponse<'c> {
+        self.client.req(method, address).header(key(ADMIN_KEY)).body(body).dispatch()
+    }
+
     pub(crate) fn delete<'c>(&'c self, address: &'c str) -> LocalResponse<'c> {
         self.client.delete(address).header(key(KEY)).dispatch()
     }
@@ -114,6 +158,17 @@ pub(crate) fn key(key: &str) -> Header<'static> {
 
 pub(crate) fn json_of(response: LocalResponse<'_>) -> Value {
     response.into_json().expect("a JSON body")
+}
+
+/// The properties of all features of a topology.
+pub(crate) fn properties(result: &Value) -> Vec<Value> {
+    let geometries = result["objects"]["output"]["geometries"].as_array().unwrap();
+    geometries.iter().map(|geometry| geometry["properties"].clone()).collect()
+}
+
+/// One property of all features of a topology.
+pub(crate) fn each(result: &Value, property: &str) -> Vec<Value> {
+    properties(result).iter().map(|of| of[property].clone()).collect()
 }
 
 /// Asserts a 400 about the given keys of a source, whose message says what is allowed.

@@ -11,7 +11,7 @@ pub fn read_card_holder(body: &Object) -> Result<CardHolder, Vec<Fault>> {
         let username = fields.required("username", Fields::name);
         let network = fields.required("network", Fields::name);
         let language = fields.required("language", Fields::name);
-        let network_data = fields.json("network_data");
+        let network_data = fields.object("network_data", Fields::kept);
         Some(CardHolder {
             username: username?.to_owned(),
             network: network?.to_owned(),

@@ -32,19 +32,24 @@ pub fn read_card_report(
 ) -> Result<ReportContent, Vec<Fault>> {
     read(body, |fields| {
         let disaster = fields.one_of("disaster_type", &DisasterType::ALL).copied();
-        let report_data = fields.required("card_data", Fields::json);
-        let disaster_type = fields.object("card_data", |data| disaster_type(data, fields, disaster, rules));
+        let card_data = fields.required("card_data", |fields, key| {
+            fields.object(key, |data| {
+                let disaster_type = disaster_type(data, fields, disaster, rules);
+                Some((data.kept()?, disaster_type?))
+            })
+        });
         let created_at = fields.required("created_at", Fields::moment);
         let location = fields.required("location", Fields::position);
         let text = fields.text("text").unwrap_or_default();
         fields.text("image_id");
+        let (report_data, disaster_type) = card_data?;
         Some(ReportContent {
             created_at: created_at?,
             source: CARD_SOURCE.into(),
             url: Some(card.as_str().into()),
             image_url: None,
-            disaster_type: disaster_type?,
-            report_data: Some(report_data?),
+            disaster_type,
+            report_data: Some(report_data),
             title: "".into(),
             text: text.into(),
             location: location?,

@@ -1,6 +1,7 @@
 use std::cell::RefCell;
 use std::fmt;
 
+use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value};
 
 use crate::model::{NAME, Position, Timestamp, is_name};
@@ -141,12 +142,15 @@ impl<'a> Fields<'a> {
         items.into_iter().collect()
     }
 
-    /// The object itself, fit to be kept as it is; faults when a text in it has a NUL character.
-    pub(super) fn json(&self, key: &str) -> Option<Box<serde_json::value::RawValue>> {
-        self.convert(key, "must be an object without NUL characters", |value| {
-            let kept = value.is_object() && !has_nul(value);
-            kept.then(|| serde_json::value::to_raw_value(value).ok()).flatten()
-        })
+    /// The whole object as it was sent; faults when a text in it has a NUL character.
+    pub(super) fn kept(&self) -> Option<Box<RawValue>> {
+        if self.object.iter().any(|(key, value)| key.contains('\0') || has_nul(value)) {
+            let path = self.prefix.trim_end_matches('.').to_owned();
+            let must = "must not contain NUL characters".to_owned();
+            self.faults.borrow_mut().push(Fault { path, must });
+            return None;
+        }
+        to_raw_value(self.object).ok()
     }
 }
 

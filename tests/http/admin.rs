@@ -1,0 +1,29 @@
+use serde_json::json;
+
+use crate::support::{Siaga, assert_invalid, each, properties};
+
+#[test]
+fn all_boundaries_are_listed_by_code() {
+    let result = Siaga::start().result("/v1/admin");
+    assert_eq!(
+        properties(&result),
+        [json!({ "code": "ID-JB", "name": "Jawa Barat" }), json!({ "code": "ID-JK", "name": "DKI Jakarta" })]
+    );
+    assert_eq!(result["objects"]["output"]["geometries"][0]["type"], "Polygon");
+}
+
+#[test]
+fn admin_picks_one_and_geoformat_the_format() {
+    let siaga = Siaga::start();
+    assert_eq!(each(&siaga.result("/v1/admin?admin=ID-JK"), "code"), ["ID-JK"]);
+    assert_eq!(siaga.result("/v1/admin?admin=ID-AC")["objects"]["output"]["geometries"], json!([]));
+    let features = siaga.result("/v1/admin?admin=ID-JB&geoformat=geojson");
+    assert_eq!(features["features"][0]["properties"]["name"], "Jawa Barat");
+    assert_invalid(siaga.get("/v1/admin?admin=JK"), "query", &["admin"], "ID-JK");
+}
+
+#[test]
+fn a_city_is_no_parameter_of_boundaries() {
+    let siaga = Siaga::start();
+    assert_eq!(siaga.result("/v1/admin?city=whatever"), siaga.result("/v1/admin"));
+}

@@ -1,0 +1,288 @@
+use rocket::http::{Method, Status};
+use serde_json::{Value, json};
+
+use crate::support::{ADMIN_KEY, Siaga, assert_invalid, json_of, key, properties, race};
+
+/// The body of the contract's example.
+fn report() -> Value {
+    json!({
+        "text": "test card", "disaster_type": "flood",
+        "card_data": { "report_type": "flood", "flood_depth": 101 },
+        "created_at": "2016-12-19T16:00:00.011Z", "location": { "lat": -6.195, "lng": 106.805 },
+    })
+}
+
+/// The example with some members replaced; null ones are left out.
+fn report_with(changes: Value) -> Value {
+    let mut body = report();
+    let members = body.as_object_mut().unwrap();
+    members.extend(changes.as_object().unwrap().clone());
+    members.retain(|_, value| !value.is_null());
+    body
+}
+
+fn put<'c>(siaga: &'c Siaga, address: &'c str, body: &Value) -> rocket::local::blocking::LocalResponse<'c> {
+    siaga.ask(Method::Put, address, body.to_string())
+}
+
+#[test]
+fn a_card_that_exists_is_shown_in_the_envelope() {
+    let siaga = Siaga::start();
+    let response = siaga.ask(Method::Get, "/v1/cards/used-card", "");
+    assert_eq!(response.headers().get_one("Cache-Control"), Some("no-store"));
+    assert_eq!(response.headers().get_one("ETag"), None);
+    assert_eq!(
+        response.into_string().unwrap(),
+        concat!(
+            r#"{"statusCode":200,"result":{"pkey":"2","card_id":"used-card","username":"Ibu O'Neil","#,
+            r#""network":"telegram","language":"id","received":true,"report_id":"1"}}"#
+        )
+    );
+    let fresh = json_of(siaga.ask(Method::Get, "/v1/cards/fresh-card", ""));
+    assert_eq!((&fresh["result"]["received"], &fresh["result"]["report_id"]), (&json!(false), &Value::Null));
+    assert_eq!(siaga.ask(Method::Head, "/v1/cards/fresh-card", "").status(), Status::Ok);
+}
+
+#[test]
+fn a_card_that_does_not_exist_is_404_with_found_and_result() {
+    let siaga = Siaga::start();
+    let response = siaga.ask(Method::Get, "/v1/cards/unknown", "");
+    assert_eq!(response.status(), Status::NotFound);
+    let body = json_of(response);
+    assert_eq!(
+        (&body["statusCode"], &body["found"], &body["result"]),
+        (&json!(404), &json!(false), &Value::Null)
+    );
+    assert!(body.as_object().unwrap().contains_key("result"));
+    assert_eq!(siaga.ask(Method::Head, "/v1/cards/unknown", "").status(), Status::NotFound);
+}
+
+#[test]
+fn a_card_id_has_7_to_14_characters() {
+    let siaga = Siaga::start();
+    for (id, status) in [
+        ("abcdef", Status::BadRequest),
+        ("abcdefg", Status::NotFound),
+        ("abcdefghijklmn", Status::NotFound),
+        ("abcdefghijklmno", Status::BadRequest),
+        ("%C3%A9%C3%A9%C3%A9%C3%A9%C3%A9%C3%A9%C3%A9", Status::NotFound),
+        ("abc%00defg", Status::BadRequest),
+    ] {
+        let address = format!("/v1/cards/{id}");
+        for (method, body) in [(Method::Get, ""), (Method::Put, "{}")] {
+            assert_eq!(siaga.ask(method, &address, body).status(), status, "{method} {id}");
+        }
+    }
+    assert_invalid(siaga.ask(Method::Get, "/v1/cards/abc", ""), "params", &["cardId"], "7 to 14 characters");
+}
+
+#[test]
+fn success_of_a_report_is_created_true_and_the_report_is_published() {
+    let siaga = Siaga::start();
+    let response = put(&siaga, "/v1/cards/fresh-card", &report());
+    assert_eq!(response.into_string().unwrap(), r#"{"statusCode":200,"cardId":"fresh-card","created":true}"#);
+    let newest = &properties(&siaga.result("/v1/reports"))[0];
+    assert_eq!(
+        *newest,
+        json!({
+            "pkey": "9", "created_at": "2016-12-19T16:00:00.011Z", "source": "grasp", "status": "confirmed",
+            "url": "fresh-card", "image_url": null, "disaster_type": "flood",
+            "report_data": { "report_type": "flood", "flood_depth": 101 },
+            "tags": { "instance_region_code": "ID-JK", "local_area_id": "1" }, "title": "", "text": "test card",
+        })
+    );
+    let card = json_of(siaga.ask(Method::Get, "/v1/cards/fresh-card", ""));
+    assert_eq!((&card["result"]["received"], &card["result"]["report_id"]), (&json!(true), &json!("9")));
+}
+
+#[test]
+fn no_such_card_is_404_and_a_received_report_409_before_the_body_is_judged() {
+    let siaga = Siaga::start();
+    for body in [report().to_string(), "{}".to_owned(), "rubbish".to_owned()] {
+        for (id, status, message) in [
+            ("unknown", Status::NotFound, "card unknown does not exist"),
+            ("used-card", Status::Conflict, "card used-card has received its report already"),
+        ] {
+            let address = format!("/v1/cards/{id}");
+            let response = siaga.ask(Method::Put, &address, &body);
+            assert_eq!(response.status(), status, "{id} {body}");
+            let answer = json_of(response);
+            assert_eq!(
+                (&answer["statusCode"], &answer["cardId"], &answer["message"]),
+                (&json!(status.code), &json!(id), &json!(message))
+            );
+        }
+    }
+}
+
+#[test]
+fn of_200_concurrent_reports_one_is_200_and_199_are_409() {
+    let answers = race(200, Method::Put, "/v1/cards/fresh-card", |_| report());
+    let count = |status| answers.iter().filter(|(code, _)| *code == status).count();
+    assert_eq!((count(200), count(409)), (1, 199));
+}
+
+#[test]
+fn every_report_type_and_attribute_of_the_tables_is_accepted() {
+    for (disaster, data) in [
+        ("flood", json!({ "report_type": "flood", "flood_depth": 0 })),
+        ("flood", json!({ "report_type": "flood", "flood_depth": 70.5 })),
+        ("earthquake", json!({ "report_type": "road", "accessabilityFailure": 4, "condition": 0 })),
+        ("earthquake", json!({ "report_type": "structure", "structureFailure": 2.0 })),
+        ("wind", json!({ "report_type": "wind", "impact": 2 })),
+        ("haze", json!({ "report_type": "haze", "visibility": 2, "airQuality": 4 })),
+        ("fire", json!({ "report_type": "fire", "fireRadius": 12.5, "fireDistance": 0 })),
+        (
+            "fire",
+            json!({ "report_type": "fire", "fireRadius": { "lat": -6.2, "lng": 106.8 },
+            "fireLocation": { "lat": -6.2, "lng": 106.8 }, "personLocation": { "lat": -6.2, "lng": 106.8 } }),
+        ),
+        (
+            "volcano",
+            json!({ "report_type": "volcano", "volcanicSigns": 3, "evacuationNumber": 2, "evacuationArea": true }),
+        ),
+        ("volcano", json!({ "report_type": "volcano", "volcanicSigns": [0, 4, 2.0] })),
+        ("prep", json!({ "report_type": "drain" })),
+        ("prep", json!({ "report_type": "flood", "unknown": [{ "kept": null }] })),
+    ] {
+        for named in [json!(disaster), Value::Null] {
+            let siaga = Siaga::start();
+            let body = report_with(json!({ "disaster_type": named, "card_data": data }));
+            let response = put(&siaga, "/v1/cards/fresh-card", &body);
+            // A flood without its depth is one only where it is named preparedness.
+            let inferred_flood =
+                named.is_null() && data["report_type"] == "flood" && data.get("flood_depth").is_none();
+            assert_eq!(response.status().code, if inferred_flood { 400 } else { 200 }, "{body}");
+            if response.status() == Status::Ok {
+                let address = format!("/v1/reports?disaster={disaster}");
+                let all = properties(&siaga.result(&address));
+                let stored = all.iter().find(|report| report["pkey"] == "9").unwrap();
+                assert_eq!((&stored["disaster_type"], &stored["report_data"]), (&json!(disaster), &data));
+            }
+        }
+    }
+}
+
+#[test]
+fn a_wrong_report_is_400_naming_each_fault_by_its_path() {
+    let siaga = Siaga::start();
+    for (changes, keys, says) in [
+        (json!({ "card_data": null }), &["card_data"][..], "is required"),
+        (json!({ "card_data": [] }), &["card_data"], "must be an object"),
+        (json!({ "card_data": {} }), &["card_data.report_type", "card_data.flood_depth"], "is required"),
+        (json!({ "card_data": { "report_type": "flood" } }), &["card_data.flood_depth"], "is required"),
+        (
+            json!({ "card_data": { "report_type": "flood", "flood_depth": "1" } }),
+            &["card_data.flood_depth"],
+            "number of 0 or more",
+        ),
+        (
+            json!({ "card_data": { "report_type": "flood", "flood_depth": -1 } }),
+            &["card_data.flood_depth"],
+            "number of 0 or more",
+        ),
+        (
+            json!({ "card_data": { "report_type": "wind", "flood_depth": 1 } }),
+            &["card_data.report_type"],
+            "one of [flood]",
+        ),
+        (
+            json!({ "card_data": { "report_type": "flood", "flood_depth": 1, "x": "a\u{0}" } }),
+            &["card_data"],
+            "NUL",
+        ),
+        (json!({ "disaster_type": "storm" }), &["disaster_type"], "one of [flood, "),
+        (json!({ "disaster_type": 5 }), &["disaster_type"], "one of [flood, "),
+        (
+            json!({ "disaster_type": "prep", "card_data": { "report_type": "road" } }),
+            &["card_data.report_type"],
+            "one of [drain, ",
+        ),
+        (
+            json!({ "disaster_type": null, "card_data": { "report_type": "storm" } }),
+            &["card_data.report_type"],
+            "one of [flood, road, ",
+        ),
+        (json!({ "created_at": null }), &["created_at"], "is required"),
+        (json!({ "created_at": "2016-12-19T16:00:00" }), &["created_at"], "offset"),
+        (json!({ "created_at": 1 }), &["created_at"], "text"),
+        (json!({ "location": null }), &["location"], "is required"),
+        (json!({ "location": { "lat": 91, "lng": 0 } }), &["location"], "lat from -90 to 90"),
+        (json!({ "location": { "lat": "1", "lng": 0 } }), &["location"], "lng from -180 to 180"),
+        (json!({ "location": [106.8, -6.2] }), &["location"], "object"),
+        (json!({ "text": 5 }), &["text"], "text"),
+        (json!({ "text": "a\u{0}b" }), &["text"], "NUL"),
+        (json!({ "image_id": {} }), &["image_id"], "text"),
+    ] {
+        let body = report_with(changes);
+        assert_invalid(put(&siaga, "/v1/cards/fresh-card", &body), "body", keys, says);
+    }
+    for (attribute, wrong, says) in [
+        ("accessabilityFailure", json!(5), "0 to 4"),
+        ("condition", json!(-1), "0 to 4"),
+        ("structureFailure", json!(3), "0 to 2"),
+        ("impact", json!(1.5), "0 to 2"),
+        ("visibility", json!("1"), "0 to 2"),
+        ("airQuality", json!(true), "0 to 4"),
+        ("evacuationNumber", json!([1]), "0 to 2"),
+        ("fireRadius", json!({ "lat": 1 }), "lat and lng"),
+        ("fireRadius", json!(-1), "0 or more"),
+        ("fireDistance", json!("far"), "0 or more"),
+        ("fireLocation", json!(1), "lat"),
+        ("personLocation", json!({ "lat": 99, "lng": 0 }), "lat"),
+        ("volcanicSigns", json!([1, 5]), "array"),
+        ("volcanicSigns", json!("1"), "array"),
+        ("evacuationArea", json!(1), "true or false"),
+    ] {
+        let data = json!({ "report_type": "flood", "flood_depth": 1, attribute: wrong });
+        let path = format!("card_data.{attribute}");
+        let body = report_with(json!({ "card_data": data }));
+        assert_invalid(put(&siaga, "/v1/cards/fresh-card", &body), "body", &[&path], says);
+    }
+    let all = put(&siaga, "/v1/cards/fresh-card", &json!({ "card_data": { "impact": 9 }, "text": 1 }));
+    let keys = ["card_data.impact", "card_data.report_type", "created_at", "location", "text"];
+    assert_invalid(all, "body", &keys, "; ");
+    let card = json_of(siaga.ask(Method::Get, "/v1/cards/fresh-card", ""));
+    assert_eq!(card["result"]["received"], false, "a wrong report does not use up the card");
+}
+
+#[test]
+fn a_report_outside_everything_has_null_tags() {
+    let siaga = Siaga::start();
+    let body = report_with(json!({ "location": { "lat": 1, "lng": 2 } }));
+    assert_eq!(put(&siaga, "/v1/cards/fresh-card", &body).status(), Status::Ok);
+    let tags = &properties(&siaga.result("/v1/reports"))[0]["tags"];
+    assert_eq!(*tags, json!({ "instance_region_code": null, "local_area_id": null }));
+}
+
+#[test]
+fn a_card_is_made_with_an_id_that_can_be_used() {
+    let siaga = Siaga::start();
+    let body = json!({ "username": "a 'quoted' name", "network": "telegram", "language": "en", "network_data": { "chat": 7 } });
+    let answer = json_of(siaga.ask(Method::Post, "/v1/cards", body.to_string()));
+    assert_eq!(answer["created"], true);
+    let id = answer["cardId"].as_str().unwrap();
+    assert!((7..=14).contains(&id.len()));
+    let address = format!("/v1/cards/{id}");
+    let card = json_of(siaga.ask(Method::Get, &address, ""));
+    assert_eq!(
+        (&card["result"]["username"], &card["result"]["received"]),
+        (&json!("a 'quoted' name"), &json!(false))
+    );
+    assert_eq!(put(&siaga, &address, &report()).status(), Status::Ok);
+}
+
+#[test]
+fn a_card_needs_a_username_a_network_and_a_language() {
+    let siaga = Siaga::start();
+    let make =
+        |body: Value| siaga.client.post("/v1/cards").header(key(ADMIN_KEY)).body(body.to_string()).dispatch();
+    assert_invalid(make(json!({})), "body", &["username", "network", "language"], "is required");
+    let body = json!({ "username": "", "network": 5, "language": "x".repeat(256), "network_data": [] });
+    assert_invalid(
+        make(body),
+        "body",
+        &["username", "network", "language", "network_data"],
+        "1 to 255 characters",
+    );
+}

@@ -1,0 +1,100 @@
+use rocket::http::{Method, Status};
+use serde_json::{Value, json};
+
+use crate::support::{KEY, Siaga, assert_invalid, json_of, key, properties, race};
+
+/// The body of the contract's example.
+fn post(post_id: Value) -> Value {
+    json!({
+        "post_id": post_id, "created_at": "2016-12-19T16:00:00.011Z", "image_url": "http://myimg",
+        "partner_city": "jabodetabek", "disaster_type": "flood", "text": "A big flood",
+        "location": { "lat": -6.195, "lng": 106.805 },
+    })
+}
+
+#[test]
+fn a_new_post_creates_its_report_and_a_stored_one_does_not() {
+    let siaga = Siaga::start();
+    let send =
+        || siaga.ask(Method::Post, "/v1/feeds/partner", post(json!(1234)).to_string()).into_string().unwrap();
+    assert_eq!(send(), r#"{"post_id":1234,"created":true}"#);
+    assert_eq!(
+        send(),
+        r#"{"post_id":1234,"created":false,"message":"1234 already exists in reports table"}"#
+    );
+    let newest = &properties(&siaga.result("/v1/reports"))[0];
+    assert_eq!(
+        *newest,
+        json!({
+            "pkey": "9", "created_at": "2016-12-19T16:00:00.011Z", "source": "partner", "status": "confirmed",
+            "url": null, "image_url": "http://myimg", "disaster_type": "flood", "report_data": null,
+            "tags": { "instance_region_code": "ID-JK", "local_area_id": "1" }, "title": "", "text": "A big flood",
+        })
+    );
+}
+
+#[test]
+fn put_is_the_same_as_post_on_either_address() {
+    let siaga = Siaga::start();
+    for (method, address, created) in [
+        (Method::Put, "/v1/feeds/partner", true),
+        (Method::Put, "/v1/feeds", false),
+        (Method::Post, "/v1/feeds/partner", false),
+    ] {
+        let answer = json_of(siaga.ask(method, address, post(json!(1)).to_string()));
+        assert_eq!(answer["created"], created, "{method} {address}");
+    }
+}
+
+#[test]
+fn of_200_concurrent_posts_over_10_ids_10_are_created() {
+    let answers = race(200, Method::Post, "/v1/feeds/partner", |number| post(json!(number % 10)));
+    assert!(answers.iter().all(|(status, _)| *status == 200));
+    assert_eq!(answers.iter().filter(|(_, answer)| answer["created"] == true).count(), 10);
+}
+
+#[test]
+fn a_wrong_post_is_400_naming_each_fault() {
+    let siaga = Siaga::start();
+    for (member, wrong, says) in [
+        ("post_id", json!("1"), "whole number"),
+        ("post_id", json!(1.5), "whole number"),
+        ("post_id", Value::Null, "is required"),
+        ("created_at", json!("yesterday"), "YYYY-MM-DD"),
+        ("title", json!(1), "text"),
+        ("text", json!([]), "text"),
+        ("image_url", json!(1), "text"),
+        ("partner_city", json!("jakarta"), "one of [jabodetabek, bandung, surabaya]"),
+        ("partner_city", Value::Null, "is required"),
+        ("disaster_type", json!("wind"), "one of [flood]"),
+        ("disaster_type", Value::Null, "is required"),
+        ("location", json!({ "lat": 0 }), "lat from -90 to 90"),
+    ] {
+        let mut body = post(json!(1));
+        body[member] = wrong;
+        assert_invalid(
+            siaga.ask(Method::Post, "/v1/feeds/partner", body.to_string()),
+            "body",
+            &[member],
+            says,
+        );
+    }
+    let all = ["post_id", "created_at", "partner_city", "disaster_type", "location"];
+    assert_invalid(siaga.ask(Method::Post, "/v1/feeds/partner", "{}"), "body", &all, "is required");
+}
+
+#[test]
+fn the_feeds_are_listed_for_those_who_may_send() {
+    let siaga = Siaga::start();
+    let response = siaga.ask(Method::Get, "/v1/feeds", "");
+    assert_eq!(response.headers().get_one("Cache-Control"), Some("no-store"));
+    assert_eq!(
+        json_of(response),
+        json!({ "statusCode": 200, "result": [
+            { "feed": "partner", "cities": ["jabodetabek", "bandung", "surabaya"], "disaster_types": ["flood"] },
+        ] })
+    );
+    assert_eq!(siaga.get("/v1/feeds").status(), Status::Forbidden);
+    let other = siaga.client.get("/v1/feeds").header(key(KEY)).dispatch();
+    assert_eq!(other.status(), Status::Forbidden);
+}

@@ -1,0 +1,124 @@
+use rocket::http::{Method, Status};
+use serde_json::{Value, json};
+
+use crate::support::{KEY, OTHER_KEY, Siaga, assert_invalid, each, json_of, key, properties};
+
+fn gauge() -> Value {
+    json!({
+        "gaugeid": "TMA00003", "gaugenameid": "Pos Depok", "location": { "lat": -6.19, "lng": 106.81 },
+        "observations": [
+            { "observed_at": "2016-12-19T22:00:00+07:00", "level": 130.5, "alert": 2, "label": "SIAGA II " },
+            { "observed_at": "2016-12-19T16:00:00.500Z", "level": -3, "alert": 4 },
+        ],
+    })
+}
+
+#[test]
+fn the_readings_of_the_last_hour_are_listed_by_default() {
+    let result = Siaga::start().result("/v1/floodgauges");
+    assert_eq!(
+        properties(&result),
+        [
+            json!({ "gaugeid": "TMA00001", "gaugenameid": "Bendung Katulampa", "observations": [
+                { "f1": "2016-12-19T15:08:52+00:00", "f2": 30, "f3": 4, "f4": "SIAGA IV" },
+                { "f1": "2016-12-19T16:03:52+00:00", "f2": 40.5, "f3": 4, "f4": "SIAGA IV" },
+            ] }),
+            json!({ "gaugeid": "TMA00002", "gaugenameid": "Waduk", "observations": [
+                { "f1": "2016-12-19T15:58:52+00:00", "f2": -165, "f3": 4, "f4": "SIAGA IV" },
+            ] }),
+        ]
+    );
+    assert_eq!(result["objects"]["output"]["geometries"][0]["coordinates"], json!([0, 0]));
+}
+
+#[test]
+fn admin_and_city_take_the_province_only() {
+    let siaga = Siaga::start();
+    for query in ["admin=ID-JK", "city=ID-JK", "admin=ID-JK&city=ID-JK"] {
+        assert_eq!(
+            each(&siaga.result(&format!("/v1/floodgauges?{query}")), "gaugeid"),
+            ["TMA00001"],
+            "{query}"
+        );
+    }
+    for key in ["admin", "city"] {
+        let address = format!("/v1/floodgauges?{key}=jbd");
+        assert_invalid(siaga.get(&address), "query", &[key], "one of [ID-JK]");
+    }
+}
+
+#[test]
+fn timeperiod_widens_the_window_and_geoformat_picks_the_format() {
+    let siaga = Siaga::start();
+    let day = siaga.result("/v1/floodgauges?timeperiod=86400");
+    assert_eq!(each(&day, "gaugeid"), ["TMA00001", "TMA00002", "TMA00003"]);
+    let features = siaga.result("/v1/floodgauges?geoformat=geojson");
+    assert_eq!(features["features"][0]["properties"]["gaugeid"], "TMA00001");
+    assert_invalid(siaga.get("/v1/floodgauges?timeperiod=604801"), "query", &["timeperiod"], "604800");
+    assert_invalid(siaga.get("/v1/floodgauges?format=xml"), "query", &["format"], "one of [json]");
+}
+
+#[test]
+fn readings_are_stored_once_however_often_they_are_sent() {
+    let siaga = Siaga::start();
+    for _ in 0..2 {
+        let request = siaga.client.put("/v1/floodgauges").header(key(OTHER_KEY));
+        let answer = request.body(gauge().to_string()).dispatch().into_string().unwrap();
+        assert_eq!(answer, r#"{"gaugeid":"TMA00003","stored":2,"updated":true}"#);
+    }
+    let listed = &properties(&siaga.result("/v1/floodgauges?timeperiod=7200"))[2];
+    assert_eq!(
+        listed["observations"],
+        json!([
+            { "f1": "2016-12-19T15:00:00+00:00", "f2": 130.5, "f3": 2, "f4": "SIAGA II " },
+            { "f1": "2016-12-19T16:00:00.500+00:00", "f2": -3, "f3": 4, "f4": "SIAGA IV" },
+        ])
+    );
+}
+
+#[test]
+fn storing_needs_its_scope() {
+    let siaga = Siaga::start();
+    let put = |credential: &str| {
+        siaga.client.put("/v1/floodgauges").header(key(credential)).body("{}").dispatch().status()
+    };
+    assert_eq!((put(KEY), put("wrong")), (Status::Forbidden, Status::Forbidden));
+    assert_eq!(put(OTHER_KEY), Status::BadRequest);
+}
+
+#[test]
+fn a_wrong_gauge_is_400_naming_each_fault_by_its_path() {
+    let siaga = Siaga::start();
+    let put = |body: &Value| {
+        siaga.client.put("/v1/floodgauges").header(key(OTHER_KEY)).body(body.to_string()).dispatch()
+    };
+    for (pointer, wrong, path, says) in [
+        ("/gaugeid", json!(5), "gaugeid", "text"),
+        ("/gaugenameid", json!(""), "gaugenameid", "1 to 255"),
+        ("/location", json!({}), "location", "lat"),
+        ("/observations", json!({}), "observations", "array"),
+        ("/observations/1", json!(5), "observations.1", "object"),
+        ("/observations/0/observed_at", json!("x"), "observations.0.observed_at", "YYYY"),
+        ("/observations/0/level", json!("high"), "observations.0.level", "number"),
+        ("/observations/1/level", Value::Null, "observations.1.level", "is required"),
+        ("/observations/0/alert", json!(5), "observations.0.alert", "one of [1, 2, 3, 4]"),
+        ("/observations/0/alert", json!(-1), "observations.0.alert", "one of [1, 2, 3, 4]"),
+        ("/observations/0/label", json!(1), "observations.0.label", "text"),
+    ] {
+        let mut body = gauge();
+        *body.pointer_mut(pointer).unwrap() = wrong;
+        assert_invalid(put(&body), "body", &[path], says);
+    }
+    let mut several = gauge();
+    several["observations"] = json!([{ "alert": 9 }, { "level": "x" }]);
+    let keys = [
+        "observations.0.observed_at",
+        "observations.0.level",
+        "observations.0.alert",
+        "observations.1.observed_at",
+        "observations.1.level",
+        "observations.1.alert",
+    ];
+    assert_invalid(put(&several), "body", &keys, "; ");
+    assert_eq!(json_of(siaga.ask(Method::Get, "/v1/floodgauges", ""))["statusCode"], 200);
+}
