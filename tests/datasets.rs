@@ -5,7 +5,7 @@ use std::path::Path;
 
 use siaga::conformance::fixture;
 use siaga::datasets::Dataset;
-use siaga::model::FloodState;
+use siaga::model::{FloodState, InfrastructureKind};
 
 const AREAS: &str = r#"{"type":"FeatureCollection","features":[
 {"type":"Feature","properties":{"area_id":"7","geom_id":"31","area_name":"RW 01","parent_name":"GROGOL","city_name":"JAKARTA","instance_region_code":"ID-JK","city":"jbd"},"geometry":{"type":"Polygon","coordinates":[[[0,0],[0,1],[1,1],[1,0],[0,0]]]}},
@@ -196,4 +196,110 @@ fn a_wrong_state_is_named_by_file_line_and_reason() {
     );
     let headless = error(&[("flood_states.csv", b"area,state,changed_at\n7,2,2016-12-19T00:00:00Z\n")]);
     assert_eq!(headless, "flood_states.csv, line 1: the column area_id is missing");
+}
+
+const INFRASTRUCTURE: &str = r#"{"type":"FeatureCollection","features":[
+{"type":"Feature","properties":{"type":"pumps","name":"PA","tags":{"instance_region_code":"ID-JK","local_area_id":"769"}},"geometry":{"type":"Point","coordinates":[5,5,12.5]}},
+{"type":"Feature","properties":{"type":"waterways","name":"Kali"},"geometry":{"type":"LineString","coordinates":[[0.5,0.2],[9,9]]}}
+]}"#;
+const GAUGES: &str = r#"{"type":"FeatureCollection","features":[
+{"type":"Feature","properties":{"gaugeid":"TMA2","gaugenameid":"B","instance_region_code":"ID-JK"},"geometry":{"type":"Point","coordinates":[1,1]}},
+{"type":"Feature","properties":{"gaugeid":"TMA1","gaugenameid":"A"},"geometry":{"type":"Point","coordinates":[2,2]}}
+]}"#;
+const READINGS: &str = "gaugeid,observed_at,level,alert,label
+TMA2,2016-12-19T10:00:00Z,-12.5,1,SIAGA I !
+TMA1,2016-12-19T10:00:00+0700,30,4,
+";
+const REPORTS: &str = r#"{"type":"FeatureCollection","features":[
+{"type":"Feature","properties":{"pkey":"17","created_at":"2016-12-19T10:00:00Z","source":"grasp","status":"confirmed","url":"abcdefg","image_url":null,"disaster_type":"flood","report_data":{"report_type":"flood","flood_depth":5},"tags":{"instance_region_code":null,"local_area_id":"3"},"title":"","text":"line\nline"},"geometry":{"type":"Point","coordinates":[0.5,0.2]}},
+{"type":"Feature","properties":{"created_at":"2016-12-18T10:00:00Z","source":"partner","disaster_type":"wind"},"geometry":{"type":"Point","coordinates":[0.5,0.2]}}
+]}"#;
+
+#[test]
+fn a_folder_gives_infrastructure_gauges_and_reports() {
+    let files = [
+        ("areas.geojson", AREAS.as_bytes()),
+        ("infrastructure.geojson", INFRASTRUCTURE.as_bytes()),
+        ("gauges.geojson", GAUGES.as_bytes()),
+        ("gauge_readings.csv", READINGS.as_bytes()),
+        ("reports.geojson", REPORTS.as_bytes()),
+    ];
+    let dataset = load(&files).unwrap();
+    let [pump, river] = &dataset.infrastructure[..] else { panic!("two") };
+    assert_eq!((pump.kind, pump.tags.local_area_id.unwrap().number()), (InfrastructureKind::Pumps, 769));
+    assert_eq!(river.tags.local_area_id.unwrap().number(), 7, "located where it begins");
+    let [a, b] = &dataset.gauges[..] else { panic!("two") };
+    assert_eq!((a.gauge.id.as_str(), &*a.observations[0].label), ("TMA1", "SIAGA IV"));
+    assert_eq!((b.observations[0].level, &*b.observations[0].label), (-12.5, "SIAGA I !"));
+    let [flood, wind] = &dataset.reports[..] else { panic!("two") };
+    assert_eq!((flood.key.number(), wind.key.number()), (17, 18), "counted on from the highest");
+    assert_eq!(flood.tags.local_area_id.unwrap().number(), 3, "as the file has it");
+    assert_eq!(wind.tags.local_area_id.unwrap().number(), 7, "located");
+    assert_eq!(
+        flood.content.report_data.as_ref().unwrap().get(),
+        r#"{"report_type":"flood","flood_depth":5}"#
+    );
+    assert_eq!((&*flood.content.text, &*wind.content.text), ("line\nline", ""));
+}
+
+#[test]
+fn a_wrong_row_of_the_other_files_is_named_by_file_line_and_reason() {
+    for (file, content, from, to, line, reason) in [
+        (
+            "infrastructure.geojson",
+            INFRASTRUCTURE,
+            "pumps",
+            "dams",
+            2,
+            "type must be one of [floodgates, pumps, waterways]",
+        ),
+        (
+            "infrastructure.geojson",
+            INFRASTRUCTURE,
+            "\"769\"",
+            "769",
+            2,
+            "tags.local_area_id must be a string",
+        ),
+        (
+            "infrastructure.geojson",
+            INFRASTRUCTURE,
+            "\"769\"",
+            "\"x\"",
+            2,
+            "tags.local_area_id must be a whole number",
+        ),
+        ("infrastructure.geojson", INFRASTRUCTURE, ",[9,9]]", "]", 3, "a line of less than 2 positions"),
+        ("gauges.geojson", GAUGES, "TMA1", "TMA2", 3, "gaugeid TMA2 occurs already"),
+        ("gauges.geojson", GAUGES, "\"A\"", "\"\"", 3, "gaugenameid is missing"),
+        ("gauges.geojson", GAUGES, "[2,2]", "[2,91]", 3, "no longitude and latitude"),
+        ("gauge_readings.csv", READINGS, "TMA1", "TMA3", 3, "gaugeid \"TMA3\" is not in gauges.geojson"),
+        ("gauge_readings.csv", READINGS, ",30,", ",deep,", 3, "level must be a number"),
+        ("gauge_readings.csv", READINGS, ",30,", ",NaN,", 3, "level must be a number"),
+        ("gauge_readings.csv", READINGS, ",4,", ",5,", 3, "alert must be one of [1, 2, 3, 4]"),
+        ("gauge_readings.csv", READINGS, "10:00:00+0700", "10:00", 3, "observed_at must be a time"),
+        ("gauge_readings.csv", READINGS, "observed_at", "time", 1, "the column observed_at is missing"),
+        ("reports.geojson", REPORTS, "\"17\"", "\"0\"", 2, "pkey must be a whole number from 1"),
+        (
+            "reports.geojson",
+            REPORTS,
+            "{\"created_at\":\"2016-12-18",
+            "{\"pkey\":17,\"created_at\":\"2016-12-18",
+            3,
+            "pkey is that of line 2 already",
+        ),
+        ("reports.geojson", REPORTS, "wind", "storm", 3, "disaster_type must be one of [flood, "),
+        ("reports.geojson", REPORTS, "\"partner\"", "\"\"", 3, "source is missing"),
+        ("reports.geojson", REPORTS, "2016-12-18T10:00:00Z", "yesterday", 3, "created_at must be a time"),
+        ("reports.geojson", REPORTS, "line\\nline", "a\\u0000", 2, "text must be a text without NUL"),
+    ] {
+        assert!(content.contains(from), "{file} {from}");
+        let changed = content.replacen(from, to, 1);
+        let mut files = vec![("areas.geojson", AREAS.as_bytes()), ("gauges.geojson", GAUGES.as_bytes())];
+        files.retain(|(name, _)| *name != file);
+        files.push((file, changed.as_bytes()));
+        let error = error(&files);
+        assert!(error.starts_with(&format!("{file}, line {line}: ")), "{to}: {error}");
+        assert!(error.contains(reason), "{to}: {error}");
+    }
 }
