@@ -1,7 +1,6 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use oasiscap::v1dot2::Alert;
 use quick_xml::Reader;
 use quick_xml::events::Event;
 use siaga::conformance::fixture::{self, id};
@@ -53,10 +52,10 @@ fn texts(document: &str, name: &str) -> Vec<String> {
     }
 }
 
-/// The alerts of a feed, read by another implementation of CAP.
-fn alerts(feed: &str) -> Vec<Alert> {
+/// The alerts of a feed, each a document of its own.
+fn alerts(feed: &str) -> Vec<&str> {
     let alerts = feed.split("<content type=\"text/xml\">").skip(1);
-    alerts.map(|rest| rest.split("</content>").next().unwrap().parse().unwrap()).collect()
+    alerts.map(|rest| rest.split("</content>").next().unwrap()).collect()
 }
 
 #[test]
@@ -89,7 +88,7 @@ fn the_example_of_the_interface_comes_out_as_documented() {
 fn areas_with_a_hole_and_in_parts_are_in_the_feed_with_their_outer_rings() {
     let feed = text(encoded(&Cap::default(), &fixture::layer(&[(5, 3), (10, 4)])));
     let alerts = alerts(&feed);
-    let polygons: Vec<usize> = alerts.iter().map(|alert| alert.info[0].areas[0].polygons.len()).collect();
+    let polygons: Vec<usize> = alerts.iter().map(|alert| texts(alert, "polygon").len()).collect();
     assert_eq!(polygons, [1, 2]);
     for polygon in texts(&feed, "polygon") {
         let pairs: Vec<&str> = polygon.split(' ').collect();
@@ -111,7 +110,7 @@ fn names_are_data_whatever_they_hold() {
     {
         let feed = feed_of(name, "P & <Q>, R");
         let [alert] = &alerts(&feed)[..] else { panic!("{name:?}") };
-        let identifier = alert.identifier.to_string();
+        let [identifier] = &texts(alert, "identifier")[..] else { panic!("{name:?}") };
         assert!(!identifier.contains([' ', ',', '<', '&']), "{identifier}");
         let id = &texts(&feed, "id")[1];
         assert!(id.is_ascii() && !id.contains([' ', '<', '"', '\\', '^', '`', '{', '|', '}']), "{id}");

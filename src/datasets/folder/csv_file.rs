@@ -3,7 +3,7 @@ use std::path::Path;
 use csv::Position;
 use serde::de::DeserializeOwned;
 
-use super::{Fault, line_at, text_of};
+use super::{Fault, Lines, text_of};
 use crate::datasets::DatasetError;
 
 /// A row of a file as it stands there, all of it text.
@@ -29,22 +29,24 @@ fn items<R: Row, T>(text: &str, mut make: impl FnMut(R) -> Result<T, String>) ->
     if let Some(missing) = R::COLUMNS.iter().find(|&&column| !headers.iter().any(|known| known == column)) {
         return Err(Fault { line: 1, reason: format!("the column {missing} is missing") });
     }
+    let mut lines = Lines::of(text.as_bytes());
     let mut items = Vec::new();
     for record in reader.records() {
-        let record = record.map_err(|error| fault(line(text, error.position()), error))?;
-        let line = line(text, record.position());
+        let record = record.map_err(|error| fault(lines.at(beginning(text, error.position())), error))?;
+        let line = lines.at(beginning(text, record.position()));
         let row: R = record.deserialize(Some(&headers)).map_err(|error| fault(line, error))?;
         items.push(make(row).map_err(|reason| Fault { line, reason })?);
     }
     Ok(items)
 }
 
-/// The line a row begins on. The reader's own count stops before the line breaks that end the row before.
-fn line(text: &str, position: Option<&Position>) -> u64 {
+/// Where a row begins. The reader's own position, and its count of lines, stand before the line breaks that end the
+/// row before.
+fn beginning(text: &str, position: Option<&Position>) -> usize {
     let offset = position.map_or(0, |position| position.byte() as usize);
     let rest = text.get(offset..).unwrap_or_default();
     let breaks = rest.len() - rest.trim_start_matches(['\r', '\n']).len();
-    line_at(&text.as_bytes()[..offset + breaks])
+    offset + breaks
 }
 
 fn fault(line: u64, error: csv::Error) -> Fault {

@@ -4,7 +4,7 @@ use geojson::{JsonObject, JsonValue};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::{Fault, line_at, text_of};
+use super::{Fault, Lines, text_of};
 use crate::datasets::DatasetError;
 use crate::model::Timestamp;
 
@@ -41,14 +41,11 @@ fn items<T>(text: &str, mut make: impl FnMut(&Row) -> Result<T, String>) -> Resu
         let reason = format!("type must be FeatureCollection, not {:?}", collection.kind);
         return Err(Fault { line: 1, reason });
     }
-    let mut line = 1;
-    let mut seen = 0;
+    let mut lines = Lines::of(text.as_bytes());
     let mut items = Vec::with_capacity(collection.features.len());
     for raw in collection.features {
         // The raw value is a part of `text`: its address tells where it stands.
-        let offset = raw.get().as_ptr().addr() - text.as_ptr().addr();
-        line += line_at(&text.as_bytes()[seen..offset]) - 1;
-        seen = offset;
+        let line = lines.at(raw.get().as_ptr().addr() - text.as_ptr().addr());
         let fault = |reason| Fault { line, reason };
         let feature = raw.get().parse().map_err(|error: geojson::Error| fault(error.to_string()))?;
         items.push(make(&Row { line, feature }).map_err(fault)?);

@@ -7,6 +7,7 @@ mod gauges;
 mod geojson_file;
 mod geometry;
 mod infrastructure;
+mod lines;
 mod regions;
 mod reports;
 mod tags;
@@ -15,6 +16,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use self::lines::Lines;
 use super::{Dataset, DatasetError};
 use crate::model::{Locator, Timestamp};
 
@@ -46,18 +48,13 @@ fn text_of(path: &Path) -> Result<Option<String>, DatasetError> {
         Err(source) => return Err(DatasetError::Unreadable { path: path.to_owned(), source }),
     };
     let text = String::from_utf8(bytes).map_err(|error| {
-        let valid = &error.as_bytes()[..error.utf8_error().valid_up_to()];
-        Fault { line: line_at(valid), reason: "is not UTF-8".to_owned() }.in_file(path)
+        let line = Lines::of(error.as_bytes()).at(error.utf8_error().valid_up_to());
+        Fault { line, reason: "is not UTF-8".to_owned() }.in_file(path)
     })?;
     Ok(Some(match text.strip_prefix('\u{feff}') {
         Some(rest) => rest.to_owned(),
         None => text,
     }))
-}
-
-/// The number of the line that follows after `before`, from 1.
-fn line_at(before: &[u8]) -> u64 {
-    1 + before.iter().map(|&byte| u64::from(byte == b'\n')).sum::<u64>()
 }
 
 /// What is wrong with a row, before the file is named.

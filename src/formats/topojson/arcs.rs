@@ -2,8 +2,8 @@ use std::ops::Range;
 
 use rustc_hash::FxHashMap;
 
+use super::arc_index::ArcIndex;
 use super::chains::{Chain, ChainKind, Chains, NodeId};
-use super::topology::ArcIndex;
 
 /// The arcs of a topology: pieces of chains, each kept once.
 #[derive(Debug, Default)]

@@ -9,6 +9,7 @@
 //! 4. `arcs`: lines and rings are cut there, and equal pieces kept once, in whichever direction;
 //! 5. `document`: the topology is written, arcs as differences.
 
+mod arc_index;
 mod arcs;
 mod chains;
 mod document;
@@ -18,8 +19,9 @@ mod topology;
 
 use serde::{Deserialize, Serialize};
 
+pub use self::arc_index::ArcIndex;
 pub use self::grid::{Grid, Node};
-pub use self::topology::{ArcIndex, Shape, Topology};
+pub use self::topology::{Shape, Topology};
 use super::{Container, EncodeContext, EncodeError, Format};
 use crate::model::{Layer, LayerKind};
 
