@@ -6,11 +6,11 @@ use geo::{Coord, Intersects};
 use proptest::prelude::*;
 use siaga::conformance::fixture::{areas, now, place, regions};
 use siaga::datasets::Dataset;
-use siaga::model::{Area, AreaSet, Locator, Position, Region, Tags};
+use siaga::model::{Area, AreaId, AreaSet, Locator, Position, Region, Tags};
 
 fn located(locator: &Locator, x: f64, y: f64) -> (Option<u64>, Option<String>) {
     let Tags { instance_region_code, local_area_id } = locator.locate(place(x, y));
-    (local_area_id.map(|id| id.number()), instance_region_code.map(String::from))
+    (local_area_id.map(AreaId::number), instance_region_code.map(String::from))
 }
 
 fn fixture() -> Locator {

@@ -9,7 +9,7 @@ use rocket::tokio;
 
 use super::{FreshStore, open};
 use crate::conformance::fixture::{cards, content, place};
-use crate::model::{AreaSelector, CardId, DisasterType};
+use crate::model::{AreaId, AreaSelector, CardId, DisasterType};
 use crate::stores::{ReportQuery, Resource, Store, StoreError, Window};
 
 fn card(id: &str) -> CardId {
@@ -51,7 +51,7 @@ pub async fn a_card_report_is_published_with_its_tags_and_marks_the_card(fresh: 
     let sent = content(DisasterType::Flood, 1, place(1.5, 0.5));
     let report = store.receive_card_report(&card("fresh-card"), sent).await.unwrap();
     assert_eq!(report.key.number(), 9, "the next after all others");
-    assert_eq!(report.tags.local_area_id.map(|id| id.number()), Some(2));
+    assert_eq!(report.tags.local_area_id.map(AreaId::number), Some(2));
     assert_eq!(report.tags.instance_region_code.as_deref(), Some("ID-JK"));
     assert_eq!(store.card(&card("fresh-card")).await.unwrap().report, Some(report.key));
     let found = store.report(report.key).await.unwrap();

@@ -1,5 +1,6 @@
 //! What residents reported in the last hours: every disaster, by cards and by the partner feed.
 
+use std::collections::HashMap;
 use std::time::Duration;
 
 use geo::Centroid;
@@ -8,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::noise::noise;
 use crate::model::{
-    AreaSet, CARD_SOURCE, Card, CardHolder, DisasterType, FloodChange, Locator, Position, Report,
+    AreaId, AreaSet, CARD_SOURCE, Card, CardHolder, DisasterType, FloodChange, Locator, Position, Report,
     ReportContent, ReportKey, Timestamp,
 };
 
@@ -117,10 +118,10 @@ pub(super) fn cards(reports: &[Report]) -> Vec<Card> {
 
 /// The middles of the areas flooded now.
 fn flooded(areas: &AreaSet, log: &[FloodChange]) -> Vec<Position> {
-    let of_area = |id| log.iter().rev().find(|change| change.area == id);
+    let states: HashMap<AreaId, _> = log.iter().map(|change| (change.area, change.state)).collect();
     areas
         .iter()
-        .filter(|area| of_area(area.id).is_some_and(|change| change.state.is_some()))
+        .filter(|area| states.get(&area.id).copied().flatten().is_some())
         .filter_map(|area| {
             let middle = area.outline.centroid()?;
             Position::new(middle.x(), middle.y())
