@@ -71,7 +71,11 @@ struct Validation<'a> {
 ///
 /// The cause of a failure of ours is logged with the id of the request and never told.
 #[derive(Clone, Debug)]
-pub struct Problem(Arc<Details>);
+pub struct Problem {
+    details: Arc<Details>,
+    /// What the errors of cards carry besides.
+    card: Option<CardError>,
+}
 
 #[derive(Debug)]
 struct Details {
@@ -79,21 +83,19 @@ struct Details {
     message: String,
     validation: Option<(Source, Vec<String>)>,
     header: Option<(&'static str, String)>,
-    /// What the errors of cards carry besides.
-    card: Option<CardError>,
     cause: Option<Box<dyn Error + Send + Sync>>,
 }
 
 impl Details {
     fn new(status: Status, message: impl Into<String>) -> Self {
         let message = message.into();
-        Self { status, message, validation: None, header: None, card: None, cause: None }
+        Self { status, message, validation: None, header: None, cause: None }
     }
 }
 
 impl From<Details> for Problem {
     fn from(details: Details) -> Self {
-        Self(Arc::new(details))
+        Self { details: Arc::new(details), card: None }
     }
 }
 
@@ -113,10 +115,16 @@ impl Problem {
         Details { validation: Some((source, keys)), ..Details::new(Status::BadRequest, message) }.into()
     }
 
-    /// 400: the body is wrong in each of these ways.
+    /// 400: the body is wrong in each of these ways, of which the answer tells the first 50.
     pub fn faults(faults: &[Fault]) -> Self {
-        let message: Vec<_> = faults.iter().map(ToString::to_string).collect();
-        let keys: Vec<_> = faults.iter().map(|fault| fault.path.as_str()).collect();
+        // A body of a hundred kilobytes can have faults for megabytes.
+        const MOST: usize = 50;
+        let (told, rest) = faults.split_at(faults.len().min(MOST));
+        let mut message: Vec<String> = told.iter().map(ToString::to_string).collect();
+        if !rest.is_empty() {
+            message.push(format!("and {} more", rest.len()));
+        }
+        let keys: Vec<_> = told.iter().map(|fault| fault.path.as_str()).collect();
         Self::bad_request(Source::Body, &keys, message.join("; "))
     }
 
@@ -142,18 +150,13 @@ impl Problem {
     /// The same failure, with the card a change was about.
     #[must_use]
     pub fn about_card(self, id: &CardId) -> Self {
-        self.with_card(CardError::Change { card_id: id.clone() })
+        Self { card: Some(CardError::Change { card_id: id.clone() }), ..self }
     }
 
     /// The same failure, as the answer to a card that was asked for says it.
     #[must_use]
     pub fn for_card_reader(self) -> Self {
-        self.with_card(CardError::Read { found: false, result: () })
-    }
-
-    fn with_card(self, card: CardError) -> Self {
-        // Whoever makes a problem holds the only reference to it.
-        Arc::try_unwrap(self.0).map_or_else(Self, |details| Details { card: Some(card), ..details }.into())
+        Self { card: Some(CardError::Read { found: false, result: () }), ..self }
     }
 
     /// 405: the path exists and takes the `allowed` methods.
@@ -206,24 +209,24 @@ impl Problem {
             Err(problem) => {
                 // A guard's error value does not reach the catcher, only its status does.
                 request.local_cache(|| Some(problem.clone()));
-                Outcome::Error((problem.0.status, problem))
+                Outcome::Error((problem.details.status, problem))
             }
         }
     }
 
     fn body(&self) -> Body<'_> {
-        let Details { status, message, validation, card, .. } = &*self.0;
+        let Details { status, message, validation, .. } = &*self.details;
         Body {
             status_code: status.code,
             error: status.reason_lossy(),
             message,
-            card: card.as_ref(),
+            card: self.card.as_ref(),
             validation: validation.as_ref().map(|(source, keys)| Validation { source: *source, keys }),
         }
     }
 
     fn log(&self, request: &Request<'_>) {
-        let Some(cause) = &self.0.cause else { return };
+        let Some(cause) = &self.details.cause else { return };
         let mut text = cause.to_string();
         let mut source = cause.source();
         while let Some(error) = source {
@@ -232,7 +235,7 @@ impl Problem {
         }
         tracing::error!(
             request_id = RequestId::of(request).as_str(),
-            status = self.0.status.code,
+            status = self.details.status.code,
             method = request.method().as_str(),
             path = request.uri().path().as_str(),
             "request failed: {text}"
@@ -263,12 +266,12 @@ impl<'r> Responder<'r, 'static> for Problem {
         // Texts and numbers are always JSON.
         let body = serde_json::to_vec(&self.body()).unwrap_or_default();
         let mut response = Response::build()
-            .status(self.0.status)
+            .status(self.details.status)
             .header(ContentType::JSON)
             .raw_header("Cache-Control", "no-store")
             .sized_body(body.len(), Cursor::new(body))
             .finalize();
-        if let Some((name, value)) = &self.0.header {
+        if let Some((name, value)) = &self.details.header {
             response.set_raw_header(*name, value.clone());
         }
         // Rocket runs no response fairings for a request it could not read.
@@ -283,7 +286,7 @@ impl<'r> Responder<'r, 'static> for Problem {
 fn problem(status: Status, request: &Request<'_>) -> Problem {
     // A route that went on without the guard that refused can have failed otherwise since.
     match request.local_cache(|| None::<Problem>) {
-        Some(problem) if problem.0.status == status => return problem.clone(),
+        Some(problem) if problem.details.status == status => return problem.clone(),
         _ => {}
     }
     match status {

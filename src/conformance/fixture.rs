@@ -9,8 +9,8 @@ use serde_json::value::to_raw_value;
 
 use crate::datasets::Dataset;
 use crate::model::{
-    Actor, AlertLevel, Area, AreaId, AreaSet, BoundaryLayer, CARD_SOURCE, Card, CardHolder, DisasterType,
-    FloodChange, FloodLayer, FloodState, Gauge, GaugeLayer, Infrastructure, InfrastructureKind,
+    Actor, AlertLevel, Area, AreaId, AreaSet, BoundaryLayer, CARD_SOURCE, Card, CardHolder, Course,
+    DisasterType, FloodChange, FloodLayer, FloodState, Gauge, GaugeLayer, Infrastructure, InfrastructureKind,
     InfrastructureLayer, InfrastructureShape, Layer, Locator, Observation, ObservedGauge, Position, Region,
     Report, ReportContent, ReportKey, ReportLayer, Standing, Timestamp,
 };
@@ -225,8 +225,7 @@ pub fn infrastructure() -> Vec<Infrastructure> {
         shape,
     };
     let at = |x| InfrastructureShape::Place(place(x, 0.5));
-    let course =
-        InfrastructureShape::Course(LineString(vec![place(0.0, 0.5).coord(), place(2.0, 0.7).coord()]));
+    let course = InfrastructureShape::Course(Course::new(&[place(0.0, 0.5), place(2.0, 0.7)]).unwrap());
     vec![
         of(InfrastructureKind::Waterways, "Ciliwung", 0.5, course),
         of(InfrastructureKind::Pumps, "Pompa B", 1.5, at(1.5)),

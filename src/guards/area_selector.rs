@@ -3,7 +3,7 @@ use std::marker::PhantomData;
 use rocket::Request;
 use rocket::request::{FromRequest, Outcome};
 
-use super::{Query, Resource, managed};
+use super::{OnMap, Query, managed};
 use crate::config::{Config, Selectable};
 use crate::error::Problem;
 use crate::model::AreaSelector;
@@ -17,7 +17,7 @@ pub struct Select<R> {
 }
 
 #[rocket::async_trait]
-impl<'r, R: Resource> FromRequest<'r> for Select<R> {
+impl<'r, R: OnMap> FromRequest<'r> for Select<R> {
     type Error = Problem;
 
     async fn from_request(request: &'r Request<'_>) -> Outcome<Self, Problem> {

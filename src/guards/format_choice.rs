@@ -4,7 +4,7 @@ use std::sync::Arc;
 use rocket::Request;
 use rocket::request::{FromRequest, Outcome};
 
-use super::{Query, Resource, managed};
+use super::{OnMap, Query, managed};
 use crate::error::{Problem, Source};
 use crate::formats::{Container, Format, FormatRegistry};
 use crate::model::LayerKind;
@@ -20,7 +20,7 @@ pub struct FormatChoice<R> {
 }
 
 #[rocket::async_trait]
-impl<'r, R: Resource> FromRequest<'r> for FormatChoice<R> {
+impl<'r, R: OnMap> FromRequest<'r> for FormatChoice<R> {
     type Error = Problem;
 
     async fn from_request(request: &'r Request<'_>) -> Outcome<Self, Problem> {

@@ -28,8 +28,6 @@ impl<'r> FromParam<'r> for InfrastructureTypeParam {
     type Error = Problem;
 
     fn from_param(param: &'r str) -> Result<Self, Problem> {
-        let known = InfrastructureKind::ALL.into_iter().find(|kind| kind.name() == param);
-        let must = "must be one of [floodgates, pumps, waterways]";
-        known.map(Self).ok_or_else(|| Problem::invalid(Source::Params, "type", must))
+        param.parse().map(Self).map_err(|error| Problem::invalid(Source::Params, "type", error))
     }
 }

@@ -30,7 +30,7 @@ pub use self::minimum_state::MinimumState;
 pub use self::period::RequestedPeriod;
 pub use self::query::Query;
 pub use self::report_key::ReportKeyParam;
-pub use self::resource::{Boundaries, Floods, Gauges, Infrastructure, Reports, Resource};
+pub use self::resource::{Boundaries, Floods, Gauges, Infrastructure, OnMap, Reports};
 pub use self::time_period::TimePeriod;
 pub use self::username::Username;
 

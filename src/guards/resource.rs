@@ -1,10 +1,10 @@
 use crate::config::{Selectable, Supported};
 use crate::model::LayerKind;
 
-/// A resource as its guards know it: what it can be selected by, and what its layers are.
+/// A resource with a place on the map, as its guards know it: what it can be selected by, and what its layers are.
 ///
 /// Guards that validate differently by resource are generic over it: `Select<Floods>`.
-pub trait Resource: Send + Sync + 'static {
+pub trait OnMap: Send + Sync + 'static {
     /// The kind of its layers.
     const LAYER: LayerKind;
 
@@ -32,7 +32,7 @@ pub struct Infrastructure;
 #[derive(Clone, Copy, Debug)]
 pub struct Boundaries;
 
-impl Resource for Floods {
+impl OnMap for Floods {
     const LAYER: LayerKind = LayerKind::Floods;
 
     fn selectable(supported: &Supported) -> &Selectable {
@@ -40,7 +40,7 @@ impl Resource for Floods {
     }
 }
 
-impl Resource for Reports {
+impl OnMap for Reports {
     const LAYER: LayerKind = LayerKind::Reports;
 
     fn selectable(supported: &Supported) -> &Selectable {
@@ -48,7 +48,7 @@ impl Resource for Reports {
     }
 }
 
-impl Resource for Gauges {
+impl OnMap for Gauges {
     const LAYER: LayerKind = LayerKind::Gauges;
 
     fn selectable(supported: &Supported) -> &Selectable {
@@ -56,7 +56,7 @@ impl Resource for Gauges {
     }
 }
 
-impl Resource for Infrastructure {
+impl OnMap for Infrastructure {
     const LAYER: LayerKind = LayerKind::Infrastructure;
 
     fn selectable(supported: &Supported) -> &Selectable {
@@ -64,7 +64,7 @@ impl Resource for Infrastructure {
     }
 }
 
-impl Resource for Boundaries {
+impl OnMap for Boundaries {
     const LAYER: LayerKind = LayerKind::Boundaries;
 
     fn selectable(supported: &Supported) -> &Selectable {

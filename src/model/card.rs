@@ -12,7 +12,7 @@ pub struct CardId(Box<str>);
 
 /// A text that is no [`CardId`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("must be of 7 to 14 characters")]
+#[error("must be of 7 to 14 characters, none of them a control character")]
 pub struct InvalidCardId;
 
 impl CardId {

@@ -30,6 +30,17 @@ impl FloodState {
     /// Every state, lowest code first.
     pub const ALL: [Self; 4] = [Self::Unknown, Self::Minor, Self::Moderate, Self::Severe];
 
+    /// The state of an area in which the water stands this deep, in centimetres: under 70 minor, up to 150 moderate,
+    /// above severe.
+    #[must_use]
+    pub fn of_depth(centimetres: f64) -> Self {
+        match centimetres {
+            depth if depth < 70.0 => Self::Minor,
+            depth if depth <= 150.0 => Self::Moderate,
+            _ => Self::Severe,
+        }
+    }
+
     /// The code shown in answers, 1 to 4.
     #[must_use]
     pub fn code(self) -> u8 {
@@ -103,4 +114,22 @@ pub struct FloodChange {
     pub at: Timestamp,
     /// Who made it.
     pub by: Actor,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_bands_of_depth_meet_at_70_and_150_centimetres() {
+        for (depth, state) in [
+            (0.0, FloodState::Minor),
+            (69.9, FloodState::Minor),
+            (70.0, FloodState::Moderate),
+            (150.0, FloodState::Moderate),
+            (150.1, FloodState::Severe),
+        ] {
+            assert_eq!(FloodState::of_depth(depth), state, "{depth}");
+        }
+    }
 }

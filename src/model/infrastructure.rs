@@ -1,3 +1,5 @@
+use std::str::FromStr;
+
 use geo::LineString;
 use serde::{Serialize, Serializer};
 
@@ -35,6 +37,19 @@ impl AsRef<str> for InfrastructureKind {
     }
 }
 
+/// A text that names no [`InfrastructureKind`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("must be one of [floodgates, pumps, waterways]")]
+pub struct UnknownInfrastructureKind;
+
+impl FromStr for InfrastructureKind {
+    type Err = UnknownInfrastructureKind;
+
+    fn from_str(name: &str) -> Result<Self, UnknownInfrastructureKind> {
+        Self::ALL.into_iter().find(|kind| kind.name() == name).ok_or(UnknownInfrastructureKind)
+    }
+}
+
 impl Serialize for InfrastructureKind {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(self.name())
@@ -60,7 +75,35 @@ pub enum InfrastructureShape {
     /// A place.
     Place(Position),
     /// A course of two or more positions.
-    Course(LineString<f64>),
+    Course(Course),
+}
+
+impl InfrastructureShape {
+    /// The place itself, or where the course begins.
+    #[must_use]
+    pub fn beginning(&self) -> Position {
+        match self {
+            Self::Place(place) => *place,
+            Self::Course(course) => course.beginning,
+        }
+    }
+}
+
+/// A line of two or more positions.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Course {
+    beginning: Position,
+    line: LineString<f64>,
+}
+
+impl Course {
+    /// The course along these positions; `None` when there are less than two.
+    #[must_use]
+    pub fn new(positions: &[Position]) -> Option<Self> {
+        let &[beginning, _, ..] = positions else { return None };
+        let line = positions.iter().map(|position| position.coord()).collect();
+        Some(Self { beginning, line })
+    }
 }
 
 impl Infrastructure {
@@ -69,7 +112,7 @@ impl Infrastructure {
     pub fn geometry(&self) -> Geometry<'_> {
         match &self.shape {
             InfrastructureShape::Place(place) => Geometry::Point(place.coord()),
-            InfrastructureShape::Course(course) => Geometry::LineString(course),
+            InfrastructureShape::Course(course) => Geometry::LineString(&course.line),
         }
     }
 }

@@ -33,7 +33,9 @@ pub use flood::{Actor, FloodChange, FloodState, InvalidFloodState, Standing};
 pub use gauge::{AlertLevel, Gauge, InvalidAlertLevel, Observation};
 pub use geometry::Geometry;
 pub use history::{ArchiveRecord, SeriesPoint, archive, series};
-pub use infrastructure::{Infrastructure, InfrastructureKind, InfrastructureShape};
+pub use infrastructure::{
+    Course, Infrastructure, InfrastructureKind, InfrastructureShape, UnknownInfrastructureKind,
+};
 pub use layer::{
     BoundaryLayer, BoundaryProperties, Feature, FloodFeature, FloodLayer, FloodProperties, FloodStateRecord,
     GaugeLayer, GaugeProperties, InfrastructureLayer, InfrastructureProperties, Layer, LayerKind,

@@ -35,10 +35,10 @@ impl ReportKey {
         self.0.get()
     }
 
-    /// The identifier after this one.
+    /// The identifier after this one; `None` after the last.
     #[must_use]
-    pub fn next(self) -> Self {
-        Self(self.0.saturating_add(1)).min(Self::LAST)
+    pub fn next(self) -> Option<Self> {
+        self.number().checked_add(1)?.try_into().ok()
     }
 }
 

@@ -81,7 +81,8 @@ pub(super) async fn receive_card_report(
     if card.report.is_some() {
         return Err(about_card(StoreError::received(&id)));
     }
-    let content = read_card_report(&id, &body?.0, &config.cards)
+    let body = body.map_err(|problem| problem.about_card(&id))?;
+    let content = read_card_report(&id, &body.0, &config.cards)
         .map_err(|faults| Problem::faults(&faults).about_card(&id))?;
     store.receive_card_report(&id, content).await.map_err(about_card)?;
     Answer::bare(&json!({ "statusCode": 200, "cardId": id, "created": true }))

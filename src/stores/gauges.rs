@@ -24,8 +24,11 @@ pub trait GaugeStore {
     /// [`StoreError::Unavailable`].
     async fn gauges(&self, query: &GaugeQuery) -> Result<Versioned<GaugeLayer>, StoreError>;
 
-    /// Stores a gauge and its readings, as one change; what is stored already under the gauge's identifier, or
-    /// under a reading's time, is replaced. Answers how many readings were stored.
+    /// Stores a gauge and its readings, as one change; a name and a place stored already under the gauge's identifier,
+    /// and a reading under its time, are replaced. Answers how many readings were stored.
+    ///
+    /// A gauge belongs to the province it lies in, but one that is known and has not moved stays with the province that
+    /// lists it.
     ///
     /// # Errors
     ///

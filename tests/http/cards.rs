@@ -205,6 +205,7 @@ fn a_wrong_report_is_400_naming_each_fault_by_its_path() {
         ),
         (json!({ "created_at": null }), &["created_at"], "is required"),
         (json!({ "created_at": "2016-12-19T16:00:00" }), &["created_at"], "offset"),
+        (json!({ "created_at": "2016-12-19T16:00:00 0700" }), &["created_at"], "with an offset of Z"),
         (json!({ "created_at": 1 }), &["created_at"], "text"),
         (json!({ "location": null }), &["location"], "is required"),
         (json!({ "location": { "lat": 91, "lng": 0 } }), &["location"], "lat from -90 to 90"),
@@ -242,6 +243,8 @@ fn a_wrong_report_is_400_naming_each_fault_by_its_path() {
     let all = put(&siaga, "/v1/cards/fresh-card", &json!({ "card_data": { "impact": 9 }, "text": 1 }));
     let keys = ["card_data.impact", "card_data.report_type", "created_at", "location", "text"];
     assert_invalid(all, "body", &keys, "; ");
+    let malformed = json_of(siaga.ask(Method::Put, "/v1/cards/fresh-card", "{bad"));
+    assert_eq!((&malformed["statusCode"], &malformed["cardId"]), (&json!(400), &json!("fresh-card")));
     let card = json_of(siaga.ask(Method::Get, "/v1/cards/fresh-card", ""));
     assert_eq!(card["result"]["received"], false, "a wrong report does not use up the card");
 }

@@ -25,6 +25,7 @@ async fn report_count(store: &dyn Store) -> usize {
 pub async fn a_new_card_has_an_identifier_of_its_own_and_no_report(fresh: &dyn FreshStore) {
     let (store, _) = open(fresh).await;
     let holder = cards()[0].holder.clone();
+    let revision = store.revision(Resource::Reports).await.unwrap();
     let mut ids = HashSet::new();
     for _ in 0..50 {
         let made = store.create_card(holder.clone()).await.unwrap();
@@ -34,6 +35,7 @@ pub async fn a_new_card_has_an_identifier_of_its_own_and_no_report(fresh: &dyn F
         assert!(made.id.as_str().bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_'));
         assert!(ids.insert((made.pkey, made.id.clone())));
     }
+    assert_eq!(store.revision(Resource::Reports).await.unwrap(), revision, "no report changed");
 }
 
 pub async fn an_unknown_card_is_not_found(fresh: &dyn FreshStore) {

@@ -28,7 +28,6 @@ fn sent(id: &str, x: f64, readings: &[(u64, f64)]) -> GaugeReadings {
     GaugeReadings {
         id: id.to_owned(),
         name: "renamed".to_owned(),
-        region_code: None,
         location: place(x, 1.0),
         observations: readings.iter().map(|&(minutes, level)| reading(minutes, level)).collect(),
     }
@@ -65,6 +64,9 @@ pub async fn readings_are_replaced_by_their_time_and_kept_otherwise(fresh: &dyn 
         assert_eq!(levels(&*store, &last(1)).await, expected);
     }
     let gauges = store.gauges(&last(1)).await.unwrap();
+    store.store_gauge(readings).await.unwrap();
+    let again = store.revision(Resource::Gauges).await.unwrap();
+    assert_eq!(again, gauges.revision, "the same readings change nothing");
     assert_eq!(gauges.value.0[0].gauge.name, "renamed");
     assert_eq!(gauges.value.0[0].gauge.region_code.as_deref(), Some("ID-JK"), "kept");
     assert!(gauges.revision > before);
@@ -78,9 +80,10 @@ pub async fn a_new_gauge_belongs_to_the_province_it_lies_in(fresh: &dyn FreshSto
         let stored = gauges.iter().find(|of| of.gauge.id == id).unwrap();
         assert_eq!(stored.gauge.region_code.as_deref(), region);
     }
-    let elsewhere = GaugeReadings { region_code: Some("ID-JK".to_owned()), ..sent("C", 60.0, &[(1, 1.0)]) };
-    store.store_gauge(elsewhere).await.unwrap();
-    let selector = AreaSelector { city: None, region: Some("ID-JK".to_owned()) };
+    // Moved, it belongs to where it lies now; sent again from the same place it stays.
+    store.store_gauge(sent("TMA00001", 8.0, &[])).await.unwrap();
+    store.store_gauge(sent("TMA00002", 7.0, &[])).await.unwrap();
+    let selector = AreaSelector { city: None, region: Some("ID-JB".to_owned()) };
     let listed = levels(&*store, &GaugeQuery { selector, ..last(1) }).await;
-    assert_eq!(listed, expect(&[("C", &[1.0]), ("TMA00001", &[30.0, 40.5])]));
+    assert_eq!(listed, expect(&[("A", &[1.0]), ("TMA00001", &[30.0, 40.5]), ("TMA00002", &[-165.0])]));
 }

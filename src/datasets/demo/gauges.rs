@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::LIVE;
 use super::noise::noise;
 use crate::model::{AlertLevel, Gauge, Observation, ObservedGauge, Position, Timestamp};
 
@@ -20,9 +21,10 @@ const GAUGES: [(&str, f64, f64, f64, f64); 9] = [
 ];
 
 const EVERY: Duration = Duration::from_mins(10);
-const READINGS: u64 = 24 * 6;
+/// How many readings there are of the last day.
+const PAST: u64 = 24 * 6;
 
-/// The gauges with their readings of the last day.
+/// The gauges with their readings of the last day, and those that will show while the demo runs.
 pub(super) fn gauges(now: Timestamp) -> Vec<ObservedGauge> {
     (0u64..).zip(GAUGES).filter_map(|(number, gauge)| observed(number, gauge, now)).collect()
 }
@@ -39,17 +41,19 @@ fn observed(
         location: Position::new(lng, lat)?,
     };
     let last = now.floor(EVERY);
-    let observations = (0..READINGS).rev().map(|ago| {
+    let first = last.before(EVERY.saturating_mul(PAST as u32));
+    let coming = LIVE.as_secs() / EVERY.as_secs();
+    let observations = (1..=PAST + coming).map(|reading| {
         // The flood is as old as the readings: it rises for the first half of the day and stands.
-        let risen = (2.0 * (READINGS - ago) as f64 / READINGS as f64).min(1.0);
-        let level = (low + rise * risen + 4.0 * noise([number, ago, 77])).round();
+        let risen = (2.0 * reading as f64 / PAST as f64).min(1.0);
+        let level = (low + rise * risen + 4.0 * noise([number, reading, 77])).round();
         let alert = match risen {
             r if r > 0.85 => AlertLevel::Critical,
             r if r > 0.60 => AlertLevel::Alert,
             r if r > 0.30 => AlertLevel::Watch,
             _ => AlertLevel::Normal,
         };
-        let observed_at = last.before(EVERY.saturating_mul(u32::try_from(ago).unwrap_or(u32::MAX)));
+        let observed_at = first.after(EVERY.saturating_mul(reading as u32));
         Observation { observed_at, level, alert, label: alert.label().into() }
     });
     Some(ObservedGauge { gauge: Arc::new(gauge), observations: observations.collect() })

@@ -1,9 +1,7 @@
 //! Floodgates, pumps and the rivers.
 
-use geo::{Coord, LineString};
-
 use super::flood::RIVERS;
-use crate::model::{Infrastructure, InfrastructureKind, InfrastructureShape, Locator, Position};
+use crate::model::{Course, Infrastructure, InfrastructureKind, InfrastructureShape, Locator, Position};
 
 const PLACES: [(InfrastructureKind, &str, f64, f64); 9] = [
     (InfrastructureKind::Floodgates, "Pintu Air Karet", 106.811, -6.199),
@@ -22,20 +20,18 @@ const RIVER_NAMES: [&str; 3] = ["Kali Angke", "Ciliwung", "Kali Sunter"];
 /// What the demo city keeps its water with.
 pub(super) fn infrastructure(locator: &Locator) -> Vec<Infrastructure> {
     let places = PLACES.into_iter().filter_map(|(kind, name, lng, lat)| {
-        let place = Position::new(lng, lat)?;
-        let tags = locator.locate(place);
-        let shape = InfrastructureShape::Place(place);
-        Some(Infrastructure { kind, name: name.to_owned(), tags, shape })
+        Some((kind, name, InfrastructureShape::Place(Position::new(lng, lat)?)))
     });
-    let rivers = RIVER_NAMES.iter().zip(RIVERS).filter_map(|(name, course)| {
-        let &(lng, lat) = course.first()?;
-        let course = course.iter().map(|&(x, y)| Coord { x, y }).collect();
-        Some(Infrastructure {
-            kind: InfrastructureKind::Waterways,
-            name: (*name).to_owned(),
-            tags: locator.locate(Position::new(lng, lat)?),
-            shape: InfrastructureShape::Course(LineString(course)),
-        })
+    let rivers = RIVER_NAMES.into_iter().zip(RIVERS).filter_map(|(name, course)| {
+        let positions: Option<Vec<_>> = course.iter().map(|&(lng, lat)| Position::new(lng, lat)).collect();
+        let course = Course::new(&positions?)?;
+        Some((InfrastructureKind::Waterways, name, InfrastructureShape::Course(course)))
     });
-    places.chain(rivers).collect()
+    let made = places.chain(rivers).map(|(kind, name, shape)| Infrastructure {
+        kind,
+        name: name.to_owned(),
+        tags: locator.locate(shape.beginning()),
+        shape,
+    });
+    made.collect()
 }

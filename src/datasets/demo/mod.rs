@@ -13,6 +13,7 @@ mod noise;
 mod reports;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use geo::orient::{Direction, Orient};
 use geo::{LineString, MultiPolygon, Polygon};
@@ -21,6 +22,9 @@ use self::mesh::Cell;
 use self::names::{CITIES, City};
 use super::Dataset;
 use crate::model::{Area, AreaId, AreaSet, Locator, Region, Timestamp};
+
+/// For how long after the start new reports and readings show: stores hold back what is dated after now.
+const LIVE: Duration = Duration::from_hours(3 * 24);
 
 /// The demo as it stands at `now`.
 pub(super) fn dataset(now: Timestamp) -> Dataset {
@@ -101,7 +105,10 @@ mod tests {
     use geo::{Area as _, Coord};
 
     use super::*;
-    use crate::model::FloodState;
+    use crate::conformance::block_on;
+    use crate::model::{AreaSelector, Clock, FloodState, ManualClock};
+    use crate::stores::memory::MemoryStore;
+    use crate::stores::{GaugeQuery, GaugeStore, ReportQuery, ReportStore, Window};
 
     fn now() -> Timestamp {
         Utc.with_ymd_and_hms(2026, 1, 2, 3, 4, 5).unwrap().into()
@@ -169,7 +176,7 @@ mod tests {
         let recent: HashSet<_> = demo
             .reports
             .iter()
-            .filter(|report| report.content.created_at > hour_ago && report.content.created_at <= now())
+            .filter(|report| (hour_ago..=now()).contains(&report.content.created_at))
             .map(|report| report.content.disaster_type)
             .collect();
         assert_eq!(recent.len(), 7, "{recent:?}");
@@ -187,13 +194,29 @@ mod tests {
         let demo = dataset(now());
         assert!(demo.gauges.len() > 5);
         for gauge in &demo.gauges {
-            let last = gauge.observations.last().unwrap().observed_at;
-            assert!(last <= now() && last > now().before(std::time::Duration::from_mins(11)));
+            let last = gauge.observations.iter().rfind(|reading| reading.observed_at <= now()).unwrap();
+            assert!(last.observed_at > now().before(std::time::Duration::from_mins(11)));
             assert!(gauge.observations.windows(2).all(|pair| pair[0].observed_at < pair[1].observed_at));
         }
         let kinds: HashSet<_> = demo.infrastructure.iter().map(|of| of.kind).collect();
         assert_eq!(kinds.len(), 3);
         assert_eq!(demo.regions[0].code, "ID-JK");
+    }
+
+    #[test]
+    fn the_demo_stays_live_for_days() {
+        let clock = Arc::new(ManualClock::new(now()));
+        let store = MemoryStore::new(dataset(now()), Arc::clone(&clock) as Arc<dyn Clock>);
+        for hours in [0, 1, 6, 24, 71] {
+            clock.set(now().after(Duration::from_hours(hours)));
+            let window = Window::Last(Duration::from_hours(1));
+            let everywhere = AreaSelector::default();
+            let query = ReportQuery { selector: everywhere.clone(), disaster: None, window };
+            let summary = block_on(store.report_summary(&query)).unwrap().value;
+            assert_eq!(summary.by_disaster.len(), 6, "after {hours} h");
+            let gauges = block_on(store.gauges(&GaugeQuery { selector: everywhere, window })).unwrap().value;
+            assert!(gauges.0.len() > 5, "after {hours} h");
+        }
     }
 
     #[test]

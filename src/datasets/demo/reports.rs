@@ -7,10 +7,12 @@ use geo::Centroid;
 use serde_json::value::to_raw_value;
 use serde_json::{Value, json};
 
+use super::LIVE;
 use super::noise::noise;
+use crate::model::intake::PartnerReport;
 use crate::model::{
-    AreaId, AreaSet, CARD_SOURCE, Card, CardHolder, DisasterType, FloodChange, Locator, Position, Report,
-    ReportContent, ReportKey, Timestamp,
+    AreaId, AreaSet, CARD_SOURCE, Card, CardHolder, DisasterType, FloodChange, FloodState, Locator, Position,
+    Report, ReportContent, ReportKey, Timestamp,
 };
 
 /// A card to send a report with.
@@ -19,6 +21,10 @@ const FRESH_CARD: &str = "abcdefg";
 /// Every how many flooded areas somebody reports, and how often.
 const FLOODED_AREAS_PER_REPORT: usize = 6;
 const BETWEEN_REPORTS: Duration = Duration::from_secs(150);
+/// How often somebody reports a flood from now on.
+const BETWEEN_COMING_REPORTS: Duration = Duration::from_mins(10);
+/// After how long all else is reported again.
+const OTHERS_LAST: Duration = Duration::from_mins(50);
 
 /// What else is reported: a disaster, its type and attributes, a place, how long ago, and the reporter's words.
 fn others() -> [(DisasterType, Value, f64, f64, u64, &'static str); 8] {
@@ -63,34 +69,32 @@ fn others() -> [(DisasterType, Value, f64, f64, u64, &'static str); 8] {
     ]
 }
 
-/// The reports up to `now`, in the order they came.
+/// The reports of the last hours, and those that will show while the demo runs, in the order of their times.
 pub(super) fn reports(
     areas: &AreaSet,
     log: &[FloodChange],
     locator: &Locator,
     now: Timestamp,
 ) -> Vec<Report> {
-    let of_floods = flooded(areas, log).into_iter().step_by(FLOODED_AREAS_PER_REPORT);
-    let of_floods = (1u32..).zip(of_floods).map(|(number, place)| {
-        let depth = (20.0 + 150.0 * noise([number.into(), 5, 5]).abs()) as u32;
-        let ago = BETWEEN_REPORTS.saturating_mul(number);
-        let from_card = number % 4 != 0;
-        content(Sketch {
-            disaster: DisasterType::Flood,
-            data: from_card.then(|| json!({"report_type": "flood", "flood_depth": depth})),
-            place,
-            at: now.before(ago),
-            text: &format!("Air setinggi {depth} cm"),
+    let places = flooded(areas, log);
+    let past = (1u32..)
+        .zip(places.iter().step_by(FLOODED_AREAS_PER_REPORT))
+        .map(|(number, place)| flood(number, *place, now.before(BETWEEN_REPORTS.saturating_mul(number))));
+    let coming = (1u32..).zip(places.iter().cycle()).map(|(number, place)| {
+        flood(number, *place, now.after(BETWEEN_COMING_REPORTS.saturating_mul(number)))
+    });
+    let coming = coming.take_while(|content| content.created_at <= now.after(LIVE));
+    let rounds = (0u32..).map(|round| OTHERS_LAST.saturating_mul(round)).take_while(|shift| *shift <= LIVE);
+    let of_others = rounds.flat_map(|shift| {
+        others().into_iter().filter_map(move |(disaster, data, lng, lat, minutes, text)| {
+            let at = now.after(shift).before(Duration::from_mins(minutes));
+            let place = Position::new(lng, lat)?;
+            Some(content(Sketch { disaster, data: Some(data), place, at, text }))
         })
     });
-    let of_others = others().into_iter().filter_map(|(disaster, data, lng, lat, minutes, text)| {
-        let at = now.before(Duration::from_mins(minutes));
-        let place = Position::new(lng, lat)?;
-        Some(content(Sketch { disaster, data: Some(data), place, at, text }))
-    });
-    let mut contents: Vec<ReportContent> = of_floods.chain(of_others).collect();
+    let mut contents: Vec<ReportContent> = past.chain(coming).chain(of_others).collect();
     contents.sort_by_key(|content| content.created_at);
-    let keys = std::iter::successors(Some(ReportKey::FIRST), |key| Some(key.next()));
+    let keys = std::iter::successors(Some(ReportKey::FIRST), |key| key.next());
     let report = |(key, content): (ReportKey, ReportContent)| {
         let by_card = &*content.source == CARD_SOURCE;
         let url = by_card.then(|| format!("demo-{:03}", key.number()).into());
@@ -129,6 +133,19 @@ fn flooded(areas: &AreaSet, log: &[FloodChange]) -> Vec<Position> {
         .collect()
 }
 
+/// A flood report, every fourth by the partner feed.
+fn flood(number: u32, place: Position, at: Timestamp) -> ReportContent {
+    let depth = (20.0 + 150.0 * noise([number.into(), 5, 5]).abs()).round();
+    let from_card = !number.is_multiple_of(4);
+    content(Sketch {
+        disaster: DisasterType::Flood,
+        data: from_card.then(|| json!({"report_type": "flood", "flood_depth": depth as u32})),
+        place,
+        at,
+        text: &format!("Banjir {depth} cm ({})", FloodState::of_depth(depth).severity()),
+    })
+}
+
 struct Sketch<'a> {
     disaster: DisasterType,
     /// What a card says; none for the partner feed.
@@ -139,7 +156,7 @@ struct Sketch<'a> {
 }
 
 fn content(Sketch { disaster, data, place, at, text }: Sketch<'_>) -> ReportContent {
-    let source = if data.is_some() { CARD_SOURCE } else { "partner" };
+    let source = if data.is_some() { CARD_SOURCE } else { PartnerReport::FEED };
     ReportContent {
         created_at: at,
         source: source.into(),

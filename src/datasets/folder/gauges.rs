@@ -8,7 +8,7 @@ use super::csv_file;
 use super::geojson_file::{self, Row};
 use super::geometry::place;
 use crate::datasets::DatasetError;
-use crate::model::{AlertLevel, Gauge, Observation, ObservedGauge, Timestamp};
+use crate::model::{AlertLevel, Gauge, Locator, NAME, Observation, ObservedGauge, Timestamp, is_name};
 
 /// A row of the readings as it stands there.
 #[derive(Deserialize)]
@@ -25,36 +25,44 @@ impl csv_file::Row for Reading {
     const COLUMNS: &[&str] = &["gaugeid", "observed_at", "level", "alert"];
 }
 
-/// Reads the gauges and their readings; none when there is no such file.
-pub(super) fn read(gauges: &Path, readings: &Path) -> Result<Vec<ObservedGauge>, DatasetError> {
-    let mut known: BTreeMap<String, ObservedGauge> = BTreeMap::new();
+/// Reads the gauges and their readings, oldest first; none when there is no such file. Of readings of one time the last
+/// counts.
+pub(super) fn read(
+    gauges: &Path,
+    readings: &Path,
+    locator: &Locator,
+) -> Result<Vec<ObservedGauge>, DatasetError> {
+    let mut known: BTreeMap<String, (Gauge, BTreeMap<Timestamp, Observation>)> = BTreeMap::new();
     geojson_file::read(gauges, |row| {
-        let gauge = gauge(row)?;
+        let gauge = gauge(row, locator)?;
         let id = gauge.id.clone();
-        let gauge = ObservedGauge { gauge: Arc::new(gauge), observations: Vec::new() };
-        match known.insert(id.clone(), gauge) {
+        match known.insert(id.clone(), (gauge, BTreeMap::new())) {
             Some(_) => Err(format!("gaugeid {id} occurs already")),
             None => Ok(()),
         }
     })?;
     csv_file::read(readings, |row: Reading| {
-        let Some(gauge) = known.get_mut(&row.gaugeid) else {
+        let Some((_, observations)) = known.get_mut(&row.gaugeid) else {
             return Err(format!("gaugeid {:?} is not in gauges.geojson", row.gaugeid));
         };
-        gauge.observations.push(observation(row)?);
+        let observation = observation(row)?;
+        observations.insert(observation.observed_at, observation);
         Ok(())
     })?;
-    Ok(known.into_values().collect())
+    let observed = known.into_values().map(|(gauge, observations)| ObservedGauge {
+        gauge: Arc::new(gauge),
+        observations: observations.into_values().collect(),
+    });
+    Ok(observed.collect())
 }
 
-fn gauge(row: &Row) -> Result<Gauge, String> {
-    let region_code = row.text("instance_region_code")?;
-    Ok(Gauge {
-        id: row.required("gaugeid")?,
-        name: row.required("gaugenameid")?,
-        region_code: Some(region_code).filter(|code| !code.is_empty()),
-        location: place(row.geometry()?)?,
-    })
+fn gauge(row: &Row, locator: &Locator) -> Result<Gauge, String> {
+    let location = place(row.geometry()?)?;
+    let region_code = match row.text("instance_region_code")? {
+        code if code.is_empty() => locator.locate(location).instance_region_code.map(String::from),
+        code => Some(code),
+    };
+    Ok(Gauge { id: row.required("gaugeid")?, name: row.required("gaugenameid")?, region_code, location })
 }
 
 fn observation(row: Reading) -> Result<Observation, String> {
@@ -64,6 +72,9 @@ fn observation(row: Reading) -> Result<Observation, String> {
     let alert = row.alert.parse::<u64>().ok().and_then(|number| AlertLevel::try_from(number).ok());
     let alert = alert.ok_or_else(|| format!("alert must be one of [1, 2, 3, 4], not {:?}", row.alert))?;
     let label = row.label.filter(|label| !label.is_empty());
+    if label.as_deref().is_some_and(|label| !is_name(label)) {
+        return Err(format!("label must be {NAME}"));
+    }
     let label = label.as_deref().unwrap_or(alert.label()).into();
     Ok(Observation { observed_at, level, alert, label })
 }

@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 
 use super::{Fault, Lines, text_of};
 use crate::datasets::DatasetError;
-use crate::model::Timestamp;
+use crate::model::{NAME, Timestamp, is_name};
 
 /// A feature of a GeoJSON file, with the line it begins on.
 pub(super) struct Row {
@@ -85,10 +85,7 @@ impl Row {
             Some(JsonValue::Number(number)) => number.to_string(),
             Some(_) => return Err(format!("{key} must be a string")),
         };
-        if text.contains(char::is_control) {
-            return Err(format!("{key} must not contain control characters"));
-        }
-        Ok(text)
+        if text.is_empty() || is_name(&text) { Ok(text) } else { Err(format!("{key} must be {NAME}")) }
     }
 
     /// A property that is text and not empty.

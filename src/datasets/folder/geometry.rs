@@ -4,7 +4,7 @@ use geo::orient::{Direction, Orient};
 use geo::{Coord, LineString, MultiPolygon, Polygon};
 use geojson::{GeometryValue, Position};
 
-use crate::model::{InfrastructureShape, Position as Place};
+use crate::model::{Course, InfrastructureShape, Position as Place};
 
 /// The polygons of a GeoJSON surface, wound as RFC 7946 §3.1.6 asks: outer rings counter-clockwise.
 ///
@@ -70,11 +70,11 @@ pub(super) fn place(geometry: &GeometryValue) -> Result<Place, String> {
 pub(super) fn shape(geometry: &GeometryValue) -> Result<InfrastructureShape, String> {
     match geometry {
         GeometryValue::Point { coordinates } => position(coordinates).map(InfrastructureShape::Place),
-        GeometryValue::LineString { coordinates } if coordinates.len() >= 2 => {
-            let course: Vec<_> = coordinates.iter().map(coord).collect::<Result<_, _>>()?;
-            Ok(InfrastructureShape::Course(LineString(course)))
+        GeometryValue::LineString { coordinates } => {
+            let positions: Vec<_> = coordinates.iter().map(position).collect::<Result<_, _>>()?;
+            let course = Course::new(&positions).ok_or("geometry has a line of less than 2 positions")?;
+            Ok(InfrastructureShape::Course(course))
         }
-        GeometryValue::LineString { .. } => Err("geometry has a line of less than 2 positions".to_owned()),
         other => {
             let kind = other.type_name();
             Err(format!("geometry must be a Point or LineString, not a {kind}"))

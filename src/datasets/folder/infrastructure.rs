@@ -4,7 +4,7 @@ use super::geojson_file::{self, Row};
 use super::geometry::shape;
 use super::tags::tags;
 use crate::datasets::DatasetError;
-use crate::model::{Infrastructure, InfrastructureKind, Locator};
+use crate::model::{Infrastructure, Locator};
 
 /// Reads floodgates, pumps and waterways; none when there is no such file.
 pub(super) fn read(path: &Path, locator: &Locator) -> Result<Vec<Infrastructure>, DatasetError> {
@@ -12,14 +12,12 @@ pub(super) fn read(path: &Path, locator: &Locator) -> Result<Vec<Infrastructure>
 }
 
 fn infrastructure(row: &Row, locator: &Locator) -> Result<Infrastructure, String> {
-    let name = row.required("type")?;
-    let kind = InfrastructureKind::ALL.into_iter().find(|kind| kind.name() == name);
-    let kind =
-        kind.ok_or_else(|| format!("type must be one of [floodgates, pumps, waterways], not {name:?}"))?;
+    let kind = row.required("type")?;
+    let shape = shape(row.geometry()?)?;
     Ok(Infrastructure {
-        kind,
+        kind: kind.parse().map_err(|error| format!("type {error}, not {kind:?}"))?,
         name: row.text("name")?,
-        tags: tags(row, |place| locator.locate(place))?,
-        shape: shape(row.geometry()?)?,
+        tags: tags(row, shape.beginning(), locator)?,
+        shape,
     })
 }

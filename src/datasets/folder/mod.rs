@@ -32,7 +32,7 @@ pub(super) fn read(path: &Path, now: Timestamp) -> Result<Dataset, DatasetError>
     Ok(Dataset {
         flood_log: flood_states::read(&file("flood_states.csv"), &areas, now)?,
         infrastructure: infrastructure::read(&file("infrastructure.geojson"), &locator)?,
-        gauges: gauges::read(&file("gauges.geojson"), &file("gauge_readings.csv"))?,
+        gauges: gauges::read(&file("gauges.geojson"), &file("gauge_readings.csv"), &locator)?,
         reports: reports::read(&file("reports.geojson"), &locator)?,
         cards: Vec::new(),
         areas,

@@ -1,35 +1,38 @@
 use geojson::{JsonObject, JsonValue};
 
 use super::geojson_file::Row;
-use super::geometry::shape;
-use crate::model::{InfrastructureShape, Position, Tags};
+use crate::model::{Locator, Position, Tags};
 
-/// The property `tags`, or else what `locate` finds where the feature is, or begins.
-pub(super) fn tags(row: &Row, locate: impl FnOnce(Position) -> Tags) -> Result<Tags, String> {
-    let Some(tags) = row.object("tags")? else {
-        return Ok(beginning(&shape(row.geometry()?)?).map(locate).unwrap_or_default());
+/// The property `tags`; a tag that is absent is found by the place, one that is null stays so.
+pub(super) fn tags(row: &Row, place: Position, locator: &Locator) -> Result<Tags, String> {
+    let located = locator.locate(place);
+    let Some(tags) = row.object("tags")? else { return Ok(located) };
+    let instance_region_code = match tag(tags, "instance_region_code")? {
+        Tag::Absent => located.instance_region_code,
+        Tag::Null => None,
+        Tag::Text(code) => Some(code.into()),
     };
-    let area = tag(tags, "local_area_id")?.map(str::parse).transpose();
-    Ok(Tags {
-        instance_region_code: tag(tags, "instance_region_code")?.map(Box::from),
-        local_area_id: area.map_err(|error| format!("tags.local_area_id {error}"))?,
-    })
+    let local_area_id = match tag(tags, "local_area_id")? {
+        Tag::Absent => located.local_area_id,
+        Tag::Null => None,
+        Tag::Text(id) => Some(id.parse().map_err(|error| format!("tags.local_area_id {error}"))?),
+    };
+    Ok(Tags { instance_region_code, local_area_id })
 }
 
-/// A tag that is text; `None` when it is absent, null or empty.
-fn tag<'a>(tags: &'a JsonObject, key: &str) -> Result<Option<&'a str>, String> {
+enum Tag<'a> {
+    Absent,
+    /// Null or empty.
+    Null,
+    Text(&'a str),
+}
+
+fn tag<'a>(tags: &'a JsonObject, key: &str) -> Result<Tag<'a>, String> {
     match tags.get(key) {
-        None | Some(JsonValue::Null) => Ok(None),
-        Some(JsonValue::String(text)) => Ok(Some(text.as_str()).filter(|text| !text.is_empty())),
+        None => Ok(Tag::Absent),
+        Some(JsonValue::Null) => Ok(Tag::Null),
+        Some(JsonValue::String(text)) if text.is_empty() => Ok(Tag::Null),
+        Some(JsonValue::String(text)) => Ok(Tag::Text(text)),
         Some(_) => Err(format!("tags.{key} must be a string")),
-    }
-}
-
-fn beginning(shape: &InfrastructureShape) -> Option<Position> {
-    match shape {
-        InfrastructureShape::Place(place) => Some(*place),
-        InfrastructureShape::Course(course) => {
-            course.coords().next().and_then(|coord| Position::new(coord.x, coord.y))
-        }
     }
 }

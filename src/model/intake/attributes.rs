@@ -16,8 +16,7 @@ const REPORT_TYPES: [(DisasterType, &[&str]); 6] = [
 ];
 
 /// The disaster a report type belongs to; a preparedness type only where it is no disaster's.
-#[must_use]
-pub fn report_type_of(report_type: &str, prep_types: &[String]) -> Option<DisasterType> {
+pub(super) fn report_type_of(report_type: &str, prep_types: &[String]) -> Option<DisasterType> {
     let of_disaster = REPORT_TYPES.into_iter().find(|(_, types)| types.contains(&report_type));
     let prep = || prep_types.iter().any(|known| known == report_type).then_some(DisasterType::Prep);
     of_disaster.map(|(disaster, _)| disaster).or_else(prep)

@@ -4,7 +4,7 @@ use std::fmt;
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value};
 
-use crate::model::{NAME, Position, Timestamp, is_name};
+use crate::model::{InvalidTimestamp, NAME, Position, Timestamp, is_name};
 
 /// A JSON object.
 pub type Object = Map<String, Value>;
@@ -111,7 +111,8 @@ impl<'a> Fields<'a> {
     /// A moment.
     pub(super) fn moment(&self, key: &str) -> Option<Timestamp> {
         let text = self.convert(key, "must be a text", Value::as_str)?;
-        Timestamp::parse(text).map_err(|error| self.fault(key, error)).ok()
+        let malformed = |_| self.fault(key, InvalidTimestamp::Malformed);
+        Timestamp::parse(text).map_err(malformed).ok()
     }
 
     /// A place.
@@ -142,9 +143,10 @@ impl<'a> Fields<'a> {
         items.into_iter().collect()
     }
 
-    /// The whole object as it was sent; faults when a text in it has a NUL character.
+    /// The whole object, unknown members included, numbers as JSON parsers read them (doubles beyond 64 bits);
+    /// faults when a text in it has a NUL character.
     pub(super) fn kept(&self) -> Option<Box<RawValue>> {
-        if self.object.iter().any(|(key, value)| key.contains('\0') || has_nul(value)) {
+        if holds_nul(self.object) {
             let path = self.prefix.trim_end_matches('.').to_owned();
             let must = "must not contain NUL characters".to_owned();
             self.faults.borrow_mut().push(Fault { path, must });
@@ -170,11 +172,16 @@ pub(super) fn whole(value: &Value) -> Option<i64> {
     value.as_i64().or_else(from_float)
 }
 
+/// Whether a text or a name in the object has a NUL character, which no database holds.
+pub(crate) fn holds_nul(object: &Object) -> bool {
+    object.iter().any(|(key, value)| key.contains('\0') || has_nul(value))
+}
+
 fn has_nul(value: &Value) -> bool {
     match value {
         Value::String(text) => text.contains('\0'),
         Value::Array(items) => items.iter().any(has_nul),
-        Value::Object(fields) => fields.iter().any(|(key, value)| key.contains('\0') || has_nul(value)),
+        Value::Object(object) => holds_nul(object),
         Value::Null | Value::Bool(_) | Value::Number(_) => false,
     }
 }

@@ -8,8 +8,6 @@ pub struct GaugeReadings {
     pub id: String,
     /// Its name.
     pub name: String,
-    /// The province whose service lists it; the one it lies in when the agency does not say.
-    pub region_code: Option<String>,
     /// Where it is.
     pub location: Position,
     /// The readings, in the order sent.
@@ -25,13 +23,11 @@ pub fn read_gauge(body: &Object) -> Result<GaugeReadings, Vec<Fault>> {
     read(body, |fields| {
         let id = fields.required("gaugeid", Fields::name);
         let name = fields.required("gaugenameid", Fields::name);
-        let region_code = fields.name("instance_region_code");
         let location = fields.required("location", Fields::position);
         let observations = fields.required("observations", |fields, key| fields.objects(key, observation));
         Some(GaugeReadings {
             id: id?.to_owned(),
             name: name?.to_owned(),
-            region_code: region_code.map(str::to_owned),
             location: location?,
             observations: observations?,
         })

@@ -7,9 +7,9 @@ mod fields;
 mod gauge;
 mod partner_report;
 
-pub use self::attributes::report_type_of;
 pub use self::card::read_card_holder;
 pub use self::card_report::{CardRules, read_card_report};
+pub(crate) use self::fields::holds_nul;
 pub use self::fields::{Fault, Object};
 pub use self::gauge::{GaugeReadings, read_gauge};
 pub use self::partner_report::{PartnerReport, PartnerRules, read_partner_report};

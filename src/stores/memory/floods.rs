@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use imbl::Vector;
 
 use super::MemoryStore;
-use super::snapshot::Snapshots;
+use super::snapshot::{Snapshots, Written};
 use crate::model::{
     ArchiveRecord, AreaId, AreaSelector, AreaSet, FloodChange, FloodLayer, FloodStateRecord, SeriesPoint,
     Standing, Timestamp, archive, series,
@@ -93,7 +93,7 @@ impl Floods {
             let at = snapshot.log.last().map_or(now, |newest| now.max(newest.at));
             let change = FloodChange { area: order.area, state: order.state, at, by: order.by };
             snapshot.apply(position, change.clone());
-            Ok(change)
+            Ok(Written::Visible(change))
         })
     }
 }

@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use imbl::OrdMap;
 
 use super::MemoryStore;
-use super::snapshot::Snapshots;
+use super::snapshot::{Snapshots, Written};
 use crate::model::intake::GaugeReadings;
 use crate::model::{Gauge, GaugeLayer, Observation, ObservedGauge, Timestamp};
 use crate::stores::{GaugeQuery, GaugeStore, Revision, StoreError, Versioned};
@@ -16,7 +16,7 @@ pub(super) struct Gauges {
 }
 
 /// A gauge and all its readings.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 struct Record {
     gauge: Arc<Gauge>,
     readings: OrdMap<Timestamp, Observation>,
@@ -56,19 +56,25 @@ impl GaugeStore for MemoryStore {
     }
 
     async fn store_gauge(&self, readings: GaugeReadings) -> Result<usize, StoreError> {
-        let GaugeReadings { id, name, region_code, location, observations } = readings;
-        let located = || Some(String::from(self.locator.locate(location).instance_region_code?));
+        let GaugeReadings { id, name, location, observations } = readings;
+        let sent: OrdMap<_, _> =
+            observations.into_iter().map(|reading| (reading.observed_at, reading)).collect();
+        let stored = sent.len();
         self.gauges.snapshots.write(|gauges| {
             let known = gauges.get(&id);
-            let region_code = region_code.or_else(|| known?.gauge.region_code.clone()).or_else(located);
-            let mut all = known.map(|record| record.readings.clone()).unwrap_or_default();
-            let sent: OrdMap<_, _> =
-                observations.into_iter().map(|reading| (reading.observed_at, reading)).collect();
-            let stored = sent.len();
-            all = sent.union(all);
+            let unmoved = known.filter(|record| record.gauge.location == location);
+            let region_code = match unmoved {
+                Some(record) => record.gauge.region_code.clone(),
+                None => self.locator.locate(location).instance_region_code.map(String::from),
+            };
+            let before = known.map(|record| record.readings.clone()).unwrap_or_default();
             let gauge = Arc::new(Gauge { id: id.clone(), name, region_code, location });
-            gauges.insert(id, Record { gauge, readings: all });
-            Ok(stored)
+            let record = Record { gauge, readings: sent.union(before) };
+            if known == Some(&record) {
+                return Ok(Written::Unseen(stored));
+            }
+            gauges.insert(id, record);
+            Ok(Written::Visible(stored))
         })
     }
 }

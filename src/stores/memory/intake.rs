@@ -5,7 +5,7 @@ use async_trait::async_trait;
 use imbl::{OrdMap, OrdSet};
 
 use super::MemoryStore;
-use super::snapshot::Snapshots;
+use super::snapshot::{Snapshots, Written};
 use crate::model::intake::PartnerReport;
 use crate::model::{
     AreaSelector, Card, CardHolder, CardId, DisasterType, Period, Report, ReportContent, ReportKey,
@@ -33,11 +33,13 @@ struct Snapshot {
 }
 
 impl Snapshot {
-    fn publish(&mut self, content: ReportContent, tags: Tags) -> Arc<Report> {
-        let key = self.by_key.get_max().map_or(ReportKey::FIRST, |(newest, _)| newest.next());
-        let report = Arc::new(Report { key, content, tags });
+    fn publish(&mut self, content: ReportContent, tags: Tags) -> Result<Arc<Report>, StoreError> {
+        let newest = self.by_key.get_max().map(|(key, _)| *key);
+        let key = newest.map_or(Some(ReportKey::FIRST), ReportKey::next);
+        let none_left = || StoreError::Backend { source: "no report key is left".into() };
+        let report = Arc::new(Report { key: key.ok_or_else(none_left)?, content, tags });
         self.insert(&report);
-        report
+        Ok(report)
     }
 
     fn insert(&mut self, report: &Arc<Report>) {
@@ -72,10 +74,6 @@ impl Intake {
 
     pub(super) fn revision(&self) -> Revision {
         self.snapshots.revision()
-    }
-
-    pub(super) fn report_count(&self) -> usize {
-        self.snapshots.read().value.by_key.len()
     }
 }
 
@@ -158,7 +156,8 @@ impl CardStore for MemoryStore {
             let pkey = snapshot.cards.len() as u64 + 1;
             let card = Arc::new(Card { pkey, id: id.clone(), holder, report: None });
             snapshot.cards.insert(id, Arc::clone(&card));
-            Ok(card)
+            // Reports are as they were.
+            Ok(Written::Unseen(card))
         })
     }
 
@@ -177,10 +176,10 @@ impl CardStore for MemoryStore {
             if card.report.is_some() {
                 return Err(StoreError::received(id));
             }
-            let report = snapshot.publish(content, tags);
+            let report = snapshot.publish(content, tags)?;
             let card = Card { report: Some(report.key), ..Card::clone(&card) };
             snapshot.cards.insert(id.clone(), Arc::new(card));
-            Ok(report)
+            Ok(Written::Visible(report))
         })
     }
 }
@@ -189,14 +188,13 @@ impl CardStore for MemoryStore {
 impl FeedStore for MemoryStore {
     async fn receive_partner_report(&self, report: PartnerReport) -> Result<Received, StoreError> {
         let tags = self.locator.locate(report.content.location);
-        let received = self.intake.snapshots.write(|snapshot| {
-            if snapshot.partner_posts.insert(report.post_id).is_some() {
-                return Err(Received::Existing);
+        self.intake.snapshots.write(|snapshot| {
+            if snapshot.partner_posts.contains(&report.post_id) {
+                return Ok(Written::Unseen(Received::Existing));
             }
-            snapshot.publish(report.content, tags);
-            Ok(Received::Created)
-        });
-        // One that existed changed nothing, which is what a failed write leaves behind.
-        Ok(received.unwrap_or_else(|existing| existing))
+            snapshot.partner_posts.insert(report.post_id);
+            snapshot.publish(report.content, tags)?;
+            Ok(Written::Visible(Received::Created))
+        })
     }
 }

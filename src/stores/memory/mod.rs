@@ -64,7 +64,7 @@ impl MemoryStore {
 
 impl fmt::Display for MemoryStore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "memory ({} areas, {} reports)", self.areas.len(), self.intake.report_count())
+        write!(f, "{} areas from memory", self.areas.len())
     }
 }
 

@@ -12,6 +12,14 @@ pub(super) struct Snapshots<T> {
     writing: Mutex<()>,
 }
 
+/// What a change made, and whether readers of the resource can see it.
+pub(super) enum Written<R> {
+    /// They can: the revision grows.
+    Visible(R),
+    /// They cannot.
+    Unseen(R),
+}
+
 impl<T: Clone> Snapshots<T> {
     pub(super) fn new(value: T) -> Self {
         let first = Versioned { revision: Revision(0), value };
@@ -28,11 +36,16 @@ impl<T: Clone> Snapshots<T> {
     }
 
     /// Makes the next value from the current one; when `change` fails, nothing has changed.
-    pub(super) fn write<R, E>(&self, change: impl FnOnce(&mut T) -> Result<R, E>) -> Result<R, E> {
+    pub(super) fn write<R, E>(&self, change: impl FnOnce(&mut T) -> Result<Written<R>, E>) -> Result<R, E> {
         let _writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
         let mut next = Versioned::clone(&self.current.load());
-        let answer = change(&mut next.value)?;
-        next.revision.0 += 1;
+        let answer = match change(&mut next.value)? {
+            Written::Visible(answer) => {
+                next.revision.0 += 1;
+                answer
+            }
+            Written::Unseen(answer) => answer,
+        };
         self.current.store(Arc::new(next));
         Ok(answer)
     }
