@@ -3,6 +3,7 @@
 #![warn(clippy::expect_used, clippy::unwrap_used)]
 
 use std::error::Error;
+use std::io::{self, Write};
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -72,13 +73,12 @@ fn check() -> Result<(), Box<dyn Error>> {
     let siaga = toml::Value::try_from(config)?;
     let table = toml::Table::from_iter([(Config::KEY.to_owned(), siaga)]);
     let profiles = toml::Table::from_iter([("default".to_owned(), table.into())]);
-    print!("{}", toml::to_string(&profiles)?);
-    Ok(())
+    Ok(io::stdout().write_all(toml::to_string(&profiles)?.as_bytes())?)
 }
 
 fn token(subject: &str, scopes: &[Scope], lifetime: Duration) -> Result<(), Box<dyn Error>> {
     let config = Builder::default().check()?;
     let jwt = config.auth.jwt.ok_or("siaga.auth.jwt.secret: needed to sign a token")?;
-    println!("{}", jwt.issue(subject, scopes, lifetime, SystemClock.now())?);
-    Ok(())
+    let token = jwt.issue(subject, scopes, lifetime, SystemClock.now())?;
+    Ok(writeln!(io::stdout(), "{token}")?)
 }

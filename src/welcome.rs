@@ -1,3 +1,4 @@
+use std::io::{self, Write};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 
@@ -25,9 +26,10 @@ impl Welcome {
                 let path = self.config.base_url.path().trim_end_matches('/');
                 let base = format!("http://{}{path}", SocketAddr::new(reachable(address), port));
                 let area = self.some_area().await;
-                println!("{}", self.lines(&base, area).join("\n"));
+                // A service goes on though nobody reads what it prints.
+                let _ = writeln!(io::stdout(), "{}", self.lines(&base, area).join("\n"));
                 if let Some(warning) = self.warning() {
-                    eprintln!("{warning}");
+                    let _ = writeln!(io::stderr(), "{warning}");
                 }
             })
         })
