@@ -50,7 +50,9 @@ fn line(error: &Error) -> String {
             format!("must be one of [{}], not {name}", allowed.join(", "))
         }
         // What was found there may be a secret in the wrong place.
-        Kind::InvalidType(_, expected) | Kind::InvalidValue(_, expected) if path.contains(".auth") => {
+        Kind::InvalidType(_, expected) | Kind::InvalidValue(_, expected)
+            if path.starts_with("siaga.auth") =>
+        {
             format!("must be {expected}, as README.md shows it")
         }
         Kind::InvalidType(found, expected) | Kind::InvalidValue(found, expected) => {

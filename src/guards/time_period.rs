@@ -5,6 +5,7 @@ use rocket::request::{FromRequest, Outcome};
 
 use super::Query;
 use crate::error::{Problem, Source};
+use crate::model::digits;
 
 /// The query parameter `timeperiod`: how long back the answer reaches, in seconds. **Default: one hour**
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,8 +29,7 @@ impl<'r> FromRequest<'r> for TimePeriod {
 fn time_period(query: Query<'_>) -> Result<Duration, Problem> {
     const NAME: &str = "timeperiod";
     let Some(value) = query.get(NAME)? else { return Ok(TimePeriod::DEFAULT) };
-    let digits = value.bytes().all(|byte| byte.is_ascii_digit());
-    let seconds = value.parse().ok().filter(|seconds| digits && (1..=TimePeriod::LONGEST).contains(seconds));
+    let seconds = digits(&value).filter(|seconds| (1..=TimePeriod::LONGEST).contains(seconds));
     seconds.map(Duration::from_secs).ok_or_else(|| {
         let must = format!("must be a whole number of seconds from 1 to {}", TimePeriod::LONGEST);
         Problem::invalid(Source::Query, NAME, must)

@@ -4,7 +4,7 @@ use std::str::FromStr;
 use geo::MultiPolygon;
 use serde::{Serialize, Serializer};
 
-use super::Geometry;
+use super::{Geometry, digits};
 
 /// The identifier of a local area: a whole number from 0 to 9223372036854775807.
 ///
@@ -41,11 +41,7 @@ impl FromStr for AreaId {
 
     /// Reads decimal digits; a sign, a blank or a fraction is an error.
     fn from_str(text: &str) -> Result<Self, InvalidAreaId> {
-        // `u64::from_str` alone would take a leading plus sign.
-        if !text.bytes().all(|byte| byte.is_ascii_digit()) {
-            return Err(InvalidAreaId);
-        }
-        text.parse::<u64>().map_err(|_| InvalidAreaId)?.try_into()
+        digits(text).ok_or(InvalidAreaId)?.try_into()
     }
 }
 

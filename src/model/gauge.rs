@@ -1,5 +1,3 @@
-use serde::{Serialize, Serializer};
-
 use super::{Position, Timestamp};
 
 /// A place where the water level is measured.
@@ -75,14 +73,4 @@ pub struct Observation {
     pub alert: AlertLevel,
     /// What the agency calls it.
     pub label: Box<str>,
-}
-
-/// Writes a number without a fraction as an integer, as clients know levels.
-pub(super) fn plain<S: Serializer>(number: f64, serializer: S) -> Result<S::Ok, S::Error> {
-    // Up to 2⁵³ every whole double is that integer.
-    if number.fract() == 0.0 && number.abs() < 9_007_199_254_740_992.0 {
-        (number as i64).serialize(serializer)
-    } else {
-        number.serialize(serializer)
-    }
 }

@@ -5,7 +5,7 @@ use std::str::FromStr;
 use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 
-use super::{DisasterType, Position, Tags, Timestamp};
+use super::{DisasterType, Position, Tags, Timestamp, digits};
 
 /// The identifier of a report: a whole number from 1 to 9223372036854775807. Answers show it as a string.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -56,11 +56,7 @@ impl FromStr for ReportKey {
 
     /// Reads decimal digits; a sign, a blank or a fraction is an error.
     fn from_str(text: &str) -> Result<Self, InvalidReportKey> {
-        // The parser of numbers alone would take a leading plus sign.
-        if !text.bytes().all(|byte| byte.is_ascii_digit()) {
-            return Err(InvalidReportKey);
-        }
-        text.parse::<u64>().map_err(|_| InvalidReportKey)?.try_into()
+        digits(text).ok_or(InvalidReportKey)?.try_into()
     }
 }
 

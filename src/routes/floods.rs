@@ -1,15 +1,16 @@
 use std::sync::Arc;
 
-use rocket::serde::json::{Value, json};
+use rocket::serde::json::json;
 use rocket::{State, delete, get, put};
 
 use super::{Answer, Encoder};
-use crate::error::{Problem, Source};
+use crate::error::Problem;
 use crate::guards::{
     Authorized, Caller, Floods, FloodsWrite, FormatChoice, JsonBody, LocalAreaId, MinimumState,
     RequestedPeriod, Select, Username,
 };
-use crate::model::{Actor, AreaId, FloodState, InvalidFloodState, Layer};
+use crate::model::intake::read_flood_state;
+use crate::model::{Actor, AreaId, FloodState, Layer};
 use crate::stores::{FloodQuery, HistoryQuery, SetFloodState, Store};
 
 /// `GET /floods`: the areas with their current states, on the map.
@@ -73,7 +74,7 @@ pub(super) async fn set_flood_state(
     store: &State<Arc<dyn Store>>,
 ) -> Result<Answer, Problem> {
     let LocalAreaId(area) = id?;
-    let state = requested_state(&body)?;
+    let state = read_flood_state(&body.0).map_err(|faults| Problem::faults(&faults))?;
     change(store, authorized, username, area, Some(state)).await
 }
 
@@ -103,13 +104,4 @@ async fn change(
         "state": changed.state,
         "updated": true,
     }))
-}
-
-/// The `state` of a body: a JSON number that is a whole one from 1 to 4.
-fn requested_state(JsonBody(body): &JsonBody) -> Result<FloodState, Problem> {
-    let number = body.get("state").and_then(Value::as_f64);
-    FloodState::ALL
-        .into_iter()
-        .find(|state| number == Some(f64::from(state.code())))
-        .ok_or_else(|| Problem::invalid(Source::Body, "state", InvalidFloodState))
 }

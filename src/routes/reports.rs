@@ -23,8 +23,7 @@ pub(super) async fn list_reports(
 ) -> Result<Answer, Problem> {
     let window = Window::Last(time_period.0);
     let query = ReportQuery { selector: select.areas, disaster: disaster.0, window };
-    let layer = Layer::Reports(store.reports(&query).await?.value);
-    encoder.answer(choice.format, layer).await
+    list(&query, choice, store, encoder).await
 }
 
 /// `GET /reports/archive`: the reports of a period.
@@ -40,8 +39,7 @@ pub(super) async fn list_report_archive(
 ) -> Result<Answer, Problem> {
     let window = Window::Within(period.0);
     let query = ReportQuery { selector: select.areas, disaster: disaster.0, window };
-    let layer = Layer::Reports(store.reports(&query).await?.value);
-    encoder.answer(choice.format, layer).await
+    list(&query, choice, store, encoder).await
 }
 
 /// `GET /reports/timeseries`: the number of reports in each hour of a period; of flood reports, unless another
@@ -71,4 +69,14 @@ pub(super) async fn find_report(
     let ReportKeyParam(key) = id?;
     let report = store.report(key).await?.value;
     encoder.answer(choice.format, Layer::Reports(ReportLayer(vec![report]))).await
+}
+
+async fn list(
+    query: &ReportQuery,
+    choice: FormatChoice<Reports>,
+    store: &State<Arc<dyn Store>>,
+    encoder: &State<Encoder>,
+) -> Result<Answer, Problem> {
+    let layer = Layer::Reports(store.reports(query).await?.value);
+    encoder.answer(choice.format, layer).await
 }

@@ -5,6 +5,7 @@ use serde::de::DeserializeOwned;
 
 use super::{Fault, Lines, text_of};
 use crate::datasets::DatasetError;
+use crate::model::{NAME, is_name};
 
 /// A row of a file as it stands there, all of it text.
 pub(super) trait Row: DeserializeOwned {
@@ -38,6 +39,14 @@ fn items<R: Row, T>(text: &str, mut make: impl FnMut(R) -> Result<T, String>) ->
         items.push(make(row).map_err(|reason| Fault { line, reason })?);
     }
     Ok(items)
+}
+
+/// A column that is a name or empty; `None` when it is empty or there is no such column.
+pub(super) fn name(column: &str, text: Option<String>) -> Result<Option<String>, String> {
+    match text.filter(|text| !text.is_empty()) {
+        Some(text) if !is_name(&text) => Err(format!("{column} must be {NAME}")),
+        name => Ok(name),
+    }
 }
 
 /// Where a row begins. The reader's own position, and its count of lines, stand before the line breaks that end the

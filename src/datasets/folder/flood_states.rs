@@ -4,7 +4,7 @@ use serde::Deserialize;
 
 use super::csv_file;
 use crate::datasets::DatasetError;
-use crate::model::{Actor, AreaSet, FloodChange, InvalidFloodState, NAME, Timestamp, is_name};
+use crate::model::{Actor, AreaSet, FloodChange, InvalidFloodState, Timestamp};
 
 /// A row of the file as it stands there.
 #[derive(Deserialize)]
@@ -44,9 +44,6 @@ fn change(row: Row, areas: &AreaSet, now: Timestamp) -> Result<FloodChange, Stri
     if at > now {
         return Err(format!("changed_at must not be after now, {now}"));
     }
-    let username = row.username.filter(|name| !name.is_empty());
-    if username.as_ref().is_some_and(|name| !is_name(name)) {
-        return Err(format!("username must be {NAME}"));
-    }
+    let username = csv_file::name("username", row.username)?;
     Ok(FloodChange { area, state, at, by: Actor { subject: "import".to_owned(), username } })
 }

@@ -8,7 +8,7 @@ use super::csv_file;
 use super::geojson_file::{self, Row};
 use super::geometry::place;
 use crate::datasets::DatasetError;
-use crate::model::{AlertLevel, Gauge, Locator, NAME, Observation, ObservedGauge, Timestamp, is_name};
+use crate::model::{AlertLevel, Gauge, Locator, Observation, ObservedGauge, Timestamp};
 
 /// A row of the readings as it stands there.
 #[derive(Deserialize)]
@@ -71,10 +71,7 @@ fn observation(row: Reading) -> Result<Observation, String> {
     let level = level.ok_or_else(|| format!("level must be a number, not {:?}", row.level))?;
     let alert = row.alert.parse::<u64>().ok().and_then(|number| AlertLevel::try_from(number).ok());
     let alert = alert.ok_or_else(|| format!("alert must be one of [1, 2, 3, 4], not {:?}", row.alert))?;
-    let label = row.label.filter(|label| !label.is_empty());
-    if label.as_deref().is_some_and(|label| !is_name(label)) {
-        return Err(format!("label must be {NAME}"));
-    }
+    let label = csv_file::name("label", row.label)?;
     let label = label.as_deref().unwrap_or(alert.label()).into();
     Ok(Observation { observed_at, level, alert, label })
 }

@@ -172,6 +172,11 @@ pub(super) fn whole(value: &Value) -> Option<i64> {
     value.as_i64().or_else(from_float)
 }
 
+/// What a whole JSON number is the code of.
+pub(super) fn code<T: TryFrom<u64>>(value: &Value) -> Option<T> {
+    u64::try_from(whole(value)?).ok()?.try_into().ok()
+}
+
 /// Whether a text or a name in the object has a NUL character, which no database holds.
 pub(crate) fn holds_nul(object: &Object) -> bool {
     object.iter().any(|(key, value)| key.contains('\0') || has_nul(value))

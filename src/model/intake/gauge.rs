@@ -1,4 +1,4 @@
-use super::fields::{Fault, Fields, Object, read, whole};
+use super::fields::{Fault, Fields, Object, code, read};
 use crate::model::{AlertLevel, InvalidAlertLevel, Observation, Position};
 
 /// A gauge and readings of it, as an agency sends them.
@@ -37,11 +37,8 @@ pub fn read_gauge(body: &Object) -> Result<GaugeReadings, Vec<Fault>> {
 fn observation(fields: &Fields<'_>) -> Option<Observation> {
     let observed_at = fields.required("observed_at", Fields::moment);
     let level = fields.required("level", Fields::number);
-    let alert = fields.required("alert", |fields, key| {
-        fields.convert(key, InvalidAlertLevel, |value| {
-            AlertLevel::try_from(u64::try_from(whole(value)?).ok()?).ok()
-        })
-    });
+    let alert =
+        fields.required("alert", |fields, key| fields.convert(key, InvalidAlertLevel, code::<AlertLevel>));
     let label = fields.name("label");
     let alert = alert?;
     let label = label.unwrap_or(alert.label()).into();

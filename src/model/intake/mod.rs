@@ -4,6 +4,7 @@ mod attributes;
 mod card;
 mod card_report;
 mod fields;
+mod flood_state;
 mod gauge;
 mod partner_report;
 
@@ -11,5 +12,6 @@ pub use self::card::read_card_holder;
 pub use self::card_report::{CardRules, read_card_report};
 pub(crate) use self::fields::holds_nul;
 pub use self::fields::{Fault, Object};
+pub use self::flood_state::read_flood_state;
 pub use self::gauge::{GaugeReadings, read_gauge};
 pub use self::partner_report::{PartnerReport, PartnerRules, read_partner_report};

@@ -4,7 +4,6 @@ use serde::Serialize;
 use serde::ser::{SerializeStruct, Serializer};
 
 use super::{Feature, Properties};
-use crate::model::gauge::plain;
 use crate::model::{Gauge, Geometry, Observation};
 
 /// Gauges on the map, each with readings.
@@ -51,11 +50,17 @@ impl Serialize for Reading<'_> {
     }
 }
 
+/// A water level, without a fraction written as an integer, as clients know it.
 struct Level(f64);
 
 impl Serialize for Level {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        plain(self.0, serializer)
+        // Up to 2⁵³ every whole double is that integer.
+        if self.0.fract() == 0.0 && self.0.abs() < 9_007_199_254_740_992.0 {
+            serializer.serialize_i64(self.0 as i64)
+        } else {
+            serializer.serialize_f64(self.0)
+        }
     }
 }
 
