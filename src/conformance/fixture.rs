@@ -11,8 +11,8 @@ use crate::datasets::Dataset;
 use crate::model::{
     Actor, AlertLevel, Area, AreaId, AreaSet, BoundaryLayer, CARD_SOURCE, Card, CardHolder, Course,
     DisasterType, FloodChange, FloodLayer, FloodState, Gauge, GaugeLayer, Infrastructure, InfrastructureKind,
-    InfrastructureLayer, InfrastructureShape, Layer, Locator, Observation, ObservedGauge, Position, Region,
-    Report, ReportContent, ReportKey, ReportLayer, Standing, Timestamp,
+    InfrastructureLayer, InfrastructureShape, Layer, Locator, Observation, ObservedGauge, PartnerPost,
+    Position, Region, Report, ReportContent, ReportKey, ReportLayer, Standing, Timestamp,
 };
 
 /// The time in the fixture, a few hours after the last change of its log.
@@ -180,6 +180,12 @@ pub fn cards() -> Vec<Card> {
     vec![card(1, "fresh-card", None), card(2, "used-card", Some(ReportKey::FIRST))]
 }
 
+/// The post that made the partner's report.
+#[must_use]
+pub fn partner_posts() -> Vec<PartnerPost> {
+    vec![PartnerPost { post_id: 4711, report: 4.try_into().unwrap() }]
+}
+
 /// A reading some minutes ago.
 #[must_use]
 pub fn reading(minutes_ago: u64, level: f64) -> Observation {
@@ -245,6 +251,7 @@ pub fn dataset() -> Dataset {
         gauges: gauges(),
         reports: reports(),
         cards: cards(),
+        partner_posts: partner_posts(),
     }
 }
 

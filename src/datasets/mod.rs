@@ -6,7 +6,9 @@ mod folder;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::model::{AreaSet, Card, FloodChange, Infrastructure, ObservedGauge, Region, Report, Timestamp};
+use crate::model::{
+    AreaSet, Card, FloodChange, Infrastructure, ObservedGauge, PartnerPost, Region, Report, Timestamp,
+};
 
 /// Everything a store can be filled with.
 ///
@@ -27,6 +29,8 @@ pub struct Dataset {
     pub reports: Vec<Report>,
     /// Cards, each with an identifier of its own.
     pub cards: Vec<Card>,
+    /// The posts of the partner feed that made reports, each with an identifier of its own.
+    pub partner_posts: Vec<PartnerPost>,
 }
 
 /// Why a data set could not be loaded.

@@ -17,6 +17,7 @@ pub mod intake;
 mod layer;
 mod locator;
 mod name;
+mod partner_post;
 mod period;
 mod position;
 mod region;
@@ -45,6 +46,7 @@ pub use layer::{
 };
 pub use locator::Locator;
 pub use name::{NAME, is_name};
+pub use partner_post::PartnerPost;
 pub use period::{InvalidPeriod, Period};
 pub use position::Position;
 pub use region::Region;

@@ -7,7 +7,7 @@ use rocket::futures::future::join_all;
 use rocket::tokio;
 
 use super::{FreshStore, open};
-use crate::conformance::fixture::{content, place};
+use crate::conformance::fixture::{content, partner_posts, place};
 use crate::model::intake::PartnerReport;
 use crate::model::{AreaSelector, DisasterType};
 use crate::stores::{Received, ReportQuery, Resource, Store, Window};
@@ -35,6 +35,17 @@ pub async fn a_post_is_published_once(fresh: &dyn FreshStore) {
     assert_eq!(new_reports(&*store).await, 3);
     let revision = store.revision(Resource::Reports).await.unwrap();
     store.receive_partner_report(post(7)).await.unwrap();
+    assert_eq!(store.revision(Resource::Reports).await.unwrap(), revision, "nothing changed");
+}
+
+pub async fn a_post_of_the_data_set_is_not_stored_again(fresh: &dyn FreshStore) {
+    let (store, _) = open(fresh).await;
+    let revision = store.revision(Resource::Reports).await.unwrap();
+    for known in partner_posts() {
+        let received = store.receive_partner_report(post(known.post_id)).await.unwrap();
+        assert_eq!(received, Received::Existing, "{}", known.post_id);
+    }
+    assert_eq!(new_reports(&*store).await, 0);
     assert_eq!(store.revision(Resource::Reports).await.unwrap(), revision, "nothing changed");
 }
 

@@ -84,6 +84,7 @@ macro_rules! store_suite {
         }
         $crate::store_suite! { $fresh, feeds =>
             a_post_is_published_once,
+            a_post_of_the_data_set_is_not_stored_again,
             of_concurrent_posts_with_one_id_exactly_one_is_stored,
         }
         $crate::store_suite! { $fresh, gauges =>

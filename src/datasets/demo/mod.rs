@@ -37,6 +37,7 @@ pub(super) fn dataset(now: Timestamp) -> Dataset {
         infrastructure: infrastructure::infrastructure(&locator),
         gauges: gauges::gauges(now),
         cards: reports::cards(&reports),
+        partner_posts: Vec::new(),
         reports,
         areas,
         regions,

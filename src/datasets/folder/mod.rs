@@ -35,6 +35,7 @@ pub(super) fn read(path: &Path, now: Timestamp) -> Result<Dataset, DatasetError>
         gauges: gauges::read(&file("gauges.geojson"), &file("gauge_readings.csv"), &locator)?,
         reports: reports::read(&file("reports.geojson"), &locator)?,
         cards: Vec::new(),
+        partner_posts: Vec::new(),
         areas,
         regions,
     })

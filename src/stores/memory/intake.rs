@@ -8,8 +8,8 @@ use super::MemoryStore;
 use super::snapshot::{Snapshots, Written};
 use crate::model::intake::PartnerReport;
 use crate::model::{
-    AreaSelector, Card, CardHolder, CardId, DisasterType, Period, Report, ReportContent, ReportKey,
-    ReportLayer, SeriesPoint, Tags, Timestamp,
+    AreaSelector, Card, CardHolder, CardId, DisasterType, PartnerPost, Period, Report, ReportContent,
+    ReportKey, ReportLayer, SeriesPoint, Tags, Timestamp,
 };
 use crate::random;
 use crate::stores::{
@@ -28,6 +28,8 @@ struct Snapshot {
     by_time: OrdMap<(Timestamp, ReportKey), Arc<Report>>,
     by_key: OrdMap<ReportKey, Arc<Report>>,
     cards: OrdMap<CardId, Arc<Card>>,
+    /// The highest number of a card.
+    last_card: u64,
     /// The posts of the partner feed that have come.
     partner_posts: OrdSet<i64>,
 }
@@ -61,14 +63,16 @@ impl Snapshot {
 }
 
 impl Intake {
-    pub(super) fn new(reports: Vec<Report>, cards: Vec<Card>) -> Self {
+    pub(super) fn new(reports: Vec<Report>, cards: Vec<Card>, posts: Vec<PartnerPost>) -> Self {
         let mut snapshot = Snapshot::default();
         for report in reports {
             snapshot.insert(&Arc::new(report));
         }
         for card in cards {
+            snapshot.last_card = snapshot.last_card.max(card.pkey);
             snapshot.cards.insert(card.id.clone(), Arc::new(card));
         }
+        snapshot.partner_posts = posts.iter().map(|post| post.post_id).collect();
         Self { snapshots: Snapshots::new(snapshot) }
     }
 
@@ -153,7 +157,9 @@ impl CardStore for MemoryStore {
                     break id;
                 }
             };
-            let pkey = snapshot.cards.len() as u64 + 1;
+            // A 64-bit count of cards does not end.
+            snapshot.last_card = snapshot.last_card.saturating_add(1);
+            let pkey = snapshot.last_card;
             let card = Arc::new(Card { pkey, id: id.clone(), holder, report: None });
             snapshot.cards.insert(id, Arc::clone(&card));
             // Reports are as they were.

@@ -43,7 +43,7 @@ impl MemoryStore {
         let locator = Locator::new(Arc::clone(&areas), dataset.regions.clone());
         Self {
             floods: Floods::new(Arc::clone(&areas), dataset.flood_log),
-            intake: Intake::new(dataset.reports, dataset.cards),
+            intake: Intake::new(dataset.reports, dataset.cards, dataset.partner_posts),
             gauges: Gauges::new(dataset.gauges),
             places: Places::new(dataset.infrastructure, dataset.regions),
             locator,
