@@ -167,7 +167,7 @@ fn a_wrong_state_is_named_by_file_line_and_reason() {
     for (row, reason) in [
         ("7,5,2016-12-19T00:00:00Z,", "state must be one of [1, 2, 3, 4] or empty, not \"5\""),
         ("7,two,2016-12-19T00:00:00Z,", "state must be one of"),
-        ("8,2,2016-12-19T00:00:00Z,", "area_id 8 is not in areas.geojson"),
+        ("8,2,2016-12-19T00:00:00Z,", "area_id 8 is no known area"),
         ("x,2,2016-12-19T00:00:00Z,", "area_id must be a whole number"),
         ("7,2,yesterday,", "changed_at must be a time"),
         ("7,2,2016-12-19T00:00:00,", "changed_at must be a time"),
@@ -273,7 +273,7 @@ fn a_wrong_row_of_the_other_files_is_named_by_file_line_and_reason() {
         ("gauges.geojson", GAUGES, "TMA1", "TMA2", 3, "gaugeid TMA2 occurs already"),
         ("gauges.geojson", GAUGES, "\"A\"", "\"\"", 3, "gaugenameid is missing"),
         ("gauges.geojson", GAUGES, "[2,2]", "[2,91]", 3, "no longitude and latitude"),
-        ("gauge_readings.csv", READINGS, "TMA1", "TMA3", 3, "gaugeid \"TMA3\" is not in gauges.geojson"),
+        ("gauge_readings.csv", READINGS, "TMA1", "TMA3", 3, "gaugeid \"TMA3\" is no known gauge"),
         ("gauge_readings.csv", READINGS, ",30,", ",deep,", 3, "level must be a number"),
         ("gauge_readings.csv", READINGS, ",30,", ",NaN,", 3, "level must be a number"),
         ("gauge_readings.csv", READINGS, ",4,", ",5,", 3, "alert must be one of [1, 2, 3, 4]"),

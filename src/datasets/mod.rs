@@ -3,9 +3,10 @@
 mod demo;
 mod folder;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
+pub use self::folder::{Folder, FolderFile, ReportRow, Row};
 use crate::model::{
     AreaSet, Card, FloodChange, Infrastructure, ObservedGauge, PartnerPost, Region, Report, Timestamp,
 };
@@ -64,9 +65,7 @@ impl Dataset {
     ///
     /// `demo` has the same areas at every call; its flood is under way at `now`.
     ///
-    /// A folder may hold `areas.geojson`, `regions.geojson`, `infrastructure.geojson`, `gauges.geojson`,
-    /// `reports.geojson`, `flood_states.csv` and `gauge_readings.csv`, each optional; other files are ignored. The
-    /// first wrong row ends the load.
+    /// A folder is read as [`Folder`] says, and what its rows name must be in it. The first wrong row ends the load.
     ///
     /// # Errors
     ///
@@ -75,7 +74,7 @@ impl Dataset {
         match name {
             "demo" => Ok(demo::dataset(now)),
             "empty" => Ok(Self::default()),
-            path => folder::read(Path::new(path), now),
+            path => folder::dataset(&Folder::open(path)?, now),
         }
     }
 }

@@ -1,44 +1,63 @@
-use std::path::Path;
+use std::cell::RefCell;
+use std::io::{self, Read};
 
-use csv::Position;
+use csv::{StringRecord, Trim};
 use serde::de::DeserializeOwned;
 
-use super::{Fault, Lines, text_of};
+use super::lines::Lines;
+use super::source::Source;
+use super::{Folder, FolderFile, Row};
 use crate::datasets::DatasetError;
 use crate::model::{NAME, is_name};
 
+/// The longest row in bytes: all that is held of a file in which a quotation mark is left open.
+const LONGEST: usize = 16 << 20;
+
 /// A row of a file as it stands there, all of it text.
-pub(super) trait Row: DeserializeOwned {
+pub(super) trait Record: DeserializeOwned {
     /// The columns the file must have.
     const COLUMNS: &[&str];
 }
 
-/// Makes an item of each row of the file; none when there is no such file.
+/// Makes a value of each row of the file and hands it to `each`, in the order of the file; nothing when there is no such
+/// file.
 ///
-/// `make` answers the reason when the row is wrong.
-pub(super) fn read<R: Row, T>(
-    path: &Path,
-    make: impl FnMut(R) -> Result<T, String>,
-) -> Result<Vec<T>, DatasetError> {
-    let Some(text) = text_of(path)? else { return Ok(Vec::new()) };
-    items(&text, make).map_err(|fault| fault.in_file(path))
-}
-
-fn items<R: Row, T>(text: &str, mut make: impl FnMut(R) -> Result<T, String>) -> Result<Vec<T>, Fault> {
-    let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(text.as_bytes());
-    let headers = reader.headers().map_err(|error| fault(1, error))?.clone();
+/// `make` is given the row and its line, and answers the reason when it is wrong. Holds one row at a time.
+pub(super) fn read<R: Record, T, E: From<DatasetError>>(
+    folder: &Folder,
+    file: FolderFile,
+    mut make: impl FnMut(R, u64) -> Result<T, String>,
+    mut each: impl FnMut(Row<T>) -> Result<(), E>,
+) -> Result<(), E> {
+    let Some(source) = folder.source(file)? else { return Ok(()) };
+    let fault = |line, reason: String| folder.fault(file, line, reason);
+    let wrong = |line, error: csv::Error| match error.into_kind() {
+        csv::ErrorKind::Io(error) if matches!(error.get_ref(), Some(inner) if inner.is::<TooLong>()) => {
+            fault(line, TooLong.to_string())
+        }
+        csv::ErrorKind::Io(error) => folder.unreadable(file, error),
+        kind => fault(line, reason(kind)),
+    };
+    let lines = RefCell::new(Lines::new());
+    let noted = Noted { source, lines: &lines };
+    // Blanks in a text are a part of it.
+    let mut reader = csv::ReaderBuilder::new().trim(Trim::Headers).from_reader(noted);
+    let headers = reader.headers().map_err(|error| wrong(1, error))?.clone();
     if let Some(missing) = R::COLUMNS.iter().find(|&&column| !headers.iter().any(|known| known == column)) {
-        return Err(Fault { line: 1, reason: format!("the column {missing} is missing") });
+        return Err(fault(1, format!("the column {missing} is missing")).into());
     }
-    let mut lines = Lines::of(text.as_bytes());
-    let mut items = Vec::new();
-    for record in reader.records() {
-        let record = record.map_err(|error| fault(lines.at(beginning(text, error.position())), error))?;
-        let line = lines.at(beginning(text, record.position()));
-        let row: R = record.deserialize(Some(&headers)).map_err(|error| fault(line, error))?;
-        items.push(make(row).map_err(|reason| Fault { line, reason })?);
+    let mut record = StringRecord::new();
+    loop {
+        let begins = reader.position().byte();
+        let read = reader.read_record(&mut record);
+        let line = lines.borrow_mut().of_row(begins);
+        if !read.map_err(|error| wrong(line, error))? {
+            return Ok(());
+        }
+        let row = record.deserialize(Some(&headers)).map_err(|error| wrong(line, error))?;
+        let value = make(row, line).map_err(|reason| fault(line, reason))?;
+        each(Row { line, value })?;
     }
-    Ok(items)
 }
 
 /// A column that is a name or empty; `None` when it is empty or there is no such column.
@@ -49,22 +68,45 @@ pub(super) fn name(column: &str, text: Option<String>) -> Result<Option<String>,
     }
 }
 
-/// Where a row begins. The reader's own position, and its count of lines, stand before the line breaks that end the
-/// row before.
-fn beginning(text: &str, position: Option<&Position>) -> usize {
-    let offset = position.map_or(0, |position| position.byte() as usize);
-    let rest = text.get(offset..).unwrap_or_default();
-    let breaks = rest.len() - rest.trim_start_matches(['\r', '\n']).len();
-    offset + breaks
+/// A column that is any text, as it stands there.
+pub(super) fn text(column: &str, text: String) -> Result<String, String> {
+    if text.contains('\0') {
+        Err(format!("{column} must be a text without NUL characters"))
+    } else {
+        Ok(text)
+    }
 }
 
-fn fault(line: u64, error: csv::Error) -> Fault {
-    let reason = match error.into_kind() {
+/// Notes what the reader takes ahead of its rows. The reader's own count of lines is of the place where a row was looked
+/// for: before the line breaks that end the row before, and before blank lines.
+struct Noted<'f, 'l> {
+    source: Source<'f>,
+    lines: &'l RefCell<Lines>,
+}
+
+impl Read for Noted<'_, '_> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let mut lines = self.lines.borrow_mut();
+        if lines.ahead() > LONGEST {
+            return Err(io::Error::other(TooLong));
+        }
+        let count = self.source.read(out)?;
+        lines.read(&out[..count]);
+        Ok(count)
+    }
+}
+
+/// A row is longer than [`LONGEST`].
+#[derive(Debug, thiserror::Error)]
+#[error("is longer than {} MiB; is a quotation mark left open?", LONGEST >> 20)]
+struct TooLong;
+
+fn reason(kind: csv::ErrorKind) -> String {
+    match kind {
         csv::ErrorKind::Deserialize { err, .. } => err.to_string(),
         csv::ErrorKind::UnequalLengths { expected_len, len, .. } => {
             format!("has {len} fields where the first line has {expected_len}")
         }
         other => format!("{other:?}"),
-    };
-    Fault { line, reason }
+    }
 }

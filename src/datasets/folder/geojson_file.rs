@@ -1,102 +1,169 @@
-use std::path::Path;
+use std::cell::Cell;
+use std::fmt;
+use std::io::{self, BufRead, Read};
 
-use geojson::{JsonObject, JsonValue};
-use serde::Deserialize;
+use serde::Deserializer as _;
+use serde::de::{DeserializeSeed, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
-use super::{Fault, Lines, text_of};
+use super::feature::Feature;
+use super::source::Source;
+use super::{Folder, FolderFile, Row};
 use crate::datasets::DatasetError;
-use crate::model::{NAME, Timestamp, is_name};
 
-/// A feature of a GeoJSON file, with the line it begins on.
-pub(super) struct Row {
-    pub(super) line: u64,
-    feature: geojson::Feature,
-}
+const COLLECTION: &str = "FeatureCollection";
 
-/// A feature collection whose features are still text, so that a wrong one can be named by its line.
-#[derive(Deserialize)]
-struct Collection<'a> {
-    #[serde(rename = "type")]
-    kind: String,
-    #[serde(borrow)]
-    features: Vec<&'a RawValue>,
-}
-
-/// Makes an item of each feature of the file; none when there is no such file.
+/// Makes a value of each feature of the file and hands it to `each`, in the order of the file; nothing when there is no
+/// such file.
 ///
-/// `make` answers the reason when the feature is wrong.
-pub(super) fn read<T>(
-    path: &Path,
-    make: impl FnMut(&Row) -> Result<T, String>,
-) -> Result<Vec<T>, DatasetError> {
-    let Some(text) = text_of(path)? else { return Ok(Vec::new()) };
-    items(&text, make).map_err(|fault| fault.in_file(path))
-}
-
-fn items<T>(text: &str, mut make: impl FnMut(&Row) -> Result<T, String>) -> Result<Vec<T>, Fault> {
-    let collection: Collection<'_> = serde_json::from_str(text)
-        .map_err(|error| Fault { line: error.line() as u64, reason: error.to_string() })?;
-    if collection.kind != "FeatureCollection" {
-        let reason = format!("type must be FeatureCollection, not {:?}", collection.kind);
-        return Err(Fault { line: 1, reason });
-    }
-    let mut lines = Lines::of(text.as_bytes());
-    let mut items = Vec::with_capacity(collection.features.len());
-    for raw in collection.features {
-        // The raw value is a part of `text`: its address tells where it stands.
-        let line = lines.at(raw.get().as_ptr().addr() - text.as_ptr().addr());
-        let fault = |reason| Fault { line, reason };
-        let feature = raw.get().parse().map_err(|error: geojson::Error| fault(error.to_string()))?;
-        items.push(make(&Row { line, feature }).map_err(fault)?);
-    }
-    Ok(items)
-}
-
-impl Row {
-    /// A property that is an object.
-    pub(super) fn object(&self, key: &str) -> Result<Option<&JsonObject>, String> {
-        match self.feature.property(key) {
-            None | Some(JsonValue::Null) => Ok(None),
-            Some(JsonValue::Object(object)) => Ok(Some(object)),
-            Some(_) => Err(format!("{key} must be an object")),
-        }
-    }
-
-    /// A property that is a moment, and there.
-    pub(super) fn moment(&self, key: &str) -> Result<Timestamp, String> {
-        Timestamp::parse(&self.required(key)?).map_err(|error| format!("{key} {error}"))
-    }
-
-    /// A property that is text of several lines, perhaps; absent or null is the empty text.
-    pub(super) fn prose(&self, key: &str) -> Result<&str, String> {
-        match self.feature.property(key) {
-            None | Some(JsonValue::Null) => Ok(""),
-            Some(JsonValue::String(text)) if !text.contains('\0') => Ok(text),
-            Some(_) => Err(format!("{key} must be a text without NUL characters")),
-        }
-    }
-
-    /// A property that is text; a number is taken as its digits. Absent or null is the empty text.
-    pub(super) fn text(&self, key: &str) -> Result<String, String> {
-        let text = match self.feature.property(key) {
-            None | Some(JsonValue::Null) => String::new(),
-            Some(JsonValue::String(text)) => text.trim().to_owned(),
-            Some(JsonValue::Number(number)) => number.to_string(),
-            Some(_) => return Err(format!("{key} must be a string")),
+/// `make` answers the reason when the feature is wrong. Holds one feature at a time.
+pub(super) fn read<T, E: From<DatasetError>>(
+    folder: &Folder,
+    file: FolderFile,
+    mut make: impl FnMut(&Feature<'_>) -> Result<T, String>,
+    mut each: impl FnMut(Row<T>) -> Result<(), E>,
+) -> Result<(), E> {
+    let Some(source) = folder.source(file)? else { return Ok(()) };
+    let line = Cell::new(1);
+    let take = |item: Item<'_>| {
+        let (line, raw) = match item {
+            Item::Type(kind) if kind != COLLECTION => {
+                let reason = format!("type must be {COLLECTION}, not {kind:?}");
+                return Err(folder.fault(file, 1, reason).into());
+            }
+            Item::Type(_) => return Ok(()),
+            Item::Feature(line, raw) => (line, raw),
         };
-        if text.is_empty() || is_name(&text) { Ok(text) } else { Err(format!("{key} must be {NAME}")) }
+        let fault = |reason: String| folder.fault(file, line, reason);
+        let value = Feature::read(line, raw).and_then(|feature| make(&feature)).map_err(fault)?;
+        each(Row { line, value })
+    };
+    let mut json = serde_json::Deserializer::from_reader(Counted { source, line: &line });
+    let mut items = Items { take, stopped: None, line: &line };
+    let read = json.deserialize_map(&mut items).and_then(|()| json.end());
+    match (items.stopped, read) {
+        (Some(stopped), _) => Err(stopped),
+        (None, Ok(())) => Ok(()),
+        (None, Err(error)) if error.is_io() => Err(folder.unreadable(file, error.into()).into()),
+        (None, Err(error)) => {
+            let reason = error.to_string();
+            Err(folder.fault(file, (error.line() as u64).max(1), reason).into())
+        }
+    }
+}
+
+/// What a feature collection is made of.
+enum Item<'a> {
+    Type(&'a str),
+    /// A feature, still text so that a wrong one can be named by the line it begins on.
+    Feature(u64, &'a RawValue),
+}
+
+/// Hands the items of a feature collection to `take` as they are read, in whatever order they stand.
+struct Items<'l, F, E> {
+    take: F,
+    /// Why `take` ended the reading: an error of the parser's carries texts only.
+    stopped: Option<E>,
+    line: &'l Cell<u64>,
+}
+
+impl<F: FnMut(Item<'_>) -> Result<(), E>, E> Items<'_, F, E> {
+    fn take<D: Error>(&mut self, item: Item<'_>) -> Result<(), D> {
+        (self.take)(item).map_err(|error| {
+            self.stopped = Some(error);
+            D::custom("stopped")
+        })
+    }
+}
+
+impl<'de, F: FnMut(Item<'_>) -> Result<(), E>, E> Visitor<'de> for &mut Items<'_, F, E> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "a {COLLECTION}")
     }
 
-    /// A property that is text and not empty.
-    pub(super) fn required(&self, key: &str) -> Result<String, String> {
-        let text = self.text(key)?;
-        if text.is_empty() { Err(format!("{key} is missing")) } else { Ok(text) }
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        let (mut kind, mut features) = (false, false);
+        while let Some(key) = map.next_key::<String>()? {
+            match key.as_str() {
+                "type" if kind => return Err(A::Error::duplicate_field("type")),
+                "type" => {
+                    kind = true;
+                    let name: String = map.next_value()?;
+                    self.take(Item::Type(&name))?;
+                }
+                "features" if features => return Err(A::Error::duplicate_field("features")),
+                "features" => {
+                    features = true;
+                    map.next_value_seed(Features(&mut *self))?;
+                }
+                _ => drop(map.next_value::<IgnoredAny>()?),
+            }
+        }
+        match (kind, features) {
+            (false, _) => Err(A::Error::missing_field("type")),
+            (true, false) => Err(A::Error::missing_field("features")),
+            (true, true) => Ok(()),
+        }
+    }
+}
+
+/// The array of features.
+struct Features<'i, 'l, F, E>(&'i mut Items<'l, F, E>);
+
+impl<'de, F: FnMut(Item<'_>) -> Result<(), E>, E> DeserializeSeed<'de> for Features<'_, '_, F, E> {
+    type Value = ();
+
+    fn deserialize<D: serde::Deserializer<'de>>(self, features: D) -> Result<(), D::Error> {
+        features.deserialize_seq(self)
+    }
+}
+
+impl<'de, F: FnMut(Item<'_>) -> Result<(), E>, E> Visitor<'de> for Features<'_, '_, F, E> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an array of features")
     }
 
-    /// The geometry.
-    pub(super) fn geometry(&self) -> Result<&geojson::GeometryValue, String> {
-        let geometry = self.feature.geometry.as_ref().ok_or("geometry is missing")?;
-        Ok(&geometry.value)
+    fn visit_seq<A: SeqAccess<'de>>(self, mut features: A) -> Result<(), A::Error> {
+        while let Some((line, raw)) = features.next_element_seed(Numbered(self.0.line))? {
+            self.0.take(Item::Feature(line, &raw))?;
+        }
+        Ok(())
+    }
+}
+
+/// A value and the line it begins on.
+struct Numbered<'l>(&'l Cell<u64>);
+
+impl<'de> DeserializeSeed<'de> for Numbered<'_> {
+    type Value = (u64, Box<RawValue>);
+
+    fn deserialize<D: serde::Deserializer<'de>>(self, value: D) -> Result<Self::Value, D::Error> {
+        // The parser has passed the blanks before the value, and looked at its first byte: no more.
+        let line = self.0.get();
+        serde::Deserialize::deserialize(value).map(|raw| (line, raw))
+    }
+}
+
+/// Tells the line of the byte given last; the parser takes the bytes one by one.
+struct Counted<'f, 'l> {
+    source: Source<'f>,
+    line: &'l Cell<u64>,
+}
+
+impl Read for Counted<'_, '_> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let (Some(out), Some(&byte)) = (out.first_mut(), self.source.fill_buf()?.first()) else {
+            return Ok(0);
+        };
+        *out = byte;
+        self.source.consume(1);
+        if byte == b'\n' {
+            self.line.set(self.line.get() + 1);
+        }
+        Ok(1)
     }
 }

@@ -1,22 +1,49 @@
-/// Tells the line of each of a file's rows, which must be asked for in their order.
-pub(super) struct Lines<'t> {
-    text: &'t [u8],
-    seen: usize,
+use std::collections::VecDeque;
+
+use super::source::breaks;
+
+/// Tells the line of each row of a file that is read ahead, in the order of the rows.
+///
+/// Holds what is read ahead, and no more.
+pub(super) struct Lines {
+    ahead: VecDeque<u8>,
+    /// The offset in the file of what is ahead.
+    passed: u64,
+    /// The line of that offset, from 1.
     line: u64,
 }
 
-impl<'t> Lines<'t> {
-    pub(super) fn of(text: &'t [u8]) -> Self {
-        Self { text, seen: 0, line: 1 }
+impl Lines {
+    pub(super) fn new() -> Self {
+        Self { ahead: VecDeque::new(), passed: 0, line: 1 }
     }
 
-    /// The line an offset stands on, from 1; costs what lies between it and the offset asked for before.
-    pub(super) fn at(&mut self, offset: usize) -> u64 {
-        debug_assert!(offset >= self.seen, "rows are asked for in their order");
-        let passed = self.text.get(self.seen..offset).unwrap_or_default();
-        self.line += passed.iter().map(|&byte| u64::from(byte == b'\n')).sum::<u64>();
-        self.seen = self.seen.max(offset);
+    /// Takes in what was read ahead.
+    pub(super) fn read(&mut self, bytes: &[u8]) {
+        self.ahead.extend(bytes);
+    }
+
+    /// How many bytes are ahead of the row asked for last.
+    pub(super) fn ahead(&self) -> usize {
+        self.ahead.len()
+    }
+
+    /// The line of the row that begins at an offset, or after the line breaks that stand there.
+    pub(super) fn of_row(&mut self, offset: u64) -> u64 {
+        self.pass(offset.saturating_sub(self.passed) as usize);
+        while let Some(b'\r' | b'\n') = self.ahead.front() {
+            self.pass(1);
+        }
         self.line
+    }
+
+    fn pass(&mut self, count: usize) {
+        let count = count.min(self.ahead.len());
+        let (front, back) = self.ahead.as_slices();
+        let of_front = count.min(front.len());
+        self.line += breaks(&front[..of_front]) + breaks(&back[..count - of_front]);
+        self.ahead.drain(..count);
+        self.passed += count as u64;
     }
 }
 
@@ -25,9 +52,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_line_of_an_offset_counts_the_breaks_before_it() {
-        let mut lines = Lines::of(b"a\nb\r\n\nc");
-        let found = [0, 1, 2, 2, 5, 6, 7].map(|offset| lines.at(offset));
-        assert_eq!(found, [1, 1, 2, 2, 3, 4, 4]);
+    fn the_line_of_a_row_counts_the_breaks_before_it_and_those_it_follows() {
+        let mut lines = Lines::new();
+        lines.read(b"a\nb\r");
+        assert_eq!([0, 1, 2].map(|offset| lines.of_row(offset)), [1, 2, 2]);
+        lines.read(b"\n\nc");
+        assert_eq!([3, 6, 7].map(|offset| lines.of_row(offset)), [4, 4, 4]);
     }
 }

@@ -1,71 +1,261 @@
-//! A data set in a folder of GeoJSON and CSV files.
+//! A data set in a folder of GeoJSON and CSV files, read row by row.
+//!
+//! | file | properties or columns |
+//! |---|---|
+//! | `areas.geojson` | `area_id`, `geom_id`, `area_name`, `parent_name`, `city_name`, `instance_region_code`, `city` |
+//! | `regions.geojson` | `code`, `name` |
+//! | `infrastructure.geojson` | `type`, `name`, `tags` |
+//! | `gauges.geojson` | `gaugeid`, `gaugenameid`, `instance_region_code` |
+//! | `gauge_readings.csv` | `gaugeid,observed_at,level,alert,label` |
+//! | `flood_states.csv` | `area_id,state,changed_at,username,subject` |
+//! | `reports.geojson` | as the interface shows reports |
+//! | `cards.csv` | `card_id,pkey,username,network,language,network_data,report` |
+//! | `partner_posts.csv` | `post_id,pkey` |
+//!
+//! Files are UTF-8, with a byte order mark or without, and lines end in LF or CRLF. A file is held a chunk and a row at a
+//! time, whatever its size; beside that a reader keeps only the identifiers it has seen, where these must differ.
 
 mod areas;
+mod cards;
 mod csv_file;
+mod feature;
+mod file;
 mod flood_states;
+mod gauge_readings;
 mod gauges;
 mod geojson_file;
 mod geometry;
 mod infrastructure;
 mod lines;
+mod load;
+mod partner_posts;
 mod regions;
 mod reports;
+mod source;
 mod tags;
 
-use std::io::ErrorKind;
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::fmt;
+use std::fs::{self, File};
+use std::io;
+use std::path::PathBuf;
 
-use self::lines::Lines;
-use super::{Dataset, DatasetError};
-use crate::model::{Locator, Timestamp};
+pub use self::file::FolderFile;
+pub(super) use self::load::dataset;
+pub use self::reports::ReportRow;
+use self::source::{NotUtf8, Source};
+use super::DatasetError;
+use crate::model::{
+    Area, AreaSet, Card, FloodChange, Gauge, Infrastructure, Locator, Observation, PartnerPost, Region,
+    Timestamp,
+};
 
-/// Reads the folder at `path`; `now` is the latest time its history may have.
-pub(super) fn read(path: &Path, now: Timestamp) -> Result<Dataset, DatasetError> {
-    if !path.is_dir() {
-        return Err(DatasetError::NoFolder(path.to_owned()));
+/// A folder of GeoJSON and CSV files, each of them optional; other files are ignored.
+///
+/// Each file has a method that calls `each` for every row in the order of the file, and does nothing when there is no
+/// such file. It stops at the first row that is wrong, and at the first error of `each`: rows before that have been
+/// handed out by then.
+///
+/// ```no_run
+/// use siaga::datasets::{DatasetError, Folder};
+///
+/// let folder = Folder::open("path/to/folder")?;
+/// let mut count = 0;
+/// folder.areas(|area| {
+///     println!("line {}: {}", area.line, area.value.name);
+///     count += 1;
+///     Ok::<_, DatasetError>(())
+/// })?;
+/// # Ok::<_, DatasetError>(())
+/// ```
+pub struct Folder {
+    path: PathBuf,
+    progress: Box<dyn Fn(u64) + Send + Sync>,
+}
+
+/// A row of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Row<T> {
+    /// The line it begins on, from 1.
+    pub line: u64,
+    /// What it says.
+    pub value: T,
+}
+
+impl Folder {
+    /// The folder at `path`.
+    ///
+    /// # Errors
+    ///
+    /// [`DatasetError::NoFolder`] when it is none.
+    pub fn open(path: impl Into<PathBuf>) -> Result<Self, DatasetError> {
+        let path = path.into();
+        if !path.is_dir() {
+            return Err(DatasetError::NoFolder(path));
+        }
+        Ok(Self { path, progress: Box::new(|_| ()) })
     }
-    let file = |name| path.join(name);
-    let areas = Arc::new(areas::read(&file("areas.geojson"))?);
-    let regions: Vec<_> = regions::read(&file("regions.geojson"))?.into_iter().map(Arc::new).collect();
-    let locator = Locator::new(Arc::clone(&areas), regions.clone());
-    Ok(Dataset {
-        flood_log: flood_states::read(&file("flood_states.csv"), &areas, now)?,
-        infrastructure: infrastructure::read(&file("infrastructure.geojson"), &locator)?,
-        gauges: gauges::read(&file("gauges.geojson"), &file("gauge_readings.csv"), &locator)?,
-        reports: reports::read(&file("reports.geojson"), &locator)?,
-        cards: Vec::new(),
-        partner_posts: Vec::new(),
-        areas,
-        regions,
-    })
+
+    /// The same folder, which tells `progress` how many further bytes were read, whenever some were.
+    #[must_use]
+    pub fn watched(self, progress: impl Fn(u64) + Send + Sync + 'static) -> Self {
+        Self { progress: Box::new(progress), ..self }
+    }
+
+    /// How many bytes its files have: what is told to the `progress` of [`Self::watched`] when each is read once.
+    #[must_use]
+    pub fn size(&self) -> u64 {
+        let metadata = FolderFile::ALL.into_iter().map(|file| fs::metadata(self.path_of(file)));
+        metadata.flatten().map(|metadata| metadata.len()).sum()
+    }
+
+    /// Reads the local areas; their identifiers differ.
+    ///
+    /// # Errors
+    ///
+    /// [`DatasetError`], which names the file, the line and the reason, or the error of `each`; so in all readers.
+    pub fn areas<E: From<DatasetError>>(
+        &self,
+        each: impl FnMut(Row<Area>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        areas::read(self, each)
+    }
+
+    /// Reads the provinces; their codes differ.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::areas`].
+    pub fn regions<E: From<DatasetError>>(
+        &self,
+        each: impl FnMut(Row<Region>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        regions::read(self, each)
+    }
+
+    /// Reads floodgates, pumps and waterways; `locator` finds the tags that are absent.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::areas`].
+    pub fn infrastructure<E: From<DatasetError>>(
+        &self,
+        locator: &Locator,
+        each: impl FnMut(Row<Infrastructure>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        infrastructure::read(self, locator, each)
+    }
+
+    /// Reads the gauges; their identifiers differ. `locator` finds the province of those that do not say it.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::areas`].
+    pub fn gauges<E: From<DatasetError>>(
+        &self,
+        locator: &Locator,
+        each: impl FnMut(Row<Gauge>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        gauges::read(self, locator, each)
+    }
+
+    /// Reads what was read at the gauges, each with the identifier of its gauge, which must be `known`. Of the readings
+    /// of a gauge at one time the last counts.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::areas`].
+    pub fn gauge_readings<E: From<DatasetError>>(
+        &self,
+        known: &dyn Fn(&str) -> bool,
+        each: impl FnMut(Row<(String, Observation)>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        gauge_readings::read(self, known, each)
+    }
+
+    /// Reads the log of flood states, in whatever order it stands there; its areas are among `areas`, and it has nothing
+    /// after `now`. Of the changes of an area at one moment the last counts.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::areas`].
+    pub fn flood_states<E: From<DatasetError>>(
+        &self,
+        areas: &AreaSet,
+        now: Timestamp,
+        each: impl FnMut(Row<FloodChange>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        flood_states::read(self, areas, now, each)
+    }
+
+    /// Reads the reports; the keys of those that have one differ. `locator` finds the tags that are absent.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::areas`].
+    pub fn reports<E: From<DatasetError>>(
+        &self,
+        locator: &Locator,
+        each: impl FnMut(Row<ReportRow>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        reports::read(self, locator, each)
+    }
+
+    /// Reads the cards; their identifiers and numbers differ. Whether there are the reports they name is for `each` to
+    /// see.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::areas`].
+    pub fn cards<E: From<DatasetError>>(
+        &self,
+        each: impl FnMut(Row<Card>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        cards::read(self, each)
+    }
+
+    /// Reads the posts of the partner feed; their identifiers and reports differ. Whether there are those reports is for
+    /// `each` to see.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::areas`].
+    pub fn partner_posts<E: From<DatasetError>>(
+        &self,
+        each: impl FnMut(Row<PartnerPost>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        partner_posts::read(self, each)
+    }
+
+    /// The error that a row of a file is wrong, for what only the taker of the rows can see.
+    #[must_use]
+    pub fn fault(&self, file: FolderFile, line: u64, reason: impl Into<String>) -> DatasetError {
+        DatasetError::Row { path: self.path_of(file), line, reason: reason.into() }
+    }
+
+    /// The error that a file cannot be read on.
+    fn unreadable(&self, file: FolderFile, error: io::Error) -> DatasetError {
+        match error.get_ref().and_then(|inner| inner.downcast_ref::<NotUtf8>()) {
+            Some(wrong) => self.fault(file, wrong.line, wrong.to_string()),
+            None => DatasetError::Unreadable { path: self.path_of(file), source: error },
+        }
+    }
+
+    /// The bytes of a file; `None` when there is no such file.
+    fn source(&self, file: FolderFile) -> Result<Option<Source<'_>>, DatasetError> {
+        match File::open(self.path_of(file)) {
+            Ok(opened) => Ok(Some(Source::new(opened, &*self.progress))),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(self.unreadable(file, error)),
+        }
+    }
+
+    fn path_of(&self, file: FolderFile) -> PathBuf {
+        self.path.join(file.name())
+    }
 }
 
-/// The text of a file, without a byte order mark; `None` when there is no such file.
-fn text_of(path: &Path) -> Result<Option<String>, DatasetError> {
-    let bytes = match std::fs::read(path) {
-        Ok(bytes) => bytes,
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-        Err(source) => return Err(DatasetError::Unreadable { path: path.to_owned(), source }),
-    };
-    let text = String::from_utf8(bytes).map_err(|error| {
-        let line = Lines::of(error.as_bytes()).at(error.utf8_error().valid_up_to());
-        Fault { line, reason: "is not UTF-8".to_owned() }.in_file(path)
-    })?;
-    Ok(Some(match text.strip_prefix('\u{feff}') {
-        Some(rest) => rest.to_owned(),
-        None => text,
-    }))
-}
-
-/// What is wrong with a row, before the file is named.
-struct Fault {
-    line: u64,
-    reason: String,
-}
-
-impl Fault {
-    fn in_file(self, path: &Path) -> DatasetError {
-        DatasetError::Row { path: PathBuf::from(path), line: self.line, reason: self.reason }
+impl fmt::Debug for Folder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Folder").field("path", &self.path).finish_non_exhaustive()
     }
 }

@@ -1,21 +1,23 @@
 use std::collections::HashSet;
-use std::path::Path;
 
-use super::geojson_file;
+use super::feature::Feature;
 use super::geometry::outline;
+use super::{Folder, FolderFile, Row, geojson_file};
 use crate::datasets::DatasetError;
 use crate::model::Region;
 
-/// Reads the provinces, by code; none when there is no such file.
-pub(super) fn read(path: &Path) -> Result<Vec<Region>, DatasetError> {
+/// Reads the provinces.
+pub(super) fn read<E: From<DatasetError>>(
+    folder: &Folder,
+    each: impl FnMut(Row<Region>) -> Result<(), E>,
+) -> Result<(), E> {
     let mut codes = HashSet::new();
-    let mut regions = geojson_file::read(path, |row| {
-        let code = row.required("code")?;
+    let make = |feature: &Feature<'_>| {
+        let code = feature.required("code")?;
         if !codes.insert(code.clone()) {
             return Err(format!("code {code} occurs already"));
         }
-        Ok(Region { code, name: row.required("name")?, outline: outline(row.geometry()?)? })
-    })?;
-    regions.sort_by(|a, b| a.code.cmp(&b.code));
-    Ok(regions)
+        Ok(Region { code, name: feature.required("name")?, outline: outline(feature.geometry()?)? })
+    };
+    geojson_file::read(folder, FolderFile::Regions, make, each)
 }

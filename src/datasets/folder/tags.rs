@@ -1,18 +1,18 @@
 use geojson::{JsonObject, JsonValue};
 
-use super::geojson_file::Row;
+use super::feature::Feature;
 use crate::model::{Locator, Position, Tags};
 
 /// The property `tags`; a tag that is absent is found by the place, one that is null stays so.
-pub(super) fn tags(row: &Row, place: Position, locator: &Locator) -> Result<Tags, String> {
+pub(super) fn tags(feature: &Feature<'_>, place: Position, locator: &Locator) -> Result<Tags, String> {
     let located = locator.locate(place);
-    let Some(tags) = row.object("tags")? else { return Ok(located) };
-    let instance_region_code = match tag(tags, "instance_region_code")? {
+    let Some(tags) = feature.object("tags")? else { return Ok(located) };
+    let instance_region_code = match tag(&tags, "instance_region_code")? {
         Tag::Absent => located.instance_region_code,
         Tag::Null => None,
         Tag::Text(code) => Some(code.into()),
     };
-    let local_area_id = match tag(tags, "local_area_id")? {
+    let local_area_id = match tag(&tags, "local_area_id")? {
         Tag::Absent => located.local_area_id,
         Tag::Null => None,
         Tag::Text(id) => Some(id.parse().map_err(|error| format!("tags.local_area_id {error}"))?),

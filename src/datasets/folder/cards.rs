@@ -1,0 +1,82 @@
+use std::collections::HashMap;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::csv_file::{self, Record};
+use super::{Folder, FolderFile, Row};
+use crate::datasets::DatasetError;
+use crate::model::intake::{Object, holds_nul};
+use crate::model::{Card, CardHolder, CardId, ReportKey, digits};
+
+/// A row of the file as it stands there.
+#[derive(Deserialize)]
+struct Line {
+    card_id: String,
+    pkey: String,
+    username: String,
+    network: String,
+    language: String,
+    /// Empty for none.
+    network_data: String,
+    /// Empty for none.
+    report: String,
+}
+
+impl Record for Line {
+    const COLUMNS: &[&str] =
+        &["card_id", "pkey", "username", "network", "language", "network_data", "report"];
+}
+
+/// Reads the cards.
+pub(super) fn read<E: From<DatasetError>>(
+    folder: &Folder,
+    each: impl FnMut(Row<Card>) -> Result<(), E>,
+) -> Result<(), E> {
+    let mut ids: HashMap<CardId, u64> = HashMap::new();
+    let mut pkeys: HashMap<u64, u64> = HashMap::new();
+    let make = |row, line| {
+        let card = card(row)?;
+        if let Some(first) = ids.insert(card.id.clone(), line) {
+            return Err(format!("card_id is that of line {first} already"));
+        }
+        if let Some(first) = pkeys.insert(card.pkey, line) {
+            return Err(format!("pkey is that of line {first} already"));
+        }
+        Ok(card)
+    };
+    csv_file::read(folder, FolderFile::Cards, make, each)
+}
+
+fn card(row: Line) -> Result<Card, String> {
+    let id = row.card_id.parse().map_err(|error| format!("card_id {error}"))?;
+    let holder = CardHolder {
+        username: csv_file::text("username", row.username)?,
+        network: csv_file::text("network", row.network)?,
+        language: csv_file::text("language", row.language)?,
+        network_data: network_data(&row.network_data)?,
+    };
+    let report = match row.report.trim() {
+        "" => None,
+        key => Some(key.parse().map_err(|error| format!("report {error} or empty"))?),
+    };
+    Ok(Card { pkey: pkey(row.pkey.trim())?, id, holder, report })
+}
+
+/// Counts cards within what a signed 64-bit database column holds.
+fn pkey(text: &str) -> Result<u64, String> {
+    const ALLOWED: std::ops::RangeInclusive<u64> = 1..=ReportKey::MAX;
+    let number = digits(text).filter(|number| ALLOWED.contains(number));
+    number.ok_or_else(|| format!("pkey must be a whole number from 1 to {}", ReportKey::MAX))
+}
+
+fn network_data(text: &str) -> Result<Option<Box<RawValue>>, String> {
+    if text.is_empty() {
+        return Ok(None);
+    }
+    let wrong = |error| format!("network_data must be a JSON object or empty: {error}");
+    if holds_nul(&serde_json::from_str::<Object>(text).map_err(wrong)?) {
+        return Err("network_data must not contain NUL characters".to_owned());
+    }
+    serde_json::from_str(text).map(Some).map_err(wrong)
+}

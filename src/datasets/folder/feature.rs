@@ -1,0 +1,119 @@
+use std::collections::HashMap;
+
+use geojson::{JsonObject, JsonValue};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use crate::model::{NAME, Timestamp, is_name};
+
+/// A feature of a GeoJSON file, with the line it begins on.
+pub(super) struct Feature<'a> {
+    pub(super) line: u64,
+    document: Document<'a>,
+}
+
+/// A feature as it stands there. Its properties are still text: each may be as deep as the parser allows, as it may be
+/// where clients send it.
+#[derive(Deserialize)]
+struct Document<'a> {
+    #[serde(rename = "type")]
+    _type: Type,
+    #[serde(borrow)]
+    properties: Option<HashMap<String, &'a RawValue>>,
+    geometry: Option<geojson::Geometry>,
+}
+
+#[derive(Deserialize)]
+enum Type {
+    Feature,
+}
+
+impl<'a> Feature<'a> {
+    /// Reads the feature that begins on a line.
+    ///
+    /// # Errors
+    ///
+    /// The reason, when it is none.
+    pub(super) fn read(line: u64, raw: &'a RawValue) -> Result<Self, String> {
+        let document = serde_json::from_str(raw.get());
+        let document = document.map_err(|error| geojson::Error::MalformedGeoJson(error).to_string())?;
+        Ok(Self { line, document })
+    }
+
+    /// A property as it stands there.
+    fn raw(&self, key: &str) -> Option<&RawValue> {
+        self.document.properties.as_ref()?.get(key).copied()
+    }
+
+    /// A property; `None` when it is absent or null.
+    fn property(&self, key: &str) -> Result<Option<JsonValue>, String> {
+        let read = self.raw(key).map_or(Ok(JsonValue::Null), |raw| serde_json::from_str(raw.get()));
+        Ok(Some(read.map_err(|error| format!("{key}: {error}"))?).filter(|value| !value.is_null()))
+    }
+
+    /// A property that is an object.
+    pub(super) fn object(&self, key: &str) -> Result<Option<JsonObject>, String> {
+        match self.property(key)? {
+            None => Ok(None),
+            Some(JsonValue::Object(object)) => Ok(Some(object)),
+            Some(_) => Err(format!("{key} must be an object")),
+        }
+    }
+
+    /// A property that is a moment, and there.
+    pub(super) fn moment(&self, key: &str) -> Result<Timestamp, String> {
+        Timestamp::parse(&self.required(key)?).map_err(|error| format!("{key} {error}"))
+    }
+
+    /// A property that is text of several lines, perhaps; `None` when it is absent or null.
+    pub(super) fn prose(&self, key: &str) -> Result<Option<String>, String> {
+        match self.property(key)? {
+            None => Ok(None),
+            Some(JsonValue::String(text)) if !text.contains('\0') => Ok(Some(text)),
+            Some(_) => Err(format!("{key} must be a text without NUL characters")),
+        }
+    }
+
+    /// A property that is text, without the blanks around it; a number is taken as its digits. Absent or null is the
+    /// empty text.
+    pub(super) fn text(&self, key: &str) -> Result<String, String> {
+        let text = self.string(key)?.trim().to_owned();
+        if text.is_empty() || is_name(&text) { Ok(text) } else { Err(format!("{key} must be {NAME}")) }
+    }
+
+    /// A property that is text and not empty, without the blanks around it.
+    pub(super) fn required(&self, key: &str) -> Result<String, String> {
+        let text = self.text(key)?;
+        if text.is_empty() { Err(format!("{key} is missing")) } else { Ok(text) }
+    }
+
+    /// A property that is a name, with the blanks around it: clients give such names too.
+    pub(super) fn name(&self, key: &str) -> Result<String, String> {
+        let name = self.string(key)?;
+        match name.as_str() {
+            "" => Err(format!("{key} is missing")),
+            text if is_name(text) => Ok(name),
+            _ => Err(format!("{key} must be {NAME}")),
+        }
+    }
+
+    /// Whether a property is there and null.
+    pub(super) fn is_null(&self, key: &str) -> bool {
+        self.raw(key).is_some_and(|raw| raw.get() == "null")
+    }
+
+    fn string(&self, key: &str) -> Result<String, String> {
+        match self.property(key)? {
+            None => Ok(String::new()),
+            Some(JsonValue::String(text)) => Ok(text),
+            Some(JsonValue::Number(number)) => Ok(number.to_string()),
+            Some(_) => Err(format!("{key} must be a string")),
+        }
+    }
+
+    /// The geometry.
+    pub(super) fn geometry(&self) -> Result<&geojson::GeometryValue, String> {
+        let geometry = self.document.geometry.as_ref().ok_or("geometry is missing")?;
+        Ok(&geometry.value)
+    }
+}

@@ -1,0 +1,61 @@
+use std::fmt;
+
+/// A file of a [`Folder`](super::Folder).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum FolderFile {
+    /// `areas.geojson`: the local areas.
+    Areas,
+    /// `regions.geojson`: the provinces.
+    Regions,
+    /// `infrastructure.geojson`: floodgates, pumps and waterways.
+    Infrastructure,
+    /// `gauges.geojson`: the gauges.
+    Gauges,
+    /// `gauge_readings.csv`: what was read at the gauges.
+    GaugeReadings,
+    /// `flood_states.csv`: the log of flood states.
+    FloodStates,
+    /// `reports.geojson`: the reports.
+    Reports,
+    /// `cards.csv`: the cards.
+    Cards,
+    /// `partner_posts.csv`: the posts of the partner feed.
+    PartnerPosts,
+}
+
+impl FolderFile {
+    /// Every file, those first that others refer to.
+    pub const ALL: [Self; 9] = [
+        Self::Areas,
+        Self::Regions,
+        Self::Infrastructure,
+        Self::Gauges,
+        Self::GaugeReadings,
+        Self::FloodStates,
+        Self::Reports,
+        Self::Cards,
+        Self::PartnerPosts,
+    ];
+
+    /// Its name in the folder.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Areas => "areas.geojson",
+            Self::Regions => "regions.geojson",
+            Self::Infrastructure => "infrastructure.geojson",
+            Self::Gauges => "gauges.geojson",
+            Self::GaugeReadings => "gauge_readings.csv",
+            Self::FloodStates => "flood_states.csv",
+            Self::Reports => "reports.geojson",
+            Self::Cards => "cards.csv",
+            Self::PartnerPosts => "partner_posts.csv",
+        }
+    }
+}
+
+impl fmt::Display for FolderFile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}

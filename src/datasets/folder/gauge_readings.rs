@@ -1,0 +1,51 @@
+use serde::Deserialize;
+
+use super::csv_file::{self, Record};
+use super::{Folder, FolderFile, Row};
+use crate::datasets::DatasetError;
+use crate::model::{AlertLevel, Observation, Timestamp};
+
+/// A row of the file as it stands there.
+#[derive(Deserialize)]
+struct Reading {
+    gaugeid: String,
+    observed_at: String,
+    level: String,
+    alert: String,
+    /// Empty for the label of the alert.
+    #[serde(default)]
+    label: Option<String>,
+}
+
+impl Record for Reading {
+    const COLUMNS: &[&str] = &["gaugeid", "observed_at", "level", "alert"];
+}
+
+/// Reads what was read at the gauges that are `known`.
+pub(super) fn read<E: From<DatasetError>>(
+    folder: &Folder,
+    known: &dyn Fn(&str) -> bool,
+    each: impl FnMut(Row<(String, Observation)>) -> Result<(), E>,
+) -> Result<(), E> {
+    let make = |row: Reading, _| {
+        if known(&row.gaugeid) {
+            reading(row)
+        } else {
+            Err(format!("gaugeid {:?} is no known gauge", row.gaugeid))
+        }
+    };
+    csv_file::read(folder, FolderFile::GaugeReadings, make, each)
+}
+
+fn reading(row: Reading) -> Result<(String, Observation), String> {
+    let Reading { gaugeid, observed_at, level, alert, label } = row;
+    let observed_at = Timestamp::parse(observed_at.trim()).map_err(|error| format!("observed_at {error}"))?;
+    let (level, alert) = (level.trim(), alert.trim());
+    let number = level.parse::<f64>().ok().filter(|level| level.is_finite());
+    let number = number.ok_or_else(|| format!("level must be a number, not {level:?}"))?;
+    let known = alert.parse::<u64>().ok().and_then(|number| AlertLevel::try_from(number).ok());
+    let known = known.ok_or_else(|| format!("alert must be one of [1, 2, 3, 4], not {alert:?}"))?;
+    let label = csv_file::name("label", label)?;
+    let label = label.as_deref().unwrap_or(known.label()).into();
+    Ok((gaugeid, Observation { observed_at, level: number, alert: known, label }))
+}

@@ -1,0 +1,125 @@
+//! A folder as a data set, all of it held.
+
+use std::collections::{BTreeMap, HashSet};
+use std::sync::Arc;
+
+use super::{Folder, FolderFile, Row};
+use crate::datasets::{Dataset, DatasetError};
+use crate::model::{
+    AreaId, AreaSet, Card, FloodChange, Gauge, Locator, Observation, ObservedGauge, PartnerPost, Region,
+    Report, ReportKey, Timestamp,
+};
+
+/// Reads the folder; `now` is the latest time its log may have.
+pub(in crate::datasets) fn dataset(folder: &Folder, now: Timestamp) -> Result<Dataset, DatasetError> {
+    let areas = Arc::new(areas(folder)?);
+    let regions = regions(folder)?;
+    let locator = Locator::new(Arc::clone(&areas), regions.clone());
+    let flood_log = flood_log(folder, &areas, now)?;
+    let infrastructure = collected(|each| folder.infrastructure(&locator, each))?;
+    let gauges = gauges(folder, &locator)?;
+    let reports = reports(folder, &locator)?;
+    let keys: HashSet<ReportKey> = reports.iter().map(|report| report.key).collect();
+    let cards = cards(folder, &keys)?;
+    let partner_posts = partner_posts(folder, &keys)?;
+    Ok(Dataset { areas, regions, flood_log, infrastructure, gauges, reports, cards, partner_posts })
+}
+
+/// What a sink of rows is given.
+type Sink<'s, T> = &'s mut dyn FnMut(Row<T>) -> Result<(), DatasetError>;
+
+/// All values of a file.
+fn collected<T>(read: impl FnOnce(Sink<'_, T>) -> Result<(), DatasetError>) -> Result<Vec<T>, DatasetError> {
+    let mut values = Vec::new();
+    read(&mut |row| {
+        values.push(row.value);
+        Ok(())
+    })?;
+    Ok(values)
+}
+
+fn areas(folder: &Folder) -> Result<AreaSet, DatasetError> {
+    let areas = collected(|each| folder.areas(each))?;
+    AreaSet::new(areas).map_err(|duplicate| folder.fault(FolderFile::Areas, 1, duplicate.to_string()))
+}
+
+/// The provinces, by code.
+fn regions(folder: &Folder) -> Result<Vec<Arc<Region>>, DatasetError> {
+    let mut regions = collected(|each| folder.regions(each))?;
+    regions.sort_by(|a, b| a.code.cmp(&b.code));
+    Ok(regions.into_iter().map(Arc::new).collect())
+}
+
+/// The log, oldest first whatever the order in the file. Of the entries of one area at one moment the last counts: a
+/// change has a moment of its own.
+fn flood_log(folder: &Folder, areas: &AreaSet, now: Timestamp) -> Result<Vec<FloodChange>, DatasetError> {
+    let mut log = collected(|each| folder.flood_states(areas, now, each))?;
+    log.sort_by_key(|change| change.at);
+    let mut seen: HashSet<(AreaId, Timestamp)> = HashSet::with_capacity(log.len());
+    log.reverse();
+    log.retain(|change| seen.insert((change.area, change.at)));
+    log.reverse();
+    Ok(log)
+}
+
+/// The gauges by identifier, and their readings, oldest first. Of readings of one time the last counts.
+fn gauges(folder: &Folder, locator: &Locator) -> Result<Vec<ObservedGauge>, DatasetError> {
+    let mut gauges: BTreeMap<String, Gauge> = BTreeMap::new();
+    folder.gauges(locator, |row: Row<Gauge>| {
+        gauges.insert(row.value.id.clone(), row.value);
+        Ok::<_, DatasetError>(())
+    })?;
+    let mut readings: BTreeMap<String, BTreeMap<Timestamp, Observation>> = BTreeMap::new();
+    folder.gauge_readings(&|id| gauges.contains_key(id), |row: Row<(String, Observation)>| {
+        let (gauge, reading) = row.value;
+        readings.entry(gauge).or_default().insert(reading.observed_at, reading);
+        Ok::<_, DatasetError>(())
+    })?;
+    let observed = gauges.into_iter().map(|(id, gauge)| ObservedGauge {
+        gauge: Arc::new(gauge),
+        observations: readings.remove(&id).unwrap_or_default().into_values().collect(),
+    });
+    Ok(observed.collect())
+}
+
+/// The reports; those without a key are counted on from the highest.
+fn reports(folder: &Folder, locator: &Locator) -> Result<Vec<Report>, DatasetError> {
+    let rows = collected(|each| folder.reports(locator, each))?;
+    let mut last = rows.iter().filter_map(|row| row.key).max();
+    let keyed = rows.into_iter().map(|row| {
+        let key = row.key.or_else(|| {
+            last = last.map_or(Some(ReportKey::FIRST), ReportKey::next);
+            last
+        });
+        let none_left = || folder.fault(FolderFile::Reports, 1, "no pkey is left after the highest");
+        Ok(Report { key: key.ok_or_else(none_left)?, content: row.content, tags: row.tags })
+    });
+    keyed.collect()
+}
+
+/// The cards, whose reports must be among those.
+fn cards(folder: &Folder, reports: &HashSet<ReportKey>) -> Result<Vec<Card>, DatasetError> {
+    let mut cards = Vec::new();
+    folder.cards(|Row { line, value: card }: Row<Card>| {
+        if let Some(key) = card.report.filter(|key| !reports.contains(key)) {
+            return Err(folder.fault(FolderFile::Cards, line, format!("report {key} is no known report")));
+        }
+        cards.push(card);
+        Ok(())
+    })?;
+    Ok(cards)
+}
+
+/// The posts of the partner feed, whose reports must be among those.
+fn partner_posts(folder: &Folder, reports: &HashSet<ReportKey>) -> Result<Vec<PartnerPost>, DatasetError> {
+    let mut posts = Vec::new();
+    folder.partner_posts(|Row { line, value: post }: Row<PartnerPost>| {
+        if !reports.contains(&post.report) {
+            let reason = format!("pkey {} is no known report", post.report);
+            return Err(folder.fault(FolderFile::PartnerPosts, line, reason));
+        }
+        posts.push(post);
+        Ok(())
+    })?;
+    Ok(posts)
+}

@@ -1,0 +1,46 @@
+use std::collections::HashMap;
+
+use serde::Deserialize;
+
+use super::csv_file::{self, Record};
+use super::{Folder, FolderFile, Row};
+use crate::datasets::DatasetError;
+use crate::model::{PartnerPost, ReportKey};
+
+/// A row of the file as it stands there.
+#[derive(Deserialize)]
+struct Post {
+    post_id: String,
+    pkey: String,
+}
+
+impl Record for Post {
+    const COLUMNS: &[&str] = &["post_id", "pkey"];
+}
+
+/// Reads the posts of the partner feed.
+pub(super) fn read<E: From<DatasetError>>(
+    folder: &Folder,
+    each: impl FnMut(Row<PartnerPost>) -> Result<(), E>,
+) -> Result<(), E> {
+    let mut ids: HashMap<i64, u64> = HashMap::new();
+    let mut reports: HashMap<ReportKey, u64> = HashMap::new();
+    let make = |row, line| {
+        let post = post(&row)?;
+        if let Some(first) = ids.insert(post.post_id, line) {
+            return Err(format!("post_id is that of line {first} already"));
+        }
+        if let Some(first) = reports.insert(post.report, line) {
+            return Err(format!("pkey is that of line {first} already"));
+        }
+        Ok(post)
+    };
+    csv_file::read(folder, FolderFile::PartnerPosts, make, each)
+}
+
+fn post(row: &Post) -> Result<PartnerPost, String> {
+    let whole = |_| format!("post_id must be a whole number from {} to {}", i64::MIN, i64::MAX);
+    let post_id = row.post_id.trim().parse().map_err(whole)?;
+    let report = row.pkey.trim().parse().map_err(|error| format!("pkey {error}"))?;
+    Ok(PartnerPost { post_id, report })
+}
