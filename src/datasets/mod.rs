@@ -6,7 +6,9 @@ mod folder;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-pub use self::folder::{Folder, FolderFile, ReportRow, Row};
+pub use self::folder::{
+    CsvWriter, Folder, FolderFile, FolderWriter, GeoJsonWriter, ReportRow, Row, WriteError,
+};
 use crate::model::{
     AreaSet, Card, FloodChange, Infrastructure, ObservedGauge, PartnerPost, Region, Report, Timestamp,
 };

@@ -73,7 +73,9 @@ impl Serialize for Member<'_> {
     }
 }
 
-struct Shape<'a>(Geometry<'a>);
+/// A geometry as GeoJSON has it (§3.1), outside a layer too.
+#[derive(Debug)]
+pub(crate) struct Shape<'a>(pub(crate) Geometry<'a>);
 
 impl Serialize for Shape<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

@@ -2,7 +2,7 @@ use std::collections::HashSet;
 
 use super::feature::Feature;
 use super::geometry::outline;
-use super::{Folder, FolderFile, Row, geojson_file};
+use super::{Folder, FolderFile, GeoJsonWriter, Row, WriteError, geojson_file};
 use crate::datasets::DatasetError;
 use crate::model::{Area, AreaId, DuplicateArea};
 
@@ -31,4 +31,35 @@ fn area(feature: &Feature<'_>) -> Result<Area, String> {
         region_code: feature.text("instance_region_code")?,
         outline: outline(feature.geometry()?)?,
     })
+}
+
+#[derive(serde::Serialize)]
+struct Properties<'a> {
+    area_id: AreaId,
+    geom_id: &'a str,
+    area_name: &'a str,
+    parent_name: &'a str,
+    city_name: &'a str,
+    instance_region_code: &'a str,
+    city: &'a str,
+}
+
+impl GeoJsonWriter<Area> {
+    /// Writes the next area.
+    ///
+    /// # Errors
+    ///
+    /// When the file cannot be written.
+    pub fn write(&mut self, area: &Area) -> Result<(), WriteError> {
+        let properties = Properties {
+            area_id: area.id,
+            geom_id: &area.geom_id,
+            area_name: &area.name,
+            parent_name: &area.parent_name,
+            city_name: &area.city_name,
+            instance_region_code: &area.region_code,
+            city: &area.city_code,
+        };
+        self.feature(&properties, area.geometry())
+    }
 }

@@ -4,7 +4,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::csv_file::{self, Record};
-use super::{Folder, FolderFile, Row};
+use super::{CsvWriter, Folder, FolderFile, Row, WriteError};
 use crate::datasets::DatasetError;
 use crate::model::intake::{Object, holds_nul};
 use crate::model::{Card, CardHolder, CardId, ReportKey, digits};
@@ -24,8 +24,7 @@ struct Line {
 }
 
 impl Record for Line {
-    const COLUMNS: &[&str] =
-        &["card_id", "pkey", "username", "network", "language", "network_data", "report"];
+    const COLUMNS: &[&str] = &CsvWriter::<Card>::COLUMNS;
 }
 
 /// Reads the cards.
@@ -79,4 +78,21 @@ fn network_data(text: &str) -> Result<Option<Box<RawValue>>, String> {
         return Err("network_data must not contain NUL characters".to_owned());
     }
     serde_json::from_str(text).map(Some).map_err(wrong)
+}
+
+impl CsvWriter<Card> {
+    pub(super) const COLUMNS: [&str; 7] =
+        ["card_id", "pkey", "username", "network", "language", "network_data", "report"];
+
+    /// Writes the next card.
+    ///
+    /// # Errors
+    ///
+    /// When the file cannot be written.
+    pub fn write(&mut self, card: &Card) -> Result<(), WriteError> {
+        let CardHolder { username, network, language, network_data } = &card.holder;
+        let data = network_data.as_deref().map_or("", RawValue::get);
+        let report = card.report.map_or_else(String::new, |report| report.to_string());
+        self.record([card.id.as_str(), &card.pkey.to_string(), username, network, language, data, &report])
+    }
 }

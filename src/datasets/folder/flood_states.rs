@@ -1,7 +1,7 @@
 use serde::Deserialize;
 
 use super::csv_file::{self, Record};
-use super::{Folder, FolderFile, Row};
+use super::{CsvWriter, Folder, FolderFile, Row, WriteError};
 use crate::datasets::DatasetError;
 use crate::model::{Actor, AreaSet, FloodChange, InvalidFloodState, Timestamp};
 
@@ -55,4 +55,20 @@ fn change(row: Change, areas: &AreaSet, now: Timestamp) -> Result<FloodChange, S
     let subject = row.subject.filter(|subject| !subject.is_empty());
     let subject = csv_file::text("subject", subject.unwrap_or_else(|| IMPORT.to_owned()))?;
     Ok(FloodChange { area, state, at, by: Actor { subject, username } })
+}
+
+impl CsvWriter<FloodChange> {
+    pub(super) const COLUMNS: [&str; 5] = ["area_id", "state", "changed_at", "username", "subject"];
+
+    /// Writes the next change.
+    ///
+    /// # Errors
+    ///
+    /// When the file cannot be written.
+    pub fn write(&mut self, change: &FloodChange) -> Result<(), WriteError> {
+        let state = change.state.map_or_else(String::new, |state| state.code().to_string());
+        let username = change.by.username.as_deref().unwrap_or_default();
+        let (area, at) = (change.area.to_string(), change.at.to_string());
+        self.record([&area, &state, &at, username, &change.by.subject])
+    }
 }

@@ -1,7 +1,7 @@
 use serde::Deserialize;
 
 use super::csv_file::{self, Record};
-use super::{Folder, FolderFile, Row};
+use super::{CsvWriter, Folder, FolderFile, Row, WriteError};
 use crate::datasets::DatasetError;
 use crate::model::{AlertLevel, Observation, Timestamp};
 
@@ -48,4 +48,20 @@ fn reading(row: Reading) -> Result<(String, Observation), String> {
     let label = csv_file::name("label", label)?;
     let label = label.as_deref().unwrap_or(known.label()).into();
     Ok((gaugeid, Observation { observed_at, level: number, alert: known, label }))
+}
+
+impl CsvWriter<Observation> {
+    pub(super) const COLUMNS: [&str; 5] = ["gaugeid", "observed_at", "level", "alert", "label"];
+
+    /// Writes the next reading of a gauge.
+    ///
+    /// # Errors
+    ///
+    /// When the file cannot be written.
+    pub fn write(&mut self, gaugeid: &str, reading: &Observation) -> Result<(), WriteError> {
+        let Observation { observed_at, level, alert, label } = reading;
+        // A number is written with the digits that read back as the same.
+        let (alert, level) = (alert.number().to_string(), level.to_string());
+        self.record([gaugeid, &observed_at.to_string(), &level, &alert, label])
+    }
 }

@@ -2,9 +2,9 @@ use std::collections::HashSet;
 
 use super::feature::Feature;
 use super::geometry::place;
-use super::{Folder, FolderFile, Row, geojson_file};
+use super::{Folder, FolderFile, GeoJsonWriter, Row, WriteError, geojson_file};
 use crate::datasets::DatasetError;
-use crate::model::{Gauge, Locator, Position};
+use crate::model::{Gauge, Geometry, Locator, Position};
 
 /// Reads the gauges.
 pub(super) fn read<E: From<DatasetError>>(
@@ -37,5 +37,28 @@ fn region_code(feature: &Feature<'_>, place: Position, locator: &Locator) -> Res
         code if !code.is_empty() => Ok(Some(code)),
         _ if feature.is_null(KEY) => Ok(None),
         _ => Ok(locator.locate(place).instance_region_code.map(String::from)),
+    }
+}
+
+#[derive(serde::Serialize)]
+struct Properties<'a> {
+    gaugeid: &'a str,
+    gaugenameid: &'a str,
+    instance_region_code: Option<&'a str>,
+}
+
+impl GeoJsonWriter<Gauge> {
+    /// Writes the next gauge.
+    ///
+    /// # Errors
+    ///
+    /// When the file cannot be written.
+    pub fn write(&mut self, gauge: &Gauge) -> Result<(), WriteError> {
+        let properties = Properties {
+            gaugeid: &gauge.id,
+            gaugenameid: &gauge.name,
+            instance_region_code: gauge.region_code.as_deref(),
+        };
+        self.feature(&properties, Geometry::Point(gauge.location.coord()))
     }
 }

@@ -1,9 +1,9 @@
 use super::feature::Feature;
 use super::geometry::shape;
 use super::tags::tags;
-use super::{Folder, FolderFile, Row, geojson_file};
+use super::{Folder, FolderFile, GeoJsonWriter, Row, WriteError, geojson_file};
 use crate::datasets::DatasetError;
-use crate::model::{Infrastructure, Locator};
+use crate::model::{Infrastructure, InfrastructureKind, Locator, Tags};
 
 /// Reads floodgates, pumps and waterways.
 pub(super) fn read<E: From<DatasetError>>(
@@ -23,4 +23,23 @@ fn infrastructure(feature: &Feature<'_>, locator: &Locator) -> Result<Infrastruc
         tags: tags(feature, shape.beginning(), locator)?,
         shape,
     })
+}
+
+#[derive(serde::Serialize)]
+struct Properties<'a> {
+    r#type: InfrastructureKind,
+    name: &'a str,
+    tags: &'a Tags,
+}
+
+impl GeoJsonWriter<Infrastructure> {
+    /// Writes the next floodgate, pump or waterway.
+    ///
+    /// # Errors
+    ///
+    /// When the file cannot be written.
+    pub fn write(&mut self, of: &Infrastructure) -> Result<(), WriteError> {
+        let properties = Properties { r#type: of.kind, name: &of.name, tags: &of.tags };
+        self.feature(&properties, of.geometry())
+    }
 }

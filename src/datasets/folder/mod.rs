@@ -1,4 +1,4 @@
-//! A data set in a folder of GeoJSON and CSV files, read row by row.
+//! A data set in a folder of GeoJSON and CSV files, read and written row by row.
 //!
 //! | file | properties or columns |
 //! |---|---|
@@ -14,6 +14,9 @@
 //!
 //! Files are UTF-8, with a byte order mark or without, and lines end in LF or CRLF. A file is held a chunk and a row at a
 //! time, whatever its size; beside that a reader keeps only the identifiers it has seen, where these must differ.
+//!
+//! What [`FolderWriter`] writes, [`Folder`] reads as the same values, to the last bit of a coordinate: it writes properties
+//! in the order above, and what is nothing as null, which is then not looked for by its place.
 
 mod areas;
 mod cards;
@@ -33,6 +36,7 @@ mod regions;
 mod reports;
 mod source;
 mod tags;
+mod writing;
 
 use std::fmt;
 use std::fs::{self, File};
@@ -43,6 +47,7 @@ pub use self::file::FolderFile;
 pub(super) use self::load::dataset;
 pub use self::reports::ReportRow;
 use self::source::{NotUtf8, Source};
+pub use self::writing::{CsvWriter, FolderWriter, GeoJsonWriter, WriteError};
 use super::DatasetError;
 use crate::model::{
     Area, AreaSet, Card, FloodChange, Gauge, Infrastructure, Locator, Observation, PartnerPost, Region,

@@ -3,7 +3,7 @@ use std::collections::HashMap;
 use serde::Deserialize;
 
 use super::csv_file::{self, Record};
-use super::{Folder, FolderFile, Row};
+use super::{CsvWriter, Folder, FolderFile, Row, WriteError};
 use crate::datasets::DatasetError;
 use crate::model::{PartnerPost, ReportKey};
 
@@ -15,7 +15,7 @@ struct Post {
 }
 
 impl Record for Post {
-    const COLUMNS: &[&str] = &["post_id", "pkey"];
+    const COLUMNS: &[&str] = &CsvWriter::<PartnerPost>::COLUMNS;
 }
 
 /// Reads the posts of the partner feed.
@@ -43,4 +43,17 @@ fn post(row: &Post) -> Result<PartnerPost, String> {
     let post_id = row.post_id.trim().parse().map_err(whole)?;
     let report = row.pkey.trim().parse().map_err(|error| format!("pkey {error}"))?;
     Ok(PartnerPost { post_id, report })
+}
+
+impl CsvWriter<PartnerPost> {
+    pub(super) const COLUMNS: [&str; 2] = ["post_id", "pkey"];
+
+    /// Writes the next post.
+    ///
+    /// # Errors
+    ///
+    /// When the file cannot be written.
+    pub fn write(&mut self, post: &PartnerPost) -> Result<(), WriteError> {
+        self.record([&post.post_id.to_string(), &post.report.to_string()])
+    }
 }

@@ -2,9 +2,9 @@ use std::collections::HashSet;
 
 use super::feature::Feature;
 use super::geometry::outline;
-use super::{Folder, FolderFile, Row, geojson_file};
+use super::{Folder, FolderFile, GeoJsonWriter, Row, WriteError, geojson_file};
 use crate::datasets::DatasetError;
-use crate::model::Region;
+use crate::model::{Geometry, Region};
 
 /// Reads the provinces.
 pub(super) fn read<E: From<DatasetError>>(
@@ -20,4 +20,22 @@ pub(super) fn read<E: From<DatasetError>>(
         Ok(Region { code, name: feature.required("name")?, outline: outline(feature.geometry()?)? })
     };
     geojson_file::read(folder, FolderFile::Regions, make, each)
+}
+
+#[derive(serde::Serialize)]
+struct Properties<'a> {
+    code: &'a str,
+    name: &'a str,
+}
+
+impl GeoJsonWriter<Region> {
+    /// Writes the next province.
+    ///
+    /// # Errors
+    ///
+    /// When the file cannot be written.
+    pub fn write(&mut self, region: &Region) -> Result<(), WriteError> {
+        let properties = Properties { code: &region.code, name: &region.name };
+        self.feature(&properties, Geometry::surface(&region.outline))
+    }
 }

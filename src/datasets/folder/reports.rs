@@ -5,10 +5,10 @@ use serde_json::value::{RawValue, to_raw_value};
 use super::feature::Feature;
 use super::geometry::place;
 use super::tags::tags;
-use super::{Folder, FolderFile, Row, geojson_file};
+use super::{Folder, FolderFile, GeoJsonWriter, Row, WriteError, geojson_file};
 use crate::datasets::DatasetError;
 use crate::model::intake::holds_nul;
-use crate::model::{Locator, ReportContent, ReportKey, Tags};
+use crate::model::{self, Locator, Report, ReportContent, ReportKey, Tags};
 
 /// A report of a folder.
 #[derive(Clone, Debug)]
@@ -68,4 +68,16 @@ fn report_data(feature: &Feature<'_>) -> Result<Option<Box<RawValue>>, String> {
         return Err("report_data must not contain NUL characters".to_owned());
     }
     to_raw_value(&data).map(Some).map_err(|error| format!("report_data: {error}"))
+}
+
+impl GeoJsonWriter<Report> {
+    /// Writes the next report, with the properties the interface shows.
+    ///
+    /// # Errors
+    ///
+    /// When the file cannot be written.
+    pub fn write(&mut self, report: &Report) -> Result<(), WriteError> {
+        let shown = model::Feature::from(report);
+        self.feature(&shown.properties, shown.geometry)
+    }
 }

@@ -1,0 +1,63 @@
+use std::io::{self, Write};
+use std::marker::PhantomData;
+
+use serde::Serialize;
+
+use super::WriteError;
+use super::part_file::PartFile;
+use crate::formats::geojson::Shape;
+use crate::model::Geometry;
+
+/// Writes a GeoJSON file, one feature a line.
+///
+/// Coordinates are written with the fewest digits that read back as the same number.
+#[derive(Debug)]
+pub struct GeoJsonWriter<T> {
+    file: PartFile,
+    is_empty: bool,
+    of: PhantomData<fn(&T)>,
+}
+
+#[derive(Serialize)]
+#[serde(tag = "type", rename = "Feature")]
+struct Feature<'a, P> {
+    properties: &'a P,
+    geometry: Shape<'a>,
+}
+
+impl<T> GeoJsonWriter<T> {
+    pub(super) fn begin(file: PartFile) -> Result<Self, WriteError> {
+        let mut writer = Self { file, is_empty: true, of: PhantomData };
+        writer.text("{\"type\":\"FeatureCollection\",\"features\":[\n")?;
+        Ok(writer)
+    }
+
+    pub(in crate::datasets::folder) fn feature(
+        &mut self,
+        properties: &impl Serialize,
+        geometry: Geometry<'_>,
+    ) -> Result<(), WriteError> {
+        if !self.is_empty {
+            self.text(",\n")?;
+        }
+        self.is_empty = false;
+        let feature = Feature { properties, geometry: Shape(geometry) };
+        let written = serde_json::to_writer(&mut self.file, &feature).map_err(io::Error::from);
+        written.map_err(|source| self.file.unwritable(source))
+    }
+
+    /// Ends the file and gives it its name.
+    ///
+    /// # Errors
+    ///
+    /// When the file cannot be written; it is not there then.
+    pub fn finish(mut self) -> Result<(), WriteError> {
+        self.text(if self.is_empty { "]}\n" } else { "\n]}\n" })?;
+        self.file.finish()
+    }
+
+    fn text(&mut self, text: &str) -> Result<(), WriteError> {
+        let written = self.file.write_all(text.as_bytes());
+        written.map_err(|source| self.file.unwritable(source))
+    }
+}

@@ -1,0 +1,149 @@
+//! Writes the files of a folder, each as it comes.
+
+mod csv_writer;
+mod geojson_writer;
+mod part_file;
+
+use std::fs;
+use std::io;
+use std::path::PathBuf;
+
+pub use self::csv_writer::CsvWriter;
+pub use self::geojson_writer::GeoJsonWriter;
+use self::part_file::PartFile;
+use super::FolderFile;
+use crate::model::{
+    Area, Card, FloodChange, Gauge, Infrastructure, Observation, PartnerPost, Region, Report,
+};
+
+/// Writes a folder that a [`Folder`](super::Folder) reads as the same values.
+///
+/// Each file has a writer, which takes the rows in the order they are to stand in, holds none of them, and is to be
+/// finished: only then the file has its name, and it is whole. What is not finished leaves nothing behind. A file
+/// without rows is written too; one that is not asked for is not.
+#[derive(Debug)]
+pub struct FolderWriter {
+    path: PathBuf,
+}
+
+/// Why a data set could not be written.
+#[derive(Debug, thiserror::Error)]
+pub enum WriteError {
+    /// The folder holds a data set already.
+    #[error("{} is there already; a data set is written into a folder without one", .0.display())]
+    Exists(PathBuf),
+    /// A file or the folder cannot be written.
+    #[error("{}: {source}", .path.display())]
+    Unwritable {
+        /// The file or folder.
+        path: PathBuf,
+        /// Why not.
+        source: io::Error,
+    },
+}
+
+impl FolderWriter {
+    /// Writes into the folder at `path`, which is made when there is none.
+    ///
+    /// # Errors
+    ///
+    /// [`WriteError::Exists`] when the folder holds any file of a data set, [`WriteError::Unwritable`] when it cannot be
+    /// made.
+    pub fn create(path: impl Into<PathBuf>) -> Result<Self, WriteError> {
+        let path = path.into();
+        let unwritable = |path: PathBuf| |source| WriteError::Unwritable { path, source };
+        fs::create_dir_all(&path).map_err(unwritable(path.clone()))?;
+        for file in FolderFile::ALL {
+            let file = path.join(file.name());
+            if file.try_exists().map_err(unwritable(file.clone()))? {
+                return Err(WriteError::Exists(file));
+            }
+        }
+        Ok(Self { path })
+    }
+
+    /// Begins `areas.geojson`.
+    ///
+    /// # Errors
+    ///
+    /// When the file cannot be made, as for all files.
+    pub fn areas(&self) -> Result<GeoJsonWriter<Area>, WriteError> {
+        GeoJsonWriter::begin(self.begin(FolderFile::Areas)?)
+    }
+
+    /// Begins `regions.geojson`.
+    ///
+    /// # Errors
+    ///
+    /// When the file cannot be made.
+    pub fn regions(&self) -> Result<GeoJsonWriter<Region>, WriteError> {
+        GeoJsonWriter::begin(self.begin(FolderFile::Regions)?)
+    }
+
+    /// Begins `infrastructure.geojson`.
+    ///
+    /// # Errors
+    ///
+    /// When the file cannot be made.
+    pub fn infrastructure(&self) -> Result<GeoJsonWriter<Infrastructure>, WriteError> {
+        GeoJsonWriter::begin(self.begin(FolderFile::Infrastructure)?)
+    }
+
+    /// Begins `gauges.geojson`.
+    ///
+    /// # Errors
+    ///
+    /// When the file cannot be made.
+    pub fn gauges(&self) -> Result<GeoJsonWriter<Gauge>, WriteError> {
+        GeoJsonWriter::begin(self.begin(FolderFile::Gauges)?)
+    }
+
+    /// Begins `gauge_readings.csv`.
+    ///
+    /// # Errors
+    ///
+    /// When the file cannot be made.
+    pub fn gauge_readings(&self) -> Result<CsvWriter<Observation>, WriteError> {
+        CsvWriter::begin(self.begin(FolderFile::GaugeReadings)?, CsvWriter::<Observation>::COLUMNS)
+    }
+
+    /// Begins `flood_states.csv`.
+    ///
+    /// # Errors
+    ///
+    /// When the file cannot be made.
+    pub fn flood_states(&self) -> Result<CsvWriter<FloodChange>, WriteError> {
+        CsvWriter::begin(self.begin(FolderFile::FloodStates)?, CsvWriter::<FloodChange>::COLUMNS)
+    }
+
+    /// Begins `reports.geojson`.
+    ///
+    /// # Errors
+    ///
+    /// When the file cannot be made.
+    pub fn reports(&self) -> Result<GeoJsonWriter<Report>, WriteError> {
+        GeoJsonWriter::begin(self.begin(FolderFile::Reports)?)
+    }
+
+    /// Begins `cards.csv`.
+    ///
+    /// # Errors
+    ///
+    /// When the file cannot be made.
+    pub fn cards(&self) -> Result<CsvWriter<Card>, WriteError> {
+        CsvWriter::begin(self.begin(FolderFile::Cards)?, CsvWriter::<Card>::COLUMNS)
+    }
+
+    /// Begins `partner_posts.csv`.
+    ///
+    /// # Errors
+    ///
+    /// When the file cannot be made.
+    pub fn partner_posts(&self) -> Result<CsvWriter<PartnerPost>, WriteError> {
+        CsvWriter::begin(self.begin(FolderFile::PartnerPosts)?, CsvWriter::<PartnerPost>::COLUMNS)
+    }
+
+    fn begin(&self, file: FolderFile) -> Result<PartFile, WriteError> {
+        PartFile::create(self.path.join(file.name()))
+    }
+}

@@ -1,0 +1,94 @@
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::path::PathBuf;
+
+use super::WriteError;
+
+/// A file that has its name only when it is whole; until then it is called `<name>.part`, and dropping it removes it.
+#[derive(Debug)]
+pub(super) struct PartFile {
+    path: PathBuf,
+    part: PathBuf,
+    out: BufWriter<File>,
+    state: State,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Writing,
+    /// Something is missing from it.
+    Broken,
+    Finished,
+}
+
+impl PartFile {
+    /// Begins the file at `path`.
+    ///
+    /// # Errors
+    ///
+    /// [`WriteError::Unwritable`] when it cannot be made.
+    pub(super) fn create(path: PathBuf) -> Result<Self, WriteError> {
+        let mut part = path.clone().into_os_string();
+        part.push(".part");
+        match File::create(&part) {
+            Ok(file) => {
+                Ok(Self { path, part: part.into(), out: BufWriter::new(file), state: State::Writing })
+            }
+            Err(source) => Err(WriteError::Unwritable { path, source }),
+        }
+    }
+
+    /// Gives the file its name, once all of it is on the disk.
+    ///
+    /// # Errors
+    ///
+    /// [`WriteError::Unwritable`] when that fails, or any write before has.
+    pub(super) fn finish(mut self) -> Result<(), WriteError> {
+        self.settle().map_err(|source| self.unwritable(source))
+    }
+
+    fn settle(&mut self) -> io::Result<()> {
+        self.flush()?;
+        if self.state == State::Broken {
+            return Err(io::Error::other("a part of it could not be written"));
+        }
+        self.out.get_ref().sync_all()?;
+        fs::rename(&self.part, &self.path)?;
+        self.state = State::Finished;
+        Ok(())
+    }
+
+    /// The error that this file cannot be written.
+    pub(super) fn unwritable(&self, source: io::Error) -> WriteError {
+        WriteError::Unwritable { path: self.path.clone(), source }
+    }
+
+    /// Remembers a failure, so that a file with a gap is never finished.
+    fn noting<T>(&mut self, result: io::Result<T>) -> io::Result<T> {
+        if result.as_ref().is_err_and(|error| error.kind() != io::ErrorKind::Interrupted) {
+            self.state = State::Broken;
+        }
+        result
+    }
+}
+
+impl Write for PartFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.out.write(bytes);
+        self.noting(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        let flushed = self.out.flush();
+        self.noting(flushed)
+    }
+}
+
+impl Drop for PartFile {
+    fn drop(&mut self) {
+        if self.state != State::Finished {
+            // Nobody is left to be told when this fails, and nothing reads what is left then.
+            let _ = fs::remove_file(&self.part);
+        }
+    }
+}

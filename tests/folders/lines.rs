@@ -1,0 +1,97 @@
+//! Rows are named by the lines they begin on.
+
+use std::fmt::Write as _;
+
+use siaga::datasets::{DatasetError, Folder, FolderFile, Row};
+use siaga::model::{Area, Card};
+
+use super::support::{area, folder_of};
+
+/// The lines the areas of a file begin on, or why it is wrong.
+fn lines_of(content: &str) -> Result<Vec<u64>, String> {
+    let folder = folder_of(&[(FolderFile::Areas, content)]);
+    let opened = Folder::open(folder.path()).unwrap();
+    let mut lines = Vec::new();
+    let read = opened.areas(|row: Row<Area>| {
+        lines.push(row.line);
+        Ok::<_, DatasetError>(())
+    });
+    let prefix = format!("{}/areas.geojson, ", folder.path().display());
+    read.map_err(|error| error.to_string().replace(&prefix, ""))?;
+    Ok(lines)
+}
+
+#[test]
+fn a_feature_has_the_line_it_begins_on_wherever_it_stands() {
+    let [one, two, three] = ["1", "2", "3"].map(area);
+    let spread = two.replace(",\"geometry\"", ",\n\"geometry\"");
+    let lf = format!(
+        "{{\n\"features\" :[\n{one}, {spread}\n\n,\n\n{three}],\n\"crs\":{{\"a\":[1]}},\"type\":\"FeatureCollection\"}}\n"
+    );
+    assert_eq!(lines_of(&lf).unwrap(), [3, 3, 8]);
+    assert_eq!(lines_of(&lf.replace('\n', "\r\n")).unwrap(), [3, 3, 8]);
+    assert_eq!(lines_of(&format!("\u{feff}{lf}")).unwrap(), [3, 3, 8]);
+    assert_eq!(lines_of(&format!("\n\n{lf}")).unwrap(), [5, 5, 10]);
+}
+
+#[test]
+fn what_is_no_feature_collection_is_named_wherever_it_shows() {
+    let one = area("1");
+    for (content, reason) in [
+        (
+            format!("{{\"features\":[\n{one}\n],\n\"type\":\"Feature\"}}"),
+            "line 1: type must be FeatureCollection, not \"Feature\"",
+        ),
+        (
+            "{\"type\":\"Topology\",\n\"features\":?".to_owned(),
+            "line 1: type must be FeatureCollection, not \"Topology\"",
+        ),
+        (format!("{{\n\"features\":[{one}]}}"), "line 2: missing field `type`"),
+        ("{\"type\":\"FeatureCollection\"}".to_owned(), "line 1: missing field `features`"),
+        (
+            "{\"type\":\"FeatureCollection\",\"features\":[],\n\"features\":[]}".to_owned(),
+            "line 2: duplicate field `features`",
+        ),
+        (
+            "{\"type\":\"FeatureCollection\",\n\"features\":{}}".to_owned(),
+            "line 2: invalid type: map, expected an array of features",
+        ),
+        ("[]".to_owned(), "line 1: invalid type: sequence, expected a FeatureCollection"),
+        ("{\"type\":\"FeatureCollection\",\"features\":[]}\n{}".to_owned(), "line 2: trailing characters"),
+        (
+            format!("{{\"type\":\"FeatureCollection\",\"features\":[\n{one},\n{{\"a\":\n?}}]}}"),
+            "line 4: expected value",
+        ),
+    ] {
+        let error = lines_of(&content).unwrap_err();
+        assert!(error.starts_with(reason), "{content}: {error}");
+        assert_eq!(error.lines().count(), 1, "{error}");
+    }
+}
+
+#[test]
+fn a_row_has_the_line_it_begins_on_whatever_its_fields_hold() {
+    let rows = "\ncard_id,pkey,username,network,language,network_data,report\n\n\ncard-one,1,\"a\n\nb\",n,l,,\n\ncard-two,2,u,n,\"l\n\",,\ncard-three,3,u,n,l,,\n";
+    let many = {
+        let mut rows = "card_id,pkey,username,network,language,network_data,report\n".to_owned();
+        for number in 1..2000 {
+            write!(rows, "card-{number:04},{number},\"{}\n\",n,l,,\n\n", "☔".repeat(number % 50)).unwrap();
+        }
+        rows
+    };
+    let expected: Vec<u64> = (1..2000).map(|number| 3 * number - 1).collect();
+    for (rows, expected) in [(rows, &[5, 9, 11][..]), (&many, &expected)] {
+        for content in [rows.to_owned(), rows.replace('\n', "\r\n"), format!("\u{feff}{rows}")] {
+            let folder = folder_of(&[(FolderFile::Cards, &content)]);
+            let mut lines = Vec::new();
+            let opened = Folder::open(folder.path()).unwrap();
+            opened
+                .cards(|row: Row<Card>| {
+                    lines.push(row.line);
+                    Ok::<_, DatasetError>(())
+                })
+                .unwrap();
+            assert_eq!(lines, expected, "{content:.200?}");
+        }
+    }
+}

@@ -1,0 +1,8 @@
+//! Folders read and written row by row.
+
+mod contents;
+mod lines;
+mod round_trip;
+mod streaming;
+mod support;
+mod writing;

@@ -1,0 +1,141 @@
+//! What is written is read as the same, and what was read is written byte for byte.
+
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+
+use proptest::prelude::*;
+use serde_json::value::RawValue;
+use siaga::conformance::fixture;
+use siaga::datasets::{Dataset, FolderFile};
+use siaga::model::{CardHolder, Gauge, Position, Timestamp};
+
+use super::support::{copy, load, wound, written};
+
+#[test]
+fn what_is_written_is_read_as_the_same() {
+    let demo = Dataset::load("demo", fixture::now()).unwrap();
+    for dataset in [wound(fixture::dataset()), demo, Dataset::default()] {
+        let folder = written(&dataset);
+        let read = load(folder.path()).unwrap();
+        for (read, written) in [
+            (format!("{:?}", read.areas), format!("{:?}", dataset.areas)),
+            (format!("{:?}", read.reports), format!("{:?}", dataset.reports)),
+            (format!("{read:?}"), format!("{dataset:?}")),
+        ] {
+            assert!(read == written, "{}", difference(&read, &written));
+        }
+    }
+}
+
+#[test]
+fn writing_what_was_read_gives_the_same_bytes() {
+    for dataset in [fixture::dataset(), Dataset::load("demo", fixture::now()).unwrap()] {
+        // What is read first may have had other windings.
+        let first = written(&wound(dataset));
+        let second = tempfile::tempdir().unwrap();
+        copy(first.path(), second.path()).unwrap();
+        assert_same_bytes(first.path(), second.path());
+        let third = written(&load(second.path()).unwrap());
+        assert_same_bytes(first.path(), third.path());
+    }
+}
+
+#[test]
+fn what_a_client_may_send_is_not_too_deep_to_be_read() {
+    let mut dataset = wound(fixture::dataset());
+    let (open, close) = ("{\"a\":".repeat(126), "}".repeat(126));
+    let deep = || Some(serde_json::from_str::<Box<RawValue>>(&format!("{open}1{close}")).unwrap());
+    dataset.reports[0].content.report_data = deep();
+    dataset.cards[0].holder.network_data = deep();
+    let read = load(written(&dataset).path()).unwrap();
+    assert_eq!(format!("{read:?}"), format!("{dataset:?}"));
+}
+
+#[test]
+fn times_are_written_to_the_millisecond() {
+    let mut dataset = wound(fixture::dataset());
+    dataset.flood_log[0].at = Timestamp::parse("0001-01-01T00:00:00.007Z").unwrap();
+    dataset.reports[0].content.created_at = Timestamp::parse("9999-12-31T23:59:59.999Z").unwrap();
+    let read = load(written(&dataset).path()).unwrap();
+    assert_eq!(read.flood_log[0].at, dataset.flood_log[0].at);
+    assert_eq!(read.reports[0].content.created_at, dataset.reports[0].content.created_at);
+}
+
+/// Texts made of what means something in CSV or JSON, and any others.
+fn nasty() -> impl Strategy<Value = String> {
+    let parts = prop::sample::select(vec![
+        "\"", ",", "\n", "\r\n", "\r", " ", "\t", "'", ";", "\\", "\\n", "{", "a", "ä", "☔", "\u{feff}",
+        "\u{85}", "\u{2028}", "null",
+    ]);
+    let joined = prop::collection::vec(parts, 0..8).prop_map(|parts| parts.concat());
+    let any = any::<String>().prop_map(|text| text.replace('\0', ""));
+    prop_oneof![4 => joined, 1 => any]
+}
+
+/// Names, which may begin and end with blanks but hold no control characters.
+fn name() -> impl Strategy<Value = String> {
+    let printable = |text: String| text.replace(char::is_control, "");
+    nasty().prop_map(printable).prop_filter("no name", |name| (1..=255).contains(&name.chars().count()))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn no_text_is_changed_by_writing_and_reading_it(
+        texts in prop::collection::vec(nasty(), 8),
+        names in prop::collection::vec(name(), 5),
+        id in "[ -~ä☔]{7,14}",
+        level in prop::num::f64::NORMAL | prop::num::f64::ZERO | prop::num::f64::SUBNORMAL,
+        place in (-180.0..=180.0, -90.0..=90.0),
+    ) {
+        let mut dataset = wound(fixture::dataset());
+        let data = serde_json::to_string(&serde_json::json!({ texts[0].as_str(): texts[1], "n": level })).unwrap();
+        let data: Box<RawValue> = serde_json::from_str(&data).unwrap();
+        let content = &mut dataset.reports[0].content;
+        content.title = texts[2].as_str().into();
+        content.text = texts[3].as_str().into();
+        content.url = Some(texts[4].as_str().into());
+        content.image_url = Some(texts[5].as_str().into());
+        content.report_data = Some(data.clone());
+        content.location = Position::new(place.0, place.1).unwrap();
+        let card = &mut dataset.cards[0];
+        card.id = id.parse().unwrap();
+        card.holder = CardHolder {
+            username: texts[6].clone(),
+            network: texts[7].clone(),
+            language: texts[1].clone(),
+            network_data: Some(data),
+        };
+        dataset.flood_log[0].by.username = Some(names[0].clone());
+        dataset.flood_log[0].by.subject.clone_from(&names[1]);
+        let observed = &mut dataset.gauges[0];
+        let gauge = Gauge { id: format!("0{}", names[2]), name: names[3].clone(), region_code: None, ..(*observed.gauge).clone() };
+        observed.gauge = Arc::new(gauge);
+        observed.observations[0].label = names[4].as_str().into();
+        observed.observations[0].level = level;
+
+        let first = written(&dataset);
+        let read = load(first.path()).unwrap();
+        prop_assert_eq!(format!("{read:?}"), format!("{dataset:?}"));
+        let second = tempfile::tempdir().unwrap();
+        copy(first.path(), second.path()).unwrap();
+        assert_same_bytes(first.path(), second.path());
+    }
+}
+
+fn assert_same_bytes(one: &Path, other: &Path) {
+    for file in FolderFile::ALL {
+        let read = |folder: &Path| fs::read_to_string(folder.join(file.name())).unwrap();
+        let (one, other) = (read(one), read(other));
+        assert!(one == other, "{file}: {}", difference(&one, &other));
+    }
+}
+
+/// Where two texts begin to differ.
+fn difference(a: &str, b: &str) -> String {
+    let same = a.bytes().zip(b.bytes()).take_while(|(a, b)| a == b).count();
+    let rest = |text: &str| text.chars().skip(same.saturating_sub(60)).take(160).collect::<String>();
+    format!("{}\n{}", rest(a), rest(b))
+}

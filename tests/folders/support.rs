@@ -1,0 +1,169 @@
+//! What the tests share.
+
+use std::fs::{self, File};
+use std::io::{BufWriter, Write as _};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use geo::orient::{Direction, Orient};
+use siaga::conformance::fixture;
+use siaga::datasets::{Dataset, DatasetError, Folder, FolderFile, FolderWriter, Row, WriteError};
+use siaga::model::{
+    Area, AreaSet, Card, FloodChange, Gauge, Infrastructure, Locator, Observation, PartnerPost, Region,
+    Report,
+};
+use tempfile::TempDir;
+
+/// A folder of these files.
+pub(crate) fn folder_of(files: &[(FolderFile, &str)]) -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    for (file, content) in files {
+        fs::write(folder.path().join(file.name()), content).unwrap();
+    }
+    folder
+}
+
+pub(crate) fn load(path: &Path) -> Result<Dataset, String> {
+    let loaded = Dataset::load(path.to_str().unwrap(), fixture::now());
+    loaded.map_err(|error| error.to_string().replace(&format!("{}/", path.display()), ""))
+}
+
+/// Writes a data set into a new folder.
+pub(crate) fn written(dataset: &Dataset) -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    write(dataset, folder.path()).unwrap();
+    folder
+}
+
+pub(crate) fn write(dataset: &Dataset, path: &Path) -> Result<(), WriteError> {
+    let folder = FolderWriter::create(path)?;
+    let mut areas = folder.areas()?;
+    dataset.areas.iter().try_for_each(|area| areas.write(area))?;
+    areas.finish()?;
+    let mut regions = folder.regions()?;
+    dataset.regions.iter().try_for_each(|region| regions.write(region))?;
+    regions.finish()?;
+    let mut infrastructure = folder.infrastructure()?;
+    dataset.infrastructure.iter().try_for_each(|of| infrastructure.write(of))?;
+    infrastructure.finish()?;
+    let (mut gauges, mut readings) = (folder.gauges()?, folder.gauge_readings()?);
+    for observed in &dataset.gauges {
+        gauges.write(&observed.gauge)?;
+        observed.observations.iter().try_for_each(|reading| readings.write(&observed.gauge.id, reading))?;
+    }
+    gauges.finish()?;
+    readings.finish()?;
+    let mut states = folder.flood_states()?;
+    dataset.flood_log.iter().try_for_each(|change| states.write(change))?;
+    states.finish()?;
+    let mut reports = folder.reports()?;
+    dataset.reports.iter().try_for_each(|report| reports.write(report))?;
+    reports.finish()?;
+    let mut cards = folder.cards()?;
+    dataset.cards.iter().try_for_each(|card| cards.write(card))?;
+    cards.finish()?;
+    let mut posts = folder.partner_posts()?;
+    dataset.partner_posts.iter().try_for_each(|post| posts.write(post))?;
+    posts.finish()
+}
+
+/// Why a folder could not be copied.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum CopyError {
+    #[error(transparent)]
+    Read(#[from] DatasetError),
+    #[error(transparent)]
+    Write(#[from] WriteError),
+}
+
+/// Writes the rows of a folder into another one as they are read, without holding any.
+pub(crate) fn copy(from: &Path, to: &Path) -> Result<(), CopyError> {
+    let (from, to) = (Folder::open(from)?, FolderWriter::create(to)?);
+    let mut out = to.areas()?;
+    from.areas(|row: Row<Area>| out.write(&row.value).map_err(CopyError::from))?;
+    out.finish()?;
+    let mut out = to.regions()?;
+    from.regions(|row: Row<Region>| out.write(&row.value).map_err(CopyError::from))?;
+    out.finish()?;
+    // Everything says where it lies.
+    let locator = Locator::new(Arc::default(), Vec::new());
+    let mut out = to.infrastructure()?;
+    from.infrastructure(&locator, |row: Row<Infrastructure>| out.write(&row.value).map_err(CopyError::from))?;
+    out.finish()?;
+    let mut out = to.gauges()?;
+    from.gauges(&locator, |row: Row<Gauge>| out.write(&row.value).map_err(CopyError::from))?;
+    out.finish()?;
+    let mut out = to.gauge_readings()?;
+    from.gauge_readings(&|_| true, |row: Row<(String, Observation)>| {
+        out.write(&row.value.0, &row.value.1).map_err(CopyError::from)
+    })?;
+    out.finish()?;
+    let mut areas = Vec::new();
+    from.areas(|row: Row<Area>| {
+        areas.push(row.value);
+        Ok::<_, CopyError>(())
+    })?;
+    let mut out = to.flood_states()?;
+    let end = fixture::now().after(std::time::Duration::from_hours(24 * 365 * 100));
+    from.flood_states(&AreaSet::new(areas).unwrap(), end, |row: Row<FloodChange>| {
+        out.write(&row.value).map_err(CopyError::from)
+    })?;
+    out.finish()?;
+    let mut out = to.reports()?;
+    from.reports(&locator, |row| {
+        let report = Report { key: row.value.key.unwrap(), content: row.value.content, tags: row.value.tags };
+        out.write(&report).map_err(CopyError::from)
+    })?;
+    out.finish()?;
+    let mut out = to.cards()?;
+    from.cards(|row: Row<Card>| out.write(&row.value).map_err(CopyError::from))?;
+    out.finish()?;
+    let mut out = to.partner_posts()?;
+    from.partner_posts(|row: Row<PartnerPost>| out.write(&row.value).map_err(CopyError::from))?;
+    out.finish()?;
+    Ok(())
+}
+
+/// The data set with every ring wound as RFC 7946 asks, as all that is read is.
+pub(crate) fn wound(dataset: Dataset) -> Dataset {
+    let areas = dataset.areas.iter().map(|area| {
+        let outline = area.outline.orient(Direction::Default);
+        Area { outline, ..area.clone() }
+    });
+    let areas = Arc::new(AreaSet::new(areas.collect()).unwrap());
+    Dataset { areas, ..dataset }
+}
+
+/// An area on one line.
+pub(crate) fn area(id: &str) -> String {
+    format!(
+        r#"{{"type":"Feature","properties":{{"area_id":"{id}"}},"geometry":{{"type":"Polygon","coordinates":[[[0,0],[1,0],[1,1],[0,0]]]}}}}"#
+    )
+}
+
+/// A folder with one file, written by `rows`, and how many bytes of it were read.
+pub(crate) fn watched(
+    file: FolderFile,
+    rows: impl FnOnce(&mut BufWriter<File>),
+) -> (TempDir, Folder, Arc<AtomicU64>) {
+    let folder = tempfile::tempdir().unwrap();
+    let mut out = BufWriter::new(File::create(folder.path().join(file.name())).unwrap());
+    rows(&mut out);
+    out.flush().unwrap();
+    let read = Arc::new(AtomicU64::new(0));
+    let progress = Arc::clone(&read);
+    let opened = Folder::open(folder.path()).unwrap();
+    let opened = opened.watched(move |bytes| {
+        progress.fetch_add(bytes, Ordering::SeqCst);
+    });
+    (folder, opened, read)
+}
+
+/// A sink that takes all rows.
+pub(crate) fn taken<T>() -> impl FnMut(Row<T>) -> Result<(), DatasetError> {
+    |_| Ok(())
+}
+
+/// How far a reader may be ahead of the row it hands out.
+pub(crate) const AHEAD: u64 = 256 * 1024;
