@@ -34,4 +34,4 @@ mod server;
 pub mod stores;
 
 pub use random::RandomUnavailable;
-pub use server::{BuildError, Builder, Service};
+pub use server::{BuildError, Builder, LaunchError, Service};

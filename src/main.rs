@@ -4,15 +4,17 @@
 
 use std::error::Error;
 use std::io::{self, Write};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::{Parser, Subcommand};
+use siaga::Builder;
 use siaga::auth::Scope;
 use siaga::config::Config;
 use siaga::model::{Clock, SystemClock};
-use siaga::{Builder, Service};
 
+mod upkeep;
 mod welcome;
 
 use welcome::Welcome;
@@ -31,6 +33,18 @@ enum Command {
     Serve,
     /// Prints the effective configuration with secrets masked; exits with 1 when it is wrong.
     Check,
+    /// Brings the schema of the store's database up to date.
+    Migrate,
+    /// Adds the data set in a folder to the store, all of it or, when a row is wrong, nothing.
+    Import {
+        /// The folder, as README.md describes it.
+        folder: PathBuf,
+    },
+    /// Writes all that is stored into a folder, which `import` reads.
+    Export {
+        /// The folder; it is made when there is none.
+        folder: PathBuf,
+    },
     /// Prints a token signed with the configured secret.
     Token {
         /// Who holds the token.
@@ -45,11 +59,17 @@ enum Command {
     },
 }
 
+/// Why a command did not do what it was asked; printed in one line.
+type Failure = Box<dyn Error + Send + Sync>;
+
 fn main() -> ExitCode {
     let cli = Cli::parse();
     let done = match cli.command.unwrap_or(Command::Serve) {
         Command::Serve => rocket::execute(serve()),
         Command::Check => check(),
+        Command::Migrate => rocket::execute(upkeep::migrate()),
+        Command::Import { folder } => rocket::execute(upkeep::import(folder)),
+        Command::Export { folder } => rocket::execute(upkeep::export(folder)),
         Command::Token { sub, scope, ttl } => token(&sub, &scope, ttl),
     };
     match done {
@@ -61,14 +81,14 @@ fn main() -> ExitCode {
     }
 }
 
-async fn serve() -> Result<(), Box<dyn Error>> {
-    let Service { rocket, config, store, formats, key } = Builder::default().build().await?;
-    let rocket = rocket.attach(Welcome { config, store, formats, key }.fairing());
-    // The error's own text would print the whole configuration.
-    rocket.launch().await.map(drop).map_err(|error| error.kind().to_string().into())
+async fn serve() -> Result<(), Failure> {
+    let mut service = Builder::default().build().await?;
+    let welcome = Welcome::of(&mut service).fairing();
+    service.rocket = service.rocket.attach(welcome);
+    Ok(service.launch().await?)
 }
 
-fn check() -> Result<(), Box<dyn Error>> {
+fn check() -> Result<(), Failure> {
     let config = Builder::default().check()?;
     let siaga = toml::Value::try_from(config)?;
     let table = toml::Table::from_iter([(Config::KEY.to_owned(), siaga)]);
@@ -76,7 +96,7 @@ fn check() -> Result<(), Box<dyn Error>> {
     Ok(io::stdout().write_all(toml::to_string(&profiles)?.as_bytes())?)
 }
 
-fn token(subject: &str, scopes: &[Scope], lifetime: Duration) -> Result<(), Box<dyn Error>> {
+fn token(subject: &str, scopes: &[Scope], lifetime: Duration) -> Result<(), Failure> {
     let config = Builder::default().check()?;
     let jwt = config.auth.jwt.ok_or("siaga.auth.jwt.secret: needed to sign a token")?;
     let token = jwt.issue(subject, scopes, lifetime, SystemClock.now())?;

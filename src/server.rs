@@ -1,8 +1,13 @@
 //! Where everything meets: configuration, store, formats, fairings and routes become a server.
 
+use std::fmt;
+use std::pin::pin;
 use std::sync::Arc;
 
 use figment::Figment;
+use rocket::futures::FutureExt;
+use rocket::futures::future::{self, BoxFuture};
+use rocket::tokio::select;
 use rocket::{Build, Rocket};
 
 use crate::auth::{Authenticator, NewKey, Scope, Secret};
@@ -13,7 +18,9 @@ use crate::formats::{Format, FormatRegistry, InvalidFormats, builtin};
 use crate::model::{Clock, SystemClock};
 use crate::random::RandomUnavailable;
 use crate::routes::{self, Encoder, other_methods};
-use crate::stores::{OpenStore, Store, StoreRegistry, StoreSettings, UnknownStore};
+use crate::stores::{
+    OpenError, OpenStore, OpenedStore, Store, StoreRegistry, StoreSettings, UnknownStore, Upkeep,
+};
 
 /// Makes a server: the service's own parts, and those added here.
 ///
@@ -21,7 +28,7 @@ use crate::stores::{OpenStore, Store, StoreRegistry, StoreSettings, UnknownStore
 /// # #[rocket::main]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let service = siaga::Builder::default().build().await?;
-/// service.rocket.launch().await?;
+/// service.launch().await?;
 /// # Ok(())
 /// # }
 /// ```
@@ -46,7 +53,6 @@ impl Default for Builder {
 }
 
 /// A server ready to launch.
-#[derive(Debug)]
 pub struct Service {
     /// The server.
     pub rocket: Rocket<Build>,
@@ -59,6 +65,52 @@ pub struct Service {
     /// A key made for this run; only where the configuration accepts no credential at all and the
     /// store keeps nothing beyond the run.
     pub key: Option<Secret>,
+    /// Resolves when the store cannot go on.
+    pub failure: Option<BoxFuture<'static, OpenError>>,
+}
+
+impl Service {
+    /// Serves until it is told to stop, or the store cannot go on.
+    ///
+    /// # Errors
+    ///
+    /// [`LaunchError`], whose text is one line for the operator.
+    pub async fn launch(self) -> Result<(), LaunchError> {
+        let rocket = self.rocket.ignite().await?;
+        let shutdown = rocket.shutdown();
+        let mut launch = pin!(rocket.launch());
+        let failure = self.failure.unwrap_or_else(|| future::pending().boxed());
+        select! {
+            done = &mut launch => Ok(done.map(drop)?),
+            error = failure => {
+                shutdown.notify();
+                launch.await?;
+                Err(LaunchError::Store(error))
+            }
+        }
+    }
+}
+
+impl fmt::Debug for Service {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Service")
+            .field("store", &self.store)
+            .field("config", &self.config)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Why a server ended.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum LaunchError {
+    /// It could not start or go on.
+    // The error's own text would print the whole configuration.
+    #[error("{}", .0.kind())]
+    Rocket(#[from] rocket::Error),
+    /// The store could not go on.
+    #[error("{0}")]
+    Store(OpenError),
 }
 
 /// Why a server could not be made.
@@ -76,7 +128,10 @@ pub enum BuildError {
     Formats(#[from] InvalidFormats),
     /// The store could not be opened.
     #[error("{0}")]
-    Store(Box<dyn std::error::Error + Send + Sync>),
+    Store(OpenError),
+    /// The configured store keeps nothing to look after.
+    #[error("siaga.store is {0:?}, which keeps nothing beyond a run: choose another, such as postgres")]
+    NoUpkeep(String),
     /// No key could be made.
     #[error("{0}")]
     Random(#[from] RandomUnavailable),
@@ -124,6 +179,27 @@ impl Builder {
         Ok(config)
     }
 
+    /// What an operator can do with the configured store, and the settings to do it with.
+    ///
+    /// # Errors
+    ///
+    /// [`BuildError`], whose text is one line for the operator; [`BuildError::NoUpkeep`] when there is nothing to do.
+    pub fn upkeep(&self) -> Result<(&dyn Upkeep, StoreSettings), BuildError> {
+        let config = self.check()?;
+        let upkeep = self.stores.get(&config.store)?.upkeep();
+        let settings = self.store_settings(&config);
+        upkeep.map(|upkeep| (upkeep, settings)).ok_or(BuildError::NoUpkeep(config.store))
+    }
+
+    fn store_settings(&self, config: &Config) -> StoreSettings {
+        StoreSettings {
+            figment: self.figment.clone(),
+            dataset: config.dataset.clone(),
+            clock: Arc::clone(&self.clock),
+            timeout: config.limits.timeout,
+        }
+    }
+
     /// Opens the store and puts the server together.
     ///
     /// # Errors
@@ -136,12 +212,9 @@ impl Builder {
         let temporary = nobody && !opener.keeps_data();
         let key = temporary.then(|| temporary_key(&mut config)).transpose()?;
         let formats = self.registry(&config)?;
-        let settings = StoreSettings {
-            figment: self.figment.clone(),
-            dataset: config.dataset.clone(),
-            clock: Arc::clone(&self.clock),
-        };
-        let store = opener.open(&settings).await.map_err(BuildError::Store)?;
+        let settings = self.store_settings(&config);
+        let OpenedStore { store, fairing, failure } =
+            opener.open(&settings).await.map_err(BuildError::Store)?;
         let encoder = Encoder {
             clock: Arc::clone(&self.clock),
             time_zone: config.time_zone,
@@ -163,7 +236,11 @@ impl Builder {
             .mount(config.base_url.path(), routes)
             .mount(config.base_url.path(), others)
             .register("/", catchers());
-        Ok(Service { rocket, config, store, formats, key })
+        let rocket = match fairing {
+            Some(fairing) => rocket.attach(fairing),
+            None => rocket,
+        };
+        Ok(Service { rocket, config, store, formats, key, failure })
     }
 
     fn registry(&self, config: &Config) -> Result<FormatRegistry, InvalidFormats> {

@@ -3,6 +3,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 
 use rocket::fairing::{AdHoc, Fairing};
+use siaga::Service;
 use siaga::auth::{Jwt, Secret};
 use siaga::config::Config;
 use siaga::formats::FormatRegistry;
@@ -18,6 +19,16 @@ pub(crate) struct Welcome {
 }
 
 impl Welcome {
+    /// Of a service; its temporary key, if it has one, is printed and kept nowhere else.
+    pub(crate) fn of(service: &mut Service) -> Self {
+        Self {
+            config: service.config.clone(),
+            store: Arc::clone(&service.store),
+            formats: service.formats.clone(),
+            key: service.key.take(),
+        }
+    }
+
     /// Prints, once the server listens, what it serves and what to try.
     pub(crate) fn fairing(self) -> impl Fairing {
         AdHoc::on_liftoff("Welcome", move |rocket| {

@@ -46,6 +46,24 @@ fn is_injected(key: &str) -> bool {
     key == "port" || key.starts_with("port_") || key.starts_with("service_")
 }
 
+/// The environment: `DATABASE_URL`, which platforms set, as `databases.siaga.url`.
+#[derive(Clone, Copy, Debug)]
+pub struct DatabaseUrl;
+
+impl Provider for DatabaseUrl {
+    fn metadata(&self) -> Metadata {
+        Metadata::named("the environment, DATABASE_URL")
+    }
+
+    fn data(&self) -> Result<Map<Profile, Dict>, Error> {
+        let mut dict = Dict::new();
+        if let Some(url) = Env::var("DATABASE_URL").filter(|url| !url.is_empty()) {
+            insert(&mut dict, "databases.siaga.url", Value::from(url));
+        }
+        Ok(Map::from([(Profile::Global, dict)]))
+    }
+}
+
 /// Puts a value at a path of keys with dots between them.
 fn insert(dict: &mut Dict, path: &str, value: Value) {
     let Some((first, rest)) = path.split_once('.') else {

@@ -15,7 +15,7 @@ pub struct Limits {
     pub max_period: Duration,
     /// The largest JSON body: a size such as `100KiB`, or a number of bytes. **Default: `100KiB`**
     pub body: ByteUnit,
-    /// How long a body may take to arrive. **Default: `10s`**
+    /// How long a body may take to arrive, and the store to answer. **Default: `10s`**
     #[serde(with = "duration")]
     pub timeout: Duration,
 }

@@ -17,19 +17,20 @@ use serde::{Deserialize, Serialize};
 
 pub use self::areas::{Areas, Selectable, Supported};
 pub use self::base_url::{BaseUrl, InvalidBaseUrl};
-pub use self::env::SiagaEnv;
+pub use self::env::{DatabaseUrl, SiagaEnv};
 pub use self::error::ConfigError;
 pub use self::feeds::Feeds;
 pub use self::formats::Formats;
 pub use self::limits::Limits;
 use crate::auth;
 use crate::model::intake::CardRules;
+use crate::stores::postgres;
 
 /// Everything under `siaga` in the configuration.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// The store: `memory` or a registered one. **Default: `memory`**
+    /// The store: `memory`, `postgres` or a registered one. **Default: `memory`**
     pub store: String,
     /// What the memory store starts with: `demo`, `empty`, or a folder. **Default: `demo`**
     pub dataset: String,
@@ -47,6 +48,8 @@ pub struct Config {
     pub feeds: Feeds,
     /// Which credentials are accepted.
     pub auth: auth::Settings,
+    /// How the store in a database behaves.
+    pub postgres: postgres::Settings,
     /// What is too much.
     pub limits: Limits,
 }
@@ -63,6 +66,7 @@ impl Default for Config {
             cards: CardRules::default(),
             feeds: Feeds::default(),
             auth: auth::Settings::default(),
+            postgres: postgres::Settings::default(),
             limits: Limits::default(),
         }
     }
@@ -72,10 +76,11 @@ impl Config {
     /// The key of the service's table beside Rocket's own keys.
     pub const KEY: &'static str = "siaga";
 
-    /// The sources the service is configured from: Rocket's own (`Rocket.toml`, `ROCKET_…`), then `SIAGA_…`.
+    /// The sources the service is configured from: Rocket's own (`Rocket.toml`, `ROCKET_…`), then `DATABASE_URL`, then
+    /// `SIAGA_…`.
     #[must_use]
     pub fn figment() -> Figment {
-        rocket::Config::figment().merge(SiagaEnv)
+        rocket::Config::figment().merge(DatabaseUrl).merge(SiagaEnv)
     }
 
     /// Reads and checks the configuration.

@@ -79,4 +79,13 @@ impl Dataset {
             path => folder::dataset(&Folder::open(path)?, now),
         }
     }
+
+    /// Writes the data set as a folder, which [`load`](Self::load) reads as the same.
+    ///
+    /// # Errors
+    ///
+    /// [`WriteError`], which names the file and the cause.
+    pub fn save(&self, folder: &FolderWriter) -> Result<(), WriteError> {
+        folder::save(self, folder)
+    }
 }

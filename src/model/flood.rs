@@ -116,6 +116,14 @@ pub struct FloodChange {
     pub by: Actor,
 }
 
+impl FloodChange {
+    /// The state in effect from the change on; `None` when it clears the area.
+    #[must_use]
+    pub fn standing(&self) -> Option<Standing> {
+        self.state.map(|state| Standing { state, since: self.at })
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

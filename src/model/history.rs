@@ -68,7 +68,7 @@ impl Highest {
         if self.standing.is_some_and(|standing| change.at > standing.since.max(start)) {
             self.count_standing();
         }
-        self.standing = change.state.map(|state| Standing { state, since: change.at });
+        self.standing = change.standing();
     }
 
     fn count_standing(&mut self) {

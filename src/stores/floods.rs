@@ -2,8 +2,8 @@ use async_trait::async_trait;
 
 use super::{StoreError, Versioned};
 use crate::model::{
-    Actor, ArchiveRecord, AreaId, AreaSelector, FloodChange, FloodLayer, FloodState, FloodStateRecord,
-    Period, SeriesPoint,
+    Actor, ArchiveRecord, Area, AreaId, AreaSelector, FloodChange, FloodLayer, FloodState, FloodStateRecord,
+    Period, SeriesPoint, Standing,
 };
 
 /// Which areas of the flood map are asked for.
@@ -13,6 +13,15 @@ pub struct FloodQuery {
     pub selector: AreaSelector,
     /// Areas whose state is at least this one only; areas without a state never qualify.
     pub minimum_state: Option<FloodState>,
+}
+
+impl FloodQuery {
+    /// Whether an area in this state is asked for.
+    #[must_use]
+    pub fn asks_for(&self, area: &Area, standing: Option<Standing>) -> bool {
+        let high_enough = |minimum| standing.is_some_and(|standing| standing.state >= minimum);
+        self.minimum_state.is_none_or(high_enough) && self.selector.matches(area)
+    }
 }
 
 /// What part of the log is asked about.

@@ -6,6 +6,7 @@
 //! ([`crate::conformance::stores`]) on it. The configuration key `store` then chooses it.
 
 mod boundaries;
+mod card_ids;
 mod cards;
 mod error;
 mod feeds;
@@ -13,8 +14,11 @@ mod floods;
 mod gauges;
 mod infrastructure;
 pub mod memory;
+mod places;
+pub mod postgres;
 mod registry;
 mod reports;
+mod upkeep;
 mod window;
 
 use std::fmt::{Debug, Display};
@@ -28,8 +32,9 @@ pub use feeds::{FeedStore, Received};
 pub use floods::{FloodQuery, FloodStore, HistoryQuery, SetFloodState};
 pub use gauges::{GaugeQuery, GaugeStore};
 pub use infrastructure::{InfrastructureQuery, InfrastructureStore};
-pub use registry::{OpenStore, StoreRegistry, StoreSettings, UnknownStore};
+pub use registry::{OpenError, OpenStore, OpenedStore, StoreRegistry, StoreSettings, UnknownStore};
 pub use reports::{ReportQuery, ReportStore, ReportSummary};
+pub use upkeep::Upkeep;
 pub use window::Window;
 
 /// What a backend must do: one part for each resource, and revisions over all of them.
@@ -40,8 +45,9 @@ pub use window::Window;
 ///
 /// - **Isolation.** A read sees every change that was acknowledged before it began, and never half of one.
 /// - **Order.** Every list comes in the order its method documents, whatever was written last.
-/// - **Time.** A store takes the time of a change from the clock it was made with, while it holds
-///   whatever makes the change atomic: the log ascends in time, and its newest entry is the current state.
+/// - **Time.** The time of a change is taken from the clock the store was made with. A change of an area takes effect
+///   after the one before it, at least a millisecond, and not before any other that can be seen, though a clock may
+///   have stepped back: the log ascends, and the newest entry of an area is its current state.
 /// - **Revisions.** See [`revision`](Self::revision).
 /// - **Failure.** A backend that cannot be reached answers [`StoreError::Unavailable`] within a bounded time.
 #[async_trait]
@@ -97,4 +103,12 @@ pub struct Versioned<T> {
     pub revision: Revision,
     /// What was read.
     pub value: T,
+}
+
+impl<T> Versioned<T> {
+    /// Something made of what was read.
+    #[must_use]
+    pub fn map<U>(self, make: impl FnOnce(T) -> U) -> Versioned<U> {
+        Versioned { revision: self.revision, value: make(self.value) }
+    }
 }

@@ -1,11 +1,16 @@
-use std::fmt::Debug;
+use std::error::Error;
+use std::fmt::{self, Debug};
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use figment::Figment;
+use rocket::fairing::Fairing;
+use rocket::futures::future::BoxFuture;
 
-use super::Store;
 use super::memory::OpenMemory;
+use super::postgres::OpenPostgres;
+use super::{Store, Upkeep};
 use crate::model::Clock;
 
 /// Opens stores of one kind: what is registered under a name of the configuration key `store`.
@@ -17,16 +22,21 @@ pub trait OpenStore: Debug + Send + Sync + 'static {
     /// Whether what is written outlives the run.
     fn keeps_data(&self) -> bool;
 
+    /// What an operator can do with the store; `None` for one that has nothing to look after.
+    fn upkeep(&self) -> Option<&dyn Upkeep> {
+        None
+    }
+
     /// Opens the store with the service's settings.
     ///
     /// # Errors
     ///
-    /// Whatever stops the start of the service; its text is shown to the operator in one line.
-    async fn open(
-        &self,
-        settings: &StoreSettings,
-    ) -> Result<Arc<dyn Store>, Box<dyn std::error::Error + Send + Sync>>;
+    /// Whatever stops the start of the service.
+    async fn open(&self, settings: &StoreSettings) -> Result<OpenedStore, OpenError>;
 }
+
+/// What stops a store from opening, or from going on; its text is shown to the operator in one line.
+pub type OpenError = Box<dyn Error + Send + Sync>;
 
 /// What a store is opened with.
 #[derive(Clone, Debug)]
@@ -37,6 +47,32 @@ pub struct StoreSettings {
     pub dataset: String,
     /// Where the store takes the time from.
     pub clock: Arc<dyn Clock>,
+    /// How long a call may take until it is answered [`StoreError::Unavailable`](super::StoreError::Unavailable).
+    pub timeout: Duration,
+}
+
+/// A store that is open, and what the server does for it.
+pub struct OpenedStore {
+    /// The store.
+    pub store: Arc<dyn Store>,
+    /// Attached to the server: what routes of one's own can use beside the store, and what closes it at the end.
+    pub fairing: Option<Arc<dyn Fairing>>,
+    /// Resolves when the store finds that it cannot go on, which ends the service.
+    pub failure: Option<BoxFuture<'static, OpenError>>,
+}
+
+impl OpenedStore {
+    /// A store that needs nothing of the server and goes on for good.
+    #[must_use]
+    pub fn new(store: Arc<dyn Store>) -> Self {
+        Self { store, fairing: None, failure: None }
+    }
+}
+
+impl fmt::Debug for OpenedStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("OpenedStore").field("store", &self.store).finish_non_exhaustive()
+    }
 }
 
 /// The stores that can be chosen by name.
@@ -56,7 +92,7 @@ pub struct UnknownStore {
 impl Default for StoreRegistry {
     /// The stores that come with the service.
     fn default() -> Self {
-        Self { openers: vec![Arc::new(OpenMemory)] }
+        Self { openers: vec![Arc::new(OpenMemory), Arc::new(OpenPostgres)] }
     }
 }
 

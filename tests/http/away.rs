@@ -13,7 +13,7 @@ use siaga::model::{
 };
 use siaga::stores::{
     BoundaryStore, CardStore, FeedStore, FloodQuery, FloodStore, GaugeQuery, GaugeStore, HistoryQuery,
-    InfrastructureQuery, InfrastructureStore, OpenStore, Received, ReportQuery, ReportStore, ReportSummary,
+    InfrastructureQuery, InfrastructureStore, OpenError, OpenStore, OpenedStore, Received, ReportQuery, ReportStore, ReportSummary,
     Resource, Revision, SetFloodState, Store, StoreError, StoreSettings, Versioned,
 };
 
@@ -152,11 +152,8 @@ impl OpenStore for Away {
         true
     }
 
-    async fn open(
-        &self,
-        _: &StoreSettings,
-    ) -> Result<Arc<dyn Store>, Box<dyn std::error::Error + Send + Sync>> {
-        Ok(Arc::new(Self))
+    async fn open(&self, _: &StoreSettings) -> Result<OpenedStore, OpenError> {
+        Ok(OpenedStore::new(Arc::new(Self)))
     }
 }
 

@@ -2,7 +2,6 @@ use std::time::Duration;
 
 use rocket::http::{ContentType, Header, Status};
 use serde_json::{Value, json};
-use siaga::conformance::block_on;
 use siaga::conformance::fixture::{self, id};
 use siaga::model::Actor;
 use siaga::stores::Store;
@@ -11,7 +10,7 @@ use crate::support::{KEY, Siaga, assert_invalid, figment, json_of, key};
 
 fn newest_actor(siaga: &Siaga, area: u64) -> Actor {
     let store = siaga.client.rocket().state::<std::sync::Arc<dyn Store>>().unwrap();
-    block_on(store.flood_log(id(area))).unwrap().pop().unwrap().by
+    siaga.wait(store.flood_log(id(area))).unwrap().pop().unwrap().by
 }
 
 #[test]

@@ -2,21 +2,22 @@
 
 use std::sync::Arc;
 
-use async_trait::async_trait;
 use figment::Figment;
 use figment::providers::Serialized;
 use rocket::futures::future::join_all;
 use rocket::http::{Header, Method, Status};
 use rocket::local::asynchronous;
 use rocket::local::blocking::{Client, LocalResponse};
+use rocket::tokio::runtime::{self, Runtime};
 use rocket::{Build, Rocket, tokio};
 use serde_json::{Value, json};
 use siaga::auth::KeyDigest;
 use siaga::conformance::{block_on, fixture};
 use siaga::model::{Clock, ManualClock};
-use siaga::stores::memory::MemoryStore;
-use siaga::stores::{OpenStore, Store, StoreSettings};
-use siaga::{Builder, Service};
+use siaga::stores::OpenStore;
+use siaga::Builder;
+
+use crate::backend::OpenFixture;
 
 /// A key that allows to set flood states.
 pub(crate) const KEY: &str = "a key for floods";
@@ -26,28 +27,6 @@ pub(crate) const ADMIN_KEY: &str = "a key for everything";
 pub(crate) const OTHER_KEY: &str = "a key for gauges";
 /// The secret of tokens.
 pub(crate) const SECRET: &str = "a secret of thirty-two bytes or more";
-
-/// Opens a memory store that holds the fixture.
-#[derive(Debug)]
-pub(crate) struct OpenFixture;
-
-#[async_trait]
-impl OpenStore for OpenFixture {
-    fn name(&self) -> &'static str {
-        "fixture"
-    }
-
-    fn keeps_data(&self) -> bool {
-        true
-    }
-
-    async fn open(
-        &self,
-        settings: &StoreSettings,
-    ) -> Result<Arc<dyn Store>, Box<dyn std::error::Error + Send + Sync>> {
-        Ok(Arc::new(MemoryStore::new(fixture::dataset(), Arc::clone(&settings.clock))))
-    }
-}
 
 /// The configuration of the tests: nothing from files or the environment.
 pub(crate) fn figment() -> Figment {
@@ -66,15 +45,19 @@ pub(crate) fn figment() -> Figment {
     .merge(Serialized::default("siaga.auth.jwt.secret", SECRET))
 }
 
-/// A server and the clock it goes by.
-fn service(figment: Figment, parts: impl FnOnce(Builder) -> Builder) -> (Rocket<Build>, Arc<ManualClock>) {
+/// A server, the clock it goes by, and what its store is opened by.
+async fn service(
+    figment: Figment,
+    parts: impl FnOnce(Builder) -> Builder,
+) -> (Rocket<Build>, Arc<ManualClock>, Arc<OpenFixture>) {
     let clock = Arc::new(ManualClock::new(fixture::now()));
+    let opener = Arc::new(OpenFixture::default());
     let builder = Builder::default()
         .figment(figment)
         .clock(Arc::clone(&clock) as Arc<dyn Clock>)
-        .store(Arc::new(OpenFixture));
-    let Service { rocket, .. } = block_on(parts(builder).build()).unwrap();
-    (rocket, clock)
+        .store(Arc::clone(&opener) as Arc<dyn OpenStore>);
+    let service = parts(builder).build().await.unwrap();
+    (service.rocket, clock, opener)
 }
 
 /// The answers, status and body, to requests that are all under way at once.
@@ -84,8 +67,8 @@ pub(crate) fn race(
     address: &str,
     body: impl Fn(i64) -> Value,
 ) -> Vec<(u16, Value)> {
-    let (rocket, _) = service(figment(), |builder| builder);
     block_on(async {
+        let (rocket, _, _opener) = service(figment(), |builder| builder).await;
         let client = Arc::new(asynchronous::Client::untracked(rocket).await.unwrap());
         let start = Arc::new(tokio::sync::Barrier::new(usize::try_from(count).unwrap()));
         let sent = (0..count).map(|number| {
@@ -106,6 +89,9 @@ pub(crate) fn race(
 pub(crate) struct Siaga {
     pub(crate) client: Client,
     pub(crate) clock: Arc<ManualClock>,
+    /// What the store is made of, which ends after the service: its connections and its data.
+    runtime: Runtime,
+    _opener: Arc<OpenFixture>,
 }
 
 impl Siaga {
@@ -116,8 +102,14 @@ impl Siaga {
 
     /// A service with another configuration or further parts.
     pub(crate) fn with(figment: Figment, parts: impl FnOnce(Builder) -> Builder) -> Self {
-        let (rocket, clock) = service(figment, parts);
-        Self { client: Client::untracked(rocket).unwrap(), clock }
+        let runtime = runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+        let (rocket, clock, opener) = runtime.block_on(service(figment, parts));
+        Self { client: Client::untracked(rocket).unwrap(), clock, runtime, _opener: opener }
+    }
+
+    /// What comes of something asked of the store itself.
+    pub(crate) fn wait<F: Future>(&self, future: F) -> F::Output {
+        self.runtime.block_on(future)
     }
 
     pub(crate) fn get<'c>(&'c self, address: &'c str) -> LocalResponse<'c> {

@@ -60,6 +60,7 @@ macro_rules! store_suite {
             an_unknown_area_is_not_found_and_nothing_changes,
             a_revision_grows_with_every_change_and_nothing_else,
             the_log_ascends_though_the_clock_steps_back,
+            changes_of_an_area_at_one_time_have_a_moment_each,
             the_newest_of_concurrent_changes_is_the_current_state,
             a_state_that_is_seen_is_in_the_log,
             the_archive_gives_the_highest_state_in_effect,

@@ -1,4 +1,5 @@
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use imbl::Vector;
@@ -21,25 +22,33 @@ pub(super) struct Floods {
 /// States and log of one moment, always of the same one.
 #[derive(Clone, Debug)]
 struct Snapshot {
-    /// By position in the area set.
-    standing: Vector<Option<Standing>>,
+    /// The last change of each area, by position in the area set.
+    last: Vector<Option<Arc<FloodChange>>>,
     /// Ascends in time.
     log: Vector<Arc<FloodChange>>,
 }
 
 impl Snapshot {
     fn apply(&mut self, position: usize, change: FloodChange) {
-        let standing = change.state.map(|state| Standing { state, since: change.at });
-        self.standing.set(position, standing);
-        self.log.push_back(Arc::new(change));
+        let change = Arc::new(change);
+        self.last.set(position, Some(Arc::clone(&change)));
+        self.log.push_back(change);
+    }
+
+    /// When a change of an area takes effect that is made now: after the one before, and not before any other, though
+    /// the clock may have stepped back.
+    fn moment(&self, position: usize, now: Timestamp) -> Timestamp {
+        const NEXT: Duration = Duration::from_millis(1);
+        let newest = self.log.last().map_or(now, |newest| now.max(newest.at));
+        self.last[position].as_ref().map_or(newest, |last| newest.max(last.at.after(NEXT)))
     }
 }
 
 impl Floods {
     /// `log` must ascend in time and name areas of the set only, as a data set's log does.
     pub(super) fn new(areas: Arc<AreaSet>, log: Vec<FloodChange>) -> Self {
-        let standing = std::iter::repeat_n(None, areas.len()).collect();
-        let mut snapshot = Snapshot { standing, log: Vector::new() };
+        let last = std::iter::repeat_n(None, areas.len()).collect();
+        let mut snapshot = Snapshot { last, log: Vector::new() };
         for change in log {
             if let Some(position) = areas.position(change.area) {
                 snapshot.apply(position, change);
@@ -58,13 +67,13 @@ impl Floods {
         snapshot: &'a Snapshot,
         query: &'a FloodQuery,
     ) -> impl Iterator<Item = (usize, Option<Standing>)> + 'a {
-        let states = snapshot.standing.iter().copied();
-        self.areas.iter().zip(states).enumerate().filter_map(|(position, (area, standing))| {
-            let high_enough = query
-                .minimum_state
-                .is_none_or(|minimum| standing.is_some_and(|standing| standing.state >= minimum));
-            (high_enough && query.selector.matches(area)).then_some((position, standing))
-        })
+        let states = snapshot.last.iter().map(|last| last.as_ref().and_then(|change| change.standing()));
+        self.areas
+            .iter()
+            .zip(states)
+            .enumerate()
+            .filter(|(_, (area, standing))| query.asks_for(area, *standing))
+            .map(|(position, (_, standing))| (position, standing))
     }
 
     /// The log entries of the areas asked for, oldest first.
@@ -88,9 +97,8 @@ impl Floods {
             return Err(StoreError::NotFound { what: format!("local area {}", order.area) });
         };
         self.snapshots.write(|snapshot| {
-            // Read by the one writer, and never earlier than the newest entry: a clock can step back.
-            let now = now();
-            let at = snapshot.log.last().map_or(now, |newest| now.max(newest.at));
+            // Read by the one writer, so that changes take effect in the order of their moments.
+            let at = snapshot.moment(position, now());
             let change = FloodChange { area: order.area, state: order.state, at, by: order.by };
             snapshot.apply(position, change.clone());
             Ok(Written::Visible(change))
@@ -103,7 +111,7 @@ impl FloodStore for MemoryStore {
     async fn floods(&self, query: &FloodQuery) -> Result<Versioned<FloodLayer>, StoreError> {
         let snapshot = self.floods.snapshots.read();
         let selected = self.floods.select(&snapshot.value, query).collect();
-        Ok(snapshot.of(FloodLayer::new(Arc::clone(&self.areas), selected)))
+        Ok(snapshot.of(FloodLayer::new(Arc::clone(&self.floods.areas), selected)))
     }
 
     async fn flood_states(&self, query: &FloodQuery) -> Result<Versioned<Vec<FloodStateRecord>>, StoreError> {
@@ -111,7 +119,7 @@ impl FloodStore for MemoryStore {
         let selected = self.floods.select(&snapshot.value, query);
         let records = selected.filter_map(|(position, standing)| {
             let Standing { state, since } = standing?;
-            Some(FloodStateRecord { area_id: self.areas[position].id, state, last_updated: since })
+            Some(FloodStateRecord { area_id: self.floods.areas[position].id, state, last_updated: since })
         });
         Ok(snapshot.of(records.collect()))
     }

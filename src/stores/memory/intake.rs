@@ -11,7 +11,7 @@ use crate::model::{
     AreaSelector, Card, CardHolder, CardId, DisasterType, PartnerPost, Period, Report, ReportContent,
     ReportKey, ReportLayer, SeriesPoint, Tags, Timestamp,
 };
-use crate::random;
+use crate::stores::card_ids::random_card_id;
 use crate::stores::{
     CardStore, FeedStore, Received, ReportQuery, ReportStore, ReportSummary, Revision, StoreError, Versioned,
 };
@@ -90,7 +90,7 @@ impl MemoryStore {
     ) -> impl Iterator<Item = &'a Arc<Report>> {
         let (first, last) = query.window.bounds(self.clock.now());
         snapshot.between(first, last).filter(|report| {
-            query.asks_for(report.content.disaster_type) && self.selects(&query.selector, &report.tags)
+            query.asks_for(report.content.disaster_type) && self.places.selects(&query.selector, &report.tags)
         })
     }
 }
@@ -123,7 +123,8 @@ impl ReportStore for MemoryStore {
         let reports = snapshot.value.between(hours.start(), hours.end().min(self.clock.now()));
         for report in reports {
             let hour = report.content.created_at.hour();
-            let counts = report.content.disaster_type == disaster && self.selects(selector, &report.tags);
+            let counts =
+                report.content.disaster_type == disaster && self.places.selects(selector, &report.tags);
             if let (true, Ok(index)) = (counts, points.binary_search_by_key(&hour, |point| point.ts)) {
                 points[index].count += 1;
             }
@@ -145,14 +146,9 @@ impl ReportStore for MemoryStore {
 #[async_trait]
 impl CardStore for MemoryStore {
     async fn create_card(&self, holder: CardHolder) -> Result<Arc<Card>, StoreError> {
-        let backend = |error| StoreError::Backend { source: error };
         self.intake.snapshots.write(|snapshot| {
             let id = loop {
-                let text = random::url_safe::<{ CardId::NEW_LENGTH }>();
-                let id: CardId = text
-                    .map_err(|error| backend(error.into()))?
-                    .parse()
-                    .map_err(|error: crate::model::InvalidCardId| backend(error.into()))?;
+                let id = random_card_id()?;
                 if !snapshot.cards.contains_key(&id) {
                     break id;
                 }
@@ -176,7 +172,7 @@ impl CardStore for MemoryStore {
         id: &CardId,
         content: ReportContent,
     ) -> Result<Arc<Report>, StoreError> {
-        let tags = self.locator.locate(content.location);
+        let tags = self.places.locate(content.location);
         self.intake.snapshots.write(|snapshot| {
             let card = snapshot.card(id)?.clone();
             if card.report.is_some() {
@@ -193,7 +189,7 @@ impl CardStore for MemoryStore {
 #[async_trait]
 impl FeedStore for MemoryStore {
     async fn receive_partner_report(&self, report: PartnerReport) -> Result<Received, StoreError> {
-        let tags = self.locator.locate(report.content.location);
+        let tags = self.places.locate(report.content.location);
         self.intake.snapshots.write(|snapshot| {
             if snapshot.partner_posts.contains(&report.post_id) {
                 return Ok(Written::Unseen(Received::Existing));

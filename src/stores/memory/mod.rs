@@ -18,20 +18,18 @@ use async_trait::async_trait;
 use self::floods::Floods;
 use self::gauges::Gauges;
 use self::intake::Intake;
-use self::places::Places;
-use super::{OpenStore, Resource, Revision, Store, StoreError, StoreSettings};
-use crate::datasets::{Dataset, DatasetError};
-use crate::model::{AreaSelector, AreaSet, Clock, Locator, Tags};
+use super::places::Places;
+use super::{OpenError, OpenStore, OpenedStore, Resource, Revision, Store, StoreError, StoreSettings};
+use crate::datasets::Dataset;
+use crate::model::Clock;
 
 /// A [`Store`] in memory, filled from a [`Dataset`].
 #[derive(Debug)]
 pub struct MemoryStore {
-    areas: Arc<AreaSet>,
-    locator: Locator,
+    places: Places,
     floods: Floods,
     intake: Intake,
     gauges: Gauges,
-    places: Places,
     clock: Arc<dyn Clock>,
 }
 
@@ -39,32 +37,19 @@ impl MemoryStore {
     /// A store that holds `dataset` and takes the time from `clock`.
     #[must_use]
     pub fn new(dataset: Dataset, clock: Arc<dyn Clock>) -> Self {
-        let areas = dataset.areas;
-        let locator = Locator::new(Arc::clone(&areas), dataset.regions.clone());
         Self {
-            floods: Floods::new(Arc::clone(&areas), dataset.flood_log),
+            floods: Floods::new(Arc::clone(&dataset.areas), dataset.flood_log),
             intake: Intake::new(dataset.reports, dataset.cards, dataset.partner_posts),
             gauges: Gauges::new(dataset.gauges),
-            places: Places::new(dataset.infrastructure, dataset.regions),
-            locator,
-            areas,
+            places: Places::new(dataset.areas, dataset.regions, dataset.infrastructure),
             clock,
-        }
-    }
-
-    /// Whether what lies where the tags say is among the selected.
-    fn selects(&self, selector: &AreaSelector, tags: &Tags) -> bool {
-        selector.is_everything() || {
-            let position = tags.local_area_id.and_then(|id| self.areas.position(id));
-            let city = position.map(|position| self.areas[position].city_code.as_str());
-            selector.matches_codes(city, tags.instance_region_code.as_deref())
         }
     }
 }
 
 impl fmt::Display for MemoryStore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} areas from memory", self.areas.len())
+        write!(f, "{} areas from memory", self.places.areas().len())
     }
 }
 
@@ -75,8 +60,7 @@ impl Store for MemoryStore {
             Resource::Floods => self.floods.revision(),
             Resource::Reports => self.intake.revision(),
             Resource::Gauges => self.gauges.revision(),
-            // They never change while the store is open.
-            Resource::Infrastructure | Resource::Boundaries => Revision(0),
+            Resource::Infrastructure | Resource::Boundaries => places::UNCHANGED,
         })
     }
 }
@@ -95,12 +79,8 @@ impl OpenStore for OpenMemory {
         false
     }
 
-    async fn open(
-        &self,
-        settings: &StoreSettings,
-    ) -> Result<Arc<dyn Store>, Box<dyn std::error::Error + Send + Sync>> {
-        let dataset =
-            Dataset::load(&settings.dataset, settings.clock.now()).map_err(Box::<DatasetError>::new)?;
-        Ok(Arc::new(MemoryStore::new(dataset, Arc::clone(&settings.clock))))
+    async fn open(&self, settings: &StoreSettings) -> Result<OpenedStore, OpenError> {
+        let dataset = Dataset::load(&settings.dataset, settings.clock.now())?;
+        Ok(OpenedStore::new(Arc::new(MemoryStore::new(dataset, Arc::clone(&settings.clock)))))
     }
 }

@@ -1,33 +1,13 @@
-use std::sync::Arc;
-
 use async_trait::async_trait;
 
 use super::MemoryStore;
-use crate::model::{BoundaryLayer, Infrastructure, InfrastructureLayer, Region};
+use crate::model::{BoundaryLayer, InfrastructureLayer};
 use crate::stores::{
     BoundaryStore, InfrastructureQuery, InfrastructureStore, Revision, StoreError, Versioned,
 };
 
-/// What does not change: infrastructure and provinces.
-#[derive(Debug)]
-pub(super) struct Places {
-    /// By kind, then by name.
-    infrastructure: Vec<Arc<Infrastructure>>,
-    /// By code.
-    regions: Vec<Arc<Region>>,
-}
-
-impl Places {
-    /// `regions` must be in the order of their codes, as a data set's are.
-    pub(super) fn new(mut infrastructure: Vec<Infrastructure>, regions: Vec<Arc<Region>>) -> Self {
-        infrastructure.sort_by(|a, b| (a.kind, &a.name).cmp(&(b.kind, &b.name)));
-        Self { infrastructure: infrastructure.into_iter().map(Arc::new).collect(), regions }
-    }
-}
-
-fn unchanged<T>(value: T) -> Versioned<T> {
-    Versioned { revision: Revision(0), value }
-}
+/// Places never change while the store is open.
+pub(super) const UNCHANGED: Revision = Revision(0);
 
 #[async_trait]
 impl InfrastructureStore for MemoryStore {
@@ -35,17 +15,13 @@ impl InfrastructureStore for MemoryStore {
         &self,
         query: &InfrastructureQuery,
     ) -> Result<Versioned<InfrastructureLayer>, StoreError> {
-        let asked = self.places.infrastructure.iter().filter(|of| {
-            query.kind.is_none_or(|kind| kind == of.kind) && self.selects(&query.selector, &of.tags)
-        });
-        Ok(unchanged(InfrastructureLayer(asked.cloned().collect())))
+        Ok(Versioned { revision: UNCHANGED, value: self.places.infrastructure(query) })
     }
 }
 
 #[async_trait]
 impl BoundaryStore for MemoryStore {
     async fn boundaries(&self, code: Option<&str>) -> Result<Versioned<BoundaryLayer>, StoreError> {
-        let asked = self.places.regions.iter().filter(|region| code.is_none_or(|code| code == region.code));
-        Ok(unchanged(BoundaryLayer(asked.cloned().collect())))
+        Ok(Versioned { revision: UNCHANGED, value: self.places.boundaries(code) })
     }
 }

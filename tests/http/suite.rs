@@ -1,4 +1,4 @@
-//! The interface over HTTP: one file for each address, and one for each concern that crosses them.
+// One file for each address, and one for each concern that crosses them.
 
 mod support;
 

@@ -1,0 +1,158 @@
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use serde_json::value::RawValue;
+use sqlx::FromRow;
+
+use super::PostgresStore;
+use super::error::backend;
+use super::link::Link;
+use super::revision::revision;
+use super::values::{column, moment, report_key};
+use crate::model::{Card, CardHolder, CardId, Report, ReportContent, Tags};
+use crate::stores::card_ids::random_card_id;
+use crate::stores::{CardStore, StoreError};
+
+const MAKE: &str = "
+    INSERT INTO cards (card_id, username, network, language, network_data) VALUES ($1, $2, $3, $4, $5::json)
+    ON CONFLICT (card_id) DO NOTHING RETURNING pkey";
+
+pub(super) const CARD: &str = "
+    SELECT cards.pkey, username, network, language, network_data::text AS network_data, reports.pkey AS report
+    FROM cards LEFT JOIN reports USING (card_id) WHERE card_id = $1";
+
+/// Publishes the report of a card, unless there is one, or no such card, or the places have changed since its tags were
+/// found. The index over cards lets one of many at once through.
+const RECEIVE: &str = "
+    WITH card AS (
+        SELECT card_id, EXISTS (SELECT FROM reports WHERE reports.card_id = cards.card_id) AS received
+        FROM cards WHERE card_id = $1
+    ), places AS (
+        SELECT revision FROM current_revisions WHERE resource = 'places'
+    ), made AS (
+        INSERT INTO reports (card_id, created_at, source, url, image_url, disaster_type, report_data, title, text,
+                             location, instance_region_code, local_area_id)
+        SELECT card_id, $3, $4, $5, $6, $7, $8::json, $9, $10, ST_SetSRID(ST_MakePoint($11, $12), 4326), $13, $14
+        FROM card, places WHERE NOT received AND revision = $2
+        ON CONFLICT (card_id) WHERE card_id IS NOT NULL DO NOTHING
+        RETURNING pkey
+    )
+    SELECT places.revision, EXISTS (SELECT FROM card) AS known, (SELECT pkey FROM made) AS pkey FROM places";
+
+#[derive(FromRow)]
+struct CardRow {
+    pkey: i64,
+    username: String,
+    network: String,
+    language: String,
+    network_data: Option<String>,
+    report: Option<i64>,
+}
+
+impl PostgresStore {
+    /// Publishes the report of a card with tags found in the places at hand; `None` when those have changed.
+    async fn receive(
+        &self,
+        link: &mut Link,
+        id: &CardId,
+        content: &ReportContent,
+    ) -> Result<Option<Arc<Report>>, StoreError> {
+        let places = self.places.any(link).await?;
+        let tags = places.value.locate(content.location);
+        let (now, known, key) = receive(link, id, content, &tags, places.revision.0).await?;
+        if revision(now) != places.revision {
+            self.places.reload(link).await?;
+            return Ok(None);
+        }
+        match key {
+            Some(key) => Ok(Some(Arc::new(Report { key: report_key(key)?, content: content.clone(), tags }))),
+            None if known => Err(StoreError::received(id)),
+            None => Err(unknown(id)),
+        }
+    }
+}
+
+async fn receive(
+    link: &mut Link,
+    id: &CardId,
+    content: &ReportContent,
+    tags: &Tags,
+    places: u64,
+) -> Result<(i64, bool, Option<i64>), sqlx::Error> {
+    let place = content.location.coord();
+    sqlx::query_as(RECEIVE)
+        .bind(id.as_str())
+        .bind(column(places))
+        .bind(moment(content.created_at))
+        .bind(&*content.source)
+        .bind(content.url.as_deref())
+        .bind(content.image_url.as_deref())
+        .bind(content.disaster_type.name())
+        .bind(content.report_data.as_deref().map(RawValue::get))
+        .bind(&*content.title)
+        .bind(&*content.text)
+        .bind(place.x)
+        .bind(place.y)
+        .bind(tags.instance_region_code.as_deref())
+        .bind(tags.local_area_id.map(|area| column(area.number())))
+        .fetch_one(&mut **link)
+        .await
+}
+
+fn unknown(id: &CardId) -> StoreError {
+    StoreError::NotFound { what: format!("card {id}") }
+}
+
+#[async_trait]
+impl CardStore for PostgresStore {
+    async fn create_card(&self, holder: CardHolder) -> Result<Arc<Card>, StoreError> {
+        loop {
+            let id = random_card_id()?;
+            let made = sqlx::query_as(MAKE)
+                .bind(id.as_str().to_owned())
+                .bind(holder.username.clone())
+                .bind(holder.network.clone())
+                .bind(holder.language.clone())
+                .bind(holder.network_data.as_deref().map(|data| data.get().to_owned()));
+            // None is answered when another card has the identifier.
+            if let Some((pkey,)) = self.connections.write(made).await?.pop() {
+                let pkey: i64 = pkey;
+                return Ok(Arc::new(Card { pkey: pkey.cast_unsigned(), id, holder, report: None }));
+            }
+        }
+    }
+
+    async fn card(&self, id: &CardId) -> Result<Arc<Card>, StoreError> {
+        let found = self.connections.read(sqlx::query_as(CARD).bind(id.as_str().to_owned())).await?;
+        let row: CardRow = found.into_iter().next().ok_or_else(|| unknown(id))?;
+        Ok(Arc::new(Card {
+            pkey: row.pkey.cast_unsigned(),
+            id: id.clone(),
+            holder: CardHolder {
+                username: row.username,
+                network: row.network,
+                language: row.language,
+                network_data: row.network_data.map(RawValue::from_string).transpose().map_err(backend)?,
+            },
+            report: row.report.map(report_key).transpose()?,
+        }))
+    }
+
+    async fn receive_card_report(
+        &self,
+        id: &CardId,
+        content: ReportContent,
+    ) -> Result<Arc<Report>, StoreError> {
+        let receiving = async {
+            loop {
+                let mut link = self.connections.writer().await?;
+                let outcome = self.receive(&mut link, id, &content).await;
+                self.connections.wrote(&mut link).await;
+                if let Some(report) = link.end(outcome)? {
+                    return Ok(report);
+                }
+            }
+        };
+        self.connections.within(receiving).await
+    }
+}

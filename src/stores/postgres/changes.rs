@@ -1,0 +1,166 @@
+//! How one instance learns what the others change.
+//!
+//! Whoever has written says so over the database's own channel (`NOTIFY`), and every instance listens, on a connection
+//! of its own. What is said is a hint and no more: the listener reads the revisions when it hears one, and when it has
+//! heard none for a while, so that a hint that was lost costs a moment only. It is down when the database has not
+//! answered it for [`LASTING`].
+
+use std::collections::HashMap;
+use std::convert::Infallible;
+use std::error::Error;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use rocket::tokio::sync::{Notify, watch};
+use rocket::tokio::task::AbortHandle;
+use rocket::tokio::{self, select, time};
+use sqlx::postgres::PgListener;
+
+use super::pool::PostgresPool;
+use super::revision::revision;
+use crate::stores::{Resource, Revision};
+
+/// The channel, and the listener's name in the database's list of its sessions.
+const CHANNEL: &str = "siaga";
+const LISTENER: &str = "siaga listener";
+/// For how long what the listener has read counts as present.
+const LASTING: Duration = Duration::from_secs(1);
+/// How long the listener waits for a hint, and for an answer of the database: both together are less than [`LASTING`].
+const HEARTBEAT: Duration = Duration::from_millis(300);
+const PATIENCE: Duration = Duration::from_millis(500);
+/// How long it takes to connect, and how long until it is tried again.
+const CONNECTING: Duration = Duration::from_secs(1);
+const RETRY: Duration = Duration::from_millis(250);
+/// How long hints are gathered before the next is given.
+const GATHERING: Duration = Duration::from_millis(10);
+
+const REVISIONS: &str = "SELECT resource, revision FROM current_revisions";
+/// That somebody listens too late is less than what the durability of a hint would cost.
+const SAY: &str = "SELECT set_config('synchronous_commit', 'off', false), pg_notify('siaga', '')";
+
+/// The name of a resource in the table of revisions.
+pub(super) fn name(resource: Resource) -> &'static str {
+    match resource {
+        Resource::Floods => "floods",
+        Resource::Reports => "reports",
+        Resource::Gauges => "gauges",
+        Resource::Infrastructure => "infrastructure",
+        Resource::Boundaries => "boundaries",
+    }
+}
+
+/// Tells that this instance has written.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Announcer(Arc<Own>);
+
+#[derive(Debug, Default)]
+struct Own {
+    /// Counts what this instance has written.
+    written: AtomicU64,
+    hint: Notify,
+}
+
+impl Announcer {
+    pub(super) fn announce(&self) {
+        self.0.written.fetch_add(1, Ordering::SeqCst);
+        self.0.hint.notify_one();
+    }
+
+    fn written(&self) -> u64 {
+        self.0.written.load(Ordering::SeqCst)
+    }
+}
+
+/// The revisions as the listener has read them last. Listens until it is dropped.
+#[derive(Debug)]
+pub(super) struct Changes {
+    heard: watch::Receiver<Option<Heard>>,
+    announcer: Announcer,
+    listening: AbortHandle,
+}
+
+#[derive(Debug)]
+struct Heard {
+    /// When the database was asked.
+    at: Instant,
+    /// What this instance had written by then.
+    written: u64,
+    revisions: HashMap<String, Revision>,
+}
+
+impl Changes {
+    pub(super) fn listen(pool: PostgresPool, announcer: Announcer) -> Self {
+        let (sender, heard) = watch::channel(None);
+        let listener = Listener { pool, announcer: announcer.clone(), heard: sender };
+        let listening = tokio::spawn(listener.run()).abort_handle();
+        Self { heard, announcer, listening }
+    }
+
+    /// The revision of a resource as it was less than [`LASTING`] ago and with everything this instance has written;
+    /// `None` when the listener cannot say.
+    pub(super) fn revision(&self, resource: Resource) -> Option<Revision> {
+        let heard = self.heard.borrow();
+        let present = heard
+            .as_ref()
+            .filter(|heard| heard.at.elapsed() < LASTING && heard.written == self.announcer.written())?;
+        present.revisions.get(name(resource)).copied()
+    }
+}
+
+impl Drop for Changes {
+    fn drop(&mut self) {
+        self.listening.abort();
+    }
+}
+
+struct Listener {
+    pool: PostgresPool,
+    announcer: Announcer,
+    heard: watch::Sender<Option<Heard>>,
+}
+
+impl Listener {
+    async fn run(self) {
+        let mut lost = false;
+        loop {
+            let mut heard = false;
+            let Err(error) = self.session(&mut heard).await;
+            // Once for each outage, however often it is tried meanwhile.
+            if heard || !lost {
+                tracing::warn!(error = &*error, "the listener has lost the database");
+            }
+            lost = true;
+            time::sleep(RETRY).await;
+        }
+    }
+
+    /// Listens until the database is lost; `heard` tells whether it was reached.
+    async fn session(&self, heard: &mut bool) -> Result<Infallible, Box<dyn Error + Send + Sync>> {
+        // A pool for each session: a connection behind a stalled link may not give its place back for long.
+        let pool = self.pool.single(LISTENER, CONNECTING);
+        let mut listener = PgListener::connect_with(&pool).await?;
+        listener.eager_reconnect(false);
+        time::timeout(PATIENCE, listener.listen(CHANNEL)).await??;
+        loop {
+            let (at, written) = (Instant::now(), self.announcer.written());
+            let asked = sqlx::query_as(REVISIONS).fetch_all(&mut listener);
+            let rows: Vec<(String, i64)> = time::timeout(PATIENCE, asked).await??;
+            let revisions = rows.into_iter().map(|(resource, of)| (resource, revision(of))).collect();
+            self.heard.send_replace(Some(Heard { at, written, revisions }));
+            *heard = true;
+            select! {
+                said = time::timeout(HEARTBEAT, listener.try_recv()) => match said {
+                    Ok(Ok(Some(_))) => while listener.next_buffered().is_some() {},
+                    Ok(Ok(None)) => return Err("the connection was closed".into()),
+                    Ok(Err(error)) => return Err(error.into()),
+                    Err(_silence) => {}
+                },
+                () = self.announcer.0.hint.notified() => {
+                    time::timeout(PATIENCE, sqlx::query(SAY).execute(&mut listener)).await??;
+                    time::sleep(GATHERING).await;
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,168 @@
+use std::error::Error;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use rocket::tokio::sync::watch;
+use rocket::tokio::time;
+use sqlx::postgres::{PgArguments, PgRow};
+use sqlx::query::QueryAs;
+use sqlx::{FromRow, Postgres};
+
+use super::changes::Announcer;
+use super::error::unavailable;
+use super::link::Link;
+use super::pool::PostgresPool;
+use crate::stores::StoreError;
+
+/// Where calls get their connections from: the primary, or for reads a replica that is not behind.
+#[derive(Debug)]
+pub(super) struct Connections {
+    primary: PostgresPool,
+    replica: Option<Replica>,
+    timeout: Duration,
+    /// Whether the schema is known to be right.
+    ready: watch::Receiver<bool>,
+    announcer: Announcer,
+}
+
+/// A statement and its values.
+pub(super) type Query<T> = QueryAs<'static, Postgres, T, PgArguments>;
+
+/// A row of an answer.
+pub(super) trait Row: for<'r> FromRow<'r, PgRow> + Send + Unpin {}
+
+impl<T: for<'r> FromRow<'r, PgRow> + Send + Unpin> Row for T {}
+
+/// A replica, and how far it must have come for its answers to hold what this instance has written.
+///
+/// Positions are those of the write-ahead log.
+#[derive(Debug)]
+struct Replica {
+    pool: PostgresPool,
+    written: AtomicU64,
+    replayed: AtomicU64,
+    /// Since when it has not been asked, since it gave no connection.
+    away: Mutex<Option<Instant>>,
+}
+
+/// For how long a replica that gave no connection is not asked again.
+const REST: Duration = Duration::from_secs(1);
+
+impl Connections {
+    pub(super) fn new(
+        primary: PostgresPool,
+        replica: Option<PostgresPool>,
+        timeout: Duration,
+        ready: watch::Receiver<bool>,
+        announcer: Announcer,
+    ) -> Self {
+        let replica = replica.map(|pool| Replica {
+            pool,
+            written: AtomicU64::new(0),
+            replayed: AtomicU64::new(0),
+            away: Mutex::new(None),
+        });
+        Self { primary, replica, timeout, ready, announcer }
+    }
+
+    /// Does something within the time a call may take.
+    pub(super) async fn within<T>(
+        &self,
+        call: impl Future<Output = Result<T, StoreError>>,
+    ) -> Result<T, StoreError> {
+        match time::timeout(self.timeout, call).await {
+            Ok(outcome) => outcome,
+            Err(elapsed) => Err(unavailable(elapsed)),
+        }
+    }
+
+    /// A connection that sees every change this instance has made.
+    pub(super) async fn reader(&self) -> Result<Link, StoreError> {
+        self.ready()?;
+        match &self.replica {
+            Some(replica) if replica.rests() => self.writer().await,
+            Some(replica) => match replica.link().await {
+                Ok(Some(link)) => Ok(link),
+                Ok(None) => self.writer().await,
+                Err(error) => {
+                    tracing::warn!(error = &error as &dyn Error, "the replica gives no connection");
+                    replica.rest();
+                    self.writer().await
+                }
+            },
+            None => self.writer().await,
+        }
+    }
+
+    /// A connection to the primary.
+    pub(super) async fn writer(&self) -> Result<Link, StoreError> {
+        self.ready()?;
+        Ok(Link::new(self.primary.acquire().await?))
+    }
+
+    /// Reads by one statement, which sees every change this instance has made.
+    pub(super) async fn read<T: Row>(&self, query: Query<T>) -> Result<Vec<T>, StoreError> {
+        let reading = async {
+            let mut link = self.reader().await?;
+            let outcome = query.fetch_all(&mut *link).await;
+            link.end(outcome)
+        };
+        self.within(reading).await
+    }
+
+    /// Writes by one statement.
+    pub(super) async fn write<T: Row>(&self, query: Query<T>) -> Result<Vec<T>, StoreError> {
+        let writing = async {
+            let mut link = self.writer().await?;
+            let outcome = query.fetch_all(&mut *link).await;
+            self.wrote(&mut link).await;
+            link.end(outcome)
+        };
+        self.within(writing).await
+    }
+
+    /// Notes that something was written by `link`: from now on no replica is read that has not got it, and the other
+    /// instances are told.
+    pub(super) async fn wrote(&self, link: &mut Link) {
+        self.announcer.announce();
+        let Some(replica) = &self.replica else { return };
+        let position = position(link, "SELECT (pg_current_wal_insert_lsn() - '0/0')::bigint").await;
+        // What was written stands, whether its position is known or not: without it no replica is sure to have it.
+        replica.written.fetch_max(position.unwrap_or(u64::MAX), Ordering::SeqCst);
+    }
+
+    fn ready(&self) -> Result<(), StoreError> {
+        if *self.ready.borrow() { Ok(()) } else { Err(unavailable("the database has not been reached yet")) }
+    }
+}
+
+impl Replica {
+    /// A connection to the replica, if that has what this instance has written.
+    async fn link(&self) -> Result<Option<Link>, sqlx::Error> {
+        let written = self.written.load(Ordering::SeqCst);
+        let mut link = Link::new(self.pool.acquire().await?);
+        if self.replayed.load(Ordering::SeqCst) < written {
+            let replayed = position(&mut link, "SELECT (pg_last_wal_replay_lsn() - '0/0')::bigint").await?;
+            self.replayed.fetch_max(replayed, Ordering::SeqCst);
+            if replayed < written {
+                drop(link.end(Ok::<_, StoreError>(())));
+                return Ok(None);
+            }
+        }
+        Ok(Some(link))
+    }
+
+    fn rests(&self) -> bool {
+        self.away.lock().unwrap_or_else(PoisonError::into_inner).is_some_and(|since| since.elapsed() < REST)
+    }
+
+    fn rest(&self) {
+        *self.away.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
+    }
+}
+
+async fn position(link: &mut Link, sql: &'static str) -> Result<u64, sqlx::Error> {
+    let position: Option<i64> = sqlx::query_scalar(sql).fetch_one(&mut **link).await?;
+    Ok(position.map_or(0, i64::cast_unsigned))
+}

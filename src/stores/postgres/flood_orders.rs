@@ -1,0 +1,69 @@
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use chrono::{DateTime, Utc};
+
+use super::batch::Write;
+use super::connections::Connections;
+use super::values::{column, moment};
+use crate::model::{AreaId, Clock, FloodChange};
+use crate::stores::{SetFloodState, StoreError};
+
+/// Sets the states of areas, each at the moment given, but after the area's last change and not before the newest of
+/// all.
+pub(super) const SET: &str = "
+    WITH orders AS (
+        SELECT * FROM unnest($1::bigint[], $2::smallint[], $3::timestamptz[], $4::text[], $5::text[])
+            AS orders (area_id, state, at, subject, username)
+    ), stood AS (
+        INSERT INTO flood_states AS standing (area_id, state, changed_at)
+        SELECT area_id, state, greatest(at, (SELECT max(changed_at) FROM flood_changes))
+        FROM orders JOIN areas USING (area_id)
+        ORDER BY area_id
+        ON CONFLICT (area_id) DO UPDATE SET
+            state = excluded.state,
+            changed_at = greatest(excluded.changed_at, standing.changed_at + interval '1 millisecond')
+        RETURNING area_id, state, changed_at
+    )
+    INSERT INTO flood_changes (area_id, changed_at, state, subject, username)
+    SELECT area_id, stood.changed_at, stood.state, subject, username FROM stood JOIN orders USING (area_id)
+    RETURNING area_id, changed_at";
+
+/// Writes orders to set flood states.
+pub(super) struct FloodOrders {
+    pub(super) connections: Arc<Connections>,
+    pub(super) clock: Arc<dyn Clock>,
+}
+
+#[async_trait]
+impl Write for FloodOrders {
+    type Job = SetFloodState;
+    type Done = FloodChange;
+    type Thing = AreaId;
+
+    fn thing(order: &SetFloodState) -> AreaId {
+        order.area
+    }
+
+    async fn write(
+        &self,
+        orders: &[SetFloodState],
+    ) -> Result<Vec<Result<FloodChange, StoreError>>, StoreError> {
+        let areas: Vec<_> = orders.iter().map(|order| column(order.area.number())).collect();
+        let states: Vec<_> =
+            orders.iter().map(|order| order.state.map(|state| i16::from(state.code()))).collect();
+        let moments: Vec<_> = orders.iter().map(|_| moment(self.clock.now())).collect();
+        let subjects: Vec<_> = orders.iter().map(|order| order.by.subject.clone()).collect();
+        let usernames: Vec<_> = orders.iter().map(|order| order.by.username.clone()).collect();
+        let query = sqlx::query_as(SET).bind(areas).bind(states).bind(moments).bind(subjects).bind(usernames);
+        let set: Vec<(i64, DateTime<Utc>)> = self.connections.write(query).await?;
+        let set: HashMap<i64, DateTime<Utc>> = set.into_iter().collect();
+        let answers =
+            orders.iter().map(|SetFloodState { area, state, by }| match set.get(&column(area.number())) {
+                Some(&at) => Ok(FloodChange { area: *area, state: *state, at: at.into(), by: by.clone() }),
+                None => Err(StoreError::NotFound { what: format!("local area {area}") }),
+            });
+        Ok(answers.collect())
+    }
+}

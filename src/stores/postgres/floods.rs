@@ -1,0 +1,207 @@
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use chrono::{DateTime, Utc};
+use sqlx::FromRow;
+
+use super::PostgresStore;
+use super::link::Link;
+use super::revision::{revision, versioned};
+use super::values::{area_id, column, flood_state, moment};
+use crate::model::{
+    Actor, ArchiveRecord, AreaId, AreaSet, FloodChange, FloodLayer, FloodStateRecord, SeriesPoint, Standing,
+};
+use crate::stores::{FloodQuery, FloodStore, HistoryQuery, SetFloodState, StoreError, Versioned};
+
+/// The revisions of floods and places, and all states; one row without a state when there is none.
+pub(super) const STATES: &str = "
+    SELECT floods.revision, places.revision, states.area_id, states.state, states.changed_at
+    FROM current_revisions floods
+    JOIN current_revisions places ON floods.resource = 'floods' AND places.resource = 'places'
+    LEFT JOIN flood_states states ON states.state IS NOT NULL";
+
+/// The highest of the states an area had: the one that stood when the period began, and those of the period. An area
+/// has no two of one moment, so each was in effect.
+pub(super) const ARCHIVE: &str = "
+    WITH selected AS MATERIALIZED (
+        SELECT area_id FROM areas
+        WHERE ($3::text IS NULL OR city = $3 OR instance_region_code = $3)
+          AND ($4::text IS NULL OR instance_region_code = $4)
+    ), entries AS (
+        SELECT selected.area_id, before.state, before.changed_at
+        FROM selected CROSS JOIN LATERAL (
+            SELECT state, changed_at FROM flood_changes
+            WHERE flood_changes.area_id = selected.area_id AND changed_at <= $1
+            ORDER BY changed_at DESC LIMIT 1
+        ) before
+        UNION ALL
+        SELECT area_id, state, changed_at FROM flood_changes JOIN selected USING (area_id)
+        WHERE changed_at > $1 AND changed_at <= $2
+    ), highest AS (
+        SELECT DISTINCT ON (area_id) area_id, changed_at, state FROM entries
+        WHERE state IS NOT NULL ORDER BY area_id, state DESC, changed_at
+    )
+    SELECT floods.revision, highest.area_id, highest.changed_at, highest.state
+    FROM current_revisions floods LEFT JOIN highest ON true
+    WHERE floods.resource = 'floods'
+    ORDER BY highest.area_id";
+
+/// How many areas more, or less, are flooded from an hour on; those flooded at the first hour count from then.
+pub(super) const SERIES: &str = "
+    WITH selected AS MATERIALIZED (
+        SELECT area_id FROM areas
+        WHERE ($3::text IS NULL OR city = $3 OR instance_region_code = $3)
+          AND ($4::text IS NULL OR instance_region_code = $4)
+    ), entries AS (
+        SELECT selected.area_id, $1::timestamptz AS hour, before.changed_at, before.state
+        FROM selected CROSS JOIN LATERAL (
+            SELECT state, changed_at FROM flood_changes
+            WHERE flood_changes.area_id = selected.area_id AND changed_at <= $1
+            ORDER BY changed_at DESC LIMIT 1
+        ) before
+        UNION ALL
+        -- The first whole hour at which the state is in effect.
+        SELECT area_id, date_bin('1 hour', changed_at + interval '3599.999999 s', 'epoch'), changed_at, state
+        FROM flood_changes JOIN selected USING (area_id)
+        WHERE changed_at > $1 AND changed_at <= $2
+    ), steps AS (
+        SELECT hour, (state IS NOT NULL)::int
+            - coalesce(lag(state IS NOT NULL) OVER (PARTITION BY area_id ORDER BY changed_at), false)::int AS step
+        FROM entries
+    ), hours AS (
+        SELECT hour, sum(step) AS step FROM steps WHERE step <> 0 GROUP BY hour
+    )
+    SELECT floods.revision, hours.hour, hours.step
+    FROM current_revisions floods LEFT JOIN hours ON true
+    WHERE floods.resource = 'floods'
+    ORDER BY hours.hour";
+
+const LOG: &str = "
+    SELECT changed_at, state, subject, username FROM flood_changes WHERE area_id = $1 ORDER BY changed_at";
+
+/// The areas and, by their position, their states.
+struct Map {
+    areas: Arc<AreaSet>,
+    standing: Vec<Option<Standing>>,
+}
+
+impl Map {
+    /// Positions and states of the areas asked for.
+    fn select<'a>(&'a self, query: &'a FloodQuery) -> impl Iterator<Item = (usize, Option<Standing>)> + 'a {
+        let areas = self.areas.iter().zip(&self.standing).enumerate();
+        let asked = areas.filter(|(_, (area, standing))| query.asks_for(area, **standing));
+        asked.map(|(position, (_, standing))| (position, *standing))
+    }
+}
+
+type StateRow = (i64, i64, Option<i64>, Option<i16>, Option<DateTime<Utc>>);
+
+impl PostgresStore {
+    /// The map of one snapshot.
+    async fn map(&self) -> Result<Versioned<Map>, StoreError> {
+        let reading = async {
+            loop {
+                let mut link = self.connections.reader().await?;
+                let outcome = self.read_map(&mut link).await;
+                if let Some(map) = link.end(outcome)? {
+                    return Ok(map);
+                }
+            }
+        };
+        self.connections.within(reading).await
+    }
+
+    /// The map as the link shows it; `None` when the places changed in the middle.
+    async fn read_map(&self, link: &mut Link) -> Result<Option<Versioned<Map>>, StoreError> {
+        let rows: Vec<StateRow> = sqlx::query_as(STATES).fetch_all(&mut **link).await?;
+        let Some(&(of_floods, of_places, ..)) = rows.first() else { return Ok(None) };
+        let Some(places) = self.places.at(revision(of_places), link).await? else { return Ok(None) };
+        let areas = Arc::clone(places.value.areas());
+        let mut standing = vec![None; areas.len()];
+        for (_, _, area, state, since) in rows {
+            let (Some(area), Some(state), Some(since)) = (area, state, since) else { continue };
+            if let Some(position) = areas.position(area_id(area)?) {
+                standing[position] = Some(Standing { state: flood_state(state)?, since: since.into() });
+            }
+        }
+        Ok(Some(Versioned { revision: revision(of_floods), value: Map { areas, standing } }))
+    }
+}
+
+#[derive(FromRow)]
+struct HighestRow {
+    area_id: i64,
+    changed_at: DateTime<Utc>,
+    state: i16,
+}
+
+#[derive(FromRow)]
+struct StepRow {
+    hour: DateTime<Utc>,
+    step: i64,
+}
+
+#[async_trait]
+impl FloodStore for PostgresStore {
+    async fn floods(&self, query: &FloodQuery) -> Result<Versioned<FloodLayer>, StoreError> {
+        let Versioned { revision, value: map } = self.map().await?;
+        let selected = map.select(query).collect();
+        Ok(Versioned { revision, value: FloodLayer::new(map.areas, selected) })
+    }
+
+    async fn flood_states(&self, query: &FloodQuery) -> Result<Versioned<Vec<FloodStateRecord>>, StoreError> {
+        let Versioned { revision, value: map } = self.map().await?;
+        let records = map.select(query).filter_map(|(position, standing)| {
+            let Standing { state, since } = standing?;
+            Some(FloodStateRecord { area_id: map.areas[position].id, state, last_updated: since })
+        });
+        Ok(Versioned { revision, value: records.collect() })
+    }
+
+    async fn flood_archive(&self, query: &HistoryQuery) -> Result<Versioned<Vec<ArchiveRecord>>, StoreError> {
+        let asked = sqlx::query_as(ARCHIVE)
+            .bind(moment(query.period.start()))
+            .bind(moment(query.period.end()))
+            .bind(query.selector.city.clone())
+            .bind(query.selector.region.clone());
+        versioned(self.connections.read(asked).await?, |row: HighestRow| {
+            Ok(ArchiveRecord {
+                area_id: area_id(row.area_id)?,
+                last_updated: row.changed_at.into(),
+                max_state: flood_state(row.state)?,
+            })
+        })
+    }
+
+    async fn flood_series(&self, query: &HistoryQuery) -> Result<Versioned<Vec<SeriesPoint>>, StoreError> {
+        let asked = sqlx::query_as(SERIES)
+            .bind(moment(query.period.start().hour()))
+            .bind(moment(query.period.end().hour()))
+            .bind(query.selector.city.clone())
+            .bind(query.selector.region.clone());
+        let steps = versioned(self.connections.read(asked).await?, |row: StepRow| Ok((row.hour, row.step)))?;
+        let mut coming = steps.value.into_iter().peekable();
+        let mut flooded = 0;
+        let points = query.period.hours().map(|ts| {
+            while let Some((_, step)) = coming.next_if(|&(hour, _)| hour <= moment(ts)) {
+                flooded += step;
+            }
+            SeriesPoint { ts, count: flooded.cast_unsigned() }
+        });
+        Ok(Versioned { revision: steps.revision, value: points.collect() })
+    }
+
+    async fn flood_log(&self, area: AreaId) -> Result<Vec<FloodChange>, StoreError> {
+        type Row = (DateTime<Utc>, Option<i16>, String, Option<String>);
+        let rows = self.connections.read(sqlx::query_as(LOG).bind(column(area.number()))).await?;
+        let changes = rows.into_iter().map(|(at, state, subject, username): Row| {
+            let state = state.map(flood_state).transpose()?;
+            Ok(FloodChange { area, state, at: at.into(), by: Actor { subject, username } })
+        });
+        changes.collect()
+    }
+
+    async fn set_flood_state(&self, order: SetFloodState) -> Result<FloodChange, StoreError> {
+        self.connections.within(self.flood_orders.submit(order)).await
+    }
+}

@@ -1,0 +1,159 @@
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use chrono::{DateTime, Utc};
+use sqlx::FromRow;
+
+use super::PostgresStore;
+use super::error::backend;
+use super::link::Link;
+use super::revision::{revision, versioned};
+use super::values::{column, moment, position};
+use crate::model::intake::GaugeReadings;
+use crate::model::{AlertLevel, Gauge, GaugeLayer, Observation, ObservedGauge};
+use crate::stores::{GaugeQuery, GaugeStore, StoreError, Versioned};
+
+pub(super) const OBSERVED: &str = "
+    SELECT now.revision, asked.* FROM current_revisions now LEFT JOIN (
+        SELECT gaugeid, gaugenameid, instance_region_code, ST_X(location) AS lng, ST_Y(location) AS lat,
+               observed_at, level, alert, label
+        FROM gauge_readings JOIN gauges USING (gaugeid)
+        WHERE observed_at >= $1 AND observed_at <= $2
+          AND ($3::text IS NULL OR instance_region_code = $3) AND ($4::text IS NULL OR instance_region_code = $4)
+    ) asked ON true
+    WHERE now.resource = 'gauges'
+    ORDER BY gaugeid, observed_at";
+
+/// Stores a gauge and its readings, unless the places have changed since its province was found. What is the same
+/// already is left alone. A gauge that has not moved stays with its province.
+const STORE: &str = "
+    WITH places AS (
+        SELECT revision FROM current_revisions WHERE resource = 'places'
+    ), gauge AS (
+        INSERT INTO gauges AS known (gaugeid, gaugenameid, location, instance_region_code)
+        SELECT $2, $3, ST_SetSRID(ST_MakePoint($4, $5), 4326), $6 FROM places WHERE revision = $1
+        ON CONFLICT (gaugeid) DO UPDATE SET
+            gaugenameid = excluded.gaugenameid,
+            location = excluded.location,
+            instance_region_code = CASE
+                WHEN known.location = excluded.location THEN known.instance_region_code
+                ELSE excluded.instance_region_code
+            END
+        WHERE known.gaugenameid <> excluded.gaugenameid OR NOT known.location = excluded.location
+    ), readings AS (
+        INSERT INTO gauge_readings AS known (gaugeid, observed_at, level, alert, label)
+        SELECT $2, observed_at, level, alert, label
+        FROM places, unnest($7::timestamptz[], $8::float8[], $9::smallint[], $10::text[])
+            AS sent (observed_at, level, alert, label)
+        WHERE revision = $1
+        ORDER BY observed_at
+        ON CONFLICT (gaugeid, observed_at) DO UPDATE SET
+            level = excluded.level, alert = excluded.alert, label = excluded.label
+        WHERE (known.level, known.alert, known.label) IS DISTINCT FROM (excluded.level, excluded.alert, excluded.label)
+    )
+    SELECT revision FROM places";
+
+#[derive(FromRow)]
+struct ReadingRow {
+    gaugeid: String,
+    gaugenameid: String,
+    instance_region_code: Option<String>,
+    lng: f64,
+    lat: f64,
+    observed_at: DateTime<Utc>,
+    level: f64,
+    alert: i16,
+    label: String,
+}
+
+impl ReadingRow {
+    fn gauge(&self) -> Result<Gauge, StoreError> {
+        Ok(Gauge {
+            id: self.gaugeid.clone(),
+            name: self.gaugenameid.clone(),
+            region_code: self.instance_region_code.clone(),
+            location: position((self.lng, self.lat))?,
+        })
+    }
+}
+
+/// A reading from its columns.
+pub(super) fn observation(
+    at: DateTime<Utc>,
+    level: f64,
+    alert: i16,
+    label: String,
+) -> Result<Observation, StoreError> {
+    let alert = u64::try_from(alert).map_err(backend)?;
+    let alert = AlertLevel::try_from(alert).map_err(backend)?;
+    Ok(Observation { observed_at: at.into(), level, alert, label: label.into() })
+}
+
+impl PostgresStore {
+    /// Stores a gauge with the province found in the places at hand; `None` when those have changed.
+    async fn store(&self, link: &mut Link, readings: &GaugeReadings) -> Result<Option<usize>, StoreError> {
+        let places = self.places.any(link).await?;
+        let region_code = places.value.locate(readings.location).instance_region_code;
+        let place = readings.location.coord();
+        // Of readings of one time the last counts.
+        let sent: BTreeMap<_, _> =
+            readings.observations.iter().map(|reading| (reading.observed_at, reading)).collect();
+        let (now,) = sqlx::query_as(STORE)
+            .bind(column(places.revision.0))
+            .bind(&readings.id)
+            .bind(&readings.name)
+            .bind(place.x)
+            .bind(place.y)
+            .bind(region_code.as_deref())
+            .bind(sent.keys().map(|&at| moment(at)).collect::<Vec<_>>())
+            .bind(sent.values().map(|reading| reading.level).collect::<Vec<_>>())
+            .bind(sent.values().map(|reading| i16::from(reading.alert.number())).collect::<Vec<_>>())
+            .bind(sent.values().map(|reading| &*reading.label).collect::<Vec<_>>())
+            .fetch_one(&mut **link)
+            .await?;
+        if revision(now) != places.revision {
+            self.places.reload(link).await?;
+            return Ok(None);
+        }
+        Ok(Some(sent.len()))
+    }
+}
+
+#[async_trait]
+impl GaugeStore for PostgresStore {
+    async fn gauges(&self, query: &GaugeQuery) -> Result<Versioned<GaugeLayer>, StoreError> {
+        let (first, last) = query.window.bounds(self.clock.now());
+        let asked = sqlx::query_as(OBSERVED)
+            .bind(moment(first))
+            .bind(moment(last))
+            .bind(query.selector.city.clone())
+            .bind(query.selector.region.clone());
+        let rows = versioned(self.connections.read(asked).await?, Ok)?;
+        let mut gauges: Vec<ObservedGauge> = Vec::new();
+        for row in rows.value {
+            let row: ReadingRow = row;
+            if gauges.last().is_none_or(|last| last.gauge.id != row.gaugeid) {
+                gauges.push(ObservedGauge { gauge: Arc::new(row.gauge()?), observations: Vec::new() });
+            }
+            if let Some(of) = gauges.last_mut() {
+                of.observations.push(observation(row.observed_at, row.level, row.alert, row.label)?);
+            }
+        }
+        Ok(Versioned { revision: rows.revision, value: GaugeLayer(gauges) })
+    }
+
+    async fn store_gauge(&self, readings: GaugeReadings) -> Result<usize, StoreError> {
+        let storing = async {
+            loop {
+                let mut link = self.connections.writer().await?;
+                let outcome = self.store(&mut link, &readings).await;
+                self.connections.wrote(&mut link).await;
+                if let Some(stored) = link.end(outcome)? {
+                    return Ok(stored);
+                }
+            }
+        };
+        self.connections.within(storing).await
+    }
+}

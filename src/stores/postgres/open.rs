@@ -1,0 +1,224 @@
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use async_trait::async_trait;
+use figment::Figment;
+use rocket::fairing::{Fairing, Info, Kind};
+use rocket::futures::FutureExt;
+use rocket::futures::future::{self, BoxFuture};
+use rocket::tokio::sync::watch;
+use rocket::tokio::task::block_in_place;
+use rocket::tokio::{self, time};
+use rocket::{Build, Orbit, Rocket};
+use rocket_db_pools::Pool;
+use sqlx::PgConnection;
+
+use super::batch::Batches;
+use super::changes::{Announcer, Changes};
+use super::connections::Connections;
+use super::error::is_outage;
+use super::flood_orders::FloodOrders;
+use super::partner_posts::PartnerPosts;
+use super::places::PlacesCache;
+use super::pool::{PostgresPool, Primary, Replica};
+use super::settings::{Databases, Settings};
+use super::{PostgresStore, schema, transfer};
+use crate::datasets::{Folder, FolderWriter};
+use crate::stores::{OpenError, OpenStore, OpenedStore, StoreSettings, Upkeep};
+
+/// Opens a [`PostgresStore`] on the configured database.
+#[derive(Clone, Copy, Debug)]
+pub struct OpenPostgres;
+
+/// How long to wait until a database that was away is tried again.
+const RETRY: Duration = Duration::from_millis(250);
+
+#[async_trait]
+impl OpenStore for OpenPostgres {
+    fn name(&self) -> &'static str {
+        "postgres"
+    }
+
+    fn keeps_data(&self) -> bool {
+        true
+    }
+
+    fn upkeep(&self) -> Option<&dyn Upkeep> {
+        Some(self)
+    }
+
+    async fn open(&self, settings: &StoreSettings) -> Result<OpenedStore, OpenError> {
+        let Databases { primary, replica } = Databases::read(&settings.figment, settings.timeout)?;
+        let own = own_settings(&settings.figment)?;
+        let (ready, is_ready) = watch::channel(false);
+        let failure = match prepare(&primary, own, settings.timeout).await {
+            Ok(()) => {
+                ready.send_replace(true);
+                None
+            }
+            Err(Unprepared::Away(error)) if own.wait > Duration::ZERO => {
+                tracing::warn!(error = &*error, "the database is awaited");
+                Some(await_database(primary.clone(), own, settings.timeout, ready))
+            }
+            Err(unprepared) => return Err(unprepared.into_error(&primary)),
+        };
+        let attached = Attached { primary: primary.clone(), replica: replica.clone() };
+        let store = assemble(primary, replica, is_ready, settings);
+        Ok(OpenedStore { store: Arc::new(store), fairing: Some(Arc::new(attached)), failure })
+    }
+}
+
+#[async_trait]
+impl Upkeep for OpenPostgres {
+    async fn migrate(&self, settings: &StoreSettings) -> Result<(), OpenError> {
+        let primary = Databases::read(&settings.figment, settings.timeout)?.primary;
+        prepare(&primary, Settings { migrate: true, ..Settings::default() }, settings.timeout)
+            .await
+            .map_err(|unprepared| unprepared.into_error(&primary))
+    }
+
+    async fn import(&self, settings: &StoreSettings, folder: Folder) -> Result<(), OpenError> {
+        let connection = connect(settings).await?;
+        block_in_place(|| transfer::import(connection, &folder, settings.clock.now()))
+    }
+
+    async fn export(&self, settings: &StoreSettings, folder: FolderWriter) -> Result<(), OpenError> {
+        transfer::export(&mut connect(settings).await?, &folder).await
+    }
+}
+
+/// A connection to the primary, whose schema is there.
+async fn connect(settings: &StoreSettings) -> Result<PgConnection, OpenError> {
+    let primary = Databases::read(&settings.figment, settings.timeout)?.primary;
+    let own = own_settings(&settings.figment)?;
+    let prepared = prepare(&primary, own, settings.timeout).await;
+    prepared.map_err(|unprepared| unprepared.into_error(&primary))?;
+    Ok(primary.connect().await?)
+}
+
+fn assemble(
+    primary: PostgresPool,
+    replica: Option<PostgresPool>,
+    ready: watch::Receiver<bool>,
+    settings: &StoreSettings,
+) -> PostgresStore {
+    let announcer = Announcer::default();
+    let clock = Arc::clone(&settings.clock);
+    let places = Arc::new(PlacesCache::default());
+    let changes = Changes::listen(primary.clone(), announcer.clone());
+    let address = primary.address();
+    let connections = Arc::new(Connections::new(primary, replica, settings.timeout, ready, announcer));
+    PostgresStore {
+        address,
+        flood_orders: Batches::start(FloodOrders {
+            connections: Arc::clone(&connections),
+            clock: Arc::clone(&clock),
+        }),
+        partner_posts: Batches::start(PartnerPosts {
+            connections: Arc::clone(&connections),
+            places: Arc::clone(&places),
+        }),
+        connections,
+        places,
+        changes,
+        clock,
+    }
+}
+
+fn own_settings(figment: &Figment) -> Result<Settings, OpenError> {
+    const KEY: &str = "siaga.postgres";
+    if figment.contains(KEY) { Ok(figment.extract_inner(KEY)?) } else { Ok(Settings::default()) }
+}
+
+/// Why the database cannot be worked with.
+enum Unprepared {
+    /// It may come back.
+    Away(OpenError),
+    /// Somebody has to do something about it.
+    Unfit(OpenError),
+}
+
+impl Unprepared {
+    fn into_error(self, database: &PostgresPool) -> OpenError {
+        let (Self::Away(error) | Self::Unfit(error)) = self;
+        format!("the database {}: {error}", database.address()).into()
+    }
+}
+
+/// Makes sure that the schema is there.
+async fn prepare(primary: &PostgresPool, settings: Settings, timeout: Duration) -> Result<(), Unprepared> {
+    let away = |error: OpenError| match error.downcast_ref() {
+        Some(error) if !is_outage(error) => Unprepared::Unfit(error.to_string().into()),
+        _ => Unprepared::Away(error),
+    };
+    let connecting = time::timeout(timeout, primary.connect()).await;
+    let connected = connecting.map_err(|_| Unprepared::Away("gives no connection in time".into()))?;
+    let mut connection = connected.map_err(|error| away(error.into()))?;
+    let prepared = match settings.migrate {
+        true => schema::migrate(&mut connection).await,
+        false => schema::check(&mut connection).await,
+    };
+    prepared.map_err(|error| if error.is::<sqlx::Error>() { away(error) } else { Unprepared::Unfit(error) })
+}
+
+/// Tries until the database is there; resolves with what ends that otherwise.
+fn await_database(
+    primary: PostgresPool,
+    settings: Settings,
+    timeout: Duration,
+    ready: watch::Sender<bool>,
+) -> BoxFuture<'static, OpenError> {
+    let waiting = async move {
+        let since = Instant::now();
+        loop {
+            time::sleep(RETRY).await;
+            match prepare(&primary, settings, timeout).await {
+                Ok(()) => {
+                    tracing::info!("the database is there");
+                    ready.send_replace(true);
+                    return Ok(());
+                }
+                Err(Unprepared::Away(_)) if since.elapsed() < settings.wait => {}
+                Err(unprepared) => return Err(unprepared.into_error(&primary)),
+            }
+        }
+    };
+    // On its own, whether somebody cares for its end or not.
+    let waiting = tokio::spawn(waiting);
+    let failure = async {
+        match waiting.await {
+            Ok(Ok(())) => future::pending().await,
+            Ok(Err(error)) => error,
+            Err(error) => error.into(),
+        }
+    };
+    failure.boxed()
+}
+
+/// Gives routes of one's own the pools, and closes them at the end.
+struct Attached {
+    primary: PostgresPool,
+    replica: Option<PostgresPool>,
+}
+
+#[async_trait]
+impl Fairing for Attached {
+    fn info(&self) -> Info {
+        Info { name: "Postgres", kind: Kind::Ignite | Kind::Shutdown }
+    }
+
+    async fn on_ignite(&self, rocket: Rocket<Build>) -> rocket::fairing::Result {
+        let rocket = rocket.manage(Primary::from(self.primary.clone()));
+        Ok(match &self.replica {
+            Some(replica) => rocket.manage(Replica::from(replica.clone())),
+            None => rocket,
+        })
+    }
+
+    async fn on_shutdown(&self, _: &Rocket<Orbit>) {
+        self.primary.close().await;
+        if let Some(replica) = &self.replica {
+            replica.close().await;
+        }
+    }
+}

@@ -1,0 +1,127 @@
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use serde_json::value::RawValue;
+use sqlx::FromRow;
+
+use super::PostgresStore;
+use super::batch::Write;
+use super::connections::Connections;
+use super::link::Link;
+use super::places::PlacesCache;
+use super::revision::{AtRevision, versioned};
+use super::values::{column, moment};
+use crate::model::intake::PartnerReport;
+use crate::stores::{FeedStore, Received, StoreError, Versioned};
+
+/// Publishes the posts that have not come before, unless the places have changed since their tags were found.
+const RECEIVE: &str = "
+    WITH places AS (
+        SELECT revision FROM current_revisions WHERE resource = 'places'
+    ), made AS (
+        INSERT INTO reports (post_id, created_at, source, url, image_url, disaster_type, report_data, title, text,
+                             location, instance_region_code, local_area_id)
+        SELECT post_id, created_at, source, url, image_url, disaster_type, report_data::json, title, text,
+               ST_SetSRID(ST_MakePoint(lng, lat), 4326), instance_region_code, local_area_id
+        FROM places, unnest($2::bigint[], $3::timestamptz[], $4::text[], $5::text[], $6::text[], $7::text[],
+                            $8::text[], $9::text[], $10::text[], $11::float8[], $12::float8[], $13::text[],
+                            $14::bigint[])
+            AS posts (post_id, created_at, source, url, image_url, disaster_type, report_data, title, text, lng, lat,
+                      instance_region_code, local_area_id)
+        WHERE revision = $1 AND NOT EXISTS (SELECT FROM reports WHERE reports.post_id = posts.post_id)
+        ON CONFLICT (post_id) WHERE post_id IS NOT NULL DO NOTHING
+        RETURNING post_id
+    )
+    SELECT places.revision, made.post_id FROM places LEFT JOIN made ON true";
+
+#[derive(FromRow)]
+struct PostRow {
+    post_id: i64,
+}
+
+/// Writes reports of the partner feed.
+pub(super) struct PartnerPosts {
+    pub(super) connections: Arc<Connections>,
+    pub(super) places: Arc<PlacesCache>,
+}
+
+impl PartnerPosts {
+    /// Publishes posts with tags found in the places at hand; answers the posts that were new, or `None` when the
+    /// places have changed.
+    async fn receive(
+        &self,
+        link: &mut Link,
+        posts: &[PartnerReport],
+    ) -> Result<Option<HashSet<i64>>, StoreError> {
+        let places = self.places.any(link).await?;
+        let tags: Vec<_> = posts.iter().map(|post| places.value.locate(post.content.location)).collect();
+        fn each<'a, T>(posts: &'a [PartnerReport], of: impl Fn(&'a PartnerReport) -> T) -> Vec<T> {
+            posts.iter().map(of).collect()
+        }
+        let rows: Vec<AtRevision<PostRow>> = sqlx::query_as(RECEIVE)
+            .bind(column(places.revision.0))
+            .bind(each(posts, |post| post.post_id))
+            .bind(each(posts, |post| moment(post.content.created_at)))
+            .bind(each(posts, |post| &*post.content.source))
+            .bind(each(posts, |post| post.content.url.as_deref()))
+            .bind(each(posts, |post| post.content.image_url.as_deref()))
+            .bind(each(posts, |post| post.content.disaster_type.name()))
+            .bind(each(posts, |post| post.content.report_data.as_deref().map(RawValue::get)))
+            .bind(each(posts, |post| &*post.content.title))
+            .bind(each(posts, |post| &*post.content.text))
+            .bind(each(posts, |post| post.content.location.coord().x))
+            .bind(each(posts, |post| post.content.location.coord().y))
+            .bind(tags.iter().map(|tags| tags.instance_region_code.as_deref()).collect::<Vec<_>>())
+            .bind(
+                tags.iter()
+                    .map(|tags| tags.local_area_id.map(|area| column(area.number())))
+                    .collect::<Vec<_>>(),
+            )
+            .fetch_all(&mut **link)
+            .await?;
+        let Versioned { revision, value: made } = versioned(rows, |row| Ok(row.post_id))?;
+        if revision != places.revision {
+            self.places.reload(link).await?;
+            return Ok(None);
+        }
+        Ok(Some(made.into_iter().collect()))
+    }
+}
+
+#[async_trait]
+impl Write for PartnerPosts {
+    type Job = PartnerReport;
+    type Done = Received;
+    type Thing = i64;
+
+    fn thing(post: &PartnerReport) -> i64 {
+        post.post_id
+    }
+
+    async fn write(&self, posts: &[PartnerReport]) -> Result<Vec<Result<Received, StoreError>>, StoreError> {
+        let receiving = async {
+            loop {
+                let mut link = self.connections.writer().await?;
+                let outcome = self.receive(&mut link, posts).await;
+                self.connections.wrote(&mut link).await;
+                if let Some(made) = link.end(outcome)? {
+                    return Ok(made);
+                }
+            }
+        };
+        let made: HashSet<i64> = self.connections.within(receiving).await?;
+        let answer = |post: &PartnerReport| match made.contains(&post.post_id) {
+            true => Received::Created,
+            false => Received::Existing,
+        };
+        Ok(posts.iter().map(|post| Ok(answer(post))).collect())
+    }
+}
+
+#[async_trait]
+impl FeedStore for PostgresStore {
+    async fn receive_partner_report(&self, report: PartnerReport) -> Result<Received, StoreError> {
+        self.connections.within(self.partner_posts.submit(report)).await
+    }
+}

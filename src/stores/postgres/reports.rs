@@ -1,0 +1,187 @@
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use chrono::{DateTime, Utc};
+use serde_json::value::RawValue;
+use sqlx::FromRow;
+
+use super::PostgresStore;
+use super::connections::{Query, Row};
+use super::error::backend;
+use super::revision::{AtRevision, versioned};
+use super::values::{column, moment, position, report_key, tags};
+use crate::model::{
+    AreaSelector, DisasterType, Period, Report, ReportContent, ReportKey, ReportLayer, SeriesPoint, Timestamp,
+};
+use crate::stores::{ReportQuery, ReportStore, ReportSummary, StoreError, Versioned};
+
+/// The columns of a report.
+macro_rules! report {
+    () => {
+        "pkey, reports.created_at, source, url, image_url, disaster_type, report_data::text AS report_data, title,
+         text, ST_X(location) AS lng, ST_Y(location) AS lat, reports.instance_region_code, local_area_id"
+    };
+}
+
+/// What is asked about the reports between two moments, of one disaster or else of all but preparedness, in a city or
+/// province.
+macro_rules! asked {
+    ($asked:expr, $grouped:expr, $ordered:expr) => {
+        concat!(
+            "SELECT now.revision, asked.* FROM current_revisions now LEFT JOIN (
+                SELECT ",
+            $asked,
+            "   FROM reports LEFT JOIN areas ON areas.area_id = reports.local_area_id
+                WHERE reports.created_at >= $1 AND reports.created_at <= $2
+                  AND (disaster_type = $3 OR ($3::text IS NULL AND disaster_type <> 'prep'))
+                  AND ($4::text IS NULL OR areas.city = $4 OR reports.instance_region_code = $4)
+                  AND ($5::text IS NULL OR reports.instance_region_code = $5) ",
+            $grouped,
+            ") asked ON true WHERE now.resource = 'reports' ",
+            $ordered
+        )
+    };
+}
+
+pub(super) const LISTED: &str = asked!(report!(), "", "ORDER BY created_at DESC, pkey DESC");
+const HOURLY: &str = asked!(
+    "date_bin('1 hour', created_at, 'epoch') AS hour, count(*) AS reports",
+    "GROUP BY hour",
+    "ORDER BY hour"
+);
+const SUMMED: &str =
+    asked!("source, disaster_type, count(*) AS reports", "GROUP BY source, disaster_type", "");
+
+pub(super) const FOUND: &str = concat!(
+    "SELECT now.revision, found.* FROM current_revisions now LEFT JOIN (SELECT ",
+    report!(),
+    " FROM reports WHERE pkey = $1) found ON true WHERE now.resource = 'reports'"
+);
+
+/// All reports, by key.
+pub(super) const EVERY: &str = concat!("SELECT ", report!(), " FROM reports ORDER BY pkey");
+
+#[derive(FromRow)]
+pub(super) struct ReportRow {
+    pkey: i64,
+    created_at: DateTime<Utc>,
+    source: String,
+    url: Option<String>,
+    image_url: Option<String>,
+    disaster_type: String,
+    report_data: Option<String>,
+    title: String,
+    text: String,
+    lng: f64,
+    lat: f64,
+    instance_region_code: Option<String>,
+    local_area_id: Option<i64>,
+}
+
+impl TryFrom<ReportRow> for Report {
+    type Error = StoreError;
+
+    fn try_from(row: ReportRow) -> Result<Self, StoreError> {
+        Ok(Self {
+            key: report_key(row.pkey)?,
+            content: ReportContent {
+                created_at: row.created_at.into(),
+                source: row.source.into(),
+                url: row.url.map(Box::from),
+                image_url: row.image_url.map(Box::from),
+                disaster_type: row.disaster_type.parse().map_err(backend)?,
+                report_data: row.report_data.map(RawValue::from_string).transpose().map_err(backend)?,
+                title: row.title.into(),
+                text: row.text.into(),
+                location: position((row.lng, row.lat))?,
+            },
+            tags: tags(row.instance_region_code, row.local_area_id)?,
+        })
+    }
+}
+
+#[derive(FromRow)]
+struct HourRow {
+    hour: DateTime<Utc>,
+    reports: i64,
+}
+
+#[derive(FromRow)]
+struct SumRow {
+    source: String,
+    disaster_type: String,
+    reports: i64,
+}
+
+impl PostgresStore {
+    async fn asked<T>(
+        &self,
+        sql: &'static str,
+        (first, last): (Timestamp, Timestamp),
+        disaster: Option<DisasterType>,
+        selector: &AreaSelector,
+    ) -> Result<Vec<AtRevision<T>>, StoreError>
+    where
+        AtRevision<T>: Row,
+    {
+        let query: Query<AtRevision<T>> = sqlx::query_as(sql)
+            .bind(moment(first))
+            .bind(moment(last))
+            .bind(disaster.map(DisasterType::name))
+            .bind(selector.city.clone())
+            .bind(selector.region.clone());
+        self.connections.read(query).await
+    }
+}
+
+#[async_trait]
+impl ReportStore for PostgresStore {
+    async fn reports(&self, query: &ReportQuery) -> Result<Versioned<ReportLayer>, StoreError> {
+        let window = query.window.bounds(self.clock.now());
+        let rows = self.asked(LISTED, window, query.disaster, &query.selector).await?;
+        let reports = versioned(rows, |row: ReportRow| Report::try_from(row).map(Arc::new))?;
+        Ok(reports.map(ReportLayer))
+    }
+
+    async fn report(&self, key: ReportKey) -> Result<Versioned<Arc<Report>>, StoreError> {
+        let rows = self.connections.read(sqlx::query_as(FOUND).bind(column(key.number()))).await?;
+        let Versioned { revision, value } = versioned(rows, |row: ReportRow| Report::try_from(row))?;
+        match value.into_iter().next() {
+            Some(report) => Ok(Versioned { revision, value: Arc::new(report) }),
+            None => Err(StoreError::NotFound { what: format!("report {key}") }),
+        }
+    }
+
+    async fn report_series(
+        &self,
+        selector: &AreaSelector,
+        disaster: DisasterType,
+        period: Period,
+    ) -> Result<Versioned<Vec<SeriesPoint>>, StoreError> {
+        let hours = period.whole_hours();
+        let window = (hours.start(), hours.end().min(self.clock.now()));
+        let rows = self.asked(HOURLY, window, Some(disaster), selector).await?;
+        let counts = versioned(rows, |row: HourRow| Ok((row.hour, row.reports)))?;
+        let mut counted = counts.value.into_iter().peekable();
+        let points = period.hours().map(|ts| {
+            let count = counted.next_if(|&(hour, _)| hour == moment(ts)).map_or(0, |(_, count)| count);
+            SeriesPoint { ts, count: count.cast_unsigned() }
+        });
+        Ok(Versioned { revision: counts.revision, value: points.collect() })
+    }
+
+    async fn report_summary(&self, query: &ReportQuery) -> Result<Versioned<ReportSummary>, StoreError> {
+        let window = query.window.bounds(self.clock.now());
+        let rows = self.asked(SUMMED, window, query.disaster, &query.selector).await?;
+        let sums = versioned(rows, |row: SumRow| {
+            let disaster: DisasterType = row.disaster_type.parse().map_err(backend)?;
+            Ok((row.source, disaster, row.reports.cast_unsigned()))
+        })?;
+        let mut summary = ReportSummary::default();
+        for (source, disaster, reports) in sums.value {
+            *summary.by_source.entry(source).or_default() += reports;
+            *summary.by_disaster.entry(disaster).or_default() += reports;
+        }
+        Ok(Versioned { revision: sums.revision, value: summary })
+    }
+}

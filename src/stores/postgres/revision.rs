@@ -1,0 +1,40 @@
+use sqlx::postgres::PgRow;
+use sqlx::{FromRow, Row, ValueRef};
+
+use super::error::backend;
+use crate::stores::{Revision, StoreError, Versioned};
+
+/// A row of what was found, beside the revision it was found at: both of one statement, and so of one snapshot.
+///
+/// The statement's first column is the revision. The second is null in the one row that comes when nothing was found.
+#[derive(Debug)]
+pub(super) struct AtRevision<T> {
+    revision: Revision,
+    found: Option<T>,
+}
+
+impl<'r, T: FromRow<'r, PgRow>> FromRow<'r, PgRow> for AtRevision<T> {
+    fn from_row(row: &'r PgRow) -> Result<Self, sqlx::Error> {
+        let nothing = row.try_get_raw(1)?.is_null();
+        Ok(Self {
+            revision: revision(row.try_get(0)?),
+            found: if nothing { None } else { Some(T::from_row(row)?) },
+        })
+    }
+}
+
+/// A revision from its column.
+pub(super) fn revision(column: i64) -> Revision {
+    Revision(column.cast_unsigned())
+}
+
+/// Everything found, each made from its row.
+pub(super) fn versioned<R, T>(
+    rows: Vec<AtRevision<R>>,
+    make: impl Fn(R) -> Result<T, StoreError>,
+) -> Result<Versioned<Vec<T>>, StoreError> {
+    let first = rows.first().ok_or_else(|| backend("the table of revisions has been emptied"))?;
+    let revision = first.revision;
+    let value = rows.into_iter().filter_map(|row| row.found).map(make).collect::<Result<_, _>>()?;
+    Ok(Versioned { revision, value })
+}

@@ -1,0 +1,107 @@
+//! Gauges with their readings, and the log of flood states.
+
+use std::collections::HashSet;
+
+use super::super::values::moment;
+use super::import::{Import, ImportError, Map, column, lines};
+use crate::datasets::Row;
+use crate::model::{FloodChange, Gauge, Observation};
+
+const GAUGES: &str = "
+    INSERT INTO gauges AS known (gaugeid, gaugenameid, instance_region_code, location)
+    SELECT gaugeid, gaugenameid, instance_region_code, ST_SetSRID(ST_MakePoint(lng, lat), 4326)
+    FROM unnest($1::text[], $2::text[], $3::text[], $4::float8[], $5::float8[])
+        AS rows (gaugeid, gaugenameid, instance_region_code, lng, lat)
+    ON CONFLICT (gaugeid) DO UPDATE SET
+        gaugenameid = excluded.gaugenameid, instance_region_code = excluded.instance_region_code,
+        location = excluded.location
+    WHERE (known.*) IS DISTINCT FROM (excluded.*)";
+
+/// Of the readings of a gauge at one time the last counts.
+const READINGS: &str = "
+    INSERT INTO gauge_readings AS known (gaugeid, observed_at, level, alert, label)
+    SELECT DISTINCT ON (gaugeid, observed_at) gaugeid, observed_at, level, alert, label
+    FROM unnest($1::bigint[], $2::text[], $3::timestamptz[], $4::float8[], $5::smallint[], $6::text[])
+        AS rows (line, gaugeid, observed_at, level, alert, label)
+    ORDER BY gaugeid, observed_at, line DESC
+    ON CONFLICT (gaugeid, observed_at) DO UPDATE SET
+        level = excluded.level, alert = excluded.alert, label = excluded.label
+    WHERE (known.*) IS DISTINCT FROM (excluded.*)";
+
+/// Of the changes of an area at one moment the last counts.
+const CHANGES: &str = "
+    INSERT INTO flood_changes AS known (area_id, changed_at, state, subject, username)
+    SELECT DISTINCT ON (area_id, changed_at) area_id, changed_at, state, subject, username
+    FROM unnest($1::bigint[], $2::bigint[], $3::timestamptz[], $4::smallint[], $5::text[], $6::text[])
+        AS rows (line, area_id, changed_at, state, subject, username)
+    ORDER BY area_id, changed_at, line DESC
+    ON CONFLICT (area_id, changed_at) DO UPDATE SET
+        state = excluded.state, subject = excluded.subject, username = excluded.username
+    WHERE (known.*) IS DISTINCT FROM (excluded.*)";
+
+/// The newest change of an area is its state; one made while the import went on is newer still.
+const STATES: &str = "
+    INSERT INTO flood_states AS standing (area_id, state, changed_at)
+    SELECT areas.area_id, newest.state, newest.changed_at
+    FROM areas CROSS JOIN LATERAL (
+        SELECT state, changed_at FROM flood_changes
+        WHERE flood_changes.area_id = areas.area_id ORDER BY changed_at DESC LIMIT 1
+    ) newest
+    ORDER BY areas.area_id
+    ON CONFLICT (area_id) DO UPDATE SET state = excluded.state, changed_at = excluded.changed_at
+    WHERE excluded.changed_at > standing.changed_at
+       OR excluded.changed_at = standing.changed_at AND excluded.state IS DISTINCT FROM standing.state";
+
+const GAUGE_IDS: &str = "SELECT gaugeid FROM gauges";
+
+pub(super) fn gauges(import: &mut Import<'_>, map: &Map) -> Result<(), ImportError> {
+    let folder = import.folder;
+    import.fill(
+        |each| folder.gauges(&map.locator, each),
+        |import, rows: Vec<Row<Gauge>>| {
+            import.execute(
+                sqlx::query(GAUGES)
+                    .bind(column(&rows, |gauge| gauge.id.as_str()))
+                    .bind(column(&rows, |gauge| gauge.name.as_str()))
+                    .bind(column(&rows, |gauge| gauge.region_code.as_deref()))
+                    .bind(column(&rows, |gauge| gauge.location.coord().x))
+                    .bind(column(&rows, |gauge| gauge.location.coord().y)),
+            )
+        },
+    )?;
+    let known: HashSet<String> = import.scalars(GAUGE_IDS)?;
+    let is_known = |id: &str| known.contains(id);
+    import.fill(
+        |each| folder.gauge_readings(&is_known, each),
+        |import, rows: Vec<Row<(String, Observation)>>| {
+            import.execute(
+                sqlx::query(READINGS)
+                    .bind(lines(&rows))
+                    .bind(column(&rows, |(gauge, _)| gauge.as_str()))
+                    .bind(column(&rows, |(_, reading)| moment(reading.observed_at)))
+                    .bind(column(&rows, |(_, reading)| reading.level))
+                    .bind(column(&rows, |(_, reading)| i16::from(reading.alert.number())))
+                    .bind(column(&rows, |(_, reading)| &*reading.label)),
+            )
+        },
+    )
+}
+
+pub(super) fn flood_states(import: &mut Import<'_>, map: &Map) -> Result<(), ImportError> {
+    let (folder, now) = (import.folder, import.now);
+    import.fill(
+        |each| folder.flood_states(&map.areas, now, each),
+        |import, rows: Vec<Row<FloodChange>>| {
+            import.execute(
+                sqlx::query(CHANGES)
+                    .bind(lines(&rows))
+                    .bind(column(&rows, |change| change.area.number().cast_signed()))
+                    .bind(column(&rows, |change| moment(change.at)))
+                    .bind(column(&rows, |change| change.state.map(|state| i16::from(state.code()))))
+                    .bind(column(&rows, |change| change.by.subject.as_str()))
+                    .bind(column(&rows, |change| change.by.username.as_deref())),
+            )
+        },
+    )?;
+    import.execute(sqlx::query(STATES))
+}

@@ -1,0 +1,193 @@
+//! Reports and what they came by: cards and posts.
+
+use serde_json::value::RawValue;
+
+use super::super::values::moment;
+use super::import::{Import, ImportError, Map, column, lines};
+use crate::datasets::{FolderFile, ReportRow, Row};
+use crate::model::{Card, PartnerPost};
+
+const INCOMING: &str = "
+    CREATE TEMPORARY TABLE incoming_reports (
+        line bigint, pkey bigint, created_at timestamptz, source text, url text, image_url text, disaster_type text,
+        report_data json, title text, text text, location geometry, instance_region_code text, local_area_id bigint
+    ) ON COMMIT DROP";
+
+const REPORTS: &str = "
+    INSERT INTO incoming_reports
+    SELECT line, pkey, created_at, source, url, image_url, disaster_type, report_data::json, title, text,
+           ST_SetSRID(ST_MakePoint(lng, lat), 4326), instance_region_code, local_area_id
+    FROM unnest($1::bigint[], $2::bigint[], $3::timestamptz[], $4::text[], $5::text[], $6::text[], $7::text[],
+                $8::text[], $9::text[], $10::text[], $11::float8[], $12::float8[], $13::text[], $14::bigint[])
+        AS rows (line, pkey, created_at, source, url, image_url, disaster_type, report_data, title, text, lng, lat,
+                 instance_region_code, local_area_id)";
+
+/// From here on nobody else takes a key.
+const LOCK: &str = "LOCK TABLE reports, cards IN SHARE ROW EXCLUSIVE MODE";
+
+const OTHER_REPORTS: &str = "
+    SELECT line, 'pkey ' || pkey || ' is that of another report in the store'
+    FROM incoming_reports incoming JOIN reports stored USING (pkey)
+    WHERE (incoming.created_at, incoming.source, incoming.disaster_type)
+            <> (stored.created_at, stored.source, stored.disaster_type)
+       OR NOT incoming.location = stored.location
+    ORDER BY line LIMIT 1";
+
+const KEYED: &str = "
+    INSERT INTO reports (pkey, created_at, source, url, image_url, disaster_type, report_data, title, text, location,
+                         instance_region_code, local_area_id)
+    SELECT pkey, created_at, source, url, image_url, disaster_type, report_data, title, text, location,
+           instance_region_code, local_area_id
+    FROM incoming_reports WHERE pkey IS NOT NULL
+    ON CONFLICT (pkey) DO NOTHING";
+
+const COUNT_ON: &str = "
+    SELECT setval(sequence, highest)
+    FROM (SELECT pg_get_serial_sequence($1, 'pkey')::regclass AS sequence) AS of,
+         LATERAL (SELECT CASE $1 WHEN 'reports' THEN (SELECT max(pkey) FROM reports)
+                                 ELSE (SELECT max(pkey) FROM cards) END AS highest) AS keys
+    WHERE highest > coalesce(pg_sequence_last_value(sequence), 0)";
+
+/// A report without a key is the same as another when it says the same; what comes n times is stored n times, and no
+/// more when it comes again.
+const KEYLESS: &str = "
+    WITH stored AS (
+        SELECT created_at, source, disaster_type, location, title, text, coalesce(url, '') AS link,
+               coalesce(report_data::text, '') AS data, count(*) AS times
+        FROM reports
+        WHERE created_at IN (SELECT created_at FROM incoming_reports WHERE pkey IS NULL)
+        GROUP BY created_at, source, disaster_type, location, title, text, link, data
+    ), numbered AS (
+        SELECT *, coalesce(url, '') AS link, coalesce(report_data::text, '') AS data, row_number() OVER (
+            PARTITION BY created_at, source, disaster_type, location, title, text, url, report_data::text ORDER BY line
+        ) AS time
+        FROM incoming_reports WHERE pkey IS NULL
+    )
+    INSERT INTO reports (created_at, source, url, image_url, disaster_type, report_data, title, text, location,
+                         instance_region_code, local_area_id)
+    SELECT created_at, source, url, image_url, disaster_type, report_data, title, text, location,
+           instance_region_code, local_area_id
+    FROM numbered LEFT JOIN stored USING (created_at, source, disaster_type, location, title, text, link, data)
+    WHERE time > coalesce(times, 0)
+    ORDER BY line";
+
+const OTHER_CARDS: &str = "
+    SELECT line, 'pkey ' || pkey || ' is that of another card in the store'
+    FROM unnest($1::bigint[], $2::text[], $3::bigint[]) AS rows (line, card_id, pkey) JOIN cards stored USING (pkey)
+    WHERE rows.card_id <> stored.card_id
+    ORDER BY line LIMIT 1";
+
+const CARDS: &str = "
+    INSERT INTO cards (card_id, pkey, username, network, language, network_data)
+    SELECT card_id, pkey, username, network, language, network_data::json
+    FROM unnest($1::text[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::text[])
+        AS rows (card_id, pkey, username, network, language, network_data)
+    ON CONFLICT (card_id) DO NOTHING";
+
+const RECEIVED: &str = "
+    UPDATE reports SET card_id = rows.card_id
+    FROM unnest($1::text[], $2::bigint[]) AS rows (card_id, pkey)
+    WHERE reports.pkey = rows.pkey AND reports.card_id IS NULL AND reports.post_id IS NULL
+      AND NOT EXISTS (SELECT FROM reports other WHERE other.card_id = rows.card_id)";
+
+const NOT_RECEIVED: &str = "
+    SELECT line, 'report ' || rows.pkey || ' is not the report of the card'
+    FROM unnest($1::bigint[], $2::text[], $3::bigint[]) AS rows (line, card_id, pkey)
+    WHERE NOT EXISTS (
+        SELECT FROM reports WHERE reports.pkey = rows.pkey AND reports.card_id = rows.card_id
+    )
+    ORDER BY line LIMIT 1";
+
+const POSTS: &str = "
+    UPDATE reports SET post_id = rows.post_id
+    FROM unnest($1::bigint[], $2::bigint[]) AS rows (post_id, pkey)
+    WHERE reports.pkey = rows.pkey AND reports.post_id IS NULL AND reports.card_id IS NULL
+      AND NOT EXISTS (SELECT FROM reports other WHERE other.post_id = rows.post_id)";
+
+const NOT_POSTED: &str = "
+    SELECT line, 'pkey ' || rows.pkey || ' is not the report of the post'
+    FROM unnest($1::bigint[], $2::bigint[], $3::bigint[]) AS rows (line, post_id, pkey)
+    WHERE NOT EXISTS (
+        SELECT FROM reports WHERE reports.pkey = rows.pkey AND reports.post_id = rows.post_id
+    )
+    ORDER BY line LIMIT 1";
+
+pub(super) fn reports(import: &mut Import<'_>, map: &Map) -> Result<(), ImportError> {
+    let folder = import.folder;
+    import.execute(sqlx::query(INCOMING))?;
+    import.fill(
+        |each| folder.reports(&map.locator, each),
+        |import, rows: Vec<Row<ReportRow>>| {
+            import.execute(
+                sqlx::query(REPORTS)
+                    .bind(lines(&rows))
+                    .bind(column(&rows, |row| row.key.map(|key| key.number().cast_signed())))
+                    .bind(column(&rows, |row| moment(row.content.created_at)))
+                    .bind(column(&rows, |row| &*row.content.source))
+                    .bind(column(&rows, |row| row.content.url.as_deref()))
+                    .bind(column(&rows, |row| row.content.image_url.as_deref()))
+                    .bind(column(&rows, |row| row.content.disaster_type.name()))
+                    .bind(column(&rows, |row| row.content.report_data.as_deref().map(RawValue::get)))
+                    .bind(column(&rows, |row| &*row.content.title))
+                    .bind(column(&rows, |row| &*row.content.text))
+                    .bind(column(&rows, |row| row.content.location.coord().x))
+                    .bind(column(&rows, |row| row.content.location.coord().y))
+                    .bind(column(&rows, |row| row.tags.instance_region_code.as_deref()))
+                    .bind(column(&rows, |row| {
+                        row.tags.local_area_id.map(|area| area.number().cast_signed())
+                    })),
+            )
+        },
+    )?;
+    import.execute(sqlx::query("ANALYZE incoming_reports"))?;
+    import.execute(sqlx::query(LOCK))?;
+    import.refuse(FolderFile::Reports, sqlx::query(OTHER_REPORTS))?;
+    import.execute(sqlx::query(KEYED))?;
+    import.execute(sqlx::query(COUNT_ON).bind("reports"))?;
+    import.execute(sqlx::query(KEYLESS))
+}
+
+pub(super) fn cards(import: &mut Import<'_>) -> Result<(), ImportError> {
+    let folder = import.folder;
+    import.fill(
+        |each| folder.cards(each),
+        |import, rows: Vec<Row<Card>>| {
+            let ids = column(&rows, |card| card.id.as_str());
+            let keys = column(&rows, |card| card.pkey.cast_signed());
+            let others = sqlx::query(OTHER_CARDS).bind(lines(&rows)).bind(ids.clone()).bind(keys.clone());
+            import.refuse(FolderFile::Cards, others)?;
+            import.execute(
+                sqlx::query(CARDS)
+                    .bind(ids)
+                    .bind(keys)
+                    .bind(column(&rows, |card| card.holder.username.as_str()))
+                    .bind(column(&rows, |card| card.holder.network.as_str()))
+                    .bind(column(&rows, |card| card.holder.language.as_str()))
+                    .bind(column(&rows, |card| card.holder.network_data.as_deref().map(RawValue::get))),
+            )?;
+            let received: Vec<_> = rows.iter().filter_map(|row| Some((row, row.value.report?))).collect();
+            let ids: Vec<_> = received.iter().map(|(row, _)| row.value.id.as_str()).collect();
+            let keys: Vec<_> = received.iter().map(|(_, key)| key.number().cast_signed()).collect();
+            let lines: Vec<_> = received.iter().map(|(row, _)| row.line.cast_signed()).collect();
+            import.execute(sqlx::query(RECEIVED).bind(ids.clone()).bind(keys.clone()))?;
+            import.refuse(FolderFile::Cards, sqlx::query(NOT_RECEIVED).bind(lines).bind(ids).bind(keys))
+        },
+    )?;
+    import.execute(sqlx::query(COUNT_ON).bind("cards"))
+}
+
+pub(super) fn partner_posts(import: &mut Import<'_>) -> Result<(), ImportError> {
+    let folder = import.folder;
+    import.fill(
+        |each| folder.partner_posts(each),
+        |import, rows: Vec<Row<PartnerPost>>| {
+            let posts = column(&rows, |post| post.post_id);
+            let keys = column(&rows, |post| post.report.number().cast_signed());
+            import.execute(sqlx::query(POSTS).bind(posts.clone()).bind(keys.clone()))?;
+            import.refuse(
+                FolderFile::PartnerPosts,
+                sqlx::query(NOT_POSTED).bind(lines(&rows)).bind(posts).bind(keys),
+            )
+        },
+    )
+}

@@ -1,0 +1,109 @@
+//! Areas, provinces and infrastructure.
+
+use super::super::values::{shape, surface};
+use super::import::{Import, ImportError, Map, column, lines};
+use crate::datasets::Row;
+use crate::model::{Area, Infrastructure, Region};
+use crate::stores::StoreError;
+
+const AREAS: &str = "
+    INSERT INTO areas AS known
+        (area_id, geom_id, area_name, parent_name, city_name, city, instance_region_code, outline)
+    SELECT area_id, geom_id, area_name, parent_name, city_name, city, instance_region_code,
+           ST_GeomFromWKB(outline, 4326)
+    FROM unnest($1::bigint[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::bytea[])
+        AS rows (area_id, geom_id, area_name, parent_name, city_name, city, instance_region_code, outline)
+    ON CONFLICT (area_id) DO UPDATE SET
+        geom_id = excluded.geom_id, area_name = excluded.area_name, parent_name = excluded.parent_name,
+        city_name = excluded.city_name, city = excluded.city,
+        instance_region_code = excluded.instance_region_code, outline = excluded.outline
+    WHERE (known.*) IS DISTINCT FROM (excluded.*)";
+
+const REGIONS: &str = "
+    INSERT INTO regions AS known (code, name, outline)
+    SELECT code, name, ST_GeomFromWKB(outline, 4326)
+    FROM unnest($1::text[], $2::text[], $3::bytea[]) AS rows (code, name, outline)
+    ON CONFLICT (code) DO UPDATE SET name = excluded.name, outline = excluded.outline
+    WHERE (known.*) IS DISTINCT FROM (excluded.*)";
+
+/// Infrastructure has no key: what stands there n times is stored n times, and no more when it comes again.
+const INCOMING: &str = "
+    CREATE TEMPORARY TABLE incoming_infrastructure (
+        line bigint, kind text, name text, instance_region_code text, local_area_id bigint, shape geometry
+    ) ON COMMIT DROP";
+
+const INFRASTRUCTURE: &str = "
+    INSERT INTO incoming_infrastructure
+    SELECT line, kind, name, instance_region_code, local_area_id, ST_GeomFromWKB(shape, 4326)
+    FROM unnest($1::bigint[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::bytea[])
+        AS rows (line, kind, name, instance_region_code, local_area_id, shape)";
+
+const MERGE: &str = "
+    WITH stored AS (
+        SELECT kind, name, shape, count(*) AS times FROM infrastructure GROUP BY kind, name, shape
+    ), numbered AS (
+        SELECT *, row_number() OVER (PARTITION BY kind, name, shape ORDER BY line) AS time
+        FROM incoming_infrastructure
+    )
+    INSERT INTO infrastructure (kind, name, instance_region_code, local_area_id, shape)
+    SELECT kind, name, instance_region_code, local_area_id, shape
+    FROM numbered LEFT JOIN stored USING (kind, name, shape)
+    WHERE time > coalesce(times, 0)
+    ORDER BY line";
+
+pub(super) fn areas_and_regions(import: &mut Import<'_>) -> Result<(), ImportError> {
+    let folder = import.folder;
+    import.fill(
+        |each| folder.areas(each),
+        |import, rows: Vec<Row<Area>>| {
+            let outlines: Result<Vec<_>, StoreError> =
+                rows.iter().map(|row| surface(&row.value.outline)).collect();
+            import.execute(
+                sqlx::query(AREAS)
+                    .bind(column(&rows, |area| area.id.number().cast_signed()))
+                    .bind(column(&rows, |area| area.geom_id.as_str()))
+                    .bind(column(&rows, |area| area.name.as_str()))
+                    .bind(column(&rows, |area| area.parent_name.as_str()))
+                    .bind(column(&rows, |area| area.city_name.as_str()))
+                    .bind(column(&rows, |area| area.city_code.as_str()))
+                    .bind(column(&rows, |area| area.region_code.as_str()))
+                    .bind(outlines?),
+            )
+        },
+    )?;
+    import.fill(
+        |each| folder.regions(each),
+        |import, rows: Vec<Row<Region>>| {
+            let outlines: Result<Vec<_>, StoreError> =
+                rows.iter().map(|row| surface(&row.value.outline)).collect();
+            import.execute(
+                sqlx::query(REGIONS)
+                    .bind(column(&rows, |region| region.code.as_str()))
+                    .bind(column(&rows, |region| region.name.as_str()))
+                    .bind(outlines?),
+            )
+        },
+    )
+}
+
+pub(super) fn infrastructure(import: &mut Import<'_>, map: &Map) -> Result<(), ImportError> {
+    let folder = import.folder;
+    import.execute(sqlx::query(INCOMING))?;
+    import.fill(
+        |each| folder.infrastructure(&map.locator, each),
+        |import, rows: Vec<Row<Infrastructure>>| {
+            let shapes: Result<Vec<_>, StoreError> =
+                rows.iter().map(|row| shape(row.value.geometry())).collect();
+            import.execute(
+                sqlx::query(INFRASTRUCTURE)
+                    .bind(lines(&rows))
+                    .bind(column(&rows, |of| of.kind.name()))
+                    .bind(column(&rows, |of| of.name.as_str()))
+                    .bind(column(&rows, |of| of.tags.instance_region_code.as_deref()))
+                    .bind(column(&rows, |of| of.tags.local_area_id.map(|area| area.number().cast_signed())))
+                    .bind(shapes?),
+            )
+        },
+    )?;
+    import.execute(sqlx::query(MERGE))
+}

@@ -1,0 +1,85 @@
+//! The model's values as the database's, and back.
+
+use chrono::{DateTime, TimeZone, Utc};
+use geo::{MultiPolygon, Point};
+use geo_traits::to_geo::ToGeoGeometry;
+use wkb::Endianness;
+use wkb::writer::WriteOptions;
+
+use super::error::backend;
+use crate::model::{AreaId, FloodState, Geometry, Position, ReportKey, Tags, Timestamp};
+use crate::stores::StoreError;
+
+/// A moment as the database takes it. What lies beyond the years the model writes, as the bound of a period may, is
+/// held at its edge.
+pub(super) fn moment(moment: Timestamp) -> DateTime<Utc> {
+    let edge = |year| Utc.with_ymd_and_hms(year, 1, 1, 0, 0, 0).single().unwrap_or_default();
+    moment.to_utc().clamp(edge(-4000), edge(12_000))
+}
+
+/// A number of the model, none of which is beyond the signed 64 bits of a column.
+pub(super) fn column(number: u64) -> i64 {
+    number.cast_signed()
+}
+
+/// A number of a column.
+fn number(column: i64) -> Result<u64, StoreError> {
+    u64::try_from(column).map_err(backend)
+}
+
+pub(super) fn area_id(column: i64) -> Result<AreaId, StoreError> {
+    number(column)?.try_into().map_err(backend)
+}
+
+pub(super) fn report_key(column: i64) -> Result<ReportKey, StoreError> {
+    number(column)?.try_into().map_err(backend)
+}
+
+pub(super) fn flood_state(column: i16) -> Result<FloodState, StoreError> {
+    number(column.into())?.try_into().map_err(backend)
+}
+
+pub(super) fn tags(region_code: Option<String>, area: Option<i64>) -> Result<Tags, StoreError> {
+    Ok(Tags {
+        instance_region_code: region_code.map(Box::from),
+        local_area_id: area.map(area_id).transpose()?,
+    })
+}
+
+/// Where something is: longitude and latitude.
+pub(super) fn position((lng, lat): (f64, f64)) -> Result<Position, StoreError> {
+    Position::new(lng, lat).ok_or_else(|| backend(format!("the place {lng} {lat} is off the globe")))
+}
+
+const OPTIONS: WriteOptions = WriteOptions { endianness: Endianness::LittleEndian };
+
+/// A surface in well-known binary, OGC 06-103r4 §8.
+pub(super) fn surface(outline: &MultiPolygon<f64>) -> Result<Vec<u8>, StoreError> {
+    shape(Geometry::MultiPolygon(outline))
+}
+
+/// A geometry of the model in well-known binary.
+pub(super) fn shape(geometry: Geometry<'_>) -> Result<Vec<u8>, StoreError> {
+    let mut bytes = Vec::new();
+    match geometry {
+        Geometry::Point(place) => wkb::writer::write_point(&mut bytes, &Point(place), &OPTIONS),
+        Geometry::LineString(line) => wkb::writer::write_line_string(&mut bytes, line, &OPTIONS),
+        Geometry::Polygon(polygon) => wkb::writer::write_polygon(&mut bytes, polygon, &OPTIONS),
+        Geometry::MultiPolygon(surface) => wkb::writer::write_multi_polygon(&mut bytes, surface, &OPTIONS),
+    }
+    .map_err(backend)?;
+    Ok(bytes)
+}
+
+/// A geometry from its well-known binary.
+pub(super) fn geometry(bytes: &[u8]) -> Result<geo::Geometry<f64>, StoreError> {
+    Ok(wkb::reader::read_wkb(bytes).map_err(backend)?.to_geometry())
+}
+
+/// A surface from its well-known binary.
+pub(super) fn outline(bytes: &[u8]) -> Result<MultiPolygon<f64>, StoreError> {
+    match geometry(bytes)? {
+        geo::Geometry::MultiPolygon(outline) => Ok(outline),
+        _ => Err(backend("an outline is no MultiPolygon")),
+    }
+}

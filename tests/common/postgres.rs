@@ -1,0 +1,103 @@
+//! Databases for tests: each test has its own, copied from one that holds the fixture.
+
+use std::env;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use figment::Figment;
+use figment::providers::Serialized;
+use rocket::tokio::sync::OnceCell;
+use siaga::conformance::fixture;
+use siaga::datasets::{Folder, FolderWriter};
+use siaga::model::ManualClock;
+use siaga::stores::postgres::OpenPostgres;
+use siaga::stores::{OpenStore, StoreSettings};
+use sqlx::{AssertSqlSafe, Connection, Executor, PgConnection};
+
+/// The address of a database whose user may make others. There are no tests of a store in a database without one.
+fn maintenance() -> String {
+    env::var("TEST_DATABASE_URL").expect("TEST_DATABASE_URL: run the tests by tests/with-postgres")
+}
+
+/// A database of one test; it is dropped with the value.
+#[derive(Debug)]
+pub(crate) struct Database {
+    name: String,
+}
+
+impl Database {
+    /// A database without a schema.
+    pub(crate) async fn empty() -> Self {
+        Self::copy_of("template0").await
+    }
+
+    /// A database that holds the fixture.
+    pub(crate) async fn with_fixture() -> Self {
+        static TEMPLATE: OnceCell<Database> = OnceCell::const_new();
+        let template = TEMPLATE.get_or_init(|| async {
+            let template = Self::empty().await;
+            template.fill_with_fixture().await;
+            template
+        });
+        Self::copy_of(&template.await.name).await
+    }
+
+    async fn copy_of(template: &str) -> Self {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let name = format!("siaga_{}_{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
+        let mut connection = PgConnection::connect(&maintenance()).await.expect("the database for tests");
+        let create = format!("CREATE DATABASE {name} TEMPLATE {template}");
+        connection.execute(AssertSqlSafe(create)).await.expect("a database for a test");
+        connection.close().await.expect("an end of the connection");
+        Self { name }
+    }
+
+    async fn fill_with_fixture(&self) {
+        let folder = tempfile::tempdir().unwrap();
+        fixture::dataset().save(&FolderWriter::create(folder.path()).unwrap()).unwrap();
+        let settings = self.settings();
+        let upkeep = OpenPostgres.upkeep().unwrap();
+        upkeep.import(&settings, Folder::open(folder.path()).unwrap()).await.unwrap();
+    }
+
+    /// Its address.
+    pub(crate) fn url(&self) -> String {
+        let (server, _) = maintenance()
+            .rsplit_once('/')
+            .map(|(server, name)| (server.to_owned(), name.to_owned()))
+            .unwrap();
+        format!("{server}/{}", self.name)
+    }
+
+    /// A configuration that names it.
+    pub(crate) fn figment(&self) -> Figment {
+        Figment::from(Serialized::default("databases.siaga.url", self.url()))
+    }
+
+    /// What a store on it is opened with.
+    pub(crate) fn settings(&self) -> StoreSettings {
+        StoreSettings {
+            figment: self.figment(),
+            dataset: String::new(),
+            clock: Arc::new(ManualClock::new(fixture::now())),
+            timeout: std::time::Duration::from_secs(10),
+        }
+    }
+}
+
+impl Drop for Database {
+    fn drop(&mut self) {
+        let drop = format!("DROP DATABASE IF EXISTS {} WITH (FORCE)", self.name);
+        // The test's own runtime may be gone, or be the one that drops this.
+        let dropping = std::thread::spawn(move || {
+            let runtime = rocket::tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+            runtime.block_on(async {
+                if let Ok(mut connection) = PgConnection::connect(&maintenance()).await {
+                    // What cannot be dropped goes with the cluster.
+                    let _ = connection.execute(AssertSqlSafe(drop)).await;
+                }
+            });
+        });
+        let _ = dropping.join();
+    }
+}
