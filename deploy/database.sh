@@ -1,0 +1,11 @@
+#!/bin/sh
+# Makes the service's role and database. PostgreSQL's image runs this once, while its volume is empty.
+#
+# PostGIS is made here because the service's role may not: it is no superuser.
+set -eu
+psql --username="$POSTGRES_USER" --dbname="$POSTGRES_DB" --set=ON_ERROR_STOP=1 --set=password="$SIAGA_PASSWORD" <<'SQL'
+CREATE ROLE siaga LOGIN PASSWORD :'password';
+CREATE DATABASE siaga OWNER siaga;
+\connect siaga
+CREATE EXTENSION postgis;
+SQL
