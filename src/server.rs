@@ -76,15 +76,15 @@ impl Service {
     ///
     /// [`LaunchError`], whose text is one line for the operator.
     pub async fn launch(self) -> Result<(), LaunchError> {
-        let rocket = self.rocket.ignite().await?;
+        let rocket = self.rocket.ignite().await.map_err(Box::new)?;
         let shutdown = rocket.shutdown();
         let mut launch = pin!(rocket.launch());
         let failure = self.failure.unwrap_or_else(|| future::pending().boxed());
         select! {
-            done = &mut launch => Ok(done.map(drop)?),
+            done = &mut launch => Ok(done.map(drop).map_err(Box::new)?),
             error = failure => {
                 shutdown.notify();
-                launch.await?;
+                launch.await.map_err(Box::new)?;
                 Err(LaunchError::Store(error))
             }
         }
@@ -107,7 +107,7 @@ pub enum LaunchError {
     /// It could not start or go on.
     // The error's own text would print the whole configuration.
     #[error("{}", .0.kind())]
-    Rocket(#[from] rocket::Error),
+    Rocket(#[from] Box<rocket::Error>),
     /// The store could not go on.
     #[error("{0}")]
     Store(OpenError),

@@ -12,7 +12,7 @@ mod backend {
 
     /// Opens a store in memory that holds the fixture.
     #[derive(Debug, Default)]
-    pub(crate) struct OpenFixture;
+    pub(crate) struct OpenFixture {}
 
     #[async_trait]
     impl OpenStore for OpenFixture {

@@ -74,7 +74,9 @@ async fn write<W: Write>(writer: &W, jobs: Vec<W::Job>, callers: Vec<Caller<W::D
         Ok(answers) => callers.into_iter().zip(answers).for_each(|(caller, done)| answer(caller, done)),
         Err(StoreError::Unavailable { source, .. }) => {
             let reason = source.to_string();
-            callers.into_iter().for_each(|caller| answer(caller, Err(unavailable(reason.clone()))));
+            for caller in callers {
+                answer(caller, Err(unavailable(reason.clone())));
+            }
         }
         // One that the database does not take must not take the others with it.
         Err(_) => {

@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use std::convert::Infallible;
 use std::error::Error;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use rocket::tokio::sync::{Notify, watch};
@@ -50,7 +50,7 @@ pub(super) fn name(resource: Resource) -> &'static str {
     }
 }
 
-/// Tells that this instance has written.
+/// What the listener and those who write tell each other.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Announcer(Arc<Own>);
 
@@ -59,12 +59,19 @@ struct Own {
     /// Counts what this instance has written.
     written: AtomicU64,
     hint: Notify,
+    /// Whether the listener is without the database.
+    lost: AtomicBool,
 }
 
 impl Announcer {
     pub(super) fn announce(&self) {
         self.0.written.fetch_add(1, Ordering::SeqCst);
         self.0.hint.notify_one();
+    }
+
+    /// Whether the database was away when the listener asked last.
+    pub(super) fn database_is_lost(&self) -> bool {
+        self.0.lost.load(Ordering::Relaxed)
     }
 
     fn written(&self) -> u64 {
@@ -122,21 +129,18 @@ struct Listener {
 
 impl Listener {
     async fn run(self) {
-        let mut lost = false;
         loop {
-            let mut heard = false;
-            let Err(error) = self.session(&mut heard).await;
+            let Err(error) = self.session().await;
             // Once for each outage, however often it is tried meanwhile.
-            if heard || !lost {
-                tracing::warn!(error = &*error, "the listener has lost the database");
+            if !self.announcer.0.lost.swap(true, Ordering::Relaxed) {
+                tracing::warn!(error = &*error, "the database is lost");
             }
-            lost = true;
             time::sleep(RETRY).await;
         }
     }
 
-    /// Listens until the database is lost; `heard` tells whether it was reached.
-    async fn session(&self, heard: &mut bool) -> Result<Infallible, Box<dyn Error + Send + Sync>> {
+    /// Listens until the database is lost.
+    async fn session(&self) -> Result<Infallible, Box<dyn Error + Send + Sync>> {
         // A pool for each session: a connection behind a stalled link may not give its place back for long.
         let pool = self.pool.single(LISTENER, CONNECTING);
         let mut listener = PgListener::connect_with(&pool).await?;
@@ -148,7 +152,9 @@ impl Listener {
             let rows: Vec<(String, i64)> = time::timeout(PATIENCE, asked).await??;
             let revisions = rows.into_iter().map(|(resource, of)| (resource, revision(of))).collect();
             self.heard.send_replace(Some(Heard { at, written, revisions }));
-            *heard = true;
+            if self.announcer.0.lost.swap(false, Ordering::Relaxed) {
+                tracing::warn!("the database is back");
+            }
             select! {
                 said = time::timeout(HEARTBEAT, listener.try_recv()) => match said {
                     Ok(Ok(Some(_))) => while listener.next_buffered().is_some() {},

@@ -46,6 +46,8 @@ struct Replica {
     away: Mutex<Option<Instant>>,
 }
 
+/// How long a call waits for a connection while the database is lost.
+const SHORT: Duration = Duration::from_millis(250);
 /// For how long a replica that gave no connection is not asked again.
 const REST: Duration = Duration::from_secs(1);
 
@@ -98,7 +100,13 @@ impl Connections {
     /// A connection to the primary.
     pub(super) async fn writer(&self) -> Result<Link, StoreError> {
         self.ready()?;
-        Ok(Link::new(self.primary.acquire().await?))
+        let acquiring = self.primary.acquire();
+        if !self.announcer.database_is_lost() {
+            return Ok(Link::new(acquiring.await?));
+        }
+        // Whoever comes now gets one of those that are left, or the first of those that come back, and is not kept.
+        let acquired = time::timeout(SHORT, acquiring).await;
+        Ok(Link::new(acquired.map_err(|_| unavailable("the database is lost"))??))
     }
 
     /// Reads by one statement, which sees every change this instance has made.

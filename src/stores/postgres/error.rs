@@ -36,7 +36,7 @@ pub(super) fn is_outage(error: &sqlx::Error) -> bool {
     }
 }
 
-/// The codes of PostgreSQL's appendix A for what passes by itself.
+/// The codes of `PostgreSQL`'s appendix A for what passes by itself.
 fn is_outage_code(code: &str) -> bool {
     // Connection exceptions, transaction rollbacks (deadlock, conflict), insufficient resources, and operator
     // intervention (shutdown, crash, statement time-out).

@@ -154,9 +154,10 @@ async fn prepare(primary: &PostgresPool, settings: Settings, timeout: Duration) 
     let connecting = time::timeout(timeout, primary.connect()).await;
     let connected = connecting.map_err(|_| Unprepared::Away("gives no connection in time".into()))?;
     let mut connection = connected.map_err(|error| away(error.into()))?;
-    let prepared = match settings.migrate {
-        true => schema::migrate(&mut connection).await,
-        false => schema::check(&mut connection).await,
+    let prepared = if settings.migrate {
+        schema::migrate(&mut connection).await
+    } else {
+        schema::check(&mut connection).await
     };
     prepared.map_err(|error| if error.is::<sqlx::Error>() { away(error) } else { Unprepared::Unfit(error) })
 }

@@ -111,9 +111,8 @@ impl Write for PartnerPosts {
             }
         };
         let made: HashSet<i64> = self.connections.within(receiving).await?;
-        let answer = |post: &PartnerReport| match made.contains(&post.post_id) {
-            true => Received::Created,
-            false => Received::Existing,
+        let answer = |post: &PartnerReport| {
+            if made.contains(&post.post_id) { Received::Created } else { Received::Existing }
         };
         Ok(posts.iter().map(|post| Ok(answer(post))).collect())
     }

@@ -2,7 +2,7 @@ use std::time::Duration;
 
 use figment::Figment;
 use figment::providers::Serialized;
-use rocket_db_pools::Database;
+use rocket_db_pools::{Config, Database};
 use serde::{Deserialize, Serialize};
 
 use super::pool::{PostgresPool, Primary, Replica};
@@ -58,12 +58,16 @@ fn pool<D: Database<Pool = PostgresPool>>(
         .focus(&key)
         .join(Serialized::default("max_connections", workers * 4))
         .join(Serialized::default("connect_timeout", 5));
-    let config = table.extract().map_err(|error| {
+    let config: Config = table.extract().map_err(|error| {
         // Its own text could show the address with its password.
         let path = error.path.last().map_or_else(String::new, |name| format!(".{name}"));
         format!("{key}{path}: must be as README.md shows it")
     })?;
-    let pool = PostgresPool::new(&config, D::NAME, timeout);
-    pool.map(Some)
-        .map_err(|error| format!("{key}.url: must be the address of a PostgreSQL database: {error}").into())
+    // The error's own text could show the address with its password.
+    let wrong =
+        || format!("{key}.url: must be the address of a database, postgres://user:password@host/name");
+    if !["postgres://", "postgresql://"].iter().any(|scheme| config.url.starts_with(scheme)) {
+        return Err(wrong().into());
+    }
+    PostgresPool::new(&config, D::NAME, timeout).map(Some).map_err(|_| wrong().into())
 }

@@ -1,0 +1,66 @@
+//! The program on a real port, spoken to over a real connection.
+
+use crate::running::Running;
+
+/// The last line printed at the start of the demo.
+const LAST: &str = "it allows everything";
+
+/// The value of a header with a key, from the line that shows how to use it.
+fn key(service: &Running) -> &str {
+    let line = service.lines.iter().find(|line| line.contains("X-Api-Key: ")).unwrap();
+    line.split("X-Api-Key: ").nth(1).unwrap().split('"').next().unwrap()
+}
+
+#[test]
+fn every_address_printed_at_the_start_answers_and_the_printed_key_writes() {
+    let service = Running::start(&[], LAST);
+    let start = format!("http://{}", service.authority);
+    let tried: Vec<&str> = service
+        .lines
+        .iter()
+        .filter(|line| line.trim_start().starts_with("curl \""))
+        .map(|line| line.split(&start).nth(1).unwrap().trim_end_matches('"'))
+        .collect();
+    assert!(tried.len() >= 8, "{:?}", service.lines);
+    for target in tried {
+        let answer = service.request("GET", target, "\r\n");
+        assert!(answer.starts_with("HTTP/1.1 200 OK\r\n"), "{target}: {answer}");
+    }
+    let put = service.lines.iter().find(|line| line.contains("curl -X PUT")).unwrap();
+    let target = put.split(&start).nth(1).unwrap().trim_end_matches('"');
+    let body = r#"{"state":2}"#;
+    let rest = format!("X-Api-Key: {}\r\nContent-Length: {}\r\n\r\n{body}", key(&service), body.len());
+    let answer = service.request("PUT", target, &rest);
+    assert!(answer.ends_with(r#""state":2,"updated":true}"#), "{answer}");
+}
+
+#[test]
+fn what_cannot_be_read_as_a_request_is_answered_in_the_form_of_errors() {
+    let service = Running::start(&[("SIAGA_DATASET", "demo")], LAST);
+    for method in ["PROPFIND", "FOO"] {
+        let answer = service.request(method, "/v1/floods", "\r\n").to_ascii_lowercase();
+        assert!(answer.starts_with("http/1.1 400 "), "{answer}");
+        for part in [
+            "access-control-allow-origin: *\r\n",
+            "x-request-id: ",
+            "content-type: application/json\r\n",
+            r#"{"statuscode":400,"error":"bad request","message":"the method or the address"#,
+        ] {
+            assert!(answer.contains(part), "{part}: {answer}");
+        }
+    }
+}
+
+#[test]
+fn a_body_that_does_not_come_is_408_and_one_announced_too_large_413() {
+    let service = Running::start(&[("SIAGA_LIMITS__TIMEOUT", "50ms")], LAST);
+    let key = key(&service);
+    // Rocket itself waits for the first bytes of a body, to see whether they name another method.
+    let beginning = r#"{"state":2,"and":"so on"#;
+    for (length, status) in [(100, "408"), (102_401, "413")] {
+        let rest = format!("X-Api-Key: {key}\r\nContent-Length: {length}\r\n\r\n{beginning}");
+        let answer = service.request("PUT", "/v1/floods/1", &rest);
+        assert!(answer.starts_with(&format!("HTTP/1.1 {status} ")), "{answer}");
+        assert!(answer.contains(&format!(r#"{{"statusCode":{status},"#)), "{answer}");
+    }
+}

@@ -1,0 +1,70 @@
+//! A `PostgreSQL` of a test's own, which it may stop and crash.
+
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use tempfile::TempDir;
+
+/// A cluster, as `tests/cluster` makes them; it is removed with the value.
+#[derive(Debug)]
+pub(crate) struct Cluster {
+    path: PathBuf,
+    _folder: TempDir,
+}
+
+impl Cluster {
+    /// A new cluster, started.
+    pub(crate) fn new() -> Self {
+        Self::made(|path| run(&["new", path]))
+    }
+
+    /// A streaming replica of a running cluster, started.
+    pub(crate) fn replica_of(primary: &Self) -> Self {
+        Self::made(|path| run(&["replica", path, text(&primary.path)]))
+    }
+
+    fn made(make: impl FnOnce(&str) -> String) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        // PostgreSQL may run as another user.
+        fs::set_permissions(folder.path(), Permissions::from_mode(0o755)).unwrap();
+        let path = folder.path().join("cluster");
+        make(text(&path));
+        let cluster = Self { path, _folder: folder };
+        cluster.start();
+        cluster
+    }
+
+    /// Starts it, on the port it had.
+    pub(crate) fn start(&self) {
+        run(&["start", text(&self.path)]);
+    }
+
+    /// Stops it: `fast`, or `immediate` as a crash would.
+    pub(crate) fn stop(&self, mode: &str) {
+        run(&["stop", text(&self.path), mode]);
+    }
+
+    /// The address of its database.
+    pub(crate) fn url(&self) -> String {
+        fs::read_to_string(self.path.join("address")).unwrap().trim().to_owned()
+    }
+}
+
+impl Drop for Cluster {
+    fn drop(&mut self) {
+        run(&["remove", text(&self.path)]);
+    }
+}
+
+fn text(path: &Path) -> &str {
+    path.to_str().unwrap()
+}
+
+fn run(arguments: &[&str]) -> String {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cluster");
+    let output = Command::new(script).args(arguments).output().unwrap();
+    assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}

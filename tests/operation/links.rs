@@ -1,0 +1,113 @@
+//! A link to the database that is cut or stalled.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use rocket::futures::future::join_all;
+use rocket::tokio::{self, time};
+use siaga::conformance::block_on;
+
+use crate::postgres::Database;
+use crate::proxy::Proxy;
+use crate::server::{Server, get};
+
+/// A little more than the limit the servers are configured with.
+const LIMIT: Duration = Duration::from_millis(2_500);
+
+/// Reads by many clients all the while; answers the statuses and how long each took.
+fn load(server: &Server, going: &Arc<AtomicBool>) -> Vec<tokio::task::JoinHandle<Vec<(u16, Duration)>>> {
+    let readers = (0..16).map(|_| {
+        let (client, going) = (Arc::clone(&server.client), Arc::clone(going));
+        tokio::spawn(async move {
+            let mut answers = Vec::new();
+            while going.load(Ordering::Relaxed) {
+                let asked = Instant::now();
+                let (status, _) = get(&client, "/v1/floods/states").await;
+                answers.push((status, asked.elapsed()));
+                time::sleep(Duration::from_millis(5)).await;
+            }
+            answers
+        })
+    });
+    readers.collect()
+}
+
+/// Breaks the link of a server under load for a while; answers how long it took to be back.
+async fn outage(break_link: impl FnOnce(&Proxy), lasting: Duration) -> Duration {
+    let database = Database::with_fixture().await;
+    let proxy = Proxy::before(&database.url());
+    let server = Server::on(&proxy.through(&database.url())).await;
+    assert_eq!(server.get("/v1/floods/states").await.0, 200);
+    let going = Arc::new(AtomicBool::new(true));
+    let load = load(&server, &going);
+    time::sleep(Duration::from_millis(300)).await;
+
+    break_link(&proxy);
+    time::sleep(lasting).await;
+    let (status, body) = server.get("/v1/reports").await;
+    assert_eq!((status, &body["statusCode"]), (503, &serde_json::json!(503)));
+    assert_eq!(server.set(5, 1).await, 503);
+
+    proxy.restore();
+    let restored = Instant::now();
+    while server.get("/v1/reports").await.0 != 200 {
+        assert!(restored.elapsed() < LIMIT * 2, "it does not come back");
+    }
+    let back = restored.elapsed();
+    time::sleep(Duration::from_millis(500)).await;
+    assert_eq!(server.set(5, 3).await, 200);
+    going.store(false, Ordering::Relaxed);
+    let answers: Vec<_> = join_all(load).await.into_iter().flat_map(Result::unwrap).collect();
+    assert!(answers.iter().all(|&(status, _)| status == 200 || status == 503));
+    assert!(answers.iter().filter(|&&(status, _)| status == 503).count() >= 16);
+    let longest = answers.iter().map(|&(_, took)| took).max().unwrap();
+    assert!(longest < LIMIT, "an answer took {longest:?}");
+    back
+}
+
+#[test]
+fn a_cut_link_is_503_within_the_limit_and_comes_back_within_two_seconds() {
+    let back = block_on(outage(Proxy::cut, Duration::from_secs(3)));
+    assert!(back < Duration::from_secs(2), "{back:?}");
+}
+
+#[test]
+fn a_stalled_link_is_503_within_the_limit_and_comes_back_within_two_seconds() {
+    let back = block_on(outage(Proxy::stall, Duration::from_secs(5)));
+    assert!(back < Duration::from_secs(2), "{back:?}");
+}
+
+#[test]
+fn a_503_says_when_to_try_again_and_nothing_of_the_cause() {
+    block_on(async {
+        let database = Database::with_fixture().await;
+        let proxy = Proxy::before(&database.url());
+        let server = Server::on(&proxy.through(&database.url())).await;
+        proxy.cut();
+        let response = server.client.get("/v1/floods/states").dispatch().await;
+        assert_eq!(response.status().code, 503);
+        assert_eq!(response.headers().get_one("Retry-After"), Some("1"));
+        let body = response.into_string().await.unwrap();
+        assert!(!body.contains("127.0.0.1") && !body.contains("pool") && !body.contains("SELECT"), "{body}");
+    });
+}
+
+#[test]
+fn a_statement_that_waits_for_a_lock_too_long_is_503() {
+    use sqlx::{Connection, Executor, PgConnection};
+
+    block_on(async {
+        let database = Database::with_fixture().await;
+        let server = Server::on(&database.url()).await;
+        let mut other = PgConnection::connect(&database.url()).await.unwrap();
+        other.execute("BEGIN; LOCK TABLE flood_states IN EXCLUSIVE MODE").await.unwrap();
+        let asked = Instant::now();
+        assert_eq!(server.set(5, 1).await, 503);
+        assert!(asked.elapsed() < LIMIT, "{:?}", asked.elapsed());
+        assert_eq!(server.get("/v1/floods/states").await.0, 200, "reading goes on");
+        other.execute("ROLLBACK").await.unwrap();
+        assert_eq!(server.set(5, 4).await, 200);
+        assert_eq!(server.state(5).await, Some(4));
+    });
+}

@@ -1,0 +1,128 @@
+//! Two servers on one database: what one writes the other shows.
+
+use std::time::{Duration, Instant};
+
+use rocket::tokio::time;
+use siaga::conformance::block_on;
+use siaga::stores::Resource;
+use sqlx::{Connection, Executor, PgConnection};
+
+use crate::postgres::Database;
+use crate::proxy::Proxy;
+use crate::server::Server;
+
+/// For how long at most a revision may be behind.
+const OLDEST: Duration = Duration::from_secs(1);
+
+#[test]
+fn what_one_server_writes_the_other_shows_at_once() {
+    block_on(async {
+        let database = Database::with_fixture().await;
+        let (one, other) = (Server::on(&database.url()).await, Server::on(&database.url()).await);
+        for state in [1, 4, 2, 3] {
+            assert_eq!(one.set(10, state).await, 200);
+            assert_eq!(other.state(10).await, Some(state));
+            assert_eq!(other.set(2, state).await, 200);
+            assert_eq!(one.state(2).await, Some(state));
+        }
+    });
+}
+
+/// How long after a change by `writer` the other server's revision has grown.
+async fn lag(writer: &Server, reader: &Server) -> Duration {
+    let before = reader.store.revision(Resource::Floods).await.unwrap();
+    assert_eq!(writer.set(1, 2).await, 200);
+    let written = Instant::now();
+    while reader.store.revision(Resource::Floods).await.unwrap() == before {
+        assert!(written.elapsed() < OLDEST, "a revision is older than a second");
+        time::sleep(Duration::from_millis(1)).await;
+    }
+    written.elapsed()
+}
+
+#[test]
+fn a_change_is_known_to_the_other_server_within_100_milliseconds_at_the_median() {
+    block_on(async {
+        let database = Database::with_fixture().await;
+        let (one, other) = (Server::on(&database.url()).await, Server::on(&database.url()).await);
+        // Until both listen.
+        time::sleep(Duration::from_millis(500)).await;
+        let mut lags = Vec::new();
+        for _ in 0..31 {
+            lags.push(lag(&one, &other).await);
+            // As changes come that do not follow one another in step.
+            time::sleep(Duration::from_millis(37)).await;
+        }
+        lags.sort_unstable();
+        assert!(lags[15] < Duration::from_millis(100), "{lags:?}");
+    });
+}
+
+#[test]
+fn no_revision_is_older_than_a_second_while_the_listener_is_killed_again_and_again() {
+    block_on(async {
+        let database = Database::with_fixture().await;
+        let (one, other) = (Server::on(&database.url()).await, Server::on(&database.url()).await);
+        let mut killer = PgConnection::connect(&database.url()).await.unwrap();
+        for _ in 0..20 {
+            killer
+                .execute(
+                    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+                     WHERE application_name = 'siaga listener' AND datname = current_database()",
+                )
+                .await
+                .unwrap();
+            lag(&one, &other).await;
+            assert_eq!(other.state(1).await, Some(2));
+            time::sleep(Duration::from_millis(50)).await;
+        }
+    });
+}
+
+#[test]
+fn no_revision_is_older_than_a_second_while_the_listener_is_stalled() {
+    block_on(async {
+        let database = Database::with_fixture().await;
+        let proxy = Proxy::before(&database.url());
+        let (one, other) =
+            (Server::on(&database.url()).await, Server::on(&proxy.through(&database.url())).await);
+        time::sleep(Duration::from_millis(500)).await;
+        proxy.stall_those_with("siaga listener");
+        let stalled = Instant::now();
+        while stalled.elapsed() < Duration::from_secs(4) {
+            lag(&one, &other).await;
+            assert_eq!(other.state(1).await, Some(2));
+        }
+        proxy.restore();
+        // It listens again: the median is that of a hint, not that of a question a second.
+        time::sleep(Duration::from_secs(2)).await;
+        let listeners: i64 = sqlx::query_scalar(
+            "SELECT count(*) FROM pg_stat_activity
+             WHERE application_name = 'siaga listener' AND datname = current_database()",
+        )
+        .fetch_one(&mut PgConnection::connect(&database.url()).await.unwrap())
+        .await
+        .unwrap();
+        assert_eq!(listeners, 2, "one for each server");
+    });
+}
+
+#[test]
+fn what_is_changed_by_sql_is_a_change_too() {
+    block_on(async {
+        let database = Database::with_fixture().await;
+        let server = Server::on(&database.url()).await;
+        let before = server.store.revision(Resource::Floods).await.unwrap();
+        let (_, map) = server.get("/v1/floods").await;
+        let mut editor = PgConnection::connect(&database.url()).await.unwrap();
+        editor
+            .execute("UPDATE areas SET outline = ST_Translate(outline, 0.5, 0), area_name = 'RW 99' WHERE area_id = 2")
+            .await
+            .unwrap();
+        let (_, edited) = server.get("/v1/floods").await;
+        assert_ne!(map, edited);
+        assert!(edited.to_string().contains("RW 99"));
+        time::sleep(OLDEST).await;
+        assert!(server.store.revision(Resource::Floods).await.unwrap() > before);
+    });
+}

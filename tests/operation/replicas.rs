@@ -1,0 +1,81 @@
+//! Reads from a replica: a server's own writes always show.
+
+use std::time::{Duration, Instant};
+
+use figment::Figment;
+use rocket::tokio::time;
+use siaga::conformance::block_on;
+use sqlx::{Connection, Executor, PgConnection};
+
+use crate::cluster::Cluster;
+use crate::server::{Server, built, figment};
+
+fn with_replica(primary: &Cluster, replica: &Cluster) -> Figment {
+    figment(&primary.url()).merge(("databases.siaga_read.url", replica.url()))
+}
+
+async fn connected(cluster: &Cluster) -> PgConnection {
+    PgConnection::connect(&cluster.url()).await.unwrap()
+}
+
+const AREA: &str = "
+    INSERT INTO areas VALUES (5, '', 'RW 05', '', '', 'jbd', 'ID-JK', ST_Multi(ST_MakeEnvelope(0, 0, 1, 1, 4326)))";
+const READS: &str = "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'siaga_read'";
+
+#[test]
+fn reads_go_to_a_replica_that_has_what_the_server_wrote_and_else_to_the_primary() {
+    block_on(async {
+        let primary = Cluster::new();
+        drop(Server::on(&primary.url()).await);
+        connected(&primary).await.execute(AREA).await.unwrap();
+        let replica = Cluster::replica_of(&primary);
+        let server = Server::of(built(with_replica(&primary, &replica)).await.unwrap()).await;
+        let mut follower = connected(&replica).await;
+
+        // While the replica stands still, what the server has written comes from the primary.
+        assert_eq!(server.state(5).await, None);
+        follower.execute("SELECT pg_wal_replay_pause()").await.unwrap();
+        for state in [1, 4, 2] {
+            assert_eq!(server.set(5, state).await, 200);
+            assert_eq!(server.state(5).await, Some(state));
+        }
+        // Another server that has written nothing reads the replica, as it stands.
+        let other = Server::of(built(with_replica(&primary, &replica)).await.unwrap()).await;
+        assert_eq!(other.state(5).await, None);
+        let reads: i64 = sqlx::query_scalar(READS).fetch_one(&mut follower).await.unwrap();
+        assert!(reads >= 1, "the replica is read");
+
+        follower.execute("SELECT pg_wal_replay_resume()").await.unwrap();
+        let resumed = Instant::now();
+        while other.state(5).await != Some(2) {
+            assert!(resumed.elapsed() < Duration::from_secs(5), "the replica does not follow");
+            time::sleep(Duration::from_millis(10)).await;
+        }
+
+        // A replica that is lost is done without, and taken again when it is back.
+        follower.close().await.unwrap();
+        replica.stop("immediate");
+        for state in [3, 1] {
+            assert_eq!(server.set(5, state).await, 200);
+            let asked = Instant::now();
+            let mut seen = server.get("/v1/floods/states").await;
+            while seen.0 == 503 {
+                assert!(asked.elapsed() < Duration::from_secs(2), "{seen:?}");
+                seen = server.get("/v1/floods/states").await;
+            }
+            assert_eq!(server.state(5).await, Some(state));
+        }
+        replica.start();
+        let started = Instant::now();
+        let mut follower = connected(&replica).await;
+        loop {
+            assert_eq!(server.state(5).await, Some(1));
+            let reads: i64 = sqlx::query_scalar(READS).fetch_one(&mut follower).await.unwrap();
+            if reads >= 1 {
+                break;
+            }
+            assert!(started.elapsed() < Duration::from_secs(10), "the replica is not read again");
+            time::sleep(Duration::from_millis(50)).await;
+        }
+    });
+}

@@ -1,0 +1,96 @@
+//! The program as a process, spoken to over a real connection.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::process::{Child, Command, Stdio};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use tempfile::TempDir;
+
+/// A running service, stopped when it is dropped.
+pub(crate) struct Running {
+    process: Child,
+    /// What it printed at its start.
+    pub(crate) lines: Vec<String>,
+    /// Where it listens.
+    pub(crate) authority: String,
+    /// What it prints after its start.
+    output: Option<JoinHandle<String>>,
+    folder: TempDir,
+}
+
+impl Running {
+    /// Starts the service on a free port and waits until it has printed a line with a text.
+    pub(crate) fn start(variables: &[(&str, &str)], until: &str) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let mut process = Command::new(env!("CARGO_BIN_EXE_siaga"))
+            .current_dir(&folder)
+            .env_clear()
+            .env("ROCKET_PORT", "0")
+            .env("ROCKET_LOG_LEVEL", "off")
+            .envs(variables.iter().copied())
+            .stdout(Stdio::piped())
+            .stderr(File::create(folder.path().join("errors")).unwrap())
+            .spawn()
+            .unwrap();
+        let mut output = BufReader::new(process.stdout.take().unwrap());
+        let mut lines: Vec<String> = Vec::new();
+        while !lines.last().is_some_and(|line| line.contains(until)) {
+            let mut line = String::new();
+            assert!(output.read_line(&mut line).unwrap() > 0, "ended after {lines:?}");
+            lines.push(line.trim_end().to_owned());
+        }
+        let authority = lines.iter().find_map(|line| line.split("http://").nth(1)).unwrap();
+        let authority = authority.split('/').next().unwrap().to_owned();
+        // Read on all the while: a service whose output nobody takes stands still.
+        let output = thread::spawn(move || {
+            let mut printed = String::new();
+            output.read_to_string(&mut printed).unwrap();
+            printed
+        });
+        Self { process, lines, authority, output: Some(output), folder }
+    }
+
+    /// The answer to a request sent as these bytes, until the service closes the connection.
+    pub(crate) fn send(&self, request: &str) -> String {
+        send(&self.authority, request).unwrap()
+    }
+
+    pub(crate) fn request(&self, method: &str, target: &str, rest: &str) -> String {
+        self.send(&request(&self.authority, method, target, rest))
+    }
+
+    /// Ends it as a crash would; answers what it printed after its start, on both outputs.
+    pub(crate) fn kill(mut self) -> String {
+        self.process.kill().unwrap();
+        self.process.wait().unwrap();
+        self.output.take().unwrap().join().unwrap()
+            + &std::fs::read_to_string(self.folder.path().join("errors")).unwrap()
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // It may have been killed before.
+        let _ = self.process.kill();
+        self.process.wait().unwrap();
+    }
+}
+
+/// A request as it goes over the connection; `rest` is further headers, the empty line and the body.
+pub(crate) fn request(authority: &str, method: &str, target: &str, rest: &str) -> String {
+    format!("{method} {target} HTTP/1.1\r\nHost: {authority}\r\nConnection: close\r\n{rest}")
+}
+
+/// Sends bytes and reads until the connection is closed.
+pub(crate) fn send(authority: &str, request: &str) -> io::Result<String> {
+    let mut connection = TcpStream::connect(authority)?;
+    connection.set_read_timeout(Some(Duration::from_secs(20)))?;
+    connection.write_all(request.as_bytes())?;
+    let mut answer = Vec::new();
+    // A service that did not read the whole request may reset the connection after its answer.
+    let _ = connection.read_to_end(&mut answer);
+    Ok(String::from_utf8(answer).unwrap())
+}

@@ -1,0 +1,127 @@
+//! Starts without a database, and on schemas of another version.
+
+use std::time::{Duration, Instant};
+
+use figment::Figment;
+use rocket::futures::future::join;
+use rocket::tokio::time;
+use siaga::conformance::block_on;
+use sqlx::{Connection, Executor, PgConnection};
+
+use crate::postgres::Database;
+use crate::proxy::Proxy;
+use crate::server::{Server, built, figment};
+
+/// An address where nothing listens, with a password that must not be told.
+const NOWHERE: &str = "postgres://siaga:hush@127.0.0.1:1/siaga";
+
+#[test]
+fn a_start_without_its_database_fails_at_once_and_names_it_without_the_password() {
+    block_on(async {
+        let begun = Instant::now();
+        let error = built(figment(NOWHERE)).await.unwrap_err().to_string();
+        assert!(error.starts_with("the database 127.0.0.1:1/siaga: "), "{error}");
+        assert!(!error.contains("hush") && !error.contains('\n'), "{error}");
+        assert!(begun.elapsed() < Duration::from_secs(1));
+    });
+}
+
+#[test]
+fn a_start_that_waits_for_its_database_answers_503_until_that_is_there() {
+    block_on(async {
+        let database = Database::with_fixture().await;
+        let proxy = Proxy::before(&database.url());
+        proxy.cut();
+        let figment = figment(&proxy.through(&database.url())).merge(("siaga.postgres.wait", "60s"));
+        let server = Server::of(built(figment).await.unwrap()).await;
+        assert_eq!(server.get("/v1/floods/states").await.0, 503);
+        assert_eq!(server.set(5, 1).await, 503);
+        proxy.restore();
+        let restored = Instant::now();
+        while server.get("/v1/floods/states").await.0 != 200 {
+            assert!(restored.elapsed() < Duration::from_secs(2), "it does not come");
+            time::sleep(Duration::from_millis(20)).await;
+        }
+        assert_eq!(server.set(5, 1).await, 200);
+    });
+}
+
+#[test]
+fn a_start_that_has_waited_long_enough_ends_the_service() {
+    block_on(async {
+        let figment = figment(NOWHERE).merge(("siaga.postgres.wait", "500ms")).merge(("port", 0));
+        let begun = Instant::now();
+        let error = built(figment).await.unwrap().launch().await.unwrap_err().to_string();
+        assert!(error.starts_with("the database 127.0.0.1:1/siaga: "), "{error}");
+        assert!((Duration::from_millis(500)..Duration::from_secs(4)).contains(&begun.elapsed()));
+    });
+}
+
+#[test]
+fn a_missing_or_wrong_address_is_named_by_its_key() {
+    block_on(async {
+        let none = Figment::from(rocket::Config::debug_default()).merge(("siaga.store", "postgres"));
+        for (figment, says) in [
+            (none, "databases.siaga.url: missing"),
+            (figment("nonsense hush"), "databases.siaga.url: must be the address"),
+            (figment("postgres://siaga:hush@host:port/x"), "databases.siaga.url: must be the address"),
+            (figment("mysql://siaga:hush@localhost/x"), "databases.siaga.url: must be the address"),
+            (
+                figment(NOWHERE).merge(("databases.siaga.max_connections", "hush")),
+                "databases.siaga.max_connections: ",
+            ),
+            (figment(NOWHERE).merge(("siaga.postgres.waits", "1s")), "siaga.postgres.waits: unknown key"),
+        ] {
+            let error = built(figment).await.unwrap_err().to_string();
+            assert!(error.starts_with(says) && !error.contains("hush"), "{error}");
+        }
+    });
+}
+
+#[test]
+fn two_servers_started_at_once_on_an_empty_database_both_serve() {
+    block_on(async {
+        let database = Database::empty().await;
+        let (url, other) = (database.url(), database.url());
+        let (one, other) = Box::pin(join(Server::on(&url), Server::on(&other))).await;
+        for server in [one, other] {
+            assert_eq!(server.get("/v1/floods").await.0, 200);
+        }
+    });
+}
+
+#[test]
+fn a_start_that_may_not_migrate_refuses_an_old_schema() {
+    block_on(async {
+        let database = Database::empty().await;
+        let refusing = figment(&database.url()).merge(("siaga.postgres.migrate", false));
+        let error = built(refusing.clone()).await.unwrap_err().to_string();
+        assert!(error.contains("is at version 0 and needs 5: run `siaga migrate`"), "{error}");
+        drop(Server::on(&database.url()).await);
+        assert!(built(refusing).await.is_ok());
+    });
+}
+
+#[test]
+fn a_schema_of_a_newer_or_another_service_is_refused() {
+    block_on(async {
+        for (change, says) in [
+            (
+                "INSERT INTO _sqlx_migrations SELECT 999, 'newer', now(), true, '', 0",
+                "made for a newer version",
+            ),
+            (
+                "UPDATE _sqlx_migrations SET checksum = 'x' WHERE version = 2",
+                "migration 2 of the database is not",
+            ),
+        ] {
+            let database = Database::with_fixture().await;
+            PgConnection::connect(&database.url()).await.unwrap().execute(change).await.unwrap();
+            for migrate in [true, false] {
+                let figment = figment(&database.url()).merge(("siaga.postgres.migrate", migrate));
+                let error = built(figment).await.unwrap_err().to_string();
+                assert!(error.contains(says), "{error}");
+            }
+        }
+    });
+}
