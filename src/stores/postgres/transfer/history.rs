@@ -7,11 +7,18 @@ use super::import::{Import, ImportError, Map, column, lines};
 use crate::datasets::Row;
 use crate::model::{FloodChange, Gauge, Observation};
 
+/// A gauge that is the same already is not touched, which would keep its readings waiting.
 const GAUGES: &str = "
     INSERT INTO gauges AS known (gaugeid, gaugenameid, instance_region_code, location)
     SELECT gaugeid, gaugenameid, instance_region_code, ST_SetSRID(ST_MakePoint(lng, lat), 4326)
     FROM unnest($1::text[], $2::text[], $3::text[], $4::float8[], $5::float8[])
         AS rows (gaugeid, gaugenameid, instance_region_code, lng, lat)
+    WHERE NOT EXISTS (
+        SELECT FROM gauges same
+        WHERE same.gaugeid = rows.gaugeid AND same.gaugenameid = rows.gaugenameid
+          AND same.instance_region_code IS NOT DISTINCT FROM rows.instance_region_code
+          AND same.location = ST_SetSRID(ST_MakePoint(lng, lat), 4326)
+    )
     ON CONFLICT (gaugeid) DO UPDATE SET
         gaugenameid = excluded.gaugenameid, instance_region_code = excluded.instance_region_code,
         location = excluded.location
@@ -46,7 +53,8 @@ const STATES: &str = "
     FROM areas CROSS JOIN LATERAL (
         SELECT state, changed_at FROM flood_changes
         WHERE flood_changes.area_id = areas.area_id ORDER BY changed_at DESC LIMIT 1
-    ) newest
+    ) newest LEFT JOIN flood_states known USING (area_id)
+    WHERE (newest.state, newest.changed_at) IS DISTINCT FROM (known.state, known.changed_at)
     ORDER BY areas.area_id
     ON CONFLICT (area_id) DO UPDATE SET state = excluded.state, changed_at = excluded.changed_at
     WHERE excluded.changed_at > standing.changed_at
@@ -102,6 +110,10 @@ pub(super) fn flood_states(import: &mut Import<'_>, map: &Map) -> Result<(), Imp
                     .bind(column(&rows, |change| change.by.username.as_deref())),
             )
         },
-    )?;
+    )
+}
+
+/// Brings the states up to the log.
+pub(super) fn standing_states(import: &mut Import<'_>) -> Result<(), ImportError> {
     import.execute(sqlx::query(STATES))
 }

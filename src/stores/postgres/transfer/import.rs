@@ -68,6 +68,8 @@ impl Import<'_> {
         intake::reports(self, &map)?;
         intake::cards(self)?;
         intake::partner_posts(self)?;
+        history::standing_states(self)?;
+        intake::count_on(self)?;
         self.execute(sqlx::query("SELECT pg_notify('siaga', '')"))?;
         self.execute(sqlx::query("COMMIT"))?;
         Ok(())

@@ -41,35 +41,48 @@ const KEYED: &str = "
     FROM incoming_reports WHERE pkey IS NOT NULL
     ON CONFLICT (pkey) DO NOTHING";
 
+/// What a report says, as one text.
+macro_rules! said {
+    () => {
+        "(created_at, source, url, image_url, disaster_type, report_data, title, text, location)::text"
+    };
+}
+
+/// A report without a key is the same as another when it says the same; what comes n times is stored n times, and no
+/// more when it comes again. Keys are counted on here: a sequence would not be set back when the import fails.
+const KEYLESS: &str = concat!(
+    "
+    WITH stored AS (
+        SELECT ",
+    said!(),
+    " AS said, count(*) AS times
+        FROM reports
+        WHERE created_at IN (SELECT created_at FROM incoming_reports WHERE pkey IS NULL)
+        GROUP BY said
+    ), numbered AS (
+        SELECT *, row_number() OVER (PARTITION BY said ORDER BY line) AS time
+        FROM (SELECT *, ",
+    said!(),
+    " AS said FROM incoming_reports WHERE pkey IS NULL) keyless
+    ), last AS (
+        SELECT greatest(0, (SELECT max(pkey) FROM reports),
+                        pg_sequence_last_value(pg_get_serial_sequence('reports', 'pkey')::regclass)) AS key
+    )
+    INSERT INTO reports (pkey, created_at, source, url, image_url, disaster_type, report_data, title, text, location,
+                         instance_region_code, local_area_id)
+    SELECT last.key + row_number() OVER (ORDER BY line), created_at, source, url, image_url, disaster_type, report_data,
+           title, text, location, instance_region_code, local_area_id
+    FROM last, numbered LEFT JOIN stored USING (said)
+    WHERE time > coalesce(times, 0)"
+);
+
+/// Has a sequence go on after the highest key of its table.
 const COUNT_ON: &str = "
     SELECT setval(sequence, highest)
     FROM (SELECT pg_get_serial_sequence($1, 'pkey')::regclass AS sequence) AS of,
          LATERAL (SELECT CASE $1 WHEN 'reports' THEN (SELECT max(pkey) FROM reports)
                                  ELSE (SELECT max(pkey) FROM cards) END AS highest) AS keys
     WHERE highest > coalesce(pg_sequence_last_value(sequence), 0)";
-
-/// A report without a key is the same as another when it says the same; what comes n times is stored n times, and no
-/// more when it comes again.
-const KEYLESS: &str = "
-    WITH stored AS (
-        SELECT created_at, source, disaster_type, location, title, text, coalesce(url, '') AS link,
-               coalesce(report_data::text, '') AS data, count(*) AS times
-        FROM reports
-        WHERE created_at IN (SELECT created_at FROM incoming_reports WHERE pkey IS NULL)
-        GROUP BY created_at, source, disaster_type, location, title, text, link, data
-    ), numbered AS (
-        SELECT *, coalesce(url, '') AS link, coalesce(report_data::text, '') AS data, row_number() OVER (
-            PARTITION BY created_at, source, disaster_type, location, title, text, url, report_data::text ORDER BY line
-        ) AS time
-        FROM incoming_reports WHERE pkey IS NULL
-    )
-    INSERT INTO reports (created_at, source, url, image_url, disaster_type, report_data, title, text, location,
-                         instance_region_code, local_area_id)
-    SELECT created_at, source, url, image_url, disaster_type, report_data, title, text, location,
-           instance_region_code, local_area_id
-    FROM numbered LEFT JOIN stored USING (created_at, source, disaster_type, location, title, text, link, data)
-    WHERE time > coalesce(times, 0)
-    ORDER BY line";
 
 const OTHER_CARDS: &str = "
     SELECT line, 'pkey ' || pkey || ' is that of another card in the store'
@@ -143,7 +156,6 @@ pub(super) fn reports(import: &mut Import<'_>, map: &Map) -> Result<(), ImportEr
     import.execute(sqlx::query(LOCK))?;
     import.refuse(FolderFile::Reports, sqlx::query(OTHER_REPORTS))?;
     import.execute(sqlx::query(KEYED))?;
-    import.execute(sqlx::query(COUNT_ON).bind("reports"))?;
     import.execute(sqlx::query(KEYLESS))
 }
 
@@ -172,8 +184,7 @@ pub(super) fn cards(import: &mut Import<'_>) -> Result<(), ImportError> {
             import.execute(sqlx::query(RECEIVED).bind(ids.clone()).bind(keys.clone()))?;
             import.refuse(FolderFile::Cards, sqlx::query(NOT_RECEIVED).bind(lines).bind(ids).bind(keys))
         },
-    )?;
-    import.execute(sqlx::query(COUNT_ON).bind("cards"))
+    )
 }
 
 pub(super) fn partner_posts(import: &mut Import<'_>) -> Result<(), ImportError> {
@@ -190,4 +201,11 @@ pub(super) fn partner_posts(import: &mut Import<'_>) -> Result<(), ImportError> 
             )
         },
     )
+}
+
+/// Has the keys of new reports and cards follow the imported ones. To be done when nothing can fail any more: it is not
+/// undone with the import.
+pub(super) fn count_on(import: &mut Import<'_>) -> Result<(), ImportError> {
+    import.execute(sqlx::query(COUNT_ON).bind("reports"))?;
+    import.execute(sqlx::query(COUNT_ON).bind("cards"))
 }
