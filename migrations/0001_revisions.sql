@@ -23,12 +23,16 @@ SELECT resource, sum(changes)::bigint AS revision FROM revisions GROUP BY resour
 
 -- Counts one change of each resource named in the trigger's arguments, unless no row changed.
 -- A session says with `SET siaga.shard` which shard it adds to.
-CREATE FUNCTION count_change() RETURNS trigger LANGUAGE plpgsql AS $$
+-- Whoever may change a table need not be allowed to change the counts.
+CREATE FUNCTION count_change() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $$
 DECLARE
     of_session text := nullif(current_setting('siaga.shard', true), '');
 BEGIN
-    IF TG_OP <> 'TRUNCATE' AND NOT EXISTS (SELECT FROM changed) THEN
-        RETURN NULL;
+    -- There are no rows to look at after a TRUNCATE.
+    IF TG_OP <> 'TRUNCATE' THEN
+        IF NOT EXISTS (SELECT FROM changed) THEN
+            RETURN NULL;
+        END IF;
     END IF;
     UPDATE revisions SET changes = changes + 1
     WHERE resource = ANY (TG_ARGV) AND shard = coalesce(of_session::smallint, (pg_backend_pid() % 32)::smallint);

@@ -8,7 +8,7 @@ CREATE TABLE areas (
     city_name text NOT NULL,
     city text COLLATE "C" NOT NULL,
     instance_region_code text COLLATE "C" NOT NULL,
-    outline geometry(MultiPolygon, 4326) NOT NULL
+    outline geometry(MultiPolygon, 4326) NOT NULL CHECK (outline @ ST_MakeEnvelope(-180, -90, 180, 90, 4326))
 );
 CREATE INDEX areas_outline ON areas USING gist (outline);
 -- Everything else is selected by the city and province of an area.
@@ -17,10 +17,15 @@ CALL count_changes_of('areas', 'places', 'floods', 'reports', 'infrastructure');
 CREATE TABLE regions (
     code text COLLATE "C" PRIMARY KEY,
     name text NOT NULL,
-    outline geometry(MultiPolygon, 4326) NOT NULL
+    outline geometry(MultiPolygon, 4326) NOT NULL CHECK (outline @ ST_MakeEnvelope(-180, -90, 180, 90, 4326))
 );
 CREATE INDEX regions_outline ON regions USING gist (outline);
 CALL count_changes_of('regions', 'places', 'boundaries');
+
+-- A function, since PostGIS reads the type of a column's geometries off a constraint that names them.
+CREATE FUNCTION is_place_or_course(geometry) RETURNS boolean LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+    SELECT GeometryType($1) IN ('POINT', 'LINESTRING')
+$$;
 
 CREATE TABLE infrastructure (
     -- The order in which things of one kind and name came.
@@ -29,7 +34,8 @@ CREATE TABLE infrastructure (
     name text COLLATE "C" NOT NULL,
     instance_region_code text COLLATE "C",
     local_area_id bigint CHECK (local_area_id >= 0),
-    shape geometry(Geometry, 4326) NOT NULL CHECK (geometrytype(shape) IN ('POINT', 'LINESTRING'))
+    shape geometry(Geometry, 4326) NOT NULL
+        CHECK (shape @ ST_MakeEnvelope(-180, -90, 180, 90, 4326) AND is_place_or_course(shape))
 );
 CREATE INDEX infrastructure_shape ON infrastructure USING gist (shape);
 CALL count_changes_of('infrastructure', 'places', 'infrastructure');

@@ -21,7 +21,7 @@ CREATE TABLE reports (
     report_data json,
     title text NOT NULL,
     text text NOT NULL,
-    location geometry(Point, 4326) NOT NULL,
+    location geometry(Point, 4326) NOT NULL CHECK (location @ ST_MakeEnvelope(-180, -90, 180, 90, 4326)),
     local_area_id bigint CHECK (local_area_id >= 0),
     instance_region_code text COLLATE "C",
     -- A card has received its report when a report names it: there is no other mark.

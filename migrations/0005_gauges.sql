@@ -4,7 +4,7 @@ CREATE TABLE gauges (
     gaugeid text COLLATE "C" PRIMARY KEY,
     gaugenameid text NOT NULL,
     instance_region_code text COLLATE "C",
-    location geometry(Point, 4326) NOT NULL
+    location geometry(Point, 4326) NOT NULL CHECK (location @ ST_MakeEnvelope(-180, -90, 180, 90, 4326))
 );
 CREATE INDEX gauges_location ON gauges USING gist (location);
 CALL count_changes_of('gauges', 'gauges');

@@ -174,7 +174,8 @@ impl Builder {
     pub fn check(&self) -> Result<Config, BuildError> {
         let config = Config::extract(&self.figment)?;
         self.figment.extract::<rocket::Config>().map_err(ConfigError::from)?;
-        self.stores.get(&config.store)?;
+        let opener = self.stores.get(&config.store)?;
+        opener.check(&self.store_settings(&config)).map_err(BuildError::Store)?;
         self.registry(&config)?;
         Ok(config)
     }

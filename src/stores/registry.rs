@@ -22,6 +22,15 @@ pub trait OpenStore: Debug + Send + Sync + 'static {
     /// Whether what is written outlives the run.
     fn keeps_data(&self) -> bool;
 
+    /// Checks the settings that are the store's own, without opening it.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with the first that is, with its full path.
+    fn check(&self, _: &StoreSettings) -> Result<(), OpenError> {
+        Ok(())
+    }
+
     /// What an operator can do with the store; `None` for one that has nothing to look after.
     fn upkeep(&self) -> Option<&dyn Upkeep> {
         None

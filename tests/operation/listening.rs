@@ -126,3 +126,48 @@ fn what_is_changed_by_sql_is_a_change_too() {
         assert!(server.store.revision(Resource::Floods).await.unwrap() > before);
     });
 }
+
+#[test]
+fn a_truncated_table_is_a_change_too() {
+    block_on(async {
+        let database = Database::with_fixture().await;
+        let server = Server::on(&database.url()).await;
+        let mut editor = PgConnection::connect(&database.url()).await.unwrap();
+        let gauges = |server: &Server| {
+            let store = std::sync::Arc::clone(&server.store);
+            async move { store.revision(Resource::Gauges).await.unwrap() }
+        };
+        let before = gauges(&server).await;
+        editor.execute("TRUNCATE gauge_readings").await.unwrap();
+        time::sleep(OLDEST).await;
+        assert!(gauges(&server).await > before);
+    });
+}
+
+#[test]
+fn places_that_go_back_to_an_older_revision_are_read_anew() {
+    block_on(async {
+        let database = Database::with_fixture().await;
+        let server = Server::on(&database.url()).await;
+        let mut editor = PgConnection::connect(&database.url()).await.unwrap();
+        editor.execute("UPDATE areas SET area_name = 'RW 99' WHERE area_id = 2").await.unwrap();
+        assert!(server.get("/v1/floods").await.1.to_string().contains("RW 99"));
+        // As a restored backup of the time before has it.
+        editor
+            .execute(
+                "UPDATE areas SET area_name = 'RW 02' WHERE area_id = 2;
+                 UPDATE revisions SET changes = 0 WHERE resource = 'places' AND shard < 32",
+            )
+            .await
+            .unwrap();
+        let post = serde_json::json!({
+            "post_id": 1, "created_at": "2016-12-19T15:00:00Z", "partner_city": "bandung", "disaster_type": "flood",
+            "location": { "lat": -6.2, "lng": 106.8 },
+        });
+        let key = rocket::http::Header::new("X-Api-Key", crate::server::KEY);
+        let posted =
+            server.client.post("/v1/feeds/partner").header(key).body(post.to_string()).dispatch().await;
+        assert_eq!(posted.status().code, 200);
+        assert!(server.get("/v1/floods").await.1.to_string().contains("RW 02"));
+    });
+}

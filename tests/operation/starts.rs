@@ -70,6 +70,14 @@ fn a_missing_or_wrong_address_is_named_by_its_key() {
                 figment(NOWHERE).merge(("databases.siaga.max_connections", "hush")),
                 "databases.siaga.max_connections: ",
             ),
+            (
+                figment(NOWHERE).merge(("databases.siaga.max_conections", 3)),
+                "databases.siaga.max_conections: unknown key",
+            ),
+            (
+                figment(NOWHERE).merge(("databases.siaga_read.connect_timeout", 3)),
+                "databases.siaga_read.url: missing",
+            ),
             (figment(NOWHERE).merge(("siaga.postgres.waits", "1s")), "siaga.postgres.waits: unknown key"),
         ] {
             let error = built(figment).await.unwrap_err().to_string();

@@ -1,11 +1,16 @@
 use std::collections::HashSet;
 use std::hash::Hash;
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
 
 use async_trait::async_trait;
+use rocket::futures::FutureExt;
 use rocket::tokio;
 use rocket::tokio::sync::{mpsc, oneshot};
 
-use super::error::unavailable;
+use super::connections::Connections;
+use super::error::{backend, unavailable};
+use super::link::Link;
 use crate::stores::StoreError;
 
 /// Writes jobs of one kind, many at once.
@@ -19,13 +24,16 @@ pub(super) trait Write: Send + Sync + 'static {
     fn thing(job: &Self::Job) -> Self::Thing;
 
     /// Writes the jobs in one transaction: all or, when it fails, none. Answers them in their order.
-    async fn write(&self, jobs: &[Self::Job]) -> Result<Vec<Result<Self::Done, StoreError>>, StoreError>;
+    async fn write(&self, link: &mut Link, jobs: &[Self::Job]) -> Result<Answers<Self>, StoreError>;
 }
+
+/// What became of each job.
+pub(super) type Answers<W> = Vec<Result<<W as Write>::Done, StoreError>>;
 
 /// Joins what is written at the same time into one transaction.
 ///
-/// A commit costs the same for one change as for a hundred. So one task writes at a time, and what comes meanwhile
-/// makes up the next transaction: nobody waits for others to come, and the more come the less each costs.
+/// A commit costs the same for one change as for a hundred. So one task writes, and what comes meanwhile makes up the
+/// next transaction: nobody waits for others to come, and the more come the less each costs.
 #[derive(Debug)]
 pub(super) struct Batches<W: Write>(mpsc::Sender<Waiting<W>>);
 
@@ -38,17 +46,9 @@ const QUEUE: usize = 1024;
 
 impl<W: Write> Batches<W> {
     /// Starts the task; it ends when the batches are dropped.
-    pub(super) fn start(writer: W) -> Self {
-        let (sender, mut receiver) = mpsc::channel(QUEUE);
-        tokio::spawn(async move {
-            let mut waiting = Vec::new();
-            while receiver.recv_many(&mut waiting, LARGEST).await > 0 {
-                while !waiting.is_empty() {
-                    let (jobs, callers) = next(&writer, &mut waiting);
-                    write(&writer, jobs, callers).await;
-                }
-            }
-        });
+    pub(super) fn start(writer: W, connections: Arc<Connections>) -> Self {
+        let (sender, queue) = mpsc::channel(QUEUE);
+        tokio::spawn(Worker { writer, connections, held: None }.work(queue));
         Self(sender)
     }
 
@@ -61,30 +61,77 @@ impl<W: Write> Batches<W> {
     }
 }
 
-/// Takes the first job on each thing.
-fn next<W: Write>(_: &W, waiting: &mut Vec<Waiting<W>>) -> (Vec<W::Job>, Vec<Caller<W::Done>>) {
-    let mut things = HashSet::new();
-    waiting.extract_if(.., |(job, _)| things.insert(W::thing(job))).unzip()
+struct Worker<W> {
+    writer: W,
+    connections: Arc<Connections>,
+    /// The connection in use, as long as there is something to write.
+    held: Option<Link>,
 }
 
-async fn write<W: Write>(writer: &W, jobs: Vec<W::Job>, callers: Vec<Caller<W::Done>>) {
-    // A caller that has gone needs no answer.
-    let answer = |caller: Caller<W::Done>, answer| drop(caller.send(answer));
-    match writer.write(&jobs).await {
-        Ok(answers) => callers.into_iter().zip(answers).for_each(|(caller, done)| answer(caller, done)),
-        Err(StoreError::Unavailable { source, .. }) => {
-            let reason = source.to_string();
-            for caller in callers {
-                answer(caller, Err(unavailable(reason.clone())));
+impl<W: Write> Worker<W> {
+    /// Writes what comes until nothing can come any more.
+    async fn work(mut self, mut queue: mpsc::Receiver<Waiting<W>>) {
+        let mut waiting = Vec::new();
+        while queue.recv_many(&mut waiting, LARGEST).await > 0 {
+            while !waiting.is_empty() {
+                let (jobs, callers) = next::<W>(&mut waiting);
+                // Callers of what panics find that nobody answers them; the next must not.
+                let _ = AssertUnwindSafe(self.answer(jobs, callers)).catch_unwind().await;
+                while waiting.len() < LARGEST
+                    && let Ok(job) = queue.try_recv()
+                {
+                    waiting.push(job);
+                }
             }
-        }
-        // One that the database does not take must not take the others with it.
-        Err(_) => {
-            for (job, caller) in jobs.chunks(1).zip(callers) {
-                let alone = writer.write(job).await;
-                let none = || Err(StoreError::Backend { source: "a job was not answered".into() });
-                answer(caller, alone.and_then(|answers| answers.into_iter().next().unwrap_or_else(none)));
+            if let Some(link) = self.held.take() {
+                link.give_back();
             }
         }
     }
+
+    async fn answer(&mut self, jobs: Vec<W::Job>, callers: Vec<Caller<W::Done>>) {
+        // A caller that has gone needs no answer.
+        let answer = |caller: Caller<W::Done>, answer| drop(caller.send(answer));
+        match self.write(&jobs).await {
+            Ok(answers) => callers.into_iter().zip(answers).for_each(|(caller, done)| answer(caller, done)),
+            Err(StoreError::Unavailable { source, .. }) => {
+                let reason = source.to_string();
+                for caller in callers {
+                    answer(caller, Err(unavailable(reason.clone())));
+                }
+            }
+            // One that the database does not take must not take the others with it.
+            Err(_) => {
+                for (job, caller) in jobs.chunks(1).zip(callers) {
+                    let alone = self.write(job).await;
+                    let none = || Err(backend("a job was not answered"));
+                    answer(caller, alone.and_then(|answers| answers.into_iter().next().unwrap_or_else(none)));
+                }
+            }
+        }
+    }
+
+    async fn write(&mut self, jobs: &[W::Job]) -> Result<Answers<W>, StoreError> {
+        let Self { writer, connections, held } = self;
+        let writing = async {
+            let mut link = match held.take() {
+                Some(link) => link,
+                None => connections.writer().await?,
+            };
+            let answers = writer.write(&mut link, jobs).await;
+            connections.wrote(&mut link).await;
+            // One that is lost is closed, and the next is another.
+            if !matches!(answers, Err(StoreError::Unavailable { .. })) {
+                *held = Some(link);
+            }
+            answers
+        };
+        connections.within(writing).await
+    }
+}
+
+/// Takes the first job on each thing.
+fn next<W: Write>(waiting: &mut Vec<Waiting<W>>) -> (Vec<W::Job>, Vec<Caller<W::Done>>) {
+    let mut things = HashSet::new();
+    waiting.extract_if(.., |(job, _)| things.insert(W::thing(job))).unzip()
 }

@@ -50,28 +50,31 @@ struct CardRow {
 }
 
 impl PostgresStore {
-    /// Publishes the report of a card with tags found in the places at hand; `None` when those have changed.
     async fn receive(
         &self,
         link: &mut Link,
         id: &CardId,
-        content: &ReportContent,
-    ) -> Result<Option<Arc<Report>>, StoreError> {
-        let places = self.places.any(link).await?;
-        let tags = places.value.locate(content.location);
-        let (now, known, key) = receive(link, id, content, &tags, places.revision.0).await?;
-        if revision(now) != places.revision {
-            self.places.reload(link).await?;
-            return Ok(None);
-        }
-        match key {
-            Some(key) => Ok(Some(Arc::new(Report { key: report_key(key)?, content: content.clone(), tags }))),
-            None if known => Err(StoreError::received(id)),
-            None => Err(unknown(id)),
+        content: ReportContent,
+    ) -> Result<Arc<Report>, StoreError> {
+        let mut places = self.places.any(link).await?;
+        loop {
+            let tags = places.value.locate(content.location);
+            let (now, known, key) = receive(link, id, &content, &tags, places.revision.0).await?;
+            if revision(now) != places.revision {
+                places = self.places.reload(link).await?;
+                continue;
+            }
+            return match key {
+                Some(key) => Ok(Arc::new(Report { key: report_key(key)?, content, tags })),
+                None if known => Err(StoreError::received(id)),
+                None => Err(unknown(id)),
+            };
         }
     }
 }
 
+/// What the statement tells: the revision of the places, whether there is such a card, and the key of its report if that
+/// was published.
 async fn receive(
     link: &mut Link,
     id: &CardId,
@@ -144,14 +147,10 @@ impl CardStore for PostgresStore {
         content: ReportContent,
     ) -> Result<Arc<Report>, StoreError> {
         let receiving = async {
-            loop {
-                let mut link = self.connections.writer().await?;
-                let outcome = self.receive(&mut link, id, &content).await;
-                self.connections.wrote(&mut link).await;
-                if let Some(report) = link.end(outcome)? {
-                    return Ok(report);
-                }
-            }
+            let mut link = self.connections.writer().await?;
+            let outcome = self.receive(&mut link, id, content).await;
+            self.connections.wrote(&mut link).await;
+            link.end(outcome)
         };
         self.connections.within(receiving).await
     }

@@ -8,10 +8,12 @@
 use std::collections::HashMap;
 use std::convert::Infallible;
 use std::error::Error;
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use rocket::futures::FutureExt;
 use rocket::tokio::sync::{Notify, watch};
 use rocket::tokio::task::AbortHandle;
 use rocket::tokio::{self, select, time};
@@ -130,7 +132,11 @@ struct Listener {
 impl Listener {
     async fn run(self) {
         loop {
-            let Err(error) = self.session().await;
+            // A panic of the library would end the listening for good.
+            let error = match AssertUnwindSafe(self.session()).catch_unwind().await {
+                Ok(Err(error)) => error,
+                Err(_panic) => "the listener panicked".into(),
+            };
             // Once for each outage, however often it is tried meanwhile.
             if !self.announcer.0.lost.swap(true, Ordering::Relaxed) {
                 tracing::warn!(error = &*error, "the database is lost");

@@ -41,12 +41,15 @@ impl<T: for<'r> FromRow<'r, PgRow> + Send + Unpin> Row for T {}
 struct Replica {
     pool: PostgresPool,
     written: AtomicU64,
+    /// How many writes there were whose position could not be found, and how many of them are before `written`.
+    unknown: AtomicU64,
+    found: AtomicU64,
     replayed: AtomicU64,
     /// Since when it has not been asked, since it gave no connection.
     away: Mutex<Option<Instant>>,
 }
 
-/// How long a call waits for a connection while the database is lost.
+/// How long a call waits for a connection to a replica, and to the primary while that is lost.
 const SHORT: Duration = Duration::from_millis(250);
 /// For how long a replica that gave no connection is not asked again.
 const REST: Duration = Duration::from_secs(1);
@@ -62,6 +65,8 @@ impl Connections {
         let replica = replica.map(|pool| Replica {
             pool,
             written: AtomicU64::new(0),
+            unknown: AtomicU64::new(0),
+            found: AtomicU64::new(0),
             replayed: AtomicU64::new(0),
             away: Mutex::new(None),
         });
@@ -82,19 +87,13 @@ impl Connections {
     /// A connection that sees every change this instance has made.
     pub(super) async fn reader(&self) -> Result<Link, StoreError> {
         self.ready()?;
-        match &self.replica {
-            Some(replica) if replica.rests() => self.writer().await,
-            Some(replica) => match replica.link().await {
-                Ok(Some(link)) => Ok(link),
-                Ok(None) => self.writer().await,
-                Err(error) => {
-                    tracing::warn!(error = &error as &dyn Error, "the replica gives no connection");
-                    replica.rest();
-                    self.writer().await
-                }
-            },
-            None => self.writer().await,
+        let Some(replica) = &self.replica else { return self.writer().await };
+        if let Some(link) = replica.link().await {
+            return Ok(link);
         }
+        let mut link = self.writer().await?;
+        replica.find_positions(&mut link).await;
+        Ok(link)
     }
 
     /// A connection to the primary.
@@ -102,11 +101,11 @@ impl Connections {
         self.ready()?;
         let acquiring = self.primary.acquire();
         if !self.announcer.database_is_lost() {
-            return Ok(Link::new(acquiring.await?));
+            return Ok(Link::to_primary(acquiring.await?));
         }
         // Whoever comes now gets one of those that are left, or the first of those that come back, and is not kept.
         let acquired = time::timeout(SHORT, acquiring).await;
-        Ok(Link::new(acquired.map_err(|_| unavailable("the database is lost"))??))
+        Ok(Link::to_primary(acquired.map_err(|_| unavailable("the database is lost"))??))
     }
 
     /// Reads by one statement, which sees every change this instance has made.
@@ -134,10 +133,13 @@ impl Connections {
     /// instances are told.
     pub(super) async fn wrote(&self, link: &mut Link) {
         self.announcer.announce();
-        let Some(replica) = &self.replica else { return };
-        let position = position(link, "SELECT (pg_current_wal_insert_lsn() - '0/0')::bigint").await;
-        // What was written stands, whether its position is known or not: without it no replica is sure to have it.
-        replica.written.fetch_max(position.unwrap_or(u64::MAX), Ordering::SeqCst);
+        if let Some(replica) = &self.replica {
+            match written_position(link).await {
+                Ok(position) => drop(replica.written.fetch_max(position, Ordering::SeqCst)),
+                // What was written stands, whether its position is known or not.
+                Err(_) => drop(replica.unknown.fetch_add(1, Ordering::SeqCst)),
+            }
+        }
     }
 
     fn ready(&self) -> Result<(), StoreError> {
@@ -146,28 +148,58 @@ impl Connections {
 }
 
 impl Replica {
-    /// A connection to the replica, if that has what this instance has written.
-    async fn link(&self) -> Result<Option<Link>, sqlx::Error> {
+    /// A connection to the replica, if that is there and has what this instance has written.
+    async fn link(&self) -> Option<Link> {
+        if self.unknown.load(Ordering::SeqCst) > self.found.load(Ordering::SeqCst) || self.rests() {
+            return None;
+        }
         let written = self.written.load(Ordering::SeqCst);
-        let mut link = Link::new(self.pool.acquire().await?);
+        match time::timeout(SHORT, self.link_at(written)).await {
+            Ok(Ok(link)) => link,
+            Ok(Err(error)) => self.rest(&error),
+            Err(elapsed) => self.rest(&elapsed),
+        }
+    }
+
+    async fn link_at(&self, written: u64) -> Result<Option<Link>, sqlx::Error> {
+        let mut link = Link::to_replica(self.pool.acquire().await?);
         if self.replayed.load(Ordering::SeqCst) < written {
             let replayed = position(&mut link, "SELECT (pg_last_wal_replay_lsn() - '0/0')::bigint").await?;
             self.replayed.fetch_max(replayed, Ordering::SeqCst);
             if replayed < written {
-                drop(link.end(Ok::<_, StoreError>(())));
+                link.give_back();
                 return Ok(None);
             }
         }
         Ok(Some(link))
     }
 
+    /// Notes how far the primary has come, which is beyond all writes until now, if the position of one is not known.
+    async fn find_positions(&self, primary: &mut Link) {
+        let unknown = self.unknown.load(Ordering::SeqCst);
+        // Where it cannot be found, the primary is read on, which finds it another time.
+        if unknown > self.found.load(Ordering::SeqCst)
+            && let Ok(position) = written_position(primary).await
+        {
+            self.written.fetch_max(position, Ordering::SeqCst);
+            self.found.fetch_max(unknown, Ordering::SeqCst);
+        }
+    }
+
     fn rests(&self) -> bool {
         self.away.lock().unwrap_or_else(PoisonError::into_inner).is_some_and(|since| since.elapsed() < REST)
     }
 
-    fn rest(&self) {
+    fn rest(&self, error: &(dyn Error + 'static)) -> Option<Link> {
+        tracing::warn!(error, "the replica gives no connection");
         *self.away.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
+        None
     }
+}
+
+/// The position of all that has been written to the primary until now.
+async fn written_position(primary: &mut Link) -> Result<u64, sqlx::Error> {
+    position(primary, "SELECT (pg_current_wal_insert_lsn() - '0/0')::bigint").await
 }
 
 async fn position(link: &mut Link, sql: &'static str) -> Result<u64, sqlx::Error> {

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
 
-use super::batch::Write;
-use super::connections::Connections;
+use super::batch::{Answers, Write};
+use super::link::Link;
 use super::values::{column, moment};
 use crate::model::{AreaId, Clock, FloodChange};
 use crate::stores::{SetFloodState, StoreError};
@@ -32,7 +32,6 @@ pub(super) const SET: &str = "
 
 /// Writes orders to set flood states.
 pub(super) struct FloodOrders {
-    pub(super) connections: Arc<Connections>,
     pub(super) clock: Arc<dyn Clock>,
 }
 
@@ -46,10 +45,7 @@ impl Write for FloodOrders {
         order.area
     }
 
-    async fn write(
-        &self,
-        orders: &[SetFloodState],
-    ) -> Result<Vec<Result<FloodChange, StoreError>>, StoreError> {
+    async fn write(&self, link: &mut Link, orders: &[SetFloodState]) -> Result<Answers<Self>, StoreError> {
         let areas: Vec<_> = orders.iter().map(|order| column(order.area.number())).collect();
         let states: Vec<_> =
             orders.iter().map(|order| order.state.map(|state| i16::from(state.code()))).collect();
@@ -57,7 +53,7 @@ impl Write for FloodOrders {
         let subjects: Vec<_> = orders.iter().map(|order| order.by.subject.clone()).collect();
         let usernames: Vec<_> = orders.iter().map(|order| order.by.username.clone()).collect();
         let query = sqlx::query_as(SET).bind(areas).bind(states).bind(moments).bind(subjects).bind(usernames);
-        let set: Vec<(i64, DateTime<Utc>)> = self.connections.write(query).await?;
+        let set: Vec<(i64, DateTime<Utc>)> = query.fetch_all(&mut **link).await?;
         let set: HashMap<i64, DateTime<Utc>> = set.into_iter().collect();
         let answers =
             orders.iter().map(|SetFloodState { area, state, by }| match set.get(&column(area.number())) {

@@ -91,33 +91,44 @@ pub(super) fn observation(
 }
 
 impl PostgresStore {
-    /// Stores a gauge with the province found in the places at hand; `None` when those have changed.
-    async fn store(&self, link: &mut Link, readings: &GaugeReadings) -> Result<Option<usize>, StoreError> {
-        let places = self.places.any(link).await?;
-        let region_code = places.value.locate(readings.location).instance_region_code;
-        let place = readings.location.coord();
-        // Of readings of one time the last counts.
-        let sent: BTreeMap<_, _> =
-            readings.observations.iter().map(|reading| (reading.observed_at, reading)).collect();
-        let (now,) = sqlx::query_as(STORE)
-            .bind(column(places.revision.0))
-            .bind(&readings.id)
-            .bind(&readings.name)
-            .bind(place.x)
-            .bind(place.y)
-            .bind(region_code.as_deref())
-            .bind(sent.keys().map(|&at| moment(at)).collect::<Vec<_>>())
-            .bind(sent.values().map(|reading| reading.level).collect::<Vec<_>>())
-            .bind(sent.values().map(|reading| i16::from(reading.alert.number())).collect::<Vec<_>>())
-            .bind(sent.values().map(|reading| &*reading.label).collect::<Vec<_>>())
-            .fetch_one(&mut **link)
-            .await?;
-        if revision(now) != places.revision {
-            self.places.reload(link).await?;
-            return Ok(None);
+    async fn store(&self, link: &mut Link, readings: &GaugeReadings) -> Result<usize, StoreError> {
+        let mut places = self.places.any(link).await?;
+        loop {
+            let region_code = places.value.locate(readings.location).instance_region_code;
+            let (now, stored) = store(link, readings, region_code.as_deref(), places.revision.0).await?;
+            if revision(now) == places.revision {
+                return Ok(stored);
+            }
+            places = self.places.reload(link).await?;
         }
-        Ok(Some(sent.len()))
     }
+}
+
+/// What the statement tells, the revision of the places, and how many readings it was given.
+async fn store(
+    link: &mut Link,
+    readings: &GaugeReadings,
+    region_code: Option<&str>,
+    places: u64,
+) -> Result<(i64, usize), sqlx::Error> {
+    let place = readings.location.coord();
+    // Of readings of one time the last counts.
+    let sent: BTreeMap<_, _> =
+        readings.observations.iter().map(|reading| (reading.observed_at, reading)).collect();
+    let (now,) = sqlx::query_as(STORE)
+        .bind(column(places))
+        .bind(&readings.id)
+        .bind(&readings.name)
+        .bind(place.x)
+        .bind(place.y)
+        .bind(region_code)
+        .bind(sent.keys().map(|&at| moment(at)).collect::<Vec<_>>())
+        .bind(sent.values().map(|reading| reading.level).collect::<Vec<_>>())
+        .bind(sent.values().map(|reading| i16::from(reading.alert.number())).collect::<Vec<_>>())
+        .bind(sent.values().map(|reading| &*reading.label).collect::<Vec<_>>())
+        .fetch_one(&mut **link)
+        .await?;
+    Ok((now, sent.len()))
 }
 
 #[async_trait]
@@ -145,14 +156,10 @@ impl GaugeStore for PostgresStore {
 
     async fn store_gauge(&self, readings: GaugeReadings) -> Result<usize, StoreError> {
         let storing = async {
-            loop {
-                let mut link = self.connections.writer().await?;
-                let outcome = self.store(&mut link, &readings).await;
-                self.connections.wrote(&mut link).await;
-                if let Some(stored) = link.end(outcome)? {
-                    return Ok(stored);
-                }
-            }
+            let mut link = self.connections.writer().await?;
+            let outcome = self.store(&mut link, &readings).await;
+            self.connections.wrote(&mut link).await;
+            link.end(outcome)
         };
         self.connections.within(storing).await
     }

@@ -9,26 +9,45 @@ use crate::stores::StoreError;
 ///
 /// It goes back to its pool by [`end`](Self::end) alone. One whose call was not finished, because it took too long, or
 /// the client went, is closed instead: it may stand in the middle of an answer, or behind a link that is stalled.
-pub(super) struct Link(Option<PoolConnection<Postgres>>);
+pub(super) struct Link {
+    connection: Option<PoolConnection<Postgres>>,
+    is_replica: bool,
+}
 
 impl Link {
-    pub(super) fn new(connection: PoolConnection<Postgres>) -> Self {
-        Self(Some(connection))
+    pub(super) fn to_primary(connection: PoolConnection<Postgres>) -> Self {
+        Self { connection: Some(connection), is_replica: false }
+    }
+
+    pub(super) fn to_replica(connection: PoolConnection<Postgres>) -> Self {
+        Self { connection: Some(connection), is_replica: true }
+    }
+
+    /// Whether what it shows may be behind.
+    pub(super) fn is_replica(&self) -> bool {
+        self.is_replica
     }
 
     /// Ends the use with the outcome of its calls: what the database refused leaves a connection as it was.
     pub(super) fn end<T, E: Into<StoreError>>(mut self, outcome: Result<T, E>) -> Result<T, StoreError> {
         let outcome = outcome.map_err(E::into);
         if !matches!(outcome, Err(StoreError::Unavailable { .. })) {
-            drop(self.0.take());
+            drop(self.connection.take());
         }
         outcome
     }
 }
 
+impl Link {
+    /// Ends the use of a connection on which all went well.
+    pub(super) fn give_back(mut self) {
+        drop(self.connection.take());
+    }
+}
+
 impl Drop for Link {
     fn drop(&mut self) {
-        if let Some(connection) = self.0.take() {
+        if let Some(connection) = self.connection.take() {
             drop(connection.detach());
         }
     }
@@ -39,13 +58,13 @@ impl Deref for Link {
 
     #[expect(clippy::expect_used, reason = "taken by what consumes the link only")]
     fn deref(&self) -> &PgConnection {
-        self.0.as_ref().expect("a link in use")
+        self.connection.as_ref().expect("a link in use")
     }
 }
 
 impl DerefMut for Link {
     #[expect(clippy::expect_used, reason = "taken by what consumes the link only")]
     fn deref_mut(&mut self) -> &mut PgConnection {
-        self.0.as_mut().expect("a link in use")
+        self.connection.as_mut().expect("a link in use")
     }
 }

@@ -43,12 +43,17 @@ impl OpenStore for OpenPostgres {
         true
     }
 
+    fn check(&self, settings: &StoreSettings) -> Result<(), OpenError> {
+        Databases::read(&settings.figment).map(drop)
+    }
+
     fn upkeep(&self) -> Option<&dyn Upkeep> {
         Some(self)
     }
 
     async fn open(&self, settings: &StoreSettings) -> Result<OpenedStore, OpenError> {
-        let Databases { primary, replica } = Databases::read(&settings.figment, settings.timeout)?;
+        let databases = Databases::read(&settings.figment)?;
+        let (primary, replica) = (databases.primary(settings.timeout)?, databases.replica(settings.timeout)?);
         let own = own_settings(&settings.figment)?;
         let (ready, is_ready) = watch::channel(false);
         let failure = match prepare(&primary, own, settings.timeout).await {
@@ -71,7 +76,7 @@ impl OpenStore for OpenPostgres {
 #[async_trait]
 impl Upkeep for OpenPostgres {
     async fn migrate(&self, settings: &StoreSettings) -> Result<(), OpenError> {
-        let primary = Databases::read(&settings.figment, settings.timeout)?.primary;
+        let primary = Databases::read(&settings.figment)?.primary(settings.timeout)?;
         prepare(&primary, Settings { migrate: true, ..Settings::default() }, settings.timeout)
             .await
             .map_err(|unprepared| unprepared.into_error(&primary))
@@ -89,7 +94,7 @@ impl Upkeep for OpenPostgres {
 
 /// A connection to the primary, whose schema is there.
 async fn connect(settings: &StoreSettings) -> Result<PgConnection, OpenError> {
-    let primary = Databases::read(&settings.figment, settings.timeout)?.primary;
+    let primary = Databases::read(&settings.figment)?.primary(settings.timeout)?;
     let own = own_settings(&settings.figment)?;
     let prepared = prepare(&primary, own, settings.timeout).await;
     prepared.map_err(|unprepared| unprepared.into_error(&primary))?;
@@ -110,14 +115,8 @@ fn assemble(
     let connections = Arc::new(Connections::new(primary, replica, settings.timeout, ready, announcer));
     PostgresStore {
         address,
-        flood_orders: Batches::start(FloodOrders {
-            connections: Arc::clone(&connections),
-            clock: Arc::clone(&clock),
-        }),
-        partner_posts: Batches::start(PartnerPosts {
-            connections: Arc::clone(&connections),
-            places: Arc::clone(&places),
-        }),
+        flood_orders: Batches::start(FloodOrders { clock: Arc::clone(&clock) }, Arc::clone(&connections)),
+        partner_posts: Batches::start(PartnerPosts { places: Arc::clone(&places) }, Arc::clone(&connections)),
         connections,
         places,
         changes,

@@ -6,13 +6,13 @@ use serde_json::value::RawValue;
 use sqlx::FromRow;
 
 use super::PostgresStore;
-use super::batch::Write;
-use super::connections::Connections;
+use super::batch::{Answers, Write};
 use super::link::Link;
 use super::places::PlacesCache;
 use super::revision::{AtRevision, versioned};
 use super::values::{column, moment};
 use crate::model::intake::PartnerReport;
+use crate::stores::places::Places;
 use crate::stores::{FeedStore, Received, StoreError, Versioned};
 
 /// Publishes the posts that have not come before, unless the places have changed since their tags were found.
@@ -29,7 +29,10 @@ const RECEIVE: &str = "
                             $14::bigint[])
             AS posts (post_id, created_at, source, url, image_url, disaster_type, report_data, title, text, lng, lat,
                       instance_region_code, local_area_id)
-        WHERE revision = $1 AND NOT EXISTS (SELECT FROM reports WHERE reports.post_id = posts.post_id)
+        -- A question for each post, whatever the planner thinks of the number of reports.
+        WHERE revision = $1 AND (SELECT true FROM reports WHERE reports.post_id = posts.post_id) IS NULL
+        -- In one order everywhere, so that two statements never wait for each other.
+        ORDER BY post_id
         ON CONFLICT (post_id) WHERE post_id IS NOT NULL DO NOTHING
         RETURNING post_id
     )
@@ -42,51 +45,40 @@ struct PostRow {
 
 /// Writes reports of the partner feed.
 pub(super) struct PartnerPosts {
-    pub(super) connections: Arc<Connections>,
     pub(super) places: Arc<PlacesCache>,
 }
 
-impl PartnerPosts {
-    /// Publishes posts with tags found in the places at hand; answers the posts that were new, or `None` when the
-    /// places have changed.
-    async fn receive(
-        &self,
-        link: &mut Link,
-        posts: &[PartnerReport],
-    ) -> Result<Option<HashSet<i64>>, StoreError> {
-        let places = self.places.any(link).await?;
-        let tags: Vec<_> = posts.iter().map(|post| places.value.locate(post.content.location)).collect();
-        fn each<'a, T>(posts: &'a [PartnerReport], of: impl Fn(&'a PartnerReport) -> T) -> Vec<T> {
-            posts.iter().map(of).collect()
-        }
-        let rows: Vec<AtRevision<PostRow>> = sqlx::query_as(RECEIVE)
-            .bind(column(places.revision.0))
-            .bind(each(posts, |post| post.post_id))
-            .bind(each(posts, |post| moment(post.content.created_at)))
-            .bind(each(posts, |post| &*post.content.source))
-            .bind(each(posts, |post| post.content.url.as_deref()))
-            .bind(each(posts, |post| post.content.image_url.as_deref()))
-            .bind(each(posts, |post| post.content.disaster_type.name()))
-            .bind(each(posts, |post| post.content.report_data.as_deref().map(RawValue::get)))
-            .bind(each(posts, |post| &*post.content.title))
-            .bind(each(posts, |post| &*post.content.text))
-            .bind(each(posts, |post| post.content.location.coord().x))
-            .bind(each(posts, |post| post.content.location.coord().y))
-            .bind(tags.iter().map(|tags| tags.instance_region_code.as_deref()).collect::<Vec<_>>())
-            .bind(
-                tags.iter()
-                    .map(|tags| tags.local_area_id.map(|area| column(area.number())))
-                    .collect::<Vec<_>>(),
-            )
-            .fetch_all(&mut **link)
-            .await?;
-        let Versioned { revision, value: made } = versioned(rows, |row| Ok(row.post_id))?;
-        if revision != places.revision {
-            self.places.reload(link).await?;
-            return Ok(None);
-        }
-        Ok(Some(made.into_iter().collect()))
+/// Publishes posts with tags found in these places; answers those that were new, or `None` when the places have changed.
+async fn receive(
+    link: &mut Link,
+    places: &Versioned<Places>,
+    posts: &[PartnerReport],
+) -> Result<Option<HashSet<i64>>, StoreError> {
+    let tags: Vec<_> = posts.iter().map(|post| places.value.locate(post.content.location)).collect();
+    fn each<'a, T>(posts: &'a [PartnerReport], of: impl Fn(&'a PartnerReport) -> T) -> Vec<T> {
+        posts.iter().map(of).collect()
     }
+    let rows: Vec<AtRevision<PostRow>> = sqlx::query_as(RECEIVE)
+        .bind(column(places.revision.0))
+        .bind(each(posts, |post| post.post_id))
+        .bind(each(posts, |post| moment(post.content.created_at)))
+        .bind(each(posts, |post| &*post.content.source))
+        .bind(each(posts, |post| post.content.url.as_deref()))
+        .bind(each(posts, |post| post.content.image_url.as_deref()))
+        .bind(each(posts, |post| post.content.disaster_type.name()))
+        .bind(each(posts, |post| post.content.report_data.as_deref().map(RawValue::get)))
+        .bind(each(posts, |post| &*post.content.title))
+        .bind(each(posts, |post| &*post.content.text))
+        .bind(each(posts, |post| post.content.location.coord().x))
+        .bind(each(posts, |post| post.content.location.coord().y))
+        .bind(tags.iter().map(|tags| tags.instance_region_code.as_deref()).collect::<Vec<_>>())
+        .bind(
+            tags.iter().map(|tags| tags.local_area_id.map(|area| column(area.number()))).collect::<Vec<_>>(),
+        )
+        .fetch_all(&mut **link)
+        .await?;
+    let Versioned { revision, value: made } = versioned(rows, |row| Ok(row.post_id))?;
+    Ok((revision == places.revision).then(|| made.into_iter().collect()))
 }
 
 #[async_trait]
@@ -99,18 +91,14 @@ impl Write for PartnerPosts {
         post.post_id
     }
 
-    async fn write(&self, posts: &[PartnerReport]) -> Result<Vec<Result<Received, StoreError>>, StoreError> {
-        let receiving = async {
-            loop {
-                let mut link = self.connections.writer().await?;
-                let outcome = self.receive(&mut link, posts).await;
-                self.connections.wrote(&mut link).await;
-                if let Some(made) = link.end(outcome)? {
-                    return Ok(made);
-                }
+    async fn write(&self, link: &mut Link, posts: &[PartnerReport]) -> Result<Answers<Self>, StoreError> {
+        let mut places = self.places.any(link).await?;
+        let made = loop {
+            match receive(link, &places, posts).await? {
+                Some(made) => break made,
+                None => places = self.places.reload(link).await?,
             }
         };
-        let made: HashSet<i64> = self.connections.within(receiving).await?;
         let answer = |post: &PartnerReport| {
             if made.contains(&post.post_id) { Received::Created } else { Received::Existing }
         };

@@ -49,8 +49,9 @@ impl PlacesCache {
     pub(super) async fn reload(&self, link: &mut Link) -> Result<Arc<Versioned<Places>>, StoreError> {
         let places = Arc::new(read(link).await?);
         self.0.rcu(|known| match known {
-            // A replica that is behind must not undo what the primary has shown.
-            Some(known) if known.revision > places.revision => Some(Arc::clone(known)),
+            // A replica that is behind must not undo what the primary has shown; the primary itself may go back, when an
+            // older state of it is restored.
+            Some(known) if link.is_replica() && known.revision > places.revision => Some(Arc::clone(known)),
             _ => Some(Arc::clone(&places)),
         });
         Ok(places)

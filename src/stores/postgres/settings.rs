@@ -2,8 +2,10 @@ use std::time::Duration;
 
 use figment::Figment;
 use figment::providers::Serialized;
+use figment::value::Dict;
 use rocket_db_pools::{Config, Database};
 use serde::{Deserialize, Serialize};
+use sqlx::postgres::PgConnectOptions;
 
 use super::pool::{PostgresPool, Primary, Replica};
 use crate::duration;
@@ -27,47 +29,57 @@ impl Default for Settings {
     }
 }
 
-/// The databases the configuration names, as Rocket's table `databases` has them.
+/// The databases the configuration names: Rocket's tables `databases.siaga` and, where there is one,
+/// `databases.siaga_read`.
 #[derive(Debug)]
 pub(super) struct Databases {
-    pub(super) primary: PostgresPool,
-    pub(super) replica: Option<PostgresPool>,
+    primary: Config,
+    replica: Option<Config>,
 }
 
 impl Databases {
-    /// Reads `databases.siaga` and, where there is one, `databases.siaga_read`. Connects to neither.
-    pub(super) fn read(figment: &Figment, timeout: Duration) -> Result<Self, OpenError> {
-        let primary = pool::<Primary>(figment, timeout)?;
-        let primary =
-            primary.ok_or("databases.siaga.url: missing; the postgres store needs it (or DATABASE_URL)")?;
-        Ok(Self { primary, replica: pool::<Replica>(figment, timeout)? })
+    pub(super) fn read(figment: &Figment) -> Result<Self, OpenError> {
+        let primary = table(figment, Primary::NAME)?;
+        let missing = "databases.siaga.url: missing; the postgres store needs it (or DATABASE_URL)";
+        Ok(Self { primary: primary.ok_or(missing)?, replica: table(figment, Replica::NAME)? })
+    }
+
+    /// The database that is written to. Connects when it is first asked for a connection.
+    pub(super) fn primary(&self, timeout: Duration) -> Result<PostgresPool, OpenError> {
+        Ok(PostgresPool::new(&self.primary, Primary::NAME, timeout)?)
+    }
+
+    /// The database that is read from, if there is one.
+    pub(super) fn replica(&self, timeout: Duration) -> Result<Option<PostgresPool>, OpenError> {
+        let pool = self.replica.as_ref().map(|replica| PostgresPool::new(replica, Replica::NAME, timeout));
+        Ok(pool.transpose()?)
     }
 }
 
-fn pool<D: Database<Pool = PostgresPool>>(
-    figment: &Figment,
-    timeout: Duration,
-) -> Result<Option<PostgresPool>, OpenError> {
-    let key = format!("databases.{}", D::NAME);
-    if !figment.contains(&key) {
-        return Ok(None);
+/// The keys of a table; those for other kinds of databases are none.
+const KEYS: [&str; 5] = ["url", "min_connections", "max_connections", "connect_timeout", "idle_timeout"];
+
+/// Reads and checks a table. No error shows a value: an address holds a password.
+fn table(figment: &Figment, name: &str) -> Result<Option<Config>, OpenError> {
+    let path = format!("databases.{name}");
+    let Ok(table) = figment.extract_inner::<Dict>(&path) else { return Ok(None) };
+    if let Some(unknown) = table.keys().find(|key| !KEYS.contains(&key.as_str())) {
+        return Err(format!("{path}.{unknown}: unknown key; allowed are {}", KEYS.join(", ")).into());
     }
     let workers = figment.extract_inner(rocket::Config::WORKERS).unwrap_or(rocket::Config::default().workers);
     // As a fairing of the crate that defines the table fills it.
-    let table = figment
-        .focus(&key)
+    let filled = figment
+        .focus(&path)
         .join(Serialized::default("max_connections", workers * 4))
         .join(Serialized::default("connect_timeout", 5));
-    let config: Config = table.extract().map_err(|error| {
-        // Its own text could show the address with its password.
-        let path = error.path.last().map_or_else(String::new, |name| format!(".{name}"));
-        format!("{key}{path}: must be as README.md shows it")
+    let config: Config = filled.extract().map_err(|error| match error.path.last() {
+        Some(key) => format!("{path}.{key}: must be a number"),
+        None => format!("{path}.url: missing"),
     })?;
-    // The error's own text could show the address with its password.
-    let wrong =
-        || format!("{key}.url: must be the address of a database, postgres://user:password@host/name");
-    if !["postgres://", "postgresql://"].iter().any(|scheme| config.url.starts_with(scheme)) {
-        return Err(wrong().into());
+    let is_postgres = ["postgres://", "postgresql://"].iter().any(|scheme| config.url.starts_with(scheme));
+    if !is_postgres || config.url.parse::<PgConnectOptions>().is_err() {
+        let allowed = "must be the address of a database, postgres://user:password@host/name";
+        return Err(format!("{path}.url: {allowed}").into());
     }
-    PostgresPool::new(&config, D::NAME, timeout).map(Some).map_err(|_| wrong().into())
+    Ok(Some(config))
 }
