@@ -84,7 +84,10 @@ fn a_wrong_key_stops_with_its_path_and_what_is_allowed() {
         ),
         ("SIAGA_FORMATS__ENABLED", "[\"kml\"]", "siaga.formats.enabled: ", "one of [topojson, geojson, cap]"),
         ("SIAGA_FORMATS__DEFAULT", "kml", "siaga.formats.default ", "enabled [topojson, geojson, cap]"),
-        ("SIAGA_STORE", "oracle", "siaga.store ", "one of [memory]"),
+        ("SIAGA_STORE", "oracle", "siaga.store ", "one of [memory, postgres]"),
+        ("SIAGA_STORE", "postgres", "databases.siaga.url: ", "DATABASE_URL"),
+        ("SIAGA_POSTGRES__MIGRATE", "perhaps", "siaga.postgres.migrate: ", "bool"),
+        ("SIAGA_POSTGRES__WAIT", "soon", "siaga.postgres.wait: ", "such as 10s"),
         ("SIAGA_BASE_URL", "example.org", "siaga.base_url: ", "https://example.org/v1"),
         ("SIAGA_TIME_ZONE", "Asia/Batavia", "siaga.time_zone: ", "timezone"),
         ("SIAGA_LIMITS__BODY", "big", "siaga.limits.body: ", "byte unit"),
@@ -211,4 +214,12 @@ fn texts_that_look_like_numbers_stay_texts() {
     let config: toml::Table = out(&siaga(&["check"], &variables)).parse().unwrap();
     assert_eq!(config["default"]["siaga"]["dataset"].as_str(), Some("2024"));
     assert_eq!(config["default"]["siaga"]["auth"]["jwt"]["issuer"].as_str(), Some("7"));
+}
+
+#[test]
+fn a_store_that_keeps_nothing_has_nothing_to_look_after() {
+    for command in [&["migrate"][..], &["import", "."], &["export", "."]] {
+        let error = refusal(&siaga(command, &[]));
+        assert!(error.starts_with("siaga: siaga.store is \"memory\", which keeps nothing"), "{error}");
+    }
 }
