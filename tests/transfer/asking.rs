@@ -1,0 +1,54 @@
+//! What is asked of a store, in short.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use siaga::conformance::fixture::now;
+use siaga::conformance::fixture::{content, id, place, state};
+use siaga::model::intake::PartnerReport;
+use siaga::model::{Actor, AreaSelector, CardId, DisasterType, Period, Report, Timestamp};
+use siaga::stores::{FloodQuery, HistoryQuery, SetFloodState, Store, StoreError};
+
+use crate::operator::Operator;
+
+/// Some milliseconds before now.
+pub(crate) fn before(milliseconds: u64) -> Timestamp {
+    now().before(Duration::from_millis(milliseconds))
+}
+
+pub(crate) fn order(area: u64, code: Option<u64>) -> SetFloodState {
+    let by = Actor { subject: "test".to_owned(), username: None };
+    SetFloodState { area: id(area), state: code.map(state), by }
+}
+
+pub(crate) fn post(post_id: i64, x: f64, y: f64) -> PartnerReport {
+    PartnerReport { post_id, content: content(DisasterType::Flood, 0, place(x, y)) }
+}
+
+pub(crate) fn card_id(text: &str) -> CardId {
+    text.parse().unwrap()
+}
+
+pub(crate) async fn receive(store: &dyn Store, card: &str) -> Result<Arc<Report>, StoreError> {
+    store.receive_card_report(&card_id(card), content(DisasterType::Flood, 0, place(0.5, 0.5))).await
+}
+
+/// Areas and the codes of their states.
+pub(crate) async fn standing(store: &dyn Store) -> Vec<(u64, u8)> {
+    let states = store.flood_states(&FloodQuery::default()).await.unwrap().value;
+    states.iter().map(|record| (record.area_id.number(), record.state.code())).collect()
+}
+
+/// Areas and the codes of their highest states between two moments.
+pub(crate) async fn highest(store: &dyn Store, start: &str, end: &str) -> Vec<(u64, u8)> {
+    let moment = |text| Timestamp::parse(text).unwrap();
+    let period = Period::new(moment(start), moment(end), Duration::MAX).unwrap();
+    let query = HistoryQuery { selector: AreaSelector::default(), period };
+    let archive = store.flood_archive(&query).await.unwrap().value;
+    archive.iter().map(|record| (record.area_id.number(), record.max_state.code())).collect()
+}
+
+pub(crate) async fn keys(operator: &Operator) -> Vec<i64> {
+    let keys: Vec<(i64,)> = operator.rows("SELECT pkey FROM reports ORDER BY pkey").await;
+    keys.into_iter().map(|(key,)| key).collect()
+}

@@ -1,0 +1,92 @@
+//! Areas and the log of their states.
+
+use siaga::conformance::block_on;
+use siaga::conformance::fixture::{self, id, now, state};
+use siaga::datasets::Dataset;
+use siaga::model::FloodState;
+
+use crate::asking::{highest, order, standing};
+use crate::database::Database;
+use crate::folders::{contents, saved, states};
+use crate::operator::Operator;
+
+#[test]
+fn what_is_imported_is_exported_as_the_same_bytes_and_imported_again_changes_nothing() {
+    block_on(async {
+        for dataset in [fixture::dataset(), Dataset::load("demo", now()).unwrap()] {
+            let folder = saved(dataset);
+            let operator = Operator::of(Database::empty().await);
+            operator.import(folder.path()).await.unwrap();
+            let first = operator.everything().await;
+            for (file, content) in contents(folder.path()) {
+                assert!(first.files[file] == content, "{file} differs");
+            }
+            operator.import(folder.path()).await.unwrap();
+            assert!(operator.everything().await == first, "an import of the same");
+            operator.import(operator.export().await.path()).await.unwrap();
+            assert!(operator.everything().await == first, "an import of what was exported");
+        }
+    });
+}
+
+#[test]
+fn a_log_alone_names_the_areas_of_the_store() {
+    block_on(async {
+        let operator = Operator::with_fixture().await;
+        let store = operator.store().await;
+        let unknown = states("2,3,2016-12-19T16:00:00Z,,\n99,1,2016-12-19T16:00:00Z,,\n");
+        let error = operator.import_files(&[unknown]).await.unwrap_err();
+        assert_eq!(error, "flood_states.csv, line 3: area_id 99 is no known area");
+        assert_eq!(standing(&*store).await, [(5, 2), (30, 3)], "nothing changed");
+        let known = states("2,3,2016-12-19T16:00:00Z,,\n30,,2016-12-19T16:00:01Z,,\n");
+        operator.import_files(&[known]).await.unwrap();
+        assert_eq!(standing(&*store).await, [(2, 3), (5, 2)]);
+        let after_now = operator.import_files(&[states("2,3,2016-12-19T16:08:53Z,,\n")]).await.unwrap_err();
+        assert!(
+            after_now.starts_with("flood_states.csv, line 2: changed_at must not be after now"),
+            "{after_now}"
+        );
+    });
+}
+
+#[test]
+fn an_imported_log_is_merged_with_what_is_live() {
+    block_on(async {
+        let operator = Operator::with_fixture().await;
+        let store = operator.store().await;
+        store.set_flood_state(order(1, Some(4))).await.unwrap();
+        store.set_flood_state(order(30, None)).await.unwrap();
+        let log =
+            states("1,3,2016-12-16T00:00:00Z,,\n30,4,2016-12-16T01:00:00Z,,\n2,1,2016-12-17T00:00:00Z,,\n");
+        operator.import_files(&[log]).await.unwrap();
+        assert_eq!(standing(&*store).await, [(1, 4), (2, 1), (5, 2)], "the newest stands");
+        let past = highest(&*store, "2016-12-16T02:00:00Z", "2016-12-16T03:00:00Z").await;
+        assert_eq!(past, [(1, 3), (5, 4), (30, 4)]);
+        let log = store.flood_log(id(1)).await.unwrap();
+        let codes: Vec<_> = log.iter().map(|change| change.state.map(FloodState::code)).collect();
+        assert_eq!(codes, [Some(2), None, Some(3), Some(4)]);
+        assert!(log.is_sorted_by_key(|change| change.at));
+    });
+}
+
+#[test]
+fn a_corrected_entry_replaces_the_one_of_its_moment() {
+    block_on(async {
+        let operator = Operator::with_fixture().await;
+        let store = operator.store().await;
+        let older = states("5,,2016-12-14T09:00:35Z,bpbd,import\n");
+        operator.import_files(&[older]).await.unwrap();
+        assert_eq!(standing(&*store).await, [(5, 2), (30, 3)], "a newer one stands");
+        let then = highest(&*store, "2016-12-14T10:00:00Z", "2016-12-14T11:00:00Z").await;
+        assert_eq!(then, [(1, 2), (30, 3)]);
+        // Of two rows of one moment the last counts.
+        let newest = states("5,1,2016-12-19T13:41:35Z,,\n5,4,2016-12-19T13:41:35Z,bpbd,corrected\n");
+        operator.import_files(&[newest]).await.unwrap();
+        assert_eq!(standing(&*store).await, [(5, 4), (30, 3)]);
+        let last = store.flood_log(id(5)).await.unwrap().pop().unwrap();
+        assert_eq!((last.state, last.by.subject.as_str()), (Some(state(4)), "corrected"));
+        operator.import_files(&[states("5,,2016-12-19T13:41:35Z,,\n")]).await.unwrap();
+        assert_eq!(standing(&*store).await, [(30, 3)], "a clearing");
+        assert_eq!(operator.count("SELECT count(*) FROM flood_changes").await, 6);
+    });
+}

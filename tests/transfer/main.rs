@@ -1,0 +1,14 @@
+//! Data sets in and out of a database: what is exported was imported, and what cannot be imported changes nothing.
+
+#[path = "../common/postgres.rs"]
+mod database;
+
+mod asking;
+mod folders;
+mod operator;
+
+mod faults;
+mod history;
+mod intake;
+mod live;
+mod program;
