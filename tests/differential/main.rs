@@ -3,279 +3,35 @@
 use std::collections::HashMap;
 use std::fmt::Debug;
 use std::sync::Arc;
-use std::time::Duration;
 
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
-use serde_json::value::{RawValue, to_raw_value};
+use serde_json::value::RawValue;
 use siaga::conformance::block_on;
-use siaga::conformance::fixture::{self, now, place};
+use siaga::conformance::fixture::{self, now};
 use siaga::datasets::{Dataset, FolderWriter};
 use siaga::model::intake::{GaugeReadings, PartnerReport};
 use siaga::model::{
-    Actor, AlertLevel, AreaSelector, CARD_SOURCE, Card, CardHolder, CardId, Clock, DisasterType, FloodState,
-    InfrastructureKind, Layer, ManualClock, Observation, Period, Position, Report, ReportContent, ReportKey,
-    Timestamp,
+    AlertLevel, CARD_SOURCE, Card, CardHolder, CardId, Clock, Layer, ManualClock, Observation, Report,
+    ReportKey, Timestamp,
 };
 use siaga::stores::memory::MemoryStore;
 use siaga::stores::postgres::OpenPostgres;
 use siaga::stores::{
-    FloodQuery, GaugeQuery, HistoryQuery, InfrastructureQuery, OpenStore, ReportQuery, Resource, Revision,
-    SetFloodState, Store, StoreError, StoreSettings, Versioned, Window,
+    GaugeQuery, HistoryQuery, InfrastructureQuery, OpenStore, ReportQuery, Resource, Revision, Store,
+    StoreError, StoreSettings, Versioned,
 };
 
-#[path = "common/postgres.rs"]
+#[path = "../common/postgres.rs"]
 mod database;
 
+mod operations;
+
 use database::Database;
+use operations::{CardChoice, Holder, Operation, Sent, moved, operation, position};
 
 const RESOURCES: [Resource; 5] =
     [Resource::Floods, Resource::Reports, Resource::Gauges, Resource::Infrastructure, Resource::Boundaries];
-
-/// Something that is done to both stores.
-#[derive(Clone, Debug)]
-enum Operation {
-    /// Moves the clock by seconds and milliseconds, forwards or back.
-    Tick(i64),
-    Set(SetFloodState),
-    CreateCard(Holder),
-    Card(CardChoice),
-    ReceiveCard(CardChoice, Content),
-    ReceivePost(i64, Content),
-    StoreGauge(Sent),
-    Floods(FloodQuery),
-    FloodStates(FloodQuery),
-    FloodArchive(AreaSelector, Span),
-    FloodSeries(AreaSelector, Span),
-    FloodLog(u64),
-    Reports(AreaSelector, Option<DisasterType>, Time),
-    ReportSummary(AreaSelector, Option<DisasterType>, Time),
-    ReportSeries(AreaSelector, DisasterType, Span),
-    Report(u64),
-    Gauges(AreaSelector, Time),
-    Infrastructure(AreaSelector, Option<InfrastructureKind>),
-    Boundaries(Option<&'static str>),
-}
-
-/// Which card is meant.
-#[derive(Clone, Debug)]
-enum CardChoice {
-    /// One of the fixture, or of none.
-    Named(&'static str),
-    /// One of those made, counted round.
-    Made(usize),
-}
-
-/// For whom a card is made.
-#[derive(Clone, Debug)]
-struct Holder {
-    username: &'static str,
-    data: Option<&'static str>,
-}
-
-/// What a report says; its time is that of the clock and some milliseconds.
-#[derive(Clone, Debug)]
-struct Content {
-    after: i64,
-    disaster: DisasterType,
-    text: &'static str,
-    data: bool,
-    place: (f64, f64),
-}
-
-/// A gauge and its readings, with times counted in seconds from [`now`].
-#[derive(Clone, Debug)]
-struct Sent {
-    gauge: &'static str,
-    name: &'static str,
-    place: (f64, f64),
-    readings: Vec<(i64, f64, u64)>,
-}
-
-/// A period: its start, in milliseconds from [`now`], and its length.
-#[derive(Clone, Copy, Debug)]
-struct Span(i64, u64);
-
-/// A window of time.
-#[derive(Clone, Copy, Debug)]
-enum Time {
-    Last(u64),
-    Within(Span),
-}
-
-/// A moment as many milliseconds from another.
-fn moved(moment: Timestamp, by: i64) -> Timestamp {
-    let duration = Duration::from_millis(by.unsigned_abs());
-    if by < 0 { moment.before(duration) } else { moment.after(duration) }
-}
-
-impl Span {
-    fn period(self) -> Period {
-        let start = moved(now(), self.0);
-        Period::new(start, start.after(Duration::from_millis(self.1)), Duration::MAX).unwrap()
-    }
-}
-
-impl Time {
-    fn window(self) -> Window {
-        match self {
-            Self::Last(milliseconds) => Window::Last(Duration::from_millis(milliseconds)),
-            Self::Within(span) => Window::Within(span.period()),
-        }
-    }
-}
-
-impl Content {
-    fn at(&self, now: Timestamp, source: &str) -> ReportContent {
-        let data =
-            self.data.then(|| to_raw_value(&serde_json::json!({ "b": 1.50, "a": [null, "☔"] })).unwrap());
-        ReportContent {
-            created_at: moved(now, self.after),
-            source: source.into(),
-            url: self.data.then(|| "card".into()),
-            image_url: (!self.data).then(|| "http://example.org/1.jpg".into()),
-            disaster_type: self.disaster,
-            report_data: data,
-            title: self.text.into(),
-            text: self.text.into(),
-            location: position(self.place),
-        }
-    }
-}
-
-fn position((x, y): (f64, f64)) -> Position {
-    place(x, y)
-}
-
-fn milliseconds() -> impl Strategy<Value = i64> {
-    const HOUR: i64 = 3_600_000;
-    prop_oneof![
-        2 => Just(0),
-        3 => -3_i64..=3,
-        3 => -2 * HOUR..=2 * HOUR,
-        2 => (-2_i64..=2).prop_map(|hours| hours * HOUR),
-        1 => -200 * HOUR..=30 * HOUR,
-    ]
-}
-
-/// Steps of the clock: mostly forwards, sometimes back; between them it stands still.
-fn tick() -> impl Strategy<Value = i64> {
-    prop_oneof![4 => 1..=5_i64, 3 => 1_000..=3_600_000_i64, 1 => -5..=-1_i64, 1 => -3_600_000..=-1_000_i64]
-}
-
-fn span() -> impl Strategy<Value = Span> {
-    let length = prop_oneof![1 => Just(0), 3 => 0..=7_200_000_u64, 2 => 0..=1_000_000_000_u64];
-    (milliseconds(), length).prop_map(|(start, length)| Span(start, length))
-}
-
-fn time() -> impl Strategy<Value = Time> {
-    let last = prop_oneof![Just(0), Just(3_600_000), 0..=600_000_000_u64];
-    prop_oneof![last.prop_map(Time::Last), span().prop_map(Time::Within)]
-}
-
-fn selector() -> impl Strategy<Value = AreaSelector> {
-    let city = prop::option::of(prop::sample::select(vec!["jbd", "bdg", "sby", "ID-JK", "ID-JB"]));
-    let region = prop::option::of(prop::sample::select(vec!["ID-JK", "ID-JB", "ID-JT"]));
-    (city, region).prop_map(|(city, region)| AreaSelector {
-        city: city.map(str::to_owned),
-        region: region.map(str::to_owned),
-    })
-}
-
-fn area() -> impl Strategy<Value = u64> {
-    prop_oneof![8 => prop::sample::select(vec![1, 2, 5, 10, 30]), 1 => Just(7)]
-}
-
-fn code() -> impl Strategy<Value = Option<FloodState>> {
-    prop::option::weighted(0.7, prop::sample::select(FloodState::ALL.to_vec()))
-}
-
-fn floods() -> impl Strategy<Value = FloodQuery> {
-    (selector(), code()).prop_map(|(selector, minimum_state)| FloodQuery { selector, minimum_state })
-}
-
-fn disaster() -> impl Strategy<Value = DisasterType> {
-    prop_oneof![Just(DisasterType::Flood), prop::sample::select(DisasterType::ALL.to_vec())]
-}
-
-fn spot() -> impl Strategy<Value = (f64, f64)> {
-    prop_oneof![
-        // Inside areas, and on borders and corners of them.
-        4 => (0..=10_i32, 0..=10_i32).prop_map(|(x, y)| (f64::from(x) / 2.0, f64::from(y) / 2.0)),
-        1 => (-5.0..20.0, -5.0..10.0),
-        1 => Just((50.0, 50.0)),
-    ]
-}
-
-fn content() -> impl Strategy<Value = Content> {
-    let text = prop::sample::select(vec!["", "Air \"setinggi\" lutut\n☔", " blanks \t", "\\N\\.'{}"]);
-    (milliseconds(), disaster(), text, any::<bool>(), spot())
-        .prop_map(|(after, disaster, text, data, place)| Content { after, disaster, text, data, place })
-}
-
-fn card() -> impl Strategy<Value = CardChoice> {
-    let named = prop::sample::select(vec!["fresh-card", "used-card", "Fresh-card", "no-such-card"]);
-    prop_oneof![1 => named.prop_map(CardChoice::Named), 2 => (0..6_usize).prop_map(CardChoice::Made)]
-}
-
-fn sent() -> impl Strategy<Value = Sent> {
-    let gauge = prop::sample::select(vec!["TMA00001", "TMA00002", "tma1", "TMA 4 ☔"]);
-    let name = prop::sample::select(vec!["Bendung Katulampa", "Pos"]);
-    let known = prop::sample::select(vec![(0.0, 1.0), (7.0, 1.0), (3.5, 0.5), (50.0, 50.0)]);
-    let seconds = prop_oneof![-6_i64..=1, -10_000_i64..=10_000];
-    let level = prop_oneof![prop::sample::select(vec![0.0, -165.0, 30.0, 40.5, 1e-300]), -1e6..1e6];
-    let readings = prop::collection::vec((seconds, level, 1..=4_u64), 0..5);
-    (gauge, name, known, readings).prop_map(|(gauge, name, place, readings)| Sent {
-        gauge,
-        name,
-        place,
-        readings,
-    })
-}
-
-fn operation() -> impl Strategy<Value = Operation> {
-    let by = prop::option::of(prop::sample::select(vec!["bpbd", "Ibu O'Neil"]));
-    let order = (area(), code(), by).prop_map(|(area, state, username)| SetFloodState {
-        area: fixture::id(area),
-        state,
-        by: Actor { subject: "test".to_owned(), username: username.map(str::to_owned) },
-    });
-    let data = prop::option::of(prop::sample::select(vec!["{}", "{\"b\": 1.0,\"a\":null, \"b\":2}"]));
-    let holder = (prop::sample::select(vec!["", "Ibu O'Neil"]), data);
-    let holder = holder.prop_map(|(username, data)| Holder { username, data });
-    let kind = prop::sample::select(vec![
-        InfrastructureKind::Floodgates,
-        InfrastructureKind::Pumps,
-        InfrastructureKind::Waterways,
-    ]);
-    let asked = || (selector(), prop::option::of(disaster()), time());
-    let writes = prop_oneof![
-        5 => tick().prop_map(Operation::Tick),
-        8 => order.prop_map(Operation::Set),
-        3 => holder.prop_map(Operation::CreateCard),
-        5 => (card(), content()).prop_map(|(card, content)| Operation::ReceiveCard(card, content)),
-        4 => (0..8_i64, content()).prop_map(|(post, content)| Operation::ReceivePost(post, content)),
-        4 => sent().prop_map(Operation::StoreGauge),
-    ];
-    let reads = prop_oneof![
-        1 => card().prop_map(Operation::Card),
-        2 => floods().prop_map(Operation::Floods),
-        2 => floods().prop_map(Operation::FloodStates),
-        3 => (selector(), span()).prop_map(|(selector, span)| Operation::FloodArchive(selector, span)),
-        3 => (selector(), span()).prop_map(|(selector, span)| Operation::FloodSeries(selector, span)),
-        1 => area().prop_map(Operation::FloodLog),
-        3 => asked().prop_map(|(selector, disaster, time)| Operation::Reports(selector, disaster, time)),
-        2 => asked().prop_map(|(selector, disaster, time)| Operation::ReportSummary(selector, disaster, time)),
-        2 => (selector(), disaster(), span())
-            .prop_map(|(selector, disaster, span)| Operation::ReportSeries(selector, disaster, span)),
-        1 => (1..20_u64).prop_map(Operation::Report),
-        2 => (selector(), time()).prop_map(|(selector, time)| Operation::Gauges(selector, time)),
-        1 => (selector(), prop::option::of(kind))
-            .prop_map(|(selector, kind)| Operation::Infrastructure(selector, kind)),
-        1 => prop::option::of(prop::sample::select(vec!["ID-JK", "ID-JB", "ID-JT"])).prop_map(Operation::Boundaries),
-    ];
-    prop_oneof![writes, reads]
-}
 
 /// What one of the stores knows by other names than the other: the cards it has made.
 struct Side {
