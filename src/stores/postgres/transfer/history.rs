@@ -92,7 +92,8 @@ pub(super) fn gauges(import: &mut Import<'_>, map: &Map) -> Result<(), ImportErr
                     .bind(column(&rows, |(_, reading)| &*reading.label)),
             )
         },
-    )
+    )?;
+    Ok(())
 }
 
 pub(super) fn flood_states(import: &mut Import<'_>, map: &Map) -> Result<(), ImportError> {
@@ -110,7 +111,8 @@ pub(super) fn flood_states(import: &mut Import<'_>, map: &Map) -> Result<(), Imp
                     .bind(column(&rows, |change| change.by.username.as_deref())),
             )
         },
-    )
+    )?;
+    Ok(())
 }
 
 /// Brings the states up to the log.

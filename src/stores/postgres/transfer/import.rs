@@ -82,18 +82,22 @@ impl Import<'_> {
         Ok(Map { areas, locator })
     }
 
-    /// Gives the rows of a file to the database, a batch at a time.
+    /// Gives the rows of a file to the database, a batch at a time; answers whether there were any.
     pub(super) fn fill<T>(
         &mut self,
         read: impl FnOnce(&mut dyn FnMut(Row<T>) -> Result<(), ImportError>) -> Result<(), ImportError>,
         mut insert: impl FnMut(&mut Self, Vec<Row<T>>) -> Result<(), ImportError>,
-    ) -> Result<(), ImportError> {
-        let mut rows = Vec::new();
+    ) -> Result<bool, ImportError> {
+        let (mut rows, mut any) = (Vec::new(), false);
         read(&mut |row| {
             rows.push(row);
+            any = true;
             if rows.len() < BATCH { Ok(()) } else { insert(self, mem::take(&mut rows)) }
         })?;
-        insert(self, rows)
+        if !rows.is_empty() {
+            insert(self, rows)?;
+        }
+        Ok(any)
     }
 
     pub(super) fn execute(&mut self, query: Query<'_, Postgres, PgArguments>) -> Result<(), ImportError> {

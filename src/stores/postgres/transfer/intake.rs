@@ -128,7 +128,7 @@ const NOT_POSTED: &str = "
 pub(super) fn reports(import: &mut Import<'_>, map: &Map) -> Result<(), ImportError> {
     let folder = import.folder;
     import.execute(sqlx::query(INCOMING))?;
-    import.fill(
+    let any = import.fill(
         |each| folder.reports(&map.locator, each),
         |import, rows: Vec<Row<ReportRow>>| {
             import.execute(
@@ -152,6 +152,9 @@ pub(super) fn reports(import: &mut Import<'_>, map: &Map) -> Result<(), ImportEr
             )
         },
     )?;
+    if !any {
+        return Ok(());
+    }
     import.execute(sqlx::query("ANALYZE incoming_reports"))?;
     import.execute(sqlx::query(LOCK))?;
     import.refuse(FolderFile::Reports, sqlx::query(OTHER_REPORTS))?;
@@ -164,6 +167,7 @@ pub(super) fn cards(import: &mut Import<'_>) -> Result<(), ImportError> {
     import.fill(
         |each| folder.cards(each),
         |import, rows: Vec<Row<Card>>| {
+            import.execute(sqlx::query(LOCK))?;
             let ids = column(&rows, |card| card.id.as_str());
             let keys = column(&rows, |card| card.pkey.cast_signed());
             let others = sqlx::query(OTHER_CARDS).bind(lines(&rows)).bind(ids.clone()).bind(keys.clone());
@@ -184,7 +188,8 @@ pub(super) fn cards(import: &mut Import<'_>) -> Result<(), ImportError> {
             import.execute(sqlx::query(RECEIVED).bind(ids.clone()).bind(keys.clone()))?;
             import.refuse(FolderFile::Cards, sqlx::query(NOT_RECEIVED).bind(lines).bind(ids).bind(keys))
         },
-    )
+    )?;
+    Ok(())
 }
 
 pub(super) fn partner_posts(import: &mut Import<'_>) -> Result<(), ImportError> {
@@ -200,7 +205,8 @@ pub(super) fn partner_posts(import: &mut Import<'_>) -> Result<(), ImportError> 
                 sqlx::query(NOT_POSTED).bind(lines(&rows)).bind(posts).bind(keys),
             )
         },
-    )
+    )?;
+    Ok(())
 }
 
 /// Has the keys of new reports and cards follow the imported ones. To be done when nothing can fail any more: it is not

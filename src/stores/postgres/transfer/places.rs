@@ -83,7 +83,8 @@ pub(super) fn areas_and_regions(import: &mut Import<'_>) -> Result<(), ImportErr
                     .bind(outlines?),
             )
         },
-    )
+    )?;
+    Ok(())
 }
 
 pub(super) fn infrastructure(import: &mut Import<'_>, map: &Map) -> Result<(), ImportError> {
