@@ -6,6 +6,7 @@ use figment::Figment;
 use rocket::futures::future::join;
 use rocket::tokio::time;
 use siaga::conformance::block_on;
+use siaga::stores::postgres::Primary;
 use sqlx::{Connection, Executor, PgConnection};
 
 use crate::postgres::Database;
@@ -131,5 +132,33 @@ fn a_schema_of_a_newer_or_another_service_is_refused() {
                 assert!(error.contains(says), "{error}");
             }
         }
+    });
+}
+
+/// A route of an agency's own, on the store's database.
+#[rocket::get("/own")]
+async fn own(mut database: rocket_db_pools::Connection<Primary>) -> String {
+    let areas: i64 =
+        sqlx::query_scalar("SELECT count(*) FROM areas").fetch_one(&mut **database).await.unwrap();
+    areas.to_string()
+}
+
+#[test]
+fn routes_of_ones_own_use_the_database_where_it_is_chosen_and_only_there() {
+    block_on(async {
+        let database = Database::with_fixture().await;
+        let mut service = built(figment(&database.url())).await.unwrap();
+        service.rocket = service.rocket.mount("/", rocket::routes![own]);
+        let server = Server::of(service).await;
+        let response = server.client.get("/own").dispatch().await;
+        assert_eq!(response.into_string().await.as_deref(), Some("5"));
+
+        let in_memory = figment(&database.url()).merge(("siaga.store", "memory"));
+        let rocket = built(in_memory).await.unwrap().rocket.mount("/", rocket::routes![own]);
+        let error = rocket.ignite().await.map(drop).unwrap_err();
+        assert!(
+            matches!(error.kind(), rocket::error::ErrorKind::SentinelAborts(_)),
+            "there is no database to use"
+        );
     });
 }
