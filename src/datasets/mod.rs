@@ -41,6 +41,9 @@ pub struct Dataset {
 pub enum DatasetError {
     /// The name is neither a generated data set nor a folder.
     #[error("siaga.dataset must be demo, empty or a folder, and {0:?} is no folder")]
+    Unknown(String),
+    /// The path is that of no folder.
+    #[error("{} is no folder", .0.display())]
     NoFolder(PathBuf),
     /// A file is there but cannot be read.
     #[error("{}: {source}", .path.display())]
@@ -76,7 +79,10 @@ impl Dataset {
         match name {
             "demo" => Ok(demo::dataset(now)),
             "empty" => Ok(Self::default()),
-            path => folder::dataset(&Folder::open(path)?, now),
+            path => {
+                let folder = Folder::open(path).map_err(|_| DatasetError::Unknown(path.to_owned()))?;
+                folder::dataset(&folder, now)
+            }
         }
     }
 

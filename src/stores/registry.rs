@@ -64,7 +64,7 @@ pub struct StoreSettings {
 pub struct OpenedStore {
     /// The store.
     pub store: Arc<dyn Store>,
-    /// Attached to the server: what routes of one's own can use beside the store, and what closes it at the end.
+    /// Attached to the server: what routes of one's own can use beside the store.
     pub fairing: Option<Arc<dyn Fairing>>,
     /// Resolves when the store finds that it cannot go on, which ends the service.
     pub failure: Option<BoxFuture<'static, OpenError>>,

@@ -3,14 +3,12 @@ use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use figment::Figment;
-use rocket::fairing::{Fairing, Info, Kind};
+use rocket::fairing::{AdHoc, Fairing};
 use rocket::futures::FutureExt;
 use rocket::futures::future::{self, BoxFuture};
 use rocket::tokio::sync::watch;
 use rocket::tokio::task::block_in_place;
 use rocket::tokio::{self, time};
-use rocket::{Build, Orbit, Rocket};
-use rocket_db_pools::Pool;
 use sqlx::PgConnection;
 
 use super::batch::Batches;
@@ -67,7 +65,7 @@ impl OpenStore for OpenPostgres {
             }
             Err(unprepared) => return Err(unprepared.into_error(&primary)),
         };
-        let attached = Attached { primary: primary.clone(), replica: replica.clone() };
+        let attached = attached(primary.clone(), replica.clone());
         let store = assemble(primary, replica, is_ready, settings);
         Ok(OpenedStore { store: Arc::new(store), fairing: Some(Arc::new(attached)), failure })
     }
@@ -195,30 +193,16 @@ fn await_database(
     failure.boxed()
 }
 
-/// Gives routes of one's own the pools, and closes them at the end.
-struct Attached {
-    primary: PostgresPool,
-    replica: Option<PostgresPool>,
-}
-
-#[async_trait]
-impl Fairing for Attached {
-    fn info(&self) -> Info {
-        Info { name: "Postgres", kind: Kind::Ignite | Kind::Shutdown }
-    }
-
-    async fn on_ignite(&self, rocket: Rocket<Build>) -> rocket::fairing::Result {
-        let rocket = rocket.manage(Primary::from(self.primary.clone()));
-        Ok(match &self.replica {
-            Some(replica) => rocket.manage(Replica::from(replica.clone())),
-            None => rocket,
+/// Gives routes of one's own the pools. They are closed with the store, not when the server is told to stop: requests that
+/// are under way then still need them.
+fn attached(primary: PostgresPool, replica: Option<PostgresPool>) -> impl Fairing {
+    AdHoc::on_ignite("Postgres", |rocket| {
+        Box::pin(async move {
+            let rocket = rocket.manage(Primary::from(primary));
+            match replica {
+                Some(replica) => rocket.manage(Replica::from(replica)),
+                None => rocket,
+            }
         })
-    }
-
-    async fn on_shutdown(&self, _: &Rocket<Orbit>) {
-        self.primary.close().await;
-        if let Some(replica) = &self.replica {
-            replica.close().await;
-        }
-    }
+    })
 }
