@@ -24,7 +24,7 @@ SELECT resource, sum(changes)::bigint AS revision FROM revisions GROUP BY resour
 -- Counts one change of each resource named in the trigger's arguments, unless no row changed.
 -- A session says with `SET siaga.shard` which shard it adds to.
 -- Whoever may change a table need not be allowed to change the counts.
-CREATE FUNCTION count_change() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $$
+CREATE FUNCTION count_change() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS $$
 DECLARE
     of_session text := nullif(current_setting('siaga.shard', true), '');
 BEGIN
@@ -39,6 +39,14 @@ BEGIN
     RETURN NULL;
 END
 $$;
+
+-- It runs with the rights of its owner: so it finds no table but those beside it, and nobody else makes a trigger of it.
+DO $$
+BEGIN
+    EXECUTE format('ALTER FUNCTION count_change() SET search_path = %I, pg_temp', current_schema());
+END
+$$;
+REVOKE EXECUTE ON FUNCTION count_change() FROM PUBLIC;
 
 -- Counts the changes of a table, whoever makes them, as changes of the resources named.
 CREATE PROCEDURE count_changes_of(counted regclass, VARIADIC resources text[]) LANGUAGE plpgsql AS $$

@@ -23,9 +23,10 @@ CREATE INDEX regions_outline ON regions USING gist (outline);
 CALL count_changes_of('regions', 'places', 'boundaries');
 
 -- A function, since PostGIS reads the type of a column's geometries off a constraint that names them.
-CREATE FUNCTION is_place_or_course(geometry) RETURNS boolean LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
-    SELECT GeometryType($1) IN ('POINT', 'LINESTRING')
-$$;
+CREATE FUNCTION is_place_or_course(geometry) RETURNS boolean LANGUAGE sql IMMUTABLE PARALLEL SAFE
+BEGIN ATOMIC
+    SELECT GeometryType($1) IN ('POINT', 'LINESTRING');
+END;
 
 CREATE TABLE infrastructure (
     -- The order in which things of one kind and name came.

@@ -46,6 +46,13 @@ impl Cluster {
         run(&["stop", text(&self.path), mode]);
     }
 
+    /// Adds a line to its configuration, for its next start.
+    pub(crate) fn configure(&self, line: &str) {
+        let path = self.path.join("data/postgresql.conf");
+        let settings = fs::read_to_string(&path).unwrap();
+        fs::write(&path, format!("{settings}{line}\n")).unwrap();
+    }
+
     /// The address of its database.
     pub(crate) fn url(&self) -> String {
         fs::read_to_string(self.path.join("address")).unwrap().trim().to_owned()

@@ -179,13 +179,6 @@ async fn check(cluster: &Cluster, noted: &Acknowledged) {
     .await
     .unwrap();
     assert_eq!(halves, 0, "areas whose state is not their newest log entry");
-    let uncounted: bool = sqlx::query_scalar(
-        "SELECT (SELECT count(*) FROM reports) < (SELECT revision FROM current_revisions WHERE resource = 'reports')",
-    )
-    .fetch_one(&mut connection)
-    .await
-    .unwrap();
-    assert!(!uncounted, "a revision without its change");
 }
 
 #[test]

@@ -111,3 +111,48 @@ fn a_statement_that_waits_for_a_lock_too_long_is_503() {
         assert_eq!(server.state(5).await, Some(4));
     });
 }
+
+#[test]
+fn links_that_lead_nowhere_without_a_word_are_left_for_new_ones_within_two_seconds() {
+    block_on(async {
+        let database = Database::with_fixture().await;
+        let proxy = Proxy::before(&database.url());
+        let server = Server::on(&proxy.through(&database.url())).await;
+        let going = Arc::new(AtomicBool::new(true));
+        let load = load(&server, &going);
+        time::sleep(Duration::from_millis(500)).await;
+        // As when the database has moved behind its address, or a firewall has forgotten them.
+        proxy.abandon();
+        let abandoned = Instant::now();
+        time::sleep(Duration::from_secs(2)).await;
+        for state in [1, 4] {
+            assert_eq!(server.set(5, state).await, 200, "{:?} later", abandoned.elapsed());
+            assert_eq!(server.state(5).await, Some(state));
+        }
+        going.store(false, Ordering::Relaxed);
+        for answers in join_all(load).await {
+            let (status, _) = *answers.unwrap().last().unwrap();
+            assert_eq!(status, 200);
+        }
+    });
+}
+
+#[test]
+fn one_locked_area_does_not_hold_up_the_others() {
+    use sqlx::{Connection, Executor, PgConnection};
+
+    block_on(async {
+        let database = Database::with_fixture().await;
+        let server = Server::on(&database.url()).await;
+        let mut other = PgConnection::connect(&database.url()).await.unwrap();
+        other.execute("BEGIN; SELECT FROM flood_states WHERE area_id = 5 FOR UPDATE").await.unwrap();
+        let orders = [5, 1, 5, 2, 5, 10].map(|area| {
+            let client = Arc::clone(&server.client);
+            let server = Server { client, store: Arc::clone(&server.store) };
+            async move { (area, server.set(area, 1).await) }
+        });
+        let statuses = join_all(orders).await;
+        assert!(statuses.iter().all(|&(area, status)| (status == 200) == (area != 5)), "{statuses:?}");
+        other.execute("ROLLBACK").await.unwrap();
+    });
+}

@@ -171,3 +171,40 @@ fn places_that_go_back_to_an_older_revision_are_read_anew() {
         assert!(server.get("/v1/floods").await.1.to_string().contains("RW 02"));
     });
 }
+
+#[test]
+fn a_role_that_may_edit_gains_nothing_by_the_counting() {
+    block_on(async {
+        let database = Database::with_fixture().await;
+        let mut owner = PgConnection::connect(&database.url()).await.unwrap();
+        // Roles are the cluster's: this one is of this database's test alone.
+        let before = counted(&mut owner).await;
+        let editor = format!("editor_of_{}", std::process::id());
+        let sql = |text: &str| sqlx::AssertSqlSafe(text.replace("EDITOR", &editor));
+        owner
+            .execute(sql("CREATE ROLE EDITOR; GRANT SELECT, UPDATE ON areas TO EDITOR; SET ROLE EDITOR"))
+            .await
+            .unwrap();
+        // A table of the editor's own, found before the counters, would be changed with their owner's rights.
+        owner
+            .execute(sql("CREATE TEMPORARY TABLE revisions (resource text, shard smallint, changes bigint);
+                 UPDATE areas SET area_name = 'RW 99' WHERE area_id = 2"))
+            .await
+            .unwrap();
+        let counting = "CREATE TEMPORARY TABLE bait (); CREATE TRIGGER trap AFTER TRUNCATE ON bait
+             EXECUTE FUNCTION public.count_change('places')";
+        let error = owner.execute(counting).await.unwrap_err().to_string();
+        assert!(error.contains("permission denied for function public.count_change"), "{error}");
+        owner.execute("RESET ROLE").await.unwrap();
+        assert_eq!(counted(&mut owner).await, before + 1, "the edit is counted where servers look");
+        owner.execute(sql("DROP OWNED BY EDITOR; DROP ROLE EDITOR")).await.unwrap();
+    });
+}
+
+/// How often the places have changed, by the counters.
+async fn counted(connection: &mut PgConnection) -> i64 {
+    sqlx::query_scalar("SELECT sum(changes)::bigint FROM public.revisions WHERE resource = 'places'")
+        .fetch_one(connection)
+        .await
+        .unwrap()
+}

@@ -25,6 +25,9 @@ struct State {
     is_cut: bool,
     /// The connections that are held up: those whose first bytes hold this text.
     stalled: Option<String>,
+    /// How many connections there were, and how many of the first are held up for good.
+    count: usize,
+    abandoned: usize,
     /// The ends of all connections, to be closed by a cut.
     ends: Vec<TcpStream>,
 }
@@ -73,6 +76,12 @@ impl Proxy {
         self.link.state.lock().unwrap().stalled = Some(text.to_owned());
     }
 
+    /// Holds up the connections there are for good, and passes on those that come.
+    pub(crate) fn abandon(&self) {
+        let mut state = self.link.state.lock().unwrap();
+        state.abandoned = state.count;
+    }
+
     /// Passes on again, what was held up first.
     pub(crate) fn restore(&self) {
         let mut state = self.link.state.lock().unwrap();
@@ -88,28 +97,30 @@ impl Link {
         let mut beginning = vec![0; 4096];
         let Ok(length) = client.read(&mut beginning) else { return };
         beginning.truncate(length);
-        {
+        let number = {
             let mut state = self.state.lock().unwrap();
             if state.is_cut {
                 return;
             }
+            state.count += 1;
             state.ends.extend([client.try_clone().unwrap(), server.try_clone().unwrap()]);
-        }
+            state.count
+        };
         let (mut answers, mut asker) = (server.try_clone().unwrap(), client.try_clone().unwrap());
         let name = String::from_utf8_lossy(&beginning).into_owned();
         thread::scope(|scope| {
-            scope.spawn(|| self.pass(&mut answers, &mut asker, &name));
-            self.wait(&name);
+            scope.spawn(|| self.pass(&mut answers, &mut asker, number, &name));
+            self.wait(number, &name);
             if server.write_all(&beginning).is_ok() {
-                self.pass(&mut client, &mut server, &name);
+                self.pass(&mut client, &mut server, number, &name);
             }
         });
     }
 
-    fn pass(&self, from: &mut TcpStream, to: &mut TcpStream, name: &str) {
+    fn pass(&self, from: &mut TcpStream, to: &mut TcpStream, number: usize, name: &str) {
         let mut bytes = [0; 16 * 1024];
         while let Ok(length @ 1..) = from.read(&mut bytes) {
-            self.wait(name);
+            self.wait(number, name);
             if to.write_all(&bytes[..length]).is_err() {
                 break;
             }
@@ -118,9 +129,12 @@ impl Link {
     }
 
     /// Waits while the connection of this beginning is held up.
-    fn wait(&self, name: &str) {
+    fn wait(&self, number: usize, name: &str) {
         let mut state = self.state.lock().unwrap();
-        while !state.is_cut && state.stalled.as_ref().is_some_and(|text| name.contains(text)) {
+        let is_stalled = |state: &State| {
+            number <= state.abandoned || state.stalled.as_ref().is_some_and(|text| name.contains(text))
+        };
+        while !state.is_cut && is_stalled(&state) {
             state = self.changed.wait(state).unwrap();
         }
     }

@@ -7,6 +7,7 @@ use siaga::conformance::fixture;
 
 use crate::database::Database;
 use crate::folders::{cards, contents, folder_of, saved};
+use crate::operator::Operator;
 
 /// Runs the program on a database.
 fn siaga(database: &Database, arguments: &[&str]) -> Output {
@@ -48,4 +49,22 @@ fn the_program_imports_and_exports_folders() {
     assert_eq!(error, format!("siaga: {}, line 2: report 99 is not the report of the card", path.display()));
     let error = refusal(&siaga(&database, &["import", "nowhere"]));
     assert_eq!(error, "siaga: nowhere is no folder");
+}
+
+/// Runs a program of the database's.
+fn postgres(program: &str, arguments: &[&str]) {
+    let output = Command::new(program).args(arguments).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+#[test]
+fn a_backup_is_restored_as_the_same() {
+    let (database, restored) = block_on(async { (Database::with_fixture().await, Database::empty().await) });
+    let folder = tempfile::tempdir().unwrap();
+    let dump = folder.path().join("dump");
+    let dump = dump.to_str().unwrap();
+    postgres("pg_dump", &["--format=custom", "--file", dump, &database.url()]);
+    postgres("pg_restore", &["--exit-on-error", "--dbname", &restored.url(), dump]);
+    let of = |database: Database| block_on(async { Operator::of(database).everything().await });
+    assert!(of(database) == of(restored), "the restored database has something else");
 }

@@ -9,7 +9,7 @@ use rocket::tokio;
 use rocket::tokio::sync::{mpsc, oneshot};
 
 use super::connections::Connections;
-use super::error::{backend, unavailable};
+use super::error::{backend, is_contention, unavailable};
 use super::link::Link;
 use crate::stores::StoreError;
 
@@ -48,7 +48,7 @@ impl<W: Write> Batches<W> {
     /// Starts the task; it ends when the batches are dropped.
     pub(super) fn start(writer: W, connections: Arc<Connections>) -> Self {
         let (sender, queue) = mpsc::channel(QUEUE);
-        tokio::spawn(Worker { writer, connections, held: None }.work(queue));
+        tokio::spawn(Worker { writer: Arc::new(writer), connections, held: None }.work(queue));
         Self(sender)
     }
 
@@ -62,7 +62,7 @@ impl<W: Write> Batches<W> {
 }
 
 struct Worker<W> {
-    writer: W,
+    writer: Arc<W>,
     connections: Arc<Connections>,
     /// The connection in use, as long as there is something to write.
     held: Option<Link>,
@@ -94,18 +94,17 @@ impl<W: Write> Worker<W> {
         let answer = |caller: Caller<W::Done>, answer| drop(caller.send(answer));
         match self.write(&jobs).await {
             Ok(answers) => callers.into_iter().zip(answers).for_each(|(caller, done)| answer(caller, done)),
-            Err(StoreError::Unavailable { source, .. }) => {
+            Err(StoreError::Unavailable { source, .. }) if !is_contention(&*source) => {
                 let reason = source.to_string();
                 for caller in callers {
                     answer(caller, Err(unavailable(reason.clone())));
                 }
             }
-            // One that the database does not take must not take the others with it.
+            // One that the database does not take, or that waits for a lock, must not hold up the others.
             Err(_) => {
-                for (job, caller) in jobs.chunks(1).zip(callers) {
-                    let alone = self.write(job).await;
-                    let none = || Err(backend("a job was not answered"));
-                    answer(caller, alone.and_then(|answers| answers.into_iter().next().unwrap_or_else(none)));
+                for (job, caller) in jobs.into_iter().zip(callers) {
+                    let (writer, connections) = (Arc::clone(&self.writer), Arc::clone(&self.connections));
+                    tokio::spawn(async move { answer(caller, alone(&*writer, &connections, job).await) });
                 }
             }
         }
@@ -128,6 +127,18 @@ impl<W: Write> Worker<W> {
         };
         connections.within(writing).await
     }
+}
+
+/// Writes one job by a connection of its own.
+async fn alone<W: Write>(writer: &W, connections: &Connections, job: W::Job) -> Result<W::Done, StoreError> {
+    let writing = async {
+        let mut link = connections.writer().await?;
+        let outcome = writer.write(&mut link, &[job]).await;
+        connections.wrote(&mut link).await;
+        let none = || Err(backend("a job was not answered"));
+        link.end(outcome)?.into_iter().next().unwrap_or_else(none)
+    };
+    connections.within(writing).await
 }
 
 /// Takes the first job on each thing.

@@ -126,7 +126,7 @@ impl CardStore for PostgresStore {
     }
 
     async fn card(&self, id: &CardId) -> Result<Arc<Card>, StoreError> {
-        let found = self.connections.read(sqlx::query_as(CARD).bind(id.as_str().to_owned())).await?;
+        let found = self.connections.read(|| sqlx::query_as(CARD).bind(id.as_str().to_owned())).await?;
         let row: CardRow = found.into_iter().next().ok_or_else(|| unknown(id))?;
         Ok(Arc::new(Card {
             pkey: row.pkey.cast_unsigned(),

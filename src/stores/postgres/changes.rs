@@ -14,6 +14,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use rocket::futures::FutureExt;
+use rocket::futures::future;
 use rocket::tokio::sync::{Notify, watch};
 use rocket::tokio::task::AbortHandle;
 use rocket::tokio::{self, select, time};
@@ -61,8 +62,9 @@ struct Own {
     /// Counts what this instance has written.
     written: AtomicU64,
     hint: Notify,
-    /// Whether the listener is without the database.
+    /// Whether the listener is without the database, and how often it has lost it.
     lost: AtomicBool,
+    losses: watch::Sender<u64>,
 }
 
 impl Announcer {
@@ -74,6 +76,14 @@ impl Announcer {
     /// Whether the database was away when the listener asked last.
     pub(super) fn database_is_lost(&self) -> bool {
         self.0.lost.load(Ordering::Relaxed)
+    }
+
+    /// Resolves when the database is lost that is there now.
+    pub(super) async fn loss(&self) {
+        let mut losses = self.0.losses.subscribe();
+        if losses.changed().await.is_err() {
+            future::pending::<()>().await;
+        }
     }
 
     fn written(&self) -> u64 {
@@ -139,6 +149,8 @@ impl Listener {
             };
             // Once for each outage, however often it is tried meanwhile.
             if !self.announcer.0.lost.swap(true, Ordering::Relaxed) {
+                self.pool.distrust();
+                self.announcer.0.losses.send_modify(|losses| *losses += 1);
                 tracing::warn!(error = &*error, "the database is lost");
             }
             time::sleep(RETRY).await;

@@ -3,8 +3,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use rocket::futures::FutureExt;
 use rocket::tokio::sync::watch;
-use rocket::tokio::time;
+use rocket::tokio::{select, time};
 use sqlx::postgres::{PgArguments, PgRow};
 use sqlx::query::QueryAs;
 use sqlx::{FromRow, Postgres};
@@ -45,13 +46,15 @@ struct Replica {
     unknown: AtomicU64,
     found: AtomicU64,
     replayed: AtomicU64,
+    /// How many connections had been made when `replayed` was asked for.
+    made: AtomicU64,
     /// Since when it has not been asked, since it gave no connection.
     away: Mutex<Option<Instant>>,
 }
 
 /// How long a call waits for a connection to a replica, and to the primary while that is lost.
 const SHORT: Duration = Duration::from_millis(250);
-/// For how long a replica that gave no connection is not asked again.
+/// For how long a replica that was lost is not asked again, and a call goes on after the primary was.
 const REST: Duration = Duration::from_secs(1);
 
 impl Connections {
@@ -68,19 +71,22 @@ impl Connections {
             unknown: AtomicU64::new(0),
             found: AtomicU64::new(0),
             replayed: AtomicU64::new(0),
+            made: AtomicU64::new(0),
             away: Mutex::new(None),
         });
         Self { primary, replica, timeout, ready, announcer }
     }
 
-    /// Does something within the time a call may take.
+    /// Does something within the time a call may take, and not for long after the database was lost meanwhile: what was
+    /// asked of a link that leads nowhere is answered by nobody.
     pub(super) async fn within<T>(
         &self,
         call: impl Future<Output = Result<T, StoreError>>,
     ) -> Result<T, StoreError> {
-        match time::timeout(self.timeout, call).await {
-            Ok(outcome) => outcome,
-            Err(elapsed) => Err(unavailable(elapsed)),
+        select! {
+            outcome = call => outcome,
+            () = time::sleep(self.timeout) => Err(unavailable("no answer in time")),
+            () = self.announcer.loss().then(|()| time::sleep(REST)) => Err(unavailable("the database was lost")),
         }
     }
 
@@ -101,21 +107,62 @@ impl Connections {
         self.ready()?;
         let acquiring = self.primary.acquire();
         if !self.announcer.database_is_lost() {
-            return Ok(Link::to_primary(acquiring.await?));
+            return Ok(Link::to_primary(acquiring.await.map_err(unavailable)?));
         }
         // Whoever comes now gets one of those that are left, or the first of those that come back, and is not kept.
         let acquired = time::timeout(SHORT, acquiring).await;
-        Ok(Link::to_primary(acquired.map_err(|_| unavailable("the database is lost"))??))
+        let acquired = acquired.map_err(|_| unavailable("the database is lost"))?;
+        Ok(Link::to_primary(acquired.map_err(unavailable)?))
     }
 
     /// Reads by one statement, which sees every change this instance has made.
-    pub(super) async fn read<T: Row>(&self, query: Query<T>) -> Result<Vec<T>, StoreError> {
+    pub(super) async fn read<T: Row>(&self, query: impl Fn() -> Query<T>) -> Result<Vec<T>, StoreError> {
         let reading = async {
-            let mut link = self.reader().await?;
+            loop {
+                let link = self.reader().await?;
+                if let Some(rows) = self.ask(link, query()).await? {
+                    return Ok(rows);
+                }
+            }
+        };
+        self.within(reading).await
+    }
+
+    /// Reads by one statement what the primary has.
+    pub(super) async fn read_primary<T: Row>(&self, query: Query<T>) -> Result<Vec<T>, StoreError> {
+        let reading = async {
+            let link = self.writer().await?;
+            Ok(self.ask(link, query).await?.unwrap_or_default())
+        };
+        self.within(reading).await
+    }
+
+    /// The rows of an answer; `None` when a replica was lost by it, and another is to be asked.
+    async fn ask<T: Row>(&self, mut link: Link, query: Query<T>) -> Result<Option<Vec<T>>, StoreError> {
+        let is_replica = link.is_replica();
+        let asking = async {
             let outcome = query.fetch_all(&mut *link).await;
             link.end(outcome)
         };
-        self.within(reading).await
+        self.unless_lost(is_replica, asking).await
+    }
+
+    /// What comes of asking; `None` when that was a replica, and it was lost.
+    pub(super) async fn unless_lost<T>(
+        &self,
+        is_replica: bool,
+        asking: impl Future<Output = Result<T, StoreError>>,
+    ) -> Result<Option<T>, StoreError> {
+        let Some(replica) = self.replica.as_ref().filter(|_| is_replica) else {
+            return asking.await.map(Some);
+        };
+        // As much time is left for the primary.
+        match time::timeout(self.timeout / 2, asking).await {
+            Ok(Err(StoreError::Unavailable { source, .. })) => replica.rest(&*source),
+            Ok(outcome) => return outcome.map(Some),
+            Err(elapsed) => replica.rest(&elapsed),
+        }
+        Ok(None)
     }
 
     /// Writes by one statement.
@@ -155,14 +202,20 @@ impl Replica {
         }
         let written = self.written.load(Ordering::SeqCst);
         match time::timeout(SHORT, self.link_at(written)).await {
-            Ok(Ok(link)) => link,
+            Ok(Ok(link)) => return link,
             Ok(Err(error)) => self.rest(&error),
             Err(elapsed) => self.rest(&elapsed),
         }
+        None
     }
 
     async fn link_at(&self, written: u64) -> Result<Option<Link>, sqlx::Error> {
         let mut link = Link::to_replica(self.pool.acquire().await?);
+        // Whoever answers now may be another, or the same as it was before a crash.
+        let made = self.pool.made();
+        if self.made.swap(made, Ordering::SeqCst) != made {
+            self.replayed.store(0, Ordering::SeqCst);
+        }
         if self.replayed.load(Ordering::SeqCst) < written {
             let replayed = position(&mut link, "SELECT (pg_last_wal_replay_lsn() - '0/0')::bigint").await?;
             self.replayed.fetch_max(replayed, Ordering::SeqCst);
@@ -190,10 +243,10 @@ impl Replica {
         self.away.lock().unwrap_or_else(PoisonError::into_inner).is_some_and(|since| since.elapsed() < REST)
     }
 
-    fn rest(&self, error: &(dyn Error + 'static)) -> Option<Link> {
-        tracing::warn!(error, "the replica gives no connection");
+    fn rest(&self, error: &(dyn Error + 'static)) {
+        tracing::warn!(error, "the replica is lost");
+        self.pool.distrust();
         *self.away.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
-        None
     }
 }
 

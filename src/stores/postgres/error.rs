@@ -36,6 +36,12 @@ pub(super) fn is_outage(error: &sqlx::Error) -> bool {
     }
 }
 
+/// Whether others were in the way: a lock that was not to be had in time, a deadlock, a conflict.
+pub(super) fn is_contention(error: &(dyn Error + Send + Sync + 'static)) -> bool {
+    let Some(sqlx::Error::Database(error)) = error.downcast_ref() else { return false };
+    error.code().is_some_and(|code| ["55P03", "40P01", "40001"].contains(&&*code))
+}
+
 /// The codes of `PostgreSQL`'s appendix A for what passes by itself.
 fn is_outage_code(code: &str) -> bool {
     // Connection exceptions, transaction rollbacks (deadlock, conflict), insufficient resources, and operator

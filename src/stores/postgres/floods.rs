@@ -102,8 +102,12 @@ impl PostgresStore {
         let reading = async {
             loop {
                 let mut link = self.connections.reader().await?;
-                let outcome = self.read_map(&mut link).await;
-                if let Some(map) = link.end(outcome)? {
+                let is_replica = link.is_replica();
+                let reading = async {
+                    let outcome = self.read_map(&mut link).await;
+                    link.end(outcome)
+                };
+                if let Some(map) = self.connections.unless_lost(is_replica, reading).await?.flatten() {
                     return Ok(map);
                 }
             }
@@ -159,11 +163,13 @@ impl FloodStore for PostgresStore {
     }
 
     async fn flood_archive(&self, query: &HistoryQuery) -> Result<Versioned<Vec<ArchiveRecord>>, StoreError> {
-        let asked = sqlx::query_as(ARCHIVE)
-            .bind(moment(query.period.start()))
-            .bind(moment(query.period.end()))
-            .bind(query.selector.city.clone())
-            .bind(query.selector.region.clone());
+        let asked = || {
+            sqlx::query_as(ARCHIVE)
+                .bind(moment(query.period.start()))
+                .bind(moment(query.period.end()))
+                .bind(query.selector.city.clone())
+                .bind(query.selector.region.clone())
+        };
         versioned(self.connections.read(asked).await?, |row: HighestRow| {
             Ok(ArchiveRecord {
                 area_id: area_id(row.area_id)?,
@@ -174,11 +180,13 @@ impl FloodStore for PostgresStore {
     }
 
     async fn flood_series(&self, query: &HistoryQuery) -> Result<Versioned<Vec<SeriesPoint>>, StoreError> {
-        let asked = sqlx::query_as(SERIES)
-            .bind(moment(query.period.start().hour()))
-            .bind(moment(query.period.end().hour()))
-            .bind(query.selector.city.clone())
-            .bind(query.selector.region.clone());
+        let asked = || {
+            sqlx::query_as(SERIES)
+                .bind(moment(query.period.start().hour()))
+                .bind(moment(query.period.end().hour()))
+                .bind(query.selector.city.clone())
+                .bind(query.selector.region.clone())
+        };
         let steps = versioned(self.connections.read(asked).await?, |row: StepRow| Ok((row.hour, row.step)))?;
         let mut coming = steps.value.into_iter().peekable();
         let mut flooded = 0;
@@ -193,7 +201,7 @@ impl FloodStore for PostgresStore {
 
     async fn flood_log(&self, area: AreaId) -> Result<Vec<FloodChange>, StoreError> {
         type Row = (DateTime<Utc>, Option<i16>, String, Option<String>);
-        let rows = self.connections.read(sqlx::query_as(LOG).bind(column(area.number()))).await?;
+        let rows = self.connections.read(|| sqlx::query_as(LOG).bind(column(area.number()))).await?;
         let changes = rows.into_iter().map(|(at, state, subject, username): Row| {
             let state = state.map(flood_state).transpose()?;
             Ok(FloodChange { area, state, at: at.into(), by: Actor { subject, username } })

@@ -135,11 +135,13 @@ async fn store(
 impl GaugeStore for PostgresStore {
     async fn gauges(&self, query: &GaugeQuery) -> Result<Versioned<GaugeLayer>, StoreError> {
         let (first, last) = query.window.bounds(self.clock.now());
-        let asked = sqlx::query_as(OBSERVED)
-            .bind(moment(first))
-            .bind(moment(last))
-            .bind(query.selector.city.clone())
-            .bind(query.selector.region.clone());
+        let asked = || {
+            sqlx::query_as(OBSERVED)
+                .bind(moment(first))
+                .bind(moment(last))
+                .bind(query.selector.city.clone())
+                .bind(query.selector.region.clone())
+        };
         let rows = versioned(self.connections.read(asked).await?, Ok)?;
         let mut gauges: Vec<ObservedGauge> = Vec::new();
         for row in rows.value {

@@ -73,7 +73,8 @@ impl Store for PostgresStore {
         if let Some(revision) = self.changes.revision(resource) {
             return Ok(revision);
         }
-        let rows: Vec<(i64,)> = self.connections.read(sqlx::query_as(ONE).bind(name(resource))).await?;
+        let rows: Vec<(i64,)> =
+            self.connections.read_primary(sqlx::query_as(ONE).bind(name(resource))).await?;
         Ok(rows.first().map_or(Revision(0), |&(of,)| revision(of)))
     }
 }

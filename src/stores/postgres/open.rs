@@ -20,7 +20,7 @@ use super::partner_posts::PartnerPosts;
 use super::places::PlacesCache;
 use super::pool::{PostgresPool, Primary, Replica};
 use super::settings::{Databases, Settings};
-use super::{PostgresStore, schema, transfer};
+use super::{PostgresStore, SchemaError, schema, transfer};
 use crate::datasets::{Folder, FolderWriter};
 use crate::stores::{OpenError, OpenStore, OpenedStore, StoreSettings, Upkeep};
 
@@ -151,12 +151,17 @@ async fn prepare(primary: &PostgresPool, settings: Settings, timeout: Duration) 
     let connecting = time::timeout(timeout, primary.connect()).await;
     let connected = connecting.map_err(|_| Unprepared::Away("gives no connection in time".into()))?;
     let mut connection = connected.map_err(|error| away(error.into()))?;
-    let prepared = if settings.migrate {
-        schema::migrate(&mut connection).await
-    } else {
-        schema::check(&mut connection).await
+    let checking = time::timeout(timeout, schema::check(&mut connection)).await;
+    let prepared = match checking.map_err(|_| Unprepared::Away("gives no answer in time".into()))? {
+        // However long that takes; others wait for it, too.
+        Err(error) if settings.migrate && is_old(&error) => schema::migrate(&mut connection).await,
+        checked => checked,
     };
     prepared.map_err(|error| if error.is::<sqlx::Error>() { away(error) } else { Unprepared::Unfit(error) })
+}
+
+fn is_old(error: &OpenError) -> bool {
+    matches!(error.downcast_ref(), Some(SchemaError::Old { .. }))
 }
 
 /// Tries until the database is there; resolves with what ends that otherwise.

@@ -144,8 +144,13 @@ impl PostgresStore {
         let asking = async {
             loop {
                 let mut link = self.connections.reader().await?;
-                let outcome = self.places_of(resource, &mut link).await;
-                if let Some((revision, places)) = link.end(outcome)? {
+                let is_replica = link.is_replica();
+                let reading = async {
+                    let outcome = self.places_of(resource, &mut link).await;
+                    link.end(outcome)
+                };
+                let read = self.connections.unless_lost(is_replica, reading).await?;
+                if let Some((revision, places)) = read.flatten() {
                     return Ok(Versioned { revision, value: ask(&places.value) });
                 }
             }

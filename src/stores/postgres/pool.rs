@@ -1,7 +1,10 @@
-use std::time::Duration;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use figment::Figment;
 use rocket::async_trait;
+use rocket::tokio::time;
 use rocket_db_pools::{Config, Database, Pool};
 use sqlx::pool::{PoolConnection, PoolOptions};
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
@@ -26,11 +29,30 @@ pub struct Replica(PostgresPool);
 pub struct PostgresPool {
     pool: sqlx::PgPool,
     options: PgConnectOptions,
+    links: Arc<Links>,
+}
+
+/// What is known of a pool's connections.
+#[derive(Debug, Default)]
+struct Links {
+    /// When the database was lost last: connections made before are not used any more.
+    lost: Mutex<Option<Instant>>,
+    /// How many were made.
+    made: AtomicU64,
+}
+
+impl Links {
+    fn is_lost(&self, age: Duration) -> bool {
+        let lost = *self.lost.lock().unwrap_or_else(PoisonError::into_inner);
+        lost.is_some_and(|lost| lost.elapsed() <= age)
+    }
 }
 
 /// How long a connection may have been idle to be used without a question whether it is still there.
 const TRUSTED: Duration = Duration::from_secs(1);
-/// How long a pool of several servers may wait for each other's locks.
+/// How long that question may take.
+const PING: Duration = Duration::from_millis(250);
+/// How long a statement may wait for a lock, and at most which part of what a call may take: it can be tried again.
 const LOCK_TIMEOUT: Duration = Duration::from_secs(3);
 
 impl PostgresPool {
@@ -47,25 +69,47 @@ impl PostgresPool {
             .options([("jit", "off"), ("timezone", "UTC")]);
         let bounded = options.clone().options([
             ("statement_timeout", millis(timeout)),
-            ("lock_timeout", millis(LOCK_TIMEOUT.min(timeout))),
+            ("lock_timeout", millis(LOCK_TIMEOUT.min(timeout / 4))),
             ("idle_in_transaction_session_timeout", millis(timeout)),
         ]);
+        let links = Arc::new(Links::default());
+        let (made, known) = (Arc::clone(&links), Arc::clone(&links));
         let pool = PgPoolOptions::new()
             .max_connections(u32::try_from(config.max_connections).unwrap_or(u32::MAX).max(1))
             .min_connections(config.min_connections.unwrap_or(0))
             .acquire_timeout(Duration::from_secs(config.connect_timeout).min(timeout))
             .idle_timeout(config.idle_timeout.map(Duration::from_secs))
             .test_before_acquire(false)
-            .before_acquire(|connection, about| {
+            .after_connect(move |_, _| {
+                made.made.fetch_add(1, Ordering::SeqCst);
+                Box::pin(async { Ok(()) })
+            })
+            .before_acquire(move |connection, about| {
+                let is_lost = known.is_lost(about.age);
                 Box::pin(async move {
+                    if is_lost {
+                        return Ok(false);
+                    }
                     if about.idle_for > TRUSTED {
-                        connection.ping().await?;
+                        return Ok(time::timeout(PING, connection.ping())
+                            .await
+                            .is_ok_and(|pong| pong.is_ok()));
                     }
                     Ok(true)
                 })
             })
             .connect_lazy_with(bounded);
-        Ok(Self { pool, options })
+        Ok(Self { pool, options, links })
+    }
+
+    /// Has the connections there are not be used any more: they may lead nowhere, without anybody saying so.
+    pub(super) fn distrust(&self) {
+        *self.links.lost.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
+    }
+
+    /// How many connections were made until now.
+    pub(super) fn made(&self) -> u64 {
+        self.links.made.load(Ordering::SeqCst)
     }
 
     /// A connection of one's own for as long as it takes: no statement is bounded in time.

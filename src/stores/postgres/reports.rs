@@ -124,12 +124,14 @@ impl PostgresStore {
     where
         AtRevision<T>: Row,
     {
-        let query: Query<AtRevision<T>> = sqlx::query_as(sql)
-            .bind(moment(first))
-            .bind(moment(last))
-            .bind(disaster.map(DisasterType::name))
-            .bind(selector.city.clone())
-            .bind(selector.region.clone());
+        let query = || -> Query<AtRevision<T>> {
+            sqlx::query_as(sql)
+                .bind(moment(first))
+                .bind(moment(last))
+                .bind(disaster.map(DisasterType::name))
+                .bind(selector.city.clone())
+                .bind(selector.region.clone())
+        };
         self.connections.read(query).await
     }
 }
@@ -144,7 +146,7 @@ impl ReportStore for PostgresStore {
     }
 
     async fn report(&self, key: ReportKey) -> Result<Versioned<Arc<Report>>, StoreError> {
-        let rows = self.connections.read(sqlx::query_as(FOUND).bind(column(key.number()))).await?;
+        let rows = self.connections.read(|| sqlx::query_as(FOUND).bind(column(key.number()))).await?;
         let Versioned { revision, value } = versioned(rows, |row: ReportRow| Report::try_from(row))?;
         match value.into_iter().next() {
             Some(report) => Ok(Versioned { revision, value: Arc::new(report) }),

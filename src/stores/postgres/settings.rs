@@ -62,7 +62,11 @@ const KEYS: [&str; 5] = ["url", "min_connections", "max_connections", "connect_t
 /// Reads and checks a table. No error shows a value: an address holds a password.
 fn table(figment: &Figment, name: &str) -> Result<Option<Config>, OpenError> {
     let path = format!("databases.{name}");
-    let Ok(table) = figment.extract_inner::<Dict>(&path) else { return Ok(None) };
+    if !figment.contains(&path) {
+        return Ok(None);
+    }
+    let table: Dict =
+        figment.extract_inner(&path).map_err(|_| format!("{path}: must be a table with an url"))?;
     if let Some(unknown) = table.keys().find(|key| !KEYS.contains(&key.as_str())) {
         return Err(format!("{path}.{unknown}: unknown key; allowed are {}", KEYS.join(", ")).into());
     }

@@ -22,7 +22,6 @@ const REPORTS: &str = "
         AS rows (line, pkey, created_at, source, url, image_url, disaster_type, report_data, title, text, lng, lat,
                  instance_region_code, local_area_id)";
 
-/// From here on nobody else takes a key.
 const LOCK: &str = "LOCK TABLE reports, cards IN SHARE ROW EXCLUSIVE MODE";
 
 const OTHER_REPORTS: &str = "
@@ -156,7 +155,7 @@ pub(super) fn reports(import: &mut Import<'_>, map: &Map) -> Result<(), ImportEr
         return Ok(());
     }
     import.execute(sqlx::query("ANALYZE incoming_reports"))?;
-    import.execute(sqlx::query(LOCK))?;
+    lock(import)?;
     import.refuse(FolderFile::Reports, sqlx::query(OTHER_REPORTS))?;
     import.execute(sqlx::query(KEYED))?;
     import.execute(sqlx::query(KEYLESS))
@@ -167,7 +166,7 @@ pub(super) fn cards(import: &mut Import<'_>) -> Result<(), ImportError> {
     import.fill(
         |each| folder.cards(each),
         |import, rows: Vec<Row<Card>>| {
-            import.execute(sqlx::query(LOCK))?;
+            lock(import)?;
             let ids = column(&rows, |card| card.id.as_str());
             let keys = column(&rows, |card| card.pkey.cast_signed());
             let others = sqlx::query(OTHER_CARDS).bind(lines(&rows)).bind(ids.clone()).bind(keys.clone());
@@ -197,6 +196,7 @@ pub(super) fn partner_posts(import: &mut Import<'_>) -> Result<(), ImportError> 
     import.fill(
         |each| folder.partner_posts(each),
         |import, rows: Vec<Row<PartnerPost>>| {
+            lock(import)?;
             let posts = column(&rows, |post| post.post_id);
             let keys = column(&rows, |post| post.report.number().cast_signed());
             import.execute(sqlx::query(POSTS).bind(posts.clone()).bind(keys.clone()))?;
@@ -207,6 +207,13 @@ pub(super) fn partner_posts(import: &mut Import<'_>) -> Result<(), ImportError> 
         },
     )?;
     Ok(())
+}
+
+/// From here on nobody else takes a key. Whoever comes waits behind this, so it does not wait for long itself.
+fn lock(import: &mut Import<'_>) -> Result<(), ImportError> {
+    import.execute(sqlx::query("SET LOCAL lock_timeout = '3s'"))?;
+    import.execute(sqlx::query(LOCK))?;
+    import.execute(sqlx::query("SET LOCAL lock_timeout = 0"))
 }
 
 /// Has the keys of new reports and cards follow the imported ones. To be done when nothing can fail any more: it is not
