@@ -1,6 +1,8 @@
 use std::sync::Arc;
+use std::time::Duration;
 
 use rocket::serde::json::json;
+use rocket::tokio::time;
 use rocket::{State, get, post, put};
 use serde::Serialize;
 
@@ -76,14 +78,21 @@ pub(super) async fn receive_card_report(
 ) -> Result<Answer, Problem> {
     let CardIdParam(id) = id?;
     let about_card = |error: StoreError| Problem::from(error).about_card(&id);
-    // A card that is not there, or has its report, is said before the body is judged.
-    let card = store.card(&id).await.map_err(about_card)?;
-    if card.report.is_some() {
-        return Err(about_card(StoreError::received(&id)));
-    }
-    let body = body.map_err(|problem| problem.about_card(&id))?;
-    let content = read_card_report(&id, &body.0, &config.cards)
-        .map_err(|faults| Problem::faults(&faults).about_card(&id))?;
-    store.receive_card_report(&id, content).await.map_err(about_card)?;
+    let receiving = async {
+        // A card that is not there, or has its report, is said before the body is judged.
+        let card = store.card(&id).await.map_err(about_card)?;
+        if card.report.is_some() {
+            return Err(about_card(StoreError::received(&id)));
+        }
+        let body = body.map_err(|problem| problem.about_card(&id))?;
+        let content = read_card_report(&id, &body.0, &config.cards)
+            .map_err(|faults| Problem::faults(&faults).about_card(&id))?;
+        store.receive_card_report(&id, content).await.map_err(about_card)
+    };
+    // The store is asked twice, in the time of one question.
+    time::timeout(config.limits.timeout, receiving).await.unwrap_or_else(|elapsed| {
+        let retry_after = Duration::from_secs(1);
+        Err(about_card(StoreError::Unavailable { retry_after, source: elapsed.into() }))
+    })?;
     Answer::bare(&json!({ "statusCode": 200, "cardId": id, "created": true }))
 }
