@@ -52,7 +52,10 @@ struct Replica {
     away: Mutex<Option<Instant>>,
 }
 
-/// How long a call waits for a connection to a replica, and to the primary while that is lost.
+/// How long a call waits for a connection to the primary while that is lost: long enough to make one as soon as it is
+/// back, on a machine that is busy with that.
+const LOST: Duration = Duration::from_secs(1);
+/// How long a call waits for a connection to a replica.
 const SHORT: Duration = Duration::from_millis(250);
 /// For how long a replica that was lost is not asked again, and a call goes on after the primary was.
 const REST: Duration = Duration::from_secs(1);
@@ -110,7 +113,7 @@ impl Connections {
             return Ok(Link::to_primary(acquiring.await.map_err(unavailable)?));
         }
         // Whoever comes now gets one of those that are left, or the first of those that come back, and is not kept.
-        let acquired = time::timeout(SHORT, acquiring).await;
+        let acquired = time::timeout(LOST, acquiring).await;
         let acquired = acquired.map_err(|_| unavailable("the database is lost"))?;
         Ok(Link::to_primary(acquired.map_err(unavailable)?))
     }
