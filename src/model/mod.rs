@@ -25,6 +25,7 @@ mod report;
 mod selector;
 mod tags;
 mod timestamp;
+mod upload;
 
 pub use area::{Area, AreaId, InvalidAreaId};
 pub use area_set::{AreaSet, DuplicateArea};
@@ -54,3 +55,4 @@ pub use report::{CARD_SOURCE, InvalidReportKey, Report, ReportContent, ReportKey
 pub use selector::AreaSelector;
 pub use tags::Tags;
 pub use timestamp::{InvalidTimestamp, Timestamp};
+pub use upload::Upload;

@@ -1,0 +1,95 @@
+use std::time::Duration;
+
+use async_trait::async_trait;
+
+use super::StoreError;
+use crate::model::{CardId, Timestamp, Upload};
+
+/// Images of cards on their way: what is known of each from the address for its upload until its report shows it.
+///
+/// An image is *expected* when an address for its upload is given out, *received* when the upload has come, and
+/// *published* when the report of the card shows it, which is the end. A received upload that turns out to be no image is
+/// *refused*, and the next one is expected: uploads of a card are counted by [`Upload::turn`]. A card has one image at
+/// most, under any concurrency.
+///
+/// Received uploads are work, which any instance takes, one upload at a time each: whoever takes one has it for a
+/// while, and when nothing is heard of it by then, another instance takes it.
+///
+/// Of all this readers of reports see the publication alone: it is a change of reports, nothing else here is.
+#[async_trait]
+pub trait ImageStore {
+    /// Expects an image of a card until `until`, or for as long as before if that is longer, and names the upload.
+    /// Asked again before the upload has come, it names the same.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::NotFound`] when there is no such card, [`StoreError::Conflict`] when it has not received its report,
+    /// or an upload of its image is received, or its report shows an image. [`StoreError::Unavailable`].
+    async fn expect_image(&self, card: &CardId, until: Timestamp) -> Result<Upload, StoreError>;
+
+    /// The upload that is expected of a card, however long ago that ended; `None` when none is.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Unavailable`].
+    async fn expected_upload(&self, card: &CardId) -> Result<Option<Upload>, StoreError>;
+
+    /// Notes that an expected upload has come and is found as `object`; tells whether it is received as that object. Of
+    /// any number of calls with different objects exactly one is told so, however often it is repeated before the
+    /// upload is refused or published.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Unavailable`].
+    async fn receive_upload(&self, upload: &Upload, object: &str) -> Result<bool, StoreError>;
+
+    /// Until when the last of the uploads that are expected now may come; `None` when none is.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Unavailable`].
+    async fn uploads_expected_until(&self) -> Result<Option<Timestamp>, StoreError>;
+
+    /// Takes the received upload that has waited longest, for a `lease`: for so long no other call takes it. `None` when
+    /// none is due.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Unavailable`].
+    async fn take_upload(&self, lease: Duration) -> Result<Option<TakenUpload>, StoreError>;
+
+    /// Lets nobody take a received upload until a `delay` from now has passed: what extends a lease, and what puts the
+    /// work off. Does nothing when the upload is not received.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Unavailable`].
+    async fn postpone_upload(&self, upload: &Upload, delay: Duration) -> Result<(), StoreError>;
+
+    /// Refuses a received upload: the next turn of its card is expected, as long as it was. Does nothing when
+    /// the upload is not received.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Unavailable`].
+    async fn refuse_upload(&self, upload: &Upload) -> Result<(), StoreError>;
+
+    /// Shows the image at `url` in the report of the card; tells whether this call did. It does not when the upload is
+    /// not received, or the report shows an image.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Unavailable`].
+    async fn publish_image(&self, upload: &Upload, url: &str) -> Result<bool, StoreError>;
+}
+
+/// A received upload somebody works on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TakenUpload {
+    /// Which.
+    pub upload: Upload,
+    /// Where it is found.
+    pub object: Box<str>,
+    /// How often it was taken, this time included.
+    pub attempt: u32,
+}
