@@ -36,6 +36,18 @@ pub enum StoreError {
 }
 
 impl StoreError {
+    /// The conflict of an image for a card whose report has not come.
+    #[must_use]
+    pub fn not_received(card: &CardId) -> Self {
+        Self::Conflict { what: format!("card {card} has not received its report yet") }
+    }
+
+    /// The conflict of a second image for one card.
+    #[must_use]
+    pub fn has_image(card: &CardId) -> Self {
+        Self::Conflict { what: format!("card {card} has its image already") }
+    }
+
     /// The conflict of a second report for one card.
     #[must_use]
     pub fn received(card: &CardId) -> Self {

@@ -34,9 +34,10 @@ pub trait ImageStore {
     /// [`StoreError::Unavailable`].
     async fn expected_upload(&self, card: &CardId) -> Result<Option<Upload>, StoreError>;
 
-    /// Notes that an expected upload has come and is found as `object`; tells whether it is received as that object. Of
-    /// any number of calls with different objects exactly one is told so, however often it is repeated before the
-    /// upload is refused or published.
+    /// Notes that an expected upload has come and is found as `object`; tells whether it is received as that object. It
+    /// may have come in time and be noted late, so it does not matter until when it was expected. Of any number of calls
+    /// with different objects exactly one is told so, however often it is repeated before the upload is refused or
+    /// published; repeating it changes nothing.
     ///
     /// # Errors
     ///
@@ -50,8 +51,8 @@ pub trait ImageStore {
     /// [`StoreError::Unavailable`].
     async fn uploads_expected_until(&self) -> Result<Option<Timestamp>, StoreError>;
 
-    /// Takes the received upload that has waited longest, for a `lease`: for so long no other call takes it. `None` when
-    /// none is due.
+    /// Takes the received upload that is due for longest, of several the one of the lowest card, for a `lease`: for so
+    /// long no other call takes it. `None` when none is due.
     ///
     /// # Errors
     ///
@@ -66,8 +67,8 @@ pub trait ImageStore {
     /// [`StoreError::Unavailable`].
     async fn postpone_upload(&self, upload: &Upload, delay: Duration) -> Result<(), StoreError>;
 
-    /// Refuses a received upload: the next turn of its card is expected, as long as it was. Does nothing when
-    /// the upload is not received.
+    /// Refuses a received upload: the next turn of its card is expected until when this one was. Does nothing when the
+    /// upload is not received.
     ///
     /// # Errors
     ///
@@ -75,7 +76,7 @@ pub trait ImageStore {
     async fn refuse_upload(&self, upload: &Upload) -> Result<(), StoreError>;
 
     /// Shows the image at `url` in the report of the card; tells whether this call did. It does not when the upload is
-    /// not received, or the report shows an image.
+    /// not received, or the report shows an image. Either way the upload is not received any more.
     ///
     /// # Errors
     ///

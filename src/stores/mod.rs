@@ -57,6 +57,7 @@ pub trait Store:
     FloodStore
     + ReportStore
     + CardStore
+    + ImageStore
     + FeedStore
     + GaugeStore
     + InfrastructureStore

@@ -9,12 +9,13 @@ use siaga::model::intake::{GaugeReadings, PartnerReport};
 use siaga::model::{
     ArchiveRecord, AreaId, AreaSelector, BoundaryLayer, Card, CardHolder, CardId, DisasterType, FloodChange,
     FloodLayer, FloodStateRecord, GaugeLayer, InfrastructureLayer, Period, Report, ReportContent, ReportKey,
-    ReportLayer, SeriesPoint,
+    ReportLayer, SeriesPoint, Timestamp, Upload,
 };
 use siaga::stores::{
     BoundaryStore, CardStore, FeedStore, FloodQuery, FloodStore, GaugeQuery, GaugeStore, HistoryQuery,
-    InfrastructureQuery, InfrastructureStore, OpenError, OpenStore, OpenedStore, Received, ReportQuery, ReportStore, ReportSummary,
-    Resource, Revision, SetFloodState, Store, StoreError, StoreSettings, Versioned,
+    ImageStore, InfrastructureQuery, InfrastructureStore, OpenError, OpenStore, OpenedStore, Received,
+    ReportQuery, ReportStore, ReportSummary, Resource, Revision, SetFloodState, Store, StoreError,
+    StoreSettings, TakenUpload, Versioned,
 };
 
 use crate::support::{ADMIN_KEY, Siaga, figment, key};
@@ -106,6 +107,41 @@ impl CardStore for Away {
 #[async_trait]
 impl FeedStore for Away {
     async fn receive_partner_report(&self, _: PartnerReport) -> Answer<Received> {
+        away()
+    }
+}
+
+#[async_trait]
+impl ImageStore for Away {
+    async fn expect_image(&self, _: &CardId, _: Timestamp) -> Answer<Upload> {
+        away()
+    }
+
+    async fn expected_upload(&self, _: &CardId) -> Answer<Option<Upload>> {
+        away()
+    }
+
+    async fn receive_upload(&self, _: &Upload, _: &str) -> Answer<bool> {
+        away()
+    }
+
+    async fn uploads_expected_until(&self) -> Answer<Option<Timestamp>> {
+        away()
+    }
+
+    async fn take_upload(&self, _: Duration) -> Answer<Option<TakenUpload>> {
+        away()
+    }
+
+    async fn postpone_upload(&self, _: &Upload, _: Duration) -> Answer<()> {
+        away()
+    }
+
+    async fn refuse_upload(&self, _: &Upload) -> Answer<()> {
+        away()
+    }
+
+    async fn publish_image(&self, _: &Upload, _: &str) -> Answer<bool> {
         away()
     }
 }

@@ -7,8 +7,10 @@ pub mod cards;
 pub mod feeds;
 pub mod floods;
 pub mod gauges;
+pub mod images;
 pub mod places;
 pub mod reports;
+pub mod uploads;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -82,6 +84,27 @@ macro_rules! store_suite {
             a_card_report_is_published_with_its_tags_and_marks_the_card,
             a_second_report_for_a_card_is_a_conflict_and_not_stored,
             of_concurrent_reports_for_a_card_exactly_one_is_stored,
+        }
+        $crate::store_suite! { $fresh, images =>
+            an_unknown_card_is_not_found,
+            an_image_is_expected_only_after_the_report,
+            no_image_is_expected_for_a_report_that_came_with_one,
+            asked_again_the_same_upload_is_named_and_expected_for_longer,
+            uploads_are_expected_until_the_last_of_them,
+            while_an_upload_is_received_no_image_is_expected,
+            a_published_image_shows_in_the_report_once_and_is_a_change_of_reports,
+            after_publication_no_image_is_expected_and_nothing_is_received,
+            however_calls_race_exactly_one_image_is_published,
+        }
+        $crate::store_suite! { $fresh, uploads =>
+            of_concurrent_receptions_exactly_one_is_told_so,
+            a_reception_can_be_repeated,
+            an_upload_of_another_turn_is_not_received,
+            received_uploads_are_taken_in_the_order_they_came_each_by_one,
+            a_lease_that_ends_lets_another_take_the_upload,
+            a_postponed_upload_waits,
+            a_refused_upload_makes_the_next_turn_expected,
+            of_concurrent_takers_each_upload_is_taken_once,
         }
         $crate::store_suite! { $fresh, feeds =>
             a_post_is_published_once,

@@ -5,6 +5,7 @@ use async_trait::async_trait;
 use imbl::{OrdMap, OrdSet};
 
 use super::MemoryStore;
+use super::images::Images;
 use super::snapshot::{Snapshots, Written};
 use crate::model::intake::PartnerReport;
 use crate::model::{
@@ -16,15 +17,16 @@ use crate::stores::{
     CardStore, FeedStore, Received, ReportQuery, ReportStore, ReportSummary, Revision, StoreError, Versioned,
 };
 
-/// Reports and what they come by: cards and feeds.
+/// Reports and what they come by: cards and feeds, and the images on their way to them.
 #[derive(Debug)]
 pub(super) struct Intake {
-    snapshots: Snapshots<Snapshot>,
+    pub(super) snapshots: Snapshots<Snapshot>,
 }
 
-/// Reports, cards and feeds of one moment: a report and the mark on its card are one change.
+/// Reports, cards, feeds and images of one moment: a report and the mark on its card are one change, as are an image in a
+/// report and the end of its way.
 #[derive(Clone, Debug, Default)]
-struct Snapshot {
+pub(super) struct Snapshot {
     by_time: OrdMap<(Timestamp, ReportKey), Arc<Report>>,
     by_key: OrdMap<ReportKey, Arc<Report>>,
     cards: OrdMap<CardId, Arc<Card>>,
@@ -32,6 +34,7 @@ struct Snapshot {
     last_card: u64,
     /// The posts of the partner feed that have come.
     partner_posts: OrdSet<i64>,
+    pub(super) images: Images,
 }
 
 impl Snapshot {
@@ -51,6 +54,20 @@ impl Snapshot {
 
     fn card(&self, id: &CardId) -> Result<&Arc<Card>, StoreError> {
         self.cards.get(id).ok_or_else(|| StoreError::NotFound { what: format!("card {id}") })
+    }
+
+    /// The report of a card, if it has received that.
+    pub(super) fn report_of(&self, card: &CardId) -> Result<Option<&Arc<Report>>, StoreError> {
+        Ok(self.card(card)?.report.and_then(|key| self.by_key.get(&key)))
+    }
+
+    /// Has the report of a card show an image, unless it shows one; tells whether it did not.
+    pub(super) fn show_image(&mut self, card: &CardId, url: &str) -> Result<bool, StoreError> {
+        let report = self.report_of(card)?.filter(|report| report.content.image_url.is_none());
+        let Some(mut report) = report.cloned() else { return Ok(false) };
+        Arc::make_mut(&mut report).content.image_url = Some(url.into());
+        self.insert(&report);
+        Ok(true)
     }
 
     /// The reports made between two moments, both included, newest first.

@@ -6,6 +6,7 @@
 
 mod floods;
 mod gauges;
+mod images;
 mod intake;
 mod places;
 mod snapshot;

@@ -179,6 +179,12 @@ impl Connections {
         self.within(writing).await
     }
 
+    /// Writes by one statement what is read from the primary alone, and no revision counts: replicas may be behind it, and
+    /// the other instances are not told.
+    pub(super) async fn write_unseen<T: Row>(&self, query: Query<T>) -> Result<Vec<T>, StoreError> {
+        self.read_primary(query).await
+    }
+
     /// Notes that something was written by `link`: from now on no replica is read that has not got it, and the other
     /// instances are told.
     pub(super) async fn wrote(&self, link: &mut Link) {

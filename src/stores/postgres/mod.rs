@@ -12,6 +12,7 @@ mod error;
 mod flood_orders;
 mod floods;
 mod gauges;
+mod images;
 mod link;
 mod open;
 mod partner_posts;

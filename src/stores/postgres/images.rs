@@ -1,0 +1,159 @@
+//! Every operation is one statement, and leaves its decision to the row of the card, which each that changes it locks.
+//!
+//! At the isolation level `READ COMMITTED` a statement that has waited for a row looks at it anew, in a `WHERE` as in that
+//! of `ON CONFLICT DO UPDATE`: it finds the row as whoever was before it has left it. What it reads elsewhere is as it was
+//! when it began. So [`EXPECT`] may take a report for one without an image that has got one since; but then there is the
+//! row of its card, which says so, for a row is never removed.
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+use chrono::{DateTime, Utc};
+use sqlx::FromRow;
+
+use super::PostgresStore;
+use super::connections::{Query, Row};
+use super::error::backend;
+use super::values::moment;
+use crate::model::{CardId, Timestamp, Upload};
+use crate::stores::{ImageStore, StoreError, TakenUpload};
+
+const EXPECT: &str = "
+    WITH card AS (
+        SELECT card_id, reports.pkey IS NOT NULL AS received, image_url IS NOT NULL AS shown
+        FROM cards LEFT JOIN reports USING (card_id) WHERE card_id = $1
+    ), expected AS (
+        INSERT INTO images AS known (card_id, expected_until)
+        SELECT card_id, $2 FROM card WHERE received AND NOT shown
+        ON CONFLICT (card_id) DO UPDATE SET expected_until = greatest(known.expected_until, excluded.expected_until)
+        WHERE known.state = 'expected'
+        RETURNING turn
+    )
+    SELECT received, (SELECT turn FROM expected) AS turn FROM card";
+
+const EXPECTED: &str = "SELECT turn FROM images WHERE card_id = $1 AND state = 'expected'";
+
+/// Repeated, it changes nothing.
+const RECEIVE: &str = "
+    UPDATE images SET state = 'received', object = $3, due_at = coalesce(due_at, $4)
+    WHERE card_id = $1 AND turn = $2 AND (state = 'expected' OR state = 'received' AND object = $3)
+    RETURNING true";
+
+const EXPECTED_UNTIL: &str = "SELECT max(expected_until) FROM images WHERE state = 'expected'";
+
+/// An upload that somebody else is just taking is left to them.
+const TAKE: &str = "
+    UPDATE images SET due_at = $2, attempts = attempts + 1
+    WHERE card_id = (
+        SELECT card_id FROM images WHERE state = 'received' AND due_at <= $1
+        ORDER BY due_at, card_id LIMIT 1 FOR UPDATE SKIP LOCKED
+    )
+    RETURNING card_id, turn, object, attempts";
+
+const POSTPONE: &str = "
+    UPDATE images SET due_at = $3 WHERE card_id = $1 AND turn = $2 AND state = 'received' RETURNING true";
+
+const REFUSE: &str = "
+    UPDATE images SET state = 'expected', turn = turn + 1, object = NULL, due_at = NULL, attempts = 0
+    WHERE card_id = $1 AND turn = $2 AND state = 'received' RETURNING true";
+
+/// A report that has got its image from elsewhere keeps it, and the upload is done with, too.
+const PUBLISH: &str = "
+    WITH ended AS (
+        UPDATE images SET state = 'published', due_at = NULL
+        WHERE card_id = $1 AND turn = $2 AND state = 'received'
+        RETURNING card_id
+    )
+    UPDATE reports SET image_url = $3
+    WHERE card_id = $1 AND image_url IS NULL AND EXISTS (SELECT FROM ended)
+    RETURNING true";
+
+/// The one row of an answer that says yes.
+type Yes = (bool,);
+
+#[derive(FromRow)]
+struct TakenRow {
+    card_id: String,
+    turn: i64,
+    object: String,
+    attempts: i64,
+}
+
+impl TryFrom<TakenRow> for TakenUpload {
+    type Error = StoreError;
+
+    fn try_from(row: TakenRow) -> Result<Self, StoreError> {
+        Ok(Self {
+            upload: upload(row.card_id.parse().map_err(backend)?, row.turn)?,
+            object: row.object.into(),
+            attempt: count(row.attempts)?,
+        })
+    }
+}
+
+fn upload(card: CardId, turn: i64) -> Result<Upload, StoreError> {
+    Ok(Upload { card, turn: count(turn)? })
+}
+
+fn count(column: i64) -> Result<u32, StoreError> {
+    u32::try_from(column).map_err(backend)
+}
+
+/// A statement on one card.
+fn on_card<T: Row>(sql: &'static str, card: &CardId) -> Query<T> {
+    sqlx::query_as(sql).bind(card.as_str().to_owned())
+}
+
+/// A statement on one upload.
+fn on(sql: &'static str, upload: &Upload) -> Query<Yes> {
+    on_card(sql, &upload.card).bind(i64::from(upload.turn))
+}
+
+#[async_trait]
+impl ImageStore for PostgresStore {
+    async fn expect_image(&self, card: &CardId, until: Timestamp) -> Result<Upload, StoreError> {
+        let query: Query<(bool, Option<i64>)> = on_card(EXPECT, card).bind(moment(until));
+        match self.connections.write_unseen(query).await?.first() {
+            Some(&(_, Some(turn))) => upload(card.clone(), turn),
+            Some((true, None)) => Err(StoreError::has_image(card)),
+            Some((false, None)) => Err(StoreError::not_received(card)),
+            None => Err(StoreError::NotFound { what: format!("card {card}") }),
+        }
+    }
+
+    async fn expected_upload(&self, card: &CardId) -> Result<Option<Upload>, StoreError> {
+        let turns: Vec<(i64,)> = self.connections.read_primary(on_card(EXPECTED, card)).await?;
+        turns.first().map(|&(turn,)| upload(card.clone(), turn)).transpose()
+    }
+
+    async fn receive_upload(&self, upload: &Upload, object: &str) -> Result<bool, StoreError> {
+        let query = on(RECEIVE, upload).bind(object.to_owned()).bind(moment(self.clock.now()));
+        Ok(!self.connections.write_unseen(query).await?.is_empty())
+    }
+
+    async fn uploads_expected_until(&self) -> Result<Option<Timestamp>, StoreError> {
+        let query = sqlx::query_as(EXPECTED_UNTIL);
+        let latest: Vec<(Option<DateTime<Utc>>,)> = self.connections.read_primary(query).await?;
+        Ok(latest.first().and_then(|&(latest,)| latest).map(Timestamp::from))
+    }
+
+    async fn take_upload(&self, lease: Duration) -> Result<Option<TakenUpload>, StoreError> {
+        let now = self.clock.now();
+        let query: Query<TakenRow> = sqlx::query_as(TAKE).bind(moment(now)).bind(moment(now.after(lease)));
+        self.connections.write_unseen(query).await?.pop().map(TakenUpload::try_from).transpose()
+    }
+
+    async fn postpone_upload(&self, upload: &Upload, delay: Duration) -> Result<(), StoreError> {
+        let query = on(POSTPONE, upload).bind(moment(self.clock.now().after(delay)));
+        self.connections.write_unseen(query).await.map(drop)
+    }
+
+    async fn refuse_upload(&self, upload: &Upload) -> Result<(), StoreError> {
+        self.connections.write_unseen(on(REFUSE, upload)).await.map(drop)
+    }
+
+    async fn publish_image(&self, upload: &Upload, url: &str) -> Result<bool, StoreError> {
+        let query = on(PUBLISH, upload).bind(url.to_owned());
+        Ok(!self.connections.write(query).await?.is_empty())
+    }
+}
