@@ -12,6 +12,8 @@ use siaga::model::{
 };
 use siaga::stores::{FloodQuery, SetFloodState, Window};
 
+use crate::images::{OfImage, of_image};
+
 /// Something that is done to both stores.
 #[derive(Clone, Debug)]
 pub(crate) enum Operation {
@@ -35,6 +37,7 @@ pub(crate) enum Operation {
     Gauges(AreaSelector, Time),
     Infrastructure(AreaSelector, Option<InfrastructureKind>),
     Boundaries(Option<&'static str>),
+    OfImage(OfImage),
 }
 
 /// Which card is meant.
@@ -236,6 +239,7 @@ pub(crate) fn operation() -> impl Strategy<Value = Operation> {
         5 => (card(), content()).prop_map(|(card, content)| Operation::ReceiveCard(card, content)),
         4 => (0..8_i64, content()).prop_map(|(post, content)| Operation::ReceivePost(post, content)),
         4 => sent().prop_map(Operation::StoreGauge),
+        12 => of_image().prop_map(Operation::OfImage),
     ];
     let reads = prop_oneof![
         1 => card().prop_map(Operation::Card),
