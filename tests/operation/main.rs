@@ -10,6 +10,7 @@ mod server;
 
 mod black_box;
 mod crashes;
+mod images;
 mod links;
 mod listening;
 mod replicas;

@@ -1,0 +1,96 @@
+//! Images on their way while others have locks on the rows, or change them.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use rocket::tokio::{self, time};
+use siaga::conformance::block_on;
+use siaga::conformance::fixture::now;
+use siaga::model::Upload;
+use siaga::stores::postgres::OpenPostgres;
+use siaga::stores::{OpenStore, Store, StoreError};
+use sqlx::{Connection, Executor, PgConnection};
+
+use crate::postgres::Database;
+
+const URL: &str = "http://example.org/used-card.jpg";
+const LEASE: Duration = Duration::from_mins(2);
+
+/// A store in which the upload of `used-card`, whose report is 1, is received, and somebody else in its database.
+async fn with_received() -> (Database, Arc<dyn Store>, Upload, PgConnection) {
+    let database = Database::with_fixture().await;
+    let store = OpenPostgres.open(&database.settings()).await.unwrap().store;
+    let upload = store.expect_image(&"used-card".parse().unwrap(), now()).await.unwrap();
+    assert!(store.receive_upload(&upload, "a").await.unwrap());
+    let other = PgConnection::connect(&database.url()).await.unwrap();
+    (database, store, upload, other)
+}
+
+async fn image(store: &dyn Store) -> Option<String> {
+    let report = store.report(1.try_into().unwrap()).await.unwrap().value;
+    report.content.image_url.clone().map(Into::into)
+}
+
+/// Publishes while an editor changes the report; answers whether the image was published.
+async fn publish_amid(edit: &'static str) -> (bool, Option<String>, Option<String>) {
+    let (_database, store, upload, mut editor) = with_received().await;
+    editor.execute("BEGIN").await.unwrap();
+    editor.execute(edit).await.unwrap();
+    let publishing = {
+        let (store, upload) = (Arc::clone(&store), upload.clone());
+        tokio::spawn(async move { store.publish_image(&upload, URL).await.unwrap() })
+    };
+    time::sleep(Duration::from_millis(300)).await;
+    assert!(!publishing.is_finished(), "it waits for the editor");
+    editor.execute("COMMIT").await.unwrap();
+    let published = publishing.await.unwrap();
+    let title = store.report(1.try_into().unwrap()).await.unwrap().value.content.title.to_string();
+    assert_eq!(store.take_upload(LEASE).await.unwrap(), None, "the upload is done with");
+    let expecting = store.expect_image(&upload.card, now()).await;
+    assert!(matches!(expecting, Err(StoreError::Conflict { .. })), "{expecting:?}");
+    (published, image(&*store).await, Some(title).filter(|title| !title.is_empty()))
+}
+
+#[test]
+fn an_image_is_published_beside_what_an_editor_changes() {
+    let edited = block_on(publish_amid("UPDATE reports SET title = 'edited' WHERE pkey = 1"));
+    assert_eq!(edited, (true, Some(URL.to_owned()), Some("edited".to_owned())));
+}
+
+#[test]
+fn an_image_that_an_editor_gives_a_report_is_kept() {
+    let edited = block_on(publish_amid("UPDATE reports SET image_url = 'theirs' WHERE pkey = 1"));
+    assert_eq!(edited, (false, Some("theirs".to_owned()), None));
+}
+
+#[test]
+fn an_upload_that_somebody_has_locked_is_not_waited_for() {
+    block_on(async {
+        let (_database, store, upload, mut other) = with_received().await;
+        other.execute("BEGIN; SELECT FROM images FOR UPDATE").await.unwrap();
+        let taking = time::timeout(Duration::from_secs(1), store.take_upload(LEASE));
+        assert_eq!(taking.await.unwrap().unwrap(), None);
+        other.execute("ROLLBACK").await.unwrap();
+        assert_eq!(store.take_upload(LEASE).await.unwrap().map(|taken| taken.upload), Some(upload));
+    });
+}
+
+#[test]
+fn a_row_of_an_image_in_no_state_there_is_cannot_be_written() {
+    block_on(async {
+        let (_database, _store, _upload, mut other) = with_received().await;
+        for wrong in [
+            "state = 'expected'",
+            "state = 'published'",
+            "state = 'refused'",
+            "object = NULL",
+            "due_at = NULL",
+            "turn = -1",
+            "state = 'expected', object = NULL, due_at = NULL, attempts = 1",
+        ] {
+            let update = sqlx::AssertSqlSafe(format!("UPDATE images SET {wrong}"));
+            let error = other.execute(update).await.unwrap_err();
+            assert!(error.to_string().contains("violates check constraint"), "{wrong}: {error}");
+        }
+    });
+}
