@@ -19,6 +19,7 @@ use serde::Serialize;
 
 use crate::fairings::{RequestId, allow_any_origin};
 use crate::formats::EncodeError;
+use crate::images::{ImageError, ImageType};
 use crate::model::CardId;
 use crate::model::intake::Fault;
 use crate::stores::StoreError;
@@ -250,6 +251,28 @@ impl From<StoreError> for Problem {
             StoreError::Conflict { what } => Self::conflict(what),
             StoreError::Unavailable { retry_after, source } => Self::unavailable(retry_after, source),
             StoreError::Backend { .. } => Self::internal(error),
+        }
+    }
+}
+
+impl From<ImageError> for Problem {
+    fn from(error: ImageError) -> Self {
+        match error {
+            ImageError::Store(error) => error.into(),
+            ImageError::Storage(cause) => Self::unavailable(Duration::from_secs(1), cause),
+            ImageError::NotFound => Self::not_found("this image"),
+            ImageError::NotPermitted => Self::new(
+                Status::Forbidden,
+                "the address does not permit this, or no longer: ask GET /cards/:cardId/images for another",
+            ),
+            ImageError::TooLarge(limit) => Self::too_large(limit),
+            ImageError::TooSlow(limit) => Self::timeout(humantime::format_duration(limit)),
+            ImageError::Incomplete(_) => Self::bad_request(Source::Body, &[], "the body must arrive whole"),
+            ImageError::NoImage => Self::unsupported_media_type(&format!(
+                "the body must be an image, one of [{}]",
+                ImageType::ALL.map(ImageType::media_type).join(", ")
+            )),
+            ImageError::Random(error) => Self::internal(error),
         }
     }
 }

@@ -12,6 +12,7 @@
 //! | [`stores`] | where the data lives |
 //! | [`auth`] | who may do what |
 //! | [`config`] | what can be configured |
+//! | [`images`] | photos, from their upload to the map |
 //! | [`fairings`], [`error`], [`guards`], [`routes`] | the interface |
 //! | [`Builder`] | where all of it meets |
 
@@ -27,7 +28,9 @@ pub mod error;
 pub mod fairings;
 pub mod formats;
 pub mod guards;
+pub mod images;
 pub mod model;
+mod number;
 mod random;
 pub mod routes;
 mod server;

@@ -15,6 +15,7 @@ use crate::config::{Config, ConfigError};
 use crate::error::catchers;
 use crate::fairings::{Cors, RealMethod, RequestId, TrailingSlash};
 use crate::formats::{Format, FormatRegistry, InvalidFormats, builtin};
+use crate::images::{CardImages, Worker};
 use crate::model::{Clock, SystemClock};
 use crate::random::RandomUnavailable;
 use crate::routes::{self, Encoder, other_methods};
@@ -172,6 +173,14 @@ impl Builder {
     ///
     /// [`BuildError`], whose text is one line for the operator.
     pub fn check(&self) -> Result<Config, BuildError> {
+        let config = self.checked_for_upkeep()?;
+        let keeps_data = self.stores.get(&config.store)?.keeps_data();
+        CardImages::check(&config, keeps_data)?;
+        Ok(config)
+    }
+
+    /// Checks all but what only a server needs.
+    fn checked_for_upkeep(&self) -> Result<Config, BuildError> {
         let config = Config::extract(&self.figment)?;
         self.figment.extract::<rocket::Config>().map_err(ConfigError::from)?;
         let opener = self.stores.get(&config.store)?;
@@ -186,7 +195,7 @@ impl Builder {
     ///
     /// [`BuildError`], whose text is one line for the operator; [`BuildError::NoUpkeep`] when there is nothing to do.
     pub fn upkeep(&self) -> Result<(&dyn Upkeep, StoreSettings), BuildError> {
-        let config = self.check()?;
+        let config = self.checked_for_upkeep()?;
         let upkeep = self.stores.get(&config.store)?.upkeep();
         let settings = self.store_settings(&config);
         upkeep.map(|upkeep| (upkeep, settings)).ok_or(BuildError::NoUpkeep(config.store))
@@ -221,6 +230,8 @@ impl Builder {
             time_zone: config.time_zone,
             base_url: Arc::from(config.base_url.as_str()),
         };
+        let images = CardImages::open(&config, Arc::clone(&store), Arc::clone(&self.clock))?;
+        let images = Arc::new(images);
         let authenticator = Authenticator::new(config.auth.clone(), self.clock);
         let routes = routes::all();
         let others = other_methods(routes.iter());
@@ -229,9 +240,11 @@ impl Builder {
             .attach(TrailingSlash)
             .attach(Cors)
             .attach(RequestId::fairing())
+            .attach(Worker::new(Arc::clone(&images)).fairing())
             .manage::<Arc<dyn Store>>(Arc::clone(&store))
             .manage(formats.clone())
             .manage(encoder)
+            .manage(images)
             .manage(authenticator)
             .manage(config.clone())
             .mount(config.base_url.path(), routes)

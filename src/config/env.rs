@@ -13,7 +13,7 @@ pub struct SiagaEnv;
 
 const PREFIX: &str = "SIAGA_";
 /// Keys whose value is taken as it stands.
-const TEXTS: [&str; 1] = ["auth.jwt.secret"];
+const TEXTS: [&str; 2] = ["auth.jwt.secret", "images.signing_key"];
 
 impl Provider for SiagaEnv {
     fn metadata(&self) -> Metadata {

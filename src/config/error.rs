@@ -8,7 +8,7 @@ pub struct ConfigError(String);
 
 impl ConfigError {
     /// An error about one key, with what is allowed.
-    pub(super) fn new(key: &str, reason: impl fmt::Display) -> Self {
+    pub(crate) fn new(key: &str, reason: impl fmt::Display) -> Self {
         Self(format!("{key}: {reason}"))
     }
 }
@@ -27,6 +27,9 @@ impl From<Error> for ConfigError {
         Self(lines.join("; "))
     }
 }
+
+/// Where what stands in a wrong place may be a secret.
+const SECRET: [&str; 3] = ["siaga.auth", "siaga.images.signing_key", "siaga.images.options"];
 
 /// The full path of the key, what is wrong with it, what is allowed, and where it was set.
 fn line(error: &Error) -> String {
@@ -49,11 +52,10 @@ fn line(error: &Error) -> String {
         Kind::UnknownVariant(name, allowed) => {
             format!("must be one of [{}], not {name}", allowed.join(", "))
         }
-        // What was found there may be a secret in the wrong place.
         Kind::InvalidType(_, expected) | Kind::InvalidValue(_, expected)
-            if path.starts_with("siaga.auth") =>
+            if SECRET.iter().any(|secret| path.starts_with(secret)) =>
         {
-            format!("must be {expected}, as README.md shows it")
+            format!("must be {expected}, as the documentation shows it")
         }
         Kind::InvalidType(found, expected) | Kind::InvalidValue(found, expected) => {
             format!("must be {expected}, not {found}")

@@ -9,6 +9,7 @@ mod env;
 mod error;
 mod feeds;
 mod formats;
+mod images;
 mod limits;
 
 use chrono_tz::Tz;
@@ -21,6 +22,7 @@ pub use self::env::{DatabaseUrl, SiagaEnv};
 pub use self::error::ConfigError;
 pub use self::feeds::Feeds;
 pub use self::formats::Formats;
+pub use self::images::{Images, InvalidSide, Side};
 pub use self::limits::Limits;
 use crate::auth;
 use crate::model::intake::CardRules;
@@ -48,6 +50,8 @@ pub struct Config {
     pub feeds: Feeds,
     /// Which credentials are accepted.
     pub auth: auth::Settings,
+    /// Where images of cards are kept.
+    pub images: Images,
     /// How the store in a database behaves.
     pub postgres: postgres::Settings,
     /// What is too much.
@@ -66,6 +70,7 @@ impl Default for Config {
             cards: CardRules::default(),
             feeds: Feeds::default(),
             auth: auth::Settings::default(),
+            images: Images::default(),
             postgres: postgres::Settings::default(),
             limits: Limits::default(),
         }
@@ -98,6 +103,7 @@ impl Config {
 
         let Whole { siaga: config } = figment.extract()?;
         config.areas.check()?;
+        config.images.check()?;
         config.limits.check()?;
         Ok(config)
     }

@@ -5,6 +5,7 @@ mod area_selector;
 mod card_id;
 mod credential;
 mod disaster;
+mod file_type;
 mod format_choice;
 mod infrastructure_type;
 mod json_body;
@@ -13,6 +14,7 @@ mod period;
 mod query;
 mod report_key;
 mod resource;
+mod signed_upload;
 mod time_period;
 mod username;
 
@@ -23,6 +25,7 @@ pub use self::credential::{
     Authorized, Caller, CardsRead, CardsWrite, FeedsWrite, FloodsWrite, GaugesWrite, Permission,
 };
 pub use self::disaster::Disaster;
+pub use self::file_type::FileType;
 pub use self::format_choice::FormatChoice;
 pub use self::infrastructure_type::{InfrastructureType, InfrastructureTypeParam};
 pub use self::json_body::JsonBody;
@@ -31,6 +34,7 @@ pub use self::period::RequestedPeriod;
 pub use self::query::Query;
 pub use self::report_key::ReportKeyParam;
 pub use self::resource::{Boundaries, Floods, Gauges, Infrastructure, OnMap, Reports};
+pub use self::signed_upload::SignedUpload;
 pub use self::time_period::TimePeriod;
 pub use self::username::Username;
 

@@ -11,6 +11,7 @@ use serde::Serialize;
 
 use crate::error::Problem;
 use crate::formats::{Container, EncodeContext, Format};
+use crate::images::KEEP_FOREVER;
 use crate::model::{Clock, Layer};
 
 const JSON: &str = "application/json";
@@ -20,7 +21,28 @@ const JSON: &str = "application/json";
 pub struct Answer {
     media_type: String,
     body: Vec<u8>,
-    public: bool,
+    kept: Kept,
+}
+
+/// How long an answer may be kept, and by whom.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kept {
+    /// By nobody.
+    Never,
+    /// By anybody who asks before each reuse whether it still holds.
+    UntilAsked,
+    /// By anybody: it never changes.
+    Long,
+}
+
+impl Kept {
+    fn cache_control(self) -> &'static str {
+        match self {
+            Self::Never => "no-store",
+            Self::UntilAsked => "public, no-cache, stale-if-error=3600",
+            Self::Long => KEEP_FOREVER,
+        }
+    }
 }
 
 impl Answer {
@@ -33,7 +55,7 @@ impl Answer {
         let mut body = ENVELOPE.0.to_vec();
         serde_json::to_writer(&mut body, result).map_err(Problem::internal)?;
         body.extend_from_slice(ENVELOPE.1);
-        Ok(Self { media_type: JSON.to_owned(), body, public: true })
+        Ok(Self { media_type: JSON.to_owned(), body, kept: Kept::UntilAsked })
     }
 
     /// `{"statusCode":200,"result":…}`, not to be kept by anyone: an answer to somebody with a credential.
@@ -42,7 +64,13 @@ impl Answer {
     ///
     /// When the result cannot be written as JSON.
     pub fn private_result<T: Serialize>(result: &T) -> Result<Self, Problem> {
-        Ok(Self { public: false, ..Self::result(result)? })
+        Ok(Self { kept: Kept::Never, ..Self::result(result)? })
+    }
+
+    /// A body that never changes.
+    #[must_use]
+    pub fn lasting(media_type: &str, body: Vec<u8>) -> Self {
+        Self { media_type: media_type.to_owned(), body, kept: Kept::Long }
     }
 
     /// The bare value, not to be kept by anyone: the answer to a change.
@@ -52,7 +80,7 @@ impl Answer {
     /// When the value cannot be written as JSON.
     pub fn bare<T: Serialize>(value: &T) -> Result<Self, Problem> {
         let body = serde_json::to_vec(value).map_err(Problem::internal)?;
-        Ok(Self { media_type: JSON.to_owned(), body, public: false })
+        Ok(Self { media_type: JSON.to_owned(), body, kept: Kept::Never })
     }
 }
 
@@ -62,17 +90,17 @@ const ENVELOPE: (&[u8], &[u8]) = (br#"{"statusCode":200,"result":"#, b"}");
 impl<'r> Responder<'r, 'static> for Answer {
     fn respond_to(self, request: &'r Request<'_>) -> ResponseResult<'static> {
         let mut response = Response::new();
-        if self.public {
+        response.set_raw_header("Cache-Control", self.kept.cache_control());
+        if self.kept != Kept::Never {
             let etag = etag(&self.body);
-            response.set_raw_header("Cache-Control", "public, no-cache, stale-if-error=3600");
-            response.set_raw_header("Vary", "Accept, Accept-Encoding");
             response.set_raw_header("ETag", etag.clone());
+            if self.kept == Kept::UntilAsked {
+                response.set_raw_header("Vary", "Accept, Accept-Encoding");
+            }
             if is_known(request, &etag) {
                 response.set_status(Status::NotModified);
                 return Ok(response);
             }
-        } else {
-            response.set_raw_header("Cache-Control", "no-store");
         }
         response.set_raw_header("Content-Type", self.media_type);
         // Rocket copies a body chunk by chunk, and the number of chunks is what costs.
@@ -130,7 +158,7 @@ impl Encoder {
             if enveloped {
                 body.extend_from_slice(ENVELOPE.1);
             }
-            Ok(Answer { media_type: format.media_type().to_owned(), body, public: true })
+            Ok(Answer { media_type: format.media_type().to_owned(), body, kept: Kept::UntilAsked })
         })
         .await
         .map_err(Problem::internal)?

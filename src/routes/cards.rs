@@ -9,7 +9,8 @@ use serde::Serialize;
 use super::Answer;
 use crate::config::Config;
 use crate::error::Problem;
-use crate::guards::{Authorized, CardIdParam, CardsRead, CardsWrite, JsonBody};
+use crate::guards::{Authorized, CardIdParam, CardsRead, CardsWrite, FileType, JsonBody};
+use crate::images::{CardImages, Invitation};
 use crate::model::intake::{read_card_holder, read_card_report};
 use crate::model::{Card, CardId, ReportKey};
 use crate::stores::{Store, StoreError};
@@ -95,4 +96,19 @@ pub(super) async fn receive_card_report(
         Err(about_card(StoreError::Unavailable { retry_after, source: elapsed.into() }))
     })?;
     Answer::bare(&json!({ "statusCode": 200, "cardId": id, "created": true }))
+}
+
+/// `GET /cards/:cardId/images`: where the image of a card is to be sent.
+#[get("/cards/<id>/images")]
+pub(super) async fn invite_image(
+    _authorized: Authorized<CardsRead>,
+    id: Result<CardIdParam, Problem>,
+    file_type: FileType,
+    images: &State<Arc<CardImages>>,
+) -> Result<Answer, Problem> {
+    let CardIdParam(id) = id?;
+    let FileType(image_type) = file_type;
+    let invited = images.invite(&id, image_type).await;
+    let Invitation { signed_request, url } = invited.map_err(|error| Problem::from(error).about_card(&id))?;
+    Answer::bare(&json!({ "signedRequest": signed_request, "url": url }))
 }

@@ -7,6 +7,7 @@ mod cards;
 mod feeds;
 mod floodgauges;
 mod floods;
+mod images;
 mod infrastructure;
 mod methods;
 mod reports;
@@ -34,6 +35,9 @@ pub fn all() -> Vec<Route> {
         cards::create_card,
         cards::find_card,
         cards::receive_card_report,
+        cards::invite_image,
+        images::receive_image,
+        images::find_image,
         feeds::list_feeds,
         feeds::post_partner_report,
         feeds::put_partner_report,

@@ -204,7 +204,8 @@ fn a_key_is_accepted_until_it_expires() {
 fn without_configured_credentials_nobody_may_write() {
     let figment = Figment::from(rocket::Config::debug_default())
         .merge(("log_level", "off"))
-        .merge(("siaga.store", "fixture"));
+        .merge(("siaga.store", "fixture"))
+        .merge(("siaga.images.signing_key", "a key for uploads"));
     let siaga = Siaga::with(figment, |builder| builder);
     let bearer = format!("Bearer {}", token(json!({})));
     for headers in [&[][..], &[("X-Api-Key", KEY)], &[("Authorization", &bearer)]] {

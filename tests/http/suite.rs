@@ -2,10 +2,14 @@
 
 mod support;
 
+#[path = "../common/photos.rs"]
+mod photos;
+
 mod admin;
 mod authentication;
 mod away;
 mod cards;
+mod cards_images;
 mod conditional_requests;
 mod cors;
 mod errors;
@@ -17,8 +21,10 @@ mod floods_get;
 mod floods_put;
 mod floods_states;
 mod floods_timeseries;
+mod images;
 mod infrastructure;
 mod plugins;
 mod reports;
 mod robustness;
 mod stats;
+mod uploads;

@@ -43,10 +43,12 @@ pub(crate) fn figment() -> Figment {
     .merge(Serialized::default("siaga.base_url", "http://localhost/v1"))
     .merge(Serialized::default("siaga.auth.api_keys", keys))
     .merge(Serialized::default("siaga.auth.jwt.secret", SECRET))
+    .merge(Serialized::default("siaga.images.url", "memory:///"))
+    .merge(Serialized::default("siaga.images.signing_key", SECRET))
 }
 
 /// A server, the clock it goes by, and what its store is opened by.
-async fn service(
+pub(crate) async fn service(
     figment: Figment,
     parts: impl FnOnce(Builder) -> Builder,
 ) -> (Rocket<Build>, Arc<ManualClock>, Arc<OpenFixture>) {

@@ -41,6 +41,7 @@ fn start(cluster: &Cluster) -> Running {
         ("DATABASE_URL", &cluster.url()),
         ("SIAGA_AUTH__API_KEYS", &keys),
         ("SIAGA_LIMITS__TIMEOUT", "5s"),
+        ("SIAGA_IMAGES__SIGNING_KEY", "a key for uploads"),
         ("ROCKET_LOG_LEVEL", "critical"),
     ];
     Running::start(&variables, LAST)

@@ -24,6 +24,7 @@ pub use self::grid::{Grid, Node};
 pub use self::topology::{Shape, Topology};
 use super::{Container, EncodeContext, EncodeError, Format};
 use crate::model::{Layer, LayerKind};
+use crate::number::Number;
 
 /// Settings of the format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -45,22 +46,11 @@ impl Default for Options {
 #[serde(try_from = "Number")]
 pub struct Quantization(u32);
 
-/// A number, or its digits: the environment has texts only.
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum Number {
-    Number(u32),
-    Digits(String),
-}
-
 impl TryFrom<Number> for Quantization {
     type Error = InvalidQuantization;
 
     fn try_from(number: Number) -> Result<Self, InvalidQuantization> {
-        match number {
-            Number::Number(number) => number.try_into(),
-            Number::Digits(digits) => digits.parse::<u32>().map_err(|_| InvalidQuantization)?.try_into(),
-        }
+        number.get().ok_or(InvalidQuantization)?.try_into()
     }
 }
 

@@ -1,0 +1,103 @@
+use std::collections::BTreeMap;
+use std::path;
+
+use rocket::data::ByteUnit;
+use serde::{Deserialize, Serialize};
+use url::Url;
+
+use super::{BaseUrl, ConfigError};
+use crate::auth::Secret;
+use crate::number::Number;
+
+/// Where images of cards are kept, and what is allowed.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Images {
+    /// The storage: `file:///folder`, `memory:///` or `s3://bucket/prefix`. **Default: the folder `images` beside that of
+    /// the data set, or in the working directory where the data set is no folder**
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub url: Option<Url>,
+    /// The public address of the storage, where clients find images without this service. **Default: none, they are
+    /// served at `{base_url}/images`**
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub public_url: Option<BaseUrl>,
+    /// What addresses for uploads to this service are signed with; the same for all servers on one store. **Default: one
+    /// made for the run, where the store keeps nothing beyond it**
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub signing_key: Option<Secret>,
+    /// The largest upload: a size such as `20MiB`, or a number of bytes. **Default: `20MiB`**
+    pub max_bytes: ByteUnit,
+    /// The longest side of a published image, in pixels. **Default: `1280`**
+    pub max_side: Side,
+    /// Settings of a storage in the cloud by their names in `object_store`, such as `aws_endpoint`. They win over the
+    /// environment's `AWS_…`. **Default: none**
+    pub options: BTreeMap<String, Secret>,
+}
+
+impl Default for Images {
+    fn default() -> Self {
+        Self {
+            url: None,
+            public_url: None,
+            signing_key: None,
+            max_bytes: ByteUnit::Mebibyte(20),
+            max_side: Side(1280),
+            options: BTreeMap::new(),
+        }
+    }
+}
+
+impl Images {
+    /// Checks that something is allowed at all.
+    pub(super) fn check(&self) -> Result<(), ConfigError> {
+        if self.max_bytes == 0 {
+            return Err(ConfigError::new("siaga.images.max_bytes", "must be more than 0"));
+        }
+        Ok(())
+    }
+
+    /// The storage, which is a folder beside the data set unless one is configured.
+    ///
+    /// # Errors
+    ///
+    /// When the working directory, which that folder is in, is gone.
+    pub fn storage(&self, dataset: &str) -> Result<Url, ConfigError> {
+        if let Some(url) = &self.url {
+            return Ok(url.clone());
+        }
+        let beside = path::absolute(path::Path::new(dataset).with_file_name("images"));
+        let url = beside.ok().and_then(|folder| Url::from_directory_path(folder).ok());
+        url.ok_or_else(|| {
+            ConfigError::new("siaga.images.url", "must be given: the working directory is gone")
+        })
+    }
+}
+
+/// A number of pixels: 1 to 65,535, the most a JPEG can have (ITU-T T.81 §B.2.2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "Number")]
+pub struct Side(u32);
+
+/// A number that is no [`Side`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("must be a whole number from 1 to {}", Side::MOST)]
+pub struct InvalidSide;
+
+impl Side {
+    const MOST: u32 = 65_535;
+
+    /// The number.
+    #[must_use]
+    pub fn get(self) -> u32 {
+        self.0
+    }
+}
+
+impl TryFrom<Number> for Side {
+    type Error = InvalidSide;
+
+    fn try_from(number: Number) -> Result<Self, InvalidSide> {
+        let side = number.get().filter(|side| (1..=Self::MOST).contains(side));
+        side.map(Self).ok_or(InvalidSide)
+    }
+}

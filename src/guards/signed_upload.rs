@@ -1,0 +1,56 @@
+use std::sync::Arc;
+
+use rocket::Request;
+use rocket::http::ContentType;
+use rocket::request::{FromRequest, Outcome};
+
+use super::{Query, managed};
+use crate::config::Config;
+use crate::error::Problem;
+use crate::images::{CardImages, ImageError, Permit};
+
+/// An upload at an address this service has signed, of the type it was signed for and not larger than allowed, for all its
+/// headers say.
+#[derive(Clone, Debug)]
+pub struct SignedUpload(pub Permit);
+
+#[rocket::async_trait]
+impl<'r> FromRequest<'r> for SignedUpload {
+    type Error = Problem;
+
+    async fn from_request(request: &'r Request<'_>) -> Outcome<Self, Problem> {
+        Problem::outcome(request, permitted(request).await.map(Self))
+    }
+}
+
+async fn permitted(request: &Request<'_>) -> Result<Permit, Problem> {
+    let images = managed::<Arc<CardImages>>(request)?;
+    let query = Query::of(request);
+    // An address that is altered in any way is refused as one.
+    let part = |name| query.get(name).ok().flatten().ok_or(ImageError::NotPermitted);
+    // `/uploads/:name`, after where the interface is mounted.
+    let name = request.param::<&str>(1).and_then(Result::ok).unwrap_or_default();
+    let permit = images.permit(name, &part("expires")?, &part("signature")?)?;
+    images.is_expected(&permit).await?;
+    is_of_type(request, permit.image_type.media_type())?;
+    let most = managed::<Config>(request)?.images.max_bytes;
+    let announced = request.headers().get_one("Content-Length").and_then(|length| length.parse().ok());
+    if announced.is_some_and(|length: u64| most < length) {
+        return Err(Problem::too_large(most));
+    }
+    Ok(permit)
+}
+
+fn is_of_type(request: &Request<'_>, media_type: &str) -> Result<(), Problem> {
+    let headers = request.headers();
+    if headers.get("Content-Encoding").any(|encoding| !encoding.eq_ignore_ascii_case("identity")) {
+        return Err(Problem::unsupported_media_type("Content-Encoding must be identity"));
+    }
+    let once = headers.get("Content-Type").count() == 1;
+    let same = |kind: &ContentType| format!("{}/{}", kind.top(), kind.sub()).eq_ignore_ascii_case(media_type);
+    if once && request.content_type().is_some_and(same) {
+        Ok(())
+    } else {
+        Err(Problem::unsupported_media_type(&format!("Content-Type must be {media_type}")))
+    }
+}

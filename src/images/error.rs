@@ -1,0 +1,50 @@
+use std::error::Error;
+use std::io;
+use std::time::Duration;
+
+use rocket::data::ByteUnit;
+
+use crate::random::RandomUnavailable;
+use crate::stores::StoreError;
+
+/// Why an image cannot be taken or given: the variants are what a caller can act on.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ImageError {
+    /// The store could not do its part.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The storage cannot be reached or is full; a later attempt may succeed.
+    #[error("the storage of images failed")]
+    Storage(#[source] Box<dyn Error + Send + Sync>),
+    /// There is no such image.
+    #[error("this image does not exist")]
+    NotFound,
+    /// The address of an upload permits nothing: it was made up or altered, or has expired, or was used.
+    #[error("the address of the upload is not valid")]
+    NotPermitted,
+    /// The upload is larger than this.
+    #[error("the upload is larger than {0}")]
+    TooLarge(ByteUnit),
+    /// Nothing of the upload came for so long.
+    #[error("nothing of the upload came for {}", humantime::format_duration(*.0))]
+    TooSlow(Duration),
+    /// The upload ended before it was whole.
+    #[error("the upload did not arrive whole")]
+    Incomplete(#[source] io::Error),
+    /// What was sent does not begin like an image of any type that is allowed.
+    #[error("the upload is no image")]
+    NoImage,
+    /// No name can be made.
+    #[error(transparent)]
+    Random(#[from] RandomUnavailable),
+}
+
+impl From<object_store::Error> for ImageError {
+    fn from(error: object_store::Error) -> Self {
+        match error {
+            object_store::Error::NotFound { .. } => Self::NotFound,
+            error => Self::Storage(error.into()),
+        }
+    }
+}

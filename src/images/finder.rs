@@ -1,0 +1,108 @@
+use std::collections::HashMap;
+use std::time::{Duration, Instant};
+
+use object_store::ObjectMeta;
+use rocket::futures::TryStreamExt;
+use rocket::tokio::time;
+
+use super::worker::log_unless_away;
+use super::{CardImages, ImageError, Uploads, names};
+use crate::model::{Timestamp, Upload};
+
+/// How often it is asked whether the storage is to be looked at.
+const ROUND: Duration = Duration::from_secs(1);
+/// How often it is looked at though nothing is expected: for what came while nobody looked.
+const SELDOM: Duration = Duration::from_hours(1);
+/// How often for uploads that this service receives itself: for those it did not get to note before it ended.
+const NOW_AND_THEN: Duration = Duration::from_mins(1);
+/// How long an upload that began in time may take.
+const GRACE: Duration = Duration::from_mins(5);
+/// From which age on an upload of this service is none that is just being noted.
+const LEFT: Duration = Duration::from_mins(1);
+/// From which age on an upload is one nobody waits for.
+const OLD: Duration = Duration::from_hours(24);
+
+/// Finds uploads that nobody has told of, and deletes those that nobody waits for.
+pub(super) struct Finder<'i> {
+    images: &'i CardImages,
+    since: Instant,
+    looked: Option<Instant>,
+    /// The uploads that were there when last looked, about each of which the store has been asked.
+    seen: HashMap<String, ObjectMeta>,
+}
+
+impl<'i> Finder<'i> {
+    pub(super) fn new(images: &'i CardImages) -> Self {
+        Self { images, since: Instant::now(), looked: None, seen: HashMap::new() }
+    }
+
+    /// Looks for uploads; never ends.
+    pub(super) async fn run(mut self) {
+        loop {
+            match self.look_if_due().await {
+                Ok(()) => {}
+                Err(ImageError::Store(error)) => log_unless_away(&error),
+                Err(error) => tracing::warn!("uploads cannot be looked for: {}", super::worker::line(&error)),
+            }
+            time::sleep(ROUND).await;
+        }
+    }
+
+    async fn look_if_due(&mut self) -> Result<(), ImageError> {
+        let rested = |rest| self.looked.is_none_or(|looked| looked.elapsed() >= rest);
+        let due = match &self.images.uploads {
+            Uploads::Direct(_) => rested(NOW_AND_THEN),
+            Uploads::Presigned(_) => rested(SELDOM) || self.some_are_expected().await?,
+        };
+        if due {
+            self.look().await?;
+            self.looked = Some(Instant::now());
+        }
+        Ok(())
+    }
+
+    async fn some_are_expected(&self) -> Result<bool, ImageError> {
+        let until = self.images.store.uploads_expected_until().await?;
+        Ok(until.is_some_and(|until| self.images.clock.now() < until.after(GRACE)))
+    }
+
+    async fn look(&mut self) -> Result<(), ImageError> {
+        let images = self.images;
+        let there: Vec<(String, ObjectMeta)> = images.storage.uploads_there().try_collect().await?;
+        let mut seen = HashMap::with_capacity(there.len());
+        for (name, object) in there {
+            if self.is_left(&object, OLD) && self.since.elapsed() > SELDOM {
+                images.storage.delete_upload(&name).await?;
+                continue;
+            }
+            let noted_here = matches!(images.uploads, Uploads::Direct(_)) && !self.is_left(&object, LEFT);
+            if noted_here {
+                continue;
+            }
+            if self.seen.get(&name) != Some(&object)
+                && let Some(upload) = self.upload(&name).await?
+                && images.store.receive_upload(&upload, &name).await?
+            {
+                images.received.notify_one();
+            }
+            seen.insert(name, object);
+        }
+        self.seen = seen;
+        Ok(())
+    }
+
+    /// The upload that an object of this name may be.
+    async fn upload(&self, name: &str) -> Result<Option<Upload>, ImageError> {
+        match &self.images.uploads {
+            Uploads::Direct(_) => Ok(names::upload_of(name).map(|(upload, _)| upload)),
+            Uploads::Presigned(_) => match names::presigned_card(name) {
+                Some(card) => Ok(self.images.store.expected_upload(&card).await?),
+                None => Ok(None),
+            },
+        }
+    }
+
+    fn is_left(&self, object: &ObjectMeta, age: Duration) -> bool {
+        Timestamp::from(object.last_modified).after(age) < self.images.clock.now()
+    }
+}

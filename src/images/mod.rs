@@ -1,0 +1,174 @@
+//! Images of cards: from the signed address for an upload to the small, upright photo on the map.
+//!
+//! A storage in the cloud takes uploads itself, at an address it has signed; for a folder or the memory this service
+//! signs the address and takes the upload. An upload is not shown: a [`Worker`] makes a photo of it ([`photo`]), publishes
+//! that, and only then does the report of the card point to it. How far an image has come is kept by the store
+//! ([`ImageStore`](crate::stores::ImageStore)), so that any server can go on with it.
+
+mod error;
+mod finder;
+mod image_type;
+mod names;
+pub mod photo;
+mod receiving;
+mod signing;
+mod storage;
+mod worker;
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use object_store::signer::{HeaderName, HeaderValue, Method, SignedUrlOptions, Signer};
+use rocket::data::ByteUnit;
+use rocket::tokio::sync::Notify;
+use rocket::tokio::time;
+
+pub use self::error::ImageError;
+pub use self::image_type::ImageType;
+pub use self::signing::Permit;
+use self::signing::SigningKey;
+use self::storage::Storage;
+pub use self::worker::Worker;
+use crate::config::{Config, ConfigError};
+use crate::model::{CardId, Clock};
+use crate::stores::Store;
+
+/// How long an address for an upload permits it.
+pub const PERMITTED: Duration = Duration::from_mins(15);
+
+/// For how long a published image, which never changes, may be kept (RFC 8246).
+pub const KEEP_FOREVER: &str = "public, max-age=31536000, immutable";
+
+/// Images of cards, on the configured storage.
+pub struct CardImages {
+    storage: Storage,
+    uploads: Uploads,
+    store: Arc<dyn Store>,
+    clock: Arc<dyn Clock>,
+    /// The address of the interface, and that of published images, both without a slash at their end.
+    base_url: Box<str>,
+    public_url: Box<str>,
+    max_bytes: ByteUnit,
+    max_side: u32,
+    timeout: Duration,
+    /// Says that an upload was received here.
+    received: Notify,
+}
+
+/// Who takes uploads.
+enum Uploads {
+    /// The storage.
+    Presigned(Arc<dyn Signer>),
+    /// This service.
+    Direct(SigningKey),
+}
+
+/// Where an image is to be sent, and where it is found soon after.
+#[derive(Clone, Debug)]
+pub struct Invitation {
+    /// Takes one `PUT` of an image of the type asked for, within [`PERMITTED`].
+    pub signed_request: String,
+    /// The published image.
+    pub url: String,
+}
+
+impl CardImages {
+    /// Checks the configuration, for a store that keeps its data or does not.
+    ///
+    /// # Errors
+    ///
+    /// The key at fault, with what is allowed.
+    pub fn check(config: &Config, keeps_data: bool) -> Result<(), ConfigError> {
+        let storage = Storage::open(&config.images.storage(&config.dataset)?, &config.images)?;
+        if storage.signer.is_none() && keeps_data && config.images.signing_key.is_none() {
+            return Err(ConfigError::new(
+                "siaga.images.signing_key",
+                "must be given: the store keeps its data, and any server on it may receive an upload",
+            ));
+        }
+        Ok(())
+    }
+
+    /// Images of the cards of `store`. Does not reach for the storage yet.
+    ///
+    /// # Errors
+    ///
+    /// The key at fault, with what is allowed.
+    pub fn open(config: &Config, store: Arc<dyn Store>, clock: Arc<dyn Clock>) -> Result<Self, ConfigError> {
+        let settings = &config.images;
+        let storage = Storage::open(&settings.storage(&config.dataset)?, settings)?;
+        let uploads = match (&storage.signer, &settings.signing_key) {
+            (Some(signer), _) => Uploads::Presigned(Arc::clone(signer)),
+            (None, Some(key)) => Uploads::Direct(SigningKey::new(key, settings.max_bytes)),
+            (None, None) => Uploads::Direct(
+                SigningKey::random(settings.max_bytes)
+                    .map_err(|error| ConfigError::new("siaga.images.signing_key", error))?,
+            ),
+        };
+        let base_url = config.base_url.as_str();
+        let own = || format!("{base_url}/images").into();
+        Ok(Self {
+            storage,
+            uploads,
+            store,
+            clock,
+            base_url: base_url.into(),
+            public_url: settings.public_url.as_ref().map_or_else(own, |url| url.as_str().into()),
+            max_bytes: settings.max_bytes,
+            max_side: settings.max_side.get(),
+            timeout: config.limits.timeout,
+            received: Notify::new(),
+        })
+    }
+
+    /// Expects the image of a card, sent as `image_type`.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`ImageStore::expect_image`](crate::stores::ImageStore::expect_image); [`ImageError::Storage`] when the
+    /// storage's credentials cannot be had.
+    pub async fn invite(&self, card: &CardId, image_type: ImageType) -> Result<Invitation, ImageError> {
+        let until = self.clock.now().after(PERMITTED);
+        let upload = self.store.expect_image(card, until).await?;
+        let signed_request = match &self.uploads {
+            Uploads::Direct(key) => {
+                let permit = Permit { upload, image_type, expires: until.to_utc().timestamp() };
+                let (name, expires, signature) = (permit.name(), permit.expires, key.sign(&permit));
+                format!("{}/uploads/{name}?expires={expires}&signature={signature}", self.base_url)
+            }
+            Uploads::Presigned(signer) => {
+                let path = self.storage.upload(&names::presigned(card));
+                let header = HeaderValue::from_static(image_type.media_type());
+                let options = SignedUrlOptions::new()
+                    .with_signed_header(HeaderName::from_static("content-type"), header);
+                let signing = signer.signed_url_opts(Method::PUT, &path, PERMITTED, &options);
+                let signed = time::timeout(self.timeout, signing).await;
+                signed.map_err(|elapsed| ImageError::Storage(elapsed.into()))??.into()
+            }
+        };
+        Ok(Invitation { signed_request, url: self.address(card) })
+    }
+
+    /// Where the image of a card is found once it is published.
+    fn address(&self, card: &CardId) -> String {
+        format!("{}/{}", self.public_url, names::published(card))
+    }
+
+    /// The published image of this name, a JPEG.
+    ///
+    /// # Errors
+    ///
+    /// [`ImageError::NotFound`], [`ImageError::Storage`].
+    pub async fn published(&self, name: &str) -> Result<Vec<u8>, ImageError> {
+        names::published_card(name).ok_or(ImageError::NotFound)?;
+        let reading = time::timeout(self.timeout, self.storage.read_published(name)).await;
+        Ok(reading.map_err(|elapsed| ImageError::Storage(elapsed.into()))??)
+    }
+}
+
+impl fmt::Debug for CardImages {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CardImages").field("storage", &self.storage).finish_non_exhaustive()
+    }
+}

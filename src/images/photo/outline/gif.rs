@@ -1,0 +1,52 @@
+//! GIF, version 89a.
+
+use super::{Outline, bytes};
+use crate::images::photo::NotAPhoto;
+
+/// Walks the blocks up to the trailer.
+///
+/// # Errors
+///
+/// As [`of`](super::of).
+pub(super) fn outline(file: &[u8]) -> Result<Outline, NotAPhoto> {
+    let mut outline = Outline::default();
+    let [flags] = bytes(file, 10)?;
+    let mut position = 13 + colour_table(flags);
+    loop {
+        match bytes(file, position)? {
+            [0x21] => position = end_of_sub_blocks(file, position + 2)?,
+            [0x2C] => {
+                let [_, _, _, _, w0, w1, h0, h1, flags] = bytes(file, position + 1)?;
+                if outline.pictures.is_empty() {
+                    let (width, height) = (u16::from_le_bytes([w0, w1]), u16::from_le_bytes([h0, h1]));
+                    // The first picture is decoded by itself and then laid on the canvas.
+                    outline.working = 4 * u64::from(width) * u64::from(height);
+                }
+                let start = position + 10 + colour_table(flags);
+                position = end_of_sub_blocks(file, start + 1)?;
+                outline.add_picture(start..position);
+            }
+            [0x3B] => {
+                outline.end = position + 1;
+                outline.working += outline.end as u64;
+                return Ok(outline);
+            }
+            _ => return Err(NotAPhoto::undecodable("there is something between its blocks")),
+        }
+    }
+}
+
+/// The bytes of the colour table that these flags announce.
+fn colour_table(flags: u8) -> usize {
+    if flags & 0x80 == 0 { 0 } else { 3 << ((flags & 7) + 1) }
+}
+
+fn end_of_sub_blocks(file: &[u8], mut position: usize) -> Result<usize, NotAPhoto> {
+    loop {
+        let [length] = bytes(file, position)?;
+        position += 1 + usize::from(length);
+        if length == 0 {
+            return Ok(position);
+        }
+    }
+}

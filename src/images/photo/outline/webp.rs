@@ -1,0 +1,126 @@
+//! WebP, RFC 9649.
+
+use std::ops::Range;
+
+use super::{Outline, bytes};
+use crate::images::photo::NotAPhoto;
+
+/// Walks the chunks up to the end that the file announces.
+///
+/// # Errors
+///
+/// As [`of`](super::of).
+pub(super) fn outline(file: &[u8]) -> Result<Outline, NotAPhoto> {
+    let announced = 8 + u32::from_le_bytes(bytes(file, 4)?) as usize;
+    let riff = file.get(..announced).ok_or(NotAPhoto::CutOff)?;
+    let mut outline = Outline { end: (announced + announced % 2).min(file.len()), ..Outline::default() };
+    let mut still = Frame::default();
+    let mut animated = None;
+    let mut position = 12;
+    while position < riff.len() {
+        let chunk = Chunk::read(riff, position)?;
+        match &chunk.name {
+            b"VP8X" => {
+                let [_, _, _, _, w0, w1, w2, h0, h1, h2] = bytes(riff, chunk.data.start)?;
+                still.size = (pixels(w0, w1, w2), pixels(h0, h1, h2));
+            }
+            b"ANMF" => {
+                outline.add_picture(chunk.data.clone());
+                if animated.is_none() {
+                    animated = Some(Frame::of_animation(riff, &chunk.data)?);
+                }
+            }
+            _ => {
+                if still.add(riff, &chunk)? {
+                    outline.add_picture(chunk.data.clone());
+                }
+            }
+        }
+        position = chunk.next;
+    }
+    outline.working = 3 * outline.end as u64;
+    outline.working += match animated {
+        // The canvas, and the frame before it is laid on that.
+        Some(frame) => 4 * still.area() + 4 * frame.area() + frame.working(),
+        None => still.working(),
+    };
+    Ok(outline)
+}
+
+/// A number of pixels as the chunks have it, less one, in 24 bits.
+fn pixels(low: u8, middle: u8, high: u8) -> u32 {
+    u32::from_le_bytes([low, middle, high, 0]) + 1
+}
+
+struct Chunk {
+    name: [u8; 4],
+    data: Range<usize>,
+    next: usize,
+}
+
+impl Chunk {
+    fn read(riff: &[u8], position: usize) -> Result<Self, NotAPhoto> {
+        let name: [u8; 4] = bytes(riff, position)?;
+        let length = u32::from_le_bytes(bytes(riff, position + 4)?) as usize;
+        let data = position + 8..position + 8 + length;
+        if data.end > riff.len() {
+            return Err(NotAPhoto::undecodable("a chunk is longer than the file says it is"));
+        }
+        Ok(Self { name, next: data.end + length % 2, data })
+    }
+}
+
+/// What the chunks of one picture say of the memory it takes.
+#[derive(Default)]
+struct Frame {
+    size: (u32, u32),
+    /// Pixels of what is lossy, by its own header, which can be another than what the chunks around it say.
+    lossy: u64,
+    lossless: bool,
+    alpha: bool,
+}
+
+impl Frame {
+    fn of_animation(riff: &[u8], data: &Range<usize>) -> Result<Self, NotAPhoto> {
+        let [w0, w1, w2, h0, h1, h2] = bytes(&riff[..data.end], data.start + 6)?;
+        let mut frame = Self { size: (pixels(w0, w1, w2), pixels(h0, h1, h2)), ..Self::default() };
+        let mut position = data.start + 16;
+        while position < data.end {
+            let chunk = Chunk::read(&riff[..data.end], position)?;
+            frame.add(riff, &chunk)?;
+            position = chunk.next;
+        }
+        Ok(frame)
+    }
+
+    /// Takes note of a chunk; tells whether it holds a picture.
+    fn add(&mut self, riff: &[u8], chunk: &Chunk) -> Result<bool, NotAPhoto> {
+        match &chunk.name {
+            b"VP8 " => {
+                let [w0, w1, h0, h1] = bytes(&riff[..chunk.data.end], chunk.data.start + 6)?;
+                let side =
+                    |low, high| u32::from(u16::from_le_bytes([low, high]) & 0x3FFF).next_multiple_of(16);
+                self.lossy = self.lossy.max(u64::from(side(w0, w1)) * u64::from(side(h0, h1)));
+            }
+            b"VP8L" => {
+                self.lossless = true;
+                if self.size == (0, 0) {
+                    let size = u32::from_le_bytes(bytes(&riff[..chunk.data.end], chunk.data.start + 1)?);
+                    self.size = ((size & 0x3FFF) + 1, (size >> 14 & 0x3FFF) + 1);
+                }
+            }
+            b"ALPH" => self.alpha = true,
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    fn area(&self) -> u64 {
+        u64::from(self.size.0) * u64::from(self.size.1)
+    }
+
+    /// Planes of what is lossy; what is lossless, be it the alpha only, with its transforms.
+    fn working(&self) -> u64 {
+        2 * self.lossy + if self.lossless || self.alpha { 5 * self.area().max(self.lossy) } else { 0 }
+    }
+}

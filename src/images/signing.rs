@@ -1,0 +1,123 @@
+use ring::hmac;
+use rocket::data::ByteUnit;
+
+use super::{ImageType, names};
+use crate::auth::Secret;
+use crate::model::Upload;
+use crate::random::{self, RandomUnavailable};
+
+/// What an address for an upload to this service lets its holder do: put one image of one type, until it expires.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Permit {
+    pub(super) upload: Upload,
+    /// The type the image is sent as.
+    pub image_type: ImageType,
+    /// In seconds since 1970.
+    pub(super) expires: i64,
+}
+
+impl Permit {
+    /// The last part of the address.
+    pub(super) fn name(&self) -> String {
+        names::upload(&self.upload, self.image_type.extension())
+    }
+
+    /// What an address of this name and expiry says, if it is one.
+    pub(super) fn read(name: &str, expires: &str) -> Option<Self> {
+        let (upload, extension) = names::upload_of(name)?;
+        let image_type = ImageType::from_extension(extension)?;
+        Some(Self { upload, image_type, expires: expires.parse().ok()? })
+    }
+}
+
+/// Signs addresses for uploads, and knows them again: HMAC with SHA-256 over the method, the name, the type, the size
+/// that is allowed, and the expiry.
+#[derive(Clone, Debug)]
+pub(super) struct SigningKey {
+    key: hmac::Key,
+    max_bytes: ByteUnit,
+}
+
+impl SigningKey {
+    /// Signs with a secret.
+    pub(super) fn new(secret: &Secret, max_bytes: ByteUnit) -> Self {
+        Self { key: hmac::Key::new(hmac::HMAC_SHA256, secret.expose().as_bytes()), max_bytes }
+    }
+
+    /// Signs with a key that nobody else has.
+    pub(super) fn random(max_bytes: ByteUnit) -> Result<Self, RandomUnavailable> {
+        Ok(Self::new(&random::hex::<32>()?.into(), max_bytes))
+    }
+
+    pub(super) fn sign(&self, permit: &Permit) -> String {
+        hex::encode(hmac::sign(&self.key, self.message(permit).as_bytes()))
+    }
+
+    /// Whether the signature is this key's for the permit; takes the same time wherever it differs.
+    pub(super) fn has_signed(&self, permit: &Permit, signature: &str) -> bool {
+        let Ok(signature) = hex::decode(signature) else { return false };
+        hmac::verify(&self.key, self.message(permit).as_bytes(), &signature).is_ok()
+    }
+
+    fn message(&self, permit: &Permit) -> String {
+        let (name, media_type) = (permit.name(), permit.image_type.media_type());
+        format!("PUT\n{name}\n{media_type}\n{}\n{}", self.max_bytes.as_u64(), permit.expires)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rocket::data::ToByteUnit;
+
+    use super::*;
+
+    fn permit() -> Permit {
+        let upload = Upload { card: "abcdefg".parse().unwrap(), turn: 0 };
+        Permit { upload, image_type: ImageType::Jpeg, expires: 1_482_163_200 }
+    }
+
+    #[test]
+    fn an_address_says_what_it_permits() {
+        assert_eq!(permit().name(), "abcdefg.0.jpeg");
+        assert_eq!(Permit::read("abcdefg.0.jpeg", "1482163200"), Some(permit()));
+        for (name, expires) in [
+            ("abcdefg.0.jpeg", ""),
+            ("abcdefg.0.jpeg", "soon"),
+            ("abcdefg.0.jpeg", "99999999999999999999"),
+            ("abcdefg.0.svg", "1"),
+            ("abcdefg.0.", "1"),
+            ("abcdefg.0", "1"),
+            ("abcdefg", "1"),
+            ("", "1"),
+        ] {
+            assert_eq!(Permit::read(name, expires), None, "{name} {expires}");
+        }
+    }
+
+    #[test]
+    fn a_signature_is_of_one_permit_and_one_key_only() {
+        let secret = Secret::from("a secret".to_owned());
+        let key = SigningKey::new(&secret, 20.mebibytes());
+        let signature = key.sign(&permit());
+        assert!(key.has_signed(&permit(), &signature));
+        let upload = |card: &str, turn| Upload { card: card.parse().unwrap(), turn };
+        for other in [
+            Permit { upload: upload("abcdefh", 0), ..permit() },
+            Permit { upload: upload("abcdefg", 1), ..permit() },
+            Permit { image_type: ImageType::Png, ..permit() },
+            Permit { expires: permit().expires + 1, ..permit() },
+        ] {
+            assert!(!key.has_signed(&other, &signature), "{other:?}");
+        }
+        for foreign in [
+            SigningKey::new(&secret, 21.mebibytes()),
+            SigningKey::new(&Secret::from("another".to_owned()), 20.mebibytes()),
+            SigningKey::random(20.mebibytes()).unwrap(),
+        ] {
+            assert!(!foreign.has_signed(&permit(), &signature));
+        }
+        for forged in ["", "00", "x", &signature[..62], &format!("{signature}00"), &"0".repeat(64)] {
+            assert!(!key.has_signed(&permit(), forged), "{forged}");
+        }
+    }
+}

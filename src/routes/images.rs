@@ -1,0 +1,41 @@
+use std::sync::Arc;
+
+use rocket::data::ToByteUnit;
+use rocket::serde::json::json;
+use rocket::tokio::time::timeout;
+use rocket::{Data, State, get, put};
+
+use super::Answer;
+use crate::config::Config;
+use crate::error::Problem;
+use crate::guards::{Caller, SignedUpload};
+use crate::images::{CardImages, ImageError, ImageType};
+
+/// `PUT /uploads/:name`: receives the image of a card at the address that was signed for it.
+#[put("/uploads/<_>", data = "<body>")]
+pub(super) async fn receive_image(
+    upload: SignedUpload,
+    mut body: Data<'_>,
+    config: &State<Config>,
+    images: &State<Arc<CardImages>>,
+) -> Result<Answer, Problem> {
+    let SignedUpload(permit) = upload;
+    let limit = config.limits.timeout;
+    let beginning = timeout(limit, body.peek(ImageType::LEADING)).await;
+    if ImageType::of(beginning.map_err(|_| ImageError::TooSlow(limit))?).is_none() {
+        return Err(ImageError::NoImage.into());
+    }
+    // One byte more shows that it is too large.
+    images.receive(&permit, body.open(config.images.max_bytes + 1.bytes())).await?;
+    Answer::bare(&json!({ "statusCode": 200, "received": true }))
+}
+
+/// `GET /images/:name`: the published image of a card.
+#[get("/images/<name>")]
+pub(super) async fn find_image(
+    _caller: Caller,
+    name: &str,
+    images: &State<Arc<CardImages>>,
+) -> Result<Answer, Problem> {
+    Ok(Answer::lasting(ImageType::Jpeg.media_type(), images.published(name).await?))
+}

@@ -1,0 +1,281 @@
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use image::{GenericImageView, ImageFormat};
+use rocket::futures::future::join_all;
+use rocket::http::{ContentType, Header, Method, Status};
+use rocket::local::asynchronous;
+use rocket::local::blocking::LocalResponse;
+use rocket::tokio;
+use serde_json::{Value, json};
+use siaga::conformance::block_on;
+use siaga::model::Clock;
+
+use crate::photos::{photo, picture};
+use crate::support::{ADMIN_KEY, KEY, Siaga, figment, json_of, key, properties, service};
+
+/// The path and query of the address a photo of a card can be sent to.
+fn invited(siaga: &Siaga, query: &str) -> String {
+    let answer = json_of(siaga.ask(Method::Get, &format!("/v1/cards/used-card/images{query}"), ""));
+    let address = answer["signedRequest"].as_str().unwrap_or_else(|| panic!("{answer}"));
+    address.strip_prefix("http://localhost").unwrap().to_owned()
+}
+
+fn send<'c>(siaga: &'c Siaga, address: &'c str, kind: &str, body: impl AsRef<[u8]>) -> LocalResponse<'c> {
+    let kind = Header::new("Content-Type", kind.to_owned());
+    siaga.client.put(address).header(kind).body(body).dispatch()
+}
+
+/// Whether something comes true soon.
+fn soon(mut is_so: impl FnMut() -> bool) -> bool {
+    let start = Instant::now();
+    while start.elapsed() < Duration::from_secs(20) {
+        if is_so() {
+            return true;
+        }
+        thread::sleep(Duration::from_millis(20));
+    }
+    false
+}
+
+fn image_url(siaga: &Siaga) -> Value {
+    properties(&siaga.result("/v1/reports/1"))[0]["image_url"].clone()
+}
+
+/// A service whose uploads may be of 2,000 bytes at most.
+fn modest() -> Siaga {
+    Siaga::with(figment().merge(("siaga.images.max_bytes", 2_000)), |builder| builder)
+}
+
+#[test]
+fn a_photo_that_is_sent_is_shown_by_the_report_small_and_upright() {
+    let siaga = Siaga::start();
+    let address = invited(&siaga, "");
+    let sent = photo(1600, 1200, 6);
+    let answer = send(&siaga, &address, "image/jpeg", &sent);
+    assert_eq!(answer.status(), Status::Ok);
+    assert_eq!(answer.headers().get_one("Cache-Control"), Some("no-store"));
+    assert_eq!(json_of(answer), json!({ "statusCode": 200, "received": true }));
+    assert!(soon(|| image_url(&siaga) != Value::Null));
+    assert_eq!(image_url(&siaga), "http://localhost/v1/images/used-card.jpg");
+
+    let published = siaga.get("/v1/images/used-card.jpg");
+    assert_eq!(published.status(), Status::Ok);
+    let headers = published.headers().clone().into_iter();
+    let headers: HashMap<String, String> =
+        headers.map(|header| (header.name.to_string(), header.value.into_owned())).collect();
+    let header = |name: &str| headers.get(name).map(String::as_str);
+    assert_eq!(header("Content-Type"), Some("image/jpeg"));
+    assert_eq!(header("Cache-Control"), Some("public, max-age=31536000, immutable"));
+    assert_eq!(header("X-Content-Type-Options"), Some("nosniff"));
+    let file = published.into_bytes().unwrap();
+    let shown = image::load_from_memory_with_format(&file, ImageFormat::Jpeg).unwrap();
+    assert_eq!(shown.dimensions(), (960, 1280), "turned by a quarter, and its longest side 1280");
+    let red = |x, y| shown.get_pixel(x, y).0[0] > 200;
+    assert!(red(480, 20) && !red(480, 1260), "what was left is up");
+    assert!(!file.windows(4).any(|part| part == b"Exif" || part == b"6.20"));
+
+    let tag = Header::new("If-None-Match", header("ETag").unwrap().to_owned());
+    let known = siaga.client.get("/v1/images/used-card.jpg").header(tag).dispatch();
+    assert_eq!((known.status(), known.into_bytes()), (Status::NotModified, None));
+    let head = siaga.client.head("/v1/images/used-card.jpg").dispatch();
+    assert_eq!(head.status(), Status::Ok);
+}
+
+#[test]
+fn the_report_changes_with_its_photo_and_nothing_else_does() {
+    let siaga = Siaga::start();
+    let before = siaga.get("/v1/reports/1").headers().get_one("ETag").unwrap().to_owned();
+    let floods = siaga.get("/v1/floods").headers().get_one("ETag").unwrap().to_owned();
+    send(&siaga, &invited(&siaga, ""), "image/jpeg", photo(40, 30, 1));
+    assert!(soon(|| image_url(&siaga) != Value::Null));
+    assert_ne!(siaga.get("/v1/reports/1").headers().get_one("ETag").unwrap(), before);
+    assert_eq!(siaga.get("/v1/floods").headers().get_one("ETag").unwrap(), floods);
+}
+
+#[test]
+fn each_type_is_taken_as_the_one_it_was_asked_for_as() {
+    for (kind, format) in [
+        ("image/png", ImageFormat::Png),
+        ("image/webp", ImageFormat::WebP),
+        ("image/gif", ImageFormat::Gif),
+    ] {
+        let siaga = Siaga::start();
+        let address = invited(&siaga, &format!("?file_type={kind}"));
+        assert_eq!(send(&siaga, &address, "image/jpeg", photo(4, 3, 1)).status(), Status::UnsupportedMediaType);
+        assert_eq!(send(&siaga, &address, kind, picture(40, 30, format)).status(), Status::Ok, "{kind}");
+        assert!(soon(|| siaga.get("/v1/images/used-card.jpg").status() == Status::Ok), "{kind}");
+    }
+}
+
+#[test]
+fn an_address_that_is_altered_expired_or_foreign_is_403() {
+    let siaga = Siaga::start();
+    let address = invited(&siaga, "");
+    let other = Siaga::with(figment().merge(("siaga.images.signing_key", "another key")), |builder| builder);
+    let (path, query) = address.split_once('?').unwrap();
+    let (expires, signature) = query.split_once('&').unwrap();
+    let flipped = if signature.ends_with('0') { "1" } else { "0" };
+    let expires_in = |seconds: i64| {
+        let at: i64 = expires.trim_start_matches("expires=").parse().unwrap();
+        format!("expires={}", at + seconds)
+    };
+    for altered in [
+        path.to_owned(),
+        format!("{path}?{expires}"),
+        format!("{path}?{signature}"),
+        format!("{path}?{expires}&signature="),
+        format!("{path}?{}&{signature}", expires_in(1)),
+        format!("{path}?{}&{signature}", expires_in(100_000)),
+        format!("{path}?{expires}&{expires}&{signature}"),
+        format!("{path}?{expires}&{signature}&{signature}"),
+        format!("{}{flipped}", &address[..address.len() - 1]),
+        address.replace("used-card", "fresh-card"),
+        address.replace("used-card.0", "used-card.1"),
+        address.replace(".jpeg", ".png"),
+        address.replace("used-card", "..%2Fused-card"),
+        address.replace("/used-card", "/..%2F..%2Fetc"),
+        format!("/v1/uploads/x?{query}"),
+        invited(&other, ""),
+    ] {
+        for kind in ["image/jpeg", "text/plain"] {
+            let answer = send(&siaga, &altered, kind, photo(4, 3, 1));
+            assert_eq!(answer.status(), Status::Forbidden, "{altered}");
+            let body = json_of(answer);
+            assert_eq!((&body["statusCode"], &body["error"]), (&json!(403), &json!("Forbidden")));
+        }
+    }
+    siaga.clock.set(siaga.clock.now().after(Duration::from_secs(899)));
+    assert_eq!(send(&siaga, &address, "text/plain", "").status(), Status::UnsupportedMediaType);
+    siaga.clock.set(siaga.clock.now().after(Duration::from_secs(1)));
+    assert_eq!(send(&siaga, &address, "image/jpeg", photo(4, 3, 1)).status(), Status::Forbidden);
+    assert_eq!(image_url(&siaga), Value::Null);
+}
+
+#[test]
+fn an_address_is_used_once_and_then_no_other_is_given() {
+    let siaga = Siaga::start();
+    let (address, another) = (invited(&siaga, ""), invited(&siaga, "?file_type=image/png"));
+    assert_eq!(send(&siaga, &address, "image/jpeg", photo(40, 30, 1)).status(), Status::Ok);
+    for _ in 0..2 {
+        assert_eq!(send(&siaga, &address, "image/jpeg", photo(4, 3, 1)).status(), Status::Forbidden);
+        let png = picture(4, 3, ImageFormat::Png);
+        assert_eq!(send(&siaga, &another, "image/png", png).status(), Status::Forbidden);
+        let refused = siaga.ask(Method::Get, "/v1/cards/used-card/images", "");
+        assert_eq!(refused.status(), Status::Conflict);
+        assert!(soon(|| image_url(&siaga) != Value::Null));
+    }
+}
+
+#[test]
+fn a_wrong_or_missing_content_type_is_415() {
+    let siaga = Siaga::start();
+    let address = invited(&siaga, "");
+    for kind in ["", "image/png", "text/html", "application/octet-stream", "image", "rubbish", "image/jpeg/png"] {
+        let answer = send(&siaga, &address, kind, photo(4, 3, 1));
+        assert_eq!(answer.status(), Status::UnsupportedMediaType, "{kind}");
+        assert!(json_of(answer)["message"].as_str().unwrap().contains("image/jpeg"));
+    }
+    let none = siaga.client.put(&address).body(photo(4, 3, 1)).dispatch();
+    assert_eq!(none.status(), Status::UnsupportedMediaType);
+    let encoded = siaga.client.put(&address).header(ContentType::JPEG).header(Header::new("Content-Encoding", "gzip"));
+    assert_eq!(encoded.body(photo(4, 3, 1)).dispatch().status(), Status::UnsupportedMediaType);
+    assert_eq!(send(&siaga, &address, "image/jpeg; q=1", photo(4, 3, 1)).status(), Status::Ok);
+}
+
+#[test]
+fn what_does_not_begin_like_an_image_is_415_and_the_address_can_be_used_again() {
+    let siaga = Siaga::start();
+    let address = invited(&siaga, "");
+    for body in [&b""[..], b"<svg xmlns=\"http://www.w3.org/2000/svg\"/>", b"<html>", b"PK\x03\x04", b"%PDF-1.7", b"\xFF\xD8"] {
+        let answer = send(&siaga, &address, "image/jpeg", body);
+        assert_eq!(answer.status(), Status::UnsupportedMediaType);
+        assert!(json_of(answer)["message"].as_str().unwrap().contains("image/webp"));
+    }
+    assert_eq!(send(&siaga, &address, "image/jpeg", photo(4, 3, 1)).status(), Status::Ok);
+}
+
+#[test]
+fn an_upload_that_is_too_large_is_413_and_the_address_can_be_used_again() {
+    let siaga = modest();
+    let address = invited(&siaga, "");
+    let mut file = photo(4, 3, 1);
+    file.resize(2_001, 0);
+    let announced = siaga.client.put(&address).header(ContentType::JPEG).header(Header::new("Content-Length", "2001"));
+    let answer = announced.dispatch();
+    assert_eq!(answer.status(), Status::PayloadTooLarge, "before anything of it was read");
+    assert!(json_of(answer)["message"].as_str().unwrap().contains("at most 2kB"));
+    assert_eq!(send(&siaga, &address, "image/jpeg", &file).status(), Status::PayloadTooLarge);
+    assert_eq!(send(&siaga, &address, "image/jpeg", &file[..2_000]).status(), Status::Ok);
+    assert!(soon(|| image_url(&siaga) != Value::Null), "zeros after its end are no fault");
+}
+
+#[test]
+fn an_upload_that_is_no_photo_leaves_the_report_alone_and_another_can_be_sent() {
+    let siaga = Siaga::start();
+    let whole = photo(400, 300, 1);
+    for (turn, file) in [whole[..whole.len() / 2].to_vec(), [&whole[..], b"<script>alert(1)</script>"].concat()]
+        .into_iter()
+        .enumerate()
+    {
+        let address = invited(&siaga, "");
+        assert!(address.starts_with(&format!("/v1/uploads/used-card.{turn}.jpeg?")), "{address}");
+        assert_eq!(send(&siaga, &address, "image/jpeg", &file).status(), Status::Ok);
+        let asked = || siaga.ask(Method::Get, "/v1/cards/used-card/images", "").status() == Status::Ok;
+        assert!(soon(asked), "it is refused");
+        assert_eq!(send(&siaga, &address, "image/jpeg", &whole).status(), Status::Forbidden);
+        assert_eq!(image_url(&siaga), Value::Null);
+    }
+    assert_eq!(siaga.get("/v1/images/used-card.jpg").status(), Status::NotFound);
+    assert_eq!(send(&siaga, &invited(&siaga, ""), "image/jpeg", &whole).status(), Status::Ok);
+    assert!(soon(|| image_url(&siaga) != Value::Null));
+}
+
+#[test]
+fn of_50_concurrent_requests_and_uploads_for_a_card_one_photo_is_received() {
+    block_on(async {
+        let (rocket, _, _opener) = service(figment(), |builder| builder).await;
+        let client = Arc::new(asynchronous::Client::untracked(rocket).await.unwrap());
+        let start = Arc::new(tokio::sync::Barrier::new(50));
+        let uploads = (1..=50).map(|width| {
+            let (client, start) = (Arc::clone(&client), Arc::clone(&start));
+            tokio::spawn(async move {
+                start.wait().await;
+                let asked = client.get("/v1/cards/used-card/images").header(key(ADMIN_KEY)).dispatch().await;
+                let answer: Value = asked.into_json().await.unwrap();
+                let Some(address) = answer["signedRequest"].as_str() else {
+                    assert_eq!(answer["statusCode"], 409, "{answer}");
+                    return (409, width);
+                };
+                let sent = client.put(address.strip_prefix("http://localhost").unwrap().to_owned());
+                let sent = sent.header(ContentType::JPEG).body(photo(width, 10, 1)).dispatch().await;
+                (sent.status().code, width)
+            })
+        });
+        let answers: Vec<(u16, u32)> = join_all(uploads).await.into_iter().map(Result::unwrap).collect();
+        let received: Vec<_> = answers.iter().filter(|(status, _)| *status == 200).collect();
+        assert_eq!(received.len(), 1, "{answers:?}");
+        assert!(answers.iter().all(|(status, _)| [200, 403, 409].contains(status)), "{answers:?}");
+        loop {
+            let shown = client.get("/v1/images/used-card.jpg").dispatch().await;
+            if shown.status() == Status::Ok {
+                let shown = image::load_from_memory(&shown.into_bytes().await.unwrap()).unwrap();
+                assert_eq!(shown.width(), received[0].1, "it is the one that was received");
+                break;
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    });
+}
+
+#[test]
+fn an_upload_needs_no_credential_and_a_bad_one_does_not_help() {
+    let siaga = Siaga::start();
+    let address = invited(&siaga, "");
+    let forged = siaga.client.put("/v1/uploads/used-card.0.jpeg?expires=99999999999&signature=00");
+    let forged = forged.header(key(KEY)).header(ContentType::JPEG).body(photo(4, 3, 1)).dispatch();
+    assert_eq!(forged.status(), Status::Forbidden);
+    assert_eq!(send(&siaga, &address, "image/jpeg", photo(4, 3, 1)).status(), Status::Ok);
+}

@@ -1,0 +1,59 @@
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::sample::Index;
+use siaga::images::ImageType;
+use siaga::images::photo::prepare;
+
+use crate::support::{Tiff, exif_segment, one_of_each, progressive, shown, with_segments};
+
+/// Makes what can be made of a file; whatever comes of it is a photo as large as allowed.
+fn try_it(file: &[u8], max_side: u32) {
+    if let Ok(photo) = prepare(file, max_side) {
+        assert!(photo.width.max(photo.height) <= max_side && photo.width.min(photo.height) >= 1);
+        shown(&photo);
+    }
+}
+
+fn samples() -> Vec<Vec<u8>> {
+    let mut files: Vec<_> = one_of_each().into_iter().map(|(_, file)| file).collect();
+    files[0] = with_segments(&files[0], &[exif_segment(Tiff::Little, 6)]);
+    files.push(progressive(40, 24, 3, 4));
+    files
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(300) })]
+
+    #[test]
+    fn any_bytes_are_a_photo_or_refused(bytes in vec(any::<u8>(), 0..2_000), kind in 0..5_usize) {
+        let start = [&b"\xFF\xD8\xFF"[..], b"\x89PNG\r\n\x1a\n", b"RIFF\x80\0\0\0WEBP", b"GIF89a", b""][kind];
+        assert_eq!(ImageType::of(start).is_some(), kind < 4);
+        try_it(&[start, &bytes].concat(), 32);
+    }
+
+    #[test]
+    fn any_image_with_some_bytes_changed_is_a_photo_or_refused(
+        which in any::<Index>(),
+        changes in vec((any::<Index>(), any::<u8>()), 1..12),
+        max_side in 1..64_u32,
+    ) {
+        let files = samples();
+        let mut file = files[which.index(files.len())].clone();
+        for (position, byte) in changes {
+            let position = position.index(file.len());
+            file[position] = byte;
+        }
+        try_it(&file, max_side);
+    }
+
+    #[test]
+    fn any_image_with_a_part_moved_is_a_photo_or_refused(
+        which in any::<(Index, Index)>(),
+        cut in any::<(Index, Index)>(),
+    ) {
+        let files = samples();
+        let (one, other) = (&files[which.0.index(files.len())], &files[which.1.index(files.len())]);
+        let file = [&one[..cut.0.index(one.len())], &other[cut.1.index(other.len())..]].concat();
+        try_it(&file, 16);
+    }
+}

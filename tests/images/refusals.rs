@@ -1,0 +1,146 @@
+use png::{BitDepth, ColorType};
+use siaga::images::photo::{MAX_PIXELS, MAX_SCANS, NotAPhoto, prepare};
+
+use crate::support::{
+    animated_webp, chunk, colourful, gif, jpeg, png, png_of, progressive, rgba, riff, segment, vp8,
+    with_chunk, with_segments,
+};
+
+fn refusal(file: &[u8]) -> NotAPhoto {
+    prepare(file, 100).unwrap_err()
+}
+
+#[test]
+fn what_is_no_image_is_refused_whatever_it_is_called() {
+    assert_eq!(refusal(b""), NotAPhoto::Empty);
+    let others: [&[u8]; 6] = [
+        b"hello",
+        b"<svg xmlns='http://www.w3.org/2000/svg'/>",
+        b"<html>",
+        b"BM",
+        b"\0\0\0\x18ftypheic",
+        b"%PDF-",
+    ];
+    for other in others {
+        assert_eq!(refusal(other), NotAPhoto::OtherType);
+    }
+    for start in [&b"\xFF\xD8\xFF"[..], b"\x89PNG\r\n\x1a\n", b"RIFF\0\0\0\0WEBP", b"GIF89a"] {
+        assert!(prepare(start, 100).is_err());
+        assert!(prepare(&[start, &[0; 64]].concat(), 100).is_err());
+        assert!(prepare(&[start, &[0xFF; 64]].concat(), 100).is_err());
+    }
+}
+
+/// A header that says 30,000 pixels each way, for each type, or as many as the type can say.
+fn huge() -> Vec<Vec<u8>> {
+    let side = 30_000_u16;
+    let mut drawn = jpeg(&colourful(16, 16));
+    let frame = drawn.windows(2).position(|code| code == [0xFF, 0xC0]).unwrap();
+    drawn[frame + 5..frame + 9].copy_from_slice(&[side.to_be_bytes(), side.to_be_bytes()].concat());
+    let header =
+        [&u32::from(side).to_be_bytes()[..], &u32::from(side).to_be_bytes(), &[8, 2, 0, 0, 0]].concat();
+    let small = png(&colourful(16, 16));
+    let chunks = [&small[..8], &chunk(*b"IHDR", &header), &small[33..]].concat();
+    let mut blocks = gif(&[rgba(&colourful(16, 16))]);
+    blocks[6..10].copy_from_slice(&[side.to_le_bytes(), side.to_le_bytes()].concat());
+    let mut lossy = vp8(16, 16);
+    lossy[6..10].copy_from_slice(&[0xFF, 0x3F, 0xFF, 0x3F]);
+    let mut animated = animated_webp(&rgba(&colourful(16, 16)), 1);
+    animated[24..30].copy_from_slice(&[0x2F, 0x75, 0, 0x2F, 0x75, 0]);
+    vec![drawn, chunks, blocks, riff(&[(b"VP8 ", lossy)]), animated]
+}
+
+#[test]
+fn a_huge_picture_is_refused_by_its_header() {
+    for file in huge() {
+        let refusal = refusal(&file);
+        assert!(
+            matches!(refusal, NotAPhoto::TooManyPixels { pixels } if pixels > 5 * MAX_PIXELS),
+            "{refusal}"
+        );
+    }
+}
+
+#[test]
+fn a_picture_within_a_picture_counts_too() {
+    // The canvas is small, what is to be laid on it is not.
+    let mut lossy = vp8(16, 16);
+    lossy[6..10].copy_from_slice(&[0xFF, 0x3F, 0xFF, 0x3F]);
+    let canvas = [&[0, 0, 0, 0][..], &[15, 0, 0, 15, 0, 0]].concat();
+    let refused = refusal(&riff(&[(b"VP8X", canvas), (b"VP8 ", lossy)]));
+    assert!(matches!(refused, NotAPhoto::TooMuchMemory { .. }), "{refused}");
+    let mut blocks = gif(&[rgba(&colourful(16, 16))]);
+    let frame =
+        blocks.windows(9).position(|block| block == [0x2C, 0, 0, 0, 0, 16, 0, 16, 0]).unwrap_or_else(|| {
+            blocks.windows(8).position(|block| block == [0x2C, 0, 0, 0, 0, 16, 0, 16]).unwrap()
+        });
+    blocks[frame + 5..frame + 9].fill(0xFF);
+    let refused = refusal(&blocks);
+    assert!(matches!(refused, NotAPhoto::TooMuchMemory { .. }), "{refused}");
+}
+
+#[test]
+fn a_side_can_be_too_long() {
+    assert_eq!(refusal(&png(&colourful(20_001, 1))), NotAPhoto::TooLong { side: 20_001 });
+    assert!(prepare(&png(&colourful(1, 20_000)), 100).is_ok());
+}
+
+#[test]
+fn a_progressive_jpeg_counts_its_coefficients() {
+    assert!(prepare(&progressive(1_000, 1_000, 3, 8), 100).is_ok());
+    let refused = refusal(&progressive(7_000, 7_000, 3, 2));
+    assert!(matches!(refused, NotAPhoto::TooMuchMemory { .. }), "{refused}");
+}
+
+#[test]
+fn a_picture_drawn_too_often_is_refused() {
+    assert!(prepare(&progressive(64, 64, 3, MAX_SCANS), 100).is_ok());
+    assert_eq!(refusal(&progressive(64, 64, 3, MAX_SCANS + 1)), NotAPhoto::TooManyScans);
+    assert_eq!(refusal(&progressive(64, 64, 3, 10_000)), NotAPhoto::TooManyScans);
+}
+
+#[test]
+fn a_jpeg_of_four_inks_is_refused() {
+    let mut file = jpeg(&colourful(16, 16));
+    let frame = file.windows(2).position(|code| code == [0xFF, 0xC0]).unwrap();
+    file[frame + 9] = 4;
+    assert_eq!(refusal(&file), NotAPhoto::Undecodable("it has 4 colour components, not 1 or 3".to_owned()));
+}
+
+#[test]
+fn a_profile_that_unpacks_to_very_much_is_refused() {
+    // The profile is packed as the pixels of another image are.
+    let inner = png_of(4_000, 8_000, ColorType::Grayscale, BitDepth::Eight, &vec![0; 32_000_000], |_| {});
+    let start = inner.windows(4).position(|name| name == b"IDAT").unwrap();
+    let length = u32::from_be_bytes(inner[start - 4..start].try_into().unwrap()) as usize;
+    let packed = [b"bomb\0\0", &inner[start + 4..][..length]].concat();
+    let file = with_chunk(&png(&colourful(16, 16)), &chunk(*b"iCCP", &packed));
+    assert!(file.len() < 300_000);
+    // Whether it is dropped or the file refused is the decoder's choice; a test of its own bounds the memory.
+    let _ = prepare(&file, 100);
+}
+
+#[test]
+fn something_between_the_parts_of_an_image_is_refused() {
+    let image = jpeg(&colourful(16, 16));
+    assert!(prepare(&with_segments(&image, &[b"PK\x03\x04".to_vec()]), 100).is_err());
+    assert!(prepare(&with_segments(&image, &[segment(0xE5, b"known to nobody")]), 100).is_ok());
+    assert!(prepare(&with_chunk(&png(&colourful(16, 16)), b"\0\0\0\0\0\0\0\0\0\0\0\0"), 100).is_err());
+}
+
+#[test]
+fn a_refusal_says_what_is_wrong() {
+    let texts = [
+        (NotAPhoto::Empty, "is empty"),
+        (NotAPhoto::OtherType, "is none of [image/jpeg, image/png, image/webp, image/gif]"),
+        (
+            NotAPhoto::TooManyPixels { pixels: 900_000_000 },
+            "has 900000000 pixels, of which 50000000 are allowed",
+        ),
+        (NotAPhoto::TooLong { side: 30_000 }, "has a side of 30000 pixels, of which 20000 are allowed"),
+        (NotAPhoto::Foreign("markup"), "holds something else besides a picture: markup"),
+    ];
+    for (refusal, text) in texts {
+        assert_eq!(refusal.to_string(), text);
+    }
+}
