@@ -63,6 +63,46 @@ fn an_image_that_an_editor_gives_a_report_is_kept() {
     assert_eq!(edited, (false, Some("theirs".to_owned()), None));
 }
 
+/// Asks a store while somebody has changed the row of the image and commits a little later.
+async fn ask_amid<T: Send + 'static>(
+    change: &'static str,
+    ask: impl AsyncFnOnce(Arc<dyn Store>, Upload) -> T,
+) -> T {
+    let (_database, store, upload, mut other) = with_received().await;
+    other.execute("BEGIN").await.unwrap();
+    other.execute(change).await.unwrap();
+    let committing = async {
+        time::sleep(Duration::from_millis(300)).await;
+        other.execute("COMMIT").await.unwrap();
+    };
+    tokio::join!(ask(store, upload), committing).0
+}
+
+#[test]
+fn what_another_does_to_an_image_meanwhile_counts() {
+    const REFUSED: &str = "UPDATE images SET state = 'expected', turn = 1, object = NULL, due_at = NULL";
+    const PUBLISHED: &str = "UPDATE images SET state = 'published', due_at = NULL";
+    const OTHER_OBJECT: &str = "UPDATE images SET object = 'b'";
+    block_on(async {
+        let receive = async |store: Arc<dyn Store>, upload: Upload| store.receive_upload(&upload, "a").await;
+        for change in [REFUSED, PUBLISHED, OTHER_OBJECT] {
+            assert!(!ask_amid(change, receive).await.unwrap(), "{change}");
+        }
+        let publish = async |store: Arc<dyn Store>, upload: Upload| {
+            assert!(!store.publish_image(&upload, URL).await.unwrap());
+            image(&*store).await
+        };
+        for change in [REFUSED, PUBLISHED] {
+            assert_eq!(ask_amid(change, publish).await, None, "{change}");
+        }
+        let expect =
+            async |store: Arc<dyn Store>, upload: Upload| store.expect_image(&upload.card, now()).await;
+        assert_eq!(ask_amid(REFUSED, expect).await.map(|upload| upload.turn).ok(), Some(1));
+        let expected = ask_amid(PUBLISHED, expect).await;
+        assert!(matches!(expected, Err(StoreError::Conflict { .. })), "{expected:?}");
+    });
+}
+
 #[test]
 fn an_upload_that_somebody_has_locked_is_not_waited_for() {
     block_on(async {
