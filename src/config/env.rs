@@ -12,8 +12,8 @@ use super::Config;
 pub struct SiagaEnv;
 
 const PREFIX: &str = "SIAGA_";
-/// Keys whose value is taken as it stands.
-const TEXTS: [&str; 2] = ["auth.jwt.secret", "images.signing_key"];
+/// What keys begin with whose value is taken as it stands.
+const TEXTS: [&str; 3] = ["auth.jwt.secret", "images.signing_key", "images.options."];
 
 impl Provider for SiagaEnv {
     fn metadata(&self) -> Metadata {
@@ -29,7 +29,7 @@ impl Provider for SiagaEnv {
             }
             let structured = text.starts_with(['[', '{', '"']) || text == "true" || text == "false";
             let value = match text.parse() {
-                Ok(value) if structured && !TEXTS.contains(&key.as_str()) => value,
+                Ok(value) if structured && !TEXTS.iter().any(|text| key.starts_with(text)) => value,
                 _ => Value::from(text),
             };
             insert(&mut dict, &key, value);

@@ -5,6 +5,7 @@
 //! that, and only then does the report of the card point to it. How far an image has come is kept by the store
 //! ([`ImageStore`](crate::stores::ImageStore)), so that any server can go on with it.
 
+mod cloud;
 mod error;
 mod finder;
 mod image_type;

@@ -1,23 +1,20 @@
-use std::fmt;
-use std::str::FromStr;
 use std::sync::Arc;
-use std::time::Duration;
 
-use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey};
 use object_store::buffered::BufWriter;
 use object_store::local::LocalFileSystem;
 use object_store::memory::InMemory;
 use object_store::path::Path;
 use object_store::signer::Signer;
 use object_store::{
-    Attribute, Attributes, BackoffConfig, Error, GetResult, ObjectMeta, ObjectStore, ObjectStoreExt,
-    ObjectStoreScheme, PutOptions, Result, RetryConfig,
+    Attribute, Attributes, Error, GetResult, ObjectMeta, ObjectStore, ObjectStoreExt, ObjectStoreScheme,
+    PutOptions, Result,
 };
 use rocket::futures::stream::BoxStream;
 use rocket::futures::{StreamExt, TryStreamExt};
 use url::Url;
 
 use super::KEEP_FOREVER;
+use super::cloud::{Cloud, unknown_kind, unknown_option};
 use crate::config::{ConfigError, Images};
 
 /// The folder of uploads, beside which images are published.
@@ -43,35 +40,25 @@ impl Storage {
     ///
     /// The key at fault: an address of another kind, or an option there is not.
     pub(super) fn open(url: &Url, settings: &Images) -> std::result::Result<Self, ConfigError> {
-        const KEY: &str = "siaga.images.url";
-        let must = || ConfigError::new(KEY, "must be file:///…, memory:/// or s3://bucket/prefix");
-        let (scheme, root) = ObjectStoreScheme::parse(url).map_err(|_| must())?;
-        let wrong = |error: Error| ConfigError::new(KEY, OneLine(error));
-        if let (ObjectStoreScheme::Local | ObjectStoreScheme::Memory, Some(option)) =
-            (&scheme, settings.options.keys().next())
-        {
-            return Err(unknown(option));
-        }
-        match scheme {
-            // What was acknowledged is on the disk.
-            ObjectStoreScheme::Local => Ok(Self::plain(LocalFileSystem::new().with_fsync(true), root)),
-            ObjectStoreScheme::Memory => Ok(Self::plain(InMemory::new(), root)),
-            ObjectStoreScheme::AmazonS3 => {
-                Ok(Self::cloud(amazon_s3(url, settings)?.build().map_err(wrong)?, root))
+        let (scheme, root) = ObjectStoreScheme::parse(url).map_err(|_| unknown_kind())?;
+        let option = settings.options.keys().next();
+        match (&scheme, option) {
+            (ObjectStoreScheme::Local | ObjectStoreScheme::Memory, Some(option)) => {
+                Err(unknown_option(option))
             }
-            _ => Err(must()),
+            // What was acknowledged is on the disk.
+            (ObjectStoreScheme::Local, None) => Ok(Self::here(LocalFileSystem::new().with_fsync(true), root)),
+            (ObjectStoreScheme::Memory, None) => Ok(Self::here(InMemory::new(), root)),
+            _ => {
+                let Cloud { objects, signer } = Cloud::open(&scheme, url, settings)?;
+                let noted = [(Attribute::ContentType, "image/jpeg"), (Attribute::CacheControl, KEEP_FOREVER)];
+                Ok(Self { objects, root, signer, attributes: noted.into_iter().collect() })
+            }
         }
     }
 
-    fn plain(objects: impl ObjectStore, root: Path) -> Self {
+    fn here(objects: impl ObjectStore, root: Path) -> Self {
         Self { objects: Arc::new(objects), root, signer: None, attributes: Attributes::new() }
-    }
-
-    fn cloud(objects: impl ObjectStore + Signer, root: Path) -> Self {
-        let objects = Arc::new(objects);
-        let attributes = [(Attribute::ContentType, "image/jpeg"), (Attribute::CacheControl, KEEP_FOREVER)];
-        let signer = Some(Arc::clone(&objects) as _);
-        Self { objects, root, signer, attributes: attributes.into_iter().collect() }
     }
 
     /// Where an upload is kept.
@@ -124,33 +111,5 @@ impl Storage {
     pub(super) async fn read_published(&self, name: &str) -> Result<Vec<u8>> {
         let found = self.objects.get(&self.published(name)).await?;
         Ok(found.bytes().await?.into())
-    }
-}
-
-fn amazon_s3(url: &Url, settings: &Images) -> std::result::Result<AmazonS3Builder, ConfigError> {
-    // The library comes without cryptography; an error means that there is one already.
-    let _ = rustls::crypto::ring::default_provider().install_default();
-    let retry = RetryConfig {
-        max_retries: 2,
-        retry_timeout: Duration::from_secs(10),
-        backoff: BackoffConfig { max_backoff: Duration::from_secs(1), ..BackoffConfig::default() },
-    };
-    let builder = AmazonS3Builder::from_env().with_url(url.as_str()).with_retry(retry);
-    settings.options.iter().try_fold(builder, |builder, (name, value)| {
-        let key = AmazonS3ConfigKey::from_str(&name.to_ascii_lowercase()).map_err(|_| unknown(name))?;
-        Ok(builder.with_config(key, value.expose()))
-    })
-}
-
-fn unknown(option: &str) -> ConfigError {
-    ConfigError::new(&format!("siaga.images.options.{option}"), "this storage has no such option")
-}
-
-/// An error and its causes in one line.
-struct OneLine(Error);
-
-impl fmt::Display for OneLine {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0.to_string().lines().map(str::trim).collect::<Vec<_>>().join(" "))
     }
 }
