@@ -26,7 +26,7 @@ fn markup_in_comments_and_texts_is_refused() {
         let text = [b"Comment\0", markup.as_bytes()].concat();
         assert!(is_foreign(&with_segments(&jpeg(&image), &[segment(0xFE, markup.as_bytes())])), "{markup}");
         assert!(is_foreign(&with_chunk(&png(&image), &chunk(*b"tEXt", &text))), "{markup}");
-        assert!(is_foreign(&riff(&[(b"VP8 ", vp8(16, 16)), (b"XMP ", markup.into())])), "{markup}");
+        assert!(is_foreign(&riff(&[(*b"VP8 ", vp8(16, 16)), (*b"XMP ", markup.into())])), "{markup}");
     }
 }
 
@@ -36,7 +36,7 @@ fn markup_within_a_compressed_picture_is_refused_unless_it_could_be_chance() {
         let mut picture = vp8(64, 64);
         let middle = picture.len() - 80;
         picture[middle..middle + markup.len()].copy_from_slice(markup.as_bytes());
-        riff(&[(b"VP8 ", picture)])
+        riff(&[(*b"VP8 ", picture)])
     };
     assert!(is_foreign(&hidden("<script>")));
     assert!(is_foreign(&hidden("<html>")));

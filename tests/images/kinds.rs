@@ -1,10 +1,11 @@
 use image::codecs::jpeg::JpegEncoder;
 use image::{ColorType as Samples, GrayImage, Luma, Rgb, RgbImage, Rgba, RgbaImage};
 use png::{BitDepth, ColorType};
+use siaga::images::photo::prepare;
 
 use crate::support::{
     animated_webp, assert_shows, colourful, gif, jpeg, lossless_webp, lossy_webp, near, photo, png, png_of,
-    progressive, rgba,
+    progressive, rgba, segment, shown, with_segments,
 };
 
 #[test]
@@ -48,9 +49,15 @@ fn what_is_transparent_is_white() {
     let two = png_of(32, 32, ColorType::GrayscaleAlpha, BitDepth::Eight, &gray, |_| {});
     let wide: Vec<u8> = gray.iter().flat_map(|sample| [*sample, *sample]).collect();
     let four = png_of(32, 32, ColorType::GrayscaleAlpha, BitDepth::Sixteen, &wide, |_| {});
-    for file in
-        [eight, sixteen, two, four, lossless_webp(&image), animated_webp(&image, 1), gif(&[image.clone()])]
-    {
+    for file in [
+        eight,
+        sixteen,
+        two,
+        four,
+        lossless_webp(&image),
+        animated_webp(&image, 1),
+        gif(std::slice::from_ref(&image)),
+    ] {
         assert_shows(&photo(&file, 100).1, &half, 3.0);
     }
 }
@@ -62,7 +69,7 @@ fn every_depth_of_colours_is_read() {
     let sixteen = png_of(32, 32, ColorType::Rgb, BitDepth::Sixteen, &wide, |_| {});
     assert_shows(&photo(&sixteen, 100).1, &image, 3.0);
 
-    let stripes = |x: u32| if x % 2 == 0 { [200, 30, 30] } else { [30, 30, 200] };
+    let stripes = |x: u32| if x.is_multiple_of(2) { [200, 30, 30] } else { [30, 30, 200] };
     let striped = RgbImage::from_fn(32, 32, |x, _| Rgb(stripes(x / 8)));
     let bits = [[0x00, 0xFF, 0x00, 0xFF]; 32].concat();
     let palette = png_of(32, 32, ColorType::Indexed, BitDepth::One, &bits, |encoder| {
@@ -86,4 +93,22 @@ fn gray_stays_gray() {
         assert_shows(&photo(&file, 100).1, &shown, 3.0);
         assert_eq!(photo(&file, 16).1.dimensions(), (16, 16));
     }
+}
+
+#[test]
+fn a_jpeg_that_stores_red_green_and_blue_as_they_are_shows_them_or_is_refused() {
+    // Stored as brightness and two differences, this gray has the same numbers.
+    let gray = RgbImage::from_pixel(32, 32, Rgb([128; 3]));
+    let adobe = segment(0xEE, b"Adobe\0\x64\0\0\0\0\0");
+    if let Ok(photo) = prepare(&with_segments(&jpeg(&gray), &[adobe]), 100) {
+        assert_shows(&shown(&photo), &gray, 3.0);
+    }
+    let mut named = jpeg(&gray);
+    for (code, first, step) in [([0xFF, 0xC0], 10, 3), ([0xFF, 0xDA], 5, 2)] {
+        let start = named.windows(2).position(|bytes| bytes == code).unwrap() + first;
+        for (index, name) in b"RGB".iter().enumerate() {
+            named[start + index * step] = *name;
+        }
+    }
+    assert_shows(&photo(&named, 100).1, &gray, 3.0);
 }

@@ -1,9 +1,10 @@
+use image::{Rgba, RgbaImage};
 use png::{BitDepth, ColorType};
 use siaga::images::photo::{MAX_PIXELS, MAX_SCANS, NotAPhoto, prepare};
 
 use crate::support::{
-    animated_webp, chunk, colourful, gif, jpeg, png, png_of, progressive, rgba, riff, segment, vp8,
-    with_chunk, with_segments,
+    animated_webp, chunk, colourful, gif, jpeg, lossless_webp, png, png_of, progressive, rgba, riff, segment,
+    vp8, with_chunk, with_segments,
 };
 
 fn refusal(file: &[u8]) -> NotAPhoto {
@@ -47,7 +48,7 @@ fn huge() -> Vec<Vec<u8>> {
     lossy[6..10].copy_from_slice(&[0xFF, 0x3F, 0xFF, 0x3F]);
     let mut animated = animated_webp(&rgba(&colourful(16, 16)), 1);
     animated[24..30].copy_from_slice(&[0x2F, 0x75, 0, 0x2F, 0x75, 0]);
-    vec![drawn, chunks, blocks, riff(&[(b"VP8 ", lossy)]), animated]
+    vec![drawn, chunks, blocks, riff(&[(*b"VP8 ", lossy)]), animated]
 }
 
 #[test]
@@ -67,7 +68,7 @@ fn a_picture_within_a_picture_counts_too() {
     let mut lossy = vp8(16, 16);
     lossy[6..10].copy_from_slice(&[0xFF, 0x3F, 0xFF, 0x3F]);
     let canvas = [&[0, 0, 0, 0][..], &[15, 0, 0, 15, 0, 0]].concat();
-    let refused = refusal(&riff(&[(b"VP8X", canvas), (b"VP8 ", lossy)]));
+    let refused = refusal(&riff(&[(*b"VP8X", canvas), (*b"VP8 ", lossy)]));
     assert!(matches!(refused, NotAPhoto::TooMuchMemory { .. }), "{refused}");
     let mut blocks = gif(&[rgba(&colourful(16, 16))]);
     let frame =
@@ -95,8 +96,19 @@ fn a_progressive_jpeg_counts_its_coefficients() {
 #[test]
 fn a_picture_drawn_too_often_is_refused() {
     assert!(prepare(&progressive(64, 64, 3, MAX_SCANS), 100).is_ok());
-    assert_eq!(refusal(&progressive(64, 64, 3, MAX_SCANS + 1)), NotAPhoto::TooManyScans);
-    assert_eq!(refusal(&progressive(64, 64, 3, 10_000)), NotAPhoto::TooManyScans);
+    assert_eq!(
+        refusal(&progressive(64, 64, 3, MAX_SCANS + 1)),
+        NotAPhoto::TooManyScans { allowed: MAX_SCANS }
+    );
+    assert_eq!(refusal(&progressive(64, 64, 3, 10_000)), NotAPhoto::TooManyScans { allowed: MAX_SCANS });
+}
+
+#[test]
+fn a_jpeg_that_is_not_progressive_draws_each_colour_once() {
+    let mut file = progressive(64, 64, 3, 4);
+    let frame = file.windows(2).position(|code| code == [0xFF, 0xC2]).unwrap();
+    file[frame + 1] = 0xC0;
+    assert_eq!(refusal(&file), NotAPhoto::TooManyScans { allowed: 3 });
 }
 
 #[test]
@@ -108,7 +120,7 @@ fn a_jpeg_of_four_inks_is_refused() {
 }
 
 #[test]
-fn a_profile_that_unpacks_to_very_much_is_refused() {
+fn a_profile_that_unpacks_to_very_much_is_dropped() {
     // The profile is packed as the pixels of another image are.
     let inner = png_of(4_000, 8_000, ColorType::Grayscale, BitDepth::Eight, &vec![0; 32_000_000], |_| {});
     let start = inner.windows(4).position(|name| name == b"IDAT").unwrap();
@@ -116,8 +128,23 @@ fn a_profile_that_unpacks_to_very_much_is_refused() {
     let packed = [b"bomb\0\0", &inner[start + 4..][..length]].concat();
     let file = with_chunk(&png(&colourful(16, 16)), &chunk(*b"iCCP", &packed));
     assert!(file.len() < 300_000);
-    // Whether it is dropped or the file refused is the decoder's choice; a test of its own bounds the memory.
-    let _ = prepare(&file, 100);
+    assert_eq!(prepare(&file, 100).map(|photo| photo.width), Ok(16));
+}
+
+#[test]
+fn a_lossless_webp_is_refused_when_its_codes_could_take_too_much() {
+    let noise = |side: u32| {
+        let mut state = 1_u32;
+        RgbaImage::from_fn(side, side, |_, _| {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            Rgba([(state >> 24) as u8, (state >> 16) as u8, (state >> 8) as u8, 255])
+        })
+    };
+    let small = lossless_webp(&noise(400));
+    assert!((400_000..600_000).contains(&small.len()), "{}", small.len());
+    assert_eq!(prepare(&small, 100).map(|photo| photo.width), Ok(100));
+    let large = lossless_webp(&noise(600));
+    assert!(matches!(refusal(&large), NotAPhoto::TooMuchMemory { .. }), "{} bytes", large.len());
 }
 
 #[test]

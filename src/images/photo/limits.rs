@@ -10,10 +10,10 @@ pub const MAX_SIDE: u32 = 20_000;
 ///
 /// A photo of [`MAX_PIXELS`] fits, as cameras write them: a JPEG drawn in one scan. A progressive JPEG, whose decoder
 /// keeps all coefficients, fits up to 25 megapixels in full colour and 39 in halved (4:2:0), a PNG of 16 bits with alpha
-/// up to 29.
+/// up to 29. A lossless WebP fits up to some 600 KiB, since what it takes beyond cannot be told.
 pub const MAX_MEMORY: u64 = 224 << 20;
 
-/// In how many scans a JPEG may draw its picture. Encoders write about ten.
+/// In how many scans a progressive JPEG may draw its picture. Encoders write about ten.
 ///
 /// Each scan visits every block of the picture, however few bytes it has itself: a scan bomb.
 pub const MAX_SCANS: usize = 64;

@@ -35,8 +35,8 @@ pub struct Photo {
 /// shrunk until no side is longer than `max_side` pixels and never enlarged. Nothing of the file but the picture
 /// survives: no EXIF, GPS, XMP, comments, profile or thumbnail.
 ///
-/// Takes at most [`MAX_MEMORY`] bytes beside the file, which the header is asked for before anything is decoded, and a few
-/// mebibytes for tables. One kind of file takes more: a lossless WebP can have so many code tables, which its header
+/// Takes at most [`MAX_MEMORY`] bytes beside the file, which the header is asked for before anything is decoded, and 20
+/// MiB for profiles and tables. One kind of file can take more: a lossless WebP can have so many code tables, which its header
 /// does not tell, that they come to some 300 times the file.
 ///
 /// The time is bounded by the pixels, [`MAX_PIXELS`], times [`MAX_SCANS`] for JPEGs, and by the length of the file, which is

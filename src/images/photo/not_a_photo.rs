@@ -1,4 +1,4 @@
-use super::limits::{MAX_MEMORY, MAX_PIXELS, MAX_SCANS, MAX_SIDE};
+use super::limits::{MAX_MEMORY, MAX_PIXELS, MAX_SIDE};
 
 /// Why a file is refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -31,8 +31,11 @@ pub enum NotAPhoto {
         bytes: u64,
     },
     /// The picture is drawn too often.
-    #[error("draws its picture in more than {MAX_SCANS} scans")]
-    TooManyScans,
+    #[error("draws its picture in more scans than the {allowed} that are allowed")]
+    TooManyScans {
+        /// In how many such a picture can be drawn.
+        allowed: usize,
+    },
     /// It is no valid image, or of a kind that is not supported.
     #[error("cannot be decoded: {0}")]
     Undecodable(String),

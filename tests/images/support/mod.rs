@@ -5,8 +5,6 @@ mod jpeg;
 mod png;
 mod webp;
 
-use std::io::Cursor;
-
 use image::codecs::gif::GifEncoder;
 use image::{Frame, ImageFormat, Rgb, RgbImage, RgbaImage};
 use siaga::images::photo::{self, Photo};
@@ -107,10 +105,4 @@ pub(crate) fn assert_shows(shown: &RgbImage, expected: &RgbImage, by: f64) {
 
 pub(crate) fn contains(bytes: &[u8], text: &[u8]) -> bool {
     bytes.windows(text.len()).any(|window| window == text)
-}
-
-pub(crate) fn written(image: impl FnOnce(&mut Cursor<Vec<u8>>)) -> Vec<u8> {
-    let mut file = Cursor::new(Vec::new());
-    image(&mut file);
-    file.into_inner()
 }

@@ -1,4 +1,4 @@
-//! WebPs: lossless, lossy and animated.
+//! Files of WebP: lossless, lossy and animated.
 
 use image::RgbaImage;
 use image::codecs::webp::WebPEncoder;
@@ -12,13 +12,13 @@ pub(crate) fn lossless_webp(image: &RgbaImage) -> Vec<u8> {
     file
 }
 
-pub(crate) fn riff(chunks: &[(&[u8; 4], Vec<u8>)]) -> Vec<u8> {
+pub(crate) fn riff(chunks: &[([u8; 4], Vec<u8>)]) -> Vec<u8> {
     let body =
-        [b"WEBP".to_vec(), chunks.iter().flat_map(|(name, data)| chunk(name, data)).collect()].concat();
+        [b"WEBP".to_vec(), chunks.iter().flat_map(|(name, data)| chunk(*name, data)).collect()].concat();
     [&b"RIFF"[..], &u32::try_from(body.len()).unwrap().to_le_bytes(), &body].concat()
 }
 
-fn chunk(name: &[u8; 4], data: &[u8]) -> Vec<u8> {
+fn chunk(name: [u8; 4], data: &[u8]) -> Vec<u8> {
     let pad = vec![0; data.len() % 2];
     [&name[..], &u32::try_from(data.len()).unwrap().to_le_bytes(), data, &pad].concat()
 }
@@ -35,7 +35,7 @@ pub(crate) fn vp8(width: u16, height: u16) -> Vec<u8> {
 }
 
 pub(crate) fn lossy_webp(width: u16, height: u16) -> Vec<u8> {
-    riff(&[(b"VP8 ", vp8(width, height))])
+    riff(&[(*b"VP8 ", vp8(width, height))])
 }
 
 fn extended(flags: u8, width: u32, height: u32) -> Vec<u8> {
@@ -53,14 +53,14 @@ fn bitstream(image: &RgbaImage) -> Vec<u8> {
 
 pub(crate) fn webp_with_exif(image: &RgbaImage, exif: &[u8]) -> Vec<u8> {
     let header = extended(0x08 | 0x10, image.width(), image.height());
-    riff(&[(b"VP8X", header), (b"VP8L", bitstream(image)), (b"EXIF", exif.to_vec())])
+    riff(&[(*b"VP8X", header), (*b"VP8L", bitstream(image)), (*b"EXIF", exif.to_vec())])
 }
 
 pub(crate) fn animated_webp(image: &RgbaImage, frames: usize) -> Vec<u8> {
     let (width, height) = image.dimensions();
     let [w, h] = [(width - 1).to_le_bytes(), (height - 1).to_le_bytes()];
-    let frame = [&[0; 6], &w[..3], &h[..3], &[100, 0, 0, 0], &chunk(b"VP8L", &bitstream(image))].concat();
-    let mut chunks = vec![(b"VP8X", extended(0x02 | 0x10, width, height)), (b"ANIM", vec![0; 6])];
-    chunks.extend(vec![(b"ANMF", frame); frames]);
+    let frame = [&[0; 6], &w[..3], &h[..3], &[100, 0, 0, 0], &chunk(*b"VP8L", &bitstream(image))].concat();
+    let mut chunks = vec![(*b"VP8X", extended(0x02 | 0x10, width, height)), (*b"ANIM", vec![0; 6])];
+    chunks.extend(vec![(*b"ANMF", frame); frames]);
     riff(&chunks)
 }

@@ -48,11 +48,13 @@ pub(in crate::images::photo) fn outline(file: &[u8]) -> Result<Outline, NotAPhot
                 }
             }
             0xDA => {
-                scans += 1;
-                if scans > MAX_SCANS {
-                    return Err(NotAPhoto::TooManyScans);
-                }
                 let Some(frame) = &frame else { return invalid("there is a scan before the frame") };
+                scans += 1;
+                // One that is not progressive draws each component once.
+                let allowed = if frame.progressive { MAX_SCANS } else { usize::from(frame.components()) };
+                if scans > allowed {
+                    return Err(NotAPhoto::TooManyScans { allowed });
+                }
                 separate |= segment.first().is_some_and(|&components| components < frame.components());
                 let end = end_of_scan(file, position)?;
                 outline.add_picture(position..end);
@@ -64,7 +66,8 @@ pub(in crate::images::photo) fn outline(file: &[u8]) -> Result<Outline, NotAPhot
     let Some(frame) = frame.filter(|_| scans > 0) else { return invalid("there is no picture") };
     outline.end = position + 2;
     // The decoder copies the file, and out of it the segments that are not the picture.
-    outline.working = 2 * outline.end as u64;
+    let drawn: usize = outline.pictures.iter().map(ExactSizeIterator::len).sum();
+    outline.working = (2 * outline.end - drawn) as u64;
     if frame.progressive || separate {
         outline.working += frame.coefficients();
     }

@@ -76,9 +76,13 @@ struct Frame {
     size: (u32, u32),
     /// Pixels of what is lossy, by its own header, which can be another than what the chunks around it say.
     lossy: u64,
-    lossless: bool,
-    alpha: bool,
+    /// Bytes that are lossless: a picture, or the alpha of a lossy one.
+    lossless: u64,
 }
+
+/// What a byte that is lossless can take to decode: few of them describe a code, whose tables are thousands of bytes, and how
+/// many codes there are the header does not tell.
+const TABLES: u64 = 300;
 
 impl Frame {
     fn of_animation(riff: &[u8], data: &Range<usize>) -> Result<Self, NotAPhoto> {
@@ -103,13 +107,13 @@ impl Frame {
                 self.lossy = self.lossy.max(u64::from(side(w0, w1)) * u64::from(side(h0, h1)));
             }
             b"VP8L" => {
-                self.lossless = true;
+                self.lossless += chunk.data.len() as u64;
                 if self.size == (0, 0) {
                     let size = u32::from_le_bytes(bytes(&riff[..chunk.data.end], chunk.data.start + 1)?);
                     self.size = ((size & 0x3FFF) + 1, (size >> 14 & 0x3FFF) + 1);
                 }
             }
-            b"ALPH" => self.alpha = true,
+            b"ALPH" => self.lossless += chunk.data.len() as u64,
             _ => return Ok(false),
         }
         Ok(true)
@@ -119,8 +123,12 @@ impl Frame {
         u64::from(self.size.0) * u64::from(self.size.1)
     }
 
-    /// Planes of what is lossy; what is lossless, be it the alpha only, with its transforms.
+    /// Planes of what is lossy; what is lossless, with its transforms and codes.
     fn working(&self) -> u64 {
-        2 * self.lossy + if self.lossless || self.alpha { 5 * self.area().max(self.lossy) } else { 0 }
+        let lossless = match self.lossless {
+            0 => 0,
+            bytes => 5 * self.area().max(self.lossy) + TABLES * bytes,
+        };
+        2 * self.lossy + lossless
     }
 }
