@@ -1,0 +1,18 @@
+//! The service on a storage that speaks the protocol of S3, over real connections.
+
+#[path = "../common/photos.rs"]
+mod photos;
+#[path = "../operation/running.rs"]
+mod running;
+
+mod service;
+mod storage;
+
+mod outages;
+mod program;
+mod races;
+mod refusals;
+mod restarts;
+mod signatures;
+mod strangers;
+mod uploads;

@@ -1,0 +1,60 @@
+//! The program, which finds the credentials of its storage in the environment.
+
+use std::time::Duration;
+
+use rocket::tokio::task::spawn_blocking;
+use serde_json::{Value, json};
+use siaga::conformance::block_on;
+
+use crate::photos::photo;
+use crate::running::Running;
+use crate::service::soon;
+use crate::storage::{SECRET_KEY, Storage};
+
+/// The last line printed at the start of the demo.
+const LAST: &str = "it allows everything";
+
+fn body(answer: &str) -> Value {
+    let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+    assert!(head.starts_with("HTTP/1.1 200 "), "{answer}");
+    serde_json::from_str(body).unwrap()
+}
+
+#[test]
+fn the_program_takes_the_credentials_of_its_storage_from_the_environment() {
+    block_on(async {
+        let storage = Storage::start().await;
+        let mut variables = storage.variables();
+        variables.insert("SIAGA_IMAGES__URL", "s3://bucket/prefix".to_owned());
+        variables.insert("SIAGA_BASE_URL", "http://localhost/v1".to_owned());
+        let program = spawn_blocking(move || {
+            let variables: Vec<_> = variables.iter().map(|(&name, value)| (name, value.as_str())).collect();
+            Running::start(&variables, LAST)
+        });
+        let program = program.await.unwrap();
+        let line = program.lines.iter().find(|line| line.contains("X-Api-Key: ")).unwrap();
+        let key = line.split("X-Api-Key: ").nth(1).unwrap().split('"').next().unwrap();
+        let ask = |method: &str, target: &str, sent: &Value| {
+            let sent = sent.to_string();
+            let rest = format!("X-Api-Key: {key}\r\nContent-Length: {}\r\n\r\n{sent}", sent.len());
+            body(&program.request(method, target, &rest))
+        };
+        let card = ask("POST", "/v1/cards", &json!({ "username": "u", "network": "n", "language": "id" }));
+        let card = card["cardId"].as_str().unwrap();
+        let report = json!({ "card_data": { "report_type": "wind" }, "created_at": chrono::Utc::now(),
+                             "location": { "lat": -6.2, "lng": 106.8 } });
+        ask("PUT", &format!("/v1/cards/{card}"), &report);
+        let invited = ask("GET", &format!("/v1/cards/{card}/images"), &Value::Null);
+
+        let http = reqwest::Client::builder().no_proxy().timeout(Duration::from_secs(20)).build().unwrap();
+        let upload =
+            http.put(invited["signedRequest"].as_str().unwrap()).header("Content-Type", "image/jpeg");
+        let sent = upload.body(photo(60, 30, 1)).send().await.unwrap();
+        assert_eq!(sent.status().as_u16(), 200);
+        let address = format!("http://localhost/v1/images/{card}.jpg");
+        let shown = soon(|| async { ask("GET", "/v1/reports", &Value::Null).to_string().contains(&address) });
+        assert!(shown.await);
+        let printed = program.kill();
+        assert!(!printed.contains(SECRET_KEY), "{printed}");
+    });
+}

@@ -1,0 +1,42 @@
+//! Uploads that the storage takes and that are no photos.
+
+use figment::providers::Serialized;
+use serde_json::Value;
+use siaga::conformance::block_on;
+
+use crate::photos::photo;
+use crate::service::{Siaga, soon};
+use crate::storage::Storage;
+
+#[test]
+fn what_is_no_photo_is_deleted_and_a_photo_sent_to_the_same_address_is_taken() {
+    let whole = photo(400, 300, 1);
+    let mut large = photo(40, 30, 1);
+    large.resize(20_001, 0);
+    let foreign = [&whole[..], b"<script>alert(1)</script>"].concat();
+    for (what, upload) in [
+        ("too large", large),
+        ("empty", Vec::new()),
+        ("an SVG", b"<svg xmlns=\"http://www.w3.org/2000/svg\"/>".to_vec()),
+        ("truncated", whole[..whole.len() / 2].to_vec()),
+        ("more than a photo", foreign),
+    ] {
+        block_on(async {
+            let storage = Storage::start().await;
+            let limit = Serialized::default("siaga.images.max_bytes", 20_000);
+            let siaga = Siaga::start(storage.figment().merge(limit)).await;
+            let address = siaga.invited("").await;
+            assert_eq!(siaga.send(&address, "image/jpeg", upload).await, 200, "{what}");
+            assert_eq!(storage.uploads(), ["used-card"], "{what}");
+            assert!(soon(|| async { storage.uploads().is_empty() }).await, "{what} is deleted");
+            let asked = soon(|| async { siaga.ask("").await.0 == 200 }).await;
+            assert!(asked, "another address is given after one that is {what}");
+            assert_eq!(siaga.image_url().await, Value::Null, "{what}");
+            assert_eq!(siaga.get("/v1/images/used-card.jpg").await.status().code, 404, "{what}");
+
+            assert_eq!(siaga.send(&address, "image/jpeg", whole.clone()).await, 200);
+            assert!(siaga.shows_an_image().await, "the first photo is taken after one that is {what}");
+            assert_eq!(siaga.image().await.dimensions(), (400, 300));
+        });
+    }
+}

@@ -1,0 +1,136 @@
+//! A storage that speaks the protocol of S3 on a port of its own.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use figment::Figment;
+use figment::providers::Serialized;
+use hyper::server::conn::http1;
+use hyper_util::rt::TokioIo;
+use object_store::aws::{AmazonS3, AmazonS3Builder};
+use object_store::path::Path;
+use object_store::{GetResult, ObjectStoreExt};
+use rocket::tokio;
+use rocket::tokio::net::TcpListener;
+use rocket::tokio::task::{JoinHandle, JoinSet};
+use s3s::auth::SimpleAuth;
+use s3s::service::{S3Service, S3ServiceBuilder};
+use s3s_fs::FileSystem;
+use tempfile::TempDir;
+
+const BUCKET: &str = "bucket";
+const ACCESS_KEY: &str = "an-access-key";
+/// What requests are signed with.
+pub(crate) const SECRET_KEY: &str = "a secret for the storage";
+
+/// A storage; it ends with the value.
+pub(crate) struct Storage {
+    folder: TempDir,
+    service: S3Service,
+    address: SocketAddr,
+    serving: Option<JoinHandle<()>>,
+}
+
+impl Storage {
+    /// A storage with an empty bucket, on a free port.
+    pub(crate) async fn start() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir(folder.path().join(BUCKET)).unwrap();
+        let mut builder = S3ServiceBuilder::new(FileSystem::new(folder.path()).unwrap());
+        builder.set_auth(SimpleAuth::from_single(ACCESS_KEY, SECRET_KEY));
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let mut storage = Self { folder, service: builder.build(), address, serving: None };
+        storage.serve(listener);
+        storage
+    }
+
+    fn serve(&mut self, listener: TcpListener) {
+        let service = self.service.clone();
+        self.serving = Some(tokio::spawn(async move {
+            // They end with the listener.
+            let mut connections = JoinSet::new();
+            loop {
+                let (connection, _) = listener.accept().await.unwrap();
+                connections
+                    .spawn(http1::Builder::new().serve_connection(TokioIo::new(connection), service.clone()));
+            }
+        }));
+    }
+
+    /// Closes the port and all connections.
+    pub(crate) async fn stop(&mut self) {
+        let serving = self.serving.take().unwrap();
+        serving.abort();
+        assert!(serving.await.unwrap_err().is_cancelled());
+    }
+
+    /// Serves the same objects on the same port.
+    pub(crate) async fn come_back(&mut self) {
+        let listener = TcpListener::bind(self.address).await.unwrap();
+        self.serve(listener);
+    }
+
+    /// Its settings, by the names they have in the environment.
+    pub(crate) fn variables(&self) -> BTreeMap<&'static str, String> {
+        variables(self.address)
+    }
+
+    /// A configuration that names it.
+    pub(crate) fn figment(&self) -> Figment {
+        figment(self.address)
+    }
+
+    /// An object, as its owner reads it.
+    pub(crate) async fn object(&self, path: &str) -> object_store::Result<GetResult> {
+        self.owner().get(&Path::from(path)).await
+    }
+
+    /// Puts an object there, as its owner does.
+    pub(crate) async fn put(&self, path: &str, content: Vec<u8>) {
+        self.owner().put(&Path::from(path), content.into()).await.unwrap();
+    }
+
+    /// Its owner.
+    pub(crate) fn owner(&self) -> AmazonS3 {
+        let allowed = self.variables().into_iter().fold(AmazonS3Builder::new(), |builder, (name, value)| {
+            builder.with_config(name.to_ascii_lowercase().parse().unwrap(), value)
+        });
+        allowed.with_bucket_name(BUCKET).build().unwrap()
+    }
+
+    /// The names of all objects in `uploads`, without a request.
+    pub(crate) fn uploads(&self) -> Vec<String> {
+        let folder: PathBuf =
+            [self.folder.path().to_str().unwrap(), BUCKET, "prefix", "uploads"].iter().collect();
+        let Ok(files) = fs::read_dir(folder) else { return Vec::new() };
+        files.map(|file| file.unwrap().file_name().into_string().unwrap()).collect()
+    }
+}
+
+impl Drop for Storage {
+    fn drop(&mut self) {
+        if let Some(serving) = &self.serving {
+            serving.abort();
+        }
+    }
+}
+
+fn variables(address: SocketAddr) -> BTreeMap<&'static str, String> {
+    BTreeMap::from([
+        ("AWS_ENDPOINT", format!("http://{address}")),
+        ("AWS_ACCESS_KEY_ID", ACCESS_KEY.to_owned()),
+        ("AWS_SECRET_ACCESS_KEY", SECRET_KEY.to_owned()),
+        ("AWS_REGION", "us-east-1".to_owned()),
+        ("AWS_ALLOW_HTTP", "true".to_owned()),
+    ])
+}
+
+/// A configuration that names a storage at an address.
+pub(crate) fn figment(address: SocketAddr) -> Figment {
+    let options = variables(address).into_iter().map(|(name, value)| (name.to_ascii_lowercase(), value));
+    Figment::from(Serialized::default("siaga.images.url", "s3://bucket/prefix"))
+        .merge(Serialized::default("siaga.images.options", options.collect::<BTreeMap<_, _>>()))
+}

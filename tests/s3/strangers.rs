@@ -1,0 +1,50 @@
+//! Objects in the folder of uploads that nobody waits for.
+
+use siaga::conformance::block_on;
+
+use crate::photos::photo;
+use crate::service::{Siaga, soon};
+use crate::storage::Storage;
+
+const STRANGERS: [&str; 6] =
+    ["x", "fresh-card", "no-such-card", "used-card.jpg", "used-card.0.jpeg", "=2e=2e"];
+
+#[test]
+fn objects_nobody_waits_for_are_left_alone_and_hurt_nothing() {
+    block_on(async {
+        let storage = Storage::start().await;
+        let siaga = Siaga::start(storage.figment()).await;
+        for name in STRANGERS {
+            storage.put(&format!("prefix/uploads/{name}"), photo(40, 30, 1)).await;
+        }
+        // They come before and after it in the list.
+        let address = siaga.invited("").await;
+        assert_eq!(siaga.send(&address, "image/jpeg", photo(60, 30, 1)).await, 200);
+        assert!(siaga.shows_an_image().await);
+        assert_eq!(siaga.image().await.width(), 60);
+        let mut strangers = STRANGERS.to_vec();
+        strangers.sort_unstable();
+        let left = soon(|| async {
+            let mut there = storage.uploads();
+            there.sort_unstable();
+            there == strangers
+        });
+        assert!(left.await, "{:?}", storage.uploads());
+    });
+}
+
+#[test]
+fn an_image_sent_again_after_it_was_published_changes_nothing() {
+    block_on(async {
+        let storage = Storage::start().await;
+        let siaga = Siaga::start(storage.figment()).await;
+        let address = siaga.invited("").await;
+        assert_eq!(siaga.send(&address, "image/jpeg", photo(60, 30, 1)).await, 200);
+        assert!(siaga.shows_an_image().await);
+        assert!(soon(|| async { storage.uploads().is_empty() }).await);
+        assert_eq!(siaga.send(&address, "image/jpeg", photo(80, 30, 1)).await, 200);
+        assert!(siaga.takes_another().await);
+        assert_eq!(siaga.image().await.width(), 60);
+        assert!(soon(|| async { storage.uploads() == ["used-card"] }).await, "{:?}", storage.uploads());
+    });
+}

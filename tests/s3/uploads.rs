@@ -1,0 +1,102 @@
+//! From the address that the storage signed to the image in the report.
+
+use figment::providers::Serialized;
+use image::ImageFormat;
+use object_store::{Attribute, AttributeValue, Error};
+use serde_json::{Value, json};
+use siaga::conformance::block_on;
+
+use crate::photos::{photo, picture};
+use crate::service::{IMAGE, Siaga, soon};
+use crate::storage::Storage;
+
+#[test]
+fn a_photo_sent_to_the_storage_is_shown_by_the_report_and_served() {
+    block_on(async {
+        let storage = Storage::start().await;
+        let siaga = Siaga::start(storage.figment()).await;
+        let (status, answer) = siaga.ask("").await;
+        assert_eq!((status, &answer["url"]), (200, &json!(IMAGE)));
+        let address = answer["signedRequest"].as_str().unwrap();
+        assert_eq!(siaga.send(address, "image/jpeg", photo(1600, 1200, 6)).await, 200);
+        assert!(siaga.shows_an_image().await);
+        assert_eq!(siaga.image_url().await, IMAGE);
+
+        let served = siaga.get("/v1/images/used-card.jpg").await;
+        assert_eq!(served.headers().get_one("Content-Type"), Some("image/jpeg"));
+        let served = served.into_bytes().await.unwrap();
+        let shown = image::load_from_memory_with_format(&served, ImageFormat::Jpeg).unwrap();
+        assert_eq!((shown.width(), shown.height()), (960, 1280), "turned by a quarter");
+
+        let object = storage.object("prefix/used-card.jpg").await.unwrap();
+        let noted = |attribute| object.attributes.get(&attribute).map(AttributeValue::as_ref);
+        assert_eq!(noted(Attribute::ContentType), Some("image/jpeg"));
+        assert_eq!(noted(Attribute::CacheControl), Some("public, max-age=31536000, immutable"));
+        assert_eq!(object.bytes().await.unwrap(), served);
+        assert!(soon(|| async { storage.uploads().is_empty() }).await, "the upload is deleted");
+        assert_eq!(siaga.ask("").await.0, 409);
+    });
+}
+
+#[test]
+fn each_type_is_taken_as_the_one_it_was_asked_for_as() {
+    for (kind, format) in
+        [("image/png", ImageFormat::Png), ("image/webp", ImageFormat::WebP), ("image/gif", ImageFormat::Gif)]
+    {
+        block_on(async {
+            let storage = Storage::start().await;
+            let siaga = Siaga::start(storage.figment()).await;
+            let address = siaga.invited(&format!("?file_type={kind}")).await;
+            assert_eq!(siaga.send(&address, kind, picture(40, 30, format)).await, 200, "{kind}");
+            assert!(siaga.shows_an_image().await, "{kind}");
+            assert_eq!(siaga.image().await.dimensions(), (40, 30), "{kind}");
+        });
+    }
+}
+
+#[test]
+fn the_report_shows_the_public_address_of_the_storage_where_it_has_one() {
+    block_on(async {
+        let storage = Storage::start().await;
+        let public = Serialized::default("siaga.images.public_url", "https://images.example.org/photos");
+        let siaga = Siaga::start(storage.figment().merge(public)).await;
+        let address = "https://images.example.org/photos/used-card.jpg";
+        let (_, answer) = siaga.ask("").await;
+        assert_eq!(answer["url"], address);
+        let upload = answer["signedRequest"].as_str().unwrap();
+        assert_eq!(siaga.send(upload, "image/jpeg", photo(40, 30, 1)).await, 200);
+        assert!(siaga.shows_an_image().await);
+        assert_eq!(siaga.image_url().await, address);
+    });
+}
+
+#[test]
+fn the_service_itself_takes_no_upload() {
+    block_on(async {
+        let storage = Storage::start().await;
+        let siaga = Siaga::start(storage.figment()).await;
+        let address = siaga.invited("").await;
+        let (_, query) = address.split_once('?').unwrap();
+        for target in [
+            "/v1/uploads/used-card".to_owned(),
+            format!("/v1/uploads/used-card?{query}"),
+            "/v1/uploads/used-card.0.jpeg?expires=99999999999&signature=00".to_owned(),
+        ] {
+            let upload = siaga.client.put(target).header(rocket::http::ContentType::JPEG);
+            let answer = upload.body(photo(40, 30, 1)).dispatch().await;
+            assert_eq!(answer.status().code, 403);
+            assert_eq!(answer.into_json::<Value>().await.unwrap()["error"], "Forbidden");
+        }
+        assert!(storage.uploads().is_empty());
+    });
+}
+
+#[test]
+fn an_image_that_is_not_published_is_404() {
+    block_on(async {
+        let storage = Storage::start().await;
+        let siaga = Siaga::start(storage.figment()).await;
+        assert!(matches!(storage.object("prefix/used-card.jpg").await, Err(Error::NotFound { .. })));
+        assert_eq!(siaga.get("/v1/images/used-card.jpg").await.status().code, 404);
+    });
+}
