@@ -10,6 +10,7 @@ mod server;
 
 mod black_box;
 mod crashes;
+mod image_crashes;
 mod images;
 mod links;
 mod listening;
