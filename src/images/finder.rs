@@ -17,6 +17,9 @@ const SELDOM: Duration = Duration::from_hours(1);
 const NOW_AND_THEN: Duration = Duration::from_mins(1);
 /// How long an upload that began in time may take.
 const GRACE: Duration = Duration::from_mins(5);
+/// After how long the store is asked again about an upload that is there still: it may have come while the one before it
+/// was looked at.
+const AGAIN: Duration = Duration::from_mins(1);
 /// From which age on an upload of this service is none that is just being noted.
 const LEFT: Duration = Duration::from_mins(1);
 /// From which age on an upload is one nobody waits for.
@@ -27,8 +30,8 @@ pub(super) struct Finder<'i> {
     images: &'i CardImages,
     since: Instant,
     looked: Option<Instant>,
-    /// The uploads that were there when last looked, about each of which the store has been asked.
-    seen: HashMap<String, ObjectMeta>,
+    /// The uploads that were there when last looked, and when the store was asked about each.
+    seen: HashMap<String, (ObjectMeta, Instant)>,
 }
 
 impl<'i> Finder<'i> {
@@ -79,13 +82,16 @@ impl<'i> Finder<'i> {
             if noted_here {
                 continue;
             }
-            if self.seen.get(&name) != Some(&object)
+            let known =
+                self.seen.get(&name).filter(|(known, asked)| *known == object && asked.elapsed() < AGAIN);
+            let asked = known.map(|(_, asked)| *asked);
+            if asked.is_none()
                 && let Some(upload) = self.upload(&name).await?
                 && images.store.receive_upload(&upload, &name).await?
             {
                 images.received.notify_one();
             }
-            seen.insert(name, object);
+            seen.insert(name, (object, asked.unwrap_or_else(Instant::now)));
         }
         self.seen = seen;
         Ok(())

@@ -92,6 +92,15 @@ impl Storage {
         }
     }
 
+    /// Deletes an upload that was looked at, unless another has come in its place since.
+    pub(super) async fn delete_unchanged(&self, name: &str, looked_at: &ObjectMeta) -> Result<()> {
+        match self.objects.head(&self.upload(name)).await {
+            Ok(there) if there == *looked_at => self.delete_upload(name).await,
+            Ok(_) | Err(Error::NotFound { .. }) => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
+
     /// All uploads there are, each with its name.
     pub(super) fn uploads_there(&self) -> BoxStream<'_, Result<(String, ObjectMeta)>> {
         let all = self.objects.list(Some(&self.uploads()));

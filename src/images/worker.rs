@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
+use object_store::ObjectMeta;
 use rocket::fairing::AdHoc;
 use rocket::futures::future::{join, join_all};
 use rocket::tokio::task::spawn_blocking;
@@ -39,8 +40,8 @@ pub struct Worker {
 
 /// Why an upload was not published.
 enum Failure {
-    /// It never will be.
-    Refused(String),
+    /// It never will be; with what was looked at, unless it is gone.
+    Refused(String, Option<ObjectMeta>),
     /// It may be another time.
     Later(String),
 }
@@ -48,7 +49,7 @@ enum Failure {
 impl From<ImageError> for Failure {
     fn from(error: ImageError) -> Self {
         match error {
-            ImageError::NotFound => Self::Refused("it is gone".to_owned()),
+            ImageError::NotFound => Self::Refused("it is gone".to_owned(), None),
             error => Self::Later(line(&error)),
         }
     }
@@ -110,7 +111,17 @@ impl Worker {
         let settled = match done {
             Ok(()) => Ok(()),
             Err(Failure::Later(reason)) if taken.attempt < ATTEMPTS => self.put_off(taken, &reason).await,
-            Err(Failure::Later(reason) | Failure::Refused(reason)) => self.refuse(taken, &reason).await,
+            Err(Failure::Later(reason)) => {
+                // First it is deleted, so that it is not found again; one that stays is deleted when it is old.
+                let _ = self.images.storage.delete_upload(&taken.object).await;
+                self.refuse(taken, &reason).await
+            }
+            Err(Failure::Refused(reason, looked_at)) => {
+                if let Some(looked_at) = looked_at {
+                    let _ = self.images.storage.delete_unchanged(&taken.object, &looked_at).await;
+                }
+                self.refuse(taken, &reason).await
+            }
         };
         if let Err(error) = settled {
             // It is anybody's again when the lease ends.
@@ -121,13 +132,14 @@ impl Worker {
     async fn publish(&self, TakenUpload { upload, object, .. }: &TakenUpload) -> Result<(), Failure> {
         let images = &self.images;
         let late = |elapsed: time::error::Elapsed| Failure::Later(elapsed.to_string());
-        let file = time::timeout(PATIENCE, self.read(object)).await.map_err(late)??;
+        let (file, looked_at) = time::timeout(PATIENCE, self.read(object)).await.map_err(late)??;
+        let refused = |reason| Failure::Refused(reason, Some(looked_at.clone()));
         let max_side = images.max_side;
         // It goes on when nobody waits for it any more, and is bounded by what is decoded at all.
         let prepared = spawn_blocking(move || photo::prepare(&file, max_side)).await;
         let photo = prepared
-            .map_err(|_panic| Failure::Refused("it cannot be decoded".to_owned()))?
-            .map_err(|reason| Failure::Refused(reason.to_string()))?;
+            .map_err(|_panic| refused("it cannot be decoded".to_owned()))?
+            .map_err(|reason| refused(reason.to_string()))?;
         let name = names::published(&upload.card);
         let publishing = images.storage.publish(&name, photo.jpeg);
         time::timeout(PATIENCE, publishing).await.map_err(late)?.map_err(ImageError::from)?;
@@ -138,16 +150,14 @@ impl Worker {
         Ok(())
     }
 
-    async fn read(&self, object: &str) -> Result<Vec<u8>, Failure> {
+    async fn read(&self, object: &str) -> Result<(Vec<u8>, ObjectMeta), Failure> {
         let found = self.images.storage.read_upload(object).await.map_err(ImageError::from)?;
-        if self.images.max_bytes < found.meta.size {
-            let size = found.meta.size;
-            return Err(Failure::Refused(format!(
-                "it is of {size} bytes, more than {}",
-                self.images.max_bytes
-            )));
+        let looked_at = found.meta.clone();
+        if self.images.max_bytes < looked_at.size {
+            let reason = format!("it is of {} bytes, more than {}", looked_at.size, self.images.max_bytes);
+            return Err(Failure::Refused(reason, Some(looked_at)));
         }
-        Ok(found.bytes().await.map_err(ImageError::from)?.into())
+        Ok((found.bytes().await.map_err(ImageError::from)?.into(), looked_at))
     }
 
     /// Keeps the lease; never ends.
@@ -171,8 +181,6 @@ impl Worker {
 
     async fn refuse(&self, taken: &TakenUpload, reason: &str) -> Result<(), StoreError> {
         tracing::warn!(upload = %taken.upload, attempt = taken.attempt, "an upload is refused: {reason}");
-        // First it is deleted, so that it is not found again; one that stays is deleted when it is old.
-        let _ = self.images.storage.delete_upload(&taken.object).await;
         self.images.store.refuse_upload(&taken.upload).await
     }
 }

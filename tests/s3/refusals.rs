@@ -1,6 +1,11 @@
 //! Uploads that the storage takes and that are no photos.
 
+use std::time::Duration;
+
 use figment::providers::Serialized;
+use image::RgbImage;
+use image::codecs::jpeg::JpegEncoder;
+use rocket::tokio::time;
 use serde_json::Value;
 use siaga::conformance::block_on;
 
@@ -37,6 +42,31 @@ fn what_is_no_photo_is_deleted_and_a_photo_sent_to_the_same_address_is_taken() {
             assert_eq!(siaga.send(&address, "image/jpeg", whole.clone()).await, 200);
             assert!(siaga.shows_an_image().await, "the first photo is taken after one that is {what}");
             assert_eq!(siaga.image().await.dimensions(), (400, 300));
+        });
+    }
+}
+
+#[test]
+fn a_photo_sent_while_what_was_sent_before_is_looked_at_is_not_deleted_with_it() {
+    // Noise, which takes a while until its end is missed.
+    let noise = RgbImage::from_fn(2000, 1500, |x, y| {
+        let [red, green, blue, _] = (x * y).wrapping_mul(2_654_435_761).rotate_left(x % 32).to_le_bytes();
+        [red, green, blue].into()
+    });
+    let mut file = Vec::new();
+    JpegEncoder::new(&mut file).encode_image(&noise).unwrap();
+    file.truncate(file.len() - 10_000);
+    for wait in [0, 20, 50, 100, 200] {
+        block_on(async {
+            let storage = Storage::start().await;
+            let siaga = Siaga::start(storage.figment()).await;
+            let address = siaga.invited("").await;
+            assert_eq!(siaga.send(&address, "image/jpeg", file.clone()).await, 200);
+            assert!(soon(|| async { siaga.ask("").await.0 == 409 }).await, "it is received");
+            time::sleep(Duration::from_millis(wait)).await;
+            assert_eq!(siaga.send(&address, "image/jpeg", photo(60, 30, 1)).await, 200);
+            assert!(siaga.shows_an_image().await, "after {wait} ms");
+            assert_eq!(siaga.image().await.dimensions(), (60, 30));
         });
     }
 }
