@@ -86,7 +86,7 @@ fn a_wrong_key_stops_with_its_path_and_what_is_allowed() {
         ("SIAGA_FORMATS__DEFAULT", "kml", "siaga.formats.default ", "enabled [topojson, geojson, cap]"),
         ("SIAGA_STORE", "oracle", "siaga.store ", "one of [memory, postgres]"),
         ("SIAGA_STORE", "postgres", "databases.siaga.url: ", "DATABASE_URL"),
-        ("SIAGA_IMAGES__URL", "images", "siaga.images.url: ", "must be"),
+        ("SIAGA_IMAGES__URL", "images", "siaga.images.url: ", "such as file:///srv/siaga"),
         (
             "SIAGA_IMAGES__URL",
             "ftp://host/images",

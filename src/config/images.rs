@@ -16,7 +16,7 @@ pub struct Images {
     /// The storage: `file:///folder`, `memory:///` or `s3://bucket/prefix`. **Default: the folder `images` beside that of
     /// the data set, or in the working directory where the data set is no folder**
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub url: Option<Url>,
+    pub url: Option<StorageUrl>,
     /// The public address of the storage, where clients find images without this service. **Default: none, they are
     /// served at `{base_url}/images`**
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -62,7 +62,7 @@ impl Images {
     ///
     /// When the working directory, which that folder is in, is gone.
     pub fn storage(&self, dataset: &str) -> Result<Url, ConfigError> {
-        if let Some(url) = &self.url {
+        if let Some(StorageUrl(url)) = &self.url {
             return Ok(url.clone());
         }
         let beside = path::absolute(path::Path::new(dataset).with_file_name("images"));
@@ -70,6 +70,24 @@ impl Images {
         url.ok_or_else(|| {
             ConfigError::new("siaga.images.url", "must be given: the working directory is gone")
         })
+    }
+}
+
+/// The address of a storage; of which kinds, the storages say.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String")]
+pub struct StorageUrl(Url);
+
+/// A text that is no [`StorageUrl`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("must be an address such as file:///srv/siaga or s3://bucket/prefix")]
+pub struct InvalidStorageUrl;
+
+impl TryFrom<String> for StorageUrl {
+    type Error = InvalidStorageUrl;
+
+    fn try_from(text: String) -> Result<Self, InvalidStorageUrl> {
+        text.parse().map(Self).map_err(|_| InvalidStorageUrl)
     }
 }
 

@@ -22,7 +22,7 @@ pub use self::env::{DatabaseUrl, SiagaEnv};
 pub use self::error::ConfigError;
 pub use self::feeds::Feeds;
 pub use self::formats::Formats;
-pub use self::images::{Images, InvalidSide, Side};
+pub use self::images::{Images, InvalidSide, InvalidStorageUrl, Side, StorageUrl};
 pub use self::limits::Limits;
 use crate::auth;
 use crate::model::intake::CardRules;
