@@ -17,7 +17,7 @@ use rocket::{Catcher, catch, catchers};
 
 use serde::Serialize;
 
-use crate::fairings::{RequestId, allow_any_origin};
+use crate::fairings::{RequestId, allow_any_origin, secure};
 use crate::formats::EncodeError;
 use crate::images::{ImageError, ImageType};
 use crate::model::CardId;
@@ -184,6 +184,14 @@ impl Problem {
         Self::new(Status::UnsupportedMediaType, must)
     }
 
+    /// 429, to be tried again after a while.
+    #[must_use]
+    pub fn too_many(retry_after: Duration) -> Self {
+        let header = Some(("Retry-After", whole_seconds(retry_after).to_string()));
+        let message = "too many requests; try again after the seconds Retry-After says";
+        Details { header, ..Details::new(Status::TooManyRequests, message) }.into()
+    }
+
     /// 500, for the cause given.
     pub fn internal(cause: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         Details { cause: Some(cause.into()), ..Details::new(Status::InternalServerError, FAILED) }.into()
@@ -191,9 +199,8 @@ impl Problem {
 
     /// 503, to be tried again after a while.
     fn unavailable(retry_after: Duration, cause: Box<dyn Error + Send + Sync>) -> Self {
-        let seconds = retry_after.as_secs() + u64::from(retry_after.subsec_nanos() > 0);
         Details {
-            header: Some(("Retry-After", seconds.max(1).to_string())),
+            header: Some(("Retry-After", whole_seconds(retry_after).to_string())),
             cause: Some(cause),
             ..Details::new(Status::ServiceUnavailable, "the service cannot answer now; try again later")
         }
@@ -300,8 +307,14 @@ impl<'r> Responder<'r, 'static> for Problem {
         // Rocket runs no response fairings for a request it could not read.
         RequestId::of(request).add_to(&mut response);
         allow_any_origin(&mut response);
+        secure(request, &mut response);
         Ok(response)
     }
+}
+
+/// A time to wait, in seconds that are enough, and at least one.
+fn whole_seconds(wait: Duration) -> u64 {
+    (wait.as_secs() + u64::from(wait.subsec_nanos() > 0)).max(1)
 }
 
 /// Renders what a guard refused, and what Rocket did.

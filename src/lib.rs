@@ -13,6 +13,7 @@
 //! | [`auth`] | who may do what |
 //! | [`config`] | what can be configured |
 //! | [`images`] | photos, from their upload to the map |
+//! | [`quotas`] | how many requests each client may send |
 //! | [`fairings`], [`error`], [`guards`], [`routes`] | the interface |
 //! | [`Builder`] | where all of it meets |
 
@@ -31,7 +32,9 @@ pub mod guards;
 pub mod images;
 pub mod model;
 mod number;
+pub mod quotas;
 mod random;
+mod redirect;
 pub mod routes;
 mod server;
 pub mod stores;

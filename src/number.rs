@@ -4,7 +4,7 @@ use serde::Deserialize;
 
 /// A number, or its digits: the environment has texts only.
 #[derive(Deserialize)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "must be a whole number, of 32 bits at most")]
 pub(crate) enum Number {
     Number(u32),
     Digits(String),

@@ -1,24 +1,30 @@
 //! Where everything meets: configuration, store, formats, fairings and routes become a server.
 
 use std::fmt;
+use std::io;
 use std::pin::pin;
 use std::sync::Arc;
 
 use figment::Figment;
+use governor::clock::MonotonicClock;
 use rocket::futures::FutureExt;
 use rocket::futures::future::{self, BoxFuture};
+use rocket::shield::{Hsts, Shield};
 use rocket::tokio::select;
 use rocket::{Build, Rocket};
 
 use crate::auth::{Authenticator, NewKey, Scope, Secret};
 use crate::config::{Config, ConfigError};
 use crate::error::catchers;
-use crate::fairings::{Cors, RealMethod, RequestId, TrailingSlash};
+use crate::fairings::{Cors, RealMethod, RequestId, SecurityHeaders, TrailingSlash};
 use crate::formats::{Format, FormatRegistry, InvalidFormats, builtin};
+use crate::guards::Admission;
 use crate::images::{CardImages, Worker};
 use crate::model::{Clock, SystemClock};
+use crate::quotas::Quotas;
 use crate::random::RandomUnavailable;
-use crate::routes::{self, Encoder, other_methods};
+use crate::redirect::Redirect;
+use crate::routes::{self, Encoder, diverted, other_methods};
 use crate::stores::{
     OpenError, OpenStore, OpenedStore, Store, StoreRegistry, StoreSettings, UnknownStore, Upkeep,
 };
@@ -79,6 +85,12 @@ impl Service {
     pub async fn launch(self) -> Result<(), LaunchError> {
         let rocket = self.rocket.ignite().await.map_err(Box::new)?;
         let shutdown = rocket.shutdown();
+        if let Some(port) = self.config.https.redirect_from {
+            let (address, port) = (rocket.config().address, port.get());
+            let redirect = Redirect::bind(address, port, self.config.base_url.origin()).await;
+            let redirect = redirect.map_err(|error| LaunchError::Redirect { port, error })?;
+            rocket::tokio::spawn(redirect.serve(shutdown.clone()));
+        }
         let mut launch = pin!(rocket.launch());
         let failure = self.failure.unwrap_or_else(|| future::pending().boxed());
         select! {
@@ -112,6 +124,14 @@ pub enum LaunchError {
     /// The store could not go on.
     #[error("{0}")]
     Store(OpenError),
+    /// The port that sends on to HTTPS cannot be listened on.
+    #[error("siaga.https.redirect_from: port {port}: {error}")]
+    Redirect {
+        /// The port.
+        port: u16,
+        /// Why not.
+        error: io::Error,
+    },
 }
 
 /// Why a server could not be made.
@@ -233,12 +253,18 @@ impl Builder {
         let images = CardImages::open(&config, Arc::clone(&store), Arc::clone(&self.clock))?;
         let images = Arc::new(images);
         let authenticator = Authenticator::new(config.auth.clone(), self.clock);
+        let quotas = Arc::new(Quotas::new(config.quota.clone(), MonotonicClock));
         let routes = routes::all();
         let others = other_methods(routes.iter());
         let rocket = rocket::custom(self.figment)
+            // In place of Rocket's own. `SecurityHeaders` decides on HSTS; without any here Rocket makes one up for TLS.
+            .attach(Shield::new().enable(Hsts::default()))
+            .attach(Admission)
             .attach(RealMethod)
             .attach(TrailingSlash)
             .attach(Cors)
+            .attach(SecurityHeaders)
+            .attach(Arc::clone(&quotas).sweeper())
             .attach(RequestId::fairing())
             .attach(Worker::new(Arc::clone(&images)).fairing())
             .manage::<Arc<dyn Store>>(Arc::clone(&store))
@@ -246,9 +272,11 @@ impl Builder {
             .manage(encoder)
             .manage(images)
             .manage(authenticator)
+            .manage(quotas)
             .manage(config.clone())
             .mount(config.base_url.path(), routes)
             .mount(config.base_url.path(), others)
+            .mount("/", diverted())
             .register("/", catchers());
         let rocket = match fairing {
             Some(fairing) => rocket.attach(fairing),

@@ -35,11 +35,12 @@ impl Welcome {
             Box::pin(async move {
                 let (address, port) = (rocket.config().address, rocket.config().port);
                 let path = self.config.base_url.path().trim_end_matches('/');
-                let base = format!("http://{}{path}", SocketAddr::new(reachable(address), port));
+                let scheme = if rocket.config().tls_enabled() { "https" } else { "http" };
+                let base = format!("{scheme}://{}{path}", SocketAddr::new(reachable(address), port));
                 let area = self.some_area().await;
                 // A service goes on though nobody reads what it prints.
                 let _ = writeln!(io::stdout(), "{}", self.lines(&base, area).join("\n"));
-                if let Some(warning) = self.warning() {
+                for warning in self.warnings() {
                     let _ = writeln!(io::stderr(), "{warning}");
                 }
             })
@@ -83,12 +84,32 @@ impl Welcome {
         lines
     }
 
-    fn warning(&self) -> Option<String> {
-        let jwt = self.config.auth.jwt.as_ref()?;
+    /// What the operator should know, a line each.
+    fn warnings(&self) -> Vec<String> {
         let least = Jwt::SHORTEST_SECRET;
-        (jwt.secret.expose().len() < least).then(|| {
-            format!("siaga: siaga.auth.jwt.secret is shorter than the {least} bytes RFC 7518 §3.2 asks for")
-        })
+        let jwt = self.config.auth.jwt.as_ref();
+        let short = jwt.is_some_and(|jwt| jwt.secret.expose().len() < least);
+        let secret =
+            format!("siaga.auth.jwt.secret is shorter than the {least} bytes RFC 7518 §3.2 asks for");
+        // What only this machine can use is somebody's trial.
+        let public = !self.config.base_url.is_local();
+        let quota = &self.config.quota;
+        let unlimited =
+            [quota.per_second, quota.per_day, quota.fuse_per_second].iter().any(|rate| rate.get().is_none());
+        let key = "siaga.auth accepts no key but one that was made for this run and stands in the log: configure one";
+        let plain = "siaga.base_url is no https: keys and tokens can be read on the way";
+        let quotas = "siaga.quota.per_second, per_day or fuse_per_second is 0: a client may send any number of requests";
+        let warnings = [
+            (short, secret.as_str()),
+            (public && self.key.is_some(), key),
+            (public && !self.config.base_url.is_https(), plain),
+            (public && unlimited, quotas),
+        ];
+        warnings
+            .iter()
+            .filter(|(warned, _)| *warned)
+            .map(|(_, text)| format!("siaga: warning: {text}"))
+            .collect()
     }
 }
 

@@ -6,6 +6,7 @@ mod jwt;
 mod scope;
 mod secret;
 
+use std::num::NonZeroU32;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -36,11 +37,26 @@ pub struct Credential {
 }
 
 impl Credential {
+    /// The quota of its own; `None` for that of all.
+    #[must_use]
+    pub fn quota(&self) -> Option<OwnQuota> {
+        None
+    }
+
     /// Whether the credential covers the scope; [`Scope::Admin`] covers all.
     #[must_use]
     pub fn allows(&self, scope: Scope) -> bool {
         self.scopes.iter().any(|&own| own == scope || own == Scope::Admin)
     }
+}
+
+/// How many requests whoever holds a credential may send, where it is not the configured number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct OwnQuota {
+    /// Requests a second. **Default: as configured for all**
+    pub per_second: Option<NonZeroU32>,
+    /// Requests a day. **Default: as configured for all**
+    pub per_day: Option<NonZeroU32>,
 }
 
 /// Verifies credentials.

@@ -2,6 +2,7 @@ use std::fmt;
 
 use rocket::http::uri::Absolute;
 use serde::{Deserialize, Serialize};
+use url::{Host, Url};
 
 /// The public base address of the service: `http` or `https`, a host, and the path of the interface.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -31,6 +32,29 @@ impl BaseUrl {
         match &self.text[self.path..] {
             "" => "/",
             path => path,
+        }
+    }
+
+    /// Scheme, host and port, without a slash: `https://example.org`.
+    #[must_use]
+    pub fn origin(&self) -> &str {
+        &self.text[..self.path]
+    }
+
+    /// Whether clients speak to it by HTTPS.
+    #[must_use]
+    pub fn is_https(&self) -> bool {
+        self.text.starts_with("https:")
+    }
+
+    /// Whether only this machine can use it.
+    #[must_use]
+    pub fn is_local(&self) -> bool {
+        match Url::parse(&self.text).ok().as_ref().and_then(Url::host) {
+            Some(Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),
+            Some(Host::Ipv4(address)) => address.is_loopback(),
+            Some(Host::Ipv6(address)) => address.to_canonical().is_loopback(),
+            None => false,
         }
     }
 }
@@ -117,6 +141,20 @@ mod tests {
             "http://host:/v1",
         ] {
             assert_eq!(BaseUrl::try_from(text.to_owned()), Err(InvalidBaseUrl), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn an_address_of_this_machine_is_local_and_its_origin_ends_before_its_path() {
+        for (text, origin, https, local) in [
+            ("https://data.example.org/v1", "https://data.example.org", true, false),
+            ("http://127.0.0.2:8000/v1", "http://127.0.0.2:8000", false, true),
+            ("http://[::1]:8000/v1", "http://[::1]:8000", false, true),
+            ("https://localhost", "https://localhost", true, true),
+            ("http://192.0.2.1/v1", "http://192.0.2.1", false, false),
+        ] {
+            let url = BaseUrl::try_from(text.to_owned()).unwrap();
+            assert_eq!((url.origin(), url.is_https(), url.is_local()), (origin, https, local), "{text}");
         }
     }
 

@@ -9,11 +9,15 @@ mod env;
 mod error;
 mod feeds;
 mod formats;
+mod https;
 mod images;
 mod limits;
+mod quota;
+mod trusted_proxies;
 
 use chrono_tz::Tz;
-use figment::Figment;
+use figment::providers::{Env, Format, Serialized, Toml};
+use figment::{Figment, Profile};
 use serde::{Deserialize, Serialize};
 
 pub use self::areas::{Areas, Selectable, Supported};
@@ -22,8 +26,11 @@ pub use self::env::{DatabaseUrl, SiagaEnv};
 pub use self::error::ConfigError;
 pub use self::feeds::Feeds;
 pub use self::formats::Formats;
+pub use self::https::{Https, InvalidPort, MaxAge, Port};
 pub use self::images::{Images, InvalidSide, InvalidStorageUrl, Side, StorageUrl};
 pub use self::limits::Limits;
+pub use self::quota::{Burst, InvalidBurst, InvalidRate, Quota, Rate};
+pub use self::trusted_proxies::{InvalidProxies, Proxies, TrustedProxies};
 use crate::auth;
 use crate::model::intake::CardRules;
 use crate::stores::postgres;
@@ -56,6 +63,10 @@ pub struct Config {
     pub postgres: postgres::Settings,
     /// What is too much.
     pub limits: Limits,
+    /// How many requests each client may send.
+    pub quota: Quota,
+    /// What leads clients to HTTPS.
+    pub https: Https,
 }
 
 impl Default for Config {
@@ -73,6 +84,8 @@ impl Default for Config {
             images: Images::default(),
             postgres: postgres::Settings::default(),
             limits: Limits::default(),
+            quota: Quota::default(),
+            https: Https::default(),
         }
     }
 }
@@ -83,9 +96,19 @@ impl Config {
 
     /// The sources the service is configured from: Rocket's own (`Rocket.toml`, `ROCKET_…`), then `DATABASE_URL`, then
     /// `SIAGA_…`.
+    ///
+    /// Other than Rocket by itself it answers as `Siaga`, and believes nobody's `X-Real-IP`.
     #[must_use]
     pub fn figment() -> Figment {
-        rocket::Config::figment().merge(DatabaseUrl).merge(SiagaEnv)
+        // What `rocket::Config::figment` does, but for the defaults, which nothing can be put between there.
+        Figment::from(rocket::Config::default())
+            .merge(Serialized::default("ident", "Siaga"))
+            .merge(Serialized::default("ip_header", false))
+            .merge(Toml::file(Env::var_or("ROCKET_CONFIG", "Rocket.toml")).nested())
+            .merge(Env::prefixed("ROCKET_").ignore(&["PROFILE"]).global())
+            .select(Profile::from_env_or("ROCKET_PROFILE", rocket::Config::DEFAULT_PROFILE))
+            .merge(DatabaseUrl)
+            .merge(SiagaEnv)
     }
 
     /// Reads and checks the configuration.
@@ -105,6 +128,7 @@ impl Config {
         config.areas.check()?;
         config.images.check()?;
         config.limits.check()?;
+        config.https.check(&config.base_url)?;
         Ok(config)
     }
 }

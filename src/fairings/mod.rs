@@ -1,11 +1,15 @@
 //! What happens to every request and answer, whatever the route.
 
+mod arrival;
 mod cors;
 mod real_method;
 mod request_id;
+mod security_headers;
 mod trailing_slash;
 
+pub use self::arrival::{Arrival, Scheme};
 pub use self::cors::{Cors, allow_any_origin};
 pub use self::real_method::RealMethod;
 pub use self::request_id::RequestId;
+pub use self::security_headers::{SecurityHeaders, secure};
 pub use self::trailing_slash::TrailingSlash;

@@ -1,6 +1,7 @@
 use rocket::fairing::{Fairing, Info, Kind};
 use rocket::{Request, Response};
 
+use super::Arrival;
 use crate::random;
 
 /// The id of a request: in its answer as `X-Request-Id` and in whatever is logged about it.
@@ -9,11 +10,26 @@ pub struct RequestId(String);
 
 impl RequestId {
     const HEADER: &'static str = "X-Request-Id";
+    /// In bytes, of one that a proxy gives.
+    const LONGEST: usize = 64;
 
-    /// The id of this request, made when it is first asked for.
+    /// The id of this request: what a trusted proxy calls it, else made when it is first asked for.
     pub fn of<'r>(request: &'r Request<'_>) -> &'r Self {
+        request.local_cache(|| Self::given(request).unwrap_or_else(Self::made))
+    }
+
+    /// What a trusted proxy calls the request, if that cannot be taken for anything else in a log.
+    fn given(request: &Request<'_>) -> Option<Self> {
+        let mut given = request.headers().get(Self::HEADER);
+        let (Some(id), None) = (given.next(), given.next()) else { return None };
+        let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
+        let fits = (1..=Self::LONGEST).contains(&id.len()) && id.bytes().all(plain);
+        (fits && Arrival::of(request).by_proxy).then(|| Self(id.to_owned()))
+    }
+
+    fn made() -> Self {
         // Without random numbers requests go on, with ids that do not tell them apart.
-        request.local_cache(|| Self(random::hex::<8>().unwrap_or_else(|_| "0".repeat(16))))
+        Self(random::hex::<8>().unwrap_or_else(|_| "0".repeat(16)))
     }
 
     /// The id as text.

@@ -73,8 +73,14 @@ impl<'r> FromRequest<'r> for Caller {
     type Error = Problem;
 
     async fn from_request(request: &'r Request<'_>) -> Outcome<Self, Problem> {
-        let credential = managed(request).and_then(|known| credential(request, known));
-        Problem::outcome(request, credential.map(Self))
+        Problem::outcome(request, Self::of(request).clone())
+    }
+}
+
+impl Caller {
+    /// Whoever sends this request, or why its credential is refused; verified when it is first asked for.
+    pub(super) fn of<'r>(request: &'r Request<'_>) -> &'r Result<Self, Problem> {
+        request.local_cache(|| managed(request).and_then(|known| credential(request, known)).map(Self))
     }
 }
 

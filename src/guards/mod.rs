@@ -1,5 +1,6 @@
 //! Request guards: each makes one validated thing of a request, or refuses it with a clear answer.
 
+mod admission;
 mod area_id;
 mod area_selector;
 mod card_id;
@@ -18,6 +19,7 @@ mod signed_upload;
 mod time_period;
 mod username;
 
+pub use self::admission::{Admission, Diversion};
 pub use self::area_id::LocalAreaId;
 pub use self::area_selector::Select;
 pub use self::card_id::CardIdParam;

@@ -11,7 +11,7 @@ use rocket::{Data, Route};
 use crate::error::Problem;
 
 /// The methods a browser or a client can send. HEAD is missing because Rocket serves it wherever it serves GET.
-const METHODS: [Method; 8] = [
+pub(super) const METHODS: [Method; 8] = [
     Method::Get,
     Method::Put,
     Method::Post,

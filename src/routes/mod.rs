@@ -4,6 +4,7 @@
 mod admin;
 mod answer;
 mod cards;
+mod diverted;
 mod feeds;
 mod floodgauges;
 mod floods;
@@ -16,6 +17,7 @@ mod stats;
 use rocket::{Route, routes};
 
 pub use self::answer::{Answer, Encoder};
+pub use self::diverted::diverted;
 pub use self::methods::other_methods;
 
 /// All routes under the base address.

@@ -30,6 +30,9 @@ impl Running {
             .env_clear()
             .env("ROCKET_PORT", "0")
             .env("ROCKET_LOG_LEVEL", "off")
+            // Tests ask faster than anybody else does.
+            .env("SIAGA_QUOTA__PER_SECOND", "0")
+            .env("SIAGA_QUOTA__FUSE_PER_SECOND", "0")
             .envs(variables.iter().copied())
             .stdout(Stdio::piped())
             .stderr(File::create(folder.path().join("errors")).unwrap())
@@ -42,7 +45,7 @@ impl Running {
             assert!(output.read_line(&mut line).unwrap() > 0, "ended after {lines:?}");
             lines.push(line.trim_end().to_owned());
         }
-        let authority = lines.iter().find_map(|line| line.split("http://").nth(1)).unwrap();
+        let authority = lines.iter().find_map(|line| line.split("://").nth(1)).unwrap();
         let authority = authority.split('/').next().unwrap().to_owned();
         // Read on all the while: a service whose output nobody takes stands still.
         let output = thread::spawn(move || {
@@ -60,6 +63,18 @@ impl Running {
 
     pub(crate) fn request(&self, method: &str, target: &str, rest: &str) -> String {
         self.send(&request(&self.authority, method, target, rest))
+    }
+
+    /// Asks it to end and waits until it has; answers its exit code.
+    pub(crate) fn terminate(&mut self) -> Option<i32> {
+        let id = self.process.id().to_string();
+        assert!(Command::new("kill").args(["-s", "TERM", &id]).status().unwrap().success());
+        self.process.wait().unwrap().code()
+    }
+
+    /// What it printed for its operator so far.
+    pub(crate) fn errors(&self) -> String {
+        std::fs::read_to_string(self.folder.path().join("errors")).unwrap()
     }
 
     /// Ends it as a crash would; answers what it printed after its start, on both outputs.

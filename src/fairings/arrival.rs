@@ -1,0 +1,108 @@
+use std::net::{IpAddr, SocketAddr};
+
+use rocket::Request;
+
+use crate::config::{Config, TrustedProxies};
+
+/// How a request came: from whom and by what.
+///
+/// Whoever sends a request can write anything into its headers. So what they say counts only as far as a proxy of
+/// `quota.trusted_proxies` says it. `X-Forwarded-For` is read from its end, where the nearest proxy writes, through
+/// trusted proxies to the first address that is none. `X-Real-IP` counts where there is no `X-Forwarded-For`.
+/// `Forwarded` (RFC 7239) is ignored: proxies pass on what clients write into it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Arrival {
+    /// Whom the request is from; `None` of one that came by no connection, which only programs that embed the service
+    /// send.
+    pub client: Option<IpAddr>,
+    /// By what.
+    pub scheme: Scheme,
+    /// Whether it came from a trusted proxy, whose headers count.
+    pub by_proxy: bool,
+}
+
+/// By what a request came.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scheme {
+    /// By HTTPS, to the server itself or to a trusted proxy.
+    Https,
+    /// By HTTP, to a trusted proxy, which says so.
+    HttpToProxy,
+    /// By HTTP, or nobody says by what.
+    Http,
+}
+
+impl Arrival {
+    /// How this request came.
+    pub fn of<'r>(request: &'r Request<'_>) -> &'r Self {
+        request.local_cache(|| {
+            let nobody = TrustedProxies::default();
+            let trusted =
+                request.rocket().state().map_or(&nobody, |config: &Config| &config.quota.trusted_proxies);
+            let peer = request.remote().map(|peer| peer.ip().to_canonical());
+            let by_proxy = peer.is_some_and(|peer| trusted.contain(peer));
+            let client = peer.map(|peer| if by_proxy { behind(peer, request, trusted) } else { peer });
+            let said = by_proxy.then(|| list(request, "X-Forwarded-Proto").pop()).flatten();
+            let scheme = match said {
+                Some(said) if said.eq_ignore_ascii_case("https") => Scheme::Https,
+                Some(said) if said.eq_ignore_ascii_case("http") => Scheme::HttpToProxy,
+                _ if request.rocket().config().tls_enabled() => Scheme::Https,
+                _ => Scheme::Http,
+            };
+            Self { client, scheme, by_proxy }
+        })
+    }
+}
+
+/// Whom a request is from that came from a trusted proxy.
+fn behind(proxy: IpAddr, request: &Request<'_>, trusted: &TrustedProxies) -> IpAddr {
+    let forwarded = list(request, "X-Forwarded-For");
+    if forwarded.is_empty() {
+        let real = list(request, "X-Real-IP");
+        return match real[..] {
+            [real] => address(real).unwrap_or(proxy),
+            _ => proxy,
+        };
+    }
+    let mut last = proxy;
+    for hop in forwarded.into_iter().rev() {
+        let Some(hop) = address(hop).filter(|_| trusted.contain(last)) else { break };
+        last = hop;
+    }
+    last
+}
+
+/// The entries of a header that is a list, whether sent in one line or in several (RFC 9110 §5.3).
+fn list<'r>(request: &'r Request<'_>, name: &str) -> Vec<&'r str> {
+    request.headers().get(name).flat_map(|line| line.split(',')).map(str::trim).collect()
+}
+
+/// An address, as proxies write it: perhaps with a port, perhaps in brackets.
+fn address(text: &str) -> Option<IpAddr> {
+    let bare = text.strip_prefix('[').and_then(|text| text.strip_suffix(']')).unwrap_or(text);
+    let address = bare.parse().ok().or_else(|| text.parse().ok().map(|socket: SocketAddr| socket.ip()));
+    address.map(|address: IpAddr| address.to_canonical())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_is_read_as_proxies_write_it() {
+        for (text, expected) in [
+            ("192.0.2.1", Some("192.0.2.1")),
+            ("192.0.2.1:4711", Some("192.0.2.1")),
+            ("::ffff:192.0.2.1", Some("192.0.2.1")),
+            ("2001:db8::1", Some("2001:db8::1")),
+            ("[2001:db8::1]", Some("2001:db8::1")),
+            ("[2001:db8::1]:4711", Some("2001:db8::1")),
+            ("unknown", None),
+            ("", None),
+            ("192.0.2.1, 192.0.2.2", None),
+            ("192.0.2.256", None),
+        ] {
+            assert_eq!(address(text), expected.map(|address| address.parse().unwrap()), "{text:?}");
+        }
+    }
+}

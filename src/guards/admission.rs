@@ -1,0 +1,147 @@
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use rocket::fairing::{Fairing, Info, Kind};
+use rocket::http::uri::Origin;
+use rocket::{Data, Request, Response};
+
+use super::{Caller, managed};
+use crate::config::Config;
+use crate::error::Problem;
+use crate::fairings::{Arrival, Scheme};
+use crate::quotas::{Client, Quotas, Standing};
+
+/// Decides of every request whether it gets to a route at all.
+///
+/// A guard in every route would be forgotten in one, and would see neither what no route answers nor a wrong method. So
+/// this looks at every request first, and one that is not admitted gets another path, where [`Diversion`] is answered
+/// whatever its method.
+#[derive(Clone, Copy, Debug)]
+pub struct Admission;
+
+/// What a request gets instead of what it asks for.
+#[derive(Clone, Debug)]
+pub enum Diversion {
+    /// It is one too many.
+    TooMany(Problem),
+    /// It came by HTTP; this is the address by HTTPS.
+    ToHttps(String),
+}
+
+/// What was found out about a request before any route saw it.
+#[derive(Debug, Default)]
+struct Admitted {
+    standing: Option<Standing>,
+    diversion: Option<Diversion>,
+}
+
+impl Admission {
+    /// The path of requests that are not admitted. No base address can have it: its paths have no colons.
+    pub const DIVERTED: &'static str = "/:diverted:";
+
+    /// What is asked to see whether the service is well, or how it does, and what is below. It is not counted.
+    const UNCOUNTED: [&'static str; 2] = ["/health", "/metrics"];
+}
+
+impl Diversion {
+    /// What this request gets instead; `None` for one that is admitted.
+    pub fn of<'r>(request: &'r Request<'_>) -> Option<&'r Self> {
+        request.local_cache(Admitted::default).diversion.as_ref()
+    }
+}
+
+#[rocket::async_trait]
+impl Fairing for Admission {
+    fn info(&self) -> Info {
+        Info { name: "Admission", kind: Kind::Request | Kind::Response }
+    }
+
+    async fn on_request(&self, request: &mut Request<'_>, _data: &mut Data<'_>) {
+        let diverted = request.local_cache(|| admitted(request)).diversion.is_some();
+        if diverted && let Ok(elsewhere) = Origin::parse(Self::DIVERTED) {
+            request.set_uri(elsewhere);
+        }
+    }
+
+    async fn on_response<'r>(&self, request: &'r Request<'_>, response: &mut Response<'r>) {
+        let Some(standing) = request.local_cache(Admitted::default).standing else { return };
+        let reset = standing.reset.as_secs() + u64::from(standing.reset.subsec_nanos() > 0);
+        for (name, value) in [
+            ("RateLimit-Limit", standing.limit.into()),
+            ("RateLimit-Remaining", standing.remaining.into()),
+            ("RateLimit-Reset", reset),
+        ] {
+            response.set_raw_header(name, value.to_string());
+        }
+    }
+}
+
+fn admitted(request: &Request<'_>) -> Admitted {
+    let (Ok(quotas), Ok(config)) = (managed::<Arc<Quotas>>(request), managed::<Config>(request)) else {
+        return Admitted::default();
+    };
+    let arrival = Arrival::of(request);
+    // Only a program that embeds the service sends requests by no connection.
+    let Some(client) = arrival.client else { return Admitted::default() };
+    if is_uncounted(request.uri().path().as_str(), config.base_url.path()) {
+        return Admitted::default();
+    }
+    let standing = match count(request, quotas, client) {
+        Ok(standing) => standing,
+        Err(too_many) => {
+            let problem = Problem::too_many(too_many.retry_after);
+            return Admitted {
+                standing: Some(too_many.standing),
+                diversion: Some(Diversion::TooMany(problem)),
+            };
+        }
+    };
+    let insecure = arrival.scheme == Scheme::HttpToProxy && config.base_url.is_https();
+    let address = || format!("{}{}", config.base_url.origin(), request.uri());
+    Admitted { standing, diversion: insecure.then(|| Diversion::ToHttps(address())) }
+}
+
+/// The fuse of the address comes before its credential is looked at: guessing is what it is against.
+fn count(
+    request: &Request<'_>,
+    quotas: &Quotas,
+    address: IpAddr,
+) -> Result<Option<Standing>, crate::quotas::TooMany> {
+    quotas.fuse(address)?;
+    match Caller::of(request) {
+        Ok(Caller(Some(credential))) => {
+            let client = Client::Credential(credential.subject.as_str().into());
+            quotas.count(&client, credential.quota())
+        }
+        Ok(Caller(None)) | Err(_) => quotas.count(&address.into(), None),
+    }
+}
+
+/// Whether the path is outside the interface and among those that are not counted.
+fn is_uncounted(path: &str, base: &str) -> bool {
+    let below = |path: &str, root: &str| {
+        path.strip_prefix(root).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    };
+    Admission::UNCOUNTED.iter().any(|uncounted| below(path, uncounted) && !below(base, uncounted))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn health_and_metrics_are_not_counted_and_the_interface_always_is() {
+        for (path, base, expected) in [
+            ("/health", "/v1", true),
+            ("/health/ready", "/v1", true),
+            ("/metrics", "/", true),
+            ("/healthy", "/v1", false),
+            ("/v1/health", "/v1", false),
+            ("//health", "/v1", false),
+            ("/health/v1/floods", "/health/v1", false),
+            ("/metrics", "/health/v1", true),
+        ] {
+            assert_eq!(is_uncounted(path, base), expected, "{path} of {base}");
+        }
+    }
+}

@@ -1,0 +1,61 @@
+use std::net::IpAddr;
+use std::sync::Arc;
+
+/// Whose requests are counted together.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Client {
+    /// Whoever holds a credential of this name.
+    Credential(Arc<str>),
+    /// An IPv4 address.
+    V4(u32),
+    /// The network of an IPv6 address, its first 64 bits: one customer has as many addresses in it as it likes.
+    V6(u64),
+    /// A /16 of IPv4, in place of its addresses.
+    V4Network(u16),
+    /// A /32 of IPv6, in place of its networks.
+    V6Network(u32),
+    /// All that nothing else is kept of.
+    Rest,
+}
+
+impl Client {
+    /// Whom the requests of this client are counted with while too many clients are kept.
+    pub(super) fn wider(&self) -> Self {
+        match self {
+            Self::V4(address) => Self::V4Network((address >> 16) as u16),
+            Self::V6(network) => Self::V6Network((network >> 32) as u32),
+            Self::Credential(_) | Self::V4Network(_) | Self::V6Network(_) | Self::Rest => Self::Rest,
+        }
+    }
+
+    /// Whether it is kept in any case: nobody but the operator makes more of them.
+    pub(super) fn is_known(&self) -> bool {
+        matches!(self, Self::Credential(_))
+    }
+}
+
+impl From<IpAddr> for Client {
+    fn from(address: IpAddr) -> Self {
+        match address.to_canonical() {
+            IpAddr::V4(address) => Self::V4(address.to_bits()),
+            IpAddr::V6(address) => Self::V6((address.to_bits() >> 64) as u64),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_ipv6_network_is_one_client_and_an_ipv4_address_is_one_however_written() {
+        let client = |text: &str| Client::from(text.parse::<IpAddr>().unwrap());
+        assert_eq!(client("2001:db8:1:2::1"), client("2001:db8:1:2:ffff::9"));
+        assert_ne!(client("2001:db8:1:2::1"), client("2001:db8:1:3::1"));
+        assert_eq!(client("192.0.2.1"), client("::ffff:192.0.2.1"));
+        assert_ne!(client("192.0.2.1"), client("192.0.2.2"));
+        assert_eq!(client("192.0.2.1").wider(), client("192.0.255.1").wider());
+        assert_eq!(client("2001:db8:1:2::1").wider(), client("2001:db8:ffff::").wider());
+        assert_eq!(client("192.0.2.1").wider().wider(), client("2001:db8::").wider().wider());
+    }
+}

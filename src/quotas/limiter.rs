@@ -1,0 +1,65 @@
+use std::num::NonZeroU32;
+use std::time::Duration;
+
+use governor::clock::Clock;
+use governor::middleware::StateInformationMiddleware;
+use governor::{Quota, RateLimiter};
+
+use super::bounded::Bounded;
+use super::{Client, Standing, TooMany};
+
+const DAY: Duration = Duration::from_hours(24);
+
+/// One window over all clients.
+pub(super) struct Limiter<C: Clock> {
+    limiter: RateLimiter<Client, Bounded, C, StateInformationMiddleware>,
+    /// How many requests there are at once.
+    limit: u32,
+    /// After how long one of them is there again.
+    pace: Duration,
+}
+
+impl<C: Clock + Clone> Limiter<C> {
+    pub(super) fn per_second(rate: NonZeroU32, burst: NonZeroU32, clock: &C) -> Self {
+        Self::new(Quota::per_second(rate).allow_burst(burst), clock)
+    }
+
+    pub(super) fn per_day(rate: NonZeroU32, clock: &C) -> Self {
+        // A day is more nanoseconds than there are numbers of 32 bits: the pace is never none.
+        let pace = Quota::with_period(DAY / rate.get());
+        Self::new(pace.unwrap_or(Quota::per_second(rate)).allow_burst(rate), clock)
+    }
+
+    fn new(quota: Quota, clock: &C) -> Self {
+        Self {
+            limiter: RateLimiter::new(quota, Bounded::default(), clock.clone()),
+            limit: quota.burst_size().get(),
+            pace: quota.replenish_interval(),
+        }
+    }
+
+    /// Counts a request; answers where the client stands after it.
+    pub(super) fn count(&self, client: &Client) -> Result<Standing, TooMany> {
+        match self.limiter.check_key(client) {
+            Ok(state) => {
+                let remaining = state.remaining_burst_capacity();
+                let reset = self.pace.saturating_mul(self.limit.saturating_sub(remaining));
+                Ok(Standing { limit: self.limit, remaining, reset })
+            }
+            Err(until) => {
+                let retry_after = until.wait_time_from(self.limiter.clock().now());
+                let reset = retry_after + self.pace.saturating_mul(self.limit - 1);
+                Err(TooMany { standing: Standing { limit: self.limit, remaining: 0, reset }, retry_after })
+            }
+        }
+    }
+
+    pub(super) fn sweep(&self) {
+        self.limiter.retain_recent();
+        self.limiter.shrink_to_fit();
+    }
+
+    pub(super) fn tracked(&self) -> usize {
+        self.limiter.len()
+    }
+}

@@ -1,0 +1,194 @@
+//! How many requests each client may send. Knows nothing of requests, only whose they are.
+//!
+//! Each window is the `governor` crate's GCRA: a client that was quiet has a burst at hand, of which one request comes
+//! back at a steady pace. A refused request uses nothing up.
+
+mod bounded;
+mod client;
+mod limiter;
+
+use std::collections::HashMap;
+use std::fmt;
+use std::net::IpAddr;
+use std::num::NonZeroU32;
+use std::sync::{Arc, PoisonError, RwLock};
+use std::time::Duration;
+
+use governor::clock::{Clock, MonotonicClock};
+use rocket::fairing::{AdHoc, Fairing};
+use rocket::tokio::{select, time};
+
+pub use self::client::Client;
+use self::limiter::Limiter;
+use crate::auth::OwnQuota;
+use crate::config;
+
+/// How often what need not be remembered any more is forgotten.
+const SWEEP: Duration = Duration::from_secs(20);
+
+/// Where a client stands in the window that leaves it the fewest requests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Standing {
+    /// How many requests it may send at once.
+    pub limit: u32,
+    /// How many of them it has left.
+    pub remaining: u32,
+    /// When it has all of them again, if it sends none until then.
+    pub reset: Duration,
+}
+
+/// A request too many.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TooMany {
+    /// Where the client stands.
+    pub standing: Standing,
+    /// When it may send the next.
+    pub retry_after: Duration,
+}
+
+/// Counts the requests of each client, by a clock that never steps back.
+///
+/// What is kept of a client is as large as its key, until it has its whole quota again. At most 200,000 addresses are
+/// kept in a window; while there are more, new ones share the quota of the networks they are in.
+pub struct Quotas<C: Clock = MonotonicClock> {
+    clock: C,
+    settings: config::Quota,
+    fuse: Option<Limiter<C>>,
+    shared: Windows<C>,
+    /// For credentials with quotas of their own: as many as there are different ones.
+    own: RwLock<HashMap<OwnQuota, Arc<Windows<C>>>>,
+}
+
+/// The windows of the same quota.
+struct Windows<C: Clock> {
+    second: Option<Limiter<C>>,
+    day: Option<Limiter<C>>,
+}
+
+impl<C: Clock + Clone> Quotas<C> {
+    /// As configured, at the time `clock` tells.
+    #[must_use]
+    pub fn new(settings: config::Quota, clock: C) -> Self {
+        let fuse = settings.fuse_per_second.get();
+        let (second, day) = (settings.per_second.get(), settings.per_day.get());
+        Self {
+            fuse: fuse.map(|rate| Limiter::per_second(rate, rate, &clock)),
+            shared: Windows {
+                second: second.map(|rate| Limiter::per_second(rate, settings.burst.get(), &clock)),
+                day: day.map(|rate| Limiter::per_day(rate, &clock)),
+            },
+            own: RwLock::default(),
+            settings,
+            clock,
+        }
+    }
+
+    /// Counts a request of an address against its fuse, which takes no account of credentials.
+    ///
+    /// # Errors
+    ///
+    /// When it is one too many.
+    pub fn fuse(&self, address: IpAddr) -> Result<(), TooMany> {
+        self.fuse.as_ref().map_or(Ok(()), |fuse| fuse.count(&address.into()).map(drop))
+    }
+
+    /// Counts a request; answers where the client stands after it, unless no quota is set.
+    ///
+    /// # Errors
+    ///
+    /// When it is one too many.
+    pub fn count(&self, client: &Client, own: Option<OwnQuota>) -> Result<Option<Standing>, TooMany> {
+        match own {
+            None => self.shared.count(client),
+            Some(own) => self.windows(own).count(client),
+        }
+    }
+
+    /// Forgets the clients that have their whole quota again, and gives back the memory.
+    pub fn sweep(&self) {
+        self.fuse.iter().for_each(Limiter::sweep);
+        self.shared.sweep();
+        let mut own = self.own.write().unwrap_or_else(PoisonError::into_inner);
+        own.retain(|_, windows| {
+            windows.sweep();
+            windows.tracked() > 0
+        });
+    }
+
+    /// How many clients are remembered, in the window that remembers most.
+    #[must_use]
+    pub fn tracked(&self) -> usize {
+        let fuse = self.fuse.as_ref().map_or(0, Limiter::tracked);
+        fuse.max(self.shared.tracked())
+    }
+
+    /// The windows of a quota of a credential's own. What it leaves open is as for all.
+    fn windows(&self, own: OwnQuota) -> Arc<Windows<C>> {
+        let known = self.own.read().unwrap_or_else(PoisonError::into_inner).get(&own).cloned();
+        known.unwrap_or_else(|| {
+            let mut all = self.own.write().unwrap_or_else(PoisonError::into_inner);
+            let made = || {
+                let second = own.per_second.or(self.settings.per_second.get());
+                let day = own.per_day.or(self.settings.per_day.get());
+                Arc::new(Windows {
+                    second: second.map(|rate| Limiter::per_second(rate, self.burst(rate), &self.clock)),
+                    day: day.map(|rate| Limiter::per_day(rate, &self.clock)),
+                })
+            };
+            Arc::clone(all.entry(own).or_insert_with(made))
+        })
+    }
+
+    /// As much at once, for its rate, as all others have.
+    fn burst(&self, rate: NonZeroU32) -> NonZeroU32 {
+        let burst = u64::from(self.settings.burst.get().get());
+        let usual = self.settings.per_second.get().unwrap_or(self.settings.burst.get());
+        let share = (u64::from(rate.get()) * burst).div_ceil(u64::from(usual.get()));
+        NonZeroU32::new(share.try_into().unwrap_or(u32::MAX)).unwrap_or(rate)
+    }
+}
+
+impl<C: Clock + Clone> Windows<C> {
+    fn count(&self, client: &Client) -> Result<Option<Standing>, TooMany> {
+        // The shorter first: what it refuses does not use up the day.
+        let mut standings = Vec::with_capacity(2);
+        for window in self.second.iter().chain(&self.day) {
+            standings.push(window.count(client)?);
+        }
+        Ok(standings.into_iter().min_by_key(|standing| standing.remaining))
+    }
+
+    fn sweep(&self) {
+        self.second.iter().chain(&self.day).for_each(Limiter::sweep);
+    }
+
+    fn tracked(&self) -> usize {
+        self.second.iter().chain(&self.day).map(Limiter::tracked).max().unwrap_or(0)
+    }
+}
+
+impl Quotas {
+    /// Sweeps every 20 seconds from the start to the end of a server.
+    #[must_use]
+    pub fn sweeper(self: Arc<Self>) -> impl Fairing {
+        AdHoc::on_liftoff("Quotas", |rocket| {
+            Box::pin(async move {
+                let mut shutdown = rocket.shutdown();
+                rocket::tokio::spawn(async move {
+                    loop {
+                        select! {
+                            () = time::sleep(SWEEP) => self.sweep(),
+                            () = &mut shutdown => return,
+                        }
+                    }
+                });
+            })
+        })
+    }
+}
+
+impl<C: Clock> fmt::Debug for Quotas<C> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Quotas").field("settings", &self.settings).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,122 @@
+//! The port that sends everything on to HTTPS.
+
+use std::convert::Infallible;
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+use std::time::Duration;
+
+use hyper::header::{CONTENT_LENGTH, HeaderValue, LOCATION};
+use hyper::http::uri::PathAndQuery;
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper::{Response, StatusCode, Uri};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use rocket::Shutdown;
+use rocket::tokio::net::{TcpListener, TcpStream};
+use rocket::tokio::sync::Semaphore;
+use rocket::tokio::{self, select, time};
+
+/// How many connections there are at once; further ones wait.
+const MOST: usize = 256;
+/// How long the headers of a request may take to arrive, and all of a connection.
+const TIMEOUT: Duration = Duration::from_secs(5);
+/// How large the headers of a request may be, in bytes.
+const LARGEST: usize = 16 << 10;
+/// How long to wait when no connection can be accepted, since there are too many open files.
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// Answers every request with 308 and the same path and query at another scheme and host, which a request has no say in.
+#[derive(Debug)]
+pub(crate) struct Redirect {
+    listener: TcpListener,
+    origin: Arc<str>,
+}
+
+impl Redirect {
+    /// Listens at once.
+    ///
+    /// # Errors
+    ///
+    /// When the port is taken, or not to be had.
+    pub(crate) async fn bind(address: IpAddr, port: u16, origin: &str) -> io::Result<Self> {
+        let listener = TcpListener::bind(SocketAddr::new(address, port)).await?;
+        Ok(Self { listener, origin: Arc::from(origin) })
+    }
+
+    /// Answers until the server shuts down.
+    pub(crate) async fn serve(self, mut shutdown: Shutdown) {
+        let free = Arc::new(Semaphore::new(MOST));
+        loop {
+            let accepted = async {
+                let permit = Arc::clone(&free).acquire_owned().await;
+                (permit, self.listener.accept().await)
+            };
+            let (permit, accepted) = select! {
+                accepted = accepted => accepted,
+                () = &mut shutdown => return,
+            };
+            let Ok((connection, _)) = accepted else {
+                time::sleep(PAUSE).await;
+                continue;
+            };
+            let origin = Arc::clone(&self.origin);
+            tokio::spawn(async move {
+                let _permit = permit;
+                // Who does not send a request in time gets no answer.
+                let _ = time::timeout(TIMEOUT, answer(connection, &origin)).await;
+            });
+        }
+    }
+}
+
+/// Answers one request.
+async fn answer(connection: TcpStream, origin: &str) -> hyper::Result<()> {
+    let service =
+        service_fn(async |request: hyper::Request<_>| Ok::<_, Infallible>(moved(origin, request.uri())));
+    http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(TIMEOUT)
+        .keep_alive(false)
+        .max_buf_size(LARGEST)
+        .serve_connection(TokioIo::new(connection), service)
+        .await
+}
+
+fn moved(origin: &str, address: &Uri) -> Response<String> {
+    let target = address.path_and_query().map_or("/", PathAndQuery::as_str);
+    // `OPTIONS *` is of no path.
+    let target = if target.starts_with('/') { target } else { "/" };
+    let mut response = Response::new(String::new());
+    // What was read as an address is no header that ends early; if ever it were, it would be refused here.
+    match HeaderValue::from_str(&format!("{origin}{target}")) {
+        Ok(location) => {
+            *response.status_mut() = StatusCode::PERMANENT_REDIRECT;
+            response.headers_mut().insert(LOCATION, location);
+        }
+        Err(_) => *response.status_mut() = StatusCode::BAD_REQUEST,
+    }
+    response.headers_mut().insert(CONTENT_LENGTH, HeaderValue::from_static("0"));
+    response
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn path_and_query_are_kept_and_the_host_is_the_configured_one() {
+        for (address, location) in [
+            ("/v1/floods?a=b&c=%0d%0aX", "https://example.org/v1/floods?a=b&c=%0d%0aX"),
+            ("http://evil.example/v1", "https://example.org/v1"),
+            ("evil.example:443", "https://example.org/"),
+            ("//evil.example/v1", "https://example.org//evil.example/v1"),
+            ("*", "https://example.org/"),
+            ("/", "https://example.org/"),
+        ] {
+            let response = moved("https://example.org", &address.parse().unwrap());
+            assert_eq!(response.status(), StatusCode::PERMANENT_REDIRECT, "{address}");
+            assert_eq!(response.headers()[LOCATION], location, "{address}");
+        }
+    }
+}

@@ -1,0 +1,37 @@
+//! What requests get that are not admitted: 429, or the address by HTTPS.
+
+use rocket::http::Status;
+use rocket::request::Request;
+use rocket::response::Response;
+use rocket::route::{Handler, Outcome};
+use rocket::{Data, Route};
+
+use super::methods::METHODS;
+use crate::error::Problem;
+use crate::guards::{Admission, Diversion};
+
+/// The routes of requests that are not admitted, to be mounted at the root.
+#[must_use]
+pub fn diverted() -> Vec<Route> {
+    METHODS.into_iter().map(|method| Route::new(method, Admission::DIVERTED, Diverted)).collect()
+}
+
+#[derive(Clone)]
+struct Diverted;
+
+#[rocket::async_trait]
+impl Handler for Diverted {
+    async fn handle<'r>(&self, request: &'r Request<'_>, _data: Data<'r>) -> Outcome<'r> {
+        match Diversion::of(request) {
+            Some(Diversion::TooMany(problem)) => Outcome::from(request, problem.clone()),
+            Some(Diversion::ToHttps(address)) => Outcome::Success(
+                Response::build()
+                    .status(Status::PermanentRedirect)
+                    .raw_header("Location", address.clone())
+                    .finalize(),
+            ),
+            // Somebody who knows the path asks for it.
+            None => Outcome::from(request, Problem::not_found("this resource")),
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! Whose word on a request counts.
+
+use std::net::SocketAddr;
+
+use figment::Figment;
+use figment::providers::Serialized;
+use rocket::http::{Header, Status};
+use rocket::local::blocking::LocalResponse;
+
+use crate::support::{Siaga, figment};
+
+/// A service behind proxies, at an address by HTTPS, which gives each client one request.
+fn behind_proxies() -> Siaga {
+    let figment = trusting(figment())
+        .merge(Serialized::default("siaga.base_url", "https://data.example.org/v1"))
+        .merge(Serialized::default("siaga.quota.per_second", 0))
+        .merge(Serialized::default("siaga.quota.per_day", 1));
+    Siaga::with(figment, |builder| builder)
+}
+
+fn trusting(figment: Figment) -> Figment {
+    figment.merge(Serialized::default("siaga.quota.trusted_proxies", ["10.0.0.0/8", "fd00::/8"]))
+}
+
+fn get<'c>(
+    siaga: &'c Siaga,
+    peer: &str,
+    headers: &[(&'static str, &'static str)],
+    target: &'c str,
+) -> LocalResponse<'c> {
+    let mut request = siaga.client.get(target).remote(SocketAddr::new(peer.parse().unwrap(), 4711));
+    for (name, value) in headers {
+        request.add_header(Header::new(*name, *value));
+    }
+    request.dispatch()
+}
+
+/// Whether requests of these peers and headers are counted for this address: by its second request's being refused.
+fn is_from(address: &'static str, peer: &str, headers: &[(&'static str, &'static str)]) -> bool {
+    let siaga = behind_proxies();
+    let target = "/v1/floods/states";
+    assert_eq!(get(&siaga, peer, headers, target).status(), Status::Ok);
+    get(&siaga, "10.9.9.9", &[("X-Forwarded-For", address)], target).status() == Status::TooManyRequests
+}
+
+#[test]
+fn only_a_trusted_proxy_says_whom_a_request_is_from() {
+    for (address, peer, headers) in [
+        ("192.0.2.1", "192.0.2.1", &[][..]),
+        ("192.0.2.1", "192.0.2.1", &[("X-Forwarded-For", "198.51.100.1")]),
+        ("192.0.2.1", "192.0.2.1", &[("X-Real-IP", "198.51.100.1")]),
+        ("192.0.2.1", "::ffff:192.0.2.1", &[]),
+        ("198.51.100.1", "10.0.0.1", &[("X-Forwarded-For", "198.51.100.1")]),
+        ("198.51.100.1", "::ffff:10.0.0.1", &[("X-Forwarded-For", "::ffff:198.51.100.1")]),
+        ("2001:db8::1", "fd00::1", &[("X-Forwarded-For", "[2001:db8::1]:4711")]),
+        ("198.51.100.1", "10.0.0.1", &[("X-Real-IP", "198.51.100.1")]),
+        // What the client wrote stands before what the proxies did.
+        ("198.51.100.1", "10.0.0.1", &[("X-Forwarded-For", "203.0.113.7, 198.51.100.1")]),
+        ("198.51.100.1", "10.0.0.1", &[("X-Forwarded-For", "203.0.113.7, 198.51.100.1, 10.0.0.2")]),
+        ("198.51.100.1", "10.0.0.1", &[("X-Forwarded-For", "10.0.0.3, 198.51.100.1 ,10.0.0.2")]),
+        ("198.51.100.1", "10.0.0.1", &[("X-Forwarded-For", "203.0.113.7"), ("X-Forwarded-For", "198.51.100.1")]),
+        ("198.51.100.1", "10.0.0.1", &[("X-Forwarded-For", "198.51.100.1"), ("X-Real-IP", "203.0.113.7")]),
+        ("10.0.0.2", "10.0.0.1", &[("X-Forwarded-For", "198.51.100.1, unknown, 10.0.0.2")]),
+        ("10.0.0.1", "10.0.0.1", &[("X-Forwarded-For", "unknown"), ("X-Real-IP", "203.0.113.7")]),
+        ("10.0.0.1", "10.0.0.1", &[("X-Forwarded-For", "")]),
+        ("10.0.0.1", "10.0.0.1", &[("X-Real-IP", "203.0.113.7"), ("X-Real-IP", "203.0.113.8")]),
+        ("10.0.0.1", "10.0.0.1", &[("Forwarded", "for=203.0.113.7")]),
+    ] {
+        assert!(is_from(address, peer, headers), "{headers:?} by {peer} is from {address}");
+    }
+    assert!(!is_from("203.0.113.7", "10.0.0.1", &[("X-Forwarded-For", "203.0.113.7, 198.51.100.1")]));
+}
+
+#[test]
+fn nobody_is_trusted_unless_configured() {
+    let figment = figment()
+        .merge(Serialized::default("siaga.quota.per_second", 0))
+        .merge(Serialized::default("siaga.quota.per_day", 1));
+    let siaga = Siaga::with(figment, |builder| builder);
+    for (number, forged) in ["198.51.100.1", "198.51.100.2", "198.51.100.3"].into_iter().enumerate() {
+        for name in ["X-Forwarded-For", "X-Real-IP"] {
+            let response = get(&siaga, "127.0.0.1", &[(name, forged)], "/v1/floods/states");
+            let first = number == 0 && name == "X-Forwarded-For";
+            let expected = if first { Status::Ok } else { Status::TooManyRequests };
+            assert_eq!(response.status(), expected, "{name}: {forged}");
+        }
+    }
+}
+
+#[test]
+fn a_request_keeps_the_id_a_trusted_proxy_gave_it() {
+    let siaga = Siaga::with(trusting(figment()), |builder| builder);
+    let long = "x".repeat(64);
+    let longer: &'static str = Box::leak("x".repeat(65).into_boxed_str());
+    let long: &'static str = Box::leak(long.into_boxed_str());
+    let id = |peer: &str, headers: &[(&'static str, &'static str)]| {
+        let response = get(&siaga, peer, headers, "/v1/floods");
+        response.headers().get_one("X-Request-Id").unwrap().to_owned()
+    };
+    for given in ["a", "4f1c-9.B_7", long] {
+        assert_eq!(id("10.0.0.1", &[("X-Request-Id", given)]), given);
+        assert_ne!(id("192.0.2.1", &[("X-Request-Id", given)]), given, "from anybody");
+    }
+    for given in ["", longer, "a b", "a\"b", "a\tb", "ä", "a/b"] {
+        let made = id("10.0.0.1", &[("X-Request-Id", given)]);
+        assert!(made.len() == 16 && made != given, "{given}: {made}");
+    }
+    assert_eq!(id("10.0.0.1", &[("X-Request-Id", "a"), ("X-Request-Id", "b")]).len(), 16);
+}
+
+#[test]
+fn what_reached_a_trusted_proxy_by_http_is_sent_on_to_https() {
+    let siaga = Siaga::with(
+        trusting(figment()).merge(Serialized::default("siaga.base_url", "https://data.example.org/v1")),
+        |builder| builder,
+    );
+    let http = [("X-Forwarded-Proto", "http"), ("Host", "evil.example")];
+    for target in ["/v1/floods?a=b&c=%0d%0aX", "/v1/floods/", "/nothing", "//evil.example/x"] {
+        let response = get(&siaga, "10.0.0.1", &http, target);
+        assert_eq!(response.status(), Status::PermanentRedirect, "{target}");
+        let location = response.headers().get_one("Location").unwrap();
+        assert_eq!(location, format!("https://data.example.org{target}"));
+    }
+    let put = siaga.client.put("/v1/floods/5").remote("10.0.0.1:1".parse().unwrap());
+    let put = put.header(Header::new("X-Forwarded-Proto", "http")).body("{}").dispatch();
+    assert_eq!(put.status(), Status::PermanentRedirect);
+    for (peer, headers, target) in [
+        ("10.0.0.1", &[("X-Forwarded-Proto", "https")][..], "/v1/floods"),
+        ("10.0.0.1", &[("X-Forwarded-Proto", "http, https")], "/v1/floods"),
+        ("10.0.0.1", &[], "/v1/floods"),
+        ("192.0.2.1", &http, "/v1/floods"),
+    ] {
+        assert_eq!(get(&siaga, peer, headers, target).status(), Status::Ok, "{peer} {headers:?}");
+    }
+    let health = get(&siaga, "10.0.0.1", &http, "/health").status();
+    assert_ne!(health, Status::PermanentRedirect, "who asks for it follows nowhere");
+    let plain = Siaga::with(trusting(figment()), |builder| builder);
+    assert_eq!(get(&plain, "10.0.0.1", &http, "/v1/floods").status(), Status::Ok, "its address is by http");
+}

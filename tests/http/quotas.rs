@@ -1,0 +1,218 @@
+//! How many requests a client may send.
+
+use std::net::SocketAddr;
+
+use figment::Figment;
+use figment::providers::Serialized;
+use rocket::http::{Header, Method, Status};
+use rocket::local::blocking::LocalResponse;
+use serde_json::json;
+use siaga::routes;
+
+use crate::support::{ADMIN_KEY, KEY, Siaga, figment, json_of, key};
+
+/// A service that gives each client three requests, none of which comes back while a test runs.
+fn three() -> Figment {
+    with(&[("per_second", 0), ("per_day", 3)])
+}
+
+fn with(quota: &[(&str, u32)]) -> Figment {
+    quota.iter().fold(figment(), |figment, (name, number)| {
+        figment.merge(Serialized::default(&format!("siaga.quota.{name}"), number))
+    })
+}
+
+fn started(figment: Figment) -> Siaga {
+    Siaga::with(figment, |builder| builder)
+}
+
+fn from(address: &str) -> SocketAddr {
+    SocketAddr::new(address.parse().unwrap(), 4711)
+}
+
+fn get<'c>(siaga: &'c Siaga, peer: &str, target: &'c str) -> LocalResponse<'c> {
+    siaga.client.get(target).remote(from(peer)).dispatch()
+}
+
+/// The statuses of several requests, one after the other.
+fn statuses(siaga: &Siaga, peer: &str, count: usize) -> Vec<u16> {
+    (0..count).map(|_| get(siaga, peer, "/v1/floods/states").status().code).collect()
+}
+
+#[test]
+fn a_request_too_many_is_429_with_the_time_to_wait() {
+    let siaga = started(three());
+    assert_eq!(statuses(&siaga, "192.0.2.1", 4), [200, 200, 200, 429]);
+    let response = get(&siaga, "192.0.2.1", "/v1/floods/states");
+    assert_eq!(response.status(), Status::TooManyRequests);
+    let header = |name| response.headers().get_one(name).unwrap().to_owned();
+    let wait: u64 = header("Retry-After").parse().unwrap();
+    assert!((28_000..=28_800).contains(&wait), "a third of a day: {wait}");
+    assert_eq!(header("RateLimit-Limit"), "3");
+    assert_eq!(header("RateLimit-Remaining"), "0");
+    let reset: u64 = header("RateLimit-Reset").parse().unwrap();
+    assert!((86_000..=86_400).contains(&reset), "{reset}");
+    assert_eq!(header("Cache-Control"), "no-store");
+    assert_eq!(header("Access-Control-Allow-Origin"), "*");
+    assert_eq!(header("X-Content-Type-Options"), "nosniff");
+    assert!(header("Access-Control-Expose-Headers").contains("RateLimit-Remaining"));
+    assert_eq!(
+        json_of(response),
+        json!({
+            "statusCode": 429, "error": "Too Many Requests",
+            "message": "too many requests; try again after the seconds Retry-After says",
+        })
+    );
+}
+
+#[test]
+fn every_counted_answer_says_where_its_client_stands_in_the_tighter_window() {
+    let siaga = started(with(&[("per_second", 1_000), ("burst", 10), ("per_day", 5)]));
+    let remaining: Vec<String> = ["/v1/floods", "/v1/nothing", "/v1/floods?city=x"]
+        .iter()
+        .map(|target| {
+            let response = get(&siaga, "192.0.2.1", target);
+            assert_eq!(response.headers().get_one("RateLimit-Limit"), Some("5"), "{target}");
+            response.headers().get_one("RateLimit-Remaining").unwrap().to_owned()
+        })
+        .collect();
+    assert_eq!(remaining, ["4", "3", "2"]);
+    let siaga = started(with(&[("per_second", 1), ("burst", 4), ("per_day", 100)]));
+    let response = get(&siaga, "192.0.2.1", "/v1/floods");
+    assert_eq!(response.headers().get_one("RateLimit-Limit"), Some("4"));
+    assert_eq!(response.headers().get_one("RateLimit-Reset"), Some("1"));
+}
+
+#[test]
+fn addresses_are_counted_apart_and_an_ipv6_network_as_one() {
+    let siaga = started(three());
+    assert_eq!(statuses(&siaga, "192.0.2.1", 4), [200, 200, 200, 429]);
+    assert_eq!(statuses(&siaga, "192.0.2.2", 1), [200]);
+    assert_eq!(statuses(&siaga, "::ffff:192.0.2.1", 1), [429]);
+    assert_eq!(statuses(&siaga, "2001:db8:0:1::1", 2), [200, 200]);
+    assert_eq!(statuses(&siaga, "2001:db8:0:1:ffff::2", 2), [200, 429]);
+    assert_eq!(statuses(&siaga, "2001:db8:0:2::1", 1), [200]);
+}
+
+#[test]
+fn a_credential_is_counted_wherever_it_comes_from_and_apart_from_its_address() {
+    let siaga = started(three());
+    let ask = |peer: &str, of: &str| {
+        siaga.client.get("/v1/floods/states").remote(from(peer)).header(key(of)).dispatch().status().code
+    };
+    let peers = ["192.0.2.1", "192.0.2.2", "192.0.2.3", "192.0.2.4"];
+    assert_eq!(peers.map(|peer| ask(peer, KEY)), [200, 200, 200, 429]);
+    assert_eq!(ask("192.0.2.1", ADMIN_KEY), 200);
+    assert_eq!(statuses(&siaga, "192.0.2.1", 4), [200, 200, 200, 429]);
+    assert_eq!(ask("192.0.2.1", ADMIN_KEY), 200);
+}
+
+#[test]
+fn a_wrong_credential_counts_for_its_address() {
+    let siaga = started(three());
+    let guess = |number: usize| {
+        let request = siaga.client.get("/v1/floods/states").remote(from("192.0.2.1"));
+        request.header(key(&format!("guess {number}"))).dispatch().status().code
+    };
+    assert_eq!((0..4).map(guess).collect::<Vec<_>>(), [403, 403, 403, 429]);
+}
+
+#[test]
+fn the_fuse_comes_before_any_credential() {
+    let siaga = started(with(&[("per_second", 0), ("per_day", 0), ("fuse_per_second", 1)]));
+    let ask = || {
+        let request = siaga.client.get("/v1/floods/states").remote(from("192.0.2.1"));
+        request.header(key(ADMIN_KEY)).dispatch().status().code
+    };
+    let statuses: Vec<u16> = (0..50).map(|_| ask()).collect();
+    assert_eq!(statuses[0], 200);
+    assert!(statuses.contains(&429), "{statuses:?}");
+    // It is the address that waits, not the credential.
+    let elsewhere = siaga.client.get("/v1/floods/states").remote(from("192.0.2.2")).header(key(ADMIN_KEY));
+    assert_eq!(elsewhere.dispatch().status(), Status::Ok);
+}
+
+#[test]
+fn quotas_of_0_count_nothing() {
+    let siaga = started(with(&[("per_second", 0), ("per_day", 0), ("fuse_per_second", 0)]));
+    assert_eq!(statuses(&siaga, "192.0.2.1", 300), [200; 300]);
+    assert_eq!(get(&siaga, "192.0.2.1", "/v1/floods").headers().get_one("RateLimit-Limit"), None);
+}
+
+#[test]
+fn requests_by_no_connection_are_not_counted() {
+    let siaga = started(three());
+    for _ in 0..10 {
+        let response = siaga.get("/v1/floods/states");
+        assert_eq!(response.status(), Status::Ok);
+        assert_eq!(response.headers().get_one("RateLimit-Limit"), None);
+    }
+}
+
+#[test]
+fn health_checks_are_not_counted() {
+    let siaga = started(three());
+    assert_eq!(statuses(&siaga, "192.0.2.1", 4), [200, 200, 200, 429]);
+    for target in ["/health", "/health/ready", "/metrics"] {
+        let response = get(&siaga, "192.0.2.1", target);
+        assert_ne!(response.status(), Status::TooManyRequests, "{target}");
+        assert_eq!(response.headers().get_one("RateLimit-Limit"), None);
+    }
+}
+
+#[test]
+fn no_method_of_any_path_escapes() {
+    const METHODS: [Method; 9] = [
+        Method::Get,
+        Method::Head,
+        Method::Put,
+        Method::Post,
+        Method::Delete,
+        Method::Options,
+        Method::Trace,
+        Method::Connect,
+        Method::Patch,
+    ];
+    let siaga = started(with(&[("per_second", 0), ("per_day", 1)]));
+    assert_eq!(statuses(&siaga, "192.0.2.1", 2), [200, 429]);
+    let known = routes::all();
+    let mut targets: Vec<String> = known.iter().map(|route| format!("/v1{}", route.uri)).collect();
+    assert!(targets.len() > 25);
+    targets.extend(["/", "/v1", "/v1/nothing", "/v1/floods/", "//v1//floods", "/:diverted:", "/x?a=b"].map(str::to_owned));
+    for target in &targets {
+        let target = target.replace(['<', '>'], "");
+        for method in METHODS {
+            for form in [false, true] {
+                let mut request = siaga.client.req(method, target.clone()).remote(from("192.0.2.1"));
+                if form {
+                    request = request.header(rocket::http::ContentType::Form).body("_method=delete");
+                }
+                let response = request.dispatch();
+                assert_eq!(response.status(), Status::TooManyRequests, "{method} {target}");
+                assert!(response.headers().get_one("Retry-After").is_some(), "{method} {target}");
+                assert_eq!(response.headers().get_one("RateLimit-Remaining"), Some("0"));
+            }
+        }
+    }
+}
+
+#[test]
+fn the_path_of_refused_requests_is_nothing_by_itself() {
+    let siaga = started(three());
+    assert_eq!(get(&siaga, "192.0.2.1", "/:diverted:").status(), Status::NotFound);
+    assert_eq!(siaga.get("/:diverted:").status(), Status::NotFound);
+}
+
+#[test]
+fn a_counted_request_is_still_judged_by_its_route() {
+    let siaga = started(three());
+    let put = |of: &str| {
+        let request = siaga.client.put("/v1/floods/5").remote(from("192.0.2.1")).body(r#"{"state":2}"#);
+        request.header(key(of)).dispatch().status().code
+    };
+    assert_eq!(put(KEY), 200);
+    assert_eq!(put("wrong"), 403);
+    let both = siaga.client.get("/v1/floods").remote(from("192.0.2.1")).header(key(KEY));
+    let both = both.header(Header::new("Authorization", "Bearer x"));
+    assert_eq!(both.dispatch().status(), Status::Forbidden);
+}

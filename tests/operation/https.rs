@@ -1,0 +1,179 @@
+//! HTTPS, and what leads to it.
+
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::path::Path;
+use std::process::Command;
+use std::sync::Arc;
+use std::time::Duration;
+
+use rcgen::{CertifiedKey, generate_simple_self_signed};
+use rustls::pki_types::ServerName;
+use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
+use tempfile::TempDir;
+
+use crate::running::{Running, request, send};
+
+/// The last line printed at the start of the demo.
+const LAST: &str = "it allows everything";
+
+/// A certificate of `localhost`, its key, and who trusts it.
+struct Certificate {
+    folder: TempDir,
+    trusting: Arc<ClientConfig>,
+}
+
+impl Certificate {
+    fn make() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let CertifiedKey { cert, signing_key } =
+            generate_simple_self_signed(["localhost".to_owned()]).unwrap();
+        std::fs::write(folder.path().join("certificate.pem"), cert.pem()).unwrap();
+        std::fs::write(folder.path().join("key.pem"), signing_key.serialize_pem()).unwrap();
+        let mut roots = RootCertStore::empty();
+        roots.add(cert.der().clone()).unwrap();
+        let provider = Arc::new(rustls::crypto::ring::default_provider());
+        let client = ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions();
+        let client = client.unwrap().with_root_certificates(roots).with_no_client_auth();
+        Self { folder, trusting: Arc::new(client) }
+    }
+
+    /// Rocket's table of it.
+    fn table(&self) -> String {
+        let path = |name: &str| self.folder.path().join(name).display().to_string();
+        format!("{{certs=\"{}\",key=\"{}\"}}", path("certificate.pem"), path("key.pem"))
+    }
+
+    /// The answer by HTTPS.
+    fn send(&self, authority: &str, request: &str) -> String {
+        let name = ServerName::try_from("localhost").unwrap();
+        let client = ClientConnection::new(Arc::clone(&self.trusting), name).unwrap();
+        let connection = TcpStream::connect(authority).unwrap();
+        connection.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+        let mut stream = StreamOwned::new(client, connection);
+        stream.write_all(request.as_bytes()).unwrap();
+        let mut answer = Vec::new();
+        // The service may close the connection without saying so by TLS.
+        let _ = stream.read_to_end(&mut answer);
+        String::from_utf8(answer).unwrap()
+    }
+}
+
+/// A port that is free now.
+fn free_port() -> String {
+    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port().to_string()
+}
+
+#[test]
+fn by_https_everything_is_answered_and_browsers_are_told_to_stay() {
+    let certificate = Certificate::make();
+    let (table, port) = (certificate.table(), free_port());
+    let service = Running::start(
+        &[
+            ("ROCKET_TLS", &table),
+            ("ROCKET_PROFILE", "release"),
+            ("SIAGA_BASE_URL", "https://localhost:8443/v1"),
+            ("SIAGA_HTTPS__REDIRECT_FROM", &port),
+            ("SIAGA_HTTPS__HSTS", "30d"),
+        ],
+        LAST,
+    );
+    assert!(service.lines.iter().any(|line| line.contains("https://127.0.0.1")), "{:?}", service.lines);
+    for target in ["/v1/floods", "/nothing"] {
+        let answer = certificate.send(&service.authority, &request("localhost", "GET", target, "\r\n"));
+        let answer = answer.to_ascii_lowercase();
+        assert!(answer.contains("\r\nstrict-transport-security: max-age=2592000\r\n"), "{answer}");
+        assert!(answer.contains("\r\nserver: siaga\r\n"), "{answer}");
+    }
+    let plain = format!("127.0.0.1:{port}");
+    for (method, target, location) in [
+        ("GET", "/v1/floods?a=b&c=d", "/v1/floods?a=b&c=d"),
+        ("HEAD", "/", "/"),
+        ("PUT", "/v1/floods/5", "/v1/floods/5"),
+        ("OPTIONS", "*", "/"),
+        ("PROPFIND", "/x", "/x"),
+        ("GET", "http://evil.example/v1", "/v1"),
+        ("GET", "//evil.example/v1", "//evil.example/v1"),
+        ("GET", "/a%0d%0aX:1", "/a%0d%0aX:1"),
+    ] {
+        let answer = send(&plain, &request("evil.example", method, target, "\r\n")).unwrap();
+        let answer = answer.to_ascii_lowercase();
+        assert!(answer.starts_with("http/1.1 308 "), "{method} {target}: {answer}");
+        let expected = format!("\r\nlocation: https://localhost:8443{location}\r\n");
+        assert!(answer.contains(&expected.to_ascii_lowercase()), "{method} {target}: {answer}");
+        assert!(!answer.contains("strict-transport-security"), "{answer}");
+    }
+    let body = request("localhost", "POST", "/v1/cards", "Content-Length: 1000000\r\n\r\n{");
+    assert!(send(&plain, &body).unwrap().starts_with("HTTP/1.1 308 "), "no body is waited for");
+    let broken = send(&plain, "GET / HTTP/1.1\r\nHost: a\r\nX: a\rb\r\n\r\n").unwrap();
+    assert!(broken.is_empty() || broken.starts_with("HTTP/1.1 400"), "{broken}");
+}
+
+#[test]
+fn without_hsts_configured_none_is_sent_by_https() {
+    let certificate = Certificate::make();
+    let table = certificate.table();
+    let service = Running::start(&[("ROCKET_TLS", &table), ("ROCKET_PROFILE", "release")], LAST);
+    let answer = certificate.send(&service.authority, &request("localhost", "GET", "/v1/floods", "\r\n"));
+    assert!(answer.starts_with("HTTP/1.1 200 "), "{answer}");
+    assert!(!answer.to_ascii_lowercase().contains("strict-transport-security"), "{answer}");
+}
+
+#[test]
+fn both_ports_are_given_up_at_the_same_signal() {
+    let port = free_port();
+    let variables =
+        [("SIAGA_BASE_URL", "https://localhost/v1"), ("SIAGA_HTTPS__REDIRECT_FROM", port.as_str())];
+    let mut service = Running::start(&variables, LAST);
+    assert!(send(&format!("127.0.0.1:{port}"), &request("a", "GET", "/", "\r\n")).is_ok());
+    assert_eq!(service.terminate(), Some(0));
+    TcpListener::bind(format!("127.0.0.1:{port}")).unwrap();
+}
+
+#[test]
+fn a_taken_port_ends_the_program_with_one_line() {
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = taken.local_addr().unwrap().port().to_string();
+    let folder = tempfile::tempdir().unwrap();
+    let output = program(folder.path())
+        .env("SIAGA_BASE_URL", "https://localhost/v1")
+        .env("SIAGA_HTTPS__REDIRECT_FROM", &port)
+        .output()
+        .unwrap();
+    let error = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{error}");
+    let expected = format!("siaga: siaga.https.redirect_from: port {port}: ");
+    assert!(error.starts_with(&expected) && error.lines().count() == 1, "{error}");
+}
+
+#[test]
+fn what_is_not_fit_for_the_internet_is_said_at_the_start() {
+    for (variables, warnings) in [
+        (&[][..], &[][..]),
+        (
+            &[("SIAGA_BASE_URL", "http://data.example.org/v1")],
+            &["siaga.auth accepts no key but one", "siaga.base_url is no https"],
+        ),
+        (&[("SIAGA_BASE_URL", "https://data.example.org/v1")], &["siaga.auth accepts no key but one"]),
+        (
+            &[("SIAGA_BASE_URL", "https://data.example.org/v1"), ("SIAGA_QUOTA__PER_DAY", "0")],
+            &["siaga.auth accepts no key but one", "siaga.quota.per_second, per_day or fuse_per_second is 0"],
+        ),
+    ] {
+        let quotas = [("SIAGA_QUOTA__PER_SECOND", "20"), ("SIAGA_QUOTA__FUSE_PER_SECOND", "200")];
+        let variables: Vec<_> = quotas.into_iter().chain(variables.iter().copied()).collect();
+        let mut service = Running::start(&variables, LAST);
+        assert_eq!(service.terminate(), Some(0));
+        let errors = service.errors();
+        assert_eq!(errors.lines().count(), warnings.len(), "{errors}");
+        for (line, warning) in errors.lines().zip(warnings) {
+            assert!(line.starts_with("siaga: warning: ") && line.contains(warning), "{line}");
+        }
+    }
+}
+
+fn program(folder: &Path) -> Command {
+    let mut program = Command::new(env!("CARGO_BIN_EXE_siaga"));
+    program.current_dir(folder).env_clear().env("ROCKET_PORT", "0").env("SIAGA_DATASET", "empty");
+    program
+}

@@ -1,0 +1,56 @@
+//! Requests that are too large or too many for a real connection.
+
+use crate::running::{Running, send};
+
+/// The last line printed at the start of the demo.
+const LAST: &str = "it allows everything";
+
+#[test]
+fn addresses_and_headers_that_are_too_large_are_refused_and_the_service_goes_on() {
+    let service = Running::start(&[], LAST);
+    let host = &service.authority;
+    let line = |target: &str, rest: &str| {
+        format!("GET {target} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n{rest}\r\n")
+    };
+    for (what, request) in [
+        ("a query of 100 KB", line(&format!("/v1/floods?{}", "a=b&".repeat(25_000)), "")),
+        ("a query of 10 MB", line(&format!("/v1/floods?{}", "a".repeat(10 << 20)), "")),
+        ("a path of 100 KB", line(&format!("/v1/{}", "a/".repeat(50_000)), "")),
+        ("10,000 headers", line("/v1/floods", &"X: y\r\n".repeat(10_000))),
+        ("a header of 1 MB", line("/v1/floods", &format!("X: {}\r\n", "y".repeat(1 << 20)))),
+        ("a header with a control character", line("/v1/floods", "X: a\0b\r\n")),
+        ("no request", "\u{1}\u{2}\u{3}\r\n\r\n".to_owned()),
+    ] {
+        let answer = send(host, &request).unwrap_or_default();
+        let status = answer.split(' ').nth(1).unwrap_or("closed");
+        assert!(status.starts_with('4') || answer.is_empty(), "{what}: {status}");
+        let next = service.request("GET", "/v1/floods/states", "\r\n");
+        assert!(next.starts_with("HTTP/1.1 200 "), "after {what}: {next}");
+    }
+    // The largest that is read is answered as any other.
+    let long = format!("/v1/floods?{}", "a=b&".repeat(15_000));
+    assert!(send(host, &line(&long, "")).unwrap().starts_with("HTTP/1.1 200 "));
+    assert!(!service.kill().contains("panicked"));
+}
+
+#[test]
+fn a_client_over_its_quota_is_refused_until_it_has_waited() {
+    let service = Running::start(
+        &[
+            ("SIAGA_QUOTA__PER_SECOND", "2"),
+            ("SIAGA_QUOTA__BURST", "5"),
+            ("SIAGA_QUOTA__FUSE_PER_SECOND", "50"),
+        ],
+        LAST,
+    );
+    let ask = || service.request("GET", "/v1/floods/states", "X-Real-IP: 192.0.2.1\r\n\r\n");
+    let answers: Vec<String> = (0..30).map(|_| ask()).collect();
+    assert!(answers[0].starts_with("HTTP/1.1 200 "), "{}", answers[0]);
+    let refused = answers.iter().find(|answer| answer.starts_with("HTTP/1.1 429 ")).unwrap();
+    assert!(refused.to_ascii_lowercase().contains("\r\nretry-after: 1\r\n"), "{refused}");
+    let waiting = std::time::Instant::now();
+    while !ask().starts_with("HTTP/1.1 200 ") {
+        assert!(waiting.elapsed().as_secs() < 5, "it waits for longer than Retry-After said");
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+}

@@ -1,0 +1,159 @@
+//! The quotas by themselves, by a clock that the tests move.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::num::NonZeroU32;
+use std::time::Duration;
+
+use governor::clock::FakeRelativeClock;
+use serde_json::json;
+use siaga::auth::OwnQuota;
+use siaga::config;
+use siaga::quotas::{Client, Quotas};
+
+fn quotas(settings: serde_json::Value) -> (Quotas<FakeRelativeClock>, FakeRelativeClock) {
+    let clock = FakeRelativeClock::default();
+    let settings: config::Quota = serde_json::from_value(settings).unwrap();
+    (Quotas::new(settings, clock.clone()), clock)
+}
+
+fn client(number: u32) -> Client {
+    IpAddr::from(Ipv4Addr::from_bits(number)).into()
+}
+
+fn credential(name: &str) -> Client {
+    Client::Credential(name.into())
+}
+
+/// How many of so many requests at once are taken.
+fn taken(quotas: &Quotas<FakeRelativeClock>, client: &Client, own: Option<OwnQuota>, of: u32) -> u32 {
+    (0..of).map(|_| u32::from(quotas.count(client, own).is_ok())).sum()
+}
+
+#[test]
+fn a_client_has_a_burst_and_then_its_rate() {
+    let (quotas, clock) = quotas(json!({ "per_second": 20, "burst": 40, "per_day": 0 }));
+    assert_eq!(taken(&quotas, &client(1), None, 100), 40);
+    let too_many = quotas.count(&client(1), None).unwrap_err();
+    assert_eq!(too_many.retry_after, Duration::from_millis(50));
+    assert_eq!(too_many.standing.reset, Duration::from_secs(2));
+    clock.advance(Duration::from_millis(49));
+    assert_eq!(taken(&quotas, &client(1), None, 5), 0);
+    clock.advance(Duration::from_millis(1));
+    assert_eq!(taken(&quotas, &client(1), None, 5), 1);
+    clock.advance(Duration::from_secs(1));
+    assert_eq!(taken(&quotas, &client(1), None, 100), 20);
+    clock.advance(Duration::from_hours(1));
+    assert_eq!(taken(&quotas, &client(1), None, 100), 40);
+}
+
+#[test]
+fn a_day_has_its_number_of_requests_and_gives_them_back_steadily() {
+    let (quotas, clock) = quotas(json!({ "per_second": 0, "per_day": 2_400 }));
+    assert_eq!(taken(&quotas, &client(1), None, 5_000), 2_400);
+    clock.advance(Duration::from_hours(1));
+    assert_eq!(taken(&quotas, &client(1), None, 5_000), 100);
+    clock.advance(Duration::from_hours(24));
+    assert_eq!(taken(&quotas, &client(1), None, 5_000), 2_400);
+}
+
+#[test]
+fn what_the_second_refuses_does_not_use_up_the_day() {
+    let (quotas, clock) = quotas(json!({ "per_second": 1, "burst": 1, "per_day": 1_000 }));
+    assert_eq!(taken(&quotas, &client(1), None, 100_000), 1);
+    clock.advance(Duration::from_secs(1));
+    let standing = quotas.count(&client(1), None).unwrap().unwrap();
+    assert_eq!((standing.limit, standing.remaining), (1, 0));
+    for _ in 0..500 {
+        clock.advance(Duration::from_secs(1));
+        assert!(quotas.count(&client(1), None).is_ok());
+    }
+}
+
+#[test]
+fn a_credential_with_a_quota_of_its_own_has_that_and_others_the_usual_one() {
+    let (quotas, _) = quotas(json!({ "per_second": 20, "burst": 40, "per_day": 1_000 }));
+    let own = |per_second: Option<u32>, per_day: Option<u32>| {
+        Some(OwnQuota {
+            per_second: per_second.and_then(NonZeroU32::new),
+            per_day: per_day.and_then(NonZeroU32::new),
+        })
+    };
+    assert_eq!(taken(&quotas, &credential("a"), own(Some(100), None), 2_000), 200);
+    assert_eq!(taken(&quotas, &credential("b"), own(Some(100), Some(7)), 2_000), 7);
+    assert_eq!(taken(&quotas, &credential("c"), own(None, Some(7)), 2_000), 7);
+    assert_eq!(taken(&quotas, &credential("d"), own(Some(1), None), 2_000), 2);
+    assert_eq!(taken(&quotas, &credential("e"), None, 2_000), 40);
+    assert_eq!(taken(&quotas, &credential("f"), own(Some(100), None), 2_000), 200);
+    quotas.sweep();
+    assert_eq!(taken(&quotas, &credential("a"), own(Some(100), None), 10), 0, "a sweep forgets no debt");
+}
+
+/// The resident memory of the process, in bytes.
+fn memory() -> usize {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let line = status.lines().find(|line| line.starts_with("VmRSS:")).unwrap();
+    line.split_whitespace().nth(1).unwrap().parse::<usize>().unwrap() * 1024
+}
+
+#[test]
+fn honest_clients_go_on_and_memory_stays_small_under_a_million_requests_of_a_hundred_thousand_addresses() {
+    const ADDRESSES: u32 = 100_000;
+    const REQUESTS: u32 = 1_000_000;
+    let (quotas, clock) = quotas(json!({ "per_second": 1, "burst": 2, "per_day": 100 }));
+    // Each sends a request, and half a second later another.
+    let honest: Vec<Vec<Client>> = (0..5)
+        .map(|group| (0..100).map(|number| client(0xC000_0000 + group * 100 + number)).collect())
+        .collect();
+    let before = memory();
+    let (mut sent, mut accepted, mut refused) = (0_u32, 0_u32, 0_u32);
+    // A second, in which every attacker sends ten requests.
+    for number in 0..REQUESTS {
+        let attacker = number % ADDRESSES;
+        if quotas.fuse(Ipv4Addr::from_bits(attacker).into()).is_ok() {
+            refused += u32::from(quotas.count(&client(attacker), None).is_err());
+        }
+        if number % ADDRESSES == 0 {
+            let group = &honest[(number / ADDRESSES) as usize % honest.len()];
+            for client in group {
+                sent += 1;
+                accepted += u32::from(quotas.count(client, None).is_ok());
+            }
+        }
+        clock.advance(Duration::from_micros(1));
+    }
+    assert!(f64::from(accepted) > 0.9 * f64::from(sent), "{accepted} of {sent}");
+    assert!(refused > REQUESTS / 2, "{refused}");
+    assert!(quotas.tracked() >= ADDRESSES as usize);
+    let grown = memory().saturating_sub(before);
+    assert!(grown < 100 << 20, "{grown} bytes");
+    clock.advance(Duration::from_hours(25));
+    quotas.sweep();
+    assert_eq!(quotas.tracked(), 0);
+    let kept = memory().saturating_sub(before);
+    assert!(kept < grown / 2, "{kept} of {grown} bytes are given back");
+    for client in honest.iter().flatten() {
+        assert!(quotas.count(client, None).is_ok());
+    }
+}
+
+#[test]
+fn of_more_addresses_than_are_kept_new_ones_share_the_quota_of_their_network() {
+    const KEPT: usize = 270_001;
+    let (quotas, clock) = quotas(json!({ "per_second": 1, "burst": 2, "per_day": 0, "fuse_per_second": 0 }));
+    let early = client(1);
+    assert!(quotas.count(&early, None).is_ok());
+    for number in 0..2_000_000_u128 {
+        let address = Ipv6Addr::from_bits((0x2001_0db8 << 96) | (number << 64));
+        let _ = quotas.count(&IpAddr::from(address).into(), None);
+    }
+    assert!(quotas.tracked() <= KEPT, "{}", quotas.tracked());
+    assert!(quotas.count(&early, None).is_ok(), "who is kept has a quota of its own");
+    assert_eq!(taken(&quotas, &credential("known"), None, 5), 2, "as who has a credential");
+    assert_eq!(taken(&quotas, &client(0x0A00_0001), None, 1), 1);
+    assert_eq!(taken(&quotas, &client(0x0A00_0002), None, 2), 1, "neighbours share one");
+    assert_eq!(taken(&quotas, &client(0x0B00_0001), None, 1), 1, "others have another");
+    clock.advance(Duration::from_secs(10));
+    quotas.sweep();
+    assert_eq!(quotas.tracked(), 0);
+    assert_eq!(taken(&quotas, &client(0x0A00_0001), None, 5), 2);
+}
