@@ -2,7 +2,6 @@
 
 use std::fmt;
 use std::io;
-use std::pin::pin;
 use std::sync::Arc;
 
 use figment::Figment;
@@ -91,7 +90,8 @@ impl Service {
             let redirect = redirect.map_err(|error| LaunchError::Redirect { port, error })?;
             rocket::tokio::spawn(redirect.serve(shutdown.clone()));
         }
-        let mut launch = pin!(rocket.launch());
+        // Large, with all that TLS needs.
+        let mut launch = Box::pin(rocket.launch());
         let failure = self.failure.unwrap_or_else(|| future::pending().boxed());
         select! {
             done = &mut launch => Ok(done.map(drop).map_err(Box::new)?),

@@ -12,7 +12,7 @@ const DAY: Duration = Duration::from_hours(24);
 
 /// One window over all clients.
 pub(super) struct Limiter<C: Clock> {
-    limiter: RateLimiter<Client, Bounded, C, StateInformationMiddleware>,
+    counts: RateLimiter<Client, Bounded, C, StateInformationMiddleware>,
     /// How many requests there are at once.
     limit: u32,
     /// After how long one of them is there again.
@@ -32,7 +32,7 @@ impl<C: Clock + Clone> Limiter<C> {
 
     fn new(quota: Quota, clock: &C) -> Self {
         Self {
-            limiter: RateLimiter::new(quota, Bounded::default(), clock.clone()),
+            counts: RateLimiter::new(quota, Bounded::default(), clock.clone()),
             limit: quota.burst_size().get(),
             pace: quota.replenish_interval(),
         }
@@ -40,14 +40,14 @@ impl<C: Clock + Clone> Limiter<C> {
 
     /// Counts a request; answers where the client stands after it.
     pub(super) fn count(&self, client: &Client) -> Result<Standing, TooMany> {
-        match self.limiter.check_key(client) {
+        match self.counts.check_key(client) {
             Ok(state) => {
                 let remaining = state.remaining_burst_capacity();
                 let reset = self.pace.saturating_mul(self.limit.saturating_sub(remaining));
                 Ok(Standing { limit: self.limit, remaining, reset })
             }
             Err(until) => {
-                let retry_after = until.wait_time_from(self.limiter.clock().now());
+                let retry_after = until.wait_time_from(self.counts.clock().now());
                 let reset = retry_after + self.pace.saturating_mul(self.limit - 1);
                 Err(TooMany { standing: Standing { limit: self.limit, remaining: 0, reset }, retry_after })
             }
@@ -55,11 +55,11 @@ impl<C: Clock + Clone> Limiter<C> {
     }
 
     pub(super) fn sweep(&self) {
-        self.limiter.retain_recent();
-        self.limiter.shrink_to_fit();
+        self.counts.retain_recent();
+        self.counts.shrink_to_fit();
     }
 
     pub(super) fn tracked(&self) -> usize {
-        self.limiter.len()
+        self.counts.len()
     }
 }
