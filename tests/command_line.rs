@@ -138,22 +138,6 @@ fn a_wrong_key_stops_with_its_path_and_what_is_allowed() {
             "64 hexadecimal digits",
         ),
         ("SIAGA_AUTH__JWT__ALGORITHM", "none", "siaga.auth.jwt.algorithm: ", "HS256"),
-        ("SIAGA_QUOTA__PER_SECOND", "-1", "siaga.quota.per_second: ", "from 0, which allows any number, to"),
-        ("SIAGA_QUOTA__PER_DAY", "many", "siaga.quota.per_day: ", "from 0, which allows any number, to"),
-        ("SIAGA_QUOTA__FUSE_PER_SECOND", "1.5", "siaga.quota.fuse_per_second: ", "from 0, which"),
-        ("SIAGA_QUOTA__BURST", "0", "siaga.quota.burst: ", "from 1 to"),
-        ("SIAGA_QUOTA__PER_HOUR", "1", "siaga.quota.per_hour: unknown key", "per_day"),
-        (
-            "SIAGA_QUOTA__TRUSTED_PROXIES",
-            "[\"10.0.0.0/8\",\"proxy\"]",
-            "siaga.quota.trusted_proxies.1: ",
-            "such as 10.0.0.0/8",
-        ),
-        ("SIAGA_QUOTA__TRUSTED_PROXIES", "10.0.0.1", "siaga.quota.trusted_proxies: ", "sequence"),
-        ("SIAGA_HTTPS__REDIRECT_FROM", "0", "siaga.https.redirect_from: ", "from 1 to 65535"),
-        ("SIAGA_HTTPS__REDIRECT_FROM", "65536", "siaga.https.redirect_from: ", "from 1 to 65535"),
-        ("SIAGA_HTTPS__REDIRECT_FROM", "8080", "siaga.https.redirect_from: ", "begins with https://"),
-        ("SIAGA_HTTPS__HSTS", "long", "siaga.https.hsts: ", "such as 10s"),
         ("SIAGA_AUTH__JWT__LEEWAY", "1m", "siaga.auth.jwt.secret: missing", ""),
     ] {
         let error = refusal(&siaga(&["check"], &[(name, value)]));
@@ -170,6 +154,33 @@ fn a_wrong_key_stops_with_its_path_and_what_is_allowed() {
         "[{name=\"a\",sha256=\"b\",scopes=[\"root\"]}]".replace("\"b\"", &format!("\"{}\"", "0".repeat(64)));
     let error = refusal(&siaga(&["check"], &[("SIAGA_AUTH__API_KEYS", &unknown_scope)]));
     assert!(error.contains("api_keys.0.scopes.0") && error.contains("floods:write"), "{error}");
+}
+
+#[test]
+fn a_wrong_key_of_quotas_or_https_stops_with_its_path_and_what_is_allowed() {
+    for (name, value, path, allowed) in [
+        ("SIAGA_QUOTA__PER_SECOND", "-1", "siaga.quota.per_second: ", "from 0, which allows any number, to"),
+        ("SIAGA_QUOTA__PER_DAY", "many", "siaga.quota.per_day: ", "from 0, which allows any number, to"),
+        ("SIAGA_QUOTA__FUSE_PER_SECOND", "1.5", "siaga.quota.fuse_per_second: ", "from 0, which"),
+        ("SIAGA_QUOTA__BURST", "0", "siaga.quota.burst: ", "from 1 to"),
+        ("SIAGA_QUOTA__PER_HOUR", "1", "siaga.quota.per_hour: unknown key", "per_day"),
+        (
+            "SIAGA_QUOTA__TRUSTED_PROXIES",
+            "[\"10.0.0.0/8\",\"proxy\"]",
+            "siaga.quota.trusted_proxies.1: ",
+            "such as 10.0.0.0/8",
+        ),
+        ("SIAGA_QUOTA__TRUSTED_PROXIES", "10.0.0.1", "siaga.quota.trusted_proxies: ", "sequence"),
+        ("SIAGA_HTTPS__REDIRECT_FROM", "0", "siaga.https.redirect_from: ", "from 1 to 65535"),
+        ("SIAGA_HTTPS__REDIRECT_FROM", "65536", "siaga.https.redirect_from: ", "from 1 to 65535"),
+        ("SIAGA_HTTPS__REDIRECT_FROM", "8080", "siaga.https.redirect_from: ", "begins with https://"),
+        ("SIAGA_HTTPS__HSTS", "long", "siaga.https.hsts: ", "such as 10s"),
+    ] {
+        let error = refusal(&siaga(&["check"], &[(name, value)]));
+        assert!(error.starts_with(&format!("siaga: {path}")), "{name}: {error}");
+        assert!(error.contains(allowed), "{name}: {error}");
+        assert_eq!(refusal(&siaga(&["serve"], &[(name, value)])), error);
+    }
 }
 
 #[test]

@@ -127,7 +127,7 @@ fn both_ports_are_given_up_at_the_same_signal() {
     let mut service = Running::start(&variables, LAST);
     assert!(send(&format!("127.0.0.1:{port}"), &request("a", "GET", "/", "\r\n")).is_ok());
     assert!(service.request("GET", "/v1/floods/states", "\r\n").starts_with("HTTP/1.1 200 "));
-    assert_eq!(service.terminate(), Some(0));
+    assert_eq!(terminate(&mut service), Some(0));
     TcpListener::bind(format!("127.0.0.1:{port}")).unwrap();
 }
 
@@ -166,12 +166,19 @@ fn what_is_not_fit_for_the_internet_is_said_at_the_start() {
         let service = Running::start(&variables, LAST);
         // By the time it answers it has said what it had to.
         assert!(service.request("GET", "/v1/floods/states", "\r\n").starts_with("HTTP/1.1 200 "));
-        let errors = service.errors();
+        let errors = std::fs::read_to_string(service.folder.path().join("errors")).unwrap();
         assert_eq!(errors.lines().count(), warnings.len(), "{errors}");
         for (line, warning) in errors.lines().zip(warnings) {
             assert!(line.starts_with("siaga: warning: ") && line.contains(warning), "{line}");
         }
     }
+}
+
+/// Asks a service to end and waits until it has; answers its exit code.
+fn terminate(service: &mut Running) -> Option<i32> {
+    let id = service.process.id().to_string();
+    assert!(Command::new("kill").args(["-s", "TERM", &id]).status().unwrap().success());
+    service.process.wait().unwrap().code()
 }
 
 fn program(folder: &Path) -> Command {

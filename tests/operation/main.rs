@@ -10,8 +10,8 @@ mod server;
 
 mod black_box;
 mod crashes;
-mod image_crashes;
 mod https;
+mod image_crashes;
 mod images;
 mod limits;
 mod links;

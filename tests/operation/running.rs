@@ -11,14 +11,14 @@ use tempfile::TempDir;
 
 /// A running service, stopped when it is dropped.
 pub(crate) struct Running {
-    process: Child,
+    pub(crate) process: Child,
     /// What it printed at its start.
     pub(crate) lines: Vec<String>,
     /// Where it listens.
     pub(crate) authority: String,
     /// What it prints after its start.
     output: Option<JoinHandle<String>>,
-    folder: TempDir,
+    pub(crate) folder: TempDir,
 }
 
 impl Running {
@@ -63,18 +63,6 @@ impl Running {
 
     pub(crate) fn request(&self, method: &str, target: &str, rest: &str) -> String {
         self.send(&request(&self.authority, method, target, rest))
-    }
-
-    /// Asks it to end and waits until it has; answers its exit code.
-    pub(crate) fn terminate(&mut self) -> Option<i32> {
-        let id = self.process.id().to_string();
-        assert!(Command::new("kill").args(["-s", "TERM", &id]).status().unwrap().success());
-        self.process.wait().unwrap().code()
-    }
-
-    /// What it printed for its operator so far.
-    pub(crate) fn errors(&self) -> String {
-        std::fs::read_to_string(self.folder.path().join("errors")).unwrap()
     }
 
     /// Ends it as a crash would; answers what it printed after its start, on both outputs.
