@@ -11,6 +11,7 @@ mod feeds;
 mod formats;
 mod images;
 mod limits;
+mod shutdown;
 
 use chrono_tz::Tz;
 use figment::Figment;
@@ -24,9 +25,11 @@ pub use self::feeds::Feeds;
 pub use self::formats::Formats;
 pub use self::images::{Images, InvalidSide, InvalidStorageUrl, Side, StorageUrl};
 pub use self::limits::Limits;
+pub use self::shutdown::Shutdown;
 use crate::auth;
 use crate::model::intake::CardRules;
 use crate::stores::postgres;
+use crate::telemetry::{LogSettings, MetricsSettings};
 
 /// Everything under `siaga` in the configuration.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -56,6 +59,12 @@ pub struct Config {
     pub postgres: postgres::Settings,
     /// What is too much.
     pub limits: Limits,
+    /// What is written to standard error.
+    pub log: LogSettings,
+    /// Whether metrics can be asked for.
+    pub metrics: MetricsSettings,
+    /// How the service ends.
+    pub shutdown: Shutdown,
 }
 
 impl Default for Config {
@@ -73,6 +82,9 @@ impl Default for Config {
             images: Images::default(),
             postgres: postgres::Settings::default(),
             limits: Limits::default(),
+            log: LogSettings::default(),
+            metrics: MetricsSettings::default(),
+            shutdown: Shutdown::default(),
         }
     }
 }

@@ -1,11 +1,15 @@
 //! What happens to every request and answer, whatever the route.
 
 mod cors;
+mod draining;
+mod exchange;
 mod real_method;
 mod request_id;
 mod trailing_slash;
 
 pub use self::cors::{Cors, allow_any_origin};
+pub use self::draining::Draining;
+pub use self::exchange::{Exchange, Subject, record_unread};
 pub use self::real_method::RealMethod;
 pub use self::request_id::RequestId;
 pub use self::trailing_slash::TrailingSlash;

@@ -6,6 +6,7 @@ use rocket::request::{FromRequest, Outcome};
 use super::managed;
 use crate::auth::{Authenticator, Credential, Scope};
 use crate::error::Problem;
+use crate::fairings::Subject;
 
 /// Whoever sends the request: somebody with a valid credential, or anybody without one.
 ///
@@ -74,6 +75,9 @@ impl<'r> FromRequest<'r> for Caller {
 
     async fn from_request(request: &'r Request<'_>) -> Outcome<Self, Problem> {
         let credential = managed(request).and_then(|known| credential(request, known));
+        if let Ok(Some(credential)) = &credential {
+            Subject::note(request, &credential.subject);
+        }
         Problem::outcome(request, credential.map(Self))
     }
 }
@@ -121,7 +125,7 @@ fn only<'r>(request: &'r Request<'_>, name: &str) -> Result<Option<&'r str>, Pro
 }
 
 /// The token of `Bearer <token>` (RFC 6750 §2.1); the scheme in any case (RFC 9110 §11.1).
-fn bearer_token(value: &str) -> Option<&str> {
+pub(super) fn bearer_token(value: &str) -> Option<&str> {
     let (scheme, token) = value.split_once(' ')?;
     scheme.eq_ignore_ascii_case("Bearer").then_some(token.trim_start())
 }

@@ -127,9 +127,16 @@ impl Changes {
     }
 }
 
+impl Changes {
+    /// Ends the listening.
+    pub(super) fn end(&self) {
+        self.listening.abort();
+    }
+}
+
 impl Drop for Changes {
     fn drop(&mut self) {
-        self.listening.abort();
+        self.end();
     }
 }
 
