@@ -135,5 +135,7 @@ fn targets(settings: LogSettings) -> Targets {
     Targets::new()
         .with_default(LevelFilter::from(settings.level))
         .with_target("rocket", rocket)
+        // Here what Rocket generates for a route speaks, of every guard that refuses.
+        .with_target("siaga::routes", rocket)
         .with_target(Log::ACCESS, access)
 }

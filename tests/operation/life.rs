@@ -7,6 +7,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
+use siaga::conformance::block_on;
+use sqlx::{Connection, PgConnection};
+
+use crate::postgres::Database;
 use crate::running::Running;
 
 const LAST: &str = "it allows everything";
@@ -83,6 +87,52 @@ fn told_to_end_under_load_it_tears_no_answer_and_ends_cleanly() {
         assert!(seen.iter().map(|seen| seen.nothing).sum::<usize>() <= 2 * seen.len(), "{seen:?}");
         assert_eq!(service.errors(), "");
     }
+}
+
+#[test]
+fn what_was_changed_was_answered_when_it_ended_under_load() {
+    block_on(end_while_states_are_set());
+}
+
+async fn end_while_states_are_set() {
+    let database = Database::with_fixture().await;
+    let (key, url) = ("a-key-for-everything", database.url());
+    let sum = siaga::auth::KeyDigest::of(key).to_hex();
+    let keys = format!("[{{name=\"root\",sha256=\"{sum}\",scopes=[\"admin\"]}}]");
+    let variables = [
+        ("SIAGA_STORE", "postgres"),
+        ("DATABASE_URL", &*url),
+        ("SIAGA_AUTH__API_KEYS", &*keys),
+        ("SIAGA_IMAGES__SIGNING_KEY", "a key"),
+        ("SIAGA_IMAGES__URL", "memory:///"),
+    ];
+    let mut connection = PgConnection::connect(&url).await.unwrap();
+    let changes = "SELECT count(*) FROM flood_changes";
+    let before: i64 = sqlx::query_scalar(changes).fetch_one(&mut connection).await.unwrap();
+    let mut service = Running::start(&variables, "Siaga ");
+    let ended = Arc::new(AtomicBool::new(false));
+    let load: Vec<_> = [1, 2, 5, 30]
+        .into_iter()
+        .map(|area| {
+            let (authority, ended) = (service.authority.clone(), Arc::clone(&ended));
+            let rest = format!("X-Api-Key: {key}\r\nContent-Length: 11\r\n\r\n{{\"state\":2}}");
+            let request = crate::running::request(&authority, "PUT", &format!("/v1/floods/{area}"), &rest);
+            thread::spawn(move || ask_on_and_on(&authority, &request, &ended))
+        })
+        .collect();
+    thread::sleep(Duration::from_millis(700));
+    service.signal("TERM");
+    let (code, _) = service.ended();
+    ended.store(true, Ordering::Relaxed);
+    let seen: Vec<Seen> = load.into_iter().map(|load| load.join().unwrap()).collect();
+    let after: i64 = sqlx::query_scalar(changes).fetch_one(&mut connection).await.unwrap();
+    assert_eq!((code, service.errors()), (Some(0), String::new()));
+    assert!(seen.iter().all(|seen| seen.torn.is_empty() && seen.whole > 0), "{seen:?}");
+    let answered: usize = seen.iter().map(|seen| seen.whole).sum();
+    assert_eq!(after - before, i64::try_from(answered).unwrap(), "{seen:?}");
+    let sessions = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()";
+    let left: i64 = sqlx::query_scalar(sessions).fetch_one(&mut connection).await.unwrap();
+    assert_eq!(left, 0, "connections to the database are closed");
 }
 
 #[test]
