@@ -23,7 +23,13 @@ struct Begun {
     /// Rocket answers HEAD as GET.
     method: Method,
     /// None for a request that Rocket could not read, to which no request fairing comes.
-    _in_flight: Option<InFlight>,
+    in_flight: Option<InFlight>,
+}
+
+impl Begun {
+    fn of<'r>(request: &'r Request<'_>) -> &'r Self {
+        request.local_cache(|| Self { at: Instant::now(), method: request.method(), in_flight: None })
+    }
 }
 
 impl Exchange {
@@ -54,7 +60,7 @@ impl Fairing for Exchange {
     async fn on_request(&self, request: &mut Request<'_>, _data: &mut Data<'_>) {
         let method = request.method();
         let in_flight = Some(self.0.begin());
-        request.local_cache(|| Begun { at: Instant::now(), method, _in_flight: in_flight });
+        request.local_cache(|| Begun { at: Instant::now(), method, in_flight });
     }
 
     async fn on_response<'r>(&self, request: &'r Request<'_>, response: &mut Response<'r>) {
@@ -63,14 +69,15 @@ impl Fairing for Exchange {
     }
 }
 
-/// Counts and logs the answer to a request that Rocket could not read, to which no fairing comes.
+/// Counts and logs the answer to a request, if Rocket could not read it: no fairing comes to it then.
 pub fn record_unread(request: &Request<'_>, status: u16) {
-    record(request, status, 0);
+    if Begun::of(request).in_flight.is_none() {
+        record(request, status, 0);
+    }
 }
 
 fn record(request: &Request<'_>, status: u16, bytes: u64) {
-    let unread = || Begun { at: Instant::now(), method: request.method(), _in_flight: None };
-    let begun = request.local_cache(unread);
+    let begun = Begun::of(request);
     let took = begun.at.elapsed();
     let bytes = if begun.method == Method::Head { 0 } else { bytes };
     let template = request.route().map(|route| route.uri.path());

@@ -10,6 +10,7 @@ mod server;
 
 mod black_box;
 mod crashes;
+mod health;
 mod image_crashes;
 mod images;
 mod life;

@@ -5,7 +5,7 @@ use rocket::tokio::time;
 use super::changes::Changes;
 use super::connections::Connections;
 use super::schema;
-use crate::stores::{Check, Resource, StoreError};
+use crate::stores::{Check, StoreError};
 
 /// How long the database may take to say that it is there.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -24,16 +24,15 @@ pub(super) async fn checks(connections: &Connections, changes: &Changes) -> Vec<
     let took = store.took;
     let old = "the schema is not known to be the one needed: run `siaga migrate`";
     let migrations = Check { name: "migrations", failure: (!fits).then_some(old), took };
-    let listening = async { changes.revision(Resource::Floods).ok_or(()) };
-    // Between a write of this server and the next reading it cannot say, either, for a moment.
     let listener = Check::of("listener", "the revisions are not known at present", async {
+        // Just after the start it takes a moment.
         for _ in 0..4 {
-            if changes.revision(Resource::Floods).is_some() {
+            if changes.is_heard() {
                 break;
             }
             time::sleep(Duration::from_millis(50)).await;
         }
-        listening.await
+        changes.is_heard().then_some(()).ok_or(())
     });
     vec![store, migrations, listener.await]
 }
