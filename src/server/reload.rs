@@ -86,7 +86,8 @@ impl Reloading {
         match self.reload() {
             Ok(fixed) if fixed.is_empty() => tracing::info!("the configuration was read anew"),
             Ok(fixed) => {
-                tracing::warn!(keys = fixed.join(", "), "these keys have changed; that needs a restart")
+                let keys = fixed.join(", ");
+                tracing::warn!(keys, "these keys have changed; that needs a restart");
             }
             Err(error) => tracing::error!("the configuration stays as it was: {error}"),
         }

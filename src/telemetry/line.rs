@@ -77,7 +77,8 @@ fn one_line(event: &[u8]) -> String {
     for character in text.chars() {
         if character.is_control() {
             // As JSON has it, too, where a formatter leaves DEL and what lies behind it as it is.
-            line.push_str(&format!("\\u{:04x}", u32::from(character)));
+            // Writing to a text cannot fail.
+            let _ = fmt::Write::write_fmt(&mut line, format_args!("\\u{:04x}", u32::from(character)));
         } else {
             line.push(character);
         }

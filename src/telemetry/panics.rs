@@ -20,8 +20,6 @@ pub(super) fn log_panics() {
 fn log(panic: &PanicHookInfo<'_>) {
     let location = panic.location().map(ToString::to_string).unwrap_or_default();
     let text = panic.payload_as_str().unwrap_or("without a text");
-    match REQUEST.try_with(Clone::clone) {
-        Ok(request_id) => tracing::error!(request_id, location, "panicked: {text}"),
-        Err(_) => tracing::error!(location, "panicked: {text}"),
-    }
+    let request_id = REQUEST.try_with(Clone::clone).ok();
+    tracing::error!(request_id, location, "panicked: {text}");
 }

@@ -39,9 +39,9 @@ fn a_server_is_unready_while_its_database_is_lost_and_ready_when_it_is_back() {
         assert_eq!(until(&server, 200).await["status"], "ready");
         for stalled in [false, true] {
             if stalled {
-                proxy.stall()
+                proxy.stall();
             } else {
-                proxy.cut()
+                proxy.cut();
             }
             let unready = until(&server, 503).await;
             assert!(failed(&unready).contains(&"store") || failed(&unready) == ["listener"], "{unready}");

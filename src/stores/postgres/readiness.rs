@@ -15,7 +15,7 @@ const APPLIED: &str = "SELECT count(*) FROM _sqlx_migrations WHERE success";
 pub(super) async fn checks(connections: &Connections, changes: &Changes) -> Vec<Check> {
     let mut applied = None;
     let store = Check::of("store", "the database does not answer", async {
-        applied = time::timeout(PATIENCE, migrations(connections)).await.ok().and_then(Result::ok);
+        applied = time::timeout(PATIENCE, Box::pin(migrations(connections))).await.ok().and_then(Result::ok);
         applied.ok_or(())
     });
     let store = store.await;
