@@ -7,6 +7,7 @@ mod cluster;
 mod proxy;
 mod running;
 mod server;
+mod steering;
 
 mod black_box;
 mod crashes;

@@ -3,23 +3,22 @@
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
-use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::thread::{self, JoinHandle};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use tempfile::TempDir;
 
 /// A running service, stopped when it is dropped.
 pub(crate) struct Running {
-    process: Child,
+    pub(crate) process: Child,
     /// What it printed at its start.
     pub(crate) lines: Vec<String>,
     /// Where it listens.
     pub(crate) authority: String,
     /// What it prints after its start.
     output: Option<JoinHandle<String>>,
-    folder: TempDir,
+    pub(crate) folder: TempDir,
 }
 
 impl Running {
@@ -67,46 +66,6 @@ impl Running {
 
     pub(crate) fn request(&self, method: &str, target: &str, rest: &str) -> String {
         self.send(&request(&self.authority, method, target, rest))
-    }
-
-    /// Sends it a signal, such as `TERM`.
-    pub(crate) fn signal(&self, name: &str) {
-        let sent = Command::new("kill").args([format!("-{name}"), self.process.id().to_string()]).status();
-        assert!(sent.unwrap().success(), "SIG{name}");
-    }
-
-    /// What it has printed on standard error until now.
-    pub(crate) fn errors(&self) -> String {
-        std::fs::read_to_string(self.folder.path().join("errors")).unwrap()
-    }
-
-    /// The folder it runs in.
-    pub(crate) fn folder(&self) -> &Path {
-        self.folder.path()
-    }
-
-    /// Waits until something is so.
-    pub(crate) fn until<T>(&self, what: &str, mut found: impl FnMut(&Self) -> Option<T>) -> T {
-        let since = Instant::now();
-        loop {
-            if let Some(found) = found(self) {
-                return found;
-            }
-            assert!(since.elapsed() < Duration::from_secs(20), "{what}: {}", self.errors());
-            thread::sleep(Duration::from_millis(10));
-        }
-    }
-
-    /// Waits until it has ended by itself; answers the code it ended with, and after how long.
-    pub(crate) fn ended(&mut self) -> (Option<i32>, Duration) {
-        let since = Instant::now();
-        loop {
-            if let Some(status) = self.process.try_wait().unwrap() {
-                return (status.code(), since.elapsed());
-            }
-            assert!(since.elapsed() < Duration::from_secs(30), "goes on: {}", self.errors());
-            thread::sleep(Duration::from_millis(5));
-        }
     }
 
     /// Ends it as a crash would; answers what it printed after its start, on both outputs.
