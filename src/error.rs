@@ -17,7 +17,7 @@ use rocket::{Catcher, catch, catchers};
 
 use serde::Serialize;
 
-use crate::fairings::{RequestId, allow_any_origin, secure};
+use crate::fairings::{RequestId, allow_any_origin, record_unread, secure};
 use crate::formats::EncodeError;
 use crate::images::{ImageError, ImageType};
 use crate::model::CardId;
@@ -326,7 +326,10 @@ fn problem(status: Status, request: &Request<'_>) -> Problem {
         _ => {}
     }
     match status {
-        Status::BadRequest => Problem::new(status, "the method or the address of the request cannot be read"),
+        Status::BadRequest => {
+            record_unread(request, status.code);
+            Problem::new(status, "the method or the address of the request cannot be read")
+        }
         Status::NotFound => Problem::not_found("this resource"),
         Status::InternalServerError => Problem::new(status, FAILED),
         status => Problem::new(status, status.reason_lossy()),

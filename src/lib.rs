@@ -11,6 +11,7 @@
 //! | [`formats`] | how layers are written |
 //! | [`stores`] | where the data lives |
 //! | [`auth`] | who may do what |
+//! | [`telemetry`] | what the operator is told: logs and metrics |
 //! | [`config`] | what can be configured |
 //! | [`images`] | photos, from their upload to the map |
 //! | [`quotas`] | how many requests each client may send |
@@ -38,6 +39,7 @@ mod redirect;
 pub mod routes;
 mod server;
 pub mod stores;
+pub mod telemetry;
 
 pub use random::RandomUnavailable;
-pub use server::{BuildError, Builder, LaunchError, Service};
+pub use server::{BuildError, Builder, LaunchError, Reload, Reloading, Service};

@@ -6,6 +6,7 @@ use std::error::Error;
 use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::time::Duration;
 
 use clap::{Parser, Subcommand};
@@ -13,6 +14,7 @@ use siaga::Builder;
 use siaga::auth::Scope;
 use siaga::config::Config;
 use siaga::model::{Clock, SystemClock};
+use siaga::telemetry::Log;
 
 mod upkeep;
 mod welcome;
@@ -82,7 +84,9 @@ fn main() -> ExitCode {
 }
 
 async fn serve() -> Result<(), Failure> {
-    let mut service = Builder::default().build().await?;
+    let builder = Builder::default();
+    let log = Log::install(builder.check()?.log)?;
+    let mut service = builder.reload(Arc::new(log)).build().await?;
     let welcome = Welcome::of(&mut service).fairing();
     service.rocket = service.rocket.attach(welcome);
     Ok(service.launch().await?)

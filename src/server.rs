@@ -1,32 +1,35 @@
 //! Where everything meets: configuration, store, formats, fairings and routes become a server.
 
+mod launch;
+mod reload;
+mod signals;
+
 use std::fmt;
 use std::io;
 use std::sync::Arc;
 
 use figment::Figment;
 use governor::clock::MonotonicClock;
-use rocket::futures::FutureExt;
-use rocket::futures::future::{self, BoxFuture};
+use rocket::futures::future::BoxFuture;
 use rocket::shield::{Hsts, Shield};
-use rocket::tokio::select;
 use rocket::{Build, Rocket};
 
+pub use self::reload::{Reload, Reloading};
 use crate::auth::{Authenticator, NewKey, Scope, Secret};
 use crate::config::{Config, ConfigError};
 use crate::error::catchers;
-use crate::fairings::{Cors, RealMethod, RequestId, SecurityHeaders, TrailingSlash};
+use crate::fairings::{Cors, Draining, Exchange, RealMethod, RequestId, SecurityHeaders, TrailingSlash};
 use crate::formats::{Format, FormatRegistry, InvalidFormats, builtin};
 use crate::guards::Admission;
 use crate::images::{CardImages, Worker};
 use crate::model::{Clock, SystemClock};
 use crate::quotas::Quotas;
 use crate::random::RandomUnavailable;
-use crate::redirect::Redirect;
-use crate::routes::{self, Encoder, diverted, other_methods};
+use crate::routes::{self, Encoder, Readiness, diverted, known_in_panics, other_methods};
 use crate::stores::{
     OpenError, OpenStore, OpenedStore, Store, StoreRegistry, StoreSettings, UnknownStore, Upkeep,
 };
+use crate::telemetry::Metrics;
 
 /// Makes a server: the service's own parts, and those added here.
 ///
@@ -38,22 +41,36 @@ use crate::stores::{
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Debug)]
+#[derive(Clone)]
 pub struct Builder {
+    /// Where the configuration is read from, and what was read there.
+    source: Arc<dyn Fn() -> Figment + Send + Sync>,
     figment: Figment,
     clock: Arc<dyn Clock>,
     formats: Vec<Arc<dyn Format>>,
     stores: StoreRegistry,
+    reloaded: Vec<Arc<dyn Reload>>,
+}
+
+impl fmt::Debug for Builder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Builder")
+            .field("formats", &self.formats)
+            .field("stores", &self.stores)
+            .finish_non_exhaustive()
+    }
 }
 
 impl Default for Builder {
     /// Configured from `Rocket.toml` and the environment, by the clock of the machine.
     fn default() -> Self {
         Self {
+            source: Arc::new(Config::figment),
             figment: Config::figment(),
             clock: Arc::new(SystemClock),
             formats: Vec::new(),
             stores: StoreRegistry::default(),
+            reloaded: Vec::new(),
         }
     }
 }
@@ -73,35 +90,10 @@ pub struct Service {
     pub key: Option<Secret>,
     /// Resolves when the store cannot go on.
     pub failure: Option<BoxFuture<'static, OpenError>>,
-}
-
-impl Service {
-    /// Serves until it is told to stop, or the store cannot go on.
-    ///
-    /// # Errors
-    ///
-    /// [`LaunchError`], whose text is one line for the operator.
-    pub async fn launch(self) -> Result<(), LaunchError> {
-        let rocket = self.rocket.ignite().await.map_err(Box::new)?;
-        let shutdown = rocket.shutdown();
-        if let Some(port) = self.config.https.redirect_from {
-            let (address, port) = (rocket.config().address, port.get());
-            let redirect = Redirect::bind(address, port, self.config.base_url.origin()).await;
-            let redirect = redirect.map_err(|error| LaunchError::Redirect { port, error })?;
-            rocket::tokio::spawn(redirect.serve(shutdown.clone()));
-        }
-        // Large, with all that TLS needs.
-        let mut launch = Box::pin(rocket.launch());
-        let failure = self.failure.unwrap_or_else(|| future::pending().boxed());
-        select! {
-            done = &mut launch => Ok(done.map(drop).map_err(Box::new)?),
-            error = failure => {
-                shutdown.notify();
-                launch.await.map_err(Box::new)?;
-                Err(LaunchError::Store(error))
-            }
-        }
-    }
+    /// Puts another configuration into effect while it runs.
+    pub reloading: Reloading,
+    /// Says that it is about to end.
+    pub draining: Draining,
 }
 
 impl fmt::Debug for Service {
@@ -132,6 +124,12 @@ pub enum LaunchError {
         /// Why not.
         error: io::Error,
     },
+    /// It could not be told to end.
+    #[error("signals cannot be received: {0}")]
+    Signals(io::Error),
+    /// It was told a second time to end, and did at once.
+    #[error("ended at once by a second signal; requests under way were not answered")]
+    Stopped,
 }
 
 /// Why a server could not be made.
@@ -159,10 +157,24 @@ pub enum BuildError {
 }
 
 impl Builder {
-    /// Configures the server from `figment` instead.
+    /// Configures the server from `figment` instead, for good.
     #[must_use]
-    pub fn figment(mut self, figment: Figment) -> Self {
-        self.figment = figment;
+    pub fn figment(self, figment: Figment) -> Self {
+        self.figment_from(move || figment.clone())
+    }
+
+    /// Configures the server from what `source` reads instead: now, and whenever it is to read its configuration anew.
+    #[must_use]
+    pub fn figment_from(mut self, source: impl Fn() -> Figment + Send + Sync + 'static) -> Self {
+        self.figment = source();
+        self.source = Arc::new(source);
+        self
+    }
+
+    /// Adds something that can go on with another configuration while the service runs.
+    #[must_use]
+    pub fn reload(mut self, part: Arc<dyn Reload>) -> Self {
+        self.reloaded.push(part);
         self
     }
 
@@ -235,12 +247,12 @@ impl Builder {
     /// # Errors
     ///
     /// [`BuildError`], whose text is one line for the operator.
-    pub async fn build(self) -> Result<Service, BuildError> {
+    pub async fn build(mut self) -> Result<Service, BuildError> {
         let mut config = self.check()?;
         let opener = self.stores.get(&config.store)?;
-        let nobody = config.auth.api_keys.is_empty() && config.auth.jwt.is_none();
-        let temporary = nobody && !opener.keeps_data();
+        let temporary = config.auth.accepts_nobody() && !opener.keeps_data();
         let key = temporary.then(|| temporary_key(&mut config)).transpose()?;
+        let temporary = config.auth.api_keys.first().filter(|_| temporary).cloned();
         let formats = self.registry(&config)?;
         let settings = self.store_settings(&config);
         let OpenedStore { store, fairing, failure } =
@@ -250,22 +262,29 @@ impl Builder {
             time_zone: config.time_zone,
             base_url: Arc::from(config.base_url.as_str()),
         };
-        let images = CardImages::open(&config, Arc::clone(&store), Arc::clone(&self.clock))?;
+        let metrics = Metrics::default();
+        let images = CardImages::open(&config, Arc::clone(&store), Arc::clone(&self.clock), metrics.clone())?;
         let images = Arc::new(images);
-        let authenticator = Authenticator::new(config.auth.clone(), self.clock);
+        let authenticator = Authenticator::new(config.auth.clone(), Arc::clone(&self.clock));
+        self.reloaded.push(Arc::new(authenticator.clone()));
         let quotas = Arc::new(Quotas::new(config.quota.clone(), MonotonicClock));
-        let routes = routes::all();
+        let routes = known_in_panics(routes::all());
         let others = other_methods(routes.iter());
-        let rocket = rocket::custom(self.figment)
+        let operation = known_in_panics(routes::operation(config.metrics.enabled));
+        let others_of_operation = other_methods(operation.iter());
+        let draining = Draining::default();
+        let rocket = rocket::custom(self.figment.clone())
             // In place of Rocket's own. `SecurityHeaders` decides on HSTS; without any here Rocket makes one up for TLS.
             .attach(Shield::new().enable(Hsts::default()))
-            .attach(Admission)
             .attach(RealMethod)
             .attach(TrailingSlash)
+            .attach(Exchange::new(metrics.clone()))
+            .attach(Admission)
             .attach(Cors)
             .attach(SecurityHeaders)
             .attach(Arc::clone(&quotas).sweeper())
             .attach(RequestId::fairing())
+            .attach(draining.clone())
             .attach(Worker::new(Arc::clone(&images)).fairing())
             .manage::<Arc<dyn Store>>(Arc::clone(&store))
             .manage(formats.clone())
@@ -273,16 +292,22 @@ impl Builder {
             .manage(images)
             .manage(authenticator)
             .manage(quotas)
+            .manage(metrics)
+            .manage(Readiness::default())
+            .manage(draining.clone())
             .manage(config.clone())
             .mount(config.base_url.path(), routes)
             .mount(config.base_url.path(), others)
+            .mount("/", operation)
+            .mount("/", others_of_operation)
             .mount("/", diverted())
             .register("/", catchers());
         let rocket = match fairing {
             Some(fairing) => rocket.attach(fairing),
             None => rocket,
         };
-        Ok(Service { rocket, config, store, formats, key, failure })
+        let reloading = Reloading::new(self, temporary);
+        Ok(Service { rocket, config, store, formats, key, failure, reloading, draining })
     }
 
     fn registry(&self, config: &Config) -> Result<FormatRegistry, InvalidFormats> {

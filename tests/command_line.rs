@@ -42,6 +42,7 @@ fn check_prints_the_effective_configuration_with_secrets_masked() {
             ("SIAGA_AUTH__JWT__SECRET", "0123456789012345678901234567890123456789"),
             ("SIAGA_FORMATS__TOPOJSON__QUANTIZATION", "5000"),
             ("SIAGA_LIMITS__MAX_PERIOD", "90d"),
+            ("SIAGA_METRICS__TOKEN", "hunter2"),
         ],
     );
     assert_eq!(output.status.code(), Some(0), "{output:?}");
@@ -52,7 +53,7 @@ fn check_prints_the_effective_configuration_with_secrets_masked() {
     assert_eq!(siaga["store"].as_str(), Some("memory"));
     assert_eq!(siaga["auth"]["api_keys"][0]["name"].as_str(), Some("ci"));
     assert_eq!(siaga["auth"]["jwt"]["algorithm"].as_str(), Some("HS256"));
-    assert!(!text.contains(&hash) && !text.contains("0123456789"), "{text}");
+    assert!(!text.contains(&hash) && !text.contains("0123456789") && !text.contains("hunter2"), "{text}");
 }
 
 #[test]
@@ -108,6 +109,15 @@ fn a_wrong_key_stops_with_its_path_and_what_is_allowed() {
         ("SIAGA_IMAGES__OPTIONS__AWS_REGION", "x", "siaga.images.options.aws_region: ", "no such option"),
         ("SIAGA_POSTGRES__MIGRATE", "perhaps", "siaga.postgres.migrate: ", "bool"),
         ("SIAGA_POSTGRES__WAIT", "soon", "siaga.postgres.wait: ", "such as 10s"),
+        ("SIAGA_LOG__LEVEL", "loud", "siaga.log.level: ", "one of [off, error, warn, info, debug, trace]"),
+        ("SIAGA_LOG__FORMAT", "xml", "siaga.log.format: ", "one of [text, json]"),
+        ("SIAGA_LOG__ACCESS", "perhaps", "siaga.log.access: ", "bool"),
+        ("SIAGA_LOG__FILE", "log", "siaga.log.file: unknown key", "format, level, access"),
+        ("SIAGA_METRICS__ENABLED", "perhaps", "siaga.metrics.enabled: ", "bool"),
+        ("SIAGA_METRICS__TOKEN", "", "siaga.metrics.token: ", "must not be empty"),
+        ("SIAGA_SHUTDOWN__GRACE", "soon", "siaga.shutdown.grace: ", "such as 10s"),
+        ("SIAGA_SHUTDOWN__DELAY", "-1", "siaga.shutdown.delay: ", "such as 10s"),
+        ("SIAGA_DATASET", "no/such/folder", "siaga.dataset must be ", "demo, empty or a folder"),
         ("SIAGA_BASE_URL", "example.org", "siaga.base_url: ", "https://example.org/v1"),
         ("SIAGA_TIME_ZONE", "Asia/Batavia", "siaga.time_zone: ", "timezone"),
         ("SIAGA_LIMITS__BODY", "big", "siaga.limits.body: ", "byte unit"),
@@ -188,6 +198,7 @@ fn the_environment_wins_over_the_profile_and_the_profile_over_the_default() {
     let folder = tempfile::tempdir().unwrap();
     let toml = "[default.siaga]\ntime_zone = \"Asia/Makassar\"\ndataset = \"empty\"\n[production.siaga]\ndataset = \"demo\"\nstore = \"memory\"\n";
     std::fs::write(folder.path().join("Rocket.toml"), toml).unwrap();
+    std::fs::create_dir(folder.path().join("elsewhere")).unwrap();
     let dataset = |variables: &[(&str, &str)]| {
         let config: toml::Table = out(&siaga_in(&folder, &["check"], variables)).parse().unwrap();
         let siaga = &config["default"]["siaga"];
@@ -258,7 +269,9 @@ fn a_broken_configuration_file_is_refused_in_one_line() {
 fn texts_that_look_like_numbers_stay_texts() {
     let variables =
         [("SIAGA_DATASET", "2024"), ("SIAGA_AUTH__JWT__SECRET", "0042"), ("SIAGA_AUTH__JWT__ISSUER", "7")];
-    let config: toml::Table = out(&siaga(&["check"], &variables)).parse().unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::create_dir(folder.path().join("2024")).unwrap();
+    let config: toml::Table = out(&siaga_in(&folder, &["check"], &variables)).parse().unwrap();
     assert_eq!(config["default"]["siaga"]["dataset"].as_str(), Some("2024"));
     assert_eq!(config["default"]["siaga"]["auth"]["jwt"]["issuer"].as_str(), Some("7"));
 }
@@ -268,5 +281,22 @@ fn a_store_that_keeps_nothing_has_nothing_to_look_after() {
     for command in [&["migrate"][..], &["import", "."], &["export", "."]] {
         let error = refusal(&siaga(command, &[]));
         assert!(error.starts_with("siaga: siaga.store is \"memory\", which keeps nothing"), "{error}");
+    }
+}
+
+#[test]
+fn a_start_that_fails_ends_with_1_and_one_line_whatever_the_log() {
+    let refused = [("SIAGA_STORE", "postgres"), ("DATABASE_URL", "postgres://siaga@127.0.0.1:1/siaga")];
+    for format in ["text", "json"] {
+        let variables = [
+            refused[0],
+            refused[1],
+            ("SIAGA_IMAGES__SIGNING_KEY", "a key"),
+            ("SIAGA_LOG__FORMAT", format),
+            ("SIAGA_LOG__LEVEL", "info"),
+            ("ROCKET_LOG_LEVEL", "debug"),
+        ];
+        let error = refusal(&siaga(&[], &variables));
+        assert!(error.starts_with("siaga: the database 127.0.0.1:1/siaga: "), "{error}");
     }
 }

@@ -9,6 +9,7 @@ mod secret;
 use std::num::NonZeroU32;
 use std::sync::Arc;
 
+use arc_swap::ArcSwap;
 use serde::{Deserialize, Serialize};
 
 pub use self::api_key::{ApiKey, KeyDigest, NewKey};
@@ -26,6 +27,14 @@ pub struct Settings {
     /// How tokens are verified. **Default: none is accepted**
     #[serde(skip_serializing_if = "Option::is_none")]
     pub jwt: Option<Jwt>,
+}
+
+impl Settings {
+    /// Whether no credential at all is accepted.
+    #[must_use]
+    pub fn accepts_nobody(&self) -> bool {
+        self.api_keys.is_empty() && self.jwt.is_none()
+    }
 }
 
 /// What a caller proved to be.
@@ -59,10 +68,10 @@ pub struct OwnQuota {
     pub per_day: Option<NonZeroU32>,
 }
 
-/// Verifies credentials.
+/// Verifies credentials. Clones share what is accepted.
 #[derive(Clone, Debug)]
 pub struct Authenticator {
-    settings: Settings,
+    settings: Arc<ArcSwap<Settings>>,
     clock: Arc<dyn Clock>,
 }
 
@@ -71,13 +80,18 @@ impl Authenticator {
     #[must_use]
     pub fn new(settings: Settings, clock: Arc<dyn Clock>) -> Self {
         crypto::install();
-        Self { settings, clock }
+        Self { settings: Arc::new(ArcSwap::from_pointee(settings)), clock }
+    }
+
+    /// Accepts what `settings` accept from now on, and nothing else.
+    pub fn accept(&self, settings: Settings) {
+        self.settings.store(Arc::new(settings));
     }
 
     /// Verifies a token; `None` for whatever reason it is not accepted.
     #[must_use]
     pub fn token(&self, token: &str) -> Option<Credential> {
-        self.settings.jwt.as_ref()?.verify(token, self.clock.now())
+        self.settings.load().jwt.as_ref()?.verify(token, self.clock.now())
     }
 
     /// Verifies an API key, or else a token.
@@ -86,7 +100,8 @@ impl Authenticator {
     #[must_use]
     pub fn key_or_token(&self, text: &str) -> Option<Credential> {
         let digest = KeyDigest::of(text);
-        let keys = self.settings.api_keys.iter();
+        let settings = self.settings.load();
+        let keys = settings.api_keys.iter();
         let known = keys.fold(None, |found, key| if key.sha256 == digest { Some(key) } else { found });
         match known {
             Some(key) => key.credential(self.clock.now()),

@@ -13,7 +13,7 @@ pub struct SiagaEnv;
 
 const PREFIX: &str = "SIAGA_";
 /// What keys begin with whose value is taken as it stands.
-const TEXTS: [&str; 3] = ["auth.jwt.secret", "images.signing_key", "images.options."];
+const TEXTS: [&str; 4] = ["auth.jwt.secret", "images.signing_key", "images.options.", "metrics.token"];
 
 impl Provider for SiagaEnv {
     fn metadata(&self) -> Metadata {

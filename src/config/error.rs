@@ -29,7 +29,8 @@ impl From<Error> for ConfigError {
 }
 
 /// Where what stands in a wrong place may be a secret.
-const SECRET: [&str; 3] = ["siaga.auth", "siaga.images.signing_key", "siaga.images.options"];
+const SECRET: [&str; 4] =
+    ["siaga.auth", "siaga.images.signing_key", "siaga.images.options", "siaga.metrics.token"];
 
 /// The full path of the key, what is wrong with it, what is allowed, and where it was set.
 fn line(error: &Error) -> String {

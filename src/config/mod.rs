@@ -13,6 +13,7 @@ mod https;
 mod images;
 mod limits;
 mod quota;
+mod shutdown;
 mod trusted_proxies;
 
 use chrono_tz::Tz;
@@ -30,10 +31,12 @@ pub use self::https::{Https, InvalidPort, MaxAge, Port};
 pub use self::images::{Images, InvalidSide, InvalidStorageUrl, Side, StorageUrl};
 pub use self::limits::Limits;
 pub use self::quota::{Burst, InvalidBurst, InvalidRate, Quota, Rate};
+pub use self::shutdown::Shutdown;
 pub use self::trusted_proxies::{InvalidProxies, Proxies, TrustedProxies};
 use crate::auth;
 use crate::model::intake::CardRules;
 use crate::stores::postgres;
+use crate::telemetry::{LogSettings, MetricsSettings};
 
 /// Everything under `siaga` in the configuration.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -67,6 +70,12 @@ pub struct Config {
     pub quota: Quota,
     /// What leads clients to HTTPS.
     pub https: Https,
+    /// What is written to standard error.
+    pub log: LogSettings,
+    /// Whether metrics can be asked for.
+    pub metrics: MetricsSettings,
+    /// How the service ends.
+    pub shutdown: Shutdown,
 }
 
 impl Default for Config {
@@ -86,6 +95,9 @@ impl Default for Config {
             limits: Limits::default(),
             quota: Quota::default(),
             https: Https::default(),
+            log: LogSettings::default(),
+            metrics: MetricsSettings::default(),
+            shutdown: Shutdown::default(),
         }
     }
 }

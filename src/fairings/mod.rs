@@ -2,6 +2,8 @@
 
 mod arrival;
 mod cors;
+mod draining;
+mod exchange;
 mod real_method;
 mod request_id;
 mod security_headers;
@@ -9,6 +11,8 @@ mod trailing_slash;
 
 pub use self::arrival::{Arrival, Scheme};
 pub use self::cors::{Cors, allow_any_origin};
+pub use self::draining::Draining;
+pub use self::exchange::{Exchange, Subject, record_unread};
 pub use self::real_method::RealMethod;
 pub use self::request_id::RequestId;
 pub use self::security_headers::{SecurityHeaders, secure};

@@ -6,6 +6,7 @@ use rocket::request::{FromRequest, Outcome};
 use super::managed;
 use crate::auth::{Authenticator, Credential, Scope};
 use crate::error::Problem;
+use crate::fairings::Subject;
 
 /// Whoever sends the request: somebody with a valid credential, or anybody without one.
 ///
@@ -80,7 +81,13 @@ impl<'r> FromRequest<'r> for Caller {
 impl Caller {
     /// Whoever sends this request, or why its credential is refused; verified when it is first asked for.
     pub(super) fn of<'r>(request: &'r Request<'_>) -> &'r Result<Self, Problem> {
-        request.local_cache(|| managed(request).and_then(|known| credential(request, known)).map(Self))
+        request.local_cache(|| {
+            let credential = managed(request).and_then(|known| credential(request, known))?;
+            if let Some(credential) = &credential {
+                Subject::note(request, &credential.subject);
+            }
+            Ok(Self(credential))
+        })
     }
 }
 
@@ -127,7 +134,7 @@ fn only<'r>(request: &'r Request<'_>, name: &str) -> Result<Option<&'r str>, Pro
 }
 
 /// The token of `Bearer <token>` (RFC 6750 §2.1); the scheme in any case (RFC 9110 §11.1).
-fn bearer_token(value: &str) -> Option<&str> {
+pub(super) fn bearer_token(value: &str) -> Option<&str> {
     let (scheme, token) = value.split_once(' ')?;
     scheme.eq_ignore_ascii_case("Bearer").then_some(token.trim_start())
 }

@@ -8,6 +8,7 @@ use rocket::tokio::time;
 use super::worker::log_unless_away;
 use super::{CardImages, ImageError, Uploads, names};
 use crate::model::{Timestamp, Upload};
+use crate::telemetry::UploadStep;
 
 /// How often it is asked whether the storage is to be looked at.
 const ROUND: Duration = Duration::from_secs(1);
@@ -89,6 +90,7 @@ impl<'i> Finder<'i> {
                 && let Some(upload) = self.upload(&name).await?
                 && images.store.receive_upload(&upload, &name).await?
             {
+                images.metrics.upload(UploadStep::Received);
                 images.received.notify_one();
             }
             seen.insert(name, (object, asked.unwrap_or_else(Instant::now)));

@@ -33,10 +33,14 @@ use self::storage::Storage;
 pub use self::worker::Worker;
 use crate::config::{Config, ConfigError};
 use crate::model::{CardId, Clock};
-use crate::stores::Store;
+use crate::stores::{Check, Store};
+use crate::telemetry::Metrics;
 
 /// How long an address for an upload permits it.
 pub const PERMITTED: Duration = Duration::from_mins(15);
+
+/// How long the storage may take to say that it is there.
+const STORAGE_PATIENCE: Duration = Duration::from_secs(2);
 
 /// For how long a published image, which never changes, may be kept (RFC 8246).
 pub const KEEP_FOREVER: &str = "public, max-age=31536000, immutable";
@@ -47,6 +51,7 @@ pub struct CardImages {
     uploads: Uploads,
     store: Arc<dyn Store>,
     clock: Arc<dyn Clock>,
+    metrics: Metrics,
     /// The address of the interface, and that of published images, both without a slash at their end.
     base_url: Box<str>,
     public_url: Box<str>,
@@ -96,7 +101,12 @@ impl CardImages {
     /// # Errors
     ///
     /// The key at fault, with what is allowed.
-    pub fn open(config: &Config, store: Arc<dyn Store>, clock: Arc<dyn Clock>) -> Result<Self, ConfigError> {
+    pub fn open(
+        config: &Config,
+        store: Arc<dyn Store>,
+        clock: Arc<dyn Clock>,
+        metrics: Metrics,
+    ) -> Result<Self, ConfigError> {
         let settings = &config.images;
         let storage = Storage::open(&settings.storage(&config.dataset)?, settings)?;
         let uploads = match (&storage.signer, &settings.signing_key) {
@@ -114,6 +124,7 @@ impl CardImages {
             uploads,
             store,
             clock,
+            metrics,
             base_url: base_url.into(),
             public_url: settings.public_url.as_ref().map_or_else(own, |url| url.as_str().into()),
             max_bytes: settings.max_bytes,
@@ -121,6 +132,17 @@ impl CardImages {
             timeout: config.limits.timeout,
             received: Notify::new(),
         })
+    }
+
+    /// Whether the storage is there and takes what is written, as far as a cheap question can tell.
+    pub async fn readiness(&self) -> Check {
+        let asking = async {
+            match time::timeout(STORAGE_PATIENCE, self.storage.is_there()).await {
+                Ok(true) => Ok(()),
+                _ => Err(()),
+            }
+        };
+        Check::of("images", "the storage of images cannot be reached or written to", asking).await
     }
 
     /// Expects the image of a card, sent as `image_type`.

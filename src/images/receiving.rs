@@ -4,6 +4,7 @@ use rocket::tokio::time;
 use super::signing::Permit;
 use super::{CardImages, ImageError, Uploads, names};
 use crate::random;
+use crate::telemetry::UploadStep;
 
 /// How many bytes of an upload are read at once.
 const CHUNK: usize = 64 << 10;
@@ -48,6 +49,7 @@ impl CardImages {
         self.keep(&name, body).await?;
         // Where the store does not say what it has done the upload stays, and is found later.
         if self.store.receive_upload(&permit.upload, &name).await? {
+            self.metrics.upload(UploadStep::Received);
             self.received.notify_one();
             return Ok(());
         }

@@ -1,3 +1,4 @@
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use object_store::buffered::BufWriter;
@@ -11,6 +12,7 @@ use object_store::{
 };
 use rocket::futures::stream::BoxStream;
 use rocket::futures::{StreamExt, TryStreamExt};
+use rocket::tokio::task::spawn_blocking;
 use url::Url;
 
 use super::KEEP_FOREVER;
@@ -27,6 +29,8 @@ const PART: usize = 1 << 20;
 pub(super) struct Storage {
     objects: Arc<dyn ObjectStore>,
     root: Path,
+    /// Of a storage that is a folder.
+    folder: Option<PathBuf>,
     /// Of a storage that takes uploads itself.
     pub(super) signer: Option<Arc<dyn Signer>>,
     /// What is noted with a published image, where the storage serves it.
@@ -47,18 +51,21 @@ impl Storage {
                 Err(unknown_option(option))
             }
             // What was acknowledged is on the disk.
-            (ObjectStoreScheme::Local, None) => Ok(Self::here(LocalFileSystem::new().with_fsync(true), root)),
+            (ObjectStoreScheme::Local, None) => Ok(Self {
+                folder: url.to_file_path().ok(),
+                ..Self::here(LocalFileSystem::new().with_fsync(true), root)
+            }),
             (ObjectStoreScheme::Memory, None) => Ok(Self::here(InMemory::new(), root)),
             _ => {
                 let Cloud { objects, signer } = Cloud::open(&scheme, url, settings)?;
                 let noted = [(Attribute::ContentType, "image/jpeg"), (Attribute::CacheControl, KEEP_FOREVER)];
-                Ok(Self { objects, root, signer, attributes: noted.into_iter().collect() })
+                Ok(Self { objects, root, folder: None, signer, attributes: noted.into_iter().collect() })
             }
         }
     }
 
     fn here(objects: impl ObjectStore, root: Path) -> Self {
-        Self { objects: Arc::new(objects), root, signer: None, attributes: Attributes::new() }
+        Self { objects: Arc::new(objects), root, folder: None, signer: None, attributes: Attributes::new() }
     }
 
     /// Where an upload is kept.
@@ -101,6 +108,14 @@ impl Storage {
         }
     }
 
+    /// Whether the storage answers; whether a folder can be written to, or be made.
+    pub(super) async fn is_there(&self) -> bool {
+        let Some(folder) = self.folder.clone() else {
+            return matches!(self.uploads_there().next().await, None | Some(Ok(_)));
+        };
+        spawn_blocking(move || can_be_written(&folder)).await.unwrap_or(false)
+    }
+
     /// All uploads there are, each with its name.
     pub(super) fn uploads_there(&self) -> BoxStream<'_, Result<(String, ObjectMeta)>> {
         let all = self.objects.list(Some(&self.uploads()));
@@ -121,4 +136,21 @@ impl Storage {
         let found = self.objects.get(&self.published(name)).await?;
         Ok(found.bytes().await?.into())
     }
+}
+
+/// Whether a folder, or else the nearest one above it that is there, takes files.
+fn can_be_written(folder: &std::path::Path) -> bool {
+    let there = folder.ancestors().find(|folder| folder.exists());
+    there.is_some_and(|there| there.is_dir() && takes_files(there))
+}
+
+#[cfg(unix)]
+fn takes_files(folder: &std::path::Path) -> bool {
+    use rustix::fs::{Access, access};
+    access(folder, Access::WRITE_OK | Access::EXEC_OK).is_ok()
+}
+
+#[cfg(not(unix))]
+fn takes_files(folder: &std::path::Path) -> bool {
+    folder.metadata().is_ok_and(|about| !about.permissions().readonly())
 }

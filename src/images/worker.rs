@@ -14,6 +14,7 @@ use rocket::tokio::{self, select, time};
 use super::finder::Finder;
 use super::{CardImages, ImageError, names, photo};
 use crate::stores::{StoreError, TakenUpload};
+use crate::telemetry::UploadStep;
 
 /// How often work is looked for that nobody has told of.
 const ROUND: Duration = Duration::from_secs(1);
@@ -144,7 +145,9 @@ impl Worker {
         let publishing = images.storage.publish(&name, photo.jpeg);
         time::timeout(PATIENCE, publishing).await.map_err(late)?.map_err(ImageError::from)?;
         let address = images.address(&upload.card);
-        images.store.publish_image(upload, &address).await.map_err(ImageError::from)?;
+        if images.store.publish_image(upload, &address).await.map_err(ImageError::from)? {
+            images.metrics.upload(UploadStep::Published);
+        }
         // One that stays is deleted when it is old.
         let _ = images.storage.delete_upload(object).await;
         Ok(())
@@ -175,11 +178,13 @@ impl Worker {
         reason: &str,
     ) -> Result<(), StoreError> {
         let wait = Duration::from_secs(4_u64.saturating_pow(*attempt)).min(LONGEST_WAIT);
+        self.images.metrics.upload(UploadStep::Postponed);
         tracing::warn!(%upload, attempt, ?wait, "an image is not published yet: {reason}");
         self.images.store.postpone_upload(upload, wait).await
     }
 
     async fn refuse(&self, taken: &TakenUpload, reason: &str) -> Result<(), StoreError> {
+        self.images.metrics.upload(UploadStep::Refused);
         tracing::warn!(upload = %taken.upload, attempt = taken.attempt, "an upload is refused: {reason}");
         self.images.store.refuse_upload(&taken.upload).await
     }

@@ -14,6 +14,7 @@ use crate::images::{CardImages, Invitation};
 use crate::model::intake::{read_card_holder, read_card_report};
 use crate::model::{Card, CardId, ReportKey};
 use crate::stores::{Store, StoreError};
+use crate::telemetry::{Metrics, ReportOrigin};
 
 /// A card as the interface shows it.
 #[derive(Serialize)]
@@ -76,6 +77,7 @@ pub(super) async fn receive_card_report(
     body: Result<JsonBody, Problem>,
     config: &State<Config>,
     store: &State<Arc<dyn Store>>,
+    metrics: &State<Metrics>,
 ) -> Result<Answer, Problem> {
     let CardIdParam(id) = id?;
     let about_card = |error: StoreError| Problem::from(error).about_card(&id);
@@ -95,6 +97,7 @@ pub(super) async fn receive_card_report(
         let retry_after = Duration::from_secs(1);
         Err(about_card(StoreError::Unavailable { retry_after, source: elapsed.into() }))
     })?;
+    metrics.report_taken(ReportOrigin::Card);
     Answer::bare(&json!({ "statusCode": 200, "cardId": id, "created": true }))
 }
 

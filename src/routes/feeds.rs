@@ -9,6 +9,7 @@ use crate::error::Problem;
 use crate::guards::{Authorized, FeedsWrite, JsonBody};
 use crate::model::intake::{PartnerReport, read_partner_report};
 use crate::stores::{Received, Store};
+use crate::telemetry::{Metrics, ReportOrigin};
 
 /// `GET /feeds`: the feeds there are.
 #[get("/feeds")]
@@ -31,8 +32,9 @@ pub(super) async fn post_partner_report(
     body: JsonBody,
     config: &State<Config>,
     store: &State<Arc<dyn Store>>,
+    metrics: &State<Metrics>,
 ) -> Result<Answer, Problem> {
-    receive(&body, config, store).await
+    receive(&body, config, store, metrics).await
 }
 
 /// `PUT /feeds/partner`: the same, for clients that retry with PUT.
@@ -42,8 +44,9 @@ pub(super) async fn put_partner_report(
     body: JsonBody,
     config: &State<Config>,
     store: &State<Arc<dyn Store>>,
+    metrics: &State<Metrics>,
 ) -> Result<Answer, Problem> {
-    receive(&body, config, store).await
+    receive(&body, config, store, metrics).await
 }
 
 /// `PUT /feeds`: the same.
@@ -53,20 +56,25 @@ pub(super) async fn put_report(
     body: JsonBody,
     config: &State<Config>,
     store: &State<Arc<dyn Store>>,
+    metrics: &State<Metrics>,
 ) -> Result<Answer, Problem> {
-    receive(&body, config, store).await
+    receive(&body, config, store, metrics).await
 }
 
 async fn receive(
     JsonBody(body): &JsonBody,
     config: &State<Config>,
     store: &State<Arc<dyn Store>>,
+    metrics: &State<Metrics>,
 ) -> Result<Answer, Problem> {
     let report =
         read_partner_report(body, &config.feeds.partner).map_err(|faults| Problem::faults(&faults))?;
     let post_id = report.post_id;
     match store.receive_partner_report(report).await? {
-        Received::Created => Answer::bare(&json!({ "post_id": post_id, "created": true })),
+        Received::Created => {
+            metrics.report_taken(ReportOrigin::Partner);
+            Answer::bare(&json!({ "post_id": post_id, "created": true }))
+        }
         Received::Existing => Answer::bare(&json!({
             "post_id": post_id,
             "created": false,

@@ -9,6 +9,7 @@ use crate::guards::{Authorized, Caller, FormatChoice, Gauges, GaugesWrite, JsonB
 use crate::model::Layer;
 use crate::model::intake::read_gauge;
 use crate::stores::{GaugeQuery, Store, Window};
+use crate::telemetry::Metrics;
 
 /// `GET /floodgauges`: the gauges read in the last hour, or in another time until now.
 #[get("/floodgauges")]
@@ -31,9 +32,11 @@ pub(super) async fn store_gauge(
     _authorized: Authorized<GaugesWrite>,
     body: JsonBody,
     store: &State<Arc<dyn Store>>,
+    metrics: &State<Metrics>,
 ) -> Result<Answer, Problem> {
     let readings = read_gauge(&body.0).map_err(|faults| Problem::faults(&faults))?;
     let id = readings.id.clone();
     let stored = store.store_gauge(readings).await?;
+    metrics.readings_stored(stored);
     Answer::bare(&json!({ "gaugeid": id, "stored": stored, "updated": true }))
 }

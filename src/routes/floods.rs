@@ -12,6 +12,7 @@ use crate::guards::{
 use crate::model::intake::read_flood_state;
 use crate::model::{Actor, AreaId, FloodState, Layer};
 use crate::stores::{FloodQuery, HistoryQuery, SetFloodState, Store};
+use crate::telemetry::Metrics;
 
 /// `GET /floods`: the areas with their current states, on the map.
 #[get("/floods")]
@@ -72,10 +73,13 @@ pub(super) async fn set_flood_state(
     username: Username,
     body: JsonBody,
     store: &State<Arc<dyn Store>>,
+    metrics: &State<Metrics>,
 ) -> Result<Answer, Problem> {
     let LocalAreaId(area) = id?;
     let state = read_flood_state(&body.0).map_err(|faults| Problem::faults(&faults))?;
-    change(store, authorized, username, area, Some(state)).await
+    let changed = change(store, authorized, username, area, Some(state)).await?;
+    metrics.flood_changed();
+    Ok(changed)
 }
 
 /// `DELETE /floods/:localAreaId`: clears the state of an area.
@@ -85,9 +89,12 @@ pub(super) async fn clear_flood_state(
     id: Result<LocalAreaId, Problem>,
     username: Username,
     store: &State<Arc<dyn Store>>,
+    metrics: &State<Metrics>,
 ) -> Result<Answer, Problem> {
     let LocalAreaId(area) = id?;
-    change(store, authorized, username, area, None).await
+    let changed = change(store, authorized, username, area, None).await?;
+    metrics.flood_changed();
+    Ok(changed)
 }
 
 async fn change(

@@ -8,9 +8,12 @@ mod diverted;
 mod feeds;
 mod floodgauges;
 mod floods;
+mod health;
 mod images;
 mod infrastructure;
+mod known;
 mod methods;
+mod metrics;
 mod reports;
 mod stats;
 
@@ -18,6 +21,8 @@ use rocket::{Route, routes};
 
 pub use self::answer::{Answer, Encoder};
 pub use self::diverted::diverted;
+pub use self::health::Readiness;
+pub use self::known::known_in_panics;
 pub use self::methods::other_methods;
 
 /// All routes under the base address.
@@ -53,4 +58,14 @@ pub fn all() -> Vec<Route> {
         stats::summarize_flooded_areas,
         stats::summarize_reports,
     ]
+}
+
+/// The routes of those who operate the service, outside the base address; those of the metrics where these are wanted.
+#[must_use]
+pub fn operation(with_metrics: bool) -> Vec<Route> {
+    let mut all = routes![health::tell_live, health::tell_ready];
+    if with_metrics {
+        all.extend(routes![metrics::list_metrics]);
+    }
+    all
 }

@@ -17,6 +17,7 @@ mod infrastructure;
 pub mod memory;
 mod places;
 pub mod postgres;
+mod readiness;
 mod registry;
 mod reports;
 mod upkeep;
@@ -34,6 +35,7 @@ pub use floods::{FloodQuery, FloodStore, HistoryQuery, SetFloodState};
 pub use gauges::{GaugeQuery, GaugeStore};
 pub use images::{ImageStore, TakenUpload};
 pub use infrastructure::{InfrastructureQuery, InfrastructureStore};
+pub use readiness::{Check, PoolUse};
 pub use registry::{OpenError, OpenStore, OpenedStore, StoreRegistry, StoreSettings, UnknownStore};
 pub use reports::{ReportQuery, ReportStore, ReportSummary};
 pub use upkeep::Upkeep;
@@ -78,6 +80,20 @@ pub trait Store:
     ///
     /// [`StoreError::Unavailable`] when the backend cannot say.
     async fn revision(&self, resource: Resource) -> Result<Revision, StoreError>;
+
+    /// Whether the backend can answer now, and what else the store needs, by cheap questions within a bounded time. Asked
+    /// about once a second at most. **Default: whether a revision can be had, as `store`**
+    async fn readiness(&self) -> Vec<Check> {
+        vec![Check::of("store", "does not answer", self.revision(Resource::Boundaries)).await]
+    }
+
+    /// The connections there are; costs nothing. **Default: none**
+    fn pools(&self) -> Vec<PoolUse> {
+        Vec::new()
+    }
+
+    /// Gives back what the backend holds for the store, when no call is under way or comes any more. **Default: nothing**
+    async fn close(&self) {}
 }
 
 /// The resources whose changes are counted apart.

@@ -21,7 +21,7 @@ use siaga::stores::{
 use crate::support::{ADMIN_KEY, Siaga, figment, key};
 
 #[derive(Debug)]
-struct Away;
+pub(crate) struct Away;
 
 type Answer<T> = Result<T, StoreError>;
 

@@ -24,7 +24,13 @@ pub(crate) struct Running {
 impl Running {
     /// Starts the service on a free port and waits until it has printed a line with a text.
     pub(crate) fn start(variables: &[(&str, &str)], until: &str) -> Self {
+        Self::start_with(variables, until, "")
+    }
+
+    /// The same, with a `Rocket.toml`.
+    pub(crate) fn start_with(variables: &[(&str, &str)], until: &str, file: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("Rocket.toml"), file).unwrap();
         let mut process = Command::new(env!("CARGO_BIN_EXE_siaga"))
             .current_dir(&folder)
             .env_clear()

@@ -8,6 +8,7 @@ pub mod feeds;
 pub mod floods;
 pub mod gauges;
 pub mod images;
+pub mod life;
 pub mod places;
 pub mod reports;
 pub mod uploads;
@@ -121,6 +122,10 @@ macro_rules! store_suite {
             infrastructure_is_listed_by_kind_then_name,
             infrastructure_is_selected_by_kind_and_province,
             boundaries_are_listed_by_code_or_alone,
+        }
+        $crate::store_suite! { $fresh, life =>
+            a_store_that_answers_is_ready,
+            a_store_that_is_closed_holds_no_connections,
         }
     };
     ($fresh:expr, $part:ident => $($behaviour:ident,)+) => {

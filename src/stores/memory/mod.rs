@@ -80,6 +80,10 @@ impl OpenStore for OpenMemory {
         false
     }
 
+    fn check(&self, settings: &StoreSettings) -> Result<(), OpenError> {
+        Ok(Dataset::find(&settings.dataset)?)
+    }
+
     async fn open(&self, settings: &StoreSettings) -> Result<OpenedStore, OpenError> {
         let dataset = Dataset::load(&settings.dataset, settings.clock.now())?;
         Ok(OpenedStore::new(Arc::new(MemoryStore::new(dataset, Arc::clone(&settings.clock)))))

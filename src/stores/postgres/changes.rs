@@ -127,9 +127,21 @@ impl Changes {
     }
 }
 
+impl Changes {
+    /// Whether the listener has heard from the database less than [`LASTING`] ago.
+    pub(super) fn is_heard(&self) -> bool {
+        self.heard.borrow().as_ref().is_some_and(|heard| heard.at.elapsed() < LASTING)
+    }
+
+    /// Ends the listening.
+    pub(super) fn end(&self) {
+        self.listening.abort();
+    }
+}
+
 impl Drop for Changes {
     fn drop(&mut self) {
-        self.listening.abort();
+        self.end();
     }
 }
 

@@ -14,7 +14,7 @@ use super::changes::Announcer;
 use super::error::unavailable;
 use super::link::Link;
 use super::pool::PostgresPool;
-use crate::stores::StoreError;
+use crate::stores::{PoolUse, StoreError};
 
 /// Where calls get their connections from: the primary, or for reads a replica that is not behind.
 #[derive(Debug)]
@@ -195,6 +195,20 @@ impl Connections {
                 // What was written stands, whether its position is known or not.
                 Err(_) => drop(replica.unknown.fetch_add(1, Ordering::SeqCst)),
             }
+        }
+    }
+
+    /// How many connections are in use.
+    pub(super) fn pools(&self) -> Vec<PoolUse> {
+        let replica = self.replica.as_ref().map(|replica| replica.pool.used("replica"));
+        [self.primary.used("primary")].into_iter().chain(replica).collect()
+    }
+
+    /// Closes the connections.
+    pub(super) async fn close(&self) {
+        self.primary.end().await;
+        if let Some(replica) = &self.replica {
+            replica.pool.end().await;
         }
     }
 

@@ -18,6 +18,7 @@ mod open;
 mod partner_posts;
 mod places;
 mod pool;
+mod readiness;
 mod reports;
 mod revision;
 mod schema;
@@ -41,7 +42,7 @@ pub use self::pool::{PoolError, PostgresPool, Primary, Replica};
 use self::revision::revision;
 pub use self::schema::SchemaError;
 pub use self::settings::Settings;
-use super::{Resource, Revision, Store, StoreError};
+use super::{Check, PoolUse, Resource, Revision, Store, StoreError};
 use crate::model::Clock;
 
 /// A [`Store`] in a `PostgreSQL` database.
@@ -77,5 +78,17 @@ impl Store for PostgresStore {
         let rows: Vec<(i64,)> =
             self.connections.read_primary(sqlx::query_as(ONE).bind(name(resource))).await?;
         Ok(rows.first().map_or(Revision(0), |&(of,)| revision(of)))
+    }
+    async fn readiness(&self) -> Vec<Check> {
+        readiness::checks(&self.connections, &self.changes).await
+    }
+
+    fn pools(&self) -> Vec<PoolUse> {
+        self.connections.pools()
+    }
+
+    async fn close(&self) {
+        self.changes.end();
+        self.connections.close().await;
     }
 }

@@ -10,6 +10,8 @@ use sqlx::pool::{PoolConnection, PoolOptions};
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use sqlx::{ConnectOptions, Connection, Postgres};
 
+use crate::stores::PoolUse;
+
 /// The database the store writes to, `databases.siaga`: for routes of one's own as
 /// [`Connection<Primary>`](rocket_db_pools::Connection). Attached when the store is chosen.
 #[derive(Clone, Debug, Database)]
@@ -125,6 +127,15 @@ impl PostgresPool {
 
     pub(super) async fn acquire(&self) -> Result<PoolConnection<Postgres>, sqlx::Error> {
         self.pool.acquire().await
+    }
+
+    pub(super) fn used(&self, database: &'static str) -> PoolUse {
+        let (all, idle) = (self.pool.size() as usize, self.pool.num_idle());
+        PoolUse { database, in_use: all.saturating_sub(idle), idle }
+    }
+
+    pub(super) async fn end(&self) {
+        self.pool.close().await;
     }
 
     /// The address of the database without user and password.

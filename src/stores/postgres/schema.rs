@@ -13,6 +13,8 @@ const MIGRATIONS: [(i64, &str, &str); 6] = [
     (5, "gauges", include_str!("../../../migrations/0005_gauges.sql")),
     (6, "images", include_str!("../../../migrations/0006_images.sql")),
 ];
+/// How many migrations the store needs.
+pub(super) const NEEDED: usize = MIGRATIONS.len();
 /// The table in which the migrations that were applied are listed.
 const APPLIED: &str = "_sqlx_migrations";
 

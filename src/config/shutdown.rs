@@ -1,0 +1,24 @@
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::duration;
+
+/// How the service ends when it is told to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Shutdown {
+    /// For how long it goes on as before, but for `/health/ready`, which answers 503, so that whoever shares out requests
+    /// learns of it; connections end with their next answer. **Default: `0s`**
+    #[serde(with = "duration")]
+    pub delay: Duration,
+    /// How long requests under way may take then. It ends as soon as they are answered. **Default: `15s`**
+    #[serde(with = "duration")]
+    pub grace: Duration,
+}
+
+impl Default for Shutdown {
+    fn default() -> Self {
+        Self { delay: Duration::ZERO, grace: Duration::from_secs(15) }
+    }
+}

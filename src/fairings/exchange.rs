@@ -1,0 +1,145 @@
+use std::time::{Duration, Instant};
+
+use rocket::fairing::{Fairing, Info, Kind};
+use rocket::http::Method;
+use rocket::{Data, Request, Response};
+
+use super::{Arrival, RequestId};
+use crate::telemetry::{InFlight, Log, Metrics};
+
+/// Counts every request and its answer, and writes the line of it where such lines are wanted.
+///
+/// Attached after what changes the method of a request, and before what may give it another path.
+#[derive(Clone, Debug)]
+pub struct Exchange(Metrics);
+
+/// Whose credential a request was sent with, noted by the guard that has checked it.
+#[derive(Clone, Debug)]
+pub struct Subject(Option<String>);
+
+/// A request that is being answered.
+struct Begun {
+    at: Instant,
+    /// Rocket answers HEAD as GET.
+    method: Method,
+    /// Where it was sent, where that is logged: one that is not admitted is given another path.
+    path: Option<String>,
+    /// None for a request that Rocket could not read, to which no request fairing comes.
+    in_flight: Option<InFlight>,
+}
+
+impl Begun {
+    fn of<'r>(request: &'r Request<'_>) -> &'r Self {
+        request.local_cache(|| Self::now(request, None))
+    }
+
+    fn now(request: &Request<'_>, in_flight: Option<InFlight>) -> Self {
+        let logged = tracing::enabled!(target: Log::ACCESS, tracing::Level::INFO);
+        let path = logged.then(|| bounded(request.uri().path().as_str()).to_owned());
+        Self { at: Instant::now(), method: request.method(), path, in_flight }
+    }
+}
+
+impl Exchange {
+    /// Counts by these metrics.
+    #[must_use]
+    pub fn new(metrics: Metrics) -> Self {
+        Self(metrics)
+    }
+}
+
+impl Subject {
+    /// Notes the subject of a credential that was accepted.
+    pub fn note(request: &Request<'_>, subject: &str) {
+        request.local_cache(|| Self(Some(subject.to_owned())));
+    }
+
+    fn of<'r>(request: &'r Request<'_>) -> Option<&'r str> {
+        request.local_cache(|| Self(None)).0.as_deref()
+    }
+}
+
+#[rocket::async_trait]
+impl Fairing for Exchange {
+    fn info(&self) -> Info {
+        Info { name: "Exchange", kind: Kind::Request | Kind::Response }
+    }
+
+    async fn on_request(&self, request: &mut Request<'_>, _data: &mut Data<'_>) {
+        request.local_cache(|| Begun::now(request, Some(self.0.begin())));
+    }
+
+    async fn on_response<'r>(&self, request: &'r Request<'_>, response: &mut Response<'r>) {
+        let bytes = response.body_mut().size().await.unwrap_or(0);
+        record(request, response.status().code, bytes as u64);
+    }
+}
+
+/// Counts and logs the answer to a request, if Rocket could not read it: no fairing comes to it then.
+pub fn record_unread(request: &Request<'_>, status: u16) {
+    if Begun::of(request).in_flight.is_none() {
+        record(request, status, 0);
+    }
+}
+
+fn record(request: &Request<'_>, status: u16, bytes: u64) {
+    let begun = Begun::of(request);
+    let took = begun.at.elapsed();
+    let bytes = if begun.method == Method::Head { 0 } else { bytes };
+    let template = request.route().map(|route| route.uri.path());
+    let route = template.unwrap_or(Metrics::NO_ROUTE);
+    let method = begun.method.as_str();
+    if let Some(metrics) = request.rocket().state::<Metrics>() {
+        metrics.answered(method, route, status, took, bytes);
+    }
+    if tracing::enabled!(target: Log::ACCESS, tracing::Level::INFO) {
+        log(request, Line { method, route, status, bytes, took });
+    }
+}
+
+struct Line<'a> {
+    method: &'static str,
+    route: &'a str,
+    status: u16,
+    bytes: u64,
+    took: Duration,
+}
+
+/// Most characters of what a client sends that are in a line.
+const MOST: usize = 256;
+
+/// The line of a request. Its query is not in it: it can hold a signature, and what people take for a key.
+fn log(request: &Request<'_>, Line { method, route, status, bytes, took }: Line<'_>) {
+    let address = Arrival::of(request).client.map(|address| address.to_string());
+    let agent = request.headers().get_one("User-Agent").map(bounded);
+    tracing::info!(
+        target: Log::ACCESS,
+        request_id = RequestId::of(request).as_str(),
+        method,
+        route,
+        path = Begun::of(request).path,
+        status,
+        bytes,
+        microseconds = u64::try_from(took.as_micros()).unwrap_or(u64::MAX),
+        address,
+        user_agent = agent,
+        subject = Subject::of(request).map(bounded),
+        "answered"
+    );
+}
+
+/// The first characters of a text. What controls something is escaped where the line is written.
+fn bounded(text: &str) -> &str {
+    text.char_indices().nth(MOST).map_or(text, |(end, _)| &text[..end])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_client_sends_is_bounded() {
+        assert_eq!(bounded("curl/8"), "curl/8");
+        assert_eq!(bounded(&"☔".repeat(10_000)).chars().count(), MOST);
+    }
+}

@@ -1,0 +1,105 @@
+//! Whether the service lives, and whether it can answer: for whoever starts it and sends it requests.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use rocket::http::Status;
+use rocket::tokio::join;
+use rocket::tokio::sync::Mutex;
+use rocket::{State, get};
+use serde::Serialize;
+use serde_json::json;
+
+use super::Answer;
+use crate::error::Problem;
+use crate::fairings::Draining;
+use crate::images::CardImages;
+use crate::stores::{Check, Store};
+
+/// For how long what was found is answered again: any number of probes costs one look.
+const LASTING: Duration = Duration::from_secs(1);
+/// The same of the storage of images, which can cost money.
+const STORAGE_LASTING: Duration = Duration::from_secs(5);
+
+/// What was found when last looked.
+#[derive(Debug, Default)]
+pub struct Readiness(Mutex<Found>);
+
+#[derive(Debug, Default)]
+struct Found {
+    store: Option<(Instant, Vec<Check>)>,
+    storage: Option<(Instant, Check)>,
+}
+
+/// A check as the answer shows it.
+#[derive(Serialize)]
+struct Shown {
+    name: &'static str,
+    ok: bool,
+    ms: u128,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<&'static str>,
+}
+
+impl From<&Check> for Shown {
+    fn from(check: &Check) -> Self {
+        let Check { name, failure, took } = *check;
+        Self { name, ok: failure.is_none(), ms: took.as_millis(), reason: failure }
+    }
+}
+
+impl Readiness {
+    async fn shown(&self, store: &dyn Store, images: &CardImages) -> Vec<Shown> {
+        let mut guard = self.0.lock().await;
+        let found = &mut *guard;
+        let fresh = |at: Instant, lasting| at.elapsed() < lasting;
+        let known_store = found.store.take().filter(|(at, _)| fresh(*at, LASTING));
+        let known_storage = found.storage.take().filter(|(at, _)| fresh(*at, STORAGE_LASTING));
+        let (store, storage) = join!(
+            async {
+                match known_store {
+                    Some(known) => known,
+                    None => (Instant::now(), store.readiness().await),
+                }
+            },
+            async {
+                match known_storage {
+                    Some(known) => known,
+                    None => (Instant::now(), images.readiness().await),
+                }
+            },
+        );
+        let shown = store.1.iter().chain([&storage.1]).map(Shown::from).collect();
+        (found.store, found.storage) = (Some(store), Some(storage));
+        shown
+    }
+}
+
+/// `GET /health/live`: answers while the service runs.
+#[get("/health/live")]
+pub(super) fn tell_live() -> Result<Answer, Problem> {
+    Answer::private_result(&json!({ "status": "live" }))
+}
+
+/// `GET /health/ready`: whether what the service needs is there.
+#[get("/health/ready")]
+pub(super) async fn tell_ready(
+    readiness: &State<Readiness>,
+    draining: &State<Draining>,
+    store: &State<Arc<dyn Store>>,
+    images: &State<Arc<CardImages>>,
+) -> Result<(Status, Answer), Problem> {
+    let checks = readiness.shown(&***store, images).await;
+    let (status, text) = if draining.has_begun() {
+        (Status::ServiceUnavailable, "draining")
+    } else if checks.iter().all(|check| check.ok) {
+        (Status::Ok, "ready")
+    } else {
+        (Status::ServiceUnavailable, "unready")
+    };
+    let answer = Answer::bare(&json!({
+        "statusCode": status.code,
+        "result": { "status": text, "checks": checks },
+    }))?;
+    Ok((status, answer))
+}

@@ -1,0 +1,37 @@
+use std::sync::Arc;
+
+use rocket::http::Header;
+use rocket::{Responder, State, get};
+
+use crate::error::Problem;
+use crate::guards::MetricsReader;
+use crate::stores::Store;
+use crate::telemetry::Metrics;
+
+/// What `GET /metrics` answers.
+#[derive(Responder)]
+pub(super) struct Page {
+    text: String,
+    content_type: Header<'static>,
+    cache_control: Header<'static>,
+}
+
+/// `GET /metrics`: what is counted and measured, for Prometheus.
+#[get("/metrics")]
+pub(super) fn list_metrics(
+    _reader: MetricsReader,
+    metrics: &State<Metrics>,
+    store: &State<Arc<dyn Store>>,
+) -> Result<Page, Problem> {
+    for pool in store.pools() {
+        metrics.connections(pool.database, pool.in_use, pool.idle);
+    }
+    Ok(Page {
+        text: metrics.text().map_err(Problem::internal)?,
+        content_type: Header::new(
+            "Content-Type",
+            "application/openmetrics-text; version=1.0.0; charset=utf-8",
+        ),
+        cache_control: Header::new("Cache-Control", "no-store"),
+    })
+}

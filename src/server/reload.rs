@@ -1,0 +1,119 @@
+use std::collections::BTreeMap;
+use std::fmt;
+
+use figment::Figment;
+use figment::value::{Dict, Value};
+
+use super::{BuildError, Builder};
+use crate::auth::{ApiKey, Authenticator};
+use crate::config::{Config, ConfigError};
+use crate::telemetry::Log;
+
+/// Something whose settings can change while the service runs.
+pub trait Reload: Send + Sync {
+    /// The keys it takes its settings from, with all below them: `siaga.log`.
+    fn keys(&self) -> &[&str];
+
+    /// Goes on with the settings of this configuration, which was checked.
+    fn reload(&self, config: &Config);
+}
+
+impl Reload for Log {
+    fn keys(&self) -> &[&str] {
+        &["siaga.log"]
+    }
+
+    fn reload(&self, config: &Config) {
+        self.set(config.log);
+    }
+}
+
+impl Reload for Authenticator {
+    fn keys(&self) -> &[&str] {
+        &["siaga.auth"]
+    }
+
+    fn reload(&self, config: &Config) {
+        self.accept(config.auth.clone());
+    }
+}
+
+/// Reads the configuration anew and hands it to what can go on with another.
+pub struct Reloading {
+    builder: Builder,
+    figment: Figment,
+    /// The key made for this run, accepted for as long as no other credential is.
+    temporary: Option<ApiKey>,
+}
+
+impl fmt::Debug for Reloading {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Reloading").finish_non_exhaustive()
+    }
+}
+
+impl Reloading {
+    pub(super) fn new(builder: Builder, temporary: Option<ApiKey>) -> Self {
+        let figment = builder.figment.clone();
+        Self { builder, figment, temporary }
+    }
+
+    /// Reads the configuration from its sources, checks it, and puts it into effect as far as that goes without a restart.
+    /// Answers the paths of the keys that differ from before and need one.
+    ///
+    /// # Errors
+    ///
+    /// When it is wrong; everything goes on as before.
+    pub fn reload(&self) -> Result<Vec<String>, BuildError> {
+        let builder = Builder { figment: (self.builder.source)(), ..self.builder.clone() };
+        let mut config = builder.check()?;
+        if let Some(key) = self.temporary.as_ref().filter(|_| config.auth.accepts_nobody()) {
+            config.auth.api_keys.push(key.clone());
+        }
+        let (before, now) = (keys(&self.figment)?, keys(&builder.figment)?);
+        let differ = before.keys().chain(now.keys()).filter(|&key| before.get(key) != now.get(key));
+        let mut fixed: Vec<String> = differ.filter(|key| !self.can_change(key)).cloned().collect();
+        fixed.sort();
+        fixed.dedup();
+        for part in &self.builder.reloaded {
+            part.reload(&config);
+        }
+        Ok(fixed)
+    }
+
+    /// The same, with what comes of it in the log.
+    pub(super) fn reload_and_log(&self) {
+        match self.reload() {
+            Ok(fixed) if fixed.is_empty() => tracing::info!("the configuration was read anew"),
+            Ok(fixed) => {
+                let keys = fixed.join(", ");
+                tracing::warn!(keys, "these keys have changed; that needs a restart");
+            }
+            Err(error) => tracing::error!("the configuration stays as it was: {error}"),
+        }
+    }
+
+    fn can_change(&self, key: &str) -> bool {
+        let under =
+            |of: &str| key.strip_prefix(of).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
+        self.builder.reloaded.iter().any(|part| part.keys().iter().any(|of| under(of)))
+    }
+}
+
+/// All that is configured, by the full path of its key.
+fn keys(figment: &Figment) -> Result<BTreeMap<String, Value>, ConfigError> {
+    let mut found = BTreeMap::new();
+    let all: Dict = figment.extract().map_err(ConfigError::from)?;
+    collect(&all, "", &mut found);
+    Ok(found)
+}
+
+fn collect(dict: &Dict, path: &str, found: &mut BTreeMap<String, Value>) {
+    for (key, value) in dict {
+        let path = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
+        match value {
+            Value::Dict(_, dict) => collect(dict, &path, found),
+            value => drop(found.insert(path, value.clone())),
+        }
+    }
+}

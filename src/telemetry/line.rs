@@ -1,0 +1,100 @@
+use std::fmt;
+use std::io::{self, Write};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use tracing::{Event, Subscriber};
+use tracing_subscriber::fmt::format::{Format, Full, Json, Writer};
+use tracing_subscriber::fmt::{FmtContext, FormatEvent, FormatFields, MakeWriter};
+use tracing_subscriber::registry::LookupSpan;
+
+/// Writes an event as text or as a JSON object, as is asked for at the moment.
+pub(super) struct Line {
+    json: Arc<AtomicBool>,
+    text: Format<Full>,
+    object: Format<Json>,
+}
+
+impl Line {
+    pub(super) fn new(json: Arc<AtomicBool>) -> Self {
+        let object = Format::default().json().flatten_event(true);
+        Self {
+            json,
+            text: Format::default().with_ansi(false),
+            object: object.with_current_span(false).with_span_list(false),
+        }
+    }
+}
+
+impl<S, N> FormatEvent<S, N> for Line
+where
+    S: Subscriber + for<'a> LookupSpan<'a>,
+    N: for<'w> FormatFields<'w> + 'static,
+{
+    fn format_event(
+        &self,
+        context: &FmtContext<'_, S, N>,
+        writer: Writer<'_>,
+        event: &Event<'_>,
+    ) -> fmt::Result {
+        if self.json.load(Ordering::Relaxed) {
+            self.object.format_event(context, writer, event)
+        } else {
+            self.text.format_event(context, writer, event)
+        }
+    }
+}
+
+/// Standard error, to which every event is written as one line, whatever is in it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct OneLine;
+
+impl MakeWriter<'_> for OneLine {
+    type Writer = Self;
+
+    fn make_writer(&self) -> Self {
+        *self
+    }
+}
+
+impl Write for OneLine {
+    /// Takes a whole event, as the formatter gives it.
+    fn write(&mut self, event: &[u8]) -> io::Result<usize> {
+        io::stderr().write_all(one_line(event).as_bytes())?;
+        Ok(event.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        io::stderr().flush()
+    }
+}
+
+/// The text of an event with its control characters, but for the line's end, written as `\u001b`.
+fn one_line(event: &[u8]) -> String {
+    let text = String::from_utf8_lossy(event);
+    let text = text.strip_suffix('\n').unwrap_or(&text);
+    let mut line = String::with_capacity(text.len() + 1);
+    for character in text.chars() {
+        if character.is_control() {
+            // As JSON has it, too, where a formatter leaves DEL and what lies behind it as it is.
+            // Writing to a text cannot fail.
+            let _ = fmt::Write::write_fmt(&mut line, format_args!("\\u{:04x}", u32::from(character)));
+        } else {
+            line.push(character);
+        }
+    }
+    line.push('\n');
+    line
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_event_is_one_line_whatever_is_in_it() {
+        assert_eq!(one_line(b"a\r\nb\x1b[31m \xc2\x85c\n"), "a\\u000d\\u000ab\\u001b[31m \\u0085c\n");
+        assert_eq!(one_line("banjir ☔ \"x\"\n".as_bytes()), "banjir ☔ \"x\"\n");
+        assert_eq!(one_line(b"\n\n"), "\\u000a\n");
+    }
+}

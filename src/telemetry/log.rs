@@ -1,0 +1,141 @@
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use serde::{Deserialize, Serialize};
+use tracing::level_filters::LevelFilter;
+use tracing_subscriber::filter::Targets;
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::util::{SubscriberInitExt, TryInitError};
+use tracing_subscriber::{Registry, fmt as lines, reload};
+
+use super::line::{Line, OneLine};
+use super::panics::log_panics;
+
+/// The section `log` of the configuration: what is written to standard error while the service runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct LogSettings {
+    /// How a line looks: `text` or `json`. **Default: `text`**
+    pub format: Shape,
+    /// From which level on events are written: `off`, `error`, `warn`, `info`, `debug` or `trace`. **Default: `warn`**
+    pub level: Level,
+    /// Whether a line is written for every request, whatever the level. **Default: `false`**
+    pub access: bool,
+}
+
+/// How a line of the log looks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Shape {
+    /// For people.
+    #[default]
+    Text,
+    /// An object of JSON, for programs.
+    Json,
+}
+
+/// From which level on events are written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Level {
+    /// Nothing.
+    Off,
+    /// What failed.
+    Error,
+    /// What an operator should know of, too.
+    #[default]
+    Warn,
+    /// What happens otherwise.
+    Info,
+    /// What helps to find a fault, Rocket's own events among it.
+    Debug,
+    /// Everything.
+    Trace,
+}
+
+impl From<Level> for LevelFilter {
+    fn from(level: Level) -> Self {
+        match level {
+            Level::Off => Self::OFF,
+            Level::Error => Self::ERROR,
+            Level::Warn => Self::WARN,
+            Level::Info => Self::INFO,
+            Level::Debug => Self::DEBUG,
+            Level::Trace => Self::TRACE,
+        }
+    }
+}
+
+impl From<Level> for log::LevelFilter {
+    fn from(level: Level) -> Self {
+        match level {
+            Level::Off => Self::Off,
+            Level::Error => Self::Error,
+            Level::Warn => Self::Warn,
+            Level::Info => Self::Info,
+            Level::Debug => Self::Debug,
+            Level::Trace => Self::Trace,
+        }
+    }
+}
+
+/// The log of the process, whose settings can change while it runs.
+#[derive(Clone)]
+pub struct Log {
+    filter: reload::Handle<Targets, Registry>,
+    json: Arc<AtomicBool>,
+}
+
+/// The process has a log already.
+#[derive(Debug, thiserror::Error)]
+#[error("the process has a log already: {0}")]
+pub struct LogUnavailable(#[from] TryInitError);
+
+impl Log {
+    /// The target of the lines of requests.
+    pub const ACCESS: &'static str = "siaga::access";
+
+    /// Has the process log to standard error, panics included.
+    ///
+    /// # Errors
+    ///
+    /// When it has a log already.
+    pub fn install(settings: LogSettings) -> Result<Self, LogUnavailable> {
+        let (filter, handle) = reload::Layer::new(targets(settings));
+        let json = Arc::new(AtomicBool::new(settings.format == Shape::Json));
+        let written = lines::layer().event_format(Line::new(Arc::clone(&json))).with_writer(OneLine);
+        tracing_subscriber::registry().with(filter).with(written).try_init()?;
+        log_panics();
+        let log = Self { filter: handle, json };
+        log.set(settings);
+        Ok(log)
+    }
+
+    /// Changes the settings.
+    pub fn set(&self, settings: LogSettings) {
+        self.json.store(settings.format == Shape::Json, Ordering::Relaxed);
+        // It fails only when the process has ended its log.
+        let _ = self.filter.reload(targets(settings));
+        // Of Rocket's events, which cost something for each request, only those are made that are written.
+        log::set_max_level(settings.level.into());
+    }
+}
+
+impl fmt::Debug for Log {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Log").finish_non_exhaustive()
+    }
+}
+
+fn targets(settings: LogSettings) -> Targets {
+    // What Rocket says of a request is said by the lines of requests and by errors.
+    let rocket = if settings.level >= Level::Debug { settings.level.into() } else { LevelFilter::OFF };
+    let access = if settings.access { LevelFilter::INFO } else { LevelFilter::OFF };
+    Targets::new()
+        .with_default(LevelFilter::from(settings.level))
+        .with_target("rocket", rocket)
+        // Here what Rocket generates for a route speaks, of every guard that refuses.
+        .with_target("siaga::routes", rocket)
+        .with_target(Log::ACCESS, access)
+}

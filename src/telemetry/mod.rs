@@ -1,0 +1,10 @@
+//! What the service tells its operator while it runs: logs and metrics. Knows nothing of requests and stores.
+
+mod line;
+mod log;
+mod metrics;
+mod panics;
+
+pub use self::log::{Level, Log, LogSettings, LogUnavailable, Shape};
+pub use self::metrics::{InFlight, Metrics, MetricsSettings, ReportOrigin, UploadStep};
+pub use self::panics::within_request;

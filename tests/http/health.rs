@@ -1,0 +1,76 @@
+//! Whether the service lives and can answer.
+
+use std::sync::Arc;
+
+use rocket::http::{Method, Status};
+use serde_json::{Value, json};
+
+use crate::away::Away;
+use crate::support::{Siaga, figment, json_of, key};
+
+fn names(body: &Value) -> Vec<&str> {
+    let checks = body["result"]["checks"].as_array().unwrap();
+    checks.iter().map(|check| check["name"].as_str().unwrap()).collect()
+}
+
+#[test]
+fn a_service_that_has_what_it_needs_is_live_and_ready() {
+    let siaga = Siaga::start();
+    let live = siaga.get("/health/live");
+    assert_eq!(live.headers().get_one("Cache-Control"), Some("no-store"));
+    assert_eq!(json_of(live), json!({ "statusCode": 200, "result": { "status": "live" } }));
+    let ready = siaga.get("/health/ready");
+    assert_eq!((ready.status(), ready.headers().get_one("Cache-Control")), (Status::Ok, Some("no-store")));
+    let body = json_of(ready);
+    assert_eq!((&body["statusCode"], &body["result"]["status"]), (&json!(200), &json!("ready")), "{body}");
+    let found = names(&body);
+    assert!(found == ["store", "images"] || found == ["store", "migrations", "listener", "images"], "{body}");
+    for check in body["result"]["checks"].as_array().unwrap() {
+        assert!(check["ok"] == json!(true) && check["ms"].is_u64() && check["reason"].is_null(), "{body}");
+    }
+}
+
+#[test]
+fn health_answers_head_and_whoever_asks_and_no_other_method() {
+    let siaga = Siaga::start();
+    for address in ["/health/live", "/health/ready", "/health/live/"] {
+        let head = siaga.client.head(address).dispatch();
+        assert_eq!(head.status(), Status::Ok, "{address}");
+        assert_eq!(head.into_string().unwrap_or_default(), "");
+        assert_eq!(siaga.client.get(address).header(key("a wrong key")).dispatch().status(), Status::Ok);
+        let refused = siaga.ask(Method::Delete, address, "");
+        assert_eq!(refused.status(), Status::MethodNotAllowed);
+        assert_eq!(refused.headers().get_one("Allow"), Some("GET, HEAD, OPTIONS"));
+    }
+    assert_eq!(siaga.get("/v1/health/live").status(), Status::NotFound);
+}
+
+#[test]
+fn a_store_that_is_away_is_unready_and_tells_nothing_of_itself() {
+    let away = figment().merge(("siaga.store", "away"));
+    let siaga = Siaga::with(away, |builder| builder.store(Arc::new(Away)));
+    assert_eq!(siaga.get("/health/live").status(), Status::Ok);
+    let response = siaga.get("/health/ready");
+    assert_eq!(response.status(), Status::ServiceUnavailable);
+    let body = json_of(response);
+    assert_eq!((&body["statusCode"], &body["result"]["status"]), (&json!(503), &json!("unready")), "{body}");
+    let store = &body["result"]["checks"][0];
+    assert_eq!((&store["name"], &store["ok"]), (&json!("store"), &json!(false)));
+    assert_eq!(store["reason"], "does not answer");
+    assert!(!body.to_string().contains("10.0.0.7"), "{body}");
+}
+
+#[test]
+fn a_storage_of_images_that_cannot_be_written_to_is_unready() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("file");
+    std::fs::write(&file, "").unwrap();
+    for (place, ready) in [(folder.path().join("made/later"), true), (file.join("below"), false)] {
+        let url = format!("file://{}", place.display());
+        let siaga = Siaga::with(figment().merge(("siaga.images.url", url)), |builder| builder);
+        let body = json_of(siaga.get("/health/ready"));
+        assert_eq!(body["result"]["status"], if ready { "ready" } else { "unready" }, "{body}");
+        assert!(!place.exists(), "looking makes nothing");
+        assert!(!body.to_string().contains(folder.path().to_str().unwrap()), "{body}");
+    }
+}

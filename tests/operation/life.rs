@@ -1,0 +1,210 @@
+//! How the program ends.
+
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use siaga::conformance::block_on;
+use sqlx::{Connection, PgConnection};
+
+use crate::postgres::Database;
+use crate::running::Running;
+
+const LAST: &str = "it allows everything";
+
+fn demo(variables: &[(&str, &str)]) -> Running {
+    Running::start(variables, LAST)
+}
+
+/// What the load has seen.
+#[derive(Debug, Default)]
+struct Seen {
+    whole: usize,
+    /// Connections that gave nothing at all: none of these requests was begun.
+    nothing: usize,
+    torn: Vec<String>,
+}
+
+/// The rest of what comes until the connection is closed; `None` when it is reset.
+fn read_answer(connection: &mut TcpStream) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    // A reset ends it like a close: what came until then counts.
+    let _ = connection.read_to_end(&mut bytes);
+    bytes
+}
+
+/// Whether an answer is all there: its head, and as much body as that says.
+fn is_whole(answer: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(answer).to_ascii_lowercase();
+    let Some((head, body)) = text.split_once("\r\n\r\n") else { return false };
+    let length = head.lines().find_map(|line| line.strip_prefix("content-length: "));
+    length.and_then(|length| length.parse().ok()) == Some(body.len())
+}
+
+fn ask_on_and_on(authority: &str, request: &str, ended: &AtomicBool) -> Seen {
+    let mut seen = Seen::default();
+    while !ended.load(Ordering::Relaxed) {
+        let Ok(mut connection) = TcpStream::connect(authority) else { break };
+        connection.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+        if connection.write_all(request.as_bytes()).is_err() {
+            seen.nothing += 1;
+            continue;
+        }
+        match read_answer(&mut connection) {
+            answer if answer.is_empty() => seen.nothing += 1,
+            answer if is_whole(&answer) => seen.whole += 1,
+            answer => seen.torn.push(String::from_utf8_lossy(&answer).into_owned()),
+        }
+    }
+    seen
+}
+
+#[test]
+fn told_to_end_under_load_it_tears_no_answer_and_ends_cleanly() {
+    for signal in ["TERM", "INT"] {
+        let mut service = demo(&[]);
+        let ended = Arc::new(AtomicBool::new(false));
+        let load: Vec<_> = ["/v1/floods", "/v1/floods/states", "/v1/reports", "/v1/infrastructure/pumps"]
+            .into_iter()
+            .map(|target| {
+                let (authority, ended) = (service.authority.clone(), Arc::clone(&ended));
+                let request = crate::running::request(&authority, "GET", target, "\r\n");
+                thread::spawn(move || ask_on_and_on(&authority, &request, &ended))
+            })
+            .collect();
+        thread::sleep(Duration::from_millis(500));
+        service.signal(signal);
+        let (code, took) = service.ended();
+        ended.store(true, Ordering::Relaxed);
+        let seen: Vec<Seen> = load.into_iter().map(|load| load.join().unwrap()).collect();
+        assert_eq!(code, Some(0), "{}", service.errors());
+        assert!(took < Duration::from_secs(10), "{took:?}");
+        assert!(seen.iter().all(|seen| seen.torn.is_empty() && seen.whole > 0), "{seen:?}");
+        // Those that were connected, and not read, when it closed its socket.
+        assert!(seen.iter().map(|seen| seen.nothing).sum::<usize>() <= 2 * seen.len(), "{seen:?}");
+        assert_eq!(service.errors(), "");
+    }
+}
+
+#[test]
+fn what_was_changed_was_answered_when_it_ended_under_load() {
+    block_on(end_while_states_are_set());
+}
+
+async fn end_while_states_are_set() {
+    let database = Database::with_fixture().await;
+    let (key, url) = ("a-key-for-everything", database.url());
+    let sum = siaga::auth::KeyDigest::of(key).to_hex();
+    let keys = format!("[{{name=\"root\",sha256=\"{sum}\",scopes=[\"admin\"]}}]");
+    let variables = [
+        ("SIAGA_STORE", "postgres"),
+        ("DATABASE_URL", &*url),
+        ("SIAGA_AUTH__API_KEYS", &*keys),
+        ("SIAGA_IMAGES__SIGNING_KEY", "a key"),
+        ("SIAGA_IMAGES__URL", "memory:///"),
+    ];
+    let mut connection = PgConnection::connect(&url).await.unwrap();
+    let changes = "SELECT count(*) FROM flood_changes";
+    let before: i64 = sqlx::query_scalar(changes).fetch_one(&mut connection).await.unwrap();
+    let mut service = Running::start(&variables, "Siaga ");
+    let ended = Arc::new(AtomicBool::new(false));
+    let load: Vec<_> = [1, 2, 5, 30]
+        .into_iter()
+        .map(|area| {
+            let (authority, ended) = (service.authority.clone(), Arc::clone(&ended));
+            let rest = format!("X-Api-Key: {key}\r\nContent-Length: 11\r\n\r\n{{\"state\":2}}");
+            let request = crate::running::request(&authority, "PUT", &format!("/v1/floods/{area}"), &rest);
+            thread::spawn(move || ask_on_and_on(&authority, &request, &ended))
+        })
+        .collect();
+    thread::sleep(Duration::from_millis(700));
+    service.signal("TERM");
+    let (code, _) = service.ended();
+    ended.store(true, Ordering::Relaxed);
+    let seen: Vec<Seen> = load.into_iter().map(|load| load.join().unwrap()).collect();
+    let after: i64 = sqlx::query_scalar(changes).fetch_one(&mut connection).await.unwrap();
+    assert_eq!((code, service.errors()), (Some(0), String::new()));
+    assert!(seen.iter().all(|seen| seen.torn.is_empty() && seen.whole > 0), "{seen:?}");
+    let answered: usize = seen.iter().map(|seen| seen.whole).sum();
+    assert_eq!(after - before, i64::try_from(answered).unwrap(), "{seen:?}");
+    let sessions = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()";
+    let left: i64 = sqlx::query_scalar(sessions).fetch_one(&mut connection).await.unwrap();
+    assert_eq!(left, 0, "connections to the database are closed");
+}
+
+#[test]
+fn a_request_under_way_is_answered_and_its_connection_is_the_last_thing_waited_for() {
+    let mut service = demo(&[]);
+    let line = service.lines.iter().find(|line| line.contains("X-Api-Key: ")).unwrap();
+    let key = line.split("X-Api-Key: ").nth(1).unwrap().split('"').next().unwrap().to_owned();
+    let mut idle = TcpStream::connect(&service.authority).unwrap();
+    write!(idle, "GET /health/live HTTP/1.1\r\nHost: x\r\n\r\n").unwrap();
+    let mut head = [0; 15];
+    idle.read_exact(&mut head).unwrap();
+    let mut slow = TcpStream::connect(&service.authority).unwrap();
+    let body = r#"{"state":2,"and":"so on and so on and so on"}"#;
+    let (first, rest) = body.split_at(24);
+    let length = body.len();
+    write!(
+        slow,
+        "PUT /v1/floods/5 HTTP/1.1\r\nHost: x\r\nX-Api-Key: {key}\r\nContent-Length: {length}\r\n\r\n{first}"
+    )
+    .unwrap();
+    thread::sleep(Duration::from_millis(300));
+    service.signal("TERM");
+    // The idle connection is closed at once.
+    idle.set_read_timeout(Some(Duration::from_secs(5))).unwrap();
+    read_answer(&mut idle);
+    // The listening socket, too.
+    service.until("refusal", |service| TcpStream::connect(&service.authority).is_err().then_some(()));
+    slow.write_all(rest.as_bytes()).unwrap();
+    let answer = String::from_utf8(read_answer(&mut slow)).unwrap();
+    assert!(answer.starts_with("HTTP/1.1 200 OK\r\n") && is_whole(answer.as_bytes()), "{answer}");
+    assert!(answer.to_ascii_lowercase().contains("\r\nconnection: close\r\n"), "{answer}");
+    let (code, took) = service.ended();
+    assert_eq!(code, Some(0));
+    assert!(
+        took < Duration::from_secs(3),
+        "{took:?}: it waits for the connections, not for the time they may take"
+    );
+}
+
+#[test]
+fn a_request_that_does_not_end_is_cut_after_the_grace() {
+    let mut service = demo(&[("SIAGA_SHUTDOWN__GRACE", "1s"), ("SIAGA_LIMITS__TIMEOUT", "1m")]);
+    let mut slow = TcpStream::connect(&service.authority).unwrap();
+    write!(
+        slow,
+        "PUT /v1/floods/5 HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{{\"state\":2,\"a\":\"b\""
+    )
+    .unwrap();
+    thread::sleep(Duration::from_millis(300));
+    service.signal("TERM");
+    let (code, took) = service.ended();
+    assert_eq!(code, Some(0), "{}", service.errors());
+    assert!(took < Duration::from_secs(8), "{took:?}");
+}
+
+#[test]
+fn a_second_signal_ends_it_at_once_and_says_so() {
+    let mut service = demo(&[("SIAGA_SHUTDOWN__GRACE", "1m"), ("SIAGA_SHUTDOWN__DELAY", "1m")]);
+    service.signal("TERM");
+    let unready = service.until("draining", |service| {
+        let answer = service.request("GET", "/health/ready", "\r\n");
+        answer.contains(r#""status":"draining""#).then_some(answer)
+    });
+    assert!(unready.starts_with("HTTP/1.1 503 "), "{unready}");
+    // It goes on, and connections end with their next answer.
+    let mut kept = TcpStream::connect(&service.authority).unwrap();
+    write!(kept, "GET /v1/floods/states HTTP/1.1\r\nHost: x\r\n\r\n").unwrap();
+    let answer = String::from_utf8(read_answer(&mut kept)).unwrap();
+    assert!(answer.starts_with("HTTP/1.1 200 ") && answer.to_ascii_lowercase().contains("connection: close"));
+    service.signal("INT");
+    let (code, took) = service.ended();
+    assert_eq!((code, service.errors().lines().count()), (Some(1), 1), "{}", service.errors());
+    assert!(took < Duration::from_secs(3), "{took:?}");
+    assert!(service.errors().starts_with("siaga: ended at once by a second signal"), "{}", service.errors());
+}

@@ -1,0 +1,115 @@
+//! What the program writes to standard error.
+
+use serde_json::Value;
+
+use crate::running::Running;
+
+const LAST: &str = "Siaga ";
+/// A key and the sum the configuration holds of it.
+const KEY: &str = "a-key-for-everything";
+
+fn keys() -> String {
+    let sum = siaga::auth::KeyDigest::of(KEY).to_hex();
+    format!("[{{name=\"root\",sha256=\"{sum}\",scopes=[\"admin\"]}}]")
+}
+
+fn access(format: &str) -> Running {
+    let keys = keys();
+    let variables = [
+        ("SIAGA_LOG__ACCESS", "true"),
+        ("SIAGA_LOG__FORMAT", format),
+        ("SIAGA_AUTH__API_KEYS", &keys),
+        ("ROCKET_LOG_LEVEL", "normal"),
+    ];
+    Running::start(&variables, LAST)
+}
+
+/// The lines of requests, once there are so many.
+fn lines(service: &Running, count: usize) -> Vec<String> {
+    service.until("the lines of requests", |service| {
+        let lines: Vec<String> = service.errors().lines().map(str::to_owned).collect();
+        (lines.len() >= count && service.errors().ends_with('\n')).then_some(lines)
+    })
+}
+
+#[test]
+fn a_request_is_one_line_of_json_with_what_is_known_of_it_and_no_secret() {
+    let service = access("json");
+    let rest =
+        format!("X-Api-Key: {KEY}\r\nUser-Agent: kirim/1 \"x\"\r\nContent-Length: 11\r\n\r\n{{\"state\":2}}");
+    let answer = service.request("PUT", "/v1/floods/5?username=ana", &rest);
+    let id = answer
+        .lines()
+        .find_map(|line| line.strip_prefix("x-request-id: ").or(line.strip_prefix("X-Request-Id: ")));
+    service.request(
+        "PUT",
+        "/v1/uploads/abcdefg.0?expires=1&signature=0badc0de",
+        "Authorization: Bearer hunter2\r\n\r\n",
+    );
+    let lines = lines(&service, 2);
+    assert_eq!(lines.len(), 2, "{lines:?}");
+    let line: Value = serde_json::from_str(&lines[0]).unwrap();
+    for (key, expected) in [
+        ("method", "PUT"),
+        ("route", "/v1/floods/<id>"),
+        ("path", "/v1/floods/5"),
+        ("address", "127.0.0.1"),
+        ("user_agent", "kirim/1 \"x\""),
+        ("subject", "root"),
+        ("request_id", id.unwrap()),
+    ] {
+        assert_eq!(line[key], expected, "{line}");
+    }
+    assert_eq!(line["status"], 200);
+    let body = answer.split("\r\n\r\n").nth(1).unwrap();
+    assert_eq!(line["bytes"], body.len());
+    assert!(line["microseconds"].is_u64() && line["timestamp"].is_string(), "{line}");
+    for secret in ["0badc0de", "hunter2", KEY, "signature"] {
+        assert!(!service.errors().contains(secret), "{secret}: {}", service.errors());
+    }
+}
+
+#[test]
+fn what_a_client_sends_makes_no_further_line() {
+    for format in ["text", "json"] {
+        let service = access(format);
+        let forged = "/v1/%0d%0a2026-01-01T00:00:00Z%20ERROR%20forged?a=%0d%0a";
+        // What the parser lets through in a header: a tab, and bytes beyond ASCII, C1 controls among them.
+        let agent = format!("User-Agent: x\t\u{85}\u{9b}31m{}\r\n\r\n", "y".repeat(5000));
+        service.request("GET", forged, &agent);
+        service.request("FOO", "/v1/floods", "\r\n");
+        let lines = lines(&service, 2);
+        assert_eq!(lines.len(), 2, "{lines:?}");
+        assert!(
+            lines.iter().all(|line| line.len() < 1500 && !line.contains(['\t', '\u{85}', '\u{9b}'])),
+            "{lines:?}"
+        );
+        assert!(lines.iter().all(|line| !line.contains("ERROR") || line.contains("%20ERROR")), "{lines:?}");
+    }
+}
+
+#[test]
+fn without_being_asked_the_program_logs_no_request() {
+    let service = Running::start(&[("ROCKET_LOG_LEVEL", "normal")], "it allows everything");
+    for target in ["/v1/floods", "/nowhere", "/v1/floods?minimum_state=9"] {
+        service.request("GET", target, "\r\n");
+    }
+    service.request("FOO", "/v1/floods", "\r\n");
+    assert_eq!(service.kill().trim(), "");
+}
+
+#[test]
+fn an_error_of_the_service_is_logged_once_with_the_id_of_the_request() {
+    let service = Running::start(&[("SIAGA_IMAGES__URL", "file:///dev/null/images")], "it allows everything");
+    let answer = service.request("GET", "/v1/images/abcdefg.jpg", "\r\n");
+    if answer.starts_with("HTTP/1.1 503") {
+        let errors =
+            service.until("the error", |service| Some(service.errors()).filter(|errors| !errors.is_empty()));
+        let id = answer.lines().find(|line| line.to_ascii_lowercase().starts_with("x-request-id: ")).unwrap();
+        let id = id.split(": ").nth(1).unwrap();
+        assert_eq!(errors.lines().filter(|line| line.contains(id)).count(), 1, "{errors}");
+        assert!(errors.contains("ERROR") && errors.contains("request failed"), "{errors}");
+    } else {
+        assert!(answer.starts_with("HTTP/1.1 404"), "{answer}");
+    }
+}

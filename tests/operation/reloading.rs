@@ -1,0 +1,79 @@
+//! The configuration read anew while the program runs.
+
+use std::fs;
+
+use crate::running::Running;
+
+const LAST: &str = "Siaga ";
+
+fn keys(keys: &[&str]) -> String {
+    let entry = |key: &&str| {
+        let sum = siaga::auth::KeyDigest::of(key).to_hex();
+        format!("{{ name = \"{key}\", sha256 = \"{sum}\", scopes = [\"admin\"] }}")
+    };
+    format!("api_keys = [{}]\n", keys.iter().map(entry).collect::<Vec<_>>().join(", "))
+}
+
+fn file(accepted: &[&str], log: &str, rest: &str) -> String {
+    format!("[default.siaga]\n{rest}\n[default.siaga.auth]\n{}\n[default.siaga.log]\n{log}\n", keys(accepted))
+}
+
+/// Whether a key is accepted.
+fn accepts(service: &Running, key: &str) -> bool {
+    let answer = service.request("GET", "/v1/feeds", &format!("X-Api-Key: {key}\r\n\r\n"));
+    answer.starts_with("HTTP/1.1 200")
+}
+
+#[test]
+fn sighup_puts_other_keys_and_another_log_into_effect() {
+    let service = Running::start_with(&[], LAST, &file(&["old"], "", ""));
+    assert!(accepts(&service, "old") && !accepts(&service, "new"));
+    let next =
+        file(&["new"], "level = \"info\"\nformat = \"json\"\naccess = true", "time_zone = \"Asia/Makassar\"");
+    fs::write(service.folder().join("Rocket.toml"), next).unwrap();
+    assert!(accepts(&service, "old"), "nothing changes before it is told");
+    service.signal("HUP");
+    let errors = service.until("the keys", |service| {
+        Some(service.errors()).filter(|errors| errors.contains("needs a restart"))
+    });
+    assert!(accepts(&service, "new") && !accepts(&service, "old"));
+    let told: Vec<&str> = errors.lines().filter(|line| line.contains("needs a restart")).collect();
+    assert!(told.len() == 1 && told[0].starts_with('{') && told[0].contains("siaga.time_zone"), "{errors}");
+    assert!(!told[0].contains("siaga.auth") && !told[0].contains("siaga.log"), "{errors}");
+    service.until("a line of a request", |service| service.errors().contains("/v1/feeds").then_some(()));
+}
+
+#[test]
+fn a_wrong_configuration_leaves_everything_as_it_was() {
+    let service = Running::start_with(&[], LAST, &file(&["old"], "", ""));
+    for wrong in [
+        file(&["new"], "level = \"loud\"", ""),
+        file(&["new"], "", "stroe = \"memory\""),
+        "[default.siaga\n".to_owned(),
+    ] {
+        let before = service.errors().lines().count();
+        fs::write(service.folder().join("Rocket.toml"), &wrong).unwrap();
+        service.signal("HUP");
+        service.until("the reason", |service| (service.errors().lines().count() > before).then_some(()));
+        let errors = service.errors();
+        assert_eq!(errors.lines().count(), before + 1, "{errors}");
+        assert!(errors.lines().last().unwrap().contains("the configuration stays as it was: "), "{errors}");
+        assert!(accepts(&service, "old") && !accepts(&service, "new"));
+    }
+}
+
+#[test]
+fn the_key_made_for_the_run_is_accepted_until_another_credential_is_configured() {
+    let service = Running::start_with(&[], "it allows everything", "");
+    let line = service.lines.iter().find(|line| line.contains("X-Api-Key: ")).unwrap();
+    let key = line.split("X-Api-Key: ").nth(1).unwrap().split('"').next().unwrap();
+    fs::write(service.folder().join("Rocket.toml"), "[default.siaga]\ntime_zone = \"Asia/Jayapura\"\n")
+        .unwrap();
+    service.signal("HUP");
+    service.until("the warning", |service| service.errors().contains("siaga.time_zone").then_some(()));
+    assert!(accepts(&service, key));
+    fs::write(service.folder().join("Rocket.toml"), file(&["own"], "", "")).unwrap();
+    service.signal("HUP");
+    service.until("the new key", |service| accepts(service, "own").then_some(()));
+    assert!(!accepts(&service, key));
+}
