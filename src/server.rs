@@ -268,6 +268,7 @@ impl Builder {
         let authenticator = Authenticator::new(config.auth.clone(), Arc::clone(&self.clock));
         self.reloaded.push(Arc::new(authenticator.clone()));
         let quotas = Arc::new(Quotas::new(config.quota.clone(), MonotonicClock));
+        self.reloaded.push(Arc::clone(&quotas) as _);
         let routes = known_in_panics(routes::all());
         let others = other_methods(routes.iter());
         let operation = known_in_panics(routes::operation(config.metrics.enabled));
@@ -277,9 +278,9 @@ impl Builder {
             // In place of Rocket's own. `SecurityHeaders` decides on HSTS; without any here Rocket makes one up for TLS.
             .attach(Shield::new().enable(Hsts::default()))
             .attach(RealMethod)
-            .attach(TrailingSlash)
             .attach(Exchange::new(metrics.clone()))
             .attach(Admission)
+            .attach(TrailingSlash)
             .attach(Cors)
             .attach(SecurityHeaders)
             .attach(Arc::clone(&quotas).sweeper())

@@ -109,3 +109,15 @@ fn of_more_addresses_than_are_kept_new_ones_share_the_quota_of_their_network() {
     assert_eq!(quotas.tracked(), 0);
     assert_eq!(taken(&quotas, &client(0x0A00_0001), None, 5), 2);
 }
+
+#[test]
+fn other_settings_count_anew_and_the_same_go_on() {
+    let settings = |burst: u32| serde_json::from_value(json!({ "per_second": 1, "burst": burst })).unwrap();
+    let (quotas, _) = quotas(json!({ "per_second": 1, "burst": 2 }));
+    let client = client(1);
+    assert_eq!(taken(&quotas, &client, None, 5), 2);
+    quotas.change(settings(2));
+    assert_eq!(taken(&quotas, &client, None, 5), 0);
+    quotas.change(settings(3));
+    assert_eq!(taken(&quotas, &client, None, 5), 3);
+}

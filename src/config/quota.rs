@@ -6,6 +6,9 @@ use super::TrustedProxies;
 use crate::number::Number;
 
 /// How many requests each client may send to this server.
+///
+/// Where `base_url` is an address of the machine itself, which makes it somebody's trial, and no number is configured, any
+/// number is allowed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Quota {
@@ -21,6 +24,13 @@ pub struct Quota {
     pub fuse_per_second: Rate,
     /// The proxies that are believed whom a request is from, how it came and what its id is. **Default: none**
     pub trusted_proxies: TrustedProxies,
+}
+
+impl Quota {
+    /// The numbers of a trial.
+    pub(super) fn unlimited(self) -> Self {
+        Self { per_second: Rate(None), per_day: Rate(None), fuse_per_second: Rate(None), ..self }
+    }
 }
 
 impl Default for Quota {

@@ -14,6 +14,7 @@ use std::num::NonZeroU32;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
+use arc_swap::ArcSwap;
 use governor::clock::{Clock, MonotonicClock};
 use rocket::fairing::{AdHoc, Fairing};
 use rocket::tokio::{select, time};
@@ -52,6 +53,12 @@ pub struct TooMany {
 /// kept in a window; while there are more, new ones share the quota of the networks they are in.
 pub struct Quotas<C: Clock = MonotonicClock> {
     clock: C,
+    counts: ArcSwap<Counts<C>>,
+}
+
+/// What has been counted under the same settings.
+struct Counts<C: Clock> {
+    clock: C,
     settings: config::Quota,
     fuse: Option<Limiter<C>>,
     shared: Windows<C>,
@@ -69,6 +76,61 @@ impl<C: Clock + Clone> Quotas<C> {
     /// As configured, at the time `clock` tells.
     #[must_use]
     pub fn new(settings: config::Quota, clock: C) -> Self {
+        Self { counts: ArcSwap::from_pointee(Counts::new(settings, clock.clone())), clock }
+    }
+
+    /// Counts by other settings from now on, anew; by the same as before.
+    pub fn change(&self, settings: config::Quota) {
+        if self.counts.load().settings != settings {
+            self.counts.store(Arc::new(Counts::new(settings, self.clock.clone())));
+        }
+    }
+
+    /// Counts a request of an address against its fuse, which takes no account of credentials.
+    ///
+    /// # Errors
+    ///
+    /// When it is one too many.
+    pub fn fuse(&self, address: IpAddr) -> Result<(), TooMany> {
+        self.counts.load().fuse.as_ref().map_or(Ok(()), |fuse| fuse.count(&address.into()).map(drop))
+    }
+
+    /// Counts a request; answers where the client stands after it, unless no quota is set.
+    ///
+    /// # Errors
+    ///
+    /// When it is one too many.
+    pub fn count(&self, client: &Client, own: Option<OwnQuota>) -> Result<Option<Standing>, TooMany> {
+        let counts = self.counts.load();
+        match own {
+            None => counts.shared.count(client),
+            Some(own) => counts.windows(own).count(client),
+        }
+    }
+
+    /// Forgets the clients that have their whole quota again, and gives back the memory.
+    pub fn sweep(&self) {
+        let counts = self.counts.load();
+        counts.fuse.iter().for_each(Limiter::sweep);
+        counts.shared.sweep();
+        let mut own = counts.own.write().unwrap_or_else(PoisonError::into_inner);
+        own.retain(|_, windows| {
+            windows.sweep();
+            windows.tracked() > 0
+        });
+    }
+
+    /// How many clients are remembered, in the window that remembers most.
+    #[must_use]
+    pub fn tracked(&self) -> usize {
+        let counts = self.counts.load();
+        let fuse = counts.fuse.as_ref().map_or(0, Limiter::tracked);
+        fuse.max(counts.shared.tracked())
+    }
+}
+
+impl<C: Clock + Clone> Counts<C> {
+    fn new(settings: config::Quota, clock: C) -> Self {
         let fuse = settings.fuse_per_second.get();
         let (second, day) = (settings.per_second.get(), settings.per_day.get());
         Self {
@@ -81,45 +143,6 @@ impl<C: Clock + Clone> Quotas<C> {
             settings,
             clock,
         }
-    }
-
-    /// Counts a request of an address against its fuse, which takes no account of credentials.
-    ///
-    /// # Errors
-    ///
-    /// When it is one too many.
-    pub fn fuse(&self, address: IpAddr) -> Result<(), TooMany> {
-        self.fuse.as_ref().map_or(Ok(()), |fuse| fuse.count(&address.into()).map(drop))
-    }
-
-    /// Counts a request; answers where the client stands after it, unless no quota is set.
-    ///
-    /// # Errors
-    ///
-    /// When it is one too many.
-    pub fn count(&self, client: &Client, own: Option<OwnQuota>) -> Result<Option<Standing>, TooMany> {
-        match own {
-            None => self.shared.count(client),
-            Some(own) => self.windows(own).count(client),
-        }
-    }
-
-    /// Forgets the clients that have their whole quota again, and gives back the memory.
-    pub fn sweep(&self) {
-        self.fuse.iter().for_each(Limiter::sweep);
-        self.shared.sweep();
-        let mut own = self.own.write().unwrap_or_else(PoisonError::into_inner);
-        own.retain(|_, windows| {
-            windows.sweep();
-            windows.tracked() > 0
-        });
-    }
-
-    /// How many clients are remembered, in the window that remembers most.
-    #[must_use]
-    pub fn tracked(&self) -> usize {
-        let fuse = self.fuse.as_ref().map_or(0, Limiter::tracked);
-        fuse.max(self.shared.tracked())
     }
 
     /// The windows of a quota of a credential's own. What it leaves open is as for all.
@@ -189,6 +212,6 @@ impl Quotas {
 
 impl<C: Clock> fmt::Debug for Quotas<C> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Quotas").field("settings", &self.settings).finish_non_exhaustive()
+        f.debug_struct("Quotas").field("settings", &self.counts.load().settings).finish_non_exhaustive()
     }
 }

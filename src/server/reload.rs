@@ -7,6 +7,7 @@ use figment::value::{Dict, Value};
 use super::{BuildError, Builder};
 use crate::auth::{ApiKey, Authenticator};
 use crate::config::{Config, ConfigError};
+use crate::quotas::Quotas;
 use crate::telemetry::Log;
 
 /// Something whose settings can change while the service runs.
@@ -35,6 +36,17 @@ impl Reload for Authenticator {
 
     fn reload(&self, config: &Config) {
         self.accept(config.auth.clone());
+    }
+}
+
+impl Reload for Quotas {
+    fn keys(&self) -> &[&str] {
+        // Trusted proxies count for more than quotas.
+        &["siaga.quota.per_second", "siaga.quota.burst", "siaga.quota.per_day", "siaga.quota.fuse_per_second"]
+    }
+
+    fn reload(&self, config: &Config) {
+        self.change(config.quota.clone());
     }
 }
 

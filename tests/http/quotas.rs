@@ -216,3 +216,14 @@ fn a_counted_request_is_still_judged_by_its_route() {
     let both = both.header(Header::new("Authorization", "Bearer x"));
     assert_eq!(both.dispatch().status(), Status::Forbidden);
 }
+
+#[test]
+fn a_trial_on_the_machine_itself_is_not_counted_and_a_public_address_is() {
+    let trial = started(figment());
+    assert_eq!(statuses(&trial, "192.0.2.1", 60), [200; 60]);
+    assert!(get(&trial, "192.0.2.1", "/v1/floods/states").headers().get_one("RateLimit-Limit").is_none());
+    let public = started(figment().merge(Serialized::default("siaga.base_url", "https://data.example.org/v1")));
+    let answered = statuses(&public, "192.0.2.1", 100);
+    assert_eq!(answered[..40], [200; 40]);
+    assert_eq!(answered[99], 429);
+}

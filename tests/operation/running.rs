@@ -36,9 +36,6 @@ impl Running {
             .env_clear()
             .env("ROCKET_PORT", "0")
             .env("ROCKET_LOG_LEVEL", "off")
-            // Tests ask faster than anybody else does.
-            .env("SIAGA_QUOTA__PER_SECOND", "0")
-            .env("SIAGA_QUOTA__FUSE_PER_SECOND", "0")
             .envs(variables.iter().copied())
             .stdout(Stdio::piped())
             .stderr(File::create(folder.path().join("errors")).unwrap())
