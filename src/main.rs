@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use clap::{Parser, Subcommand};
 use siaga::Builder;
-use siaga::auth::Scope;
+use siaga::auth::{Scope, TokenError};
 use siaga::config::Config;
 use siaga::model::{Clock, SystemClock};
 
@@ -98,7 +98,7 @@ fn check() -> Result<(), Failure> {
 
 fn token(subject: &str, scopes: &[Scope], lifetime: Duration) -> Result<(), Failure> {
     let config = Builder::default().check()?;
-    let jwt = config.auth.jwt.ok_or("siaga.auth.jwt.secret: needed to sign a token")?;
+    let jwt = config.auth.jwt.ok_or(TokenError::NoSecret)?;
     let token = jwt.issue(subject, scopes, lifetime, SystemClock.now())?;
     Ok(writeln!(io::stdout(), "{token}")?)
 }

@@ -6,13 +6,14 @@ use std::sync::Arc;
 
 use figment::Figment;
 use governor::clock::MonotonicClock;
+use rocket::fairing::AdHoc;
 use rocket::futures::FutureExt;
 use rocket::futures::future::{self, BoxFuture};
 use rocket::shield::{Hsts, Shield};
-use rocket::tokio::select;
+use rocket::tokio::{self, select};
 use rocket::{Build, Rocket};
 
-use crate::auth::{Authenticator, NewKey, Scope, Secret};
+use crate::auth::{Authenticator, InvalidSettings, NewKey, Scope, Secret};
 use crate::config::{Config, ConfigError};
 use crate::error::catchers;
 use crate::fairings::{Cors, RealMethod, RequestId, SecurityHeaders, TrailingSlash};
@@ -141,6 +142,9 @@ pub enum BuildError {
     /// The configuration is wrong.
     #[error("{0}")]
     Config(#[from] ConfigError),
+    /// What the configuration says of credentials is wrong.
+    #[error("{0}")]
+    Auth(#[from] InvalidSettings),
     /// The configuration names a store there is not.
     #[error("{0}")]
     UnknownStore(#[from] UnknownStore),
@@ -196,6 +200,7 @@ impl Builder {
         let config = self.checked_for_upkeep()?;
         let keeps_data = self.stores.get(&config.store)?.keeps_data();
         CardImages::check(&config, keeps_data)?;
+        Authenticator::new(config.auth.clone(), Arc::clone(&self.clock))?;
         Ok(config)
     }
 
@@ -252,7 +257,7 @@ impl Builder {
         };
         let images = CardImages::open(&config, Arc::clone(&store), Arc::clone(&self.clock))?;
         let images = Arc::new(images);
-        let authenticator = Authenticator::new(config.auth.clone(), self.clock);
+        let authenticator = Authenticator::new(config.auth.clone(), self.clock)?;
         let quotas = Arc::new(Quotas::new(config.quota.clone(), MonotonicClock));
         let routes = routes::all();
         let others = other_methods(routes.iter());
@@ -267,6 +272,7 @@ impl Builder {
             .attach(Arc::clone(&quotas).sweeper())
             .attach(RequestId::fairing())
             .attach(Worker::new(Arc::clone(&images)).fairing())
+            .attach(follow_public_keys(authenticator.clone()))
             .manage::<Arc<dyn Store>>(Arc::clone(&store))
             .manage(formats.clone())
             .manage(encoder)
@@ -291,6 +297,21 @@ impl Builder {
         known.extend(self.formats.iter().cloned());
         FormatRegistry::new(&known, &settings.enabled, &settings.default)
     }
+}
+
+/// Lets tokens be verified by the public keys there are now, from when the server listens until it is told to stop.
+fn follow_public_keys(authenticator: Authenticator) -> AdHoc {
+    AdHoc::on_liftoff("Public keys", |rocket| {
+        let stop = rocket.shutdown();
+        Box::pin(async move {
+            tokio::spawn(async move {
+                select! {
+                    () = authenticator.watch() => {}
+                    () = stop => {}
+                }
+            });
+        })
+    })
 }
 
 /// Makes a key that allows everything.

@@ -13,7 +13,8 @@ pub struct SiagaEnv;
 
 const PREFIX: &str = "SIAGA_";
 /// What keys begin with whose value is taken as it stands.
-const TEXTS: [&str; 3] = ["auth.jwt.secret", "images.signing_key", "images.options."];
+const TEXTS: [&str; 5] =
+    ["auth.jwt.secret", "auth.jwt.public_key", "auth.jwt.jwks", "images.signing_key", "images.options."];
 
 impl Provider for SiagaEnv {
     fn metadata(&self) -> Metadata {

@@ -1,5 +1,6 @@
 // One file for each address, and one for each concern that crosses them.
 
+mod signing;
 mod support;
 
 #[path = "../common/photos.rs"]
@@ -13,6 +14,7 @@ mod cards_images;
 mod conditional_requests;
 mod cors;
 mod errors;
+mod every_route;
 mod feeds;
 mod floodgauges;
 mod floods_archive;
@@ -23,6 +25,7 @@ mod floods_states;
 mod floods_timeseries;
 mod images;
 mod infrastructure;
+mod key_sets;
 mod plugins;
 mod proxies;
 mod quotas;
@@ -30,4 +33,5 @@ mod reports;
 mod robustness;
 mod security_headers;
 mod stats;
+mod tokens;
 mod uploads;
