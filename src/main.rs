@@ -14,9 +14,11 @@ use siaga::auth::{Scope, TokenError};
 use siaga::config::Config;
 use siaga::model::{Clock, SystemClock};
 
+mod keys;
 mod upkeep;
 mod welcome;
 
+use keys::KeyCommand;
 use welcome::Welcome;
 
 /// A disaster and flood information service.
@@ -45,6 +47,11 @@ enum Command {
         /// The folder; it is made when there is none.
         folder: PathBuf,
     },
+    /// Makes, lists and revokes API keys that are kept in the store.
+    Key {
+        #[command(subcommand)]
+        command: KeyCommand,
+    },
     /// Prints a token signed with the configured secret.
     Token {
         /// Who holds the token.
@@ -70,6 +77,7 @@ fn main() -> ExitCode {
         Command::Migrate => rocket::execute(upkeep::migrate()),
         Command::Import { folder } => rocket::execute(upkeep::import(folder)),
         Command::Export { folder } => rocket::execute(upkeep::export(folder)),
+        Command::Key { command } => rocket::execute(keys::run(command)),
         Command::Token { sub, scope, ttl } => token(&sub, &scope, ttl),
     };
     match done {

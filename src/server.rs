@@ -16,7 +16,7 @@ use rocket::{Build, Rocket};
 use crate::auth::{Authenticator, InvalidSettings, NewKey, Scope, Secret};
 use crate::config::{Config, ConfigError};
 use crate::error::catchers;
-use crate::fairings::{Cors, RealMethod, RequestId, SecurityHeaders, TrailingSlash};
+use crate::fairings::{Cors, RealMethod, RequestId, SecurityHeaders, StoredKeys, TrailingSlash};
 use crate::formats::{Format, FormatRegistry, InvalidFormats, builtin};
 use crate::guards::Admission;
 use crate::images::{CardImages, Worker};
@@ -226,6 +226,21 @@ impl Builder {
         upkeep.map(|upkeep| (upkeep, settings)).ok_or(BuildError::NoUpkeep(config.store))
     }
 
+    /// Opens the configured store beside the servers on it, if it keeps what is written.
+    ///
+    /// # Errors
+    ///
+    /// [`BuildError`], whose text is one line for the operator; [`BuildError::NoUpkeep`] when it keeps nothing.
+    pub async fn open_kept_store(&self) -> Result<Arc<dyn Store>, BuildError> {
+        let config = self.checked_for_upkeep()?;
+        let opener = self.stores.get(&config.store)?;
+        if !opener.keeps_data() {
+            return Err(BuildError::NoUpkeep(config.store));
+        }
+        let opened = opener.open(&self.store_settings(&config)).await;
+        Ok(opened.map_err(BuildError::Store)?.store)
+    }
+
     fn store_settings(&self, config: &Config) -> StoreSettings {
         StoreSettings {
             figment: self.figment.clone(),
@@ -259,6 +274,9 @@ impl Builder {
         let images = Arc::new(images);
         let authenticator = Authenticator::new(config.auth.clone(), self.clock)?;
         let quotas = Arc::new(Quotas::new(config.quota.clone(), MonotonicClock));
+        let stored_keys = StoredKeys::new(Arc::clone(&store), Arc::clone(authenticator.ring()));
+        // So that the first request finds them.
+        stored_keys.refresh().await;
         let routes = routes::all();
         let others = other_methods(routes.iter());
         let rocket = rocket::custom(self.figment)
@@ -272,6 +290,7 @@ impl Builder {
             .attach(Arc::clone(&quotas).sweeper())
             .attach(RequestId::fairing())
             .attach(Worker::new(Arc::clone(&images)).fairing())
+            .attach(stored_keys)
             .attach(follow_public_keys(authenticator.clone()))
             .manage::<Arc<dyn Store>>(Arc::clone(&store))
             .manage(formats.clone())

@@ -33,5 +33,6 @@ mod reports;
 mod robustness;
 mod security_headers;
 mod stats;
+mod stored_keys;
 mod tokens;
 mod uploads;

@@ -128,6 +128,13 @@ impl Siaga {
         self.runtime.block_on(future)
     }
 
+    /// What comes of something asked after the end of the service, while what the store is made of is there.
+    pub(crate) fn end<F: Future>(self, future: F) -> F::Output {
+        let Self { client, clock: _, runtime, _opener } = self;
+        client.terminate();
+        runtime.block_on(future)
+    }
+
     pub(crate) fn get<'c>(&'c self, address: &'c str) -> LocalResponse<'c> {
         self.client.get(address).dispatch()
     }
