@@ -5,6 +5,7 @@ CREATE TABLE api_keys (
     sha256 bytea NOT NULL UNIQUE CHECK (octet_length(sha256) = 32),
     scopes text[] NOT NULL CHECK (
         cardinality(scopes) > 0
+        AND array_position(scopes, NULL) IS NULL
         AND scopes <@ ARRAY['floods:write', 'cards:read', 'cards:write', 'feeds:write', 'gauges:write', 'admin']
     ),
     -- Who answers for it.

@@ -133,6 +133,12 @@ fn a_wrong_key_stops_with_its_path_and_what_is_allowed() {
         ),
         (
             "SIAGA_AUTH__API_KEYS",
+            "[{name=\"a\",sha256=\"0000000000000000000000000000000000000000000000000000000000000000\",scopes=[],per_day=0}]",
+            "siaga.auth.api_keys.0.per_day: ",
+            "must be a nonzero",
+        ),
+        (
+            "SIAGA_AUTH__API_KEYS",
             "[{name=\"a\",sha256=\"b\",scopes=[]}]",
             "siaga.auth.api_keys.0.sha256: ",
             "64 hexadecimal digits",
@@ -280,7 +286,21 @@ fn with_a_public_key_alone_no_token_can_be_made() {
 
 #[test]
 fn wrong_usage_exits_with_2() {
-    for arguments in [&["fly"][..], &["--fast"], &["token"], &["token", "--sub", "a", "--scope", "root"]] {
+    let create = ["key", "create", "--name", "a", "--scope", "admin"];
+    for arguments in [
+        &["fly"][..],
+        &["--fast"],
+        &["token"],
+        &["token", "--sub", "a", "--scope", "root"],
+        &["key"],
+        &["key", "revoke"],
+        &create[..4],
+        &["key", "create", "--name", "", "--scope", "admin"],
+        &["key", "create", "--name", "a", "--scope", "root"],
+        &[&create[..], &["--expires", "soon"]].concat(),
+        &[&create[..], &["--per-day", "0"]].concat(),
+        &[&create[..], &["--owner", "a\nb"]].concat(),
+    ] {
         assert_eq!(siaga(arguments, &[]).status.code(), Some(2), "{arguments:?}");
     }
     assert_eq!(siaga(&["--help"], &[]).status.code(), Some(0));
@@ -322,7 +342,14 @@ fn texts_that_look_like_numbers_stay_texts() {
 
 #[test]
 fn a_store_that_keeps_nothing_has_nothing_to_look_after() {
-    for command in [&["migrate"][..], &["import", "."], &["export", "."]] {
+    for command in [
+        &["migrate"][..],
+        &["import", "."],
+        &["export", "."],
+        &["key", "list"],
+        &["key", "revoke", "a"],
+        &["key", "create", "--name", "a", "--scope", "admin"],
+    ] {
         let error = refusal(&siaga(command, &[]));
         assert!(error.starts_with("siaga: siaga.store is \"memory\", which keeps nothing"), "{error}");
     }

@@ -13,6 +13,7 @@ mod crashes;
 mod https;
 mod image_crashes;
 mod images;
+mod keys;
 mod limits;
 mod links;
 mod listening;
