@@ -72,8 +72,8 @@ fn whatever_is_wrong_with_a_credential_is_the_same_403() {
     let (header, rest) = good.split_once('.').unwrap();
     let (_, signature) = rest.split_once('.').unwrap();
     let unsigned =
-        format!("{}.{}.", base64(r#"{"alg":"none","typ":"JWT"}"#), base64(&claims(json!({})).to_string()));
-    let forged = format!("{header}.{}.{signature}", base64(&claims(json!({ "scope": "admin" })).to_string()));
+        format!("{}.{}.", base64(r#"{"alg":"none","typ":"JWT"}"#), base64(claims(json!({})).to_string()));
+    let forged = format!("{header}.{}.{signature}", base64(claims(json!({ "scope": "admin" })).to_string()));
     for (headers, why) in [
         (vec![], "no credential"),
         (vec![("X-Api-Key", "wrong".to_owned())], "an unknown key"),
