@@ -5,6 +5,7 @@ use rocket::http::{Method, Status};
 use rocket::local::blocking::Client;
 use rocket::route::{Handler, Outcome};
 use rocket::{Data, Request, Route};
+use siaga::guards::Admission;
 
 use crate::support::{Siaga, figment, json_of};
 
@@ -20,7 +21,9 @@ fn must_refuse(route: &Route) -> bool {
     let protected =
         PROTECTED.iter().any(|begin| path == *begin || path.starts_with(&format!("{begin}/")));
     let safe = matches!(route.method, Method::Get | Method::Head | Method::Options);
-    (protected || !safe) && route.method != Method::Options && (route.method, path) != SIGNED
+    // Where requests go that get no further: whoever asks for it themselves finds nothing.
+    let diverted = path == Admission::DIVERTED;
+    (protected || !safe) && !diverted && route.method != Method::Options && (route.method, path) != SIGNED
 }
 
 /// An address the route answers.
