@@ -9,8 +9,8 @@
 //! | [`model`] | the domain: plain types and rules |
 //! | [`datasets`] | what a store starts with |
 //! | [`formats`] | how layers are written |
-//! | [`stores`] | where the data lives |
 //! | [`auth`] | who may do what |
+//! | [`stores`] | where the data lives |
 //! | [`telemetry`] | what the operator is told: logs and metrics |
 //! | [`config`] | what can be configured |
 //! | [`images`] | photos, from their upload to the map |

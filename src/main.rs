@@ -11,14 +11,16 @@ use std::time::Duration;
 
 use clap::{Parser, Subcommand};
 use siaga::Builder;
-use siaga::auth::Scope;
+use siaga::auth::{Scope, TokenError};
 use siaga::config::Config;
 use siaga::model::{Clock, SystemClock};
 use siaga::telemetry::Log;
 
+mod keys;
 mod upkeep;
 mod welcome;
 
+use keys::KeyCommand;
 use welcome::Welcome;
 
 /// A disaster and flood information service.
@@ -47,6 +49,11 @@ enum Command {
         /// The folder; it is made when there is none.
         folder: PathBuf,
     },
+    /// Makes, lists and revokes API keys that are kept in the store.
+    Key {
+        #[command(subcommand)]
+        command: KeyCommand,
+    },
     /// Prints a token signed with the configured secret.
     Token {
         /// Who holds the token.
@@ -72,6 +79,7 @@ fn main() -> ExitCode {
         Command::Migrate => rocket::execute(upkeep::migrate()),
         Command::Import { folder } => rocket::execute(upkeep::import(folder)),
         Command::Export { folder } => rocket::execute(upkeep::export(folder)),
+        Command::Key { command } => rocket::execute(keys::run(command)),
         Command::Token { sub, scope, ttl } => token(&sub, &scope, ttl),
     };
     match done {
@@ -102,7 +110,7 @@ fn check() -> Result<(), Failure> {
 
 fn token(subject: &str, scopes: &[Scope], lifetime: Duration) -> Result<(), Failure> {
     let config = Builder::default().check()?;
-    let jwt = config.auth.jwt.ok_or("siaga.auth.jwt.secret: needed to sign a token")?;
+    let jwt = config.auth.jwt.ok_or(TokenError::NoSecret)?;
     let token = jwt.issue(subject, scopes, lifetime, SystemClock.now())?;
     Ok(writeln!(io::stdout(), "{token}")?)
 }

@@ -10,15 +10,19 @@ use std::sync::Arc;
 
 use figment::Figment;
 use governor::clock::MonotonicClock;
+use rocket::fairing::AdHoc;
 use rocket::futures::future::BoxFuture;
 use rocket::shield::{Hsts, Shield};
+use rocket::tokio::{self, select};
 use rocket::{Build, Rocket};
 
 pub use self::reload::{Reload, Reloading};
-use crate::auth::{Authenticator, NewKey, Scope, Secret};
+use crate::auth::{Authenticator, InvalidSettings, NewKey, Scope, Secret};
 use crate::config::{Config, ConfigError};
 use crate::error::catchers;
-use crate::fairings::{Cors, Draining, Exchange, RealMethod, RequestId, SecurityHeaders, TrailingSlash};
+use crate::fairings::{
+    Cors, Draining, Exchange, RealMethod, RequestId, SecurityHeaders, StoredKeys, TrailingSlash,
+};
 use crate::formats::{Format, FormatRegistry, InvalidFormats, builtin};
 use crate::guards::Admission;
 use crate::images::{CardImages, Worker};
@@ -139,6 +143,9 @@ pub enum BuildError {
     /// The configuration is wrong.
     #[error("{0}")]
     Config(#[from] ConfigError),
+    /// What the configuration says of credentials is wrong.
+    #[error("{0}")]
+    Auth(#[from] InvalidSettings),
     /// The configuration names a store there is not.
     #[error("{0}")]
     UnknownStore(#[from] UnknownStore),
@@ -208,6 +215,7 @@ impl Builder {
         let config = self.checked_for_upkeep()?;
         let keeps_data = self.stores.get(&config.store)?.keeps_data();
         CardImages::check(&config, keeps_data)?;
+        Authenticator::new(config.auth.clone(), Arc::clone(&self.clock))?;
         Ok(config)
     }
 
@@ -231,6 +239,21 @@ impl Builder {
         let upkeep = self.stores.get(&config.store)?.upkeep();
         let settings = self.store_settings(&config);
         upkeep.map(|upkeep| (upkeep, settings)).ok_or(BuildError::NoUpkeep(config.store))
+    }
+
+    /// Opens the configured store beside the servers on it, if it keeps what is written.
+    ///
+    /// # Errors
+    ///
+    /// [`BuildError`], whose text is one line for the operator; [`BuildError::NoUpkeep`] when it keeps nothing.
+    pub async fn open_kept_store(&self) -> Result<Arc<dyn Store>, BuildError> {
+        let config = self.checked_for_upkeep()?;
+        let opener = self.stores.get(&config.store)?;
+        if !opener.keeps_data() {
+            return Err(BuildError::NoUpkeep(config.store));
+        }
+        let opened = opener.open(&self.store_settings(&config)).await;
+        Ok(opened.map_err(BuildError::Store)?.store)
     }
 
     fn store_settings(&self, config: &Config) -> StoreSettings {
@@ -265,10 +288,13 @@ impl Builder {
         let metrics = Metrics::default();
         let images = CardImages::open(&config, Arc::clone(&store), Arc::clone(&self.clock), metrics.clone())?;
         let images = Arc::new(images);
-        let authenticator = Authenticator::new(config.auth.clone(), Arc::clone(&self.clock));
+        let authenticator = Authenticator::new(config.auth.clone(), Arc::clone(&self.clock))?;
         self.reloaded.push(Arc::new(authenticator.clone()));
         let quotas = Arc::new(Quotas::new(config.quota.clone(), MonotonicClock));
         self.reloaded.push(Arc::clone(&quotas) as _);
+        let stored_keys = StoredKeys::new(Arc::clone(&store), Arc::clone(authenticator.ring()));
+        // So that the first request finds them.
+        stored_keys.refresh().await;
         let routes = known_in_panics(routes::all());
         let others = other_methods(routes.iter());
         let operation = known_in_panics(routes::operation(config.metrics.enabled));
@@ -287,6 +313,8 @@ impl Builder {
             .attach(RequestId::fairing())
             .attach(draining.clone())
             .attach(Worker::new(Arc::clone(&images)).fairing())
+            .attach(stored_keys)
+            .attach(follow_public_keys(authenticator.clone()))
             .manage::<Arc<dyn Store>>(Arc::clone(&store))
             .manage(formats.clone())
             .manage(encoder)
@@ -317,6 +345,21 @@ impl Builder {
         known.extend(self.formats.iter().cloned());
         FormatRegistry::new(&known, &settings.enabled, &settings.default)
     }
+}
+
+/// Lets tokens be verified by the public keys there are now, from when the server listens until it is told to stop.
+fn follow_public_keys(authenticator: Authenticator) -> AdHoc {
+    AdHoc::on_liftoff("Public keys", |rocket| {
+        let stop = rocket.shutdown();
+        Box::pin(async move {
+            tokio::spawn(async move {
+                select! {
+                    () = authenticator.watch() => {}
+                    () = stop => {}
+                }
+            });
+        })
+    })
 }
 
 /// Makes a key that allows everything.

@@ -87,8 +87,8 @@ impl Welcome {
     /// What the operator should know, a line each.
     fn warnings(&self) -> Vec<String> {
         let least = Jwt::SHORTEST_SECRET;
-        let jwt = self.config.auth.jwt.as_ref();
-        let short = jwt.is_some_and(|jwt| jwt.secret.expose().len() < least);
+        let secret = self.config.auth.jwt.as_ref().and_then(|jwt| jwt.secret.as_ref());
+        let short = secret.is_some_and(|secret| secret.expose().len() < least);
         let secret =
             format!("siaga.auth.jwt.secret is shorter than the {least} bytes RFC 7518 §3.2 asks for");
         // What only this machine can use is somebody's trial.

@@ -64,6 +64,42 @@ fn the_printed_configuration_is_one_the_program_takes() {
     assert_eq!(out(&siaga_in(&folder, &["check"], &[])), printed);
 }
 
+/// Asserts that a variable of this value stops what reads it, naming a path and what is allowed.
+fn assert_stops(name: &str, value: &str, path: &str, allowed: &str) {
+    let error = refusal(&siaga(&["check"], &[(name, value)]));
+    assert!(error.starts_with(&format!("siaga: {path}")), "{name}: {error}");
+    assert!(error.contains(allowed), "{name}: {error}");
+    assert_eq!(refusal(&siaga(&["serve"], &[(name, value)])), error);
+}
+
+#[test]
+fn a_wrong_key_of_images_stops_with_its_path_and_what_is_allowed() {
+    for (name, value, path, allowed) in [
+        ("SIAGA_IMAGES__URL", "images", "siaga.images.url: ", "such as file:///srv/siaga"),
+        (
+            "SIAGA_IMAGES__URL",
+            "ftp://host/images",
+            "siaga.images.url: ",
+            "one of [file:///…, memory:///, s3://bucket/prefix",
+        ),
+        (
+            "SIAGA_IMAGES__URL",
+            "https://example.org/",
+            "siaga.images.url: ",
+            "one of [file:///…, memory:///, s3://bucket/prefix",
+        ),
+        ("SIAGA_IMAGES__PUBLIC_URL", "images", "siaga.images.public_url: ", "https://example.org/v1"),
+        ("SIAGA_IMAGES__SIGNING_KEY", "", "siaga.images.signing_key: ", "must not be empty"),
+        ("SIAGA_IMAGES__MAX_BYTES", "0", "siaga.images.max_bytes: ", "more than 0"),
+        ("SIAGA_IMAGES__MAX_BYTES", "big", "siaga.images.max_bytes: ", "byte unit"),
+        ("SIAGA_IMAGES__MAX_SIDE", "0", "siaga.images.max_side: ", "from 1 to 65535"),
+        ("SIAGA_IMAGES__MAX_SIDE", "65536", "siaga.images.max_side: ", "from 1 to 65535"),
+        ("SIAGA_IMAGES__OPTIONS__AWS_REGION", "x", "siaga.images.options.aws_region: ", "no such option"),
+    ] {
+        assert_stops(name, value, path, allowed);
+    }
+}
+
 #[test]
 fn a_wrong_key_stops_with_its_path_and_what_is_allowed() {
     for (name, value, path, allowed) in [
@@ -87,26 +123,6 @@ fn a_wrong_key_stops_with_its_path_and_what_is_allowed() {
         ("SIAGA_FORMATS__DEFAULT", "kml", "siaga.formats.default ", "enabled [topojson, geojson, cap]"),
         ("SIAGA_STORE", "oracle", "siaga.store ", "one of [memory, postgres]"),
         ("SIAGA_STORE", "postgres", "databases.siaga.url: ", "DATABASE_URL"),
-        ("SIAGA_IMAGES__URL", "images", "siaga.images.url: ", "such as file:///srv/siaga"),
-        (
-            "SIAGA_IMAGES__URL",
-            "ftp://host/images",
-            "siaga.images.url: ",
-            "one of [file:///…, memory:///, s3://bucket/prefix",
-        ),
-        (
-            "SIAGA_IMAGES__URL",
-            "https://example.org/",
-            "siaga.images.url: ",
-            "one of [file:///…, memory:///, s3://bucket/prefix",
-        ),
-        ("SIAGA_IMAGES__PUBLIC_URL", "images", "siaga.images.public_url: ", "https://example.org/v1"),
-        ("SIAGA_IMAGES__SIGNING_KEY", "", "siaga.images.signing_key: ", "must not be empty"),
-        ("SIAGA_IMAGES__MAX_BYTES", "0", "siaga.images.max_bytes: ", "more than 0"),
-        ("SIAGA_IMAGES__MAX_BYTES", "big", "siaga.images.max_bytes: ", "byte unit"),
-        ("SIAGA_IMAGES__MAX_SIDE", "0", "siaga.images.max_side: ", "from 1 to 65535"),
-        ("SIAGA_IMAGES__MAX_SIDE", "65536", "siaga.images.max_side: ", "from 1 to 65535"),
-        ("SIAGA_IMAGES__OPTIONS__AWS_REGION", "x", "siaga.images.options.aws_region: ", "no such option"),
         ("SIAGA_POSTGRES__MIGRATE", "perhaps", "siaga.postgres.migrate: ", "bool"),
         ("SIAGA_POSTGRES__WAIT", "soon", "siaga.postgres.wait: ", "such as 10s"),
         ("SIAGA_LOG__LEVEL", "loud", "siaga.log.level: ", "one of [off, error, warn, info, debug, trace]"),
@@ -143,17 +159,23 @@ fn a_wrong_key_stops_with_its_path_and_what_is_allowed() {
         ),
         (
             "SIAGA_AUTH__API_KEYS",
+            "[{name=\"a\",sha256=\"0000000000000000000000000000000000000000000000000000000000000000\",scopes=[],per_day=0}]",
+            "siaga.auth.api_keys.0.per_day: ",
+            "must be a nonzero",
+        ),
+        (
+            "SIAGA_AUTH__API_KEYS",
             "[{name=\"a\",sha256=\"b\",scopes=[]}]",
             "siaga.auth.api_keys.0.sha256: ",
             "64 hexadecimal digits",
         ),
         ("SIAGA_AUTH__JWT__ALGORITHM", "none", "siaga.auth.jwt.algorithm: ", "HS256"),
         ("SIAGA_AUTH__JWT__LEEWAY", "1m", "siaga.auth.jwt.secret: missing", ""),
+        ("SIAGA_AUTH__JWT__ALGORITHM", "RS256", "siaga.auth.jwt.public_key: missing", "siaga.auth.jwt.jwks"),
+        ("SIAGA_AUTH__JWT__PUBLIC_KEY", "key.pem", "siaga.auth.jwt.algorithm: ", "[RS256, ES256, EdDSA]"),
+        ("SIAGA_AUTH__JWT__JWKS", "keys.json", "siaga.auth.jwt.algorithm: ", "[RS256, ES256, EdDSA]"),
     ] {
-        let error = refusal(&siaga(&["check"], &[(name, value)]));
-        assert!(error.starts_with(&format!("siaga: {path}")), "{name}: {error}");
-        assert!(error.contains(allowed), "{name}: {error}");
-        assert_eq!(refusal(&siaga(&["serve"], &[(name, value)])), error);
+        assert_stops(name, value, path, allowed);
     }
     let misplaced = refusal(&siaga(&["check"], &[("SIAGA_AUTH__JWT", "{secret=\"hunter2")]));
     assert!(
@@ -186,10 +208,7 @@ fn a_wrong_key_of_quotas_or_https_stops_with_its_path_and_what_is_allowed() {
         ("SIAGA_HTTPS__REDIRECT_FROM", "8080", "siaga.https.redirect_from: ", "begins with https://"),
         ("SIAGA_HTTPS__HSTS", "long", "siaga.https.hsts: ", "such as 10s"),
     ] {
-        let error = refusal(&siaga(&["check"], &[(name, value)]));
-        assert!(error.starts_with(&format!("siaga: {path}")), "{name}: {error}");
-        assert!(error.contains(allowed), "{name}: {error}");
-        assert_eq!(refusal(&siaga(&["serve"], &[(name, value)])), error);
+        assert_stops(name, value, path, allowed);
     }
 }
 
@@ -232,9 +251,77 @@ fn a_token_is_printed_alone_and_needs_a_secret() {
     assert!(error.contains("siaga.auth.jwt.secret"), "{error}");
 }
 
+const P256: &str = include_str!("http/keys/p256.pem");
+
+#[test]
+fn what_tokens_are_verified_by_must_be_one_thing_that_fits_the_algorithm() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
+    write("p256.pem", P256);
+    write("broken.json", "{\"keys\":");
+    write("empty.json", "{\"keys\":[]}");
+    write("foreign.json", "{\"keys\":[{\"kty\":\"oct\",\"k\":\"c2VjcmV0\"},{\"kty\":\"new\"}]}");
+    let (rsa, weak, p384) = (
+        include_str!("http/keys/rsa.pem"),
+        include_str!("http/keys/rsa1024.pem"),
+        include_str!("http/keys/p384.pem"),
+    );
+    let private = "-----BEGIN PRIVATE KEY-----\nMC4CAQAwBQYDK2VwBCIEIA==\n-----END PRIVATE KEY-----";
+    let certificate = P256.replace("PUBLIC KEY", "CERTIFICATE");
+    for (algorithm, given, path, allowed) in [
+        ("RS256", &[("SECRET", "s")][..], "algorithm: ", "must be HS256 with siaga.auth.jwt.secret"),
+        ("ES256", &[("SECRET", "s"), ("PUBLIC_KEY", P256)], "public_key: ", "only one of"),
+        ("HS256", &[("SECRET", "s"), ("JWKS", "empty.json")], "jwks: ", "only one of"),
+        ("ES256", &[("PUBLIC_KEY", P256), ("JWKS", "empty.json")], "jwks: ", "only one of"),
+        ("RS256", &[("PUBLIC_KEY", P256)], "public_key: ", "must be an RSA key of 2048 to 8192 bits"),
+        ("RS256", &[("PUBLIC_KEY", weak)], "public_key: ", "must be an RSA key of 2048 to 8192 bits"),
+        ("ES256", &[("PUBLIC_KEY", rsa)], "public_key: ", "must be a key on the curve P-256"),
+        ("ES256", &[("PUBLIC_KEY", p384)], "public_key: ", "must be a key on the curve P-256"),
+        ("EdDSA", &[("PUBLIC_KEY", rsa)], "public_key: ", "must be a key of Ed25519"),
+        ("EdDSA", &[("PUBLIC_KEY", private)], "public_key: ", "-----BEGIN PUBLIC KEY-----"),
+        ("ES256", &[("PUBLIC_KEY", &certificate)], "public_key: ", "-----BEGIN PUBLIC KEY-----"),
+        ("ES256", &[("PUBLIC_KEY", "nowhere.pem")], "public_key: ", "the path of one"),
+        ("RS256", &[("PUBLIC_KEY", "p256.pem")], "public_key: ", "must be an RSA key"),
+        ("ES256", &[("JWKS", "nowhere.json")], "jwks: ", "nowhere.json cannot be read"),
+        ("ES256", &[("JWKS", "broken.json")], "jwks: ", "broken.json is no JSON Web Key Set"),
+        ("ES256", &[("JWKS", "empty.json")], "jwks: ", "has no key for ES256"),
+        ("ES256", &[("JWKS", "foreign.json")], "jwks: ", "has no key for ES256"),
+    ] {
+        let given: Vec<_> =
+            given.iter().map(|(name, value)| (format!("SIAGA_AUTH__JWT__{name}"), *value)).collect();
+        let mut variables: Vec<_> = given.iter().map(|(name, value)| (name.as_str(), *value)).collect();
+        variables.push(("SIAGA_AUTH__JWT__ALGORITHM", algorithm));
+        let error = refusal(&siaga_in(&folder, &["check"], &variables));
+        assert!(error.starts_with(&format!("siaga: siaga.auth.jwt.{path}")), "{algorithm}: {error}");
+        assert!(error.contains(allowed), "{algorithm}: {error}");
+    }
+}
+
+#[test]
+fn with_a_public_key_alone_no_token_can_be_made() {
+    let variables = [("SIAGA_AUTH__JWT__ALGORITHM", "ES256"), ("SIAGA_AUTH__JWT__PUBLIC_KEY", P256)];
+    assert_eq!(siaga(&["check"], &variables).status.code(), Some(0));
+    let error = refusal(&siaga(&["token", "--sub", "ops", "--scope", "admin"], &variables));
+    assert!(error.starts_with("siaga: siaga.auth.jwt.secret: needed to sign a token"), "{error}");
+}
+
 #[test]
 fn wrong_usage_exits_with_2() {
-    for arguments in [&["fly"][..], &["--fast"], &["token"], &["token", "--sub", "a", "--scope", "root"]] {
+    let create = ["key", "create", "--name", "a", "--scope", "admin"];
+    for arguments in [
+        &["fly"][..],
+        &["--fast"],
+        &["token"],
+        &["token", "--sub", "a", "--scope", "root"],
+        &["key"],
+        &["key", "revoke"],
+        &create[..4],
+        &["key", "create", "--name", "", "--scope", "admin"],
+        &["key", "create", "--name", "a", "--scope", "root"],
+        &[&create[..], &["--expires", "soon"]].concat(),
+        &[&create[..], &["--per-day", "0"]].concat(),
+        &[&create[..], &["--owner", "a\nb"]].concat(),
+    ] {
         assert_eq!(siaga(arguments, &[]).status.code(), Some(2), "{arguments:?}");
     }
     assert_eq!(siaga(&["--help"], &[]).status.code(), Some(0));
@@ -278,7 +365,14 @@ fn texts_that_look_like_numbers_stay_texts() {
 
 #[test]
 fn a_store_that_keeps_nothing_has_nothing_to_look_after() {
-    for command in [&["migrate"][..], &["import", "."], &["export", "."]] {
+    for command in [
+        &["migrate"][..],
+        &["import", "."],
+        &["export", "."],
+        &["key", "list"],
+        &["key", "revoke", "a"],
+        &["key", "create", "--name", "a", "--scope", "admin"],
+    ] {
         let error = refusal(&siaga(command, &[]));
         assert!(error.starts_with("siaga: siaga.store is \"memory\", which keeps nothing"), "{error}");
     }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use governor::clock::FakeRelativeClock;
 use serde_json::json;
-use siaga::auth::OwnQuota;
+use siaga::auth::{CredentialKind, OwnQuota};
 use siaga::config;
 use siaga::quotas::{Client, Quotas};
 
@@ -21,7 +21,7 @@ fn client(number: u32) -> Client {
 }
 
 fn credential(name: &str) -> Client {
-    Client::Credential(name.into())
+    Client::Credential(CredentialKind::ApiKey, name.into())
 }
 
 /// How many of so many requests at once are taken.

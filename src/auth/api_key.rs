@@ -1,11 +1,13 @@
 use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::num::NonZeroU32;
 
 use chrono::{DateTime, Utc};
 use ring::digest::{SHA256, digest};
 use serde::{Deserialize, Serialize, Serializer};
 use subtle::ConstantTimeEq;
 
-use super::{Credential, Scope, Secret};
+use super::{Credential, CredentialKind, OwnQuota, Scope, Secret};
 use crate::model::Timestamp;
 use crate::random::{self, RandomUnavailable};
 
@@ -22,15 +24,41 @@ pub struct ApiKey {
     /// When the key ceases to be accepted (RFC 3339). **Default: never**
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires: Option<DateTime<Utc>>,
+    /// How many requests the key may make in a second. **Default: as many as others**
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub per_second: Option<NonZeroU32>,
+    /// How many requests the key may make in a day. **Default: as many as others**
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub per_day: Option<NonZeroU32>,
 }
 
 impl ApiKey {
+    /// The quota of the key's own, if it has one.
+    #[must_use]
+    pub fn quota(&self) -> Option<OwnQuota> {
+        let quota = OwnQuota { per_second: self.per_second, per_day: self.per_day };
+        (self.per_second.is_some() || self.per_day.is_some()).then_some(quota)
+    }
+
     /// What the holder of the key may do; `None` once it has expired.
     pub(super) fn credential(&self, now: Timestamp) -> Option<Credential> {
         let expired = self.expires.is_some_and(|expires| Timestamp::from(expires) <= now);
-        let credential = || Credential { subject: self.name.clone(), scopes: self.scopes.clone() };
+        let credential = || Credential {
+            kind: CredentialKind::ApiKey,
+            subject: self.name.clone(),
+            quota: self.quota(),
+            scopes: self.scopes.clone(),
+        };
         (!expired).then(credential)
     }
+}
+
+/// The key of a digest, if it is among `keys`. Looks at all of them, wherever it stands and whether it does.
+pub(super) fn search<'k>(
+    keys: impl IntoIterator<Item = &'k ApiKey>,
+    digest: &KeyDigest,
+) -> Option<&'k ApiKey> {
+    keys.into_iter().fold(None, |found, key| if key.sha256 == *digest { Some(key) } else { found })
 }
 
 /// A key just made: the only time its text is known.
@@ -51,13 +79,14 @@ impl NewKey {
     pub fn make(name: &str, scopes: Vec<Scope>) -> Result<Self, RandomUnavailable> {
         let key = random::hex::<32>()?;
         let sha256 = KeyDigest::of(&key);
-        let entry = ApiKey { name: name.to_owned(), sha256, scopes, expires: None };
+        let entry =
+            ApiKey { name: name.to_owned(), sha256, scopes, expires: None, per_second: None, per_day: None };
         Ok(Self { key: key.into(), entry })
     }
 }
 
 /// The SHA-256 of an API key. Compared in constant time; not shown.
-#[derive(Clone, Copy, Deserialize)]
+#[derive(Clone, Copy, Eq, Deserialize)]
 #[serde(try_from = "String")]
 pub struct KeyDigest([u8; 32]);
 
@@ -80,6 +109,18 @@ impl KeyDigest {
     pub fn to_hex(self) -> String {
         hex::encode(self.0)
     }
+
+    /// The bytes, as stores keep them.
+    #[must_use]
+    pub fn as_bytes(&self) -> &[u8; 32] {
+        &self.0
+    }
+}
+
+impl From<[u8; 32]> for KeyDigest {
+    fn from(bytes: [u8; 32]) -> Self {
+        Self(bytes)
+    }
 }
 
 impl TryFrom<String> for KeyDigest {
@@ -98,6 +139,12 @@ impl PartialEq for KeyDigest {
     }
 }
 
+impl Hash for KeyDigest {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.0.hash(state);
+    }
+}
+
 impl fmt::Debug for KeyDigest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(Secret::MASK)
@@ -107,5 +154,45 @@ impl fmt::Debug for KeyDigest {
 impl Serialize for KeyDigest {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(Secret::MASK)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn key(text: &str) -> ApiKey {
+        let NewKey { mut entry, .. } = NewKey::make(text, Vec::new()).unwrap();
+        entry.sha256 = KeyDigest::of(text);
+        entry
+    }
+
+    #[test]
+    fn every_key_is_compared_wherever_the_one_that_fits_stands() {
+        let keys = ["first", "middle", "last"].map(key);
+        for (sent, found) in
+            [("first", Some("first")), ("middle", Some("middle")), ("last", Some("last")), ("none", None)]
+        {
+            let mut compared = 0;
+            let looked_at = keys.iter().inspect(|_| compared += 1);
+            assert_eq!(search(looked_at, &KeyDigest::of(sent)).map(|key| key.name.as_str()), found);
+            assert_eq!(compared, keys.len(), "{sent}");
+        }
+    }
+
+    #[test]
+    fn a_key_is_of_256_bits_and_no_two_are_the_same() {
+        let made = || NewKey::make("a", Vec::new()).unwrap();
+        let (one, other) = (made(), made());
+        assert_eq!(one.key.expose().len(), 64);
+        assert_ne!(one.key.expose(), other.key.expose());
+        assert!(one.entry.sha256 == KeyDigest::of(one.key.expose()));
+    }
+
+    #[test]
+    fn a_digest_does_not_show() {
+        let digest = KeyDigest::of("a");
+        assert!(!format!("{digest:?}").contains(&digest.to_hex()));
+        assert_eq!(serde_json::to_string(&digest).unwrap(), format!("\"{}\"", Secret::MASK));
     }
 }

@@ -3,14 +3,21 @@
 use jsonwebtoken::crypto::{CryptoProvider, JwtSigner, JwtVerifier, KeyUtils};
 use jsonwebtoken::errors::{ErrorKind, Result};
 use jsonwebtoken::signature::{Error, Signer, Verifier};
-use jsonwebtoken::{Algorithm, DecodingKey, EncodingKey};
+use jsonwebtoken::{Algorithm, AlgorithmFamily, DecodingKey, DecodingKeyKind, EncodingKey};
 use ring::hmac;
+use ring::signature::{
+    ECDSA_P256_SHA256_FIXED, ED25519, RSA_PKCS1_2048_8192_SHA256, RsaPublicKeyComponents, UnparsedPublicKey,
+    VerificationAlgorithm,
+};
 
 /// Lets `jsonwebtoken` use `ring`, which the service's TLS uses too; of the providers it brings along one depends on
 /// a crate with an open advisory and the other on a second cryptography library in C.
 static RING: CryptoProvider = CryptoProvider {
     signer_factory: |algorithm, key| Ok(Box::new(Hs256::signer(*algorithm, key)?)),
-    verifier_factory: |algorithm, key| Ok(Box::new(Hs256::verifier(*algorithm, key)?)),
+    verifier_factory: |algorithm, key| match algorithm {
+        Algorithm::HS256 => Ok(Box::new(Hs256::verifier(*algorithm, key)?)),
+        _ => Ok(Box::new(PublicKey::verifier(*algorithm, key)?)),
+    },
     key_utils: KeyUtils::new_unimplemented(),
 };
 
@@ -18,6 +25,11 @@ static RING: CryptoProvider = CryptoProvider {
 pub(super) fn install() {
     // An error means that a provider is installed already.
     let _ = RING.install_default();
+}
+
+/// The key when it is one of the family: the bytes of a public key must never be taken for a secret.
+fn of_family(key: &DecodingKey, family: AlgorithmFamily) -> Result<&DecodingKey> {
+    if key.family() == family { Ok(key) } else { Err(ErrorKind::InvalidAlgorithm.into()) }
 }
 
 /// HMAC with SHA-256 (RFC 7518 §3.2).
@@ -36,7 +48,7 @@ impl Hs256 {
     }
 
     fn verifier(algorithm: Algorithm, key: &DecodingKey) -> Result<Self> {
-        Self::new(algorithm, key.try_get_as_bytes()?)
+        Self::new(algorithm, of_family(key, AlgorithmFamily::Hmac)?.try_get_as_bytes()?)
     }
 }
 
@@ -61,5 +73,46 @@ impl Verifier<Vec<u8>> for Hs256 {
 impl JwtVerifier for Hs256 {
     fn algorithm(&self) -> Algorithm {
         Algorithm::HS256
+    }
+}
+
+/// The algorithms with public keys (RFC 7518 §3.3 and §3.4, RFC 8037 §3.1).
+struct PublicKey {
+    algorithm: Algorithm,
+    kind: DecodingKeyKind,
+}
+
+impl PublicKey {
+    fn verifier(algorithm: Algorithm, key: &DecodingKey) -> Result<Self> {
+        let family = match algorithm {
+            Algorithm::RS256 => AlgorithmFamily::Rsa,
+            Algorithm::ES256 => AlgorithmFamily::Ec,
+            Algorithm::EdDSA => AlgorithmFamily::Ed,
+            _ => return Err(ErrorKind::InvalidAlgorithm.into()),
+        };
+        Ok(Self { algorithm, kind: of_family(key, family)?.kind().clone() })
+    }
+}
+
+impl Verifier<Vec<u8>> for PublicKey {
+    fn verify(&self, message: &[u8], signature: &Vec<u8>) -> std::result::Result<(), Error> {
+        let raw = |algorithm: &'static dyn VerificationAlgorithm, bytes: &[u8]| {
+            UnparsedPublicKey::new(algorithm, bytes).verify(message, signature)
+        };
+        let verified = match (self.algorithm, &self.kind) {
+            (Algorithm::RS256, DecodingKeyKind::RsaModulusExponent { n, e }) => {
+                RsaPublicKeyComponents { n, e }.verify(&RSA_PKCS1_2048_8192_SHA256, message, signature)
+            }
+            (Algorithm::ES256, DecodingKeyKind::SecretOrDer(point)) => raw(&ECDSA_P256_SHA256_FIXED, point),
+            (Algorithm::EdDSA, DecodingKeyKind::SecretOrDer(bytes)) => raw(&ED25519, bytes),
+            _ => return Err(Error::new()),
+        };
+        verified.map_err(|_| Error::new())
+    }
+}
+
+impl JwtVerifier for PublicKey {
+    fn algorithm(&self) -> Algorithm {
+        self.algorithm
     }
 }

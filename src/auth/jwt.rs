@@ -1,21 +1,30 @@
+use std::path::PathBuf;
 use std::time::Duration;
 
-use jsonwebtoken::{DecodingKey, EncodingKey, Header, Validation};
+use jsonwebtoken::{EncodingKey, Header};
 use serde::{Deserialize, Serialize};
 
-use super::{Credential, Scope, Secret, crypto};
+use super::algorithm::PublicAlgorithm;
+use super::{Algorithm, InvalidSettings, Scope, Secret, crypto};
 use crate::duration;
-use crate::model::{Timestamp, is_name};
+use crate::model::Timestamp;
 
-/// How tokens are signed and verified (RFC 7519).
+/// How tokens are signed and verified (RFC 7519). One of `secret`, `public_key` and `jwks` must be given.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Jwt {
     /// The algorithm; what a token says of itself does not count. **Default: `HS256`**
     #[serde(default)]
     pub algorithm: Algorithm,
-    /// The secret of HS256. RFC 7518 §3.2 asks for 32 bytes or more.
-    pub secret: Secret,
+    /// The secret of HS256. RFC 7518 §3.2 asks for 32 bytes or more. **Default: none**
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub secret: Option<Secret>,
+    /// The public key of another algorithm: in PEM, or the path of a file that holds it so. **Default: none**
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub public_key: Option<String>,
+    /// The path of a file of public keys, a JSON Web Key Set (RFC 7517), read anew when it changes. **Default: none**
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub jwks: Option<PathBuf>,
     /// The `iss` a token must have. **Default: any or none**
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub issuer: Option<String>,
@@ -25,14 +34,6 @@ pub struct Jwt {
     /// How far the clocks of issuer and service may differ. **Default: `30s`**
     #[serde(default = "Jwt::default_leeway", with = "duration")]
     pub leeway: Duration,
-}
-
-/// A signature algorithm of RFC 7518 §3.1.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Algorithm {
-    /// HMAC with SHA-256.
-    #[default]
-    HS256,
 }
 
 /// What a token says.
@@ -67,8 +68,23 @@ pub enum Audience {
 
 /// A token could not be made.
 #[derive(Debug, thiserror::Error)]
-#[error("the token could not be made")]
-pub struct TokenError(#[from] jsonwebtoken::errors::Error);
+#[non_exhaustive]
+pub enum TokenError {
+    /// The service knows public keys only.
+    #[error("siaga.auth.jwt.secret: needed to sign a token; public keys only verify those that others sign")]
+    NoSecret,
+    /// The signing failed.
+    #[error("the token could not be made")]
+    Unsigned(#[from] jsonwebtoken::errors::Error),
+}
+
+/// What tokens are verified by.
+#[derive(Clone, Debug)]
+pub(super) enum KeySource<'a> {
+    Secret(&'a Secret),
+    PublicKey(PublicAlgorithm, &'a str),
+    Set(PublicAlgorithm, &'a PathBuf),
+}
 
 impl Jwt {
     /// The shortest secret RFC 7518 §3.2 allows, in bytes.
@@ -78,11 +94,51 @@ impl Jwt {
         Duration::from_secs(30)
     }
 
+    /// What tokens are verified by: the one source there must be, when it fits the algorithm.
+    pub(super) fn source(&self) -> Result<KeySource<'_>, InvalidSettings> {
+        let public = self.algorithm.public();
+        let unfit = |name, allowed| {
+            let reason = format!("must be {allowed} with siaga.auth.jwt.{name}, not {:?}", self.algorithm);
+            Err(InvalidSettings::new("jwt.algorithm", reason))
+        };
+        let with_public_key = "one of [RS256, ES256, EdDSA]";
+        match (&self.secret, &self.public_key, &self.jwks) {
+            (Some(secret), None, None) => match public {
+                None => Ok(KeySource::Secret(secret)),
+                Some(_) => unfit("secret", "HS256"),
+            },
+            (None, Some(key), None) => match public {
+                Some(algorithm) => Ok(KeySource::PublicKey(algorithm, key)),
+                None => unfit("public_key", with_public_key),
+            },
+            (None, None, Some(path)) => match public {
+                Some(algorithm) => Ok(KeySource::Set(algorithm, path)),
+                None => unfit("jwks", with_public_key),
+            },
+            (None, None, None) if public.is_none() => {
+                Err(InvalidSettings::new("jwt.secret", "missing; HS256 needs it"))
+            }
+            (None, None, None) => {
+                let reason = format!("missing; {:?} needs it or siaga.auth.jwt.jwks", self.algorithm);
+                Err(InvalidSettings::new("jwt.public_key", reason))
+            }
+            (_, key, set) => {
+                let second = if key.is_some() && !(set.is_some() && self.secret.is_none()) {
+                    "jwt.public_key"
+                } else {
+                    "jwt.jwks"
+                };
+                Err(InvalidSettings::new(second, "only one of secret, public_key and jwks may be given"))
+            }
+        }
+    }
+
     /// Makes a token that is accepted from now until `lifetime` has passed.
     ///
     /// # Errors
     ///
-    /// [`TokenError`] when it cannot be signed.
+    /// [`TokenError::NoSecret`] when the configuration has public keys only; another [`TokenError`] when it cannot be
+    /// signed.
     pub fn issue(
         &self,
         subject: &str,
@@ -91,6 +147,7 @@ impl Jwt {
         now: Timestamp,
     ) -> Result<String, TokenError> {
         crypto::install();
+        let secret = self.secret.as_ref().ok_or(TokenError::NoSecret)?;
         let names: Vec<_> = scopes.iter().map(|scope| scope.name()).collect();
         let claims = Claims {
             sub: subject.to_owned(),
@@ -100,55 +157,12 @@ impl Jwt {
             iss: self.issuer.clone(),
             aud: self.audience.clone().map(Audience::One),
         };
-        let key = EncodingKey::from_secret(self.secret.expose().as_bytes());
+        let key = EncodingKey::from_secret(secret.expose().as_bytes());
         Ok(jsonwebtoken::encode(&Header::new(self.algorithm.into()), &claims, &key)?)
-    }
-
-    /// What the holder of the token may do; `None` when it is not accepted at `now`.
-    pub(super) fn verify(&self, token: &str, now: Timestamp) -> Option<Credential> {
-        let key = DecodingKey::from_secret(self.secret.expose().as_bytes());
-        // Whoever does not understand what a token calls critical must refuse it (RFC 7515 §4.1.11).
-        if jsonwebtoken::decode_header(token).ok()?.crit.is_some() {
-            return None;
-        }
-        let claims = jsonwebtoken::decode::<Claims>(token, &key, &self.validation()).ok()?.claims;
-        let leeway = self.leeway.as_secs_f64();
-        let now = seconds(now);
-        let in_time = now < claims.exp + leeway && claims.nbf.is_none_or(|nbf| nbf <= now + leeway);
-        let scopes = claims.scope.split(' ').filter_map(|name| name.parse().ok()).collect();
-        (in_time && is_name(&claims.sub)).then_some(Credential { subject: claims.sub, scopes })
-    }
-
-    fn validation(&self) -> Validation {
-        let mut validation = Validation::new(self.algorithm.into());
-        validation.required_spec_claims.clear();
-        // Judged by `verify` itself, by the service's clock.
-        validation.validate_exp = false;
-        validation.validate_nbf = false;
-        if let Some(issuer) = &self.issuer {
-            validation.set_issuer(&[issuer]);
-            validation.required_spec_claims.insert("iss".to_owned());
-        }
-        match &self.audience {
-            Some(audience) => {
-                validation.set_audience(&[audience]);
-                validation.required_spec_claims.insert("aud".to_owned());
-            }
-            None => validation.validate_aud = false,
-        }
-        validation
-    }
-}
-
-impl From<Algorithm> for jsonwebtoken::Algorithm {
-    fn from(algorithm: Algorithm) -> Self {
-        match algorithm {
-            Algorithm::HS256 => Self::HS256,
-        }
     }
 }
 
 /// Seconds since 1970.
-fn seconds(moment: Timestamp) -> f64 {
+pub(super) fn seconds(moment: Timestamp) -> f64 {
     moment.to_utc().timestamp_millis() as f64 / 1000.0
 }

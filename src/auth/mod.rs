@@ -1,28 +1,43 @@
-//! Who may do what: API keys, JSON Web Tokens and their scopes. Knows nothing of requests.
+//! Who may do what: API keys, JSON Web Tokens and their scopes. Knows nothing of requests, nor of stores: keys that are
+//! kept in one are in the [`KeyRing`], which somebody above fills.
 
+mod algorithm;
 mod api_key;
+mod credential;
 mod crypto;
+mod invalid;
 mod jwt;
+mod key_ring;
+mod key_set;
+mod public_key;
 mod scope;
 mod secret;
+mod tokens;
 
-use std::num::NonZeroU32;
 use std::sync::Arc;
 
 use arc_swap::ArcSwap;
+use rocket::futures::future;
+use rocket::tokio::select;
+use rocket::tokio::sync::Notify;
 use serde::{Deserialize, Serialize};
 
-pub use self::api_key::{ApiKey, KeyDigest, NewKey};
-pub use self::jwt::{Algorithm, Claims, Jwt, TokenError};
+pub use self::algorithm::Algorithm;
+pub use self::api_key::{ApiKey, InvalidDigest, KeyDigest, NewKey};
+pub use self::credential::{Credential, CredentialKind, OwnQuota};
+pub use self::invalid::InvalidSettings;
+pub use self::jwt::{Audience, Claims, Jwt, TokenError};
+pub use self::key_ring::KeyRing;
 pub use self::scope::{Scope, UnknownScope};
 pub use self::secret::Secret;
+use self::tokens::Tokens;
 use crate::model::Clock;
 
 /// The section `auth` of the configuration: which credentials are accepted.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Settings {
-    /// The accepted API keys. **Default: none**
+    /// The accepted API keys; those kept in the store are accepted besides. **Default: none**
     pub api_keys: Vec<ApiKey>,
     /// How tokens are verified. **Default: none is accepted**
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -37,75 +52,100 @@ impl Settings {
     }
 }
 
-/// What a caller proved to be.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Credential {
-    /// The name of the API key or the `sub` of the token.
-    pub subject: String,
-    scopes: Vec<Scope>,
-}
-
-impl Credential {
-    /// The quota of its own; `None` for that of all.
-    #[must_use]
-    pub fn quota(&self) -> Option<OwnQuota> {
-        None
-    }
-
-    /// Whether the credential covers the scope; [`Scope::Admin`] covers all.
-    #[must_use]
-    pub fn allows(&self, scope: Scope) -> bool {
-        self.scopes.iter().any(|&own| own == scope || own == Scope::Admin)
-    }
-}
-
-/// How many requests whoever holds a credential may send, where it is not the configured number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct OwnQuota {
-    /// Requests a second. **Default: as configured for all**
-    pub per_second: Option<NonZeroU32>,
-    /// Requests a day. **Default: as configured for all**
-    pub per_day: Option<NonZeroU32>,
-}
-
 /// Verifies credentials. Clones share what is accepted.
 #[derive(Clone, Debug)]
 pub struct Authenticator {
-    settings: Arc<ArcSwap<Settings>>,
+    accepted: Arc<ArcSwap<Accepted>>,
+    /// Says that something else is accepted.
+    changed: Arc<Notify>,
+    ring: Arc<KeyRing>,
     clock: Arc<dyn Clock>,
 }
 
+/// What the configuration accepts.
+#[derive(Debug)]
+struct Accepted {
+    api_keys: Vec<ApiKey>,
+    tokens: Option<Tokens>,
+}
+
+impl Accepted {
+    fn of(settings: Settings) -> Result<Self, InvalidSettings> {
+        let tokens = settings.jwt.as_ref().map(Tokens::new).transpose()?;
+        Ok(Self { api_keys: settings.api_keys, tokens })
+    }
+}
+
 impl Authenticator {
-    /// Accepts what `settings` accept, at the time `clock` tells.
-    #[must_use]
-    pub fn new(settings: Settings, clock: Arc<dyn Clock>) -> Self {
-        crypto::install();
-        Self { settings: Arc::new(ArcSwap::from_pointee(settings)), clock }
+    /// Accepts what `settings` accept, at the time `clock` tells, and what its [`ring`](Self::ring) holds. Reads the files
+    /// with public keys.
+    ///
+    /// # Errors
+    ///
+    /// When the settings contradict each other, or a file is not as it must be.
+    pub fn new(settings: Settings, clock: Arc<dyn Clock>) -> Result<Self, InvalidSettings> {
+        let ring = Arc::new(KeyRing::beside(&settings.api_keys));
+        let accepted = Arc::new(ArcSwap::from_pointee(Accepted::of(settings)?));
+        Ok(Self { accepted, changed: Arc::default(), ring, clock })
     }
 
-    /// Accepts what `settings` accept from now on, and nothing else.
-    pub fn accept(&self, settings: Settings) {
-        self.settings.store(Arc::new(settings));
+    /// Accepts what `settings` accept from now on, and nothing else but what the [`ring`](Self::ring) holds. Reads the files
+    /// with public keys anew.
+    ///
+    /// # Errors
+    ///
+    /// As [`new`](Self::new); what was accepted still is.
+    pub fn accept(&self, settings: Settings) -> Result<(), InvalidSettings> {
+        let accepted = Accepted::of(settings)?;
+        self.ring.stand_beside(&accepted.api_keys);
+        self.accepted.store(Arc::new(accepted));
+        self.changed.notify_one();
+        Ok(())
+    }
+
+    /// The keys it accepts besides those of the settings; none until it is filled.
+    #[must_use]
+    pub fn ring(&self) -> &Arc<KeyRing> {
+        &self.ring
     }
 
     /// Verifies a token; `None` for whatever reason it is not accepted.
     #[must_use]
     pub fn token(&self, token: &str) -> Option<Credential> {
-        self.settings.load().jwt.as_ref()?.verify(token, self.clock.now())
+        self.accepted.load().tokens.as_ref()?.verify(token, self.clock.now())
     }
 
     /// Verifies an API key, or else a token.
     ///
-    /// Takes the same time whichever of the keys it is, or none.
+    /// Takes the same time whichever of the configured keys it is, or none.
     #[must_use]
     pub fn key_or_token(&self, text: &str) -> Option<Credential> {
         let digest = KeyDigest::of(text);
-        let settings = self.settings.load();
-        let keys = settings.api_keys.iter();
-        let known = keys.fold(None, |found, key| if key.sha256 == digest { Some(key) } else { found });
-        match known {
-            Some(key) => key.credential(self.clock.now()),
-            None => self.token(text),
+        let now = self.clock.now();
+        if let Some(key) = api_key::search(&self.accepted.load().api_keys, &digest) {
+            return key.credential(now);
+        }
+        let Some(key) = self.ring.get(&digest) else { return self.token(text) };
+        let credential = key.credential(now)?;
+        self.ring.note_use(&key, now);
+        Some(credential)
+    }
+
+    /// Follows the file with public keys while it changes, whichever is configured. Never ends.
+    pub async fn watch(&self) {
+        loop {
+            let accepted = self.accepted.load_full();
+            let following = async {
+                match &accepted.tokens {
+                    Some(tokens) => tokens.watch().await,
+                    None => future::pending().await,
+                }
+            };
+            select! {
+                // One that does not change.
+                () = following => self.changed.notified().await,
+                () = self.changed.notified() => {}
+            }
         }
     }
 }

@@ -13,7 +13,14 @@ pub struct SiagaEnv;
 
 const PREFIX: &str = "SIAGA_";
 /// What keys begin with whose value is taken as it stands.
-const TEXTS: [&str; 4] = ["auth.jwt.secret", "images.signing_key", "images.options.", "metrics.token"];
+const TEXTS: [&str; 6] = [
+    "auth.jwt.secret",
+    "auth.jwt.public_key",
+    "auth.jwt.jwks",
+    "images.signing_key",
+    "images.options.",
+    "metrics.token",
+];
 
 impl Provider for SiagaEnv {
     fn metadata(&self) -> Metadata {

@@ -1,4 +1,4 @@
-//! What happens to every request and answer, whatever the route.
+//! What happens to every request and answer, whatever the route, and beside all of them.
 
 mod arrival;
 mod cors;
@@ -7,6 +7,7 @@ mod exchange;
 mod real_method;
 mod request_id;
 mod security_headers;
+mod stored_keys;
 mod trailing_slash;
 
 pub use self::arrival::{Arrival, Scheme};
@@ -16,4 +17,5 @@ pub use self::exchange::{Exchange, Subject, record_unread};
 pub use self::real_method::RealMethod;
 pub use self::request_id::RequestId;
 pub use self::security_headers::{SecurityHeaders, secure};
+pub use self::stored_keys::StoredKeys;
 pub use self::trailing_slash::TrailingSlash;

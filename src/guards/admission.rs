@@ -110,7 +110,7 @@ fn count(
     quotas.fuse(address)?;
     match Caller::of(request) {
         Ok(Caller(Some(credential))) => {
-            let client = Client::Credential(credential.subject.as_str().into());
+            let client = Client::Credential(credential.kind, credential.subject.as_str().into());
             quotas.count(&client, credential.quota())
         }
         Ok(Caller(None)) | Err(_) => quotas.count(&address.into(), None),

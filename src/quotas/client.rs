@@ -1,11 +1,13 @@
 use std::net::IpAddr;
 use std::sync::Arc;
 
+use crate::auth::CredentialKind;
+
 /// Whose requests are counted together.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Client {
-    /// Whoever holds a credential of this name.
-    Credential(Arc<str>),
+    /// Whoever holds a credential of this kind and name: a token can be made out to the name of a key.
+    Credential(CredentialKind, Arc<str>),
     /// An IPv4 address.
     V4(u32),
     /// The network of an IPv6 address, its first 64 bits: one customer has as many addresses in it as it likes.
@@ -24,13 +26,13 @@ impl Client {
         match self {
             Self::V4(address) => Self::V4Network((address >> 16) as u16),
             Self::V6(network) => Self::V6Network((network >> 32) as u32),
-            Self::Credential(_) | Self::V4Network(_) | Self::V6Network(_) | Self::Rest => Self::Rest,
+            Self::Credential(..) | Self::V4Network(_) | Self::V6Network(_) | Self::Rest => Self::Rest,
         }
     }
 
     /// Whether it is kept in any case: nobody but the operator makes more of them.
     pub(super) fn is_known(&self) -> bool {
-        matches!(self, Self::Credential(_))
+        matches!(self, Self::Credential(..))
     }
 }
 

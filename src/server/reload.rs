@@ -35,7 +35,10 @@ impl Reload for Authenticator {
     }
 
     fn reload(&self, config: &Config) {
-        self.accept(config.auth.clone());
+        // What was checked can have become wrong since: files are read again.
+        if let Err(error) = self.accept(config.auth.clone()) {
+            tracing::error!("credentials stay as they were: {error}");
+        }
     }
 }
 

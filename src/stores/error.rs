@@ -48,6 +48,18 @@ impl StoreError {
         Self::Conflict { what: format!("card {card} has its image already") }
     }
 
+    /// The conflict of a second key of one name.
+    #[must_use]
+    pub fn key_exists(name: &str) -> Self {
+        Self::Conflict { what: format!("there is, or was, a key {name:?} already") }
+    }
+
+    /// A key that is not there.
+    #[must_use]
+    pub fn no_key(name: &str) -> Self {
+        Self::NotFound { what: format!("the key {name:?}") }
+    }
+
     /// The conflict of a second report for one card.
     #[must_use]
     pub fn received(card: &CardId) -> Self {

@@ -14,6 +14,7 @@ mod floods;
 mod gauges;
 mod images;
 mod infrastructure;
+mod keys;
 pub mod memory;
 mod places;
 pub mod postgres;
@@ -35,6 +36,7 @@ pub use floods::{FloodQuery, FloodStore, HistoryQuery, SetFloodState};
 pub use gauges::{GaugeQuery, GaugeStore};
 pub use images::{ImageStore, TakenUpload};
 pub use infrastructure::{InfrastructureQuery, InfrastructureStore};
+pub use keys::{KeptKey, KeyEntry, KeyStore};
 pub use readiness::{Check, PoolUse};
 pub use registry::{OpenError, OpenStore, OpenedStore, StoreRegistry, StoreSettings, UnknownStore};
 pub use reports::{ReportQuery, ReportStore, ReportSummary};
@@ -64,6 +66,7 @@ pub trait Store:
     + GaugeStore
     + InfrastructureStore
     + BoundaryStore
+    + KeyStore
     + Debug
     + Display
     + Send
@@ -109,6 +112,8 @@ pub enum Resource {
     Infrastructure,
     /// Provinces.
     Boundaries,
+    /// API keys that are kept: which there are, and which are revoked.
+    Keys,
 }
 
 /// Counts the visible changes of a resource.

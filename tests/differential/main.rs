@@ -32,8 +32,14 @@ use database::Database;
 use images::operations_around_images;
 use operations::{CardChoice, Holder, Operation, Sent, moved, operation, position};
 
-const RESOURCES: [Resource; 5] =
-    [Resource::Floods, Resource::Reports, Resource::Gauges, Resource::Infrastructure, Resource::Boundaries];
+const RESOURCES: [Resource; 6] = [
+    Resource::Floods,
+    Resource::Reports,
+    Resource::Gauges,
+    Resource::Infrastructure,
+    Resource::Boundaries,
+    Resource::Keys,
+];
 
 /// What one of the stores knows by other names than the other: the cards it has made.
 struct Side {
@@ -155,8 +161,8 @@ impl Side {
         }
     }
 
-    async fn revisions(&self) -> [Revision; 5] {
-        let mut revisions = [Revision(0); 5];
+    async fn revisions(&self) -> [Revision; 6] {
+        let mut revisions = [Revision(0); 6];
         for (resource, revision) in RESOURCES.into_iter().zip(&mut revisions) {
             *revision = self.store.revision(resource).await.unwrap();
         }

@@ -7,12 +7,8 @@ use serde_json::{Value, json};
 use siaga::auth::KeyDigest;
 use siaga::conformance::fixture;
 
+use crate::signing::{base64, claims, now};
 use crate::support::{ADMIN_KEY, KEY, OTHER_KEY, SECRET, Siaga, figment, json_of};
-
-/// Seconds since 1970 in the fixture.
-fn now() -> i64 {
-    fixture::now().to_utc().timestamp()
-}
 
 fn signed(secret: &str, claims: &Value) -> String {
     // Starting a service installed the cryptography.
@@ -24,13 +20,6 @@ fn signed(secret: &str, claims: &Value) -> String {
     .unwrap()
 }
 
-fn claims(change: Value) -> Value {
-    let mut claims = json!({ "sub": "ops", "scope": "cards:read floods:write", "exp": now() + 60 });
-    claims.as_object_mut().unwrap().extend(change.as_object().unwrap().clone());
-    claims.as_object_mut().unwrap().retain(|_, value| !value.is_null());
-    claims
-}
-
 fn token(change: Value) -> String {
     signed(SECRET, &claims(change))
 }
@@ -39,16 +28,6 @@ fn token(change: Value) -> String {
 fn critical() -> String {
     let header = JwtHeader { crit: Some(vec!["b64".to_owned()]), ..JwtHeader::new(Algorithm::HS256) };
     jsonwebtoken::encode(&header, &claims(json!({})), &EncodingKey::from_secret(SECRET.as_bytes())).unwrap()
-}
-
-fn base64(text: &str) -> String {
-    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-    let digits = text.as_bytes().chunks(3).flat_map(|chunk| {
-        let bits =
-            chunk.iter().fold(0u32, |bits, &byte| bits << 8 | u32::from(byte)) << (8 * (3 - chunk.len()));
-        (0..=chunk.len()).map(move |digit| char::from(DIGITS[(bits >> (18 - 6 * digit) & 63) as usize]))
-    });
-    digits.collect()
 }
 
 /// The status of a change made with these headers.
@@ -93,8 +72,8 @@ fn whatever_is_wrong_with_a_credential_is_the_same_403() {
     let (header, rest) = good.split_once('.').unwrap();
     let (_, signature) = rest.split_once('.').unwrap();
     let unsigned =
-        format!("{}.{}.", base64(r#"{"alg":"none","typ":"JWT"}"#), base64(&claims(json!({})).to_string()));
-    let forged = format!("{header}.{}.{signature}", base64(&claims(json!({ "scope": "admin" })).to_string()));
+        format!("{}.{}.", base64(r#"{"alg":"none","typ":"JWT"}"#), base64(claims(json!({})).to_string()));
+    let forged = format!("{header}.{}.{signature}", base64(claims(json!({ "scope": "admin" })).to_string()));
     for (headers, why) in [
         (vec![], "no credential"),
         (vec![("X-Api-Key", "wrong".to_owned())], "an unknown key"),

@@ -13,7 +13,7 @@ use siaga::model::{
 };
 use siaga::stores::{
     BoundaryStore, CardStore, FeedStore, FloodQuery, FloodStore, GaugeQuery, GaugeStore, HistoryQuery,
-    ImageStore, InfrastructureQuery, InfrastructureStore, OpenError, OpenStore, OpenedStore, Received,
+    ImageStore, InfrastructureQuery, InfrastructureStore, KeptKey, KeyEntry, KeyStore, OpenError, OpenStore, OpenedStore, Received,
     ReportQuery, ReportStore, ReportSummary, Resource, Revision, SetFloodState, Store, StoreError,
     StoreSettings, TakenUpload, Versioned,
 };
@@ -167,6 +167,25 @@ impl InfrastructureStore for Away {
 #[async_trait]
 impl BoundaryStore for Away {
     async fn boundaries(&self, _: Option<&str>) -> Answer<Versioned<BoundaryLayer>> {
+        away()
+    }
+}
+
+#[async_trait]
+impl KeyStore for Away {
+    async fn create_key(&self, _: KeyEntry) -> Answer<()> {
+        away()
+    }
+
+    async fn keys(&self) -> Answer<Versioned<Vec<KeptKey>>> {
+        away()
+    }
+
+    async fn revoke_key(&self, _: &str) -> Answer<()> {
+        away()
+    }
+
+    async fn note_key_uses(&self, _: &[(String, Timestamp)]) -> Answer<()> {
         away()
     }
 }

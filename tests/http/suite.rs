@@ -1,5 +1,6 @@
 // One file for each address, and one for each concern that crosses them.
 
+mod signing;
 mod support;
 
 #[path = "../common/photos.rs"]
@@ -13,6 +14,7 @@ mod cards_images;
 mod conditional_requests;
 mod cors;
 mod errors;
+mod every_route;
 mod feeds;
 mod floodgauges;
 mod floods_archive;
@@ -24,6 +26,7 @@ mod floods_timeseries;
 mod health;
 mod images;
 mod infrastructure;
+mod key_sets;
 mod metrics;
 mod plugins;
 mod proxies;
@@ -32,4 +35,6 @@ mod reports;
 mod robustness;
 mod security_headers;
 mod stats;
+mod stored_keys;
+mod tokens;
 mod uploads;

@@ -9,7 +9,7 @@ use rocket::http::{Header, Method, Status};
 use rocket::local::asynchronous;
 use rocket::local::blocking::{Client, LocalResponse};
 use rocket::tokio::runtime::{self, Runtime};
-use rocket::{Build, Rocket, tokio};
+use rocket::{Build, Rocket, Route, tokio};
 use serde_json::{Value, json};
 use siaga::auth::KeyDigest;
 use siaga::conformance::{block_on, fixture};
@@ -30,6 +30,11 @@ pub(crate) const SECRET: &str = "a secret of thirty-two bytes or more";
 
 /// The configuration of the tests: nothing from files or the environment.
 pub(crate) fn figment() -> Figment {
+    figment_without_tokens().merge(Serialized::default("siaga.auth.jwt.secret", SECRET))
+}
+
+/// The same without the secret of tokens.
+pub(crate) fn figment_without_tokens() -> Figment {
     let keys =
         [("bpbd", KEY, "floods:write"), ("root", ADMIN_KEY, "admin"), ("gauges", OTHER_KEY, "gauges:write")];
     let keys = keys.map(|(name, key, scope)| {
@@ -42,7 +47,6 @@ pub(crate) fn figment() -> Figment {
     .merge(Serialized::default("siaga.store", "fixture"))
     .merge(Serialized::default("siaga.base_url", "http://localhost/v1"))
     .merge(Serialized::default("siaga.auth.api_keys", keys))
-    .merge(Serialized::default("siaga.auth.jwt.secret", SECRET))
     .merge(Serialized::default("siaga.images.url", "memory:///"))
     .merge(Serialized::default("siaga.images.signing_key", SECRET))
 }
@@ -104,14 +108,31 @@ impl Siaga {
 
     /// A service with another configuration or further parts.
     pub(crate) fn with(figment: Figment, parts: impl FnOnce(Builder) -> Builder) -> Self {
+        Self::of(figment, parts, Vec::new())
+    }
+
+    /// A service with further routes.
+    pub(crate) fn with_routes(figment: Figment, routes: Vec<Route>) -> Self {
+        Self::of(figment, |builder| builder, routes)
+    }
+
+    fn of(figment: Figment, parts: impl FnOnce(Builder) -> Builder, routes: Vec<Route>) -> Self {
         let runtime = runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
         let (rocket, clock, opener) = runtime.block_on(service(figment, parts));
-        Self { client: Client::untracked(rocket).unwrap(), clock, runtime, _opener: opener }
+        let client = Client::untracked(rocket.mount("/", routes)).unwrap();
+        Self { client, clock, runtime, _opener: opener }
     }
 
     /// What comes of something asked of the store itself.
     pub(crate) fn wait<F: Future>(&self, future: F) -> F::Output {
         self.runtime.block_on(future)
+    }
+
+    /// What comes of something asked after the end of the service, while what the store is made of is there.
+    pub(crate) fn end<F: Future>(self, future: F) -> F::Output {
+        let Self { client, clock: _, runtime, _opener } = self;
+        client.terminate();
+        runtime.block_on(future)
     }
 
     pub(crate) fn get<'c>(&'c self, address: &'c str) -> LocalResponse<'c> {

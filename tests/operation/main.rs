@@ -15,6 +15,7 @@ mod health;
 mod https;
 mod image_crashes;
 mod images;
+mod keys;
 mod life;
 mod limits;
 mod links;

@@ -105,7 +105,7 @@ fn a_start_that_may_not_migrate_refuses_an_old_schema() {
         let database = Database::empty().await;
         let refusing = figment(&database.url()).merge(("siaga.postgres.migrate", false));
         let error = built(refusing.clone()).await.unwrap_err().to_string();
-        assert!(error.contains("is at version 0 and needs 6: run `siaga migrate`"), "{error}");
+        assert!(error.contains("is at version 0 and needs 7: run `siaga migrate`"), "{error}");
         drop(Server::on(&database.url()).await);
         assert!(built(refusing).await.is_ok());
     });

@@ -8,6 +8,7 @@ pub mod feeds;
 pub mod floods;
 pub mod gauges;
 pub mod images;
+pub mod keys;
 pub mod life;
 pub mod places;
 pub mod reports;
@@ -111,6 +112,13 @@ macro_rules! store_suite {
             a_post_is_published_once,
             a_post_of_the_data_set_is_not_stored_again,
             of_concurrent_posts_with_one_id_exactly_one_is_stored,
+        }
+        $crate::store_suite! { $fresh, keys =>
+            a_key_is_kept_as_it_was_given,
+            a_name_is_given_once_for_good_and_so_is_a_hash,
+            a_revoked_key_stays_listed_with_when_it_was_revoked_first,
+            the_latest_use_is_kept_and_is_no_change,
+            of_concurrent_keys_of_one_name_exactly_one_is_kept,
         }
         $crate::store_suite! { $fresh, gauges =>
             gauges_are_listed_by_identifier_with_the_readings_of_the_window,

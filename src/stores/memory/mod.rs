@@ -8,6 +8,7 @@ mod floods;
 mod gauges;
 mod images;
 mod intake;
+mod keys;
 mod places;
 mod snapshot;
 
@@ -19,6 +20,7 @@ use async_trait::async_trait;
 use self::floods::Floods;
 use self::gauges::Gauges;
 use self::intake::Intake;
+use self::keys::Keys;
 use super::places::Places;
 use super::{OpenError, OpenStore, OpenedStore, Resource, Revision, Store, StoreError, StoreSettings};
 use crate::datasets::Dataset;
@@ -31,6 +33,7 @@ pub struct MemoryStore {
     floods: Floods,
     intake: Intake,
     gauges: Gauges,
+    keys: Keys,
     clock: Arc<dyn Clock>,
 }
 
@@ -42,6 +45,7 @@ impl MemoryStore {
             floods: Floods::new(Arc::clone(&dataset.areas), dataset.flood_log),
             intake: Intake::new(dataset.reports, dataset.cards, dataset.partner_posts),
             gauges: Gauges::new(dataset.gauges),
+            keys: Keys::new(),
             places: Places::new(dataset.areas, dataset.regions, dataset.infrastructure),
             clock,
         }
@@ -62,6 +66,7 @@ impl Store for MemoryStore {
             Resource::Reports => self.intake.revision(),
             Resource::Gauges => self.gauges.revision(),
             Resource::Infrastructure | Resource::Boundaries => places::UNCHANGED,
+            Resource::Keys => self.keys.revision(),
         })
     }
 }

@@ -50,6 +50,7 @@ pub(super) fn name(resource: Resource) -> &'static str {
         Resource::Gauges => "gauges",
         Resource::Infrastructure => "infrastructure",
         Resource::Boundaries => "boundaries",
+        Resource::Keys => "keys",
     }
 }
 

@@ -13,6 +13,7 @@ mod flood_orders;
 mod floods;
 mod gauges;
 mod images;
+mod keys;
 mod link;
 mod open;
 mod partner_posts;

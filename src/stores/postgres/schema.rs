@@ -5,13 +5,14 @@ use sqlx::{PgConnection, SqlStr};
 
 use crate::stores::OpenError;
 
-const MIGRATIONS: [(i64, &str, &str); 6] = [
+const MIGRATIONS: [(i64, &str, &str); 7] = [
     (1, "revisions", include_str!("../../../migrations/0001_revisions.sql")),
     (2, "places", include_str!("../../../migrations/0002_places.sql")),
     (3, "floods", include_str!("../../../migrations/0003_floods.sql")),
     (4, "reports", include_str!("../../../migrations/0004_reports.sql")),
     (5, "gauges", include_str!("../../../migrations/0005_gauges.sql")),
     (6, "images", include_str!("../../../migrations/0006_images.sql")),
+    (7, "api_keys", include_str!("../../../migrations/0007_api_keys.sql")),
 ];
 /// How many migrations the store needs.
 pub(super) const NEEDED: usize = MIGRATIONS.len();

@@ -1,0 +1,145 @@
+use std::collections::{HashMap, HashSet};
+use std::mem;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use arc_swap::ArcSwap;
+
+use super::{ApiKey, KeyDigest};
+use crate::model::Timestamp;
+
+/// How long after a use of a key the next is noted.
+const BETWEEN_USES: Duration = Duration::from_mins(1);
+
+/// The API keys that are kept in the store, at hand.
+///
+/// Whoever knows the store fills it, anew whenever the keys there change, and takes from it when which key was used.
+/// While nobody fills it, it stays as it is: a key that is not in it is not accepted.
+#[derive(Debug, Default)]
+pub struct KeyRing {
+    /// Names of keys that the configuration has, and so wins.
+    configured: ArcSwap<HashSet<String>>,
+    /// By digest. A look-up in a map takes longer for a digest that is there than for another, but whoever measures that
+    /// learns of a digest only, and to send one of their choice would have to find a text that has it: a key has 256
+    /// random bits, so guessing the next bit of its digest leads nowhere.
+    keys: ArcSwap<HashMap<KeyDigest, Arc<ApiKey>>>,
+    uses: Mutex<Uses>,
+}
+
+/// When keys were used.
+#[derive(Debug, Default)]
+struct Uses {
+    /// The last use of each that was noted.
+    noted: HashMap<String, Timestamp>,
+    /// Those nobody has taken yet.
+    new: HashMap<String, Timestamp>,
+}
+
+impl KeyRing {
+    /// An empty ring beside these keys of the configuration.
+    pub(super) fn beside(configured: &[ApiKey]) -> Self {
+        let ring = Self::default();
+        ring.stand_beside(configured);
+        ring
+    }
+
+    /// Gives way to these keys of the configuration from now on.
+    pub(super) fn stand_beside(&self, configured: &[ApiKey]) {
+        self.configured.store(Arc::new(configured.iter().map(|key| key.name.clone()).collect()));
+    }
+
+    /// Holds these keys from now on and no other. Answers the names of those that are not accepted, since the configuration
+    /// has a key of the name.
+    pub fn fill(&self, keys: impl IntoIterator<Item = ApiKey>) -> Vec<String> {
+        let held: HashMap<_, _> = keys.into_iter().map(|key| (key.sha256, Arc::new(key))).collect();
+        {
+            let mut uses = self.uses.lock().unwrap_or_else(PoisonError::into_inner);
+            let names: HashSet<&str> = held.values().map(|key| key.name.as_str()).collect();
+            uses.noted.retain(|name, _| names.contains(name.as_str()));
+        }
+        let configured = self.configured.load();
+        let names = held.values().map(|key| &key.name);
+        let left_out = names.filter(|&name| configured.contains(name)).cloned().collect();
+        self.keys.store(Arc::new(held));
+        left_out
+    }
+
+    /// The key of a digest.
+    pub(super) fn get(&self, digest: &KeyDigest) -> Option<Arc<ApiKey>> {
+        let key = self.keys.load().get(digest).cloned();
+        key.filter(|key| !self.configured.load().contains(&key.name))
+    }
+
+    /// Notes that a key was used, once a minute at most.
+    pub(super) fn note_use(&self, key: &ApiKey, now: Timestamp) {
+        let mut uses = self.uses.lock().unwrap_or_else(PoisonError::into_inner);
+        let lately = |last: &Timestamp| *last <= now && now < last.after(BETWEEN_USES);
+        if !uses.noted.get(&key.name).is_some_and(lately) {
+            uses.noted.insert(key.name.clone(), now);
+            uses.new.insert(key.name.clone(), now);
+        }
+    }
+
+    /// When which key was used, as far as nobody has taken it before.
+    pub fn take_uses(&self) -> Vec<(String, Timestamp)> {
+        let mut uses = self.uses.lock().unwrap_or_else(PoisonError::into_inner);
+        mem::take(&mut uses.new).into_iter().collect()
+    }
+
+    /// Gives back uses that were taken and could not be kept.
+    pub fn return_uses(&self, taken: Vec<(String, Timestamp)>) {
+        let mut uses = self.uses.lock().unwrap_or_else(PoisonError::into_inner);
+        for (name, at) in taken {
+            uses.new.entry(name).and_modify(|newer| *newer = (*newer).max(at)).or_insert(at);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::auth::NewKey;
+
+    fn key(name: &str) -> ApiKey {
+        NewKey::make(name, Vec::new()).unwrap().entry
+    }
+
+    #[test]
+    fn a_key_is_held_until_the_ring_is_filled_without_it() {
+        let ring = KeyRing::default();
+        let (one, other) = (key("one"), key("other"));
+        assert!(ring.get(&one.sha256).is_none());
+        ring.fill([one.clone(), other.clone()]);
+        assert_eq!(ring.get(&one.sha256).unwrap().name, "one");
+        ring.fill([other.clone()]);
+        assert!(ring.get(&one.sha256).is_none() && ring.get(&other.sha256).is_some());
+    }
+
+    #[test]
+    fn of_a_name_the_configuration_has_the_stored_key_is_left_out() {
+        let (configured, stored) = (key("same"), key("same"));
+        let ring = KeyRing::beside(&[configured]);
+        assert_eq!(ring.fill([stored.clone(), key("other")]), ["same"]);
+        assert!(ring.get(&stored.sha256).is_none());
+    }
+
+    #[test]
+    fn a_use_is_noted_once_a_minute_and_taken_once() {
+        let ring = KeyRing::default();
+        let (key, start) = (key("one"), Timestamp::parse("2026-01-01T00:00:00Z").unwrap());
+        let at = |seconds| start.after(Duration::from_secs(seconds));
+        ring.fill([key.clone()]);
+        for seconds in [0, 1, 59] {
+            ring.note_use(&key, at(seconds));
+        }
+        assert_eq!(ring.take_uses(), [("one".to_owned(), start)]);
+        ring.note_use(&key, at(59));
+        assert_eq!(ring.take_uses(), []);
+        ring.note_use(&key, at(60));
+        let taken = ring.take_uses();
+        assert_eq!(taken, [("one".to_owned(), at(60))]);
+        ring.note_use(&key, at(120));
+        ring.return_uses(taken);
+        assert_eq!(ring.take_uses(), [("one".to_owned(), at(120))], "the newer of both");
+    }
+}

@@ -1,0 +1,147 @@
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use arc_swap::ArcSwap;
+use jsonwebtoken::DecodingKey;
+use jsonwebtoken::jwk::Jwk;
+use ring::digest::{SHA256, digest};
+use rocket::tokio::task::spawn_blocking;
+use rocket::tokio::time;
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::algorithm::PublicAlgorithm;
+use super::public_key;
+
+/// How often the file is looked at.
+const ROUND: Duration = Duration::from_secs(1);
+/// The largest file; a set of a hundred keys has a tenth of it.
+const LARGEST: u64 = 1 << 20;
+
+/// The public keys in a file (RFC 7517 §5), which may change at any time: how keys are rotated.
+#[derive(Debug)]
+pub(super) struct KeySet {
+    path: PathBuf,
+    algorithm: PublicAlgorithm,
+    keys: ArcSwap<Keys>,
+}
+
+/// The keys of a set that verify by one algorithm.
+#[derive(Debug)]
+struct Keys(Vec<(Option<String>, Arc<DecodingKey>)>);
+
+/// Why a file is no set of keys.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum BrokenSet {
+    #[error("{} cannot be read: {source}", .path.display())]
+    Unreadable { path: PathBuf, source: io::Error },
+    #[error("{} is larger than a mebibyte", .0.display())]
+    TooLarge(PathBuf),
+    #[error("{} is no JSON Web Key Set, {{\"keys\":[…]}}: {source}", .path.display())]
+    NoSet { path: PathBuf, source: serde_json::Error },
+    #[error("{} has two keys with the kid {kid:?}", .path.display())]
+    Ambiguous { path: PathBuf, kid: String },
+    #[error("{} has no key for {algorithm:?}", .path.display())]
+    NoKey { path: PathBuf, algorithm: PublicAlgorithm },
+}
+
+impl KeySet {
+    /// Reads the file, which must have a key for the algorithm.
+    pub(super) fn open(path: &Path, algorithm: PublicAlgorithm) -> Result<Self, BrokenSet> {
+        let path = path.to_owned();
+        let keys = Keys::parse(&path, &contents(&path)?, algorithm)?;
+        if keys.0.is_empty() {
+            return Err(BrokenSet::NoKey { path, algorithm });
+        }
+        Ok(Self { path, algorithm, keys: ArcSwap::from_pointee(keys) })
+    }
+
+    /// The key a token names, or the only one there is when it names none.
+    pub(super) fn choose(&self, kid: Option<&str>) -> Option<Arc<DecodingKey>> {
+        let keys = self.keys.load();
+        let chosen = match (kid, &*keys.0) {
+            (None, [(_, only)]) => Some(only),
+            (None, _) => None,
+            (Some(kid), keys) => keys.iter().find(|(of, _)| of.as_deref() == Some(kid)).map(|(_, key)| key),
+        };
+        chosen.cloned()
+    }
+
+    /// Takes the keys of the file whenever it has changed; never ends.
+    ///
+    /// A file that is no set leaves the keys as they were, and is logged. One without a key for the algorithm is taken:
+    /// it says that no token is accepted any more.
+    pub(super) async fn watch(self: Arc<Self>) {
+        let mut seen = None;
+        loop {
+            let (set, before) = (Arc::clone(&self), seen.take());
+            // A panic leaves the keys as they were, too.
+            seen = spawn_blocking(move || set.look(before)).await.ok();
+            time::sleep(ROUND).await;
+        }
+    }
+
+    /// Looks at the file; answers what is in it, for the next time.
+    ///
+    /// The file is read each time and compared by its digest: the time of its last change need not have changed with it.
+    fn look(&self, before: Option<Seen>) -> Seen {
+        let read = contents(&self.path);
+        let seen = match &read {
+            Ok(text) => digest(&SHA256, text).as_ref().to_vec(),
+            Err(error) => error.to_string().into_bytes(),
+        };
+        if before.as_ref() == Some(&seen) {
+            return seen;
+        }
+        match read.and_then(|text| Keys::parse(&self.path, &text, self.algorithm)) {
+            Ok(keys) => {
+                if keys.0.is_empty() {
+                    tracing::warn!("siaga.auth.jwt.jwks has no key any more: no token is accepted");
+                } else if before.is_some() {
+                    tracing::info!(keys = keys.0.len(), "siaga.auth.jwt.jwks has been read anew");
+                }
+                self.keys.store(Arc::new(keys));
+            }
+            Err(error) => tracing::error!("siaga.auth.jwt.jwks stays as it was: {error}"),
+        }
+        seen
+    }
+}
+
+/// What was in the file, or why it could not be read.
+type Seen = Vec<u8>;
+
+impl Keys {
+    /// The keys of a set for one algorithm; others are ignored, as RFC 7517 §5 has it.
+    fn parse(path: &Path, text: &[u8], algorithm: PublicAlgorithm) -> Result<Self, BrokenSet> {
+        #[derive(Deserialize)]
+        struct Set {
+            keys: Vec<Value>,
+        }
+
+        let set: Set = serde_json::from_slice(text)
+            .map_err(|source| BrokenSet::NoSet { path: path.to_owned(), source })?;
+        let mut keys: Vec<(Option<String>, Arc<DecodingKey>)> = Vec::new();
+        for key in set.keys {
+            let Ok(jwk) = Jwk::deserialize(key) else { continue };
+            let Ok(key) = public_key::from_jwk(&jwk, algorithm) else { continue };
+            let kid = jwk.common.key_id;
+            if kid.is_some() && keys.iter().any(|(known, _)| *known == kid) {
+                return Err(BrokenSet::Ambiguous { path: path.to_owned(), kid: kid.unwrap_or_default() });
+            }
+            keys.push((kid, Arc::new(key)));
+        }
+        Ok(Self(keys))
+    }
+}
+
+fn contents(path: &Path) -> Result<Vec<u8>, BrokenSet> {
+    let mut text = Vec::new();
+    File::open(path)
+        .and_then(|file| file.take(LARGEST + 1).read_to_end(&mut text))
+        .map_err(|source| BrokenSet::Unreadable { path: path.to_owned(), source })?;
+    if text.len() as u64 > LARGEST { Err(BrokenSet::TooLarge(path.to_owned())) } else { Ok(text) }
+}

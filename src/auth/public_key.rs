@@ -1,0 +1,119 @@
+use jsonwebtoken::jwk::{AlgorithmParameters, EllipticCurve, Jwk, KeyAlgorithm, KeyOperations, PublicKeyUse};
+use jsonwebtoken::{DecodingKey, DecodingKeyKind};
+use spki::der::Decode;
+use spki::{DecodePublicKey, Document, ObjectIdentifier, SubjectPublicKeyInfoRef};
+
+use super::algorithm::PublicAlgorithm;
+
+// RFC 3279 §2.3.1, RFC 5480 §2.1.1, RFC 8410 §3.
+const RSA: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.113549.1.1.1");
+const ELLIPTIC: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.10045.2.1");
+const P256: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.10045.3.1.7");
+const ED25519: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.3.101.112");
+
+/// The moduli RSA keys may have, in bits: what is shorter can be broken, what is longer costs too much.
+const RSA_BITS: std::ops::RangeInclusive<usize> = 2048..=8192;
+/// The size of a point of P-256, uncompressed, and of a public key of Ed25519, in bytes.
+const P256_POINT: usize = 65;
+const ED25519_KEY: usize = 32;
+
+/// A text or a member of a set that is no key for an algorithm.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub(super) enum UnfitKey {
+    #[error("must be one public key in PEM, -----BEGIN PUBLIC KEY-----")]
+    Unreadable,
+    #[error("must be an RSA key of 2048 to 8192 bits")]
+    NoRsa,
+    #[error("must be a key on the curve P-256")]
+    NoP256,
+    #[error("must be a key of Ed25519")]
+    NoEd25519,
+    /// The set says that it is for something else.
+    #[error("is meant for something else")]
+    Elsewhere,
+}
+
+/// A key from its `SubjectPublicKeyInfo` in PEM (RFC 7468 §13).
+pub(super) fn from_pem(text: &str, algorithm: PublicAlgorithm) -> Result<DecodingKey, UnfitKey> {
+    let document = Document::from_public_key_pem(text.trim()).map_err(|_| UnfitKey::Unreadable)?;
+    let info = SubjectPublicKeyInfoRef::from_der(document.as_bytes()).map_err(|_| UnfitKey::Unreadable)?;
+    let bytes = info.subject_public_key.as_bytes().ok_or(UnfitKey::Unreadable)?;
+    match algorithm {
+        PublicAlgorithm::RS256 => {
+            let key = pkcs1::RsaPublicKeyRef::from_der(bytes).ok().filter(|_| info.algorithm.oid == RSA);
+            let key = key.ok_or(UnfitKey::NoRsa)?;
+            rsa(key.modulus.as_bytes(), key.public_exponent.as_bytes())
+        }
+        PublicAlgorithm::ES256 => {
+            info.algorithm.assert_oids(ELLIPTIC, P256).map_err(|_| UnfitKey::NoP256)?;
+            p256(bytes)
+        }
+        PublicAlgorithm::EdDSA => {
+            info.algorithm.assert_algorithm_oid(ED25519).map_err(|_| UnfitKey::NoEd25519)?;
+            ed25519(bytes)
+        }
+    }
+}
+
+/// A key from a member of a set (RFC 7517 §4), unless that says that it is for another algorithm or another use.
+pub(super) fn from_jwk(jwk: &Jwk, algorithm: PublicAlgorithm) -> Result<DecodingKey, UnfitKey> {
+    let common = &jwk.common;
+    let other_use = common.public_key_use.as_ref().is_some_and(|meant| *meant != PublicKeyUse::Signature);
+    let other_operation =
+        common.key_operations.as_ref().is_some_and(|known| !known.contains(&KeyOperations::Verify));
+    let own = match algorithm {
+        PublicAlgorithm::RS256 => KeyAlgorithm::RS256,
+        PublicAlgorithm::ES256 => KeyAlgorithm::ES256,
+        PublicAlgorithm::EdDSA => KeyAlgorithm::EdDSA,
+    };
+    if other_use || other_operation || common.key_algorithm.is_some_and(|meant| meant != own) {
+        return Err(UnfitKey::Elsewhere);
+    }
+    let key = DecodingKey::from_jwk(jwk).map_err(|_| UnfitKey::Unreadable)?;
+    match (algorithm, &jwk.algorithm, key.kind()) {
+        (
+            PublicAlgorithm::RS256,
+            AlgorithmParameters::RSA(_),
+            DecodingKeyKind::RsaModulusExponent { n, e },
+        ) => rsa(n, e),
+        (
+            PublicAlgorithm::ES256,
+            AlgorithmParameters::EllipticCurve(of),
+            DecodingKeyKind::SecretOrDer(point),
+        ) if of.curve == EllipticCurve::P256 => p256(point),
+        (
+            PublicAlgorithm::EdDSA,
+            AlgorithmParameters::OctetKeyPair(of),
+            DecodingKeyKind::SecretOrDer(bytes),
+        ) if of.curve == EllipticCurve::Ed25519 => ed25519(bytes),
+        _ => Err(UnfitKey::Elsewhere),
+    }
+}
+
+fn rsa(modulus: &[u8], exponent: &[u8]) -> Result<DecodingKey, UnfitKey> {
+    let (modulus, exponent) = (without_zeros(modulus), without_zeros(exponent));
+    let leading = modulus.first().map_or(0, |byte| byte.leading_zeros() as usize);
+    if !RSA_BITS.contains(&(modulus.len() * 8 - leading)) || exponent.is_empty() {
+        return Err(UnfitKey::NoRsa);
+    }
+    Ok(DecodingKey::from_rsa_raw_components(modulus, exponent))
+}
+
+fn p256(point: &[u8]) -> Result<DecodingKey, UnfitKey> {
+    // 4 begins an uncompressed point (SEC 1 §2.3.3).
+    let whole = point.len() == P256_POINT && point.first() == Some(&4);
+    whole.then(|| DecodingKey::from_ec_der(point)).ok_or(UnfitKey::NoP256)
+}
+
+fn ed25519(bytes: &[u8]) -> Result<DecodingKey, UnfitKey> {
+    let whole = bytes.len() == ED25519_KEY;
+    whole.then(|| DecodingKey::from_ed_der(bytes)).ok_or(UnfitKey::NoEd25519)
+}
+
+/// A number without what `ring` does not take: leading zeros.
+fn without_zeros(mut number: &[u8]) -> &[u8] {
+    while let [0, rest @ ..] = number {
+        number = rest;
+    }
+    number
+}

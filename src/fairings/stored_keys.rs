@@ -1,0 +1,121 @@
+use std::convert::Infallible;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use rocket::fairing::{Fairing, Info, Kind};
+use rocket::futures::future::join;
+use rocket::tokio::{self, select, time};
+use rocket::{Orbit, Rocket};
+
+use crate::auth::KeyRing;
+use crate::stores::{Resource, Revision, Store, StoreError};
+
+/// How often the keys' revision is looked at, which costs a store nothing as long as it knows it.
+const ROUND: Duration = Duration::from_millis(150);
+/// How often uses are noted in the store, and how long the end of the service waits for that.
+const BETWEEN_NOTES: Duration = Duration::from_secs(3);
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// Keeps a ring as the store has its keys, and notes in the store when they were used.
+///
+/// While the store cannot say which keys there are, the ring stays as it was: a key that was accepted goes on to be, and
+/// no other begins to.
+#[derive(Clone, Debug)]
+pub struct StoredKeys(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    store: Arc<dyn Store>,
+    ring: Arc<KeyRing>,
+    known: Mutex<Known>,
+}
+
+/// What the ring was filled with last.
+#[derive(Debug, Default)]
+struct Known {
+    revision: Option<Revision>,
+    left_out: Vec<String>,
+    /// Whether it was logged that it cannot be filled.
+    failing: bool,
+}
+
+impl StoredKeys {
+    /// The keys of `store` in `ring`.
+    #[must_use]
+    pub fn new(store: Arc<dyn Store>, ring: Arc<KeyRing>) -> Self {
+        Self(Arc::new(Inner { store, ring, known: Mutex::default() }))
+    }
+
+    /// Fills the ring if the keys have changed since it was filled last. That it cannot be is logged, once.
+    pub async fn refresh(&self) {
+        let done = self.0.refresh().await;
+        let mut known = self.0.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Err(error) = &done
+            && !known.failing
+        {
+            tracing::warn!(error = error as &dyn std::error::Error, "the keys in the store cannot be read");
+        }
+        known.failing = done.is_err();
+    }
+}
+
+impl Inner {
+    async fn refresh(&self) -> Result<(), StoreError> {
+        let revision = self.store.revision(Resource::Keys).await?;
+        if self.known.lock().unwrap_or_else(PoisonError::into_inner).revision == Some(revision) {
+            return Ok(());
+        }
+        let found = self.store.keys().await?;
+        let valid = found.value.into_iter().filter(|kept| kept.revoked_at.is_none());
+        let left_out = self.ring.fill(valid.map(|kept| kept.entry.key));
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        for name in left_out.iter().filter(|name| !known.left_out.contains(name)) {
+            tracing::warn!(
+                "the key {name:?} in the store is not accepted: siaga.auth.api_keys has one of the name"
+            );
+        }
+        *known = Known { revision: Some(found.revision), left_out, failing: false };
+        Ok(())
+    }
+
+    async fn note_uses(&self) {
+        let uses = self.ring.take_uses();
+        if !uses.is_empty()
+            && let Err(error) = self.store.note_key_uses(&uses).await
+        {
+            tracing::debug!(error = &error as &dyn std::error::Error, "uses of keys are noted later");
+            self.ring.return_uses(uses);
+        }
+    }
+}
+
+/// Does something again and again.
+async fn each<F: Future<Output = ()>>(pause: Duration, mut round: impl FnMut() -> F) -> Infallible {
+    loop {
+        time::sleep(pause).await;
+        round().await;
+    }
+}
+
+#[rocket::async_trait]
+impl Fairing for StoredKeys {
+    fn info(&self) -> Info {
+        Info { name: "Stored keys", kind: Kind::Liftoff | Kind::Shutdown }
+    }
+
+    async fn on_liftoff(&self, rocket: &Rocket<Orbit>) {
+        let (keys, stop) = (self.clone(), rocket.shutdown());
+        tokio::spawn(async move {
+            let following = join(each(ROUND, || keys.refresh()), each(BETWEEN_NOTES, || keys.0.note_uses()));
+            select! {
+                _ = following => {}
+                () = stop => {}
+            }
+        });
+    }
+
+    async fn on_shutdown(&self, _: &Rocket<Orbit>) {
+        // What cannot be noted by then is lost: at most it makes a key look a minute less used.
+        let _ = time::timeout(PATIENCE, self.0.note_uses()).await;
+    }
+}

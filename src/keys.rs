@@ -1,0 +1,120 @@
+//! API keys in the store: how an operator makes, lists and revokes them.
+
+use std::io::{self, Write};
+use std::num::NonZeroU32;
+use std::time::Duration;
+
+use chrono::DateTime;
+use clap::Subcommand;
+use siaga::Builder;
+use siaga::auth::{NewKey, Scope};
+use siaga::model::{Clock, NAME, SystemClock, Timestamp, is_name};
+use siaga::stores::{KeptKey, KeyEntry};
+
+use crate::Failure;
+
+#[derive(Subcommand)]
+pub(crate) enum KeyCommand {
+    /// Makes a key and prints it, this once, as the last word.
+    Create {
+        /// Who holds the key; nobody else ever has this name.
+        #[arg(long, value_parser = name)]
+        name: String,
+        /// What it allows: one or more scopes.
+        #[arg(long, required = true, num_args = 1.., value_delimiter = ' ')]
+        scope: Vec<Scope>,
+        /// Who answers for it.
+        #[arg(long, value_parser = name)]
+        owner: Option<String>,
+        /// When it ceases to be accepted: a time such as 2027-01-31T00:00:00Z, or a duration such as 30d.
+        #[arg(long, value_name = "WHEN", value_parser = expiry)]
+        expires: Option<Expiry>,
+        /// How many requests it may make in a second, if not as many as others.
+        #[arg(long, value_name = "N")]
+        per_second: Option<NonZeroU32>,
+        /// How many requests it may make in a day, if not as many as others.
+        #[arg(long, value_name = "N")]
+        per_day: Option<NonZeroU32>,
+    },
+    /// Lists all keys, revoked ones too; never the keys themselves.
+    List,
+    /// Revokes a key for good.
+    Revoke {
+        /// The name of the key.
+        name: String,
+    },
+}
+
+/// When a key ceases to be accepted.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Expiry {
+    At(Timestamp),
+    After(Duration),
+}
+
+fn name(text: &str) -> Result<String, String> {
+    if is_name(text) { Ok(text.to_owned()) } else { Err(format!("must be {NAME}")) }
+}
+
+fn expiry(text: &str) -> Result<Expiry, &'static str> {
+    let at = DateTime::parse_from_rfc3339(text).map(|at| Expiry::At(at.to_utc().into()));
+    at.or_else(|_| humantime::parse_duration(text).map(Expiry::After))
+        .map_err(|_| "must be a time such as 2027-01-31T00:00:00Z, or a duration such as 30d")
+}
+
+pub(crate) async fn run(command: KeyCommand) -> Result<(), Failure> {
+    let store = Builder::default().open_kept_store().await?;
+    let mut output = io::stdout();
+    match command {
+        KeyCommand::Create { name, scope, owner, expires, per_second, per_day } => {
+            let now = SystemClock.now();
+            let expires = expires.map(|expires| match expires {
+                Expiry::At(at) => at,
+                Expiry::After(duration) => now.after(duration),
+            });
+            if expires.is_some_and(|expires| expires <= now) {
+                return Err("--expires: must lie in the future".into());
+            }
+            let NewKey { key, mut entry } = NewKey::make(&name, scope)?;
+            entry.expires = expires.map(Timestamp::to_utc);
+            (entry.per_second, entry.per_day) = (per_second, per_day);
+            store.create_key(KeyEntry { key: entry, owner }).await?;
+            writeln!(output, "The key of {name}, which is shown this once: {}", key.expose())?;
+        }
+        KeyCommand::List => output.write_all(table(&store.keys().await?.value).as_bytes())?,
+        KeyCommand::Revoke { name } => store.revoke_key(&name).await?,
+    }
+    Ok(())
+}
+
+/// One line for each key under a line of headings, in columns.
+fn table(keys: &[KeptKey]) -> String {
+    const HEADINGS: [&str; 9] =
+        ["name", "scopes", "owner", "expires", "per second", "per day", "created", "last used", "revoked"];
+    let rows: Vec<_> = [HEADINGS.map(str::to_owned)].into_iter().chain(keys.iter().map(row)).collect();
+    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
+    let widths: [usize; 9] = std::array::from_fn(width);
+    let line = |row: &[String; 9]| {
+        let cells = row.iter().zip(widths).map(|(cell, width)| format!("{cell:width$}"));
+        format!("{}\n", cells.collect::<Vec<_>>().join("  ").trim_end())
+    };
+    rows.iter().map(line).collect()
+}
+
+fn row(KeptKey { entry, created_at, revoked_at, last_used }: &KeptKey) -> [String; 9] {
+    fn or_dash(value: Option<impl ToString>) -> String {
+        value.map_or_else(|| "-".to_owned(), |value| value.to_string())
+    }
+    let scopes: Vec<_> = entry.key.scopes.iter().map(|scope| scope.name()).collect();
+    [
+        entry.key.name.clone(),
+        scopes.join(" "),
+        or_dash(entry.owner.as_ref()),
+        or_dash(entry.key.expires.map(Timestamp::from)),
+        or_dash(entry.key.per_second),
+        or_dash(entry.key.per_day),
+        created_at.to_string(),
+        or_dash(*last_used),
+        or_dash(*revoked_at),
+    ]
+}

@@ -1,0 +1,90 @@
+//! Whatever is mounted: what changes something, and what is nobody's business, needs a credential.
+
+use rocket::http::uri::Origin;
+use rocket::http::{Method, Status};
+use rocket::local::blocking::Client;
+use rocket::route::{Handler, Outcome};
+use rocket::{Data, Request, Route};
+use siaga::guards::Admission;
+
+use crate::support::{Siaga, figment, json_of};
+
+/// The one route whose address is signed, which is the credential.
+const SIGNED: (Method, &str) = (Method::Put, "/v1/uploads/<_>");
+
+/// What begins the paths of which all routes need a credential, whatever their method.
+const PROTECTED: [&str; 2] = ["/v1/cards", "/v1/feeds"];
+
+/// Whether a route must refuse whoever has no credential.
+fn must_refuse(route: &Route) -> bool {
+    let path = route.uri.path();
+    let protected =
+        PROTECTED.iter().any(|begin| path == *begin || path.starts_with(&format!("{begin}/")));
+    let safe = matches!(route.method, Method::Get | Method::Head | Method::Options);
+    // Where requests go that get no further: whoever asks for it themselves finds nothing.
+    let diverted = path == Admission::DIVERTED;
+    (protected || !safe) && !diverted && route.method != Method::Options && (route.method, path) != SIGNED
+}
+
+/// An address the route answers.
+fn address(route: &Route) -> String {
+    let part = |part: &str| if part.starts_with('<') { "1".to_owned() } else { part.to_owned() };
+    let path: Vec<_> = route.uri.path().split('/').map(part).collect();
+    let path = path.join("/");
+    assert!(Origin::parse(&path).is_ok(), "{path}");
+    path
+}
+
+/// The routes that must refuse whoever has no credential and do not. Those that answer a method a path does not take are
+/// none: they answer 405 to everybody.
+fn open(client: &Client) -> Vec<String> {
+    let mut open = Vec::new();
+    let mut refused = 0;
+    for route in client.rocket().routes().filter(|route| must_refuse(route)) {
+        let address = address(route);
+        let response = client.req(route.method, address.as_str()).body("{}").dispatch();
+        match response.status() {
+            Status::Forbidden => {
+                refused += 1;
+                let body = json_of(response);
+                assert!(body["message"].as_str().unwrap().contains("a valid credential"), "{body}");
+            }
+            Status::MethodNotAllowed => {}
+            status => open.push(format!("{} {}: {status}", route.method, route.uri.path())),
+        }
+    }
+    assert!(refused >= 11, "{refused} routes only: those that write are not among what was tried");
+    open
+}
+
+#[test]
+fn every_route_that_writes_and_all_of_cards_and_feeds_need_a_credential() {
+    assert_eq!(open(&Siaga::start().client), Vec::<String>::new());
+}
+
+/// A route that forgot its guard.
+#[derive(Clone)]
+struct Unguarded;
+
+#[rocket::async_trait]
+impl Handler for Unguarded {
+    async fn handle<'r>(&self, request: &'r Request<'_>, _data: Data<'r>) -> Outcome<'r> {
+        Outcome::from(request, "done")
+    }
+}
+
+#[test]
+fn a_route_that_forgot_its_guard_is_found() {
+    for (method, path) in [
+        (Method::Post, "/v1/new"),
+        (Method::Put, "/v1/new/<id>"),
+        (Method::Delete, "/outside"),
+        (Method::Patch, "/v1/uploads/<name>/of"),
+        (Method::Get, "/v1/cards/<id>/secrets"),
+        (Method::Get, "/v1/feeds/new"),
+    ] {
+        let unguarded = Route::new(method, path, Unguarded);
+        let siaga = Siaga::with_routes(figment(), vec![unguarded]);
+        assert_eq!(open(&siaga.client), [format!("{method} {path}: 200 OK")]);
+    }
+}

@@ -1,0 +1,224 @@
+//! Tokens that are verified by a public key, and whatever is tried instead.
+
+use rocket::http::{Header, Status};
+use serde_json::{Value, json};
+
+use crate::signing::{
+    ED25519_PEM, P256_PEM, PUBLIC, RSA_PEM, base64, claims, jwk, now, token, token_by_secret,
+};
+use crate::support::{SECRET, Siaga, figment_without_tokens, json_of};
+
+/// A service that takes tokens by this algorithm and key alone.
+fn with_key(algorithm: &str, pem: &str) -> Siaga {
+    let jwt = json!({ "algorithm": algorithm, "public_key": pem });
+    Siaga::with(figment_without_tokens().merge(("siaga.auth.jwt", jwt)), |builder| builder)
+}
+
+/// The status of a change made with a token.
+pub(crate) fn change(siaga: &Siaga, token: &str) -> Status {
+    let bearer = Header::new("Authorization", format!("Bearer {token}"));
+    let response = siaga.client.put("/v1/floods/5").header(bearer).body(r#"{"state":2}"#).dispatch();
+    let status = response.status();
+    if status != Status::Ok {
+        assert_eq!(status, Status::Forbidden, "{token:.200}");
+        let message = json_of(response)["message"].as_str().unwrap().to_owned();
+        assert!(message.starts_with("this needs a valid credential"), "{message}");
+    }
+    status
+}
+
+fn header(algorithm: &str, more: Value) -> Value {
+    let mut header = json!({ "alg": algorithm, "typ": "JWT" });
+    header.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    header
+}
+
+fn good(algorithm: &str) -> String {
+    token(algorithm, &header(algorithm, json!({})), &claims(json!({})))
+}
+
+/// The bytes between the lines of a PEM.
+fn der(pem: &str) -> Vec<u8> {
+    let text: String = pem.lines().filter(|line| !line.starts_with("---")).collect();
+    let digit = |byte: u8| match byte {
+        b'A'..=b'Z' => byte - b'A',
+        b'a'..=b'z' => byte - b'a' + 26,
+        b'0'..=b'9' => byte - b'0' + 52,
+        b'+' => 62,
+        _ => 63,
+    };
+    let bits = |group: &[u8]| group.iter().fold(0u32, |bits, &byte| bits << 6 | u32::from(digit(byte)));
+    let text = text.trim_end_matches('=');
+    let bytes = text.as_bytes().chunks(4).flat_map(|group| {
+        let bytes = (bits(group) << (6 * (4 - group.len()))).to_be_bytes();
+        bytes[1..group.len()].to_vec()
+    });
+    bytes.collect()
+}
+
+#[test]
+fn a_token_is_accepted_by_the_public_key_of_each_algorithm() {
+    for (algorithm, pem) in PUBLIC {
+        let siaga = with_key(algorithm, pem);
+        assert_eq!(change(&siaga, &good(algorithm)), Status::Ok, "{algorithm}");
+        let named = token(algorithm, &header(algorithm, json!({ "kid": "any" })), &claims(json!({})));
+        assert_eq!(change(&siaga, &named), Status::Ok, "{algorithm}");
+        for change_of_claims in [
+            json!({ "exp": now() - 31 }),
+            json!({ "exp": null }),
+            json!({ "nbf": now() + 31 }),
+            json!({ "scope": "cards:read" }),
+            json!({ "sub": null }),
+        ] {
+            let token = token(algorithm, &header(algorithm, json!({})), &claims(change_of_claims.clone()));
+            assert_eq!(change(&siaga, &token), Status::Forbidden, "{algorithm} {change_of_claims}");
+        }
+    }
+}
+
+#[test]
+fn a_public_key_can_be_in_a_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("issuer.pem");
+    std::fs::write(&path, P256_PEM).unwrap();
+    assert_eq!(change(&with_key("ES256", path.to_str().unwrap()), &good("ES256")), Status::Ok);
+}
+
+#[test]
+fn what_a_token_says_of_its_algorithm_does_not_count() {
+    for (algorithm, pem) in PUBLIC {
+        let siaga = with_key(algorithm, pem);
+        let claims = claims(json!({}));
+        // The classic: the public key, which everybody has, taken for the secret of HS256.
+        for secret in [pem.as_bytes(), pem.trim().as_bytes(), &der(pem), base64(der(pem)).as_bytes(), b""] {
+            for said in ["HS256", algorithm] {
+                let forged = token_by_secret(secret, &header(said, json!({})), &claims);
+                assert_eq!(change(&siaga, &forged), Status::Forbidden, "{algorithm} as {said}");
+            }
+        }
+        for said in
+            ["none", "None", "NONE", "nOnE", "", "HS256", "HS512", "RS512", "PS256", "ES384", "RS256 ", "rs256"]
+        {
+            let swapped = token(algorithm, &header(said, json!({})), &claims);
+            assert_eq!(change(&siaga, &swapped), Status::Forbidden, "{algorithm} as {said}");
+        }
+        for (other, _) in PUBLIC.into_iter().filter(|(other, _)| *other != algorithm) {
+            assert_eq!(change(&siaga, &good(other)), Status::Forbidden, "{other} for {algorithm}");
+            let swapped = token(other, &header(algorithm, json!({})), &claims);
+            assert_eq!(change(&siaga, &swapped), Status::Forbidden, "{other} as {algorithm}");
+        }
+        for wrong in [json!({ "typ": "JWT" }), json!({ "alg": null }), json!({ "alg": ["RS256"] }), json!([])] {
+            assert_eq!(change(&siaga, &token(algorithm, &wrong, &claims)), Status::Forbidden, "{wrong}");
+        }
+    }
+    let by_secret = Siaga::start();
+    for (algorithm, _) in PUBLIC {
+        assert_eq!(change(&by_secret, &good(algorithm)), Status::Forbidden, "{algorithm} for HS256");
+        let swapped = token_by_secret(SECRET.as_bytes(), &header(algorithm, json!({})), &claims(json!({})));
+        assert_eq!(change(&by_secret, &swapped), Status::Forbidden, "HS256 as {algorithm}");
+    }
+}
+
+#[test]
+fn a_key_that_a_token_brings_along_is_not_used() {
+    let siaga = with_key("ES256", P256_PEM);
+    for brought in [
+        json!({ "jwk": jwk("EdDSA", "own") }),
+        json!({ "jku": "http://127.0.0.1:1/jwks.json" }),
+        json!({ "x5u": "http://127.0.0.1:1/chain.pem" }),
+        json!({ "x5c": [base64(der(ED25519_PEM))] }),
+    ] {
+        // Signed by the key it brings, it is refused; by the key that is known, what it brings is ignored.
+        let forged = token("EdDSA", &header("EdDSA", brought.clone()), &claims(json!({})));
+        assert_eq!(change(&siaga, &forged), Status::Forbidden, "{brought}");
+        let swapped = token("EdDSA", &header("ES256", brought.clone()), &claims(json!({})));
+        assert_eq!(change(&siaga, &swapped), Status::Forbidden, "{brought}");
+        let good = token("ES256", &header("ES256", brought.clone()), &claims(json!({})));
+        assert_eq!(change(&siaga, &good), Status::Ok, "{brought}");
+    }
+    for critical in [json!(["exp"]), json!(["b64"]), json!([]), json!("exp"), json!([1])] {
+        let token = token("ES256", &header("ES256", json!({ "crit": critical })), &claims(json!({})));
+        assert_eq!(change(&siaga, &token), Status::Forbidden, "{critical}");
+    }
+}
+
+#[test]
+fn a_signature_that_was_touched_is_refused() {
+    for (algorithm, pem) in PUBLIC {
+        let siaga = with_key(algorithm, pem);
+        let good = good(algorithm);
+        let (signed, signature) = good.rsplit_once('.').unwrap();
+        let (header, payload) = signed.split_once('.').unwrap();
+        let escalated = base64(claims(json!({ "scope": "admin" })).to_string());
+        let first = if signature.starts_with('A') { "B" } else { "A" };
+        for touched in [
+            signed.to_owned(),
+            format!("{signed}."),
+            format!("{signed}.{}", &signature[..signature.len() - 1]),
+            format!("{signed}.{}", &signature[..signature.len() / 2]),
+            format!("{signed}.{first}{}", &signature[1..]),
+            format!("{signed}.{signature}A"),
+            format!("{signed}.{signature}AAAA"),
+            format!("{signed}.{signature}="),
+            format!("{signed}.{signature}=="),
+            format!("{signed}.{signature}.{signature}"),
+            format!("{signed}.{}", base64([0u8; 64])),
+            format!("{signed}.{}", base64([0u8; 256])),
+            format!("{header}.{escalated}.{signature}"),
+            format!("{header}.{payload}A.{signature}"),
+            format!(".{payload}.{signature}"),
+            format!("{header}..{signature}"),
+            "..".to_owned(),
+            ".".repeat(1000),
+        ] {
+            assert_eq!(change(&siaga, &touched), Status::Forbidden, "{algorithm} {touched:.120}");
+        }
+        // The last digit of a signature carries bits that count for nothing: they must be zero.
+        let digits = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+        let last = digits.iter().position(|&digit| Some(&digit) == signature.as_bytes().last()).unwrap();
+        let other = char::from(digits[last | 1]);
+        let touched = format!("{signed}.{}{other}", &signature[..signature.len() - 1]);
+        assert_eq!(change(&siaga, &touched), Status::Forbidden, "{algorithm}");
+        assert_eq!(change(&siaga, &good), Status::Ok, "{algorithm}");
+    }
+}
+
+#[test]
+fn issuer_and_audience_count_with_a_public_key_too() {
+    let jwt = json!({
+        "algorithm": "EdDSA", "public_key": ED25519_PEM, "issuer": "https://id.example.org", "audience": "siaga",
+    });
+    let siaga = Siaga::with(figment_without_tokens().merge(("siaga.auth.jwt", jwt)), |builder| builder);
+    let of = |change_of_claims: Value| {
+        let token = token("EdDSA", &header("EdDSA", json!({})), &claims(change_of_claims));
+        change(&siaga, &token)
+    };
+    let issuer = "https://id.example.org";
+    assert_eq!(of(json!({ "iss": issuer, "aud": "siaga" })), Status::Ok);
+    assert_eq!(of(json!({ "iss": issuer, "aud": ["other", "siaga"] })), Status::Ok);
+    for wrong in [
+        json!({}),
+        json!({ "iss": issuer }),
+        json!({ "aud": "siaga" }),
+        json!({ "iss": "https://id.example.org/", "aud": "siaga" }),
+        json!({ "iss": issuer, "aud": "siaga2" }),
+        json!({ "iss": issuer, "aud": [] }),
+        json!({ "iss": [], "aud": "siaga" }),
+    ] {
+        assert_eq!(of(wrong.clone()), Status::Forbidden, "{wrong}");
+    }
+}
+
+#[test]
+fn a_huge_token_is_refused_before_it_is_read() {
+    let siaga = with_key("RS256", RSA_PEM);
+    let long = |bytes: usize| {
+        let filled = claims(json!({ "filling": "x".repeat(bytes) }));
+        token("RS256", &header("RS256", json!({})), &filled)
+    };
+    assert_eq!(change(&siaga, &long(8_000)), Status::Ok);
+    assert_eq!(change(&siaga, &long(13_000)), Status::Forbidden);
+    assert_eq!(change(&siaga, &long(1_000_000)), Status::Forbidden);
+    let nested = format!("{}.{}.x", base64("[".repeat(5_000)), base64("{\"a\":".repeat(1_000)));
+    assert_eq!(change(&siaga, &nested), Status::Forbidden);
+}

@@ -1,0 +1,209 @@
+//! API keys in the database: what an operator does with the program is so on every server.
+
+use std::process::{Command, Output};
+use std::time::{Duration, Instant};
+
+use rocket::futures::future::join_all;
+use rocket::http::Header;
+use rocket::tokio::time;
+use siaga::auth::KeyDigest;
+use siaga::conformance::block_on;
+use sqlx::{Connection, Executor, PgConnection};
+
+use crate::cluster::Cluster;
+use crate::postgres::Database;
+use crate::server::Server;
+
+/// How soon after the program has ended all servers know what it did.
+const SOON: Duration = Duration::from_secs(1);
+
+/// Runs the program on a database.
+fn siaga(url: &str, arguments: &[&str]) -> Output {
+    let elsewhere = tempfile::tempdir().unwrap();
+    Command::new(env!("CARGO_BIN_EXE_siaga"))
+        .args(arguments)
+        .current_dir(&elsewhere)
+        .env_clear()
+        .env("SIAGA_STORE", "postgres")
+        .env("DATABASE_URL", url)
+        .output()
+        .unwrap()
+}
+
+fn printed(output: &Output) -> String {
+    assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+/// The one line on standard error of a run that ended with 1.
+fn refusal(output: &Output) -> String {
+    let error = String::from_utf8(output.stderr.clone()).unwrap();
+    assert_eq!((output.status.code(), error.lines().count()), (Some(1), 1), "{error}");
+    error.trim_end().to_owned()
+}
+
+/// Makes a key; answers what its holder sends.
+fn create(url: &str, arguments: &[&str]) -> String {
+    let text = printed(&siaga(url, &[&["key", "create"], arguments].concat()));
+    let key = text.trim_end().rsplit(' ').next().unwrap().to_owned();
+    assert!(key.len() == 64 && key.bytes().all(|byte| byte.is_ascii_hexdigit()), "{text}");
+    key
+}
+
+async fn set(server: &Server, key: &str) -> u16 {
+    let request = server.client.put("/v1/floods/5").header(Header::new("X-Api-Key", key.to_owned()));
+    request.body(r#"{"state":2}"#).dispatch().await.status().code
+}
+
+/// Waits until all servers answer a change with a key so.
+async fn await_everywhere(servers: &[&Server], key: &str, expected: u16) {
+    let start = Instant::now();
+    loop {
+        let statuses = join_all(servers.iter().map(|server| set(server, key))).await;
+        if statuses.iter().all(|status| *status == expected) {
+            return;
+        }
+        assert!(start.elapsed() < SOON, "{statuses:?}, not {expected}");
+        time::sleep(Duration::from_millis(5)).await;
+    }
+}
+
+#[test]
+fn what_the_program_does_with_a_key_is_so_on_every_server_within_a_second() {
+    block_on(async {
+        let database = Database::with_fixture().await;
+        let url = database.url();
+        let servers = [Server::on(&url).await, Server::on(&url).await];
+        let servers = [&servers[0], &servers[1]];
+        for name in ["one", "another"] {
+            let key = create(&url, &["--name", name, "--scope", "floods:write"]);
+            await_everywhere(&servers, &key, 200).await;
+            assert_eq!(printed(&siaga(&url, &["key", "revoke", name])), "");
+            await_everywhere(&servers, &key, 403).await;
+        }
+        let late = create(&url, &["--name", "late", "--scope", "admin"]);
+        let third = Server::on(&url).await;
+        assert_eq!(set(&third, &late).await, 200, "known from the start");
+    });
+}
+
+#[test]
+fn the_program_lists_all_of_a_key_but_what_it_is() {
+    let database = block_on(Database::with_fixture());
+    let url = database.url();
+    let empty = printed(&siaga(&url, &["key", "list"]));
+    assert_eq!(empty.lines().count(), 1, "{empty}");
+    let full = [
+        "--name",
+        "BPBD DKI",
+        "--scope",
+        "floods:write",
+        "cards:read",
+        "--owner",
+        "Ibu Sri",
+        "--expires",
+        "2999-01-31T07:00:00+07:00",
+        "--per-second",
+        "5",
+        "--per-day",
+        "1000",
+    ];
+    let keys = [
+        create(&url, &full),
+        create(&url, &["--name", "short", "--scope", "feeds:write cards:write", "--expires", "30d"]),
+    ];
+    printed(&siaga(&url, &["key", "revoke", "short"]));
+    printed(&siaga(&url, &["key", "revoke", "short"]));
+    let list = printed(&siaga(&url, &["key", "list"]));
+    for key in &keys {
+        assert!(!list.contains(key) && !list.contains(&KeyDigest::of(key).to_hex()), "{list}");
+    }
+    let lines: Vec<Vec<&str>> = list
+        .lines()
+        .map(|line| line.split("  ").map(str::trim).filter(|cell| !cell.is_empty()).collect())
+        .collect();
+    assert_eq!(lines.len(), 3, "{list}");
+    let known = &lines[1];
+    assert_eq!(
+        known[..6],
+        ["BPBD DKI", "floods:write cards:read", "Ibu Sri", "2999-01-31T00:00:00.000Z", "5", "1000"],
+        "{list}"
+    );
+    assert_eq!(known[7..], ["-", "-"], "neither used nor revoked: {list}");
+    let short = &lines[2];
+    assert_eq!(short[..3], ["short", "feeds:write cards:write", "-"], "{list}");
+    assert!(short[3].ends_with('Z') && short[8].ends_with('Z'), "{list}");
+}
+
+#[test]
+fn what_cannot_be_done_with_a_key_is_said_in_one_line() {
+    let database = block_on(Database::with_fixture());
+    let url = database.url();
+    create(&url, &["--name", "one", "--scope", "admin"]);
+    printed(&siaga(&url, &["key", "revoke", "one"]));
+    let again = refusal(&siaga(&url, &["key", "create", "--name", "one", "--scope", "admin"]));
+    assert_eq!(again, "siaga: there is, or was, a key \"one\" already");
+    let unknown = refusal(&siaga(&url, &["key", "revoke", "two"]));
+    assert_eq!(unknown, "siaga: the key \"two\" does not exist");
+    let past = ["key", "create", "--name", "two", "--scope", "admin", "--expires", "2020-01-01T00:00:00Z"];
+    assert_eq!(refusal(&siaga(&url, &past)), "siaga: --expires: must lie in the future");
+    let nowhere = refusal(&siaga("postgres://siaga:hunter2@127.0.0.1:1/siaga", &["key", "list"]));
+    assert!(!nowhere.contains("hunter2"), "{nowhere}");
+}
+
+#[test]
+fn while_the_database_is_away_the_keys_stay_as_they_were() {
+    block_on(async {
+        let cluster = Cluster::new();
+        let server = Server::on(&cluster.url()).await;
+        let key = create(&cluster.url(), &["--name", "one", "--scope", "floods:write"]);
+        await_everywhere(&[&server], &key, 404).await;
+        cluster.stop("immediate");
+        // Longer than what is known counts as present.
+        time::sleep(Duration::from_millis(1500)).await;
+        assert_eq!(set(&server, &key).await, 503, "the key is accepted, the change cannot be made");
+        assert_eq!(set(&server, "unknown").await, 403);
+        cluster.start();
+        let deadline = Instant::now() + Duration::from_secs(10);
+        while set(&server, &key).await != 404 {
+            assert!(Instant::now() < deadline, "the database is not back");
+            time::sleep(Duration::from_millis(20)).await;
+        }
+        printed(&siaga(&cluster.url(), &["key", "revoke", "one"]));
+        await_everywhere(&[&server], &key, 403).await;
+    });
+}
+
+#[test]
+fn the_schema_takes_no_key_that_could_not_be_one() {
+    block_on(async {
+        let database = Database::with_fixture().await;
+        let mut connection = PgConnection::connect(&database.url()).await.unwrap();
+        let good = ["'a'", "decode(repeat('00', 32), 'hex')", "'{admin}'", "1", "now()"];
+        let with = |column: usize, value: &str| {
+            let mut values = good;
+            values[column] = value;
+            let values = values.join(", ");
+            sqlx::AssertSqlSafe(format!(
+                "INSERT INTO api_keys (name, sha256, scopes, per_second, created_at) VALUES ({values})"
+            ))
+        };
+        for (column, value) in [
+            (0, "''"),
+            (0, "repeat('a', 256)"),
+            (0, "E'a\\nb'"),
+            (1, "decode('00', 'hex')"),
+            (1, "NULL"),
+            (2, "'{}'"),
+            (2, "'{root}'"),
+            (2, "'{admin, NULL}'"),
+            (3, "0"),
+            (3, "4294967296"),
+            (4, "NULL"),
+        ] {
+            assert!(connection.execute(with(column, value)).await.is_err(), "{value}");
+        }
+        connection.execute(with(0, "'a'")).await.unwrap();
+        assert!(connection.execute(with(0, "'b'")).await.is_err(), "the same hash");
+    });
+}
