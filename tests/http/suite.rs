@@ -24,6 +24,7 @@ mod floods_put;
 mod floods_states;
 mod floods_timeseries;
 mod health;
+mod hostile_texts;
 mod images;
 mod infrastructure;
 mod key_sets;
