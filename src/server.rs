@@ -3,6 +3,7 @@
 mod launch;
 mod reload;
 mod signals;
+mod tls;
 
 use std::fmt;
 use std::io;
@@ -222,7 +223,8 @@ impl Builder {
     /// Checks all but what only a server needs.
     fn checked_for_upkeep(&self) -> Result<Config, BuildError> {
         let config = Config::extract(&self.figment)?;
-        self.figment.extract::<rocket::Config>().map_err(ConfigError::from)?;
+        let rocket: rocket::Config = self.figment.extract().map_err(ConfigError::from)?;
+        tls::check(&rocket)?;
         let opener = self.stores.get(&config.store)?;
         opener.check(&self.store_settings(&config)).map_err(BuildError::Store)?;
         self.registry(&config)?;

@@ -206,6 +206,7 @@ fn a_wrong_key_of_quotas_or_https_stops_with_its_path_and_what_is_allowed() {
         ("SIAGA_HTTPS__REDIRECT_FROM", "0", "siaga.https.redirect_from: ", "from 1 to 65535"),
         ("SIAGA_HTTPS__REDIRECT_FROM", "65536", "siaga.https.redirect_from: ", "from 1 to 65535"),
         ("SIAGA_HTTPS__REDIRECT_FROM", "8080", "siaga.https.redirect_from: ", "begins with https://"),
+        ("ROCKET_TLS", "{certs=\"no.crt\",key=\"no.key\"}", "tls.certs: ", "no.crt: No such file"),
         ("SIAGA_HTTPS__HSTS", "long", "siaga.https.hsts: ", "such as 10s"),
     ] {
         assert_stops(name, value, path, allowed);
