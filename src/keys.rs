@@ -9,7 +9,7 @@ use clap::Subcommand;
 use siaga::Builder;
 use siaga::auth::{NewKey, Scope};
 use siaga::model::{Clock, NAME, SystemClock, Timestamp, is_name};
-use siaga::stores::{KeptKey, KeyEntry};
+use siaga::stores::{KeptKey, KeyEntry, Store};
 
 use crate::Failure;
 
@@ -64,6 +64,12 @@ fn expiry(text: &str) -> Result<Expiry, &'static str> {
 
 pub(crate) async fn run(command: KeyCommand) -> Result<(), Failure> {
     let store = Builder::default().open_kept_store().await?;
+    let done = carry_out(&*store, command).await;
+    store.close().await;
+    done
+}
+
+async fn carry_out(store: &dyn Store, command: KeyCommand) -> Result<(), Failure> {
     let mut output = io::stdout();
     match command {
         KeyCommand::Create { name, scope, owner, expires, per_second, per_day } => {

@@ -99,6 +99,8 @@ pub struct Service {
     pub reloading: Reloading,
     /// Says that it is about to end.
     pub draining: Draining,
+    /// The keys of its store, and when they were used.
+    pub stored_keys: StoredKeys,
 }
 
 impl fmt::Debug for Service {
@@ -315,7 +317,7 @@ impl Builder {
             .attach(RequestId::fairing())
             .attach(draining.clone())
             .attach(Worker::new(Arc::clone(&images)).fairing())
-            .attach(stored_keys)
+            .attach(stored_keys.clone())
             .attach(follow_public_keys(authenticator.clone()))
             .manage::<Arc<dyn Store>>(Arc::clone(&store))
             .manage(formats.clone())
@@ -337,8 +339,8 @@ impl Builder {
             Some(fairing) => rocket.attach(fairing),
             None => rocket,
         };
-        let reloading = Reloading::new(self, temporary);
-        Ok(Service { rocket, config, store, formats, key, failure, reloading, draining })
+        let reloading = Reloading::new(self, temporary, config.base_url.clone());
+        Ok(Service { rocket, config, store, formats, key, failure, reloading, draining, stored_keys })
     }
 
     fn registry(&self, config: &Config) -> Result<FormatRegistry, InvalidFormats> {

@@ -96,7 +96,7 @@ impl Welcome {
         let quota = &self.config.quota;
         let unlimited =
             [quota.per_second, quota.per_day, quota.fuse_per_second].iter().any(|rate| rate.get().is_none());
-        let key = "siaga.auth accepts no key but one that was made for this run and stands in the log: configure one";
+        let key = "siaga.auth accepts no key but one that was made for this run, which is printed at the start: configure one";
         let plain = "siaga.base_url is no https: keys and tokens can be read on the way";
         let quotas = "siaga.quota.per_second, per_day or fuse_per_second is 0: a client may send any number of requests";
         let warnings = [

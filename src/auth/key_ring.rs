@@ -48,20 +48,22 @@ impl KeyRing {
         self.configured.store(Arc::new(configured.iter().map(|key| key.name.clone()).collect()));
     }
 
-    /// Holds these keys from now on and no other. Answers the names of those that are not accepted, since the configuration
-    /// has a key of the name.
-    pub fn fill(&self, keys: impl IntoIterator<Item = ApiKey>) -> Vec<String> {
+    /// Holds these keys from now on and no other.
+    pub fn fill(&self, keys: impl IntoIterator<Item = ApiKey>) {
         let held: HashMap<_, _> = keys.into_iter().map(|key| (key.sha256, Arc::new(key))).collect();
         {
             let mut uses = self.uses.lock().unwrap_or_else(PoisonError::into_inner);
             let names: HashSet<&str> = held.values().map(|key| key.name.as_str()).collect();
             uses.noted.retain(|name, _| names.contains(name.as_str()));
         }
-        let configured = self.configured.load();
-        let names = held.values().map(|key| &key.name);
-        let left_out = names.filter(|&name| configured.contains(name)).cloned().collect();
         self.keys.store(Arc::new(held));
-        left_out
+    }
+
+    /// The names of the keys it holds that are not accepted, since the configuration has a key of the name.
+    pub fn left_out(&self) -> Vec<String> {
+        let (configured, held) = (self.configured.load(), self.keys.load());
+        let names = held.values().map(|key| &key.name);
+        names.filter(|&name| configured.contains(name)).cloned().collect()
     }
 
     /// The key of a digest.
@@ -119,7 +121,8 @@ mod tests {
     fn of_a_name_the_configuration_has_the_stored_key_is_left_out() {
         let (configured, stored) = (key("same"), key("same"));
         let ring = KeyRing::beside(&[configured]);
-        assert_eq!(ring.fill([stored.clone(), key("other")]), ["same"]);
+        ring.fill([stored.clone(), key("other")]);
+        assert_eq!(ring.left_out(), ["same"]);
         assert!(ring.get(&stored.sha256).is_none());
     }
 

@@ -27,6 +27,12 @@ pub struct Quota {
 }
 
 impl Quota {
+    /// Whether the same numbers of requests are allowed.
+    pub(crate) fn counts_like(&self, other: &Self) -> bool {
+        let numbers = |of: &Self| (of.per_second, of.burst, of.per_day, of.fuse_per_second);
+        numbers(self) == numbers(other)
+    }
+
     /// The numbers of a trial.
     pub(super) fn unlimited(self) -> Self {
         Self { per_second: Rate(None), per_day: Rate(None), fuse_per_second: Rate(None), ..self }

@@ -46,6 +46,12 @@ impl StoredKeys {
         Self(Arc::new(Inner { store, ring, known: Mutex::default() }))
     }
 
+    /// Notes in the store which keys were used since that was done last. What cannot be noted in two seconds is lost: at
+    /// most it makes a key look a minute less used.
+    pub async fn note_uses(&self) {
+        let _ = time::timeout(PATIENCE, self.0.note_uses()).await;
+    }
+
     /// Fills the ring if the keys have changed since it was filled last. That it cannot be is logged, once.
     pub async fn refresh(&self) {
         let done = self.0.refresh().await;
@@ -62,19 +68,24 @@ impl StoredKeys {
 impl Inner {
     async fn refresh(&self) -> Result<(), StoreError> {
         let revision = self.store.revision(Resource::Keys).await?;
-        if self.known.lock().unwrap_or_else(PoisonError::into_inner).revision == Some(revision) {
-            return Ok(());
-        }
-        let found = self.store.keys().await?;
-        let valid = found.value.into_iter().filter(|kept| kept.revoked_at.is_none());
-        let left_out = self.ring.fill(valid.map(|kept| kept.entry.key));
+        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner).revision;
+        let revision = if known == Some(revision) {
+            revision
+        } else {
+            let found = self.store.keys().await?;
+            let valid = found.value.into_iter().filter(|kept| kept.revoked_at.is_none());
+            self.ring.fill(valid.map(|kept| kept.entry.key));
+            found.revision
+        };
+        // The configuration can change, too.
+        let left_out = self.ring.left_out();
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         for name in left_out.iter().filter(|name| !known.left_out.contains(name)) {
             tracing::warn!(
                 "the key {name:?} in the store is not accepted: siaga.auth.api_keys has one of the name"
             );
         }
-        *known = Known { revision: Some(found.revision), left_out, failing: false };
+        *known = Known { revision: Some(revision), left_out, failing: false };
         Ok(())
     }
 
@@ -115,7 +126,8 @@ impl Fairing for StoredKeys {
     }
 
     async fn on_shutdown(&self, _: &Rocket<Orbit>) {
-        // What cannot be noted by then is lost: at most it makes a key look a minute less used.
-        let _ = time::timeout(PATIENCE, self.0.note_uses()).await;
+        // By a task of its own: whoever waits for the end of the service may stop waiting here.
+        let keys = self.clone();
+        let _ = tokio::spawn(async move { keys.note_uses().await }).await;
     }
 }

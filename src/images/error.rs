@@ -42,9 +42,7 @@ pub enum ImageError {
 
 impl From<object_store::Error> for ImageError {
     fn from(error: object_store::Error) -> Self {
-        match error {
-            object_store::Error::NotFound { .. } => Self::NotFound,
-            error => Self::Storage(error.into()),
-        }
+        // Not being found is no answer but where something is read: a bucket that is not there is not found, too.
+        Self::Storage(error.into())
     }
 }

@@ -31,22 +31,28 @@ pub(super) struct Finder<'i> {
     images: &'i CardImages,
     since: Instant,
     looked: Option<Instant>,
+    /// Whether it was logged that the storage cannot be looked at.
+    failing: bool,
     /// The uploads that were there when last looked, and when the store was asked about each.
     seen: HashMap<String, (ObjectMeta, Instant)>,
 }
 
 impl<'i> Finder<'i> {
     pub(super) fn new(images: &'i CardImages) -> Self {
-        Self { images, since: Instant::now(), looked: None, seen: HashMap::new() }
+        Self { images, since: Instant::now(), looked: None, failing: false, seen: HashMap::new() }
     }
 
     /// Looks for uploads; never ends.
     pub(super) async fn run(mut self) {
         loop {
             match self.look_if_due().await {
-                Ok(()) => {}
+                Ok(()) => self.failing = false,
                 Err(ImageError::Store(error)) => log_unless_away(&error),
-                Err(error) => tracing::warn!("uploads cannot be looked for: {}", super::worker::line(&error)),
+                Err(_) if self.failing => {}
+                Err(error) => {
+                    self.failing = true;
+                    tracing::warn!("uploads cannot be looked for: {}", super::worker::line(&error));
+                }
             }
             time::sleep(ROUND).await;
         }

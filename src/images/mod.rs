@@ -186,7 +186,7 @@ impl CardImages {
     pub async fn published(&self, name: &str) -> Result<Vec<u8>, ImageError> {
         names::published_card(name).ok_or(ImageError::NotFound)?;
         let reading = time::timeout(self.timeout, self.storage.read_published(name)).await;
-        Ok(reading.map_err(|elapsed| ImageError::Storage(elapsed.into()))??)
+        reading.map_err(|elapsed| ImageError::Storage(elapsed.into()))?
     }
 }
 

@@ -77,7 +77,8 @@ impl CardImages {
         match copying.await {
             Ok(()) => writer.shutdown().await.map_err(failed),
             Err(error) => {
-                writer.abort().await?;
+                // What is left of it is nobody's, and its writer gives that up by itself.
+                let _ = writer.abort().await;
                 Err(error)
             }
         }

@@ -15,8 +15,8 @@ use rocket::futures::{StreamExt, TryStreamExt};
 use rocket::tokio::task::spawn_blocking;
 use url::Url;
 
-use super::KEEP_FOREVER;
 use super::cloud::{Cloud, unknown_kind, unknown_option};
+use super::{ImageError, KEEP_FOREVER};
 use crate::config::{ConfigError, Images};
 
 /// The folder of uploads, beside which images are published.
@@ -87,8 +87,12 @@ impl Storage {
     }
 
     /// An upload; its size is known before its content is read.
-    pub(super) async fn read_upload(&self, name: &str) -> Result<GetResult> {
-        self.objects.get(&self.upload(name)).await
+    ///
+    /// # Errors
+    ///
+    /// [`ImageError::NotFound`], [`ImageError::Storage`].
+    pub(super) async fn read_upload(&self, name: &str) -> std::result::Result<GetResult, ImageError> {
+        self.objects.get(&self.upload(name)).await.map_err(unread)
     }
 
     /// Deletes an upload, if it is there.
@@ -132,15 +136,27 @@ impl Storage {
     }
 
     /// A published image.
-    pub(super) async fn read_published(&self, name: &str) -> Result<Vec<u8>> {
-        let found = self.objects.get(&self.published(name)).await?;
+    ///
+    /// # Errors
+    ///
+    /// [`ImageError::NotFound`], [`ImageError::Storage`].
+    pub(super) async fn read_published(&self, name: &str) -> std::result::Result<Vec<u8>, ImageError> {
+        let found = self.objects.get(&self.published(name)).await.map_err(unread)?;
         Ok(found.bytes().await?.into())
+    }
+}
+
+fn unread(error: Error) -> ImageError {
+    match error {
+        Error::NotFound { .. } => ImageError::NotFound,
+        error => error.into(),
     }
 }
 
 /// Whether a folder, or else the nearest one above it that is there, takes files.
 fn can_be_written(folder: &std::path::Path) -> bool {
-    let there = folder.ancestors().find(|folder| folder.exists());
+    let is_missing = |error: std::io::Error| error.kind() == std::io::ErrorKind::NotFound;
+    let there = folder.ancestors().find(|folder| !folder.symlink_metadata().is_err_and(is_missing));
     there.is_some_and(|there| there.is_dir() && takes_files(there))
 }
 

@@ -154,7 +154,7 @@ impl Worker {
     }
 
     async fn read(&self, object: &str) -> Result<(Vec<u8>, ObjectMeta), Failure> {
-        let found = self.images.storage.read_upload(object).await.map_err(ImageError::from)?;
+        let found = self.images.storage.read_upload(object).await?;
         let looked_at = found.meta.clone();
         if self.images.max_bytes < looked_at.size {
             let reason = format!("it is of {} bytes, more than {}", looked_at.size, self.images.max_bytes);

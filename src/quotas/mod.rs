@@ -81,7 +81,7 @@ impl<C: Clock + Clone> Quotas<C> {
 
     /// Counts by other settings from now on, anew; by the same as before.
     pub fn change(&self, settings: config::Quota) {
-        if self.counts.load().settings != settings {
+        if !self.counts.load().settings.counts_like(&settings) {
             self.counts.store(Arc::new(Counts::new(settings, self.clock.clone())));
         }
     }

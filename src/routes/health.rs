@@ -52,27 +52,27 @@ impl Readiness {
     async fn shown(&self, store: &dyn Store, images: &CardImages) -> Vec<Shown> {
         let mut guard = self.0.lock().await;
         let found = &mut *guard;
-        let fresh = |at: Instant, lasting| at.elapsed() < lasting;
-        let known_store = found.store.take().filter(|(at, _)| fresh(*at, LASTING));
-        let known_storage = found.storage.take().filter(|(at, _)| fresh(*at, STORAGE_LASTING));
         let (store, storage) = join!(
-            async {
-                match known_store {
-                    Some(known) => known,
-                    None => (Instant::now(), store.readiness().await),
-                }
-            },
-            async {
-                match known_storage {
-                    Some(known) => known,
-                    None => (Instant::now(), images.readiness().await),
-                }
-            },
+            lasting(found.store.take(), LASTING, store.readiness()),
+            lasting(found.storage.take(), STORAGE_LASTING, images.readiness()),
         );
         let shown = store.1.iter().chain([&storage.1]).map(Shown::from).collect();
         (found.store, found.storage) = (Some(store), Some(storage));
         shown
     }
+}
+
+/// What is known, while it lasts, or is found now. It lasts from when it was found: a look can take longer than that.
+async fn lasting<T>(
+    known: Option<(Instant, T)>,
+    duration: Duration,
+    look: impl Future<Output = T>,
+) -> (Instant, T) {
+    if let Some(known) = known.filter(|(at, _)| at.elapsed() < duration) {
+        return known;
+    }
+    let found = look.await;
+    (Instant::now(), found)
 }
 
 /// `GET /health/live`: answers while the service runs.

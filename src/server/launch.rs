@@ -42,7 +42,7 @@ impl Service {
     ///
     /// [`LaunchError`], whose text is one line for the operator.
     pub async fn launch(self) -> Result<(), LaunchError> {
-        let Self { rocket, config, store, failure, reloading, draining, .. } = self;
+        let Self { rocket, config, store, failure, reloading, draining, stored_keys, .. } = self;
         let mut signals = Signals::listen().map_err(LaunchError::Signals)?;
         let (rocket, ends) = with_ends(rocket, config.shutdown);
         let rocket = rocket.ignite().await.map_err(Box::new)?;
@@ -86,6 +86,7 @@ impl Service {
             if time::timeout(config.shutdown.grace + 2 * MERCY, last.recv()).await.is_err() {
                 tracing::warn!("requests were not answered within siaga.shutdown.grace");
             }
+            stored_keys.note_uses().await;
             if time::timeout(CLOSING, store.close()).await.is_err() {
                 tracing::warn!("the store did not close in time");
             }

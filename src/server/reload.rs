@@ -2,11 +2,12 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use figment::Figment;
+use figment::providers::Serialized;
 use figment::value::{Dict, Value};
 
 use super::{BuildError, Builder};
 use crate::auth::{ApiKey, Authenticator};
-use crate::config::{Config, ConfigError};
+use crate::config::{BaseUrl, Config, ConfigError};
 use crate::quotas::Quotas;
 use crate::telemetry::Log;
 
@@ -56,7 +57,8 @@ impl Reload for Quotas {
 /// Reads the configuration anew and hands it to what can go on with another.
 pub struct Reloading {
     builder: Builder,
-    figment: Figment,
+    /// What it is reached by, which stays, and with it what depends on it.
+    base_url: BaseUrl,
     /// The key made for this run, accepted for as long as no other credential is.
     temporary: Option<ApiKey>,
 }
@@ -68,9 +70,8 @@ impl fmt::Debug for Reloading {
 }
 
 impl Reloading {
-    pub(super) fn new(builder: Builder, temporary: Option<ApiKey>) -> Self {
-        let figment = builder.figment.clone();
-        Self { builder, figment, temporary }
+    pub(super) fn new(builder: Builder, temporary: Option<ApiKey>, base_url: BaseUrl) -> Self {
+        Self { builder, base_url, temporary }
     }
 
     /// Reads the configuration from its sources, checks it, and puts it into effect as far as that goes without a restart.
@@ -81,11 +82,13 @@ impl Reloading {
     /// When it is wrong; everything goes on as before.
     pub fn reload(&self) -> Result<Vec<String>, BuildError> {
         let builder = Builder { figment: (self.builder.source)(), ..self.builder.clone() };
-        let mut config = builder.check()?;
+        builder.check()?;
+        let running = Serialized::global("siaga.base_url", &self.base_url);
+        let mut config = Config::extract(&builder.figment.clone().merge(running))?;
         if let Some(key) = self.temporary.as_ref().filter(|_| config.auth.accepts_nobody()) {
             config.auth.api_keys.push(key.clone());
         }
-        let (before, now) = (keys(&self.figment)?, keys(&builder.figment)?);
+        let (before, now) = (keys(&self.builder.figment)?, keys(&builder.figment)?);
         let differ = before.keys().chain(now.keys()).filter(|&key| before.get(key) != now.get(key));
         let mut fixed: Vec<String> = differ.filter(|key| !self.can_change(key)).cloned().collect();
         fixed.sort();

@@ -12,6 +12,7 @@ use sqlx::{Connection, Executor, PgConnection};
 
 use crate::cluster::Cluster;
 use crate::postgres::Database;
+use crate::running::Running;
 use crate::server::Server;
 
 /// How soon after the program has ended all servers know what it did.
@@ -85,6 +86,33 @@ fn what_the_program_does_with_a_key_is_so_on_every_server_within_a_second() {
         let third = Server::on(&url).await;
         assert_eq!(set(&third, &late).await, 200, "known from the start");
     });
+}
+
+#[test]
+fn when_a_key_was_used_is_noted_when_the_program_is_told_to_end() {
+    let database = block_on(Database::with_fixture());
+    let url = database.url();
+    for name in ["one", "another", "third"] {
+        let key = create(&url, &["--name", name, "--scope", "floods:write"]);
+        let variables = [
+            ("SIAGA_STORE", "postgres"),
+            ("DATABASE_URL", &url),
+            ("SIAGA_IMAGES__SIGNING_KEY", "a key for uploads"),
+        ];
+        let mut service = Running::start(&variables, "floodedRWsSummary");
+        let body = r#"{"state":2}"#;
+        let rest = format!("X-Api-Key: {key}\r\nContent-Length: {}\r\n\r\n{body}", body.len());
+        let answer = service.request("PUT", "/v1/floods/5", &rest);
+        assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+        service.signal("TERM");
+        assert_eq!(service.ended().0, Some(0));
+        let used: Option<bool> = block_on(async {
+            let mut connection = PgConnection::connect(&url).await.unwrap();
+            let used = sqlx::query_scalar("SELECT true FROM api_key_uses WHERE name = $1").bind(name);
+            used.fetch_optional(&mut connection).await.unwrap()
+        });
+        assert_eq!(used, Some(true), "{name}");
+    }
 }
 
 #[test]

@@ -77,3 +77,25 @@ fn the_key_made_for_the_run_is_accepted_until_another_credential_is_configured()
     service.until("the new key", |service| accepts(service, "own").then_some(()));
     assert!(!accepts(&service, key));
 }
+
+#[test]
+fn quotas_change_by_their_own_numbers_and_not_by_an_address_that_needs_a_restart() {
+    let public = "base_url = \"https://data.example.org/v1\"";
+    let service = Running::start_with(&[], LAST, &file(&["old"], "", public));
+    let limit = |service: &Running| {
+        let answer = service.request("GET", "/v1/floods/states", "\r\n").to_ascii_lowercase();
+        let line = answer.lines().find_map(|line| line.strip_prefix("ratelimit-limit: "));
+        line.map(str::to_owned)
+    };
+    assert_eq!(limit(&service).as_deref(), Some("40"));
+    let reload = |rest: &str| {
+        let before = service.errors().lines().count();
+        fs::write(service.folder().join("Rocket.toml"), file(&["old"], "level = \"info\"", rest)).unwrap();
+        service.signal("HUP");
+        service.until("an answer", |service| (service.errors().lines().count() > before).then_some(()));
+    };
+    reload("base_url = \"http://127.0.0.1:8000/v1\"");
+    assert_eq!(limit(&service).as_deref(), Some("40"), "a public service is no trial");
+    reload(&format!("{public}\nquota = {{ burst = 7 }}"));
+    assert_eq!(limit(&service).as_deref(), Some("7"));
+}
