@@ -10,6 +10,9 @@ use siaga::formats::FormatRegistry;
 use siaga::model::{AreaId, LayerKind};
 use siaga::stores::{FloodQuery, Store};
 
+/// The shortest text that nobody guesses, if it is made well: 128 bits in hexadecimal.
+const SHORTEST_SECRET: usize = 32;
+
 /// What the lines at the start are made of.
 pub(crate) struct Welcome {
     pub(crate) config: Config,
@@ -91,6 +94,13 @@ impl Welcome {
         let short = secret.is_some_and(|secret| secret.expose().len() < least);
         let secret =
             format!("siaga.auth.jwt.secret is shorter than the {least} bytes RFC 7518 §3.2 asks for");
+        let guessed = |secret: &Option<Secret>| {
+            secret.as_ref().is_some_and(|secret| secret.expose().len() < SHORTEST_SECRET)
+        };
+        let (signing, metrics) = (&self.config.images.signing_key, &self.config.metrics.token);
+        let short_secret = format!(
+            "siaga.images.signing_key or siaga.metrics.token is shorter than {SHORTEST_SECRET} bytes: it can be guessed"
+        );
         // What only this machine can use is somebody's trial.
         let public = !self.config.base_url.is_local();
         let quota = &self.config.quota;
@@ -104,6 +114,7 @@ impl Welcome {
             (public && self.key.is_some(), key),
             (public && !self.config.base_url.is_https(), plain),
             (public && unlimited, quotas),
+            (public && (guessed(signing) || guessed(metrics)), &short_secret),
         ];
         warnings
             .iter()

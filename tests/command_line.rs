@@ -88,6 +88,7 @@ fn a_wrong_key_of_images_stops_with_its_path_and_what_is_allowed() {
             "siaga.images.url: ",
             "one of [file:///…, memory:///, s3://bucket/prefix",
         ),
+        ("SIAGA_IMAGES__URL", "s3://id:hush@bucket/x", "siaga.images.url: ", "without credentials"),
         ("SIAGA_IMAGES__PUBLIC_URL", "images", "siaga.images.public_url: ", "https://example.org/v1"),
         ("SIAGA_IMAGES__SIGNING_KEY", "", "siaga.images.signing_key: ", "must not be empty"),
         ("SIAGA_IMAGES__MAX_BYTES", "0", "siaga.images.max_bytes: ", "more than 0"),
@@ -351,6 +352,9 @@ fn a_broken_configuration_file_is_refused_in_one_line() {
     std::fs::write(folder.path().join("Rocket.toml"), "[default.siaga\nstore = 1").unwrap();
     let error = refusal(&siaga_in(&folder, &["check"], &[]));
     assert!(error.contains("TOML parse error at line 1"), "{error}");
+    std::fs::write(folder.path().join("Rocket.toml"), "[default.siaga]\nsecret = \"hush\nstore = 1").unwrap();
+    let error = refusal(&siaga_in(&folder, &["check"], &[]));
+    assert!(error.contains("line 2") && !error.contains("hush"), "{error}");
 }
 
 #[test]

@@ -32,6 +32,13 @@ impl From<Error> for ConfigError {
 const SECRET: [&str; 4] =
     ["siaga.auth", "siaga.images.signing_key", "siaga.images.options", "siaga.metrics.token"];
 
+/// The lines of a text as one, without those that show an excerpt of a file: a secret can stand there.
+fn without_excerpt(text: &str) -> String {
+    let is_excerpt =
+        |line: &&str| line.trim_start_matches(|c: char| c.is_ascii_digit() || c == ' ').starts_with('|');
+    text.lines().filter(|line| !is_excerpt(line)).map(str::trim).collect::<Vec<_>>().join(" ")
+}
+
 /// The full path of the key, what is wrong with it, what is allowed, and where it was set.
 fn line(error: &Error) -> String {
     let mut path = error.path.clone();
@@ -61,7 +68,7 @@ fn line(error: &Error) -> String {
         Kind::InvalidType(found, expected) | Kind::InvalidValue(found, expected) => {
             format!("must be {expected}, not {found}")
         }
-        other => other.to_string().lines().map(str::trim).collect::<Vec<_>>().join(" "),
+        other => without_excerpt(&other.to_string()),
     };
     let source = error.metadata.as_ref().map(|metadata| match &metadata.source {
         Some(source) => format!(" ({source})"),

@@ -80,14 +80,17 @@ pub struct StorageUrl(Url);
 
 /// A text that is no [`StorageUrl`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("must be an address such as file:///srv/siaga or s3://bucket/prefix")]
+#[error("must be an address such as file:///srv/siaga or s3://bucket/prefix, without credentials")]
 pub struct InvalidStorageUrl;
 
 impl TryFrom<String> for StorageUrl {
     type Error = InvalidStorageUrl;
 
     fn try_from(text: String) -> Result<Self, InvalidStorageUrl> {
-        text.parse().map(Self).map_err(|_| InvalidStorageUrl)
+        let url = Url::parse(&text).map_err(|_| InvalidStorageUrl)?;
+        // Credentials are options, which are never shown.
+        let plain = url.username().is_empty() && url.password().is_none();
+        plain.then_some(Self(url)).ok_or(InvalidStorageUrl)
     }
 }
 

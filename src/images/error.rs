@@ -26,8 +26,8 @@ pub enum ImageError {
     /// The upload is larger than this.
     #[error("the upload is larger than {0}")]
     TooLarge(ByteUnit),
-    /// Nothing of the upload came for so long.
-    #[error("nothing of the upload came for {}", humantime::format_duration(*.0))]
+    /// The upload, or the next piece of it, did not come within so long.
+    #[error("the upload did not come within {}", humantime::format_duration(*.0))]
     TooSlow(Duration),
     /// The upload ended before it was whole.
     #[error("the upload did not arrive whole")]

@@ -2,7 +2,7 @@ use rocket::tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use rocket::tokio::time;
 
 use super::signing::Permit;
-use super::{CardImages, ImageError, Uploads, names};
+use super::{CardImages, ImageError, PERMITTED, Uploads, names};
 use crate::random;
 use crate::telemetry::UploadStep;
 
@@ -74,7 +74,8 @@ impl CardImages {
                 writer.write_all(&chunk[..read]).await.map_err(failed)?;
             }
         };
-        match copying.await {
+        let copied = time::timeout(PERMITTED, copying).await;
+        match copied.unwrap_or(Err(ImageError::TooSlow(PERMITTED))) {
             Ok(()) => writer.shutdown().await.map_err(failed),
             Err(error) => {
                 // What is left of it is nobody's, and its writer gives that up by itself.

@@ -26,7 +26,9 @@ impl Permit {
     pub(super) fn read(name: &str, expires: &str) -> Option<Self> {
         let (upload, extension) = names::upload_of(name)?;
         let image_type = ImageType::from_extension(extension)?;
-        Some(Self { upload, image_type, expires: expires.parse().ok()? })
+        // One permit has one address.
+        let expires = expires.parse().ok().filter(|number: &i64| number.to_string() == expires)?;
+        Some(Self { upload, image_type, expires })
     }
 }
 
@@ -55,8 +57,9 @@ impl SigningKey {
 
     /// Whether the signature is this key's for the permit; takes the same time wherever it differs.
     pub(super) fn has_signed(&self, permit: &Permit, signature: &str) -> bool {
-        let Ok(signature) = hex::decode(signature) else { return false };
-        hmac::verify(&self.key, self.message(permit).as_bytes(), &signature).is_ok()
+        let Ok(bytes) = hex::decode(signature) else { return false };
+        let is_canonical = !signature.bytes().any(|digit| digit.is_ascii_uppercase());
+        is_canonical && hmac::verify(&self.key, self.message(permit).as_bytes(), &bytes).is_ok()
     }
 
     fn message(&self, permit: &Permit) -> String {
@@ -83,6 +86,8 @@ mod tests {
         for (name, expires) in [
             ("abcdefg.0.jpeg", ""),
             ("abcdefg.0.jpeg", "soon"),
+            ("abcdefg.0.jpeg", "+1482163200"),
+            ("abcdefg.0.jpeg", "01482163200"),
             ("abcdefg.0.jpeg", "99999999999999999999"),
             ("abcdefg.0.svg", "1"),
             ("abcdefg.0.", "1"),
@@ -116,7 +121,15 @@ mod tests {
         ] {
             assert!(!foreign.has_signed(&permit(), &signature));
         }
-        for forged in ["", "00", "x", &signature[..62], &format!("{signature}00"), &"0".repeat(64)] {
+        for forged in [
+            &*signature.to_uppercase(),
+            "",
+            "00",
+            "x",
+            &signature[..62],
+            &format!("{signature}00"),
+            &"0".repeat(64),
+        ] {
             assert!(!key.has_signed(&permit(), forged), "{forged}");
         }
     }

@@ -51,11 +51,10 @@ impl Timestamp {
             None => text.to_owned(),
         };
         DateTime::parse_from_str(&text, "%Y-%m-%dT%H:%M:%S%.f%z")
-            .map(|moment| moment.to_utc())
+            .map(|moment| Self::from(moment.to_utc()))
             .ok()
-            // The offset can move a moment beyond the years that are written with four digits.
-            .filter(|moment| (1..=9999).contains(&moment.year()))
-            .map(Self::from)
+            // The offset, or a leap second, can move a moment beyond the years that are written with four digits.
+            .filter(|moment| (1..=9999).contains(&moment.0.year()))
             .ok_or(InvalidTimestamp::Malformed)
     }
 
@@ -197,7 +196,12 @@ mod tests {
             let moment = Timestamp::parse(text).unwrap();
             assert_eq!((moment.to_string().as_str(), moment.hour().to_string().as_str()), (shown, hour));
         }
-        for beyond in ["0000-06-01T00:00:00Z", "0001-01-01T00:00:00+0700", "9999-12-31T23:30:00-0700"] {
+        for beyond in [
+            "0000-06-01T00:00:00Z",
+            "0001-01-01T00:00:00+0700",
+            "9999-12-31T23:30:00-0700",
+            "9999-12-31T23:59:60Z",
+        ] {
             assert_eq!(Timestamp::parse(beyond), Err(InvalidTimestamp::Malformed), "{beyond}");
         }
     }

@@ -1,5 +1,6 @@
 use std::fmt;
 use std::io::{self, Write};
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -69,13 +70,17 @@ impl Write for OneLine {
     }
 }
 
+/// What ends a line for some readers, and what turns the direction of what is behind it.
+const TURNS: [RangeInclusive<char>; 3] =
+    ['\u{2028}'..='\u{202e}', '\u{2066}'..='\u{2069}', '\u{200e}'..='\u{200f}'];
+
 /// The text of an event with its control characters, but for the line's end, written as `\u001b`.
 fn one_line(event: &[u8]) -> String {
     let text = String::from_utf8_lossy(event);
     let text = text.strip_suffix('\n').unwrap_or(&text);
     let mut line = String::with_capacity(text.len() + 1);
     for character in text.chars() {
-        if character.is_control() {
+        if character.is_control() || TURNS.iter().any(|turns| turns.contains(&character)) {
             // As JSON has it, too, where a formatter leaves DEL and what lies behind it as it is.
             // Writing to a text cannot fail.
             let _ = fmt::Write::write_fmt(&mut line, format_args!("\\u{:04x}", u32::from(character)));
@@ -94,6 +99,7 @@ mod tests {
     #[test]
     fn an_event_is_one_line_whatever_is_in_it() {
         assert_eq!(one_line(b"a\r\nb\x1b[31m \xc2\x85c\n"), "a\\u000d\\u000ab\\u001b[31m \\u0085c\n");
+        assert_eq!(one_line("a\u{2028}b\u{202e}c\n".as_bytes()), "a\\u2028b\\u202ec\n");
         assert_eq!(one_line("banjir ☔ \"x\"\n".as_bytes()), "banjir ☔ \"x\"\n");
         assert_eq!(one_line(b"\n\n"), "\\u000a\n");
     }

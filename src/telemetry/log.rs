@@ -135,6 +135,8 @@ fn targets(settings: LogSettings) -> Targets {
     Targets::new()
         .with_default(LevelFilter::from(settings.level))
         .with_target("rocket", rocket)
+        // It says of each request what its headers and its query are: credentials and signatures among them.
+        .with_target("rocket::server", rocket.min(LevelFilter::WARN))
         // Here what Rocket generates for a route speaks, of every guard that refuses.
         .with_target("siaga::routes", rocket)
         .with_target(Log::ACCESS, access)

@@ -54,3 +54,13 @@ fn a_client_over_its_quota_is_refused_until_it_has_waited() {
         std::thread::sleep(std::time::Duration::from_millis(50));
     }
 }
+
+#[test]
+fn http_2_is_not_spoken() {
+    let service = Running::start(&[], LAST);
+    let preface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+    let answer = send(&service.authority, preface).unwrap_or_default();
+    assert!(answer.is_empty() || answer.starts_with("HTTP/1.1 4"), "{answer:?}");
+    let next = service.request("GET", "/v1/floods/states", "\r\n");
+    assert!(next.starts_with("HTTP/1.1 200 "), "{next}");
+}

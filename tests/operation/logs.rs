@@ -111,3 +111,15 @@ fn an_error_of_the_service_is_logged_once_with_the_id_of_the_request() {
     assert_eq!(errors.lines().filter(|line| line.contains(id)).count(), 1, "{errors}");
     assert!(errors.contains("ERROR"), "{errors}");
 }
+
+#[test]
+fn no_level_shows_what_a_client_sends_as_a_secret() {
+    for level in ["debug", "trace"] {
+        let service = Running::start(&[("SIAGA_LOG__LEVEL", level)], "it allows everything");
+        let secrets = "Authorization: Bearer hunter2\r\nX-Api-Key: hunter2\r\n\r\n";
+        service.request("GET", "/v1/floods/states?signature=hunter2", secrets);
+        service.request("PUT", "/v1/uploads/abcdefg.0.jpeg?expires=1&signature=hunter2", "\r\n");
+        let printed = service.kill();
+        assert!(!printed.contains("hunter2"), "{level}: {printed}");
+    }
+}

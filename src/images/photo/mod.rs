@@ -36,8 +36,7 @@ pub struct Photo {
 /// survives: no EXIF, GPS, XMP, comments, profile or thumbnail.
 ///
 /// Takes at most [`MAX_MEMORY`] bytes beside the file, which the header is asked for before anything is decoded, and 20
-/// MiB for profiles and tables. One kind of file can take more: a lossless WebP can have so many code tables, which its header
-/// does not tell, that they come to some 300 times the file.
+/// MiB for profiles and tables.
 ///
 /// The time is bounded by the pixels, [`MAX_PIXELS`], times [`MAX_SCANS`] for JPEGs, and by the length of the file, which is
 /// read several times. Pictures after the first are not decoded. There is no way to interrupt it. The decoders
