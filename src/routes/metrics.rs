@@ -18,13 +18,17 @@ pub(super) struct Page {
 
 /// `GET /metrics`: what is counted and measured, for Prometheus.
 #[get("/metrics")]
-pub(super) fn list_metrics(
+pub(super) async fn list_metrics(
     _reader: MetricsReader,
     metrics: &State<Metrics>,
     store: &State<Arc<dyn Store>>,
 ) -> Result<Page, Problem> {
     for pool in store.pools() {
         metrics.connections(pool.database, pool.in_use, pool.idle);
+    }
+    // While the store cannot say, it is as many as it last said.
+    if let Ok(waiting) = store.uploads_waiting().await {
+        metrics.uploads_waiting(waiting);
     }
     Ok(Page {
         text: metrics.text().map_err(Problem::internal)?,

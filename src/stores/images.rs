@@ -51,6 +51,13 @@ pub trait ImageStore {
     /// [`StoreError::Unavailable`].
     async fn uploads_expected_until(&self) -> Result<Option<Timestamp>, StoreError>;
 
+    /// How many received uploads are not done with: those that wait, and those somebody works on.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Unavailable`].
+    async fn uploads_waiting(&self) -> Result<u64, StoreError>;
+
     /// Takes the received upload that is due for longest, of several the one of the lowest card, for a `lease`: for so
     /// long no other call takes it. `None` when none is due.
     ///

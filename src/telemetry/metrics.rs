@@ -39,6 +39,7 @@ struct Families {
     reports: Family<Origin, Counter>,
     readings: Counter,
     uploads: Family<Step, Counter>,
+    uploads_waiting: Gauge,
     connections: Family<Connections, Gauge>,
 }
 
@@ -135,6 +136,7 @@ impl Default for Metrics {
             reports: Family::default(),
             readings: Counter::default(),
             uploads: Family::default(),
+            uploads_waiting: Gauge::default(),
             connections: Family::default(),
         };
         families.register();
@@ -166,6 +168,8 @@ impl Families {
         all.register("reports", "Reports taken", self.reports.clone());
         all.register("gauge_readings", "Readings of gauges stored", self.readings.clone());
         all.register("uploads", "Uploads of images by what became of them", self.uploads.clone());
+        let help = "Uploads received and not done with, of all servers on the store";
+        all.register("uploads_waiting", help, self.uploads_waiting.clone());
         let help = "Connections to the database";
         all.register("database_connections", help, self.connections.clone());
         // There from the beginning, so that the first of each is a growth.
@@ -228,6 +232,11 @@ impl Metrics {
     /// Counts what became of an upload.
     pub fn upload(&self, step: UploadStep) {
         self.0.uploads.get_or_create(&Step { step: step.name() }).inc();
+    }
+
+    /// Notes how many uploads are not done with.
+    pub fn uploads_waiting(&self, count: u64) {
+        self.0.uploads_waiting.set(i64::try_from(count).unwrap_or(i64::MAX));
     }
 
     /// Notes how many connections to a database are in use, and how many are not.

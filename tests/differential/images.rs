@@ -45,7 +45,10 @@ impl Side {
             OfImage::Receive(choice, object) => {
                 shown(store.receive_upload(&self.upload(&choice), object).await, debug)
             }
-            OfImage::ExpectedUntil => shown(store.uploads_expected_until().await, debug),
+            OfImage::ExpectedUntil => {
+                let until = store.uploads_expected_until().await;
+                format!("{} {}", shown(until, debug), shown(store.uploads_waiting().await, debug))
+            }
             OfImage::Take(lease) => {
                 let taken = store.take_upload(lease).await;
                 let taken = taken.inspect(|taken| taken.iter().for_each(|taken| self.note(&taken.upload)));

@@ -129,6 +129,10 @@ impl ImageStore for Away {
         away()
     }
 
+    async fn uploads_waiting(&self) -> Answer<u64> {
+        away()
+    }
+
     async fn take_upload(&self, _: Duration) -> Answer<Option<TakenUpload>> {
         away()
     }

@@ -130,12 +130,15 @@ pub async fn a_refused_upload_makes_the_next_turn_expected(fresh: &dyn FreshStor
     let (store, _) = open(fresh).await;
     let first = received(&*store, "a").await;
     let (card, second) = (first.card.clone(), Upload { turn: 1, ..first.clone() });
+    assert_eq!(store.uploads_waiting().await.unwrap(), 1);
     take(&*store).await.unwrap();
+    assert_eq!(store.uploads_waiting().await.unwrap(), 1, "also while somebody works on it");
     for _ in 0..2 {
         store.refuse_upload(&first).await.unwrap();
         assert_eq!(store.expected_upload(&card).await.unwrap().as_ref(), Some(&second));
     }
     assert_eq!(store.uploads_expected_until().await.unwrap(), Some(minutes(10)));
+    assert_eq!(store.uploads_waiting().await.unwrap(), 0);
     assert_eq!(take(&*store).await, None);
     assert!(!store.publish_image(&first, URL).await.unwrap());
     assert_eq!(store.expect_image(&card, minutes(20)).await.unwrap(), second);

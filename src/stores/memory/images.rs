@@ -165,6 +165,10 @@ impl ImageStore for MemoryStore {
         Ok(snapshot.value.images.expected.get_max().map(|&(until, _)| until))
     }
 
+    async fn uploads_waiting(&self) -> Result<u64, StoreError> {
+        Ok(self.intake.snapshots.read().value.images.due.len() as u64)
+    }
+
     async fn take_upload(&self, lease: Duration) -> Result<Option<TakenUpload>, StoreError> {
         let now = self.clock.now();
         self.write_images(|images| images.take(now, now.after(lease)))

@@ -41,6 +41,8 @@ const RECEIVE: &str = "
 
 const EXPECTED_UNTIL: &str = "SELECT max(expected_until) FROM images WHERE state = 'expected'";
 
+const WAITING: &str = "SELECT count(*) FROM images WHERE state = 'received'";
+
 /// An upload that somebody else is just taking is left to them.
 const TAKE: &str = "
     UPDATE images SET due_at = $2, attempts = attempts + 1
@@ -135,6 +137,11 @@ impl ImageStore for PostgresStore {
         let query = sqlx::query_as(EXPECTED_UNTIL);
         let latest: Vec<(Option<DateTime<Utc>>,)> = self.connections.read_primary(query).await?;
         Ok(latest.first().and_then(|&(latest,)| latest).map(Timestamp::from))
+    }
+
+    async fn uploads_waiting(&self) -> Result<u64, StoreError> {
+        let waiting: Vec<(i64,)> = self.connections.read_primary(sqlx::query_as(WAITING)).await?;
+        Ok(waiting.first().map_or(0, |(count,)| count.cast_unsigned()))
     }
 
     async fn take_upload(&self, lease: Duration) -> Result<Option<TakenUpload>, StoreError> {
