@@ -20,7 +20,7 @@ const NOW_AND_THEN: Duration = Duration::from_mins(1);
 const GRACE: Duration = Duration::from_mins(5);
 /// After how long the store is asked again about an upload that is there still: it may have come while the one before it
 /// was looked at.
-const AGAIN: Duration = Duration::from_mins(1);
+const AGAIN: Duration = Duration::from_secs(10);
 /// From which age on an upload of this service is none that is just being noted.
 const LEFT: Duration = Duration::from_mins(1);
 /// From which age on an upload is one nobody waits for.

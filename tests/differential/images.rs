@@ -46,8 +46,8 @@ impl Side {
                 shown(store.receive_upload(&self.upload(&choice), object).await, debug)
             }
             OfImage::ExpectedUntil => {
-                let until = store.uploads_expected_until().await;
-                format!("{} {}", shown(until, debug), shown(store.uploads_waiting().await, debug))
+                let until = shown(store.uploads_expected_until().await, debug)?;
+                shown(store.uploads_waiting().await, |waiting| format!("{until}, {waiting} waiting"))
             }
             OfImage::Take(lease) => {
                 let taken = store.take_upload(lease).await;
