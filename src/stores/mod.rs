@@ -37,7 +37,7 @@ pub use gauges::{GaugeQuery, GaugeStore};
 pub use images::{ImageStore, TakenUpload};
 pub use infrastructure::{InfrastructureQuery, InfrastructureStore};
 pub use keys::{KeptKey, KeyEntry, KeyStore};
-pub use readiness::{Check, PoolUse};
+pub use readiness::{Check, PoolUse, StoreTime};
 pub use registry::{OpenError, OpenStore, OpenedStore, StoreRegistry, StoreSettings, UnknownStore};
 pub use reports::{ReportQuery, ReportStore, ReportSummary};
 pub use upkeep::Upkeep;
@@ -93,6 +93,12 @@ pub trait Store:
     /// The connections there are; costs nothing. **Default: none**
     fn pools(&self) -> Vec<PoolUse> {
         Vec::new()
+    }
+
+    /// How many calls were answered since the store was opened, and how long that took; costs nothing. **Default: `None`,
+    /// for a store whose calls take no time worth telling**
+    fn time(&self) -> Option<StoreTime> {
+        None
     }
 
     /// Gives back what the backend holds for the store, when no call is under way or comes any more. **Default: nothing**

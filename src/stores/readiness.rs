@@ -34,3 +34,12 @@ pub struct PoolUse {
     /// How many are open and wait.
     pub idle: usize,
 }
+
+/// What the calls of a store have taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StoreTime {
+    /// How many were answered, errors included.
+    pub calls: u64,
+    /// How long all of them took together.
+    pub taken: Duration,
+}

@@ -1,5 +1,6 @@
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use prometheus_client::encoding::{EncodeLabelSet, text};
@@ -40,6 +41,8 @@ struct Families {
     readings: Counter,
     uploads: Family<Step, Counter>,
     uploads_waiting: Gauge,
+    store_calls: Counter,
+    store_time: Counter<f64, AtomicU64>,
     connections: Family<Connections, Gauge>,
 }
 
@@ -137,6 +140,8 @@ impl Default for Metrics {
             readings: Counter::default(),
             uploads: Family::default(),
             uploads_waiting: Gauge::default(),
+            store_calls: Counter::default(),
+            store_time: Counter::default(),
             connections: Family::default(),
         };
         families.register();
@@ -170,6 +175,9 @@ impl Families {
         all.register("uploads", "Uploads of images by what became of them", self.uploads.clone());
         let help = "Uploads received and not done with, of all servers on the store";
         all.register("uploads_waiting", help, self.uploads_waiting.clone());
+        all.register("store_calls", "Calls of the store answered", self.store_calls.clone());
+        let help = "Time these took";
+        all.register_with_unit("store", help, Unit::Seconds, self.store_time.clone());
         let help = "Connections to the database";
         all.register("database_connections", help, self.connections.clone());
         // There from the beginning, so that the first of each is a growth.
@@ -237,6 +245,12 @@ impl Metrics {
     /// Notes how many uploads are not done with.
     pub fn uploads_waiting(&self, count: u64) {
         self.0.uploads_waiting.set(i64::try_from(count).unwrap_or(i64::MAX));
+    }
+
+    /// Notes how many calls of the store were answered until now, and how long that took.
+    pub fn store_time(&self, calls: u64, taken: Duration) {
+        self.0.store_calls.inner().store(calls, Ordering::Relaxed);
+        self.0.store_time.inner().store(taken.as_secs_f64().to_bits(), Ordering::Relaxed);
     }
 
     /// Notes how many connections to a database are in use, and how many are not.

@@ -43,7 +43,7 @@ pub use self::pool::{PoolError, PostgresPool, Primary, Replica};
 use self::revision::revision;
 pub use self::schema::SchemaError;
 pub use self::settings::Settings;
-use super::{Check, PoolUse, Resource, Revision, Store, StoreError};
+use super::{Check, PoolUse, Resource, Revision, Store, StoreError, StoreTime};
 use crate::model::Clock;
 
 /// A [`Store`] in a `PostgreSQL` database.
@@ -86,6 +86,10 @@ impl Store for PostgresStore {
 
     fn pools(&self) -> Vec<PoolUse> {
         self.connections.pools()
+    }
+
+    fn time(&self) -> Option<StoreTime> {
+        Some(self.connections.time())
     }
 
     async fn close(&self) {
