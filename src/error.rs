@@ -17,6 +17,8 @@ use rocket::{Catcher, catch, catchers};
 
 use serde::Serialize;
 
+use crate::causes::causes;
+use crate::duration::whole_seconds;
 use crate::fairings::{RequestId, allow_any_origin, record_unread, secure};
 use crate::formats::EncodeError;
 use crate::images::{ImageError, ImageType};
@@ -187,7 +189,7 @@ impl Problem {
     /// 429, to be tried again after a while.
     #[must_use]
     pub fn too_many(retry_after: Duration) -> Self {
-        let header = Some(("Retry-After", whole_seconds(retry_after).to_string()));
+        let header = Some(("Retry-After", seconds_to_wait(retry_after).to_string()));
         let message = "too many requests; try again after the seconds Retry-After says";
         Details { header, ..Details::new(Status::TooManyRequests, message) }.into()
     }
@@ -200,7 +202,7 @@ impl Problem {
     /// 503, to be tried again after a while.
     fn unavailable(retry_after: Duration, cause: Box<dyn Error + Send + Sync>) -> Self {
         Details {
-            header: Some(("Retry-After", whole_seconds(retry_after).to_string())),
+            header: Some(("Retry-After", seconds_to_wait(retry_after).to_string())),
             cause: Some(cause),
             ..Details::new(Status::ServiceUnavailable, "the service cannot answer now; try again later")
         }
@@ -235,12 +237,7 @@ impl Problem {
 
     fn log(&self, request: &Request<'_>) {
         let Some(cause) = &self.details.cause else { return };
-        let mut text = cause.to_string();
-        let mut source = cause.source();
-        while let Some(error) = source {
-            text = format!("{text}: {error}");
-            source = error.source();
-        }
+        let text = causes(&**cause);
         tracing::error!(
             request_id = RequestId::of(request).as_str(),
             status = self.details.status.code,
@@ -313,8 +310,8 @@ impl<'r> Responder<'r, 'static> for Problem {
 }
 
 /// A time to wait, in seconds that are enough, and at least one.
-fn whole_seconds(wait: Duration) -> u64 {
-    (wait.as_secs() + u64::from(wait.subsec_nanos() > 0)).max(1)
+fn seconds_to_wait(wait: Duration) -> u64 {
+    whole_seconds(wait).max(1)
 }
 
 /// Renders what a guard refused, and what Rocket did.

@@ -21,6 +21,7 @@
 #![warn(clippy::expect_used, clippy::unwrap_used)]
 
 pub mod auth;
+mod causes;
 pub mod config;
 #[cfg(feature = "conformance")]
 pub mod conformance;

@@ -7,6 +7,7 @@ use rocket::{Data, Request, Response};
 
 use super::{Caller, managed};
 use crate::config::Config;
+use crate::duration::whole_seconds;
 use crate::error::Problem;
 use crate::fairings::{Arrival, Scheme};
 use crate::quotas::{Client, Quotas, Standing};
@@ -65,7 +66,7 @@ impl Fairing for Admission {
 
     async fn on_response<'r>(&self, request: &'r Request<'_>, response: &mut Response<'r>) {
         let Some(standing) = request.local_cache(Admitted::default).standing else { return };
-        let reset = standing.reset.as_secs() + u64::from(standing.reset.subsec_nanos() > 0);
+        let reset = whole_seconds(standing.reset);
         for (name, value) in [
             ("RateLimit-Limit", standing.limit.into()),
             ("RateLimit-Remaining", standing.remaining.into()),

@@ -7,6 +7,7 @@ use rocket::tokio::time;
 
 use super::worker::log_unless_away;
 use super::{CardImages, ImageError, Uploads, names};
+use crate::causes::causes;
 use crate::model::{Timestamp, Upload};
 use crate::telemetry::UploadStep;
 
@@ -51,7 +52,7 @@ impl<'i> Finder<'i> {
                 Err(_) if self.failing => {}
                 Err(error) => {
                     self.failing = true;
-                    tracing::warn!("uploads cannot be looked for: {}", super::worker::line(&error));
+                    tracing::warn!("uploads cannot be looked for: {}", causes(&error));
                 }
             }
             time::sleep(ROUND).await;

@@ -1,5 +1,3 @@
-use std::error::Error;
-use std::iter;
 use std::num::NonZero;
 use std::sync::Arc;
 use std::thread;
@@ -13,6 +11,7 @@ use rocket::tokio::{self, select, time};
 
 use super::finder::Finder;
 use super::{CardImages, ImageError, names, photo};
+use crate::causes::causes;
 use crate::stores::{StoreError, TakenUpload};
 use crate::telemetry::UploadStep;
 
@@ -51,7 +50,7 @@ impl From<ImageError> for Failure {
     fn from(error: ImageError) -> Self {
         match error {
             ImageError::NotFound => Self::Refused("it is gone".to_owned(), None),
-            error => Self::Later(line(&error)),
+            error => Self::Later(causes(&error)),
         }
     }
 }
@@ -193,12 +192,6 @@ impl Worker {
 /// That the store is away is logged where it is noticed.
 pub(super) fn log_unless_away(error: &StoreError) {
     if !matches!(error, StoreError::Unavailable { .. }) {
-        tracing::error!("images cannot be worked on: {}", line(error));
+        tracing::error!("images cannot be worked on: {}", causes(error));
     }
-}
-
-/// An error and its causes in one line.
-pub(super) fn line(error: &(dyn Error + 'static)) -> String {
-    let causes = iter::successors(Some(error), |&error| error.source());
-    causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")
 }

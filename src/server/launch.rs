@@ -14,6 +14,7 @@ use rocket::{Build, Rocket};
 use super::signals::{Signal, Signals};
 use super::{LaunchError, Service};
 use crate::config::Shutdown;
+use crate::duration::whole_seconds;
 use crate::redirect::Redirect;
 use crate::stores::OpenError;
 
@@ -104,7 +105,7 @@ impl Service {
 fn with_ends(rocket: Rocket<Build>, settings: Shutdown) -> (Rocket<Build>, Ends) {
     let (hear, heard) = oneshot::channel();
     let (sender, last) = mpsc::channel(1);
-    let grace = settings.grace.as_secs() + u64::from(settings.grace.subsec_nanos() > 0);
+    let grace = whole_seconds(settings.grace);
     let own = rocket::config::Shutdown {
         ctrlc: false,
         #[cfg(unix)]
