@@ -3,6 +3,7 @@
 use std::env;
 use std::process::Command;
 use std::sync::Arc;
+use std::time::Duration;
 
 use figment::Figment;
 use rocket::local::blocking::Client;
@@ -32,6 +33,10 @@ impl Format for Broken {
     fn carries(&self, kind: LayerKind) -> bool {
         assert!(kind != LayerKind::Gauges, "a bug in reading\nof two lines");
         kind == LayerKind::Floods
+    }
+
+    fn time_step(&self) -> Option<Duration> {
+        None
     }
 
     fn encode(&self, _: &Layer, _: &EncodeContext, _: &mut Vec<u8>) -> Result<(), EncodeError> {

@@ -4,6 +4,7 @@
 //! left out.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use chrono_tz::Tz;
 use quick_xml::Reader;
@@ -49,6 +50,20 @@ pub fn its_name_container_and_media_type_can_stand_in_a_request_and_a_header(for
 pub fn the_same_layer_gives_the_same_bytes(format: &dyn Format) {
     for layer in layers(format) {
         assert_eq!(encoded(format, &layer), encoded(format, &layer));
+    }
+}
+
+pub fn time_changes_nothing_within_a_step(format: &dyn Format) {
+    let step = format.time_step();
+    let until = step.map_or(Duration::from_hours(24), |step| step.saturating_sub(Duration::from_millis(1)));
+    let begun = step.map_or(fixture::now(), |step| fixture::now().floor(step));
+    for layer in layers(format) {
+        let [first, last] = [begun, begun.after(until)].map(|now| {
+            let mut out = Vec::new();
+            format.encode(&layer, &EncodeContext { now, ..context() }, &mut out).unwrap();
+            out
+        });
+        assert_eq!(first, last);
     }
 }
 
@@ -107,6 +122,7 @@ macro_rules! format_suite {
         $crate::format_suite! { $format =>
             its_name_container_and_media_type_can_stand_in_a_request_and_a_header,
             the_same_layer_gives_the_same_bytes,
+            time_changes_nothing_within_a_step,
             what_stands_before_the_layer_is_left_alone,
             different_layers_give_different_bytes,
             documents_of_a_known_container_are_well_formed,

@@ -1,5 +1,7 @@
 //! GeoJSON (RFC 7946).
 
+use std::time::Duration;
+
 use geo::{Coord, LineString, MultiPolygon, Polygon};
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
@@ -34,6 +36,10 @@ impl Format for GeoJson {
             | LayerKind::Infrastructure
             | LayerKind::Boundaries => true,
         }
+    }
+
+    fn time_step(&self) -> Option<Duration> {
+        None
     }
 
     fn encode(&self, layer: &Layer, _context: &EncodeContext, out: &mut Vec<u8>) -> Result<(), EncodeError> {

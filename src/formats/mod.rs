@@ -12,6 +12,7 @@ pub mod topojson;
 
 use std::fmt::{self, Debug};
 use std::sync::Arc;
+use std::time::Duration;
 
 use chrono_tz::Tz;
 
@@ -38,6 +39,12 @@ pub trait Format: Debug + Send + Sync + 'static {
 
     /// Whether it can write layers of this kind.
     fn carries(&self, kind: LayerKind) -> bool;
+
+    /// In which steps the passing of time changes what it writes of a layer; `None` when it does not.
+    ///
+    /// An answer is kept for as long as the step of its request lasts, and [`EncodeContext::now`] is its beginning. The
+    /// shortest step is a millisecond.
+    fn time_step(&self) -> Option<Duration>;
 
     /// Appends the layer to `out`.
     ///
@@ -71,7 +78,7 @@ impl fmt::Display for Container {
 /// What a format may need to know besides the layer.
 #[derive(Clone, Debug)]
 pub struct EncodeContext {
-    /// The time of the request.
+    /// The time of the request, in the format's [steps](Format::time_step).
     pub now: Timestamp,
     /// The zone in which times are written for people.
     pub time_zone: Tz,

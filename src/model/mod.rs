@@ -14,6 +14,7 @@ mod geometry;
 mod history;
 mod infrastructure;
 pub mod intake;
+mod lasting;
 mod layer;
 mod locator;
 mod name;
@@ -40,6 +41,7 @@ pub use history::{ArchiveRecord, SeriesPoint, archive, series};
 pub use infrastructure::{
     Course, Infrastructure, InfrastructureKind, InfrastructureShape, UnknownInfrastructureKind,
 };
+pub use lasting::Lasting;
 pub use layer::{
     BoundaryLayer, BoundaryProperties, Feature, FloodFeature, FloodLayer, FloodProperties, FloodStateRecord,
     GaugeLayer, GaugeProperties, InfrastructureLayer, InfrastructureProperties, Layer, LayerKind,

@@ -146,8 +146,9 @@ impl Encoder {
     ///
     /// When the format cannot write the layer.
     pub async fn answer(&self, format: Arc<dyn Format>, layer: Layer) -> Result<Answer, Problem> {
+        let now = self.clock.now();
         let context = EncodeContext {
-            now: self.clock.now(),
+            now: format.time_step().map_or(now, |step| now.floor(step)),
             time_zone: self.time_zone,
             base_url: Arc::clone(&self.base_url),
         };

@@ -28,6 +28,7 @@ use std::fmt::{Debug, Display};
 
 use async_trait::async_trait;
 
+use crate::model::Lasting;
 pub use boundaries::BoundaryStore;
 pub use cards::CardStore;
 pub use error::StoreError;
@@ -76,8 +77,8 @@ pub trait Store:
     /// The revision of a resource: it grows with every visible change of that resource and with nothing
     /// else, whichever instance of the service made the change.
     ///
-    /// Two reads at equal revisions with equal questions give equal answers, as long as no time has
-    /// passed that the question asks about.
+    /// Two reads at equal revisions with equal questions give equal answers, as long as both fall into the time the
+    /// first of them lasts ([`Versioned::lasting`]).
     ///
     /// # Errors
     ///
@@ -127,18 +128,34 @@ pub enum Resource {
 pub struct Revision(pub u64);
 
 /// An answer and the revision of its resource at which it was read, both of the same snapshot.
+///
+/// It is the answer to the same question while the revision stands and time is within its span.
 #[derive(Clone, Debug)]
 pub struct Versioned<T> {
     /// The revision.
     pub revision: Revision,
+    /// In which time it stays what it is.
+    pub lasting: Lasting,
     /// What was read.
     pub value: T,
 }
 
 impl<T> Versioned<T> {
+    /// An answer that time does not change.
+    #[must_use]
+    pub fn at(revision: Revision, value: T) -> Self {
+        Self { revision, lasting: Lasting::Always, value }
+    }
+
+    /// The same, changed by time outside this span.
+    #[must_use]
+    pub fn within(self, lasting: Lasting) -> Self {
+        Self { lasting, ..self }
+    }
+
     /// Something made of what was read.
     #[must_use]
     pub fn map<U>(self, make: impl FnOnce(T) -> U) -> Versioned<U> {
-        Versioned { revision: self.revision, value: make(self.value) }
+        Versioned { revision: self.revision, lasting: self.lasting, value: make(self.value) }
     }
 }

@@ -1,6 +1,7 @@
 //! A format the service does not know, added from outside.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use rocket::http::Status;
 use serde_json::json;
@@ -27,6 +28,10 @@ impl Format for Csv {
 
     fn carries(&self, kind: LayerKind) -> bool {
         kind == LayerKind::Floods
+    }
+
+    fn time_step(&self) -> Option<Duration> {
+        None
     }
 
     fn encode(&self, layer: &Layer, _: &EncodeContext, out: &mut Vec<u8>) -> Result<(), EncodeError> {

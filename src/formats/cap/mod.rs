@@ -155,6 +155,10 @@ impl Format for Cap {
         kind == LayerKind::Floods
     }
 
+    fn time_step(&self) -> Option<Duration> {
+        Some(Duration::from_secs(1))
+    }
+
     fn encode(&self, layer: &Layer, context: &EncodeContext, out: &mut Vec<u8>) -> Result<(), EncodeError> {
         let failed = |source| EncodeError { format: self.name().to_owned(), source };
         let Layer::Floods(floods) = layer else {

@@ -17,6 +17,8 @@ mod grid;
 mod junctions;
 mod topology;
 
+use std::time::Duration;
+
 use serde::{Deserialize, Serialize};
 
 pub use self::arc_index::ArcIndex;
@@ -113,6 +115,10 @@ impl Format for TopoJson {
             | LayerKind::Infrastructure
             | LayerKind::Boundaries => true,
         }
+    }
+
+    fn time_step(&self) -> Option<Duration> {
+        None
     }
 
     fn encode(&self, layer: &Layer, _context: &EncodeContext, out: &mut Vec<u8>) -> Result<(), EncodeError> {

@@ -15,13 +15,13 @@ impl InfrastructureStore for MemoryStore {
         &self,
         query: &InfrastructureQuery,
     ) -> Result<Versioned<InfrastructureLayer>, StoreError> {
-        Ok(Versioned { revision: UNCHANGED, value: self.places.infrastructure(query) })
+        Ok(Versioned::at(UNCHANGED, self.places.infrastructure(query)))
     }
 }
 
 #[async_trait]
 impl BoundaryStore for MemoryStore {
     async fn boundaries(&self, code: Option<&str>) -> Result<Versioned<BoundaryLayer>, StoreError> {
-        Ok(Versioned { revision: UNCHANGED, value: self.places.boundaries(code) })
+        Ok(Versioned::at(UNCHANGED, self.places.boundaries(code)))
     }
 }

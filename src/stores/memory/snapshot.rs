@@ -22,7 +22,7 @@ pub(super) enum Written<R> {
 
 impl<T: Clone> Snapshots<T> {
     pub(super) fn new(value: T) -> Self {
-        let first = Versioned { revision: Revision(0), value };
+        let first = Versioned::at(Revision(0), value);
         Self { current: ArcSwap::from_pointee(first), writing: Mutex::new(()) }
     }
 
@@ -54,6 +54,6 @@ impl<T: Clone> Snapshots<T> {
 impl<T> Versioned<T> {
     /// Something read from the value, at its revision.
     pub(super) fn of<U>(&self, value: U) -> Versioned<U> {
-        Versioned { revision: self.revision, value }
+        Versioned::at(self.revision, value)
     }
 }

@@ -128,7 +128,7 @@ impl PostgresStore {
                 standing[position] = Some(Standing { state: flood_state(state)?, since: since.into() });
             }
         }
-        Ok(Some(Versioned { revision: revision(of_floods), value: Map { areas, standing } }))
+        Ok(Some(Versioned::at(revision(of_floods), Map { areas, standing })))
     }
 }
 
@@ -148,18 +148,18 @@ struct StepRow {
 #[async_trait]
 impl FloodStore for PostgresStore {
     async fn floods(&self, query: &FloodQuery) -> Result<Versioned<FloodLayer>, StoreError> {
-        let Versioned { revision, value: map } = self.map().await?;
+        let Versioned { revision, value: map, .. } = self.map().await?;
         let selected = map.select(query).collect();
-        Ok(Versioned { revision, value: FloodLayer::new(map.areas, selected) })
+        Ok(Versioned::at(revision, FloodLayer::new(map.areas, selected)))
     }
 
     async fn flood_states(&self, query: &FloodQuery) -> Result<Versioned<Vec<FloodStateRecord>>, StoreError> {
-        let Versioned { revision, value: map } = self.map().await?;
+        let Versioned { revision, value: map, .. } = self.map().await?;
         let records = map.select(query).filter_map(|(position, standing)| {
             let Standing { state, since } = standing?;
             Some(FloodStateRecord { area_id: map.areas[position].id, state, last_updated: since })
         });
-        Ok(Versioned { revision, value: records.collect() })
+        Ok(Versioned::at(revision, records.collect()))
     }
 
     async fn flood_archive(&self, query: &HistoryQuery) -> Result<Versioned<Vec<ArchiveRecord>>, StoreError> {
@@ -196,7 +196,7 @@ impl FloodStore for PostgresStore {
             }
             SeriesPoint { ts, count: flooded.cast_unsigned() }
         });
-        Ok(Versioned { revision: steps.revision, value: points.collect() })
+        Ok(Versioned::at(steps.revision, points.collect()))
     }
 
     async fn flood_log(&self, area: AreaId) -> Result<Vec<FloodChange>, StoreError> {

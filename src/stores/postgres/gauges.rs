@@ -153,7 +153,7 @@ impl GaugeStore for PostgresStore {
                 of.observations.push(observation(row.observed_at, row.level, row.alert, row.label)?);
             }
         }
-        Ok(Versioned { revision: rows.revision, value: GaugeLayer(gauges) })
+        Ok(Versioned::at(rows.revision, GaugeLayer(gauges)))
     }
 
     async fn store_gauge(&self, readings: GaugeReadings) -> Result<usize, StoreError> {

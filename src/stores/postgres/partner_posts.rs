@@ -77,7 +77,7 @@ async fn receive(
         )
         .fetch_all(&mut **link)
         .await?;
-    let Versioned { revision, value: made } = versioned(rows, |row| Ok(row.post_id))?;
+    let Versioned { revision, value: made, .. } = versioned(rows, |row| Ok(row.post_id))?;
     Ok((revision == places.revision).then(|| made.into_iter().collect()))
 }
 

@@ -69,7 +69,7 @@ pub(super) async fn read(connection: &mut PgConnection) -> Result<Versioned<Plac
     let infrastructure = infrastructure(&mut snapshot).await?;
     snapshot.commit().await?;
     let places = Places::new(Arc::new(areas), regions.into_iter().map(Arc::new).collect(), infrastructure);
-    Ok(Versioned { revision: revision(of_places), value: places })
+    Ok(Versioned::at(revision(of_places), places))
 }
 
 type AreaRow = (i64, String, String, String, String, String, String, Vec<u8>);
@@ -151,7 +151,7 @@ impl PostgresStore {
                 };
                 let read = self.connections.unless_lost(is_replica, reading).await?;
                 if let Some((revision, places)) = read.flatten() {
-                    return Ok(Versioned { revision, value: ask(&places.value) });
+                    return Ok(Versioned::at(revision, ask(&places.value)));
                 }
             }
         };

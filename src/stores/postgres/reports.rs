@@ -147,9 +147,9 @@ impl ReportStore for PostgresStore {
 
     async fn report(&self, key: ReportKey) -> Result<Versioned<Arc<Report>>, StoreError> {
         let rows = self.connections.read(|| sqlx::query_as(FOUND).bind(column(key.number()))).await?;
-        let Versioned { revision, value } = versioned(rows, |row: ReportRow| Report::try_from(row))?;
+        let Versioned { revision, value, .. } = versioned(rows, |row: ReportRow| Report::try_from(row))?;
         match value.into_iter().next() {
-            Some(report) => Ok(Versioned { revision, value: Arc::new(report) }),
+            Some(report) => Ok(Versioned::at(revision, Arc::new(report))),
             None => Err(StoreError::NotFound { what: format!("report {key}") }),
         }
     }
@@ -169,7 +169,7 @@ impl ReportStore for PostgresStore {
             let count = counted.next_if(|&(hour, _)| hour == moment(ts)).map_or(0, |(_, count)| count);
             SeriesPoint { ts, count: count.cast_unsigned() }
         });
-        Ok(Versioned { revision: counts.revision, value: points.collect() })
+        Ok(Versioned::at(counts.revision, points.collect()))
     }
 
     async fn report_summary(&self, query: &ReportQuery) -> Result<Versioned<ReportSummary>, StoreError> {
@@ -184,6 +184,6 @@ impl ReportStore for PostgresStore {
             *summary.by_source.entry(source).or_default() += reports;
             *summary.by_disaster.entry(disaster).or_default() += reports;
         }
-        Ok(Versioned { revision: sums.revision, value: summary })
+        Ok(Versioned::at(sums.revision, summary))
     }
 }

@@ -36,5 +36,5 @@ pub(super) fn versioned<R, T>(
     let first = rows.first().ok_or_else(|| backend("the table of revisions has been emptied"))?;
     let revision = first.revision;
     let value = rows.into_iter().filter_map(|row| row.found).map(make).collect::<Result<_, _>>()?;
-    Ok(Versioned { revision, value })
+    Ok(Versioned::at(revision, value))
 }
