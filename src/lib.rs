@@ -14,6 +14,7 @@
 //! | [`telemetry`] | what the operator is told: logs and metrics |
 //! | [`config`] | what can be configured |
 //! | [`images`] | photos, from their upload to the map |
+//! | [`content`], [`cache`] | answers as they are sent, and those at hand |
 //! | [`quotas`] | how many requests each client may send |
 //! | [`fairings`], [`error`], [`guards`], [`routes`] | the interface |
 //! | [`Builder`] | where all of it meets |
@@ -21,10 +22,12 @@
 #![warn(clippy::expect_used, clippy::unwrap_used)]
 
 pub mod auth;
+pub mod cache;
 mod causes;
 pub mod config;
 #[cfg(feature = "conformance")]
 pub mod conformance;
+pub mod content;
 pub mod datasets;
 mod duration;
 pub mod error;

@@ -19,6 +19,7 @@ use rocket::{Build, Rocket};
 
 pub use self::reload::{Reload, Reloading};
 use crate::auth::{Authenticator, InvalidSettings, NewKey, Scope, Secret};
+use crate::cache::Cache;
 use crate::config::{Config, ConfigError};
 use crate::error::catchers;
 use crate::fairings::{
@@ -30,7 +31,7 @@ use crate::images::{CardImages, Worker};
 use crate::model::{Clock, SystemClock};
 use crate::quotas::Quotas;
 use crate::random::RandomUnavailable;
-use crate::routes::{self, Encoder, Readiness, diverted, known_in_panics, other_methods};
+use crate::routes::{self, Answers, Readiness, diverted, known_in_panics, other_methods};
 use crate::stores::{
     OpenError, OpenStore, OpenedStore, Store, StoreRegistry, StoreSettings, UnknownStore, Upkeep,
 };
@@ -284,12 +285,15 @@ impl Builder {
         let settings = self.store_settings(&config);
         let OpenedStore { store, fairing, failure } =
             opener.open(&settings).await.map_err(BuildError::Store)?;
-        let encoder = Encoder {
+        let metrics = Metrics::default();
+        let answers = Answers {
+            store: Arc::clone(&store),
+            // What does not fit into memory does not fit into a smaller limit either.
+            cache: Cache::new(config.cache.size.as_u64().try_into().unwrap_or(usize::MAX), metrics.clone()),
             clock: Arc::clone(&self.clock),
             time_zone: config.time_zone,
             base_url: Arc::from(config.base_url.as_str()),
         };
-        let metrics = Metrics::default();
         let images = CardImages::open(&config, Arc::clone(&store), Arc::clone(&self.clock), metrics.clone())?;
         let images = Arc::new(images);
         let authenticator = Authenticator::new(config.auth.clone(), Arc::clone(&self.clock))?;
@@ -321,7 +325,7 @@ impl Builder {
             .attach(follow_public_keys(authenticator.clone()))
             .manage::<Arc<dyn Store>>(Arc::clone(&store))
             .manage(formats.clone())
-            .manage(encoder)
+            .manage(answers)
             .manage(images)
             .manage(authenticator)
             .manage(quotas)

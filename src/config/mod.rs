@@ -5,6 +5,7 @@
 
 mod areas;
 mod base_url;
+mod cache;
 mod env;
 mod error;
 mod feeds;
@@ -23,6 +24,7 @@ use serde::{Deserialize, Serialize};
 
 pub use self::areas::{Areas, Selectable, Supported};
 pub use self::base_url::{BaseUrl, InvalidBaseUrl};
+pub use self::cache::Cache;
 pub use self::env::{DatabaseUrl, SiagaEnv};
 pub use self::error::ConfigError;
 pub use self::feeds::Feeds;
@@ -64,6 +66,8 @@ pub struct Config {
     pub images: Images,
     /// How the store in a database behaves.
     pub postgres: postgres::Settings,
+    /// Which answers are kept at hand.
+    pub cache: Cache,
     /// What is too much.
     pub limits: Limits,
     /// How many requests each client may send.
@@ -92,6 +96,7 @@ impl Default for Config {
             auth: auth::Settings::default(),
             images: Images::default(),
             postgres: postgres::Settings::default(),
+            cache: Cache::default(),
             limits: Limits::default(),
             quota: Quota::default(),
             https: Https::default(),

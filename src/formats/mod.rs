@@ -11,6 +11,7 @@ mod registry;
 pub mod topojson;
 
 use std::fmt::{self, Debug};
+use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -54,6 +55,21 @@ pub trait Format: Debug + Send + Sync + 'static {
     ///
     /// When the layer cannot be written; `out` is then of no use.
     fn encode(&self, layer: &Layer, context: &EncodeContext, out: &mut Vec<u8>) -> Result<(), EncodeError>;
+}
+
+// Of the formats on offer no two have one name.
+impl PartialEq for dyn Format {
+    fn eq(&self, other: &Self) -> bool {
+        self.name() == other.name()
+    }
+}
+
+impl Eq for dyn Format {}
+
+impl Hash for dyn Format {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.name().hash(state);
+    }
 }
 
 /// The kind of document a format writes: the value of the query parameter `format`.

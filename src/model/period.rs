@@ -3,7 +3,7 @@ use std::time::Duration;
 use super::Timestamp;
 
 /// A span of time, both ends included; the end never lies before the start.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Period {
     start: Timestamp,
     end: Timestamp,

@@ -4,7 +4,7 @@ use super::Area;
 ///
 /// The codes are known to be configured ones. A city may be named by a province's code, as clients do
 /// for resources that know no cities.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct AreaSelector {
     /// A city code, `jbd`, or a province code.
     pub city: Option<String>,

@@ -1,12 +1,9 @@
-use std::sync::Arc;
-
 use rocket::{State, get};
 
-use super::{Answer, Encoder};
+use super::{Answer, Answers};
 use crate::error::Problem;
 use crate::guards::{Boundaries, Caller, FormatChoice, Select};
-use crate::model::Layer;
-use crate::stores::Store;
+use crate::stores::LayerQuery;
 
 /// `GET /admin`: the boundaries of all provinces, or of one.
 #[get("/admin")]
@@ -14,9 +11,7 @@ pub(super) async fn list_boundaries(
     _caller: Caller,
     select: Select<Boundaries>,
     choice: FormatChoice<Boundaries>,
-    store: &State<Arc<dyn Store>>,
-    encoder: &State<Encoder>,
+    answers: &State<Answers>,
 ) -> Result<Answer, Problem> {
-    let boundaries = store.boundaries(select.areas.region.as_deref()).await?;
-    encoder.answer(choice.format, Layer::Boundaries(boundaries.value)).await
+    answers.layer(LayerQuery::Boundaries(select.areas.region), choice.format).await
 }

@@ -3,12 +3,11 @@ use std::sync::Arc;
 use rocket::serde::json::json;
 use rocket::{State, get, put};
 
-use super::{Answer, Encoder};
+use super::{Answer, Answers};
 use crate::error::Problem;
 use crate::guards::{Authorized, Caller, FormatChoice, Gauges, GaugesWrite, JsonBody, Select, TimePeriod};
-use crate::model::Layer;
 use crate::model::intake::read_gauge;
-use crate::stores::{GaugeQuery, Store, Window};
+use crate::stores::{GaugeQuery, LayerQuery, Store, Window};
 use crate::telemetry::Metrics;
 
 /// `GET /floodgauges`: the gauges read in the last hour, or in another time until now.
@@ -18,12 +17,10 @@ pub(super) async fn list_gauges(
     select: Select<Gauges>,
     time_period: TimePeriod,
     choice: FormatChoice<Gauges>,
-    store: &State<Arc<dyn Store>>,
-    encoder: &State<Encoder>,
+    answers: &State<Answers>,
 ) -> Result<Answer, Problem> {
     let query = GaugeQuery { selector: select.areas, window: Window::Last(time_period.0) };
-    let layer = Layer::Gauges(store.gauges(&query).await?.value);
-    encoder.answer(choice.format, layer).await
+    answers.layer(LayerQuery::Gauges(query), choice.format).await
 }
 
 /// `PUT /floodgauges`: stores a gauge and readings of it.

@@ -3,15 +3,15 @@ use std::sync::Arc;
 use rocket::serde::json::json;
 use rocket::{State, delete, get, put};
 
-use super::{Answer, Encoder};
+use super::{Answer, Answers, Question};
 use crate::error::Problem;
 use crate::guards::{
     Authorized, Caller, Floods, FloodsWrite, FormatChoice, JsonBody, LocalAreaId, MinimumState,
     RequestedPeriod, Select, Username,
 };
 use crate::model::intake::read_flood_state;
-use crate::model::{Actor, AreaId, FloodState, Layer};
-use crate::stores::{FloodQuery, HistoryQuery, SetFloodState, Store};
+use crate::model::{Actor, AreaId, FloodState};
+use crate::stores::{FloodQuery, HistoryQuery, LayerQuery, SetFloodState, Store};
 use crate::telemetry::Metrics;
 
 /// `GET /floods`: the areas with their current states, on the map.
@@ -21,12 +21,10 @@ pub(super) async fn list_floods(
     select: Select<Floods>,
     minimum_state: MinimumState,
     choice: FormatChoice<Floods>,
-    store: &State<Arc<dyn Store>>,
-    encoder: &State<Encoder>,
+    answers: &State<Answers>,
 ) -> Result<Answer, Problem> {
     let query = FloodQuery { selector: select.areas, minimum_state: minimum_state.0 };
-    let layer = Layer::Floods(store.floods(&query).await?.value);
-    encoder.answer(choice.format, layer).await
+    answers.layer(LayerQuery::Floods(query), choice.format).await
 }
 
 /// `GET /floods/states`: the current states without the map.
@@ -35,10 +33,10 @@ pub(super) async fn list_flood_states(
     _caller: Caller,
     select: Select<Floods>,
     minimum_state: MinimumState,
-    store: &State<Arc<dyn Store>>,
+    answers: &State<Answers>,
 ) -> Result<Answer, Problem> {
     let query = FloodQuery { selector: select.areas, minimum_state: minimum_state.0 };
-    Answer::result(&store.flood_states(&query).await?.value)
+    answers.to(Question::FloodStates(query)).await
 }
 
 /// `GET /floods/archive`: the highest state of each area in a period.
@@ -47,10 +45,10 @@ pub(super) async fn list_flood_archive(
     _caller: Caller,
     select: Select<Floods>,
     period: RequestedPeriod,
-    store: &State<Arc<dyn Store>>,
+    answers: &State<Answers>,
 ) -> Result<Answer, Problem> {
     let query = HistoryQuery { selector: select.areas, period: period.0 };
-    Answer::result(&store.flood_archive(&query).await?.value)
+    answers.to(Question::FloodArchive(query)).await
 }
 
 /// `GET /floods/timeseries`: the number of flooded areas at each hour of a period.
@@ -59,10 +57,10 @@ pub(super) async fn list_flood_series(
     _caller: Caller,
     select: Select<Floods>,
     period: RequestedPeriod,
-    store: &State<Arc<dyn Store>>,
+    answers: &State<Answers>,
 ) -> Result<Answer, Problem> {
     let query = HistoryQuery { selector: select.areas, period: period.0 };
-    Answer::result(&store.flood_series(&query).await?.value)
+    answers.to(Question::FloodSeries(query)).await
 }
 
 /// `PUT /floods/:localAreaId`: sets the state of an area.

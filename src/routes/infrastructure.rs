@@ -1,14 +1,12 @@
-use std::sync::Arc;
-
 use rocket::{State, get};
 
-use super::{Answer, Encoder};
+use super::{Answer, Answers};
 use crate::error::Problem;
 use crate::guards::{
     Caller, FormatChoice, Infrastructure, InfrastructureType, InfrastructureTypeParam, Select,
 };
-use crate::model::{InfrastructureKind, Layer};
-use crate::stores::{InfrastructureQuery, Store};
+use crate::model::InfrastructureKind;
+use crate::stores::{InfrastructureQuery, LayerQuery};
 
 /// `GET /infrastructure`: floodgates, pumps and waterways, or one kind of them.
 #[get("/infrastructure")]
@@ -17,10 +15,9 @@ pub(super) async fn list_infrastructure(
     kind: InfrastructureType,
     select: Select<Infrastructure>,
     choice: FormatChoice<Infrastructure>,
-    store: &State<Arc<dyn Store>>,
-    encoder: &State<Encoder>,
+    answers: &State<Answers>,
 ) -> Result<Answer, Problem> {
-    list(kind.0, select, choice, store, encoder).await
+    list(kind.0, select, choice, answers).await
 }
 
 /// `GET /infrastructure/:type`: one kind of infrastructure.
@@ -30,20 +27,17 @@ pub(super) async fn list_infrastructure_of_type(
     kind: Result<InfrastructureTypeParam, Problem>,
     select: Select<Infrastructure>,
     choice: FormatChoice<Infrastructure>,
-    store: &State<Arc<dyn Store>>,
-    encoder: &State<Encoder>,
+    answers: &State<Answers>,
 ) -> Result<Answer, Problem> {
-    list(Some(kind?.0), select, choice, store, encoder).await
+    list(Some(kind?.0), select, choice, answers).await
 }
 
 async fn list(
     kind: Option<InfrastructureKind>,
     select: Select<Infrastructure>,
     choice: FormatChoice<Infrastructure>,
-    store: &State<Arc<dyn Store>>,
-    encoder: &State<Encoder>,
+    answers: &State<Answers>,
 ) -> Result<Answer, Problem> {
     let query = InfrastructureQuery { selector: select.areas, kind };
-    let layer = Layer::Infrastructure(store.infrastructure(&query).await?.value);
-    encoder.answer(choice.format, layer).await
+    answers.layer(LayerQuery::Infrastructure(query), choice.format).await
 }

@@ -3,8 +3,10 @@
 
 mod admin;
 mod answer;
+mod answers;
 mod cards;
 mod diverted;
+mod envelope;
 mod feeds;
 mod floodgauges;
 mod floods;
@@ -14,16 +16,19 @@ mod infrastructure;
 mod known;
 mod methods;
 mod metrics;
+mod question;
 mod reports;
 mod stats;
 
 use rocket::{Route, routes};
 
-pub use self::answer::{Answer, Encoder};
+pub use self::answer::Answer;
+pub use self::answers::Answers;
 pub use self::diverted::diverted;
 pub use self::health::Readiness;
 pub use self::known::known_in_panics;
 pub use self::methods::other_methods;
+pub use self::question::Question;
 
 /// All routes under the base address.
 #[must_use]

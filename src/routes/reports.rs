@@ -1,14 +1,12 @@
-use std::sync::Arc;
-
 use rocket::{State, get};
 
-use super::{Answer, Encoder};
+use super::{Answer, Answers, Question};
 use crate::error::Problem;
 use crate::guards::{
     Caller, Disaster, FormatChoice, ReportKeyParam, Reports, RequestedPeriod, Select, TimePeriod,
 };
-use crate::model::{DisasterType, Layer, ReportLayer};
-use crate::stores::{ReportQuery, Store, Window};
+use crate::model::DisasterType;
+use crate::stores::{LayerQuery, ReportQuery, Window};
 
 /// `GET /reports`: the reports of the last hour, or of another time until now.
 #[get("/reports")]
@@ -18,12 +16,11 @@ pub(super) async fn list_reports(
     disaster: Disaster,
     time_period: TimePeriod,
     choice: FormatChoice<Reports>,
-    store: &State<Arc<dyn Store>>,
-    encoder: &State<Encoder>,
+    answers: &State<Answers>,
 ) -> Result<Answer, Problem> {
     let window = Window::Last(time_period.0);
     let query = ReportQuery { selector: select.areas, disaster: disaster.0, window };
-    list(&query, choice, store, encoder).await
+    answers.layer(LayerQuery::Reports(query), choice.format).await
 }
 
 /// `GET /reports/archive`: the reports of a period.
@@ -34,12 +31,11 @@ pub(super) async fn list_report_archive(
     disaster: Disaster,
     period: RequestedPeriod,
     choice: FormatChoice<Reports>,
-    store: &State<Arc<dyn Store>>,
-    encoder: &State<Encoder>,
+    answers: &State<Answers>,
 ) -> Result<Answer, Problem> {
     let window = Window::Within(period.0);
     let query = ReportQuery { selector: select.areas, disaster: disaster.0, window };
-    list(&query, choice, store, encoder).await
+    answers.layer(LayerQuery::Reports(query), choice.format).await
 }
 
 /// `GET /reports/timeseries`: the number of reports in each hour of a period; of flood reports, unless another
@@ -50,11 +46,10 @@ pub(super) async fn list_report_series(
     select: Select<Reports>,
     disaster: Disaster,
     period: RequestedPeriod,
-    store: &State<Arc<dyn Store>>,
+    answers: &State<Answers>,
 ) -> Result<Answer, Problem> {
     let disaster = disaster.0.unwrap_or(DisasterType::Flood);
-    let series = store.report_series(&select.areas, disaster, period.0).await?;
-    Answer::result(&series.value)
+    answers.to(Question::ReportSeries { selector: select.areas, disaster, period: period.0 }).await
 }
 
 /// `GET /reports/:id`: one report.
@@ -63,20 +58,8 @@ pub(super) async fn find_report(
     _caller: Caller,
     id: Result<ReportKeyParam, Problem>,
     choice: FormatChoice<Reports>,
-    store: &State<Arc<dyn Store>>,
-    encoder: &State<Encoder>,
+    answers: &State<Answers>,
 ) -> Result<Answer, Problem> {
     let ReportKeyParam(key) = id?;
-    let report = store.report(key).await?.value;
-    encoder.answer(choice.format, Layer::Reports(ReportLayer(vec![report]))).await
-}
-
-async fn list(
-    query: &ReportQuery,
-    choice: FormatChoice<Reports>,
-    store: &State<Arc<dyn Store>>,
-    encoder: &State<Encoder>,
-) -> Result<Answer, Problem> {
-    let layer = Layer::Reports(store.reports(query).await?.value);
-    encoder.answer(choice.format, layer).await
+    answers.layer(LayerQuery::Report(key), choice.format).await
 }

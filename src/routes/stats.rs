@@ -1,26 +1,26 @@
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 
 use rocket::{State, get};
 use serde::Serialize;
 
-use super::Answer;
+use super::{Answer, Answers, Question};
 use crate::error::Problem;
 use crate::guards::{Caller, Floods, Reports, Select, TimePeriod};
-use crate::model::{AreaSelector, DisasterType, FloodLayer, FloodState};
-use crate::stores::{FloodQuery, ReportQuery, Store, Window};
+use crate::model::{AreaSelector, FloodLayer, FloodState};
+use crate::stores::{FloodQuery, ReportQuery, ReportSummary, Store, StoreError, Versioned, Window};
 
+/// What flooded areas lie in.
 #[derive(Serialize)]
-struct FloodedRegions<'a> {
+pub(super) struct FloodedRegions {
     #[serde(rename = "total number of regions with flooded RWs")]
     total: usize,
     #[serde(rename = "regions with flooded RWs")]
-    names: BTreeSet<&'a str>,
+    names: BTreeSet<String>,
 }
 
 /// Flooded areas by the depth of their water.
 #[derive(Default, Serialize)]
-struct FloodedAreas {
+pub(super) struct FloodedAreas {
     #[serde(rename = "# hati-hati RWs")]
     unknown: u64,
     #[serde(rename = "# 10-70cm RWs")]
@@ -31,8 +31,9 @@ struct FloodedAreas {
     severe: u64,
 }
 
+/// Reports by where they came from and what they are about.
 #[derive(Serialize)]
-struct Reported {
+pub(super) struct Reported {
     #[serde(rename = "total number of reports")]
     total: u64,
     #[serde(rename = "by source")]
@@ -46,11 +47,9 @@ struct Reported {
 pub(super) async fn summarize_flooded_regions(
     _caller: Caller,
     select: Select<Floods>,
-    store: &State<Arc<dyn Store>>,
+    answers: &State<Answers>,
 ) -> Result<Answer, Problem> {
-    let flooded = flooded(select.areas, store).await?;
-    let names: BTreeSet<&str> = flooded.features().map(|flood| flood.area.parent_name.as_str()).collect();
-    Answer::result(&FloodedRegions { total: names.len(), names })
+    answers.to(Question::FloodedRegions(select.areas)).await
 }
 
 /// `GET /stats/floodedRWsSummary`: how many areas stand how deep.
@@ -58,19 +57,9 @@ pub(super) async fn summarize_flooded_regions(
 pub(super) async fn summarize_flooded_areas(
     _caller: Caller,
     select: Select<Floods>,
-    store: &State<Arc<dyn Store>>,
+    answers: &State<Answers>,
 ) -> Result<Answer, Problem> {
-    let flooded = flooded(select.areas, store).await?;
-    let mut summary = FloodedAreas::default();
-    for standing in flooded.features().filter_map(|flood| flood.standing) {
-        *match standing.state {
-            FloodState::Unknown => &mut summary.unknown,
-            FloodState::Minor => &mut summary.minor,
-            FloodState::Moderate => &mut summary.moderate,
-            FloodState::Severe => &mut summary.severe,
-        } += 1;
-    }
-    Answer::result(&summary)
+    answers.to(Question::FloodedAreas(select.areas)).await
 }
 
 /// `GET /stats/reportsSummary`: how many reports came from where and about what.
@@ -79,24 +68,50 @@ pub(super) async fn summarize_reports(
     _caller: Caller,
     select: Select<Reports>,
     time_period: TimePeriod,
-    store: &State<Arc<dyn Store>>,
+    answers: &State<Answers>,
 ) -> Result<Answer, Problem> {
     let window = Window::Last(time_period.0);
     let query = ReportQuery { selector: select.areas, disaster: None, window };
-    let summary = store.report_summary(&query).await?.value;
-    Answer::result(&Reported {
-        total: summary.by_disaster.values().sum(),
-        by_source: summary.by_source,
-        by_disaster: by_name(summary.by_disaster),
-    })
+    answers.to(Question::ReportSummary(query)).await
 }
 
 /// The flooded areas of a selection.
-async fn flooded(selector: AreaSelector, store: &State<Arc<dyn Store>>) -> Result<FloodLayer, Problem> {
-    let query = FloodQuery { selector, minimum_state: Some(FloodState::Unknown) };
-    Ok(store.floods(&query).await?.value)
+pub(super) async fn flooded(
+    store: &dyn Store,
+    selector: &AreaSelector,
+) -> Result<Versioned<FloodLayer>, StoreError> {
+    let query = FloodQuery { selector: selector.clone(), minimum_state: Some(FloodState::Unknown) };
+    store.floods(&query).await
 }
 
-fn by_name(by_disaster: BTreeMap<DisasterType, u64>) -> BTreeMap<&'static str, u64> {
-    by_disaster.into_iter().map(|(disaster, count)| (disaster.name(), count)).collect()
+impl FloodedRegions {
+    pub(super) fn of(flooded: &FloodLayer) -> Self {
+        let names: BTreeSet<_> = flooded.features().map(|flood| flood.area.parent_name.clone()).collect();
+        Self { total: names.len(), names }
+    }
+}
+
+impl FloodedAreas {
+    pub(super) fn of(flooded: &FloodLayer) -> Self {
+        let mut summary = Self::default();
+        for standing in flooded.features().filter_map(|flood| flood.standing) {
+            *match standing.state {
+                FloodState::Unknown => &mut summary.unknown,
+                FloodState::Minor => &mut summary.minor,
+                FloodState::Moderate => &mut summary.moderate,
+                FloodState::Severe => &mut summary.severe,
+            } += 1;
+        }
+        summary
+    }
+}
+
+impl From<ReportSummary> for Reported {
+    fn from(ReportSummary { by_source, by_disaster }: ReportSummary) -> Self {
+        Self {
+            total: by_disaster.values().sum(),
+            by_source,
+            by_disaster: by_disaster.into_iter().map(|(disaster, count)| (disaster.name(), count)).collect(),
+        }
+    }
 }

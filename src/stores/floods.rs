@@ -7,7 +7,7 @@ use crate::model::{
 };
 
 /// Which areas of the flood map are asked for.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct FloodQuery {
     /// Areas of a city or province only.
     pub selector: AreaSelector,
@@ -25,7 +25,7 @@ impl FloodQuery {
 }
 
 /// What part of the log is asked about.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct HistoryQuery {
     /// Areas of a city or province only.
     pub selector: AreaSelector,

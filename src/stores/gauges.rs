@@ -5,7 +5,7 @@ use crate::model::intake::GaugeReadings;
 use crate::model::{AreaSelector, GaugeLayer};
 
 /// Which gauges are asked for.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct GaugeQuery {
     /// Gauges listed by a province only.
     pub selector: AreaSelector,

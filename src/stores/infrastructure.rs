@@ -4,7 +4,7 @@ use super::{StoreError, Versioned};
 use crate::model::{AreaSelector, InfrastructureKind, InfrastructureLayer};
 
 /// Which infrastructure is asked for.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct InfrastructureQuery {
     /// Of a city or province only.
     pub selector: AreaSelector,

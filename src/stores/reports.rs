@@ -7,7 +7,7 @@ use super::{StoreError, Versioned, Window};
 use crate::model::{AreaSelector, DisasterType, Period, Report, ReportKey, ReportLayer, SeriesPoint};
 
 /// Which reports are asked for.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ReportQuery {
     /// Reports of a city or province only.
     pub selector: AreaSelector,

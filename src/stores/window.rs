@@ -3,7 +3,7 @@ use std::time::Duration;
 use crate::model::{Period, Timestamp};
 
 /// A span of time asked about. What is dated after now is in none: it shows when its time has come.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Window {
     /// From this long ago until now.
     Last(Duration),

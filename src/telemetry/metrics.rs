@@ -44,6 +44,10 @@ struct Families {
     store_calls: Counter,
     store_time: Counter<f64, AtomicU64>,
     connections: Family<Connections, Gauge>,
+    cache_hits: Counter,
+    cache_waits: Counter,
+    cache_misses: Counter,
+    cache_bytes: Gauge,
 }
 
 /// Which answers: the method of their request, the template of its route, their status.
@@ -105,6 +109,17 @@ impl UploadStep {
     }
 }
 
+/// How a question came to its answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CacheUse {
+    /// It was at hand.
+    Hit,
+    /// It was being made for another.
+    Wait,
+    /// It was made for it.
+    Miss,
+}
+
 /// Where a report came from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReportOrigin {
@@ -143,6 +158,10 @@ impl Default for Metrics {
             store_calls: Counter::default(),
             store_time: Counter::default(),
             connections: Family::default(),
+            cache_hits: Counter::default(),
+            cache_waits: Counter::default(),
+            cache_misses: Counter::default(),
+            cache_bytes: Gauge::default(),
         };
         families.register();
         Self(Arc::new(families))
@@ -180,6 +199,11 @@ impl Families {
         all.register_with_unit("store", help, Unit::Seconds, self.store_time.clone());
         let help = "Connections to the database";
         all.register("database_connections", help, self.connections.clone());
+        all.register("cache_hits", "Answers that were at hand", self.cache_hits.clone());
+        let help = "Answers that were waited for, being made for another request";
+        all.register("cache_waits", help, self.cache_waits.clone());
+        all.register("cache_misses", "Answers that were made", self.cache_misses.clone());
+        all.register_with_unit("cache", "Size of the answers at hand", Unit::Bytes, self.cache_bytes.clone());
         // There from the beginning, so that the first of each is a growth.
         for step in [UploadStep::Received, UploadStep::Published, UploadStep::Refused, UploadStep::Postponed]
         {
@@ -251,6 +275,21 @@ impl Metrics {
     pub fn store_time(&self, calls: u64, taken: Duration) {
         self.0.store_calls.inner().store(calls, Ordering::Relaxed);
         self.0.store_time.inner().store(taken.as_secs_f64().to_bits(), Ordering::Relaxed);
+    }
+
+    /// Counts a question that came to its answer.
+    pub fn cache_used(&self, how: CacheUse) {
+        match how {
+            CacheUse::Hit => &self.0.cache_hits,
+            CacheUse::Wait => &self.0.cache_waits,
+            CacheUse::Miss => &self.0.cache_misses,
+        }
+        .inc();
+    }
+
+    /// Notes how many bytes the answers at hand take.
+    pub fn cache_size(&self, bytes: usize) {
+        self.0.cache_bytes.set(i64::try_from(bytes).unwrap_or(i64::MAX));
     }
 
     /// Notes how many connections to a database are in use, and how many are not.

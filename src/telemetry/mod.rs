@@ -6,5 +6,5 @@ mod metrics;
 mod panics;
 
 pub use self::log::{Level, Log, LogSettings, LogUnavailable, Shape};
-pub use self::metrics::{InFlight, Metrics, MetricsSettings, ReportOrigin, UploadStep};
+pub use self::metrics::{CacheUse, InFlight, Metrics, MetricsSettings, ReportOrigin, UploadStep};
 pub use self::panics::within_request;

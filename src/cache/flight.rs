@@ -1,0 +1,88 @@
+use std::sync::Arc;
+
+use rocket::tokio::sync::OnceCell;
+
+use super::Rendered;
+use crate::model::{Clock, Lasting};
+use crate::stores::{Revision, Versioned};
+
+/// The making of an answer, for which many can wait, and its outcome.
+#[derive(Debug)]
+pub(super) struct Flight<E> {
+    /// Flights are numbered in the order they begin.
+    number: u64,
+    /// The revision its resource had when it began.
+    present: Revision,
+    outcome: OnceCell<Result<Arrived, E>>,
+}
+
+/// Who asks, and when.
+pub(super) struct Asked<'a> {
+    /// The newest flight there was.
+    pub(super) newest: u64,
+    /// The revision the resource had.
+    pub(super) present: Revision,
+    pub(super) clock: &'a dyn Clock,
+}
+
+#[derive(Debug)]
+struct Arrived {
+    /// The revision it was read at.
+    revision: Revision,
+    lasting: Lasting,
+    rendered: Arc<Rendered>,
+}
+
+impl<E: Clone> Flight<E> {
+    pub(super) fn new(number: u64, present: Revision) -> Self {
+        Self { number, present, outcome: OnceCell::new() }
+    }
+
+    pub(super) fn is_under_way(&self) -> bool {
+        self.outcome.get().is_none()
+    }
+
+    /// The outcome for somebody who asks; `None` when it does not hold what that one may expect, or is not there yet.
+    pub(super) fn outcome(&self, asked: &Asked<'_>) -> Option<Result<Arc<Rendered>, E>> {
+        let outcome = self.outcome.get()?;
+        // What was begun after the question is as new as anything. Of what was begun before only an answer counts: a
+        // failure tells nobody anything who comes later.
+        let counts = self.number > asked.newest
+            || outcome.as_ref().is_ok_and(|arrived| self.holds(arrived, asked.present, asked.clock));
+        counts.then(|| outcome.as_ref().map(|arrived| Arc::clone(&arrived.rendered)).map_err(E::clone))
+    }
+
+    /// Whether nothing has changed that the answer depends on.
+    fn holds(&self, arrived: &Arrived, present: Revision, clock: &dyn Clock) -> bool {
+        // What was read can be newer than what the store had said. A revision below that was restored from a backup.
+        (self.present..=arrived.revision).contains(&present)
+            && (arrived.lasting == Lasting::Always || arrived.lasting.covers(clock.now()))
+    }
+
+    /// Waits for the outcome, and makes it if nobody else does; tells whether this call has made it.
+    pub(super) async fn land<F>(&self, render: impl Fn() -> F) -> bool
+    where
+        F: Future<Output = Result<Versioned<Rendered>, E>>,
+    {
+        let mut made = false;
+        let making = || {
+            made = true;
+            async {
+                let Versioned { revision, lasting, value } = render().await?;
+                Ok(Arrived { revision, lasting, rendered: Arc::new(value) })
+            }
+        };
+        self.outcome.get_or_init(making).await;
+        made
+    }
+
+    pub(super) fn rendered(&self) -> Option<Arc<Rendered>> {
+        let arrived = self.outcome.get()?.as_ref().ok()?;
+        Some(Arc::clone(&arrived.rendered))
+    }
+
+    /// How many bytes it keeps.
+    pub(super) fn size(&self) -> usize {
+        self.rendered().map_or(0, |rendered| rendered.content.size())
+    }
+}

@@ -1,0 +1,110 @@
+use super::Coding;
+
+/// Which codings a client accepts, by its `Accept-Encoding` (RFC 9110 §12.5.3).
+///
+/// Weights are thousandths, 0 of what is not accepted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Accepted([u16; Coding::ALL.len()]);
+
+impl Accepted {
+    /// What `identity` weighs that is not mentioned: it is accepted, and any other is preferred.
+    const LEAST: u16 = 1;
+
+    /// Reads the lines of the header. What cannot be read is ignored; of a coding given twice the first counts.
+    #[must_use]
+    pub fn new<'a>(lines: impl IntoIterator<Item = &'a str>) -> Self {
+        let (mut weights, mut others) = ([None; Coding::ALL.len()], None);
+        let entries = lines.into_iter().flat_map(|line| line.split(','));
+        for (name, weight) in entries.filter_map(entry) {
+            let of = match position(name) {
+                Some(position) => &mut weights[position],
+                None if name == "*" => &mut others,
+                None => continue,
+            };
+            of.get_or_insert(weight);
+        }
+        Self(Coding::ALL.map(|coding| {
+            let others = match coding {
+                // `*` says of it only that it is not accepted.
+                Coding::Identity => others.filter(|&weight| weight == 0).or(Some(Self::LEAST)),
+                _ => others,
+            };
+            weights[coding as usize].or(others).unwrap_or(0)
+        }))
+    }
+
+    /// The weight of a coding.
+    #[must_use]
+    pub fn weight(self, coding: Coding) -> u16 {
+        self.0[coding as usize]
+    }
+}
+
+/// The position of a coding in [`Coding::ALL`]. `x-gzip` is another name of gzip (§8.4.1.3).
+fn position(name: &str) -> Option<usize> {
+    let name = if name.eq_ignore_ascii_case("x-gzip") { Coding::Gzip.name() } else { name };
+    Coding::ALL.iter().position(|coding| coding.name().eq_ignore_ascii_case(name))
+}
+
+/// `gzip;q=0.5`: a name and its weight, by itself 1.
+fn entry(text: &str) -> Option<(&str, u16)> {
+    let mut parts = text.split(';').map(str::trim);
+    let name = parts.next().filter(|name| !name.is_empty())?;
+    match parts.next() {
+        None => Some((name, 1000)),
+        Some(weight) => {
+            let weight = weight.strip_prefix("q=").or_else(|| weight.strip_prefix("Q="))?;
+            Some((name, thousandths(weight)?))
+        }
+    }
+}
+
+/// A weight (§12.4.2): 0 to 1 with up to three digits after the point.
+fn thousandths(text: &str) -> Option<u16> {
+    let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
+    let digits = fraction.len() <= 3 && fraction.bytes().all(|byte| byte.is_ascii_digit());
+    let fraction: u16 = if digits { format!("{fraction:0<3}").parse().ok()? } else { return None };
+    match (whole, fraction) {
+        ("0", fraction) => Some(fraction),
+        ("1", 0) => Some(1000),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn weights_are_read_as_the_standard_has_them() {
+        let plain = Accepted::LEAST;
+        for (lines, [brotli, zstd, gzip, identity]) in [
+            (&[][..], [0, 0, 0, plain]),
+            (&[""], [0, 0, 0, plain]),
+            (&["gzip"], [0, 0, 1000, plain]),
+            (&["gzip, deflate, br, zstd"], [1000, 1000, 1000, plain]),
+            (&["gzip", "br;q=0.5"], [500, 0, 1000, plain]),
+            (&["GZIP ; Q=0.123,Br"], [1000, 0, 123, plain]),
+            (&["x-gzip"], [0, 0, 1000, plain]),
+            (&["*"], [1000, 1000, 1000, plain]),
+            (&["*;q=0"], [0, 0, 0, 0]),
+            (&["*;q=0.2, gzip;q=0"], [200, 200, 0, plain]),
+            (&["identity;q=0, br"], [1000, 0, 0, 0]),
+            (&["identity, *;q=0"], [0, 0, 0, 1000]),
+            (&["gzip;q=0, gzip;q=1"], [0, 0, 0, plain]),
+            (&["gzip;q=2, br;q=-1, zstd;q=0.1234"], [0, 0, 0, plain]),
+            (&["gzip;q=, br;x=1, ;q=1, ,"], [0, 0, 0, plain]),
+            (&["gzip;q=1.000, br;q=0.0"], [0, 0, 1000, plain]),
+        ] {
+            let expected = Accepted([identity, brotli, zstd, gzip]);
+            assert_eq!(Accepted::new(lines.iter().copied()), expected, "{lines:?}");
+        }
+    }
+
+    #[test]
+    fn a_coding_stands_where_its_weight_is() {
+        for (position, coding) in Coding::ALL.into_iter().enumerate() {
+            assert_eq!(coding as usize, position);
+        }
+    }
+}

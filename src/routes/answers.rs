@@ -1,0 +1,124 @@
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use chrono_tz::Tz;
+use rocket::tokio::task::spawn_blocking;
+use serde::Serialize;
+
+use super::answer::{Answer, JSON};
+use super::envelope;
+use super::question::Question;
+use super::stats::{FloodedAreas, FloodedRegions, Reported, flooded};
+use crate::cache::{Cache, Rendered};
+use crate::content::Content;
+use crate::error::Problem;
+use crate::formats::{Container, EncodeContext, Format};
+use crate::model::{Clock, Lasting, Layer};
+use crate::stores::{LayerQuery, Store, Versioned};
+
+/// Answers questions: from what is at hand, or else from the store, written off the threads that serve requests.
+#[derive(Clone, Debug)]
+pub struct Answers {
+    /// Who knows.
+    pub store: Arc<dyn Store>,
+    /// What is at hand.
+    pub cache: Cache<Question, Problem>,
+    /// Where the time of a request comes from.
+    pub clock: Arc<dyn Clock>,
+    /// The zone of times written for people.
+    pub time_zone: Tz,
+    /// The public base address.
+    pub base_url: Arc<str>,
+}
+
+impl Answers {
+    /// The answer to a question: the one that the store would give now, whether it is asked or not.
+    ///
+    /// # Errors
+    ///
+    /// When the store fails, or the format cannot write what it gives.
+    pub async fn to(&self, question: Question) -> Result<Answer, Problem> {
+        let present = self.store.revision(question.resource()).await?;
+        let render = || self.render(&question);
+        let rendered = self.cache.find(&question, present, &*self.clock, render).await?;
+        Ok(Answer::shared(&rendered))
+    }
+
+    /// The layer that a store answers a query with, in a format.
+    ///
+    /// # Errors
+    ///
+    /// As [`to`](Self::to).
+    pub async fn layer(&self, query: LayerQuery, format: Arc<dyn Format>) -> Result<Answer, Problem> {
+        self.to(Question::Layer(query, format)).await
+    }
+
+    async fn render(&self, question: &Question) -> Result<Versioned<Rendered>, Problem> {
+        let store = &*self.store;
+        match question {
+            Question::Layer(query, format) => self.encode(query.ask(store).await?, Arc::clone(format)).await,
+            Question::FloodStates(query) => result(store.flood_states(query).await?).await,
+            Question::FloodArchive(query) => result(store.flood_archive(query).await?).await,
+            Question::FloodSeries(query) => result(store.flood_series(query).await?).await,
+            Question::ReportSeries { selector, disaster, period } => {
+                result(store.report_series(selector, *disaster, *period).await?).await
+            }
+            Question::FloodedRegions(areas) => {
+                result(flooded(store, areas).await?.map(|flooded| FloodedRegions::of(&flooded))).await
+            }
+            Question::FloodedAreas(areas) => {
+                result(flooded(store, areas).await?.map(|flooded| FloodedAreas::of(&flooded))).await
+            }
+            Question::ReportSummary(query) => {
+                result(store.report_summary(query).await?.map(Reported::from)).await
+            }
+        }
+    }
+
+    /// The layer in the format; in the JSON envelope where the format writes JSON.
+    async fn encode(
+        &self,
+        layer: Versioned<Layer>,
+        format: Arc<dyn Format>,
+    ) -> Result<Versioned<Rendered>, Problem> {
+        let (mut now, mut lasting) = (self.clock.now(), layer.lasting);
+        if let Some(step) = format.time_step() {
+            lasting = lasting.and(Lasting::step(now, step));
+            now = now.floor(step);
+        }
+        let context = EncodeContext { now, time_zone: self.time_zone, base_url: Arc::clone(&self.base_url) };
+        let rendered = write(layer, move |layer| {
+            let encode = |body: &mut Vec<u8>| format.encode(layer, &context, body);
+            let body = if format.container() == Container::JSON {
+                envelope::enveloped(encode)?
+            } else {
+                let mut body = Vec::new();
+                encode(&mut body)?;
+                body
+            };
+            Ok((format.media_type().to_owned().into(), body))
+        });
+        Ok(rendered.await?.within(lasting))
+    }
+}
+
+/// `{"statusCode":200,"result":…}` of what was found.
+async fn result<T>(found: Versioned<T>) -> Result<Versioned<Rendered>, Problem>
+where
+    T: Serialize + Send + 'static,
+{
+    write(found, |value| Ok((JSON.into(), envelope::result(value)?))).await
+}
+
+/// What `write` makes of what was found, and its tag.
+async fn write<T: Send + 'static>(
+    found: Versioned<T>,
+    write: impl FnOnce(&T) -> Result<(Cow<'static, str>, Vec<u8>), Problem> + Send + 'static,
+) -> Result<Versioned<Rendered>, Problem> {
+    let writing = spawn_blocking(move || {
+        let (media_type, bytes) = write(&found.value)?;
+        let content = Content::tagged(bytes);
+        Ok(found.map(|_| Rendered { media_type, content: Arc::new(content) }))
+    });
+    writing.await.map_err(Problem::internal)?
+}

@@ -1,0 +1,19 @@
+use serde::Serialize;
+
+use crate::error::Problem;
+
+/// What stands before and after the result of an answer in JSON.
+const ENVELOPE: (&[u8], &[u8]) = (br#"{"statusCode":200,"result":"#, b"}");
+
+/// `{"statusCode":200,"result":…}` around the JSON that `write` appends.
+pub(super) fn enveloped<E>(write: impl FnOnce(&mut Vec<u8>) -> Result<(), E>) -> Result<Vec<u8>, E> {
+    let mut body = ENVELOPE.0.to_vec();
+    write(&mut body)?;
+    body.extend_from_slice(ENVELOPE.1);
+    Ok(body)
+}
+
+/// The same around a value.
+pub(super) fn result<T: Serialize>(value: &T) -> Result<Vec<u8>, Problem> {
+    enveloped(|body| serde_json::to_writer(body, value)).map_err(Problem::internal)
+}
