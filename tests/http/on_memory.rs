@@ -3,16 +3,18 @@
 include!("suite.rs");
 
 mod backend {
-    use std::sync::Arc;
+    use std::sync::{Arc, OnceLock};
 
     use async_trait::async_trait;
     use siaga::conformance::fixture;
     use siaga::stores::memory::MemoryStore;
     use siaga::stores::{OpenError, OpenStore, OpenedStore, StoreSettings};
 
-    /// Opens a store in memory that holds the fixture.
+    /// Opens a store in memory that holds the fixture, the same for all who ask.
     #[derive(Debug, Default)]
-    pub(crate) struct OpenFixture {}
+    pub(crate) struct OpenFixture {
+        store: OnceLock<Arc<MemoryStore>>,
+    }
 
     #[async_trait]
     impl OpenStore for OpenFixture {
@@ -25,8 +27,9 @@ mod backend {
         }
 
         async fn open(&self, settings: &StoreSettings) -> Result<OpenedStore, OpenError> {
-            let store = MemoryStore::new(fixture::dataset(), Arc::clone(&settings.clock));
-            Ok(OpenedStore::new(Arc::new(store)))
+            let clock = Arc::clone(&settings.clock);
+            let store = self.store.get_or_init(|| Arc::new(MemoryStore::new(fixture::dataset(), clock)));
+            Ok(OpenedStore::new(Arc::clone(store) as _))
         }
     }
 }

@@ -58,12 +58,22 @@ pub(crate) async fn service(
 ) -> (Rocket<Build>, Arc<ManualClock>, Arc<OpenFixture>) {
     let clock = Arc::new(ManualClock::new(fixture::now()));
     let opener = Arc::new(OpenFixture::default());
+    let rocket = service_on(figment, parts, &clock, &opener).await;
+    (rocket, clock, opener)
+}
+
+/// A server that goes by a clock, on the store that an opener opens.
+async fn service_on(
+    figment: Figment,
+    parts: impl FnOnce(Builder) -> Builder,
+    clock: &Arc<ManualClock>,
+    opener: &Arc<OpenFixture>,
+) -> Rocket<Build> {
     let builder = Builder::default()
         .figment(figment)
-        .clock(Arc::clone(&clock) as Arc<dyn Clock>)
-        .store(Arc::clone(&opener) as Arc<dyn OpenStore>);
-    let service = parts(builder).build().await.unwrap();
-    (service.rocket, clock, opener)
+        .clock(Arc::clone(clock) as Arc<dyn Clock>)
+        .store(Arc::clone(opener) as Arc<dyn OpenStore>);
+    parts(builder).build().await.unwrap().rocket
 }
 
 /// The answers, status and body, to requests that are all under way at once.
@@ -97,7 +107,7 @@ pub(crate) struct Siaga {
     pub(crate) clock: Arc<ManualClock>,
     /// What the store is made of, which ends after the service: its connections and its data.
     runtime: Runtime,
-    _opener: Arc<OpenFixture>,
+    opener: Arc<OpenFixture>,
 }
 
 impl Siaga {
@@ -120,7 +130,13 @@ impl Siaga {
         let runtime = runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
         let (rocket, clock, opener) = runtime.block_on(service(figment, parts));
         let client = Client::untracked(rocket.mount("/", routes)).unwrap();
-        Self { client, clock, runtime, _opener: opener }
+        Self { client, clock, runtime, opener }
+    }
+
+    /// Another server on the same store.
+    pub(crate) fn beside(&self, figment: Figment) -> Client {
+        let other = service_on(figment, |builder| builder, &self.clock, &self.opener);
+        Client::untracked(self.runtime.block_on(other)).unwrap()
     }
 
     /// What comes of something asked of the store itself.
@@ -130,7 +146,7 @@ impl Siaga {
 
     /// What comes of something asked after the end of the service, while what the store is made of is there.
     pub(crate) fn end<F: Future>(self, future: F) -> F::Output {
-        let Self { client, clock: _, runtime, _opener } = self;
+        let Self { client, clock: _, runtime, opener: _opener } = self;
         client.terminate();
         runtime.block_on(future)
     }

@@ -1,0 +1,212 @@
+//! Answers that are kept at hand are those that would be made.
+
+use std::io::Read;
+use std::time::{Duration, Instant};
+
+use proptest::prelude::*;
+use proptest::test_runner::RngSeed;
+use rocket::http::{Header, Method, Status};
+use rocket::local::blocking::Client;
+use siaga::conformance::fixture;
+use siaga::model::{Clock, ManualClock};
+
+use crate::support::{ADMIN_KEY, Siaga, figment, key};
+
+const SHORTER: [&str; 3] = ["gzip", "br", "zstd"];
+
+fn with_coding(siaga: &Siaga, address: &str, coding: &str, tag: Option<&str>) -> (Status, Option<String>, String, Vec<u8>) {
+    let mut request = siaga.client.get(address.to_owned());
+    request.add_header(Header::new("Accept-Encoding", coding.to_owned()));
+    if let Some(tag) = tag {
+        request.add_header(Header::new("If-None-Match", tag.to_owned()));
+    }
+    let response = request.dispatch();
+    let header = |name| response.headers().get_one(name).map(str::to_owned);
+    let (status, coding, tag) = (response.status(), header("Content-Encoding"), header("ETag").unwrap());
+    (status, coding, tag, response.into_bytes().unwrap_or_default())
+}
+
+fn decoded(coding: &str, bytes: &[u8]) -> Vec<u8> {
+    let mut read = Vec::new();
+    match coding {
+        "gzip" => drop(flate2::read::GzDecoder::new(bytes).read_to_end(&mut read).unwrap()),
+        "br" => brotli::BrotliDecompress(&mut &*bytes, &mut read).unwrap(),
+        "zstd" => drop(zstd::stream::copy_decode(bytes, &mut read)),
+        other => panic!("{other}"),
+    }
+    read
+}
+
+#[test]
+fn an_answer_comes_shorter_to_who_accepts_it_with_a_tag_of_its_own() {
+    let siaga = Siaga::start();
+    for address in ["/v1/floods", "/v1/floods?geoformat=geojson", "/v1/floods?geoformat=cap"] {
+        let (status, coding, tag, plain) = with_coding(&siaga, address, "identity", None);
+        assert_eq!((status, coding), (Status::Ok, None), "{address}");
+        let begun = Instant::now();
+        while with_coding(&siaga, address, "gzip", None).1.is_none() {
+            assert!(begun.elapsed() < Duration::from_secs(20), "{address} is never made shorter");
+        }
+        for name in SHORTER {
+            let (status, coding, coded_tag, bytes) = with_coding(&siaga, address, name, None);
+            assert_eq!((status, coding.as_deref()), (Status::Ok, Some(name)), "{address}");
+            assert_eq!(decoded(name, &bytes), plain, "{address} {name}");
+            assert_ne!(coded_tag, tag);
+            let (status, coding, again, body) = with_coding(&siaga, address, name, Some(&coded_tag));
+            assert_eq!((status, coding, again), (Status::NotModified, None, coded_tag.clone()));
+            assert!(body.is_empty());
+            // Who accepts it no more does not have what it would be sent.
+            assert_eq!(with_coding(&siaga, address, "identity", Some(&coded_tag)).0, Status::Ok);
+            // Who has the plain bytes and accepts those, too, has the answer.
+            assert_eq!(with_coding(&siaga, address, name, Some(&tag)).0, Status::NotModified);
+        }
+        assert_eq!(with_coding(&siaga, address, "gzip;q=0, br;q=0.5, zstd;q=0.7", None).1.as_deref(), Some("zstd"));
+        assert_eq!(with_coding(&siaga, address, "gzip;q=0.1, identity", None).1, None);
+    }
+}
+
+#[test]
+fn a_change_and_an_answer_to_somebody_alone_are_sent_as_they_are() {
+    let siaga = Siaga::start();
+    for response in [
+        siaga.client.put("/v1/floods/5").header(key(ADMIN_KEY)).body(r#"{"state":2}"#),
+        siaga.client.get("/v1/feeds").header(key(ADMIN_KEY)),
+    ]
+    .map(|request| request.header(Header::new("Accept-Encoding", "gzip")).dispatch())
+    {
+        assert_eq!(response.status(), Status::Ok);
+        assert_eq!(response.headers().get_one("Content-Encoding"), None);
+        assert_eq!(response.headers().get_one("ETag"), None);
+    }
+}
+
+#[test]
+fn what_is_at_hand_is_asked_of_no_store_and_made_by_nobody() {
+    let siaga = Siaga::with(figment().merge(("siaga.metrics.enabled", true)), |builder| builder);
+    let made = |siaga: &Siaga| {
+        let page = siaga.get("/metrics").into_string().unwrap();
+        let line = page.lines().find_map(|line| line.strip_prefix("siaga_cache_misses_total "));
+        line.unwrap().parse::<u64>().unwrap()
+    };
+    for address in ["/v1/floods", "/v1/floods/states", "/v1/reports", "/v1/infrastructure", "/v1/stats/floodedRWsSummary"] {
+        let tag = siaga.get(address).headers().get_one("ETag").unwrap().to_owned();
+        let before = made(&siaga);
+        for _ in 0..5 {
+            assert_eq!(siaga.get(address).status(), Status::Ok);
+            let known = siaga.client.get(address).header(Header::new("If-None-Match", tag.clone())).dispatch();
+            assert_eq!(known.status(), Status::NotModified);
+        }
+        assert_eq!(made(&siaga), before, "{address}");
+    }
+}
+
+/// What is done to a service, or asked of it.
+#[derive(Clone, Debug)]
+enum Step {
+    /// Time passes, in milliseconds.
+    Wait(u64),
+    Send(Method, String, String),
+    Ask(String),
+}
+
+fn write() -> impl Strategy<Value = Step> {
+    let areas = prop::sample::select(vec![1u64, 2, 5, 10, 30]);
+    let created = (0..7200i64).prop_map(|seconds| {
+        let at = fixture::now().to_utc() + chrono::TimeDelta::seconds(seconds - 3600);
+        at.format("%Y-%m-%dT%H:%M:%SZ").to_string()
+    });
+    let location = r#""location":{"lat":-6.19,"lng":106.81}"#;
+    prop_oneof![
+        (areas.clone(), 1..=4).prop_map(|(area, state)| {
+            Step::Send(Method::Put, format!("floods/{area}"), format!(r#"{{"state":{state}}}"#))
+        }),
+        areas.prop_map(|area| Step::Send(Method::Delete, format!("floods/{area}"), String::new())),
+        (1..200u64, created.clone()).prop_map(move |(post, created)| {
+            let body = format!(
+                r#"{{"post_id":{post},"created_at":"{created}","partner_city":"bandung","disaster_type":"flood",{location}}}"#
+            );
+            Step::Send(Method::Post, "feeds/partner".to_owned(), body)
+        }),
+        (created, 0..300).prop_map(move |(at, level)| {
+            let reading = format!(r#"{{"observed_at":"{at}","level":{level},"alert":2,"label":"x"}}"#);
+            let body = format!(r#"{{"gaugeid":"T1","gaugenameid":"x",{location},"observations":[{reading}]}}"#);
+            Step::Send(Method::Put, "floodgauges".to_owned(), body)
+        }),
+    ]
+}
+
+fn ask() -> impl Strategy<Value = Step> {
+    let period = "start=2016-12-19T00:00:00Z&end=2016-12-20T12:00:00Z";
+    let addresses = [
+        "floods".to_owned(),
+        "floods?city=jbd&geoformat=geojson".to_owned(),
+        "floods?minimum_state=2".to_owned(),
+        "floods?format=xml".to_owned(),
+        "floods/states".to_owned(),
+        "floods/states?minimum_state=3".to_owned(),
+        format!("floods/archive?{period}"),
+        format!("floods/timeseries?{period}"),
+        "reports".to_owned(),
+        "reports?timeperiod=60&geoformat=geojson".to_owned(),
+        "reports?timeperiod=604800".to_owned(),
+        format!("reports/archive?{period}"),
+        format!("reports/timeseries?{period}"),
+        "reports/1".to_owned(),
+        "reports/4".to_owned(),
+        "floodgauges".to_owned(),
+        "floodgauges?timeperiod=120".to_owned(),
+        "infrastructure/pumps".to_owned(),
+        "admin".to_owned(),
+        "stats/floodedRegionsSummary".to_owned(),
+        "stats/floodedRWsSummary".to_owned(),
+        "stats/reportsSummary".to_owned(),
+    ];
+    prop::sample::select(addresses.to_vec()).prop_map(Step::Ask)
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let wait = prop_oneof![1..2000u64, 1..100_000u64, 1..4_000_000u64].prop_map(Step::Wait);
+    prop_oneof![2 => write(), 6 => ask(), 1 => wait]
+}
+
+/// Status, media type, tag and body.
+fn answer(client: &Client, address: &str) -> (u16, Option<String>, Option<String>, String) {
+    let response = client.get(format!("/v1/{address}")).dispatch();
+    let header = |name| response.headers().get_one(name).map(str::to_owned);
+    let (status, media_type, tag) = (response.status().code, header("Content-Type"), header("ETag"));
+    (status, media_type, tag, response.into_string().unwrap_or_default())
+}
+
+fn pass(clock: &ManualClock, milliseconds: u64) {
+    clock.set(clock.now().after(Duration::from_millis(milliseconds)));
+}
+
+#[test]
+fn no_answer_differs_by_a_byte_from_one_that_is_made_for_its_request() {
+    let config = ProptestConfig {
+        cases: 6,
+        rng_seed: RngSeed::Fixed(7),
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    };
+    proptest!(config, |(steps in prop::collection::vec(step(), 120))| {
+        let kept = Siaga::start();
+        // Another server on the same store.
+        let made = kept.beside(figment().merge(("siaga.cache.size", 0)));
+        for step in steps {
+            match step {
+                Step::Wait(milliseconds) => pass(&kept.clock, milliseconds),
+                Step::Send(method, address, body) => {
+                    let status = kept.ask(method, &format!("/v1/{address}"), body).status();
+                    prop_assert_eq!(status.class().is_success(), true, "{}", address);
+                }
+                Step::Ask(address) => {
+                    let expected = answer(&made, &address);
+                    let first = answer(&kept.client, &address);
+                    prop_assert!(first == expected, "{address}: {first:?} is not {expected:?}");
+                    prop_assert!(answer(&kept.client, &address) == expected, "{address}, asked again");
+                }
+            }
+        }
+    });
+}
