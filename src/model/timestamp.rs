@@ -23,6 +23,9 @@ pub enum InvalidTimestamp {
 }
 
 impl Timestamp {
+    /// The last representable moment.
+    pub const LAST: Self = Self(DateTime::<Utc>::MAX_UTC);
+
     /// Reads a moment as the interface takes it: `YYYY-MM-DDTHH:mm:ss`, an optional fraction of a second,
     /// and an offset of `Z`, `+0700` or `+07:00` (ISO 8601).
     ///
@@ -83,7 +86,7 @@ impl Timestamp {
         TimeDelta::from_std(duration)
             .ok()
             .and_then(|delta| self.0.checked_add_signed(delta))
-            .map_or(Self(DateTime::<Utc>::MAX_UTC), Self::from)
+            .map_or(Self::LAST, Self::from)
     }
 
     /// This moment minus `duration`, or the first representable moment when that lies before it.

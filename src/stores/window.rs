@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use crate::model::{Period, Timestamp};
+use crate::model::{Lasting, Period, Timestamp};
 
 /// A span of time asked about. What is dated after now is in none: it shows when its time has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -19,5 +19,80 @@ impl Window {
             Self::Last(duration) => (now.before(duration), now),
             Self::Within(period) => (period.start(), period.end().min(now)),
         }
+    }
+
+    /// How long an answer about this window lasts that was read at `now`.
+    ///
+    /// `oldest` is the oldest thing in the answer, which leaves a window that moves first; `next` the first thing dated
+    /// after the window's last moment at `now`, in the answer's resource or any part of it that the answer is from:
+    /// things that were not asked for make the time shorter, never longer. What lies wholly in the past stays as it is.
+    #[must_use]
+    pub fn lasting(self, now: Timestamp, oldest: Option<Timestamp>, next: Option<Timestamp>) -> Lasting {
+        /// A window ends with its last moment, and the first without is the next one.
+        const NEXT: Duration = Duration::from_millis(1);
+        let change = match self {
+            Self::Last(duration) => {
+                let leaves = oldest.map(|oldest| oldest.after(duration).after(NEXT));
+                leaves.into_iter().chain(next).min()
+            }
+            Self::Within(period) if period.end() <= now => return Lasting::Always,
+            Self::Within(period) => next.filter(|next| *next <= period.end()),
+        };
+        Lasting::Between { from: now, until: change.unwrap_or(Timestamp::LAST) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HOUR: Duration = Duration::from_hours(1);
+
+    fn at(minute: u32) -> Timestamp {
+        Timestamp::parse(&format!("2017-01-01T00:{minute:02}:00Z")).unwrap()
+    }
+
+    fn until(moment: Timestamp) -> Lasting {
+        Lasting::Between { from: at(30), until: moment }
+    }
+
+    fn within(start: u32, end: u32) -> Window {
+        Window::Within(Period::new(at(start), at(end), HOUR).unwrap())
+    }
+
+    #[test]
+    fn an_answer_of_the_last_hour_lasts_until_the_oldest_leaves_or_the_next_comes() {
+        let oldest = at(10);
+        let leaves = oldest.after(HOUR).after(Duration::from_millis(1));
+        let hour = Window::Last(HOUR);
+        assert_eq!(hour.lasting(at(30), Some(oldest), None), until(leaves));
+        assert_eq!(hour.lasting(at(30), Some(oldest), Some(at(40))), until(at(40)));
+        assert_eq!(hour.lasting(at(30), Some(oldest), Some(leaves.after(HOUR))), until(leaves));
+        assert_eq!(hour.lasting(at(30), None, Some(at(40))), until(at(40)));
+        assert_eq!(hour.lasting(at(30), None, None), until(Timestamp::LAST));
+    }
+
+    #[test]
+    fn the_oldest_leaves_the_window_just_when_the_answer_ends() {
+        let hour = Window::Last(HOUR);
+        let Lasting::Between { until, .. } = hour.lasting(at(30), Some(at(10)), None) else {
+            panic!("a span")
+        };
+        assert!(hour.bounds(until.before(Duration::from_millis(1))).0 <= at(10));
+        assert!(hour.bounds(until).0 > at(10));
+    }
+
+    #[test]
+    fn an_answer_about_a_period_changes_by_what_comes_within_it_alone() {
+        assert_eq!(within(0, 50).lasting(at(30), Some(at(10)), Some(at(50))), until(at(50)));
+        assert_eq!(within(0, 50).lasting(at(30), Some(at(10)), Some(at(51))), until(Timestamp::LAST));
+        assert_eq!(within(40, 50).lasting(at(30), None, None), until(Timestamp::LAST));
+        assert_eq!(within(0, 30).lasting(at(30), Some(at(10)), Some(at(31))), Lasting::Always);
+    }
+
+    #[test]
+    fn a_window_longer_than_time_is_never_left() {
+        let ever = Window::Last(Duration::MAX).lasting(at(30), Some(at(10)), None);
+        assert_eq!(ever, until(Timestamp::LAST));
     }
 }

@@ -26,6 +26,7 @@ use siaga::stores::{
 mod database;
 
 mod images;
+mod lasting;
 mod operations;
 
 use database::Database;
@@ -132,7 +133,8 @@ impl Side {
             Operation::FloodLog(area) => shown(store.flood_log(fixture::id(area)).await, debug),
             Operation::Reports(selector, disaster, time) => {
                 let query = ReportQuery { selector, disaster, window: time.window() };
-                shown(store.reports(&query).await, |found| of_layer(Layer::Reports(found.value)))
+                let found = store.reports(&query).await;
+                shown(found, |found| lasting(found, |layer| of_layer(Layer::Reports(layer))))
             }
             Operation::ReportSummary(selector, disaster, time) => {
                 let query = ReportQuery { selector, disaster, window: time.window() };
@@ -148,7 +150,7 @@ impl Side {
             Operation::Gauges(selector, time) => {
                 let query = GaugeQuery { selector, window: time.window() };
                 // The province is not among the properties.
-                shown(store.gauges(&query).await, |found| debug(found.value))
+                shown(store.gauges(&query).await, |found| lasting(found, debug))
             }
             Operation::Infrastructure(selector, kind) => {
                 let found = store.infrastructure(&InfrastructureQuery { selector, kind }).await;
@@ -171,7 +173,12 @@ impl Side {
 }
 
 fn value<T: Debug>(found: Versioned<T>) -> String {
-    debug(found.value)
+    lasting(found, debug)
+}
+
+/// What was found, and how long that lasts.
+fn lasting<T>(found: Versioned<T>, show: impl FnOnce(T) -> String) -> String {
+    format!("{:?}\n{}", found.lasting, show(found.value))
 }
 
 fn readings(Sent { gauge, name, place, readings }: Sent) -> GaugeReadings {
@@ -195,15 +202,19 @@ fn dataset() -> Dataset {
     Dataset::load(folder.path().to_str().unwrap(), now()).unwrap()
 }
 
+/// Both stores with the fixture and one clock; the database goes with the value.
+async fn both(clock: &Arc<ManualClock>) -> (Side, Side, Database) {
+    let memory = Arc::new(MemoryStore::new(dataset(), Arc::clone(clock) as Arc<dyn Clock>));
+    let database = Database::with_fixture().await;
+    let settings = StoreSettings { clock: Arc::clone(clock) as _, ..database.settings() };
+    let postgres = OpenPostgres.open(&settings).await.unwrap().store;
+    (Side::new(memory), Side::new(postgres), database)
+}
+
 /// Does everything to both stores and compares all they say.
 async fn compare(operations: Vec<Operation>) -> Result<(), TestCaseError> {
     let clock = Arc::new(ManualClock::new(now()));
-    let memory = Arc::new(MemoryStore::new(dataset(), Arc::clone(&clock) as Arc<dyn Clock>));
-    let database = Database::with_fixture().await;
-    let settings = StoreSettings { clock: Arc::clone(&clock) as _, ..database.settings() };
-    let postgres = OpenPostgres.open(&settings).await.unwrap().store;
-    let mut memory = Side::new(memory);
-    let mut postgres = Side::new(postgres);
+    let (mut memory, mut postgres, _database) = both(&clock).await;
     let mut before = (memory.revisions().await, postgres.revisions().await);
     for (number, operation) in operations.into_iter().enumerate() {
         if let Operation::Tick(by) = operation {

@@ -9,6 +9,7 @@ pub mod floods;
 pub mod gauges;
 pub mod images;
 pub mod keys;
+pub mod lasting;
 pub mod life;
 pub mod places;
 pub mod reports;
@@ -125,6 +126,15 @@ macro_rules! store_suite {
             a_selector_leaves_out_gauges_of_other_provinces,
             readings_are_replaced_by_their_time_and_kept_otherwise,
             a_new_gauge_belongs_to_the_province_it_lies_in,
+        }
+        $crate::store_suite! { $fresh, lasting =>
+            an_answer_of_the_last_hour_lasts_until_its_oldest_report_leaves,
+            an_answer_of_the_last_hour_lasts_until_the_next_report_comes,
+            an_answer_about_a_period_under_way_lasts_until_the_next_report_comes,
+            an_answer_to_which_no_report_comes_lasts_on,
+            an_answer_of_which_nothing_is_found_lasts_until_something_comes,
+            answers_of_gauges_last_until_a_reading_leaves_or_comes,
+            an_answer_about_the_past_always_lasts,
         }
         $crate::store_suite! { $fresh, places =>
             infrastructure_is_listed_by_kind_then_name,

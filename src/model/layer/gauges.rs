@@ -4,11 +4,20 @@ use serde::Serialize;
 use serde::ser::{SerializeStruct, Serializer};
 
 use super::{Feature, Properties};
-use crate::model::{Gauge, Geometry, Observation};
+use crate::model::{Gauge, Geometry, Observation, Timestamp};
 
 /// Gauges on the map, each with readings.
 #[derive(Clone, Debug, Default)]
 pub struct GaugeLayer(pub Vec<ObservedGauge>);
+
+impl GaugeLayer {
+    /// When the oldest of the readings was made.
+    #[must_use]
+    pub fn oldest(&self) -> Option<Timestamp> {
+        let oldest = self.0.iter().filter_map(|gauge| gauge.observations.first());
+        oldest.map(|reading| reading.observed_at).min()
+    }
+}
 
 /// A gauge and readings of it, oldest first.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,3 +1,4 @@
+use std::ops::Bound;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -22,6 +23,14 @@ struct Record {
     readings: OrdMap<Timestamp, Observation>,
 }
 
+impl Record {
+    /// When it was first read after a moment.
+    fn next_after(&self, moment: Timestamp) -> Option<Timestamp> {
+        let later = (Bound::Excluded(moment), Bound::Unbounded);
+        self.readings.range(later).next().map(|(at, _)| *at)
+    }
+}
+
 impl Gauges {
     pub(super) fn new(gauges: Vec<ObservedGauge>) -> Self {
         let records = gauges.into_iter().map(|ObservedGauge { gauge, observations }| {
@@ -40,7 +49,8 @@ impl Gauges {
 impl GaugeStore for MemoryStore {
     async fn gauges(&self, query: &GaugeQuery) -> Result<Versioned<GaugeLayer>, StoreError> {
         let snapshot = self.gauges.snapshots.read();
-        let (first, last) = query.window.bounds(self.clock.now());
+        let now = self.clock.now();
+        let (first, last) = query.window.bounds(now);
         let in_window = |record: &Record| {
             // A range that ends before it begins is a panic of the map's.
             let readings = (first <= last).then(|| record.readings.range(first..=last));
@@ -52,7 +62,10 @@ impl GaugeStore for MemoryStore {
             .filter(|record| query.selector.matches_codes(None, record.gauge.region_code.as_deref()))
             .map(|record| ObservedGauge { gauge: Arc::clone(&record.gauge), observations: in_window(record) })
             .filter(|gauge| !gauge.observations.is_empty());
-        Ok(snapshot.of(GaugeLayer(gauges.collect())))
+        let layer = GaugeLayer(gauges.collect());
+        let next = snapshot.value.values().filter_map(|record| record.next_after(last)).min();
+        let lasting = query.window.lasting(now, layer.oldest(), next);
+        Ok(snapshot.of(layer).within(lasting))
     }
 
     async fn store_gauge(&self, readings: GaugeReadings) -> Result<usize, StoreError> {

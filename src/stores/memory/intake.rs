@@ -1,4 +1,4 @@
-use std::ops::RangeInclusive;
+use std::ops::{Bound, RangeInclusive};
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -9,12 +9,13 @@ use super::images::Images;
 use super::snapshot::{Snapshots, Written};
 use crate::model::intake::PartnerReport;
 use crate::model::{
-    AreaSelector, Card, CardHolder, CardId, DisasterType, PartnerPost, Period, Report, ReportContent,
-    ReportKey, ReportLayer, SeriesPoint, Tags, Timestamp,
+    AreaSelector, Card, CardHolder, CardId, DisasterType, Lasting, PartnerPost, Period, Report,
+    ReportContent, ReportKey, ReportLayer, SeriesPoint, Tags, Timestamp,
 };
 use crate::stores::card_ids::random_card_id;
 use crate::stores::{
     CardStore, FeedStore, Received, ReportQuery, ReportStore, ReportSummary, Revision, StoreError, Versioned,
+    Window,
 };
 
 /// Reports and what they come by: cards and feeds, and the images on their way to them.
@@ -77,6 +78,12 @@ impl Snapshot {
         let some = Some(all).filter(|all: &RangeInclusive<_>| all.start() <= all.end());
         some.into_iter().flat_map(|all| self.by_time.range(all).rev()).map(|(_, report)| report)
     }
+
+    /// When the first report after a moment was made.
+    fn next_after(&self, moment: Timestamp) -> Option<Timestamp> {
+        let later = (Bound::Excluded((moment, ReportKey::LAST)), Bound::Unbounded);
+        self.by_time.range(later).next().map(|((made, _), _)| *made)
+    }
 }
 
 impl Intake {
@@ -99,16 +106,17 @@ impl Intake {
 }
 
 impl MemoryStore {
-    /// The reports asked for, newest first.
-    fn asked<'a>(
-        &'a self,
-        snapshot: &'a Snapshot,
-        query: &'a ReportQuery,
-    ) -> impl Iterator<Item = &'a Arc<Report>> {
-        let (first, last) = query.window.bounds(self.clock.now());
-        snapshot.between(first, last).filter(|report| {
+    /// The reports asked for, newest first, and how long the answer made of them lasts.
+    fn asked<'a>(&self, snapshot: &'a Snapshot, query: &ReportQuery) -> (Vec<&'a Arc<Report>>, Lasting) {
+        let now = self.clock.now();
+        let (first, last) = query.window.bounds(now);
+        let asked = snapshot.between(first, last).filter(|report| {
             query.asks_for(report.content.disaster_type) && self.places.selects(&query.selector, &report.tags)
-        })
+        });
+        let asked: Vec<_> = asked.collect();
+        let oldest = asked.last().map(|report| report.content.created_at);
+        let lasting = query.window.lasting(now, oldest, snapshot.next_after(last));
+        (asked, lasting)
     }
 }
 
@@ -116,8 +124,9 @@ impl MemoryStore {
 impl ReportStore for MemoryStore {
     async fn reports(&self, query: &ReportQuery) -> Result<Versioned<ReportLayer>, StoreError> {
         let snapshot = self.intake.snapshots.read();
-        let reports = self.asked(&snapshot.value, query).cloned().collect();
-        Ok(snapshot.of(ReportLayer(reports)))
+        let (reports, lasting) = self.asked(&snapshot.value, query);
+        let layer = ReportLayer(reports.into_iter().cloned().collect());
+        Ok(snapshot.of(layer).within(lasting))
     }
 
     async fn report(&self, key: ReportKey) -> Result<Versioned<Arc<Report>>, StoreError> {
@@ -136,9 +145,9 @@ impl ReportStore for MemoryStore {
     ) -> Result<Versioned<Vec<SeriesPoint>>, StoreError> {
         let snapshot = self.intake.snapshots.read();
         let mut points: Vec<SeriesPoint> = period.hours().map(|ts| SeriesPoint { ts, count: 0 }).collect();
-        let hours = period.whole_hours();
-        let reports = snapshot.value.between(hours.start(), hours.end().min(self.clock.now()));
-        for report in reports {
+        let (now, hours) = (self.clock.now(), Window::Within(period.whole_hours()));
+        let (first, last) = hours.bounds(now);
+        for report in snapshot.value.between(first, last) {
             let hour = report.content.created_at.hour();
             let counts =
                 report.content.disaster_type == disaster && self.places.selects(selector, &report.tags);
@@ -146,17 +155,19 @@ impl ReportStore for MemoryStore {
                 points[index].count += 1;
             }
         }
-        Ok(snapshot.of(points))
+        let lasting = hours.lasting(now, None, snapshot.value.next_after(last));
+        Ok(snapshot.of(points).within(lasting))
     }
 
     async fn report_summary(&self, query: &ReportQuery) -> Result<Versioned<ReportSummary>, StoreError> {
         let snapshot = self.intake.snapshots.read();
         let mut summary = ReportSummary::default();
-        for report in self.asked(&snapshot.value, query) {
+        let (reports, lasting) = self.asked(&snapshot.value, query);
+        for report in reports {
             *summary.by_source.entry(report.content.source.to_string()).or_default() += 1;
             *summary.by_disaster.entry(report.content.disaster_type).or_default() += 1;
         }
-        Ok(snapshot.of(summary))
+        Ok(snapshot.of(summary).within(lasting))
     }
 }
 

@@ -8,14 +8,16 @@ use sqlx::FromRow;
 use super::PostgresStore;
 use super::error::backend;
 use super::link::Link;
-use super::revision::{revision, versioned};
+use super::revision::{passing, revision, versioned};
 use super::values::{column, moment, position};
 use crate::model::intake::GaugeReadings;
 use crate::model::{AlertLevel, Gauge, GaugeLayer, Observation, ObservedGauge};
 use crate::stores::{GaugeQuery, GaugeStore, StoreError, Versioned};
 
+/// Gauges with their readings between two moments, and when the first of all after them was made.
 pub(super) const OBSERVED: &str = "
-    SELECT now.revision, asked.* FROM current_revisions now LEFT JOIN (
+    SELECT now.revision, asked.*, (SELECT min(observed_at) FROM gauge_readings WHERE observed_at > $2) AS next
+    FROM current_revisions now LEFT JOIN (
         SELECT gaugeid, gaugenameid, instance_region_code, ST_X(location) AS lng, ST_Y(location) AS lat,
                observed_at, level, alert, label
         FROM gauge_readings JOIN gauges USING (gaugeid)
@@ -134,7 +136,8 @@ async fn store(
 #[async_trait]
 impl GaugeStore for PostgresStore {
     async fn gauges(&self, query: &GaugeQuery) -> Result<Versioned<GaugeLayer>, StoreError> {
-        let (first, last) = query.window.bounds(self.clock.now());
+        let now = self.clock.now();
+        let (first, last) = query.window.bounds(now);
         let asked = || {
             sqlx::query_as(OBSERVED)
                 .bind(moment(first))
@@ -142,7 +145,8 @@ impl GaugeStore for PostgresStore {
                 .bind(query.selector.city.clone())
                 .bind(query.selector.region.clone())
         };
-        let rows = versioned(self.connections.read(asked).await?, Ok)?;
+        let (rows, next) = passing(self.connections.read(asked).await?);
+        let rows = versioned(rows, Ok)?;
         let mut gauges: Vec<ObservedGauge> = Vec::new();
         for row in rows.value {
             let row: ReadingRow = row;
@@ -153,7 +157,9 @@ impl GaugeStore for PostgresStore {
                 of.observations.push(observation(row.observed_at, row.level, row.alert, row.label)?);
             }
         }
-        Ok(Versioned::at(rows.revision, GaugeLayer(gauges)))
+        let layer = GaugeLayer(gauges);
+        let lasting = query.window.lasting(now, layer.oldest(), next);
+        Ok(Versioned::at(rows.revision, layer).within(lasting))
     }
 
     async fn store_gauge(&self, readings: GaugeReadings) -> Result<usize, StoreError> {

@@ -8,12 +8,12 @@ use sqlx::FromRow;
 use super::PostgresStore;
 use super::connections::{Query, Row};
 use super::error::backend;
-use super::revision::{AtRevision, versioned};
+use super::revision::{AtRevision, Passing, passing, versioned};
 use super::values::{column, moment, position, report_key, tags};
 use crate::model::{
     AreaSelector, DisasterType, Period, Report, ReportContent, ReportKey, ReportLayer, SeriesPoint, Timestamp,
 };
-use crate::stores::{ReportQuery, ReportStore, ReportSummary, StoreError, Versioned};
+use crate::stores::{ReportQuery, ReportStore, ReportSummary, StoreError, Versioned, Window};
 
 /// The columns of a report.
 macro_rules! report {
@@ -24,11 +24,12 @@ macro_rules! report {
 }
 
 /// What is asked about the reports between two moments, of one disaster or else of all but preparedness, in a city or
-/// province.
+/// province; and when the first of all reports after them was made.
 macro_rules! asked {
     ($asked:expr, $grouped:expr, $ordered:expr) => {
         concat!(
-            "SELECT now.revision, asked.* FROM current_revisions now LEFT JOIN (
+            "SELECT now.revision, asked.*, (SELECT min(created_at) FROM reports WHERE created_at > $2) AS next
+             FROM current_revisions now LEFT JOIN (
                 SELECT ",
             $asked,
             "   FROM reports LEFT JOIN areas ON areas.area_id = reports.local_area_id
@@ -49,8 +50,11 @@ const HOURLY: &str = asked!(
     "GROUP BY hour",
     "ORDER BY hour"
 );
-const SUMMED: &str =
-    asked!("source, disaster_type, count(*) AS reports", "GROUP BY source, disaster_type", "");
+const SUMMED: &str = asked!(
+    "source, disaster_type, count(*) AS reports, min(created_at) AS oldest",
+    "GROUP BY source, disaster_type",
+    ""
+);
 
 pub(super) const FOUND: &str = concat!(
     "SELECT now.revision, found.* FROM current_revisions now LEFT JOIN (SELECT ",
@@ -111,20 +115,22 @@ struct SumRow {
     source: String,
     disaster_type: String,
     reports: i64,
+    oldest: DateTime<Utc>,
 }
 
 impl PostgresStore {
+    /// What is found between two moments, and when the first report after them was made.
     async fn asked<T>(
         &self,
         sql: &'static str,
         (first, last): (Timestamp, Timestamp),
         disaster: Option<DisasterType>,
         selector: &AreaSelector,
-    ) -> Result<Vec<AtRevision<T>>, StoreError>
+    ) -> Result<(Vec<AtRevision<T>>, Option<Timestamp>), StoreError>
     where
-        AtRevision<T>: Row,
+        Passing<T>: Row,
     {
-        let query = || -> Query<AtRevision<T>> {
+        let query = || -> Query<Passing<T>> {
             sqlx::query_as(sql)
                 .bind(moment(first))
                 .bind(moment(last))
@@ -132,17 +138,19 @@ impl PostgresStore {
                 .bind(selector.city.clone())
                 .bind(selector.region.clone())
         };
-        self.connections.read(query).await
+        Ok(passing(self.connections.read(query).await?))
     }
 }
 
 #[async_trait]
 impl ReportStore for PostgresStore {
     async fn reports(&self, query: &ReportQuery) -> Result<Versioned<ReportLayer>, StoreError> {
-        let window = query.window.bounds(self.clock.now());
-        let rows = self.asked(LISTED, window, query.disaster, &query.selector).await?;
+        let now = self.clock.now();
+        let bounds = query.window.bounds(now);
+        let (rows, next) = self.asked(LISTED, bounds, query.disaster, &query.selector).await?;
         let reports = versioned(rows, |row: ReportRow| Report::try_from(row).map(Arc::new))?;
-        Ok(reports.map(ReportLayer))
+        let oldest = reports.value.last().map(|report| report.content.created_at);
+        Ok(reports.map(ReportLayer).within(query.window.lasting(now, oldest, next)))
     }
 
     async fn report(&self, key: ReportKey) -> Result<Versioned<Arc<Report>>, StoreError> {
@@ -160,30 +168,31 @@ impl ReportStore for PostgresStore {
         disaster: DisasterType,
         period: Period,
     ) -> Result<Versioned<Vec<SeriesPoint>>, StoreError> {
-        let hours = period.whole_hours();
-        let window = (hours.start(), hours.end().min(self.clock.now()));
-        let rows = self.asked(HOURLY, window, Some(disaster), selector).await?;
+        let (now, hours) = (self.clock.now(), Window::Within(period.whole_hours()));
+        let (rows, next) = self.asked(HOURLY, hours.bounds(now), Some(disaster), selector).await?;
         let counts = versioned(rows, |row: HourRow| Ok((row.hour, row.reports)))?;
         let mut counted = counts.value.into_iter().peekable();
         let points = period.hours().map(|ts| {
             let count = counted.next_if(|&(hour, _)| hour == moment(ts)).map_or(0, |(_, count)| count);
             SeriesPoint { ts, count: count.cast_unsigned() }
         });
-        Ok(Versioned::at(counts.revision, points.collect()))
+        Ok(Versioned::at(counts.revision, points.collect()).within(hours.lasting(now, None, next)))
     }
 
     async fn report_summary(&self, query: &ReportQuery) -> Result<Versioned<ReportSummary>, StoreError> {
-        let window = query.window.bounds(self.clock.now());
-        let rows = self.asked(SUMMED, window, query.disaster, &query.selector).await?;
+        let now = self.clock.now();
+        let bounds = query.window.bounds(now);
+        let (rows, next) = self.asked(SUMMED, bounds, query.disaster, &query.selector).await?;
         let sums = versioned(rows, |row: SumRow| {
             let disaster: DisasterType = row.disaster_type.parse().map_err(backend)?;
-            Ok((row.source, disaster, row.reports.cast_unsigned()))
+            Ok((row.source, disaster, row.reports.cast_unsigned(), row.oldest))
         })?;
         let mut summary = ReportSummary::default();
-        for (source, disaster, reports) in sums.value {
+        let oldest = sums.value.iter().map(|&(.., oldest)| oldest).min().map(Timestamp::from);
+        for (source, disaster, reports, _) in sums.value {
             *summary.by_source.entry(source).or_default() += reports;
             *summary.by_disaster.entry(disaster).or_default() += reports;
         }
-        Ok(Versioned::at(sums.revision, summary))
+        Ok(Versioned::at(sums.revision, summary).within(query.window.lasting(now, oldest, next)))
     }
 }

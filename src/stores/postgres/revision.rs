@@ -1,7 +1,9 @@
+use chrono::{DateTime, Utc};
 use sqlx::postgres::PgRow;
 use sqlx::{FromRow, Row, ValueRef};
 
 use super::error::backend;
+use crate::model::Timestamp;
 use crate::stores::{Revision, StoreError, Versioned};
 
 /// A row of what was found, beside the revision it was found at: both of one statement, and so of one snapshot.
@@ -21,6 +23,26 @@ impl<'r, T: FromRow<'r, PgRow>> FromRow<'r, PgRow> for AtRevision<T> {
             found: if nothing { None } else { Some(T::from_row(row)?) },
         })
     }
+}
+
+/// The same of what time alone changes: the statement's column `next` says when the first thing after those asked about
+/// is dated, in that one row too.
+#[derive(Debug)]
+pub(super) struct Passing<T> {
+    row: AtRevision<T>,
+    next: Option<DateTime<Utc>>,
+}
+
+impl<'r, T: FromRow<'r, PgRow>> FromRow<'r, PgRow> for Passing<T> {
+    fn from_row(row: &'r PgRow) -> Result<Self, sqlx::Error> {
+        Ok(Self { row: AtRevision::from_row(row)?, next: row.try_get("next")? })
+    }
+}
+
+/// The rows, and when the first thing after them is dated.
+pub(super) fn passing<T>(rows: Vec<Passing<T>>) -> (Vec<AtRevision<T>>, Option<Timestamp>) {
+    let next = rows.first().and_then(|row| row.next).map(Timestamp::from);
+    (rows.into_iter().map(|passing| passing.row).collect(), next)
 }
 
 /// A revision from its column.

@@ -1,0 +1,113 @@
+//! An answer is the same, in both stores, at any time for which it is said to last.
+
+use std::sync::Arc;
+
+use proptest::prelude::*;
+use siaga::conformance::block_on;
+use siaga::conformance::fixture::now;
+use siaga::model::{AreaSelector, Clock, DisasterType, Lasting, ManualClock, Timestamp};
+use siaga::stores::{GaugeQuery, ReportQuery, Store};
+
+use crate::operations::{Content, Operation, Sent, Span, Time, content, disaster, moved, selector, sent};
+use crate::operations::{span, tick, time};
+use crate::{both, config, debug};
+
+/// A question whose answer depends on the time.
+#[derive(Clone, Debug)]
+enum Question {
+    Reports(AreaSelector, Option<DisasterType>, Time),
+    Summary(AreaSelector, Option<DisasterType>, Time),
+    Series(AreaSelector, DisasterType, Span),
+    Gauges(AreaSelector, Time),
+}
+
+impl Question {
+    async fn ask(&self, store: &dyn Store) -> (Lasting, String) {
+        match self.clone() {
+            Self::Reports(selector, disaster, time) => {
+                let query = ReportQuery { selector, disaster, window: time.window() };
+                let found = store.reports(&query).await.unwrap();
+                let keys = found.value.0.iter().map(|report| (report.key, report.content.created_at));
+                (found.lasting, debug(keys.collect::<Vec<_>>()))
+            }
+            Self::Summary(selector, disaster, time) => {
+                let query = ReportQuery { selector, disaster, window: time.window() };
+                let found = store.report_summary(&query).await.unwrap();
+                (found.lasting, debug(found.value))
+            }
+            Self::Series(selector, disaster, span) => {
+                let found = store.report_series(&selector, disaster, span.period()).await.unwrap();
+                (found.lasting, debug(found.value))
+            }
+            Self::Gauges(selector, time) => {
+                let found = store.gauges(&GaugeQuery { selector, window: time.window() }).await.unwrap();
+                (found.lasting, debug(found.value))
+            }
+        }
+    }
+}
+
+fn question() -> impl Strategy<Value = Question> {
+    let asked = || (selector(), prop::option::of(disaster()), time());
+    prop_oneof![
+        asked().prop_map(|(selector, disaster, time)| Question::Reports(selector, disaster, time)),
+        asked().prop_map(|(selector, disaster, time)| Question::Summary(selector, disaster, time)),
+        (selector(), disaster(), span())
+            .prop_map(|(selector, disaster, span)| Question::Series(selector, disaster, span)),
+        (selector(), time()).prop_map(|(selector, time)| Question::Gauges(selector, time)),
+    ]
+}
+
+/// A time for which an answer lasts, from when it was read on: some way of a thousand to its end, or to that of a month.
+fn at(lasting: Lasting, read: Timestamp, way: i64) -> Timestamp {
+    const MONTH: i64 = 30 * 24 * 3_600_000;
+    let left = match lasting {
+        Lasting::Always => MONTH,
+        Lasting::Between { until, .. } => (until.to_utc() - read.to_utc()).num_milliseconds().min(MONTH),
+    };
+    moved(read, (left - 1) * way / 1_000)
+}
+
+async fn last(
+    contents: Vec<Content>,
+    gauges: Vec<Sent>,
+    questions: Vec<(i64, Question, i64)>,
+) -> Result<(), TestCaseError> {
+    let clock = Arc::new(ManualClock::new(now()));
+    let (mut memory, mut postgres, _database) = both(&clock).await;
+    let posts = (0..).zip(contents).map(|(post, content)| Operation::ReceivePost(post, content));
+    for operation in posts.chain(gauges.into_iter().map(Operation::StoreGauge)) {
+        memory.answer(&operation, now()).await.unwrap();
+        postgres.answer(&operation, now()).await.unwrap();
+    }
+    for (tick, question, way) in questions {
+        let read = moved(clock.now(), tick);
+        clock.set(read);
+        let (lasting, answer) = question.ask(&*memory.store).await;
+        prop_assert!(lasting.covers(read), "{question:?}: {lasting:?} at {read}");
+        for moment in [read, at(lasting, read, way), at(lasting, read, 1_000)] {
+            clock.set(moment);
+            for store in [&memory.store, &postgres.store] {
+                let (_, then) = question.ask(&**store).await;
+                prop_assert!(then == answer, "{question:?} at {moment}, {lasting:?}:\n{answer}\n{then}");
+            }
+        }
+        clock.set(read);
+        let (of_postgres, _) = question.ask(&*postgres.store).await;
+        prop_assert!(of_postgres == lasting, "{question:?}: {of_postgres:?} {lasting:?}");
+    }
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(config())]
+
+    #[test]
+    fn an_answer_is_the_same_for_as_long_as_it_lasts(
+        contents in prop::collection::vec(content(), 0..20),
+        gauges in prop::collection::vec(sent(), 0..8),
+        questions in prop::collection::vec((tick(), question(), 0..=1_000_i64), 20)
+    ) {
+        block_on(last(contents, gauges, questions))?;
+    }
+}
