@@ -18,9 +18,21 @@ pub struct Limits {
     /// How long a body may take to arrive, and the store to answer. **Default: `10s`**
     #[serde(with = "duration")]
     pub timeout: Duration,
+    /// How much of an answer is copied at once: less takes less memory where many read slowly, and more time. A size up to
+    /// `16MiB`. **Default: `1MiB`**
+    pub chunk: ByteUnit,
 }
 
 impl Limits {
+    const LARGEST_CHUNK: ByteUnit = ByteUnit::Mebibyte(16);
+
+    /// How many bytes of an answer are copied at once.
+    #[must_use]
+    pub fn chunk(&self) -> usize {
+        // At most 16 MiB, by the check.
+        self.chunk.as_u64() as usize
+    }
+
     /// Checks that something is allowed at all.
     pub(super) fn check(&self) -> Result<(), ConfigError> {
         let wrong = |key| Err(ConfigError::new(&format!("siaga.limits.{key}"), "must be more than 0"));
@@ -28,6 +40,10 @@ impl Limits {
             Self { max_period: Duration::ZERO, .. } => wrong("max_period"),
             Self { timeout: Duration::ZERO, .. } => wrong("timeout"),
             Self { body, .. } if *body == 0 => wrong("body"),
+            Self { chunk, .. } if *chunk == 0 => wrong("chunk"),
+            Self { chunk, .. } if *chunk > Self::LARGEST_CHUNK => {
+                Err(ConfigError::new("siaga.limits.chunk", "must be at most 16MiB"))
+            }
             _ => Ok(()),
         }
     }
@@ -39,6 +55,7 @@ impl Default for Limits {
             max_period: Duration::from_hours(24 * 366),
             body: ByteUnit::Kibibyte(100),
             timeout: Duration::from_secs(10),
+            chunk: ByteUnit::Mebibyte(1),
         }
     }
 }

@@ -30,6 +30,10 @@ impl<'r, R: OnMap> FromRequest<'r> for FormatChoice<R> {
 }
 
 fn choice(query: Query<'_>, registry: &FormatRegistry, kind: LayerKind) -> Result<Arc<dyn Format>, Problem> {
+    let none = || Problem::internal("no enabled format carries the layer");
+    if query.get("format")?.is_none() && query.get("geoformat")?.is_none() {
+        return registry.carrying(kind).next().cloned().ok_or_else(none);
+    }
     let containers: Vec<&str> = registry.containers(kind).into_iter().map(|Container(name)| name).collect();
     let names: Vec<&str> = registry.carrying(kind).map(|format| format.name()).collect();
     let container = query.one_of("format", &containers)?;
@@ -44,7 +48,7 @@ fn choice(query: Query<'_>, registry: &FormatRegistry, kind: LayerKind) -> Resul
             &["format", "geoformat"],
             format!("\"format\" {container} and \"geoformat\" {name} do not go together"),
         ),
-        _ => Problem::internal("no enabled format carries the layer"),
+        _ => none(),
     })
 }
 

@@ -9,6 +9,7 @@ use serde::Serialize;
 
 use super::envelope;
 use crate::cache::Rendered;
+use crate::config::{Config, Limits};
 use crate::content::{Accepted, Coding, Content};
 use crate::error::Problem;
 use crate::images::KEEP_FOREVER;
@@ -104,15 +105,17 @@ impl<'r> Responder<'r, 'static> for Answer {
             response.set_raw_header("Content-Encoding", form.coding.name());
         }
         response.set_raw_header("Content-Type", media_type);
-        // Rocket copies a body chunk by chunk, and the number of chunks is what costs.
-        response.set_max_chunk_size((form.bytes.len() + 1).min(LARGEST_CHUNK));
+        // Rocket copies a body chunk by chunk, and the number of chunks is what costs. The last is found to be that by
+        // room left in it.
+        let chunk = request
+            .rocket()
+            .state()
+            .map_or(Limits::default().chunk(), |config: &Config| config.limits.chunk());
+        response.set_max_chunk_size((form.bytes.len() + 1).min(chunk));
         response.set_sized_body(form.bytes.len(), Cursor::new(form.bytes.clone()));
         Ok(response)
     }
 }
-
-/// How much of a body is copied at once, in bytes: what each slow reader may hold.
-const LARGEST_CHUNK: usize = 1 << 20;
 
 /// The form of the content that the client says it has already (RFC 9110 §13.1.2, weak comparison).
 fn known(request: &Request<'_>, content: &Content, accepted: Accepted) -> Option<Coding> {
