@@ -7,7 +7,7 @@ median() {
 }
 
 ratio() {
-    awk -v a="$1" -v b="$2" 'BEGIN { printf (a < b * 100 ? "%.2f" : "%.0f"), a / b }'
+    awk -v a="$1" -v b="$2" 'BEGIN { printf (a < b / 10 ? "%.4f" : a < b * 100 ? "%.2f" : "%.0f"), a / b }'
 }
 
 # Requests a second of an address by wrk, for $1 seconds; the other arguments go to wrk.

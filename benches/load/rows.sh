@@ -1,4 +1,4 @@
-# shellcheck shell=sh disable=SC2154
+# shellcheck shell=sh disable=SC2016,SC2154
 # The rows of the table, one function each; servers that only one row needs start in it.
 
 # WHAT ROW TARGET PATH [HEADER…]: our answer to a request beside plain hyper that sends the same bytes, in turns.
@@ -17,7 +17,7 @@ beside_ceiling() {
     same_answer "$(base ceiling)/" "$@"
     : >"$folder/ours"
     : >"$folder/theirs"
-    for _ in $(seq $runs); do
+    for _ in $(seq "$runs"); do
         throughput "$seconds" ${1:+--header "$1"} "$ours" >>"$folder/ours"
         throughput "$seconds" ${1:+--header "$1"} "$(base ceiling)$ceiling_path" >>"$folder/theirs"
     done
@@ -76,7 +76,7 @@ encode_in_node() {
 }
 
 can_encode() {
-    if [ -f $here/encode.mjs ]; then install_packages; else unmeasured "$1" "$here/encode.mjs is missing"; return 1; fi
+    if [ -f "$here/encode.mjs" ]; then install_packages; else unmeasured "$1" "$here/encode.mjs is missing"; return 1; fi
 }
 
 # Runs criterion's benchmark of the formats, once.
@@ -178,10 +178,10 @@ row_storm() {
     : >"$folder/ours"
     : >"$folder/theirs"
     : >"$folder/storms"
-    for _ in $(seq $runs); do
+    for _ in $(seq "$runs"); do
         throughput "$seconds" "$url" >>"$folder/theirs"
         # It begins before the readers and ends after them.
-        target/release/examples/storm "$(base ours | sed 's|http://||')" $key "$folder/areas" 200 $((seconds + 1)) >>"$folder/storms" &
+        target/release/examples/storm "$(base ours | sed 's|http://||')" "$key" "$folder/areas" 200 $((seconds + 1)) >>"$folder/storms" &
         storm=$!
         sleep 0.5
         throughput "$seconds" "$url" >>"$folder/ours"
@@ -189,7 +189,7 @@ row_storm() {
     done
     ours=$(median <"$folder/ours")
     theirs=$(median <"$folder/theirs")
-    changes=$(awk '{ due += $1; done += $2; rate += $3 } END { printf "%d of %d succeeded, %.0f/s", done, due, rate / NR }' "$folder/storms")
+    changes=$(awk '{ due += $1; done += $2; if ($3 > late) late = $3 } END { printf "%d of %d succeeded, sent %d ms late at most", done, due, late }' "$folder/storms")
     row "\`GET /floods\` while states are changed, 200/s ($changes)" "$ours requests/s" "$theirs requests/s: no changes" \
         "$(ratio "$ours" "$theirs")" ≥ 0.7 storm
 }
@@ -206,10 +206,10 @@ row_ancestor() {
     : >"$folder/ours"
     : >"$folder/each"
     : >"$folder/cached"
-    for _ in $(seq $runs); do
+    for _ in $(seq "$runs"); do
         throughput "$seconds" "$ours" >>"$folder/ours"
         # One answer takes a part of a second, and 16 are asked for at once: in less time hardly any arrives.
-        throughput $((seconds < 10 ? 10 : seconds)) "$theirs/floods" >>"$folder/each"
+        throughput $((seconds < 30 ? 30 : seconds)) "$theirs/floods" >>"$folder/each"
         throughput "$seconds" "$theirs/cached/floods" >>"$folder/cached"
     done
     warm=$(median <"$folder/ours")
@@ -232,7 +232,7 @@ row_history() {
     SIAGA_STORE=postgres serve of_postgres env ${uncached:+"$uncached"} target/release/siaga
     for what in timeseries archive; do
         theirs=$(for _ in 1 2 3; do
-            psql --quiet --command '\timing on' --command '\o /dev/null' --file=$here/$what.sql "$DATABASE_URL" |
+            psql --quiet --command '\timing on' --command '\o /dev/null' --file="$here/$what.sql" "$DATABASE_URL" |
                 sed -n 's/^Time: \([0-9.]*\) ms.*/\1/p' | tail -n 1
         done | median)
         for store in memory postgres; do

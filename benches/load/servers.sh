@@ -99,13 +99,13 @@ prepare_dataset() {
     fi
     curl --silent --fail --output "$folder/floods.json" "$(base source)/v1/floods?geoformat=geojson"
     stop source
-    node $here/dataset.mjs "$folder/floods.json" "$folder"
+    node "$here/dataset.mjs" "$folder/floods.json" "$folder"
 }
 
 # Unpacks the ancestor's packages, which encode.mjs needs as well.
 install_packages() {
     [ ! -d "$folder/ancestor" ] || return 0
-    cp -r $here/ancestor "$folder/ancestor"
+    cp -r "$here/ancestor" "$folder/ancestor"
     npm ci --prefix "$folder/ancestor" --no-audit --no-fund --loglevel=error >&2
 }
 

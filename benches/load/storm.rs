@@ -1,9 +1,9 @@
 //! A storm of changes: so many states of areas a second, however long each takes.
 //!
 //! `storm ADDRESS KEY AREAS RATE SECONDS` changes the states of the areas in the file AREAS (one identifier a line), one
-//! after the other, and prints how many changes were due, how many the server answered with 200, and how many a second
-//! that were. Each change has a moment at which it is due, which those before it do not move: a server that falls behind
-//! gets what it missed at once.
+//! after the other, and prints how many changes were due, how many the server answered with 200, and how late, in
+//! milliseconds, the latest was sent. Each change has a moment at which it is due, which those before it do not move: a
+//! server that falls behind gets what it missed at once.
 
 use std::error::Error;
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -24,6 +24,19 @@ struct Storm {
     areas: Vec<String>,
     rate: f64,
     changes: u32,
+}
+
+/// What became of changes.
+#[derive(Clone, Copy, Debug, Default)]
+struct Outcome {
+    succeeded: usize,
+    latest: Duration,
+}
+
+impl Outcome {
+    fn and(self, other: Self) -> Self {
+        Self { succeeded: self.succeeded + other.succeeded, latest: self.latest.max(other.latest) }
+    }
 }
 
 impl Storm {
@@ -51,19 +64,21 @@ impl Storm {
         )
     }
 
-    /// Makes every so-many-th change when it is due; answers how many succeeded.
-    fn connection(&self, first: u32, start: Instant) -> Result<usize, Failure> {
+    /// Makes every so-many-th change when it is due.
+    fn connection(&self, first: u32, start: Instant) -> Result<Outcome, Failure> {
         let stream = TcpStream::connect(&self.address)?;
         stream.set_nodelay(true)?;
         let mut answers = BufReader::new(stream.try_clone()?);
-        let mut succeeded = 0;
+        let mut outcome = Outcome::default();
         for number in (first..self.changes).step_by(CONNECTIONS as usize) {
             let due = start + Duration::from_secs_f64(f64::from(number) / self.rate);
             thread::sleep(due.saturating_duration_since(Instant::now()));
+            let latest = Instant::now().saturating_duration_since(due);
             (&stream).write_all(self.request(number).as_bytes())?;
-            succeeded += usize::from(status(&mut answers)? == 200);
+            let succeeded = usize::from(status(&mut answers)? == 200);
+            outcome = outcome.and(Outcome { succeeded, latest });
         }
-        Ok(succeeded)
+        Ok(outcome)
     }
 }
 
@@ -91,17 +106,16 @@ fn status(answers: &mut impl BufRead) -> Result<u16, Failure> {
 fn main() -> Result<(), Failure> {
     let storm = Storm::from_arguments()?;
     let start = Instant::now();
-    let succeeded = thread::scope(|scope| {
+    let outcome = thread::scope(|scope| {
         let connections: Vec<_> = (0..CONNECTIONS)
             .map(|first| {
                 let storm = &storm;
                 scope.spawn(move || storm.connection(first, start))
             })
             .collect();
-        let counts = connections.into_iter().map(|connection| connection.join().expect("no panic"));
-        counts.sum::<Result<usize, Failure>>()
+        let mut outcomes = connections.into_iter().map(|connection| connection.join().expect("no panic"));
+        outcomes.try_fold(Outcome::default(), |sum, outcome| Ok::<_, Failure>(sum.and(outcome?)))
     })?;
-    let rate = succeeded as f64 / start.elapsed().as_secs_f64();
-    println!("{} {succeeded} {rate:.1}", storm.changes);
+    println!("{} {} {}", storm.changes, outcome.succeeded, outcome.latest.as_millis());
     Ok(())
 }

@@ -46,7 +46,10 @@ TABLE
 # Writes the table between its marks in a file.
 write_table() {
     table >"$folder/table"
-    grep -q '^<!-- load:begin -->$' "$1" && grep -q '^<!-- load:end -->$' "$1" || { say "$1 has no marks for the table"; exit 1; }
+    if [ "$(grep -c -e '^<!-- load:begin -->$' -e '^<!-- load:end -->$' "$1")" != 2 ]; then
+        say "$1 has no marks for the table"
+        exit 1
+    fi
     awk -v table="$folder/table" '
         /^<!-- load:end -->$/ { inside = 0 }
         !inside { print }
