@@ -19,7 +19,7 @@ throughput() {
         cat "$folder/wrk" >&2
         exit 1
     fi
-    sed -n 's/^Requests.sec: *//p' "$folder/wrk"
+    sed -n 's/^Requests.sec: *//p' "$folder/wrk" | awk '{ print } $1 == 0 { exit 1 }' || { say "no answer within $throughput_seconds s"; exit 1; }
 }
 
 # Milliseconds of a request until its last byte, the middle one of nine.
@@ -39,7 +39,7 @@ time_after_change() {
     curl --config "$folder/changes" | median | awk '{ printf "%.3f", $1 * 1000 }'
 }
 
-# Nanoseconds of a benchmark whose folder in target/criterion matches a pattern; with `each`, of one of its elements.
+# Nanoseconds of a benchmark whose folder in target/criterion matches a pattern, which has no blanks; with `each`, of one of its elements.
 criterion_time() {
     for estimates in target/criterion/$1/new/estimates.json; do
         [ -f "$estimates" ] || return 1

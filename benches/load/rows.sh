@@ -93,7 +93,7 @@ time_row() {
         ≥) times_ratio=$(ratio "$6" "$5") ;;
         *) times_ratio=$(ratio "$5" "$6") ;;
     esac
-    row "$1" "$(awk -v t="$5" 'BEGIN { printf "%.3g", t / 1e6 }') ms" "$(awk -v t="$6" 'BEGIN { printf "%.3g", t / 1e6 }') ms: $7" \
+    row "$1" "$(awk -v t="$5" 'BEGIN { printf "%.2f", t / 1e6 }') ms" "$(awk -v t="$6" 'BEGIN { printf "%.2f", t / 1e6 }') ms: $7" \
         "$times_ratio" "$3" "$4" "$2"
 }
 
@@ -210,6 +210,8 @@ row_ancestor() {
         throughput "$seconds" "$ours" >>"$folder/ours"
         # One answer takes a part of a second, and 16 are asked for at once: in less time hardly any arrives.
         throughput $((seconds < 30 ? 30 : seconds)) "$theirs/floods" >>"$folder/each"
+        # Node goes on with what wrk no longer waits for; this one is answered after it.
+        curl --silent --fail --output /dev/null "$theirs/floods"
         throughput "$seconds" "$theirs/cached/floods" >>"$folder/cached"
     done
     warm=$(median <"$folder/ours")

@@ -93,7 +93,7 @@ prepare_dataset() {
     if [ "$dataset" = demo ]; then
         SIAGA_DATASET=demo serve source target/release/siaga
     else
-        cp "$dataset"/* "$folder/dataset/"
+        cp -R "$dataset"/* "$folder/dataset/"
         chmod -R u+w "$folder/dataset"
         SIAGA_DATASET=$folder/dataset serve source target/release/siaga
     fi

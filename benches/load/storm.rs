@@ -93,7 +93,7 @@ fn status(answers: &mut impl BufRead) -> Result<u16, Failure> {
         answers.read_line(&mut line)?;
         match line.trim_end().split_once(':') {
             Some((name, value)) if name.eq_ignore_ascii_case("content-length") => {
-                length = value.trim().parse()?
+                length = value.trim().parse()?;
             }
             Some(_) => {}
             None => break,
