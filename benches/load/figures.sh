@@ -1,0 +1,58 @@
+# shellcheck shell=sh disable=SC2154
+# How a figure is got: requests a second, times of requests, medians, what criterion has measured.
+
+# The middle one of the lines.
+median() {
+    sort -n | awk '{ line[NR] = $1 } END { print line[int((NR + 1) / 2)] }'
+}
+
+ratio() {
+    awk -v a="$1" -v b="$2" 'BEGIN { printf (a < b / 10 ? "%.4f" : a < b * 100 ? "%.2f" : "%.0f"), a / b }'
+}
+
+# Requests a second of an address by wrk, for $1 seconds; the other arguments go to wrk.
+throughput() {
+    throughput_seconds=$1
+    shift
+    wrk --threads 1 --connections 16 --duration "${throughput_seconds}s" --timeout 60s "$@" >"$folder/wrk"
+    if grep -q -e Non-2xx -e 'Socket errors' "$folder/wrk"; then
+        cat "$folder/wrk" >&2
+        exit 1
+    fi
+    sed -n 's/^Requests.sec: *//p' "$folder/wrk" | awk '{ print } $1 == 0 { exit 1 }' || { say "no answer within $throughput_seconds s"; exit 1; }
+}
+
+# Milliseconds of a request until its last byte, the middle one of nine.
+request_time() {
+    for _ in 1 2 3 4 5 6 7 8 9; do
+        curl --silent --fail --output /dev/null --write-out '%{time_total}\n' "$1"
+    done | median | awk '{ printf "%.2f", $1 * 1000 }'
+}
+
+# Milliseconds of GET /floods right after a state was changed, until the last byte: the middle one of 200, over one connection.
+time_after_change() {
+    head -n 200 "$folder/areas" | awk -v base="$(base ours)/v1/floods" -v key="$key" '{
+        printf "url=%s/%s\nrequest=PUT\nheader=\"X-Api-Key: %s\"\ndata=\"{\\\"state\\\":%d}\"\n", base, $1, key, 1 + NR % 4
+        printf "fail\nsilent\noutput=/dev/null\nnext\n"
+        printf "url=%s\nfail\nsilent\noutput=/dev/null\nwrite-out=\"%%{time_total}\\n\"\nnext\n", base
+    }' | sed '$d' >"$folder/changes"
+    curl --config "$folder/changes" | median | awk '{ printf "%.3f", $1 * 1000 }'
+}
+
+# Nanoseconds of a benchmark whose folder in target/criterion matches a pattern, which has no blanks; with `each`, of one of its elements.
+criterion_time() {
+    for estimates in target/criterion/$1/new/estimates.json; do
+        [ -f "$estimates" ] || return 1
+        node -e '
+            const [estimates, benchmark, what] = process.argv.slice(1).map((name, i) => i < 2 ? JSON.parse(fs.readFileSync(name)) : name);
+            const elements = what === "each" ? benchmark.throughput.Elements : 1;
+            console.log(estimates.median.point_estimate / elements);
+        ' "$estimates" "${estimates%estimates.json}benchmark.json" "${2:-all}"
+        return
+    done
+}
+
+# Resident memory of a server in MiB.
+resident() {
+    awk '/^VmRSS:/ { printf "%.0f", $2 / 1024 }' "/proc/$(cat "$folder/$1.pid")/status"
+}

@@ -1,0 +1,248 @@
+# shellcheck shell=sh disable=SC2016,SC2154
+# The rows of the table, one function each; servers that only one row needs start in it.
+
+# WHAT ROW TARGET PATH [HEADER…]: our answer to a request beside plain hyper that sends the same bytes, in turns.
+beside_ceiling() {
+    ceiling_what=$1
+    ceiling_row=$2
+    ceiling_target=$3
+    ceiling_path=$4
+    shift 4
+    # curl and wrk call it differently, and each header is one argument.
+    ours=$(base ours)$ceiling_path
+    curl --silent --dump-header "$folder/head" --output "$folder/body" ${1:+--header "$1"} "$ours"
+    # curl makes no file for an answer without a body.
+    [ -f "$folder/body" ] || : >"$folder/body"
+    serve_anywhere ceiling target/release/examples/ceiling "$folder/head" "$folder/body"
+    same_answer "$(base ceiling)/" "$@"
+    : >"$folder/ours"
+    : >"$folder/theirs"
+    for _ in $(seq "$runs"); do
+        throughput "$seconds" ${1:+--header "$1"} "$ours" >>"$folder/ours"
+        throughput "$seconds" ${1:+--header "$1"} "$(base ceiling)$ceiling_path" >>"$folder/theirs"
+    done
+    stop ceiling
+    rm "$folder/head" "$folder/body"
+    ours=$(median <"$folder/ours")
+    theirs=$(median <"$folder/theirs")
+    row "$ceiling_what" "$ours requests/s" "$theirs requests/s: plain hyper" "$(ratio "$ours" "$theirs")" ≥ "$ceiling_target" "$ceiling_row"
+}
+
+# Fails unless an address answers what is in $folder/head and $folder/body, apart from the date.
+same_answer() {
+    : >"$folder/other_body"
+    curl --silent --dump-header "$folder/other_head" --output "$folder/other_body" ${2:+--header "$2"} "$1"
+    for head in head other_head; do
+        grep -v -i '^date:' "$folder/$head" | sort >"$folder/$head.sorted"
+    done
+    if ! diff "$folder/head.sorted" "$folder/other_head.sorted" >&2 || ! cmp "$folder/body" "$folder/other_body" >&2; then
+        say "plain hyper does not send what we send"
+        exit 1
+    fi
+}
+
+row_warm() {
+    beside_ceiling '`GET /floods`' warm 0.65 /v1/floods
+}
+
+row_gzip() {
+    # What is compressed may be made beside the requests, after the first of them.
+    for _ in $(seq 20); do
+        if curl --silent --dump-header - --output /dev/null --header 'Accept-Encoding: gzip' "$(base ours)/v1/floods" |
+            grep -q -i '^content-encoding: *gzip'; then
+            beside_ceiling '`GET /floods`, gzip' gzip 0.6 /v1/floods 'Accept-Encoding: gzip'
+            return
+        fi
+        sleep 0.25
+    done
+    unmeasured '`GET /floods`, gzip' 'the answer is not compressed, 5 s after it was first asked for'
+}
+
+row_304() {
+    tag=$(curl --silent --dump-header - --output /dev/null "$(base ours)/v1/floods" | tr -d '\r' | sed -n 's/^[Ee][Tt]ag: *//p')
+    beside_ceiling '`GET /floods`, 304' 304 0.45 /v1/floods "If-None-Match: $tag"
+}
+
+row_states() {
+    beside_ceiling '`GET /floods/states`' states 0.45 /v1/floods/states
+}
+
+# Milliseconds that topojson-server and JSON.stringify take for all areas, measured once.
+encode_in_node() {
+    if [ ! -f "$folder/encode" ]; then
+        (cd "$folder/ancestor" && node "$OLDPWD/$here/encode.mjs" "$folder/features.geojson" 10000) >"$folder/encode"
+    fi
+    cat "$folder/encode"
+}
+
+can_encode() {
+    if [ -f "$here/encode.mjs" ]; then install_packages; else unmeasured "$1" "$here/encode.mjs is missing"; return 1; fi
+}
+
+# Runs criterion's benchmark of the formats, once.
+can_compare() {
+    if [ ! -f benches/encoding.rs ]; then unmeasured "$1" 'there is no benchmark `encoding`'; return 1; fi
+    [ -f "$folder/compared" ] || SIAGA_DATASET=$folder/dataset cargo bench --locked --quiet --bench encoding >&2
+    touch "$folder/compared"
+}
+
+# WHAT ROW SENSE TARGET OURS THEIRS WHOSE: two times in nanoseconds, of which ours or theirs may not be there.
+time_row() {
+    if [ -z "$5" ] || [ -z "$6" ]; then unmeasured "$1" 'the benchmark has no such figure'; return; fi
+    case $3 in
+        ≥) times_ratio=$(ratio "$6" "$5") ;;
+        *) times_ratio=$(ratio "$5" "$6") ;;
+    esac
+    row "$1" "$(awk -v t="$5" 'BEGIN { printf "%.2f", t / 1e6 }') ms" "$(awk -v t="$6" 'BEGIN { printf "%.2f", t / 1e6 }') ms: $7" \
+        "$times_ratio" "$3" "$4" "$2"
+}
+
+row_encode() {
+    what='TopoJSON of all areas from their geometry'
+    can_compare "$what" && can_encode "$what" || return 0
+    ours=$(criterion_time 'TopoJSON*all*areas*' || true)
+    time_row "$what" encode ≥ 10 "$ours" "$(encode_in_node | awk '{ print $1 * 1e6 }')" topojson-server
+}
+
+row_rerender() {
+    what='`GET /floods` after a `PUT`, to the last byte'
+    can_encode "$what" || return 0
+    ours=$(time_after_change)
+    theirs=$(encode_in_node)
+    row "$what" "$ours ms" "$theirs ms: topojson-server encodes" "$(ratio "$theirs" "$ours")" ≥ 50 rerender
+}
+
+row_geojson() {
+    what='GeoJSON of all areas'
+    can_compare "$what" || return 0
+    time_row "$what" geojson ≥ 2 "$(criterion_time 'GeoJSON*ours*' || true)" "$(criterion_time 'GeoJSON*serde_json*' || true)" \
+        'serde_json of the `geojson::FeatureCollection`'
+}
+
+row_tiled() {
+    what='TopoJSON, each vertex of 250,000 areas'
+    can_compare "$what" || return 0
+    time_row "$what" tiled ≤ 1.3 "$(criterion_time 'TopoJSON*250*areas*' each || true)" \
+        "$(criterion_time 'TopoJSON*all*areas*' each || true)" 'of the areas as they are'
+}
+
+row_memory() {
+    SIAGA_DATASET=demo serve warmed target/release/siaga
+    for encoding in identity gzip br zstd; do
+        for list in floods 'floods?minimum_state=1' reports floodgauges infrastructure/floodgates infrastructure/pumps \
+            infrastructure/waterways admin; do
+            case $list in *'?'*) and='&' ;; *) and='?' ;; esac
+            for format in geoformat=topojson geoformat=geojson; do
+                ask "$encoding" "$list$and$format"
+            done
+        done
+        ask "$encoding" 'floods?format=xml&geoformat=cap'
+        ask "$encoding" 'floods?minimum_state=1&format=xml&geoformat=cap'
+        for list in floods/states stats/reportsSummary stats/floodedRWsSummary "floods/archive?$(cat "$folder/period")" \
+            "floods/timeseries?$(cat "$folder/period")" "reports/archive?$(cat "$folder/period")" \
+            "reports/timeseries?$(cat "$folder/period")"; do
+            ask "$encoding" "$list"
+        done
+    done
+    throughput "$seconds" "$(base warmed)/v1/floods" >/dev/null
+    throughput "$seconds" --header 'Accept-Encoding: gzip' "$(base warmed)/v1/floods" >/dev/null
+    row "memory of the demo's server when all lists were asked for in all formats, after load" "$(resident warmed) MiB" '' - ≤ 120 memory
+    stop warmed
+}
+
+# ENCODING PATH: asks the server of row_memory.
+ask() {
+    curl --silent --fail --output /dev/null --header "Accept-Encoding: $1" "$(base warmed)/v1/$2" ||
+        { say "no answer to /v1/$2"; exit 1; }
+}
+
+row_start() {
+    for _ in 1 2 3 4 5; do
+        port=$(free_port)
+        begun=$(date +%s%N)
+        SIAGA_DATASET=$folder/dataset ROCKET_PORT=$port target/release/siaga >"$folder/starting.log" 2>&1 &
+        remember starting $! "$port"
+        until curl --silent --fail --output /dev/null "http://127.0.0.1:$port/v1/floods"; do
+            kill -0 "$(cat "$folder/starting.pid")" || { cat "$folder/starting.log" >&2; exit 1; }
+            sleep 0.01
+        done
+        echo $(($(date +%s%N) - begun))
+        stop starting
+    done >"$folder/starts"
+    row 'from the start to the first `GET /floods` answered, the folder read' \
+        "$(median <"$folder/starts" | awk '{ printf "%.2f", $1 / 1e9 }') s" '' - ≤ 1 start
+}
+
+row_storm() {
+    url=$(base ours)/v1/floods
+    : >"$folder/ours"
+    : >"$folder/theirs"
+    : >"$folder/storms"
+    for _ in $(seq "$runs"); do
+        throughput "$seconds" "$url" >>"$folder/theirs"
+        # It begins before the readers and ends after them.
+        target/release/examples/storm "$(base ours | sed 's|http://||')" "$key" "$folder/areas" 200 $((seconds + 1)) >>"$folder/storms" &
+        storm=$!
+        sleep 0.5
+        throughput "$seconds" "$url" >>"$folder/ours"
+        wait $storm
+    done
+    ours=$(median <"$folder/ours")
+    theirs=$(median <"$folder/theirs")
+    changes=$(awk '{ due += $1; done += $2; if ($3 > late) late = $3 } END { printf "%d of %d succeeded, sent %d ms late at most", done, due, late }' "$folder/storms")
+    row "\`GET /floods\` while states are changed, 200/s ($changes)" "$ours requests/s" "$theirs requests/s: no changes" \
+        "$(ratio "$ours" "$theirs")" ≥ 0.7 storm
+}
+
+row_ancestor() {
+    install_packages
+    start_database
+    serve_anywhere ancestor env NODE_ENV=production node "$folder/ancestor/server.mjs"
+    theirs=$(base ancestor)
+    ours=$(base ours)/v1/floods
+    # Fills its cache, and has Node compile.
+    for _ in 1 2 3 4 5; do curl --silent --fail --output /dev/null "$theirs/floods"; done
+    for _ in 1 2 3 4 5; do curl --silent --fail --output /dev/null "$theirs/cached/floods"; done
+    : >"$folder/ours"
+    : >"$folder/each"
+    : >"$folder/cached"
+    for _ in $(seq "$runs"); do
+        throughput "$seconds" "$ours" >>"$folder/ours"
+        # One answer takes a part of a second, and 16 are asked for at once: in less time hardly any arrives.
+        throughput $((seconds < 30 ? 30 : seconds)) "$theirs/floods" >>"$folder/each"
+        # Node goes on with what wrk no longer waits for; this one is answered after it.
+        curl --silent --fail --output /dev/null "$theirs/floods"
+        throughput "$seconds" "$theirs/cached/floods" >>"$folder/cached"
+    done
+    warm=$(median <"$folder/ours")
+    each=$(median <"$folder/each")
+    cached=$(median <"$folder/cached")
+    row '`GET /floods`' "$warm requests/s" "$each requests/s: the ancestor's stack" "$(ratio "$warm" "$each")" ≥ 1000 ancestor
+    after=$(time_after_change)
+    each=$(request_time "$theirs/floods")
+    row '`GET /floods` after a `PUT`, to the last byte' "$after ms" "$each ms: the ancestor's stack" "$(ratio "$each" "$after")" ≥ 50 ancestor
+    row '`GET /floods`' "$warm requests/s" "$cached requests/s: the ancestor's cache" "$(ratio "$warm" "$cached")" ≥ 3 ancestor
+    stop ancestor
+}
+
+row_history() {
+    start_database
+    # Answers of these two are kept as well, where there is a cache.
+    uncached=
+    if SIAGA_CACHE__SIZE=0 target/release/siaga check >/dev/null 2>&1; then uncached=SIAGA_CACHE__SIZE=0; fi
+    SIAGA_DATASET=$folder/dataset serve of_memory env ${uncached:+"$uncached"} target/release/siaga
+    SIAGA_STORE=postgres serve of_postgres env ${uncached:+"$uncached"} target/release/siaga
+    for what in timeseries archive; do
+        theirs=$(for _ in 1 2 3; do
+            psql --quiet --command '\timing on' --command '\o /dev/null' --file="$here/$what.sql" "$DATABASE_URL" |
+                sed -n 's/^Time: \([0-9.]*\) ms.*/\1/p' | tail -n 1
+        done | median)
+        for store in memory postgres; do
+            ours=$(request_time "$(base of_$store)/v1/floods/$what?$(cat "$folder/period")")
+            row "\`GET /floods/$what\`, 7 days, 20,000 log entries, store \`$store\`" "$ours ms" "$theirs ms: the ancestor's function" \
+                "$(ratio "$theirs" "$ours")" ≥ 300 history
+        done
+    done
+    stop of_memory
+    stop of_postgres
+}

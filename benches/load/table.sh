@@ -1,0 +1,59 @@
+# shellcheck shell=sh disable=SC2154
+# The table: rows as they are measured, and where it stands in the documentation.
+
+# WHAT OURS THEIRS RATIO SENSE TARGET ROW: one line; the ratio (a dash: our figure itself) is held against the target.
+row() {
+    if [ "$4" = - ]; then value=${2%% *}; else value=$4; fi
+    verdict=$(awk -v value="$value" -v sense="$5" -v target="$6" 'BEGIN {
+        by = sense == "≥" ? 1 - value / target : value / target - 1
+        if (by > 0) printf ", misses by %.1f %%", by * 100
+    }')
+    unit=
+    if [ "$4" = - ]; then unit=" ${2#* }"; fi
+    line="| $1 | $2 | $3 | $4 | $5 $6$unit$verdict | \`ROWS=$7\` |"
+    echo "$line" >>"$folder/rows"
+    say "$line"
+}
+
+# WHAT WHY: a row that cannot be measured yet. It fails the run unless that was asked for.
+unmeasured() {
+    say "$1: $2"
+    [ -n "${SKIP_MISSING:-}" ] || exit 1
+    echo "| $1 | not measured: $2 | | | | |" >>"$folder/rows"
+}
+
+machine() {
+    memory=$(awk '/^MemTotal:/ { printf "%.0f", $2 / 1048576 }' /proc/meminfo)
+    cpu=$(sed -n 's/^model name[^:]*: *//p' /proc/cpuinfo | head -n 1)
+    database=
+    [ ! -d "$folder/cluster" ] || database=", PostgreSQL $(psql --no-align --tuples-only --command 'SHOW server_version' "$DATABASE_URL" | cut -d' ' -f1)"
+    hyper=$(awk '/^name = "hyper"$/ { getline; print $3 }' Cargo.lock | tr -d '"')
+    echo "${cpu:-unknown processor}, $(nproc) cores, $memory GiB; $(rustc --version | cut -d' ' -f1,2), hyper $hyper, Node $(node --version)$database."
+}
+
+table() {
+    shown=demo
+    if [ "$dataset" != demo ]; then shown=FOLDER; fi
+    cat <<TABLE
+\`benches/load/run $seconds $shown\` on $(wc -l <"$folder/areas") areas, $(date -u +%F). $(machine)
+
+| what | ours | theirs | ratio | target | only this row |
+|---|---|---|---|---|---|
+$(cat "$folder/rows")
+TABLE
+}
+
+# Writes the table between its marks in a file.
+write_table() {
+    table >"$folder/table"
+    if [ "$(grep -c -e '^<!-- load:begin -->$' -e '^<!-- load:end -->$' "$1")" != 2 ]; then
+        say "$1 has no marks for the table"
+        exit 1
+    fi
+    awk -v table="$folder/table" '
+        /^<!-- load:end -->$/ { inside = 0 }
+        !inside { print }
+        /^<!-- load:begin -->$/ { inside = 1; while ((getline line < table) > 0) print line }
+    ' "$1" >"$folder/page"
+    cat "$folder/page" >"$1"
+}
