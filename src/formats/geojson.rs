@@ -127,11 +127,7 @@ pub(crate) fn geometry(geometry: Geometry<'_>, out: &mut Vec<u8>) {
 }
 
 fn position(coord: &Coord<f64>, out: &mut Vec<u8>) {
-    out.push(b'[');
-    numbers::float(coord.x, out);
-    out.push(b',');
-    numbers::float(coord.y, out);
-    out.push(b']');
+    numbers::position(coord.x, coord.y, out);
 }
 
 fn positions(line: &LineString<f64>, out: &mut Vec<u8>) {

@@ -19,6 +19,9 @@ const DIGITS: [[u8; 4]; 1000] = {
 /// The most bytes that [`put`] touches.
 const INTEGER_ROOM: usize = 12;
 
+/// The most bytes that [`Short::put`] touches.
+const SHORT_ROOM: usize = 18;
+
 /// Appends `[x,y]` for each pair, of which there are at most so many, with commas between them.
 pub(super) fn pairs(most: usize, pairs: impl Iterator<Item = [i32; 2]>, out: &mut Vec<u8>) {
     const ROOM: usize = 2 * INTEGER_ROOM + 4;
@@ -93,6 +96,26 @@ pub(super) fn float(number: f64, out: &mut Vec<u8>) {
     }
 }
 
+/// Appends `[x,y]`, each as [`float`] writes it.
+pub(super) fn position(x: f64, y: f64, out: &mut Vec<u8>) {
+    if let (Some(x), Some(y)) = (Short::of(x), Short::of(y)) {
+        // All at once, which is what positions mostly take.
+        let mut text = [0; 2 * SHORT_ROOM + 3];
+        text[0] = b'[';
+        let at = x.put(&mut text, 1, true);
+        text[at] = b',';
+        let at = y.put(&mut text, at + 1, true);
+        text[at] = b']';
+        out.extend_from_slice(&text[..=at]);
+    } else {
+        out.push(b'[');
+        float(x, out);
+        out.push(b',');
+        float(y, out);
+        out.push(b']');
+    }
+}
+
 /// Appends a number as its `Display` writes it: `106.8`, `106`, `0.0000001`.
 pub(super) fn plain_float(number: f64, out: &mut Vec<u8>) {
     match Short::of(number) {
@@ -122,32 +145,39 @@ impl Short {
         if !(0.001..1_000_000.0).contains(&magnitude) {
             return None;
         }
-        let scaled = (magnitude * Self::ONE + 0.5) as u64;
+        let scaled = (magnitude * Self::ONE + 0.5) as i64;
         // Both are exact in an f64, so the quotient is the number nearest to the decimal.
         (scaled as f64 / Self::ONE == magnitude).then(|| Self {
             negative: number < 0.0,
-            whole: (scaled / Self::ONE as u64) as u32,
-            places: (scaled % Self::ONE as u64) as u32,
+            whole: (scaled / Self::ONE as i64) as u32,
+            places: (scaled % Self::ONE as i64) as u32,
         })
     }
 
     fn append(&self, out: &mut Vec<u8>, point: bool) {
-        let mut text = [0; 20];
-        text[0] = b'-';
-        let at = usize::from(self.negative);
-        let at = put_short(self.whole, &mut text, at);
-        text[at] = b'.';
-        let places = at + 1;
-        let end = put_three(self.places / 10_000, &mut text, places);
-        let end = put_three(self.places / 10 % 1_000, &mut text, end);
-        text[end] = b'0' + (self.places % 10) as u8;
-        let zeros = text[places..=end].iter().rev().take_while(|&&digit| digit == b'0').count();
-        let end = match (end + 1 - zeros, point) {
-            (end, true) if end == places => places + 1,
-            (end, false) if end == places => at,
-            (end, _) => end,
-        };
+        let mut text = [0; SHORT_ROOM];
+        let end = self.put(&mut text, 0, point);
         out.extend_from_slice(&text[..end]);
+    }
+
+    /// Writes the decimal from `at` on and answers where it ends; a whole number with `.0` if `point` says so.
+    #[inline]
+    fn put(&self, out: &mut [u8], at: usize, point: bool) -> usize {
+        out[at] = b'-';
+        let whole = put_short(self.whole, out, at + usize::from(self.negative));
+        if self.places == 0 {
+            out[whole..whole + 2].copy_from_slice(b".0");
+            return if point { whole + 2 } else { whole };
+        }
+        out[whole] = b'.';
+        let at = put_three(self.places / 10_000, out, whole + 1);
+        let at = put_three(self.places / 10 % 1_000, out, at);
+        out[at] = b'0' + (self.places % 10) as u8;
+        let mut end = at + 1;
+        while out[end - 1] == b'0' {
+            end -= 1;
+        }
+        end
     }
 }
 
@@ -208,6 +238,8 @@ mod tests {
         #[test]
         fn any_number_is_written_as_others_write_it(number in any::<f64>()) {
             assert_as_others_write_it(number);
+            let position = text(|out| position(number, 106.8, out));
+            prop_assert_eq!(position, serde_json::to_string(&[number, 106.8]).unwrap());
         }
 
         #[test]
@@ -218,6 +250,8 @@ mod tests {
                 .parse().unwrap();
             for number in [number, number.next_up(), number.next_down()] {
                 assert_as_others_write_it(number);
+                let position = text(|out| position(106.5, number, out));
+                prop_assert_eq!(position, serde_json::to_string(&[106.5, number]).unwrap());
             }
         }
 

@@ -6,7 +6,7 @@ pub(super) type NodeId = u32;
 /// Nodes and their numbers, from 0 in the order of their first coming.
 ///
 /// A hash table in which neighbours are near one another. The map is divided into cells; each has a part of the table to
-/// itself, twice as large as it has positions, and nodes are found there by hash. Lines come one after the other and go
+/// itself, with room for all its positions, and nodes are found there by hash. Lines come one after the other and go
 /// from neighbour to neighbour, so the parts that are asked for are in the processor's cache, however large the map
 /// is: a table of one part would be out of it with every question. However nodes are dealt out to cells, a number is
 /// found in O(1).
@@ -27,13 +27,14 @@ impl Numbering {
         let cells = Cells::over(last, positions.len());
         let mut parts = vec![0; cells.count() + 1];
         for &node in positions {
-            parts[cells.of(node) + 1] += 2;
+            parts[cells.of(node) + 1] += 1;
         }
+        // A quarter more than there are positions: enough if no two were equal, and mostly there are two of each.
         for cell in 1..parts.len() {
-            parts[cell] += parts[cell - 1];
+            parts[cell] += parts[cell - 1] + parts[cell] / 4 + 1;
         }
         // Zeroed memory is cheaper than memory filled with anything else.
-        let slots = vec![0; 2 * positions.len()];
+        let slots = vec![0; parts.last().copied().unwrap_or(0)];
         // Most borders are shared by two.
         let nodes = Vec::with_capacity(positions.len() / 2);
         Self { nodes, cells, parts, slots }
