@@ -63,7 +63,7 @@ fn side_by_side(areas: &AreaSet) -> (Arc<AreaSet>, Quantization) {
     let moved = |copy: usize, area: &Area| {
         let by =
             Coord { x: one.width() * (copy % columns) as f64, y: one.height() * (copy / columns) as f64 };
-        let id = (copy as u64) << 32 | area.id.number() & 0xffff_ffff;
+        let id = ((copy as u64) << 32) | (area.id.number() & 0xffff_ffff);
         let outline = area.outline.map_coords(|at| at + by);
         Area { id: id.try_into().expect("an identifier"), outline, ..area.clone() }
     };

@@ -13,7 +13,10 @@ const SETS: usize = 4;
 /// question, and of more than four the one that came first. A memo only saves work: whoever asks gets what would have
 /// been made otherwise.
 #[derive(Debug)]
-pub(super) struct Memo<T>(Mutex<Vec<(Weak<AreaSet>, Arc<Kept<T>>)>>);
+pub(super) struct Memo<T>(Mutex<Vec<Entry<T>>>);
+
+/// A set and what was made of it.
+type Entry<T> = (Weak<AreaSet>, Arc<Kept<T>>);
 
 impl<T> Default for Memo<T> {
     fn default() -> Self {

@@ -74,7 +74,7 @@ fn info(xml: &mut Xml<'_>, alert: &Alert<'_>) -> io::Result<()> {
     xml::text(xml, "urgency", "Immediate")?;
     xml::text(xml, "severity", alert.state.severity())?;
     xml::text(xml, "certainty", "Observed")?;
-    xml::text(xml, "expires", &alert.expires)?;
+    xml::text(xml, "expires", alert.expires)?;
     xml::text(xml, "senderName", alert.sender_name)?;
     xml::text(xml, "headline", &alert.options.headline)?;
     xml::text(xml, "description", &alert.description)?;

@@ -45,7 +45,7 @@ impl Numbering {
         let cell = self.cells.of(node);
         let part = &mut self.slots[self.parts[cell]..self.parts[cell + 1]];
         // The upper half of the hash, scaled down to the size of the part.
-        let mut at = ((hash(node) >> 32) * part.len() as u64 >> 32) as usize;
+        let mut at = (((hash(node) >> 32) * part.len() as u64) >> 32) as usize;
         // A part is never full, so this ends.
         loop {
             match part[at].checked_sub(1) {
@@ -65,7 +65,7 @@ impl Numbering {
 
 /// A hash whose upper half depends on all of the node (Knuth's multiplicative hashing).
 fn hash(Node { x, y }: Node) -> u64 {
-    (u64::from(y as u32) << 32 | u64::from(x as u32)).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+    ((u64::from(y as u32) << 32) | u64::from(x as u32)).wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }
 
 /// Squares of the grid, row by row, about one for 64 positions.

@@ -44,7 +44,7 @@ impl<'a> FloodIdentity<'a> {
         Self(area)
     }
 
-    fn fields<S: SerializeStruct>(&self, to: &mut S) -> Result<(), S::Error> {
+    fn fields<S: SerializeStruct>(self, to: &mut S) -> Result<(), S::Error> {
         to.serialize_field("area_id", &self.0.id)?;
         to.serialize_field("geom_id", &self.0.geom_id)?;
         to.serialize_field("area_name", &self.0.name)?;
