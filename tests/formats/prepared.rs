@@ -13,6 +13,9 @@ use siaga::formats::geojson::GeoJson;
 use siaga::formats::topojson::TopoJson;
 use siaga::model::{AreaSet, FloodLayer, FloodState, Layer, Standing};
 
+/// Makes a format that has prepared nothing.
+type New = fn() -> Box<dyn Format>;
+
 /// The floods of a set: those areas that are chosen, with the states they have.
 fn layer(areas: &Arc<AreaSet>, chosen: &[(bool, Option<(FloodState, i64)>)]) -> Layer {
     let standing = |(state, seconds): (FloodState, i64)| Standing {
@@ -33,7 +36,7 @@ proptest! {
     #[test]
     fn the_bytes_are_the_same_whatever_was_written_before(choices in prop::collection::vec(choices(), 1..6)) {
         let areas = Arc::new(fixture::areas());
-        let formats: [(Box<dyn Format>, fn() -> Box<dyn Format>); 3] = [
+        let formats: [(Box<dyn Format>, New); 3] = [
             (Box::new(TopoJson::default()), || Box::new(TopoJson::default())),
             (Box::new(GeoJson::default()), || Box::new(GeoJson::default())),
             (Box::new(Cap::default()), || Box::new(Cap::default())),
