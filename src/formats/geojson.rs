@@ -1,19 +1,56 @@
 //! GeoJSON (RFC 7946).
 
+use std::sync::Arc;
 use std::time::Duration;
 
-use geo::{Coord, LineString, MultiPolygon, Polygon};
-use serde::Serialize;
-use serde::ser::{SerializeMap, Serializer};
+use geo::{Coord, LineString, Polygon};
 
-use super::{Container, EncodeContext, EncodeError, Format};
-use crate::model::{Feature, Geometry, Layer, LayerKind};
+use super::flood_text::FloodText;
+use super::memo::Memo;
+use super::{Container, EncodeContext, EncodeError, Format, numbers};
+use crate::model::{AreaSet, FloodLayer, Geometry, Layer, LayerKind};
 
 /// Writes a layer as a `FeatureCollection`.
 ///
 /// Coordinates are written with the fewest digits that read back as the same number. Costs O(positions).
-#[derive(Clone, Copy, Debug)]
-pub struct GeoJson;
+///
+/// The text of areas is made once for each set of them, and kept as long as the set: then floods cost little more than
+/// copying their text.
+#[derive(Clone, Debug, Default)]
+pub struct GeoJson {
+    floods: Arc<Memo<FloodText>>,
+}
+
+impl GeoJson {
+    fn write(&self, layer: &Layer, out: &mut Vec<u8>) -> serde_json::Result<()> {
+        out.extend_from_slice(br#"{"type":"FeatureCollection","features":["#);
+        match layer {
+            Layer::Floods(floods) => self.write_floods(floods, out)?,
+            layer => write_features(layer, out)?,
+        }
+        out.extend_from_slice(b"]}");
+        Ok(())
+    }
+
+    fn write_floods(&self, floods: &FloodLayer, out: &mut Vec<u8>) -> serde_json::Result<()> {
+        let (areas, selected) = (floods.areas(), floods.selected());
+        let text = self.floods.of(areas, || prepared(areas))?;
+        let all =
+            selected.len() == text.len() && selected.iter().map(|(position, _)| *position).eq(0..text.len());
+        if all {
+            // States are written longer than none, by about 30 bytes.
+            out.reserve(text.size() + 32 * selected.len() + 2);
+            return text.append_all(selected.iter().map(|(_, standing)| *standing), out);
+        }
+        for (index, (position, standing)) in selected.iter().enumerate() {
+            if index > 0 {
+                out.push(b',');
+            }
+            text.append(*position, *standing, out)?;
+        }
+        Ok(())
+    }
+}
 
 impl Format for GeoJson {
     fn name(&self) -> &'static str {
@@ -43,85 +80,77 @@ impl Format for GeoJson {
     }
 
     fn encode(&self, layer: &Layer, _context: &EncodeContext, out: &mut Vec<u8>) -> Result<(), EncodeError> {
-        serde_json::to_writer(out, &Collection(layer))
+        self.write(layer, out)
             .map_err(|source| EncodeError { format: self.name().to_owned(), source: source.into() })
     }
 }
 
-struct Collection<'a>(&'a Layer);
-
-impl Serialize for Collection<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(Some(2))?;
-        map.serialize_entry("type", "FeatureCollection")?;
-        map.serialize_entry("features", &Features(self.0))?;
-        map.end()
+/// The text of all areas of a set.
+fn prepared(areas: &AreaSet) -> serde_json::Result<FloodText> {
+    let mut text = FloodText::new()?;
+    for area in areas {
+        text.push(area, |text| before_properties(area.geometry(), text), after_properties)?;
     }
+    Ok(text)
 }
 
-struct Features<'a>(&'a Layer);
-
-impl Serialize for Features<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq(self.0.features().map(Member))
+/// Writes the features of a layer with nothing prepared.
+fn write_features(layer: &Layer, out: &mut Vec<u8>) -> serde_json::Result<()> {
+    for (index, feature) in layer.features().enumerate() {
+        if index > 0 {
+            out.push(b',');
+        }
+        before_properties(feature.geometry, out);
+        serde_json::to_writer(&mut *out, &feature.properties)?;
+        after_properties(out);
     }
+    Ok(())
 }
 
-struct Member<'a>(Feature<'a>);
-
-impl Serialize for Member<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(Some(3))?;
-        map.serialize_entry("type", "Feature")?;
-        map.serialize_entry("geometry", &Shape(self.0.geometry))?;
-        map.serialize_entry("properties", &self.0.properties)?;
-        map.end()
-    }
+fn before_properties(shape: Geometry<'_>, out: &mut Vec<u8>) {
+    out.extend_from_slice(br#"{"type":"Feature","geometry":"#);
+    geometry(shape, out);
+    out.extend_from_slice(br#","properties":"#);
 }
 
-/// A geometry as GeoJSON has it (§3.1), outside a layer too.
-#[derive(Debug)]
-pub(crate) struct Shape<'a>(pub(crate) Geometry<'a>);
-
-impl Serialize for Shape<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(Some(2))?;
-        map.serialize_entry("type", self.0.type_name())?;
-        match self.0 {
-            Geometry::Point(coord) => map.serialize_entry("coordinates", &position(&coord)),
-            Geometry::LineString(line) => map.serialize_entry("coordinates", &Line(line)),
-            Geometry::Polygon(polygon) => map.serialize_entry("coordinates", &Rings(polygon)),
-            Geometry::MultiPolygon(polygons) => map.serialize_entry("coordinates", &Polygons(polygons)),
-        }?;
-        map.end()
-    }
+fn after_properties(out: &mut Vec<u8>) {
+    out.push(b'}');
 }
 
-fn position(coord: &Coord<f64>) -> [f64; 2] {
-    [coord.x, coord.y]
+/// Appends a geometry as GeoJSON has it (§3.1), outside a layer too.
+pub(crate) fn geometry(geometry: Geometry<'_>, out: &mut Vec<u8>) {
+    out.extend_from_slice(br#"{"type":""#);
+    out.extend_from_slice(geometry.type_name().as_bytes());
+    out.extend_from_slice(br#"","coordinates":"#);
+    match geometry {
+        Geometry::Point(coord) => position(&coord, out),
+        Geometry::LineString(line) => positions(line, out),
+        Geometry::Polygon(polygon) => rings(polygon, out),
+        Geometry::MultiPolygon(polygons) => array(polygons, out, rings),
+    }
+    out.push(b'}');
 }
 
-struct Line<'a>(&'a LineString<f64>);
-
-impl Serialize for Line<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq(self.0.coords().map(position))
-    }
+fn position(coord: &Coord<f64>, out: &mut Vec<u8>) {
+    numbers::position(coord.x, coord.y, out);
 }
 
-struct Rings<'a>(&'a Polygon<f64>);
-
-impl Serialize for Rings<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let rings = std::iter::once(self.0.exterior()).chain(self.0.interiors());
-        serializer.collect_seq(rings.map(Line))
-    }
+fn positions(line: &LineString<f64>, out: &mut Vec<u8>) {
+    array(&line.0, out, position);
 }
 
-struct Polygons<'a>(&'a MultiPolygon<f64>);
+fn rings(polygon: &Polygon<f64>, out: &mut Vec<u8>) {
+    array(std::iter::once(polygon.exterior()).chain(polygon.interiors()), out, positions);
+}
 
-impl Serialize for Polygons<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq(self.0.iter().map(Rings))
+/// Appends the items in brackets, with commas between them.
+fn array<T>(items: impl IntoIterator<Item = T>, out: &mut Vec<u8>, item: impl Fn(T, &mut Vec<u8>)) {
+    out.push(b'[');
+    for (index, each) in items.into_iter().enumerate() {
+        if index > 0 {
+            out.push(b',');
+        }
+        item(each, out);
     }
+    out.push(b']');
 }

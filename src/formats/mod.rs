@@ -6,7 +6,10 @@
 //! [`crate::Builder::format`]), and run the format suite ([`crate::conformance::formats`]) on it.
 
 pub mod cap;
+mod flood_text;
 pub mod geojson;
+mod memo;
+mod numbers;
 mod registry;
 pub mod topojson;
 
@@ -117,7 +120,7 @@ pub struct EncodeError {
 pub fn builtin(topojson: topojson::Options, cap: cap::Options) -> Vec<Arc<dyn Format>> {
     vec![
         Arc::new(topojson::TopoJson::new(topojson)),
-        Arc::new(geojson::GeoJson),
+        Arc::new(geojson::GeoJson::default()),
         Arc::new(cap::Cap::new(cap)),
     ]
 }

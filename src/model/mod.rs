@@ -47,6 +47,7 @@ pub use layer::{
     GaugeLayer, GaugeProperties, InfrastructureLayer, InfrastructureProperties, Layer, LayerKind,
     ObservedGauge, Properties, ReportLayer, ReportProperties,
 };
+pub(crate) use layer::{FloodCondition, FloodIdentity};
 pub use locator::Locator;
 pub use name::{NAME, is_name};
 pub use partner_post::PartnerPost;

@@ -4,10 +4,10 @@ use siaga::conformance::formats::encoded;
 use siaga::format_suite;
 use siaga::formats::geojson::GeoJson;
 
-format_suite!(GeoJson);
+format_suite!(GeoJson::default());
 
 fn decoded(states: &[(u64, u64)]) -> FeatureCollection {
-    String::from_utf8(encoded(&GeoJson, &fixture::layer(states))).unwrap().parse().unwrap()
+    String::from_utf8(encoded(&GeoJson::default(), &fixture::layer(states))).unwrap().parse().unwrap()
 }
 
 #[test]
@@ -41,6 +41,6 @@ fn properties_are_those_of_the_interface_and_null_without_a_state() {
 
 #[test]
 fn an_empty_layer_is_an_empty_collection() {
-    let empty = encoded(&GeoJson, &fixture::empty_layer());
+    let empty = encoded(&GeoJson::default(), &fixture::empty_layer());
     assert_eq!(empty, br#"{"type":"FeatureCollection","features":[]}"#);
 }

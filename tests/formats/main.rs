@@ -2,4 +2,5 @@
 
 mod cap;
 mod geojson;
+mod prepared;
 mod topojson;

@@ -1,11 +1,14 @@
+use std::collections::BTreeMap;
+
 use geo::{Coord, LineString, MultiPolygon, Polygon};
 use proptest::prelude::*;
+use serde::Deserialize;
 use serde_json::{Value, json};
 use siaga::conformance::fixture;
 use siaga::conformance::formats::encoded;
 use siaga::format_suite;
 use siaga::formats::topojson::{Node, Options, Quantization, Shape, TopoJson, Topology};
-use siaga::model::Geometry;
+use siaga::model::{Area, FloodLayer, Geometry, Layer};
 
 format_suite!(TopoJson::default());
 
@@ -33,7 +36,7 @@ fn arcs_of(polygons: &[Polygon<f64>]) -> (Vec<Arc>, Vec<Rings>) {
     let topology = Topology::new(&geometries, quantization(10));
     let arcs = topology.arcs().map(|arc| arc.map(|node| (node.x, node.y)).collect()).collect();
     let uses = topology.shapes().filter_map(|shape| match shape {
-        Shape::Polygon(rings) => Some(serde_json::from_value(json!(rings)).unwrap()),
+        Shape::Polygon(rings) => Some(serde_json::from_value(json!(rings.collect::<Vec<_>>())).unwrap()),
         _ => None,
     });
     let uses = uses.collect();
@@ -115,7 +118,7 @@ fn a_single_point_lies_at_0_0_of_a_grid_with_scale_1() {
     let grid = topology.grid().unwrap();
     assert_eq!((grid.scale(), grid.translate()), ([1.0, 1.0], [106.8, -6.2]));
     assert_eq!(grid.bbox(), [106.8, -6.2, 106.8, -6.2]);
-    assert_eq!(topology.shapes().next(), Some(Shape::Point(Node { x: 0, y: 0 })));
+    assert!(matches!(topology.shapes().next(), Some(Shape::Point(Node { x: 0, y: 0 }))));
     assert_eq!(topology.arcs().len(), 0);
 }
 
@@ -142,6 +145,120 @@ fn a_document_has_the_members_of_the_interface() {
         let steps = arc.as_array().unwrap();
         assert!(steps.len() >= 2);
         assert!(steps.iter().flat_map(|step| step.as_array().unwrap()).all(Value::is_i64));
+    }
+}
+
+/// Where the areas of a document are, decoded: the rings of each polygon of each, by identifier.
+fn decoded(document: &Value) -> BTreeMap<String, Vec<Vec<[f64; 2]>>> {
+    let [scale, translate] =
+        ["scale", "translate"].map(|name| <[f64; 2]>::deserialize(&document["transform"][name]).unwrap());
+    let arcs = Vec::<Vec<[f64; 2]>>::deserialize(&document["arcs"]).unwrap();
+    let arcs: Vec<Vec<[f64; 2]>> = arcs
+        .into_iter()
+        .map(|arc| {
+            let mut at = [0.0; 2];
+            let step = |step: [f64; 2]| {
+                at = [at[0] + step[0], at[1] + step[1]];
+                [0, 1].map(|axis| at[axis] * scale[axis] + translate[axis])
+            };
+            arc.into_iter().map(step).collect()
+        })
+        .collect();
+    let ring = |uses: &Vec<i64>| {
+        let along = |&index: &i64| match usize::try_from(index) {
+            Ok(index) => arcs[index].clone(),
+            Err(_) => arcs[usize::try_from(!index).unwrap()].iter().rev().copied().collect(),
+        };
+        uses.iter().flat_map(along).collect()
+    };
+    let geometries = document["objects"]["output"]["geometries"].as_array().unwrap();
+    let rings = |geometry: &Value| {
+        let polygons: Vec<Vec<Vec<i64>>> = match geometry["type"].as_str() {
+            Some("Polygon") => vec![Vec::deserialize(&geometry["arcs"]).unwrap()],
+            _ => Vec::deserialize(&geometry["arcs"]).unwrap(),
+        };
+        polygons.iter().flatten().map(ring).collect()
+    };
+    let id = |geometry: &Value| geometry["properties"]["area_id"].as_str().unwrap().to_owned();
+    geometries.iter().map(|geometry| (id(geometry), rings(geometry))).collect()
+}
+
+fn document(layer: &FloodLayer) -> Value {
+    serde_json::from_slice(&encoded(&TopoJson::default(), &Layer::Floods(layer.clone()))).unwrap()
+}
+
+/// The layer of those areas of the fixture that `chosen` chooses, with no states.
+fn selection(chosen: impl Fn(&Area) -> bool) -> FloodLayer {
+    let areas = fixture::areas();
+    let selected =
+        areas.iter().enumerate().filter(|(_, area)| chosen(area)).map(|(position, _)| (position, None));
+    let selected = selected.collect();
+    FloodLayer::new(std::sync::Arc::new(areas), selected)
+}
+
+#[test]
+fn a_selection_lies_on_the_grid_of_its_city_or_of_all_areas() {
+    let of_all = document(&selection(|_| true));
+    for city in fixture::areas().iter().map(|area| &area.city_code) {
+        let of_city = document(&selection(|area| &area.city_code == city));
+        for area in fixture::areas().iter().filter(|area| &area.city_code == city) {
+            let alone = document(&selection(|other| other.id == area.id));
+            assert_eq!(alone["transform"], of_city["transform"]);
+            let id = &area.id.to_string();
+            assert_eq!(decoded(&alone)[id].len(), decoded(&of_city)[id].len());
+            let [min, max] =
+                [|a: f64, b| a.min(b), |a: f64, b| a.max(b)].map(|choose: fn(f64, f64) -> f64| {
+                    let positions = area.outline.iter().flat_map(|polygon| &polygon.exterior().0);
+                    positions
+                        .map(|at| [at.x, at.y])
+                        .reduce(|a, b| [choose(a[0], b[0]), choose(a[1], b[1])])
+                        .unwrap()
+                });
+            assert_eq!(alone["bbox"], json!([min[0], min[1], max[0], max[1]]), "around the area alone");
+        }
+    }
+    let cities: Vec<_> = fixture::areas().iter().map(|area| area.city_code.clone()).collect();
+    assert_ne!(cities.first(), cities.last());
+    let (first, last) = (fixture::areas()[0].id, fixture::areas()[cities.len() - 1].id);
+    let across = document(&selection(|area| area.id == first || area.id == last));
+    assert_eq!(across["transform"], of_all["transform"]);
+}
+
+proptest! {
+    #[test]
+    fn a_selection_has_the_shapes_of_its_scope_and_the_arcs_it_uses(chosen in prop::collection::vec(any::<bool>(), 5)) {
+        let areas = fixture::areas();
+        let chosen = |area: &Area| chosen[areas.position(area.id).unwrap()];
+        let layer = selection(chosen);
+        prop_assume!(layer.features().len() > 0);
+        let mut cities: Vec<_> = layer.features().map(|flood| flood.area.city_code.clone()).collect();
+        cities.dedup();
+        let scope = document(&selection(|area| cities.len() > 1 || area.city_code == cities[0]));
+        let selected = document(&layer);
+        let (all, some) = (decoded(&scope), decoded(&selected));
+        prop_assert_eq!(some.len(), layer.features().len());
+        for (id, rings) in &some {
+            prop_assert_eq!(rings, &all[id]);
+        }
+        let mut uses = Vec::new();
+        fn numbers(value: &Value, uses: &mut Vec<usize>) {
+            match value {
+                Value::Array(items) => items.iter().for_each(|item| numbers(item, uses)),
+                number => {
+                    let number = number.as_i64().unwrap();
+                    uses.push(usize::try_from(number.max(!number)).unwrap());
+                }
+            }
+        }
+        for geometry in selected["objects"]["output"]["geometries"].as_array().unwrap() {
+            numbers(&geometry["arcs"], &mut uses);
+        }
+        let mut seen = 0;
+        for number in uses {
+            prop_assert!(number <= seen, "numbered in the order of first use");
+            seen = seen.max(number + 1);
+        }
+        prop_assert_eq!(selected["arcs"].as_array().unwrap().len(), seen, "every arc is used");
     }
 }
 
@@ -240,12 +357,12 @@ proptest! {
         });
         for (shape, feature) in decoded.zip(&features) {
             prop_assert_eq!(shape.len(), feature.0.len());
-            for (rings, polygon) in shape.iter().zip(feature) {
+            for (rings, polygon) in shape.zip(feature) {
                 let originals = std::iter::once(polygon.exterior()).chain(polygon.interiors());
                 prop_assert_eq!(rings.len(), 1 + polygon.interiors().len());
-                for (ring, original) in rings.iter().zip(originals) {
+                for (ring, original) in rings.zip(originals) {
                     let mut nodes: Vec<(i32, i32)> = Vec::new();
-                    for index in *ring {
+                    for index in ring {
                         let mut arc = arcs[index.arc()].clone();
                         if index.is_reversed() {
                             arc.reverse();

@@ -1,11 +1,8 @@
-use std::fmt::Write;
 use std::io;
 
-use geo::LineString;
-
 use super::Options;
+use super::feed::Feed;
 use super::xml::{self, Xml};
-use crate::formats::EncodeContext;
 use crate::model::{Area, FloodFeature, FloodState};
 
 /// The alert about one flooded area.
@@ -15,29 +12,31 @@ pub(super) struct Alert<'a> {
     /// When the state was set.
     pub(super) sent: String,
     state: FloodState,
-    expires: String,
+    expires: &'a str,
     sender: &'a str,
     sender_name: &'a str,
     description: String,
     options: &'a Options,
+    /// The elements `polygon`, as text.
+    polygons: &'a [u8],
 }
 
 impl<'a> Alert<'a> {
     /// The alert of an area; `None` when it has no state.
     pub(super) fn new(
         FloodFeature { area, standing }: FloodFeature<'a>,
-        options: &'a Options,
-        context: &EncodeContext,
+        polygons: &'a [u8],
+        feed: &'a Feed<'_>,
     ) -> Option<Self> {
+        let Feed { options, context, expires, .. } = feed;
         let standing = standing?;
         let (sender, sender_name) = options.agency_of(area);
         let sent = xml::date_time(standing.since, context.time_zone);
         let local = standing.since.to_utc().with_timezone(&context.time_zone);
-        let expires = context.now.after(options.expires_after);
         Some(Self {
             identifier: identifier(area, &sent),
             state: standing.state,
-            expires: xml::date_time(expires, context.time_zone),
+            expires,
             description: format!(
                 "AT {} THE {} OBSERVED {} IN {}.",
                 local.format("%H:%M %Z"),
@@ -50,6 +49,7 @@ impl<'a> Alert<'a> {
             sender_name,
             area,
             options,
+            polygons,
         })
     }
 }
@@ -74,17 +74,16 @@ fn info(xml: &mut Xml<'_>, alert: &Alert<'_>) -> io::Result<()> {
     xml::text(xml, "urgency", "Immediate")?;
     xml::text(xml, "severity", alert.state.severity())?;
     xml::text(xml, "certainty", "Observed")?;
-    xml::text(xml, "expires", &alert.expires)?;
+    xml::text(xml, "expires", alert.expires)?;
     xml::text(xml, "senderName", alert.sender_name)?;
     xml::text(xml, "headline", &alert.options.headline)?;
     xml::text(xml, "description", &alert.description)?;
     xml::text(xml, "web", &alert.options.web.0)?;
     xml::element(xml, "area", None, |xml| {
         xml::text(xml, "areaDesc", &joined([&alert.area.name, &alert.area.parent_name], ", "))?;
-        let polygons = alert.area.outline.iter();
-        polygons
-            .map(|polygon| pairs(polygon.exterior()))
-            .try_for_each(|polygon| xml::text(xml, "polygon", &polygon))
+        // Numbers, blanks and commas: nothing that would have to be escaped.
+        xml.get_mut().extend_from_slice(alert.polygons);
+        Ok(())
     })
 }
 
@@ -96,16 +95,6 @@ fn identifier(area: &Area, sent: &str) -> String {
 /// The parts that are not empty, with the separator between them.
 fn joined<const N: usize>(parts: [&str; N], separator: &str) -> String {
     parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(separator)
-}
-
-/// A ring as CAP writes it: pairs of latitude and longitude, the last the same as the first.
-fn pairs(ring: &LineString<f64>) -> String {
-    ring.coords().fold(String::new(), |mut pairs, position| {
-        let blank = if pairs.is_empty() { "" } else { " " };
-        // Writing to a string does not fail.
-        let _ = write!(pairs, "{blank}{},{}", position.y, position.x);
-        pairs
-    })
 }
 
 /// What was seen, as descriptions say it.

@@ -5,6 +5,7 @@ use quick_xml::Writer;
 
 use super::Options;
 use super::alert::{self, Alert};
+use super::polygons::Polygons;
 use super::xml::{self, Xml};
 use crate::formats::EncodeContext;
 use crate::model::FloodLayer;
@@ -12,26 +13,47 @@ use crate::model::FloodLayer;
 /// Everything but the unreserved characters of RFC 3986 §2.3.
 const QUERY_VALUE: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
+/// What all entries of a feed have in common.
+pub(super) struct Feed<'a> {
+    pub(super) options: &'a Options,
+    pub(super) context: &'a EncodeContext,
+    /// The address of the resource.
+    address: String,
+    /// When its alerts expire.
+    pub(super) expires: String,
+}
+
 /// Appends the feed (RFC 4287) of all areas that have a state.
 pub(super) fn write(
     floods: &FloodLayer,
+    polygons: &Polygons,
     options: &Options,
     context: &EncodeContext,
     out: &mut Vec<u8>,
 ) -> io::Result<()> {
-    let address = format!("{}/floods", context.base_url);
+    let expires = context.now.after(options.expires_after);
+    let feed = Feed {
+        options,
+        context,
+        address: format!("{}/floods", context.base_url),
+        expires: xml::date_time(expires, context.time_zone),
+    };
     let mut xml = Writer::new(out);
     xml::declaration(&mut xml)?;
     xml::element(&mut xml, "feed", Some(("xmlns", "http://www.w3.org/2005/Atom")), |xml| {
-        xml::text(xml, "id", &address)?;
+        xml::text(xml, "id", &feed.address)?;
         xml::text(xml, "title", &options.title)?;
         xml::text(xml, "updated", &xml::date_time(context.now, context.time_zone))?;
         xml::element(xml, "author", None, |xml| {
             xml::text(xml, "name", &options.author)?;
             xml::text(xml, "uri", &options.web.0)
         })?;
-        let alerts = floods.features().filter_map(|flood| Alert::new(flood, options, context));
-        alerts.into_iter().try_for_each(|alert| entry(xml, &alert, &address))
+        let positions = floods.selected().iter().map(|(position, _)| *position);
+        let alerts = floods
+            .features()
+            .zip(positions)
+            .filter_map(|(flood, position)| Alert::new(flood, polygons.of(position), &feed));
+        alerts.into_iter().try_for_each(|alert| entry(xml, &alert, &feed.address))
     })
 }
 

@@ -5,15 +5,20 @@
 
 mod alert;
 mod feed;
+mod polygons;
 mod xml;
 
 use std::collections::BTreeMap;
+use std::io;
+use std::sync::Arc;
 use std::time::Duration;
 
 use rocket::http::uri::Absolute;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
 
+use self::polygons::Polygons;
+use super::memo::Memo;
 use super::{Container, EncodeContext, EncodeError, Format};
 use crate::duration;
 use crate::model::{Area, Layer, LayerKind};
@@ -124,17 +129,19 @@ impl TryFrom<String> for Sender {
 /// Writes flooded areas as alerts; areas without a state make no entry.
 ///
 /// Everything but `expires` and the feed's `updated` depends on the state alone, so that the alert of a state
-/// is the same alert at every request. CAP knows no holes: an area's outer rings are written.
+/// is the same alert at every request. CAP knows no holes: an area's outer rings are written. Their text is made once
+/// for each set of areas, and kept as long as the set.
 #[derive(Clone, Debug, Default)]
 pub struct Cap {
     options: Options,
+    polygons: Arc<Memo<Polygons>>,
 }
 
 impl Cap {
     /// The format with these settings.
     #[must_use]
     pub fn new(options: Options) -> Self {
-        Self { options }
+        Self { options, polygons: Arc::default() }
     }
 }
 
@@ -164,6 +171,10 @@ impl Format for Cap {
         let Layer::Floods(floods) = layer else {
             return Err(failed("an alert is about a flooded area".into()));
         };
-        feed::write(floods, &self.options, context, out).map_err(|error| failed(error.into()))
+        let areas = floods.areas();
+        let polygons = self.polygons.of(areas, || Ok::<_, io::Error>(Polygons::of_all(areas)));
+        polygons
+            .and_then(|polygons| feed::write(floods, &polygons, &self.options, context, out))
+            .map_err(|error| failed(error.into()))
     }
 }

@@ -2,15 +2,18 @@ use serde::{Serialize, Serializer};
 
 /// A use of an arc: its index, or the one's complement of it when the arc is followed backwards.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ArcIndex(i64);
+pub struct ArcIndex(i32);
 
 impl ArcIndex {
     pub(super) fn forwards(arc: usize) -> Self {
-        // The number of arcs in memory is far below i64::MAX.
-        Self(arc as i64)
+        // The number of arcs in memory is far below i32::MAX: each has a position of its own or a border, and so takes
+        // more than 16 bytes.
+        Self(arc as i32)
     }
 
-    pub(super) fn reversed(self) -> Self {
+    /// The same arc in the other direction.
+    #[must_use]
+    pub fn reversed(self) -> Self {
         Self(!self.0)
     }
 
@@ -25,6 +28,17 @@ impl ArcIndex {
     #[must_use]
     pub fn is_reversed(self) -> bool {
         self.0 < 0
+    }
+
+    /// The number that stands for the use in a document.
+    #[must_use]
+    pub fn number(self) -> i32 {
+        self.0
+    }
+
+    /// A use of another arc, in the same direction.
+    pub(super) fn of_arc(self, arc: usize) -> Self {
+        if self.is_reversed() { Self::forwards(arc).reversed() } else { Self::forwards(arc) }
     }
 }
 

@@ -3,7 +3,9 @@ use std::ops::Range;
 use rustc_hash::FxHashMap;
 
 use super::arc_index::ArcIndex;
-use super::chains::{Chain, ChainKind, Chains, NodeId};
+use super::chains::{Chain, ChainKind, Chains};
+use super::filing::Filing;
+use super::numbering::NodeId;
 
 /// The arcs of a topology: pieces of chains, each kept once.
 #[derive(Debug, Default)]
@@ -11,14 +13,9 @@ pub(super) struct Arcs {
     /// The arcs as spans of [`Chains::path`].
     pub(super) spans: Vec<Range<usize>>,
     /// The arcs that make up each chain, chain after chain.
-    pub(super) uses: Vec<ArcIndex>,
+    uses: Vec<ArcIndex>,
     /// Where the arcs of each chain end in `uses`.
-    pub(super) ends: Vec<usize>,
-    /// Arcs by their first two nodes, from both ends. Two arcs can share those and still differ, where a
-    /// chain touches itself.
-    by_start: FxHashMap<[NodeId; 2], Vec<ArcIndex>>,
-    /// Rings that meet no junction, by their least node.
-    rings: FxHashMap<NodeId, Vec<ArcIndex>>,
+    ends: Vec<usize>,
 }
 
 impl Arcs {
@@ -26,18 +23,23 @@ impl Arcs {
     ///
     /// Turns rings in `chains` so that they begin at a junction, where they meet one.
     pub(super) fn cut(chains: &mut Chains, junction: &[bool]) -> Self {
-        let mut arcs = Self::default();
-        let Chains { list, path, .. } = chains;
+        let Chains { list, path, nodes } = chains;
+        let mut cutter = Cutter {
+            arcs: Self::default(),
+            filing: Filing::for_nodes(nodes.len()),
+            edges: FxHashMap::default(),
+        };
+        cutter.arcs.ends.reserve(list.len());
         for chain in list.iter() {
             let uncut = chain.kind == ChainKind::Ring && !turn(&mut path[chain.span.clone()], junction);
             if uncut {
-                arcs.add_ring(path, chain.span.clone());
+                cutter.add_ring(path, chain.span.clone());
             } else {
-                arcs.add_pieces(path, chain, junction);
+                cutter.add_pieces(path, chain, junction);
             }
-            arcs.ends.push(arcs.uses.len());
+            cutter.arcs.ends.push(cutter.arcs.uses.len());
         }
-        arcs
+        cutter.arcs
     }
 
     /// The arcs that make up a chain.
@@ -45,7 +47,19 @@ impl Arcs {
         let start = chain.checked_sub(1).map_or(0, |before| self.ends[before]);
         &self.uses[start..self.ends[chain]]
     }
+}
 
+/// Arcs in the making, and where to find those there are already.
+struct Cutter {
+    arcs: Arcs,
+    /// Arcs by a node that lies on no other. Between junctions a node is on one arc only, unless a chain touches
+    /// itself there.
+    filing: Filing,
+    /// Arcs of two nodes, which both may be junctions, by these in order.
+    edges: FxHashMap<[NodeId; 2], ArcIndex>,
+}
+
+impl Cutter {
     fn add_pieces(&mut self, path: &[NodeId], chain: &Chain, junction: &[bool]) {
         let mut start = chain.span.start;
         for end in chain.span.clone().skip(1) {
@@ -58,43 +72,63 @@ impl Arcs {
     }
 
     fn add_piece(&mut self, path: &[NodeId], span: Range<usize>) {
-        let piece = &path[span.clone()];
-        let [first, second, ..] = *piece else { return };
-        let same = self.by_start.get(&[first, second]).into_iter().flatten().find(|known| {
-            let other = &path[self.spans[known.arc()].clone()];
-            if known.is_reversed() { piece.iter().eq(other.iter().rev()) } else { piece == other }
-        });
-        if let Some(&same) = same {
-            self.uses.push(same);
-            return;
-        }
-        let arc = self.keep(span);
-        self.by_start.entry([first, second]).or_default().push(arc);
-        if let [.., before_last, last] = *piece {
-            self.by_start.entry([last, before_last]).or_default().push(arc.reversed());
+        match path[span.clone()] {
+            [first, last] => {
+                let edge = [first.min(last), first.max(last)];
+                let known = self.edges.get(&edge).copied();
+                let arc = known.unwrap_or_else(|| {
+                    let arc = self.keep(span);
+                    // Filed as it leads from the lesser node to the greater.
+                    self.edges.insert(edge, if first <= last { arc } else { arc.reversed() });
+                    arc
+                });
+                let along = if known.is_some() && first > last { arc.reversed() } else { arc };
+                self.arcs.uses.push(along);
+            }
+            [_, second, .., _] => {
+                let before_last = path[span.end - 2];
+                let arc = self.known(path, span.clone(), second, same_piece).unwrap_or_else(|| {
+                    let arc = self.keep(span);
+                    self.filing.file(second, arc);
+                    if before_last != second {
+                        self.filing.file(before_last, arc);
+                    }
+                    arc
+                });
+                self.arcs.uses.push(arc);
+            }
+            _ => {}
         }
     }
 
     fn add_ring(&mut self, path: &[NodeId], span: Range<usize>) {
-        let ring = &path[span.clone()];
-        let Some(&least) = ring.iter().min() else { return };
-        let known = self.rings.get(&least).into_iter().flatten();
-        let same = known.copied().find_map(|known| {
-            let other = &path[self.spans[known.arc()].clone()];
-            same_ring(ring, other).map(|forwards| if forwards { known } else { known.reversed() })
+        let Some(&least) = path[span.clone()].iter().min() else { return };
+        let arc = self.known(path, span.clone(), least, same_ring).unwrap_or_else(|| {
+            let arc = self.keep(span);
+            self.filing.file(least, arc);
+            arc
         });
-        if let Some(same) = same {
-            self.uses.push(same);
-            return;
-        }
-        let arc = self.keep(span);
-        self.rings.entry(least).or_default().push(arc);
+        self.arcs.uses.push(arc);
+    }
+
+    /// The arc, among those filed under a node, that is the same as the nodes of a span: `same` answers whether two are,
+    /// and whether in the same direction.
+    fn known(
+        &self,
+        path: &[NodeId],
+        span: Range<usize>,
+        under: NodeId,
+        same: fn(&[NodeId], &[NodeId]) -> Option<bool>,
+    ) -> Option<ArcIndex> {
+        self.filing.under(under).find_map(|arc| {
+            let other = &path[self.arcs.spans[arc.arc()].clone()];
+            same(&path[span.clone()], other).map(|forwards| if forwards { arc } else { arc.reversed() })
+        })
     }
 
     fn keep(&mut self, span: Range<usize>) -> ArcIndex {
-        let arc = ArcIndex::forwards(self.spans.len());
-        self.spans.push(span);
-        self.uses.push(arc);
+        let arc = ArcIndex::forwards(self.arcs.spans.len());
+        self.arcs.spans.push(span);
         arc
     }
 }
@@ -107,6 +141,17 @@ fn turn(ring: &mut [NodeId], junction: &[bool]) -> bool {
         ring[open] = ring[0];
     }
     true
+}
+
+/// Whether two pieces are the same: `Some(true)` in the same direction, `Some(false)` in opposite ones.
+fn same_piece(piece: &[NodeId], other: &[NodeId]) -> Option<bool> {
+    if piece.len() != other.len() {
+        None
+    } else if piece == other {
+        Some(true)
+    } else {
+        piece.iter().eq(other.iter().rev()).then_some(false)
+    }
 }
 
 /// Whether two rings are the same but for where they begin: `Some(true)` in the same direction, `Some(false)` in

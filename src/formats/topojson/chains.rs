@@ -1,14 +1,12 @@
 use std::ops::Range;
 
-use geo::{Coord, LineString};
-use rustc_hash::FxHashMap;
+use geo::LineString;
 
 use super::grid::{Grid, Node};
+use super::junctions::Junctions;
+use super::numbering::{NodeId, Numbering};
 
-/// The number of a node: equal positions have equal numbers.
-pub(super) type NodeId = u32;
-
-/// A line or a ring: a run of the nodes in [`Chains::path`].
+/// A line or a ring: a run of the positions of all.
 #[derive(Clone, Debug)]
 pub(super) struct Chain {
     pub(super) kind: ChainKind,
@@ -25,26 +23,29 @@ pub(super) enum ChainKind {
     Ring,
 }
 
-/// All lines and rings of a layer, on the grid.
-#[derive(Debug, Default)]
-pub(super) struct Chains {
-    pub(super) list: Vec<Chain>,
-    /// The nodes of all chains one after the other, by number.
-    pub(super) path: Vec<NodeId>,
-    /// The nodes by number.
-    pub(super) nodes: Vec<Node>,
-    numbers: FxHashMap<Node, NodeId>,
+/// All lines and rings of a layer laid out on the grid, one after the other.
+#[derive(Debug)]
+pub(super) struct Lines {
+    list: Vec<Chain>,
+    positions: Vec<Node>,
 }
 
-impl Chains {
-    /// Adds a line, without positions that fall on the node before them, and answers its place in `list`.
+impl Lines {
+    /// None yet, with room for as many positions.
+    pub(super) fn with_capacity(positions: usize) -> Self {
+        Self { list: Vec::new(), positions: Vec::with_capacity(positions) }
+    }
+
+    /// Adds a line, without positions that fall on the node before them, and answers its number.
     pub(super) fn add(&mut self, kind: ChainKind, line: &LineString<f64>, grid: &Grid) -> usize {
-        let start = self.path.len();
-        for &position in line.coords() {
-            let id = self.number(position, grid);
-            if self.path[start..].last() != Some(&id) {
-                self.path.push(id);
+        let start = self.positions.len();
+        let mut last = None;
+        for &position in &line.0 {
+            let node = grid.node(position);
+            if last != Some(node) {
+                self.positions.push(node);
             }
+            last = Some(node);
         }
         // A shape that collapsed to less keeps the positions its type asks for, as the reference
         // implementation has it.
@@ -52,20 +53,44 @@ impl Chains {
             ChainKind::Line => 2,
             ChainKind::Ring => 4,
         };
-        let (length, first) = (self.path.len() - start, self.path.get(start).copied());
-        self.path.extend(first.into_iter().cycle().take(least - length.min(least)));
-        self.list.push(Chain { kind, span: start..self.path.len() });
+        let (length, first) = (self.positions.len() - start, self.positions.get(start).copied());
+        self.positions.extend(first.into_iter().cycle().take(least - length.min(least)));
+        self.list.push(Chain { kind, span: start..self.positions.len() });
         self.list.len() - 1
     }
+}
 
-    fn number(&mut self, position: Coord<f64>, grid: &Grid) -> NodeId {
-        let node = grid.node(position);
-        // The number of positions in memory is far below u32::MAX: each takes 16 bytes.
-        let next = self.nodes.len() as NodeId;
-        let id = *self.numbers.entry(node).or_insert(next);
-        if id == next {
-            self.nodes.push(node);
+/// All lines and rings of a layer, equal positions numbered alike.
+#[derive(Debug, Default)]
+pub(super) struct Chains {
+    pub(super) list: Vec<Chain>,
+    /// The nodes of all chains one after the other, by number.
+    pub(super) path: Vec<NodeId>,
+    /// The nodes by number.
+    pub(super) nodes: Vec<Node>,
+}
+
+impl Chains {
+    /// Numbers the nodes of the lines and finds, on the same way, which of them are junctions.
+    pub(super) fn join(lines: Lines, grid: &Grid) -> (Self, Vec<bool>) {
+        let Lines { list, positions } = lines;
+        let mut numbering = Numbering::for_positions(&positions, grid.last());
+        let mut junctions = Junctions::default();
+        let mut path: Vec<NodeId> = Vec::with_capacity(positions.len());
+        for (number, chain) in list.iter().enumerate() {
+            let mut before = None;
+            for &node in &positions[chain.span.clone()] {
+                // A border that came before is mostly followed to its end: there is nothing to look up.
+                let followed = before.and_then(|before| {
+                    let neighbours = junctions.neighbours(before);
+                    neighbours.into_iter().find(|&id| numbering.nodes.get(id as usize) == Some(&node))
+                });
+                let id = followed.unwrap_or_else(|| numbering.number(node));
+                path.push(id);
+                before = Some(id);
+            }
+            junctions.pass_along(number as u32, chain.kind, &path[chain.span.clone()], numbering.nodes.len());
         }
-        id
+        (Self { list, path, nodes: numbering.nodes }, junctions.found)
     }
 }

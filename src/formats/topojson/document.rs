@@ -1,137 +1,139 @@
-use serde::Serialize;
-use serde::ser::{SerializeMap, SerializeSeq, Serializer};
+//! The text of a topology. Every part of a document is written here and nowhere else.
 
+use super::arc_index::ArcIndex;
 use super::grid::{Grid, Node};
-use super::topology::{Shape, Topology};
+use super::shapes::{Rings, Shape};
+use super::topology::Topology;
+use crate::formats::numbers;
 use crate::model::Properties;
+
+/// What stands before the geometries.
+pub(super) const HEAD: &[u8] =
+    br#"{"type":"Topology","objects":{"output":{"type":"GeometryCollection","geometries":["#;
+/// What stands between the geometries and the arcs.
+pub(super) const MIDDLE: &[u8] = br#"]}},"arcs":["#;
 
 /// Appends the topology to `out`, its geometries with the properties in the same order.
 pub(super) fn write<'a>(
     topology: &Topology,
-    properties: impl Iterator<Item = Properties<'a>> + Clone,
+    properties: impl Iterator<Item = Properties<'a>>,
     out: &mut Vec<u8>,
 ) -> serde_json::Result<()> {
-    serde_json::to_writer(out, &Document { topology, properties })
-}
-
-struct Document<'a, P> {
-    topology: &'a Topology,
-    properties: P,
-}
-
-impl<'a, P: Iterator<Item = Properties<'a>> + Clone> Serialize for Document<'_, P> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Self { topology, properties } = self;
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("type", "Topology")?;
-        map.serialize_entry("objects", &Objects { output: Collection { topology, properties } })?;
-        map.serialize_entry("arcs", &Arcs(topology))?;
-        if let Some(grid) = topology.grid() {
-            map.serialize_entry("transform", &Transform::from(grid))?;
-            map.serialize_entry("bbox", &grid.bbox())?;
+    out.extend_from_slice(HEAD);
+    for (index, (shape, properties)) in topology.shapes().zip(properties).enumerate() {
+        if index > 0 {
+            out.push(b',');
         }
-        map.end()
+        before_properties(&shape, out);
+        serde_json::to_writer(&mut *out, &properties)?;
+        after_properties(&shape, |arc| arc, out);
     }
+    out.extend_from_slice(MIDDLE);
+    separated(topology.arcs(), out, arc);
+    end(topology.grid(), topology.grid().map(Grid::bbox), out);
+    Ok(())
 }
 
-#[derive(Serialize)]
-struct Transform {
-    scale: [f64; 2],
-    translate: [f64; 2],
+/// What stands before the properties of a geometry.
+pub(super) fn before_properties(shape: &Shape<'_>, out: &mut Vec<u8>) {
+    out.extend_from_slice(match shape {
+        Shape::Point(_) => br#"{"type":"Point","properties":"#,
+        Shape::LineString(_) => br#"{"type":"LineString","properties":"#,
+        Shape::Polygon(_) => br#"{"type":"Polygon","properties":"#,
+        Shape::MultiPolygon(_) => br#"{"type":"MultiPolygon","properties":"#,
+    });
 }
 
-impl From<&Grid> for Transform {
-    fn from(grid: &Grid) -> Self {
-        Self { scale: grid.scale(), translate: grid.translate() }
-    }
-}
-
-#[derive(Serialize)]
-struct Objects<C> {
-    output: C,
-}
-
-struct Collection<'a, P> {
-    topology: &'a Topology,
-    properties: &'a P,
-}
-
-impl<'a, P: Iterator<Item = Properties<'a>> + Clone> Serialize for Collection<'_, P> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(Some(2))?;
-        map.serialize_entry("type", "GeometryCollection")?;
-        map.serialize_entry("geometries", &Geometries(self))?;
-        map.end()
-    }
-}
-
-struct Geometries<'a, P>(&'a Collection<'a, P>);
-
-impl<'a, P: Iterator<Item = Properties<'a>> + Clone> Serialize for Geometries<'_, P> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Collection { topology, properties } = self.0;
-        serializer.collect_seq(
-            topology
-                .shapes()
-                .zip((*properties).clone())
-                .map(|(shape, properties)| Geometry { shape, properties }),
-        )
-    }
-}
-
-struct Geometry<'a, 'p> {
-    shape: Shape<'a>,
-    properties: Properties<'p>,
-}
-
-impl Serialize for Geometry<'_, '_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let type_name = match self.shape {
-            Shape::Point(_) => "Point",
-            Shape::LineString(_) => "LineString",
-            Shape::Polygon(_) => "Polygon",
-            Shape::MultiPolygon(_) => "MultiPolygon",
-        };
-        let mut map = serializer.serialize_map(Some(3))?;
-        map.serialize_entry("type", type_name)?;
-        map.serialize_entry("properties", &self.properties)?;
-        match &self.shape {
-            Shape::Point(node) => map.serialize_entry("coordinates", &[node.x, node.y]),
-            Shape::LineString(line) => map.serialize_entry("arcs", line),
-            Shape::Polygon(rings) => map.serialize_entry("arcs", rings),
-            Shape::MultiPolygon(polygons) => map.serialize_entry("arcs", polygons),
-        }?;
-        map.end()
-    }
-}
-
-struct Arcs<'a>(&'a Topology);
-
-impl Serialize for Arcs<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let arcs = self.0.arcs();
-        let mut seq = serializer.serialize_seq(Some(arcs.len()))?;
-        for arc in arcs {
-            seq.serialize_element(&differences(arc))?;
+/// What stands after the properties of a geometry, each use of an arc as `numbered` has it.
+pub(super) fn after_properties(
+    shape: &Shape<'_>,
+    mut numbered: impl FnMut(ArcIndex) -> ArcIndex,
+    out: &mut Vec<u8>,
+) {
+    let mut line = |arcs: &[ArcIndex], out: &mut Vec<u8>| {
+        array(arcs, out, |&arc, out| numbers::integer(numbered(arc).number(), out));
+    };
+    let mut rings = |rings: Rings<'_>, out: &mut Vec<u8>| array(rings, out, &mut line);
+    match shape.clone() {
+        Shape::Point(node) => {
+            out.extend_from_slice(br#","coordinates":"#);
+            numbers::pairs(1, std::iter::once([node.x, node.y]), out);
+            out.push(b'}');
+            return;
         }
-        seq.end()
+        Shape::LineString(arcs) => {
+            out.extend_from_slice(br#","arcs":"#);
+            line(arcs, out);
+        }
+        Shape::Polygon(polygon) => {
+            out.extend_from_slice(br#","arcs":"#);
+            rings(polygon, out);
+        }
+        Shape::MultiPolygon(polygons) => {
+            out.extend_from_slice(br#","arcs":"#);
+            array(polygons, out, rings);
+        }
     }
+    out.push(b'}');
 }
 
 /// An arc as its first position and the steps from each position to the next, without steps of no length but with
 /// at least one, for an arc has two positions or more.
-fn differences(arc: impl Iterator<Item = Node>) -> Vec<[i32; 2]> {
-    let mut last = Node { x: 0, y: 0 };
-    let mut steps: Vec<[i32; 2]> = Vec::new();
-    for node in arc {
+pub(super) fn arc(mut nodes: impl ExactSizeIterator<Item = Node>, out: &mut Vec<u8>) {
+    let Some(first) = nodes.next() else { return out.extend_from_slice(b"[]") };
+    out.push(b'[');
+    numbers::pairs(1, std::iter::once([first.x, first.y]), out);
+    out.push(b',');
+    let (start, mut last) = (out.len(), first);
+    let steps = nodes.len();
+    let step = |node: Node| {
         let step = [node.x - last.x, node.y - last.y];
-        if steps.is_empty() || step != [0, 0] {
-            steps.push(step);
-        }
         last = node;
+        (step != [0, 0]).then_some(step)
+    };
+    numbers::pairs(steps, nodes.filter_map(step), out);
+    if out.len() == start {
+        out.extend_from_slice(b"[0,0]");
     }
-    if steps.len() == 1 {
-        steps.push([0, 0]);
+    out.push(b']');
+}
+
+/// What stands after the arcs: where the grid lies, and the box around the geometries.
+pub(super) fn end(grid: Option<&Grid>, bbox: Option<[f64; 4]>, out: &mut Vec<u8>) {
+    let floats =
+        |numbers: &[f64], out: &mut Vec<u8>| array(numbers, out, |&number, out| numbers::float(number, out));
+    out.push(b']');
+    if let Some(grid) = grid {
+        out.extend_from_slice(br#","transform":{"scale":"#);
+        floats(&grid.scale(), out);
+        out.extend_from_slice(br#","translate":"#);
+        floats(&grid.translate(), out);
+        out.push(b'}');
     }
-    steps
+    if let Some(bbox) = bbox {
+        out.extend_from_slice(br#","bbox":"#);
+        floats(&bbox, out);
+    }
+    out.push(b'}');
+}
+
+/// Appends the items in brackets, with commas between them.
+fn array<T>(items: impl IntoIterator<Item = T>, out: &mut Vec<u8>, item: impl FnMut(T, &mut Vec<u8>)) {
+    out.push(b'[');
+    separated(items, out, item);
+    out.push(b']');
+}
+
+/// Appends the items with commas between them.
+fn separated<T>(
+    items: impl IntoIterator<Item = T>,
+    out: &mut Vec<u8>,
+    mut item: impl FnMut(T, &mut Vec<u8>),
+) {
+    for (index, each) in items.into_iter().enumerate() {
+        if index > 0 {
+            out.push(b',');
+        }
+        item(each, out);
+    }
 }

@@ -23,13 +23,7 @@ pub struct Grid {
 impl Grid {
     /// The grid over the box around all geometries; `None` when there is nothing to be around.
     pub(super) fn around(geometries: &[Geometry<'_>], quantization: Quantization) -> Option<Self> {
-        let bounds = geometries.iter().filter_map(bounds).reduce(|a, b| {
-            let (low, high) = (a.min(), a.max());
-            Rect::new(
-                Coord { x: low.x.min(b.min().x), y: low.y.min(b.min().y) },
-                Coord { x: high.x.max(b.max().x), y: high.y.max(b.max().y) },
-            )
-        })?;
+        let bounds = geometries.iter().filter_map(bounds).reduce(around_both)?;
         let steps = f64::from(quantization.get() - 1);
         // A side without length has one step of one degree, as the reference implementation has it.
         let density = |length: f64| if length > 0.0 { steps / length } else { 1.0 };
@@ -41,11 +35,12 @@ impl Grid {
     #[must_use]
     pub fn node(&self, position: Coord<f64>) -> Node {
         let from_corner = position - self.bounds.min();
-        // Never outside i32: a quantization is at most 10⁹.
-        Node {
-            x: (from_corner.x * self.density.x).round() as i32,
-            y: (from_corner.y * self.density.y).round() as i32,
-        }
+        Node { x: rounded(from_corner.x * self.density.x), y: rounded(from_corner.y * self.density.y) }
+    }
+
+    /// The node of the north-eastern corner.
+    pub(super) fn last(&self) -> Node {
+        self.node(self.bounds.max())
     }
 
     /// The position of a node.
@@ -70,12 +65,34 @@ impl Grid {
     /// West, south, east, north: the `bbox` of the topology.
     #[must_use]
     pub fn bbox(&self) -> [f64; 4] {
-        let (low, high) = (self.bounds.min(), self.bounds.max());
-        [low.x, low.y, high.x, high.y]
+        bbox(self.bounds)
     }
 }
 
-fn bounds(geometry: &Geometry<'_>) -> Option<Rect<f64>> {
+/// The whole number nearest to one that is not negative, of two the greater; what `f64::round` answers, without a call.
+fn rounded(number: f64) -> i32 {
+    // Never outside i32: a quantization is at most 10⁹. So the difference is exact.
+    let below = number as i32;
+    below + i32::from(number - f64::from(below) >= 0.5)
+}
+
+/// West, south, east, north.
+pub(super) fn bbox(bounds: Rect<f64>) -> [f64; 4] {
+    let (low, high) = (bounds.min(), bounds.max());
+    [low.x, low.y, high.x, high.y]
+}
+
+/// The box around two.
+pub(super) fn around_both(a: Rect<f64>, b: Rect<f64>) -> Rect<f64> {
+    let (low, high) = (a.min(), a.max());
+    Rect::new(
+        Coord { x: low.x.min(b.min().x), y: low.y.min(b.min().y) },
+        Coord { x: high.x.max(b.max().x), y: high.y.max(b.max().y) },
+    )
+}
+
+/// The box around a geometry.
+pub(super) fn bounds(geometry: &Geometry<'_>) -> Option<Rect<f64>> {
     match *geometry {
         Geometry::Point(position) => Some(Rect::new(position, position)),
         Geometry::LineString(line) => line.bounding_rect(),

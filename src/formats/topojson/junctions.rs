@@ -1,9 +1,10 @@
-use super::chains::{ChainKind, Chains, NodeId};
+use super::chains::ChainKind;
+use super::numbering::NodeId;
 
 /// No node: the neighbour of a node that was not visited.
 const NONE: NodeId = NodeId::MAX;
 
-/// Which nodes are junctions, by number.
+/// Finds which nodes are junctions, chain after chain.
 ///
 /// A junction is a node at which chains part: through which one chain passes between other neighbours
 /// than another, or at which a line ends. Between junctions chains are either the same or apart, which is
@@ -11,49 +12,57 @@ const NONE: NodeId = NodeId::MAX;
 ///
 /// A chain that touches itself makes no junction there, as the reference implementation has it: lines are told
 /// apart from lines, and rings from lines and rings.
-pub(super) fn find(chains: &Chains) -> Vec<bool> {
-    let mut nodes = Nodes {
-        junction: vec![false; chains.nodes.len()],
-        neighbours: vec![[NONE; 2]; chains.nodes.len()],
-        visited_by: vec![usize::MAX; chains.nodes.len()],
-    };
-    for (number, chain) in chains.list.iter().enumerate() {
-        let path = &chains.path[chain.span.clone()];
-        match (chain.kind, path) {
+#[derive(Debug, Default)]
+pub(super) struct Junctions {
+    /// Whether each node is a junction, by number.
+    pub(super) found: Vec<bool>,
+    passages: Vec<Passage>,
+}
+
+/// How chains passed through a node.
+#[derive(Clone, Copy, Debug)]
+struct Passage {
+    /// Between which nodes the first chain passed.
+    neighbours: [NodeId; 2],
+    /// The last chain that passed.
+    visited_by: u32,
+}
+
+impl Junctions {
+    /// The nodes between which the first chain passed that came through this one.
+    pub(super) fn neighbours(&self, node: NodeId) -> [NodeId; 2] {
+        self.passages.get(node as usize).map_or([NONE; 2], |passage| passage.neighbours)
+    }
+
+    /// Follows the next chain, which leads through the first `nodes` nodes only.
+    pub(super) fn pass_along(&mut self, chain: u32, kind: ChainKind, path: &[NodeId], nodes: usize) {
+        self.found.resize(nodes, false);
+        self.passages.resize(nodes, Passage { neighbours: [NONE; 2], visited_by: u32::MAX });
+        match (kind, path) {
             (ChainKind::Line, &[first, .., last]) => {
-                nodes.junction[first as usize] = true;
-                nodes.junction[last as usize] = true;
+                self.found[first as usize] = true;
+                self.found[last as usize] = true;
             }
             (ChainKind::Ring, &[first, second, .., before_last, _]) => {
-                nodes.pass(number, before_last, first, second);
+                self.pass(chain, before_last, first, second);
             }
             _ => {}
         }
         for passage in path.windows(3) {
-            nodes.pass(number, passage[0], passage[1], passage[2]);
+            self.pass(chain, passage[0], passage[1], passage[2]);
         }
     }
-    nodes.junction
-}
 
-struct Nodes {
-    junction: Vec<bool>,
-    /// Between which nodes the first chain passed.
-    neighbours: Vec<[NodeId; 2]>,
-    /// The last chain that passed.
-    visited_by: Vec<usize>,
-}
-
-impl Nodes {
-    fn pass(&mut self, chain: usize, before: NodeId, node: NodeId, after: NodeId) {
+    fn pass(&mut self, chain: u32, before: NodeId, node: NodeId, after: NodeId) {
         let at = node as usize;
-        if std::mem::replace(&mut self.visited_by[at], chain) == chain {
+        let passage = &mut self.passages[at];
+        if std::mem::replace(&mut passage.visited_by, chain) == chain {
             return;
         }
-        match self.neighbours[at] {
-            [NONE, _] => self.neighbours[at] = [before, after],
+        match passage.neighbours {
+            [NONE, _] => passage.neighbours = [before, after],
             known if known == [before, after] || known == [after, before] => {}
-            _ => self.junction[at] = true,
+            _ => self.found[at] = true,
         }
     }
 }

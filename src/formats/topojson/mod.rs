@@ -4,26 +4,36 @@
 //! leaves a choice, the reference implementation topojson-server. The way of a layer:
 //!
 //! 1. `grid`: positions are rounded to an integer grid over the layer's bounding box;
-//! 2. `chains`: lines and rings are laid out one after the other, equal positions numbered alike;
+//! 2. `chains`: lines and rings are laid out one after the other, equal positions numbered alike (`numbering`);
 //! 3. `junctions`: positions at which borders meet or part are found;
-//! 4. `arcs`: lines and rings are cut there, and equal pieces kept once, in whichever direction;
+//! 4. `arcs`: lines and rings are cut there, and equal pieces kept once, in whichever direction (`filing`);
 //! 5. `document`: the topology is written, arcs as differences.
+//!
+//! `floods` goes this way once for a set of areas.
 
 mod arc_index;
 mod arcs;
 mod chains;
 mod document;
+mod filing;
+mod floods;
 mod grid;
 mod junctions;
+mod numbering;
+mod shapes;
 mod topology;
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
 pub use self::arc_index::ArcIndex;
+use self::floods::Scopes;
 pub use self::grid::{Grid, Node};
-pub use self::topology::{Shape, Topology};
+pub use self::shapes::{Polygons, Rings, Shape};
+pub use self::topology::Topology;
+use super::memo::Memo;
 use super::{Container, EncodeContext, EncodeError, Format};
 use crate::model::{Layer, LayerKind};
 use crate::number::Number;
@@ -81,16 +91,40 @@ impl TryFrom<u32> for Quantization {
 ///
 /// An empty layer has neither `bbox` nor `transform`. Positions decode to within half a grid step of
 /// the original. Costs O(positions) time and memory.
-#[derive(Clone, Copy, Debug, Default)]
+///
+/// Of floods the grid and the arcs are those of all areas of the city when the layer lies in one, otherwise of all areas
+/// of the set; so an area has the same shape in every selection. The arcs that a selection uses are written, and `bbox`
+/// is around its areas alone. The topology and the text of areas are made once for each set, and kept as long as
+/// the set: then a document costs little more than copying it.
+#[derive(Clone, Debug, Default)]
 pub struct TopoJson {
     options: Options,
+    floods: Arc<Memo<Scopes>>,
 }
 
 impl TopoJson {
     /// The format with these settings.
     #[must_use]
     pub fn new(options: Options) -> Self {
-        Self { options }
+        Self { options, floods: Arc::default() }
+    }
+
+    fn write(&self, layer: &Layer, out: &mut Vec<u8>) -> serde_json::Result<()> {
+        match layer {
+            Layer::Floods(floods) => {
+                let set = floods.areas();
+                let scopes = self.floods.of(set, || Ok::<_, serde_json::Error>(Scopes::of(set)))?;
+                scopes.write(set, floods.selected(), self.options.quantization, out)
+            }
+            layer => self.write_whole(layer, out),
+        }
+    }
+
+    /// Writes a layer on a grid of its own, with nothing prepared.
+    fn write_whole(&self, layer: &Layer, out: &mut Vec<u8>) -> serde_json::Result<()> {
+        let geometries: Vec<_> = layer.features().map(|feature| feature.geometry).collect();
+        let topology = Topology::new(&geometries, self.options.quantization);
+        document::write(&topology, layer.features().map(|feature| feature.properties), out)
     }
 }
 
@@ -122,10 +156,7 @@ impl Format for TopoJson {
     }
 
     fn encode(&self, layer: &Layer, _context: &EncodeContext, out: &mut Vec<u8>) -> Result<(), EncodeError> {
-        let geometries: Vec<_> = layer.features().map(|feature| feature.geometry).collect();
-        let topology = Topology::new(&geometries, self.options.quantization);
-        let properties = layer.features().map(|feature| feature.properties);
-        document::write(&topology, properties, out)
+        self.write(layer, out)
             .map_err(|source| EncodeError { format: self.name().to_owned(), source: source.into() })
     }
 }

@@ -1,6 +1,7 @@
 use std::sync::Arc;
 
 use serde::Serialize;
+use serde::ser::{SerializeStruct, Serializer};
 
 use super::{Feature, Properties};
 use crate::model::{Area, AreaId, AreaSet, FloodState, Standing, Timestamp};
@@ -21,16 +22,70 @@ pub struct FloodFeature<'a> {
     pub standing: Option<Standing>,
 }
 
-/// The properties of a local area in GeoJSON and TopoJSON.
-#[derive(Clone, Copy, Debug, Serialize)]
+/// The properties of a local area in GeoJSON and TopoJSON: what it is, then the state it has.
+#[derive(Clone, Copy, Debug)]
 pub struct FloodProperties<'a> {
-    area_id: AreaId,
-    geom_id: &'a str,
-    area_name: &'a str,
-    parent_name: &'a str,
-    city_name: &'a str,
-    state: Option<FloodState>,
-    last_updated: Option<Timestamp>,
+    identity: FloodIdentity<'a>,
+    condition: FloodCondition,
+}
+
+/// The properties of a local area that stay as they are.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct FloodIdentity<'a>(&'a Area);
+
+/// The properties of a local area that change with its state.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct FloodCondition(pub(crate) Option<Standing>);
+
+impl<'a> FloodIdentity<'a> {
+    const FIELDS: usize = 5;
+
+    pub(crate) fn of(area: &'a Area) -> Self {
+        Self(area)
+    }
+
+    fn fields<S: SerializeStruct>(self, to: &mut S) -> Result<(), S::Error> {
+        to.serialize_field("area_id", &self.0.id)?;
+        to.serialize_field("geom_id", &self.0.geom_id)?;
+        to.serialize_field("area_name", &self.0.name)?;
+        to.serialize_field("parent_name", &self.0.parent_name)?;
+        to.serialize_field("city_name", &self.0.city_name)
+    }
+}
+
+impl FloodCondition {
+    const FIELDS: usize = 2;
+
+    fn fields<S: SerializeStruct>(self, to: &mut S) -> Result<(), S::Error> {
+        to.serialize_field("state", &self.0.map(|standing| standing.state))?;
+        to.serialize_field("last_updated", &self.0.map(|standing| standing.since))
+    }
+}
+
+impl Serialize for FloodProperties<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let fields = FloodIdentity::FIELDS + FloodCondition::FIELDS;
+        let mut properties = serializer.serialize_struct("FloodProperties", fields)?;
+        self.identity.fields(&mut properties)?;
+        self.condition.fields(&mut properties)?;
+        properties.end()
+    }
+}
+
+impl Serialize for FloodIdentity<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut identity = serializer.serialize_struct("FloodIdentity", Self::FIELDS)?;
+        self.fields(&mut identity)?;
+        identity.end()
+    }
+}
+
+impl Serialize for FloodCondition {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut condition = serializer.serialize_struct("FloodCondition", Self::FIELDS)?;
+        self.fields(&mut condition)?;
+        condition.end()
+    }
 }
 
 /// The state of an area without its geometry.
@@ -61,6 +116,18 @@ impl FloodLayer {
         (0..self.len()).map(|index| self.feature(index))
     }
 
+    /// The set the areas are of.
+    #[must_use]
+    pub fn areas(&self) -> &Arc<AreaSet> {
+        &self.areas
+    }
+
+    /// The positions in the set of the areas of the layer, each with the state it has.
+    #[must_use]
+    pub fn selected(&self) -> &[(usize, Option<Standing>)] {
+        &self.selected
+    }
+
     pub(super) fn len(&self) -> usize {
         self.selected.len()
     }
@@ -73,15 +140,8 @@ impl FloodLayer {
 
 impl<'a> From<FloodFeature<'a>> for Feature<'a> {
     fn from(FloodFeature { area, standing }: FloodFeature<'a>) -> Self {
-        let properties = FloodProperties {
-            area_id: area.id,
-            geom_id: &area.geom_id,
-            area_name: &area.name,
-            parent_name: &area.parent_name,
-            city_name: &area.city_name,
-            state: standing.map(|standing| standing.state),
-            last_updated: standing.map(|standing| standing.since),
-        };
+        let properties =
+            FloodProperties { identity: FloodIdentity(area), condition: FloodCondition(standing) };
         Self { geometry: area.geometry(), properties: Properties::Flood(properties) }
     }
 }

@@ -9,6 +9,7 @@ mod reports;
 use serde::Serialize;
 
 pub use self::boundaries::{BoundaryLayer, BoundaryProperties};
+pub(crate) use self::floods::{FloodCondition, FloodIdentity};
 pub use self::floods::{FloodFeature, FloodLayer, FloodProperties, FloodStateRecord};
 pub use self::gauges::{GaugeLayer, GaugeProperties, ObservedGauge};
 pub use self::infrastructure::{InfrastructureLayer, InfrastructureProperties};

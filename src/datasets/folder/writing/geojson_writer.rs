@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::WriteError;
 use super::part_file::PartFile;
-use crate::formats::geojson::Shape;
+use crate::formats::geojson;
 use crate::model::Geometry;
 
 /// Writes a GeoJSON file, one feature a line.
@@ -16,13 +16,6 @@ pub struct GeoJsonWriter<T> {
     file: PartFile,
     is_empty: bool,
     of: PhantomData<fn(&T)>,
-}
-
-#[derive(Serialize)]
-#[serde(tag = "type", rename = "Feature")]
-struct Feature<'a, P> {
-    properties: &'a P,
-    geometry: Shape<'a>,
 }
 
 impl<T> GeoJsonWriter<T> {
@@ -41,8 +34,14 @@ impl<T> GeoJsonWriter<T> {
             self.text(",\n")?;
         }
         self.is_empty = false;
-        let feature = Feature { properties, geometry: Shape(geometry) };
-        let written = serde_json::to_writer(&mut self.file, &feature).map_err(io::Error::from);
+        let mut line = br#"{"type":"Feature","properties":"#.to_vec();
+        let written = serde_json::to_writer(&mut line, properties).map_err(io::Error::from);
+        let written = written.and_then(|()| {
+            line.extend_from_slice(br#","geometry":"#);
+            geojson::geometry(geometry, &mut line);
+            line.push(b'}');
+            self.file.write_all(&line)
+        });
         written.map_err(|source| self.file.unwritable(source))
     }
 

@@ -1,0 +1,45 @@
+use geo::LineString;
+
+use crate::formats::numbers;
+use crate::model::AreaSet;
+
+/// The outlines of the areas of a set as CAP writes them: the text of the elements `polygon`.
+#[derive(Debug)]
+pub(super) struct Polygons {
+    text: Vec<u8>,
+    /// Where those of each area end.
+    ends: Vec<usize>,
+}
+
+impl Polygons {
+    pub(super) fn of_all(areas: &AreaSet) -> Self {
+        let (mut text, mut ends) = (Vec::new(), Vec::with_capacity(areas.len()));
+        for area in areas {
+            for polygon in &area.outline {
+                text.extend_from_slice(b"<polygon>");
+                pairs(polygon.exterior(), &mut text);
+                text.extend_from_slice(b"</polygon>");
+            }
+            ends.push(text.len());
+        }
+        Self { text, ends }
+    }
+
+    /// The elements of the area at a position of the set.
+    pub(super) fn of(&self, position: usize) -> &[u8] {
+        let start = position.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.text[start..self.ends[position]]
+    }
+}
+
+/// A ring as CAP writes it: pairs of latitude and longitude, the last the same as the first.
+fn pairs(ring: &LineString<f64>, out: &mut Vec<u8>) {
+    for (index, position) in ring.coords().enumerate() {
+        if index > 0 {
+            out.push(b' ');
+        }
+        numbers::plain_float(position.y, out);
+        out.push(b',');
+        numbers::plain_float(position.x, out);
+    }
+}

@@ -1,0 +1,201 @@
+//! Floods: of a set of areas everything is prepared but the states.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use geo::Rect;
+
+use super::Quantization;
+use super::arc_index::ArcIndex;
+use super::document;
+use super::grid::{self, Grid};
+use super::shapes::Shapes;
+use super::topology::Topology;
+use crate::formats::flood_text::FloodText;
+use crate::formats::memo::Kept;
+use crate::model::{Area, AreaSet, Standing};
+
+/// The topologies that selections of a set take their arcs from, each made when it is needed first.
+///
+/// The *scope* of a selection are all areas of the city when it lies in one, otherwise all of the set.
+#[derive(Debug)]
+pub(super) struct Scopes {
+    /// The city of each area of the set, and its place among that city's.
+    places: Vec<(usize, usize)>,
+    /// How many areas each city has.
+    sizes: Vec<usize>,
+    cities: Vec<Kept<Scope>>,
+    whole: Kept<Scope>,
+}
+
+impl Scopes {
+    pub(super) fn of(set: &AreaSet) -> Self {
+        let mut cities: HashMap<&str, usize> = HashMap::new();
+        let mut sizes = Vec::new();
+        let places = set.iter().map(|area| {
+            let city = *cities.entry(&area.city_code).or_insert(sizes.len());
+            if city == sizes.len() {
+                sizes.push(0);
+            }
+            sizes[city] += 1;
+            (city, sizes[city] - 1)
+        });
+        let places = places.collect();
+        let cities = sizes.iter().map(|_| Kept::default()).collect();
+        Self { places, sizes, cities, whole: Kept::default() }
+    }
+
+    /// Appends the document of the selected areas of the set.
+    pub(super) fn write(
+        &self,
+        set: &AreaSet,
+        selected: &[(usize, Option<Standing>)],
+        quantization: Quantization,
+        out: &mut Vec<u8>,
+    ) -> serde_json::Result<()> {
+        match self.city(selected) {
+            Some(city) => {
+                let areas = || set.iter().zip(&self.places).filter(|(_, place)| place.0 == city);
+                let make = || Scope::new(areas().map(|(area, _)| area), quantization);
+                self.cities[city].get(make)?.write(selected, |position| self.places[position].1, out)
+            }
+            None => self.whole(set, quantization)?.write(selected, |position| position, out),
+        }
+    }
+
+    fn whole(&self, set: &AreaSet, quantization: Quantization) -> serde_json::Result<Arc<Scope>> {
+        self.whole.get(|| Scope::new(set.iter(), quantization))
+    }
+
+    /// The city all selected areas lie in, when there is one and it is not all of the set.
+    fn city(&self, selected: &[(usize, Option<Standing>)]) -> Option<usize> {
+        let mut cities = selected.iter().map(|(position, _)| self.places[*position].0);
+        let first = cities.next()?;
+        (self.sizes.len() > 1 && cities.all(|city| city == first)).then_some(first)
+    }
+}
+
+/// The text of a topology of areas but for their states.
+#[derive(Debug)]
+struct Scope {
+    features: FloodText,
+    shapes: Shapes,
+    /// The box around each area.
+    bounds: Vec<Option<Rect<f64>>>,
+    /// The text of all arcs, with commas between them.
+    arcs: Vec<u8>,
+    /// Where each arc ends in `arcs`.
+    ends: Vec<usize>,
+    grid: Option<Grid>,
+}
+
+impl Scope {
+    fn new<'a>(
+        areas: impl Iterator<Item = &'a Area> + Clone,
+        quantization: Quantization,
+    ) -> serde_json::Result<Self> {
+        let geometries: Vec<_> = areas.clone().map(Area::geometry).collect();
+        let topology = Topology::new(&geometries, quantization);
+        let mut features = FloodText::new()?;
+        for (area, shape) in areas.zip(topology.shapes()) {
+            let before = |text: &mut Vec<u8>| document::before_properties(&shape, text);
+            features.push(area, before, |text| document::after_properties(&shape, |arc| arc, text))?;
+        }
+        let (mut arcs, mut ends) = (Vec::new(), Vec::with_capacity(topology.arcs().len()));
+        for arc in topology.arcs() {
+            if !arcs.is_empty() {
+                arcs.push(b',');
+            }
+            document::arc(arc, &mut arcs);
+            ends.push(arcs.len());
+        }
+        let bounds = geometries.iter().map(grid::bounds).collect();
+        let grid = topology.grid().copied();
+        Ok(Self { features, shapes: topology.into_shapes(), bounds, arcs, ends, grid })
+    }
+
+    /// Appends the document of the selected areas, each by its place in the scope.
+    fn write(
+        &self,
+        selected: &[(usize, Option<Standing>)],
+        place: impl Fn(usize) -> usize,
+        out: &mut Vec<u8>,
+    ) -> serde_json::Result<()> {
+        let all = self.features.len() == selected.len()
+            && selected.iter().enumerate().all(|(index, (position, _))| place(*position) == index);
+        if all {
+            self.write_all(selected, out)
+        } else {
+            self.write_some(selected.iter().map(|(position, standing)| (place(*position), *standing)), out)
+        }
+    }
+
+    fn write_all(&self, selected: &[(usize, Option<Standing>)], out: &mut Vec<u8>) -> serde_json::Result<()> {
+        // States are written longer than none, by about 30 bytes.
+        out.reserve(self.features.size() + 32 * selected.len() + self.arcs.len() + 512);
+        out.extend_from_slice(document::HEAD);
+        self.features.append_all(selected.iter().map(|(_, standing)| *standing), out)?;
+        out.extend_from_slice(document::MIDDLE);
+        out.extend_from_slice(&self.arcs);
+        document::end(self.grid.as_ref(), self.grid.as_ref().map(Grid::bbox), out);
+        Ok(())
+    }
+
+    /// Writes some areas and the arcs these use, numbered in the order of their first use.
+    fn write_some(
+        &self,
+        selected: impl Iterator<Item = (usize, Option<Standing>)>,
+        out: &mut Vec<u8>,
+    ) -> serde_json::Result<()> {
+        let mut used = Used::none_of(self.ends.len());
+        let mut bounds: Option<Rect<f64>> = None;
+        out.extend_from_slice(document::HEAD);
+        let mut is_first = true;
+        for (place, standing) in selected {
+            if !is_first {
+                out.push(b',');
+            }
+            is_first = false;
+            self.features.append_to_properties(place, standing, out)?;
+            document::after_properties(&self.shapes.get(place), |arc| used.number(arc), out);
+            bounds = bounds.into_iter().chain(self.bounds[place]).reduce(grid::around_both);
+        }
+        out.extend_from_slice(document::MIDDLE);
+        for (index, &arc) in used.order.iter().enumerate() {
+            if index > 0 {
+                out.push(b',');
+            }
+            out.extend_from_slice(self.arc(arc));
+        }
+        let grid = self.grid.as_ref().filter(|_| !is_first);
+        document::end(grid, bounds.map(grid::bbox), out);
+        Ok(())
+    }
+
+    fn arc(&self, arc: usize) -> &[u8] {
+        let start = arc.checked_sub(1).map_or(0, |before| self.ends[before] + 1);
+        &self.arcs[start..self.ends[arc]]
+    }
+}
+
+/// The arcs a selection uses.
+struct Used {
+    /// The new number of each arc; `u32::MAX` when it is not used.
+    numbers: Vec<u32>,
+    order: Vec<usize>,
+}
+
+impl Used {
+    fn none_of(arcs: usize) -> Self {
+        Self { numbers: vec![u32::MAX; arcs], order: Vec::new() }
+    }
+
+    fn number(&mut self, arc: ArcIndex) -> ArcIndex {
+        let number = &mut self.numbers[arc.arc()];
+        if *number == u32::MAX {
+            *number = self.order.len() as u32;
+            self.order.push(arc.arc());
+        }
+        arc.of_arc(*number as usize)
+    }
+}
