@@ -1,4 +1,5 @@
-//! What the series and the archive of 7 days with 20,000 changes cost in memory, and what older changes add to that.
+//! What the series and the archive of 7 days with 20,000 changes cost in memory, what a change does, and what older
+//! changes add to that.
 
 use std::hint::black_box;
 use std::sync::Arc;
@@ -9,11 +10,11 @@ use geo::{Coord, MultiPolygon, Rect};
 use rocket::tokio::runtime::Runtime;
 use siaga::datasets::Dataset;
 use siaga::model::{
-    Actor, Area, AreaId, AreaSelector, AreaSet, Clock, FloodChange, ManualClock, Period, SystemClock,
-    Timestamp,
+    Actor, Area, AreaId, AreaSelector, AreaSet, Clock, FloodChange, FloodState, ManualClock, Period,
+    SystemClock, Timestamp,
 };
 use siaga::stores::memory::MemoryStore;
-use siaga::stores::{FloodStore, HistoryQuery};
+use siaga::stores::{FloodStore, HistoryQuery, SetFloodState};
 
 const AREAS: u64 = 2_700;
 const CHANGES: u32 = 20_000;
@@ -76,6 +77,16 @@ fn week(criterion: &mut Criterion) {
         });
         criterion.bench_function(&format!("the log of an area, {older} older changes"), |bench| {
             bench.iter(|| runtime.block_on(store.flood_log(black_box(id(7)))).map(black_box));
+        });
+        // Last, since it adds to the log.
+        criterion.bench_function(&format!("a change of an area, {older} older changes"), |bench| {
+            let mut areas = (0..AREAS).cycle();
+            bench.iter(|| {
+                let by = Actor { subject: "bench".to_owned(), username: None };
+                let area = areas.next().map_or_else(|| id(0), id);
+                let order = SetFloodState { area, state: Some(FloodState::Minor), by };
+                runtime.block_on(store.set_flood_state(order)).map(black_box)
+            });
         });
     }
 }

@@ -81,7 +81,7 @@ impl PostgresStore {
             let rows = self.connections.ask_primary(sqlx::query_as(REVISIONS)).await?;
             Ok(Arc::new(revisions(rows)))
         };
-        let answer = self.revisions.answer(question.map_err(Arc::new)).await;
+        let answer = self.revisions.answer(Box::pin(question.map_err(Arc::new))).await;
         answer.map_err(|error: Arc<StoreError>| match *error {
             StoreError::Unavailable { .. } => unavailable(error),
             _ => backend(error),
