@@ -59,7 +59,7 @@ fn bounds(areas: &AreaSet) -> Rect<f64> {
 fn side_by_side(areas: &AreaSet) -> (Arc<AreaSet>, Quantization) {
     let one = bounds(areas);
     let copies = MANY.div_ceil(areas.len());
-    let columns = (1..).find(|columns| columns * columns >= copies).expect("a square");
+    let columns = (1..=copies).find(|columns| columns * columns >= copies).expect("a square");
     let moved = |copy: usize, area: &Area| {
         let by =
             Coord { x: one.width() * (copy % columns) as f64, y: one.height() * (copy / columns) as f64 };

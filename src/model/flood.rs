@@ -103,6 +103,23 @@ pub struct Actor {
     pub username: Option<String>,
 }
 
+/// One area's state was set or cleared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StateChange {
+    /// The new state; `None` is a clearing.
+    pub state: Option<FloodState>,
+    /// When the change took effect.
+    pub at: Timestamp,
+}
+
+impl StateChange {
+    /// The state in effect from the change on; `None` when it clears the area.
+    #[must_use]
+    pub fn standing(self) -> Option<Standing> {
+        self.state.map(|state| Standing { state, since: self.at })
+    }
+}
+
 /// An entry of the log: one area's state was set or cleared.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FloodChange {
@@ -114,14 +131,6 @@ pub struct FloodChange {
     pub at: Timestamp,
     /// Who made it.
     pub by: Actor,
-}
-
-impl FloodChange {
-    /// The state in effect from the change on; `None` when it clears the area.
-    #[must_use]
-    pub fn standing(&self) -> Option<Standing> {
-        self.state.map(|state| Standing { state, since: self.at })
-    }
 }
 
 #[cfg(test)]

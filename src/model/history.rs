@@ -1,13 +1,13 @@
 //! What the log of flood changes says about a period.
 //!
 //! A state is *in effect* from the moment it was set until the next change of its area; one that was
-//! replaced at the very moment it was set never was. Both functions read a log in the order of its
-//! times and cost O(entries + hours), whatever the number of areas.
+//! replaced at the very moment it was set never was. Both functions read the logs of areas, each in the
+//! order of its times: all of it, or what it says of the period, which is the change that stands when
+//! the period begins and those until its end.
 
-use rustc_hash::FxHashMap;
 use serde::{Serialize, Serializer};
 
-use super::{AreaId, FloodChange, FloodState, Period, Standing, Timestamp};
+use super::{AreaId, FloodState, Period, Standing, StateChange, Timestamp};
 
 /// The highest state an area had in a period.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -36,23 +36,26 @@ fn as_text<S: Serializer>(count: &u64, serializer: S) -> Result<S::Ok, S::Error>
     serializer.collect_str(count)
 }
 
-/// Each area's highest state in effect during the period, by `area_id`; areas without one are absent.
+/// Each area's highest state in effect during the period, in the order of the logs; areas without one are absent.
 ///
-/// `log` must ascend in time. Entries after the period are not read.
-pub fn archive<'a>(log: impl IntoIterator<Item = &'a FloodChange>, period: &Period) -> Vec<ArchiveRecord> {
-    let mut areas: FxHashMap<AreaId, Highest> = FxHashMap::default();
+/// Costs O(entries).
+pub fn archive<L>(logs: impl IntoIterator<Item = (AreaId, L)>, period: &Period) -> Vec<ArchiveRecord>
+where
+    L: IntoIterator<Item = StateChange>,
+{
+    let record = |(area_id, log)| {
+        let Standing { state, since } = highest(log, period)?;
+        Some(ArchiveRecord { area_id, last_updated: since, max_state: state })
+    };
+    logs.into_iter().filter_map(record).collect()
+}
+
+fn highest(log: impl IntoIterator<Item = StateChange>, period: &Period) -> Option<Standing> {
+    let mut area = Highest::default();
     for change in log.into_iter().take_while(|change| change.at <= period.end()) {
-        areas.entry(change.area).or_default().replace(change, period.start());
+        area.replace(change, period.start());
     }
-    let mut records: Vec<ArchiveRecord> = areas
-        .into_iter()
-        .filter_map(|(area_id, area)| {
-            let Standing { state, since } = area.finish()?;
-            Some(ArchiveRecord { area_id, last_updated: since, max_state: state })
-        })
-        .collect();
-    records.sort_unstable_by_key(|record| record.area_id);
-    records
+    area.finish()
 }
 
 /// The highest state of one area so far, and the one that stands.
@@ -64,7 +67,7 @@ struct Highest {
 
 impl Highest {
     /// The standing state counts once a later moment of the period has come.
-    fn replace(&mut self, change: &FloodChange, start: Timestamp) {
+    fn replace(&mut self, change: StateChange, start: Timestamp) {
         if self.standing.is_some_and(|standing| change.at > standing.since.max(start)) {
             self.count_standing();
         }
@@ -86,22 +89,39 @@ impl Highest {
 
 /// For each whole hour of the period, how many areas had a state in effect at that instant.
 ///
-/// `log` must ascend in time.
-pub fn series<'a>(log: impl IntoIterator<Item = &'a FloodChange>, period: &Period) -> Vec<SeriesPoint> {
-    let mut log = log.into_iter().peekable();
-    let mut flooded: FxHashMap<AreaId, bool> = FxHashMap::default();
-    let mut count = 0;
-    period
-        .hours()
-        .map(|ts| {
-            while let Some(change) = log.next_if(|change| change.at <= ts) {
-                let now = change.state.is_some();
-                let before = flooded.insert(change.area, now).unwrap_or(false);
-                count = count + u64::from(now) - u64::from(before);
+/// Costs O(entries · log hours + hours).
+pub fn series<L>(logs: impl IntoIterator<Item = L>, period: &Period) -> Vec<SeriesPoint>
+where
+    L: IntoIterator<Item = StateChange>,
+{
+    let mut steps: Vec<Step> = period.hours().map(|hour| Step { hour, more: 0, less: 0 }).collect();
+    for log in logs {
+        let mut flooded = false;
+        for change in log {
+            // The first hour at which the change is in effect.
+            let first = steps.partition_point(|step| step.hour < change.at);
+            let Some(step) = steps.get_mut(first) else { break };
+            match (flooded, change.state.is_some()) {
+                (false, true) => step.more += 1,
+                (true, false) => step.less += 1,
+                _ => {}
             }
-            SeriesPoint { ts, count }
-        })
-        .collect()
+            flooded = change.state.is_some();
+        }
+    }
+    let mut count = 0;
+    let points = steps.into_iter().map(|Step { hour, more, less }| {
+        count = count + more - less;
+        SeriesPoint { ts: hour, count }
+    });
+    points.collect()
+}
+
+/// How many more areas are flooded at an hour than at the one before, and how many less.
+struct Step {
+    hour: Timestamp,
+    more: u64,
+    less: u64,
 }
 
 #[cfg(test)]
@@ -112,20 +132,30 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::model::Actor;
 
     /// Minutes after some hour.
     fn minute(minute: i64) -> Timestamp {
         Utc.timestamp_opt(1_700_002_800 + 60 * minute, 0).unwrap().into()
     }
 
-    fn change(area: u64, state: Option<u64>, at: i64) -> FloodChange {
-        FloodChange {
-            area: area.try_into().unwrap(),
-            state: state.map(|code| code.try_into().unwrap()),
-            at: minute(at),
-            by: Actor { subject: "test".into(), username: None },
-        }
+    /// A change of an area.
+    type Entry = (AreaId, StateChange);
+
+    fn change(area: u64, state: Option<u64>, at: i64) -> Entry {
+        let state = state.map(|code| code.try_into().unwrap());
+        (area.try_into().unwrap(), StateChange { state, at: minute(at) })
+    }
+
+    fn areas() -> impl Iterator<Item = AreaId> {
+        (0..5).map(|number| AreaId::try_from(number).unwrap())
+    }
+
+    fn of(log: &[Entry], area: AreaId) -> impl Iterator<Item = StateChange> {
+        log.iter().filter(move |entry| entry.0 == area).map(|entry| entry.1)
+    }
+
+    fn archived(log: &[Entry], period: &Period) -> Vec<ArchiveRecord> {
+        archive(areas().map(|area| (area, of(log, area))), period)
     }
 
     fn period(start: i64, end: i64) -> Period {
@@ -133,41 +163,40 @@ mod tests {
     }
 
     /// The state in effect at a moment, by the definition: the last entry up to it.
-    fn in_effect(log: &[FloodChange], area: AreaId, at: Timestamp) -> Option<Standing> {
-        let last = log.iter().rfind(|change| change.area == area && change.at <= at)?;
-        last.state.map(|state| Standing { state, since: last.at })
+    fn in_effect(log: &[Entry], area: AreaId, at: Timestamp) -> Option<Standing> {
+        of(log, area).filter(|change| change.at <= at).last()?.standing()
     }
 
     #[test]
     fn a_state_set_before_the_period_and_still_standing_counts() {
         let log = [change(1, Some(3), -90), change(1, Some(2), 30)];
-        let [record] = archive(&log, &period(0, 60))[..] else { panic!("one area") };
+        let [record] = archived(&log, &period(0, 60))[..] else { panic!("one area") };
         assert_eq!((record.max_state, record.last_updated), (FloodState::Moderate, minute(-90)));
     }
 
     #[test]
     fn a_state_cleared_before_the_period_does_not_count() {
         let log = [change(1, Some(3), -90), change(1, None, -1), change(2, Some(4), -5), change(2, None, 0)];
-        assert_eq!(archive(&log, &period(0, 60)), []);
+        assert_eq!(archived(&log, &period(0, 60)), []);
     }
 
     #[test]
     fn both_ends_of_the_period_are_included() {
         let log = [change(1, Some(2), 60), change(2, Some(2), 61)];
-        assert_eq!(archive(&log, &period(0, 60)).len(), 1);
-        assert_eq!(archive(&log, &period(60, 60)).len(), 1);
+        assert_eq!(archived(&log, &period(0, 60)).len(), 1);
+        assert_eq!(archived(&log, &period(60, 60)).len(), 1);
     }
 
     #[test]
     fn the_first_of_several_equal_highest_states_gives_the_time() {
         let log = [change(1, Some(4), 5), change(1, Some(1), 6), change(1, Some(4), 7)];
-        assert_eq!(archive(&log, &period(0, 60))[0].last_updated, minute(5));
+        assert_eq!(archived(&log, &period(0, 60))[0].last_updated, minute(5));
     }
 
     #[test]
     fn a_state_replaced_at_the_moment_it_was_set_was_never_in_effect() {
         let log = [change(1, Some(4), 5), change(1, Some(1), 5)];
-        assert_eq!(archive(&log, &period(0, 60))[0].max_state, FloodState::Unknown);
+        assert_eq!(archived(&log, &period(0, 60))[0].max_state, FloodState::Unknown);
     }
 
     #[test]
@@ -179,9 +208,9 @@ mod tests {
 
     prop_compose! {
         fn logs()(entries in prop::collection::vec((0..5u64, prop::option::of(1..5u64), -200..400i64), 0..60))
-            -> Vec<FloodChange> {
+            -> Vec<Entry> {
             let mut log: Vec<_> = entries.into_iter().map(|(area, state, at)| change(area, state, at)).collect();
-            log.sort_by_key(|change| change.at);
+            log.sort_by_key(|entry| entry.1.at);
             log
         }
     }
@@ -190,16 +219,15 @@ mod tests {
         #[test]
         fn archive_equals_a_look_at_every_moment(log in logs(), start in -250..300i64, length in 0..300i64) {
             let period = period(start, start + length);
-            let naive: Vec<ArchiveRecord> = (0..5)
-                .filter_map(|number| {
-                    let area_id = AreaId::try_from(number).unwrap();
+            let naive: Vec<ArchiveRecord> = areas()
+                .filter_map(|area_id| {
                     let moments = (start..=start + length).map(minute);
                     let standing = moments.filter_map(|at| in_effect(&log, area_id, at));
                     let highest = standing.reduce(|a, b| if b.state > a.state { b } else { a })?;
                     Some(ArchiveRecord { area_id, last_updated: highest.since, max_state: highest.state })
                 })
                 .collect();
-            prop_assert_eq!(archive(&log, &period), naive);
+            prop_assert_eq!(archived(&log, &period), naive);
         }
 
         #[test]
@@ -209,12 +237,11 @@ mod tests {
                 .map(|hour| minute(60 * hour))
                 .filter(|&ts| ts >= period.start().hour() && ts <= period.end())
                 .map(|ts| {
-                    let areas = (0..5).map(|number| AreaId::try_from(number).unwrap());
-                    let count = areas.filter(|&area| in_effect(&log, area, ts).is_some()).count();
+                    let count = areas().filter(|&area| in_effect(&log, area, ts).is_some()).count();
                     SeriesPoint { ts, count: count as u64 }
                 })
                 .collect();
-            prop_assert_eq!(series(&log, &period), naive);
+            prop_assert_eq!(series(areas().map(|area| of(&log, area)), &period), naive);
         }
     }
 }

@@ -34,7 +34,7 @@ pub use card::{Card, CardHolder, CardId, InvalidCardId};
 pub use clock::{Clock, ManualClock, SystemClock};
 pub use digits::digits;
 pub use disaster::{DisasterType, UnknownDisasterType};
-pub use flood::{Actor, FloodChange, FloodState, InvalidFloodState, Standing};
+pub use flood::{Actor, FloodChange, FloodState, InvalidFloodState, Standing, StateChange};
 pub use gauge::{AlertLevel, Gauge, InvalidAlertLevel, Observation};
 pub use geometry::Geometry;
 pub use history::{ArchiveRecord, SeriesPoint, archive, series};

@@ -20,6 +20,7 @@ use sqlx::{AssertSqlSafe, Connection, Executor, PgConnection};
 mod database;
 
 mod images;
+mod revisions;
 
 use database::Database;
 

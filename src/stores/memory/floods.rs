@@ -5,10 +5,11 @@ use async_trait::async_trait;
 use imbl::Vector;
 
 use super::MemoryStore;
+use super::area_log::AreaLog;
 use super::snapshot::{Snapshots, Written};
 use crate::model::{
-    ArchiveRecord, AreaId, AreaSelector, AreaSet, FloodChange, FloodLayer, FloodStateRecord, SeriesPoint,
-    Standing, Timestamp, archive, series,
+    Actor, ArchiveRecord, AreaId, AreaSelector, AreaSet, FloodChange, FloodLayer, FloodStateRecord,
+    SeriesPoint, Standing, StateChange, Timestamp, archive, series,
 };
 use crate::stores::{FloodQuery, FloodStore, HistoryQuery, Revision, SetFloodState, StoreError, Versioned};
 
@@ -19,39 +20,41 @@ pub(super) struct Floods {
     snapshots: Snapshots<Snapshot>,
 }
 
-/// States and log of one moment, always of the same one.
+/// The log, and by it the states, of one moment.
 #[derive(Clone, Debug)]
 struct Snapshot {
-    /// The last change of each area, by position in the area set.
-    last: Vector<Option<Arc<FloodChange>>>,
-    /// Ascends in time.
-    log: Vector<Arc<FloodChange>>,
+    /// By position in the area set.
+    logs: Vector<AreaLog>,
+    /// When the last change of all took effect.
+    newest: Option<Timestamp>,
 }
 
 impl Snapshot {
-    fn apply(&mut self, position: usize, change: FloodChange) {
-        let change = Arc::new(change);
-        self.last.set(position, Some(Arc::clone(&change)));
-        self.log.push_back(change);
+    fn apply(&mut self, position: usize, change: StateChange, by: Actor) {
+        if let Some(log) = self.logs.get_mut(position) {
+            log.push(change, by);
+            self.newest = Some(change.at);
+        }
     }
 
     /// When a change of an area takes effect that is made now: after the one before, and not before any other, though
     /// the clock may have stepped back.
     fn moment(&self, position: usize, now: Timestamp) -> Timestamp {
         const NEXT: Duration = Duration::from_millis(1);
-        let newest = self.log.last().map_or(now, |newest| now.max(newest.at));
-        self.last[position].as_ref().map_or(newest, |last| newest.max(last.at.after(NEXT)))
+        let newest = self.newest.map_or(now, |newest| now.max(newest));
+        let last = self.logs.get(position).and_then(AreaLog::last);
+        last.map_or(newest, |last| newest.max(last.at.after(NEXT)))
     }
 }
 
 impl Floods {
     /// `log` must ascend in time and name areas of the set only, as a data set's log does.
     pub(super) fn new(areas: Arc<AreaSet>, log: Vec<FloodChange>) -> Self {
-        let last = std::iter::repeat_n(None, areas.len()).collect();
-        let mut snapshot = Snapshot { last, log: Vector::new() };
-        for change in log {
-            if let Some(position) = areas.position(change.area) {
-                snapshot.apply(position, change);
+        let logs = std::iter::repeat_n(AreaLog::default(), areas.len()).collect();
+        let mut snapshot = Snapshot { logs, newest: None };
+        for FloodChange { area, state, at, by } in log {
+            if let Some(position) = areas.position(area) {
+                snapshot.apply(position, StateChange { state, at }, by);
             }
         }
         Self { areas, snapshots: Snapshots::new(snapshot) }
@@ -67,7 +70,7 @@ impl Floods {
         snapshot: &'a Snapshot,
         query: &'a FloodQuery,
     ) -> impl Iterator<Item = (usize, Option<Standing>)> + 'a {
-        let states = snapshot.last.iter().map(|last| last.as_ref().and_then(|change| change.standing()));
+        let states = snapshot.logs.iter().map(|log| log.last().and_then(StateChange::standing));
         self.areas
             .iter()
             .zip(states)
@@ -76,20 +79,14 @@ impl Floods {
             .map(|(position, (_, standing))| (position, standing))
     }
 
-    /// The log entries of the areas asked for, oldest first.
-    fn history<'a>(
+    /// The logs of the areas asked for, by `area_id`.
+    fn logs<'a>(
         &'a self,
         snapshot: &'a Snapshot,
         selector: &'a AreaSelector,
-    ) -> impl Iterator<Item = &'a FloodChange> + 'a {
-        let everywhere = selector.is_everything();
-        snapshot.log.iter().map(AsRef::as_ref).filter(move |change| {
-            everywhere
-                || self
-                    .areas
-                    .position(change.area)
-                    .is_some_and(|position| selector.matches(&self.areas[position]))
-        })
+    ) -> impl Iterator<Item = (AreaId, &'a AreaLog)> {
+        let areas = self.areas.iter().zip(&snapshot.logs);
+        areas.filter(|(area, _)| selector.matches(area)).map(|(area, log)| (area.id, log))
     }
 
     fn set(&self, order: SetFloodState, now: impl FnOnce() -> Timestamp) -> Result<FloodChange, StoreError> {
@@ -99,9 +96,9 @@ impl Floods {
         self.snapshots.write(|snapshot| {
             // Read by the one writer, so that changes take effect in the order of their moments.
             let at = snapshot.moment(position, now());
-            let change = FloodChange { area: order.area, state: order.state, at, by: order.by };
-            snapshot.apply(position, change.clone());
-            Ok(Written::Visible(change))
+            let SetFloodState { area, state, by } = order;
+            snapshot.apply(position, StateChange { state, at }, by.clone());
+            Ok(Written::Visible(FloodChange { area, state, at, by }))
         })
     }
 }
@@ -126,20 +123,24 @@ impl FloodStore for MemoryStore {
 
     async fn flood_archive(&self, query: &HistoryQuery) -> Result<Versioned<Vec<ArchiveRecord>>, StoreError> {
         let snapshot = self.floods.snapshots.read();
-        let history = self.floods.history(&snapshot.value, &query.selector);
-        Ok(snapshot.of(archive(history, &query.period)))
+        let logs = self.floods.logs(&snapshot.value, &query.selector);
+        let within = logs.map(|(area, log)| (area, log.within(&query.period)));
+        Ok(snapshot.of(archive(within, &query.period)))
     }
 
     async fn flood_series(&self, query: &HistoryQuery) -> Result<Versioned<Vec<SeriesPoint>>, StoreError> {
         let snapshot = self.floods.snapshots.read();
-        let history = self.floods.history(&snapshot.value, &query.selector);
-        Ok(snapshot.of(series(history, &query.period)))
+        let logs = self.floods.logs(&snapshot.value, &query.selector);
+        // The hour in which the period begins is counted at its beginning.
+        let hours = query.period.whole_hours();
+        Ok(snapshot.of(series(logs.map(|(_, log)| log.within(&hours)), &query.period)))
     }
 
     async fn flood_log(&self, area: AreaId) -> Result<Vec<FloodChange>, StoreError> {
         let snapshot = self.floods.snapshots.read();
-        let of_area = snapshot.value.log.iter().filter(|change| change.area == area);
-        Ok(of_area.map(|change| FloodChange::clone(change)).collect())
+        let position = self.floods.areas.position(area);
+        let log = position.and_then(|position| snapshot.value.logs.get(position));
+        Ok(log.map(|log| log.changes(area).collect()).unwrap_or_default())
     }
 
     async fn set_flood_state(&self, order: SetFloodState) -> Result<FloodChange, StoreError> {

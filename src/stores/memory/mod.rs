@@ -4,6 +4,7 @@
 //! reads on undisturbed; a writer, one at a time, makes the next snapshot from the present one and swaps the
 //! pointer. Snapshots share their unchanged parts (persistent collections), so a write costs O(log n).
 
+mod area_log;
 mod floods;
 mod gauges;
 mod images;

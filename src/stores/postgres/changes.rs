@@ -38,9 +38,17 @@ const RETRY: Duration = Duration::from_millis(250);
 /// How long hints are gathered before the next is given.
 const GATHERING: Duration = Duration::from_millis(10);
 
-const REVISIONS: &str = "SELECT resource, revision FROM current_revisions";
+pub(super) const REVISIONS: &str = "SELECT resource, revision FROM current_revisions";
 /// That somebody listens too late is less than what the durability of a hint would cost.
 const SAY: &str = "SELECT set_config('synchronous_commit', 'off', false), pg_notify('siaga', '')";
+
+/// The revisions of all resources, by their names in the table of revisions.
+pub(super) type Revisions = HashMap<String, Revision>;
+
+/// What [`REVISIONS`] says.
+pub(super) fn revisions(rows: Vec<(String, i64)>) -> Revisions {
+    rows.into_iter().map(|(resource, of)| (resource, revision(of))).collect()
+}
 
 /// The name of a resource in the table of revisions.
 pub(super) fn name(resource: Resource) -> &'static str {
@@ -106,7 +114,7 @@ struct Heard {
     at: Instant,
     /// What this instance had written by then.
     written: u64,
-    revisions: HashMap<String, Revision>,
+    revisions: Revisions,
 }
 
 impl Changes {
@@ -181,8 +189,7 @@ impl Listener {
             let (at, written) = (Instant::now(), self.announcer.written());
             let asked = sqlx::query_as(REVISIONS).fetch_all(&mut listener);
             let rows: Vec<(String, i64)> = time::timeout(PATIENCE, asked).await??;
-            let revisions = rows.into_iter().map(|(resource, of)| (resource, revision(of))).collect();
-            self.heard.send_replace(Some(Heard { at, written, revisions }));
+            self.heard.send_replace(Some(Heard { at, written, revisions: revisions(rows) }));
             if self.announcer.0.lost.swap(false, Ordering::Relaxed) {
                 tracing::warn!("the database is back");
             }

@@ -156,11 +156,13 @@ impl Connections {
 
     /// Reads by one statement what the primary has.
     pub(super) async fn read_primary<T: Row>(&self, query: Query<T>) -> Result<Vec<T>, StoreError> {
-        let reading = async {
-            let link = self.writer().await?;
-            Ok(self.ask(link, query).await?.unwrap_or_default())
-        };
-        self.within(reading).await
+        self.within(self.ask_primary(query)).await
+    }
+
+    /// The same as a part of a call, which bounds it.
+    pub(super) async fn ask_primary<T: Row>(&self, query: Query<T>) -> Result<Vec<T>, StoreError> {
+        let link = self.writer().await?;
+        Ok(self.ask(link, query).await?.unwrap_or_default())
     }
 
     /// The rows of an answer; `None` when a replica was lost by it, and another is to be asked.

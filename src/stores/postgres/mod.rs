@@ -24,6 +24,7 @@ mod reports;
 mod revision;
 mod schema;
 mod settings;
+mod shared;
 mod transfer;
 mod values;
 
@@ -31,18 +32,20 @@ use std::fmt;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use rocket::futures::TryFutureExt;
 
 use self::batch::Batches;
-use self::changes::{Changes, name};
+use self::changes::{Changes, REVISIONS, Revisions, name, revisions};
 use self::connections::Connections;
+use self::error::{backend, unavailable};
 use self::flood_orders::FloodOrders;
 pub use self::open::OpenPostgres;
 use self::partner_posts::PartnerPosts;
 use self::places::PlacesCache;
 pub use self::pool::{PoolError, PostgresPool, Primary, Replica};
-use self::revision::revision;
 pub use self::schema::SchemaError;
 pub use self::settings::Settings;
+use self::shared::Shared;
 use super::{Check, PoolUse, Resource, Revision, Store, StoreError, StoreTime};
 use crate::model::Clock;
 
@@ -54,6 +57,8 @@ pub struct PostgresStore {
     flood_orders: Batches<FloodOrders>,
     partner_posts: Batches<PartnerPosts>,
     changes: Changes,
+    /// What the database says while the listener cannot.
+    revisions: Shared<Result<Arc<Revisions>, Arc<StoreError>>>,
     clock: Arc<dyn Clock>,
 }
 
@@ -69,17 +74,31 @@ impl fmt::Display for PostgresStore {
     }
 }
 
+impl PostgresStore {
+    /// The revisions as the database has them, by a question that begins after this call, and is shared by all who ask.
+    async fn ask_revisions(&self) -> Result<Arc<Revisions>, StoreError> {
+        let question = async {
+            let rows = self.connections.ask_primary(sqlx::query_as(REVISIONS)).await?;
+            Ok(Arc::new(revisions(rows)))
+        };
+        let answer = self.revisions.answer(Box::pin(question.map_err(Arc::new))).await;
+        answer.map_err(|error: Arc<StoreError>| match *error {
+            StoreError::Unavailable { .. } => unavailable(error),
+            _ => backend(error),
+        })
+    }
+}
+
 #[async_trait]
 impl Store for PostgresStore {
     async fn revision(&self, resource: Resource) -> Result<Revision, StoreError> {
-        const ONE: &str = "SELECT revision FROM current_revisions WHERE resource = $1";
         if let Some(revision) = self.changes.revision(resource) {
             return Ok(revision);
         }
-        let rows: Vec<(i64,)> =
-            self.connections.read_primary(sqlx::query_as(ONE).bind(name(resource))).await?;
-        Ok(rows.first().map_or(Revision(0), |&(of,)| revision(of)))
+        let revisions = self.connections.within(self.ask_revisions()).await?;
+        Ok(revisions.get(name(resource)).copied().unwrap_or(Revision(0)))
     }
+
     async fn readiness(&self) -> Vec<Check> {
         readiness::checks(&self.connections, &self.changes).await
     }

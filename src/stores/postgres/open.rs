@@ -20,6 +20,7 @@ use super::partner_posts::PartnerPosts;
 use super::places::PlacesCache;
 use super::pool::{PostgresPool, Primary, Replica};
 use super::settings::{Databases, Settings};
+use super::shared::Shared;
 use super::{PostgresStore, SchemaError, schema, transfer};
 use crate::datasets::{Folder, FolderWriter};
 use crate::stores::{OpenError, OpenStore, OpenedStore, StoreSettings, Upkeep};
@@ -118,6 +119,7 @@ fn assemble(
         connections,
         places,
         changes,
+        revisions: Shared::new(),
         clock,
     }
 }

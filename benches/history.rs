@@ -1,0 +1,95 @@
+//! What the series and the archive of 7 days with 20,000 changes cost in memory, what a change does, and what older
+//! changes add to that.
+
+use std::hint::black_box;
+use std::sync::Arc;
+use std::time::Duration;
+
+use criterion::{Criterion, criterion_group, criterion_main};
+use geo::{Coord, MultiPolygon, Rect};
+use rocket::tokio::runtime::Runtime;
+use siaga::datasets::Dataset;
+use siaga::model::{
+    Actor, Area, AreaId, AreaSelector, AreaSet, Clock, FloodChange, FloodState, ManualClock, Period,
+    SystemClock, Timestamp,
+};
+use siaga::stores::memory::MemoryStore;
+use siaga::stores::{FloodStore, HistoryQuery, SetFloodState};
+
+const AREAS: u64 = 2_700;
+const CHANGES: u32 = 20_000;
+const WEEK: Duration = Duration::from_hours(7 * 24);
+
+fn id(number: u64) -> AreaId {
+    number.try_into().expect("an area")
+}
+
+/// Squares side by side.
+fn areas() -> AreaSet {
+    let area = |number: u64| {
+        let (x, y) = (106.7 + (number % 60) as f64 * 0.005, -6.35 + (number / 60) as f64 * 0.005);
+        let outline = Rect::new(Coord { x, y }, Coord { x: x + 0.005, y: y + 0.005 }).to_polygon();
+        Area {
+            id: id(number),
+            geom_id: number.to_string(),
+            name: format!("RW {number}"),
+            parent_name: "KELURAHAN".to_owned(),
+            city_name: "JAKARTA".to_owned(),
+            city_code: "jbd".to_owned(),
+            region_code: "ID-JK".to_owned(),
+            outline: MultiPolygon(vec![outline]),
+        }
+    };
+    AreaSet::new((0..AREAS).map(area).collect()).expect("areas")
+}
+
+/// So many changes at equal distances from a moment on, of one area after the other.
+fn changes(count: u32, from: Timestamp, within: Duration) -> impl Iterator<Item = FloodChange> {
+    (0..count).map(move |number| FloodChange {
+        area: id(u64::from(number) % AREAS),
+        state: u64::from(number / 7 % 5).try_into().ok(),
+        at: from.after(within / count * number),
+        by: Actor { subject: "bench".to_owned(), username: None },
+    })
+}
+
+/// A store with a week's changes until now, and older ones of 50 weeks.
+fn store(older: u32, now: Timestamp) -> MemoryStore {
+    let week = now.before(WEEK);
+    let before = changes(older, week.before(WEEK * 50), WEEK * 50);
+    let flood_log = before.chain(changes(CHANGES, week, WEEK)).collect();
+    let dataset = Dataset { areas: Arc::new(areas()), flood_log, ..Dataset::default() };
+    MemoryStore::new(dataset, Arc::new(ManualClock::new(now)))
+}
+
+fn week(criterion: &mut Criterion) {
+    let runtime = Runtime::new().expect("a runtime");
+    let now = SystemClock.now();
+    let period = Period::new(now.before(WEEK), now, WEEK).expect("a week");
+    let query = HistoryQuery { selector: AreaSelector::default(), period };
+    for older in [0, 1_000_000] {
+        let store = store(older, now);
+        criterion.bench_function(&format!("the series of a week, {older} older changes"), |bench| {
+            bench.iter(|| runtime.block_on(store.flood_series(black_box(&query))).map(black_box));
+        });
+        criterion.bench_function(&format!("the archive of a week, {older} older changes"), |bench| {
+            bench.iter(|| runtime.block_on(store.flood_archive(black_box(&query))).map(black_box));
+        });
+        criterion.bench_function(&format!("the log of an area, {older} older changes"), |bench| {
+            bench.iter(|| runtime.block_on(store.flood_log(black_box(id(7)))).map(black_box));
+        });
+        // Last, since it adds to the log.
+        criterion.bench_function(&format!("a change of an area, {older} older changes"), |bench| {
+            let mut areas = (0..AREAS).cycle();
+            bench.iter(|| {
+                let by = Actor { subject: "bench".to_owned(), username: None };
+                let area = areas.next().map_or_else(|| id(0), id);
+                let order = SetFloodState { area, state: Some(FloodState::Minor), by };
+                runtime.block_on(store.set_flood_state(order)).map(black_box)
+            });
+        });
+    }
+}
+
+criterion_group!(benches, week);
+criterion_main!(benches);

@@ -1,0 +1,106 @@
+use std::sync::Arc;
+
+use imbl::Vector;
+
+use crate::model::{Actor, AreaId, FloodChange, Period, StateChange, Timestamp};
+
+/// The changes of one area, oldest first: an index of the spans of time in which its states were in effect, each from
+/// its entry to the next. Copies share what they have in common; an entry is added in O(log n).
+#[derive(Clone, Debug, Default)]
+pub(super) struct AreaLog(Vector<Entry>);
+
+/// An entry as small as can be, so that a search touches little memory.
+#[derive(Clone, Debug)]
+struct Entry {
+    change: StateChange,
+    by: Arc<Actor>,
+}
+
+impl AreaLog {
+    /// Adds a change, which must not be before the last.
+    pub(super) fn push(&mut self, change: StateChange, by: Actor) {
+        self.0.push_back(Entry { change, by: Arc::new(by) });
+    }
+
+    /// The change by which the area has its current state.
+    pub(super) fn last(&self) -> Option<StateChange> {
+        self.0.last().map(|entry| entry.change)
+    }
+
+    /// The change that stands when a period begins, and those until its end.
+    ///
+    /// Costs O(log n + their number).
+    pub(super) fn within(&self, period: &Period) -> impl Iterator<Item = StateChange> {
+        let standing = self.until(period.start()).saturating_sub(1);
+        let end = period.end();
+        let from = self.0.focus().narrow(standing..).into_iter();
+        from.map(|entry| entry.change).take_while(move |change| change.at <= end)
+    }
+
+    /// The whole log of the area.
+    pub(super) fn changes(&self, area: AreaId) -> impl Iterator<Item = FloodChange> {
+        self.0.iter().map(move |Entry { change, by }| FloodChange {
+            area,
+            state: change.state,
+            at: change.at,
+            by: Actor::clone(by),
+        })
+    }
+
+    /// How many changes were made until a moment.
+    fn until(&self, moment: Timestamp) -> usize {
+        // Most often asked about is the present, up to which there is nothing to search.
+        if self.0.last().is_none_or(|last| last.change.at <= moment) {
+            return self.0.len();
+        }
+        let mut log = self.0.focus();
+        let (mut low, mut high) = (0, log.len());
+        while low < high {
+            let middle = low.midpoint(high);
+            if log.index(middle).change.at <= moment {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        low
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn at(minute: u64) -> Timestamp {
+        Timestamp::parse("2017-01-01T00:00:00Z").unwrap().after(Duration::from_mins(minute))
+    }
+
+    proptest! {
+        #[test]
+        fn what_a_log_says_of_a_period_begins_with_what_stands_then(
+            mut minutes in prop::collection::vec(0..100_u64, 0..200),
+            start in 0..110_u64,
+            length in 0..50_u64,
+        ) {
+            minutes.sort_unstable();
+            let mut log = AreaLog::default();
+            let by = Actor { subject: "test".to_owned(), username: None };
+            for (number, &minute) in minutes.iter().enumerate() {
+                let state = u64::try_from(number % 5).unwrap().try_into().ok();
+                log.push(StateChange { state, at: at(minute) }, by.clone());
+            }
+            let all: Vec<StateChange> =
+                log.changes(1.try_into().unwrap()).map(|change| StateChange { state: change.state, at: change.at }).collect();
+            prop_assert_eq!(all.len(), minutes.len());
+            let standing = all.iter().rposition(|change| change.at <= at(start)).unwrap_or(0);
+            let naive: Vec<_> =
+                all[standing..].iter().copied().filter(|change| change.at <= at(start + length)).collect();
+            let period = Period::new(at(start), at(start + length), Duration::MAX).unwrap();
+            prop_assert_eq!(log.within(&period).collect::<Vec<_>>(), naive);
+        }
+    }
+}
