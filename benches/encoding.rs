@@ -1,13 +1,13 @@
 //! How long it takes to write the flood map: from geometry, with everything prepared, and a selection of it.
 //!
 //! `SIAGA_DATASET=folder` measures on the areas of a folder instead of the demo's. What is written from geometry is also
-//! written for 250,000 areas, copies side by side, to show what a position costs there: divide by the positions.
+//! written for 250,000 areas, copies side by side, to show what a position costs there.
 
 use std::hint::black_box;
 use std::sync::Arc;
 use std::time::Duration;
 
-use criterion::{Criterion, criterion_group, criterion_main};
+use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use geo::{BoundingRect, Coord, GeometryCollection, MapCoords, Rect};
 use geojson::FeatureCollection;
 use siaga::datasets::Dataset;
@@ -81,20 +81,26 @@ fn bench(criterion: &mut Criterion, name: &str, mut write: impl FnMut(&mut Vec<u
             black_box(&out);
         });
     });
-    println!("{name}: {} bytes", out.len());
 }
 
 /// What `topojson` does from geometry: the topology alone, then the document.
-fn from_geometry(criterion: &mut Criterion, areas: &Arc<AreaSet>, quantization: Quantization) {
-    let count = format!("{} areas of {} positions", areas.len(), positions(areas));
+fn from_geometry(criterion: &mut Criterion, whose: &str, areas: &Arc<AreaSet>, quantization: Quantization) {
+    let mut group = criterion.benchmark_group(format!("topojson of {whose} areas"));
+    group.throughput(Throughput::Elements(positions(areas) as u64));
     let geometries: Vec<Geometry<'_>> = areas.iter().map(Area::geometry).collect();
-    criterion.bench_function(&format!("the topology of {count}"), |bench| {
+    group.bench_function("topology", |bench| {
         bench.iter(|| black_box(Topology::new(&geometries, quantization)));
     });
-    let (context, all) = (context(), layer(areas, floods(areas)));
-    bench(criterion, &format!("topojson from geometry, {count}"), |out| {
-        TopoJson::new(Options { quantization }).encode(&all, &context, out).expect("a document");
+    let (context, all, mut out) = (context(), layer(areas, floods(areas)), Vec::new());
+    group.bench_function("document", |bench| {
+        bench.iter(|| {
+            out.clear();
+            let format = TopoJson::new(Options { quantization });
+            format.encode(&all, &context, &mut out).expect("a document");
+            black_box(&out);
+        });
     });
+    group.finish();
 }
 
 fn encoding(criterion: &mut Criterion) {
@@ -107,7 +113,7 @@ fn encoding(criterion: &mut Criterion) {
         layer(&areas, floods(&areas).into_iter().filter(|(_, standing)| at_least(standing)).collect())
     };
 
-    from_geometry(criterion, &areas, QUANTIZATION.try_into().expect("a quantization"));
+    from_geometry(criterion, "all", &areas, QUANTIZATION.try_into().expect("a quantization"));
     let format = TopoJson::default();
     let write = |format: &dyn Format, layer: &Layer, out: &mut Vec<u8>| {
         format.encode(layer, &context, out).expect("a document");
@@ -136,7 +142,7 @@ fn many(criterion: &mut Criterion) {
     let name = std::env::var("SIAGA_DATASET").unwrap_or_else(|_| "demo".to_owned());
     let areas = Dataset::load(&name, SystemClock.now()).expect("a data set").areas;
     let (areas, quantization) = side_by_side(&areas);
-    from_geometry(criterion, &areas, quantization);
+    from_geometry(criterion, "250,000", &areas, quantization);
 }
 
 criterion_group! {

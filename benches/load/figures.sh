@@ -39,17 +39,14 @@ time_after_change() {
     curl --config "$folder/changes" | median | awk '{ printf "%.3f", $1 * 1000 }'
 }
 
-# Nanoseconds of a benchmark whose folder in target/criterion matches a pattern, which has no blanks; with `each`, of one of its elements.
+# Nanoseconds of a benchmark by its folder in target/criterion; with `each`, of one of its elements.
 criterion_time() {
-    for estimates in target/criterion/$1/new/estimates.json; do
-        [ -f "$estimates" ] || return 1
-        node -e '
-            const [estimates, benchmark, what] = process.argv.slice(1).map((name, i) => i < 2 ? JSON.parse(fs.readFileSync(name)) : name);
-            const elements = what === "each" ? benchmark.throughput.Elements : 1;
-            console.log(estimates.median.point_estimate / elements);
-        ' "$estimates" "${estimates%estimates.json}benchmark.json" "${2:-all}"
-        return
-    done
+    node -e '
+        const [folder, what] = process.argv.slice(1);
+        const read = (name) => JSON.parse(fs.readFileSync(`${folder}/new/${name}.json`));
+        const elements = what === "each" ? read("benchmark").throughput.Elements : 1;
+        console.log(read("estimates").median.point_estimate / elements);
+    ' "target/criterion/$1" "${2:-all}"
 }
 
 # Resident memory of a server in MiB.

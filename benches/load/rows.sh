@@ -55,7 +55,8 @@ row_gzip() {
         fi
         sleep 0.25
     done
-    unmeasured '`GET /floods`, gzip' 'the answer is not compressed, 5 s after it was first asked for'
+    say 'the answer is not compressed, 5 s after it was first asked for'
+    exit 1
 }
 
 row_304() {
@@ -75,55 +76,51 @@ encode_in_node() {
     cat "$folder/encode"
 }
 
-can_encode() {
-    if [ -f "$here/encode.mjs" ]; then install_packages; else unmeasured "$1" "$here/encode.mjs is missing"; return 1; fi
-}
-
 # Runs criterion's benchmark of the formats, once.
-can_compare() {
-    if [ ! -f benches/encoding.rs ]; then unmeasured "$1" 'there is no benchmark `encoding`'; return 1; fi
+compare_formats() {
     [ -f "$folder/compared" ] || SIAGA_DATASET=$folder/dataset cargo bench --locked --quiet --bench encoding >&2
     touch "$folder/compared"
 }
 
-# WHAT ROW SENSE TARGET OURS THEIRS WHOSE: two times in nanoseconds, of which ours or theirs may not be there.
+# WHAT ROW SENSE TARGET OURS THEIRS WHOSE: two times in nanoseconds.
 time_row() {
-    if [ -z "$5" ] || [ -z "$6" ]; then unmeasured "$1" 'the benchmark has no such figure'; return; fi
     case $3 in
         ≥) times_ratio=$(ratio "$6" "$5") ;;
         *) times_ratio=$(ratio "$5" "$6") ;;
     esac
-    row "$1" "$(awk -v t="$5" 'BEGIN { printf "%.2f", t / 1e6 }') ms" "$(awk -v t="$6" 'BEGIN { printf "%.2f", t / 1e6 }') ms: $7" \
-        "$times_ratio" "$3" "$4" "$2"
+    row "$1" "$(shown_time "$5")" "$(shown_time "$6"): $7" "$times_ratio" "$3" "$4" "$2"
+}
+
+shown_time() {
+    awk -v t="$1" 'BEGIN { if (t < 1e4) printf "%.0f ns", t; else printf "%.2f ms", t / 1e6 }'
 }
 
 row_encode() {
-    what='TopoJSON of all areas from their geometry'
-    can_compare "$what" && can_encode "$what" || return 0
-    ours=$(criterion_time 'TopoJSON*all*areas*' || true)
-    time_row "$what" encode ≥ 10 "$ours" "$(encode_in_node | awk '{ print $1 * 1e6 }')" topojson-server
+    compare_formats
+    install_packages
+    time_row 'TopoJSON of all areas from their geometry' encode ≥ 10 "$(criterion_time 'topojson of all areas/document')" \
+        "$(encode_in_node | awk '{ print $1 * 1e6 }')" topojson-server
 }
 
 row_rerender() {
-    what='`GET /floods` after a `PUT`, to the last byte'
-    can_encode "$what" || return 0
+    install_packages
     ours=$(time_after_change)
     theirs=$(encode_in_node)
-    row "$what" "$ours ms" "$theirs ms: topojson-server encodes" "$(ratio "$theirs" "$ours")" ≥ 50 rerender
+    row '`GET /floods` after a `PUT`, to the last byte' "$ours ms" "$theirs ms: topojson-server encodes" "$(ratio "$theirs" "$ours")" ≥ 50 rerender
 }
 
 row_geojson() {
-    what='GeoJSON of all areas'
-    can_compare "$what" || return 0
-    time_row "$what" geojson ≥ 2 "$(criterion_time 'GeoJSON*ours*' || true)" "$(criterion_time 'GeoJSON*serde_json*' || true)" \
-        'serde_json of the `geojson::FeatureCollection`'
+    compare_formats
+    for how in 'nothing prepared' prepared; do
+        time_row "GeoJSON of all areas, $how" geojson ≥ 2 "$(criterion_time "geojson, $how")" \
+            "$(criterion_time 'geojson by serde_json, of a FeatureCollection')" 'serde_json of the `geojson::FeatureCollection`'
+    done
 }
 
 row_tiled() {
-    what='TopoJSON, each vertex of 250,000 areas'
-    can_compare "$what" || return 0
-    time_row "$what" tiled ≤ 1.3 "$(criterion_time 'TopoJSON*250*areas*' each || true)" \
-        "$(criterion_time 'TopoJSON*all*areas*' each || true)" 'of the areas as they are'
+    compare_formats
+    time_row 'TopoJSON from geometry, each vertex of 250,000 areas' tiled ≤ 1.3 "$(criterion_time 'topojson of 250,000 areas/document' each)" \
+        "$(criterion_time 'topojson of all areas/document' each)" 'of the areas as they are'
 }
 
 row_memory() {
@@ -227,11 +224,11 @@ row_ancestor() {
 
 row_history() {
     start_database
-    # Answers of these two are kept as well, where there is a cache.
-    uncached=
-    if SIAGA_CACHE__SIZE=0 target/release/siaga check >/dev/null 2>&1; then uncached=SIAGA_CACHE__SIZE=0; fi
-    SIAGA_DATASET=$folder/dataset serve of_memory env ${uncached:+"$uncached"} target/release/siaga
-    SIAGA_STORE=postgres serve of_postgres env ${uncached:+"$uncached"} target/release/siaga
+    # Every answer is made for its request.
+    export SIAGA_CACHE__SIZE=0
+    SIAGA_DATASET=$folder/dataset serve of_memory target/release/siaga
+    SIAGA_STORE=postgres serve of_postgres target/release/siaga
+    unset SIAGA_CACHE__SIZE
     for what in timeseries archive; do
         theirs=$(for _ in 1 2 3; do
             psql --quiet --command '\timing on' --command '\o /dev/null' --file="$here/$what.sql" "$DATABASE_URL" |

@@ -15,13 +15,6 @@ row() {
     say "$line"
 }
 
-# WHAT WHY: a row that cannot be measured yet. It fails the run unless that was asked for.
-unmeasured() {
-    say "$1: $2"
-    [ -n "${SKIP_MISSING:-}" ] || exit 1
-    echo "| $1 | not measured: $2 | | | | |" >>"$folder/rows"
-}
-
 machine() {
     memory=$(awk '/^MemTotal:/ { printf "%.0f", $2 / 1048576 }' /proc/meminfo)
     cpu=$(sed -n 's/^model name[^:]*: *//p' /proc/cpuinfo | head -n 1)

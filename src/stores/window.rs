@@ -25,20 +25,20 @@ impl Window {
     ///
     /// `oldest` is the oldest thing in the answer, which leaves a window that moves first; `next` the first thing dated
     /// after the window's last moment at `now`, in the answer's resource or any part of it that the answer is from:
-    /// things that were not asked for make the time shorter, never longer. What lies wholly in the past stays as it is.
+    /// things that were not asked for make the time shorter, never longer. What lies wholly in the past stays as it is,
+    /// unless the clock steps back.
     #[must_use]
     pub fn lasting(self, now: Timestamp, oldest: Option<Timestamp>, next: Option<Timestamp>) -> Lasting {
         /// A window ends with its last moment, and the first without is the next one.
         const NEXT: Duration = Duration::from_millis(1);
-        let change = match self {
+        let (from, change) = match self {
             Self::Last(duration) => {
                 let leaves = oldest.map(|oldest| oldest.after(duration).after(NEXT));
-                leaves.into_iter().chain(next).min()
+                (now, leaves.into_iter().chain(next).min())
             }
-            Self::Within(period) if period.end() <= now => return Lasting::Always,
-            Self::Within(period) => next.filter(|next| *next <= period.end()),
+            Self::Within(period) => (now.min(period.end()), next.filter(|next| *next <= period.end())),
         };
-        Lasting::Between { from: now, until: change.unwrap_or(Timestamp::LAST) }
+        Lasting::Between { from, until: change.unwrap_or(Timestamp::LAST) }
     }
 }
 
@@ -87,7 +87,8 @@ mod tests {
         assert_eq!(within(0, 50).lasting(at(30), Some(at(10)), Some(at(50))), until(at(50)));
         assert_eq!(within(0, 50).lasting(at(30), Some(at(10)), Some(at(51))), until(Timestamp::LAST));
         assert_eq!(within(40, 50).lasting(at(30), None, None), until(Timestamp::LAST));
-        assert_eq!(within(0, 30).lasting(at(30), Some(at(10)), Some(at(31))), Lasting::Always);
+        let past = Lasting::Between { from: at(20), until: Timestamp::LAST };
+        assert_eq!(within(0, 20).lasting(at(30), Some(at(10)), Some(at(21))), past);
     }
 
     #[test]

@@ -134,7 +134,7 @@ macro_rules! store_suite {
             an_answer_to_which_no_report_comes_lasts_on,
             an_answer_of_which_nothing_is_found_lasts_until_something_comes,
             answers_of_gauges_last_until_a_reading_leaves_or_comes,
-            an_answer_about_the_past_always_lasts,
+            an_answer_about_the_past_lasts,
         }
         $crate::store_suite! { $fresh, places =>
             infrastructure_is_listed_by_kind_then_name,
