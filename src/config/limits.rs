@@ -19,7 +19,7 @@ pub struct Limits {
     #[serde(with = "duration")]
     pub timeout: Duration,
     /// How much of an answer is copied at once: less takes less memory where many read slowly, and more time. A size up to
-    /// `16MiB`. **Default: `1MiB`**
+    /// `16MiB`. **Default: `2MiB`**, which is the map of a large city
     pub chunk: ByteUnit,
 }
 
@@ -55,7 +55,7 @@ impl Default for Limits {
             max_period: Duration::from_hours(24 * 366),
             body: ByteUnit::Kibibyte(100),
             timeout: Duration::from_secs(10),
-            chunk: ByteUnit::Mebibyte(1),
+            chunk: ByteUnit::Mebibyte(2),
         }
     }
 }

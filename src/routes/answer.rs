@@ -105,14 +105,11 @@ impl<'r> Responder<'r, 'static> for Answer {
             response.set_raw_header("Content-Encoding", form.coding.name());
         }
         response.set_raw_header("Content-Type", media_type);
-        // Rocket copies a body chunk by chunk, and the number of chunks is what costs. The last is found to be that by
-        // room left in it.
-        let chunk = request
-            .rocket()
-            .state()
-            .map_or(Limits::default().chunk(), |config: &Config| config.limits.chunk());
-        response.set_max_chunk_size((form.bytes.len() + 1).min(chunk));
         response.set_sized_body(form.bytes.len(), Cursor::new(form.bytes.clone()));
+        // Rocket copies a body chunk by chunk, and the number of chunks is what costs. By room that is left in the last
+        // one it is found to be that. The size is the body's own, so it is set after that.
+        let limits = request.rocket().state().map_or_else(Limits::default, |config: &Config| config.limits);
+        response.set_max_chunk_size((form.bytes.len() + 1).min(limits.chunk()));
         Ok(response)
     }
 }
