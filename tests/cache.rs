@@ -85,6 +85,19 @@ impl Desk {
     }
 }
 
+/// How an answer is sent to who accepts gzip.
+fn coding(rendered: &Rendered) -> Coding {
+    rendered.content.form(Accepted::new(["gzip"])).coding
+}
+
+async fn is_made_shorter(rendered: &Rendered) {
+    let begun = Instant::now();
+    while coding(rendered) == Coding::Identity {
+        assert!(begun.elapsed() < Duration::from_secs(20), "it is never made shorter");
+        time::sleep(Duration::from_millis(5)).await;
+    }
+}
+
 /// Lets everything that can go on do so.
 async fn settle() {
     for _ in 0..100 {
@@ -248,13 +261,8 @@ fn an_answer_that_stands_for_a_while_is_made_shorter_and_one_that_is_replaced_is
             async move { cache.find(&0, Revision(present), clock, render).await.unwrap() }
         };
         let (replaced, standing) = (find(1).await, find(2).await);
-        let coding = |rendered: &Rendered| rendered.content.form(Accepted::new(["gzip"])).coding;
         assert_eq!(coding(&standing), Coding::Identity, "nobody waits for it");
-        let begun = Instant::now();
-        while coding(&standing) == Coding::Identity {
-            assert!(begun.elapsed() < Duration::from_secs(20), "it is never made shorter");
-            time::sleep(Duration::from_millis(5)).await;
-        }
+        is_made_shorter(&standing).await;
         assert_eq!(coding(&replaced), Coding::Identity);
     });
 }
@@ -270,5 +278,28 @@ fn a_making_that_panics_is_none_for_the_others() {
         assert!(cache.find(&0, Revision(1), &clock, right).await.is_ok());
         let never = || pending::<Result<Versioned<Rendered>, ()>>();
         assert!(cache.find(&0, Revision(1), &clock, never).await.is_ok(), "it is at hand");
+    });
+}
+
+#[test]
+fn an_answer_that_time_changes_soon_stays_as_it_is() {
+    block_on(async {
+        let cache: Cache<u8, ()> = Cache::new(LARGE, Metrics::default());
+        let clock = ManualClock::new(fixture::now());
+        let text = "banjir ".repeat(1000);
+        let find = |question, lasting| {
+            let versioned = Versioned::at(Revision(1), rendered(&text)).within(lasting);
+            let render = move || {
+                let versioned = versioned.clone();
+                async move { Ok(versioned) }
+            };
+            let (cache, clock) = (&cache, &clock);
+            async move { cache.find(&question, Revision(1), clock, render).await.unwrap() }
+        };
+        let second = find(0, Lasting::step(fixture::now(), Duration::from_secs(1))).await;
+        let minute = find(1, Lasting::step(fixture::now(), Duration::from_hours(1))).await;
+        is_made_shorter(&minute).await;
+        // Contents are coded in the order they came.
+        assert_eq!(coding(&second), Coding::Identity);
     });
 }

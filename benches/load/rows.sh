@@ -191,34 +191,40 @@ row_storm() {
         "$(ratio "$ours" "$theirs")" ≥ 0.7 storm
 }
 
-row_ancestor() {
-    install_packages
-    start_database
-    serve_anywhere ancestor env NODE_ENV=production node "$folder/ancestor/server.mjs"
-    theirs=$(base ancestor)
-    ours=$(base ours)/v1/floods
-    # Fills its cache, and has Node compile.
-    for _ in 1 2 3 4 5; do curl --silent --fail --output /dev/null "$theirs/floods"; done
-    for _ in 1 2 3 4 5; do curl --silent --fail --output /dev/null "$theirs/cached/floods"; done
+# HOW [HEADER]: our answer at hand beside what the ancestor makes for each request, and beside what its cache has.
+beside_ancestor() {
+    how=$1
+    shift
     : >"$folder/ours"
     : >"$folder/each"
     : >"$folder/cached"
     for _ in $(seq "$runs"); do
-        throughput "$seconds" "$ours" >>"$folder/ours"
+        throughput "$seconds" ${1:+--header "$1"} "$(base ours)/v1/floods" >>"$folder/ours"
         # One answer takes a part of a second, and 16 are asked for at once: in less time hardly any arrives.
-        throughput $((seconds < 30 ? 30 : seconds)) "$theirs/floods" >>"$folder/each"
+        throughput $((seconds < 30 ? 30 : seconds)) ${1:+--header "$1"} "$(base ancestor)/floods" >>"$folder/each"
         # Node goes on with what wrk no longer waits for; this one is answered after it.
-        curl --silent --fail --output /dev/null "$theirs/floods"
-        throughput "$seconds" "$theirs/cached/floods" >>"$folder/cached"
+        curl --silent --fail --output /dev/null "$(base ancestor)/floods"
+        throughput "$seconds" ${1:+--header "$1"} "$(base ancestor)/cached/floods" >>"$folder/cached"
     done
     warm=$(median <"$folder/ours")
     each=$(median <"$folder/each")
     cached=$(median <"$folder/cached")
-    row '`GET /floods`' "$warm requests/s" "$each requests/s: the ancestor's stack" "$(ratio "$warm" "$each")" ≥ 1000 ancestor
+    row "\`GET /floods\`, $how" "$warm requests/s" "$each requests/s: the ancestor's stack" "$(ratio "$warm" "$each")" ≥ 1000 ancestor
+    row "\`GET /floods\`, $how" "$warm requests/s" "$cached requests/s: the ancestor's cache" "$(ratio "$warm" "$cached")" ≥ 3 ancestor
+}
+
+row_ancestor() {
+    install_packages
+    start_database
+    serve_anywhere ancestor env NODE_ENV=production node "$folder/ancestor/server.mjs"
+    # Fills its cache, and has Node compile.
+    for _ in 1 2 3 4 5; do curl --silent --fail --output /dev/null "$(base ancestor)/floods"; done
+    for _ in 1 2 3 4 5; do curl --silent --fail --output /dev/null "$(base ancestor)/cached/floods"; done
+    beside_ancestor 'asked for as browsers do, who accept gzip' 'Accept-Encoding: gzip'
+    beside_ancestor 'identity'
     after=$(time_after_change)
-    each=$(request_time "$theirs/floods")
+    each=$(request_time "$(base ancestor)/floods")
     row '`GET /floods` after a `PUT`, to the last byte' "$after ms" "$each ms: the ancestor's stack" "$(ratio "$each" "$after")" ≥ 50 ancestor
-    row '`GET /floods`' "$warm requests/s" "$cached requests/s: the ancestor's cache" "$(ratio "$warm" "$cached")" ≥ 3 ancestor
     stop ancestor
 }
 

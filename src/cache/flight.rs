@@ -3,7 +3,7 @@ use std::sync::Arc;
 use rocket::tokio::sync::OnceCell;
 
 use super::Rendered;
-use crate::model::{Clock, Lasting};
+use crate::model::{Clock, Lasting, Timestamp};
 use crate::stores::{Revision, Versioned};
 
 /// The making of an answer, for which many can wait, and its outcome.
@@ -50,6 +50,14 @@ impl<E: Clone> Flight<E> {
         let counts = self.number > asked.newest
             || outcome.as_ref().is_ok_and(|arrived| self.holds(arrived, asked.present, asked.clock));
         counts.then(|| outcome.as_ref().map(|arrived| Arc::clone(&arrived.rendered)).map_err(E::clone))
+    }
+
+    /// Whether there is an answer that time does not change until then.
+    pub(super) fn lasts_until(&self, moment: Timestamp) -> bool {
+        self.outcome
+            .get()
+            .and_then(|outcome| outcome.as_ref().ok())
+            .is_some_and(|arrived| arrived.lasting.covers(moment))
     }
 
     /// Whether nothing has changed that the answer depends on.

@@ -45,6 +45,8 @@ struct Inner<K: Eq + Hash, E> {
 /// How long an answer must have stood before its shorter forms are made. They take longer to make than the answer: of
 /// one that is replaced at once they would be in vain, and take the time of those who answer.
 const SETTLED: Duration = Duration::from_millis(100);
+/// How much longer an answer must last for these to be worth making.
+const WORTHWHILE: Duration = Duration::from_secs(2);
 
 impl<K, E> Cache<K, E>
 where
@@ -93,7 +95,7 @@ where
             let made = flight.land(&render).await;
             self.0.metrics.cache_used(if made { CacheUse::Miss } else { CacheUse::Wait });
             if made {
-                self.settle(question, &flight);
+                self.settle(question, &flight, clock);
             }
             if let Some(outcome) = flight.outcome(&asked) {
                 return outcome;
@@ -112,8 +114,11 @@ where
     }
 
     /// Weighs an answer that was just made, and has it made shorter when it is still the answer after a while.
-    fn settle(&self, question: &K, flight: &Arc<Flight<E>>) {
+    fn settle(&self, question: &K, flight: &Arc<Flight<E>>, clock: &dyn Clock) {
         self.weigh(question, flight);
+        if !flight.lasts_until(clock.now().after(WORTHWHILE)) {
+            return;
+        }
         let (cache, question, flight) = (self.clone(), question.clone(), Arc::downgrade(flight));
         tokio::spawn(async move {
             time::sleep(SETTLED).await;

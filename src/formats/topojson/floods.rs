@@ -1,9 +1,9 @@
 //! Floods: of a set of areas everything is prepared but the states.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use geo::Rect;
+use rustc_hash::FxHashMap;
 
 use super::Quantization;
 use super::arc_index::ArcIndex;
@@ -30,7 +30,7 @@ pub(super) struct Scopes {
 
 impl Scopes {
     pub(super) fn of(set: &AreaSet) -> Self {
-        let mut cities: HashMap<&str, usize> = HashMap::new();
+        let mut cities: FxHashMap<&str, usize> = FxHashMap::default();
         let mut sizes = Vec::new();
         let places = set.iter().map(|area| {
             let city = *cities.entry(&area.city_code).or_insert(sizes.len());
@@ -101,7 +101,9 @@ impl Scope {
             let before = |text: &mut Vec<u8>| document::before_properties(&shape, text);
             features.push(area, before, |text| document::after_properties(&shape, |arc| arc, text))?;
         }
-        let (mut arcs, mut ends) = (Vec::new(), Vec::with_capacity(topology.arcs().len()));
+        // Most steps are written with less than eight characters.
+        let mut arcs = Vec::with_capacity(8 * topology.arcs().map(|arc| arc.len()).sum::<usize>());
+        let mut ends = Vec::with_capacity(topology.arcs().len());
         for arc in topology.arcs() {
             if !arcs.is_empty() {
                 arcs.push(b',');
@@ -109,9 +111,9 @@ impl Scope {
             document::arc(arc, &mut arcs);
             ends.push(arcs.len());
         }
-        let bounds = geometries.iter().map(grid::bounds).collect();
         let grid = topology.grid().copied();
-        Ok(Self { features, shapes: topology.into_shapes(), bounds, arcs, ends, grid })
+        let (shapes, bounds) = topology.into_shapes();
+        Ok(Self { features, shapes, bounds, arcs, ends, grid })
     }
 
     /// Appends the document of the selected areas, each by its place in the scope.

@@ -1,4 +1,4 @@
-use geo::{BoundingRect, Coord, Rect};
+use geo::{Coord, LineString, Polygon, Rect};
 
 use super::Quantization;
 use crate::model::Geometry;
@@ -21,9 +21,9 @@ pub struct Grid {
 }
 
 impl Grid {
-    /// The grid over the box around all geometries; `None` when there is nothing to be around.
-    pub(super) fn around(geometries: &[Geometry<'_>], quantization: Quantization) -> Option<Self> {
-        let bounds = geometries.iter().filter_map(bounds).reduce(around_both)?;
+    /// The grid over the box around all boxes; `None` when there are none.
+    pub(super) fn around(boxes: impl Iterator<Item = Rect<f64>>, quantization: Quantization) -> Option<Self> {
+        let bounds = boxes.reduce(around_both)?;
         let steps = f64::from(quantization.get() - 1);
         // A side without length has one step of one degree, as the reference implementation has it.
         let density = |length: f64| if length > 0.0 { steps / length } else { 1.0 };
@@ -93,10 +93,22 @@ pub(super) fn around_both(a: Rect<f64>, b: Rect<f64>) -> Rect<f64> {
 
 /// The box around a geometry.
 pub(super) fn bounds(geometry: &Geometry<'_>) -> Option<Rect<f64>> {
+    // Holes lie within.
+    let outer = |polygon: &Polygon<f64>| around_line(polygon.exterior());
     match *geometry {
         Geometry::Point(position) => Some(Rect::new(position, position)),
-        Geometry::LineString(line) => line.bounding_rect(),
-        Geometry::Polygon(polygon) => polygon.bounding_rect(),
-        Geometry::MultiPolygon(polygons) => polygons.bounding_rect(),
+        Geometry::LineString(line) => around_line(line),
+        Geometry::Polygon(polygon) => outer(polygon),
+        Geometry::MultiPolygon(polygons) => polygons.iter().filter_map(outer).reduce(around_both),
     }
+}
+
+/// The box around a line, without a branch for each position: which way it would go nobody can foretell.
+fn around_line(line: &LineString<f64>) -> Option<Rect<f64>> {
+    let first = *line.0.first()?;
+    let (low, high) = line.0.iter().fold((first, first), |(low, high), at| {
+        let low = Coord { x: low.x.min(at.x), y: low.y.min(at.y) };
+        (low, Coord { x: high.x.max(at.x), y: high.y.max(at.y) })
+    });
+    Some(Rect::new(low, high))
 }

@@ -1,7 +1,9 @@
+use geo::Rect;
+
 use super::Quantization;
 use super::arcs::Arcs;
 use super::chains::{ChainKind, Chains, Lines};
-use super::grid::{Grid, Node};
+use super::grid::{self, Grid, Node};
 use super::shapes::{Outline, Shape, Shapes};
 use crate::model::Geometry;
 
@@ -9,6 +11,8 @@ use crate::model::Geometry;
 #[derive(Debug)]
 pub struct Topology {
     grid: Option<Grid>,
+    /// The box around each geometry.
+    bounds: Vec<Option<Rect<f64>>>,
     chains: Chains,
     shapes: Shapes,
 }
@@ -17,8 +21,9 @@ impl Topology {
     /// Finds the borders the geometries share and cuts them into arcs, in O(positions).
     #[must_use]
     pub fn new(geometries: &[Geometry<'_>], quantization: Quantization) -> Self {
-        let Some(grid) = Grid::around(geometries, quantization) else {
-            return Self { grid: None, chains: Chains::default(), shapes: Shapes::default() };
+        let bounds: Vec<_> = geometries.iter().map(grid::bounds).collect();
+        let Some(grid) = Grid::around(bounds.iter().copied().flatten(), quantization) else {
+            return Self { grid: None, bounds, chains: Chains::default(), shapes: Shapes::default() };
         };
         let mut lines = Lines::with_capacity(geometries.iter().map(positions).sum());
         let mut shapes = Shapes::default();
@@ -28,7 +33,7 @@ impl Topology {
         }
         let (mut chains, junctions) = Chains::join(lines, &grid);
         shapes.arcs = Arcs::cut(&mut chains, &junctions);
-        Self { grid: Some(grid), chains, shapes }
+        Self { grid: Some(grid), bounds, chains, shapes }
     }
 
     /// The grid the topology lies on; `None` when it is empty.
@@ -50,9 +55,9 @@ impl Topology {
         (0..self.shapes.len()).map(|index| self.shapes.get(index))
     }
 
-    /// The geometries without the nodes of their arcs.
-    pub(super) fn into_shapes(self) -> Shapes {
-        self.shapes
+    /// The geometries without the nodes of their arcs, and the box around each.
+    pub(super) fn into_shapes(self) -> (Shapes, Vec<Option<Rect<f64>>>) {
+        (self.shapes, self.bounds)
     }
 }
 

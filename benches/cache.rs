@@ -1,0 +1,77 @@
+//! What an answer at hand costs, and what is done once with an answer that is made.
+
+use std::hint::black_box;
+use std::sync::Arc;
+
+use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
+use rocket::futures::FutureExt;
+use rocket::tokio::runtime::Runtime;
+use siaga::cache::{Cache, Rendered};
+use siaga::content::{Accepted, Content};
+use siaga::datasets::Dataset;
+use siaga::formats::topojson::TopoJson;
+use siaga::formats::{EncodeContext, Format};
+use siaga::model::{AreaSelector, Clock, FloodLayer, FloodState, Lasting, Layer, SystemClock, Timestamp};
+use siaga::stores::{FloodQuery, Revision, Versioned};
+use siaga::telemetry::Metrics;
+
+/// The flood map as it is sent.
+fn map() -> Vec<u8> {
+    let name = std::env::var("SIAGA_DATASET").unwrap_or_else(|_| "demo".to_owned());
+    let areas = Dataset::load(&name, SystemClock.now()).expect("a data set").areas;
+    let all = (0..areas.len()).map(|position| (position, None)).collect();
+    let (now, base_url) = (SystemClock.now(), Arc::from("http://127.0.0.1:8000/v1"));
+    let context = EncodeContext { now, time_zone: chrono_tz::Asia::Jakarta, base_url };
+    let mut bytes = Vec::new();
+    let layer = Layer::Floods(FloodLayer::new(areas, all));
+    TopoJson::default().encode(&layer, &context, &mut bytes).expect("a document");
+    bytes
+}
+
+fn question(number: usize) -> FloodQuery {
+    let selector = AreaSelector { city: Some(format!("city {number}")), region: None };
+    FloodQuery { selector, minimum_state: Some(FloodState::Minor) }
+}
+
+/// Among a hundred others.
+fn at_hand(criterion: &mut Criterion, name: &str, lasting: Lasting) {
+    let cache: Cache<FloodQuery, ()> = Cache::new(1 << 20, Metrics::default());
+    let runtime = Runtime::new().expect("threads");
+    let present = Revision(1);
+    let render = || async move {
+        let content = Arc::new(Content::tagged(b"{}".to_vec()));
+        Ok(Versioned::at(present, Rendered { media_type: "application/json".into(), content })
+            .within(lasting))
+    };
+    for number in 0..100 {
+        let asked = question(number);
+        runtime.block_on(cache.find(&asked, present, &SystemClock, render)).expect("an answer");
+    }
+    let asked = question(7);
+    criterion.bench_function(name, |bench| {
+        bench.iter(|| black_box(cache.find(&asked, present, &SystemClock, render).now_or_never()).is_some());
+    });
+}
+
+fn cache(criterion: &mut Criterion) {
+    at_hand(criterion, "an answer at hand", Lasting::Always);
+    let ever = Lasting::Between { from: SystemClock.now(), until: Timestamp::LAST };
+    at_hand(criterion, "an answer at hand that time could change", ever);
+    let accept = "gzip, deflate, br, zstd";
+    criterion.bench_function("the codings a browser accepts", |bench| {
+        bench.iter(|| Accepted::new([black_box(accept)]));
+    });
+
+    let map = map();
+    println!("the map: {} bytes", map.len());
+    criterion.bench_function("the tag of the map", |bench| {
+        bench.iter_batched(|| map.clone(), Content::tagged, BatchSize::LargeInput);
+    });
+    let mut slow = criterion.benchmark_group("coded");
+    slow.sample_size(10).bench_function("the map in all codings", |bench| {
+        bench.iter_batched(|| Content::new(map.clone()), |content| content.code(), BatchSize::LargeInput);
+    });
+}
+
+criterion_group!(benches, cache);
+criterion_main!(benches);
