@@ -1,9 +1,9 @@
 //! Answers that are at hand: made once, and given to everybody who asks the same until something has changed.
 //!
 //! A question is answered from memory while the revision of its resource stands and time has not changed the answer
-//! ([`Lasting`](crate::model::Lasting)). Otherwise it is made anew, once for all who ask meanwhile. Nothing is ever given that is older than
-//! the request: an answer that was begun before the request came counts only if it holds the revision the request
-//! has found.
+//! ([`Lasting`](crate::model::Lasting)). Otherwise it is made anew, once for all who ask meanwhile. Nothing is ever given
+//! that is older than the request: an answer that was begun before the request came counts only if it holds the revision
+//! the request has found.
 
 mod flight;
 mod rendered;

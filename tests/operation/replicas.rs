@@ -65,7 +65,7 @@ fn reads_go_to_a_replica_that_has_what_the_server_wrote_and_else_to_the_primary(
         replica.start();
         let started = Instant::now();
         while started.elapsed() < Duration::from_secs(3) {
-            assert_eq!(server.state(5).await, Some(1));
+            assert_eq!(server.stored_state(5).await, Some(1));
             time::sleep(Duration::from_millis(50)).await;
         }
         replica.stop("immediate");
@@ -74,7 +74,7 @@ fn reads_go_to_a_replica_that_has_what_the_server_wrote_and_else_to_the_primary(
         let started = Instant::now();
         let mut follower = connected(&replica).await;
         loop {
-            assert_eq!(server.state(5).await, Some(1));
+            assert_eq!(server.stored_state(5).await, Some(1));
             let reads: i64 = sqlx::query_scalar(READS).fetch_one(&mut follower).await.unwrap();
             if reads >= 1 {
                 break;
