@@ -199,6 +199,11 @@ impl Problem {
         Details { cause: Some(cause.into()), ..Details::new(Status::InternalServerError, FAILED) }.into()
     }
 
+    /// 503: an answer took too long.
+    pub fn late(cause: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+        Self::unavailable(Duration::from_secs(1), cause.into())
+    }
+
     /// 503, to be tried again after a while.
     fn unavailable(retry_after: Duration, cause: Box<dyn Error + Send + Sync>) -> Self {
         Details {

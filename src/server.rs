@@ -293,6 +293,7 @@ impl Builder {
             clock: Arc::clone(&self.clock),
             time_zone: config.time_zone,
             base_url: Arc::from(config.base_url.as_str()),
+            timeout: config.limits.timeout,
         };
         let images = CardImages::open(&config, Arc::clone(&store), Arc::clone(&self.clock), metrics.clone())?;
         let images = Arc::new(images);

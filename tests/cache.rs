@@ -261,6 +261,8 @@ fn an_answer_that_stands_for_a_while_is_made_shorter_and_one_that_is_replaced_is
             async move { cache.find(&0, Revision(present), clock, render).await.unwrap() }
         };
         let (replaced, standing) = (find(1).await, find(2).await);
+        // Who asks again makes it worth while.
+        find(2).await;
         assert_eq!(coding(&standing), Coding::Identity, "nobody waits for it");
         is_made_shorter(&standing).await;
         assert_eq!(coding(&replaced), Coding::Identity);
@@ -296,9 +298,14 @@ fn an_answer_that_time_changes_soon_stays_as_it_is() {
             let (cache, clock) = (&cache, &clock);
             async move { cache.find(&question, Revision(1), clock, render).await.unwrap() }
         };
-        let second = find(0, Lasting::step(fixture::now(), Duration::from_secs(1))).await;
-        let minute = find(1, Lasting::step(fixture::now(), Duration::from_hours(1))).await;
-        is_made_shorter(&minute).await;
+        let asked_twice = async |question, seconds| {
+            let lasting = Lasting::step(fixture::now(), Duration::from_secs(seconds));
+            find(question, lasting).await;
+            find(question, lasting).await
+        };
+        let second = asked_twice(0, 1).await;
+        let hour = asked_twice(1, 3_600).await;
+        is_made_shorter(&hour).await;
         // Contents are coded in the order they came.
         assert_eq!(coding(&second), Coding::Identity);
     });

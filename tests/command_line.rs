@@ -143,6 +143,7 @@ fn a_wrong_key_stops_with_its_path_and_what_is_allowed() {
         ("SIAGA_LIMITS__CHUNK", "0", "siaga.limits.chunk: ", "more than 0"),
         ("SIAGA_LIMITS__CHUNK", "17MiB", "siaga.limits.chunk: ", "at most 16MiB"),
         ("SIAGA_CACHE__SIZE", "much", "siaga.cache.size: ", "byte unit"),
+        ("SIAGA_CACHE__SIZE", "100KiB", "siaga.cache.size: ", "0 or at least 1MiB"),
         ("SIAGA_FORMATS__CAP__EXPIRES_AFTER", "300000y", "siaga.formats.cap.expires_after: ", "1s to 366d"),
         ("SIAGA_FORMATS__CAP__WEB", "not an address", "siaga.formats.cap.web: ", "https://example.org/"),
         ("SIAGA_FORMATS__ENABLED", "[\"cap\"]", "siaga.formats.", "topojson"),

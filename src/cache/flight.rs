@@ -1,8 +1,10 @@
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use rocket::tokio::sync::OnceCell;
 
 use super::Rendered;
+use super::shelf::Keep;
 use crate::model::{Clock, Lasting, Timestamp};
 use crate::stores::{Revision, Versioned};
 
@@ -14,6 +16,8 @@ pub(super) struct Flight<E> {
     /// The revision its resource had when it began.
     present: Revision,
     outcome: OnceCell<Result<Arrived, E>>,
+    /// Whether its answer was given to another than the first who asked.
+    asked_again: AtomicBool,
 }
 
 /// Who asks, and when.
@@ -33,13 +37,24 @@ struct Arrived {
     rendered: Arc<Rendered>,
 }
 
+impl<E: Clone> Keep for Flight<E> {
+    fn is_awaited(&self) -> bool {
+        self.is_under_way()
+    }
+}
+
 impl<E: Clone> Flight<E> {
     pub(super) fn new(number: u64, present: Revision) -> Self {
-        Self { number, present, outcome: OnceCell::new() }
+        Self { number, present, outcome: OnceCell::new(), asked_again: AtomicBool::new(false) }
     }
 
     pub(super) fn is_under_way(&self) -> bool {
         self.outcome.get().is_none()
+    }
+
+    /// Whether this is the first time that somebody else asks for it.
+    pub(super) fn is_asked_again(&self) -> bool {
+        !self.asked_again.load(Ordering::Relaxed) && !self.asked_again.swap(true, Ordering::Relaxed)
     }
 
     /// The outcome for somebody who asks; `None` when it does not hold what that one may expect, or is not there yet.
@@ -82,6 +97,10 @@ impl<E: Clone> Flight<E> {
         };
         self.outcome.get_or_init(making).await;
         made
+    }
+
+    pub(super) fn has_failed(&self) -> bool {
+        self.outcome.get().is_some_and(Result::is_err)
     }
 
     pub(super) fn rendered(&self) -> Option<Arc<Rendered>> {

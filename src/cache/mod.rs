@@ -42,8 +42,8 @@ struct Inner<K: Eq + Hash, E> {
     metrics: Metrics,
 }
 
-/// How long an answer must have stood before its shorter forms are made. They take longer to make than the answer: of
-/// one that is replaced at once they would be in vain, and take the time of those who answer.
+/// How long an answer that is asked for again must have stood before its shorter forms are made. They take longer to make
+/// than the answer: of one that is replaced at once they would be in vain, and take the time of those who answer.
 const SETTLED: Duration = Duration::from_millis(100);
 /// How much longer an answer must last for these to be worth making.
 const WORTHWHILE: Duration = Duration::from_secs(2);
@@ -84,17 +84,23 @@ where
     {
         let asked = Asked { newest: self.0.newest.load(Ordering::SeqCst), present, clock };
         if self.shelf().keeps_nothing() {
+            self.0.metrics.cache_used(CacheUse::Miss);
             return Ok(Arc::new(render().await?.value));
         }
         loop {
             let flight = self.flight(question, &asked);
             if let Some(outcome) = flight.outcome(&asked) {
                 self.0.metrics.cache_used(CacheUse::Hit);
+                if flight.is_asked_again() {
+                    self.settle(question, &flight, clock);
+                }
                 return outcome;
             }
             let made = flight.land(&render).await;
             self.0.metrics.cache_used(if made { CacheUse::Miss } else { CacheUse::Wait });
             if made {
+                self.shelve(question, &flight);
+            } else if flight.is_asked_again() {
                 self.settle(question, &flight, clock);
             }
             if let Some(outcome) = flight.outcome(&asked) {
@@ -113,9 +119,19 @@ where
         })
     }
 
-    /// Weighs an answer that was just made, and has it made shorter when it is still the answer after a while.
+    /// Keeps an answer as it is now, and a failure no longer: it would help nobody who comes later.
+    fn shelve(&self, question: &K, flight: &Arc<Flight<E>>) {
+        let mut shelf = self.shelf();
+        if flight.has_failed() {
+            shelf.remove(question, flight);
+        } else {
+            shelf.weigh(question, flight, flight.size());
+        }
+        self.0.metrics.cache_size(shelf.size());
+    }
+
+    /// Has an answer made shorter when it is still the answer after a while.
     fn settle(&self, question: &K, flight: &Arc<Flight<E>>, clock: &dyn Clock) {
-        self.weigh(question, flight);
         if !flight.lasts_until(clock.now().after(WORTHWHILE)) {
             return;
         }
@@ -126,17 +142,12 @@ where
             // Nobody has it any more that was replaced.
             let Some(flight) = flight.upgrade() else { return };
             let Some(rendered) = flight.rendered() else { return };
+            let room = cache.shelf().room();
             // Only a bug in a library can end it without a result; the answer then stays as it is.
-            if spawn_blocking(move || rendered.content.code()).await.is_ok() {
-                cache.weigh(&question, &flight);
+            if spawn_blocking(move || rendered.content.code(room)).await.is_ok() {
+                cache.shelve(&question, &flight);
             }
         });
-    }
-
-    fn weigh(&self, question: &K, flight: &Arc<Flight<E>>) {
-        let mut shelf = self.shelf();
-        shelf.weigh(question, flight, flight.size());
-        self.0.metrics.cache_size(shelf.size());
     }
 
     fn shelf(&self) -> MutexGuard<'_, Shelf<K, Flight<E>>> {

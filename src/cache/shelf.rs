@@ -12,6 +12,12 @@ pub(super) struct Shelf<K: Hash + Eq, V> {
     limit: usize,
 }
 
+/// Something that can be kept.
+pub(super) trait Keep {
+    /// Whether somebody waits for it, so that it stays whatever else is there.
+    fn is_awaited(&self) -> bool;
+}
+
 #[derive(Debug)]
 struct Weighed<V> {
     value: Arc<V>,
@@ -21,9 +27,14 @@ struct Weighed<V> {
 /// What keeping something takes beside its bytes, about.
 const OVERHEAD: usize = 512;
 
-impl<K: Clone + Hash + Eq, V> Shelf<K, V> {
+impl<K: Clone + Hash + Eq, V: Keep> Shelf<K, V> {
     pub(super) fn new(limit: usize) -> Self {
         Self { kept: LruCache::unbounded(), size: 0, limit }
+    }
+
+    /// How many bytes one thing can have at most.
+    pub(super) fn room(&self) -> usize {
+        self.limit.saturating_sub(OVERHEAD)
     }
 
     pub(super) fn keeps_nothing(&self) -> bool {
@@ -43,13 +54,25 @@ impl<K: Clone + Hash + Eq, V> Shelf<K, V> {
         value
     }
 
-    /// Notes how many bytes something takes now, if it is still kept.
+    /// Notes how many bytes something takes now, if it is still kept. What is larger than all that may be kept makes no
+    /// room for itself, but goes.
     pub(super) fn weigh(&mut self, key: &K, value: &Arc<V>, bytes: usize) {
+        if bytes > self.room() {
+            return self.remove(key, value);
+        }
         let Some(weighed) = self.kept.peek_mut(key) else { return };
         if Arc::ptr_eq(&weighed.value, value) {
             let weight = OVERHEAD + bytes;
             let before = std::mem::replace(&mut weighed.weight, weight);
             self.changed(before, weight);
+        }
+    }
+
+    /// Keeps something no longer, if it still is.
+    pub(super) fn remove(&mut self, key: &K, value: &Arc<V>) {
+        if self.kept.peek(key).is_some_and(|weighed| Arc::ptr_eq(&weighed.value, value)) {
+            let removed = self.kept.pop(key).map_or(0, |weighed| weighed.weight);
+            self.changed(removed, 0);
         }
     }
 
@@ -60,9 +83,17 @@ impl<K: Clone + Hash + Eq, V> Shelf<K, V> {
 
     fn changed(&mut self, before: usize, now: usize) {
         self.size = self.size - before + now;
+        let mut awaited = Vec::new();
         while self.size > self.limit {
-            let Some((_, least)) = self.kept.pop_lru() else { break };
+            let Some((key, least)) = self.kept.pop_lru() else { break };
             self.size -= least.weight;
+            if least.value.is_awaited() {
+                awaited.push((key, least));
+            }
+        }
+        for (key, weighed) in awaited {
+            self.size += weighed.weight;
+            self.kept.put(key, weighed);
         }
     }
 }
@@ -71,7 +102,14 @@ impl<K: Clone + Hash + Eq, V> Shelf<K, V> {
 mod tests {
     use super::*;
 
-    fn kept(shelf: &Shelf<u8, u64>) -> Vec<u8> {
+    /// Whether it is awaited.
+    impl Keep for bool {
+        fn is_awaited(&self) -> bool {
+            *self
+        }
+    }
+
+    fn kept(shelf: &Shelf<u8, bool>) -> Vec<u8> {
         let mut keys: Vec<_> = shelf.kept.iter().map(|(key, _)| *key).collect();
         keys.sort_unstable();
         keys
@@ -81,31 +119,53 @@ mod tests {
     fn what_was_not_asked_for_the_longest_goes_first() {
         let mut shelf = Shelf::new(10_000);
         for key in 1..=3 {
-            let value = shelf.put(&key, 0);
+            let value = shelf.put(&key, false);
             shelf.weigh(&key, &value, 2_000);
         }
         assert_eq!((kept(&shelf), shelf.size()), (vec![1, 2, 3], 3 * (2_000 + OVERHEAD)));
         shelf.get(&1);
-        let value = shelf.put(&4, 0);
+        let value = shelf.put(&4, false);
         shelf.weigh(&4, &value, 2_000);
         assert_eq!((kept(&shelf), shelf.size()), (vec![1, 3, 4], 3 * (2_000 + OVERHEAD)));
     }
 
     #[test]
-    fn what_is_larger_than_all_that_may_be_kept_is_not() {
+    fn what_is_larger_than_all_that_may_be_kept_is_not_and_makes_no_room_for_itself() {
         let mut shelf = Shelf::new(10_000);
-        let value = shelf.put(&1, 0);
+        let other = shelf.put(&2, false);
+        shelf.weigh(&2, &other, 2_000);
+        let value = shelf.put(&1, false);
         shelf.weigh(&1, &value, 10_000);
-        assert_eq!((kept(&shelf), shelf.size()), (vec![], 0));
+        assert_eq!((kept(&shelf), shelf.size()), (vec![2], 2_000 + OVERHEAD));
         shelf.weigh(&1, &value, 5);
-        assert_eq!(shelf.size(), 0);
+        assert_eq!(shelf.size(), 2_000 + OVERHEAD);
+    }
+
+    #[test]
+    fn what_is_awaited_stays_whatever_else_is_there() {
+        let mut shelf = Shelf::new(2 * OVERHEAD);
+        shelf.put(&1, true);
+        for key in 2..9 {
+            shelf.put(&key, false);
+        }
+        assert_eq!((kept(&shelf), shelf.size()), (vec![1, 8], 2 * OVERHEAD));
+    }
+
+    #[test]
+    fn what_is_removed_takes_nothing() {
+        let mut shelf = Shelf::new(10_000);
+        let (old, new) = (shelf.put(&1, false), shelf.put(&1, false));
+        shelf.remove(&1, &old);
+        assert_eq!(kept(&shelf), [1], "another is there by now");
+        shelf.remove(&1, &new);
+        assert_eq!((kept(&shelf), shelf.size()), (vec![], 0));
     }
 
     #[test]
     fn what_was_replaced_weighs_nothing() {
         let mut shelf = Shelf::new(10_000);
-        let old = shelf.put(&1, 0);
-        let new = shelf.put(&1, 0);
+        let old = shelf.put(&1, false);
+        let new = shelf.put(&1, false);
         shelf.weigh(&1, &old, 5_000);
         assert_eq!(shelf.size(), OVERHEAD);
         shelf.weigh(&1, &new, 5_000);

@@ -149,6 +149,7 @@ impl Config {
         }
         config.areas.check()?;
         config.images.check()?;
+        config.cache.check()?;
         config.limits.check()?;
         config.https.check(&config.base_url)?;
         Ok(config)

@@ -38,25 +38,32 @@ impl Content {
         Self { bytes: bytes.into(), tag: OnceLock::new(), coded: OnceLock::new() }
     }
 
-    /// The same with its tag made at once, which costs a look at every byte.
+    /// The same for bytes that are kept: takes no more memory than they need, and has its tag at once, which costs a look
+    /// at every byte.
     #[must_use]
-    pub fn tagged(bytes: Vec<u8>) -> Self {
+    pub fn tagged(mut bytes: Vec<u8>) -> Self {
+        bytes.shrink_to_fit();
         let content = Self::new(bytes);
         content.tag();
         content
     }
 
     /// Makes the shorter forms. Takes some 70 milliseconds of a core for each megabyte, and about as much memory again;
-    /// a form that saves less than a tenth is not kept.
-    pub fn code(&self) {
+    /// a form that saves less than a tenth is not kept, nor one with which all would be more bytes than there is `room`.
+    pub fn code(&self, room: usize) {
         self.coded.get_or_init(|| {
             if self.bytes.len() < Self::WORTHWHILE {
                 return Vec::new();
             }
+            let mut left = room.saturating_sub(self.bytes.len());
             let coded = Coding::SHORTER.into_iter().filter_map(|coding| {
                 // Writing to memory does not fail; a form that could not be made is one that is not there.
                 let bytes = coding.encode(&self.bytes).ok()?;
-                (bytes.len() < self.bytes.len() / 10 * 9).then(|| (coding, Bytes::from(bytes)))
+                if bytes.len() >= self.bytes.len() / 10 * 9 {
+                    return None;
+                }
+                left = left.checked_sub(bytes.len())?;
+                Some((coding, Bytes::from(bytes)))
             });
             coded.collect()
         });
@@ -75,7 +82,8 @@ impl Content {
             .unwrap_or(identity)
     }
 
-    /// The strong entity tag of a form (RFC 9110 §8.8.3): equal for equal bytes in the same coding only.
+    /// The strong entity tag of a form (RFC 9110 §8.8.3): equal for equal bytes in the same coding only. Other versions of
+    /// the service may code the same bytes otherwise; nobody can join such pieces, for no ranges are served.
     ///
     /// Hashes the bytes when asked first.
     #[must_use]
@@ -123,7 +131,7 @@ mod tests {
 
     fn content() -> Content {
         let content = Content::new(b"banjir ".repeat(1000));
-        content.code();
+        content.code(usize::MAX);
         content
     }
 
@@ -151,10 +159,20 @@ mod tests {
         SystemRandom::new().fill(&mut random).unwrap();
         for bytes in [b"short".to_vec(), random] {
             let content = Content::new(bytes);
-            content.code();
+            content.code(usize::MAX);
             assert_eq!(chosen(&content, "gzip, br, zstd"), Coding::Identity);
             assert_eq!(content.size(), content.bytes.len());
         }
+    }
+
+    #[test]
+    fn forms_for_which_there_is_no_room_are_not_kept() {
+        let content = Content::new(b"banjir ".repeat(1000));
+        content.code(content.bytes.len());
+        assert_eq!(
+            (chosen(&content, "gzip, br, zstd"), content.size()),
+            (Coding::Identity, content.bytes.len())
+        );
     }
 
     #[test]

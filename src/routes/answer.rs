@@ -116,9 +116,11 @@ impl<'r> Responder<'r, 'static> for Answer {
 
 /// The form of the content that the client says it has already (RFC 9110 §13.1.2, weak comparison).
 fn known(request: &Request<'_>, content: &Content, accepted: Accepted) -> Option<Coding> {
-    let tags = request.headers().get("If-None-Match").flat_map(|list| list.split(',')).map(str::trim);
-    tags.into_iter().find_map(|tag| match tag {
-        "*" => Some(content.form(accepted).coding),
-        tag => content.named_by(tag.strip_prefix("W/").unwrap_or(tag), accepted),
-    })
+    let lists = || request.headers().get("If-None-Match");
+    if lists().any(|list| list.trim() == "*") {
+        return Some(content.form(accepted).coding);
+    }
+    // A tag of another's making may hold a comma; none of its parts is one of ours.
+    let tags = lists().flat_map(|list| list.split(',')).map(str::trim);
+    tags.into_iter().find_map(|tag| content.named_by(tag.strip_prefix("W/").unwrap_or(tag), accepted))
 }

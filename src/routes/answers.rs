@@ -1,8 +1,10 @@
 use std::borrow::Cow;
 use std::sync::Arc;
+use std::time::Duration;
 
 use chrono_tz::Tz;
 use rocket::tokio::task::spawn_blocking;
+use rocket::tokio::time::timeout;
 use serde::Serialize;
 
 use super::answer::{Answer, JSON};
@@ -29,6 +31,8 @@ pub struct Answers {
     pub time_zone: Tz,
     /// The public base address.
     pub base_url: Arc<str>,
+    /// How long an answer may take, with all that is waited for.
+    pub timeout: Duration,
 }
 
 impl Answers {
@@ -36,11 +40,15 @@ impl Answers {
     ///
     /// # Errors
     ///
-    /// When the store fails, or the format cannot write what it gives.
+    /// When the store fails or takes too long, or the format cannot write what it gives.
     pub async fn to(&self, question: Question) -> Result<Answer, Problem> {
-        let present = self.store.revision(question.resource()).await?;
-        let render = || self.render(&question);
-        let rendered = self.cache.find(&question, present, &*self.clock, render).await?;
+        let answering = async {
+            let present = self.store.revision(question.resource()).await?;
+            let render = || self.render(&question);
+            self.cache.find(&question, present, &*self.clock, render).await
+        };
+        // Each question to the store ends in time; but it can be waited for another's before.
+        let rendered = timeout(self.timeout, answering).await.map_err(Problem::late)??;
         Ok(Answer::shared(&rendered))
     }
 

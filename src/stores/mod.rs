@@ -57,7 +57,7 @@ pub use window::Window;
 /// - **Time.** The time of a change is taken from the clock the store was made with. A change of an area takes effect
 ///   after the one before it, at least a millisecond, and not before any other that can be seen, though a clock may
 ///   have stepped back: the log ascends, and the newest entry of an area is its current state.
-/// - **Revisions.** See [`revision`](Self::revision).
+/// - **Revisions.** See [`revision`](Self::revision): by it answers are kept, so it bounds how old they can be.
 /// - **Lasting.** Time alone changes what is asked about a [`Window`], or about the hours until one to come. Such an answer
 ///   says in which span of time it stays what it is ([`Versioned::lasting`], by [`Window::lasting`]): from the moment
 ///   it was read by the store's clock until, at the latest, the first millisecond at which the same question would be
@@ -81,7 +81,8 @@ pub trait Store:
     + 'static
 {
     /// The revision of a resource: it grows with every visible change of that resource and with nothing
-    /// else, whichever instance of the service made the change.
+    /// else, whichever instance of the service made the change. It holds every change that was acknowledged by this
+    /// instance before the call, and any other that is a second old.
     ///
     /// Two reads at equal revisions with equal questions give equal answers, as long as both fall into the time the
     /// first of them lasts ([`Versioned::lasting`]).
