@@ -4,6 +4,7 @@ use std::hint::black_box;
 use std::sync::Arc;
 
 use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
+use mimalloc::MiMalloc;
 use rocket::futures::FutureExt;
 use rocket::tokio::runtime::Runtime;
 use siaga::cache::{Cache, Rendered};
@@ -14,6 +15,10 @@ use siaga::formats::{EncodeContext, Format};
 use siaga::model::{AreaSelector, Clock, FloodLayer, FloodState, Lasting, Layer, SystemClock, Timestamp};
 use siaga::stores::{FloodQuery, Revision, Versioned};
 use siaga::telemetry::Metrics;
+
+/// As the program.
+#[global_allocator]
+static ALLOCATOR: MiMalloc = MiMalloc;
 
 /// The flood map as it is sent.
 fn map() -> Vec<u8> {

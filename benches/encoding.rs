@@ -10,12 +10,17 @@ use std::time::Duration;
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use geo::{BoundingRect, Coord, GeometryCollection, MapCoords, Rect};
 use geojson::FeatureCollection;
+use mimalloc::MiMalloc;
 use siaga::datasets::Dataset;
 use siaga::formats::cap::Cap;
 use siaga::formats::geojson::GeoJson;
 use siaga::formats::topojson::{Options, Quantization, TopoJson, Topology};
 use siaga::formats::{EncodeContext, Format};
 use siaga::model::{Area, AreaSet, Clock, FloodLayer, FloodState, Geometry, Layer, Standing, SystemClock};
+
+/// As the program.
+#[global_allocator]
+static ALLOCATOR: MiMalloc = MiMalloc;
 
 const QUANTIZATION: u32 = 10_000;
 /// As many areas as a large country has.

@@ -38,11 +38,14 @@ impl Content {
         Self { bytes: bytes.into(), tag: OnceLock::new(), coded: OnceLock::new() }
     }
 
-    /// The same for bytes that are kept: takes no more memory than they need, and has its tag at once, which costs a look
-    /// at every byte.
+    /// The same for bytes that are kept: takes little more memory than they need, and has its tag at once, which costs a
+    /// look at every byte.
     #[must_use]
     pub fn tagged(mut bytes: Vec<u8>) -> Self {
-        bytes.shrink_to_fit();
+        // What is nearly full is not worth a copy.
+        if bytes.capacity() > bytes.len() / 8 * 9 {
+            bytes.shrink_to_fit();
+        }
         let content = Self::new(bytes);
         content.tag();
         content
