@@ -119,11 +119,12 @@ where
         })
     }
 
-    /// Keeps an answer as it is now, and a failure no longer: it would help nobody who comes later.
+    /// Keeps an answer as it is now. A failure stays for those who waited for it while there is room, and takes none from
+    /// answers: it helps nobody who comes later.
     fn shelve(&self, question: &K, flight: &Arc<Flight<E>>) {
         let mut shelf = self.shelf();
         if flight.has_failed() {
-            shelf.remove(question, flight);
+            shelf.demote(question, flight);
         } else {
             shelf.weigh(question, flight, flight.size());
         }
