@@ -85,6 +85,14 @@ impl Desk {
     }
 }
 
+/// A long answer, at hand or made.
+async fn find_text(cache: &Cache<u8, ()>, question: u8, present: u64, lasting: Lasting) -> Arc<Rendered> {
+    let clock = ManualClock::new(fixture::now());
+    let text = "banjir ".repeat(1000);
+    let render = || async { Ok(Versioned::at(Revision(present), rendered(&text)).within(lasting)) };
+    cache.find(&question, Revision(present), &clock, render).await.unwrap()
+}
+
 /// How an answer is sent to who accepts gzip.
 fn coding(rendered: &Rendered) -> Coding {
     rendered.content.form(Accepted::new(["gzip"])).coding
@@ -248,18 +256,8 @@ fn what_was_not_asked_for_the_longest_makes_room() {
 #[test]
 fn an_answer_that_stands_for_a_while_is_made_shorter_and_one_that_is_replaced_is_not() {
     block_on(async {
-        let cache: Cache<u8, ()> = Cache::new(LARGE, Metrics::default());
-        let clock = ManualClock::new(fixture::now());
-        let text = "banjir ".repeat(1000);
-        let find = |present| {
-            let versioned = Versioned::at(Revision(present), rendered(&text));
-            let render = move || {
-                let versioned = versioned.clone();
-                async move { Ok(versioned) }
-            };
-            let (cache, clock) = (&cache, &clock);
-            async move { cache.find(&0, Revision(present), clock, render).await.unwrap() }
-        };
+        let cache = Cache::new(LARGE, Metrics::default());
+        let find = |present| find_text(&cache, 0, present, Lasting::Always);
         let (replaced, standing) = (find(1).await, find(2).await);
         // Who asks again makes it worth while.
         find(2).await;
@@ -286,18 +284,8 @@ fn a_making_that_panics_is_none_for_the_others() {
 #[test]
 fn an_answer_that_time_changes_soon_stays_as_it_is() {
     block_on(async {
-        let cache: Cache<u8, ()> = Cache::new(LARGE, Metrics::default());
-        let clock = ManualClock::new(fixture::now());
-        let text = "banjir ".repeat(1000);
-        let find = |question, lasting| {
-            let versioned = Versioned::at(Revision(1), rendered(&text)).within(lasting);
-            let render = move || {
-                let versioned = versioned.clone();
-                async move { Ok(versioned) }
-            };
-            let (cache, clock) = (&cache, &clock);
-            async move { cache.find(&question, Revision(1), clock, render).await.unwrap() }
-        };
+        let cache = Cache::new(LARGE, Metrics::default());
+        let find = |question, lasting| find_text(&cache, question, 1, lasting);
         let asked_twice = async |question, seconds| {
             let lasting = Lasting::step(fixture::now(), Duration::from_secs(seconds));
             find(question, lasting).await;

@@ -52,8 +52,8 @@ impl<E: Clone> Flight<E> {
         self.outcome.get().is_none()
     }
 
-    /// Whether this is the first time that somebody else asks for it.
-    pub(super) fn is_asked_again(&self) -> bool {
+    /// Notes that somebody else asks for it; tells whether that is the first time.
+    pub(super) fn ask_again(&self) -> bool {
         !self.asked_again.load(Ordering::Relaxed) && !self.asked_again.swap(true, Ordering::Relaxed)
     }
 

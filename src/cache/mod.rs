@@ -42,6 +42,9 @@ struct Inner<K: Eq + Hash, E> {
     metrics: Metrics,
 }
 
+/// An answer, or why there is none.
+type Outcome<E> = Result<Arc<Rendered>, E>;
+
 /// How long an answer that is asked for again must have stood before its shorter forms are made. They take longer to make
 /// than the answer: of one that is replaced at once they would be in vain, and take the time of those who answer.
 const SETTLED: Duration = Duration::from_millis(100);
@@ -88,10 +91,10 @@ where
             return Ok(Arc::new(render().await?.value));
         }
         loop {
-            let flight = self.flight(question, &asked);
-            if let Some(outcome) = flight.outcome(&asked) {
+            let (flight, at_hand) = self.flight(question, &asked);
+            if let Some(outcome) = at_hand {
                 self.0.metrics.cache_used(CacheUse::Hit);
-                if flight.is_asked_again() {
+                if flight.ask_again() {
                     self.settle(question, &flight, clock);
                 }
                 return outcome;
@@ -100,7 +103,7 @@ where
             self.0.metrics.cache_used(if made { CacheUse::Miss } else { CacheUse::Wait });
             if made {
                 self.shelve(question, &flight);
-            } else if flight.is_asked_again() {
+            } else if flight.ask_again() {
                 self.settle(question, &flight, clock);
             }
             if let Some(outcome) = flight.outcome(&asked) {
@@ -109,14 +112,18 @@ where
         }
     }
 
-    /// The flight that has the answer or will have it, and a new one where it is known that it does not.
-    fn flight(&self, question: &K, asked: &Asked<'_>) -> Arc<Flight<E>> {
+    /// The flight that has the outcome, with that, or will have it; a new one where it is known that none has.
+    fn flight(&self, question: &K, asked: &Asked<'_>) -> (Arc<Flight<E>>, Option<Outcome<E>>) {
         let mut shelf = self.shelf();
-        let helps = |flight: &&Arc<Flight<E>>| flight.is_under_way() || flight.outcome(asked).is_some();
-        shelf.get(question).filter(helps).cloned().unwrap_or_else(|| {
-            let number = self.0.newest.fetch_add(1, Ordering::SeqCst) + 1;
-            shelf.put(question, Flight::new(number, asked.present))
-        })
+        if let Some(flight) = shelf.get(question) {
+            let is_under_way = flight.is_under_way();
+            let outcome = flight.outcome(asked);
+            if is_under_way || outcome.is_some() {
+                return (Arc::clone(flight), outcome);
+            }
+        }
+        let number = self.0.newest.fetch_add(1, Ordering::SeqCst) + 1;
+        (shelf.put(question, Flight::new(number, asked.present)), None)
     }
 
     /// Keeps an answer as it is now. A failure stays for those who waited for it while there is room, and takes none from

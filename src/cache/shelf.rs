@@ -60,8 +60,8 @@ impl<K: Clone + Hash + Eq, V: Keep> Shelf<K, V> {
         if bytes > self.room() {
             return self.remove(key, value);
         }
-        let Some(weighed) = self.kept.peek_mut(key) else { return };
-        if Arc::ptr_eq(&weighed.value, value) {
+        let weighed = self.kept.peek_mut(key).filter(|weighed| Arc::ptr_eq(&weighed.value, value));
+        if let Some(weighed) = weighed {
             let weight = OVERHEAD + bytes;
             let before = std::mem::replace(&mut weighed.weight, weight);
             self.changed(before, weight);
@@ -70,17 +70,21 @@ impl<K: Clone + Hash + Eq, V: Keep> Shelf<K, V> {
 
     /// Has something go before all else, if it is still kept.
     pub(super) fn demote(&mut self, key: &K, value: &Arc<V>) {
-        if self.kept.peek(key).is_some_and(|weighed| Arc::ptr_eq(&weighed.value, value)) {
+        if self.is_kept(key, value) {
             self.kept.demote(key);
         }
     }
 
     /// Keeps something no longer, if it still is.
     fn remove(&mut self, key: &K, value: &Arc<V>) {
-        if self.kept.peek(key).is_some_and(|weighed| Arc::ptr_eq(&weighed.value, value)) {
+        if self.is_kept(key, value) {
             let removed = self.kept.pop(key).map_or(0, |weighed| weighed.weight);
             self.changed(removed, 0);
         }
+    }
+
+    fn is_kept(&self, key: &K, value: &Arc<V>) -> bool {
+        self.kept.peek(key).is_some_and(|weighed| Arc::ptr_eq(&weighed.value, value))
     }
 
     /// How many bytes are kept.

@@ -6,6 +6,7 @@ use std::time::Duration;
 use geo::{Coord, LineString, Polygon};
 
 use super::flood_text::FloodText;
+use super::lists::array;
 use super::memo::Memo;
 use super::{Container, EncodeContext, EncodeError, Format, numbers};
 use crate::model::{AreaSet, FloodLayer, Geometry, Layer, LayerKind};
@@ -141,16 +142,4 @@ fn positions(line: &LineString<f64>, out: &mut Vec<u8>) {
 
 fn rings(polygon: &Polygon<f64>, out: &mut Vec<u8>) {
     array(std::iter::once(polygon.exterior()).chain(polygon.interiors()), out, positions);
-}
-
-/// Appends the items in brackets, with commas between them.
-fn array<T>(items: impl IntoIterator<Item = T>, out: &mut Vec<u8>, item: impl Fn(T, &mut Vec<u8>)) {
-    out.push(b'[');
-    for (index, each) in items.into_iter().enumerate() {
-        if index > 0 {
-            out.push(b',');
-        }
-        item(each, out);
-    }
-    out.push(b']');
 }

@@ -8,6 +8,7 @@
 pub mod cap;
 mod flood_text;
 pub mod geojson;
+mod lists;
 mod memo;
 mod numbers;
 mod registry;

@@ -4,6 +4,7 @@ use super::arc_index::ArcIndex;
 use super::grid::{Grid, Node};
 use super::shapes::{Rings, Shape};
 use super::topology::Topology;
+use crate::formats::lists::{array, separated};
 use crate::formats::numbers;
 use crate::model::Properties;
 
@@ -115,25 +116,4 @@ pub(super) fn end(grid: Option<&Grid>, bbox: Option<[f64; 4]>, out: &mut Vec<u8>
         floats(&bbox, out);
     }
     out.push(b'}');
-}
-
-/// Appends the items in brackets, with commas between them.
-fn array<T>(items: impl IntoIterator<Item = T>, out: &mut Vec<u8>, item: impl FnMut(T, &mut Vec<u8>)) {
-    out.push(b'[');
-    separated(items, out, item);
-    out.push(b']');
-}
-
-/// Appends the items with commas between them.
-fn separated<T>(
-    items: impl IntoIterator<Item = T>,
-    out: &mut Vec<u8>,
-    mut item: impl FnMut(T, &mut Vec<u8>),
-) {
-    for (index, each) in items.into_iter().enumerate() {
-        if index > 0 {
-            out.push(b',');
-        }
-        item(each, out);
-    }
 }

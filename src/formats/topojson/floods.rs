@@ -12,6 +12,7 @@ use super::grid::{self, Grid};
 use super::shapes::Shapes;
 use super::topology::Topology;
 use crate::formats::flood_text::FloodText;
+use crate::formats::lists::separated;
 use crate::formats::memo::Kept;
 use crate::model::{Area, AreaSet, Standing};
 
@@ -163,12 +164,7 @@ impl Scope {
             bounds = bounds.into_iter().chain(self.bounds[place]).reduce(grid::around_both);
         }
         out.extend_from_slice(document::MIDDLE);
-        for (index, &arc) in used.order.iter().enumerate() {
-            if index > 0 {
-                out.push(b',');
-            }
-            out.extend_from_slice(self.arc(arc));
-        }
+        separated(&used.order, out, |&arc, out| out.extend_from_slice(self.arc(arc)));
         let grid = self.grid.as_ref().filter(|_| !is_first);
         document::end(grid, bounds.map(grid::bbox), out);
         Ok(())
