@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use chrono::DateTime;
 use clap::Subcommand;
-use siaga::Builder;
+use siaga::Siaga;
 use siaga::auth::{NewKey, Scope};
 use siaga::model::{Clock, NAME, SystemClock, Timestamp, is_name};
 use siaga::stores::{KeptKey, KeyEntry, Store};
@@ -63,7 +63,7 @@ fn expiry(text: &str) -> Result<Expiry, &'static str> {
 }
 
 pub(crate) async fn run(command: KeyCommand) -> Result<(), Failure> {
-    let store = Builder::default().open_kept_store().await?;
+    let store = Siaga::builder().open_kept_store().await?;
     let done = carry_out(&*store, command).await;
     store.close().await;
     done

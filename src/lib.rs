@@ -1,7 +1,7 @@
 //! Siaga, a disaster and flood information service: flood states of neighbourhoods, shown on maps, in
 //! feeds and to programs over one REST interface.
 //!
-//! The crate is a library to build a service from ([`Builder`]) and the service itself (the program
+//! The crate is a library to build a service from ([`Siaga::builder`]) and the service itself (the program
 //! `siaga`). Its rooms, from the ground up, each importing only from those before it:
 //!
 //! | room | holds |
@@ -17,7 +17,7 @@
 //! | [`content`], [`cache`] | answers as they are sent, and those at hand |
 //! | [`quotas`] | how many requests each client may send |
 //! | [`fairings`], [`error`], [`guards`], [`routes`] | the interface |
-//! | [`Builder`] | where all of it meets |
+//! | [`Siaga`], [`Builder`] | where all of it meets |
 
 #![warn(clippy::expect_used, clippy::unwrap_used)]
 
@@ -46,4 +46,4 @@ pub mod stores;
 pub mod telemetry;
 
 pub use random::RandomUnavailable;
-pub use server::{BuildError, Builder, LaunchError, Reload, Reloading, Service};
+pub use server::{BuildError, Builder, LaunchError, Reload, Reloading, Siaga};

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use clap::{Parser, Subcommand};
 use mimalloc::MiMalloc;
-use siaga::Builder;
+use siaga::Siaga;
 use siaga::auth::{Scope, TokenError};
 use siaga::config::Config;
 use siaga::model::{Clock, SystemClock};
@@ -97,7 +97,7 @@ fn main() -> ExitCode {
 }
 
 async fn serve() -> Result<(), Failure> {
-    let builder = Builder::default();
+    let builder = Siaga::builder();
     let log = Log::install(builder.check()?.log)?;
     let mut service = builder.reload(Arc::new(log)).build().await?;
     let welcome = Welcome::of(&mut service).fairing();
@@ -106,7 +106,7 @@ async fn serve() -> Result<(), Failure> {
 }
 
 fn check() -> Result<(), Failure> {
-    let config = Builder::default().check()?;
+    let config = Siaga::builder().check()?;
     let siaga = toml::Value::try_from(config)?;
     let table = toml::Table::from_iter([(Config::KEY.to_owned(), siaga)]);
     let profiles = toml::Table::from_iter([("default".to_owned(), table.into())]);
@@ -114,7 +114,7 @@ fn check() -> Result<(), Failure> {
 }
 
 fn token(subject: &str, scopes: &[Scope], lifetime: Duration) -> Result<(), Failure> {
-    let config = Builder::default().check()?;
+    let config = Siaga::builder().check()?;
     let jwt = config.auth.jwt.ok_or(TokenError::NoSecret)?;
     let token = jwt.issue(subject, scopes, lifetime, SystemClock.now())?;
     Ok(writeln!(io::stdout(), "{token}")?)

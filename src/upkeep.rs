@@ -3,19 +3,19 @@
 use std::path::PathBuf;
 
 use indicatif::{ProgressBar, ProgressStyle};
-use siaga::Builder;
+use siaga::Siaga;
 use siaga::datasets::{Folder, FolderWriter};
 
 use crate::Failure;
 
 pub(crate) async fn migrate() -> Result<(), Failure> {
-    let builder = Builder::default();
+    let builder = Siaga::builder();
     let (upkeep, settings) = builder.upkeep()?;
     upkeep.migrate(&settings).await
 }
 
 pub(crate) async fn import(folder: PathBuf) -> Result<(), Failure> {
-    let builder = Builder::default();
+    let builder = Siaga::builder();
     let (upkeep, settings) = builder.upkeep()?;
     let folder = Folder::open(folder)?;
     // Drawn on a terminal only.
@@ -29,7 +29,7 @@ pub(crate) async fn import(folder: PathBuf) -> Result<(), Failure> {
 }
 
 pub(crate) async fn export(folder: PathBuf) -> Result<(), Failure> {
-    let builder = Builder::default();
+    let builder = Siaga::builder();
     let (upkeep, settings) = builder.upkeep()?;
     upkeep.export(&settings, FolderWriter::create(folder)?).await
 }

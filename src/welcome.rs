@@ -3,7 +3,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 
 use rocket::fairing::{AdHoc, Fairing};
-use siaga::Service;
+use siaga::Siaga;
 use siaga::auth::{Jwt, Secret};
 use siaga::config::Config;
 use siaga::formats::FormatRegistry;
@@ -23,7 +23,7 @@ pub(crate) struct Welcome {
 
 impl Welcome {
     /// Of a service; its temporary key, if it has one, is printed and kept nowhere else.
-    pub(crate) fn of(service: &mut Service) -> Self {
+    pub(crate) fn of(service: &mut Siaga) -> Self {
         Self {
             config: service.config.clone(),
             store: Arc::clone(&service.store),

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use figment::Figment;
 use rocket::local::blocking::Client;
-use siaga::Builder;
+use siaga::Siaga;
 use siaga::conformance::block_on;
 use siaga::formats::{Container, EncodeContext, EncodeError, Format};
 use siaga::model::{Layer, LayerKind};
@@ -50,7 +50,7 @@ fn ask() {
     let figment = Figment::from(rocket::Config::debug_default())
         .merge(("siaga.formats.enabled", ["topojson", "broken"]))
         .merge(("siaga.images.url", "memory:///"));
-    let building = Builder::default().figment(figment).format(Arc::new(Broken)).build();
+    let building = Siaga::builder().figment(figment).format(Arc::new(Broken)).build();
     let client = Client::untracked(block_on(building).unwrap().rocket).unwrap();
     for target in ["/v1/floodgauges?geoformat=broken", "/v1/floods?geoformat=broken"] {
         let response = client.get(target).dispatch();

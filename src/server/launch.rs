@@ -12,7 +12,7 @@ use rocket::tokio::{self, select, time};
 use rocket::{Build, Rocket};
 
 use super::signals::{Signal, Signals};
-use super::{LaunchError, Service};
+use super::{LaunchError, Siaga};
 use crate::config::Shutdown;
 use crate::duration::whole_seconds;
 use crate::redirect::Redirect;
@@ -32,7 +32,7 @@ struct Ends {
     last: mpsc::Receiver<Infallible>,
 }
 
-impl Service {
+impl Siaga {
     /// Serves until it is told to stop, or the store cannot go on.
     ///
     /// SIGTERM and SIGINT have it end: it takes no new connection, answers what is under way, closes the store, and

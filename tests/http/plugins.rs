@@ -1,12 +1,19 @@
-//! A format the service does not know, added from outside.
+//! Formats, routes and fairings the service does not know, added from outside.
 
 use std::sync::Arc;
 use std::time::Duration;
 
+use rocket::fairing::AdHoc;
 use rocket::http::Status;
+use rocket::{State, get, routes};
 use serde_json::json;
+use siaga::conformance::block_on;
+use siaga::error::Problem;
 use siaga::formats::{Container, EncodeContext, EncodeError, Format};
-use siaga::model::{Layer, LayerKind};
+use siaga::guards::{Caller, TimePeriod};
+use siaga::model::{AreaSelector, FloodState, Layer, LayerKind};
+use siaga::routes::Answer;
+use siaga::stores::{FloodQuery, Store};
 
 use crate::support::{Siaga, assert_invalid, figment, json_of};
 
@@ -80,4 +87,64 @@ fn a_layer_a_format_cannot_write_is_a_500_that_tells_nothing() {
             "message": "the service failed; the failure was logged",
         })
     );
+}
+
+#[get("/<city>")]
+async fn warn(
+    _caller: Caller,
+    city: &str,
+    time_period: TimePeriod,
+    store: &State<Arc<dyn Store>>,
+) -> Result<Answer, Problem> {
+    let selector = AreaSelector { city: Some(city.to_owned()), region: None };
+    let flooded = store.floods(&FloodQuery { selector, minimum_state: Some(FloodState::Minor) }).await?;
+    Answer::bare(&json!({ "flooded": flooded.value.features().count(), "seconds": time_period.0.as_secs() }))
+}
+
+#[rocket::patch("/floods")]
+fn amend() -> &'static str {
+    "amended"
+}
+
+#[test]
+fn routes_of_an_agency_stand_beside_the_services_own() {
+    let siaga = Siaga::with(figment(), |builder| {
+        builder.mount("/warnings/", routes![warn]).mount("/", routes![amend])
+    });
+    let response = siaga.get("/v1/warnings/jbd?timeperiod=60");
+    assert_eq!(response.headers().get_one("Access-Control-Allow-Origin"), Some("*"));
+    assert_eq!(json_of(response), json!({ "flooded": 1, "seconds": 60 }));
+    assert_invalid(siaga.get("/v1/warnings/jbd?timeperiod=x"), "query", &["timeperiod"], "whole number");
+    let wrong_method = siaga.put("/v1/warnings/jbd", "{}");
+    assert_eq!(wrong_method.status(), Status::MethodNotAllowed);
+    assert_eq!(wrong_method.headers().get_one("Allow"), Some("GET, HEAD, OPTIONS"));
+    assert_eq!(siaga.get("/warnings/jbd").status(), Status::NotFound);
+    let amended = siaga.client.patch("/v1/floods").dispatch();
+    assert_eq!(amended.into_string().unwrap(), "amended");
+    let allowed = siaga.put("/v1/floods", "{}").headers().get_one("Allow").map(str::to_owned);
+    assert_eq!(allowed.unwrap(), "GET, PATCH, HEAD, OPTIONS");
+}
+
+#[test]
+fn routes_cannot_stand_at_what_is_no_path() {
+    for wrong in ["warnings", "/a b", "http://elsewhere/"] {
+        let builder = siaga::Siaga::builder().figment(figment().merge(("siaga.store", "memory")));
+        let refused = block_on(builder.mount(wrong, routes![warn]).build());
+        let refused = refused.expect_err(wrong).to_string();
+        assert!(refused.starts_with(&format!("routes cannot be mounted at {wrong:?}: ")), "{refused}");
+    }
+}
+
+#[test]
+fn a_fairing_of_an_agency_sees_every_answer() {
+    let siaga = Siaga::with(figment(), |builder| {
+        builder.attach(AdHoc::on_response("Agency", |_, response| {
+            Box::pin(async move {
+                response.set_raw_header("X-Agency", "BPBD");
+            })
+        }))
+    });
+    for address in ["/v1/floods", "/v1/nowhere", "/health/live"] {
+        assert_eq!(siaga.get(address).headers().get_one("X-Agency"), Some("BPBD"), "{address}");
+    }
 }

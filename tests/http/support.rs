@@ -69,7 +69,7 @@ async fn service_on(
     clock: &Arc<ManualClock>,
     opener: &Arc<OpenFixture>,
 ) -> Rocket<Build> {
-    let builder = Builder::default()
+    let builder = siaga::Siaga::builder()
         .figment(figment)
         .clock(Arc::clone(clock) as Arc<dyn Clock>)
         .store(Arc::clone(opener) as Arc<dyn OpenStore>);

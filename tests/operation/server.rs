@@ -9,7 +9,7 @@ use rocket::local::asynchronous::Client;
 use serde_json::{Value, json};
 use siaga::auth::KeyDigest;
 use siaga::stores::{FloodQuery, Store};
-use siaga::{BuildError, Builder, Service};
+use siaga::{BuildError, Siaga};
 
 /// A key that allows everything.
 pub(crate) const KEY: &str = "a key for everything";
@@ -42,7 +42,7 @@ impl Server {
         Self::of(built(figment(url)).await.unwrap()).await
     }
 
-    pub(crate) async fn of(service: Service) -> Self {
+    pub(crate) async fn of(service: Siaga) -> Self {
         let client = Client::untracked(service.rocket).await.unwrap();
         Self { client: Arc::new(client), store: service.store }
     }
@@ -81,6 +81,6 @@ pub(crate) async fn get(client: &Client, target: &str) -> (u16, Value) {
     (response.status().code, response.into_json().await.unwrap())
 }
 
-pub(crate) async fn built(figment: Figment) -> Result<Service, BuildError> {
-    Builder::default().figment(figment).build().await
+pub(crate) async fn built(figment: Figment) -> Result<Siaga, BuildError> {
+    Siaga::builder().figment(figment).build().await
 }

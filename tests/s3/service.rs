@@ -11,7 +11,6 @@ use rocket::http::Header;
 use rocket::local::asynchronous::{Client, LocalResponse};
 use rocket::tokio::time;
 use serde_json::{Value, json};
-use siaga::Builder;
 use siaga::auth::KeyDigest;
 use siaga::conformance::fixture;
 use siaga::model::SystemClock;
@@ -58,7 +57,7 @@ impl Siaga {
         .merge(storage);
         let others = Arc::strong_count(&store);
         let opener = Arc::new(OpenShared(Arc::clone(&store)));
-        let service = Builder::default().figment(figment).store(opener).build().await.unwrap();
+        let service = siaga::Siaga::builder().figment(figment).store(opener).build().await.unwrap();
         let client = Client::untracked(service.rocket).await.unwrap();
         let http = reqwest::Client::builder().no_proxy().build().unwrap();
         Self { client, http, store, others }

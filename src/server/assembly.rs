@@ -1,0 +1,138 @@
+use std::sync::Arc;
+
+use governor::clock::MonotonicClock;
+use rocket::fairing::AdHoc;
+use rocket::http::uri::{Error, Origin};
+use rocket::shield::{Hsts, Shield};
+use rocket::tokio::{self, select};
+use rocket::{Rocket, Route};
+
+use super::{BuildError, Builder, Reloading, Siaga};
+use crate::auth::{Authenticator, NewKey, Scope, Secret};
+use crate::cache::Cache;
+use crate::config::Config;
+use crate::error::catchers;
+use crate::fairings::{
+    Cors, Draining, Exchange, RealMethod, RequestId, SecurityHeaders, StoredKeys, TrailingSlash,
+};
+use crate::guards::Admission;
+use crate::images::{CardImages, Worker};
+use crate::quotas::Quotas;
+use crate::random::RandomUnavailable;
+use crate::routes::{self, Answers, Readiness, diverted, known_in_panics, other_methods};
+use crate::stores::{OpenedStore, Store};
+use crate::telemetry::Metrics;
+
+impl Builder {
+    /// Opens the store and puts the server together.
+    ///
+    /// # Errors
+    ///
+    /// [`BuildError`], whose text is one line for the operator.
+    pub async fn build(mut self) -> Result<Siaga, BuildError> {
+        let mut config = self.check()?;
+        let opener = self.stores.get(&config.store)?;
+        let temporary = config.auth.accepts_nobody() && !opener.keeps_data();
+        let key = temporary.then(|| temporary_key(&mut config)).transpose()?;
+        let temporary = config.auth.api_keys.first().filter(|_| temporary).cloned();
+        let formats = self.registry(&config)?;
+        let settings = self.store_settings(&config);
+        let OpenedStore { store, fairing, failure } =
+            opener.open(&settings).await.map_err(BuildError::Store)?;
+        let metrics = Metrics::default();
+        let answers = Answers {
+            store: Arc::clone(&store),
+            // What does not fit into memory does not fit into a smaller limit either.
+            cache: Cache::new(config.cache.size.as_u64().try_into().unwrap_or(usize::MAX), metrics.clone()),
+            clock: Arc::clone(&self.clock),
+            time_zone: config.time_zone,
+            base_url: Arc::from(config.base_url.as_str()),
+            timeout: config.limits.timeout,
+        };
+        let images = CardImages::open(&config, Arc::clone(&store), Arc::clone(&self.clock), metrics.clone())?;
+        let images = Arc::new(images);
+        let authenticator = Authenticator::new(config.auth.clone(), Arc::clone(&self.clock))?;
+        self.reloaded.push(Arc::new(authenticator.clone()));
+        let quotas = Arc::new(Quotas::new(config.quota.clone(), MonotonicClock));
+        self.reloaded.push(Arc::clone(&quotas) as _);
+        let stored_keys = StoredKeys::new(Arc::clone(&store), Arc::clone(authenticator.ring()));
+        // So that the first request finds them.
+        stored_keys.refresh().await;
+        let routes = known_in_panics(self.interface()?);
+        let others = other_methods(routes.iter());
+        let operation = known_in_panics(routes::operation(config.metrics.enabled));
+        let others_of_operation = other_methods(operation.iter());
+        let draining = Draining::default();
+        let rocket = rocket::custom(self.figment.clone())
+            // In place of Rocket's own. `SecurityHeaders` decides on HSTS; without any here Rocket makes one up for TLS.
+            .attach(Shield::new().enable(Hsts::default()))
+            .attach(RealMethod)
+            .attach(Exchange::new(metrics.clone()))
+            .attach(Admission)
+            .attach(TrailingSlash)
+            .attach(Cors)
+            .attach(SecurityHeaders)
+            .attach(Arc::clone(&quotas).sweeper())
+            .attach(RequestId::fairing())
+            .attach(draining.clone())
+            .attach(Worker::new(Arc::clone(&images)).fairing())
+            .attach(stored_keys.clone())
+            .attach(follow_public_keys(authenticator.clone()))
+            .manage::<Arc<dyn Store>>(Arc::clone(&store))
+            .manage(formats.clone())
+            .manage(answers)
+            .manage(images)
+            .manage(authenticator)
+            .manage(quotas)
+            .manage(metrics)
+            .manage(Readiness::default())
+            .manage(draining.clone())
+            .manage(config.clone())
+            .mount(config.base_url.path(), routes)
+            .mount(config.base_url.path(), others)
+            .mount("/", operation)
+            .mount("/", others_of_operation)
+            .mount("/", diverted())
+            .register("/", catchers());
+        let fairings = fairing.into_iter().chain(self.fairings.drain(..));
+        let rocket = fairings.fold(rocket, Rocket::attach);
+        let reloading = Reloading::new(self, temporary, config.base_url.clone());
+        Ok(Siaga { rocket, config, store, formats, key, failure, reloading, draining, stored_keys })
+    }
+
+    /// All routes below the base address: the service's own, and those that were added.
+    fn interface(&self) -> Result<Vec<Route>, BuildError> {
+        let mut all = routes::all();
+        for (path, route) in &self.routes {
+            let refused =
+                |error: Error<'_>| BuildError::Mount { path: path.clone(), reason: error.to_string() };
+            // What a route is rebased to is read less strictly.
+            let base = Origin::parse(path).map_err(refused)?;
+            let base = base.path().as_str().trim_end_matches('/');
+            all.push(route.clone().map_base(|own| format!("{base}{own}")).map_err(refused)?);
+        }
+        Ok(all)
+    }
+}
+
+/// Lets tokens be verified by the public keys there are now, from when the server listens until it is told to stop.
+fn follow_public_keys(authenticator: Authenticator) -> AdHoc {
+    AdHoc::on_liftoff("Public keys", |rocket| {
+        let stop = rocket.shutdown();
+        Box::pin(async move {
+            tokio::spawn(async move {
+                select! {
+                    () = authenticator.watch() => {}
+                    () = stop => {}
+                }
+            });
+        })
+    })
+}
+
+/// Makes a key that allows everything.
+fn temporary_key(config: &mut Config) -> Result<Secret, RandomUnavailable> {
+    let NewKey { key, entry } = NewKey::make("temporary", vec![Scope::Admin])?;
+    config.auth.api_keys.push(entry);
+    Ok(key)
+}

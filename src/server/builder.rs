@@ -1,0 +1,207 @@
+use std::fmt;
+use std::sync::Arc;
+
+use figment::Figment;
+use rocket::Route;
+use rocket::fairing::Fairing;
+
+use super::{BuildError, LaunchError, Reload, tls};
+use crate::auth::Authenticator;
+use crate::config::{Config, ConfigError};
+use crate::formats::{Format, FormatRegistry, InvalidFormats, builtin};
+use crate::images::CardImages;
+use crate::model::{Clock, SystemClock};
+use crate::stores::{OpenStore, Store, StoreRegistry, StoreSettings, Upkeep};
+
+/// Makes a server: the service's own parts, and those added here.
+///
+/// ```no_run
+/// use rocket::{get, routes};
+/// use siaga::{LaunchError, Siaga};
+///
+/// #[get("/warnings")]
+/// fn list_warnings() -> &'static str {
+///     "none"
+/// }
+///
+/// #[rocket::main]
+/// async fn main() -> Result<(), LaunchError> {
+///     Siaga::builder().mount("/", routes![list_warnings]).launch().await
+/// }
+/// ```
+#[derive(Clone)]
+pub struct Builder {
+    /// Where the configuration is read from, and what was read there.
+    pub(super) source: Arc<dyn Fn() -> Figment + Send + Sync>,
+    pub(super) figment: Figment,
+    pub(super) clock: Arc<dyn Clock>,
+    pub(super) stores: StoreRegistry,
+    pub(super) reloaded: Vec<Arc<dyn Reload>>,
+    /// Routes of others, and the path below the base address at which each stands.
+    pub(super) routes: Vec<(String, Route)>,
+    pub(super) fairings: Vec<Arc<dyn Fairing>>,
+    pub(super) formats: Vec<Arc<dyn Format>>,
+}
+
+impl fmt::Debug for Builder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Builder")
+            .field("formats", &self.formats)
+            .field("stores", &self.stores)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Default for Builder {
+    /// Configured from `Rocket.toml` and the environment, by the clock of the machine.
+    fn default() -> Self {
+        Self {
+            source: Arc::new(Config::figment),
+            figment: Config::figment(),
+            clock: Arc::new(SystemClock),
+            stores: StoreRegistry::default(),
+            reloaded: Vec::new(),
+            routes: Vec::new(),
+            fairings: Vec::new(),
+            formats: Vec::new(),
+        }
+    }
+}
+
+impl Builder {
+    /// Configures the server from `figment` instead, for good.
+    #[must_use]
+    pub fn figment(self, figment: Figment) -> Self {
+        self.figment_from(move || figment.clone())
+    }
+
+    /// Configures the server from what `source` reads instead: now, and whenever it is to read its configuration anew.
+    #[must_use]
+    pub fn figment_from(mut self, source: impl Fn() -> Figment + Send + Sync + 'static) -> Self {
+        self.figment = source();
+        self.source = Arc::new(source);
+        self
+    }
+
+    /// Adds something that can go on with another configuration while the service runs.
+    #[must_use]
+    pub fn reload(mut self, part: Arc<dyn Reload>) -> Self {
+        self.reloaded.push(part);
+        self
+    }
+
+    /// Takes the time from `clock` instead.
+    #[must_use]
+    pub fn clock(mut self, clock: Arc<dyn Clock>) -> Self {
+        self.clock = clock;
+        self
+    }
+
+    /// Adds a format, which the configuration can then enable; it replaces one of the same name.
+    #[must_use]
+    pub fn format(mut self, format: Arc<dyn Format>) -> Self {
+        self.formats.push(format);
+        self
+    }
+
+    /// Adds a kind of store, which the configuration can then choose; it replaces one of the same name.
+    #[must_use]
+    pub fn store(mut self, opener: Arc<dyn OpenStore>) -> Self {
+        self.stores.register(opener);
+        self
+    }
+
+    /// Adds routes at a path below the base address: `/` or `/warnings`.
+    ///
+    /// They are counted, logged and held to quotas as the service's own, and may use its [guards](crate::guards) and what it
+    /// manages, such as [`Answers`](crate::routes::Answers) and `Arc<dyn Store>`. The methods their paths do not take are
+    /// answered 405. A path and method the service answers itself stops the start.
+    #[must_use]
+    pub fn mount(mut self, path: &str, routes: impl Into<Vec<Route>>) -> Self {
+        self.routes.extend(routes.into().into_iter().map(|route| (path.to_owned(), route)));
+        self
+    }
+
+    /// Adds a fairing, after the service's own.
+    #[must_use]
+    pub fn attach(mut self, fairing: impl Fairing) -> Self {
+        self.fairings.push(Arc::new(fairing));
+        self
+    }
+
+    /// Makes the server and serves until it is told to stop: [`build`](Self::build), then [`Siaga::launch`].
+    ///
+    /// # Errors
+    ///
+    /// [`LaunchError`], whose text is one line for the operator.
+    pub async fn launch(self) -> Result<(), LaunchError> {
+        self.build().await?.launch().await
+    }
+
+    /// Checks the configuration without opening the store.
+    ///
+    /// # Errors
+    ///
+    /// [`BuildError`], whose text is one line for the operator.
+    pub fn check(&self) -> Result<Config, BuildError> {
+        let config = self.checked_for_upkeep()?;
+        let keeps_data = self.stores.get(&config.store)?.keeps_data();
+        CardImages::check(&config, keeps_data)?;
+        Authenticator::new(config.auth.clone(), Arc::clone(&self.clock))?;
+        Ok(config)
+    }
+
+    /// Checks all but what only a server needs.
+    fn checked_for_upkeep(&self) -> Result<Config, BuildError> {
+        let config = Config::extract(&self.figment)?;
+        let rocket: rocket::Config = self.figment.extract().map_err(ConfigError::from)?;
+        tls::check(&rocket)?;
+        let opener = self.stores.get(&config.store)?;
+        opener.check(&self.store_settings(&config)).map_err(BuildError::Store)?;
+        self.registry(&config)?;
+        Ok(config)
+    }
+
+    /// What an operator can do with the configured store, and the settings to do it with.
+    ///
+    /// # Errors
+    ///
+    /// [`BuildError`], whose text is one line for the operator; [`BuildError::NoUpkeep`] when there is nothing to do.
+    pub fn upkeep(&self) -> Result<(&dyn Upkeep, StoreSettings), BuildError> {
+        let config = self.checked_for_upkeep()?;
+        let upkeep = self.stores.get(&config.store)?.upkeep();
+        let settings = self.store_settings(&config);
+        upkeep.map(|upkeep| (upkeep, settings)).ok_or(BuildError::NoUpkeep(config.store))
+    }
+
+    /// Opens the configured store beside the servers on it, if it keeps what is written.
+    ///
+    /// # Errors
+    ///
+    /// [`BuildError`], whose text is one line for the operator; [`BuildError::NoUpkeep`] when it keeps nothing.
+    pub async fn open_kept_store(&self) -> Result<Arc<dyn Store>, BuildError> {
+        let config = self.checked_for_upkeep()?;
+        let opener = self.stores.get(&config.store)?;
+        if !opener.keeps_data() {
+            return Err(BuildError::NoUpkeep(config.store));
+        }
+        let opened = opener.open(&self.store_settings(&config)).await;
+        Ok(opened.map_err(BuildError::Store)?.store)
+    }
+
+    pub(super) fn store_settings(&self, config: &Config) -> StoreSettings {
+        StoreSettings {
+            figment: self.figment.clone(),
+            dataset: config.dataset.clone(),
+            clock: Arc::clone(&self.clock),
+            timeout: config.limits.timeout,
+        }
+    }
+
+    pub(super) fn registry(&self, config: &Config) -> Result<FormatRegistry, InvalidFormats> {
+        let settings = &config.formats;
+        let mut known = builtin(settings.topojson, settings.cap.clone());
+        known.extend(self.formats.iter().cloned());
+        FormatRegistry::new(&known, &settings.enabled, &settings.default)
+    }
+}
