@@ -7,6 +7,7 @@
 //! | room | holds |
 //! |---|---|
 //! | [`model`] | the domain: plain types and rules |
+//! | [`schema`] | how what is sent and answered is described |
 //! | [`datasets`] | what a store starts with |
 //! | [`formats`] | how layers are written |
 //! | [`auth`] | who may do what |
@@ -16,6 +17,7 @@
 //! | [`images`] | photos, from their upload to the map |
 //! | [`content`], [`cache`] | answers as they are sent, and those at hand |
 //! | [`quotas`] | how many requests each client may send |
+//! | [`openapi`] | how the interface is described |
 //! | [`fairings`], [`error`], [`guards`], [`routes`] | the interface |
 //! | [`Siaga`], [`Builder`] | where all of it meets |
 
@@ -35,12 +37,15 @@ pub mod fairings;
 pub mod formats;
 pub mod guards;
 pub mod images;
+mod licence;
 pub mod model;
 mod number;
+pub mod openapi;
 pub mod quotas;
 mod random;
 mod redirect;
 pub mod routes;
+pub mod schema;
 mod server;
 pub mod stores;
 pub mod telemetry;

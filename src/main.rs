@@ -59,6 +59,8 @@ enum Command {
         #[command(subcommand)]
         command: KeyCommand,
     },
+    /// Prints the description of the interface, OpenAPI in JSON.
+    Openapi,
     /// Prints a token signed with the configured secret.
     Token {
         /// Who holds the token.
@@ -85,6 +87,7 @@ fn main() -> ExitCode {
         Command::Import { folder } => rocket::execute(upkeep::import(folder)),
         Command::Export { folder } => rocket::execute(upkeep::export(folder)),
         Command::Key { command } => rocket::execute(keys::run(command)),
+        Command::Openapi => openapi(),
         Command::Token { sub, scope, ttl } => token(&sub, &scope, ttl),
     };
     match done {
@@ -111,6 +114,11 @@ fn check() -> Result<(), Failure> {
     let table = toml::Table::from_iter([(Config::KEY.to_owned(), siaga)]);
     let profiles = toml::Table::from_iter([("default".to_owned(), table.into())]);
     Ok(io::stdout().write_all(toml::to_string(&profiles)?.as_bytes())?)
+}
+
+fn openapi() -> Result<(), Failure> {
+    let document = Siaga::builder().openapi()?;
+    Ok(writeln!(io::stdout(), "{document:#}")?)
 }
 
 fn token(subject: &str, scopes: &[Scope], lifetime: Duration) -> Result<(), Failure> {

@@ -12,6 +12,7 @@ mod feeds;
 mod formats;
 mod https;
 mod images;
+mod licence;
 mod limits;
 mod quota;
 mod shutdown;
@@ -31,6 +32,7 @@ pub use self::feeds::Feeds;
 pub use self::formats::Formats;
 pub use self::https::{Https, InvalidPort, MaxAge, Port};
 pub use self::images::{Images, InvalidSide, InvalidStorageUrl, Side, StorageUrl};
+pub use self::licence::Licence;
 pub use self::limits::Limits;
 pub use self::quota::{Burst, InvalidBurst, InvalidRate, Quota, Rate};
 pub use self::shutdown::Shutdown;
@@ -80,6 +82,8 @@ pub struct Config {
     pub metrics: MetricsSettings,
     /// How the service ends.
     pub shutdown: Shutdown,
+    /// Under which terms the data may be used.
+    pub licence: Licence,
 }
 
 impl Default for Config {
@@ -103,6 +107,7 @@ impl Default for Config {
             log: LogSettings::default(),
             metrics: MetricsSettings::default(),
             shutdown: Shutdown::default(),
+            licence: Licence::default(),
         }
     }
 }
@@ -151,6 +156,7 @@ impl Config {
         config.images.check()?;
         config.cache.check()?;
         config.limits.check()?;
+        config.licence.check()?;
         config.https.check(&config.base_url)?;
         Ok(config)
     }

@@ -4,12 +4,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use geo::{Coord, LineString, Polygon};
+use serde_json::Value;
 
 use super::flood_text::FloodText;
 use super::lists::array;
 use super::memo::Memo;
 use super::{Container, EncodeContext, EncodeError, Format, numbers};
 use crate::model::{AreaSet, FloodLayer, Geometry, Layer, LayerKind};
+use crate::schema;
 
 /// Writes a layer as a `FeatureCollection`.
 ///
@@ -78,6 +80,10 @@ impl Format for GeoJson {
 
     fn time_step(&self) -> Option<Duration> {
         None
+    }
+
+    fn schema(&self, kind: LayerKind) -> Value {
+        schema::feature_collection(kind)
     }
 
     fn encode(&self, layer: &Layer, _context: &EncodeContext, out: &mut Vec<u8>) -> Result<(), EncodeError> {

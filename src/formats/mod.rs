@@ -20,6 +20,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use chrono_tz::Tz;
+use serde_json::{Value, json};
 
 pub use self::registry::{FormatRegistry, InvalidFormats};
 use crate::model::{Layer, LayerKind, Timestamp};
@@ -50,6 +51,14 @@ pub trait Format: Debug + Send + Sync + 'static {
     /// An answer is kept for as long as the step of its request lasts, and [`EncodeContext::now`] is its beginning. The
     /// shortest step is a millisecond.
     fn time_step(&self) -> Option<Duration>;
+
+    /// What it writes of layers of this kind, as JSON Schema (2020-12), for the description of the interface.
+    ///
+    /// Unless told, whatever its media type says.
+    fn schema(&self, kind: LayerKind) -> Value {
+        let _ = kind;
+        json!({})
+    }
 
     /// Appends the layer to `out`.
     ///

@@ -1,7 +1,11 @@
 use rocket::request::FromParam;
+use serde_json::json;
 
 use crate::error::{Problem, Source};
 use crate::model::AreaId;
+use crate::openapi::{Interface, Operation, Parameter, Part};
+
+const NAME: &str = "localAreaId";
 
 /// The part `:localAreaId` of a path. Take it as `Result<LocalAreaId, Problem>`, so that a wrong one is
 /// answered 400 and not 404.
@@ -12,8 +16,16 @@ impl<'r> FromParam<'r> for LocalAreaId {
     type Error = Problem;
 
     fn from_param(param: &'r str) -> Result<Self, Problem> {
-        let invalid = |error| Problem::invalid(Source::Params, "localAreaId", error);
+        let invalid = |error| Problem::invalid(Source::Params, NAME, error);
         param.parse().map(Self).map_err(invalid)
+    }
+}
+
+impl Part for LocalAreaId {
+    fn describe(operation: &mut Operation, _: &Interface<'_>) {
+        let schema = json!({ "type": "integer", "minimum": 0, "maximum": AreaId::MAX, "examples": [5] });
+        operation.takes(Parameter::path(NAME, "The local area.", schema));
+        operation.refuses(404, "There is no such area.");
     }
 }
 

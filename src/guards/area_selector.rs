@@ -2,11 +2,13 @@ use std::marker::PhantomData;
 
 use rocket::Request;
 use rocket::request::{FromRequest, Outcome};
+use serde_json::json;
 
 use super::{OnMap, Query, managed};
 use crate::config::{Config, Selectable};
 use crate::error::Problem;
 use crate::model::AreaSelector;
+use crate::openapi::{Interface, Operation, Parameter, Part};
 
 /// The query parameters `city` and `admin`, as far as the resource supports them.
 #[derive(Clone, Debug)]
@@ -24,6 +26,17 @@ impl<'r, R: OnMap> FromRequest<'r> for Select<R> {
         let areas = managed::<Config>(request)
             .and_then(|config| selector(Query::of(request), R::selectable(&config.areas.supported)));
         Problem::outcome(request, areas.map(|areas| Self { areas, resource: PhantomData }))
+    }
+}
+
+impl<R: OnMap> Part for Select<R> {
+    fn describe(operation: &mut Operation, interface: &Interface<'_>) {
+        let Selectable { city, admin } = R::selectable(&interface.config.areas.supported);
+        let of = |codes: &[String]| json!({ "type": "string", "enum": codes });
+        if !city.is_empty() {
+            operation.takes(Parameter::query("city", "What lies in a city.", of(city)));
+        }
+        operation.takes(Parameter::query("admin", "What lies in a province.", of(admin)));
     }
 }
 

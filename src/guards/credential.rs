@@ -7,6 +7,7 @@ use super::managed;
 use crate::auth::{Authenticator, Credential, Scope};
 use crate::error::Problem;
 use crate::fairings::Subject;
+use crate::openapi::{Interface, Operation, Part};
 
 /// Whoever sends the request: somebody with a valid credential, or anybody without one.
 ///
@@ -75,6 +76,19 @@ impl<'r> FromRequest<'r> for Caller {
 
     async fn from_request(request: &'r Request<'_>) -> Outcome<Self, Problem> {
         Problem::outcome(request, Self::of(request).clone())
+    }
+}
+
+impl Part for Caller {
+    fn describe(operation: &mut Operation, _: &Interface<'_>) {
+        operation.takes_credential(&[]);
+    }
+}
+
+impl<P: Permission> Part for Authorized<P> {
+    fn describe(operation: &mut Operation, _: &Interface<'_>) {
+        let scopes: Vec<_> = P::SCOPES.iter().map(|scope| scope.name()).collect();
+        operation.takes_credential(&scopes);
     }
 }
 

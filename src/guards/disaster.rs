@@ -1,9 +1,13 @@
 use rocket::Request;
 use rocket::request::{FromRequest, Outcome};
+use serde_json::json;
 
 use super::Query;
 use crate::error::Problem;
 use crate::model::DisasterType;
+use crate::openapi::{Interface, Operation, Parameter, Part};
+
+const NAME: &str = "disaster";
 
 /// The query parameter `disaster`: one type of disaster, or absent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,7 +18,14 @@ impl<'r> FromRequest<'r> for Disaster {
     type Error = Problem;
 
     async fn from_request(request: &'r Request<'_>) -> Outcome<Self, Problem> {
-        let disaster = Query::of(request).one_of("disaster", &DisasterType::ALL);
+        let disaster = Query::of(request).one_of(NAME, &DisasterType::ALL);
         Problem::outcome(request, disaster.map(|disaster| Self(disaster.copied())))
+    }
+}
+
+impl Part for Disaster {
+    fn describe(operation: &mut Operation, _: &Interface<'_>) {
+        let types = json!({ "type": "string", "enum": DisasterType::ALL });
+        operation.takes(Parameter::query(NAME, "One type of disaster.", types));
     }
 }

@@ -3,11 +3,14 @@ use std::sync::Arc;
 
 use rocket::Request;
 use rocket::request::{FromRequest, Outcome};
+use serde_json::json;
 
 use super::{OnMap, Query, managed};
 use crate::error::{Problem, Source};
 use crate::formats::{Container, Format, FormatRegistry};
 use crate::model::LayerKind;
+use crate::openapi::{Interface, Operation, Parameter, Part, layer_schema};
+use crate::schema;
 
 /// The format chosen by the query parameters `format` (the container) and `geoformat` (the format's name).
 ///
@@ -26,6 +29,35 @@ impl<'r, R: OnMap> FromRequest<'r> for FormatChoice<R> {
     async fn from_request(request: &'r Request<'_>) -> Outcome<Self, Problem> {
         let format = managed(request).and_then(|registry| choice(Query::of(request), registry, R::LAYER));
         Problem::outcome(request, format.map(|format| Self { format, resource: PhantomData }))
+    }
+}
+
+impl<R: OnMap> Part for FormatChoice<R> {
+    fn describe(operation: &mut Operation, interface: &Interface<'_>) {
+        let formats = || interface.formats.carrying(R::LAYER);
+        let containers: Vec<_> =
+            interface.formats.containers(R::LAYER).iter().map(ToString::to_string).collect();
+        let names: Vec<_> = formats().map(|format| format.name()).collect();
+        for (name, says, values) in [
+            (
+                "format",
+                "The kind of document; it follows from `geoformat` where that is given.",
+                json!(containers),
+            ),
+            (
+                "geoformat",
+                "The format; without it the first of `format`, else what `Accept` asks for.",
+                json!(names),
+            ),
+        ] {
+            operation.takes(Parameter::query(name, says, json!({ "type": "string", "enum": values })));
+        }
+        operation.is_shared();
+        for format in formats() {
+            let schema = schema::reference(&layer_schema(R::LAYER, &**format));
+            let is_json = format.container() == Container::JSON;
+            operation.gives(format.media_type(), if is_json { schema::enveloped(schema) } else { schema });
+        }
     }
 }
 

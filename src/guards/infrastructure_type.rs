@@ -1,9 +1,13 @@
 use rocket::Request;
 use rocket::request::{FromParam, FromRequest, Outcome};
+use serde_json::json;
 
 use super::Query;
 use crate::error::{Problem, Source};
 use crate::model::InfrastructureKind;
+use crate::openapi::{Interface, Operation, Parameter, Part};
+
+const NAME: &str = "type";
 
 /// The query parameter `type`: one kind of infrastructure, or absent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,8 +23,15 @@ impl<'r> FromRequest<'r> for InfrastructureType {
     type Error = Problem;
 
     async fn from_request(request: &'r Request<'_>) -> Outcome<Self, Problem> {
-        let kind = Query::of(request).one_of("type", &InfrastructureKind::ALL);
+        let kind = Query::of(request).one_of(NAME, &InfrastructureKind::ALL);
         Problem::outcome(request, kind.map(|kind| Self(kind.copied())))
+    }
+}
+
+impl Part for InfrastructureType {
+    fn describe(operation: &mut Operation, _: &Interface<'_>) {
+        let kinds = json!({ "type": "string", "enum": InfrastructureKind::ALL });
+        operation.takes(Parameter::query(NAME, "One kind; without it all.", kinds));
     }
 }
 
@@ -28,6 +39,13 @@ impl<'r> FromParam<'r> for InfrastructureTypeParam {
     type Error = Problem;
 
     fn from_param(param: &'r str) -> Result<Self, Problem> {
-        param.parse().map(Self).map_err(|error| Problem::invalid(Source::Params, "type", error))
+        param.parse().map(Self).map_err(|error| Problem::invalid(Source::Params, NAME, error))
+    }
+}
+
+impl Part for InfrastructureTypeParam {
+    fn describe(operation: &mut Operation, _: &Interface<'_>) {
+        let kinds = json!({ "type": "string", "enum": InfrastructureKind::ALL });
+        operation.takes(Parameter::path(NAME, "The kind.", kinds));
     }
 }

@@ -8,6 +8,7 @@ use serde_json::Map;
 use super::managed;
 use crate::config::Config;
 use crate::error::{Problem, Source};
+use crate::openapi::{Interface, Operation, Part};
 
 /// A body that is a JSON object.
 ///
@@ -21,6 +22,15 @@ impl<'r> FromData<'r> for JsonBody {
 
     async fn from_data(request: &'r Request<'_>, data: Data<'r>) -> Outcome<'r, Self> {
         Problem::outcome(request, object(request, data).await.map(Self))
+    }
+}
+
+impl Part for JsonBody {
+    fn describe(operation: &mut Operation, _: &Interface<'_>) {
+        operation.refuses(400, "The body is not as it must be; the message says what is wrong with it.");
+        operation.refuses(408, "The body did not arrive in time.");
+        operation.refuses(413, "The body is too large.");
+        operation.refuses(415, "The headers say that the body is not JSON.");
     }
 }
 

@@ -1,9 +1,13 @@
 use rocket::Request;
 use rocket::request::{FromRequest, Outcome};
+use serde_json::json;
 
 use super::Query;
 use crate::error::{Problem, Source};
 use crate::model::FloodState;
+use crate::openapi::{Interface, Operation, Parameter, Part};
+
+const NAME: &str = "minimum_state";
 
 /// The query parameter `minimum_state`: 1 to 4, or absent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,8 +22,15 @@ impl<'r> FromRequest<'r> for MinimumState {
     }
 }
 
+impl Part for MinimumState {
+    fn describe(operation: &mut Operation, _: &Interface<'_>) {
+        let states = json!({ "type": "integer", "enum": FloodState::ALL });
+        let says = "Areas whose state is at least this one; without it those that have none as well.";
+        operation.takes(Parameter::query(NAME, says, states));
+    }
+}
+
 fn minimum_state(query: Query<'_>) -> Result<Option<FloodState>, Problem> {
-    const NAME: &str = "minimum_state";
     let Some(value) = query.get(NAME)? else { return Ok(None) };
     value.parse().map(Some).map_err(|error| Problem::invalid(Source::Query, NAME, error))
 }

@@ -7,6 +7,8 @@ use super::{Query, managed};
 use crate::config::Config;
 use crate::error::{Problem, Source};
 use crate::model::{Period, Timestamp};
+use crate::openapi::{Interface, Operation, Parameter, Part};
+use crate::schema;
 
 /// The query parameters `start` and `end`, both required.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,6 +22,16 @@ impl<'r> FromRequest<'r> for RequestedPeriod {
         let period = managed::<Config>(request)
             .and_then(|config| period(Query::of(request), config.limits.max_period));
         Problem::outcome(request, period.map(Self))
+    }
+}
+
+impl Part for RequestedPeriod {
+    fn describe(operation: &mut Operation, interface: &Interface<'_>) {
+        let longest = humantime::format_duration(interface.config.limits.max_period);
+        let end = format!("The last moment, not before `start` and at most {longest} after it.");
+        for (name, says) in [("start", "The first moment; a plus sign is encoded as %2B."), ("end", &end)] {
+            operation.takes(Parameter::query(name, says, schema::moment(says)).required());
+        }
     }
 }
 

@@ -3,11 +3,13 @@ use std::sync::Arc;
 use rocket::Request;
 use rocket::http::ContentType;
 use rocket::request::{FromRequest, Outcome};
+use serde_json::json;
 
 use super::{Query, managed};
 use crate::config::Config;
 use crate::error::Problem;
-use crate::images::{CardImages, ImageError, Permit};
+use crate::images::{CardImages, ImageError, ImageType, Permit};
+use crate::openapi::{Interface, Operation, Parameter, Part};
 
 /// An upload at an address this service has signed, of the type it was signed for and not larger than allowed, for all its
 /// headers say.
@@ -20,6 +22,24 @@ impl<'r> FromRequest<'r> for SignedUpload {
 
     async fn from_request(request: &'r Request<'_>) -> Outcome<Self, Problem> {
         Problem::outcome(request, permitted(request).await.map(Self))
+    }
+}
+
+impl Part for SignedUpload {
+    fn describe(operation: &mut Operation, _: &Interface<'_>) {
+        let text = || json!({ "type": "string", "minLength": 1 });
+        operation.takes(Parameter::path("name", "Which upload it is.", text()));
+        for (name, says) in
+            [("expires", "Until when the address holds."), ("signature", "Who has signed it.")]
+        {
+            operation.takes(Parameter::query(name, says, text()).required());
+        }
+        operation.takes_bytes(ImageType::ALL.map(ImageType::media_type));
+        operation.refuses(403, "The address does not permit this, or no longer.");
+        operation.refuses(408, "The body did not go on arriving.");
+        operation.refuses(409, "The card has an image.");
+        operation.refuses(413, "The body is too large.");
+        operation.refuses(415, "The body is not an image of the type the address is for.");
     }
 }
 

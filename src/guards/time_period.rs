@@ -2,10 +2,14 @@ use std::time::Duration;
 
 use rocket::Request;
 use rocket::request::{FromRequest, Outcome};
+use serde_json::json;
 
 use super::Query;
 use crate::error::{Problem, Source};
 use crate::model::digits;
+use crate::openapi::{Interface, Operation, Parameter, Part};
+
+const NAME: &str = "timeperiod";
 
 /// The query parameter `timeperiod`: how long back the answer reaches, in seconds. **Default: one hour**
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,8 +30,15 @@ impl<'r> FromRequest<'r> for TimePeriod {
     }
 }
 
+impl Part for TimePeriod {
+    fn describe(operation: &mut Operation, _: &Interface<'_>) {
+        let (longest, default) = (Self::LONGEST, Self::DEFAULT.as_secs());
+        let seconds = json!({ "type": "integer", "minimum": 1, "maximum": longest, "default": default });
+        operation.takes(Parameter::query(NAME, "How long back the answer reaches, in seconds.", seconds));
+    }
+}
+
 fn time_period(query: Query<'_>) -> Result<Duration, Problem> {
-    const NAME: &str = "timeperiod";
     let Some(value) = query.get(NAME)? else { return Ok(TimePeriod::DEFAULT) };
     let seconds = digits(&value).filter(|seconds| (1..=TimePeriod::LONGEST).contains(seconds));
     seconds.map(Duration::from_secs).ok_or_else(|| {

@@ -4,6 +4,10 @@ use rocket::request::{FromRequest, Outcome};
 use super::Query;
 use crate::error::{Problem, Source};
 use crate::model::{self, is_name};
+use crate::openapi::{Interface, Operation, Parameter, Part};
+use crate::schema;
+
+const NAME: &str = "username";
 
 /// The query parameter `username`: the user a client says it acts for. Logged beside the credential's
 /// subject, and believed by nobody.
@@ -19,8 +23,14 @@ impl<'r> FromRequest<'r> for Username {
     }
 }
 
+impl Part for Username {
+    fn describe(operation: &mut Operation, _: &Interface<'_>) {
+        let says = "Whom the client acts for; it is logged.";
+        operation.takes(Parameter::query(NAME, says, schema::name(says, "@operator")));
+    }
+}
+
 fn username(query: Query<'_>) -> Result<Option<String>, Problem> {
-    const NAME: &str = "username";
     let Some(value) = query.get(NAME)? else { return Ok(None) };
     if !is_name(&value) {
         return Err(Problem::invalid(Source::Query, NAME, format!("must be {}", model::NAME)));

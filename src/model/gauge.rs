@@ -33,7 +33,8 @@ pub enum AlertLevel {
 pub struct InvalidAlertLevel;
 
 impl AlertLevel {
-    const ALL: [Self; 4] = [Self::Critical, Self::Alert, Self::Watch, Self::Normal];
+    /// Every level, the worst first.
+    pub const ALL: [Self; 4] = [Self::Critical, Self::Alert, Self::Watch, Self::Normal];
 
     /// The number, 1 to 4.
     #[must_use]

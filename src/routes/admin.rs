@@ -1,9 +1,16 @@
 use rocket::{State, get};
 
 use super::{Answer, Answers};
+use crate::described;
 use crate::error::Problem;
 use crate::guards::{Boundaries, Caller, FormatChoice, Select};
+use crate::openapi::Described;
 use crate::stores::LayerQuery;
+
+/// The routes of the resource.
+pub(super) fn routes() -> Vec<Described> {
+    vec![described!(list_boundaries).says("The boundaries of provinces")]
+}
 
 /// `GET /admin`: the boundaries of all provinces, or of one.
 #[get("/admin")]

@@ -68,6 +68,12 @@ impl Answer {
         Self::own(media_type.into(), body, Kept::Long)
     }
 
+    /// A page or a part of one, the same for everybody until the program is another, to be revalidated before each reuse.
+    #[must_use]
+    pub fn page(media_type: impl Into<Cow<'static, str>>, body: Vec<u8>) -> Self {
+        Self::own(media_type.into(), body, Kept::UntilAsked)
+    }
+
     /// The bare value, not to be kept by anyone: the answer to a change.
     ///
     /// # Errors

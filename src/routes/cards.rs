@@ -8,13 +8,36 @@ use serde::Serialize;
 
 use super::Answer;
 use crate::config::Config;
+use crate::described;
 use crate::error::Problem;
 use crate::guards::{Authorized, CardIdParam, CardsRead, CardsWrite, FileType, JsonBody};
 use crate::images::{CardImages, Invitation};
 use crate::model::intake::{read_card_holder, read_card_report};
 use crate::model::{Card, CardId, ReportKey};
+use crate::openapi::Described;
+use crate::schema::{self, reference};
 use crate::stores::{Store, StoreError};
 use crate::telemetry::{Metrics, ReportOrigin};
+
+/// The routes of the resource.
+pub(super) fn routes() -> Vec<Described> {
+    vec![
+        described!(create_card)
+            .says("Makes a card")
+            .takes(|_| reference("CardHolder"))
+            .gives(reference("NewCard")),
+        described!(find_card).says("A card").gives_result(reference("Card")),
+        described!(receive_card_report)
+            .says("Publishes the report of a card")
+            .takes(|interface| schema::card_report(&interface.config.cards))
+            .gives(reference("CardReceipt"))
+            .refuses(409, "The card has its report."),
+        described!(invite_image)
+            .says("Where the image of a card is to be sent, once its report was received")
+            .gives(reference("Invitation"))
+            .refuses(409, "The card has no report yet, or it has an image."),
+    ]
+}
 
 /// A card as the interface shows it.
 #[derive(Serialize)]

@@ -5,11 +5,29 @@ use rocket::{State, get, post, put};
 
 use super::Answer;
 use crate::config::Config;
+use crate::described;
 use crate::error::Problem;
 use crate::guards::{Authorized, FeedsWrite, JsonBody};
 use crate::model::intake::{PartnerReport, read_partner_report};
+use crate::openapi::Described;
+use crate::schema::{self, array, reference};
 use crate::stores::{Received, Store};
 use crate::telemetry::{Metrics, ReportOrigin};
+
+/// The routes of the resource.
+pub(super) fn routes() -> Vec<Described> {
+    let partner = |route: Described| {
+        route
+            .takes(|interface| schema::partner_report(&interface.config.feeds.partner))
+            .gives(reference("PartnerReceipt"))
+    };
+    vec![
+        described!(list_feeds).says("The feeds there are").gives_result(array(reference("Feed"))),
+        partner(described!(post_partner_report).says("Publishes a report of a partner")),
+        partner(described!(put_partner_report).says("The same, for clients that retry with PUT")),
+        partner(described!(put_report).says("The same")),
+    ]
+}
 
 /// `GET /feeds`: the feeds there are.
 #[get("/feeds")]

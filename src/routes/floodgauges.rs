@@ -4,11 +4,25 @@ use rocket::serde::json::json;
 use rocket::{State, get, put};
 
 use super::{Answer, Answers};
+use crate::described;
 use crate::error::Problem;
 use crate::guards::{Authorized, Caller, FormatChoice, Gauges, GaugesWrite, JsonBody, Select, TimePeriod};
 use crate::model::intake::read_gauge;
+use crate::openapi::Described;
+use crate::schema::reference;
 use crate::stores::{GaugeQuery, LayerQuery, Store, Window};
 use crate::telemetry::Metrics;
+
+/// The routes of the resource.
+pub(super) fn routes() -> Vec<Described> {
+    vec![
+        described!(list_gauges).says("The gauges read in the last hour, or in another time until now"),
+        described!(store_gauge)
+            .says("Stores a gauge and readings of it")
+            .takes(|_| reference("GaugeReadings"))
+            .gives(reference("GaugeStored")),
+    ]
+}
 
 /// `GET /floodgauges`: the gauges read in the last hour, or in another time until now.
 #[get("/floodgauges")]

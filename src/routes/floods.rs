@@ -4,6 +4,7 @@ use rocket::serde::json::json;
 use rocket::{State, delete, get, put};
 
 use super::{Answer, Answers, Question};
+use crate::described;
 use crate::error::Problem;
 use crate::guards::{
     Authorized, Caller, Floods, FloodsWrite, FormatChoice, JsonBody, LocalAreaId, MinimumState,
@@ -11,8 +12,33 @@ use crate::guards::{
 };
 use crate::model::intake::read_flood_state;
 use crate::model::{Actor, AreaId, FloodState};
+use crate::openapi::Described;
+use crate::schema::{array, reference};
 use crate::stores::{FloodQuery, HistoryQuery, LayerQuery, SetFloodState, Store};
 use crate::telemetry::Metrics;
+
+/// The routes of the resource.
+pub(super) fn routes() -> Vec<Described> {
+    vec![
+        described!(list_floods).says("The areas with their current states, on the map"),
+        described!(list_flood_states)
+            .says("The current states without the map")
+            .shares(array(reference("FloodStateRecord"))),
+        described!(list_flood_archive)
+            .says("The highest state of each area in a period")
+            .shares(array(reference("ArchiveRecord"))),
+        described!(list_flood_series)
+            .says("The number of flooded areas at each hour of a period")
+            .shares(array(reference("SeriesPoint"))),
+        described!(set_flood_state)
+            .says("Sets the state of an area")
+            .takes(|_| reference("FloodStateOrder"))
+            .gives(reference("FloodStateChange")),
+        described!(clear_flood_state)
+            .says("Clears the state of an area")
+            .gives(reference("FloodStateChange")),
+    ]
+}
 
 /// `GET /floods`: the areas with their current states, on the map.
 #[get("/floods")]

@@ -7,9 +7,28 @@ use rocket::{Data, State, get, put};
 
 use super::Answer;
 use crate::config::Config;
+use crate::described;
 use crate::error::Problem;
 use crate::guards::{Caller, SignedUpload};
 use crate::images::{CardImages, ImageError, ImageType};
+use crate::openapi::{Described, Parameter};
+use crate::schema::object;
+
+/// The routes of images and their uploads.
+pub(super) fn routes() -> Vec<Described> {
+    vec![
+        described!(receive_image)
+            .says("Receives the image of a card at the address that was signed for it")
+            .gives(object(json!({ "statusCode": { "const": 200 }, "received": { "const": true } }))),
+        described!(find_image).says("The published image of a card").with(|operation, _| {
+            let name = json!({ "type": "string", "examples": ["abcdefg.jpg"] });
+            operation.takes(Parameter::path("name", "The card, with the ending of its image.", name));
+            operation.gives(ImageType::Jpeg.media_type(), json!({}));
+            operation.is_shared();
+            operation.refuses(404, "There is no such image.");
+        }),
+    ]
+}
 
 /// `PUT /uploads/:name`: receives the image of a card at the address that was signed for it.
 #[put("/uploads/<_>", data = "<body>")]

@@ -1,12 +1,22 @@
 use rocket::{State, get};
 
 use super::{Answer, Answers};
+use crate::described;
 use crate::error::Problem;
 use crate::guards::{
     Caller, FormatChoice, Infrastructure, InfrastructureType, InfrastructureTypeParam, Select,
 };
 use crate::model::InfrastructureKind;
+use crate::openapi::Described;
 use crate::stores::{InfrastructureQuery, LayerQuery};
+
+/// The routes of the resource.
+pub(super) fn routes() -> Vec<Described> {
+    vec![
+        described!(list_infrastructure).says("Floodgates, pumps and waterways, or one kind of them"),
+        described!(list_infrastructure_of_type).says("One kind of infrastructure"),
+    ]
+}
 
 /// `GET /infrastructure`: floodgates, pumps and waterways, or one kind of them.
 #[get("/infrastructure")]

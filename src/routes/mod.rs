@@ -6,6 +6,7 @@ mod answer;
 mod answers;
 mod cards;
 mod diverted;
+mod docs;
 mod envelope;
 mod feeds;
 mod floodgauges;
@@ -16,6 +17,7 @@ mod infrastructure;
 mod known;
 mod methods;
 mod metrics;
+mod openapi;
 mod question;
 mod reports;
 mod stats;
@@ -28,47 +30,33 @@ pub use self::diverted::diverted;
 pub use self::health::Readiness;
 pub use self::known::known_in_panics;
 pub use self::methods::other_methods;
+pub use self::openapi::Description;
 pub use self::question::Question;
+use crate::openapi::Described;
 
-/// All routes under the base address.
+/// All routes under the base address, and what the description of the interface says of them.
 #[must_use]
-pub fn all() -> Vec<Route> {
-    routes![
-        floods::list_floods,
-        floods::list_flood_states,
-        floods::list_flood_archive,
-        floods::list_flood_series,
-        floods::set_flood_state,
-        floods::clear_flood_state,
-        reports::list_reports,
-        reports::list_report_archive,
-        reports::list_report_series,
-        reports::find_report,
-        cards::create_card,
-        cards::find_card,
-        cards::receive_card_report,
-        cards::invite_image,
-        images::receive_image,
-        images::find_image,
-        feeds::list_feeds,
-        feeds::post_partner_report,
-        feeds::put_partner_report,
-        feeds::put_report,
-        floodgauges::list_gauges,
-        floodgauges::store_gauge,
-        infrastructure::list_infrastructure,
-        infrastructure::list_infrastructure_of_type,
-        admin::list_boundaries,
-        stats::summarize_flooded_regions,
-        stats::summarize_flooded_areas,
-        stats::summarize_reports,
-    ]
+pub fn all() -> Vec<Described> {
+    let all = [
+        floods::routes(),
+        reports::routes(),
+        floodgauges::routes(),
+        infrastructure::routes(),
+        admin::routes(),
+        stats::routes(),
+        cards::routes(),
+        images::routes(),
+        feeds::routes(),
+    ];
+    all.into_iter().flatten().collect()
 }
 
-/// The routes of those who operate the service, outside the base address; those of the metrics where these are wanted.
+/// The routes outside the base address: of those who operate the service, and of who wants to know it; those of the
+/// metrics where these are wanted.
 #[must_use]
-pub fn operation(with_metrics: bool) -> Vec<Route> {
-    let mut all = routes![health::tell_live, health::tell_ready];
+pub fn outside(with_metrics: bool) -> Vec<Route> {
+    let mut all =
+        routes![health::tell_live, health::tell_ready, openapi::describe, docs::show, docs::find_file,];
     if with_metrics {
         all.extend(routes![metrics::list_metrics]);
     }

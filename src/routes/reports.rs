@@ -1,12 +1,27 @@
 use rocket::{State, get};
 
 use super::{Answer, Answers, Question};
+use crate::described;
 use crate::error::Problem;
 use crate::guards::{
     Caller, Disaster, FormatChoice, ReportKeyParam, Reports, RequestedPeriod, Select, TimePeriod,
 };
 use crate::model::DisasterType;
+use crate::openapi::Described;
+use crate::schema::{array, reference};
 use crate::stores::{LayerQuery, ReportQuery, Window};
+
+/// The routes of the resource.
+pub(super) fn routes() -> Vec<Described> {
+    vec![
+        described!(list_reports).says("The reports of the last hour, or of another time until now"),
+        described!(list_report_archive).says("The reports of a period"),
+        described!(list_report_series)
+            .says("The number of reports in each hour of a period; of flood reports, unless another disaster is asked for")
+            .shares(array(reference("SeriesPoint"))),
+        described!(find_report).says("One report"),
+    ]
+}
 
 /// `GET /reports`: the reports of the last hour, or of another time until now.
 #[get("/reports")]

@@ -4,10 +4,28 @@ use rocket::{State, get};
 use serde::Serialize;
 
 use super::{Answer, Answers, Question};
+use crate::described;
 use crate::error::Problem;
 use crate::guards::{Caller, Floods, Reports, Select, TimePeriod};
 use crate::model::{AreaSelector, FloodLayer, FloodState};
+use crate::openapi::Described;
+use crate::schema;
 use crate::stores::{FloodQuery, ReportQuery, ReportSummary, Store, StoreError, Versioned, Window};
+
+/// The routes of the statistics.
+pub(super) fn routes() -> Vec<Described> {
+    vec![
+        described!(summarize_flooded_regions)
+            .says("The names of what flooded areas lie in")
+            .shares(schema::flooded_regions()),
+        described!(summarize_flooded_areas)
+            .says("How many areas stand how deep")
+            .shares(schema::flooded_areas()),
+        described!(summarize_reports)
+            .says("How many reports came from where and about what")
+            .shares(schema::reported()),
+    ]
+}
 
 /// What flooded areas lie in.
 #[derive(Serialize)]

@@ -1,11 +1,11 @@
 use std::sync::Arc;
 
 use governor::clock::MonotonicClock;
+use rocket::Rocket;
 use rocket::fairing::AdHoc;
 use rocket::http::uri::{Error, Origin};
 use rocket::shield::{Hsts, Shield};
 use rocket::tokio::{self, select};
-use rocket::{Rocket, Route};
 
 use super::{BuildError, Builder, Reloading, Siaga};
 use crate::auth::{Authenticator, NewKey, Scope, Secret};
@@ -17,9 +17,10 @@ use crate::fairings::{
 };
 use crate::guards::Admission;
 use crate::images::{CardImages, Worker};
+use crate::openapi::{Described, Interface, document};
 use crate::quotas::Quotas;
 use crate::random::RandomUnavailable;
-use crate::routes::{self, Answers, Readiness, diverted, known_in_panics, other_methods};
+use crate::routes::{self, Answers, Description, Readiness, diverted, known_in_panics, other_methods};
 use crate::stores::{OpenedStore, Store};
 use crate::telemetry::Metrics;
 
@@ -58,10 +59,13 @@ impl Builder {
         let stored_keys = StoredKeys::new(Arc::clone(&store), Arc::clone(authenticator.ring()));
         // So that the first request finds them.
         stored_keys.refresh().await;
-        let routes = known_in_panics(self.interface()?);
+        let interface = self.interface()?;
+        let description =
+            Description::new(&document(&Interface { config: &config, formats: &formats }, &interface));
+        let routes = known_in_panics(interface.into_iter().map(|described| described.route).collect());
         let others = other_methods(routes.iter());
-        let operation = known_in_panics(routes::operation(config.metrics.enabled));
-        let others_of_operation = other_methods(operation.iter());
+        let outside = known_in_panics(routes::outside(config.metrics.enabled));
+        let others_outside = other_methods(outside.iter());
         let draining = Draining::default();
         let rocket = rocket::custom(self.figment.clone())
             // In place of Rocket's own. `SecurityHeaders` decides on HSTS; without any here Rocket makes one up for TLS.
@@ -87,11 +91,12 @@ impl Builder {
             .manage(metrics)
             .manage(Readiness::default())
             .manage(draining.clone())
+            .manage(description)
             .manage(config.clone())
             .mount(config.base_url.path(), routes)
             .mount(config.base_url.path(), others)
-            .mount("/", operation)
-            .mount("/", others_of_operation)
+            .mount("/", outside)
+            .mount("/", others_outside)
             .mount("/", diverted())
             .register("/", catchers());
         let fairings = fairing.into_iter().chain(self.fairings.drain(..));
@@ -101,15 +106,17 @@ impl Builder {
     }
 
     /// All routes below the base address: the service's own, and those that were added.
-    fn interface(&self) -> Result<Vec<Route>, BuildError> {
+    pub(super) fn interface(&self) -> Result<Vec<Described>, BuildError> {
         let mut all = routes::all();
-        for (path, route) in &self.routes {
+        for (path, described) in &self.routes {
             let refused =
                 |error: Error<'_>| BuildError::Mount { path: path.clone(), reason: error.to_string() };
             // What a route is rebased to is read less strictly.
             let base = Origin::parse(path).map_err(refused)?;
             let base = base.path().as_str().trim_end_matches('/');
-            all.push(route.clone().map_base(|own| format!("{base}{own}")).map_err(refused)?);
+            let mut described = described.clone();
+            described.route = described.route.map_base(|own| format!("{base}{own}")).map_err(refused)?;
+            all.push(described);
         }
         Ok(all)
     }

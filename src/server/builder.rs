@@ -2,8 +2,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use figment::Figment;
-use rocket::Route;
 use rocket::fairing::Fairing;
+use serde_json::Value;
 
 use super::{BuildError, LaunchError, Reload, tls};
 use crate::auth::Authenticator;
@@ -11,6 +11,7 @@ use crate::config::{Config, ConfigError};
 use crate::formats::{Format, FormatRegistry, InvalidFormats, builtin};
 use crate::images::CardImages;
 use crate::model::{Clock, SystemClock};
+use crate::openapi::{Described, Interface, document};
 use crate::stores::{OpenStore, Store, StoreRegistry, StoreSettings, Upkeep};
 
 /// Makes a server: the service's own parts, and those added here.
@@ -38,7 +39,7 @@ pub struct Builder {
     pub(super) stores: StoreRegistry,
     pub(super) reloaded: Vec<Arc<dyn Reload>>,
     /// Routes of others, and the path below the base address at which each stands.
-    pub(super) routes: Vec<(String, Route)>,
+    pub(super) routes: Vec<(String, Described)>,
     pub(super) fairings: Vec<Arc<dyn Fairing>>,
     pub(super) formats: Vec<Arc<dyn Format>>,
 }
@@ -115,10 +116,11 @@ impl Builder {
     ///
     /// They are counted, logged and held to quotas as the service's own, and may use its [guards](crate::guards) and what it
     /// manages, such as [`Answers`](crate::routes::Answers) and `Arc<dyn Store>`. The methods their paths do not take are
-    /// answered 405. A path and method the service answers itself stops the start.
+    /// answered 405. A path and method the service answers itself stops the start. The description of the interface lists
+    /// them, and what they take and answer where they are [`described!`](crate::described).
     #[must_use]
-    pub fn mount(mut self, path: &str, routes: impl Into<Vec<Route>>) -> Self {
-        self.routes.extend(routes.into().into_iter().map(|route| (path.to_owned(), route)));
+    pub fn mount<R: Into<Described>>(mut self, path: &str, routes: impl IntoIterator<Item = R>) -> Self {
+        self.routes.extend(routes.into_iter().map(|route| (path.to_owned(), route.into())));
         self
     }
 
@@ -149,6 +151,17 @@ impl Builder {
         CardImages::check(&config, keeps_data)?;
         Authenticator::new(config.auth.clone(), Arc::clone(&self.clock))?;
         Ok(config)
+    }
+
+    /// The description of the interface, as an OpenAPI document in JSON; what `GET /openapi.json` answers.
+    ///
+    /// # Errors
+    ///
+    /// [`BuildError`], whose text is one line for the operator.
+    pub fn openapi(&self) -> Result<Value, BuildError> {
+        let config = self.checked_for_upkeep()?;
+        let formats = self.registry(&config)?;
+        Ok(document(&Interface { config: &config, formats: &formats }, &self.interface()?))
     }
 
     /// Checks all but what only a server needs.

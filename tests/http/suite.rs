@@ -1,5 +1,6 @@
 // One file for each address, and one for each concern that crosses them.
 
+mod described;
 mod signing;
 mod support;
 
@@ -30,6 +31,7 @@ mod infrastructure;
 mod kept_answers;
 mod key_sets;
 mod metrics;
+mod openapi;
 mod plugins;
 mod proxies;
 mod quotas;

@@ -18,6 +18,7 @@ use siaga::stores::OpenStore;
 use siaga::Builder;
 
 use crate::backend::OpenFixture;
+use crate::described::Described;
 
 /// A key that allows to set flood states.
 pub(crate) const KEY: &str = "a key for floods";
@@ -73,7 +74,9 @@ async fn service_on(
         .figment(figment)
         .clock(Arc::clone(clock) as Arc<dyn Clock>)
         .store(Arc::clone(opener) as Arc<dyn OpenStore>);
-    parts(builder).build().await.unwrap().rocket
+    let builder = parts(builder);
+    let description = Described::new(builder.openapi().unwrap());
+    builder.attach(description).build().await.unwrap().rocket
 }
 
 /// The answers, status and body, to requests that are all under way at once.

@@ -27,6 +27,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 pub use self::arc_index::ArcIndex;
 use self::floods::Scopes;
@@ -37,6 +38,7 @@ use super::memo::Memo;
 use super::{Container, EncodeContext, EncodeError, Format};
 use crate::model::{Layer, LayerKind};
 use crate::number::Number;
+use crate::schema;
 
 /// Settings of the format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -153,6 +155,10 @@ impl Format for TopoJson {
 
     fn time_step(&self) -> Option<Duration> {
         None
+    }
+
+    fn schema(&self, kind: LayerKind) -> Value {
+        schema::topology(kind)
     }
 
     fn encode(&self, layer: &Layer, _context: &EncodeContext, out: &mut Vec<u8>) -> Result<(), EncodeError> {

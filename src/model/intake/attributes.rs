@@ -23,7 +23,7 @@ pub(super) fn report_type_of(report_type: &str, prep_types: &[String]) -> Option
 }
 
 /// The report types of a disaster; of all of them without one.
-pub(super) fn report_types(disaster: Option<DisasterType>, prep_types: &[String]) -> Vec<&str> {
+pub(crate) fn report_types(disaster: Option<DisasterType>, prep_types: &[String]) -> Vec<&str> {
     let of_disasters = REPORT_TYPES
         .into_iter()
         .filter(|(known, _)| disaster.is_none_or(|disaster| disaster == *known))
@@ -39,7 +39,7 @@ pub(super) fn report_types(disaster: Option<DisasterType>, prep_types: &[String]
 }
 
 /// What an attribute may be.
-enum Accepts {
+pub(crate) enum Accepts {
     /// A whole number from 0 to this one.
     Code(i64),
     /// A whole number from 0 to this one, or an array of them.
@@ -55,7 +55,7 @@ enum Accepts {
 }
 
 /// The attributes a report may have. Others are kept as they are.
-const ATTRIBUTES: [(&str, Accepts); 14] = [
+pub(crate) const ATTRIBUTES: [(&str, Accepts); 14] = [
     ("flood_depth", Accepts::Measure),
     ("accessabilityFailure", Accepts::Code(4)),
     ("condition", Accepts::Code(4)),

@@ -8,6 +8,7 @@ mod flood_state;
 mod gauge;
 mod partner_report;
 
+pub(crate) use self::attributes::{ATTRIBUTES, Accepts, report_types};
 pub use self::card::read_card_holder;
 pub use self::card_report::{CardRules, read_card_report};
 pub(crate) use self::fields::holds_nul;

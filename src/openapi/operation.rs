@@ -1,0 +1,217 @@
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value, json};
+
+use crate::schema;
+
+const JSON: &str = "application/json";
+
+/// One thing that can be asked of the interface: a method of a path, what it takes and what it answers.
+#[derive(Clone, Debug, Default)]
+pub struct Operation {
+    summary: &'static str,
+    parameters: Vec<Parameter>,
+    body: Option<Value>,
+    answers: BTreeMap<u16, Answer>,
+    /// The alternatives, of which a request needs one.
+    security: Vec<Value>,
+}
+
+/// A parameter of the query or the path.
+#[derive(Clone, Debug)]
+pub struct Parameter {
+    name: Cow<'static, str>,
+    in_path: bool,
+    required: bool,
+    says: String,
+    schema: Value,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Answer {
+    says: String,
+    headers: Map<String, Value>,
+    content: BTreeMap<String, Value>,
+}
+
+impl Parameter {
+    /// A parameter of the query, which may be left out or empty.
+    #[must_use]
+    pub fn query(name: impl Into<Cow<'static, str>>, says: impl Into<String>, schema: Value) -> Self {
+        Self { name: name.into(), in_path: false, required: false, says: says.into(), schema }
+    }
+
+    /// A part of the path. A handler takes these in the order in which they stand there.
+    #[must_use]
+    pub fn path(name: impl Into<Cow<'static, str>>, says: impl Into<String>, schema: Value) -> Self {
+        Self { in_path: true, required: true, ..Self::query(name, says, schema) }
+    }
+
+    /// The same, to be given with every request.
+    #[must_use]
+    pub fn required(self) -> Self {
+        Self { required: true, ..self }
+    }
+
+    fn into_value(self) -> Value {
+        let Self { name, in_path, required, says, schema } = self;
+        let place = if in_path { "path" } else { "query" };
+        let mut value = json!({
+            "name": name, "in": place, "required": required, "description": says, "schema": schema,
+        });
+        if !required {
+            // An empty parameter counts as an absent one.
+            value["allowEmptyValue"] = true.into();
+        }
+        value
+    }
+}
+
+impl Operation {
+    pub(super) fn new(summary: &'static str) -> Self {
+        let mut operation = Self { summary, ..Self::default() };
+        operation
+            .refuses(429, "The client has sent too many requests; `Retry-After` says when to try again.");
+        operation.refuses(500, "The service failed; the failure was logged.");
+        operation.refuses(503, "The service cannot answer now; `Retry-After` says when to try again.");
+        let retry_after =
+            json!({ "description": "Seconds to wait.", "schema": { "type": "integer", "minimum": 1 } });
+        for status in [429, 503] {
+            self::header(operation.answer(status), "Retry-After", &retry_after);
+        }
+        operation
+    }
+
+    /// Takes a parameter.
+    pub fn takes(&mut self, parameter: Parameter) {
+        let says = format!("`{}` is not as it must be; the message says what is allowed.", parameter.name);
+        self.refuses(400, says);
+        self.parameters.push(parameter);
+    }
+
+    /// Takes a body in JSON.
+    pub fn takes_body(&mut self, schema: Value) {
+        self.body = Some(json!({ "required": true, "content": { JSON: { "schema": schema } } }));
+    }
+
+    /// Takes a body of one of these media types.
+    pub fn takes_bytes<'a>(&mut self, media_types: impl IntoIterator<Item = &'a str>) {
+        let content: Map<_, _> =
+            media_types.into_iter().map(|media_type| (media_type.to_owned(), json!({}))).collect();
+        self.body = Some(json!({ "required": true, "content": content }));
+    }
+
+    /// Takes a credential with one of these scopes, or a credential or none where there are none.
+    pub fn takes_credential(&mut self, scopes: &[&str]) {
+        self.security = if scopes.is_empty() { vec![json!({})] } else { Vec::new() };
+        // Scopes of alternatives are all needed in each; so each scope makes an alternative of its own.
+        let alternatives: Vec<_> = match scopes {
+            [] => vec![Vec::new()],
+            scopes => scopes.iter().map(|&scope| vec![scope]).collect(),
+        };
+        for scheme in ["key", "token"] {
+            self.security.extend(alternatives.iter().map(|scopes| json!({ scheme: scopes })));
+        }
+        self.refuses(403, "The credential is missing, not valid, or does not allow this.");
+    }
+
+    /// Answers 200 with one of the things that are answered in this media type.
+    pub fn gives(&mut self, media_type: &str, schema: Value) {
+        let answer = self.answer(200);
+        "What was asked for.".clone_into(&mut answer.says);
+        let media_type = media_type.split(';').next().unwrap_or_default().trim().to_owned();
+        let content =
+            answer.content.entry(media_type).or_insert_with(|| json!({ "schema": { "anyOf": [] } }));
+        if let Some(Value::Array(alternatives)) = content.pointer_mut("/schema/anyOf") {
+            alternatives.push(schema);
+        }
+    }
+
+    /// Answers 200 with JSON.
+    pub fn gives_json(&mut self, schema: Value) {
+        self.gives(JSON, schema);
+    }
+
+    /// Answers what everybody gets, with its tag, and 304 to who has it already.
+    pub fn is_shared(&mut self) {
+        let tag = json!({ "description": "Names what is answered.", "schema": { "type": "string" } });
+        for status in [200, 304] {
+            header(self.answer(status), "ETag", &tag);
+        }
+        "What the client has is what it would get.".clone_into(&mut self.answer(304).says);
+    }
+
+    /// Refuses something.
+    pub fn refuses(&mut self, status: u16, says: impl Into<String>) {
+        let answer = self.answer(status);
+        let says = says.into();
+        if !answer.says.contains(&says) {
+            answer.says.push_str(if answer.says.is_empty() { "" } else { " " });
+            answer.says.push_str(&says);
+        }
+        answer.content.insert(JSON.to_owned(), json!({ "schema": schema::reference("Problem") }));
+    }
+
+    fn answer(&mut self, status: u16) -> &mut Answer {
+        self.answers.entry(status).or_default()
+    }
+
+    /// The names of the parts of its path, in their order.
+    pub(super) fn path_parameters(&self) -> impl Iterator<Item = &str> {
+        self.parameters.iter().filter(|parameter| parameter.in_path).map(|parameter| &*parameter.name)
+    }
+
+    /// As the document has it.
+    pub(super) fn into_value(mut self, id: &str, tag: &str) -> Value {
+        if !self.answers.contains_key(&200) {
+            "What was asked for.".clone_into(&mut self.answer(200).says);
+        }
+        let Self { summary, parameters, body, answers, security } = self;
+        let mut value = json!({ "operationId": id, "tags": [tag] });
+        if !summary.is_empty() {
+            value["summary"] = summary.into();
+        }
+        if !parameters.is_empty() {
+            value["parameters"] = parameters.into_iter().map(Parameter::into_value).collect();
+        }
+        if let Some(body) = body {
+            value["requestBody"] = body;
+        }
+        if !security.is_empty() {
+            value["security"] = security.into();
+        }
+        value["responses"] =
+            answers.into_iter().map(|(status, answer)| (status.to_string(), answer.into_value())).collect();
+        value
+    }
+}
+
+fn header(answer: &mut Answer, name: &str, value: &Value) {
+    answer.headers.insert(name.to_owned(), value.clone());
+}
+
+impl Answer {
+    fn into_value(self) -> Value {
+        let Self { says, headers, content } = self;
+        let mut value = json!({ "description": says });
+        if !headers.is_empty() {
+            value["headers"] = headers.into();
+        }
+        if !content.is_empty() {
+            value["content"] = content.into_iter().map(|(kind, content)| (kind, only(content))).collect();
+        }
+        value
+    }
+}
+
+/// The same content, its schema without a choice where there is none.
+fn only(mut content: Value) -> Value {
+    if let Some(Value::Array(alternatives)) = content.pointer_mut("/schema/anyOf")
+        && alternatives.len() == 1
+    {
+        let schema = alternatives.remove(0);
+        content["schema"] = schema;
+    }
+    content
+}

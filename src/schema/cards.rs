@@ -1,0 +1,142 @@
+use serde_json::{Value, json};
+
+use super::common::{moment, name, number_as_text, or_null, text};
+use super::{Named, object, reference};
+use crate::model::DisasterType;
+use crate::model::intake::{ATTRIBUTES, Accepts, CardRules, report_types};
+
+/// The report of a card, by these rules.
+pub(crate) fn card_report(rules: &CardRules) -> Value {
+    json!({
+        "type": "object",
+        "required": ["card_data", "created_at", "location"],
+        "properties": {
+            "disaster_type": or_null(json!({
+                "type": "string", "enum": DisasterType::ALL,
+                "description": "What it is about; unless given, what its `report_type` belongs to.",
+            })),
+            "card_data": card_data(rules),
+            "text": or_null(text("What its reporter writes.")),
+            "image_id": or_null(text("Checked, and not kept.")),
+            "created_at": moment("When it was made."),
+            "location": reference("Position"),
+        },
+        "anyOf": DisasterType::ALL.into_iter().flat_map(|disaster| of_disaster(disaster, rules)).collect::<Value>(),
+        "examples": [{
+            "text": "test card", "disaster_type": "flood",
+            "card_data": { "report_type": "flood", "flood_depth": 101 },
+            "created_at": "2016-12-09T11:32:52.011Z", "location": { "lat": -6.149_531, "lng": 106.869_342 },
+        }],
+    })
+}
+
+/// What a card says, whatever the disaster.
+fn card_data(rules: &CardRules) -> Value {
+    let mut properties = json!({ "report_type": { "enum": report_types(None, &rules.prep_types) } });
+    for (name, accepts) in &ATTRIBUTES {
+        properties[*name] = attribute(accepts);
+    }
+    json!({
+        "type": "object",
+        "description": "Its type and the attributes of that; others are kept as they are.",
+        "required": ["report_type"],
+        "properties": properties,
+    })
+}
+
+/// What goes together: a disaster, named or not, with its types. A type that is of a disaster and of preparedness
+/// counts, unless it is named, for the disaster.
+fn of_disaster(disaster: DisasterType, rules: &CardRules) -> Vec<Value> {
+    let types = report_types(Some(disaster), &rules.prep_types);
+    let named = |names: Value, types: &[&str], required: &[&str]| {
+        json!({
+            "required": required,
+            "properties": {
+                "disaster_type": { "enum": names },
+                "card_data": { "properties": { "report_type": { "enum": types } } },
+            },
+        })
+    };
+    match disaster {
+        DisasterType::Prep => {
+            let others = DisasterType::ALL.into_iter().filter(|&other| other != disaster);
+            let taken: Vec<_> = others.flat_map(|other| report_types(Some(other), &[])).collect();
+            let own: Vec<_> = types.iter().copied().filter(|name| !taken.contains(name)).collect();
+            let by_type = named(json!([disaster, null]), &own, &[]);
+            vec![named(json!([disaster]), &types, &["disaster_type"]), by_type]
+        }
+        DisasterType::Flood => {
+            let mut flood = named(json!([disaster, null]), &types, &[]);
+            flood["properties"]["card_data"]["required"] = json!(["flood_depth"]);
+            flood["properties"]["card_data"]["properties"]["flood_depth"] =
+                json!({ "not": { "type": "null" } });
+            vec![flood]
+        }
+        _ => vec![named(json!([disaster, null]), &types, &[])],
+    }
+}
+
+/// What an attribute may be, or null.
+fn attribute(accepts: &Accepts) -> Value {
+    let code = |highest: i64| json!({ "type": "integer", "minimum": 0, "maximum": highest });
+    let measure = json!({ "type": "number", "minimum": 0 });
+    match *accepts {
+        Accepts::Code(highest) => or_null(code(highest)),
+        Accepts::Codes(highest) => {
+            json!({ "anyOf": [or_null(code(highest)), { "type": "array", "items": code(highest) }] })
+        }
+        Accepts::Measure => or_null(measure),
+        Accepts::Place => json!({ "anyOf": [reference("Position"), { "type": "null" }] }),
+        Accepts::Radius => json!({ "anyOf": [or_null(measure), reference("Position")] }),
+        Accepts::Truth => json!({ "type": ["boolean", "null"] }),
+    }
+}
+
+pub(super) fn named() -> Named {
+    let text = |says: &str| json!({ "type": "string", "description": says });
+    let card_id = || json!({ "type": "string", "description": "The card.", "minLength": 7, "maxLength": 14 });
+    vec![
+        (
+            "Card",
+            object(json!({
+                "pkey": number_as_text("The number of the card."),
+                "card_id": card_id(),
+                "username": text("Whom it was made for."),
+                "network": text("The network it was asked for on."),
+                "language": text("The language of its user."),
+                "received": { "type": "boolean", "description": "Whether its report has been received." },
+                "report_id": or_null(number_as_text("Its report.")),
+            })),
+        ),
+        (
+            "CardHolder",
+            json!({
+                "type": "object",
+                "required": ["username", "network", "language"],
+                "properties": {
+                    "username": name("Whom it is made for.", "@resident"),
+                    "network": name("The network it is asked for on.", "telegram"),
+                    "language": name("The language of its user.", "id"),
+                    "network_data": { "type": ["object", "null"], "description": "Whatever the network needs." },
+                },
+                "examples": [{ "username": "@resident", "network": "telegram", "language": "id" }],
+            }),
+        ),
+        ("NewCard", object(json!({ "cardId": card_id(), "created": { "const": true } }))),
+        (
+            "CardReceipt",
+            object(json!({
+                "statusCode": { "const": 200 },
+                "cardId": card_id(),
+                "created": { "const": true },
+            })),
+        ),
+        (
+            "Invitation",
+            object(json!({
+                "signedRequest": text("Where the image is to be sent with PUT, for a while."),
+                "url": text("Where the image is seconds after."),
+            })),
+        ),
+    ]
+}

@@ -1,0 +1,110 @@
+use serde_json::{Value, json};
+
+use super::Named;
+
+/// A moment as the service takes it.
+pub(crate) fn moment(says: &str) -> Value {
+    json!({
+        "type": "string", "format": "date-time", "description": says,
+        "examples": ["2017-06-07T00:00:00+0700"],
+    })
+}
+
+/// A moment as the service writes it.
+pub(super) fn written_moment(says: &str) -> Value {
+    json!({
+        "type": "string", "format": "date-time", "description": says,
+        "pattern": r"^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$", "examples": ["2016-12-19T13:53:52.274Z"],
+    })
+}
+
+/// A name, as [`is_name`](crate::model::is_name) has it.
+pub(crate) fn name(says: &str, example: &str) -> Value {
+    json!({
+        "type": "string", "description": says, "pattern": r"^[^\u0000-\u001F\u007F-\u009F]*$",
+        "minLength": 1, "maxLength": 255, "examples": [example],
+    })
+}
+
+/// A text without NUL characters.
+pub(super) fn text(says: &str) -> Value {
+    json!({ "type": "string", "description": says, "pattern": r"^[^\u0000]*$" })
+}
+
+/// The same value, or null.
+pub(super) fn or_null(mut schema: Value) -> Value {
+    if let Some(kind) = schema.get("type").cloned() {
+        schema["type"] = json!([kind, "null"]);
+    }
+    if let Some(Value::Array(values)) = schema.get_mut("enum") {
+        values.push(Value::Null);
+    }
+    schema
+}
+
+/// A whole number written as a string.
+pub(super) fn number_as_text(says: &str) -> Value {
+    json!({ "type": "string", "description": says, "pattern": r"^\d+$", "examples": ["5"] })
+}
+
+pub(super) fn named() -> Named {
+    vec![
+        (
+            "Problem",
+            json!({
+                "type": "object",
+                "description": "What every refusal and failure is answered with.",
+                "required": ["statusCode", "error", "message"],
+                "properties": {
+                    "statusCode": { "type": "integer", "description": "The status of the answer." },
+                    "error": { "type": "string", "description": "The status in words." },
+                    "message": { "type": "string", "description": "What is wrong, and what is allowed." },
+                    "validation": {
+                        "type": "object",
+                        "description": "Which part of the request is wrong; with 400 only.",
+                        "required": ["source", "keys"],
+                        "properties": {
+                            "source": { "enum": ["query", "params", "body"] },
+                            "keys": { "type": "array", "items": { "type": "string" } },
+                        },
+                    },
+                    "cardId": { "type": "string", "description": "The card a change was about." },
+                    "found": { "const": false, "description": "Where a card was asked for." },
+                    "result": { "type": "null", "description": "Where a card was asked for." },
+                },
+                "examples": [{
+                    "statusCode": 400, "error": "Bad Request",
+                    "message": "\"minimum_state\" must be a whole number from 1 to 4",
+                    "validation": { "source": "query", "keys": ["minimum_state"] },
+                }],
+            }),
+        ),
+        (
+            "Position",
+            json!({
+                "type": "object",
+                "description": "A place, WGS84 degrees.",
+                "required": ["lat", "lng"],
+                "properties": {
+                    "lat": { "type": "number", "minimum": -90, "maximum": 90 },
+                    "lng": { "type": "number", "minimum": -180, "maximum": 180 },
+                },
+                "examples": [{ "lat": -6.149_531, "lng": 106.869_342 }],
+            }),
+        ),
+        (
+            "Tags",
+            json!({
+                "type": "object",
+                "description": "Where something lies; null outside all areas.",
+                "required": ["instance_region_code", "local_area_id"],
+                "properties": {
+                    "instance_region_code": or_null(json!({
+                        "type": "string", "description": "The province (ISO 3166-2).", "examples": ["ID-JK"],
+                    })),
+                    "local_area_id": or_null(number_as_text("The local area.")),
+                },
+            }),
+        ),
+    ]
+}

@@ -1,0 +1,53 @@
+//! What is sent and answered, as JSON Schema (2020-12, the dialect of OpenAPI 3.1): one file for each resource, and one for
+//! layers on the map.
+
+mod cards;
+mod common;
+mod feeds;
+mod floods;
+mod gauges;
+mod layers;
+mod reports;
+mod stats;
+
+use serde_json::{Map, Value, json};
+
+pub(crate) use self::cards::card_report;
+pub(crate) use self::common::{moment, name};
+pub(crate) use self::feeds::partner_report;
+pub use self::layers::properties;
+pub(crate) use self::layers::{feature_collection, topology};
+pub(crate) use self::stats::{flooded_areas, flooded_regions, reported};
+/// A reference to one of the document's schemas.
+#[must_use]
+pub fn reference(name: &str) -> Value {
+    json!({ "$ref": format!("#/components/schemas/{name}") })
+}
+
+/// `{"statusCode":200,"result":…}`.
+#[must_use]
+pub fn enveloped(result: Value) -> Value {
+    object(json!({ "statusCode": { "const": 200 }, "result": result }))
+}
+
+/// An array.
+#[must_use]
+pub fn array(items: Value) -> Value {
+    json!({ "type": "array", "items": items })
+}
+
+/// An object that has all of these properties, and perhaps more.
+#[must_use]
+pub fn object(properties: Value) -> Value {
+    let required: Vec<_> = properties.as_object().into_iter().flat_map(Map::keys).cloned().collect();
+    json!({ "type": "object", "required": required, "properties": properties })
+}
+
+/// The schemas that have a name.
+pub(crate) fn components() -> Map<String, Value> {
+    let all = [common::named(), floods::named(), reports::named(), gauges::named(), layers::named()];
+    let named = all.into_iter().chain([cards::named(), feeds::named()]).flatten();
+    named.map(|(name, schema)| (name.to_owned(), schema)).collect()
+}
+
+type Named = Vec<(&'static str, Value)>;

@@ -1,0 +1,28 @@
+use serde_json::json;
+
+use super::common::{number_as_text, or_null, written_moment};
+use super::{Named, object, reference};
+use crate::model::{DisasterType, Report};
+
+pub(super) fn named() -> Named {
+    let text = |says: &str| json!({ "type": "string", "description": says });
+    vec![(
+        "ReportProperties",
+        object(json!({
+            "pkey": number_as_text("The report."),
+            "created_at": written_moment("When it was made."),
+            "source": text("Where it came from: `grasp` for cards, else the name of the feed."),
+            "status": { "const": Report::STATUS },
+            "url": or_null(text("The card, if it came from one.")),
+            "image_url": or_null(text("Where its image is.")),
+            "disaster_type": { "enum": DisasterType::ALL },
+            "report_data": {
+                "type": ["object", "null"],
+                "description": "What the card says, with the attributes of its type.",
+            },
+            "tags": reference("Tags"),
+            "title": text("Its title."),
+            "text": text("What its reporter wrote."),
+        })),
+    )]
+}

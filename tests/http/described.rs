@@ -1,0 +1,100 @@
+//! Holds every answer of the HTTP tests against the description of the interface.
+
+use std::collections::HashMap;
+use std::io::Cursor;
+use std::sync::{Arc, Mutex};
+
+use jsonschema::Validator;
+use rocket::fairing::{Fairing, Info, Kind};
+use rocket::http::Method;
+use rocket::{Request, Response};
+use serde_json::{Value, json};
+
+/// A fairing that panics at an answer the description does not have.
+pub(crate) struct Described {
+    document: Arc<Value>,
+    /// Where each operation stands in the document, by its id.
+    operations: HashMap<String, String>,
+    validators: Mutex<HashMap<String, Arc<Validator>>>,
+}
+
+impl Described {
+    pub(crate) fn new(mut document: Value) -> Self {
+        strict(&mut document);
+        let mut operations = HashMap::new();
+        for (path, item) in document["paths"].as_object().unwrap() {
+            for (method, operation) in item.as_object().unwrap() {
+                let place = format!("/paths/{}/{method}", escaped(path));
+                operations.insert(operation["operationId"].as_str().unwrap().to_owned(), place);
+            }
+        }
+        Self { document: Arc::new(document), operations, validators: Mutex::default() }
+    }
+
+    fn validator(&self, place: &str) -> Arc<Validator> {
+        let make = || {
+            let mut schema = (*self.document).clone();
+            schema["$ref"] = format!("#{place}").replace('{', "%7B").replace('}', "%7D").into();
+            Arc::new(jsonschema::validator_for(&schema).unwrap())
+        };
+        Arc::clone(self.validators.lock().unwrap().entry(place.to_owned()).or_insert_with(make))
+    }
+}
+
+/// A part of a JSON pointer (RFC 6901 §3).
+fn escaped(part: &str) -> String {
+    part.replace('~', "~0").replace('/', "~1")
+}
+
+/// Allows no property that is not described.
+fn strict(schema: &mut Value) {
+    match schema {
+        Value::Object(object) => {
+            if object.get("type") == Some(&json!("object")) && object.contains_key("properties") {
+                object.entry("additionalProperties").or_insert(false.into());
+            }
+            object.values_mut().for_each(strict);
+        }
+        Value::Array(items) => items.iter_mut().for_each(strict),
+        _ => {}
+    }
+}
+
+#[rocket::async_trait]
+impl Fairing for Described {
+    fn info(&self) -> Info {
+        Info { name: "Described", kind: Kind::Response }
+    }
+
+    async fn on_response<'r>(&self, request: &'r Request<'_>, response: &mut Response<'r>) {
+        let id = request.route().and_then(|route| route.name.as_deref());
+        let Some(place) = id.and_then(|id| self.operations.get(id)) else { return };
+        if self.document.pointer(&format!("{place}/summary")).is_none() {
+            // A mere route, of which nothing more is known than that it is there.
+            return;
+        }
+        let status = response.status().code;
+        let asked = format!("{} {}: {status}", request.method(), request.uri());
+        let place = format!("{place}/responses/{status}");
+        let described = self.document.pointer(&place).unwrap_or_else(|| panic!("{asked} is not described"));
+        for name in described["headers"].as_object().into_iter().flat_map(|headers| headers.keys()) {
+            assert!(response.headers().contains(name), "{asked} without {name}");
+        }
+        let content = described.get("content").and_then(Value::as_object);
+        let Some(kind) = response.content_type() else {
+            return assert!(content.is_none(), "{asked} without a type");
+        };
+        let kind = format!("{}/{}", kind.top(), kind.sub());
+        assert!(content.is_some_and(|content| content.contains_key(&kind)), "{asked} as {kind}");
+        let coded = response.headers().contains("Content-Encoding");
+        if kind != "application/json" || coded || request.method() == Method::Head {
+            return;
+        }
+        let body = response.body_mut().to_bytes().await.unwrap();
+        let value = serde_json::from_slice(&body).unwrap();
+        response.set_sized_body(body.len(), Cursor::new(body));
+        let validator = self.validator(&format!("{place}/content/{}/schema", escaped(&kind)));
+        let faults: Vec<_> = validator.iter_errors(&value).map(|fault| fault.to_string()).collect();
+        assert!(faults.is_empty(), "{asked}: {faults:#?}");
+    }
+}

@@ -1,0 +1,166 @@
+//! The description of the interface says what is served, and is served.
+
+use std::collections::BTreeSet;
+
+use rocket::http::Status;
+use serde_json::{Value, json};
+use siaga::described;
+
+use crate::support::{Siaga, figment, json_of};
+
+/// Every operation of a description: method and path.
+fn operations(document: &Value) -> BTreeSet<(String, String)> {
+    let paths = document["paths"].as_object().unwrap();
+    let of_path = |(path, item): (&String, &Value)| {
+        let methods: Vec<_> = item.as_object().unwrap().keys().map(|method| method.to_uppercase()).collect();
+        methods.into_iter().map(|method| (method, path.clone())).collect::<Vec<_>>()
+    };
+    paths.iter().flat_map(of_path).collect()
+}
+
+/// The path with its parameters without names.
+fn unnamed(path: &str, open: char) -> String {
+    let part = |part: &str| if part.starts_with(open) { "*".to_owned() } else { part.to_owned() };
+    path.split('/').map(part).collect::<Vec<_>>().join("/")
+}
+
+#[test]
+fn it_has_every_route_below_the_base_address_and_no_other() {
+    let siaga = Siaga::start();
+    let document = json_of(siaga.get("/openapi.json"));
+    let described: BTreeSet<_> =
+        operations(&document).into_iter().map(|(method, path)| (method, unnamed(&path, '{'))).collect();
+    // The methods a path does not take are routes without a name.
+    let named = siaga.client.rocket().routes().filter(|route| route.name.is_some());
+    let mounted: BTreeSet<_> = named
+        .filter_map(|route| {
+            let path = route.uri.path().strip_prefix("/v1")?;
+            Some((route.method.to_string(), unnamed(path, '<')))
+        })
+        .collect();
+    assert!(mounted.len() > 25, "{mounted:?}");
+    assert_eq!(described, mounted);
+}
+
+#[test]
+fn it_names_the_base_address_the_licence_and_each_thing_once() {
+    let figment = figment().merge(("siaga.licence.url", "https://data.example/licence"));
+    let document = json_of(Siaga::with(figment, |builder| builder).get("/openapi.json"));
+    assert_eq!(document["openapi"], "3.1.1");
+    assert_eq!(document["servers"], json!([{ "url": "http://localhost/v1" }]));
+    assert_eq!(document["info"]["license"]["url"], "https://data.example/licence");
+    let mut ids = BTreeSet::new();
+    for (method, path) in operations(&document) {
+        let operation = &document["paths"][&path][method.to_lowercase()];
+        assert!(operation["summary"].as_str().is_some_and(|summary| summary.len() > 5), "{method} {path}");
+        assert!(ids.insert(operation["operationId"].to_string()), "{operation}");
+        let named = operation["parameters"].as_array().into_iter().flatten();
+        let in_path: BTreeSet<_> = named
+            .filter(|parameter| parameter["in"] == "path")
+            .map(|parameter| format!("{{{}}}", parameter["name"].as_str().unwrap()))
+            .collect();
+        let of_path: BTreeSet<_> =
+            path.split('/').filter(|part| part.starts_with('{')).map(str::to_owned).collect();
+        assert_eq!(in_path, of_path, "{method} {path}");
+    }
+}
+
+#[test]
+fn it_offers_what_is_configured() {
+    let figment = figment()
+        .merge(("siaga.formats.enabled", ["geojson"]))
+        .merge(("siaga.formats.default", "geojson"))
+        .merge(("siaga.areas.supported.floods.city", ["jbd"]))
+        .merge(("siaga.feeds.partner.cities", ["bandung"]));
+    let document = json_of(Siaga::with(figment, |builder| builder).get("/openapi.json"));
+    let floods = &document["paths"]["/floods"]["get"];
+    let offered = |name: &str| {
+        let mut parameters = floods["parameters"].as_array().unwrap().iter();
+        parameters.find(|parameter| parameter["name"] == name).unwrap()["schema"]["enum"].clone()
+    };
+    assert_eq!((offered("city"), offered("geoformat")), (json!(["jbd"]), json!(["geojson"])));
+    assert_eq!(floods["responses"]["200"]["content"].as_object().unwrap().len(), 1);
+    let body = &document["paths"]["/feeds/partner"]["post"]["requestBody"];
+    let city = &body["content"]["application/json"]["schema"]["properties"]["partner_city"];
+    assert_eq!(city["enum"], json!(["bandung"]));
+}
+
+#[test]
+fn it_is_a_valid_document_whose_examples_are_what_they_exemplify() {
+    let document = json_of(Siaga::start().get("/openapi.json"));
+    let mut examples = 0;
+    let mut waiting = vec![&document];
+    while let Some(value) = waiting.pop() {
+        if let Some(Value::Array(given)) = value.get("examples") {
+            let mut schema = value.clone();
+            schema["components"] = document["components"].clone();
+            let validator = jsonschema::validator_for(&schema).unwrap();
+            for example in given {
+                validator.validate(example).unwrap_or_else(|fault| panic!("{example}: {fault}"));
+                examples += 1;
+            }
+        }
+        match value {
+            Value::Object(object) => waiting.extend(object.values()),
+            Value::Array(items) => waiting.extend(items),
+            _ => {}
+        }
+    }
+    assert!(examples > 20, "{examples}");
+    let reference = document.to_string();
+    for name in reference.split("#/components/schemas/").skip(1) {
+        let name = name.split('"').next().unwrap();
+        assert!(document["components"]["schemas"].get(name).is_some(), "{name}");
+    }
+}
+
+#[rocket::get("/warnings/<city>")]
+fn list_warnings(city: &str) -> (rocket::http::ContentType, String) {
+    (rocket::http::ContentType::JSON, json!({ "city": city }).to_string())
+}
+
+#[rocket::get("/own/<city>")]
+fn list_own(city: &str) -> &str {
+    city
+}
+
+#[test]
+fn it_has_the_routes_of_an_agency_as_far_as_these_say_something() {
+    let told = described!(list_warnings)
+        .says("The warnings of a city")
+        .gives(json!({ "type": "object", "properties": { "city": { "type": "string" } } }));
+    let siaga = Siaga::with(figment(), |builder| {
+        builder.mount("/told", [told]).mount("/", rocket::routes![list_own])
+    });
+    let document = json_of(siaga.get("/openapi.json"));
+    let told = &document["paths"]["/told/warnings/{city}"]["get"];
+    assert_eq!((&told["summary"], &told["tags"]), (&json!("The warnings of a city"), &json!(["told"])));
+    assert_eq!(told["parameters"][0]["name"], "city");
+    assert_eq!(document["paths"]["/own/{city}"]["get"]["parameters"], told["parameters"]);
+    assert_eq!(siaga.get("/v1/told/warnings/jbd").into_string().unwrap(), r#"{"city":"jbd"}"#);
+}
+
+#[test]
+fn its_page_needs_nothing_from_elsewhere() {
+    let siaga = Siaga::start();
+    let response = siaga.get("/docs");
+    let policy = response.headers().get_one("Content-Security-Policy").unwrap().to_owned();
+    assert!(policy.contains("default-src 'none'; script-src 'self'"), "{policy}");
+    let page = response.into_string().unwrap();
+    let mut files = 0;
+    for attribute in ["href=\"", "src=\""] {
+        for address in page.split(attribute).skip(1).map(|rest| rest.split('"').next().unwrap()) {
+            assert!(address.starts_with('/') || address == "data:,", "{address}");
+            if address.starts_with('/') {
+                assert_eq!(siaga.get(address).status(), Status::Ok, "{address}");
+                files += 1;
+            }
+        }
+    }
+    assert_eq!(files, 4);
+    assert!(siaga.get("/docs/swagger-ui-bundle.js").into_string().unwrap().len() > 1_000_000);
+    assert_eq!(siaga.get("/docs/").status(), Status::Ok);
+    for unknown in ["/docs/index.html", "/docs/x", "/docs/..%2Fpage.html"] {
+        assert_eq!(siaga.get(unknown).status(), Status::NotFound, "{unknown}");
+    }
+}
