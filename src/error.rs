@@ -3,6 +3,8 @@
 //! Guards and routes make a [`Problem`]; the catcher renders it, and whatever Rocket itself refuses, in
 //! one form: `{"statusCode":400,"error":"Bad Request","message":"…","validation":{…}}`.
 
+mod catcher;
+
 use std::error::Error;
 use std::fmt;
 use std::io::Cursor;
@@ -13,13 +15,13 @@ use rocket::http::{ContentType, Status};
 use rocket::outcome::Outcome;
 use rocket::request::Request;
 use rocket::response::{Responder, Response, Result};
-use rocket::{Catcher, catch, catchers};
-
 use serde::Serialize;
 
+pub(crate) use self::catcher::allowed;
+pub use self::catcher::catchers;
 use crate::causes::causes;
 use crate::duration::whole_seconds;
-use crate::fairings::{RequestId, allow_any_origin, record_unread, secure};
+use crate::fairings::{RequestId, allow_any_origin, secure};
 use crate::formats::EncodeError;
 use crate::images::{ImageError, ImageType};
 use crate::model::CardId;
@@ -317,29 +319,4 @@ impl<'r> Responder<'r, 'static> for Problem {
 /// A time to wait, in seconds that are enough, and at least one.
 fn seconds_to_wait(wait: Duration) -> u64 {
     whole_seconds(wait).max(1)
-}
-
-/// Renders what a guard refused, and what Rocket did.
-#[catch(default)]
-fn problem(status: Status, request: &Request<'_>) -> Problem {
-    // A route that went on without the guard that refused can have failed otherwise since.
-    match request.local_cache(|| None::<Problem>) {
-        Some(problem) if problem.details.status == status => return problem.clone(),
-        _ => {}
-    }
-    match status {
-        Status::BadRequest => {
-            record_unread(request, status.code);
-            Problem::new(status, "the method or the address of the request cannot be read")
-        }
-        Status::NotFound => Problem::not_found("this resource"),
-        Status::InternalServerError => Problem::new(status, FAILED),
-        status => Problem::new(status, status.reason_lossy()),
-    }
-}
-
-/// The catchers of the service.
-#[must_use]
-pub fn catchers() -> Vec<Catcher> {
-    catchers![problem]
 }

@@ -82,14 +82,11 @@ fn path<'a>(uri: &str, mut names: impl Iterator<Item = &'a str>) -> (String, Vec
     let mut unknown = Vec::new();
     let part = |segment: &str| match segment.strip_prefix('<').and_then(|rest| rest.strip_suffix('>')) {
         Some(own) => {
-            let name = match names.next() {
-                Some(name) => name,
-                None => {
-                    let own = own.trim_end_matches('.');
-                    unknown.push(own.to_owned());
-                    own
-                }
-            };
+            let own = own.trim_end_matches('.');
+            let name = names.next().unwrap_or_else(|| {
+                unknown.push(own.to_owned());
+                own
+            });
             format!("{{{name}}}")
         }
         None => segment.to_owned(),

@@ -8,7 +8,7 @@ use rocket::response::Response;
 use rocket::route::{Handler, Outcome};
 use rocket::{Data, Route};
 
-use crate::error::Problem;
+use crate::error::{Problem, allowed};
 
 /// The methods a browser or a client can send. HEAD is missing because Rocket serves it wherever it serves GET.
 pub(super) const METHODS: [Method; 8] = [
@@ -36,13 +36,6 @@ pub fn other_methods<'a>(known: impl Iterator<Item = &'a Route>) -> Vec<Route> {
             others.map(move |method| Route::new(method, &path, allowed.clone()))
         })
         .collect()
-}
-
-/// The value of `Allow` (RFC 9110 §10.2.1).
-fn allowed(known: &[Method]) -> String {
-    let head = known.contains(&Method::Get).then_some(Method::Head);
-    let methods = known.iter().copied().chain(head).chain([Method::Options]);
-    methods.map(rocket::http::Method::as_str).collect::<Vec<_>>().join(", ")
 }
 
 #[derive(Clone)]

@@ -122,7 +122,7 @@ fn routes_of_an_agency_stand_beside_the_services_own() {
     let amended = siaga.client.patch("/v1/floods").dispatch();
     assert_eq!(amended.into_string().unwrap(), "amended");
     let allowed = siaga.put("/v1/floods", "{}").headers().get_one("Allow").map(str::to_owned);
-    assert_eq!(allowed.unwrap(), "GET, PATCH, HEAD, OPTIONS");
+    assert_eq!(allowed.unwrap(), "GET, HEAD, PATCH, OPTIONS");
 }
 
 #[test]

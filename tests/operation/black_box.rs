@@ -35,16 +35,25 @@ fn every_address_printed_at_the_start_answers_and_the_printed_key_writes() {
 }
 
 #[test]
-fn what_cannot_be_read_as_a_request_is_answered_in_the_form_of_errors() {
+fn a_method_that_nobody_knows_is_405_with_what_the_path_takes() {
     let service = Running::start(&[("SIAGA_DATASET", "demo")], LAST);
-    for method in ["PROPFIND", "FOO"] {
-        let answer = service.request(method, "/v1/floods", "\r\n").to_ascii_lowercase();
-        assert!(answer.starts_with("http/1.1 400 "), "{answer}");
+    for (method, target, expected) in [
+        ("PROPFIND", "/v1/floods", "405 Method Not Allowed\r\n(allow: GET, HEAD, OPTIONS)"),
+        ("FOO", "/v1/floods/states?city=jbd", "405 Method Not Allowed\r\n(allow: GET, HEAD, OPTIONS)"),
+        ("QUERY", "/v1/floods/5", "405 Method Not Allowed\r\n(allow: PUT, DELETE, OPTIONS)"),
+        ("QUERY", "/openapi.json", "405 Method Not Allowed\r\n(allow: GET, HEAD, OPTIONS)"),
+        ("FOO", "/v1/nowhere", "404 Not Found\r\n"),
+        ("CONNECT", "example.org:80", "400 Bad Request\r\n"),
+    ] {
+        let answer = service.request(method, target, "\r\n");
+        let (status, allow) = expected.split_once('(').unwrap_or((expected, ")"));
+        assert!(answer.starts_with(&format!("HTTP/1.1 {status}")), "{method} {target}: {answer}");
         for part in [
             "access-control-allow-origin: *\r\n",
             "x-request-id: ",
             "content-type: application/json\r\n",
-            r#"{"statuscode":400,"error":"bad request","message":"the method or the address"#,
+            allow.trim_end_matches(')'),
+            &format!(r#"{{"statusCode":{},"error":""#, &status[..3]),
         ] {
             assert!(answer.contains(part), "{part}: {answer}");
         }
