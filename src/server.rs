@@ -352,7 +352,11 @@ impl Builder {
         let settings = &config.formats;
         let mut known = builtin(settings.topojson, settings.cap.clone());
         known.extend(self.formats.iter().cloned());
-        FormatRegistry::new(&known, &settings.enabled, &settings.default)
+        let registry = FormatRegistry::new(&known, &settings.enabled, &settings.default)?;
+        settings
+            .resources
+            .narrowed()
+            .try_fold(registry, |registry, (kind, names)| registry.offering(kind, names))
     }
 }
 

@@ -42,6 +42,13 @@ pub trait Format: Debug + Send + Sync + 'static {
     /// The media type of its answers, with its parameters.
     fn media_type(&self) -> &str;
 
+    /// Further media types by which clients may ask for it in `Accept`, each without parameters.
+    ///
+    /// Such as the type a document has by itself that is sent within another.
+    fn also_accepted(&self) -> &[&str] {
+        &[]
+    }
+
     /// Whether it can write layers of this kind.
     fn carries(&self, kind: LayerKind) -> bool;
 

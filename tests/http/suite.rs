@@ -23,6 +23,7 @@ mod floods_get;
 mod floods_put;
 mod floods_states;
 mod floods_timeseries;
+mod format_choice;
 mod health;
 mod hostile_texts;
 mod images;

@@ -35,6 +35,18 @@ impl LayerKind {
     /// Every kind.
     pub const ALL: [Self; 5] =
         [Self::Floods, Self::Reports, Self::Gauges, Self::Infrastructure, Self::Boundaries];
+
+    /// The name it has in the configuration.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Floods => "floods",
+            Self::Reports => "reports",
+            Self::Gauges => "gauges",
+            Self::Infrastructure => "infrastructure",
+            Self::Boundaries => "boundaries",
+        }
+    }
 }
 
 /// The features of one answer, typed by resource, in the order the answer shows them.
