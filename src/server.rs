@@ -25,7 +25,7 @@ use crate::error::catchers;
 use crate::fairings::{
     Cors, Draining, Exchange, RealMethod, RequestId, SecurityHeaders, StoredKeys, TrailingSlash,
 };
-use crate::formats::{Format, FormatRegistry, InvalidFormats, builtin};
+use crate::formats::{EncodeContext, Format, FormatRegistry, InvalidFormats, builtin, template};
 use crate::guards::Admission;
 use crate::images::{CardImages, Worker};
 use crate::model::{Clock, SystemClock};
@@ -351,6 +351,12 @@ impl Builder {
     fn registry(&self, config: &Config) -> Result<FormatRegistry, InvalidFormats> {
         let settings = &config.formats;
         let mut known = builtin(settings.topojson, settings.cap.clone());
+        let context = EncodeContext {
+            now: self.clock.now(),
+            time_zone: config.time_zone,
+            base_url: Arc::from(config.base_url.as_str()),
+        };
+        known.extend(template::read(&settings.template, &context)?);
         known.extend(self.formats.iter().cloned());
         let registry = FormatRegistry::new(&known, &settings.enabled, &settings.default)?;
         settings

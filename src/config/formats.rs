@@ -1,6 +1,8 @@
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
-use crate::formats::{cap, topojson};
+use crate::formats::{cap, template, topojson};
 use crate::model::LayerKind;
 
 /// The formats on offer of those resources that do not have all, by name: the default among them is the resource's too, else
@@ -49,6 +51,8 @@ pub struct Formats {
     pub topojson: topojson::Options,
     /// Settings of the CAP feed.
     pub cap: cap::Options,
+    /// Formats that are templates, by name: like all others they are on offer when they are enabled. **Default: none**
+    pub template: BTreeMap<String, template::Options>,
 }
 
 impl Default for Formats {
@@ -59,6 +63,7 @@ impl Default for Formats {
             resources: Resources::default(),
             topojson: topojson::Options::default(),
             cap: cap::Options::default(),
+            template: BTreeMap::new(),
         }
     }
 }

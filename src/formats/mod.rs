@@ -12,7 +12,9 @@ mod lists;
 mod memo;
 mod numbers;
 mod registry;
+pub mod template;
 pub mod topojson;
+mod xml_text;
 
 use std::fmt::{self, Debug};
 use std::hash::{Hash, Hasher};

@@ -1,6 +1,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use super::template::InvalidTemplate;
 use super::{Container, Format};
 use crate::model::LayerKind;
 
@@ -16,6 +17,9 @@ pub struct FormatRegistry {
 /// The configuration names formats that cannot be had.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidFormats {
+    /// A template cannot be a format.
+    #[error(transparent)]
+    Template(#[from] InvalidTemplate),
     /// An enabled format is not registered.
     #[error("siaga.formats.enabled: each must be one of [{}], not {name:?}", .known.join(", "))]
     Unknown {

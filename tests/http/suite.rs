@@ -40,5 +40,6 @@ mod security_headers;
 mod staleness;
 mod stats;
 mod stored_keys;
+mod templates;
 mod tokens;
 mod uploads;
