@@ -32,7 +32,7 @@
 //! `last_updated` of an area without a state are null. What does not exist is an error, never an empty text; what may be
 //! missing (in `report_data`, say) is asked for by `is defined`, or by the filter `default`.
 //!
-//! # Filters beside MiniJinja's
+//! # Filters beside those of the language
 //!
 //! | filter | of | gives |
 //! |---|---|---|
@@ -177,7 +177,7 @@ impl Template {
         let source = fs::read(&file).map_err(|error| failed(&format!(": {error}")))?;
         let source = String::from_utf8(source).map_err(|error| {
             let before = &error.as_bytes()[..error.utf8_error().valid_up_to()];
-            let line = 1 + before.iter().filter(|&&byte| byte == b'\n').count();
+            let line = before.split(|&byte| byte == b'\n').count();
             failed(&format!(", line {line}: is not UTF-8"))
         })?;
         let millis = u64::try_from(max_time.as_millis()).unwrap_or(u64::MAX);

@@ -21,7 +21,7 @@ pub(super) struct Ring {
     feature: usize,
     polygon: usize,
     /// 0 is the outer one.
-    ring: usize,
+    number: usize,
 }
 
 /// A place: `lng` and `lat`.
@@ -45,9 +45,9 @@ impl Shape {
 
     /// The polygons it consists of, none of a point or a line: each with its `outer` ring and the `inner` ones.
     pub(super) fn polygons(&self) -> Vec<Value> {
-        let ring = |polygon, ring| {
+        let ring = |polygon, number| {
             let layer = Arc::clone(&self.layer);
-            Value::from_object(Ring { layer, feature: self.feature, polygon, ring })
+            Value::from_object(Ring { layer, feature: self.feature, polygon, number })
         };
         let polygons = pieces(self.geometry()).iter().enumerate().map(|(at, polygon)| {
             let inner: Vec<Value> = (1..=polygon.interiors().len()).map(|hole| ring(at, hole)).collect();
@@ -87,7 +87,7 @@ impl Shape {
 impl Ring {
     fn line(&self) -> Option<&LineString<f64>> {
         let polygon = pieces(self.layer.feature(self.feature).geometry).get(self.polygon)?;
-        match self.ring.checked_sub(1) {
+        match self.number.checked_sub(1) {
             None => Some(polygon.exterior()),
             Some(hole) => polygon.interiors().get(hole),
         }
