@@ -107,6 +107,7 @@ mod tests {
             (&["Application/JSON; Charset=UTF-8"], Some("topojson")),
             (&["application/json;charset=latin1"], None),
             (&["application/geo+json"], Some("geojson")),
+            (&["application/topo+json, application/geo+json;q=0.9"], Some("topojson")),
             (&["application/geo+json, application/json"], Some("topojson")),
             (&["application/geo+json, application/json;q=0.9"], Some("geojson")),
             (&["application/geo+json;q=0.9, application/json"], Some("topojson")),

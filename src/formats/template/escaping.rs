@@ -5,6 +5,8 @@ use minijinja::{AutoEscape, Error, ErrorKind, Output};
 use quick_xml::escape::escape;
 use rocket::http::MediaType;
 
+use super::check;
+use super::options::Kind;
 use super::shapes::Shape;
 use crate::formats::xml_text::allowed;
 
@@ -13,8 +15,12 @@ use crate::formats::xml_text::allowed;
 pub(super) enum Escaping {
     /// As text of XML, fit for attributes in quotes as well.
     Xml,
+    /// The same in a page, which need not be XML.
+    Html,
     /// As a JSON value: texts in quotes.
     Json,
+    /// The same in a sequence of JSON values, which is none by itself.
+    JsonLines,
     /// As a field of CSV.
     Csv,
     /// As it is.
@@ -25,20 +31,40 @@ impl Escaping {
     pub(super) fn of(media_type: &MediaType) -> Self {
         let sub = media_type.sub().as_str().to_ascii_lowercase();
         match sub.rsplit('+').next() {
-            Some("xml" | "html") => Self::Xml,
+            Some("xml") => Self::Xml,
+            Some("html") => Self::Html,
             Some("json") => Self::Json,
+            Some("json-seq" | "jsonl" | "ndjson" | "x-ndjson") => Self::JsonLines,
             Some("csv") => Self::Csv,
             _ => Self::Plain,
+        }
+    }
+
+    /// The container of such documents, unless the configuration names another.
+    pub(super) fn container(self) -> Kind {
+        match self {
+            Self::Xml => Kind::Xml,
+            Self::Html => Kind::Html,
+            Self::Json => Kind::Json,
+            Self::JsonLines | Self::Csv | Self::Plain => Kind::Text,
+        }
+    }
+
+    /// What is wrong with a document, where that can be told.
+    pub(super) fn check(self, document: &[u8]) -> Result<(), String> {
+        match self {
+            Self::Xml => check::xml(document),
+            Self::Json => check::json(document),
+            Self::Html | Self::JsonLines | Self::Csv | Self::Plain => Ok(()),
         }
     }
 
     /// The mode in which the engine renders; what a block captures in it is not escaped again.
     pub(super) fn mode(self) -> AutoEscape {
         match self {
-            Self::Xml => AutoEscape::Custom("xml".into()),
-            Self::Json => AutoEscape::Custom("json".into()),
-            Self::Csv => AutoEscape::Custom("csv".into()),
             Self::Plain => AutoEscape::None,
+            // The name is for nobody: the formatter knows what to do.
+            _ => AutoEscape::Custom("by the media type".into()),
         }
     }
 
@@ -49,8 +75,8 @@ impl Escaping {
             return Ok(out.write_str(text)?);
         }
         match self {
-            Self::Json => out.write_str(&json(value)?)?,
-            Self::Xml => out.write_str(&escape(allowed(&text(value)?)))?,
+            Self::Json | Self::JsonLines => out.write_str(&json(value)?)?,
+            Self::Xml | Self::Html => out.write_str(&escape(allowed(&text(value)?)))?,
             Self::Csv if value.kind() == ValueKind::Number => out.write_str(&text(value)?)?,
             Self::Csv => out.write_str(&field(&text(value)?))?,
             Self::Plain => out.write_str(&text(value)?)?,
@@ -83,7 +109,7 @@ fn json(value: &Value) -> Result<String, Error> {
 /// Spreadsheets take a text for a formula that begins as one does, and so run what a stranger has sent in a report: such a
 /// text gets an apostrophe before it, which they take for "this is text".
 fn field(text: &str) -> Cow<'_, str> {
-    let formula = text.starts_with(['=', '+', '-', '@', '\t', '\r', '\n']);
+    let formula = text.starts_with(['\t', '\r', '\n']) || text.trim_start().starts_with(['=', '+', '-', '@']);
     let quoted = text.contains(['"', ',', ';', '\r', '\n', '\t']) || text.trim() != text;
     match (formula, quoted) {
         (false, false) => Cow::Borrowed(text),

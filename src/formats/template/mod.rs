@@ -13,7 +13,9 @@
 //! A template is written in the language of [MiniJinja](https://docs.rs/minijinja/latest/minijinja/syntax/), with its filters
 //! and tests; there is no way from one to another file. It is read once, at the start. One that cannot be read, has a fault, or
 //! fails on a made-up layer of a kind it is declared for, or on an empty one, stops the start with its file and line; so does
-//! one whose answer to those is not the XML or JSON its media type says.
+//! one that makes of these what is not the XML or JSON its media type says.
+//!
+//! What is JSON stands in the envelope, as all JSON does, unless `container` is `text`.
 //!
 //! # What a template gets
 //!
@@ -28,9 +30,9 @@
 //! | `base_url` | the public base address, without a slash at its end |
 //! | `time_zone` | the configured zone, in which dates are written; `{% set time_zone = "UTC" %}` changes it |
 //!
-//! Times (`now`, `last_updated`, `created_at`, `f1`) are texts as the interface has them, and so `feature.properties.state` and
-//! `last_updated` of an area without a state are null. What does not exist is an error, never an empty text; what may be
-//! missing (in `report_data`, say) is asked for by `is defined`, or by the filter `default`.
+//! Times (`now`, `last_updated`, `created_at`, `f1`) are texts. As in the interface, `state` and `last_updated` of an area
+//! without a state are null. What does not exist is an error, never an empty text; what may be missing, such as an entry of
+//! `report_data`, is asked for by `is defined` or the filter `default`.
 //!
 //! # Filters beside those of the language
 //!
@@ -57,8 +59,8 @@
 //! | media type | a value is printed as |
 //! |---|---|
 //! | `…/xml`, `…+xml`, `text/html` | text in which `<`, `>`, `&` and quotes are escaped, and characters that XML 1.0 forbids are `U+FFFD`; fit for content and for attributes in quotes |
-//! | `…/json`, `…+json` | a JSON value: `"title": {{ title }}`, without quotes around it |
-//! | `text/csv` | one field, in quotes where it needs them (RFC 4180). A text that a spreadsheet would run as a formula, since it begins with `=`, `+`, `-`, `@`, a tab or a line break, gets an apostrophe before it; numbers do not |
+//! | `…/json`, `…+json`; JSON in lines and sequences | a JSON value: `"title": {{ title }}`, without quotes around it |
+//! | `text/csv` | one field, in quotes where it needs them (RFC 4180). A text that a spreadsheet would run as a formula, since it begins with `=`, `+`, `-` or `@`, blanks before it or not, or with a tab or a line break, gets an apostrophe before it; numbers do not |
 //! | any other | the value as it is |
 //!
 //! But in JSON null is printed as nothing, and what is neither text nor number nor `true` or `false` as JSON.
@@ -99,7 +101,7 @@ pub use self::options::{Kind, Options};
 use super::{Container, EncodeContext, EncodeError, Format};
 use crate::model::{Layer, LayerKind};
 
-/// How many steps a template may take in each second it may take: those of any that prints what it makes are fewer.
+/// How many steps a template may take for each second of `max_time`: many times what one takes that prints what it makes.
 const STEPS_PER_SECOND: u64 = 20_000_000;
 
 /// Writes layers by a template.
@@ -154,12 +156,7 @@ impl Template {
         let parsed = parsed.filter(|parsed| parsed.top() != "*" && parsed.sub() != "*");
         let parsed = parsed.ok_or_else(|| wrong("media_type", "must be a media type such as text/csv"))?;
         let escaping = Escaping::of(&parsed);
-        let container = container.unwrap_or(match escaping {
-            _ if parsed.sub() == "html" => Kind::Html,
-            Escaping::Xml => Kind::Xml,
-            Escaping::Json => Kind::Json,
-            Escaping::Csv | Escaping::Plain => Kind::Text,
-        });
+        let container = container.unwrap_or(escaping.container());
         if container == Kind::Json && escaping != Escaping::Json {
             return Err(wrong("container", "json needs a media type of JSON, such as application/json"));
         }
@@ -213,7 +210,7 @@ impl Template {
                 let sound = written.and_then(|()| {
                     let told =
                         |fault: String| Failure::new(&self.file, &format!(": makes {fault}")).to_string();
-                    self.check(&out).map_err(told)
+                    self.escaping.check(&out).map_err(told)
                 });
                 sound.map_err(|fault| {
                     let key = format!("{}.file", self.name);
@@ -222,15 +219,6 @@ impl Template {
             }
         }
         Ok(())
-    }
-
-    /// Whether a document is what the media type says, where that is known.
-    fn check(&self, document: &[u8]) -> Result<(), String> {
-        match self.escaping {
-            Escaping::Json => check::json(document),
-            Escaping::Xml if self.container != Kind::Html.into() => check::xml(document),
-            _ => Ok(()),
-        }
     }
 
     fn write(&self, layer: &Layer, context: &EncodeContext, out: &mut Vec<u8>) -> Result<(), Failure> {

@@ -58,6 +58,13 @@ fn json_gets_values() {
 }
 
 #[test]
+fn sequences_of_json_get_values_too() {
+    for media_type in ["application/geo+json-seq", "application/x-ndjson"] {
+        assert_eq!(printed(TITLE, media_type, "a \"b\"\n"), r#""a \"b\"\n""#, "{media_type}");
+    }
+}
+
+#[test]
 fn csv_gets_one_field_that_no_spreadsheet_runs() {
     for (title, expected) in [
         ("RW 01", "RW 01"),
@@ -68,6 +75,7 @@ fn csv_gets_one_field_that_no_spreadsheet_runs() {
         (" a", "\" a\""),
         ("=1+1", "'=1+1"),
         ("+62", "'+62"),
+        (" =1+1", "\"' =1+1\""),
         ("-1", "'-1"),
         ("@SUM(A1)", "'@SUM(A1)"),
         ("=cmd|' /C calc'!A0,x", "\"'=cmd|' /C calc'!A0,x\""),
