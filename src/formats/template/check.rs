@@ -1,5 +1,5 @@
 use quick_xml::Reader;
-use quick_xml::events::Event;
+use quick_xml::events::{BytesStart, Event};
 use serde::de::IgnoredAny;
 
 /// What is wrong with a document of JSON.
@@ -16,6 +16,9 @@ pub(super) fn xml(document: &[u8]) -> Result<(), String> {
     let (mut depth, mut roots) = (0_usize, 0_usize);
     loop {
         match reader.read_event().map_err(|error| wrong(&error))? {
+            Event::Decl(_) if !document.starts_with(b"<?xml") => {
+                return Err(wrong(&"<?xml stands elsewhere than at the very beginning"));
+            }
             Event::Start(element) | Event::Empty(element) if depth == 0 && roots > 0 => {
                 let name = element.name().as_ref().to_owned();
                 return Err(wrong(&format!("<{name}> stands beside the root element")));
@@ -45,7 +48,8 @@ pub(super) fn xml(document: &[u8]) -> Result<(), String> {
     }
 }
 
-fn attributes(element: &quick_xml::events::BytesStart<'_>) -> Result<(), String> {
+/// What is wrong with the attributes of an element.
+fn attributes(element: &BytesStart<'_>) -> Result<(), String> {
     for attribute in element.attributes() {
         let attribute = attribute.map_err(|error| error.to_string())?;
         if attribute.value.contains('<') {

@@ -17,6 +17,9 @@
 //!
 //! What is JSON stands in the envelope, as all JSON does, unless `container` is `text`.
 //!
+//! Browsers accept `text/html`, `application/xhtml+xml` and `application/xml` before all else: where nobody names a format, they
+//! get a template of one of these types.
+//!
 //! # What a template gets
 //!
 //! | variable | |

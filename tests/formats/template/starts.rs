@@ -44,6 +44,9 @@ fn a_template_with_a_fault_stops_the_start_with_its_file_and_line() {
         (b"<a><b></a>", "application/xml", "makes no XML: "),
         (b"<a></a><b/>", "application/xml", "makes no XML: <b> stands beside the root element"),
         (b"<a>", "application/xml", "makes no XML: it ends before its root element does"),
+        (b"{# a comment #}\n<?xml version=\"1.0\"?><a/>", "application/xml", "<?xml stands elsewhere than at the very beginning"),
+        (b"<a>this & that</a>", "application/xml", "makes no XML: "),
+        (b"<a b={{ layer }}/>", "application/xml", "makes no XML: "),
         (b"<a>&nbsp;</a>", "application/xml", "makes no XML: &nbsp; is unknown"),
         (
             b"<a><!-- {% for of in features %}{{ of.properties.area_name or of.properties.text }}{% endfor %} --></a>",
