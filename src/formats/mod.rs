@@ -3,8 +3,8 @@
 //! # Adding a format
 //!
 //! Implement [`Format`], add it to the registry (the service's own in [`builtin`], an agency's through
-//! [`crate::Builder::format`]), and run the format suite ([`crate::conformance::formats`]) on it. Or declare a [`template`] in the
-//! configuration, which takes no Rust.
+//! [`crate::Builder::format`]), and run the format suite ([`crate::conformance::formats`]) on it. Or declare a [`template`] in
+//! the configuration, which takes no Rust.
 
 pub mod cap;
 mod flood_text;

@@ -95,8 +95,9 @@ fn an_answer_that_tells_the_time_is_made_anew_each_second() {
 
 #[test]
 fn a_template_that_fails_is_a_500_that_tells_nothing() {
-    // What is tried at the start has neither so many areas nor such a name.
-    let (_folder, figment) = beside("{% for of in features %}{% if of.properties.area_id == '30' %}{{ of.x }}{% endif %}{% endfor %}");
+    // What is tried at the start has no area 30.
+    let fails = "{% if of.properties.area_id == '30' %}{{ of.x }}{% endif %}";
+    let (_folder, figment) = beside(&format!("{{% for of in features %}}{fails}{{% endfor %}}"));
     let siaga = Siaga::with(figment, |builder| builder);
     assert_eq!(siaga.get("/v1/floods?geoformat=x&city=jbd").status(), Status::Ok);
     let response = siaga.get("/v1/floods?geoformat=x");
