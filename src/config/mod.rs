@@ -29,7 +29,7 @@ pub use self::cache::Cache;
 pub use self::env::{DatabaseUrl, SiagaEnv};
 pub use self::error::ConfigError;
 pub use self::feeds::Feeds;
-pub use self::formats::Formats;
+pub use self::formats::{Formats, Resources};
 pub use self::https::{Https, InvalidPort, MaxAge, Port};
 pub use self::images::{Images, InvalidSide, InvalidStorageUrl, Side, StorageUrl};
 pub use self::licence::Licence;

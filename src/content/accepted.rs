@@ -59,8 +59,8 @@ fn entry(text: &str) -> Option<(&str, u16)> {
     }
 }
 
-/// A weight (§12.4.2): 0 to 1 with up to three digits after the point.
-fn thousandths(text: &str) -> Option<u16> {
+/// A weight (§12.4.2): 0 to 1 with up to three digits after the point, in thousandths.
+pub(crate) fn thousandths(text: &str) -> Option<u16> {
     let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
     let digits = fraction.len() <= 3 && fraction.bytes().all(|byte| byte.is_ascii_digit());
     let fraction: u16 = if digits { format!("{fraction:0<3}").parse().ok()? } else { return None };

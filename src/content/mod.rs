@@ -9,6 +9,7 @@ use std::sync::OnceLock;
 use bytes::Bytes;
 
 pub use self::accepted::Accepted;
+pub(crate) use self::accepted::thousandths;
 pub use self::coding::Coding;
 
 /// The bytes of an answer, shared by all who read them, and their shorter forms once these are made.

@@ -68,6 +68,10 @@ impl Format for GeoJson {
         "application/json"
     }
 
+    fn also_accepted(&self) -> &[&str] {
+        &["application/geo+json"]
+    }
+
     fn carries(&self, kind: LayerKind) -> bool {
         match kind {
             LayerKind::Floods

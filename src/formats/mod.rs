@@ -3,7 +3,8 @@
 //! # Adding a format
 //!
 //! Implement [`Format`], add it to the registry (the service's own in [`builtin`], an agency's through
-//! [`crate::Builder::format`]), and run the format suite ([`crate::conformance::formats`]) on it.
+//! [`crate::Builder::format`]), and run the format suite ([`crate::conformance::formats`]) on it. Or declare a [`template`] in
+//! the configuration, which takes no Rust.
 
 pub mod cap;
 mod flood_text;
@@ -12,7 +13,9 @@ mod lists;
 mod memo;
 mod numbers;
 mod registry;
+pub mod template;
 pub mod topojson;
+mod xml_text;
 
 use std::fmt::{self, Debug};
 use std::hash::{Hash, Hasher};
@@ -42,6 +45,13 @@ pub trait Format: Debug + Send + Sync + 'static {
 
     /// The media type of its answers, with its parameters.
     fn media_type(&self) -> &str;
+
+    /// Further media types by which clients may ask for it in `Accept`, each without parameters.
+    ///
+    /// Such as the type a document has by itself that is sent within another.
+    fn also_accepted(&self) -> &[&str] {
+        &[]
+    }
 
     /// Whether it can write layers of this kind.
     fn carries(&self, kind: LayerKind) -> bool;

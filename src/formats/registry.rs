@@ -1,5 +1,7 @@
+use std::collections::HashMap;
 use std::sync::Arc;
 
+use super::template::InvalidTemplate;
 use super::{Container, Format};
 use crate::model::LayerKind;
 
@@ -7,12 +9,17 @@ use crate::model::LayerKind;
 #[derive(Clone, Debug)]
 pub struct FormatRegistry {
     formats: Vec<Arc<dyn Format>>,
+    /// Those on offer for a resource that does not have all.
+    offers: HashMap<LayerKind, Vec<Arc<dyn Format>>>,
     default: Arc<dyn Format>,
 }
 
 /// The configuration names formats that cannot be had.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidFormats {
+    /// A template cannot be a format.
+    #[error(transparent)]
+    Template(#[from] InvalidTemplate),
     /// An enabled format is not registered.
     #[error("siaga.formats.enabled: each must be one of [{}], not {name:?}", .known.join(", "))]
     Unknown {
@@ -37,6 +44,24 @@ pub enum InvalidFormats {
         /// The enabled names.
         enabled: Vec<String>,
     },
+    /// A resource is to be offered in a format that is not enabled, or cannot write it.
+    #[error("siaga.formats.resources.{}: each must be one of [{}], not {name:?}", .kind.name(), .allowed.join(", "))]
+    NotOffered {
+        /// The resource.
+        kind: LayerKind,
+        /// The name in the configuration.
+        name: String,
+        /// The names of the enabled formats that can write it.
+        allowed: Vec<String>,
+    },
+    /// A resource is to be offered in no format.
+    #[error("siaga.formats.resources.{}: must name at least one of [{}]", .kind.name(), .allowed.join(", "))]
+    NoneOffered {
+        /// The resource.
+        kind: LayerKind,
+        /// The names of the enabled formats that can write it.
+        allowed: Vec<String>,
+    },
 }
 
 impl FormatRegistry {
@@ -56,17 +81,41 @@ impl FormatRegistry {
         let default = formats.iter().find(|format| format.name() == default).cloned().ok_or_else(|| {
             InvalidFormats::DefaultNotEnabled { name: default.to_owned(), enabled: enabled.to_vec() }
         })?;
-        let registry = Self { formats, default };
+        let registry = Self { formats, offers: HashMap::new(), default };
         match LayerKind::ALL.into_iter().find(|&kind| registry.carrying(kind).next().is_none()) {
             Some(kind) => Err(InvalidFormats::NotCarried { kind, enabled: enabled.to_vec() }),
             None => Ok(registry),
         }
     }
 
-    /// The formats that can write layers of a kind, the default first.
+    /// Offers the resource whose layers are of a kind in these formats alone, in this order.
+    ///
+    /// # Errors
+    ///
+    /// When there are none, or one is not among the enabled formats that can write it.
+    pub fn offering(mut self, kind: LayerKind, names: &[String]) -> Result<Self, InvalidFormats> {
+        let allowed: Vec<_> = self.carrying(kind).cloned().collect();
+        let named = |allowed: &[Arc<dyn Format>]| allowed.iter().map(|of| of.name().to_owned()).collect();
+        if names.is_empty() {
+            return Err(InvalidFormats::NoneOffered { kind, allowed: named(&allowed) });
+        }
+        let find = |name: &String| {
+            let found = allowed.iter().find(|format| format.name() == name).cloned();
+            let wrong = || InvalidFormats::NotOffered { kind, name: name.clone(), allowed: named(&allowed) };
+            found.ok_or_else(wrong)
+        };
+        let offered = names.iter().map(find).collect::<Result<_, _>>()?;
+        self.offers.insert(kind, offered);
+        Ok(self)
+    }
+
+    /// The formats on offer that can write layers of a kind: the default first, if it is one of them, then the others as
+    /// the configuration has them.
     pub fn carrying(&self, kind: LayerKind) -> impl Iterator<Item = &Arc<dyn Format>> {
-        let others = self.formats.iter().filter(|format| format.name() != self.default.name());
-        std::iter::once(&self.default).chain(others).filter(move |format| format.carries(kind))
+        let offered = self.offers.get(&kind).unwrap_or(&self.formats);
+        let is_default = |format: &&Arc<dyn Format>| format.name() == self.default.name();
+        let others = offered.iter().filter(move |format| !is_default(format));
+        offered.iter().filter(is_default).take(1).chain(others).filter(move |format| format.carries(kind))
     }
 
     /// The containers of the formats that can write layers of a kind, each once.

@@ -5,6 +5,7 @@ use rocket::Request;
 use rocket::request::{FromRequest, Outcome};
 use serde_json::json;
 
+use super::accept::Accept;
 use super::{OnMap, Query, managed};
 use crate::error::{Problem, Source};
 use crate::formats::{Container, Format, FormatRegistry};
@@ -14,7 +15,9 @@ use crate::schema;
 
 /// The format chosen by the query parameters `format` (the container) and `geoformat` (the format's name).
 ///
-/// Either follows from the other where only one is given; without both it is the configured default.
+/// Either follows from the other where only one is given. Without both it is the one the header `Accept` wants most, of several
+/// the configured default before the others; and the default where the header wants none of them, as clients expect that have
+/// never sent one with care.
 #[derive(Clone, Debug)]
 pub struct FormatChoice<R> {
     /// The format, which carries the layers of the resource.
@@ -27,7 +30,10 @@ impl<'r, R: OnMap> FromRequest<'r> for FormatChoice<R> {
     type Error = Problem;
 
     async fn from_request(request: &'r Request<'_>) -> Outcome<Self, Problem> {
-        let format = managed(request).and_then(|registry| choice(Query::of(request), registry, R::LAYER));
+        let format = managed(request).and_then(|registry| {
+            let accept = Accept::new(request.headers().get("Accept"));
+            choice(Query::of(request), &accept, registry, R::LAYER)
+        });
         Problem::outcome(request, format.map(|format| Self { format, resource: PhantomData }))
     }
 }
@@ -61,10 +67,16 @@ impl<R: OnMap> Part for FormatChoice<R> {
     }
 }
 
-fn choice(query: Query<'_>, registry: &FormatRegistry, kind: LayerKind) -> Result<Arc<dyn Format>, Problem> {
+fn choice(
+    query: Query<'_>,
+    accept: &Accept,
+    registry: &FormatRegistry,
+    kind: LayerKind,
+) -> Result<Arc<dyn Format>, Problem> {
     let none = || Problem::internal("no enabled format carries the layer");
     if query.get("format")?.is_none() && query.get("geoformat")?.is_none() {
-        return registry.carrying(kind).next().cloned().ok_or_else(none);
+        let preferred = accept.preferred(registry.carrying(kind));
+        return preferred.or_else(|| registry.carrying(kind).next()).cloned().ok_or_else(none);
     }
     let containers: Vec<&str> = registry.containers(kind).into_iter().map(|Container(name)| name).collect();
     let names: Vec<&str> = registry.carrying(kind).map(|format| format.name()).collect();
@@ -93,7 +105,7 @@ mod tests {
         let known = builtin(topojson::Options::default(), cap::Options::default());
         let enabled: Vec<_> = enabled.iter().map(|&name| name.to_owned()).collect();
         let registry = FormatRegistry::new(&known, &enabled, default).unwrap();
-        let format = choice(Query::new(query), &registry, LayerKind::Floods).ok()?;
+        let format = choice(Query::new(query), &Accept::new([]), &registry, LayerKind::Floods).ok()?;
         Some(format.name().to_owned())
     }
 

@@ -1,5 +1,6 @@
 //! Request guards: each makes one validated thing of a request, or refuses it with a clear answer.
 
+mod accept;
 mod admission;
 mod area_id;
 mod area_selector;

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::{BuildError, LaunchError, Reload, tls};
 use crate::auth::Authenticator;
 use crate::config::{Config, ConfigError};
-use crate::formats::{Format, FormatRegistry, InvalidFormats, builtin};
+use crate::formats::{EncodeContext, Format, FormatRegistry, InvalidFormats, builtin, template};
 use crate::images::CardImages;
 use crate::model::{Clock, SystemClock};
 use crate::openapi::{Described, Interface, document};
@@ -214,7 +214,17 @@ impl Builder {
     pub(super) fn registry(&self, config: &Config) -> Result<FormatRegistry, InvalidFormats> {
         let settings = &config.formats;
         let mut known = builtin(settings.topojson, settings.cap.clone());
+        let context = EncodeContext {
+            now: self.clock.now(),
+            time_zone: config.time_zone,
+            base_url: Arc::from(config.base_url.as_str()),
+        };
+        known.extend(template::read(&settings.template, &context)?);
         known.extend(self.formats.iter().cloned());
-        FormatRegistry::new(&known, &settings.enabled, &settings.default)
+        let registry = FormatRegistry::new(&known, &settings.enabled, &settings.default)?;
+        settings
+            .resources
+            .narrowed()
+            .try_fold(registry, |registry, (kind, names)| registry.offering(kind, names))
     }
 }

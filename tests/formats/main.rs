@@ -3,4 +3,5 @@
 mod cap;
 mod geojson;
 mod prepared;
+mod template;
 mod topojson;

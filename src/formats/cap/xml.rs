@@ -1,4 +1,3 @@
-use std::borrow::Cow;
 use std::io;
 
 use chrono::FixedOffset;
@@ -6,6 +5,7 @@ use chrono_tz::Tz;
 use quick_xml::Writer;
 use quick_xml::events::{BytesText, Event};
 
+use crate::formats::xml_text::allowed;
 use crate::model::Timestamp;
 
 /// Writes elements of text into a document.
@@ -31,20 +31,6 @@ pub(super) fn element<'a>(
 /// Writes `<?xml version="1.0" encoding="UTF-8"?>`.
 pub(super) fn declaration(xml: &mut Xml<'_>) -> io::Result<()> {
     xml.write_event(Event::Decl(quick_xml::events::BytesDecl::new("1.0", Some("UTF-8"), None)))
-}
-
-/// The text with the characters no XML 1.0 document can hold (§2.2, `Char`) replaced.
-fn allowed(text: &str) -> Cow<'_, str> {
-    let forbidden = |c: char| match c {
-        '\t' | '\n' | '\r' => false,
-        '\u{fffe}' | '\u{ffff}' => true,
-        c => c < ' ',
-    };
-    if text.contains(forbidden) {
-        Cow::Owned(text.replace(forbidden, "\u{fffd}"))
-    } else {
-        Cow::Borrowed(text)
-    }
 }
 
 /// Whether a character may not stand in CAP's `identifier` and `sender` (CAP 1.2 §3.2.1).

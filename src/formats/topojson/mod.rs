@@ -143,6 +143,10 @@ impl Format for TopoJson {
         "application/json"
     }
 
+    fn also_accepted(&self) -> &[&str] {
+        &["application/topo+json"]
+    }
+
     fn carries(&self, kind: LayerKind) -> bool {
         match kind {
             LayerKind::Floods

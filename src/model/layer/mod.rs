@@ -6,7 +6,7 @@ mod gauges;
 mod infrastructure;
 mod reports;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 pub use self::boundaries::{BoundaryLayer, BoundaryProperties};
 pub(crate) use self::floods::{FloodCondition, FloodIdentity};
@@ -17,7 +17,8 @@ pub use self::reports::{ReportLayer, ReportProperties};
 use super::Geometry;
 
 /// What kind of features a layer holds: one for each resource that has a place on the map.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum LayerKind {
     /// Local areas with their flood state.
     Floods,
@@ -35,6 +36,18 @@ impl LayerKind {
     /// Every kind.
     pub const ALL: [Self; 5] =
         [Self::Floods, Self::Reports, Self::Gauges, Self::Infrastructure, Self::Boundaries];
+
+    /// The name it has in the configuration.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Floods => "floods",
+            Self::Reports => "reports",
+            Self::Gauges => "gauges",
+            Self::Infrastructure => "infrastructure",
+            Self::Boundaries => "boundaries",
+        }
+    }
 }
 
 /// The features of one answer, typed by resource, in the order the answer shows them.
@@ -91,7 +104,8 @@ impl Layer {
         self.len() == 0
     }
 
-    fn feature(&self, index: usize) -> Feature<'_> {
+    /// The feature at a position below [`len`](Self::len).
+    pub(crate) fn feature(&self, index: usize) -> Feature<'_> {
         match self {
             Self::Floods(layer) => layer.feature(index).into(),
             Self::Reports(layer) => (&*layer.0[index]).into(),

@@ -1,0 +1,59 @@
+use minijinja::value::Value;
+use minijinja::{Environment, Error, ErrorKind, State, UndefinedBehavior};
+
+use super::escaping::Escaping;
+use super::shapes::{Drawn, Place, Shape, no_geometry};
+use super::{shape_text, times};
+use crate::model::FloodState;
+
+/// How deep macros may call one another: what fits on the stack of any thread.
+const DEPTH: usize = 64;
+
+/// An engine with the filters of this room and without a way to other templates: what it is not given it cannot read.
+pub(super) fn engine(escaping: Escaping, steps: u64) -> Environment<'static> {
+    let mut engine = Environment::new();
+    engine.set_undefined_behavior(UndefinedBehavior::Strict);
+    // So that an error says what is undefined.
+    engine.set_debug(true);
+    engine.set_fuel(Some(steps));
+    engine.set_recursion_limit(DEPTH);
+    engine.set_auto_escape_callback(move |_| escaping.mode());
+    engine.set_formatter(move |out, state, value| {
+        let plain = *state.auto_escape() == minijinja::AutoEscape::None;
+        if plain { Escaping::Plain } else { escaping }.write(value, out)
+    });
+    // What they print is for those who write templates, not for those who read what they make.
+    engine.remove_global("debug");
+    engine.remove_filter("pprint");
+    engine.add_filter("wkt", |value: &Value| Ok::<_, Error>(shape_text::wkt(&Drawn::of(value)?)));
+    engine.add_filter("kml", |value: &Value| shape_text::kml(&Drawn::of(value)?));
+    engine.add_filter("gml", |value: &Value| shape_text::gml(&Drawn::of(value)?));
+    engine.add_filter("polygons", |value: &Value| Ok::<_, Error>(shape(value)?.polygons()));
+    engine.add_filter("place", |value: &Value| Ok::<_, Error>(place(shape(value)?)));
+    engine.add_filter("severity", severity);
+    engine.add_filter("date", |state: &mut State, time: &str, format: &str, zone: Option<&str>| {
+        times::date(state, time, format, zone)
+    });
+    engine.add_filter("rfc3339", |state: &mut State, time: &str, zone: Option<&str>| {
+        times::rfc3339(state, time, zone)
+    });
+    engine.add_filter("rfc822", |state: &mut State, time: &str, zone: Option<&str>| {
+        times::rfc822(state, time, zone)
+    });
+    engine
+}
+
+fn shape(value: &Value) -> Result<&Shape, Error> {
+    value.downcast_object_ref().ok_or_else(|| no_geometry("a geometry"))
+}
+
+fn place(shape: &Shape) -> Value {
+    shape.place().map_or_else(|| Value::from(()), |place: Place| Value::from_object(place))
+}
+
+/// The name of a flood state's severity.
+fn severity(code: u64) -> Result<&'static str, Error> {
+    let state = FloodState::try_from(code);
+    let wrong = |error| Error::new(ErrorKind::InvalidOperation, format!("a flood state {error}"));
+    state.map(FloodState::severity).map_err(wrong)
+}

@@ -1,0 +1,122 @@
+use std::borrow::Cow;
+
+use minijinja::value::{Value, ValueKind};
+use minijinja::{AutoEscape, Error, ErrorKind, Output};
+use quick_xml::escape::escape;
+use rocket::http::MediaType;
+
+use super::check;
+use super::options::Kind;
+use super::shapes::Shape;
+use crate::formats::xml_text::allowed;
+
+/// How the values a template prints are written, which follows from its media type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Escaping {
+    /// As text of XML, fit for attributes in quotes as well.
+    Xml,
+    /// The same in a page, which need not be XML.
+    Html,
+    /// As a JSON value: texts in quotes.
+    Json,
+    /// The same in a sequence of JSON values, which is none by itself.
+    JsonLines,
+    /// As a field of CSV.
+    Csv,
+    /// As it is.
+    Plain,
+}
+
+impl Escaping {
+    pub(super) fn of(media_type: &MediaType) -> Self {
+        let sub = media_type.sub().as_str().to_ascii_lowercase();
+        match sub.rsplit('+').next() {
+            Some("xml") => Self::Xml,
+            Some("html") => Self::Html,
+            Some("json") => Self::Json,
+            Some("json-seq" | "jsonl" | "ndjson" | "x-ndjson") => Self::JsonLines,
+            Some("csv") => Self::Csv,
+            _ => Self::Plain,
+        }
+    }
+
+    /// The container of such documents, unless the configuration names another.
+    pub(super) fn container(self) -> Kind {
+        match self {
+            Self::Xml => Kind::Xml,
+            Self::Html => Kind::Html,
+            Self::Json => Kind::Json,
+            Self::JsonLines | Self::Csv | Self::Plain => Kind::Text,
+        }
+    }
+
+    /// What is wrong with a document, where that can be told.
+    pub(super) fn check(self, document: &[u8]) -> Result<(), String> {
+        match self {
+            Self::Xml => check::xml(document),
+            Self::Json => check::json(document),
+            Self::Html | Self::JsonLines | Self::Csv | Self::Plain => Ok(()),
+        }
+    }
+
+    /// The mode in which the engine renders; what a block captures in it is not escaped again.
+    pub(super) fn mode(self) -> AutoEscape {
+        match self {
+            Self::Plain => AutoEscape::None,
+            // The name is for nobody: the formatter knows what to do.
+            _ => AutoEscape::Custom("by the media type".into()),
+        }
+    }
+
+    /// Writes a value.
+    pub(super) fn write(self, value: &Value, out: &mut Output<'_>) -> Result<(), Error> {
+        // What the template has made of escaped text, or says is safe.
+        if let Some(text) = value.as_str().filter(|_| value.is_safe()) {
+            return Ok(out.write_str(text)?);
+        }
+        match self {
+            Self::Json | Self::JsonLines => out.write_str(&json(value)?)?,
+            Self::Xml | Self::Html => out.write_str(&escape(allowed(&text(value)?)))?,
+            Self::Csv if value.kind() == ValueKind::Number => out.write_str(&text(value)?)?,
+            Self::Csv => out.write_str(&field(&text(value)?))?,
+            Self::Plain => out.write_str(&text(value)?)?,
+        }
+        Ok(())
+    }
+}
+
+/// A value as text: nothing for null, and JSON for what is neither text nor number nor `true` or `false`.
+fn text(value: &Value) -> Result<Cow<'_, str>, Error> {
+    Ok(match value.kind() {
+        ValueKind::Undefined | ValueKind::None => Cow::Borrowed(""),
+        ValueKind::Bool => Cow::Borrowed(if value.is_true() { "true" } else { "false" }),
+        ValueKind::Number => Cow::Owned(value.to_string()),
+        ValueKind::String => Cow::Borrowed(value.as_str().unwrap_or_default()),
+        _ => Cow::Owned(json(value)?),
+    })
+}
+
+fn json(value: &Value) -> Result<String, Error> {
+    if let Some(shape) = value.downcast_object_ref::<Shape>() {
+        return Ok(shape.json());
+    }
+    serde_json::to_string(value)
+        .map_err(|error| Error::new(ErrorKind::BadSerialization, "is no JSON").with_source(error))
+}
+
+/// A field of CSV (RFC 4180), in quotes where it needs them.
+///
+/// Spreadsheets take a text for a formula that begins as one does, and so run what a stranger has sent in a report: such a
+/// text gets an apostrophe before it, which they take for "this is text".
+fn field(text: &str) -> Cow<'_, str> {
+    let formula = text.starts_with(['\t', '\r', '\n']) || text.trim_start().starts_with(['=', '+', '-', '@']);
+    let quoted = text.contains(['"', ',', ';', '\r', '\n', '\t']) || text.trim() != text;
+    match (formula, quoted) {
+        (false, false) => Cow::Borrowed(text),
+        (true, false) => Cow::Owned(format!("'{text}")),
+        (_, true) => {
+            let apostrophe = if formula { "'" } else { "" };
+            Cow::Owned(format!("\"{apostrophe}{}\"", text.replace('"', "\"\"")))
+        }
+    }
+}

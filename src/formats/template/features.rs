@@ -1,0 +1,70 @@
+use std::sync::{Arc, OnceLock};
+
+use minijinja::value::{Enumerator, Object, ObjectRepr, Serde, Value};
+use minijinja::{Error, ErrorKind};
+
+use super::shape_text;
+use super::shapes::{Drawn, Shape};
+use crate::model::Layer;
+
+/// The features of a layer, each made when the template comes to it.
+#[derive(Debug)]
+pub(super) struct Features(pub(super) Arc<Layer>);
+
+/// One of them: `properties`, `geometry` and `wkt`, each made when it is asked for.
+#[derive(Debug)]
+struct Feature {
+    layer: Arc<Layer>,
+    index: usize,
+    properties: OnceLock<Value>,
+}
+
+impl Object for Features {
+    fn repr(self: &Arc<Self>) -> ObjectRepr {
+        ObjectRepr::Seq
+    }
+
+    fn get_value(self: &Arc<Self>, key: &Value) -> Option<Value> {
+        let index = key.as_usize().filter(|&index| index < self.0.len())?;
+        let layer = Arc::clone(&self.0);
+        Some(Value::from_object(Feature { layer, index, properties: OnceLock::new() }))
+    }
+
+    fn enumerate(self: &Arc<Self>) -> Enumerator {
+        Enumerator::Seq(self.0.len())
+    }
+}
+
+impl Object for Feature {
+    fn get_value(self: &Arc<Self>, key: &Value) -> Option<Value> {
+        self.get_value_by_str(key.as_str()?)
+    }
+
+    fn get_value_by_str(self: &Arc<Self>, key: &str) -> Option<Value> {
+        match key {
+            "properties" => Some(self.properties.get_or_init(|| self.properties()).clone()),
+            "geometry" => Some(Value::from_object(Shape::new(Arc::clone(&self.layer), self.index))),
+            "wkt" => {
+                let geometry = self.layer.feature(self.index).geometry;
+                Some(Value::from(shape_text::wkt(&Drawn::Geometry(geometry))))
+            }
+            _ => None,
+        }
+    }
+
+    fn enumerate(self: &Arc<Self>) -> Enumerator {
+        Enumerator::Str(&["properties", "geometry", "wkt"])
+    }
+}
+
+impl Feature {
+    /// The properties as the interface has them.
+    ///
+    /// By way of JSON, which alone knows what the data of a report are: text that is JSON already.
+    fn properties(&self) -> Value {
+        match serde_json::to_value(self.layer.feature(self.index).properties) {
+            Ok(properties) => Value::from(Serde(properties)),
+            Err(error) => Error::new(ErrorKind::BadSerialization, "properties").with_source(error).into(),
+        }
+    }
+}

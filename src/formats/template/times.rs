@@ -1,0 +1,46 @@
+use std::fmt::Write;
+
+use chrono::DateTime;
+use chrono_tz::Tz;
+use minijinja::{Error, ErrorKind, State};
+
+use crate::model::Timestamp;
+
+/// The filter `date`: a time as `format` has it, with the conversions of `strftime`.
+pub(super) fn date(
+    state: &State<'_, '_>,
+    time: &str,
+    format: &str,
+    zone: Option<&str>,
+) -> Result<String, Error> {
+    let mut text = String::new();
+    // Writing to a text fails for nothing but a conversion there is not.
+    match write!(text, "{}", local(state, time, zone)?.format(format)) {
+        Ok(()) => Ok(text),
+        Err(_) => Err(wrong(format!("{format:?} is no format of a time, such as \"%d %b %Y %H:%M %Z\""))),
+    }
+}
+
+/// The filter `rfc3339`: `2016-12-19T20:53:52+07:00`.
+pub(super) fn rfc3339(state: &State<'_, '_>, time: &str, zone: Option<&str>) -> Result<String, Error> {
+    date(state, time, "%Y-%m-%dT%H:%M:%S%:z", zone)
+}
+
+/// The filter `rfc822`, as RSS has times: `Mon, 19 Dec 2016 20:53:52 +0700`.
+pub(super) fn rfc822(state: &State<'_, '_>, time: &str, zone: Option<&str>) -> Result<String, Error> {
+    date(state, time, "%a, %d %b %Y %H:%M:%S %z", zone)
+}
+
+/// A time in a zone: the named one, or else that of the variable `time_zone`.
+fn local(state: &State<'_, '_>, time: &str, zone: Option<&str>) -> Result<DateTime<Tz>, Error> {
+    let configured = state.lookup("time_zone");
+    let zone = zone.or_else(|| configured.as_ref()?.as_str()).unwrap_or_default();
+    let zone: Tz =
+        zone.parse().map_err(|_| wrong(format!("{zone:?} is no time zone, such as Asia/Jakarta")))?;
+    let time = Timestamp::parse(time).map_err(|error| wrong(format!("{time:?} {error}")))?;
+    Ok(time.to_utc().with_timezone(&zone))
+}
+
+fn wrong(text: String) -> Error {
+    Error::new(ErrorKind::InvalidOperation, text)
+}

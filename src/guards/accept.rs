@@ -1,0 +1,171 @@
+use std::str::FromStr;
+use std::sync::Arc;
+
+use rocket::http::MediaType;
+
+use crate::content::thousandths;
+use crate::formats::Format;
+
+/// Which media types a client accepts, by its `Accept` (RFC 9110 §12.5.1): ranges, each with a weight in thousandths.
+///
+/// Rocket's own `Accept` knows the first line alone, gives all of it up for one range it cannot read, and takes a weight that
+/// does not come first for 1.
+#[derive(Debug)]
+pub(super) struct Accept(Vec<(MediaType, u16)>);
+
+impl Accept {
+    /// Reads the lines of the header. What cannot be read is ignored.
+    pub(super) fn new<'a>(lines: impl IntoIterator<Item = &'a str>) -> Self {
+        Self(lines.into_iter().flat_map(ranges).filter_map(range).collect())
+    }
+
+    /// The first of the formats the client wants most; `None` when it wants none.
+    pub(super) fn preferred<'f>(
+        &self,
+        formats: impl Iterator<Item = &'f Arc<dyn Format>>,
+    ) -> Option<&'f Arc<dyn Format>> {
+        let wanted = formats.map(|format| (self.weight(&**format), format)).filter(|(weight, _)| *weight > 0);
+        let best = wanted.reduce(|best, next| if next.0 > best.0 { next } else { best });
+        best.map(|(_, format)| format)
+    }
+
+    /// The weight of the most specific range that holds one of the format's media types. Of ranges as specific counts
+    /// that for a further type, which tells the format from others, and then the first.
+    fn weight(&self, format: &dyn Format) -> u16 {
+        let names = format.also_accepted().iter().copied().chain([format.media_type()]);
+        let names = names.filter_map(|name| MediaType::from_str(name).ok());
+        let matching = names.flat_map(|name| {
+            let of = move |(range, weight): &(MediaType, u16)| Some((specificity(range, &name)?, *weight));
+            self.0.iter().filter_map(of)
+        });
+        let best = matching.reduce(|best, next| if next.0 > best.0 { next } else { best });
+        best.map_or(0, |(_, weight)| weight)
+    }
+}
+
+/// The parts of a line between the commas that stand outside of quotes.
+fn ranges(line: &str) -> impl Iterator<Item = &str> {
+    let (mut quoted, mut escaped) = (false, false);
+    line.split(move |c| {
+        let literal = std::mem::take(&mut escaped);
+        match c {
+            '"' if !literal => quoted = !quoted,
+            '\\' if quoted && !literal => escaped = true,
+            _ => {}
+        }
+        c == ',' && !quoted
+    })
+}
+
+/// `text/*;q=0.5`: a range and its weight, by itself 1.
+fn range(text: &str) -> Option<(MediaType, u16)> {
+    let range = MediaType::from_str(text.trim()).ok()?;
+    let weight = range.param("q").map_or(Some(1000), thousandths)?;
+    Some((range, weight))
+}
+
+/// How specific a range is that holds a media type; `None` when it does not.
+///
+/// With `charset=utf-8` it holds a type that names no charset too: no format writes another.
+fn specificity(range: &MediaType, name: &MediaType) -> Option<(u8, usize)> {
+    let kind = match (range.top().as_str(), range.sub().as_str()) {
+        ("*", "*") => 0,
+        (_, "*") if range.top() == name.top() => 1,
+        _ if range == name => 2,
+        _ => return None,
+    };
+    let mut count = 0;
+    for (key, value) in range.params().filter(|(key, _)| *key != "q") {
+        let of_name = name.params().find(|(other, _)| *other == key).map(|(_, value)| value);
+        let of_name = of_name.or((key == "charset").then_some("utf-8"))?;
+        if !of_name.eq_ignore_ascii_case(value) {
+            return None;
+        }
+        count += 1;
+    }
+    Some((kind, count))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::formats::{builtin, cap, topojson};
+
+    /// Which of TopoJSON, GeoJSON and CAP is preferred, in this order.
+    fn preferred(lines: &[&str]) -> Option<String> {
+        let formats = builtin(topojson::Options::default(), cap::Options::default());
+        let accept = Accept::new(lines.iter().copied());
+        accept.preferred(formats.iter()).map(|format| format.name().to_owned())
+    }
+
+    #[test]
+    fn the_format_of_the_highest_weight_is_preferred_and_of_several_the_first() {
+        for (lines, expected) in [
+            (&["*/*"][..], Some("topojson")),
+            (&["application/json"], Some("topojson")),
+            (&["application/*"], Some("topojson")),
+            (&["Application/JSON; Charset=UTF-8"], Some("topojson")),
+            (&["application/json;charset=latin1"], None),
+            (&["application/geo+json"], Some("geojson")),
+            (&["application/topo+json, application/geo+json;q=0.9"], Some("topojson")),
+            (&["application/geo+json, application/json"], Some("topojson")),
+            (&["application/geo+json, application/json;q=0.9"], Some("geojson")),
+            (&["application/geo+json;q=0.9, application/json"], Some("topojson")),
+            (&["application/atom+xml"], Some("cap")),
+            (&["application/atom+xml;charset=utf-8;q=0.3, */*;q=0.2"], Some("cap")),
+            (&["application/atom+xml;q=0.5;charset=utf-8, application/atom+xml;q=0, */*;q=0.2"], Some("cap")),
+            (&["application/atom+xml", "*/*;q=0.999"], Some("cap")),
+            (&["*/*;q=0.999", "application/atom+xml"], Some("cap")),
+            (&["application/json;q=0.5, */*;q=0.8"], Some("cap")),
+            (&["application/json;q=0, */*"], Some("cap")),
+            (&["application/json;q=0, application/geo+json"], Some("geojson")),
+            (&["application/geo+json;q=0, application/json;q=0, */*;q=0.001"], Some("cap")),
+            (&["application/*;q=0, application/atom+xml"], Some("cap")),
+            (&["*/*;q=0, application/geo+json;q=0.1"], Some("geojson")),
+            (&["*/*;q=0"], None),
+            (&["application/atom+xml;q=0"], None),
+            (&["text/html"], None),
+            (&["text/*"], None),
+            (&["*/json"], None),
+        ] {
+            assert_eq!(preferred(lines).as_deref(), expected, "{lines:?}");
+        }
+    }
+
+    #[test]
+    fn browsers_prefer_the_first() {
+        for line in [
+            "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8",
+            "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,image/apng,*/*;q=0.8,\
+             application/signed-exchange;v=b3;q=0.7",
+        ] {
+            assert_eq!(preferred(&[line]).as_deref(), Some("topojson"), "{line}");
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_ignored_and_the_rest_is_not() {
+        for rubbish in [
+            "",
+            ",,",
+            "json",
+            "/",
+            "*",
+            "application/",
+            "a/b;q",
+            "application/json;q=2",
+            "application/json;q=nan",
+            "application/json;q=-1",
+            "application/json;q=0.1234",
+            "application/json;q=\"",
+            "\"application/json",
+            "application/json;a=\"x,application/json\";",
+            "☔/☔",
+        ] {
+            assert_eq!(preferred(&[rubbish]), None, "{rubbish}");
+            assert_eq!(preferred(&["application/atom+xml", rubbish]).as_deref(), Some("cap"), "{rubbish}");
+        }
+        let quoted = r#"a/b;c="\",application/json, \\", application/atom+xml"#;
+        assert_eq!(preferred(&[quoted]).as_deref(), Some("cap"));
+    }
+}

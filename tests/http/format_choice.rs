@@ -1,0 +1,96 @@
+//! Which format an answer has, by its parameters, its `Accept`, and the configuration.
+
+use rocket::http::{Accept, Header, Status};
+use siaga::Builder;
+
+use crate::support::{Siaga, assert_invalid, figment};
+
+const GEOJSON: &str = "application/geo+json";
+const ATOM: &str = "application/atom+xml";
+
+/// What the answer to a request with these lines of `Accept` begins with after its envelope, or as a whole.
+fn begun(siaga: &Siaga, address: &str, accept: &[&str]) -> String {
+    let mut request = siaga.client.get(address.to_owned());
+    for line in accept {
+        request.add_header(Header::new("Accept", (*line).to_owned()));
+    }
+    let response = request.dispatch();
+    assert_eq!(response.status(), Status::Ok, "{address} {accept:?}");
+    assert_eq!(response.headers().get_one("Vary"), Some("Accept, Accept-Encoding"));
+    let body = response.into_string().unwrap();
+    let begun = body.trim_start_matches(r#"{"statusCode":200,"result":{"type":""#);
+    begun.chars().take(5).collect()
+}
+
+#[test]
+fn accept_chooses_when_no_parameter_does() {
+    let siaga = Siaga::start();
+    for (accept, expected) in [
+        (&[][..], "Topol"),
+        (&["*/*"], "Topol"),
+        (&["application/json"], "Topol"),
+        (&["text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"], "Topol"),
+        (&[GEOJSON], "Featu"),
+        (&[ATOM], "<?xml"),
+        (&["application/json;q=0.5", "application/atom+xml;q=0.6"], "<?xml"),
+        (&["text/csv"], "Topol"),
+        (&["*/*;q=0"], "Topol"),
+        (&["rubbish, \u{1}\"/;;q="], "Topol"),
+    ] {
+        assert_eq!(begun(&siaga, "/v1/floods?city=bdg", accept), expected, "{accept:?}");
+    }
+}
+
+#[test]
+fn a_parameter_counts_whatever_is_accepted() {
+    let siaga = Siaga::start();
+    for (query, expected) in [
+        ("format=json", "Topol"),
+        ("geoformat=topojson", "Topol"),
+        ("geoformat=geojson", "Featu"),
+        ("format=&geoformat=", "<?xml"),
+    ] {
+        assert_eq!(begun(&siaga, &format!("/v1/floods?{query}"), &[ATOM]), expected, "{query}");
+    }
+    let response = siaga.client.get("/v1/floods?format=csv").header(Accept::JSON).dispatch();
+    assert_invalid(response, "query", &["format"], "one of [json, xml]");
+}
+
+#[test]
+fn only_formats_that_carry_the_layer_are_chosen() {
+    let siaga = Siaga::start();
+    for address in ["/v1/reports", "/v1/floodgauges", "/v1/infrastructure", "/v1/admin"] {
+        assert_eq!(begun(&siaga, address, &[ATOM]), "Topol", "{address}");
+        assert_eq!(begun(&siaga, address, &[ATOM, GEOJSON]), "Featu", "{address}");
+    }
+}
+
+#[test]
+fn a_resource_is_on_offer_in_the_formats_it_is_narrowed_to() {
+    let figment = figment()
+        .merge(("siaga.formats.resources.floods", ["cap", "geojson"]))
+        .merge(("siaga.formats.resources.reports", ["geojson", "topojson"]));
+    let siaga = Siaga::with(figment, |builder| builder);
+    // The default is not on offer: the first is the resource's.
+    assert_eq!(begun(&siaga, "/v1/floods", &[]), "<?xml");
+    assert_eq!(begun(&siaga, "/v1/floods?format=json", &[]), "Featu");
+    assert_eq!(begun(&siaga, "/v1/floods", &["application/json"]), "Featu");
+    assert_invalid(siaga.get("/v1/floods?geoformat=topojson"), "query", &["geoformat"], "one of [cap, geojson]");
+    assert_eq!(begun(&siaga, "/v1/reports", &[]), "Topol");
+    assert_invalid(siaga.get("/v1/reports?geoformat=x"), "query", &["geoformat"], "one of [topojson, geojson]");
+    assert_eq!(begun(&siaga, "/v1/admin", &[]), "Topol");
+}
+
+#[test]
+fn a_resource_narrowed_to_what_it_cannot_be_written_in_stops_the_start() {
+    for (key, names, expected) in [
+        ("reports", &["csv"][..], "siaga.formats.resources.reports: each must be one of [topojson, geojson], not \"csv\""),
+        ("gauges", &["cap"], "siaga.formats.resources.gauges: each must be one of [topojson, geojson], not \"cap\""),
+        ("floods", &[], "siaga.formats.resources.floods: must name at least one of [topojson, geojson, cap]"),
+        ("admin", &["geojson"], "siaga.formats.resources.admin: unknown key; allowed are floods, reports, "),
+    ] {
+        let figment = figment().merge((format!("siaga.formats.resources.{key}"), names)).merge(("siaga.store", "memory"));
+        let error = Builder::default().figment(figment).check().unwrap_err().to_string();
+        assert!(error.contains(expected), "{error}");
+    }
+}

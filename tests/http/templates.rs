@@ -1,0 +1,106 @@
+//! Formats that the configuration alone adds.
+
+use std::fs;
+
+use figment::Figment;
+use figment::providers::{Format, Toml};
+use rocket::http::{Header, Status};
+use tempfile::TempDir;
+
+use crate::support::{Siaga, assert_invalid, figment, json_of};
+
+const KML: &str = "application/vnd.google-earth.kml+xml";
+
+/// The tests' configuration with the examples.
+fn with_examples() -> Figment {
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/templates/Siaga.toml");
+    figment().merge(Toml::file_exact(file).nested())
+}
+
+/// A configuration in a file beside its template `x`, of media type `text/plain`.
+fn beside(template: &str) -> (TempDir, Figment) {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("x.txt"), template).unwrap();
+    let toml = r#"
+        [default.siaga.formats]
+        enabled = ["topojson", "x"]
+        [default.siaga.formats.template.x]
+        file = "x.txt"
+        media_type = "text/plain; charset=utf-8"
+        layers = ["floods"]
+    "#;
+    let path = folder.path().join("Rocket.toml");
+    fs::write(&path, toml).unwrap();
+    (folder, figment().merge(Toml::file_exact(path).nested()))
+}
+
+#[test]
+fn a_template_is_chosen_like_the_services_own_formats() {
+    let siaga = Siaga::with(with_examples(), |builder| builder);
+    for (address, accept, media_type, begun) in [
+        ("/v1/floods?geoformat=kml", "*/*", KML, "<?xml"),
+        ("/v1/floods?format=xml&geoformat=kml", "*/*", KML, "<?xml"),
+        ("/v1/reports?format=xml", "*/*", KML, "<?xml"),
+        ("/v1/floods", KML, KML, "<?xml"),
+        ("/v1/floodgauges", "application/rss+xml, */*;q=0.1", "application/rss+xml", "<?xml"),
+        ("/v1/floods?format=xml", "*/*", "application/atom+xml; charset=utf-8", "<?xml"),
+        ("/v1/infrastructure?format=text", "*/*", "text/csv; charset=utf-8", "name,"),
+        ("/v1/admin", "text/csv", "text/csv; charset=utf-8", "code,"),
+        ("/v1/floods", "application/xml, */*", "application/json", "{\"sta"),
+    ] {
+        let accept = Header::new("Accept", accept);
+        let response = siaga.client.get(address).header(accept).dispatch();
+        assert_eq!(response.status(), Status::Ok, "{address}");
+        assert_eq!(response.headers().get_one("Content-Type"), Some(media_type), "{address}");
+        assert!(response.into_string().unwrap().starts_with(begun), "{address}");
+    }
+    let says = "one of [topojson, geojson, csv]";
+    assert_invalid(siaga.get("/v1/admin?geoformat=kml"), "query", &["geoformat"], says);
+}
+
+#[test]
+fn a_template_stands_where_its_configuration_does_and_is_read_once() {
+    let (folder, figment) = beside("{{ layer }} at {{ base_url }}: {{ features|length }}");
+    let siaga = Siaga::with(figment, |builder| builder);
+    fs::remove_file(folder.path().join("x.txt")).unwrap();
+    for (query, expected) in [("", "floods at http://localhost/v1: 5"), ("&city=bdg", "floods at http://localhost/v1: 1")]
+    {
+        let response = siaga.client.get(format!("/v1/floods?geoformat=x{query}")).dispatch();
+        assert_eq!(response.into_string().unwrap(), expected);
+    }
+}
+
+#[test]
+fn a_template_of_json_stands_in_the_envelope() {
+    let (_folder, figment) = beside("{{ features|map(attribute='properties.area_id')|list }}");
+    let figment = figment.merge(("siaga.formats.template.x.media_type", "application/json"));
+    let siaga = Siaga::with(figment, |builder| builder);
+    assert_eq!(siaga.result("/v1/floods?geoformat=x"), serde_json::json!(["1", "2", "5", "10", "30"]));
+    assert_eq!(siaga.result("/v1/floods?format=json")["type"], "Topology");
+}
+
+#[test]
+fn an_answer_that_tells_the_time_is_made_anew_each_second() {
+    let (_folder, figment) = beside("{{ now }}");
+    let siaga = Siaga::with(figment, |builder| builder);
+    let told = || siaga.get("/v1/floods?geoformat=x").into_string().unwrap();
+    let first = told();
+    assert_eq!(first, "2016-12-19T16:08:52.000Z");
+    let clock = &siaga.clock;
+    clock.set(siaga::conformance::fixture::now().after(std::time::Duration::from_millis(999)));
+    assert_eq!(told(), first);
+    clock.set(siaga::conformance::fixture::now().after(std::time::Duration::from_secs(1)));
+    assert_eq!(told(), "2016-12-19T16:08:53.000Z");
+}
+
+#[test]
+fn a_template_that_fails_is_a_500_that_tells_nothing() {
+    // What is tried at the start has no area 30.
+    let fails = "{% if of.properties.area_id == '30' %}{{ of.x }}{% endif %}";
+    let (_folder, figment) = beside(&format!("{{% for of in features %}}{fails}{{% endfor %}}"));
+    let siaga = Siaga::with(figment, |builder| builder);
+    assert_eq!(siaga.get("/v1/floods?geoformat=x&city=jbd").status(), Status::Ok);
+    let response = siaga.get("/v1/floods?geoformat=x");
+    assert_eq!(response.status(), Status::InternalServerError);
+    assert_eq!(json_of(response)["message"], "the service failed; the failure was logged");
+}
