@@ -17,7 +17,7 @@ impl Fairing for Cors {
 }
 
 const EXPOSED: &str =
-    "Allow, ETag, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, Retry-After, X-Request-Id";
+    "Allow, ETag, Link, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, Retry-After, X-Request-Id";
 
 /// Adds the headers that let pages of any origin read the answer and those of its headers that matter to them.
 pub fn allow_any_origin(response: &mut Response<'_>) {

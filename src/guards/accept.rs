@@ -24,16 +24,18 @@ impl Accept {
         &self,
         formats: impl Iterator<Item = &'f Arc<dyn Format>>,
     ) -> Option<&'f Arc<dyn Format>> {
-        let wanted = formats.map(|format| (self.weight(&**format), format)).filter(|(weight, _)| *weight > 0);
+        let names =
+            |format: &'f Arc<dyn Format>| format.also_accepted().iter().copied().chain([format.media_type()]);
+        let weighed = formats.map(|format| (self.weight(names(format)), format));
+        let wanted = weighed.filter(|(weight, _)| *weight > 0);
         let best = wanted.reduce(|best, next| if next.0 > best.0 { next } else { best });
         best.map(|(_, format)| format)
     }
 
-    /// The weight of the most specific range that holds one of the format's media types. Of ranges as specific counts
-    /// that for a further type, which tells the format from others, and then the first.
-    fn weight(&self, format: &dyn Format) -> u16 {
-        let names = format.also_accepted().iter().copied().chain([format.media_type()]);
-        let names = names.filter_map(|name| MediaType::from_str(name).ok());
+    /// The weight of the most specific range that holds one of these media types. Of ranges as specific counts that for
+    /// the type that comes first, as do further types of a format, which tell it from others, and then the first range.
+    pub(super) fn weight<'n>(&self, names: impl IntoIterator<Item = &'n str>) -> u16 {
+        let names = names.into_iter().filter_map(|name| MediaType::from_str(name).ok());
         let matching = names.flat_map(|name| {
             let of = move |(range, weight): &(MediaType, u16)| Some((specificity(range, &name)?, *weight));
             self.0.iter().filter_map(of)

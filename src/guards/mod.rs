@@ -20,6 +20,7 @@ mod resource;
 mod signed_upload;
 mod time_period;
 mod username;
+mod wants_page;
 
 pub use self::admission::{Admission, Diversion};
 pub use self::area_id::LocalAreaId;
@@ -42,6 +43,7 @@ pub use self::resource::{Boundaries, Floods, Gauges, Infrastructure, OnMap, Repo
 pub use self::signed_upload::SignedUpload;
 pub use self::time_period::TimePeriod;
 pub use self::username::Username;
+pub use self::wants_page::WantsPage;
 
 use rocket::Request;
 

@@ -68,9 +68,9 @@ impl Answer {
         Self::own(media_type.into(), body, Kept::Long)
     }
 
-    /// A page or a part of one, the same for everybody until the program is another, to be revalidated before each reuse.
+    /// A body of its own that everybody gets, to be revalidated before each reuse.
     #[must_use]
-    pub fn page(media_type: impl Into<Cow<'static, str>>, body: Vec<u8>) -> Self {
+    pub fn public(media_type: impl Into<Cow<'static, str>>, body: Vec<u8>) -> Self {
         Self::own(media_type.into(), body, Kept::UntilAsked)
     }
 

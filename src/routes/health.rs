@@ -11,6 +11,7 @@ use serde::Serialize;
 use serde_json::json;
 
 use super::Answer;
+use super::lasting::lasting;
 use crate::error::Problem;
 use crate::fairings::Draining;
 use crate::images::CardImages;
@@ -60,19 +61,6 @@ impl Readiness {
         (found.store, found.storage) = (Some(store), Some(storage));
         shown
     }
-}
-
-/// What is known, while it lasts, or is found now. It lasts from when it was found: a look can take longer than that.
-async fn lasting<T>(
-    known: Option<(Instant, T)>,
-    duration: Duration,
-    look: impl Future<Output = T>,
-) -> (Instant, T) {
-    if let Some(known) = known.filter(|(at, _)| at.elapsed() < duration) {
-        return known;
-    }
-    let found = look.await;
-    (Instant::now(), found)
 }
 
 /// `GET /health/live`: answers while the service runs.

@@ -15,11 +15,13 @@ mod health;
 mod images;
 mod infrastructure;
 mod known;
+mod lasting;
 mod methods;
 mod metrics;
 mod openapi;
 mod question;
 mod reports;
+mod root;
 mod stats;
 
 use rocket::{Route, routes};
@@ -32,6 +34,7 @@ pub use self::known::known_in_panics;
 pub use self::methods::other_methods;
 pub use self::openapi::Description;
 pub use self::question::Question;
+pub use self::root::Front;
 use crate::openapi::Described;
 
 /// All routes under the base address, and what the description of the interface says of them.
@@ -55,8 +58,14 @@ pub fn all() -> Vec<Described> {
 /// metrics where these are wanted.
 #[must_use]
 pub fn outside(with_metrics: bool) -> Vec<Route> {
-    let mut all =
-        routes![health::tell_live, health::tell_ready, openapi::describe, docs::show, docs::find_file,];
+    let mut all = routes![
+        root::show,
+        health::tell_live,
+        health::tell_ready,
+        openapi::describe,
+        docs::show,
+        docs::find_file,
+    ];
     if with_metrics {
         all.extend(routes![metrics::list_metrics]);
     }

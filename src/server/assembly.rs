@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use governor::clock::MonotonicClock;
 use rocket::Rocket;
-use rocket::fairing::AdHoc;
+use rocket::fairing::{AdHoc, Fairing};
 use rocket::http::uri::{Error, Origin};
 use rocket::shield::{Hsts, Shield};
 use rocket::tokio::{self, select};
@@ -13,14 +13,14 @@ use crate::cache::Cache;
 use crate::config::Config;
 use crate::error::catchers;
 use crate::fairings::{
-    Cors, Draining, Exchange, RealMethod, RequestId, SecurityHeaders, StoredKeys, TrailingSlash,
+    Cors, Draining, Exchange, Licence, RealMethod, RequestId, SecurityHeaders, StoredKeys, TrailingSlash,
 };
 use crate::guards::Admission;
 use crate::images::{CardImages, Worker};
 use crate::openapi::{Described, Interface, document};
 use crate::quotas::Quotas;
 use crate::random::RandomUnavailable;
-use crate::routes::{self, Answers, Description, Readiness, diverted, known_in_panics, other_methods};
+use crate::routes::{self, Answers, Description, Front, Readiness, diverted, known_in_panics, other_methods};
 use crate::stores::{OpenedStore, Store};
 use crate::telemetry::Metrics;
 
@@ -90,6 +90,7 @@ impl Builder {
             .manage(quotas)
             .manage(metrics)
             .manage(Readiness::default())
+            .manage(Front::default())
             .manage(draining.clone())
             .manage(description)
             .manage(config.clone())
@@ -99,7 +100,8 @@ impl Builder {
             .mount("/", others_outside)
             .mount("/", diverted())
             .register("/", catchers());
-        let fairings = fairing.into_iter().chain(self.fairings.drain(..));
+        let licence = config.licence.url.as_ref().map(|url| Arc::new(Licence::new(url)) as Arc<dyn Fairing>);
+        let fairings = fairing.into_iter().chain(licence).chain(self.fairings.drain(..));
         let rocket = fairings.fold(rocket, Rocket::attach);
         let reloading = Reloading::new(self, temporary, config.base_url.clone());
         Ok(Siaga { rocket, config, store, formats, key, failure, reloading, draining, stored_keys })

@@ -37,6 +37,7 @@ mod plugins;
 mod proxies;
 mod quotas;
 mod reports;
+mod root;
 mod robustness;
 mod security_headers;
 mod staleness;

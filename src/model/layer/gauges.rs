@@ -17,6 +17,13 @@ impl GaugeLayer {
         let oldest = self.0.iter().filter_map(|gauge| gauge.observations.first());
         oldest.map(|reading| reading.observed_at).min()
     }
+
+    /// When the newest of the readings was made.
+    #[must_use]
+    pub fn newest(&self) -> Option<Timestamp> {
+        let newest = self.0.iter().filter_map(|gauge| gauge.observations.last());
+        newest.map(|reading| reading.observed_at).max()
+    }
 }
 
 /// A gauge and readings of it, oldest first.

@@ -30,7 +30,7 @@ pub(super) fn show(_caller: Caller, config: &State<Config>) -> Page {
         config.base_url.origin()
     );
     Page {
-        answer: Answer::page("text/html; charset=utf-8", PAGE.into()),
+        answer: Answer::public("text/html; charset=utf-8", PAGE.into()),
         policy: Header::new("Content-Security-Policy", policy),
     }
 }
@@ -39,7 +39,7 @@ pub(super) fn show(_caller: Caller, config: &State<Config>) -> Page {
 #[get("/docs/<file>")]
 pub(super) fn find_file(_caller: Caller, file: &str) -> Result<Answer, Problem> {
     if file == "start.js" {
-        return Ok(Answer::page("text/javascript; charset=utf-8", START.into()));
+        return Ok(Answer::public("text/javascript; charset=utf-8", START.into()));
     }
     let found = match file {
         "swagger-ui.css" | "swagger-ui-bundle.js" => utoipa_swagger_ui::serve(file, Arc::new(Ui::default())),
@@ -47,5 +47,5 @@ pub(super) fn find_file(_caller: Caller, file: &str) -> Result<Answer, Problem> 
     };
     let found = found.map_err(|error| Problem::internal(error.to_string()))?;
     let file = found.ok_or_else(|| Problem::not_found("this file"))?;
-    Ok(Answer::page(file.content_type, file.bytes.into_owned()))
+    Ok(Answer::public(file.content_type, file.bytes.into_owned()))
 }

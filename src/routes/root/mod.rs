@@ -1,0 +1,95 @@
+//! What the service is, under which terms its data may be used, and how fresh it is.
+
+mod freshness;
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use minijinja::value::Serde;
+use minijinja::{Environment, context};
+use rocket::http::Header;
+use rocket::tokio::sync::Mutex;
+use rocket::{Responder, State, get};
+use serde_json::{Value, json};
+
+use self::freshness::Freshness;
+use super::answer::{Answer, JSON};
+use super::envelope;
+use super::lasting::lasting;
+use crate::config::Config;
+use crate::error::Problem;
+use crate::formats::FormatRegistry;
+use crate::guards::{Caller, WantsPage};
+use crate::licence;
+use crate::model::LayerKind;
+use crate::stores::Store;
+
+const PAGE: &str = include_str!("page.html");
+/// Nothing runs and nothing is loaded; the style is in the page.
+const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; \
+    frame-ancestors 'none'";
+
+/// For how long what was found is answered again: any number of visits costs one look.
+const LASTING: Duration = Duration::from_secs(5);
+
+/// How fresh the data was when last looked.
+#[derive(Debug, Default)]
+pub struct Front(Mutex<Option<(Instant, Freshness)>>);
+
+#[derive(Responder)]
+pub(super) enum Root {
+    Page(Answer, Header<'static>),
+    Data(Answer),
+}
+
+/// `GET /`: a page for people, the same as JSON for programs.
+#[get("/")]
+pub(super) async fn show(
+    _caller: Caller,
+    wants: WantsPage,
+    front: &State<Front>,
+    store: &State<Arc<dyn Store>>,
+    formats: &State<FormatRegistry>,
+    config: &State<Config>,
+) -> Result<Root, Problem> {
+    let mut found = front.0.lock().await;
+    let fresh = lasting(found.take(), LASTING, Freshness::of(&***store)).await;
+    let about = about(config, formats, &fresh.1);
+    *found = Some(fresh);
+    drop(found);
+    if !wants.0 {
+        return Ok(Root::Data(Answer::public(JSON, envelope::result(&about)?)));
+    }
+    let mut engine = Environment::new();
+    // The name says that values are escaped for HTML.
+    engine.add_template("page.html", PAGE).map_err(Problem::internal)?;
+    let page = engine.get_template("page.html").map_err(Problem::internal)?;
+    let page = page.render(context! { about => Serde(about) }).map_err(Problem::internal)?;
+    let answer = Answer::public("text/html; charset=utf-8", page.into_bytes());
+    Ok(Root::Page(answer, Header::new("Content-Security-Policy", POLICY)))
+}
+
+fn about(config: &Config, formats: &FormatRegistry, fresh: &Freshness) -> Value {
+    let base = config.base_url.as_str().trim_end_matches('/');
+    let origin = config.base_url.origin();
+    let floods = formats.carrying(LayerKind::Floods);
+    let floods: Vec<_> =
+        floods.map(|format| format!("{base}/floods?minimum_state=1&geoformat={}", format.name())).collect();
+    json!({
+        "service": "Siaga",
+        "version": env!("CARGO_PKG_VERSION"),
+        "base_url": base,
+        "licence": { "terms": licence::TERMS, "url": config.licence.url },
+        "latest": fresh,
+        "links": {
+            "documentation": format!("{origin}/docs"),
+            "openapi": format!("{origin}/openapi.json"),
+            "floods": floods,
+            "reports": format!("{base}/reports"),
+            "gauges": format!("{base}/floodgauges"),
+            "infrastructure": format!("{base}/infrastructure"),
+            "boundaries": format!("{base}/admin"),
+            "statistics": format!("{base}/stats/floodedRWsSummary"),
+        },
+    })
+}

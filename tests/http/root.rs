@@ -1,0 +1,92 @@
+//! The page at the root.
+
+use std::time::Duration;
+
+use rocket::http::{Accept, Status};
+use serde_json::json;
+use siaga::conformance::fixture;
+
+use crate::support::{Siaga, figment};
+
+const BROWSER: &str = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
+
+#[test]
+fn programs_get_what_there_is_as_json() {
+    let siaga = Siaga::start();
+    let about = siaga.result("/");
+    assert_eq!((&about["service"], &about["base_url"]), (&json!("Siaga"), &json!("http://localhost/v1")));
+    assert_eq!(about["version"], env!("CARGO_PKG_VERSION"));
+    assert!(about["licence"]["terms"].as_str().unwrap().starts_with("Non-commercial use is free"));
+    assert_eq!(about["licence"]["url"], json!(null));
+    let mut tried = 0;
+    for link in about["links"].as_object().unwrap().values() {
+        let links = link.as_array().map_or_else(|| vec![link.clone()], Clone::clone);
+        for link in links {
+            let path = link.as_str().unwrap().strip_prefix("http://localhost").unwrap().to_owned();
+            assert_eq!(siaga.get(&path).status(), Status::Ok, "{path}");
+            tried += 1;
+        }
+    }
+    assert_eq!(tried, 10);
+}
+
+#[test]
+fn it_says_when_what_is_known_was_last_added_to() {
+    let siaga = Siaga::start();
+    let newest = |address: &str, list: &str, field: &str| {
+        let layer = siaga.result(address);
+        let times = layer[list].as_array().unwrap().iter().map(|feature| feature["properties"][field].clone());
+        times.filter_map(|time| time.as_str().map(str::to_owned)).max()
+    };
+    let latest = siaga.result("/")["latest"].clone();
+    let state = newest("/v1/floods?geoformat=geojson", "features", "last_updated");
+    let report = newest("/v1/reports?geoformat=geojson&timeperiod=604800", "features", "created_at");
+    assert!(state.is_some() && report.is_some());
+    assert_eq!((latest["flood_state"].as_str(), latest["report"].as_str()), (state.as_deref(), report.as_deref()));
+    let reading = latest["gauge_reading"].as_str().unwrap();
+    assert!(reading <= &*fixture::now().to_string(), "{reading}");
+
+    let later = Siaga::start();
+    later.clock.set(fixture::now().after(Duration::from_hours(2)));
+    assert_eq!(later.result("/")["latest"]["gauge_reading"], json!(null));
+    assert_eq!(later.result("/")["latest"]["flood_state"], latest["flood_state"]);
+}
+
+#[test]
+fn people_get_a_page_whatever_else_their_browser_takes() {
+    let figment = figment().merge(("siaga.licence.url", "https://data.example/licence?a=1&b=\"2\""));
+    let siaga = Siaga::with(figment, |builder| builder);
+    let request = siaga.client.get("/").header(rocket::http::Header::new("Accept", BROWSER));
+    let response = request.dispatch();
+    assert_eq!(response.headers().get_one("Content-Type"), Some("text/html; charset=utf-8"));
+    assert_eq!(response.headers().get_one("Vary"), Some("Accept, Accept-Encoding"));
+    let policy = response.headers().get_one("Content-Security-Policy").unwrap();
+    assert!(policy.starts_with("default-src 'none'"), "{policy}");
+    let page = response.into_string().unwrap();
+    for part in [
+        "<title>Siaga</title>",
+        "Non-commercial use is free with attribution",
+        r#"<a rel="license" href="https:&#x2f;&#x2f;data.example&#x2f;licence?a=1&amp;b=%222%22">"#,
+        "geoformat=cap",
+        env!("CARGO_PKG_VERSION"),
+    ] {
+        assert!(page.contains(part), "{part}: {page}");
+    }
+    for (accept, kind) in [("*/*", "application/json"), ("text/html;q=0.5, */*", "application/json")] {
+        let request = siaga.client.get("/").header(rocket::http::Header::new("Accept", accept));
+        assert_eq!(request.dispatch().headers().get_one("Content-Type"), Some(kind), "{accept}");
+    }
+    assert_eq!(siaga.client.get("/").header(Accept::HTML).dispatch().status(), Status::Ok);
+}
+
+#[test]
+fn every_answer_names_a_configured_licence() {
+    let figment = figment().merge(("siaga.licence.url", "https://data.example/licence"));
+    let siaga = Siaga::with(figment, |builder| builder);
+    for address in ["/", "/v1/floods", "/v1/nowhere", "/openapi.json"] {
+        let response = siaga.get(address);
+        let link = response.headers().get_one("Link");
+        assert_eq!(link, Some(r#"<https://data.example/licence>; rel="license""#), "{address}");
+    }
+    assert_eq!(Siaga::start().get("/v1/floods").headers().get_one("Link"), None);
+}
