@@ -1,0 +1,29 @@
+// Loads a page, with libraries from the packages at hand instead of their address, and prints how many shapes its map shows.
+import { readFileSync } from "node:fs";
+import { JSDOM, ResourceLoader, VirtualConsole } from "jsdom";
+
+class Packages extends ResourceLoader {
+  fetch(url) {
+    const [, name, path] = url.match(/^https:\/\/unpkg\.com\/([a-z-]+)@[\d.]+\/(.+)$/) ?? [];
+    if (!name) throw new Error(`${url} is not at hand`);
+    return Promise.resolve(readFileSync(`node_modules/${name}/${path}`));
+  }
+}
+
+const fail = (error) => {
+  console.error(error);
+  process.exit(1);
+};
+const { window } = await JSDOM.fromFile(process.argv[2], {
+  resources: new Packages(),
+  runScripts: "dangerously",
+  virtualConsole: new VirtualConsole().on("jsdomError", fail).on("error", fail),
+  beforeParse: (window) => (window.fetch = fetch),
+});
+process.on("unhandledRejection", fail);
+
+const shapes = () => window.document.querySelectorAll("path.leaflet-interactive").length;
+const until = Date.now() + 20_000;
+while (!shapes() && Date.now() < until) await new Promise((resolve) => setTimeout(resolve, 50));
+console.log(shapes());
+process.exit();
