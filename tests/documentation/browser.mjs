@@ -1,4 +1,5 @@
-// Loads a page, with libraries from the packages at hand instead of their address, and prints how many shapes its map shows.
+// Loads a page, with libraries from the packages at hand instead of their address, and prints how many shapes its map shows, and the
+// name of the one that is pointed at.
 import { readFileSync } from "node:fs";
 import { JSDOM, ResourceLoader, VirtualConsole } from "jsdom";
 
@@ -22,8 +23,9 @@ const { window } = await JSDOM.fromFile(process.argv[2], {
 });
 process.on("unhandledRejection", fail);
 
-const shapes = () => window.document.querySelectorAll("path.leaflet-interactive").length;
+const shapes = () => window.document.querySelectorAll("path.leaflet-interactive");
 const until = Date.now() + 20_000;
-while (!shapes() && Date.now() < until) await new Promise((resolve) => setTimeout(resolve, 50));
-console.log(shapes());
+while (!shapes().length && Date.now() < until) await new Promise((resolve) => setTimeout(resolve, 50));
+shapes()[0]?.dispatchEvent(new window.MouseEvent("mouseover", { bubbles: true }));
+console.log(shapes().length, window.document.querySelector(".leaflet-tooltip")?.textContent);
 process.exit();

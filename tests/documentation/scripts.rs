@@ -6,7 +6,7 @@ use crate::blocks::{Block, blocks};
 use crate::demo::Demo;
 use crate::tools::{node, printed, python};
 
-/// A browser without a window: it loads a page as it is printed and says how many shapes are drawn on its map.
+/// A browser without a window: it loads a page as it is printed and says how many shapes are on its map, and what one is called.
 const BROWSER: &str = include_str!("browser.mjs");
 
 /// Has each block of a language run in a folder of its own with the text that it has for a demo.
@@ -39,7 +39,10 @@ fn what_pages_have_for_browsers_draws_every_flooded_area() {
         fs::write(folder.join("page.html"), text).unwrap();
         fs::write(folder.join("browser.mjs"), BROWSER).unwrap();
         let drawn = printed(&place(block), node(folder).args(["browser.mjs", "page.html"]));
-        assert_eq!(drawn.trim(), demo.flooded().to_string(), "{}", place(block));
+        let first =
+            &demo.get("floods?minimum_state=1&geoformat=geojson")["result"]["features"][0]["properties"];
+        let name = [&first["parent_name"], &first["area_name"]].map(|name| name.as_str().unwrap()).join(", ");
+        assert_eq!(drawn.trim(), format!("{} {name}", demo.flooded()), "{}", place(block));
     });
 }
 

@@ -12,7 +12,7 @@ use tempfile::TempDir;
 use crate::blocks::{Block, blocks};
 use crate::demo::Demo;
 use crate::postgres::Database;
-use crate::tools::{printed, program};
+use crate::tools::program;
 
 /// The program. A server is ended as soon as it serves.
 const SIAGA: &str = r#"#!/bin/sh
@@ -81,6 +81,7 @@ fn session(blocks: &[Block], demo: &Demo, database: &Database) -> String {
     session
 }
 
+/// Runs the blocks of a page.
 fn run(page: &str, blocks: &[Block]) {
     let (demo, database, folder) = (Demo::start(), block_on(Database::empty()), folder());
     let session = session(blocks, &demo, &database);
@@ -100,7 +101,10 @@ fn run(page: &str, blocks: &[Block]) {
         shell.env("SIAGA_STORE", "postgres").env("DATABASE_URL", database.url());
         shell.env("SIAGA_IMAGES__SIGNING_KEY", "made for the test");
     }
-    printed(page, &mut shell);
+    let output = shell.output().unwrap();
+    let error = String::from_utf8_lossy(&output.stderr);
+    // In a pipe the shell itself does not notice.
+    assert!(output.status.success() && !error.contains("curl: ("), "{error}");
     demo.end();
 }
 
@@ -121,5 +125,6 @@ fn an_answer_that_is_a_failure_is_noticed() {
     let (demo, folder) = (Demo::start(), folder());
     let mut curl = program("curl");
     curl.arg(demo.address("floods?minimum_state=9")).env("HOME", folder.path());
-    assert_eq!(curl.status().unwrap().code(), Some(22));
+    let output = curl.output().unwrap();
+    assert_eq!(output.status.code(), Some(22), "{output:?}");
 }
