@@ -40,7 +40,9 @@ pub(crate) fn pages() -> BTreeMap<String, String> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let docs = fs::read_dir(root.join("docs")).unwrap().map(|entry| entry.unwrap().file_name());
     let docs = docs.map(|name| format!("docs/{}", name.to_str().unwrap()));
-    let paths = docs.filter(|path| path.ends_with(".md")).chain(["README.md".to_owned()]);
+    let paths = docs
+        .filter(|path| Path::new(path).extension().is_some_and(|extension| extension == "md"))
+        .chain(["README.md".to_owned()]);
     paths.map(|path| (path.clone(), fs::read_to_string(root.join(path)).unwrap())).collect()
 }
 
@@ -66,7 +68,7 @@ fn blocks_of(page: &str, text: &str) -> Vec<Block> {
             blocks.push(Block {
                 page: page.to_owned(),
                 line: number,
-                language: language.to_owned(),
+                language: language.split(',').next().unwrap().to_owned(),
                 text: inner.map(|line| format!("{line}\n")).collect(),
                 mark: comment.map(str::to_owned),
             });
@@ -91,7 +93,7 @@ fn every_block_is_tried_or_says_why_not() {
 
 #[test]
 fn a_block_has_what_stands_between_its_fences_and_the_comment_before_it() {
-    let page = "a\n<!-- not tried: b -->\n```sh\nc\n\nd\n```\n\n```js\n```\n";
+    let page = "a\n<!-- not tried: b -->\n```sh\nc\n\nd\n```\n\n```js,e\n```\n";
     let [first, second] = <[Block; 2]>::try_from(blocks_of("page", page)).unwrap();
     assert_eq!((first.line, first.language.as_str(), first.text.as_str()), (3, "sh", "c\n\nd\n"));
     assert_eq!((first.reason(), second.reason()), (Some("b"), None));

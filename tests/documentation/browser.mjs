@@ -1,4 +1,4 @@
-// Loads a page, with libraries from the packages at hand instead of their address, and prints how many shapes its map shows, and the
+// Loads a page, with libraries from the packages at hand instead of their address. Prints how many shapes its map shows, and the
 // name of the one that is pointed at.
 import { readFileSync } from "node:fs";
 import { JSDOM, ResourceLoader, VirtualConsole } from "jsdom";

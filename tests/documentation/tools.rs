@@ -19,7 +19,7 @@ fn tools() -> &'static Path {
 
 /// Python with the packages for it.
 pub(crate) fn python() -> Command {
-    Command::new(tools().join("python/bin/python"))
+    program(tools().join("python/bin/python"))
 }
 
 /// Node, which finds the packages for it from a folder.
@@ -28,7 +28,7 @@ pub(crate) fn node(folder: &Path) -> Command {
     if !packages.exists() {
         symlink(tools().join("node_modules"), packages).unwrap();
     }
-    let mut node = Command::new("node");
+    let mut node = program("node");
     node.current_dir(folder);
     node
 }
@@ -36,7 +36,9 @@ pub(crate) fn node(folder: &Path) -> Command {
 /// A program that is in the path once the tools are installed.
 pub(crate) fn program(name: impl AsRef<OsStr>) -> Command {
     tools();
-    Command::new(name)
+    let mut program = Command::new(name);
+    program.env("no_proxy", "127.0.0.1");
+    program
 }
 
 /// What a command prints; that it succeeds.
