@@ -51,7 +51,7 @@ impl Demo {
         flooded
     }
 
-    /// The text of a block with what its reader puts in: the address, and the key for a gap.
+    /// The text of a block with what its reader puts in: the address, and the key wherever one is left out.
     pub(crate) fn put_into(&self, text: &str) -> String {
         text.replace(DEFAULT, &format!("http://{}", self.service.authority))
             .replace("KEY=…", &format!("KEY={}", self.key()))

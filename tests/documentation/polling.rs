@@ -1,6 +1,7 @@
 //! What docs/polling.md has for programs that stay up to date, held against a service that changes, refuses and is away.
 
 use std::fs;
+use std::path::Path;
 use std::process::Command;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -12,7 +13,7 @@ use crate::tools::{node, printed, program, python};
 const PAGE: &str = "docs/polling.md";
 
 /// The block of a language, put into a file that a script beside it imports.
-fn run(language: &str, script: &str, command: impl Fn(&std::path::Path) -> Command, names: [&str; 2]) {
+fn run(language: &str, script: &str, command: impl Fn(&Path) -> Command, names: [&str; 2]) {
     let (demo, folder) = (Demo::start(), tempfile::tempdir().unwrap());
     let [block] = <[_; 1]>::try_from({
         let mut found = blocks(language);

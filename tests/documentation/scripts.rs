@@ -1,6 +1,7 @@
 //! What pages have for Node, browsers and Python.
 
 use std::fs;
+use std::path::Path;
 
 use crate::blocks::{Block, blocks};
 use crate::demo::Demo;
@@ -10,7 +11,7 @@ use crate::tools::{node, printed, python};
 const BROWSER: &str = include_str!("browser.mjs");
 
 /// Has each block of a language run in a folder of its own with the text that it has for a demo.
-fn each(language: &str, run: impl Fn(&Demo, &Block, &std::path::Path, &str)) {
+fn each(language: &str, run: impl Fn(&Demo, &Block, &Path, &str)) {
     let blocks = blocks(language);
     assert!(!blocks.is_empty());
     let demo = Demo::start();
