@@ -1,0 +1,101 @@
+//! The code blocks of the pages.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+/// The languages whose blocks are tried, each by a module beside this one; Rust by the tests of the library's documentation.
+const TRIED: [&str; 9] = ["sh", "js", "html", "python", "json", "yaml", "sql", "toml", "rust"];
+
+/// The blocks that are not tried, by page and reason: how many there are of each. A block is marked by a comment before it.
+const NOT_TRIED: [(&str, &str, usize); 5] = [
+    ("docs/architecture.md", "a drawing", 1),
+    ("docs/credentials.md", "asks a host of the reader's", 1),
+    ("docs/deploying.md", "changes the machine", 3),
+    ("docs/deploying.md", "needs Docker", 1),
+    ("docs/deploying.md", "is for systemd", 1),
+];
+
+/// A block, or what stands between its fences.
+#[derive(Debug)]
+pub(crate) struct Block {
+    pub(crate) page: String,
+    /// The line of the page at which it begins.
+    pub(crate) line: usize,
+    pub(crate) language: String,
+    pub(crate) text: String,
+    /// What a comment before it says, which readers do not see.
+    pub(crate) mark: Option<String>,
+}
+
+impl Block {
+    /// Why it is not tried.
+    fn reason(&self) -> Option<&str> {
+        self.mark.as_deref()?.strip_prefix("not tried: ")
+    }
+}
+
+/// The pages by their path in the repository, with their text.
+pub(crate) fn pages() -> BTreeMap<String, String> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let docs = fs::read_dir(root.join("docs")).unwrap().map(|entry| entry.unwrap().file_name());
+    let docs = docs.map(|name| format!("docs/{}", name.to_str().unwrap()));
+    let paths = docs
+        .filter(|path| Path::new(path).extension().is_some_and(|extension| extension == "md"))
+        .chain(["README.md".to_owned()]);
+    paths.map(|path| (path.clone(), fs::read_to_string(root.join(path)).unwrap())).collect()
+}
+
+/// The blocks of one language that are tried, in the order of the pages.
+pub(crate) fn blocks(language: &str) -> Vec<Block> {
+    let mut blocks = every_block();
+    blocks.retain(|block| block.language == language && block.reason().is_none());
+    blocks
+}
+
+fn every_block() -> Vec<Block> {
+    pages().iter().flat_map(|(page, text)| blocks_of(page, text)).collect()
+}
+
+fn blocks_of(page: &str, text: &str) -> Vec<Block> {
+    let mut blocks = Vec::new();
+    let mut before = "";
+    let mut lines = text.lines().zip(1..);
+    while let Some((line, number)) = lines.next() {
+        if let Some(language) = line.trim_start().strip_prefix("```") {
+            let inner = lines.by_ref().map(|(line, _)| line).take_while(|line| line.trim_start() != "```");
+            let comment = before.strip_prefix("<!-- ").and_then(|rest| rest.strip_suffix(" -->"));
+            blocks.push(Block {
+                page: page.to_owned(),
+                line: number,
+                language: language.split(',').next().unwrap().to_owned(),
+                text: inner.map(|line| format!("{line}\n")).collect(),
+                mark: comment.map(str::to_owned),
+            });
+        }
+        before = line;
+    }
+    blocks
+}
+
+#[test]
+fn every_block_is_tried_or_says_why_not() {
+    let mut reasons = BTreeMap::new();
+    for block in every_block() {
+        match block.reason() {
+            Some(reason) => *reasons.entry((block.page.clone(), reason.to_owned())).or_insert(0) += 1,
+            None => assert!(TRIED.contains(&block.language.as_str()), "{block:?}"),
+        }
+    }
+    let allowed = NOT_TRIED.map(|(page, reason, count)| ((page.to_owned(), reason.to_owned()), count));
+    assert_eq!(reasons, BTreeMap::from(allowed));
+}
+
+#[test]
+fn a_block_has_what_stands_between_its_fences_and_the_comment_before_it() {
+    let page = "a\n<!-- not tried: b -->\n```sh\nc\n\nd\n```\n\n```js,e\n```\n";
+    let [first, second] = <[Block; 2]>::try_from(blocks_of("page", page)).unwrap();
+    assert_eq!((first.line, first.language.as_str(), first.text.as_str()), (3, "sh", "c\n\nd\n"));
+    assert_eq!((first.reason(), second.reason()), (Some("b"), None));
+    assert_eq!((second.line, second.language.as_str(), second.text.as_str()), (9, "js", ""));
+}

@@ -1,0 +1,64 @@
+//! The demo, as the pages speak of it.
+
+use std::net::{Ipv4Addr, TcpListener};
+
+use serde_json::Value;
+
+use crate::running::Running;
+
+/// Where the pages find the service: its default address.
+const DEFAULT: &str = "http://127.0.0.1:8000";
+
+/// A service on the demo's data, at a port of its own.
+pub(crate) struct Demo {
+    service: Running,
+}
+
+impl Demo {
+    pub(crate) fn start() -> Self {
+        // Addresses for uploads have the port of `base_url`, so it has to be known before the start.
+        let port =
+            TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap().port().to_string();
+        let base = format!("http://127.0.0.1:{port}/v1");
+        let service =
+            Running::start(&[("ROCKET_PORT", &port), ("SIAGA_BASE_URL", &base)], "it allows everything");
+        Self { service }
+    }
+
+    /// The address of a resource.
+    pub(crate) fn address(&self, target: &str) -> String {
+        format!("http://{}/v1/{target}", self.service.authority)
+    }
+
+    /// The key that was printed at the start.
+    pub(crate) fn key(&self) -> &str {
+        let line = self.service.lines.iter().find(|line| line.contains("X-Api-Key: ")).unwrap();
+        line.split("X-Api-Key: ").nth(1).unwrap().split('"').next().unwrap()
+    }
+
+    /// What a read answers.
+    pub(crate) fn get(&self, target: &str) -> Value {
+        let answer = self.service.request("GET", &format!("/v1/{target}"), "\r\n");
+        let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+        assert!(head.starts_with("HTTP/1.1 200 "), "{answer}");
+        serde_json::from_str(body).unwrap()
+    }
+
+    /// How many areas are flooded.
+    pub(crate) fn flooded(&self) -> usize {
+        let flooded = self.get("floods/states")["result"].as_array().unwrap().len();
+        assert!(flooded > 100, "{flooded}");
+        flooded
+    }
+
+    /// The text of a block with what its reader puts in: the address, and the key wherever one is left out.
+    pub(crate) fn put_into(&self, text: &str) -> String {
+        text.replace(DEFAULT, &format!("http://{}", self.service.authority))
+            .replace("KEY=…", &format!("KEY={}", self.key()))
+    }
+
+    /// Ends it, which has nothing to complain of.
+    pub(crate) fn end(self) {
+        assert_eq!(self.service.kill().trim(), "");
+    }
+}

@@ -1,0 +1,81 @@
+//! Links from one page to another, or to a file of the repository.
+
+use std::collections::{BTreeMap, HashSet};
+use std::fs;
+use std::path::Path;
+
+use crate::blocks::pages;
+
+/// The lines of a page that are no code.
+fn prose(text: &str) -> impl Iterator<Item = &str> {
+    let mut code = false;
+    text.lines().filter(move |line| {
+        let fence = line.trim_start().starts_with("```");
+        code ^= fence;
+        !code && !fence
+    })
+}
+
+/// The anchors of a page: its headings as GitHub writes them.
+fn anchors(text: &str) -> HashSet<String> {
+    let mut seen: BTreeMap<String, usize> = BTreeMap::new();
+    let headings = prose(text)
+        .filter_map(|line| line.trim_start_matches('#').strip_prefix(' ').filter(|_| line.starts_with('#')));
+    headings
+        .map(|heading| {
+            let kept = heading.to_lowercase().replace(' ', "-");
+            let anchor: String =
+                kept.chars().filter(|&c| c.is_alphanumeric() || c == '-' || c == '_').collect();
+            let before = seen.entry(anchor.clone()).or_default();
+            *before += 1;
+            if *before == 1 { anchor } else { format!("{anchor}-{}", *before - 1) }
+        })
+        .collect()
+}
+
+/// Where the links of a page lead that stay in the repository.
+fn links(text: &str) -> Vec<&str> {
+    let targets =
+        prose(text).flat_map(|line| line.split("](").skip(1)).filter_map(|rest| rest.split(')').next());
+    targets.filter(|target| !target.contains("://")).collect()
+}
+
+#[test]
+fn every_link_leads_to_a_file_and_every_anchor_to_a_heading() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut pages = pages();
+    for page in ["SECURITY.md", "CHANGELOG.md"] {
+        pages.insert(page.to_owned(), fs::read_to_string(root.join(page)).unwrap());
+    }
+    let mut count = 0;
+    for (page, text) in &pages {
+        for link in links(text) {
+            count += 1;
+            let (path, anchor) = link.split_once('#').unwrap_or((link, ""));
+            let file =
+                if path.is_empty() { root.join(page) } else { root.join(page).parent().unwrap().join(path) };
+            assert!(file.exists(), "{page}: {link}");
+            if !anchor.is_empty() {
+                let text = fs::read_to_string(file).unwrap();
+                assert!(anchors(&text).contains(anchor), "{page}: {link}");
+            }
+        }
+    }
+    assert!(count > 40, "{count}");
+}
+
+#[test]
+fn readme_leads_to_every_page() {
+    let pages = pages();
+    let led: HashSet<&str> =
+        links(&pages["README.md"]).into_iter().map(|link| link.split('#').next().unwrap()).collect();
+    for page in pages.keys().filter(|page| *page != "README.md") {
+        assert!(led.contains(page.as_str()), "{page}");
+    }
+}
+
+#[test]
+fn anchors_are_headings_without_punctuation() {
+    let found = anchors("# A page: *it*\n```sh\n# no heading\n```\n## a b\n## A b\n");
+    assert_eq!(found, HashSet::from(["a-page-it", "a-b", "a-b-1"].map(str::to_owned)));
+}

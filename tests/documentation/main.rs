@@ -1,0 +1,18 @@
+//! What README.md and the pages of `docs/` say, tried: their blocks are run as they are printed, and their links followed.
+
+#[path = "../common/postgres.rs"]
+mod postgres;
+#[path = "../operation/running.rs"]
+mod running;
+
+mod blocks;
+mod demo;
+mod tools;
+
+mod data_blocks;
+mod links;
+mod polling;
+mod readers;
+mod scripts;
+mod sh_blocks;
+mod sql_blocks;

@@ -1,0 +1,82 @@
+//! What docs/polling.md has for programs that stay up to date, held against a service that changes, refuses and is away.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::blocks::{blocks, pages};
+use crate::demo::Demo;
+use crate::tools::{node, printed, program, python};
+
+const PAGE: &str = "docs/polling.md";
+
+/// The block of a language, put into a file that a script beside it imports.
+fn run(language: &str, script: &str, command: impl Fn(&Path) -> Command, names: [&str; 2]) {
+    let (demo, folder) = (Demo::start(), tempfile::tempdir().unwrap());
+    let [block] = <[_; 1]>::try_from({
+        let mut found = blocks(language);
+        found.retain(|block| block.page == PAGE);
+        found
+    })
+    .unwrap();
+    fs::write(folder.path().join(names[0]), demo.put_into(&block.text)).unwrap();
+    fs::write(folder.path().join(names[1]), script).unwrap();
+    let mut command = command(folder.path());
+    command.current_dir(&folder).args([names[1], &demo.address("floods/states"), demo.key()]);
+    printed(PAGE, &mut command);
+    demo.end();
+}
+
+#[test]
+fn in_javascript_a_change_is_told_once_and_a_refusal_is_waited_for() {
+    run("js", include_str!("polling.mjs"), node, ["changes.mjs", "polling.mjs"]);
+}
+
+#[test]
+fn in_python_a_change_is_told_once_and_a_refusal_is_waited_for() {
+    run("python", include_str!("polling.py"), |_| python(), ["changes.py", "polling.py"]);
+}
+
+/// The bytes of an answer in a coding, once it is sent in it: of its headers, and of its body.
+fn size(demo: &Demo, target: &str, coding: &str, tag: &str) -> (u64, u64) {
+    let (accept, known) = (format!("Accept-Encoding: {coding}"), format!("If-None-Match: {tag}"));
+    let until = Instant::now() + Duration::from_secs(30);
+    loop {
+        let mut curl = program("curl");
+        curl.args(["-s", "-o", "/dev/null", "-H", &accept, "-H", &known, &demo.address(target)]);
+        curl.args(["-w", "%header{content-encoding};%{size_header};%{size_download}"]);
+        let told = printed(target, &mut curl);
+        let [sent, header, body] = <[&str; 3]>::try_from(told.split(';').collect::<Vec<_>>()).unwrap();
+        if sent == coding || coding == "identity" || body == "0" {
+            return (header.parse().unwrap(), body.parse().unwrap());
+        }
+        assert!(Instant::now() < until, "{target} is not sent as {coding}");
+        thread::sleep(Duration::from_millis(200));
+    }
+}
+
+#[test]
+fn an_answer_costs_what_the_page_says_but_for_a_twentieth() {
+    let demo = Demo::start();
+    let page = &pages()[PAGE];
+    let rows =
+        page.lines().filter_map(|line| line.strip_prefix("| `/")).filter(|row| row.matches('|').count() == 4);
+    let mut count = 0;
+    for row in rows {
+        let (target, sizes) = row.split_once('`').unwrap();
+        let sizes = sizes.split('|').skip(1).map(|size| size.trim().replace(',', ""));
+        for (size_said, coding) in sizes.zip(["identity", "gzip", "br"]).filter(|(size, _)| size != "–") {
+            let said: u64 = size_said.parse().unwrap();
+            let (header, body) = size(&demo, target, coding, "\"none\"");
+            assert!(body.abs_diff(said) * 20 < said, "{target} as {coding}: {body}, not {said}");
+            assert!((550..650).contains(&header), "{target} as {coding}: {header}");
+            count += 1;
+        }
+    }
+    assert_eq!(count, 16);
+    let (header, body) = size(&demo, "floods", "gzip", "*");
+    assert!(body == 0 && (500..600).contains(&header), "{header} and {body} of a 304");
+    demo.end();
+}

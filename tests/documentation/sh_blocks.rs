@@ -1,0 +1,127 @@
+//! What pages have for the shell. The blocks of a page are one session, as they are for who follows it.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt;
+
+use siaga::conformance::{block_on, fixture};
+use siaga::datasets::FolderWriter;
+use tempfile::TempDir;
+
+use crate::blocks::{Block, blocks};
+use crate::demo::Demo;
+use crate::postgres::Database;
+use crate::tools::program;
+
+/// The program. A server is ended as soon as it serves.
+const SIAGA: &str = r#"#!/bin/sh
+set -eu
+if [ $# != 0 ]; then exec PROGRAM "$@"; fi
+lines=$(mktemp -p .)
+PROGRAM >"$lines" &
+until grep -q serves "$lines"; do
+    kill -0 $!
+    sleep 0.1
+done
+kill $!
+wait $!
+"#;
+
+/// The one command of Cargo's that pages have: it runs what was built for the test.
+const CARGO: &str = r#"#!/bin/sh
+if [ "$*" != "run --release" ]; then exit 1; fi
+exec siaga
+"#;
+
+/// An answer that is a failure ends the session.
+const CURLRC: &str = "fail-with-body\nsilent\nshow-error\n";
+
+/// Where the session of a page begins: with the program, a data set and a photo.
+fn folder() -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let dataset = folder.path().join("path/to/folder");
+    fs::create_dir_all(&dataset).unwrap();
+    fixture::dataset().save(&FolderWriter::create(&dataset).unwrap()).unwrap();
+    image::RgbImage::new(60, 30).save(folder.path().join("photo.jpg")).unwrap();
+    fs::write(folder.path().join(".curlrc"), CURLRC).unwrap();
+    fs::create_dir(folder.path().join("bin")).unwrap();
+    for (name, text) in [("siaga", SIAGA), ("cargo", CARGO)] {
+        let path = folder.path().join("bin").join(name);
+        fs::write(&path, text.replace("PROGRAM", env!("CARGO_BIN_EXE_siaga"))).unwrap();
+        fs::set_permissions(&path, Permissions::from_mode(0o755)).unwrap();
+    }
+    folder
+}
+
+/// The text of a block with what its reader puts into its gaps.
+fn filled(block: &Block, demo: &Demo, database: &Database) -> String {
+    let text = demo
+        .put_into(&block.text)
+        .replace("postgres://siaga:…@127.0.0.1:5432/siaga", &database.url())
+        .replace("postgres://siaga:…@127.0.0.1/siaga", &database.url())
+        .replace("sha256=\"…\"", &format!("sha256=\"{}\"", "0".repeat(64)));
+    assert!(!text.contains('…'), "{}:{} has a gap that nothing is known for: {text}", block.page, block.line);
+    text
+}
+
+/// The blocks as one text for the shell. Of a file with the environment of a service the program says whether it takes it.
+fn session(blocks: &[Block], demo: &Demo, database: &Database) -> String {
+    let mut session = String::new();
+    for block in blocks {
+        let text = filled(block, demo, database);
+        writeln!(session, "echo {}:{} >&2", block.page, block.line).unwrap();
+        match block.mark.as_deref() {
+            Some("environment") => writeln!(session, "(set -a\n{text}siaga check)").unwrap(),
+            Some(mark) => panic!("{mark}: {block:?}"),
+            None => session.push_str(&text),
+        }
+    }
+    session
+}
+
+/// Runs the blocks of a page.
+fn run(page: &str, blocks: &[Block]) {
+    let (demo, database, folder) = (Demo::start(), block_on(Database::empty()), folder());
+    let session = session(blocks, &demo, &database);
+    let path = std::env::var("PATH").unwrap();
+    let mut shell = program("sh");
+    shell
+        .args(["-eu", "-c", &session])
+        .current_dir(&folder)
+        .env_clear()
+        .env("PATH", format!("{}:{path}", folder.path().join("bin").display()))
+        .env("HOME", folder.path())
+        .env("ROCKET_PORT", "0");
+    if page == "docs/credentials.md" {
+        // It speaks of a service that keeps its data.
+        shell.env("SIAGA_STORE", "postgres").env("DATABASE_URL", database.url());
+        shell.env("SIAGA_IMAGES__SIGNING_KEY", "made for the test");
+    }
+    let output = shell.output().unwrap();
+    let error = String::from_utf8_lossy(&output.stderr);
+    // In a pipe the shell itself does not notice.
+    assert!(output.status.success() && !error.contains("curl: ("), "{error}");
+    demo.end();
+}
+
+#[test]
+fn what_pages_have_for_the_shell_runs_as_it_is_printed() {
+    let mut pages: BTreeMap<String, Vec<Block>> = BTreeMap::new();
+    for block in blocks("sh") {
+        pages.entry(block.page.clone()).or_default().push(block);
+    }
+    assert!(pages.len() > 5, "{pages:?}");
+    for (page, blocks) in pages {
+        run(&page, &blocks);
+    }
+}
+
+#[test]
+fn an_answer_that_is_a_failure_is_noticed() {
+    let (demo, folder) = (Demo::start(), folder());
+    let mut curl = program("curl");
+    curl.arg(demo.address("floods?minimum_state=9")).env("HOME", folder.path());
+    let output = curl.output().unwrap();
+    assert_eq!(output.status.code(), Some(22), "{output:?}");
+}
