@@ -81,5 +81,5 @@ pub(crate) fn allowed(known: &[Method]) -> String {
     let as_known = |method| if method == Method::Head { Method::Get } else { method };
     let allowed =
         ORDER.into_iter().filter(|&method| method == Method::Options || known.contains(&as_known(method)));
-    allowed.map(|method| method.as_str()).collect::<Vec<_>>().join(", ")
+    allowed.map(Method::as_str).collect::<Vec<_>>().join(", ")
 }

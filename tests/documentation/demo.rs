@@ -16,18 +16,33 @@ pub(crate) struct Demo {
 
 impl Demo {
     pub(crate) fn start() -> Self {
+        Self::with(&[])
+    }
+
+    /// One that offers the formats of `examples/templates` as well.
+    pub(crate) fn with_templates() -> Self {
+        let file = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/templates/Siaga.toml");
+        Self::with(&[("ROCKET_CONFIG", file)])
+    }
+
+    fn with(variables: &[(&str, &str)]) -> Self {
         // Addresses for uploads have the port of `base_url`, so it has to be known before the start.
         let port =
             TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap().port().to_string();
         let base = format!("http://127.0.0.1:{port}/v1");
-        let service =
-            Running::start(&[("ROCKET_PORT", &port), ("SIAGA_BASE_URL", &base)], "it allows everything");
+        let own = [("ROCKET_PORT", &*port), ("SIAGA_BASE_URL", &*base)];
+        let service = Running::start(&[&own, variables].concat(), "it allows everything");
         Self { service }
     }
 
     /// The address of a resource.
     pub(crate) fn address(&self, target: &str) -> String {
-        format!("http://{}/v1/{target}", self.service.authority)
+        self.origin(&format!("/v1/{target}"))
+    }
+
+    /// The address of what is outside the base address.
+    pub(crate) fn origin(&self, path: &str) -> String {
+        format!("http://{}{path}", self.service.authority)
     }
 
     /// The key that was printed at the start.
@@ -37,11 +52,16 @@ impl Demo {
     }
 
     /// What a read answers.
-    pub(crate) fn get(&self, target: &str) -> Value {
+    pub(crate) fn text(&self, target: &str) -> String {
         let answer = self.service.request("GET", &format!("/v1/{target}"), "\r\n");
         let (head, body) = answer.split_once("\r\n\r\n").unwrap();
         assert!(head.starts_with("HTTP/1.1 200 "), "{answer}");
-        serde_json::from_str(body).unwrap()
+        body.to_owned()
+    }
+
+    /// The same as JSON.
+    pub(crate) fn get(&self, target: &str) -> Value {
+        serde_json::from_str(&self.text(target)).unwrap()
     }
 
     /// How many areas are flooded.

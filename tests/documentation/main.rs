@@ -11,6 +11,7 @@ mod tools;
 
 mod data_blocks;
 mod links;
+mod openapi;
 mod polling;
 mod readers;
 mod scripts;

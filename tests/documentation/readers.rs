@@ -13,35 +13,40 @@ fn counted_by_gdal(source: &str) -> usize {
     counts.map(|count| count.parse::<usize>().unwrap()).sum()
 }
 
-/// Formats that GDAL opens by the address of an answer.
-const OPENED_BY_ADDRESS: [&str; 1] = ["geojson"];
+/// Formats that GDAL opens by the address of an answer, and what they carry besides floods.
+const OPENED_BY_ADDRESS: [(&str, &[&str]); 3] = [
+    ("geojson", &["reports", "floodgauges", "infrastructure/pumps", "admin"]),
+    ("kml", &["reports", "floodgauges"]),
+    ("georss", &["reports", "floodgauges"]),
+];
 
 #[test]
 fn gdal_opens_an_answer_by_its_address() {
-    let demo = Demo::start();
-    for format in OPENED_BY_ADDRESS {
+    let demo = Demo::with_templates();
+    for (format, others) in OPENED_BY_ADDRESS {
         let floods = demo.address(&format!("floods?minimum_state=1&geoformat={format}"));
         assert_eq!(counted_by_gdal(&floods), demo.flooded(), "{format}");
-        for points in ["reports", "floodgauges", "infrastructure/pumps"] {
-            let found = counted_by_gdal(&demo.address(&format!("{points}?geoformat={format}")));
-            let features = demo.get(&format!("{points}?geoformat=geojson"));
-            assert_eq!(
-                found,
-                features["result"]["features"].as_array().unwrap().len(),
-                "{points} as {format}"
-            );
+        for other in others {
+            let found = counted_by_gdal(&demo.address(&format!("{other}?geoformat={format}")));
+            let features = demo.get(&format!("{other}?geoformat=geojson"));
+            let expected = features["result"]["features"].as_array().unwrap().len();
+            assert_eq!(found, expected, "{other} as {format}");
         }
     }
     demo.end();
 }
 
 #[test]
-fn gdal_opens_the_result_of_topojson_from_a_file() {
-    let demo = Demo::start();
-    let file = tempfile::NamedTempFile::with_suffix(".topojson").unwrap();
-    let answer = demo.get("floods?minimum_state=1&geoformat=topojson");
-    fs::write(file.path(), answer["result"].to_string()).unwrap();
-    assert_eq!(counted_by_gdal(file.path().to_str().unwrap()), demo.flooded());
+fn gdal_opens_csv_and_the_result_of_topojson_from_a_file() {
+    let demo = Demo::with_templates();
+    let topojson = demo.get("floods?minimum_state=1&geoformat=topojson")["result"].to_string();
+    for (ending, text) in
+        [(".topojson", topojson), (".csv", demo.text("floods?minimum_state=1&geoformat=csv"))]
+    {
+        let file = tempfile::NamedTempFile::with_suffix(ending).unwrap();
+        fs::write(file.path(), text).unwrap();
+        assert_eq!(counted_by_gdal(file.path().to_str().unwrap()), demo.flooded(), "{ending}");
+    }
     demo.end();
 }
 
@@ -63,6 +68,22 @@ assert len({entry.id for entry in feed.entries}) == len(feed.entries)
 assert all(entry.title and entry.updated_parsed <= feed.feed.updated_parsed for entry in feed.entries)
 ";
     python_on(&demo, "floods?minimum_state=1&geoformat=cap", lines);
+    demo.end();
+}
+
+#[test]
+fn feedparser_finds_nothing_wrong_with_georss() {
+    let demo = Demo::with_templates();
+    let lines = "
+import sys, feedparser
+feed = feedparser.parse(sys.argv[1])
+assert not feed.bozo, feed.bozo_exception
+assert feed.version == 'rss20' and feed.feed.title and feed.feed.link, feed.feed
+assert len(feed.entries) == int(sys.argv[2])
+assert len({entry.id for entry in feed.entries}) == len(feed.entries)
+assert all(entry.title and entry.published_parsed and entry.where['type'] == 'Polygon' for entry in feed.entries)
+";
+    python_on(&demo, "floods?minimum_state=1&geoformat=georss", lines);
     demo.end();
 }
 
