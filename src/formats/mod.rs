@@ -13,6 +13,7 @@ mod lists;
 mod memo;
 mod numbers;
 mod registry;
+pub(crate) mod sample;
 pub mod template;
 pub mod topojson;
 mod xml_text;

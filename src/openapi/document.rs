@@ -1,10 +1,12 @@
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
 use super::{Described, Interface, Parameter};
-use crate::formats::Format;
-use crate::model::LayerKind;
+use crate::formats::sample::Sample;
+use crate::formats::{Container, EncodeContext, Format};
+use crate::model::{LayerKind, Timestamp};
 use crate::{licence, schema};
 
 /// The description of an interface of these routes, as an OpenAPI document in JSON.
@@ -67,9 +69,33 @@ fn schemas(interface: &Interface<'_>) -> Map<String, Value> {
     let mut all = schema::components();
     for kind in LayerKind::ALL {
         let formats = interface.formats.carrying(kind);
-        all.extend(formats.map(|format| (layer_schema(kind, &**format), format.schema(kind))));
+        all.extend(formats.map(|format| {
+            let mut schema = format.schema(kind);
+            if let (Value::Object(schema), Some(example)) = (&mut schema, example(interface, kind, &**format))
+            {
+                schema.insert("examples".to_owned(), json!([example]));
+            }
+            (layer_schema(kind, &**format), schema)
+        }));
     }
     all
+}
+
+/// What a format writes of a small layer; nothing where that is no text.
+fn example(interface: &Interface<'_>, kind: LayerKind, format: &dyn Format) -> Option<Value> {
+    let now = Timestamp::parse("2016-12-19T13:53:52.274Z").ok()?;
+    let context = EncodeContext {
+        now,
+        time_zone: interface.config.time_zone,
+        base_url: Arc::from(interface.config.base_url.as_str()),
+    };
+    let mut written = Vec::new();
+    format.encode(&Sample::Plain.layer(kind, now), &context, &mut written).ok()?;
+    if format.container() == Container::JSON {
+        serde_json::from_slice(&written).ok()
+    } else {
+        String::from_utf8(written).ok().map(Value::from)
+    }
 }
 
 const DESCRIPTION: &str = "Reports of residents, flood states of neighbourhoods, water levels of gauges and what keeps \

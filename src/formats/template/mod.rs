@@ -81,7 +81,6 @@ mod error;
 mod escaping;
 mod features;
 mod options;
-mod sample;
 mod shape_text;
 mod shapes;
 mod times;
@@ -101,6 +100,7 @@ pub use self::error::InvalidTemplate;
 use self::escaping::Escaping;
 use self::features::Features;
 pub use self::options::{Kind, Options};
+use super::sample::{Sample, empty};
 use super::{Container, EncodeContext, EncodeError, Format};
 use crate::model::{Layer, LayerKind};
 
@@ -206,7 +206,7 @@ impl Template {
     /// Writes a made-up layer of each kind, and an empty one.
     fn rehearse(&self, context: &EncodeContext) -> Result<(), InvalidTemplate> {
         for &kind in &self.layers {
-            let layers = [("made-up", sample::layer(kind, context.now)), ("empty", sample::empty(kind))];
+            let layers = [("made-up", Sample::Hostile.layer(kind, context.now)), ("empty", empty(kind))];
             for (which, layer) in layers {
                 let mut out = Vec::new();
                 let written = self.write(&layer, context, &mut out).map_err(|failure| failure.to_string());
