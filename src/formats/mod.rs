@@ -14,6 +14,7 @@ mod numbers;
 mod registry;
 pub mod topojson;
 
+use std::error::Error;
 use std::fmt::{self, Debug};
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
@@ -97,6 +98,7 @@ impl fmt::Display for Container {
 
 /// What a format may need to know besides the layer.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct EncodeContext {
     /// The time of the request, in the format's [steps](Format::time_step).
     pub now: Timestamp,
@@ -106,14 +108,29 @@ pub struct EncodeContext {
     pub base_url: Arc<str>,
 }
 
+impl EncodeContext {
+    /// What a format is told besides the layer.
+    pub fn new(now: Timestamp, time_zone: Tz, base_url: impl Into<Arc<str>>) -> Self {
+        Self { now, time_zone, base_url: base_url.into() }
+    }
+}
+
 /// A layer could not be written.
 #[derive(Debug, thiserror::Error)]
 #[error("the format {format} cannot write the layer")]
+#[non_exhaustive]
 pub struct EncodeError {
     /// The name of the format.
     pub format: String,
     /// The cause.
-    pub source: Box<dyn std::error::Error + Send + Sync>,
+    pub source: Box<dyn Error + Send + Sync>,
+}
+
+impl EncodeError {
+    /// The failure of the format of this name, and its cause, which is logged and never told to clients.
+    pub fn new(format: &str, source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+        Self { format: format.to_owned(), source: source.into() }
+    }
 }
 
 /// The formats that come with the service.

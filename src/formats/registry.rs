@@ -12,6 +12,7 @@ pub struct FormatRegistry {
 
 /// The configuration names formats that cannot be had.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum InvalidFormats {
     /// An enabled format is not registered.
     #[error("siaga.formats.enabled: each must be one of [{}], not {name:?}", .known.join(", "))]
@@ -57,8 +58,8 @@ impl FormatRegistry {
             InvalidFormats::DefaultNotEnabled { name: default.to_owned(), enabled: enabled.to_vec() }
         })?;
         let registry = Self { formats, default };
-        match LayerKind::ALL.into_iter().find(|&kind| registry.carrying(kind).next().is_none()) {
-            Some(kind) => Err(InvalidFormats::NotCarried { kind, enabled: enabled.to_vec() }),
+        match LayerKind::ALL.iter().find(|&&kind| registry.carrying(kind).next().is_none()) {
+            Some(&kind) => Err(InvalidFormats::NotCarried { kind, enabled: enabled.to_vec() }),
             None => Ok(registry),
         }
     }

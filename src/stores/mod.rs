@@ -8,6 +8,7 @@
 mod boundaries;
 mod card_ids;
 mod cards;
+mod decorator;
 mod error;
 mod feeds;
 mod floods;
@@ -32,6 +33,7 @@ use async_trait::async_trait;
 use crate::model::Lasting;
 pub use boundaries::BoundaryStore;
 pub use cards::CardStore;
+pub use decorator::Decorator;
 pub use error::StoreError;
 pub use feeds::{FeedStore, Received};
 pub use floods::{FloodQuery, FloodStore, HistoryQuery, SetFloodState};

@@ -18,6 +18,7 @@ use super::Geometry;
 
 /// What kind of features a layer holds: one for each resource that has a place on the map.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum LayerKind {
     /// Local areas with their flood state.
     Floods,
@@ -33,14 +34,15 @@ pub enum LayerKind {
 
 impl LayerKind {
     /// Every kind.
-    pub const ALL: [Self; 5] =
-        [Self::Floods, Self::Reports, Self::Gauges, Self::Infrastructure, Self::Boundaries];
+    pub const ALL: &[Self] =
+        &[Self::Floods, Self::Reports, Self::Gauges, Self::Infrastructure, Self::Boundaries];
 }
 
 /// The features of one answer, typed by resource, in the order the answer shows them.
 ///
 /// A layer is what a store gives and a format encodes. Geometry is shared, not copied.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub enum Layer {
     /// Local areas with their flood state.
     Floods(FloodLayer),
@@ -114,6 +116,7 @@ pub struct Feature<'a> {
 /// The properties of a feature, serialized with the names and in the order of the interface.
 #[derive(Clone, Copy, Debug, Serialize)]
 #[serde(untagged)]
+#[non_exhaustive]
 pub enum Properties<'a> {
     /// Of a local area.
     Flood(FloodProperties<'a>),
