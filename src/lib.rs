@@ -65,3 +65,13 @@ pub mod telemetry;
 
 pub use random::RandomUnavailable;
 pub use server::{BuildError, Builder, LaunchError, Reload, Reloading, Siaga};
+
+/// The pages whose blocks of Rust are tests.
+#[cfg(doctest)]
+mod pages {
+    #[doc = include_str!("../docs/adding-a-format.md")]
+    struct AddingAFormat;
+
+    #[doc = include_str!("../docs/adding-a-store.md")]
+    struct AddingAStore;
+}

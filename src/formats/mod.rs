@@ -3,7 +3,8 @@
 //! # Adding a format
 //!
 //! Implement [`Format`], add it to the registry (the service's own in [`builtin`], an agency's through
-//! [`crate::Builder::format`]), and run the format suite ([`crate::conformance::formats`]) on it.
+//! [`Builder::format`](crate::Builder::format)), and run the format suite (`conformance::formats`) on it. The configuration key
+//! `formats.enabled` then offers it. `docs/adding-a-format.md` leads through this.
 
 pub mod cap;
 mod flood_text;

@@ -2,8 +2,9 @@
 //!
 //! # Adding a store
 //!
-//! Implement [`Store`], register an [`OpenStore`] for it under a name, and run the store suite
-//! ([`crate::conformance::stores`]) on it. The configuration key `store` then chooses it.
+//! Implement [`Store`], or a [`Decorator`] that stands before another, register an [`OpenStore`] for it under a name
+//! ([`Builder::store`](crate::Builder::store)), and run the store suite (`conformance::stores`) on it. The configuration key `store`
+//! then chooses it. `docs/adding-a-store.md` leads through this.
 
 mod boundaries;
 mod card_ids;

@@ -1,0 +1,3 @@
+//! What the pages of `docs/` say, tried.
+
+mod toml_blocks;
