@@ -33,7 +33,7 @@
 //! - What is `#[non_exhaustive]` grows with minor versions: kinds of layers, shapes, properties, settings, errors. So do
 //!   [`Format`](formats::Format), [`OpenStore`](stores::OpenStore) and [`Store`](stores::Store), by methods with a default.
 //! - What every store must answer or construct grows with major versions only: methods without a default,
-//!   [`Resource`](stores::Resource), the types of [`model`].
+//!   [`Resource`](stores::Resource), and what of [`model`] is not `#[non_exhaustive]`.
 //! - Types of Rocket, figment, geo, chrono and chrono-tz that show here are theirs: another major version of these is one of Siaga.
 //! - The suites of `conformance` may ask more with a minor version, but nothing that no contract says.
 

@@ -35,7 +35,7 @@ use crate::model::{Layer, LayerKind, Timestamp};
 ///   out; what cannot be written is an error, never a silently shorter answer.
 /// - **Safe.** Names are data: whatever characters they hold, the output is well-formed.
 pub trait Format: Debug + Send + Sync + 'static {
-    /// The name clients choose it by with `geoformat`; lower case, unique.
+    /// The name clients choose it by with `geoformat`, in small letters and digits; no other format has it.
     fn name(&self) -> &str;
 
     /// What its output is a part or kind of; clients choose it with `format`.
@@ -55,7 +55,8 @@ pub trait Format: Debug + Send + Sync + 'static {
 
     /// Appends the layer to `out`.
     ///
-    /// Only called with layers it [`carries`](Self::carries).
+    /// Only called with layers it [`carries`](Self::carries), on a thread that may be busy with it, and once for all who ask
+    /// the same at the same time.
     ///
     /// # Errors
     ///
@@ -78,7 +79,7 @@ impl Hash for dyn Format {
     }
 }
 
-/// The kind of document a format writes: the value of the query parameter `format`.
+/// The kind of document a format writes: the value of the query parameter `format`, in small letters and digits.
 ///
 /// Answers in [`Container::JSON`] stand in the envelope `{"statusCode":200,"result":…}`; all others stand alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

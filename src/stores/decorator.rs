@@ -21,7 +21,10 @@ type Answer<T> = Result<T, StoreError>;
 
 /// Makes the trait whose methods pass on to the inner store, and by it the parts of a store.
 macro_rules! decorator {
-    ($($part:ident { $(async fn $name:ident($($argument:ident: $type:ty),*) -> $answer:ty;)+ })+) => {
+    ($($part:ident {
+        $(async fn $name:ident($($argument:ident: $type:ty),*) -> $answer:ty;)+
+        $(fn $told:ident() -> $value:ty;)*
+    })+) => {
         /// A store that stands before another and does a few things differently.
         ///
         /// Whatever implements it is a [`Store`]: each method of [`Store`] and its parts is one here, and passes on to
@@ -30,9 +33,9 @@ macro_rules! decorator {
         ///
         /// # Contract
         ///
-        /// That of [`Store`], whose suite a decorator passes as well. What it leaves out of an answer, or adds, must
-        /// follow from the inner store's data alone, or [`revision`](Self::revision) must grow with it; and an answer
-        /// keeps the revision and the span of what it was made of ([`Versioned::map`]).
+        /// That of [`Store`], whose suite a decorator passes as well, but for what it refuses or hides. What it leaves out
+        /// of an answer, or adds, must follow from the inner store's data alone, or [`revision`](Self::revision) must grow
+        /// with it; and an answer keeps the revision and the span of what it was made of ([`Versioned::map`]).
         ///
         /// # Example
         ///
@@ -74,55 +77,39 @@ macro_rules! decorator {
             /// The store behind this one.
             fn inner(&self) -> &dyn Store;
 
-            $($(
-                #[doc = concat!("[`", stringify!($part), "::", stringify!($name), "`]. **Default: the inner store's**")]
-                async fn $name(&self, $($argument: $type),*) -> $answer {
-                    self.inner().$name($($argument),*).await
-                }
-            )+)+
-
-            /// [`Store::pools`]. **Default: the inner store's**
-            fn pools(&self) -> Vec<PoolUse> {
-                self.inner().pools()
-            }
-
-            /// [`Store::time`]. **Default: the inner store's**
-            fn time(&self) -> Option<StoreTime> {
-                self.inner().time()
-            }
+            $(
+                $(
+                    #[doc = concat!("[`", stringify!($part), "::", stringify!($name), "`]. **Default: the inner store's**")]
+                    async fn $name(&self, $($argument: $type),*) -> $answer {
+                        self.inner().$name($($argument),*).await
+                    }
+                )+
+                $(
+                    #[doc = concat!("[`", stringify!($part), "::", stringify!($told), "`]. **Default: the inner store's**")]
+                    fn $told(&self) -> $value {
+                        self.inner().$told()
+                    }
+                )*
+            )+
         }
 
         $(
-            decorator!(@part $part { $(async fn $name($($argument: $type),*) -> $answer;)+ });
+            // Left out below, a method that has a default would not reach the inner store.
+            #[deny(clippy::missing_trait_methods)]
+            #[async_trait]
+            impl<T: Decorator> $part for T {
+                $(
+                    async fn $name(&self, $($argument: $type),*) -> $answer {
+                        Decorator::$name(self, $($argument),*).await
+                    }
+                )+
+                $(
+                    fn $told(&self) -> $value {
+                        Decorator::$told(self)
+                    }
+                )*
+            }
         )+
-    };
-    (@part Store { $(async fn $name:ident($($argument:ident: $type:ty),*) -> $answer:ty;)+ }) => {
-        #[async_trait]
-        impl<T: Decorator> Store for T {
-            $(
-                async fn $name(&self, $($argument: $type),*) -> $answer {
-                    Decorator::$name(self, $($argument),*).await
-                }
-            )+
-
-            fn pools(&self) -> Vec<PoolUse> {
-                Decorator::pools(self)
-            }
-
-            fn time(&self) -> Option<StoreTime> {
-                Decorator::time(self)
-            }
-        }
-    };
-    (@part $part:ident { $(async fn $name:ident($($argument:ident: $type:ty),*) -> $answer:ty;)+ }) => {
-        #[async_trait]
-        impl<T: Decorator> $part for T {
-            $(
-                async fn $name(&self, $($argument: $type),*) -> $answer {
-                    Decorator::$name(self, $($argument),*).await
-                }
-            )+
-        }
     };
 }
 
@@ -184,5 +171,7 @@ decorator! {
         async fn revision(resource: Resource) -> Answer<Revision>;
         async fn readiness() -> Vec<Check>;
         async fn close() -> ();
+        fn pools() -> Vec<PoolUse>;
+        fn time() -> Option<StoreTime>;
     }
 }

@@ -22,7 +22,8 @@ const COLUMNS: [(&str, ColumnType); 7] = [
 
 /// Writes the flood map as one file of multipolygons in WGS 84, in the order of the layer and without an index.
 ///
-/// The properties are those of the interface; an area without a state has neither `state` nor `last_updated`.
+/// The properties are those of the interface; an area without a state has neither `state` nor `last_updated`. Costs
+/// O(positions), and a temporary file: the writer puts the features there until it knows how many there are.
 #[derive(Clone, Copy, Debug)]
 pub struct FlatGeobuf;
 
