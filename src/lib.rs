@@ -30,8 +30,8 @@
 //! [Semantic versioning](https://semver.org) covers what is public and documented here, the interface over HTTP, the keys of the
 //! configuration and the commands of the program; while the version is 0.x, its second number counts as the first.
 //!
-//! - What is `#[non_exhaustive]` grows with minor versions: kinds of layers, shapes, properties, settings, errors. So do
-//!   [`Format`](formats::Format), [`OpenStore`](stores::OpenStore) and [`Store`](stores::Store), by methods with a default.
+//! - What is `#[non_exhaustive]` grows with minor versions: kinds of layers (and the list of them), shapes, properties, settings,
+//!   errors. So do [`Format`](formats::Format), [`OpenStore`](stores::OpenStore) and [`Store`](stores::Store), by methods with a default.
 //! - What every store must answer or construct grows with major versions only: methods without a default,
 //!   [`Resource`](stores::Resource), and what of [`model`] is not `#[non_exhaustive]`.
 //! - Types of Rocket, figment, geo, chrono and chrono-tz that show here are theirs: another major version of these is one of Siaga.

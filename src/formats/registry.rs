@@ -58,8 +58,8 @@ impl FormatRegistry {
             InvalidFormats::DefaultNotEnabled { name: default.to_owned(), enabled: enabled.to_vec() }
         })?;
         let registry = Self { formats, default };
-        match LayerKind::ALL.iter().find(|&&kind| registry.carrying(kind).next().is_none()) {
-            Some(&kind) => Err(InvalidFormats::NotCarried { kind, enabled: enabled.to_vec() }),
+        match LayerKind::ALL.into_iter().find(|&kind| registry.carrying(kind).next().is_none()) {
+            Some(kind) => Err(InvalidFormats::NotCarried { kind, enabled: enabled.to_vec() }),
             None => Ok(registry),
         }
     }

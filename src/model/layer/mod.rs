@@ -34,8 +34,8 @@ pub enum LayerKind {
 
 impl LayerKind {
     /// Every kind.
-    pub const ALL: &[Self] =
-        &[Self::Floods, Self::Reports, Self::Gauges, Self::Infrastructure, Self::Boundaries];
+    pub const ALL: [Self; 5] =
+        [Self::Floods, Self::Reports, Self::Gauges, Self::Infrastructure, Self::Boundaries];
 }
 
 /// The features of one answer, typed by resource, in the order the answer shows them.
