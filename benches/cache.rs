@@ -25,8 +25,7 @@ fn map() -> Vec<u8> {
     let name = std::env::var("SIAGA_DATASET").unwrap_or_else(|_| "demo".to_owned());
     let areas = Dataset::load(&name, SystemClock.now()).expect("a data set").areas;
     let all = (0..areas.len()).map(|position| (position, None)).collect();
-    let (now, base_url) = (SystemClock.now(), Arc::from("http://127.0.0.1:8000/v1"));
-    let context = EncodeContext { now, time_zone: chrono_tz::Asia::Jakarta, base_url };
+    let context = EncodeContext::new(SystemClock.now(), chrono_tz::Asia::Jakarta, "http://127.0.0.1:8000/v1");
     let mut bytes = Vec::new();
     let layer = Layer::Floods(FloodLayer::new(areas, all));
     TopoJson::default().encode(&layer, &context, &mut bytes).expect("a document");

@@ -27,11 +27,7 @@ const QUANTIZATION: u32 = 10_000;
 const MANY: usize = 250_000;
 
 fn context() -> EncodeContext {
-    EncodeContext {
-        now: SystemClock.now(),
-        time_zone: chrono_tz::Asia::Jakarta,
-        base_url: "http://127.0.0.1:8000/v1".into(),
-    }
+    EncodeContext::new(SystemClock.now(), chrono_tz::Asia::Jakarta, "http://127.0.0.1:8000/v1")
 }
 
 /// The flood map of all areas, of which one in ten has a state.

@@ -20,6 +20,24 @@
 //! | [`openapi`] | how the interface is described |
 //! | [`fairings`], [`error`], [`guards`], [`routes`] | the interface |
 //! | [`Siaga`], [`Builder`] | where all of it meets |
+//!
+//! # Adding to it
+//!
+//! A [format](formats::Format), a [store](stores::Store), routes and fairings are added through [`Siaga::builder`]; the pages
+//! `docs/adding-a-format.md` and `docs/adding-a-store.md` lead through the traits, and `examples/agency` is a crate that has
+//! one of each.
+//!
+//! # Versions
+//!
+//! [Semantic versioning](https://semver.org) covers what is public and documented here, the interface over HTTP, the keys of the
+//! configuration and the commands of the program; while the version is 0.x, its second number counts as the first.
+//!
+//! - What is `#[non_exhaustive]` grows with minor versions: kinds of layers (and the list of them), shapes, properties, settings,
+//!   errors. So do [`Format`](formats::Format), [`OpenStore`](stores::OpenStore) and [`Store`](stores::Store), by methods with a default.
+//! - What every store must answer or construct grows with major versions only: methods without a default,
+//!   [`Resource`](stores::Resource), and what of [`model`] is not `#[non_exhaustive]`.
+//! - Types of Rocket, figment, geo, chrono and chrono-tz that show here are theirs: another major version of these is one of Siaga.
+//! - The suites of `conformance` may ask more with a minor version, but nothing that no contract says.
 
 #![warn(clippy::expect_used, clippy::unwrap_used)]
 
@@ -52,3 +70,13 @@ pub mod telemetry;
 
 pub use random::RandomUnavailable;
 pub use server::{BuildError, Builder, LaunchError, Reload, Reloading, Siaga};
+
+/// The pages whose blocks of Rust are tests.
+#[cfg(doctest)]
+mod pages {
+    #[doc = include_str!("../docs/adding-a-format.md")]
+    struct AddingAFormat;
+
+    #[doc = include_str!("../docs/adding-a-store.md")]
+    struct AddingAStore;
+}

@@ -45,6 +45,7 @@ use crate::telemetry::{LogSettings, MetricsSettings};
 /// Everything under `siaga` in the configuration.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
 pub struct Config {
     /// The store: `memory`, `postgres` or a registered one. **Default: `memory`**
     pub store: String,

@@ -3,7 +3,6 @@
 //! A behaviour takes the format and panics when it behaves otherwise. Layers of kinds the format does not carry are
 //! left out.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use chrono_tz::Tz;
@@ -17,11 +16,7 @@ use crate::model::Layer;
 /// What the suite encodes with: the fixture's time, Jakarta's zone, the default base address.
 #[must_use]
 pub fn context() -> EncodeContext {
-    EncodeContext {
-        now: fixture::now(),
-        time_zone: Tz::Asia__Jakarta,
-        base_url: Arc::from("http://127.0.0.1:8000/v1"),
-    }
+    EncodeContext::new(fixture::now(), Tz::Asia__Jakarta, "http://127.0.0.1:8000/v1")
 }
 
 /// The layer in the format.

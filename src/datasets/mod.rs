@@ -38,6 +38,7 @@ pub struct Dataset {
 
 /// Why a data set could not be loaded.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum DatasetError {
     /// The name is neither a generated data set nor a folder.
     #[error("siaga.dataset must be demo, empty or a folder, and {0:?} is no folder")]

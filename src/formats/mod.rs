@@ -3,8 +3,9 @@
 //! # Adding a format
 //!
 //! Implement [`Format`], add it to the registry (the service's own in [`builtin`], an agency's through
-//! [`crate::Builder::format`]), and run the format suite ([`crate::conformance::formats`]) on it. Or declare a [`template`] in
-//! the configuration, which takes no Rust.
+//! [`Builder::format`](crate::Builder::format)), and run the format suite (`conformance::formats`) on it. The configuration key
+//! `formats.enabled` then offers it. `docs/adding-a-format.md` leads through this. A [`template`] is one
+//! without Rust.
 
 pub mod cap;
 mod flood_text;
@@ -18,6 +19,7 @@ pub mod template;
 pub mod topojson;
 mod xml_text;
 
+use std::error::Error;
 use std::fmt::{self, Debug};
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
@@ -38,7 +40,7 @@ use crate::model::{Layer, LayerKind, Timestamp};
 ///   out; what cannot be written is an error, never a silently shorter answer.
 /// - **Safe.** Names are data: whatever characters they hold, the output is well-formed.
 pub trait Format: Debug + Send + Sync + 'static {
-    /// The name clients choose it by with `geoformat`; lower case, unique.
+    /// The name clients choose it by with `geoformat`, in small letters and digits; no other format has it.
     fn name(&self) -> &str;
 
     /// What its output is a part or kind of; clients choose it with `format`.
@@ -73,7 +75,8 @@ pub trait Format: Debug + Send + Sync + 'static {
 
     /// Appends the layer to `out`.
     ///
-    /// Only called with layers it [`carries`](Self::carries).
+    /// Only called with layers it [`carries`](Self::carries), on a thread that may be busy with it, and once for all who ask
+    /// the same at the same time.
     ///
     /// # Errors
     ///
@@ -96,7 +99,7 @@ impl Hash for dyn Format {
     }
 }
 
-/// The kind of document a format writes: the value of the query parameter `format`.
+/// The kind of document a format writes: the value of the query parameter `format`, in small letters and digits.
 ///
 /// Answers in [`Container::JSON`] stand in the envelope `{"statusCode":200,"result":…}`; all others stand alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -117,6 +120,7 @@ impl fmt::Display for Container {
 
 /// What a format may need to know besides the layer.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct EncodeContext {
     /// The time of the request, in the format's [steps](Format::time_step).
     pub now: Timestamp,
@@ -126,14 +130,29 @@ pub struct EncodeContext {
     pub base_url: Arc<str>,
 }
 
+impl EncodeContext {
+    /// What a format is told besides the layer.
+    pub fn new(now: Timestamp, time_zone: Tz, base_url: impl Into<Arc<str>>) -> Self {
+        Self { now, time_zone, base_url: base_url.into() }
+    }
+}
+
 /// A layer could not be written.
 #[derive(Debug, thiserror::Error)]
 #[error("the format {format} cannot write the layer")]
+#[non_exhaustive]
 pub struct EncodeError {
     /// The name of the format.
     pub format: String,
     /// The cause.
-    pub source: Box<dyn std::error::Error + Send + Sync>,
+    pub source: Box<dyn Error + Send + Sync>,
+}
+
+impl EncodeError {
+    /// The failure of the format of this name, and its cause, which is logged and never told to clients.
+    pub fn new(format: &str, source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+        Self { format: format.to_owned(), source: source.into() }
+    }
 }
 
 /// The formats that come with the service.

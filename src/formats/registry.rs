@@ -16,6 +16,7 @@ pub struct FormatRegistry {
 
 /// The configuration names formats that cannot be had.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum InvalidFormats {
     /// A template cannot be a format.
     #[error(transparent)]

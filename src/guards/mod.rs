@@ -1,4 +1,37 @@
 //! Request guards: each makes one validated thing of a request, or refuses it with a clear answer.
+//!
+//! # In a route of one's own
+//!
+//! A route names what it needs as arguments. The guards are asked from left to right, and the first that fails decides the answer,
+//! by its [`Problem`]. So the first is who asks: [`Caller`] where anybody may, [`Authorized`] where a scope is needed. Parts of a
+//! path are taken as `Result<…, Problem>`, since Rocket would answer 404 to a wrong one. What the server manages, such as the store
+//! and [`Answers`](crate::routes::Answers), is had by `&State<…>`.
+//!
+//! ```
+//! use std::sync::Arc;
+//!
+//! use rocket::{State, get, routes};
+//! use siaga::Siaga;
+//! use siaga::error::Problem;
+//! use siaga::guards::{Authorized, FloodsWrite, LocalAreaId};
+//! use siaga::routes::Answer;
+//! use siaga::stores::Store;
+//!
+//! /// How often the state of an area was changed, for those who may change it.
+//! #[get("/floods/<id>/changes")]
+//! async fn count_changes(
+//!     _authorized: Authorized<FloodsWrite>,
+//!     id: Result<LocalAreaId, Problem>,
+//!     store: &State<Arc<dyn Store>>,
+//! ) -> Result<Answer, Problem> {
+//!     let changes = store.flood_log(id?.0).await?;
+//!     Answer::private_result(&changes.len())
+//! }
+//!
+//! let builder = Siaga::builder().mount("/", routes![count_changes]);
+//! ```
+//!
+//! A guard of one's own answers [`Problem::outcome`] from its `from_request`, so that clients get its text.
 
 mod accept;
 mod admission;

@@ -2,6 +2,7 @@ use geo::{Coord, LineString, MultiPolygon, Polygon};
 
 /// The shape of a feature, borrowed from wherever it is kept. Coordinates are WGS84 degrees, longitude first.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum Geometry<'a> {
     /// A position.
     Point(Coord<f64>),

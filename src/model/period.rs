@@ -11,6 +11,7 @@ pub struct Period {
 
 /// Why two moments are no [`Period`]. All are faults of the end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum InvalidPeriod {
     /// The end lies before the start.
     #[error("must not be before \"start\"")]

@@ -13,6 +13,7 @@ pub struct Timestamp(DateTime<Utc>);
 
 /// Why a text is no [`Timestamp`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum InvalidTimestamp {
     /// It is not written as the interface wants it.
     #[error("must be a time as YYYY-MM-DDTHH:mm:ss with an offset of Z, +HHmm or +HH:mm")]

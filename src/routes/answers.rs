@@ -52,7 +52,9 @@ impl Answers {
         Ok(Answer::shared(&rendered))
     }
 
-    /// The layer that a store answers a query with, in a format.
+    /// The layer that a store answers a query with, in a format that carries it, be it enabled or not.
+    ///
+    /// Answers are kept by the format's name, so it must be nobody else's.
     ///
     /// # Errors
     ///

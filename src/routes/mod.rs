@@ -1,5 +1,9 @@
 //! The interface: one file for each resource, named as in the address. A route asks its guards, then the store, then
 //! the format; it knows neither a concrete store nor a concrete format.
+//!
+//! Routes of others are added by [`Builder::mount`](crate::Builder::mount). They answer as those here do, with an [`Answer`]: one
+//! that everybody gets alike comes from [`Answers`], which keeps it at hand; one's own is made by a function of [`Answer`]. The
+//! functions of this module are what the server is put together of.
 
 mod admin;
 mod answer;

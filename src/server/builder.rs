@@ -131,7 +131,7 @@ impl Builder {
         self
     }
 
-    /// Makes the server and serves until it is told to stop: [`build`](Self::build), then [`Siaga::launch`].
+    /// Makes the server and serves until it is told to stop: [`build`](Self::build), then [`Siaga::launch`](super::Siaga::launch).
     ///
     /// # Errors
     ///

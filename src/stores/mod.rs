@@ -2,12 +2,14 @@
 //!
 //! # Adding a store
 //!
-//! Implement [`Store`], register an [`OpenStore`] for it under a name, and run the store suite
-//! ([`crate::conformance::stores`]) on it. The configuration key `store` then chooses it.
+//! Implement [`Store`], or a [`Decorator`] that stands before another, register an [`OpenStore`] for it under a name
+//! ([`Builder::store`](crate::Builder::store)), and run the store suite (`conformance::stores`) on it. The configuration key `store`
+//! then chooses it. `docs/adding-a-store.md` leads through this.
 
 mod boundaries;
 mod card_ids;
 mod cards;
+mod decorator;
 mod error;
 mod feeds;
 mod floods;
@@ -32,6 +34,7 @@ use async_trait::async_trait;
 use crate::model::Lasting;
 pub use boundaries::BoundaryStore;
 pub use cards::CardStore;
+pub use decorator::Decorator;
 pub use error::StoreError;
 pub use feeds::{FeedStore, Received};
 pub use floods::{FloodQuery, FloodStore, HistoryQuery, SetFloodState};

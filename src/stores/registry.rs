@@ -49,6 +49,7 @@ pub type OpenError = Box<dyn Error + Send + Sync>;
 
 /// What a store is opened with.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct StoreSettings {
     /// The whole configuration, for keys of the store's own.
     pub figment: Figment,
@@ -60,7 +61,16 @@ pub struct StoreSettings {
     pub timeout: Duration,
 }
 
+impl StoreSettings {
+    /// Settings for a store outside a service, as in tests: the data set `empty`, and ten seconds for a call.
+    #[must_use]
+    pub fn new(figment: Figment, clock: Arc<dyn Clock>) -> Self {
+        Self { figment, dataset: "empty".to_owned(), clock, timeout: Duration::from_secs(10) }
+    }
+}
+
 /// A store that is open, and what the server does for it.
+#[non_exhaustive]
 pub struct OpenedStore {
     /// The store.
     pub store: Arc<dyn Store>,

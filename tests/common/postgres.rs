@@ -76,12 +76,7 @@ impl Database {
 
     /// What a store on it is opened with.
     pub(crate) fn settings(&self) -> StoreSettings {
-        StoreSettings {
-            figment: self.figment(),
-            dataset: String::new(),
-            clock: Arc::new(ManualClock::new(fixture::now())),
-            timeout: std::time::Duration::from_secs(10),
-        }
+        StoreSettings::new(self.figment(), Arc::new(ManualClock::new(fixture::now())))
     }
 }
 

@@ -19,7 +19,7 @@ use siaga::stores::memory::MemoryStore;
 use siaga::stores::postgres::OpenPostgres;
 use siaga::stores::{
     GaugeQuery, HistoryQuery, InfrastructureQuery, OpenStore, ReportQuery, Resource, Revision, Store,
-    StoreError, StoreSettings, Versioned,
+    StoreError, Versioned,
 };
 
 #[path = "../common/postgres.rs"]
@@ -206,7 +206,8 @@ fn dataset() -> Dataset {
 async fn both(clock: &Arc<ManualClock>) -> (Side, Side, Database) {
     let memory = Arc::new(MemoryStore::new(dataset(), Arc::clone(clock) as Arc<dyn Clock>));
     let database = Database::with_fixture().await;
-    let settings = StoreSettings { clock: Arc::clone(clock) as _, ..database.settings() };
+    let mut settings = database.settings();
+    settings.clock = Arc::clone(clock) as _;
     let postgres = OpenPostgres.open(&settings).await.unwrap().store;
     (Side::new(memory), Side::new(postgres), database)
 }

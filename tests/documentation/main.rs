@@ -17,3 +17,4 @@ mod readers;
 mod scripts;
 mod sh_blocks;
 mod sql_blocks;
+mod toml_blocks;

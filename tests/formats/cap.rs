@@ -6,8 +6,8 @@ use quick_xml::events::Event;
 use siaga::conformance::fixture::{self, id};
 use siaga::conformance::formats::{context, encoded};
 use siaga::format_suite;
+use siaga::formats::Format;
 use siaga::formats::cap::{Cap, Options};
-use siaga::formats::{EncodeContext, Format};
 use siaga::model::{Area, AreaSet, FloodLayer, Layer, Standing, Timestamp};
 
 format_suite!(Cap::default());
@@ -163,7 +163,8 @@ fn each_state_has_its_severity_and_its_words() {
 #[test]
 fn only_expires_and_the_feeds_updated_depend_on_the_request() {
     let layer = fixture::layer(&[(1, 1), (5, 3)]);
-    let later = EncodeContext { now: context().now.after(Duration::from_mins(61)), ..context() };
+    let mut later = context();
+    later.now = later.now.after(Duration::from_mins(61));
     let mut out = Vec::new();
     Cap::default().encode(&layer, &later, &mut out).unwrap();
     let (now, later) = (text(encoded(&Cap::default(), &layer)), text(out));
@@ -178,7 +179,8 @@ fn only_expires_and_the_feeds_updated_depend_on_the_request() {
 
 #[test]
 fn the_offset_of_utc_is_written_as_cap_wants_it() {
-    let utc = EncodeContext { time_zone: chrono_tz::UTC, ..context() };
+    let mut utc = context();
+    utc.time_zone = chrono_tz::UTC;
     let mut out = Vec::new();
     Cap::default().encode(&fixture::layer(&[(1, 1)]), &utc, &mut out).unwrap();
     assert_eq!(texts(&text(out), "sent"), ["2016-12-19T15:08:52-00:00"]);

@@ -31,8 +31,9 @@ mod backend {
 
         async fn open(&self, settings: &StoreSettings) -> Result<OpenedStore, OpenError> {
             let database = self.database.get_or_init(Database::with_fixture).await;
-            let figment = settings.figment.clone().merge(database.figment());
-            OpenPostgres.open(&StoreSettings { figment, ..settings.clone() }).await
+            let mut settings = settings.clone();
+            settings.figment = settings.figment.merge(database.figment());
+            OpenPostgres.open(&settings).await
         }
     }
 }

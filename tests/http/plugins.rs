@@ -44,8 +44,7 @@ impl Format for Csv {
     fn encode(&self, layer: &Layer, _: &EncodeContext, out: &mut Vec<u8>) -> Result<(), EncodeError> {
         let Layer::Floods(floods) = layer else { unreachable!("it carries floods alone") };
         if floods.features().any(|flood| flood.area.name.contains('"')) {
-            let source = "a quote".into();
-            return Err(EncodeError { format: self.name().to_owned(), source });
+            return Err(EncodeError::new(self.name(), "a quote"));
         }
         for flood in floods.features() {
             out.extend(format!("{},{}\n", flood.area.id, flood.area.name).bytes());

@@ -166,7 +166,6 @@ impl Format for TopoJson {
     }
 
     fn encode(&self, layer: &Layer, _context: &EncodeContext, out: &mut Vec<u8>) -> Result<(), EncodeError> {
-        self.write(layer, out)
-            .map_err(|source| EncodeError { format: self.name().to_owned(), source: source.into() })
+        self.write(layer, out).map_err(|source| EncodeError::new(self.name(), source))
     }
 }

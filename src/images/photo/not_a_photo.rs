@@ -2,6 +2,7 @@ use super::limits::{MAX_MEMORY, MAX_PIXELS, MAX_SIDE};
 
 /// Why a file is refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum NotAPhoto {
     /// It has no bytes.
     #[error("is empty")]

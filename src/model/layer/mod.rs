@@ -19,6 +19,7 @@ use super::Geometry;
 /// What kind of features a layer holds: one for each resource that has a place on the map.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum LayerKind {
     /// Local areas with their flood state.
     Floods,
@@ -54,6 +55,7 @@ impl LayerKind {
 ///
 /// A layer is what a store gives and a format encodes. Geometry is shared, not copied.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub enum Layer {
     /// Local areas with their flood state.
     Floods(FloodLayer),
@@ -128,6 +130,7 @@ pub struct Feature<'a> {
 /// The properties of a feature, serialized with the names and in the order of the interface.
 #[derive(Clone, Copy, Debug, Serialize)]
 #[serde(untagged)]
+#[non_exhaustive]
 pub enum Properties<'a> {
     /// Of a local area.
     Flood(FloodProperties<'a>),

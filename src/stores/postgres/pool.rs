@@ -171,6 +171,7 @@ impl Pool for PostgresPool {
 
 /// Why a pool could not be made, or gives no connection.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum PoolError {
     /// The configuration is wrong.
     #[error("{0}")]

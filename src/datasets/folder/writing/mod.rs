@@ -28,6 +28,7 @@ pub struct FolderWriter {
 
 /// Why a data set could not be written.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum WriteError {
     /// The folder holds a data set already.
     #[error("{} is there already; a data set is written into a folder without one", .0.display())]

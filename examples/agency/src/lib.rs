@@ -1,0 +1,27 @@
+//! What an agency adds to Siaga without touching it: one file for each addition, and one list of them.
+
+#![warn(clippy::expect_used, clippy::unwrap_used)]
+
+pub mod audit;
+pub mod flatgeobuf;
+pub mod warnings;
+
+use std::sync::Arc;
+
+use rocket::routes;
+use siaga::stores::memory::OpenMemory;
+use siaga::stores::postgres::OpenPostgres;
+use siaga::{Builder, Siaga};
+
+use self::audit::OpenAudited;
+use self::flatgeobuf::FlatGeobuf;
+
+/// Siaga with all that is the agency's own. The configuration chooses among it.
+#[must_use]
+pub fn builder() -> Builder {
+    Siaga::builder()
+        .format(Arc::new(FlatGeobuf))
+        .store(Arc::new(OpenAudited::new(OpenMemory)))
+        .store(Arc::new(OpenAudited::new(OpenPostgres)))
+        .mount("/", routes![warnings::list_warnings])
+}

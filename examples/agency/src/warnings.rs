@@ -1,0 +1,79 @@
+//! `GET /v1/warnings`: where the water stands high, as text to be read out.
+
+use std::fmt::Write;
+use std::sync::Arc;
+use std::time::Duration;
+
+use rocket::{State, get};
+use siaga::error::Problem;
+use siaga::formats::{Container, EncodeContext, EncodeError, Format};
+use siaga::guards::{Caller, Floods, Select};
+use siaga::model::{FloodState, Layer, LayerKind};
+use siaga::routes::{Answer, Answers};
+use siaga::stores::{FloodQuery, LayerQuery};
+
+/// The areas whose state is 3 or 4, of all cities or of those selected by `city` and `admin`.
+///
+/// The answer is kept at hand, tagged and compressed as those of Siaga's own routes.
+#[get("/warnings")]
+pub(crate) async fn list_warnings(
+    _caller: Caller,
+    select: Select<Floods>,
+    answers: &State<Answers>,
+) -> Result<Answer, Problem> {
+    let query = FloodQuery { selector: select.areas, minimum_state: Some(FloodState::Moderate) };
+    answers.layer(LayerQuery::Floods(query), Arc::new(Bulletin)).await
+}
+
+/// Writes the flooded areas of a layer, a line each, after a line with their number; areas without a state are left out.
+///
+/// No configuration enables it: it is the format of one route.
+#[derive(Clone, Copy, Debug)]
+pub struct Bulletin;
+
+impl Format for Bulletin {
+    fn name(&self) -> &'static str {
+        "bulletin"
+    }
+
+    fn container(&self) -> Container {
+        Container("text")
+    }
+
+    fn media_type(&self) -> &'static str {
+        "text/plain; charset=utf-8"
+    }
+
+    fn carries(&self, kind: LayerKind) -> bool {
+        kind == LayerKind::Floods
+    }
+
+    fn time_step(&self) -> Option<Duration> {
+        None
+    }
+
+    fn encode(&self, layer: &Layer, context: &EncodeContext, out: &mut Vec<u8>) -> Result<(), EncodeError> {
+        let Layer::Floods(floods) = layer else {
+            return Err(EncodeError::new(self.name(), "it writes floods alone"));
+        };
+        let flooded = floods.features().filter_map(|flood| Some((flood.area, flood.standing?)));
+        let mut lines = String::new();
+        let mut count = 0;
+        for (area, standing) in flooded {
+            count += 1;
+            let names = [&area.name, &area.parent_name, &area.city_name];
+            let names: Vec<_> =
+                names.into_iter().filter(|name| !name.is_empty()).map(|name| plain(name)).collect();
+            let since = standing.since.to_utc().with_timezone(&context.time_zone);
+            let since = since.format("%Y-%m-%d %H:%M %Z");
+            let _ = writeln!(lines, "{}: {}, since {since}", standing.state.severity(), names.join(", "));
+        }
+        out.extend(format!("Flooded areas: {count}\n{lines}").bytes());
+        Ok(())
+    }
+}
+
+/// The name on one line, whatever is in it.
+fn plain(name: &str) -> String {
+    name.replace(char::is_control, " ")
+}

@@ -1,0 +1,82 @@
+use std::io::{self, Write};
+use std::sync::{Arc, Mutex};
+
+use agency::audit::{Audited, OpenAudited};
+use async_trait::async_trait;
+use siaga::conformance::stores::FreshStore;
+use siaga::conformance::{block_on, fixture};
+use siaga::model::{Actor, AreaId, Clock, ManualClock};
+use siaga::store_suite;
+use siaga::stores::memory::{MemoryStore, OpenMemory};
+use siaga::stores::postgres::OpenPostgres;
+use siaga::stores::{OpenStore, SetFloodState, Store};
+
+struct Fresh;
+
+#[async_trait]
+impl FreshStore for Fresh {
+    async fn open(&self, clock: Arc<dyn Clock>) -> Arc<dyn Store> {
+        Arc::new(Audited::new(Arc::new(MemoryStore::new(fixture::dataset(), clock))))
+    }
+}
+
+store_suite!(Fresh);
+
+/// What is written to the log.
+#[derive(Clone, Default)]
+struct Lines(Arc<Mutex<Vec<u8>>>);
+
+impl Write for Lines {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap().write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// The lines written while the state of an area is set.
+fn lines_of_a_change(area: AreaId) -> String {
+    let lines = Lines::default();
+    let writer = lines.clone();
+    let log = tracing_subscriber::fmt().with_ansi(false).with_writer(move || writer.clone()).finish();
+    let by = Actor { subject: "bpbd".to_owned(), username: Some("two\nlines".to_owned()) };
+    let order = SetFloodState { area, state: Some(fixture::state(3)), by };
+    tracing::subscriber::with_default(log, || {
+        block_on(async {
+            let store = Fresh.open(Arc::new(ManualClock::new(fixture::now()))).await;
+            // A change that is refused is one of the cases.
+            let _ = store.set_flood_state(order).await;
+        });
+    });
+    let lines = lines.0.lock().unwrap();
+    String::from_utf8(lines.clone()).unwrap()
+}
+
+#[test]
+fn a_change_leaves_one_line_with_who_made_it() {
+    let lines = lines_of_a_change(fixture::id(5));
+    assert_eq!(lines.lines().count(), 1, "{lines}");
+    for part in
+        ["INFO", "agency::audit", "area=5", "state=3", r#"subject="bpbd""#, r#"username="two\nlines""#]
+    {
+        assert!(lines.contains(part), "{part}: {lines}");
+    }
+}
+
+#[test]
+fn a_change_that_is_refused_leaves_none() {
+    assert_eq!(lines_of_a_change(fixture::id(99)), "");
+}
+
+#[test]
+fn any_store_can_be_audited_and_says_so() {
+    let names =
+        [OpenAudited::new(OpenMemory).name().to_owned(), OpenAudited::new(OpenPostgres).name().to_owned()];
+    assert_eq!(names, ["audited-memory", "audited-postgres"]);
+    assert!(OpenAudited::new(OpenPostgres).keeps_data() && OpenAudited::new(OpenPostgres).upkeep().is_some());
+    assert!(!OpenAudited::new(OpenMemory).keeps_data() && OpenAudited::new(OpenMemory).upkeep().is_none());
+    let store = block_on(Fresh.open(Arc::new(ManualClock::new(fixture::now()))));
+    assert_eq!(store.to_string(), "5 areas from memory, audited");
+}

@@ -1,0 +1,177 @@
+use std::fmt::{Debug, Display};
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+
+use super::{
+    BoundaryStore, CardStore, Check, FeedStore, FloodQuery, FloodStore, GaugeQuery, GaugeStore, HistoryQuery,
+    ImageStore, InfrastructureQuery, InfrastructureStore, KeptKey, KeyEntry, KeyStore, PoolUse, Received,
+    ReportQuery, ReportStore, ReportSummary, Resource, Revision, SetFloodState, Store, StoreError, StoreTime,
+    TakenUpload, Versioned,
+};
+use crate::model::intake::{GaugeReadings, PartnerReport};
+use crate::model::{
+    ArchiveRecord, AreaId, AreaSelector, BoundaryLayer, Card, CardHolder, CardId, DisasterType, FloodChange,
+    FloodLayer, FloodStateRecord, GaugeLayer, InfrastructureLayer, Period, Report, ReportContent, ReportKey,
+    ReportLayer, SeriesPoint, Timestamp, Upload,
+};
+
+type Answer<T> = Result<T, StoreError>;
+
+/// Makes the trait whose methods pass on to the inner store, and by it the parts of a store.
+macro_rules! decorator {
+    ($($part:ident {
+        $(async fn $name:ident($($argument:ident: $type:ty),*) -> $answer:ty;)+
+        $(fn $told:ident() -> $value:ty;)*
+    })+) => {
+        /// A store that stands before another and does a few things differently.
+        ///
+        /// Whatever implements it is a [`Store`]: each method of [`Store`] and its parts is one here, and passes on to
+        /// the [`inner`](Self::inner) store unless it is written anew. So are methods that later versions add: who hides
+        /// something, or guards it, looks at what is new before an upgrade.
+        ///
+        /// # Contract
+        ///
+        /// That of [`Store`], whose suite a decorator passes as well, but for what it refuses or hides. What it leaves out
+        /// of an answer, or adds, must follow from the inner store's data alone, or [`revision`](Self::revision) must grow
+        /// with it; and an answer keeps the revision and the span of what it was made of ([`Versioned::map`]).
+        ///
+        /// # Example
+        ///
+        /// ```
+        /// use std::fmt;
+        /// use std::sync::Arc;
+        ///
+        /// use async_trait::async_trait;
+        /// use siaga::model::FloodChange;
+        /// use siaga::stores::{Decorator, SetFloodState, Store, StoreError};
+        ///
+        /// /// Takes no states from a desk that is closed.
+        /// #[derive(Debug)]
+        /// struct Closed(Arc<dyn Store>);
+        ///
+        /// impl fmt::Display for Closed {
+        ///     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        ///         write!(f, "{}, closed", self.0)
+        ///     }
+        /// }
+        ///
+        /// #[async_trait]
+        /// impl Decorator for Closed {
+        ///     fn inner(&self) -> &dyn Store {
+        ///         &*self.0
+        ///     }
+        ///
+        ///     async fn set_flood_state(&self, _: SetFloodState) -> Result<FloodChange, StoreError> {
+        ///         Err(StoreError::Conflict { what: "the desk is closed".to_owned() })
+        ///     }
+        /// }
+        ///
+        /// fn is_a_store(closed: Closed) -> Arc<dyn Store> {
+        ///     Arc::new(closed)
+        /// }
+        /// ```
+        #[async_trait]
+        pub trait Decorator: Debug + Display + Send + Sync + 'static {
+            /// The store behind this one.
+            fn inner(&self) -> &dyn Store;
+
+            $(
+                $(
+                    #[doc = concat!("[`", stringify!($part), "::", stringify!($name), "`]. **Default: the inner store's**")]
+                    async fn $name(&self, $($argument: $type),*) -> $answer {
+                        self.inner().$name($($argument),*).await
+                    }
+                )+
+                $(
+                    #[doc = concat!("[`", stringify!($part), "::", stringify!($told), "`]. **Default: the inner store's**")]
+                    fn $told(&self) -> $value {
+                        self.inner().$told()
+                    }
+                )*
+            )+
+        }
+
+        $(
+            // Left out below, a method that has a default would not reach the inner store.
+            #[deny(clippy::missing_trait_methods)]
+            #[async_trait]
+            impl<T: Decorator> $part for T {
+                $(
+                    async fn $name(&self, $($argument: $type),*) -> $answer {
+                        Decorator::$name(self, $($argument),*).await
+                    }
+                )+
+                $(
+                    fn $told(&self) -> $value {
+                        Decorator::$told(self)
+                    }
+                )*
+            }
+        )+
+    };
+}
+
+decorator! {
+    FloodStore {
+        async fn floods(query: &FloodQuery) -> Answer<Versioned<FloodLayer>>;
+        async fn flood_states(query: &FloodQuery) -> Answer<Versioned<Vec<FloodStateRecord>>>;
+        async fn flood_archive(query: &HistoryQuery) -> Answer<Versioned<Vec<ArchiveRecord>>>;
+        async fn flood_series(query: &HistoryQuery) -> Answer<Versioned<Vec<SeriesPoint>>>;
+        async fn flood_log(area: AreaId) -> Answer<Vec<FloodChange>>;
+        async fn set_flood_state(order: SetFloodState) -> Answer<FloodChange>;
+    }
+    ReportStore {
+        async fn reports(query: &ReportQuery) -> Answer<Versioned<ReportLayer>>;
+        async fn report(key: ReportKey) -> Answer<Versioned<Arc<Report>>>;
+        async fn report_series(
+            selector: &AreaSelector,
+            disaster: DisasterType,
+            period: Period
+        ) -> Answer<Versioned<Vec<SeriesPoint>>>;
+        async fn report_summary(query: &ReportQuery) -> Answer<Versioned<ReportSummary>>;
+    }
+    CardStore {
+        async fn create_card(holder: CardHolder) -> Answer<Arc<Card>>;
+        async fn card(id: &CardId) -> Answer<Arc<Card>>;
+        async fn receive_card_report(id: &CardId, content: ReportContent) -> Answer<Arc<Report>>;
+    }
+    ImageStore {
+        async fn expect_image(card: &CardId, until: Timestamp) -> Answer<Upload>;
+        async fn expected_upload(card: &CardId) -> Answer<Option<Upload>>;
+        async fn receive_upload(upload: &Upload, object: &str) -> Answer<bool>;
+        async fn uploads_expected_until() -> Answer<Option<Timestamp>>;
+        async fn uploads_waiting() -> Answer<u64>;
+        async fn take_upload(lease: Duration) -> Answer<Option<TakenUpload>>;
+        async fn postpone_upload(upload: &Upload, delay: Duration) -> Answer<()>;
+        async fn refuse_upload(upload: &Upload) -> Answer<()>;
+        async fn publish_image(upload: &Upload, url: &str) -> Answer<bool>;
+    }
+    FeedStore {
+        async fn receive_partner_report(report: PartnerReport) -> Answer<Received>;
+    }
+    GaugeStore {
+        async fn gauges(query: &GaugeQuery) -> Answer<Versioned<GaugeLayer>>;
+        async fn store_gauge(readings: GaugeReadings) -> Answer<usize>;
+    }
+    InfrastructureStore {
+        async fn infrastructure(query: &InfrastructureQuery) -> Answer<Versioned<InfrastructureLayer>>;
+    }
+    BoundaryStore {
+        async fn boundaries(code: Option<&str>) -> Answer<Versioned<BoundaryLayer>>;
+    }
+    KeyStore {
+        async fn create_key(key: KeyEntry) -> Answer<()>;
+        async fn keys() -> Answer<Versioned<Vec<KeptKey>>>;
+        async fn revoke_key(name: &str) -> Answer<()>;
+        async fn note_key_uses(uses: &[(String, Timestamp)]) -> Answer<()>;
+    }
+    Store {
+        async fn revision(resource: Resource) -> Answer<Revision>;
+        async fn readiness() -> Vec<Check>;
+        async fn close() -> ();
+        fn pools() -> Vec<PoolUse>;
+        fn time() -> Option<StoreTime>;
+    }
+}
