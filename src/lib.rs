@@ -20,6 +20,7 @@
 //! | [`openapi`] | how the interface is described |
 //! | [`fairings`], [`error`], [`guards`], [`routes`] | the interface |
 //! | [`Siaga`], [`Builder`] | where all of it meets |
+//! | [`program`] | the command line |
 //!
 //! # Adding to it
 //!
@@ -59,6 +60,7 @@ mod licence;
 pub mod model;
 mod number;
 pub mod openapi;
+pub mod program;
 pub mod quotas;
 mod random;
 mod redirect;

@@ -1,129 +1,14 @@
-//! The program `siaga`: the service and what an operator needs beside it.
+//! The program `siaga`.
 
-#![warn(clippy::expect_used, clippy::unwrap_used)]
-
-use std::error::Error;
-use std::io::{self, Write};
-use std::path::PathBuf;
 use std::process::ExitCode;
-use std::sync::Arc;
-use std::time::Duration;
 
-use clap::{Parser, Subcommand};
 use mimalloc::MiMalloc;
-use siaga::Siaga;
-use siaga::auth::{Scope, TokenError};
-use siaga::config::Config;
-use siaga::model::{Clock, SystemClock};
-use siaga::telemetry::Log;
-
-mod keys;
-mod upkeep;
-mod welcome;
-
-use keys::KeyCommand;
-use welcome::Welcome;
+use siaga::{Siaga, program};
 
 /// A fifth more answers of a megabyte a second than by the system's allocator, and less memory after thousands of sizes.
 #[global_allocator]
 static ALLOCATOR: MiMalloc = MiMalloc;
 
-/// A disaster and flood information service.
-#[derive(Parser)]
-#[command(version)]
-struct Cli {
-    #[command(subcommand)]
-    command: Option<Command>,
-}
-
-#[derive(Subcommand)]
-enum Command {
-    /// Runs the service (what happens without a command).
-    Serve,
-    /// Prints the effective configuration with secrets masked; exits with 1 when it is wrong.
-    Check,
-    /// Brings the schema of the store's database up to date.
-    Migrate,
-    /// Adds the data set in a folder to the store, all of it or, when a row is wrong, nothing.
-    Import {
-        /// The folder, as README.md describes it.
-        folder: PathBuf,
-    },
-    /// Writes all that is stored into a folder, which `import` reads.
-    Export {
-        /// The folder; it is made when there is none.
-        folder: PathBuf,
-    },
-    /// Makes, lists and revokes API keys that are kept in the store.
-    Key {
-        #[command(subcommand)]
-        command: KeyCommand,
-    },
-    /// Prints the description of the interface, OpenAPI in JSON.
-    Openapi,
-    /// Prints a token signed with the configured secret.
-    Token {
-        /// Who holds the token.
-        #[arg(long)]
-        sub: String,
-        /// What it allows: scopes with blanks between them.
-        #[arg(long, value_delimiter = ' ', required = true)]
-        scope: Vec<Scope>,
-        /// How long it is accepted: 90s, 15m, 1h, 7d.
-        #[arg(long, default_value = "1h", value_parser = humantime::parse_duration)]
-        ttl: Duration,
-    },
-}
-
-/// Why a command did not do what it was asked; printed in one line.
-type Failure = Box<dyn Error + Send + Sync>;
-
 fn main() -> ExitCode {
-    let cli = Cli::parse();
-    let done = match cli.command.unwrap_or(Command::Serve) {
-        Command::Serve => rocket::execute(serve()),
-        Command::Check => check(),
-        Command::Migrate => rocket::execute(upkeep::migrate()),
-        Command::Import { folder } => rocket::execute(upkeep::import(folder)),
-        Command::Export { folder } => rocket::execute(upkeep::export(folder)),
-        Command::Key { command } => rocket::execute(keys::run(command)),
-        Command::Openapi => openapi(),
-        Command::Token { sub, scope, ttl } => token(&sub, &scope, ttl),
-    };
-    match done {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("siaga: {error}");
-            ExitCode::FAILURE
-        }
-    }
-}
-
-async fn serve() -> Result<(), Failure> {
-    let builder = Siaga::builder();
-    let log = Log::install(builder.check()?.log)?;
-    let mut service = builder.reload(Arc::new(log)).build().await?;
-    let welcome = Welcome::of(&mut service).fairing();
-    service.rocket = service.rocket.attach(welcome);
-    Ok(service.launch().await?)
-}
-
-fn check() -> Result<(), Failure> {
-    let config = Siaga::builder().check()?;
-    let siaga = toml::Value::try_from(config)?;
-    let table = toml::Table::from_iter([(Config::KEY.to_owned(), siaga)]);
-    let profiles = toml::Table::from_iter([("default".to_owned(), table.into())]);
-    Ok(io::stdout().write_all(toml::to_string(&profiles)?.as_bytes())?)
-}
-
-fn openapi() -> Result<(), Failure> {
-    let document = Siaga::builder().openapi()?;
-    Ok(writeln!(io::stdout(), "{document:#}")?)
-}
-
-fn token(subject: &str, scopes: &[Scope], lifetime: Duration) -> Result<(), Failure> {
-    let config = Siaga::builder().check()?;
-    let jwt = config.auth.jwt.ok_or(TokenError::NoSecret)?;
-    let token = jwt.issue(subject, scopes, lifetime, SystemClock.now())?;
-    Ok(writeln!(io::stdout(), "{token}")?)
+    program::run(Siaga::builder())
 }

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 /// The languages whose blocks are tried, each by a module beside this one; Rust by the tests of the library's documentation.
-const TRIED: [&str; 9] = ["sh", "js", "html", "python", "json", "yaml", "sql", "toml", "rust"];
+const TRIED: [&str; 10] = ["sh", "js", "html", "python", "json", "yaml", "sql", "toml", "jinja", "rust"];
 
 /// The blocks that are not tried, by page and reason: how many there are of each. A block is marked by a comment before it.
 const NOT_TRIED: [(&str, &str, usize); 5] = [

@@ -21,7 +21,11 @@ impl Demo {
 
     /// One that offers the formats of `examples/templates` as well.
     pub(crate) fn with_templates() -> Self {
-        let file = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/templates/Siaga.toml");
+        Self::configured_by(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/templates/Siaga.toml"))
+    }
+
+    /// One by a configuration file.
+    pub(crate) fn configured_by(file: &str) -> Self {
         Self::with(&[("ROCKET_CONFIG", file)])
     }
 

@@ -17,4 +17,5 @@ mod readers;
 mod scripts;
 mod sh_blocks;
 mod sql_blocks;
+mod templates;
 mod toml_blocks;

@@ -8,7 +8,6 @@ pub mod warnings;
 
 use std::sync::Arc;
 
-use rocket::routes;
 use siaga::stores::memory::OpenMemory;
 use siaga::stores::postgres::OpenPostgres;
 use siaga::{Builder, Siaga};
@@ -23,5 +22,5 @@ pub fn builder() -> Builder {
         .format(Arc::new(FlatGeobuf))
         .store(Arc::new(OpenAudited::new(OpenMemory)))
         .store(Arc::new(OpenAudited::new(OpenPostgres)))
-        .mount("/", routes![warnings::list_warnings])
+        .mount("/", warnings::routes())
 }

@@ -5,18 +5,30 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rocket::{State, get};
+use serde_json::json;
+use siaga::described;
 use siaga::error::Problem;
 use siaga::formats::{Container, EncodeContext, EncodeError, Format};
 use siaga::guards::{Caller, Floods, Select};
 use siaga::model::{FloodState, Layer, LayerKind};
+use siaga::openapi::Described;
 use siaga::routes::{Answer, Answers};
 use siaga::stores::{FloodQuery, LayerQuery};
+
+/// The route, and what the description of the interface says of it besides its parameters.
+pub(crate) fn routes() -> Vec<Described> {
+    let route = described!(list_warnings).says("Where the water stands high, as text to be read out");
+    vec![route.with(|operation, _| {
+        operation.gives("text/plain", json!({ "type": "string" }));
+        operation.is_shared();
+    })]
+}
 
 /// The areas whose state is 3 or 4, of all cities or of those selected by `city` and `admin`.
 ///
 /// The answer is kept at hand, tagged and compressed as those of Siaga's own routes.
 #[get("/warnings")]
-pub(crate) async fn list_warnings(
+async fn list_warnings(
     _caller: Caller,
     select: Select<Floods>,
     answers: &State<Answers>,

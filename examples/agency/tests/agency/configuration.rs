@@ -1,4 +1,5 @@
 use std::path::Path;
+use std::process::Command;
 
 use figment::Figment;
 use figment::providers::{Format, Toml};
@@ -10,4 +11,20 @@ fn the_file_of_the_agency_chooses_what_it_adds() {
     let config = agency::builder().figment(figment).check().unwrap();
     assert_eq!(config.store, "audited-memory");
     assert!(config.formats.enabled.iter().any(|name| name == "flatgeobuf"));
+}
+
+#[test]
+fn the_program_has_the_commands_of_siaga_on_what_the_agency_adds() {
+    let printed = |command: &str| {
+        let mut program = Command::new(env!("CARGO_BIN_EXE_agency"));
+        let output = program.arg(command).current_dir(env!("CARGO_MANIFEST_DIR")).output().unwrap();
+        assert!(output.status.success(), "{output:?}");
+        String::from_utf8(output.stdout).unwrap()
+    };
+    assert!(printed("check").contains(r#"store = "audited-memory""#));
+    let document: serde_json::Value = serde_json::from_str(&printed("openapi")).unwrap();
+    let warnings = &document["paths"]["/warnings"]["get"];
+    assert_eq!(warnings["parameters"][0]["name"], "city");
+    assert!(warnings["responses"]["200"]["content"].get("text/plain").is_some());
+    assert!(document["components"]["schemas"].get("Floods.flatgeobuf").is_some());
 }

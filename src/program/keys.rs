@@ -4,17 +4,16 @@ use std::io::{self, Write};
 use std::num::NonZeroU32;
 use std::time::Duration;
 
+use super::Failure;
+use crate::Builder;
+use crate::auth::{NewKey, Scope};
+use crate::model::{Clock, NAME, SystemClock, Timestamp, is_name};
+use crate::stores::{KeptKey, KeyEntry, Store};
 use chrono::DateTime;
 use clap::Subcommand;
-use siaga::Siaga;
-use siaga::auth::{NewKey, Scope};
-use siaga::model::{Clock, NAME, SystemClock, Timestamp, is_name};
-use siaga::stores::{KeptKey, KeyEntry, Store};
-
-use crate::Failure;
 
 #[derive(Subcommand)]
-pub(crate) enum KeyCommand {
+pub(super) enum KeyCommand {
     /// Makes a key and prints it, this once, as the last word.
     Create {
         /// Who holds the key; nobody else ever has this name.
@@ -47,7 +46,7 @@ pub(crate) enum KeyCommand {
 
 /// When a key ceases to be accepted.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Expiry {
+pub(super) enum Expiry {
     At(Timestamp),
     After(Duration),
 }
@@ -62,8 +61,8 @@ fn expiry(text: &str) -> Result<Expiry, &'static str> {
         .map_err(|_| "must be a time such as 2027-01-31T00:00:00Z, or a duration such as 30d")
 }
 
-pub(crate) async fn run(command: KeyCommand) -> Result<(), Failure> {
-    let store = Siaga::builder().open_kept_store().await?;
+pub(super) async fn run(builder: &Builder, command: KeyCommand) -> Result<(), Failure> {
+    let store = builder.open_kept_store().await?;
     let done = carry_out(&*store, command).await;
     store.close().await;
     done

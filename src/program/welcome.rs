@@ -2,28 +2,28 @@ use std::io::{self, Write};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 
+use crate::Siaga;
+use crate::auth::{Jwt, Secret};
+use crate::config::Config;
+use crate::formats::FormatRegistry;
+use crate::model::{AreaId, LayerKind};
+use crate::stores::{FloodQuery, Store};
 use rocket::fairing::{AdHoc, Fairing};
-use siaga::Siaga;
-use siaga::auth::{Jwt, Secret};
-use siaga::config::Config;
-use siaga::formats::FormatRegistry;
-use siaga::model::{AreaId, LayerKind};
-use siaga::stores::{FloodQuery, Store};
 
 /// The shortest text that nobody guesses, if it is made well: 128 bits in hexadecimal.
 const SHORTEST_SECRET: usize = 32;
 
 /// What the lines at the start are made of.
-pub(crate) struct Welcome {
-    pub(crate) config: Config,
-    pub(crate) store: Arc<dyn Store>,
-    pub(crate) formats: FormatRegistry,
-    pub(crate) key: Option<Secret>,
+pub(super) struct Welcome {
+    pub(super) config: Config,
+    pub(super) store: Arc<dyn Store>,
+    pub(super) formats: FormatRegistry,
+    pub(super) key: Option<Secret>,
 }
 
 impl Welcome {
     /// Of a service; its temporary key, if it has one, is printed and kept nowhere else.
-    pub(crate) fn of(service: &mut Siaga) -> Self {
+    pub(super) fn of(service: &mut Siaga) -> Self {
         Self {
             config: service.config.clone(),
             store: Arc::clone(&service.store),
@@ -33,7 +33,7 @@ impl Welcome {
     }
 
     /// Prints, once the server listens, what it serves and what to try.
-    pub(crate) fn fairing(self) -> impl Fairing {
+    pub(super) fn fairing(self) -> impl Fairing {
         AdHoc::on_liftoff("Welcome", move |rocket| {
             Box::pin(async move {
                 let (address, port) = (rocket.config().address, rocket.config().port);

@@ -2,20 +2,17 @@
 
 use std::path::PathBuf;
 
+use super::Failure;
+use crate::Builder;
+use crate::datasets::{Folder, FolderWriter};
 use indicatif::{ProgressBar, ProgressStyle};
-use siaga::Siaga;
-use siaga::datasets::{Folder, FolderWriter};
 
-use crate::Failure;
-
-pub(crate) async fn migrate() -> Result<(), Failure> {
-    let builder = Siaga::builder();
+pub(super) async fn migrate(builder: &Builder) -> Result<(), Failure> {
     let (upkeep, settings) = builder.upkeep()?;
     upkeep.migrate(&settings).await
 }
 
-pub(crate) async fn import(folder: PathBuf) -> Result<(), Failure> {
-    let builder = Siaga::builder();
+pub(super) async fn import(builder: &Builder, folder: PathBuf) -> Result<(), Failure> {
     let (upkeep, settings) = builder.upkeep()?;
     let folder = Folder::open(folder)?;
     // Drawn on a terminal only.
@@ -28,8 +25,7 @@ pub(crate) async fn import(folder: PathBuf) -> Result<(), Failure> {
     imported
 }
 
-pub(crate) async fn export(folder: PathBuf) -> Result<(), Failure> {
-    let builder = Siaga::builder();
+pub(super) async fn export(builder: &Builder, folder: PathBuf) -> Result<(), Failure> {
     let (upkeep, settings) = builder.upkeep()?;
     upkeep.export(&settings, FolderWriter::create(folder)?).await
 }
