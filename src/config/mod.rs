@@ -156,7 +156,6 @@ impl Config {
         config.images.check()?;
         config.cache.check()?;
         config.limits.check()?;
-        config.licence.check()?;
         config.https.check(&config.base_url)?;
         Ok(config)
     }
