@@ -135,7 +135,7 @@ const EFFECTS: &[(&str, &[&str])] = &[
         &[
             "a_body_that_does_not_come_is_408_and_one_announced_too_large_413",
             "a_storage_that_does_not_answer_is_waited_for_no_longer_than_configured",
-            "a_connection_is_waited_for_as_long_as_configured_and_never_beyond_the_limit_of_the_service",
+            "a_stalled_link_is_503_within_the_limit_and_comes_back_within_two_seconds",
         ],
     ),
     ("limits.chunk", &["an_answer_is_copied_in_chunks_of_the_configured_size"]),
@@ -197,16 +197,14 @@ const EFFECTS: &[(&str, &[&str])] = &[
     (
         "databases.{siaga,siaga_read}.{min_connections,idle_timeout}",
         &[
-            "connections_are_kept_that_nobody_needs_and_closed_when_they_are_too_many",
+            "connections_are_made_that_nobody_needs",
+            "connections_that_nobody_needed_for_a_while_are_closed",
             "a_database_has_its_documented_defaults",
         ],
     ),
     (
         "databases.{siaga,siaga_read}.connect_timeout",
-        &[
-            "a_connection_is_waited_for_as_long_as_configured_and_never_beyond_the_limit_of_the_service",
-            "a_database_has_its_documented_defaults",
-        ],
+        &["a_connection_is_waited_for_as_long_as_configured", "a_database_has_its_documented_defaults"],
     ),
     ("ident", &["the_service_has_the_data_set_the_name_and_the_address_it_is_configured_with"]),
     ("ip_header", &["nobody_is_trusted_unless_configured"]),

@@ -84,7 +84,7 @@ fn the_service_has_the_data_set_the_name_and_the_address_it_is_configured_with()
     let (head, found) = areas(&Running::start(&[], LAST));
     assert!(found > 1000 && head.contains("\r\nserver: siaga"), "{found}: {head}");
     let variables = [("SIAGA_DATASET", "empty"), ("ROCKET_IDENT", "Banjir"), ("ROCKET_ADDRESS", "127.0.0.2")];
-    let service = Running::start(&variables, LAST);
+    let service = Running::start(&variables, "Siaga ");
     assert!(service.authority.starts_with("127.0.0.2:"), "{}", service.authority);
     let (head, found) = areas(&service);
     assert!(found == 0 && head.contains("\r\nserver: banjir"), "{found}: {head}");
