@@ -105,23 +105,6 @@ fn a_wrong_key_of_images_stops_with_its_path_and_what_is_allowed() {
 fn a_wrong_key_stops_with_its_path_and_what_is_allowed() {
     for (name, value, path, allowed) in [
         ("SIAGA_STROE", "memory", "siaga.stroe: unknown key", "store"),
-        ("SIAGA_FORMATS__TOPOJSN__QUANTIZATION", "5", "siaga.formats.topojsn: unknown key", "topojson"),
-        ("SIAGA_FORMATS__TOPOJSON__QUANTIZATION", "1", "siaga.formats.topojson.quantization: ", "from 2 to"),
-        (
-            "SIAGA_FORMATS__TOPOJSON__QUANTIZATION",
-            "many",
-            "siaga.formats.topojson.quantization: ",
-            "from 2 to",
-        ),
-        ("SIAGA_FORMATS__CAP__EXPIRES_AFTER", "soon", "siaga.formats.cap.expires_after: ", "such as 10s"),
-        (
-            "SIAGA_FORMATS__CAP__SENDER",
-            "a b",
-            "siaga.formats.cap.sender: ",
-            "must not be empty or contain blanks",
-        ),
-        ("SIAGA_FORMATS__ENABLED", "[\"kml\"]", "siaga.formats.enabled: ", "one of [topojson, geojson, cap]"),
-        ("SIAGA_FORMATS__DEFAULT", "kml", "siaga.formats.default ", "enabled [topojson, geojson, cap]"),
         ("SIAGA_STORE", "oracle", "siaga.store ", "one of [memory, postgres]"),
         ("SIAGA_STORE", "postgres", "databases.siaga.url: ", "DATABASE_URL"),
         ("SIAGA_POSTGRES__MIGRATE", "perhaps", "siaga.postgres.migrate: ", "bool"),
@@ -144,21 +127,26 @@ fn a_wrong_key_stops_with_its_path_and_what_is_allowed() {
         ("SIAGA_LIMITS__CHUNK", "17MiB", "siaga.limits.chunk: ", "at most 16MiB"),
         ("SIAGA_CACHE__SIZE", "much", "siaga.cache.size: ", "byte unit"),
         ("SIAGA_CACHE__SIZE", "100KiB", "siaga.cache.size: ", "0 or at least 1MiB"),
-        ("SIAGA_FORMATS__CAP__EXPIRES_AFTER", "300000y", "siaga.formats.cap.expires_after: ", "1s to 366d"),
-        ("SIAGA_FORMATS__CAP__WEB", "not an address", "siaga.formats.cap.web: ", "https://example.org/"),
-        ("SIAGA_FORMATS__ENABLED", "[\"cap\"]", "siaga.formats.", "topojson"),
-        ("SIAGA_AUTH__JWT__SECRET", "", "siaga.auth.jwt.secret: ", "must not be empty"),
-        (
-            "SIAGA_FEEDS__PARTNER__DISASTER_TYPES",
-            "[\"storm\"]",
-            "siaga.feeds.partner.disaster_types.0: ",
-            "one of [flood",
-        ),
         ("ROCKET_PORT", "abc", "port: ", "u16"),
         ("SIAGA_LIMITS__MAX_PERIOD", "-5", "siaga.limits.max_period: ", "such as 10s"),
         ("SIAGA_LIMITS__MAX_PERIOD", "0s", "siaga.limits.max_period: ", "more than 0"),
         ("SIAGA_LIMITS__TIMEOUT", "soon", "siaga.limits.timeout: ", "such as 10s"),
         ("SIAGA_LIMITS__CHUNK", "big", "siaga.limits.chunk: ", "byte unit"),
+        ("SIAGA_LICENCE__URL", "licence", "siaga.licence.url: ", "such as https://example.org/licence"),
+        (
+            "SIAGA_LICENCE__URL",
+            "ftp://example.org/",
+            "siaga.licence.url: ",
+            "such as https://example.org/licence",
+        ),
+    ] {
+        assert_stops(name, value, path, allowed);
+    }
+}
+
+#[test]
+fn a_wrong_key_of_areas_formats_or_feeds_stops_with_its_path_and_what_is_allowed() {
+    for (name, value, path, allowed) in [
         (
             "SIAGA_AREAS__SUPPORTED__FLOODS__CITY",
             "[\"xyz\"]",
@@ -179,6 +167,26 @@ fn a_wrong_key_stops_with_its_path_and_what_is_allowed() {
         ),
         ("SIAGA_AREAS__CITIES", "[\"jbd\"]", "siaga.areas.supported.floods.city: ", "siaga.areas.cities"),
         ("SIAGA_AREAS__PROVINCES", "[]", "siaga.areas.supported.floods.admin: ", "siaga.areas.provinces"),
+        ("SIAGA_FORMATS__TOPOJSN__QUANTIZATION", "5", "siaga.formats.topojsn: unknown key", "topojson"),
+        ("SIAGA_FORMATS__TOPOJSON__QUANTIZATION", "1", "siaga.formats.topojson.quantization: ", "from 2 to"),
+        (
+            "SIAGA_FORMATS__TOPOJSON__QUANTIZATION",
+            "many",
+            "siaga.formats.topojson.quantization: ",
+            "from 2 to",
+        ),
+        ("SIAGA_FORMATS__CAP__EXPIRES_AFTER", "soon", "siaga.formats.cap.expires_after: ", "such as 10s"),
+        (
+            "SIAGA_FORMATS__CAP__SENDER",
+            "a b",
+            "siaga.formats.cap.sender: ",
+            "must not be empty or contain blanks",
+        ),
+        ("SIAGA_FORMATS__ENABLED", "[\"kml\"]", "siaga.formats.enabled: ", "one of [topojson, geojson, cap]"),
+        ("SIAGA_FORMATS__DEFAULT", "kml", "siaga.formats.default ", "enabled [topojson, geojson, cap]"),
+        ("SIAGA_FORMATS__CAP__EXPIRES_AFTER", "300000y", "siaga.formats.cap.expires_after: ", "1s to 366d"),
+        ("SIAGA_FORMATS__CAP__WEB", "not an address", "siaga.formats.cap.web: ", "https://example.org/"),
+        ("SIAGA_FORMATS__ENABLED", "[\"cap\"]", "siaga.formats.", "topojson"),
         (
             "SIAGA_FORMATS__CAP__AGENCIES__JBD",
             "{sender=\"a b\",sender_name=\"a\"}",
@@ -191,13 +199,21 @@ fn a_wrong_key_stops_with_its_path_and_what_is_allowed() {
             "siaga.formats.resources.floods: ",
             "one of [topojson",
         ),
-        ("SIAGA_LICENCE__URL", "licence", "siaga.licence.url: ", "such as https://example.org/licence"),
         (
-            "SIAGA_LICENCE__URL",
-            "ftp://example.org/",
-            "siaga.licence.url: ",
-            "such as https://example.org/licence",
+            "SIAGA_FEEDS__PARTNER__DISASTER_TYPES",
+            "[\"storm\"]",
+            "siaga.feeds.partner.disaster_types.0: ",
+            "one of [flood",
         ),
+    ] {
+        assert_stops(name, value, path, allowed);
+    }
+}
+
+#[test]
+fn a_wrong_key_of_credentials_stops_with_its_path_and_what_is_allowed() {
+    for (name, value, path, allowed) in [
+        ("SIAGA_AUTH__JWT__SECRET", "", "siaga.auth.jwt.secret: ", "must not be empty"),
         (
             "SIAGA_AUTH__API_KEYS",
             "[{name=\"a\",sha256=\"0000000000000000000000000000000000000000000000000000000000000000\",scopes=[],per_day=0}]",

@@ -4,6 +4,7 @@ use rocket::data::ByteUnit;
 use serde_json::{Value, json};
 use siaga::config::Config;
 
+use crate::keys::expanded;
 use crate::minimal::{self, extracted, tables};
 use crate::page::{self, Documented};
 
@@ -11,15 +12,28 @@ use crate::page::{self, Documented};
 const PROVINCES: &str = "AC BA BB BE BT GO JA JB JI JK JT KB KI KR KS KT KU LA MA MU NB NT PA PB PD PE PS PT RI SA SB \
                          SG SN SR SS ST SU YO";
 
-/// What defaults in words mean. Nothing is what `null` and an empty list or table are.
-fn meaning(words: &str) -> Option<Value> {
-    Some(match words {
-        "none" | "any" => Value::Null,
-        "the 38 of Indonesia" => PROVINCES.split(' ').map(|code| format!("ID-{code}")).collect(),
-        // What comes of these depends on others; it is among their effects.
-        "all that can write it" | "by the media type" | "a folder" | "made for the run" => Value::Null,
-        _ => return None,
-    })
+/// The defaults in other words than `none`. What comes of them, but for the provinces, is found when it is needed: there is
+/// no value until then.
+const IN_WORDS: &[(&str, &str)] = &[
+    ("areas.provinces", "the 38 of Indonesia"),
+    ("areas.supported.{reports,boundaries}.admin", "the 38 of Indonesia"),
+    ("formats.resources.<resource>", "all that can write it"),
+    ("formats.template.<name>.container", "by the media type"),
+    ("auth.jwt.{issuer,audience}", "any"),
+    ("images.url", "a folder"),
+    ("images.signing_key", "made for the run"),
+];
+
+/// The default in words that a key has, and the value that means.
+fn in_words(key: &str) -> (&'static str, Value) {
+    let found = IN_WORDS.iter().find(|(pattern, _)| expanded(pattern).iter().any(|of| of == key));
+    match found {
+        Some((_, words @ "the 38 of Indonesia")) => {
+            (words, PROVINCES.split(' ').map(|code| format!("ID-{code}")).collect())
+        }
+        Some((_, words)) => (words, Value::Null),
+        None => ("none", Value::Null),
+    }
 }
 
 /// Whether a value in the configuration is what a text of the page says.
@@ -38,8 +52,8 @@ fn is(value: &Value, text: &str) -> bool {
     }
 }
 
-/// Whether a default is the documented one.
-fn fits(actual: Option<&Value>, documented: &str) -> bool {
+/// Whether a key's default is the documented one.
+fn fits(key: &str, actual: Option<&Value>, documented: &str) -> bool {
     let nothing = [Value::Null, json!([]), json!({})];
     let actual = actual.filter(|actual| !nothing.contains(actual)).unwrap_or(&Value::Null);
     let texts: Option<Vec<&str>> = documented
@@ -47,7 +61,7 @@ fn fits(actual: Option<&Value>, documented: &str) -> bool {
         .map(|text| text.strip_prefix('`').and_then(|text| text.strip_suffix('`')))
         .collect();
     match (texts, actual) {
-        (None, _) => meaning(documented).as_ref() == Some(actual),
+        (None, _) => in_words(key) == (documented, actual.clone()),
         (Some(texts), Value::Array(list)) => {
             list.len() == texts.len() && list.iter().zip(texts).all(|(value, text)| is(value, text))
         }
@@ -67,6 +81,7 @@ fn a_default_is_compared_by_what_it_means() {
         (json!([]), "none", true),
         (json!(null), "none", true),
         (json!(["a"]), "none", false),
+        (json!(null), "a folder", false),
         (json!("6h"), "`360m`", true),
         (json!("6h"), "`5h`", false),
         (json!(20 << 20), "`20MiB`", true),
@@ -76,7 +91,7 @@ fn a_default_is_compared_by_what_it_means() {
         (json!(true), "`true`", true),
         (json!(false), "`true`", false),
     ] {
-        assert_eq!(fits(Some(&actual), documented), fitting, "{actual} {documented}");
+        assert_eq!(fits("a.key", Some(&actual), documented), fitting, "{actual} {documented}");
     }
 }
 
@@ -90,7 +105,7 @@ fn every_default_is_as_the_page_says() {
         }
         let in_table = || minimal::value(&minimal, &key).filter(|_| is_in_a_table(&key));
         let actual = minimal::value(&default, &key).or_else(in_table);
-        assert!(fits(actual, &documented), "{key}: documented as {documented}, is {actual:?}");
+        assert!(fits(&key, actual, &documented), "{key}: documented as {documented}, is {actual:?}");
     }
 }
 

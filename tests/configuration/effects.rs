@@ -23,7 +23,10 @@ const EFFECTS: &[(&str, &[&str])] = &[
         "areas.supported.{floods,reports,gauges,infrastructure}.city",
         &["each_resource_is_asked_for_by_its_configured_codes"],
     ),
-    ("areas.supported.boundaries.city", &["a_wrong_key_stops_with_its_path_and_what_is_allowed"]),
+    (
+        "areas.supported.boundaries.city",
+        &["a_wrong_key_of_areas_formats_or_feeds_stops_with_its_path_and_what_is_allowed"],
+    ),
     ("areas.supported.<resource>.admin", &["each_resource_is_asked_for_by_its_configured_codes"]),
     ("formats.enabled", &["formats_selectors_and_their_defaults_are_configured"]),
     ("formats.default", &["a_request_that_names_no_format_gets_the_configured_default"]),
