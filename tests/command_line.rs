@@ -119,7 +119,7 @@ fn a_wrong_key_stops_with_its_path_and_what_is_allowed() {
         ("SIAGA_SHUTDOWN__DELAY", "-1", "siaga.shutdown.delay: ", "such as 10s"),
         ("SIAGA_DATASET", "no/such/folder", "siaga.dataset must be ", "demo, empty or a folder"),
         ("SIAGA_BASE_URL", "example.org", "siaga.base_url: ", "https://example.org/v1"),
-        ("SIAGA_TIME_ZONE", "Asia/Batavia", "siaga.time_zone: ", "timezone"),
+        ("SIAGA_TIME_ZONE", "Asia/Batavia", "siaga.time_zone: ", "such as Asia/Jakarta"),
         ("SIAGA_LIMITS__BODY", "big", "siaga.limits.body: ", "byte unit"),
         ("SIAGA_LIMITS__BODY", "0", "siaga.limits.body: ", "more than 0"),
         ("SIAGA_LIMITS__TIMEOUT", "0s", "siaga.limits.timeout: ", "more than 0"),
@@ -226,7 +226,12 @@ fn a_wrong_key_of_credentials_stops_with_its_path_and_what_is_allowed() {
             "siaga.auth.api_keys.0.sha256: ",
             "64 hexadecimal digits",
         ),
-        ("SIAGA_AUTH__API_KEYS", "[{name=\"a\",expires=\"soon\"}]", "siaga.auth.api_keys.0.expires: ", "x"),
+        (
+            "SIAGA_AUTH__API_KEYS",
+            "[{name=\"a\",expires=\"soon\"}]",
+            "siaga.auth.api_keys.0.expires: ",
+            "such as 2027-01-31T00:00:00Z",
+        ),
         (
             "SIAGA_AUTH__API_KEYS",
             "[{name=\"a\",per_second=-1}]",
