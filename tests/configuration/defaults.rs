@@ -20,7 +20,7 @@ const IN_WORDS: &[(&str, &str)] = &[
     ("formats.resources.<resource>", "all that can write it"),
     ("formats.template.<name>.container", "by the media type"),
     ("auth.jwt.{issuer,audience}", "any"),
-    ("images.url", "a folder"),
+    ("images.url", "a folder beside the data"),
     ("images.signing_key", "made for the run"),
 ];
 

@@ -9,5 +9,6 @@ mod page;
 
 mod defaults;
 mod effects;
+mod elsewhere;
 mod known;
 mod refusals;

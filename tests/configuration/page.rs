@@ -26,10 +26,10 @@ fn table(number: usize) -> Vec<Documented> {
     after.lines().take_while(|line| line.starts_with('|')).flat_map(row).collect()
 }
 
-/// The keys of a row.
-fn row(line: &str) -> Vec<Documented> {
+/// The keys of a row, whose last cells are their default and what they mean.
+pub(crate) fn row(line: &str) -> Vec<Documented> {
     let cells: Vec<&str> = line.strip_prefix('|').unwrap().split('|').map(str::trim).collect();
-    let [patterns, default, meaning, ""] = cells[..] else { panic!("no row of three: {line}") };
+    let [patterns, .., default, meaning, ""] = cells[..] else { panic!("no row of three: {line}") };
     assert!(!meaning.is_empty(), "{line}");
     let keys: Vec<String> = patterns
         .split(", ")
