@@ -11,11 +11,8 @@ const PAGES: [(&str, &str); 4] = [
 
 /// The rows of the tables of keys on a page.
 fn rows(page: &str) -> Vec<Documented> {
-    let tables = page
-        .split("\n| key | ")
+    page.split("\n| key | ")
         .skip(1)
-        .filter(|table| table.starts_with("default |") || table.contains("| default |"));
-    tables
         .flat_map(|table| table.lines().skip(2).take_while(|line| line.starts_with('|')).flat_map(page::row))
         .collect()
 }

@@ -78,8 +78,8 @@ fn a_server_has_as_many_connections_as_it_may_and_no_more() {
 #[test]
 fn connections_are_made_that_nobody_needs() {
     block_on(async {
-        let (_server, mut other, _database) = served(&[("min_connections", 3)]).await;
-        until(&mut other, |found| found >= 3).await;
+        let (_server, mut other, _database) = served(&[("min_connections", 4)]).await;
+        until(&mut other, |found| found >= 4).await;
     });
 }
 
@@ -100,7 +100,7 @@ fn a_connection_is_waited_for_as_long_as_configured() {
             let (server, mut other, _database) = served(&settings).await;
             let mut transaction = other.begin().await.unwrap();
             transaction.execute("LOCK TABLE cards IN ACCESS EXCLUSIVE MODE").await.unwrap();
-            // The one that has the only connection gives up its lock's, not the connection's, waiting.
+            // One has the only connection and waits for the lock, the other waits for the connection.
             let begun = Instant::now();
             let timed = || async { (ask(&server).await, begun.elapsed()) };
             let (one, other) = join(timed(), timed()).await;

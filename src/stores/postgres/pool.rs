@@ -115,7 +115,7 @@ impl PostgresPool {
         self.links.made.load(Ordering::SeqCst)
     }
 
-    /// Makes the connections that are kept though nobody needs them; the pool by itself only replaces those that were.
+    /// Makes the connections that are kept though nobody needs them: by itself the pool only replaces those it closes.
     pub(super) async fn fill(&self) {
         let options = self.pool.options();
         let kept = options.get_min_connections().min(options.get_max_connections());
