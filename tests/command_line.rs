@@ -105,6 +105,68 @@ fn a_wrong_key_of_images_stops_with_its_path_and_what_is_allowed() {
 fn a_wrong_key_stops_with_its_path_and_what_is_allowed() {
     for (name, value, path, allowed) in [
         ("SIAGA_STROE", "memory", "siaga.stroe: unknown key", "store"),
+        ("SIAGA_STORE", "oracle", "siaga.store ", "one of [memory, postgres]"),
+        ("SIAGA_STORE", "postgres", "databases.siaga.url: ", "DATABASE_URL"),
+        ("SIAGA_POSTGRES__MIGRATE", "perhaps", "siaga.postgres.migrate: ", "bool"),
+        ("SIAGA_POSTGRES__WAIT", "soon", "siaga.postgres.wait: ", "such as 10s"),
+        ("SIAGA_LOG__LEVEL", "loud", "siaga.log.level: ", "one of [off, error, warn, info, debug, trace]"),
+        ("SIAGA_LOG__FORMAT", "xml", "siaga.log.format: ", "one of [text, json]"),
+        ("SIAGA_LOG__ACCESS", "perhaps", "siaga.log.access: ", "bool"),
+        ("SIAGA_LOG__FILE", "log", "siaga.log.file: unknown key", "format, level, access"),
+        ("SIAGA_METRICS__ENABLED", "perhaps", "siaga.metrics.enabled: ", "bool"),
+        ("SIAGA_METRICS__TOKEN", "", "siaga.metrics.token: ", "must not be empty"),
+        ("SIAGA_SHUTDOWN__GRACE", "soon", "siaga.shutdown.grace: ", "such as 10s"),
+        ("SIAGA_SHUTDOWN__DELAY", "-1", "siaga.shutdown.delay: ", "such as 10s"),
+        ("SIAGA_DATASET", "no/such/folder", "siaga.dataset must be ", "demo, empty or a folder"),
+        ("SIAGA_BASE_URL", "example.org", "siaga.base_url: ", "https://example.org/v1"),
+        ("SIAGA_TIME_ZONE", "Asia/Batavia", "siaga.time_zone: ", "such as Asia/Jakarta"),
+        ("SIAGA_LIMITS__BODY", "big", "siaga.limits.body: ", "byte unit"),
+        ("SIAGA_LIMITS__BODY", "0", "siaga.limits.body: ", "more than 0"),
+        ("SIAGA_LIMITS__TIMEOUT", "0s", "siaga.limits.timeout: ", "more than 0"),
+        ("SIAGA_LIMITS__CHUNK", "0", "siaga.limits.chunk: ", "more than 0"),
+        ("SIAGA_LIMITS__CHUNK", "17MiB", "siaga.limits.chunk: ", "at most 16MiB"),
+        ("SIAGA_CACHE__SIZE", "much", "siaga.cache.size: ", "byte unit"),
+        ("SIAGA_CACHE__SIZE", "100KiB", "siaga.cache.size: ", "0 or at least 1MiB"),
+        ("ROCKET_PORT", "abc", "port: ", "u16"),
+        ("SIAGA_LIMITS__MAX_PERIOD", "-5", "siaga.limits.max_period: ", "such as 10s"),
+        ("SIAGA_LIMITS__MAX_PERIOD", "0s", "siaga.limits.max_period: ", "more than 0"),
+        ("SIAGA_LIMITS__TIMEOUT", "soon", "siaga.limits.timeout: ", "such as 10s"),
+        ("SIAGA_LIMITS__CHUNK", "big", "siaga.limits.chunk: ", "byte unit"),
+        ("SIAGA_LICENCE__URL", "licence", "siaga.licence.url: ", "such as https://example.org/licence"),
+        (
+            "SIAGA_LICENCE__URL",
+            "ftp://example.org/",
+            "siaga.licence.url: ",
+            "such as https://example.org/licence",
+        ),
+    ] {
+        assert_stops(name, value, path, allowed);
+    }
+}
+
+#[test]
+fn a_wrong_key_of_areas_formats_or_feeds_stops_with_its_path_and_what_is_allowed() {
+    for (name, value, path, allowed) in [
+        (
+            "SIAGA_AREAS__SUPPORTED__FLOODS__CITY",
+            "[\"xyz\"]",
+            "siaga.areas.supported.floods.city: ",
+            "siaga.areas.cities",
+        ),
+        (
+            "SIAGA_AREAS__SUPPORTED__REPORTS__ADMIN",
+            "[\"xyz\"]",
+            "siaga.areas.supported.reports.admin: ",
+            "siaga.areas.provinces",
+        ),
+        (
+            "SIAGA_AREAS__SUPPORTED__BOUNDARIES__CITY",
+            "[\"jbd\"]",
+            "siaga.areas.supported.boundaries.city: ",
+            "must be empty",
+        ),
+        ("SIAGA_AREAS__CITIES", "[\"jbd\"]", "siaga.areas.supported.floods.city: ", "siaga.areas.cities"),
+        ("SIAGA_AREAS__PROVINCES", "[]", "siaga.areas.supported.floods.admin: ", "siaga.areas.provinces"),
         ("SIAGA_FORMATS__TOPOJSN__QUANTIZATION", "5", "siaga.formats.topojsn: unknown key", "topojson"),
         ("SIAGA_FORMATS__TOPOJSON__QUANTIZATION", "1", "siaga.formats.topojson.quantization: ", "from 2 to"),
         (
@@ -122,46 +184,36 @@ fn a_wrong_key_stops_with_its_path_and_what_is_allowed() {
         ),
         ("SIAGA_FORMATS__ENABLED", "[\"kml\"]", "siaga.formats.enabled: ", "one of [topojson, geojson, cap]"),
         ("SIAGA_FORMATS__DEFAULT", "kml", "siaga.formats.default ", "enabled [topojson, geojson, cap]"),
-        ("SIAGA_STORE", "oracle", "siaga.store ", "one of [memory, postgres]"),
-        ("SIAGA_STORE", "postgres", "databases.siaga.url: ", "DATABASE_URL"),
-        ("SIAGA_POSTGRES__MIGRATE", "perhaps", "siaga.postgres.migrate: ", "bool"),
-        ("SIAGA_POSTGRES__WAIT", "soon", "siaga.postgres.wait: ", "such as 10s"),
-        ("SIAGA_LOG__LEVEL", "loud", "siaga.log.level: ", "one of [off, error, warn, info, debug, trace]"),
-        ("SIAGA_LOG__FORMAT", "xml", "siaga.log.format: ", "one of [text, json]"),
-        ("SIAGA_LOG__ACCESS", "perhaps", "siaga.log.access: ", "bool"),
-        ("SIAGA_LOG__FILE", "log", "siaga.log.file: unknown key", "format, level, access"),
-        ("SIAGA_METRICS__ENABLED", "perhaps", "siaga.metrics.enabled: ", "bool"),
-        ("SIAGA_METRICS__TOKEN", "", "siaga.metrics.token: ", "must not be empty"),
-        ("SIAGA_SHUTDOWN__GRACE", "soon", "siaga.shutdown.grace: ", "such as 10s"),
-        ("SIAGA_SHUTDOWN__DELAY", "-1", "siaga.shutdown.delay: ", "such as 10s"),
-        ("SIAGA_DATASET", "no/such/folder", "siaga.dataset must be ", "demo, empty or a folder"),
-        ("SIAGA_BASE_URL", "example.org", "siaga.base_url: ", "https://example.org/v1"),
-        ("SIAGA_TIME_ZONE", "Asia/Batavia", "siaga.time_zone: ", "timezone"),
-        ("SIAGA_LIMITS__BODY", "big", "siaga.limits.body: ", "byte unit"),
-        ("SIAGA_LIMITS__BODY", "0", "siaga.limits.body: ", "more than 0"),
-        ("SIAGA_LIMITS__TIMEOUT", "0s", "siaga.limits.timeout: ", "more than 0"),
-        ("SIAGA_LIMITS__CHUNK", "0", "siaga.limits.chunk: ", "more than 0"),
-        ("SIAGA_LIMITS__CHUNK", "17MiB", "siaga.limits.chunk: ", "at most 16MiB"),
-        ("SIAGA_CACHE__SIZE", "much", "siaga.cache.size: ", "byte unit"),
-        ("SIAGA_CACHE__SIZE", "100KiB", "siaga.cache.size: ", "0 or at least 1MiB"),
         ("SIAGA_FORMATS__CAP__EXPIRES_AFTER", "300000y", "siaga.formats.cap.expires_after: ", "1s to 366d"),
         ("SIAGA_FORMATS__CAP__WEB", "not an address", "siaga.formats.cap.web: ", "https://example.org/"),
         ("SIAGA_FORMATS__ENABLED", "[\"cap\"]", "siaga.formats.", "topojson"),
-        ("SIAGA_AUTH__JWT__SECRET", "", "siaga.auth.jwt.secret: ", "must not be empty"),
+        (
+            "SIAGA_FORMATS__CAP__AGENCIES__JBD",
+            "{sender=\"a b\",sender_name=\"a\"}",
+            "siaga.formats.cap.agencies.jbd.sender: ",
+            "must not be empty or contain blanks",
+        ),
+        (
+            "SIAGA_FORMATS__RESOURCES__FLOODS",
+            "[\"kml\"]",
+            "siaga.formats.resources.floods: ",
+            "one of [topojson",
+        ),
         (
             "SIAGA_FEEDS__PARTNER__DISASTER_TYPES",
             "[\"storm\"]",
             "siaga.feeds.partner.disaster_types.0: ",
             "one of [flood",
         ),
-        ("ROCKET_PORT", "abc", "port: ", "u16"),
-        ("SIAGA_LIMITS__MAX_PERIOD", "-5", "siaga.limits.max_period: ", "such as 10s"),
-        (
-            "SIAGA_AREAS__SUPPORTED__FLOODS__CITY",
-            "[\"xyz\"]",
-            "siaga.areas.supported.floods.city: ",
-            "siaga.areas.cities",
-        ),
+    ] {
+        assert_stops(name, value, path, allowed);
+    }
+}
+
+#[test]
+fn a_wrong_key_of_credentials_stops_with_its_path_and_what_is_allowed() {
+    for (name, value, path, allowed) in [
+        ("SIAGA_AUTH__JWT__SECRET", "", "siaga.auth.jwt.secret: ", "must not be empty"),
         (
             "SIAGA_AUTH__API_KEYS",
             "[{name=\"a\",sha256=\"0000000000000000000000000000000000000000000000000000000000000000\",scopes=[],per_day=0}]",
@@ -174,6 +226,19 @@ fn a_wrong_key_stops_with_its_path_and_what_is_allowed() {
             "siaga.auth.api_keys.0.sha256: ",
             "64 hexadecimal digits",
         ),
+        (
+            "SIAGA_AUTH__API_KEYS",
+            "[{name=\"a\",expires=\"soon\"}]",
+            "siaga.auth.api_keys.0.expires: ",
+            "such as 2027-01-31T00:00:00Z",
+        ),
+        (
+            "SIAGA_AUTH__API_KEYS",
+            "[{name=\"a\",per_second=-1}]",
+            "siaga.auth.api_keys.0.per_second: ",
+            "nonzero",
+        ),
+        ("SIAGA_AUTH__JWT__LEEWAY", "soon", "siaga.auth.jwt.leeway: ", "such as 10s"),
         ("SIAGA_AUTH__JWT__ALGORITHM", "none", "siaga.auth.jwt.algorithm: ", "HS256"),
         ("SIAGA_AUTH__JWT__LEEWAY", "1m", "siaga.auth.jwt.secret: missing", ""),
         ("SIAGA_AUTH__JWT__ALGORITHM", "RS256", "siaga.auth.jwt.public_key: missing", "siaga.auth.jwt.jwks"),
@@ -233,6 +298,53 @@ fn the_environment_wins_over_the_profile_and_the_profile_over_the_default() {
     assert_eq!(dataset(&[]), "empty");
     assert_eq!(dataset(&[("ROCKET_PROFILE", "production")]), "demo");
     assert_eq!(dataset(&[("ROCKET_PROFILE", "production"), ("SIAGA_DATASET", "elsewhere")]), "elsewhere");
+}
+
+#[test]
+fn the_file_is_looked_for_where_the_environment_says() {
+    let folder = tempfile::tempdir().unwrap();
+    let elsewhere = folder.path().join("elsewhere.toml");
+    std::fs::write(&elsewhere, "[default.siaga]\ntime_zone = \"Asia/Makassar\"\n").unwrap();
+    for (variables, zone) in
+        [(&[][..], "Asia/Jakarta"), (&[("ROCKET_CONFIG", elsewhere.to_str().unwrap())], "Asia/Makassar")]
+    {
+        let printed = out(&siaga_in(&folder, &["check"], variables));
+        assert!(printed.contains(&format!("time_zone = \"{zone}\"")), "{printed}");
+    }
+}
+
+#[test]
+fn a_plain_number_is_of_seconds_or_bytes_wherever_it_stands() {
+    let folder = tempfile::tempdir().unwrap();
+    let limits = |variables: &[(&str, &str)], file: &str| {
+        std::fs::write(folder.path().join("Rocket.toml"), file).unwrap();
+        let config: toml::Table = out(&siaga_in(&folder, &["check"], variables)).parse().unwrap();
+        let limits = &config["default"]["siaga"]["limits"];
+        (limits["timeout"].as_str().unwrap().to_owned(), limits["body"].as_integer().unwrap())
+    };
+    let expected = ("1m 30s".to_owned(), 2048);
+    assert_eq!(limits(&[("SIAGA_LIMITS__TIMEOUT", "90"), ("SIAGA_LIMITS__BODY", "2048")], ""), expected);
+    assert_eq!(limits(&[("SIAGA_LIMITS__TIMEOUT", "90s"), ("SIAGA_LIMITS__BODY", "2KiB")], ""), expected);
+    assert_eq!(limits(&[], "[default.siaga.limits]\ntimeout = 90\nbody = 2048"), expected);
+    assert_eq!(limits(&[], "[default.siaga.limits]\ntimeout = \"90s\"\nbody = \"2KiB\""), expected);
+}
+
+#[test]
+fn the_address_of_the_database_in_the_environment_wins_and_its_store_needs_a_key_for_uploads() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = "[default.siaga]\nstore = \"postgres\"\n\
+                [default.databases.siaga]\nurl = \"postgres://siaga@127.0.0.1:1/file\"\n";
+    std::fs::write(folder.path().join("Rocket.toml"), file).unwrap();
+    let key = ("SIAGA_IMAGES__SIGNING_KEY", "a key");
+    let address = ("DATABASE_URL", "postgres://siaga@127.0.0.1:1/environment");
+    for (variables, begins) in [
+        (&[key][..], "siaga: the database 127.0.0.1:1/file: "),
+        (&[key, address], "siaga: the database 127.0.0.1:1/environment: "),
+        (&[address], "siaga: siaga.images.signing_key: must be given: "),
+    ] {
+        let error = refusal(&siaga_in(&folder, &[], variables));
+        assert!(error.starts_with(begins), "{error}");
+    }
 }
 
 #[test]

@@ -1,29 +1,11 @@
 //! SECURITY.md tells the truth: each of its threats names tests, and they are there.
 
+#[path = "common/named_tests.rs"]
+mod named_tests;
+
 use std::collections::HashSet;
-use std::fs;
-use std::path::Path;
 
 const PAGE: &str = include_str!("../SECURITY.md");
-
-/// The names of all functions in the files below a folder that are marked as tests or behaviours of a suite.
-fn tests(folder: &Path, found: &mut HashSet<String>) {
-    for entry in fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            tests(&path, found);
-        } else if path.extension().is_some_and(|extension| extension == "rs") {
-            let text = fs::read_to_string(&path).unwrap();
-            let mut lines = text.lines().map(str::trim);
-            while let Some(line) = lines.next() {
-                if line == "#[test]" {
-                    let name = lines.next().and_then(|line| line.strip_prefix("fn ")?.split('(').next());
-                    found.extend(name.map(str::to_owned));
-                }
-            }
-        }
-    }
-}
 
 /// The rows of the table: asset, attack, defence, tests.
 fn rows() -> Vec<Vec<&'static str>> {
@@ -33,10 +15,7 @@ fn rows() -> Vec<Vec<&'static str>> {
 
 #[test]
 fn every_test_that_the_threats_name_is_there() {
-    let mut found = HashSet::new();
-    for folder in ["tests", "src"] {
-        tests(&Path::new(env!("CARGO_MANIFEST_DIR")).join(folder), &mut found);
-    }
+    let found: HashSet<String> = named_tests::named_tests().into_iter().map(|(name, _)| name).collect();
     assert!(found.contains("every_test_that_the_threats_name_is_there"));
     let rows = rows();
     assert!(rows.len() > 40, "{}", rows.len());

@@ -4,7 +4,8 @@ use std::num::NonZeroU32;
 
 use chrono::{DateTime, Utc};
 use ring::digest::{SHA256, digest};
-use serde::{Deserialize, Serialize, Serializer};
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use subtle::ConstantTimeEq;
 
 use super::{Credential, CredentialKind, OwnQuota, Scope, Secret};
@@ -22,7 +23,7 @@ pub struct ApiKey {
     /// What the key allows.
     pub scopes: Vec<Scope>,
     /// When the key ceases to be accepted (RFC 3339). **Default: never**
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "moment")]
     pub expires: Option<DateTime<Utc>>,
     /// How many requests the key may make in a second. **Default: as many as others**
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -30,6 +31,12 @@ pub struct ApiKey {
     /// How many requests the key may make in a day. **Default: as many as others**
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub per_day: Option<NonZeroU32>,
+}
+
+fn moment<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<DateTime<Utc>>, D::Error> {
+    let Some(text) = Option::<String>::deserialize(deserializer)? else { return Ok(None) };
+    let wrong = |_| D::Error::custom("must be a moment such as 2027-01-31T00:00:00Z");
+    text.parse().map(Some).map_err(wrong)
 }
 
 impl ApiKey {

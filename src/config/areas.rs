@@ -26,7 +26,7 @@ pub struct Supported {
     pub gauges: Selectable,
     /// `/infrastructure`. **Default: `ID-JK`, as city or as province**
     pub infrastructure: Selectable,
-    /// `/admin`, which knows no cities. **Default: every province**
+    /// `/admin`, which knows no cities, so that those must stay none. **Default: every province**
     pub boundaries: Selectable,
 }
 
@@ -94,6 +94,10 @@ impl Areas {
                     ));
                 }
             }
+        }
+        if !boundaries.city.is_empty() {
+            let reason = "must be empty: provinces lie in no city";
+            return Err(ConfigError::new("siaga.areas.supported.boundaries.city", reason));
         }
         Ok(())
     }

@@ -1,24 +1,19 @@
-use serde::{Deserialize, Serialize};
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize};
 use url::Url;
-
-use super::ConfigError;
 
 /// Under which terms the data may be used.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Licence {
     /// Where the licence can be read; every answer then names it (`Link: …; rel="license"`, RFC 8288). **Default: none**
+    #[serde(deserialize_with = "address")]
     pub url: Option<Url>,
 }
 
-impl Licence {
-    pub(super) fn check(&self) -> Result<(), ConfigError> {
-        match &self.url {
-            Some(url) if !matches!(url.scheme(), "http" | "https") => Err(ConfigError::new(
-                "siaga.licence.url",
-                format!("must be an address of http or https, not {url}"),
-            )),
-            _ => Ok(()),
-        }
-    }
+/// An address that pages can lead to.
+fn address<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Url>, D::Error> {
+    let Some(text) = Option::<String>::deserialize(deserializer)? else { return Ok(None) };
+    let url = Url::parse(&text).ok().filter(|url| matches!(url.scheme(), "http" | "https"));
+    url.map(Some).ok_or_else(|| D::Error::custom("must be an address such as https://example.org/licence"))
 }

@@ -21,7 +21,8 @@ mod trusted_proxies;
 use chrono_tz::Tz;
 use figment::providers::{Env, Format, Serialized, Toml};
 use figment::{Figment, Profile};
-use serde::{Deserialize, Serialize};
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize};
 
 pub use self::areas::{Areas, Selectable, Supported};
 pub use self::base_url::{BaseUrl, InvalidBaseUrl};
@@ -54,6 +55,7 @@ pub struct Config {
     /// The public base address. Its path is where the interface is mounted. **Default: `http://127.0.0.1:8000/v1`**
     pub base_url: BaseUrl,
     /// The zone of times written for people. **Default: `Asia/Jakarta`**
+    #[serde(deserialize_with = "time_zone")]
     pub time_zone: Tz,
     /// Which areas can be selected.
     pub areas: Areas,
@@ -85,6 +87,11 @@ pub struct Config {
     pub shutdown: Shutdown,
     /// Under which terms the data may be used.
     pub licence: Licence,
+}
+
+fn time_zone<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Tz, D::Error> {
+    let wrong = |_| D::Error::custom("must be a time zone of the IANA's such as Asia/Jakarta");
+    String::deserialize(deserializer)?.parse().map_err(wrong)
 }
 
 impl Default for Config {
@@ -157,7 +164,6 @@ impl Config {
         config.images.check()?;
         config.cache.check()?;
         config.limits.check()?;
-        config.licence.check()?;
         config.https.check(&config.base_url)?;
         Ok(config)
     }

@@ -140,6 +140,17 @@ fn a_token_is_accepted_within_the_leeway() {
 }
 
 #[test]
+fn the_leeway_is_configured() {
+    for (leeway, late, expected) in
+        [("5m", 299, Status::Ok), ("5m", 301, Status::Forbidden), ("0s", 1, Status::Forbidden)]
+    {
+        let siaga = Siaga::with(figment().merge(("siaga.auth.jwt.leeway", leeway)), |builder| builder);
+        let bearer = format!("Bearer {}", token(json!({ "exp": now() - late })));
+        assert_eq!(change(&siaga, &[("Authorization", &bearer)]), expected, "{leeway}: {late} s late");
+    }
+}
+
+#[test]
 fn issuer_and_audience_count_once_they_are_configured() {
     let figment = figment()
         .merge(("siaga.auth.jwt.issuer", "https://id.example.org"))

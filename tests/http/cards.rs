@@ -1,7 +1,7 @@
 use rocket::http::{Method, Status};
 use serde_json::{Value, json};
 
-use crate::support::{ADMIN_KEY, Siaga, assert_invalid, json_of, key, properties, race};
+use crate::support::{ADMIN_KEY, Siaga, assert_invalid, figment, json_of, key, properties, race};
 
 /// The body of the contract's example.
 fn report() -> Value {
@@ -288,4 +288,19 @@ fn a_card_needs_a_username_a_network_and_a_language() {
         &["username", "network", "language", "network_data"],
         "1 to 255 characters",
     );
+}
+
+#[test]
+fn the_types_of_preparedness_are_configured() {
+    let figment = figment().merge(("siaga.cards.prep_types", ["sandbags"]));
+    let siaga = Siaga::with(figment, |builder| builder);
+    let of = |name: &str| report_with(json!({ "disaster_type": "prep", "card_data": { "report_type": name } }));
+    let says = "one of [sandbags]";
+    assert_invalid(
+        put(&siaga, "/v1/cards/fresh-card", &of("drain")),
+        "body",
+        &["card_data.report_type"],
+        says,
+    );
+    assert_eq!(put(&siaga, "/v1/cards/fresh-card", &of("sandbags")).status(), Status::Ok);
 }

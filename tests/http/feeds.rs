@@ -1,7 +1,7 @@
 use rocket::http::{Method, Status};
 use serde_json::{Value, json};
 
-use crate::support::{KEY, Siaga, assert_invalid, json_of, key, properties, race};
+use crate::support::{KEY, Siaga, assert_invalid, figment, json_of, key, properties, race};
 
 /// The body of the contract's example.
 fn post(post_id: Value) -> Value {
@@ -97,4 +97,20 @@ fn the_feeds_are_listed_for_those_who_may_send() {
     assert_eq!(siaga.get("/v1/feeds").status(), Status::Forbidden);
     let other = siaga.client.get("/v1/feeds").header(key(KEY)).dispatch();
     assert_eq!(other.status(), Status::Forbidden);
+}
+
+#[test]
+fn the_cities_and_disasters_of_partners_are_configured() {
+    let figment = figment()
+        .merge(("siaga.feeds.partner.cities", ["manado"]))
+        .merge(("siaga.feeds.partner.disaster_types", ["wind", "fire"]));
+    let siaga = Siaga::with(figment, |builder| builder);
+    let send = |city: &str, disaster: &str| {
+        let mut body = post(json!(1));
+        (body["partner_city"], body["disaster_type"]) = (json!(city), json!(disaster));
+        siaga.ask(Method::Post, "/v1/feeds/partner", body.to_string())
+    };
+    assert_invalid(send("bandung", "wind"), "body", &["partner_city"], "one of [manado]");
+    assert_invalid(send("manado", "flood"), "body", &["disaster_type"], "one of [wind, fire]");
+    assert_eq!(send("manado", "fire").status(), Status::Ok);
 }

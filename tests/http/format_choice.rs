@@ -79,6 +79,21 @@ fn a_resource_is_on_offer_in_the_formats_it_is_narrowed_to() {
     assert_eq!(begun(&siaga, "/v1/reports", &[]), "Topol");
     assert_invalid(siaga.get("/v1/reports?geoformat=x"), "query", &["geoformat"], "one of [topojson, geojson]");
     assert_eq!(begun(&siaga, "/v1/admin", &[]), "Topol");
+    for (resource, address) in
+        [("gauges", "/v1/floodgauges"), ("infrastructure", "/v1/infrastructure"), ("boundaries", "/v1/admin")]
+    {
+        let key = format!("siaga.formats.resources.{resource}");
+        let siaga = Siaga::with(crate::support::figment().merge((key, ["geojson"])), |builder| builder);
+        assert_eq!(begun(&siaga, address, &[]), "Featu", "{resource}");
+        assert_eq!(begun(&siaga, "/v1/reports", &[]), "Topol", "{resource}");
+    }
+}
+
+#[test]
+fn a_request_that_names_no_format_gets_the_configured_default() {
+    let siaga = Siaga::with(figment().merge(("siaga.formats.default", "geojson")), |builder| builder);
+    assert_eq!(begun(&siaga, "/v1/floods", &[]), "Featu");
+    assert_eq!(begun(&siaga, "/v1/floods?geoformat=topojson", &[]), "Topol");
 }
 
 #[test]

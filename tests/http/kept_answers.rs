@@ -100,6 +100,20 @@ fn what_is_at_hand_is_asked_of_no_store_and_made_by_nobody() {
     }
 }
 
+#[test]
+fn without_room_for_any_every_answer_is_made() {
+    for (size, made) in [("64MiB", 1.0), ("0", 5.0)] {
+        let figment = figment().merge(("siaga.metrics.enabled", true)).merge(("siaga.cache.size", size));
+        let siaga = Siaga::with(figment, |builder| builder);
+        for _ in 0..5 {
+            assert_eq!(siaga.get("/v1/infrastructure").status(), Status::Ok);
+        }
+        let page = siaga.get("/metrics").into_string().unwrap();
+        let misses = page.lines().find_map(|line| line.strip_prefix("siaga_cache_misses_total "));
+        assert_eq!(misses.unwrap().parse::<f64>().unwrap(), made, "{size}");
+    }
+}
+
 /// What is done to a service, or asked of it.
 #[derive(Clone, Debug)]
 enum Step {

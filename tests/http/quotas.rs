@@ -7,6 +7,7 @@ use figment::providers::Serialized;
 use rocket::http::{Header, Method, Status};
 use rocket::local::blocking::LocalResponse;
 use serde_json::json;
+use siaga::auth::KeyDigest;
 use siaga::routes;
 
 use crate::support::{ADMIN_KEY, KEY, Siaga, figment, json_of, key};
@@ -105,6 +106,23 @@ fn a_credential_is_counted_wherever_it_comes_from_and_apart_from_its_address() {
     assert_eq!(ask("192.0.2.1", ADMIN_KEY), 200);
     assert_eq!(statuses(&siaga, "192.0.2.1", 4), [200, 200, 200, 429]);
     assert_eq!(ask("192.0.2.1", ADMIN_KEY), 200);
+}
+
+#[test]
+fn a_key_can_have_quotas_of_its_own() {
+    let own = |name: &str, quota: &str, number: u32| {
+        json!({ "name": name, "sha256": KeyDigest::of(name).to_hex(), "scopes": [], quota: number })
+    };
+    let keys = [own("a second's", "per_second", 3), own("a day's", "per_day", 2)];
+    let siaga = started(with(&[("per_second", 20)]).merge(Serialized::default("siaga.auth.api_keys", keys)));
+    let limit = |of: &str| {
+        let request = siaga.client.get("/v1/floods/states").remote(from("192.0.2.1"));
+        let response = request.header(key(of)).dispatch();
+        response.headers().get_one("RateLimit-Limit").unwrap().parse::<u32>().unwrap()
+    };
+    assert_eq!((limit("a second's"), limit("a day's")), (6, 2), "twice a second's at once");
+    let response = get(&siaga, "192.0.2.1", "/v1/floods/states");
+    assert_eq!(response.headers().get_one("RateLimit-Limit"), Some("40"));
 }
 
 #[test]

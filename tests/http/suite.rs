@@ -8,10 +8,13 @@ mod support;
 mod photos;
 
 mod admin;
+mod alerts;
+mod areas;
 mod authentication;
 mod away;
 mod cards;
 mod cards_images;
+mod chunks;
 mod conditional_requests;
 mod cors;
 mod errors;

@@ -104,3 +104,17 @@ fn a_template_that_fails_is_a_500_that_tells_nothing() {
     assert_eq!(response.status(), Status::InternalServerError);
     assert_eq!(json_of(response)["message"], "the service failed; the failure was logged");
 }
+
+#[test]
+fn a_template_is_chosen_by_the_container_it_is_given_else_by_that_of_its_media_type() {
+    let (_folder, figment) = beside("from a template");
+    for (figment, chosen, other) in [
+        (figment.clone(), "text", "html"),
+        (figment.merge(("siaga.formats.template.x.container", "html")), "html", "text"),
+    ] {
+        let siaga = Siaga::with(figment, |builder| builder);
+        let get = |format: &str| siaga.client.get(format!("/v1/floods?format={format}")).dispatch();
+        assert_eq!(get(chosen).into_string().as_deref(), Some("from a template"));
+        assert_invalid(get(other), "query", &["format"], &format!("one of [json, {chosen}]"));
+    }
+}

@@ -279,3 +279,12 @@ fn an_upload_needs_no_credential_and_a_bad_one_does_not_help() {
     assert_eq!(forged.status(), Status::Forbidden);
     assert_eq!(send(&siaga, &address, "image/jpeg", photo(4, 3, 1)).status(), Status::Ok);
 }
+
+#[test]
+fn the_longest_side_of_a_photo_is_configured() {
+    let siaga = Siaga::with(figment().merge(("siaga.images.max_side", 100)), |builder| builder);
+    assert_eq!(send(&siaga, &invited(&siaga, ""), "image/jpeg", photo(160, 120, 1)).status(), Status::Ok);
+    assert!(soon(|| siaga.get("/v1/images/used-card.jpg").status() == Status::Ok));
+    let file = siaga.get("/v1/images/used-card.jpg").into_bytes().unwrap();
+    assert_eq!(image::load_from_memory(&file).unwrap().dimensions(), (100, 75));
+}

@@ -73,3 +73,19 @@ fn a_body_that_does_not_come_is_408_and_one_announced_too_large_413() {
         assert!(answer.contains(&format!(r#"{{"statusCode":{status},"#)), "{answer}");
     }
 }
+
+#[test]
+fn the_service_has_the_data_set_the_name_and_the_address_it_is_configured_with() {
+    let areas = |service: &Running| {
+        let answer = service.request("GET", "/v1/floods?geoformat=geojson", "\r\n");
+        let head = answer.split("\r\n\r\n").next().unwrap().to_ascii_lowercase();
+        (head, answer.matches("\"area_id\"").count())
+    };
+    let (head, found) = areas(&Running::start(&[], LAST));
+    assert!(found > 1000 && head.contains("\r\nserver: siaga"), "{found}: {head}");
+    let variables = [("SIAGA_DATASET", "empty"), ("ROCKET_IDENT", "Banjir"), ("ROCKET_ADDRESS", "127.0.0.2")];
+    let service = Running::start(&variables, "Siaga ");
+    assert!(service.authority.starts_with("127.0.0.2:"), "{}", service.authority);
+    let (head, found) = areas(&service);
+    assert!(found == 0 && head.contains("\r\nserver: banjir"), "{found}: {head}");
+}

@@ -113,6 +113,22 @@ fn an_error_of_the_service_is_logged_once_with_the_id_of_the_request() {
 }
 
 #[test]
+fn the_level_decides_what_is_logged() {
+    for (level, errors, others) in [("off", false, false), ("error", true, false), ("debug", true, true)] {
+        let variables = [("SIAGA_IMAGES__URL", "file:///dev/null/images"), ("SIAGA_LOG__LEVEL", level)];
+        let service = Running::start(&variables, "it allows everything");
+        let answer = service.request("GET", "/v1/images/abcdefg.jpg", "\r\n");
+        assert!(answer.starts_with("HTTP/1.1 503"), "{answer}");
+        if errors {
+            service.until("the error", |service| service.errors().contains("request failed").then_some(()));
+        }
+        let printed = service.kill();
+        assert_eq!(printed.contains("ERROR"), errors, "{level}: {printed}");
+        assert_eq!(printed.contains("INFO"), others, "{level}: {printed}");
+    }
+}
+
+#[test]
 fn no_level_shows_what_a_client_sends_as_a_secret() {
     for level in ["debug", "trace"] {
         let service = Running::start(&[("SIAGA_LOG__LEVEL", level)], "it allows everything");

@@ -10,6 +10,7 @@ mod server;
 mod steering;
 
 mod black_box;
+mod connections;
 mod crashes;
 mod health;
 mod https;

@@ -66,6 +66,7 @@ impl OpenStore for OpenPostgres {
             }
             Err(unprepared) => return Err(unprepared.into_error(&primary)),
         };
+        tokio::spawn(fill(primary.clone(), replica.clone(), is_ready.clone()));
         let attached = attached(primary.clone(), replica.clone());
         let store = assemble(primary, replica, is_ready, settings);
         Ok(OpenedStore { store: Arc::new(store), fairing: Some(Arc::new(attached)), failure })
@@ -198,6 +199,17 @@ fn await_database(
         }
     };
     failure.boxed()
+}
+
+/// Makes the connections there shall be at least, once the database is there.
+async fn fill(primary: PostgresPool, replica: Option<PostgresPool>, mut ready: watch::Receiver<bool>) {
+    // Who says so is gone when the service ends before.
+    if ready.wait_for(|is_ready| *is_ready).await.is_ok() {
+        primary.fill().await;
+        if let Some(replica) = replica {
+            replica.fill().await;
+        }
+    }
 }
 
 /// Gives routes of one's own the pools. They are closed with the store, not when the server is told to stop: requests that

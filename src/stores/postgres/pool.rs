@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use figment::Figment;
 use rocket::async_trait;
+use rocket::futures::future::join_all;
 use rocket::tokio::time;
 use rocket_db_pools::{Config, Database, Pool};
 use sqlx::pool::{PoolConnection, PoolOptions};
@@ -112,6 +113,14 @@ impl PostgresPool {
     /// How many connections were made until now.
     pub(super) fn made(&self) -> u64 {
         self.links.made.load(Ordering::SeqCst)
+    }
+
+    /// Makes the connections that are kept though nobody needs them: by itself the pool only replaces those it closes.
+    pub(super) async fn fill(&self) {
+        let options = self.pool.options();
+        let kept = options.get_min_connections().min(options.get_max_connections());
+        // Held together, so that each is another one. Those that cannot be made now are made when they are needed.
+        drop(join_all((0..kept).map(|_| self.acquire())).await);
     }
 
     /// A connection of one's own for as long as it takes: no statement is bounded in time.

@@ -87,3 +87,21 @@ fn table(figment: &Figment, name: &str) -> Result<Option<Config>, OpenError> {
     }
     Ok(Some(config))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_database_has_its_documented_defaults() {
+        let url = "postgres://siaga@127.0.0.1/siaga";
+        let figment = Figment::from(Serialized::default("databases.siaga.url", url))
+            .merge(Serialized::default("databases.siaga_read.url", url))
+            .merge(Serialized::default("workers", 3));
+        for name in [Primary::NAME, Replica::NAME] {
+            let config = table(&figment, name).unwrap().unwrap();
+            assert_eq!((config.max_connections, config.min_connections), (12, None));
+            assert_eq!((config.connect_timeout, config.idle_timeout), (5, None));
+        }
+    }
+}

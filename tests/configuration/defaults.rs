@@ -1,0 +1,173 @@
+//! The defaults that are documented are those there are.
+
+use rocket::data::ByteUnit;
+use serde_json::{Value, json};
+use siaga::config::Config;
+
+use crate::keys::expanded;
+use crate::minimal::{self, extracted, tables};
+use crate::page::{self, Documented};
+
+/// The provinces of ISO 3166-2:ID after `ID-`.
+const PROVINCES: &str = "AC BA BB BE BT GO JA JB JI JK JT KB KI KR KS KT KU LA MA MU NB NT PA PB PD PE PS PT RI SA SB \
+                         SG SN SR SS ST SU YO";
+
+/// The defaults in other words than `none`. What comes of them, but for the provinces, is found when it is needed: there is
+/// no value until then.
+const IN_WORDS: &[(&str, &str)] = &[
+    ("areas.provinces", "the 38 of Indonesia"),
+    ("areas.supported.{reports,boundaries}.admin", "the 38 of Indonesia"),
+    ("formats.resources.<resource>", "all that can write it"),
+    ("formats.template.<name>.container", "by the media type"),
+    ("auth.jwt.{issuer,audience}", "any"),
+    ("images.url", "a folder beside the data"),
+    ("images.signing_key", "made for the run"),
+];
+
+/// The default in words that a key has, and the value that means.
+fn in_words(key: &str) -> (&'static str, Value) {
+    let found = IN_WORDS.iter().find(|(pattern, _)| expanded(pattern).iter().any(|of| of == key));
+    match found {
+        Some((_, words @ "the 38 of Indonesia")) => {
+            (words, PROVINCES.split(' ').map(|code| format!("ID-{code}")).collect())
+        }
+        Some((_, words)) => (words, Value::Null),
+        None => ("none", Value::Null),
+    }
+}
+
+/// Whether a value in the configuration is what a text of the page says.
+fn is(value: &Value, text: &str) -> bool {
+    match value {
+        Value::String(value) => {
+            let durations = (humantime::parse_duration(value), humantime::parse_duration(text));
+            value == text || matches!(durations, (Ok(one), Ok(other)) if one == other)
+        }
+        Value::Bool(value) => text == value.to_string(),
+        Value::Number(value) => {
+            let size = || text.parse::<ByteUnit>().ok().filter(|_| text.ends_with('B'));
+            text == value.to_string() || size().is_some_and(|size| value.as_u64() == Some(size.as_u64()))
+        }
+        _ => false,
+    }
+}
+
+/// Whether a key's default is the documented one.
+fn fits(key: &str, actual: Option<&Value>, documented: &str) -> bool {
+    let nothing = [Value::Null, json!([]), json!({})];
+    let actual = actual.filter(|actual| !nothing.contains(actual)).unwrap_or(&Value::Null);
+    let texts: Option<Vec<&str>> = documented
+        .split(", ")
+        .map(|text| text.strip_prefix('`').and_then(|text| text.strip_suffix('`')))
+        .collect();
+    match (texts, actual) {
+        (None, _) => in_words(key) == (documented, actual.clone()),
+        (Some(texts), Value::Array(list)) => {
+            list.len() == texts.len() && list.iter().zip(texts).all(|(value, text)| is(value, text))
+        }
+        (Some(texts), value) => texts.len() == 1 && is(value, texts[0]),
+    }
+}
+
+#[test]
+fn a_default_is_compared_by_what_it_means() {
+    for (actual, documented, fitting) in [
+        (json!("a"), "`a`", true),
+        (json!("a"), "`b`", false),
+        (json!("a"), "a", false),
+        (json!(["a", "b"]), "`a`, `b`", true),
+        (json!(["a", "b"]), "`a`", false),
+        (json!(["a"]), "`a`", true),
+        (json!([]), "none", true),
+        (json!(null), "none", true),
+        (json!(["a"]), "none", false),
+        (json!(null), "a folder", false),
+        (json!("6h"), "`360m`", true),
+        (json!("6h"), "`5h`", false),
+        (json!(20 << 20), "`20MiB`", true),
+        (json!(20 << 20), "`20MB`", false),
+        (json!(40), "`40`", true),
+        (json!(40), "`40`, `41`", false),
+        (json!(true), "`true`", true),
+        (json!(false), "`true`", false),
+    ] {
+        assert_eq!(fits("a.key", Some(&actual), documented), fitting, "{actual} {documented}");
+    }
+}
+
+#[test]
+fn every_default_is_as_the_page_says() {
+    let default = serde_json::to_value(Config::default()).unwrap();
+    let minimal = serde_json::to_value(extracted(&tables()).unwrap()).unwrap();
+    for Documented { key, default: documented } in page::of_the_service() {
+        if documented.is_empty() {
+            continue;
+        }
+        let in_table = || minimal::value(&minimal, &key).filter(|_| is_in_a_table(&key));
+        let actual = minimal::value(&default, &key).or_else(in_table);
+        assert!(fits(&key, actual, &documented), "{key}: documented as {documented}, is {actual:?}");
+    }
+}
+
+/// Whether a key is of a table that is there only when something in it is given, and not given for that.
+fn is_in_a_table(key: &str) -> bool {
+    minimal::value(&tables(), key).is_none()
+}
+
+#[test]
+fn a_service_that_is_told_nothing_has_the_defaults_but_for_its_quotas() {
+    let told_nothing = serde_json::to_value(extracted(&json!({})).unwrap()).unwrap();
+    let mut default = serde_json::to_value(Config::default()).unwrap();
+    for number in ["per_second", "per_day", "fuse_per_second"] {
+        default["quota"][number] = json!(0);
+    }
+    assert_eq!(told_nothing, default);
+}
+
+/// Takes the value of a key away.
+fn without(key: &str) -> Value {
+    let mut values = tables();
+    let (table, last) = key.rsplit_once('.').unwrap();
+    let pointer = table.replace("cap.agencies.<>", "cap.agencies.x").replace("template.<>", "template.x");
+    let pointer = format!("/{}", pointer.replace("<>", "0").replace('.', "/"));
+    let table = values.pointer_mut(&pointer).and_then(Value::as_object_mut).unwrap();
+    assert!(table.remove(last).is_some(), "{key}");
+    values
+}
+
+#[test]
+fn a_key_without_a_default_must_be_given() {
+    assert!(extracted(&tables()).is_ok());
+    let required: Vec<_> = page::of_the_service().into_iter().filter(|row| row.default.is_empty()).collect();
+    assert!(required.len() > 6, "{required:?}");
+    for Documented { key, .. } in required {
+        let error = extracted(&without(&key)).unwrap_err().to_string();
+        let last = key.rsplit('.').next().unwrap();
+        assert!(error.contains(&format!("{last}: missing")), "{key}: {error}");
+    }
+}
+
+#[test]
+fn rockets_keys_have_the_defaults_the_page_says() {
+    let rocket: rocket::Config = Config::figment().extract().unwrap();
+    for Documented { key, default } in page::of_rocket() {
+        let documented = match key.rsplit('.').next().unwrap() {
+            "ident" => format!("`{}`", rocket.ident),
+            "ip_header" => rocket.ip_header.as_ref().map_or("`false`".to_owned(), ToString::to_string),
+            "url" => String::new(),
+            // Of these, a_database_has_its_documented_defaults.
+            "max_connections" => "4 for each of `workers`".to_owned(),
+            "connect_timeout" => "`5`".to_owned(),
+            _ => "none".to_owned(),
+        };
+        assert_eq!(default, documented, "{key}");
+    }
+}
+
+#[test]
+fn images_are_beside_the_data_set_unless_another_place_is_given() {
+    let images = Config::default().images;
+    assert_eq!(images.storage("/srv/floods/jakarta").unwrap().as_str(), "file:///srv/floods/images/");
+    let here = std::env::current_dir().unwrap().join("images");
+    assert_eq!(images.storage("demo").unwrap().to_file_path().unwrap(), here);
+}

@@ -1,0 +1,28 @@
+//! How keys are written.
+
+/// The keys that a pattern such as `limits.{body,chunk}` stands for, in their order, with `<>` for every `<…>` but
+/// `<resource>`, which stands for the five there are.
+pub(crate) fn expanded(pattern: &str) -> Vec<String> {
+    let pattern = pattern.replace("<resource>", "{floods,reports,gauges,infrastructure,boundaries}");
+    if let Some((before, rest)) = pattern.split_once('{') {
+        let (parts, after) = rest.split_once('}').unwrap_or_else(|| panic!("{pattern}"));
+        return parts.split(',').flat_map(|part| expanded(&format!("{before}{part}{after}"))).collect();
+    }
+    match pattern.split_once('<') {
+        Some((before, rest)) => {
+            let after = rest.split_once('>').unwrap_or_else(|| panic!("{pattern}")).1;
+            // What follows has placeholders of its own.
+            let after = expanded(after).remove(0);
+            vec![format!("{before}<>{after}")]
+        }
+        None => vec![pattern],
+    }
+}
+
+#[test]
+fn a_pattern_stands_for_its_keys_in_their_order() {
+    assert_eq!(expanded("a.b"), ["a.b"]);
+    assert_eq!(expanded("a.{b,c}.{d,e}"), ["a.b.d", "a.b.e", "a.c.d", "a.c.e"]);
+    assert_eq!(expanded("a.<n>.{b,c}"), ["a.<>.b", "a.<>.c"]);
+    assert_eq!(expanded("x.<resource>").len(), 5);
+}

@@ -1,0 +1,108 @@
+//! The keys that are documented are those there are.
+
+use std::collections::BTreeSet;
+
+use figment::Figment;
+use serde_json::{Value, json};
+use siaga::Builder;
+
+use crate::minimal::extracted;
+use crate::page;
+
+/// A name that no key has.
+const UNKNOWN: &str = "unheard_of";
+
+/// A value at a key: `<>` is any name of a table, `<0>` the first of a list.
+fn at(parts: &[&str], value: Value) -> Value {
+    parts.iter().rev().fold(value, |value, &part| match part {
+        "<>" => json!({ "x": value }),
+        "<0>" => json!([value]),
+        _ => json!({ part: value }),
+    })
+}
+
+/// The names an error says are allowed, if it is about an unknown key.
+fn allowed(error: &str) -> Option<Vec<String>> {
+    let (_, allowed) = error.split_once(&format!("{UNKNOWN}: unknown key; allowed are "))?;
+    let allowed = allowed.split(" (").next()?;
+    Some(allowed.split(", ").map(str::to_owned).collect())
+}
+
+/// The keys of the table at a place; `None` when there is no table of certain keys.
+fn table(parts: &[&str]) -> Option<Vec<String>> {
+    let values = at(&[parts, &[UNKNOWN]].concat(), json!(1));
+    allowed(&extracted(&values).err()?.to_string())
+}
+
+/// Every key at and below a place, as the service itself tells them.
+fn walk(parts: &[&str], found: &mut BTreeSet<String>) {
+    if let Some(names) = table(parts) {
+        for name in &names {
+            walk(&[parts, &[name.as_str()]].concat(), found);
+        }
+        return;
+    }
+    let with = |part| [parts, &[part]].concat();
+    let tables_of_any_name = table(&with("<>")).is_some();
+    if tables_of_any_name {
+        walk(&with("<>"), found);
+        return;
+    }
+    // A list of tables is a key, too: it may be empty.
+    found.insert(parts.join(".").replace("<0>", "<>"));
+    if table(&with("<0>")).is_some() {
+        walk(&with("<0>"), found);
+    }
+}
+
+fn known() -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    walk(&[], &mut found);
+    found
+}
+
+/// The keys of documented rows, none of them there twice.
+fn keys(rows: Vec<page::Documented>) -> BTreeSet<String> {
+    let mut keys = BTreeSet::new();
+    for row in rows {
+        assert!(!keys.contains(&row.key), "{} is documented twice", row.key);
+        keys.insert(row.key);
+    }
+    keys
+}
+
+#[test]
+fn every_key_there_is_stands_on_the_page_and_no_other() {
+    let known = known();
+    assert!(known.len() > 80, "{known:#?}");
+    for key in ["store", "auth.api_keys", "auth.jwt.jwks", "formats.template.<>.file", "licence.url"] {
+        assert!(known.contains(key), "{key}");
+    }
+    let documented = keys(page::of_the_service());
+    let missing: Vec<_> = known.difference(&documented).collect();
+    let unknown: Vec<_> = documented.difference(&known).collect();
+    assert!(missing.is_empty() && unknown.is_empty(), "undocumented: {missing:?}; unknown: {unknown:?}");
+}
+
+#[test]
+fn every_key_of_a_database_stands_on_the_page_and_no_other() {
+    let address = "postgres://siaga@127.0.0.1:1/siaga";
+    let known: BTreeSet<String> = ["siaga", "siaga_read"]
+        .into_iter()
+        .flat_map(|name| {
+            let figment = Figment::from(rocket::Config::default())
+                .merge(("siaga.store", "postgres"))
+                .merge(("databases.siaga.url", address))
+                .merge((format!("databases.{name}.{UNKNOWN}"), 1));
+            let error = Builder::default().figment(figment).check().unwrap_err().to_string();
+            let names = allowed(&error).unwrap_or_else(|| panic!("{error}"));
+            names.into_iter().map(move |key| format!("databases.{name}.{key}"))
+        })
+        .collect();
+    let documented = keys(page::of_rocket());
+    let of_databases: BTreeSet<String> =
+        documented.iter().filter(|key| key.starts_with("databases.")).cloned().collect();
+    assert_eq!(of_databases, known);
+    let others: Vec<_> = documented.difference(&known).collect();
+    assert_eq!(others, ["ident", "ip_header"]);
+}

@@ -1,0 +1,34 @@
+//! Configurations with no more than is needed.
+
+use figment::Figment;
+use figment::providers::Serialized;
+use serde_json::{Value, json};
+use siaga::config::{Config, ConfigError};
+
+/// The tables that are there only when something in them is given, with what must be.
+pub(crate) fn tables() -> Value {
+    json!({
+        "auth": {
+            "api_keys": [{ "name": "a", "sha256": "0".repeat(64), "scopes": [] }],
+            "jwt": { "secret": "a secret" },
+        },
+        "formats": {
+            "cap": { "agencies": { "x": { "sender": "a", "sender_name": "a" } } },
+            "template": { "x": { "file": "x", "media_type": "text/plain", "layers": ["floods"] } },
+        },
+    })
+}
+
+/// What a service of these values is configured with, and nothing from files or the environment.
+pub(crate) fn extracted(values: &Value) -> Result<Config, ConfigError> {
+    Config::extract(&Figment::from(Serialized::default(Config::KEY, values)))
+}
+
+/// The value a key has, with `x` and the first for its placeholders.
+pub(crate) fn value<'v>(of: &'v Value, key: &str) -> Option<&'v Value> {
+    key.split('.').try_fold(of, |value, part| match (part, value) {
+        ("<>", Value::Array(list)) => list.first(),
+        ("<>", table) => table.get("x"),
+        _ => value.get(part),
+    })
+}

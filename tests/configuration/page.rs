@@ -1,0 +1,60 @@
+//! The tables of the page.
+
+use crate::keys::expanded;
+
+const PAGE: &str = include_str!("../../docs/configuration.md");
+
+/// A documented key with its default as it is written; a key that must be given has an empty one.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Documented {
+    pub(crate) key: String,
+    pub(crate) default: String,
+}
+
+/// The keys of the service's own table.
+pub(crate) fn of_the_service() -> Vec<Documented> {
+    table(0)
+}
+
+/// The keys of Rocket's that the page has a table of.
+pub(crate) fn of_rocket() -> Vec<Documented> {
+    table(1)
+}
+
+fn table(number: usize) -> Vec<Documented> {
+    let after = PAGE.split("\n| key | default | meaning |\n|---|---|---|\n").nth(number + 1).unwrap();
+    after.lines().take_while(|line| line.starts_with('|')).flat_map(row).collect()
+}
+
+/// The keys of a row, whose last cells are their default and what they mean.
+pub(crate) fn row(line: &str) -> Vec<Documented> {
+    let cells: Vec<&str> = line.strip_prefix('|').unwrap().split('|').map(str::trim).collect();
+    let [patterns, .., default, meaning, ""] = cells[..] else { panic!("no row of three: {line}") };
+    assert!(!meaning.is_empty(), "{line}");
+    let keys: Vec<String> = patterns
+        .split(", ")
+        .flat_map(|pattern| {
+            let key = pattern.strip_prefix('`').and_then(|pattern| pattern.strip_suffix('`'));
+            expanded(key.unwrap_or_else(|| panic!("no key: {pattern}")))
+        })
+        .collect();
+    // One default for each key; fewer are those of the last parts of keys, of which others come before.
+    let defaults: Vec<&str> = default.split("; ").collect();
+    assert_eq!(keys.len() % defaults.len(), 0, "{line}");
+    let defaults = defaults.into_iter().cycle();
+    keys.into_iter()
+        .zip(defaults)
+        .map(|(key, default)| Documented { key, default: default.to_owned() })
+        .collect()
+}
+
+#[test]
+fn a_row_gives_its_keys_and_their_defaults() {
+    let read = |line| row(line).into_iter().map(|of| (of.key, of.default)).collect::<Vec<_>>();
+    let pairs = |pairs: &[(&str, &str)]| {
+        pairs.iter().map(|(key, default)| ((*key).to_owned(), (*default).to_owned())).collect::<Vec<_>>()
+    };
+    assert_eq!(read("| `a.b`, `c` | `1`, `2`; none | x |"), pairs(&[("a.b", "`1`, `2`"), ("c", "none")]));
+    assert_eq!(read("| `a.{b,c}` | `1` | x |"), pairs(&[("a.b", "`1`"), ("a.c", "`1`")]));
+    assert_eq!(read("| `a.<n>.b` | | x |"), pairs(&[("a.<>.b", "")]));
+}

@@ -1,0 +1,30 @@
+//! How much of an answer is copied at once.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use figment::Figment;
+use rocket::fairing::AdHoc;
+
+use crate::support::{Siaga, figment};
+
+/// The size of the chunks an answer comes in, and its own.
+fn sizes(figment: Figment) -> (usize, usize) {
+    let chunk = Arc::new(AtomicUsize::new(0));
+    let seen = Arc::clone(&chunk);
+    let looking = AdHoc::on_response("size of chunks", move |_, response| {
+        seen.store(response.body().max_chunk_size(), Ordering::SeqCst);
+        Box::pin(async {})
+    });
+    let siaga = Siaga::with(figment, |builder| builder.attach(looking));
+    let body = siaga.get("/v1/floods").into_bytes().unwrap();
+    (chunk.load(Ordering::SeqCst), body.len())
+}
+
+#[test]
+fn an_answer_is_copied_in_chunks_of_the_configured_size() {
+    let (chunk, whole) = sizes(figment());
+    assert!(whole > 500 && chunk == whole + 1, "{whole} bytes at once, by chunks of {chunk}");
+    let (chunk, same) = sizes(figment().merge(("siaga.limits.chunk", 100)));
+    assert_eq!((chunk, same), (100, whole));
+}

@@ -1,0 +1,113 @@
+//! How many connections to its database a server has, and for how long.
+
+use std::time::{Duration, Instant};
+
+use rocket::futures::future::{join, join_all};
+use rocket::http::Header;
+use rocket::tokio::time;
+use siaga::conformance::block_on;
+use sqlx::{Connection, Executor, PgConnection};
+
+use crate::postgres::Database;
+use crate::server::{KEY, Server, built, figment};
+
+/// The server's connections for requests, among those to this database.
+const SESSIONS: &str = "
+    SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'siaga'";
+/// How long the server waits for a lock, with a limit of 20 seconds.
+const LOCKED: Duration = Duration::from_secs(3);
+
+/// A server with these settings of its database, and somebody else's connection to that.
+async fn served(settings: &[(&str, u32)]) -> (Server, PgConnection, Database) {
+    let database = Database::with_fixture().await;
+    let figment = figment(&database.url()).merge(("siaga.limits.timeout", "20s"));
+    let figment = settings
+        .iter()
+        .fold(figment, |figment, (key, number)| figment.merge((format!("databases.siaga.{key}"), *number)));
+    let other = PgConnection::connect(&database.url()).await.unwrap();
+    (Server::of(built(figment).await.unwrap()).await, other, database)
+}
+
+/// Waits until there are so many connections.
+async fn until(connection: &mut PgConnection, expected: impl Fn(i64) -> bool) {
+    let since = Instant::now();
+    loop {
+        let found: i64 = sqlx::query_scalar(SESSIONS).fetch_one(&mut *connection).await.unwrap();
+        if expected(found) {
+            return;
+        }
+        assert!(since.elapsed() < Duration::from_secs(10), "there are {found}");
+        time::sleep(Duration::from_millis(20)).await;
+    }
+}
+
+/// The status of a request that needs the database, whatever answers are at hand.
+async fn ask(server: &Server) -> u16 {
+    let request = server.client.get("/v1/cards/used-card").header(Header::new("X-Api-Key", KEY));
+    request.dispatch().await.status().code
+}
+
+/// Has the server use a connection for each of many requests, and look at how many it has then.
+async fn with_many_requests(server: &Server, other: &mut PgConnection, database: &Database, expected: i64) {
+    // Within a transaction the same sessions are told again and again.
+    let mut locking = PgConnection::connect(&database.url()).await.unwrap();
+    let mut transaction = locking.begin().await.unwrap();
+    transaction.execute("LOCK TABLE cards IN ACCESS EXCLUSIVE MODE").await.unwrap();
+    let asked = join_all((0..8).map(|_| ask(server)));
+    let watched = async {
+        until(other, |found| found == expected).await;
+        // There is time for more, if there were more.
+        time::sleep(Duration::from_millis(300)).await;
+        until(other, |found| found == expected).await;
+        transaction.rollback().await.unwrap();
+    };
+    let (answered, ()) = join(asked, watched).await;
+    assert_eq!(answered, [200; 8]);
+}
+
+#[test]
+fn a_server_has_as_many_connections_as_it_may_and_no_more() {
+    block_on(async {
+        for most in [2, 5] {
+            let (server, mut other, database) = served(&[("max_connections", most)]).await;
+            with_many_requests(&server, &mut other, &database, i64::from(most)).await;
+        }
+    });
+}
+
+#[test]
+fn connections_are_made_that_nobody_needs() {
+    block_on(async {
+        let (_server, mut other, _database) = served(&[("min_connections", 4)]).await;
+        until(&mut other, |found| found >= 4).await;
+    });
+}
+
+#[test]
+fn connections_that_nobody_needed_for_a_while_are_closed() {
+    block_on(async {
+        let (server, mut other, database) = served(&[("max_connections", 5), ("idle_timeout", 1)]).await;
+        with_many_requests(&server, &mut other, &database, 5).await;
+        until(&mut other, |found| found <= 1).await;
+    });
+}
+
+#[test]
+fn a_connection_is_waited_for_as_long_as_configured() {
+    block_on(async {
+        for (seconds, is_short) in [(1, true), (20, false)] {
+            let settings = [("max_connections", 1), ("connect_timeout", seconds)];
+            let (server, mut other, _database) = served(&settings).await;
+            let mut transaction = other.begin().await.unwrap();
+            transaction.execute("LOCK TABLE cards IN ACCESS EXCLUSIVE MODE").await.unwrap();
+            // One has the only connection and waits for the lock, the other waits for the connection.
+            let begun = Instant::now();
+            let timed = || async { (ask(&server).await, begun.elapsed()) };
+            let (one, other) = join(timed(), timed()).await;
+            let (first, last) = (one.1.min(other.1), one.1.max(other.1));
+            assert_eq!((one.0, other.0), (503, 503));
+            assert_eq!(first < LOCKED, is_short, "{first:?}, {last:?}");
+            assert!(!is_short || first >= Duration::from_secs(1), "{first:?}");
+        }
+    });
+}
