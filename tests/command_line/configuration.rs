@@ -1,0 +1,134 @@
+//! What the program is configured by.
+
+use crate::{out, refusal, siaga, siaga_in};
+
+#[test]
+fn check_prints_the_effective_configuration_with_secrets_masked() {
+    let hash = "ab".repeat(32);
+    let key = format!("[{{name=\"ci\",sha256=\"{hash}\",scopes=[\"floods:write\"]}}]");
+    let output = siaga(
+        &["check"],
+        &[
+            ("SIAGA_AUTH__API_KEYS", &key),
+            ("SIAGA_AUTH__JWT__SECRET", "0123456789012345678901234567890123456789"),
+            ("SIAGA_FORMATS__TOPOJSON__QUANTIZATION", "5000"),
+            ("SIAGA_LIMITS__MAX_PERIOD", "90d"),
+            ("SIAGA_METRICS__TOKEN", "hunter2"),
+        ],
+    );
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    let text = out(&output);
+    let config: toml::Table = text.parse().unwrap();
+    let siaga = &config["default"]["siaga"];
+    assert_eq!(siaga["formats"]["topojson"]["quantization"].as_integer(), Some(5000));
+    assert_eq!(siaga["store"].as_str(), Some("memory"));
+    assert_eq!(siaga["auth"]["api_keys"][0]["name"].as_str(), Some("ci"));
+    assert_eq!(siaga["auth"]["jwt"]["algorithm"].as_str(), Some("HS256"));
+    assert!(!text.contains(&hash) && !text.contains("0123456789") && !text.contains("hunter2"), "{text}");
+}
+
+#[test]
+fn the_printed_configuration_is_one_the_program_takes() {
+    let folder = tempfile::tempdir().unwrap();
+    let printed = out(&siaga(&["check"], &[]));
+    std::fs::write(folder.path().join("Rocket.toml"), &printed).unwrap();
+    assert_eq!(out(&siaga_in(&folder, &["check"], &[])), printed);
+}
+
+#[test]
+fn the_environment_wins_over_the_profile_and_the_profile_over_the_default() {
+    let folder = tempfile::tempdir().unwrap();
+    let toml = "[default.siaga]\ntime_zone = \"Asia/Makassar\"\ndataset = \"empty\"\n[production.siaga]\ndataset = \"demo\"\nstore = \"memory\"\n";
+    std::fs::write(folder.path().join("Rocket.toml"), toml).unwrap();
+    std::fs::create_dir(folder.path().join("elsewhere")).unwrap();
+    let dataset = |variables: &[(&str, &str)]| {
+        let config: toml::Table = out(&siaga_in(&folder, &["check"], variables)).parse().unwrap();
+        let siaga = &config["default"]["siaga"];
+        assert_eq!(siaga["time_zone"].as_str(), Some("Asia/Makassar"));
+        siaga["dataset"].as_str().unwrap().to_owned()
+    };
+    assert_eq!(dataset(&[]), "empty");
+    assert_eq!(dataset(&[("ROCKET_PROFILE", "production")]), "demo");
+    assert_eq!(dataset(&[("ROCKET_PROFILE", "production"), ("SIAGA_DATASET", "elsewhere")]), "elsewhere");
+}
+
+#[test]
+fn the_file_is_looked_for_where_the_environment_says() {
+    let folder = tempfile::tempdir().unwrap();
+    let elsewhere = folder.path().join("elsewhere.toml");
+    std::fs::write(&elsewhere, "[default.siaga]\ntime_zone = \"Asia/Makassar\"\n").unwrap();
+    for (variables, zone) in
+        [(&[][..], "Asia/Jakarta"), (&[("ROCKET_CONFIG", elsewhere.to_str().unwrap())], "Asia/Makassar")]
+    {
+        let printed = out(&siaga_in(&folder, &["check"], variables));
+        assert!(printed.contains(&format!("time_zone = \"{zone}\"")), "{printed}");
+    }
+}
+
+#[test]
+fn a_plain_number_is_of_seconds_or_bytes_wherever_it_stands() {
+    let folder = tempfile::tempdir().unwrap();
+    let limits = |variables: &[(&str, &str)], file: &str| {
+        std::fs::write(folder.path().join("Rocket.toml"), file).unwrap();
+        let config: toml::Table = out(&siaga_in(&folder, &["check"], variables)).parse().unwrap();
+        let limits = &config["default"]["siaga"]["limits"];
+        (limits["timeout"].as_str().unwrap().to_owned(), limits["body"].as_integer().unwrap())
+    };
+    let expected = ("1m 30s".to_owned(), 2048);
+    assert_eq!(limits(&[("SIAGA_LIMITS__TIMEOUT", "90"), ("SIAGA_LIMITS__BODY", "2048")], ""), expected);
+    assert_eq!(limits(&[("SIAGA_LIMITS__TIMEOUT", "90s"), ("SIAGA_LIMITS__BODY", "2KiB")], ""), expected);
+    assert_eq!(limits(&[], "[default.siaga.limits]\ntimeout = 90\nbody = 2048"), expected);
+    assert_eq!(limits(&[], "[default.siaga.limits]\ntimeout = \"90s\"\nbody = \"2KiB\""), expected);
+}
+
+#[test]
+fn the_address_of_the_database_in_the_environment_wins_and_its_store_needs_a_key_for_uploads() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = "[default.siaga]\nstore = \"postgres\"\n\
+                [default.databases.siaga]\nurl = \"postgres://siaga@127.0.0.1:1/file\"\n";
+    std::fs::write(folder.path().join("Rocket.toml"), file).unwrap();
+    let key = ("SIAGA_IMAGES__SIGNING_KEY", "a key");
+    let address = ("DATABASE_URL", "postgres://siaga@127.0.0.1:1/environment");
+    for (variables, begins) in [
+        (&[key][..], "siaga: the database 127.0.0.1:1/file: "),
+        (&[key, address], "siaga: the database 127.0.0.1:1/environment: "),
+        (&[address], "siaga: siaga.images.signing_key: must be given: "),
+    ] {
+        let error = refusal(&siaga_in(&folder, &[], variables));
+        assert!(error.starts_with(begins), "{error}");
+    }
+}
+
+#[test]
+fn variables_a_container_platform_injects_are_ignored() {
+    let injected = [
+        ("SIAGA_PORT", "tcp://10.0.0.1:8000"),
+        ("SIAGA_PORT_8000_TCP", "tcp://10.0.0.1:8000"),
+        ("SIAGA_PORT_8000_TCP_PORT", "8000"),
+        ("SIAGA_SERVICE_HOST", "10.0.0.1"),
+        ("SIAGA_SERVICE_PORT", "8000"),
+    ];
+    assert_eq!(siaga(&["check"], &injected).status.code(), Some(0));
+}
+
+#[test]
+fn a_broken_configuration_file_is_refused_in_one_line() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("Rocket.toml"), "[default.siaga\nstore = 1").unwrap();
+    let error = refusal(&siaga_in(&folder, &["check"], &[]));
+    assert!(error.contains("TOML parse error at line 1"), "{error}");
+    std::fs::write(folder.path().join("Rocket.toml"), "[default.siaga]\nsecret = \"hush\nstore = 1").unwrap();
+    let error = refusal(&siaga_in(&folder, &["check"], &[]));
+    assert!(error.contains("line 2") && !error.contains("hush"), "{error}");
+}
+
+#[test]
+fn texts_that_look_like_numbers_stay_texts() {
+    let variables =
+        [("SIAGA_DATASET", "2024"), ("SIAGA_AUTH__JWT__SECRET", "0042"), ("SIAGA_AUTH__JWT__ISSUER", "7")];
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::create_dir(folder.path().join("2024")).unwrap();
+    let config: toml::Table = out(&siaga_in(&folder, &["check"], &variables)).parse().unwrap();
+    assert_eq!(config["default"]["siaga"]["dataset"].as_str(), Some("2024"));
+    assert_eq!(config["default"]["siaga"]["auth"]["jwt"]["issuer"].as_str(), Some("7"));
+}

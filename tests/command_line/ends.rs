@@ -1,0 +1,76 @@
+//! How the program ends when it cannot go on.
+
+use std::path::Path;
+
+use crate::{refusal, siaga, siaga_in};
+
+#[test]
+fn wrong_usage_exits_with_2() {
+    let create = ["key", "create", "--name", "a", "--scope", "admin"];
+    for arguments in [
+        &["fly"][..],
+        &["--fast"],
+        &["token"],
+        &["token", "--sub", "a", "--scope", "root"],
+        &["key"],
+        &["key", "revoke"],
+        &create[..4],
+        &["key", "create", "--name", "", "--scope", "admin"],
+        &["key", "create", "--name", "a", "--scope", "root"],
+        &[&create[..], &["--expires", "soon"]].concat(),
+        &[&create[..], &["--per-day", "0"]].concat(),
+        &[&create[..], &["--owner", "a\nb"]].concat(),
+    ] {
+        assert_eq!(siaga(arguments, &[]).status.code(), Some(2), "{arguments:?}");
+    }
+    assert_eq!(siaga(&["--help"], &[]).status.code(), Some(0));
+}
+
+#[test]
+fn a_broken_data_file_stops_the_start_with_its_line() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("areas.geojson"), "{\n\"type\":").unwrap();
+    let error = refusal(&siaga_in(&folder, &[], &[("SIAGA_DATASET", ".")]));
+    assert!(error.contains("areas.geojson, line 2: "), "{error}");
+    assert!(!Path::new("areas.geojson").exists());
+}
+
+#[test]
+fn a_taken_port_ends_the_program_with_one_line() {
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = taken.local_addr().unwrap().port().to_string();
+    let output = siaga(&[], &[("ROCKET_PORT", &port), ("SIAGA_DATASET", "empty")]);
+    assert!(refusal(&output).starts_with("siaga: "), "{output:?}");
+}
+
+#[test]
+fn a_store_that_keeps_nothing_has_nothing_to_look_after() {
+    for command in [
+        &["migrate"][..],
+        &["import", "."],
+        &["export", "."],
+        &["key", "list"],
+        &["key", "revoke", "a"],
+        &["key", "create", "--name", "a", "--scope", "admin"],
+    ] {
+        let error = refusal(&siaga(command, &[]));
+        assert!(error.starts_with("siaga: siaga.store is \"memory\", which keeps nothing"), "{error}");
+    }
+}
+
+#[test]
+fn a_start_that_fails_ends_with_1_and_one_line_whatever_the_log() {
+    let refused = [("SIAGA_STORE", "postgres"), ("DATABASE_URL", "postgres://siaga@127.0.0.1:1/siaga")];
+    for format in ["text", "json"] {
+        let variables = [
+            refused[0],
+            refused[1],
+            ("SIAGA_IMAGES__SIGNING_KEY", "a key"),
+            ("SIAGA_LOG__FORMAT", format),
+            ("SIAGA_LOG__LEVEL", "info"),
+            ("ROCKET_LOG_LEVEL", "debug"),
+        ];
+        let error = refusal(&siaga(&[], &variables));
+        assert!(error.starts_with("siaga: the database 127.0.0.1:1/siaga: "), "{error}");
+    }
+}
