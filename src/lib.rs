@@ -43,6 +43,7 @@
 #![warn(clippy::expect_used, clippy::unwrap_used)]
 
 pub mod auth;
+mod beside;
 pub mod cache;
 mod causes;
 pub mod config;

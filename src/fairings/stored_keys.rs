@@ -4,10 +4,11 @@ use std::time::Duration;
 
 use rocket::fairing::{Fairing, Info, Kind};
 use rocket::futures::future::join;
-use rocket::tokio::{self, select, time};
+use rocket::tokio::{self, time};
 use rocket::{Orbit, Rocket};
 
 use crate::auth::KeyRing;
+use crate::beside::beside;
 use crate::stores::{Resource, Revision, Store, StoreError};
 
 /// How often the keys' revision is looked at, which costs a store nothing as long as it knows it.
@@ -115,13 +116,9 @@ impl Fairing for StoredKeys {
     }
 
     async fn on_liftoff(&self, rocket: &Rocket<Orbit>) {
-        let (keys, stop) = (self.clone(), rocket.shutdown());
-        tokio::spawn(async move {
-            let following = join(each(ROUND, || keys.refresh()), each(BETWEEN_NOTES, || keys.0.note_uses()));
-            select! {
-                _ = following => {}
-                () = stop => {}
-            }
+        let keys = self.clone();
+        beside(rocket, async move {
+            join(each(ROUND, || keys.refresh()), each(BETWEEN_NOTES, || keys.0.note_uses())).await;
         });
     }
 

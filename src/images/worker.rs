@@ -7,10 +7,11 @@ use object_store::ObjectMeta;
 use rocket::fairing::AdHoc;
 use rocket::futures::future::{join, join_all};
 use rocket::tokio::task::spawn_blocking;
-use rocket::tokio::{self, select, time};
+use rocket::tokio::{select, time};
 
 use super::finder::Finder;
 use super::{CardImages, ImageError, names, photo};
+use crate::beside::beside;
 use crate::causes::causes;
 use crate::stores::{StoreError, TakenUpload};
 use crate::telemetry::UploadStep;
@@ -66,17 +67,7 @@ impl Worker {
     /// another server, or after the next start.
     #[must_use]
     pub fn fairing(self) -> AdHoc {
-        AdHoc::on_liftoff("Images", |rocket| {
-            let stop = rocket.shutdown();
-            Box::pin(async move {
-                tokio::spawn(async move {
-                    select! {
-                        () = self.run() => {}
-                        () = stop => {}
-                    }
-                });
-            })
-        })
+        AdHoc::on_liftoff("Images", |rocket| Box::pin(async move { beside(rocket, self.run()) }))
     }
 
     async fn run(self) {

@@ -17,11 +17,12 @@ use std::time::Duration;
 use arc_swap::ArcSwap;
 use governor::clock::{Clock, MonotonicClock};
 use rocket::fairing::{AdHoc, Fairing};
-use rocket::tokio::{select, time};
+use rocket::tokio::time;
 
 pub use self::client::Client;
 use self::limiter::Limiter;
 use crate::auth::OwnQuota;
+use crate::beside::beside;
 use crate::config;
 
 /// How often what need not be remembered any more is forgotten.
@@ -194,19 +195,13 @@ impl Quotas {
     /// Sweeps every 20 seconds from the start to the end of a server.
     #[must_use]
     pub fn sweeper(self: Arc<Self>) -> impl Fairing {
-        AdHoc::on_liftoff("Quotas", |rocket| {
-            Box::pin(async move {
-                let mut shutdown = rocket.shutdown();
-                rocket::tokio::spawn(async move {
-                    loop {
-                        select! {
-                            () = time::sleep(SWEEP) => self.sweep(),
-                            () = &mut shutdown => return,
-                        }
-                    }
-                });
-            })
-        })
+        let sweeping = async move {
+            loop {
+                time::sleep(SWEEP).await;
+                self.sweep();
+            }
+        };
+        AdHoc::on_liftoff("Quotas", |rocket| Box::pin(async move { beside(rocket, sweeping) }))
     }
 }
 

@@ -5,10 +5,10 @@ use rocket::Rocket;
 use rocket::fairing::{AdHoc, Fairing};
 use rocket::http::uri::{Error, Origin};
 use rocket::shield::{Hsts, Shield};
-use rocket::tokio::{self, select};
 
 use super::{BuildError, Builder, Reloading, Siaga};
 use crate::auth::{Authenticator, NewKey, Scope, Secret};
+use crate::beside::beside;
 use crate::cache::Cache;
 use crate::config::Config;
 use crate::error::catchers;
@@ -127,15 +127,7 @@ impl Builder {
 /// Lets tokens be verified by the public keys there are now, from when the server listens until it is told to stop.
 fn follow_public_keys(authenticator: Authenticator) -> AdHoc {
     AdHoc::on_liftoff("Public keys", |rocket| {
-        let stop = rocket.shutdown();
-        Box::pin(async move {
-            tokio::spawn(async move {
-                select! {
-                    () = authenticator.watch() => {}
-                    () = stop => {}
-                }
-            });
-        })
+        Box::pin(async move { beside(rocket, async move { authenticator.watch().await }) })
     })
 }
 
