@@ -39,10 +39,10 @@ impl Welcome {
                 let (address, port) = (rocket.config().address, rocket.config().port);
                 let path = self.config.base_url.path().trim_end_matches('/');
                 let scheme = if rocket.config().tls_enabled() { "https" } else { "http" };
-                let base = format!("{scheme}://{}{path}", SocketAddr::new(reachable(address), port));
+                let origin = format!("{scheme}://{}", SocketAddr::new(reachable(address), port));
                 let area = self.some_area().await;
                 // A service goes on though nobody reads what it prints.
-                let _ = writeln!(io::stdout(), "{}", self.lines(&base, area).join("\n"));
+                let _ = writeln!(io::stdout(), "{}", self.lines(&origin, path, area).join("\n"));
                 for warning in self.warnings() {
                     let _ = writeln!(io::stderr(), "{warning}");
                 }
@@ -55,11 +55,12 @@ impl Welcome {
         layer.features().next().map(|flood| flood.area.id)
     }
 
-    fn lines(&self, base: &str, area: Option<AreaId>) -> Vec<String> {
-        let version = env!("CARGO_PKG_VERSION");
+    fn lines(&self, origin: &str, path: &str, area: Option<AreaId>) -> Vec<String> {
+        let (version, base) = (env!("CARGO_PKG_VERSION"), format!("{origin}{path}"));
         let mut lines = vec![
             format!("Siaga {version} serves {} at {base}", self.store),
             String::new(),
+            format!("To read and try all of it: {origin}/docs"),
             "To try:".to_owned(),
         ];
         let formats = self.formats.carrying(LayerKind::Floods);

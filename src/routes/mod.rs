@@ -33,6 +33,7 @@ use rocket::{Route, routes};
 pub use self::answer::Answer;
 pub use self::answers::Answers;
 pub use self::diverted::diverted;
+pub use self::docs::Files;
 pub use self::health::Readiness;
 pub use self::known::known_in_panics;
 pub use self::methods::other_methods;

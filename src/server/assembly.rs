@@ -20,7 +20,9 @@ use crate::images::{CardImages, Worker};
 use crate::openapi::{Described, Interface, document};
 use crate::quotas::Quotas;
 use crate::random::RandomUnavailable;
-use crate::routes::{self, Answers, Description, Front, Readiness, diverted, known_in_panics, other_methods};
+use crate::routes::{
+    self, Answers, Description, Files, Front, Readiness, diverted, known_in_panics, other_methods,
+};
 use crate::stores::{OpenedStore, Store};
 use crate::telemetry::Metrics;
 
@@ -91,6 +93,7 @@ impl Builder {
             .manage(metrics)
             .manage(Readiness::default())
             .manage(Front::default())
+            .manage(Files::default())
             .manage(draining.clone())
             .manage(description)
             .manage(config.clone())

@@ -132,3 +132,12 @@ fn texts_that_look_like_numbers_stay_texts() {
     assert_eq!(config["default"]["siaga"]["dataset"].as_str(), Some("2024"));
     assert_eq!(config["default"]["siaga"]["auth"]["jwt"]["issuer"].as_str(), Some("7"));
 }
+
+#[test]
+fn the_description_of_the_interface_is_printed_as_it_is_configured() {
+    let address = "https://data.example/api/v1";
+    let printed = out(&siaga(&["openapi"], &[("SIAGA_BASE_URL", address)]));
+    let document: serde_json::Value = serde_json::from_str(&printed).unwrap();
+    assert_eq!((&document["openapi"], &document["servers"][0]["url"]), (&"3.1.1".into(), &address.into()));
+    assert!(document["paths"]["/floods/{localAreaId}"]["put"].is_object());
+}

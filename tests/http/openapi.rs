@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use rocket::http::Status;
+use rocket::http::{Header, Status};
 use serde_json::{Value, json};
 use siaga::described;
 
@@ -159,6 +159,9 @@ fn its_page_needs_nothing_from_elsewhere() {
     }
     assert_eq!(files, 4);
     assert!(siaga.get("/docs/swagger-ui-bundle.js").into_string().unwrap().len() > 1_000_000);
+    let tag = siaga.get("/docs/start.js").headers().get_one("ETag").unwrap().to_owned();
+    let known = siaga.client.get("/docs/start.js").header(Header::new("If-None-Match", tag)).dispatch();
+    assert_eq!(known.status(), Status::NotModified);
     assert_eq!(siaga.get("/docs/").status(), Status::Ok);
     for unknown in ["/docs/index.html", "/docs/x", "/docs/..%2Fpage.html"] {
         assert_eq!(siaga.get(unknown).status(), Status::NotFound, "{unknown}");
