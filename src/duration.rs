@@ -12,7 +12,23 @@ pub(crate) fn whole_seconds(duration: Duration) -> u64 {
 }
 
 pub(crate) fn serialize<S: Serializer>(duration: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_str(&humantime::format_duration(*duration))
+    serializer.collect_str(&written(*duration))
+}
+
+/// A duration as it is configured, in the largest unit that it is whole in: `366d`, `90m`, `250ms`.
+pub(crate) fn written(duration: Duration) -> String {
+    const UNITS: [(&str, u128); 7] = [
+        ("d", 86_400_000_000_000),
+        ("h", 3_600_000_000_000),
+        ("m", 60_000_000_000),
+        ("s", 1_000_000_000),
+        ("ms", 1_000_000),
+        ("us", 1_000),
+        ("ns", 1),
+    ];
+    let nanos = duration.as_nanos();
+    let whole = UNITS.iter().find(|(_, unit)| nanos > 0 && nanos % unit == 0);
+    whole.map_or_else(|| "0s".to_owned(), |(name, unit)| format!("{}{name}", nanos / unit))
 }
 
 pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Duration, D::Error> {
@@ -42,5 +58,17 @@ impl Visitor<'_> for DurationVisitor {
         seconds
             .or_else(|| humantime::parse_duration(text).ok())
             .ok_or_else(|| E::invalid_value(Unexpected::Str(text), &self))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_duration_is_written_as_it_is_configured() {
+        for text in ["0s", "366d", "90m", "6h", "10s", "1500ms", "250ms", "7us", "1ns"] {
+            assert_eq!(written(humantime::parse_duration(text).unwrap()), text);
+        }
     }
 }

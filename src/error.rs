@@ -20,8 +20,8 @@ use serde::Serialize;
 pub(crate) use self::catcher::allowed;
 pub use self::catcher::catchers;
 use crate::causes::causes;
-use crate::duration::whole_seconds;
-use crate::fairings::{RequestId, allow_any_origin, secure};
+use crate::duration::{whole_seconds, written};
+use crate::fairings::{RequestId, allow_any_origin, name_licence, secure};
 use crate::formats::EncodeError;
 use crate::images::{ImageError, ImageType};
 use crate::model::CardId;
@@ -260,6 +260,7 @@ impl From<StoreError> for Problem {
         match error {
             StoreError::NotFound { what } => Self::not_found(what),
             StoreError::Conflict { what } => Self::conflict(what),
+            StoreError::Refused { what } => Self::new(Status::Forbidden, what),
             StoreError::Unavailable { retry_after, source } => Self::unavailable(retry_after, source),
             StoreError::Backend { .. } => Self::internal(error),
         }
@@ -277,7 +278,7 @@ impl From<ImageError> for Problem {
                 "the address does not permit this, or no longer: ask GET /cards/:cardId/images for another",
             ),
             ImageError::TooLarge(limit) => Self::too_large(limit),
-            ImageError::TooSlow(limit) => Self::timeout(humantime::format_duration(limit)),
+            ImageError::TooSlow(limit) => Self::timeout(written(limit)),
             ImageError::Incomplete(_) => Self::bad_request(Source::Body, &[], "the body must arrive whole"),
             ImageError::NoImage => Self::unsupported_media_type(&format!(
                 "the body must be an image, one of [{}]",
@@ -312,6 +313,7 @@ impl<'r> Responder<'r, 'static> for Problem {
         RequestId::of(request).add_to(&mut response);
         allow_any_origin(&mut response);
         secure(request, &mut response);
+        name_licence(request, &mut response);
         Ok(response)
     }
 }

@@ -57,7 +57,6 @@ pub mod fairings;
 pub mod formats;
 pub mod guards;
 pub mod images;
-mod licence;
 pub mod model;
 mod number;
 pub mod openapi;

@@ -5,6 +5,7 @@ use super::ConfigError;
 /// Which cities and provinces there are to select, and which resource can be selected by which.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
 pub struct Areas {
     /// City codes. **Default: `bdg`, `jbd`, `sby`**
     pub cities: Vec<String>,
@@ -17,6 +18,7 @@ pub struct Areas {
 /// What each resource can be selected by.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
 pub struct Supported {
     /// `/floods` and what lies under it. **Default: every default city; `ID-JK`**
     pub floods: Selectable,
@@ -33,6 +35,7 @@ pub struct Supported {
 /// The values a resource accepts as selectors.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
 pub struct Selectable {
     /// Of the parameter `city`.
     pub city: Vec<String>,

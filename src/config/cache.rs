@@ -6,6 +6,7 @@ use super::ConfigError;
 /// The answers that are kept at hand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
 pub struct Cache {
     /// How many bytes they may be, a size such as `64MiB`, from `1MiB`; `0` to keep none. **Default: `64MiB`**
     pub size: ByteUnit,

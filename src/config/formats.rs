@@ -9,6 +9,7 @@ use crate::model::LayerKind;
 /// the first.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
 pub struct Resources {
     /// `/floods`. **Default: all that can write it**
     pub floods: Option<Vec<String>>,
@@ -40,6 +41,7 @@ impl Resources {
 /// Which formats are on offer, and their settings.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
 pub struct Formats {
     /// The formats on offer, by name. **Default: `topojson`, `geojson`, `cap`**
     pub enabled: Vec<String>,

@@ -10,6 +10,7 @@ use crate::number::Number;
 /// What leads clients to HTTPS. Certificate and key are Rocket's own `tls.certs` and `tls.key`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
 pub struct Https {
     /// A port on which every request is sent on to the scheme and host of `base_url`, which is `https`. **Default: none**
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -12,6 +12,7 @@ use crate::number::Number;
 /// Where images of cards are kept, and what is allowed.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
 pub struct Images {
     /// The storage: `file:///folder`, `memory:///` or `s3://bucket/prefix`. **Default: the folder `images` beside that of
     /// the data set, or in the working directory where the data set is no folder**

@@ -3,12 +3,23 @@ use serde::{Deserialize, Deserializer, Serialize};
 use url::Url;
 
 /// Under which terms the data may be used.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
 pub struct Licence {
+    /// The terms in a line. **Default: `Non-commercial use is free with attribution. Commercial use needs attribution and a
+    /// separate agreement.`**
+    pub terms: String,
     /// Where the licence can be read; every answer then names it (`Link: …; rel="license"`, RFC 8288). **Default: none**
     #[serde(deserialize_with = "address")]
     pub url: Option<Url>,
+}
+
+impl Default for Licence {
+    fn default() -> Self {
+        let terms = "Non-commercial use is free with attribution. Commercial use needs attribution and a separate agreement.";
+        Self { terms: terms.to_owned(), url: None }
+    }
 }
 
 /// An address that pages can lead to.

@@ -9,6 +9,7 @@ use crate::duration;
 /// What is too much.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
 pub struct Limits {
     /// The longest period a request may ask about. **Default: `366d`**
     #[serde(with = "duration")]

@@ -11,6 +11,7 @@ use crate::number::Number;
 /// number is allowed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
 pub struct Quota {
     /// Requests a second in the long run, of each credential, else of each address; 0 for any number. **Default: `20`**
     pub per_second: Rate,

@@ -7,6 +7,7 @@ use crate::duration;
 /// How the service ends when it is told to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
 pub struct Shutdown {
     /// For how long it goes on as before, but for `/health/ready`, which answers 503, so that whoever shares out requests
     /// learns of it; connections end with their next answer. **Default: `0s`**

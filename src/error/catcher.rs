@@ -4,6 +4,7 @@ use rocket::{Catcher, Route, catch, catchers};
 
 use super::{FAILED, Problem};
 use crate::fairings::record_unread;
+use crate::openapi::shape;
 
 /// The catchers of the service.
 #[must_use]
@@ -31,26 +32,25 @@ fn problem(status: Status, request: &Request<'_>) -> Problem {
     }
 }
 
-/// What a request gets that Rocket could not read: of an address it could not, it has the root's, and only CONNECT has
-/// such a one; else it is the method that it does not know.
+/// What a request gets that Rocket could not read: it does not know the method, or of CONNECT the address.
 fn unread(request: &Request<'_>) -> Problem {
-    if request.uri() == "/" {
-        return Problem::new(Status::BadRequest, "the method or the address of the request cannot be read");
+    if request.method() == Method::Connect {
+        return Problem::new(Status::BadRequest, "the address of the request cannot be read");
     }
-    let path = request.uri().path();
-    let parts = || path.as_str().trim_end_matches('/').split('/');
-    let named = request.rocket().routes().filter(|route| route.name.is_some());
-    let mut there: Vec<&Route> = named.filter(|route| leads(route, parts())).collect();
+    let mut there: Vec<&Route> = request.rocket().routes().filter(|route| leads(request, route)).collect();
     there.sort_by_key(|route| dynamic(route));
     let Some(best) = there.first() else { return Problem::not_found("this resource") };
-    let at_path = there.iter().filter(|route| route.uri.path() == best.uri.path());
-    let methods: Vec<Method> = at_path.map(|route| route.method).collect();
+    let at_path = there.iter().filter(|route| shape(route.uri.path()) == shape(best.uri.path()));
+    // Those that answer what a path does not take have no names.
+    let methods: Vec<Method> =
+        at_path.filter(|route| route.name.is_some()).map(|route| route.method).collect();
     Problem::method_not_allowed(&allowed(&methods))
 }
 
-/// Whether a path of these parts leads to a route.
-fn leads<'a>(route: &Route, mut parts: impl Iterator<Item = &'a str>) -> bool {
-    for own in route.uri.path().trim_end_matches('/').split('/') {
+/// Whether the path of a request leads to a route.
+fn leads(request: &Request<'_>, route: &Route) -> bool {
+    let mut parts = request.uri().path().segments().filter(|part| !part.is_empty());
+    for own in route.uri.path().split('/').filter(|own| !own.is_empty()) {
         if own.ends_with("..>") {
             return true;
         }

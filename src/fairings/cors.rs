@@ -20,7 +20,7 @@ const EXPOSED: &str =
     "Allow, ETag, Link, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, Retry-After, X-Request-Id";
 
 /// Adds the headers that let pages of any origin read the answer and those of its headers that matter to them.
-pub fn allow_any_origin(response: &mut Response<'_>) {
+pub(crate) fn allow_any_origin(response: &mut Response<'_>) {
     response.set_raw_header("Access-Control-Allow-Origin", "*");
     response.set_raw_header("Access-Control-Expose-Headers", EXPOSED);
 }

@@ -76,7 +76,7 @@ impl Fairing for Exchange {
 }
 
 /// Counts and logs the answer to a request, if Rocket could not read it: no fairing comes to it then.
-pub fn record_unread(request: &Request<'_>, status: u16) {
+pub(crate) fn record_unread(request: &Request<'_>, status: u16) {
     if Begun::of(request).in_flight.is_none() {
         record(request, status, 0);
     }

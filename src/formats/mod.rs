@@ -19,6 +19,7 @@ pub mod template;
 pub mod topojson;
 mod xml_text;
 
+use std::any::{Any, TypeId};
 use std::error::Error;
 use std::fmt::{self, Debug};
 use std::hash::{Hash, Hasher};
@@ -39,7 +40,7 @@ use crate::model::{Layer, LayerKind, Timestamp};
 /// - **Whole.** Every feature of the layer is written, unless the format's documentation says which it leaves
 ///   out; what cannot be written is an error, never a silently shorter answer.
 /// - **Safe.** Names are data: whatever characters they hold, the output is well-formed.
-pub trait Format: Debug + Send + Sync + 'static {
+pub trait Format: Any + Debug + Send + Sync {
     /// The name clients choose it by with `geoformat`, in small letters and digits; no other format has it.
     fn name(&self) -> &str;
 
@@ -76,7 +77,7 @@ pub trait Format: Debug + Send + Sync + 'static {
     /// Appends the layer to `out`.
     ///
     /// Only called with layers it [`carries`](Self::carries), on a thread that may be busy with it, and once for all who ask
-    /// the same at the same time.
+    /// the same at the same time; and at the start with a small one, as an example for the description of the interface.
     ///
     /// # Errors
     ///
@@ -84,10 +85,10 @@ pub trait Format: Debug + Send + Sync + 'static {
     fn encode(&self, layer: &Layer, context: &EncodeContext, out: &mut Vec<u8>) -> Result<(), EncodeError>;
 }
 
-// Of the formats on offer no two have one name.
+// Of the formats on offer no two have one name; but one that a route has for itself may have the name of another's.
 impl PartialEq for dyn Format {
     fn eq(&self, other: &Self) -> bool {
-        self.name() == other.name()
+        identity(self) == identity(other)
     }
 }
 
@@ -95,8 +96,12 @@ impl Eq for dyn Format {}
 
 impl Hash for dyn Format {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        self.name().hash(state);
+        identity(self).hash(state);
     }
+}
+
+fn identity(format: &dyn Format) -> (TypeId, &str) {
+    ((format as &dyn Any).type_id(), format.name())
 }
 
 /// The kind of document a format writes: the value of the query parameter `format`, in small letters and digits.

@@ -7,6 +7,7 @@ use serde_json::Map;
 
 use super::managed;
 use crate::config::Config;
+use crate::duration::written;
 use crate::error::{Problem, Source};
 use crate::openapi::{Interface, Operation, Part};
 
@@ -43,7 +44,7 @@ async fn object(request: &Request<'_>, data: Data<'_>) -> Result<Map<String, Val
     }
     let body = timeout(limits.timeout, data.open(limits.body).into_bytes())
         .await
-        .map_err(|_| Problem::timeout(humantime::format_duration(limits.timeout)))?
+        .map_err(|_| Problem::timeout(written(limits.timeout)))?
         .map_err(|_| invalid("the body must arrive whole".to_owned()))?;
     if !body.is_complete() {
         return Err(Problem::too_large(limits.body));

@@ -5,6 +5,7 @@ use rocket::request::{FromRequest, Outcome};
 
 use super::{Query, managed};
 use crate::config::Config;
+use crate::duration::written;
 use crate::error::{Problem, Source};
 use crate::model::{Period, Timestamp};
 use crate::openapi::{Interface, Operation, Parameter, Part};
@@ -27,7 +28,7 @@ impl<'r> FromRequest<'r> for RequestedPeriod {
 
 impl Part for RequestedPeriod {
     fn describe(operation: &mut Operation, interface: &Interface<'_>) {
-        let longest = humantime::format_duration(interface.config.limits.max_period);
+        let longest = written(interface.config.limits.max_period);
         let end = format!("The last moment, not before `start` and at most {longest} after it.");
         for (name, says) in [("start", "The first moment; a plus sign is encoded as %2B."), ("end", &end)] {
             operation.takes(Parameter::query(name, says, schema::moment(says)).required());

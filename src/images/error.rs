@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use rocket::data::ByteUnit;
 
+use crate::duration::written;
 use crate::random::RandomUnavailable;
 use crate::stores::StoreError;
 
@@ -27,7 +28,7 @@ pub enum ImageError {
     #[error("the upload is larger than {0}")]
     TooLarge(ByteUnit),
     /// The upload, or the next piece of it, did not come within so long.
-    #[error("the upload did not come within {}", humantime::format_duration(*.0))]
+    #[error("the upload did not come within {}", written(*.0))]
     TooSlow(Duration),
     /// The upload ended before it was whole.
     #[error("the upload did not arrive whole")]

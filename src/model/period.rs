@@ -1,6 +1,7 @@
 use std::time::Duration;
 
 use super::Timestamp;
+use crate::duration::written;
 
 /// A span of time, both ends included; the end never lies before the start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -17,7 +18,7 @@ pub enum InvalidPeriod {
     #[error("must not be before \"start\"")]
     EndBeforeStart,
     /// The period is longer than the service allows.
-    #[error("must be at most {} after \"start\"", humantime::format_duration(*.0))]
+    #[error("must be at most {} after \"start\"", written(*.0))]
     TooLong(Duration),
 }
 

@@ -1,13 +1,14 @@
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
-use super::{Described, Interface, Parameter};
+use super::{Described, Interface};
+use crate::config::Licence;
 use crate::formats::sample::Sample;
 use crate::formats::{Container, EncodeContext, Format};
 use crate::model::{LayerKind, Timestamp};
-use crate::{licence, schema};
+use crate::schema;
 
 /// The description of an interface of these routes, as an OpenAPI document in JSON.
 ///
@@ -16,14 +17,16 @@ use crate::{licence, schema};
 #[must_use]
 pub fn document(interface: &Interface<'_>, routes: &[Described]) -> Value {
     let mut paths: Map<String, Value> = Map::new();
+    // By the shape of a path how it is written: two that differ in the names of their parts alone are one.
+    let mut written: HashMap<String, String> = HashMap::new();
     let mut ids = HashSet::new();
     for described in routes {
+        let (uri, method) =
+            (described.route.uri.path(), described.route.method.as_str().to_ascii_lowercase());
         let mut operation = described.operation(interface);
-        let (path, unknown) = path(described.route.uri.path(), operation.path_parameters());
-        for name in unknown {
-            operation.takes(Parameter::path(name, "", json!({ "type": "string" })));
-        }
-        let method = described.route.method.as_str().to_ascii_lowercase();
+        let path =
+            written.entry(shape(uri)).or_insert_with(|| path(uri, operation.path_parameters())).clone();
+        operation.name_path_parameters(&path);
         let mut id = described.route.name.as_deref().unwrap_or(&path).to_owned();
         // A handler can stand at several paths.
         while !ids.insert(id.clone()) {
@@ -31,7 +34,10 @@ pub fn document(interface: &Interface<'_>, routes: &[Described]) -> Value {
         }
         let value = operation.into_value(&id, tag(&path));
         let item = paths.entry(path).or_insert_with(|| json!({}));
-        item[method] = value;
+        // Of several that answer the same the first that matches does, as far as anybody can say.
+        if item.get(&method).is_none() {
+            item[method] = value;
+        }
     }
     json!({
         "openapi": "3.1.1",
@@ -40,7 +46,7 @@ pub fn document(interface: &Interface<'_>, routes: &[Described]) -> Value {
             "summary": "Disaster and flood information",
             "description": DESCRIPTION,
             "version": env!("CARGO_PKG_VERSION"),
-            "license": licence::described(interface.config.licence.url.as_ref()),
+            "license": licence(&interface.config.licence),
         },
         "servers": [{ "url": interface.config.base_url.as_str() }],
         "paths": paths,
@@ -98,27 +104,37 @@ fn example(interface: &Interface<'_>, kind: LayerKind, format: &dyn Format) -> O
     }
 }
 
+fn licence(Licence { terms, url }: &Licence) -> Value {
+    let mut licence = json!({ "name": terms });
+    if let Some(url) = url {
+        licence["url"] = url.as_str().into();
+    }
+    licence
+}
+
 const DESCRIPTION: &str = "Reports of residents, flood states of neighbourhoods, water levels of gauges and what keeps \
-    water in its place, as TopoJSON, GeoJSON or CAP alerts.\n\nAn empty parameter counts as an absent one, and unknown \
+    water in its place.\n\nAn empty parameter counts as an absent one, and unknown \
     parameters are ignored. Coordinates are WGS84, times UTC unless they say otherwise.";
 
 /// A path of Rocket's with its parameters named as the interface documents them: `/floods/<id>`, `/floods/{localAreaId}`;
-/// and the names of those it does not document.
-fn path<'a>(uri: &str, mut names: impl Iterator<Item = &'a str>) -> (String, Vec<String>) {
-    let mut unknown = Vec::new();
-    let part = |segment: &str| match segment.strip_prefix('<').and_then(|rest| rest.strip_suffix('>')) {
-        Some(own) => {
-            let own = own.trim_end_matches('.');
-            let name = names.next().unwrap_or_else(|| {
-                unknown.push(own.to_owned());
-                own
-            });
-            format!("{{{name}}}")
-        }
-        None => segment.to_owned(),
+/// those it does not document by their own names.
+fn path<'a>(uri: &str, mut names: impl Iterator<Item = &'a str>) -> String {
+    let part = |part: &str| match own_name(part) {
+        Some(own) => format!("{{{}}}", names.next().unwrap_or(own)),
+        None => part.to_owned(),
     };
-    let path = uri.split('/').map(part).collect::<Vec<_>>().join("/");
-    (path, unknown)
+    uri.split('/').map(part).collect::<Vec<_>>().join("/")
+}
+
+/// A path of Rocket's with its parameters unnamed.
+pub(crate) fn shape(uri: &str) -> String {
+    let part = |part| if own_name(part).is_some() { "<>" } else { part };
+    uri.split('/').map(part).collect::<Vec<_>>().join("/")
+}
+
+/// The name Rocket knows a part of a path by, if it is a parameter.
+fn own_name(part: &str) -> Option<&str> {
+    Some(part.strip_prefix('<')?.strip_suffix('>')?.trim_end_matches('.'))
 }
 
 /// What the operations of a path are listed under: the first part of the path.
@@ -132,14 +148,13 @@ mod tests {
 
     #[test]
     fn parts_of_a_path_are_named_as_the_interface_has_them() {
-        for (uri, names, expected, unknown) in [
-            ("/floods", vec![], "/floods", vec![]),
-            ("/floods/<id>", vec!["localAreaId"], "/floods/{localAreaId}", vec![]),
-            ("/cards/<id>/images", vec!["cardId"], "/cards/{cardId}/images", vec![]),
-            ("/own/<city>/<rest..>", vec![], "/own/{city}/{rest}", vec!["city", "rest"]),
+        for (uri, names, expected, shaped) in [
+            ("/floods", vec![], "/floods", "/floods"),
+            ("/floods/<id>", vec!["localAreaId"], "/floods/{localAreaId}", "/floods/<>"),
+            ("/cards/<id>/images", vec!["cardId"], "/cards/{cardId}/images", "/cards/<>/images"),
+            ("/own/<city>/<rest..>", vec![], "/own/{city}/{rest}", "/own/<>/<>"),
         ] {
-            let unknown = unknown.into_iter().map(str::to_owned).collect::<Vec<_>>();
-            assert_eq!(path(uri, names.into_iter()), (expected.to_owned(), unknown));
+            assert_eq!((path(uri, names.into_iter()), shape(uri)), (expected.to_owned(), shaped.to_owned()));
         }
         assert_eq!(tag("/cards/{cardId}/images"), "cards");
     }

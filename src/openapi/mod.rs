@@ -12,7 +12,7 @@ mod part;
 
 pub use self::described::Described;
 pub use self::document::document;
-pub(crate) use self::document::layer_schema;
+pub(crate) use self::document::{layer_schema, shape};
 pub use self::operation::{Operation, Parameter};
 pub use self::part::{Handler, Part};
 use crate::config::Config;
@@ -20,6 +20,7 @@ use crate::formats::FormatRegistry;
 
 /// What the interface is made of, as far as its description depends on it.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct Interface<'a> {
     /// Its configuration.
     pub config: &'a Config,

@@ -162,6 +162,21 @@ impl Operation {
         self.parameters.iter().filter(|parameter| parameter.in_path).map(|parameter| &*parameter.name)
     }
 
+    /// Names the parts of its path as the path does, and takes those it has not told of.
+    pub(super) fn name_path_parameters(&mut self, path: &str) {
+        let mut told = self.parameters.iter_mut().filter(|parameter| parameter.in_path);
+        let mut untold = Vec::new();
+        for name in path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}')) {
+            match told.next() {
+                Some(parameter) => parameter.name = name.to_owned().into(),
+                None => untold.push(name.to_owned()),
+            }
+        }
+        for name in untold {
+            self.takes(Parameter::path(name, "", json!({ "type": "string" })));
+        }
+    }
+
     /// As the document has it.
     pub(super) fn into_value(mut self, id: &str, tag: &str) -> Value {
         if !self.answers.contains_key(&200) {

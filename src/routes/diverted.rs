@@ -12,7 +12,7 @@ use crate::guards::{Admission, Diversion};
 
 /// The routes of requests that are not admitted, to be mounted at the root.
 #[must_use]
-pub fn diverted() -> Vec<Route> {
+pub(crate) fn diverted() -> Vec<Route> {
     METHODS.into_iter().map(|method| Route::new(method, Admission::DIVERTED, Diverted)).collect()
 }
 

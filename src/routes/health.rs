@@ -24,7 +24,7 @@ const STORAGE_LASTING: Duration = Duration::from_secs(5);
 
 /// What was found when last looked.
 #[derive(Debug, Default)]
-pub struct Readiness(Mutex<Found>);
+pub(crate) struct Readiness(Mutex<Found>);
 
 #[derive(Debug, Default)]
 struct Found {

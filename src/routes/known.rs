@@ -7,7 +7,7 @@ use crate::telemetry::within_request;
 
 /// The routes, of which a panic is logged with the id of the request.
 #[must_use]
-pub fn known_in_panics(routes: Vec<Route>) -> Vec<Route> {
+pub(crate) fn known_in_panics(routes: Vec<Route>) -> Vec<Route> {
     let known = |mut route: Route| {
         route.handler = Box::new(Known(route.handler));
         route

@@ -9,6 +9,7 @@ use rocket::route::{Handler, Outcome};
 use rocket::{Data, Route};
 
 use crate::error::{Problem, allowed};
+use crate::openapi::shape;
 
 /// The methods a browser or a client can send. HEAD is missing because Rocket serves it wherever it serves GET.
 pub(super) const METHODS: [Method; 8] = [
@@ -23,17 +24,18 @@ pub(super) const METHODS: [Method; 8] = [
 ];
 
 /// Routes for all methods the `known` routes leave out, on each of their paths.
-pub fn other_methods<'a>(known: impl Iterator<Item = &'a Route>) -> Vec<Route> {
-    let mut paths: BTreeMap<String, Vec<Method>> = BTreeMap::new();
+pub(crate) fn other_methods<'a>(known: impl Iterator<Item = &'a Route>) -> Vec<Route> {
+    let mut paths: BTreeMap<String, (&str, Vec<Method>)> = BTreeMap::new();
     for route in known {
-        paths.entry(route.uri.path().to_owned()).or_default().push(route.method);
+        let path = route.uri.path();
+        paths.entry(shape(path)).or_insert((path, Vec::new())).1.push(route.method);
     }
     paths
-        .into_iter()
+        .into_values()
         .flat_map(|(path, known)| {
             let allowed = OtherMethod { allowed: allowed(&known) };
             let others = METHODS.into_iter().filter(move |method| !known.contains(method));
-            others.map(move |method| Route::new(method, &path, allowed.clone()))
+            others.map(move |method| Route::new(method, path, allowed.clone()))
         })
         .collect()
 }

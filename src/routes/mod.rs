@@ -2,8 +2,7 @@
 //! the format; it knows neither a concrete store nor a concrete format.
 //!
 //! Routes of others are added by [`Builder::mount`](crate::Builder::mount). They answer as those here do, with an [`Answer`]: one
-//! that everybody gets alike comes from [`Answers`], which keeps it at hand; one's own is made by a function of [`Answer`]. The
-//! functions of this module are what the server is put together of.
+//! that everybody gets alike comes from [`Answers`], which keeps it at hand; one's own is made by a function of [`Answer`].
 
 mod admin;
 mod answer;
@@ -23,6 +22,7 @@ mod lasting;
 mod methods;
 mod metrics;
 mod openapi;
+mod page;
 mod question;
 mod reports;
 mod root;
@@ -32,19 +32,18 @@ use rocket::{Route, routes};
 
 pub use self::answer::Answer;
 pub use self::answers::Answers;
-pub use self::diverted::diverted;
-pub use self::docs::Files;
-pub use self::health::Readiness;
-pub use self::known::known_in_panics;
-pub use self::methods::other_methods;
-pub use self::openapi::Description;
+pub(crate) use self::diverted::diverted;
+pub(crate) use self::docs::Files;
+pub(crate) use self::health::Readiness;
+pub(crate) use self::known::known_in_panics;
+pub(crate) use self::methods::other_methods;
+pub(crate) use self::openapi::Description;
 pub use self::question::Question;
-pub use self::root::Front;
+pub(crate) use self::root::Front;
 use crate::openapi::Described;
 
 /// All routes under the base address, and what the description of the interface says of them.
-#[must_use]
-pub fn all() -> Vec<Described> {
+pub(crate) fn all() -> Vec<Described> {
     let all = [
         floods::routes(),
         reports::routes(),
@@ -61,8 +60,7 @@ pub fn all() -> Vec<Described> {
 
 /// The routes outside the base address: of those who operate the service, and of who wants to know it; those of the
 /// metrics where these are wanted.
-#[must_use]
-pub fn outside(with_metrics: bool) -> Vec<Route> {
+pub(crate) fn outside(with_metrics: bool) -> Vec<Route> {
     let mut all = routes![
         root::show,
         health::tell_live,

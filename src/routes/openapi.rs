@@ -1,29 +1,31 @@
-use std::sync::Arc;
+use std::sync::OnceLock;
 
 use rocket::{State, get};
 use serde_json::Value;
 
 use super::Answer;
 use super::answer::JSON;
+use super::page::at_hand;
 use crate::cache::Rendered;
-use crate::content::Content;
 use crate::guards::Caller;
 
-/// The description of the interface, as it is sent.
-#[derive(Clone, Debug)]
-pub struct Description(Rendered);
+/// The description of the interface, made ready to be sent when it is first asked for.
+#[derive(Debug)]
+pub(crate) struct Description {
+    document: Value,
+    ready: OnceLock<Rendered>,
+}
 
 impl Description {
     /// Of an OpenAPI document.
-    #[must_use]
-    pub fn new(document: &Value) -> Self {
-        let content = Content::tagged(document.to_string().into_bytes());
-        Self(Rendered { media_type: JSON.into(), content: Arc::new(content) })
+    pub(crate) fn new(document: Value) -> Self {
+        Self { document, ready: OnceLock::new() }
     }
 }
 
 /// `GET /openapi.json`: the description of the interface.
 #[get("/openapi.json")]
 pub(super) fn describe(_caller: Caller, description: &State<Description>) -> Answer {
-    Answer::shared(&description.0)
+    let Description { document, ready } = &**description;
+    Answer::shared(ready.get_or_init(|| at_hand(JSON, document.to_string().into_bytes())))
 }

@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use governor::clock::MonotonicClock;
 use rocket::Rocket;
-use rocket::fairing::{AdHoc, Fairing};
+use rocket::fairing::AdHoc;
 use rocket::http::uri::{Error, Origin};
 use rocket::shield::{Hsts, Shield};
 
@@ -63,7 +63,7 @@ impl Builder {
         stored_keys.refresh().await;
         let interface = self.interface()?;
         let description =
-            Description::new(&document(&Interface { config: &config, formats: &formats }, &interface));
+            Description::new(document(&Interface { config: &config, formats: &formats }, &interface));
         let routes = known_in_panics(interface.into_iter().map(|described| described.route).collect());
         let others = other_methods(routes.iter());
         let outside = known_in_panics(routes::outside(config.metrics.enabled));
@@ -78,6 +78,7 @@ impl Builder {
             .attach(TrailingSlash)
             .attach(Cors)
             .attach(SecurityHeaders)
+            .attach(Licence)
             .attach(Arc::clone(&quotas).sweeper())
             .attach(RequestId::fairing())
             .attach(draining.clone())
@@ -103,8 +104,7 @@ impl Builder {
             .mount("/", others_outside)
             .mount("/", diverted())
             .register("/", catchers());
-        let licence = config.licence.url.as_ref().map(|url| Arc::new(Licence::new(url)) as Arc<dyn Fairing>);
-        let fairings = fairing.into_iter().chain(licence).chain(self.fairings.drain(..));
+        let fairings = fairing.into_iter().chain(self.fairings.drain(..));
         let rocket = fairings.fold(rocket, Rocket::attach);
         let reloading = Reloading::new(self, temporary, config.base_url.clone());
         Ok(Siaga { rocket, config, store, formats, key, failure, reloading, draining, stored_keys })
@@ -118,6 +118,10 @@ impl Builder {
                 |error: Error<'_>| BuildError::Mount { path: path.clone(), reason: error.to_string() };
             // What a route is rebased to is read less strictly.
             let base = Origin::parse(path).map_err(refused)?;
+            if base.query().is_some() {
+                let reason = "it has a query".to_owned();
+                return Err(BuildError::Mount { path: path.clone(), reason });
+            }
             let base = base.path().as_str().trim_end_matches('/');
             let mut described = described.clone();
             described.route = described.route.map_base(|own| format!("{base}{own}")).map_err(refused)?;

@@ -19,6 +19,12 @@ pub enum StoreError {
         /// What is there, in words for the client: `card abcdefg has received its report already`.
         what: String,
     },
+    /// The store does not take this, whoever asks or for who asks: what a decorator forbids.
+    #[error("{what}")]
+    Refused {
+        /// Why, in words for the client: `states are set by the control room alone`.
+        what: String,
+    },
     /// The backend cannot be reached or is too busy; nothing is known to have changed.
     #[error("the store cannot be reached")]
     Unavailable {

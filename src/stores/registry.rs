@@ -7,6 +7,7 @@ use async_trait::async_trait;
 use figment::Figment;
 use rocket::fairing::Fairing;
 use rocket::futures::future::BoxFuture;
+use serde::de::DeserializeOwned;
 
 use super::memory::OpenMemory;
 use super::postgres::OpenPostgres;
@@ -66,6 +67,21 @@ impl StoreSettings {
     #[must_use]
     pub fn new(figment: Figment, clock: Arc<dyn Clock>) -> Self {
         Self { figment, dataset: "empty".to_owned(), clock, timeout: Duration::from_secs(10) }
+    }
+}
+
+impl StoreSettings {
+    /// The settings of a store of one's own, in the configuration beside the service's table: `section("ceiling")` is
+    /// `[default.ceiling]`, or what is `Default` where there is none. In the environment it is `ROCKET_CEILING={…}`.
+    ///
+    /// # Errors
+    ///
+    /// When the table cannot be read as `T`; the text names it, and what is wrong.
+    pub fn section<T: DeserializeOwned + Default>(&self, name: &str) -> Result<T, OpenError> {
+        if !self.figment.contains(name) {
+            return Ok(T::default());
+        }
+        self.figment.extract_inner(name).map_err(|error| format!("{name}: {error}").into())
     }
 }
 

@@ -4,8 +4,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde::{Deserialize, Serialize};
 use tracing::level_filters::LevelFilter;
+use tracing::{Metadata, Subscriber};
 use tracing_subscriber::filter::Targets;
-use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::layer::{Context, Layer, SubscriberExt};
 use tracing_subscriber::util::{SubscriberInitExt, TryInitError};
 use tracing_subscriber::{Registry, fmt as lines, reload};
 
@@ -83,7 +84,7 @@ impl From<Level> for log::LevelFilter {
 /// The log of the process, whose settings can change while it runs.
 #[derive(Clone)]
 pub struct Log {
-    filter: reload::Handle<Targets, Registry>,
+    filter: reload::Handle<Wanted, Registry>,
     json: Arc<AtomicBool>,
 }
 
@@ -102,7 +103,7 @@ impl Log {
     ///
     /// When it has a log already.
     pub fn install(settings: LogSettings) -> Result<Self, LogUnavailable> {
-        let (filter, handle) = reload::Layer::new(targets(settings));
+        let (filter, handle) = reload::Layer::new(Wanted::of(settings));
         let json = Arc::new(AtomicBool::new(settings.format == Shape::Json));
         let written = lines::layer().event_format(Line::new(Arc::clone(&json))).with_writer(OneLine);
         tracing_subscriber::registry().with(filter).with(written).try_init()?;
@@ -116,7 +117,7 @@ impl Log {
     pub fn set(&self, settings: LogSettings) {
         self.json.store(settings.format == Shape::Json, Ordering::Relaxed);
         // It fails only when the process has ended its log.
-        let _ = self.filter.reload(targets(settings));
+        let _ = self.filter.reload(Wanted::of(settings));
         // Of Rocket's events, which cost something for each request, only those are made that are written.
         log::set_max_level(settings.level.into());
     }
@@ -128,16 +129,33 @@ impl fmt::Debug for Log {
     }
 }
 
-fn targets(settings: LogSettings) -> Targets {
-    // What Rocket says of a request is said by the lines of requests and by errors.
-    let rocket = if settings.level >= Level::Debug { settings.level.into() } else { LevelFilter::OFF };
-    let access = if settings.access { LevelFilter::INFO } else { LevelFilter::OFF };
-    Targets::new()
-        .with_default(LevelFilter::from(settings.level))
-        .with_target("rocket", rocket)
-        // It says of each request what its headers and its query are: credentials and signatures among them.
-        .with_target("rocket::server", rocket.min(LevelFilter::WARN))
-        // Here what Rocket generates for a route speaks, of every guard that refuses.
-        .with_target("siaga::routes", rocket)
-        .with_target(Log::ACCESS, access)
+/// Which events are written.
+struct Wanted {
+    targets: Targets,
+    /// Of what Rocket says.
+    rocket: LevelFilter,
+}
+
+impl Wanted {
+    fn of(settings: LogSettings) -> Self {
+        // What Rocket says of a request is said by the lines of requests and by errors.
+        let rocket = if settings.level >= Level::Debug { settings.level.into() } else { LevelFilter::OFF };
+        let access = if settings.access { LevelFilter::INFO } else { LevelFilter::OFF };
+        let targets = Targets::new()
+            .with_default(LevelFilter::from(settings.level))
+            .with_target("rocket", rocket)
+            // It says of each request what its headers and its query are: credentials and signatures among them.
+            .with_target("rocket::server", rocket.min(LevelFilter::WARN))
+            .with_target(Log::ACCESS, access);
+        Self { targets, rocket }
+    }
+}
+
+impl<S: Subscriber> Layer<S> for Wanted {
+    fn enabled(&self, metadata: &Metadata<'_>, _: Context<'_, S>) -> bool {
+        // So ends the target of what Rocket generates for routes, wherever these are: it speaks of every guard that refuses.
+        let of_rocket = metadata.target().ends_with("::_");
+        (!of_rocket || *metadata.level() <= self.rocket)
+            && self.targets.would_enable(metadata.target(), metadata.level())
+    }
 }

@@ -46,7 +46,7 @@ fn start_and_end_are_required_and_judged_on_every_route_of_a_period() {
             (format!("start=2016-12-14T00:00:00+0700&{end}"), "start", "encode + as %2B"),
             (format!("{start}&end=2016-12-15T00:00:00%200700"), "end", "encode + as %2B"),
             (format!("start=2016-12-16T00:00:00Z&{end}"), "end", "must not be before"),
-            (format!("{start}&end=2017-12-15T00:00:01Z"), "end", "at most 1year"),
+            (format!("{start}&end=2017-12-15T00:00:01Z"), "end", "at most 366d after"),
             (format!("start=%FF&{end}"), "start", "UTF-8"),
             (format!("{start}&end=9999-12-31T23:59:59Z"), "end", "at most"),
         ] {

@@ -10,10 +10,10 @@ use serde_json::json;
 use siaga::conformance::block_on;
 use siaga::error::Problem;
 use siaga::formats::{Container, EncodeContext, EncodeError, Format};
-use siaga::guards::{Caller, TimePeriod};
+use siaga::guards::{Caller, Floods, Select, TimePeriod};
 use siaga::model::{AreaSelector, FloodState, Layer, LayerKind};
-use siaga::routes::Answer;
-use siaga::stores::{FloodQuery, Store};
+use siaga::routes::{Answer, Answers};
+use siaga::stores::{FloodQuery, LayerQuery, Store};
 
 use crate::support::{Siaga, assert_invalid, figment, json_of};
 
@@ -126,7 +126,7 @@ fn routes_of_an_agency_stand_beside_the_services_own() {
 
 #[test]
 fn routes_cannot_stand_at_what_is_no_path() {
-    for wrong in ["warnings", "/a b", "http://elsewhere/"] {
+    for wrong in ["warnings", "/a b", "http://elsewhere/", "/warnings?of=jbd"] {
         let builder = siaga::Siaga::builder().figment(figment().merge(("siaga.store", "memory")));
         let refused = block_on(builder.mount(wrong, routes![warn]).build());
         let refused = refused.expect_err(wrong).to_string();
@@ -145,5 +145,77 @@ fn a_fairing_of_an_agency_sees_every_answer() {
     });
     for address in ["/v1/floods", "/v1/nowhere", "/health/live"] {
         assert_eq!(siaga.get(address).headers().get_one("X-Agency"), Some("BPBD"), "{address}");
+    }
+}
+
+#[rocket::patch("/floods/<number>")]
+fn amend_area(number: u64) -> String {
+    number.to_string()
+}
+
+#[get("/floods/<_number>")]
+fn show_area(_number: &str) -> rocket::response::Redirect {
+    rocket::response::Redirect::to("/elsewhere")
+}
+
+#[test]
+fn a_route_of_an_agency_may_stand_at_a_path_the_service_has_for_other_methods() {
+    let siaga = Siaga::with(figment(), |builder| builder.mount("/", routes![amend_area, show_area]));
+    assert_eq!(siaga.client.patch("/v1/floods/7").dispatch().into_string().unwrap(), "7");
+    assert_eq!(siaga.get("/v1/floods/7").status(), Status::SeeOther);
+    let wrong = siaga.client.post("/v1/floods/7").dispatch();
+    assert_eq!(wrong.headers().get_one("Allow"), Some("GET, HEAD, PUT, DELETE, PATCH, OPTIONS"));
+    let paths = json_of(siaga.get("/openapi.json"))["paths"].clone();
+    assert!(paths.get("/floods/{number}").is_none());
+    let at = paths["/floods/{localAreaId}"].as_object().unwrap();
+    assert_eq!(at.keys().collect::<Vec<_>>(), ["put", "delete", "patch", "get"]);
+    assert_eq!(at["patch"]["parameters"][0]["name"], "localAreaId");
+}
+
+/// A format that one route has for itself, under the name of another.
+#[derive(Debug)]
+struct Own;
+
+impl Format for Own {
+    fn name(&self) -> &'static str {
+        "csv"
+    }
+
+    fn container(&self) -> Container {
+        Container("text")
+    }
+
+    fn media_type(&self) -> &'static str {
+        "text/plain"
+    }
+
+    fn carries(&self, kind: LayerKind) -> bool {
+        kind == LayerKind::Floods
+    }
+
+    fn time_step(&self) -> Option<Duration> {
+        None
+    }
+
+    fn encode(&self, _: &Layer, _: &EncodeContext, out: &mut Vec<u8>) -> Result<(), EncodeError> {
+        out.extend(b"own");
+        Ok(())
+    }
+}
+
+#[get("/own")]
+async fn answer_own(select: Select<Floods>, answers: &State<Answers>) -> Result<Answer, Problem> {
+    let query = FloodQuery { selector: select.areas, minimum_state: None };
+    answers.layer(LayerQuery::Floods(query), Arc::new(Own)).await
+}
+
+#[test]
+fn a_format_of_one_route_is_not_taken_for_another_of_its_name() {
+    let figment = figment().merge(("siaga.formats.enabled", ["topojson", "csv"]));
+    let siaga =
+        Siaga::with(figment, |builder| builder.format(Arc::new(Csv)).mount("/", routes![answer_own]));
+    for _ in 0..2 {
+        assert_eq!(siaga.get("/v1/own?city=bdg").into_string().unwrap(), "own");
+        assert_eq!(siaga.get("/v1/floods?city=bdg&geoformat=csv").into_string().unwrap(), "30,RW 30\n");
     }
 }

@@ -8,7 +8,6 @@ use rocket::http::{Header, Method, Status};
 use rocket::local::blocking::LocalResponse;
 use serde_json::json;
 use siaga::auth::KeyDigest;
-use siaga::routes;
 
 use crate::support::{ADMIN_KEY, KEY, Siaga, figment, json_of, key};
 
@@ -193,8 +192,9 @@ fn no_method_of_any_path_escapes() {
     ];
     let siaga = started(with(&[("per_second", 0), ("per_day", 1)]));
     assert_eq!(statuses(&siaga, "192.0.2.1", 2), [200, 429]);
-    let known = routes::all();
-    let mut targets: Vec<String> = known.iter().map(|known| format!("/v1{}", known.route.uri)).collect();
+    let known = siaga.client.rocket().routes().filter(|route| route.name.is_some());
+    let known = known.map(|route| route.uri.to_string());
+    let mut targets: Vec<String> = known.filter(|uri| uri.starts_with("/v1/")).collect();
     assert!(targets.len() > 25);
     targets.extend(["/", "/v1", "/v1/nothing", "/v1/floods/", "//v1//floods", "/:diverted:", "/x?a=b"].map(str::to_owned));
     for target in &targets {

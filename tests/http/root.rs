@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use rocket::http::{Accept, Status};
+use rocket::http::{Accept, Header, Status};
 use serde_json::json;
 use siaga::conformance::fixture;
 
@@ -56,7 +56,7 @@ fn it_says_when_what_is_known_was_last_added_to() {
 fn people_get_a_page_whatever_else_their_browser_takes() {
     let figment = figment().merge(("siaga.licence.url", "https://data.example/licence?a=1&b=\"2\""));
     let siaga = Siaga::with(figment, |builder| builder);
-    let request = siaga.client.get("/").header(rocket::http::Header::new("Accept", BROWSER));
+    let request = siaga.client.get("/").header(Header::new("Accept", BROWSER));
     let response = request.dispatch();
     assert_eq!(response.headers().get_one("Content-Type"), Some("text/html; charset=utf-8"));
     assert_eq!(response.headers().get_one("Vary"), Some("Accept, Accept-Encoding"));
@@ -73,20 +73,40 @@ fn people_get_a_page_whatever_else_their_browser_takes() {
         assert!(page.contains(part), "{part}: {page}");
     }
     for (accept, kind) in [("*/*", "application/json"), ("text/html;q=0.5, */*", "application/json")] {
-        let request = siaga.client.get("/").header(rocket::http::Header::new("Accept", accept));
+        let request = siaga.client.get("/").header(Header::new("Accept", accept));
         assert_eq!(request.dispatch().headers().get_one("Content-Type"), Some(kind), "{accept}");
     }
     assert_eq!(siaga.client.get("/").header(Accept::HTML).dispatch().status(), Status::Ok);
 }
 
+#[derive(rocket::Responder)]
+struct Linked(&'static str, Header<'static>);
+
+#[rocket::get("/next")]
+fn list_next() -> Linked {
+    Linked("", Header::new("Link", r#"</v1/next?page=2>; rel="next""#))
+}
+
 #[test]
 fn every_answer_names_a_configured_licence() {
     let figment = figment().merge(("siaga.licence.url", "https://data.example/licence"));
-    let siaga = Siaga::with(figment, |builder| builder);
+    let siaga = Siaga::with(figment, |builder| builder.mount("/", rocket::routes![list_next]));
     for address in ["/", "/v1/floods", "/v1/nowhere", "/openapi.json"] {
         let response = siaga.get(address);
         let link = response.headers().get_one("Link");
         assert_eq!(link, Some(r#"<https://data.example/licence>; rel="license""#), "{address}");
     }
+    let next = siaga.get("/v1/next");
+    let links: Vec<_> = next.headers().get("Link").collect();
+    assert_eq!(links, [r#"</v1/next?page=2>; rel="next""#, r#"<https://data.example/licence>; rel="license""#]);
     assert_eq!(Siaga::start().get("/v1/floods").headers().get_one("Link"), None);
+}
+
+#[test]
+fn the_page_and_the_description_name_the_configured_terms() {
+    let figment = figment().merge(("siaga.licence.terms", "CC BY 4.0"));
+    let siaga = Siaga::with(figment, |builder| builder);
+    assert_eq!(siaga.result("/")["licence"]["terms"], "CC BY 4.0");
+    let document = crate::support::json_of(siaga.get("/openapi.json"));
+    assert_eq!(document["info"]["license"]["name"], "CC BY 4.0");
 }

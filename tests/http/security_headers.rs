@@ -54,3 +54,23 @@ fn browsers_are_told_to_stay_with_https_when_they_use_it() {
         }
     }
 }
+
+#[test]
+fn a_page_of_a_template_runs_nothing_either_and_stays_as_it_is_while_it_is_known() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("page.html");
+    std::fs::write(&file, "<!doctype html>{% for f in features %}<p>{{ f.properties.pkey }}</p>{% endfor %}").unwrap();
+    let figment = figment()
+        .merge(("siaga.formats.enabled", ["topojson", "page"]))
+        .merge(("siaga.formats.template.page.file", file.to_str().unwrap()))
+        .merge(("siaga.formats.template.page.media_type", "text/html; charset=utf-8"))
+        .merge(("siaga.formats.template.page.layers", ["reports"]));
+    let siaga = Siaga::with(figment, |builder| builder);
+    let page = siaga.get("/v1/reports?geoformat=page");
+    let policy = page.headers().get_one("Content-Security-Policy").unwrap();
+    assert!(policy.starts_with("default-src 'none'; style-src 'unsafe-inline';"), "{policy}");
+    let tag = page.headers().get_one("ETag").unwrap().to_owned();
+    let known = siaga.client.get("/v1/reports?geoformat=page").header(Header::new("If-None-Match", tag));
+    let known = known.dispatch();
+    assert_eq!((known.status().code, known.headers().get_one("Content-Security-Policy")), (304, None));
+}

@@ -42,7 +42,11 @@ fn a_method_that_nobody_knows_is_405_with_what_the_path_takes() {
         ("FOO", "/v1/floods/states?city=jbd", "405 Method Not Allowed\r\n(allow: GET, HEAD, OPTIONS)"),
         ("QUERY", "/v1/floods/5", "405 Method Not Allowed\r\n(allow: PUT, DELETE, OPTIONS)"),
         ("QUERY", "/openapi.json", "405 Method Not Allowed\r\n(allow: GET, HEAD, OPTIONS)"),
+        ("PROPFIND", "/", "405 Method Not Allowed\r\n(allow: GET, HEAD, OPTIONS)"),
+        ("PROPFIND", "/v1/fl%6Fods", "405 Method Not Allowed\r\n(allow: GET, HEAD, OPTIONS)"),
+        ("PROPFIND", "//v1//floods/", "405 Method Not Allowed\r\n(allow: GET, HEAD, OPTIONS)"),
         ("FOO", "/v1/nowhere", "404 Not Found\r\n"),
+        ("FOO", "/v1/floods/5/6", "404 Not Found\r\n"),
         ("CONNECT", "example.org:80", "400 Bad Request\r\n"),
     ] {
         let answer = service.request(method, target, "\r\n");

@@ -2,36 +2,27 @@
 
 mod files;
 
-use rocket::http::Header;
-use rocket::{Responder, State, get};
+use rocket::{State, get};
 
-pub use self::files::Files;
+pub(crate) use self::files::Files;
 use super::Answer;
+use super::page::Page;
 use crate::config::Config;
 use crate::error::Problem;
 use crate::guards::Caller;
 
 const PAGE: &str = include_str!("page.html");
 
-/// The page with its own policy: nothing but what comes with it runs, and the interface may be tried out.
-#[derive(Responder)]
-pub(super) struct Page {
-    answer: Answer,
-    policy: Header<'static>,
-}
-
 /// `GET /docs`: the page.
 #[get("/docs")]
 pub(super) fn show(_caller: Caller, config: &State<Config>) -> Page {
+    // Nothing but what comes with the page runs, and the interface may be tried out.
     let policy = format!(
         "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; \
          connect-src 'self' {}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
         config.base_url.origin()
     );
-    Page {
-        answer: Answer::public("text/html; charset=utf-8", PAGE.into()),
-        policy: Header::new("Content-Security-Policy", policy),
-    }
+    Page::new(PAGE.to_owned(), policy)
 }
 
 /// `GET /docs/:file`: what the page consists of.

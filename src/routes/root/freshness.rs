@@ -10,7 +10,7 @@ use crate::stores::{FloodQuery, GaugeQuery, ReportQuery, Store, Window};
 const WINDOW: Window = Window::Last(Duration::from_hours(1));
 
 /// When what is known was last added to; null where there is nothing, or the store cannot say now.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub(super) struct Freshness {
     /// When the latest of the states that stand was set.
     flood_state: Option<Timestamp>,

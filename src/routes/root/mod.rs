@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 
 use minijinja::value::Serde;
 use minijinja::{Environment, context};
-use rocket::http::Header;
 use rocket::tokio::sync::Mutex;
+use rocket::tokio::time::timeout;
 use rocket::{Responder, State, get};
 use serde_json::{Value, json};
 
@@ -16,11 +16,11 @@ use self::freshness::Freshness;
 use super::answer::{Answer, JSON};
 use super::envelope;
 use super::lasting::lasting;
+use super::page::Page;
 use crate::config::Config;
 use crate::error::Problem;
 use crate::formats::FormatRegistry;
 use crate::guards::{Caller, WantsPage};
-use crate::licence;
 use crate::model::LayerKind;
 use crate::stores::Store;
 
@@ -34,11 +34,24 @@ const LASTING: Duration = Duration::from_secs(5);
 
 /// How fresh the data was when last looked.
 #[derive(Debug, Default)]
-pub struct Front(Mutex<Option<(Instant, Freshness)>>);
+pub(crate) struct Front(Mutex<Option<(Instant, Freshness)>>);
+
+impl Front {
+    /// How fresh it is; nothing is known of it when that cannot be found out in time.
+    async fn fresh(&self, store: &dyn Store, limit: Duration) -> Freshness {
+        let looking = async {
+            let mut found = self.0.lock().await;
+            let (at, fresh) = lasting(found.take(), LASTING, Freshness::of(store)).await;
+            *found = Some((at, fresh.clone()));
+            fresh
+        };
+        timeout(limit, looking).await.unwrap_or_default()
+    }
+}
 
 #[derive(Responder)]
 pub(super) enum Root {
-    Page(Answer, Header<'static>),
+    Page(Page),
     Data(Answer),
 }
 
@@ -52,11 +65,8 @@ pub(super) async fn show(
     formats: &State<FormatRegistry>,
     config: &State<Config>,
 ) -> Result<Root, Problem> {
-    let mut found = front.0.lock().await;
-    let fresh = lasting(found.take(), LASTING, Freshness::of(&***store)).await;
-    let about = about(config, formats, &fresh.1);
-    *found = Some(fresh);
-    drop(found);
+    let fresh = front.fresh(&***store, config.limits.timeout).await;
+    let about = about(config, formats, &fresh);
     if !wants.0 {
         return Ok(Root::Data(Answer::public(JSON, envelope::result(&about)?)));
     }
@@ -65,8 +75,7 @@ pub(super) async fn show(
     engine.add_template("page.html", PAGE).map_err(Problem::internal)?;
     let page = engine.get_template("page.html").map_err(Problem::internal)?;
     let page = page.render(context! { about => Serde(about) }).map_err(Problem::internal)?;
-    let answer = Answer::public("text/html; charset=utf-8", page.into_bytes());
-    Ok(Root::Page(answer, Header::new("Content-Security-Policy", POLICY)))
+    Ok(Root::Page(Page::new(page, POLICY)))
 }
 
 fn about(config: &Config, formats: &FormatRegistry, fresh: &Freshness) -> Value {
@@ -79,7 +88,7 @@ fn about(config: &Config, formats: &FormatRegistry, fresh: &Freshness) -> Value 
         "service": "Siaga",
         "version": env!("CARGO_PKG_VERSION"),
         "base_url": base,
-        "licence": { "terms": licence::TERMS, "url": config.licence.url },
+        "licence": config.licence,
         "latest": fresh,
         "links": {
             "documentation": format!("{origin}/docs"),
