@@ -59,9 +59,17 @@ impl BaseUrl {
     }
 }
 
+impl BaseUrl {
+    /// What a service is reached by at this port from the machine it runs on.
+    pub(super) fn local(port: u16) -> Self {
+        let origin = format!("http://127.0.0.1:{port}");
+        Self { path: origin.len(), text: format!("{origin}/v1") }
+    }
+}
+
 impl Default for BaseUrl {
     fn default() -> Self {
-        Self { text: "http://127.0.0.1:8000/v1".to_owned(), path: "http://127.0.0.1:8000".len() }
+        Self::local(rocket::Config::default().port)
     }
 }
 

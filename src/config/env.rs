@@ -1,3 +1,5 @@
+use std::env;
+
 use figment::providers::Env;
 use figment::value::{Dict, Map, Value};
 use figment::{Error, Metadata, Profile, Provider};
@@ -68,6 +70,37 @@ impl Provider for DatabaseUrl {
             insert(&mut dict, "databases.siaga.url", Value::from(url));
         }
         Ok(Map::from([(Profile::Global, dict)]))
+    }
+}
+
+/// The environment: `ROCKET_CONFIG`, whose file must be there. Read without it the service would start with its defaults.
+#[derive(Clone, Copy, Debug)]
+pub struct NamedFile;
+
+impl NamedFile {
+    const VARIABLE: &'static str = "ROCKET_CONFIG";
+
+    /// The path of the configuration file; as Rocket does, one that is relative is looked for in the folders above, too.
+    #[must_use]
+    pub fn path() -> String {
+        Env::var_or(Self::VARIABLE, "Rocket.toml")
+    }
+}
+
+impl Provider for NamedFile {
+    fn metadata(&self) -> Metadata {
+        Metadata::named("the environment, ROCKET_CONFIG")
+    }
+
+    fn data(&self) -> Result<Map<Profile, Dict>, Error> {
+        let is_there = |path: &str| {
+            let here = env::current_dir().unwrap_or_default();
+            here.ancestors().any(|folder| folder.join(path).is_file())
+        };
+        match Env::var(Self::VARIABLE) {
+            Some(path) if !is_there(&path) => Err(Error::from(format!("{path}: there is no such file"))),
+            _ => Ok(Map::new()),
+        }
     }
 }
 

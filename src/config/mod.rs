@@ -27,7 +27,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 pub use self::areas::{Areas, Selectable, Supported};
 pub use self::base_url::{BaseUrl, InvalidBaseUrl};
 pub use self::cache::Cache;
-pub use self::env::{DatabaseUrl, SiagaEnv};
+pub use self::env::{DatabaseUrl, NamedFile, SiagaEnv};
 pub use self::error::ConfigError;
 pub use self::feeds::Feeds;
 pub use self::formats::{Formats, Resources};
@@ -134,7 +134,8 @@ impl Config {
         Figment::from(rocket::Config::default())
             .merge(Serialized::default("ident", "Siaga"))
             .merge(Serialized::default("ip_header", false))
-            .merge(Toml::file(Env::var_or("ROCKET_CONFIG", "Rocket.toml")).nested())
+            .merge(NamedFile)
+            .merge(Toml::file(NamedFile::path()).nested())
             .merge(Env::prefixed("ROCKET_").ignore(&["PROFILE"]).global())
             .select(Profile::from_env_or("ROCKET_PROFILE", rocket::Config::DEFAULT_PROFILE))
             .merge(DatabaseUrl)
@@ -155,6 +156,12 @@ impl Config {
         }
 
         let Whole { siaga: mut config } = figment.extract()?;
+        // Of a port that the system chooses nothing is known yet.
+        if let Some(port) = figment.extract_inner("port").ok().filter(|&port| port != 0)
+            && !figment.contains(&format!("{}.base_url", Self::KEY))
+        {
+            config.base_url = BaseUrl::local(port);
+        }
         let numbers = ["per_second", "burst", "per_day", "fuse_per_second"];
         let counted = numbers.iter().any(|name| figment.contains(&format!("{}.quota.{name}", Self::KEY)));
         if config.base_url.is_local() && !counted {

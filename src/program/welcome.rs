@@ -43,7 +43,7 @@ impl Welcome {
                 let area = self.some_area().await;
                 // A service goes on though nobody reads what it prints.
                 let _ = writeln!(io::stdout(), "{}", self.lines(&origin, path, area).join("\n"));
-                for warning in self.warnings() {
+                for warning in self.warnings(address) {
                     let _ = writeln!(io::stderr(), "{warning}");
                 }
             })
@@ -89,7 +89,7 @@ impl Welcome {
     }
 
     /// What the operator should know, a line each.
-    fn warnings(&self) -> Vec<String> {
+    fn warnings(&self, address: IpAddr) -> Vec<String> {
         let least = Jwt::SHORTEST_SECRET;
         let secret = self.config.auth.jwt.as_ref().and_then(|jwt| jwt.secret.as_ref());
         let short = secret.is_some_and(|secret| secret.expose().len() < least);
@@ -110,7 +110,11 @@ impl Welcome {
         let key = "siaga.auth accepts no key but one that was made for this run, which is printed at the start: configure one";
         let plain = "siaga.base_url is no https: keys and tokens can be read on the way";
         let quotas = "siaga.quota.per_second, per_day or fuse_per_second is 0: a client may send any number of requests";
+        let demo = "siaga.dataset is demo: the flood that is served is made up";
+        let elsewhere = "siaga.base_url names this machine alone, and the service listens for others: configure what they reach it by";
         let warnings = [
+            (public && self.config.store == "memory" && self.config.dataset == "demo", demo),
+            (!public && !address.is_loopback(), elsewhere),
             (short, secret.as_str()),
             (public && self.key.is_some(), key),
             (public && !self.config.base_url.is_https(), plain),

@@ -74,7 +74,7 @@ fn a_plain_number_is_of_seconds_or_bytes_wherever_it_stands() {
         let limits = &config["default"]["siaga"]["limits"];
         (limits["timeout"].as_str().unwrap().to_owned(), limits["body"].as_integer().unwrap())
     };
-    let expected = ("1m 30s".to_owned(), 2048);
+    let expected = ("90s".to_owned(), 2048);
     assert_eq!(limits(&[("SIAGA_LIMITS__TIMEOUT", "90"), ("SIAGA_LIMITS__BODY", "2048")], ""), expected);
     assert_eq!(limits(&[("SIAGA_LIMITS__TIMEOUT", "90s"), ("SIAGA_LIMITS__BODY", "2KiB")], ""), expected);
     assert_eq!(limits(&[], "[default.siaga.limits]\ntimeout = 90\nbody = 2048"), expected);
@@ -140,4 +140,26 @@ fn the_description_of_the_interface_is_printed_as_it_is_configured() {
     let document: serde_json::Value = serde_json::from_str(&printed).unwrap();
     assert_eq!((&document["openapi"], &document["servers"][0]["url"]), (&"3.1.1".into(), &address.into()));
     assert!(document["paths"]["/floods/{localAreaId}"]["put"].is_object());
+}
+
+#[test]
+fn a_file_that_the_environment_names_must_be_there() {
+    let error = refusal(&siaga(&["check"], &[("ROCKET_CONFIG", "nowhere.toml")]));
+    assert!(
+        error.contains("nowhere.toml: there is no such file (the environment, ROCKET_CONFIG)"),
+        "{error}"
+    );
+}
+
+#[test]
+fn the_public_address_has_the_configured_port_unless_it_is_configured_itself() {
+    let base_url = |variables: &[(&str, &str)]| {
+        let config: toml::Table = out(&siaga(&["check"], variables)).parse().unwrap();
+        config["default"]["siaga"]["base_url"].as_str().unwrap().to_owned()
+    };
+    assert_eq!(base_url(&[]), "http://127.0.0.1:8000/v1");
+    assert_eq!(base_url(&[("ROCKET_PORT", "8141")]), "http://127.0.0.1:8141/v1");
+    assert_eq!(base_url(&[("ROCKET_PORT", "0")]), "http://127.0.0.1:8000/v1");
+    let own = ("SIAGA_BASE_URL", "https://data.example/v1");
+    assert_eq!(base_url(&[("ROCKET_PORT", "8141"), own]), own.1);
 }

@@ -153,12 +153,20 @@ fn what_is_not_fit_for_the_internet_is_said_at_the_start() {
         (&[][..], &[][..]),
         (
             &[("SIAGA_BASE_URL", "http://data.example.org/v1")],
-            &["siaga.auth accepts no key but one", "siaga.base_url is no https"],
+            &["siaga.dataset is demo", "siaga.auth accepts no key but one", "siaga.base_url is no https"],
         ),
-        (&[("SIAGA_BASE_URL", "https://data.example.org/v1")], &["siaga.auth accepts no key but one"]),
+        (
+            &[("SIAGA_BASE_URL", "https://data.example.org/v1")],
+            &["siaga.dataset is demo", "siaga.auth accepts no key but one"],
+        ),
+        (&[("ROCKET_ADDRESS", "0.0.0.0")], &["siaga.base_url names this machine alone"]),
         (
             &[("SIAGA_BASE_URL", "https://data.example.org/v1"), ("SIAGA_QUOTA__PER_DAY", "0")],
-            &["siaga.auth accepts no key but one", "siaga.quota.per_second, per_day or fuse_per_second is 0"],
+            &[
+                "siaga.dataset is demo",
+                "siaga.auth accepts no key but one",
+                "siaga.quota.per_second, per_day or fuse_per_second is 0",
+            ],
         ),
     ] {
         let quotas = [("SIAGA_QUOTA__PER_SECOND", "20"), ("SIAGA_QUOTA__FUSE_PER_SECOND", "200")];

@@ -3,5 +3,6 @@
 mod audit;
 mod configuration;
 mod flatgeobuf;
+mod program;
 mod support;
 mod warnings;
