@@ -6,7 +6,8 @@ use crate::Siaga;
 use crate::auth::{Jwt, Secret};
 use crate::config::Config;
 use crate::formats::FormatRegistry;
-use crate::model::{AreaId, LayerKind};
+use crate::model::AreaId;
+use crate::routes::to_try;
 use crate::stores::{FloodQuery, Store};
 use rocket::fairing::{AdHoc, Fairing};
 
@@ -63,16 +64,8 @@ impl Welcome {
             format!("To read and try all of it: {origin}/docs"),
             "To try:".to_owned(),
         ];
-        let formats = self.formats.carrying(LayerKind::Floods);
-        lines.extend(
-            formats.map(|format| {
-                format!("  curl \"{base}/floods?minimum_state=1&geoformat={}\"", format.name())
-            }),
-        );
-        lines.extend(
-            ["floods/states", "reports", "floodgauges", "infrastructure/pumps", "stats/floodedRWsSummary"]
-                .map(|route| format!("  curl \"{base}/{route}\"")),
-        );
+        let addresses = to_try(&base, &self.formats).into_iter().flat_map(|(_, addresses)| addresses);
+        lines.extend(addresses.map(|address| format!("  curl \"{address}\"")));
         if let (Some(key), Some(area)) = (&self.key, area) {
             let key = key.expose();
             lines.extend([

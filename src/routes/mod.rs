@@ -39,7 +39,7 @@ pub(crate) use self::known::known_in_panics;
 pub(crate) use self::methods::other_methods;
 pub(crate) use self::openapi::Description;
 pub use self::question::Question;
-pub(crate) use self::root::Front;
+pub(crate) use self::root::{Front, to_try};
 use crate::openapi::Described;
 
 /// All routes under the base address, and what the description of the interface says of them.

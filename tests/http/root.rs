@@ -19,15 +19,14 @@ fn programs_get_what_there_is_as_json() {
     assert!(about["licence"]["terms"].as_str().unwrap().starts_with("Non-commercial use is free"));
     assert_eq!(about["licence"]["url"], json!(null));
     let mut tried = 0;
-    for link in about["links"].as_object().unwrap().values() {
-        let links = link.as_array().map_or_else(|| vec![link.clone()], Clone::clone);
-        for link in links {
-            let path = link.as_str().unwrap().strip_prefix("http://localhost").unwrap().to_owned();
-            assert_eq!(siaga.get(&path).status(), Status::Ok, "{path}");
-            tried += 1;
-        }
+    let to_try = about["to_try"].as_object().unwrap().values();
+    let to_try = to_try.flat_map(|addresses| addresses.as_array().unwrap());
+    for address in to_try.chain([&about["documentation"], &about["openapi"]]) {
+        let path = address.as_str().unwrap().strip_prefix("http://localhost").unwrap().to_owned();
+        assert_eq!(siaga.get(&path).status(), Status::Ok, "{path}");
+        tried += 1;
     }
-    assert_eq!(tried, 10);
+    assert_eq!(tried, 11);
 }
 
 #[test]

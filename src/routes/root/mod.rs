@@ -10,7 +10,7 @@ use minijinja::{Environment, context};
 use rocket::tokio::sync::Mutex;
 use rocket::tokio::time::timeout;
 use rocket::{Responder, State, get};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use self::freshness::Freshness;
 use super::answer::{Answer, JSON};
@@ -79,26 +79,32 @@ pub(super) async fn show(
 }
 
 fn about(config: &Config, formats: &FormatRegistry, fresh: &Freshness) -> Value {
-    let base = config.base_url.as_str().trim_end_matches('/');
-    let origin = config.base_url.origin();
-    let floods = formats.carrying(LayerKind::Floods);
-    let floods: Vec<_> =
-        floods.map(|format| format!("{base}/floods?minimum_state=1&geoformat={}", format.name())).collect();
+    let (base, origin) = (config.base_url.as_str(), config.base_url.origin());
+    let links = to_try(base, formats).map(|(name, addresses)| (name.to_owned(), addresses.into()));
     json!({
         "service": "Siaga",
         "version": env!("CARGO_PKG_VERSION"),
         "base_url": base,
+        "documentation": format!("{origin}/docs"),
+        "openapi": format!("{origin}/openapi.json"),
         "licence": config.licence,
         "latest": fresh,
-        "links": {
-            "documentation": format!("{origin}/docs"),
-            "openapi": format!("{origin}/openapi.json"),
-            "floods": floods,
-            "reports": format!("{base}/reports"),
-            "gauges": format!("{base}/floodgauges"),
-            "infrastructure": format!("{base}/infrastructure"),
-            "boundaries": format!("{base}/admin"),
-            "statistics": format!("{base}/stats/floodedRWsSummary"),
-        },
+        "to_try": links.into_iter().collect::<Map<_, _>>(),
     })
+}
+
+/// Addresses below `base` that show what there is, by resource: of floods one for each format.
+pub(crate) fn to_try(base: &str, formats: &FormatRegistry) -> [(&'static str, Vec<String>); 7] {
+    let floods = formats.carrying(LayerKind::Floods);
+    let floods = floods.map(|format| format!("{base}/floods?minimum_state=1&geoformat={}", format.name()));
+    let one = |path: &str| vec![format!("{base}/{path}")];
+    [
+        ("floods", floods.collect()),
+        ("states", one("floods/states")),
+        ("reports", one("reports")),
+        ("gauges", one("floodgauges")),
+        ("infrastructure", one("infrastructure")),
+        ("boundaries", one("admin")),
+        ("statistics", one("stats/floodedRWsSummary")),
+    ]
 }
