@@ -27,7 +27,7 @@ pub(crate) fn written(duration: Duration) -> String {
         ("ns", 1),
     ];
     let nanos = duration.as_nanos();
-    let whole = UNITS.iter().find(|(_, unit)| nanos > 0 && nanos % unit == 0);
+    let whole = UNITS.iter().find(|(_, unit)| nanos > 0 && nanos.is_multiple_of(*unit));
     whole.map_or_else(|| "0s".to_owned(), |(name, unit)| format!("{}{name}", nanos / unit))
 }
 

@@ -23,18 +23,17 @@ impl Files {
         if let Some(file) = ready.get(name) {
             return Ok(Some(file.clone()));
         }
-        let Some((media_type, bytes)) = contained(name)? else { return Ok(None) };
-        let file = at_hand(media_type, bytes);
+        let Some(file) = contained(name)? else { return Ok(None) };
         ready.insert(name, file.clone());
         Ok(Some(file))
     }
 }
 
-/// The media type and the bytes of a file that is part of the program.
-fn contained(name: &str) -> Result<Option<(String, Vec<u8>)>, Box<dyn Error + Send + Sync>> {
+/// A file that is part of the program.
+fn contained(name: &str) -> Result<Option<Rendered>, Box<dyn Error + Send + Sync>> {
     if name == "start.js" {
-        return Ok(Some(("text/javascript".to_owned(), START.into())));
+        return Ok(Some(at_hand("text/javascript", START.into())));
     }
     let file = utoipa_swagger_ui::serve(name, Arc::new(Ui::default())).map_err(|error| error.to_string())?;
-    Ok(file.map(|file| (file.content_type, file.bytes.into_owned())))
+    Ok(file.map(|file| at_hand(file.content_type, file.bytes.into_owned())))
 }
