@@ -5,6 +5,7 @@ use rocket::tokio::time::timeout;
 use rocket::{Data, Request};
 use serde_json::Map;
 
+use super::body_headers::{announces_at_most, is_not_coded};
 use super::managed;
 use crate::config::Config;
 use crate::duration::written;
@@ -36,12 +37,10 @@ impl Part for JsonBody {
 }
 
 async fn object(request: &Request<'_>, data: Data<'_>) -> Result<Map<String, Value>, Problem> {
+    is_not_coded(request)?;
     may_be_json(request)?;
     let limits = managed::<Config>(request)?.limits;
-    let announced = request.headers().get_one("Content-Length").and_then(|length| length.parse().ok());
-    if announced.is_some_and(|length: u64| limits.body < length) {
-        return Err(Problem::too_large(limits.body));
-    }
+    announces_at_most(request, limits.body)?;
     let body = timeout(limits.timeout, data.open(limits.body).into_bytes())
         .await
         .map_err(|_| Problem::timeout(written(limits.timeout)))?
@@ -62,12 +61,8 @@ fn invalid(message: String) -> Problem {
 
 /// Refuses a body whose headers say that it is something else.
 fn may_be_json(request: &Request<'_>) -> Result<(), Problem> {
-    let headers = request.headers();
-    if headers.get("Content-Encoding").any(|encoding| !encoding.eq_ignore_ascii_case("identity")) {
-        return Err(Problem::unsupported_media_type("Content-Encoding must be identity"));
-    }
     // An unreadable content type reads as none, so the header itself is looked at.
-    let mut kinds = headers.get("Content-Type");
+    let mut kinds = request.headers().get("Content-Type");
     let is_json = match (kinds.next(), kinds.next()) {
         (None | Some(""), None) => true,
         (Some(_), None) => request.content_type().is_some_and(|kind| {

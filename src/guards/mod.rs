@@ -37,6 +37,7 @@ mod accept;
 mod admission;
 mod area_id;
 mod area_selector;
+mod body_headers;
 mod card_id;
 mod credential;
 mod disaster;

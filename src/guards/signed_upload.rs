@@ -5,6 +5,7 @@ use rocket::http::ContentType;
 use rocket::request::{FromRequest, Outcome};
 use serde_json::json;
 
+use super::body_headers::{announces_at_most, is_not_coded};
 use super::{Query, managed};
 use crate::config::Config;
 use crate::error::Problem;
@@ -52,21 +53,14 @@ async fn permitted(request: &Request<'_>) -> Result<Permit, Problem> {
     let name = request.param::<&str>(1).and_then(Result::ok).unwrap_or_default();
     let permit = images.permit(name, &part("expires")?, &part("signature")?)?;
     images.is_expected(&permit).await?;
+    is_not_coded(request)?;
     is_of_type(request, permit.image_type.media_type())?;
-    let most = managed::<Config>(request)?.images.max_bytes;
-    let announced = request.headers().get_one("Content-Length").and_then(|length| length.parse().ok());
-    if announced.is_some_and(|length: u64| most < length) {
-        return Err(Problem::too_large(most));
-    }
+    announces_at_most(request, managed::<Config>(request)?.images.max_bytes)?;
     Ok(permit)
 }
 
 fn is_of_type(request: &Request<'_>, media_type: &str) -> Result<(), Problem> {
-    let headers = request.headers();
-    if headers.get("Content-Encoding").any(|encoding| !encoding.eq_ignore_ascii_case("identity")) {
-        return Err(Problem::unsupported_media_type("Content-Encoding must be identity"));
-    }
-    let once = headers.get("Content-Type").count() == 1;
+    let once = request.headers().get("Content-Type").count() == 1;
     let same = |kind: &ContentType| format!("{}/{}", kind.top(), kind.sub()).eq_ignore_ascii_case(media_type);
     if once && request.content_type().is_some_and(same) {
         Ok(())

@@ -1,0 +1,21 @@
+//! What the headers of a request say of its body, before any of it is read.
+
+use rocket::Request;
+use rocket::data::ByteUnit;
+
+use crate::error::Problem;
+
+/// Refuses a body that is announced as larger than allowed.
+pub(super) fn announces_at_most(request: &Request<'_>, most: ByteUnit) -> Result<(), Problem> {
+    let announced = request.headers().get_one("Content-Length").and_then(|length| length.parse().ok());
+    if announced.is_some_and(|length: u64| most < length) { Err(Problem::too_large(most)) } else { Ok(()) }
+}
+
+/// Refuses a body that is coded.
+pub(super) fn is_not_coded(request: &Request<'_>) -> Result<(), Problem> {
+    let mut codings = request.headers().get("Content-Encoding");
+    if codings.any(|coding| !coding.eq_ignore_ascii_case("identity")) {
+        return Err(Problem::unsupported_media_type("Content-Encoding must be identity"));
+    }
+    Ok(())
+}
