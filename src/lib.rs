@@ -25,8 +25,8 @@
 //! # Adding to it
 //!
 //! A [format](formats::Format), a [store](stores::Store), routes and fairings are added through [`Siaga::builder`]; the pages
-//! `docs/adding-a-format.md` and `docs/adding-a-store.md` lead through the traits, and `examples/agency` is a crate that has
-//! one of each.
+//! `docs/adding-a-format.md`, `docs/adding-a-store.md` and `docs/adding-a-route.md` lead through it, and `examples/agency` is a
+//! crate that has one of each.
 //!
 //! # Versions
 //!
@@ -81,4 +81,7 @@ mod pages {
 
     #[doc = include_str!("../docs/adding-a-store.md")]
     struct AddingAStore;
+
+    #[doc = include_str!("../docs/adding-a-route.md")]
+    struct AddingARoute;
 }

@@ -63,6 +63,77 @@ mod decorated {
     store_suite!(Decorated);
 }
 
+/// A decorator that refuses every change of a state, as the page `docs/adding-a-store.md` has it.
+mod guarded {
+    use std::fmt;
+    use std::sync::Arc;
+
+    use async_trait::async_trait;
+    use siaga::conformance::fixture;
+    use siaga::conformance::stores::FreshStore;
+    use siaga::model::{Clock, FloodChange};
+    use siaga::store_suite;
+    use siaga::stores::memory::MemoryStore;
+    use siaga::stores::{Decorator, FloodQuery, SetFloodState, Store, StoreError};
+
+    #[derive(Debug)]
+    struct Guarded(Arc<dyn Store>);
+
+    impl fmt::Display for Guarded {
+        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            write!(f, "{}, guarded", self.0)
+        }
+    }
+
+    #[async_trait]
+    impl Decorator for Guarded {
+        fn inner(&self) -> &dyn Store {
+            &*self.0
+        }
+
+        async fn set_flood_state(&self, order: SetFloodState) -> Result<FloodChange, StoreError> {
+            let map = self.0.floods(&FloodQuery::default()).await?.value;
+            if !map.features().any(|flood| flood.area.id == order.area) {
+                return Err(StoreError::NotFound { what: format!("local area {}", order.area) });
+            }
+            Err(StoreError::Conflict { what: "states are changed at the other site".to_owned() })
+        }
+    }
+
+    struct Fresh;
+
+    #[async_trait]
+    impl FreshStore for Fresh {
+        async fn open(&self, clock: Arc<dyn Clock>) -> Arc<dyn Store> {
+            Arc::new(Guarded(Arc::new(MemoryStore::new(fixture::dataset(), clock))))
+        }
+    }
+
+    store_suite!(
+        Fresh,
+        except
+            floods::a_set_state_is_current_and_logged_with_who_set_it,
+            floods::setting_the_state_an_area_has_is_a_change_too,
+            floods::a_cleared_area_stays_on_the_map_without_a_state,
+            floods::clearing_an_area_without_a_state_is_logged,
+            floods::a_revision_grows_with_every_change_and_nothing_else,
+            floods::the_log_ascends_though_the_clock_steps_back,
+            floods::changes_of_an_area_at_one_time_have_a_moment_each,
+            floods::the_newest_of_concurrent_changes_is_the_current_state,
+            floods::a_state_that_is_seen_is_in_the_log,
+            floods::the_archive_counts_a_change_just_made,
+    );
+
+    #[test]
+    fn the_page_takes_the_same_behaviours_out() {
+        let named = |text: &'static str| {
+            let names = text.lines().map(str::trim).filter(|line| line.starts_with("floods::"));
+            names.collect::<Vec<_>>()
+        };
+        assert_eq!(named(include_str!("stores.rs")), named(include_str!("../docs/adding-a-store.md")));
+    }
+}
+
 #[path = "common/postgres.rs"]
 mod database;
 

@@ -8,7 +8,7 @@ use crate::openapi::{Interface, Operation, Parameter, Part};
 const NAME: &str = "cardId";
 
 /// The part `:cardId` of a path. Take it as `Result<CardIdParam, Problem>`, so that a wrong one is
-/// answered 400 and not 404.
+/// answered 400 with what it must be, and not 422 without.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CardIdParam(pub CardId);
 

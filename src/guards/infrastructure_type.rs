@@ -14,7 +14,7 @@ const NAME: &str = "type";
 pub struct InfrastructureType(pub Option<InfrastructureKind>);
 
 /// The part `:type` of a path. Take it as `Result<InfrastructureTypeParam, Problem>`, so that a wrong one is
-/// answered 400 and not 404.
+/// answered 400 with what it must be, and not 422 without.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InfrastructureTypeParam(pub InfrastructureKind);
 

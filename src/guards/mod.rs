@@ -4,8 +4,8 @@
 //!
 //! A route names what it needs as arguments. The guards are asked from left to right, and the first that fails decides the answer,
 //! by its [`Problem`]. So the first is who asks: [`Caller`] where anybody may, [`Authorized`] where a scope is needed. Parts of a
-//! path are taken as `Result<…, Problem>`, since Rocket would answer 404 to a wrong one. What the server manages, such as the store
-//! and [`Answers`](crate::routes::Answers), is had by `&State<…>`.
+//! path are taken as `Result<…, Problem>`, since Rocket would answer 422 to a wrong one, without saying why. What the server
+//! manages, such as the store and [`Answers`](crate::routes::Answers), is had by `&State<…>`.
 //!
 //! ```
 //! use std::sync::Arc;

@@ -8,7 +8,7 @@ use crate::openapi::{Interface, Operation, Parameter, Part};
 const NAME: &str = "id";
 
 /// The part `:id` of the path of a report. Take it as `Result<ReportKeyParam, Problem>`, so that a wrong one is
-/// answered 400 and not 404.
+/// answered 400 with what it must be, and not 422 without.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReportKeyParam(pub ReportKey);
 

@@ -1,8 +1,13 @@
-//! What pages have as templates, tried with the configuration that stands before each.
+//! What pages have as templates, tried with the configuration that stands before each, and what they say of them.
 
+use std::collections::BTreeMap;
 use std::fs;
 
-use crate::blocks::blocks;
+use figment::Figment;
+use serde_json::Value;
+use siaga::{Builder, Siaga};
+
+use crate::blocks::{blocks, pages};
 use crate::demo::Demo;
 
 #[test]
@@ -26,5 +31,102 @@ fn a_template_of_a_page_is_a_format_by_the_configuration_before_it() {
         let reports = demo.get("reports?geoformat=geojson")["result"]["features"].as_array().unwrap().len();
         assert_eq!(demo.text(&format!("reports?geoformat={name}")).lines().count(), reports);
         demo.end();
+    }
+}
+
+/// The service on no data, with further settings.
+fn builder(settings: impl FnOnce(Figment) -> Figment) -> Builder {
+    let figment = Figment::from(rocket::Config::default()).merge(("siaga.dataset", "empty"));
+    Siaga::builder().figment(settings(figment))
+}
+
+/// What the description of the interface says of the properties in a schema: the type of each, and whether it may be null.
+fn described(all: &Value, schema: &Value, before: &str, found: &mut BTreeMap<String, (String, bool)>) {
+    let resolved = |schema: &Value| match schema["$ref"].as_str() {
+        Some(name) => all[name.rsplit('/').next().unwrap()].clone(),
+        None => schema.clone(),
+    };
+    for (name, property) in resolved(schema)["properties"].as_object().unwrap() {
+        let path = format!("{before}{name}");
+        let property = resolved(property);
+        let types: Vec<_> = match &property["type"] {
+            Value::Array(types) => types.iter().map(|one| one.as_str().unwrap()).collect(),
+            // An `enum` or `const` of texts.
+            Value::Null => vec!["string"],
+            one => vec![one.as_str().unwrap()],
+        };
+        let own = match types[0] {
+            "string" => "text",
+            "integer" | "number" => "number",
+            "array" => "list",
+            other => other,
+        };
+        found.insert(path.clone(), (own.to_owned(), types.contains(&"null")));
+        if own == "list" {
+            described(all, &property["items"], &format!("{path}[0]."), found);
+        } else if property["properties"].is_object() {
+            described(all, &property, &format!("{path}."), found);
+        }
+    }
+}
+
+#[test]
+fn the_properties_of_each_layer_are_those_of_the_interface() {
+    let document = builder(|figment| figment).openapi().unwrap();
+    let all = &document["components"]["schemas"];
+    let quoted = |cell: &str| cell.split('`').skip(1).step_by(2).map(str::to_owned).collect::<Vec<_>>();
+    let page = &pages()["docs/templates.md"];
+    let table = page.split("## The properties of each layer").nth(1).unwrap().split("\n## ").next().unwrap();
+    let mut told: BTreeMap<String, BTreeMap<String, (String, bool)>> = BTreeMap::new();
+    for row in table.lines().filter(|line| line.starts_with("| `")) {
+        let cells: Vec<_> = row.split('|').map(str::trim).collect();
+        let [_, layers, properties, own, null, _] = cells[..] else { panic!("{row}") };
+        for layer in quoted(layers) {
+            // What follows a colon, up to a semicolon, explains.
+            let names = properties.split(';').flat_map(|part| quoted(part.split(':').next().unwrap()));
+            let known = told.entry(layer).or_default();
+            known.extend(names.map(|name| (name, (own.to_owned(), null != "never"))));
+        }
+    }
+    let schemas = [
+        ("floods", "FloodProperties"),
+        ("reports", "ReportProperties"),
+        ("gauges", "GaugeProperties"),
+        ("infrastructure", "InfrastructureProperties"),
+        ("boundaries", "BoundaryProperties"),
+    ];
+    for (layer, schema) in schemas {
+        let mut found = BTreeMap::new();
+        described(all, &all[schema], "", &mut found);
+        assert_eq!(told.remove(layer).as_ref(), Some(&found), "{layer}");
+    }
+    assert_eq!(told, BTreeMap::new());
+}
+
+#[test]
+fn what_a_template_is_said_not_to_have_stops_the_start() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("own.txt");
+    let check = |template: &str| {
+        fs::write(&file, template).unwrap();
+        let configured = builder(|figment| {
+            figment
+                .merge(("siaga.formats.template.own.file", file.to_str().unwrap()))
+                .merge(("siaga.formats.template.own.media_type", "text/plain"))
+                .merge(("siaga.formats.template.own.layers", ["floods"]))
+        });
+        configured.check().map(|_| ())
+    };
+    assert!(check("{% for feature in features %}{{ feature.properties.state }}\n{% endfor %}").is_ok());
+    for missing in [
+        "{{ layer|tojson }}",
+        "{{ layer|pprint }}",
+        "{{ debug() }}",
+        "{% for feature in features %}{% break %}{% endfor %}",
+        "{% for feature in features %}{% continue %}{% endfor %}",
+        "{% for feature in features %}{{ loop.previtem }}{% endfor %}",
+        "{% include 'own.txt' %}",
+    ] {
+        assert!(check(missing).is_err(), "{missing}");
     }
 }

@@ -3,5 +3,6 @@
 mod cap;
 mod geojson;
 mod prepared;
+mod suite;
 mod template;
 mod topojson;
