@@ -96,7 +96,7 @@ mod guarded {
             if !map.features().any(|flood| flood.area.id == order.area) {
                 return Err(StoreError::NotFound { what: format!("local area {}", order.area) });
             }
-            Err(StoreError::Conflict { what: "states are changed at the other site".to_owned() })
+            Err(StoreError::Refused { what: "states are changed at the other site".to_owned() })
         }
     }
 

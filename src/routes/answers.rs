@@ -54,8 +54,6 @@ impl Answers {
 
     /// The layer that a store answers a query with, in a format that carries it, be it enabled or not.
     ///
-    /// Answers are kept by the format's name, so it must be nobody else's.
-    ///
     /// # Errors
     ///
     /// As [`to`](Self::to).

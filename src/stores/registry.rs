@@ -72,7 +72,7 @@ impl StoreSettings {
 
 impl StoreSettings {
     /// The settings of a store of one's own, in the configuration beside the service's table: `section("ceiling")` is
-    /// `[default.ceiling]`, or what is `Default` where there is none. In the environment it is `ROCKET_CEILING={…}`.
+    /// `[default.ceiling]`, or what is `Default` where there is none; in the environment `ROCKET_CEILING={…}`.
     ///
     /// # Errors
     ///
@@ -148,5 +148,32 @@ impl StoreRegistry {
             name: name.to_owned(),
             known: self.openers.iter().map(|opener| opener.name().to_owned()).collect(),
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use figment::providers::Serialized;
+    use serde::Deserialize;
+
+    use super::*;
+    use crate::model::SystemClock;
+
+    #[derive(Debug, Default, PartialEq, Deserialize)]
+    #[serde(default, deny_unknown_fields)]
+    struct Ceiling {
+        state: u8,
+    }
+
+    #[test]
+    fn a_store_has_a_table_of_its_own_and_its_faults_are_named() {
+        let read = |key: &str| {
+            let figment = Figment::new().merge(Serialized::default(key, 2));
+            StoreSettings::new(figment, Arc::new(SystemClock)).section::<Ceiling>("ceiling")
+        };
+        assert_eq!(read("other.state").unwrap(), Ceiling { state: 0 });
+        assert_eq!(read("ceiling.state").unwrap(), Ceiling { state: 2 });
+        let error = read("ceiling.stat").unwrap_err().to_string();
+        assert!(error.starts_with("ceiling: ") && error.contains("stat"), "{error}");
     }
 }

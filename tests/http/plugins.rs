@@ -13,7 +13,7 @@ use siaga::formats::{Container, EncodeContext, EncodeError, Format};
 use siaga::guards::{Caller, Floods, Select, TimePeriod};
 use siaga::model::{AreaSelector, FloodState, Layer, LayerKind};
 use siaga::routes::{Answer, Answers};
-use siaga::stores::{FloodQuery, LayerQuery, Store};
+use siaga::stores::{FloodQuery, LayerQuery, Store, StoreError};
 
 use crate::support::{Siaga, assert_invalid, figment, json_of};
 
@@ -218,4 +218,17 @@ fn a_format_of_one_route_is_not_taken_for_another_of_its_name() {
         assert_eq!(siaga.get("/v1/own?city=bdg").into_string().unwrap(), "own");
         assert_eq!(siaga.get("/v1/floods?city=bdg&geoformat=csv").into_string().unwrap(), "30,RW 30\n");
     }
+}
+
+#[get("/refused")]
+fn refuse() -> Result<Answer, Problem> {
+    Err(StoreError::Refused { what: "states are set by the control room alone".to_owned() }.into())
+}
+
+#[test]
+fn what_a_store_refuses_is_403_and_says_why() {
+    let siaga = Siaga::with(figment(), |builder| builder.mount("/", routes![refuse]));
+    let refused = siaga.get("/v1/refused");
+    assert_eq!(refused.status(), Status::Forbidden);
+    assert_eq!(json_of(refused)["message"], "states are set by the control room alone");
 }
