@@ -3,6 +3,8 @@
 //! What a template gets, its filters, how values are escaped and what bounds it is told in `docs/templates.md`.
 
 mod bounded;
+mod budget;
+mod builtins;
 mod check;
 mod engine;
 mod error;
@@ -15,14 +17,16 @@ mod times;
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use minijinja::{Environment, Error, Value};
+use rocket::data::ByteUnit;
 use rocket::http::MediaType;
 
 use self::bounded::Bounded;
+use self::budget::Budget;
 use self::error::Failure;
 pub use self::error::InvalidTemplate;
 use self::escaping::Escaping;
@@ -49,7 +53,7 @@ pub struct Template {
     engine: Environment<'static>,
     /// Whether it tells the time.
     tells_time: bool,
-    max_bytes: usize,
+    max_bytes: ByteUnit,
     max_time: Duration,
 }
 
@@ -101,13 +105,7 @@ impl Template {
             }
         }
         let file = options.path();
-        let failed = |what: &str| wrong("file", &Failure::new(&file, what).to_string());
-        let source = fs::read(&file).map_err(|error| failed(&format!(": {error}")))?;
-        let source = String::from_utf8(source).map_err(|error| {
-            let before = &error.as_bytes()[..error.utf8_error().valid_up_to()];
-            let line = before.split(|&byte| byte == b'\n').count();
-            failed(&format!(", line {line}: is not UTF-8"))
-        })?;
+        let source = source(&file).map_err(|failure| wrong("file", &failure.to_string()))?;
         let millis = u64::try_from(max_time.as_millis()).unwrap_or(u64::MAX);
         // The engine counts with a sign.
         let steps = millis.saturating_mul(STEPS_PER_SECOND / 1000).clamp(1, i64::MAX as u64);
@@ -123,8 +121,7 @@ impl Template {
             layers: layers.clone(),
             escaping,
             tells_time,
-            // What does not fit into memory does not fit into a smaller limit either.
-            max_bytes: max_bytes.as_u64().try_into().unwrap_or(usize::MAX),
+            max_bytes: *max_bytes,
             max_time: *max_time,
             file,
             engine,
@@ -153,22 +150,22 @@ impl Template {
     }
 
     fn write(&self, layer: &Layer, context: &EncodeContext, out: &mut Vec<u8>) -> Result<(), Failure> {
+        let budget = Arc::new(Budget::new(self.max_bytes, self.max_time));
         let variables = [
             ("layer", Value::from(layer.kind().name())),
-            ("features", Value::from_object(Features(Arc::new(layer.clone())))),
+            ("features", Value::from_object(Features::new(layer, &budget))),
             ("base_url", Value::from(&*context.base_url)),
             ("time_zone", Value::from(context.time_zone.name())),
+            (Budget::VARIABLE, Value::from_dyn_object(Arc::clone(&budget))),
         ];
         // Who does not mention it cannot come to it by another way, which `time_step` would not know.
         let now = self.tells_time.then(|| ("now", Value::from(context.now.to_string())));
         let variables = Value::from_pairs(variables.into_iter().chain(now));
-        let mut bounded = Bounded::new(out, self.max_bytes, self.max_time);
-        let rendered = self
-            .engine
-            .get_template(&self.name)
-            .and_then(|template| template.render_captured_to(variables, &mut bounded).map(drop));
-        rendered.map_err(|error| match bounded.exceeded() {
-            Some(bound) => Failure::new(&self.file, &format!(": {bound}")),
+        let rendered = self.engine.get_template(&self.name).and_then(|template| {
+            template.render_captured_to(variables, Bounded::new(out, &budget)).map(drop)
+        });
+        rendered.map_err(|error| match budget.exceeded() {
+            Some(bound) => Failure::at(&self.file, &error, bound),
             None => Failure::of(&self.file, &error),
         })
     }
@@ -199,6 +196,16 @@ impl Format for Template {
         self.write(layer, context, out)
             .map_err(|failure| EncodeError { format: self.name.clone(), source: failure.into() })
     }
+}
+
+/// The source in a file.
+fn source(file: &Path) -> Result<String, Failure> {
+    let source = fs::read(file).map_err(|error| Failure::new(file, &format!(": {error}")))?;
+    String::from_utf8(source).map_err(|error| {
+        let before = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+        let line = before.split(|&byte| byte == b'\n').count();
+        Failure::new(file, &format!(", line {line}: is not UTF-8"))
+    })
 }
 
 fn invalid(key: &str, reason: &str) -> InvalidTemplate {
