@@ -2,7 +2,7 @@ use minijinja::value::Value;
 use minijinja::{Environment, Error, ErrorKind, State, UndefinedBehavior};
 
 use super::budget::Budget;
-use super::escaping::Escaping;
+use super::escaping::{Escaping, html};
 use super::shapes::{Drawn, Place, Shape, no_geometry};
 use super::{builtins, shape_text, times};
 use crate::model::FloodState;
@@ -29,6 +29,7 @@ pub(super) fn engine(escaping: Escaping, steps: u64) -> Environment<'static> {
     // What they print is for those who write templates, not for those who read what they make.
     engine.remove_global("debug");
     engine.remove_filter("pprint");
+    engine.add_filter("html", html);
     engine.add_filter("wkt", |value: &Value| Ok::<_, Error>(shape_text::wkt(&Drawn::of(value)?)));
     engine.add_filter("kml", |value: &Value| shape_text::kml(&Drawn::of(value)?));
     engine.add_filter("gml", |value: &Value| shape_text::gml(&Drawn::of(value)?));

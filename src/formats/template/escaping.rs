@@ -84,6 +84,12 @@ impl Escaping {
     }
 }
 
+/// The filter `html`: a value as text of a page, to be escaped once more where it is printed.
+pub(super) fn html(value: &Value) -> Result<String, Error> {
+    // Not every reader of HTML knows the name that XML has for it.
+    Ok(escape(text(value)?).replace("&apos;", "&#39;"))
+}
+
 /// What is made of a text, which often is the text itself.
 fn mapped<'a>(text: Cow<'a, str>, make: impl for<'b> Fn(&'b str) -> Cow<'b, str>) -> Cow<'a, str> {
     match text {
