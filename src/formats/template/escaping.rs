@@ -82,6 +82,26 @@ impl Escaping {
             Self::Plain => text(value)?,
         })
     }
+
+    /// Why a document does not fit a media type: its values are written as they are, and it looks as though they must not.
+    pub(super) fn unfit(self, media_type: &MediaType, document: &[u8]) -> Option<String> {
+        let (top, sub) = (media_type.top(), media_type.sub());
+        let is_text = top == "text" && (sub == "plain" || sub == "markdown");
+        let document = document.strip_prefix("\u{feff}".as_bytes()).unwrap_or(document);
+        let suffix = match document.trim_ascii_start() {
+            _ if self != Self::Plain || is_text => return None,
+            [b'<', b'?' | b'!', ..] => "xml",
+            [b'<', next, ..] if next.is_ascii_alphabetic() => "xml",
+            [b'{' | b'[', ..] => "json",
+            _ => return None,
+        };
+        let page = if suffix == "xml" { ", or text/html of a page" } else { "" };
+        Some(format!(
+            "must be {top}/{sub}+{suffix}{page}, for the template makes what begins as {} does, and under {top}/{sub} no \
+             value is escaped",
+            suffix.to_ascii_uppercase(),
+        ))
+    }
 }
 
 /// The filter `html`: a value as text of a page, to be escaped once more where it is printed.

@@ -131,22 +131,38 @@ impl Template {
     /// Writes a made-up layer of each kind, and an empty one.
     fn rehearse(&self, context: &EncodeContext) -> Result<(), InvalidTemplate> {
         for &kind in &self.layers {
-            let layers = [("made-up", Sample::Hostile.layer(kind, context.now)), ("empty", empty(kind))];
-            for (which, layer) in layers {
-                let mut out = Vec::new();
-                let written = self.write(&layer, context, &mut out).map_err(|failure| failure.to_string());
-                let sound = written.and_then(|()| {
-                    let told =
-                        |fault: String| Failure::new(&self.file, &format!(": makes {fault}")).to_string();
-                    self.escaping.check(&out).map_err(told)
-                });
-                sound.map_err(|fault| {
-                    let key = format!("{}.file", self.name);
-                    invalid(&key, &format!("{fault} (of a layer of {} that is {which})", kind.name()))
-                })?;
+            let made_up = self.rehearsed(&Sample::Hostile.layer(kind, context.now), "made-up", context)?;
+            if made_up == self.rehearsed(&empty(kind), "empty", context)? {
+                let nothing = format!(": it writes nothing of {}", kind.name());
+                return Err(self.at_fault(&Failure::new(&self.file, &nothing).to_string()));
             }
         }
         Ok(())
+    }
+
+    /// What it makes of a layer, if that can be sent.
+    fn rehearsed(
+        &self,
+        layer: &Layer,
+        which: &str,
+        context: &EncodeContext,
+    ) -> Result<Vec<u8>, InvalidTemplate> {
+        let of = format!("(of a layer of {} that is {which})", layer.kind().name());
+        let mut out = Vec::new();
+        self.write(layer, context, &mut out).map_err(|failure| self.at_fault(&format!("{failure} {of}")))?;
+        self.escaping.check(&out).map_err(|fault| {
+            let failure = Failure::new(&self.file, &format!(": makes {fault}"));
+            self.at_fault(&format!("{failure} {of}"))
+        })?;
+        let parsed = self.media_type.parse::<MediaType>().ok();
+        match parsed.and_then(|media_type| self.escaping.unfit(&media_type, &out)) {
+            Some(reason) => Err(invalid(&format!("{}.media_type", self.name), &reason)),
+            None => Ok(out),
+        }
+    }
+
+    fn at_fault(&self, reason: &str) -> InvalidTemplate {
+        invalid(&format!("{}.file", self.name), reason)
     }
 
     fn write(&self, layer: &Layer, context: &EncodeContext, out: &mut Vec<u8>) -> Result<(), Failure> {
