@@ -74,6 +74,17 @@ pub fn read(
     templates.iter().map(format).collect()
 }
 
+/// The formats of all templates as far as their keys tell, without their files: they write nothing.
+pub(crate) fn declared(
+    templates: &BTreeMap<String, Options>,
+) -> Result<Vec<Arc<dyn Format>>, InvalidTemplate> {
+    let format = |(name, options): (&String, &Options)| {
+        Template::of(name, options, |_| Ok(String::new()))
+            .map(|template| Arc::new(template) as Arc<dyn Format>)
+    };
+    templates.iter().map(format).collect()
+}
+
 impl Template {
     /// Reads the template of a format.
     ///
@@ -81,6 +92,15 @@ impl Template {
     ///
     /// When a key has a wrong value, or the file cannot be read or is no template.
     pub fn new(name: &str, options: &Options) -> Result<Self, InvalidTemplate> {
+        Self::of(name, options, source)
+    }
+
+    /// The template of a format, with the source that is in its file.
+    fn of(
+        name: &str,
+        options: &Options,
+        source: impl FnOnce(&Path) -> Result<String, Failure>,
+    ) -> Result<Self, InvalidTemplate> {
         let plain = name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit());
         if name.is_empty() || !plain {
             return Err(invalid(name, "the name must be of lower-case letters and digits"));
