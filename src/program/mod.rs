@@ -99,7 +99,7 @@ pub fn run(builder: Builder) -> ExitCode {
 }
 
 async fn serve(builder: Builder) -> Result<(), Failure> {
-    let log = Log::install(builder.check()?.log)?;
+    let log = Log::install(builder.checked_but_for_templates()?.log)?;
     let mut service = builder.reload(Arc::new(log)).build().await?;
     let welcome = Welcome::of(&mut service).fairing();
     service.rocket = service.rocket.attach(welcome);
@@ -120,7 +120,7 @@ fn openapi(builder: &Builder) -> Result<(), Failure> {
 }
 
 fn token(builder: &Builder, subject: &str, scopes: &[Scope], lifetime: Duration) -> Result<(), Failure> {
-    let config = builder.check()?;
+    let config = builder.checked_but_for_templates()?;
     let jwt = config.auth.jwt.ok_or(TokenError::NoSecret)?;
     let token = jwt.issue(subject, scopes, lifetime, SystemClock.now())?;
     Ok(writeln!(io::stdout(), "{token}")?)

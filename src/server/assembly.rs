@@ -33,12 +33,11 @@ impl Builder {
     ///
     /// [`BuildError`], whose text is one line for the operator.
     pub async fn build(mut self) -> Result<Siaga, BuildError> {
-        let mut config = self.check()?;
+        let (mut config, formats) = self.checked()?;
         let opener = self.stores.get(&config.store)?;
         let temporary = config.auth.accepts_nobody() && !opener.keeps_data();
         let key = temporary.then(|| temporary_key(&mut config)).transpose()?;
         let temporary = config.auth.api_keys.first().filter(|_| temporary).cloned();
-        let formats = self.registry(&config)?;
         let settings = self.store_settings(&config);
         let OpenedStore { store, fairing, failure } =
             opener.open(&settings).await.map_err(BuildError::Store)?;

@@ -146,6 +146,18 @@ impl Builder {
     ///
     /// [`BuildError`], whose text is one line for the operator.
     pub fn check(&self) -> Result<Config, BuildError> {
+        self.checked().map(|(config, _)| config)
+    }
+
+    /// The same, with the formats that were made to check them.
+    pub(super) fn checked(&self) -> Result<(Config, FormatRegistry), BuildError> {
+        let config = self.checked_but_for_templates()?;
+        let formats = self.formats(&config)?;
+        Ok((config, formats))
+    }
+
+    /// The same, without reading the files of templates: for what has nothing to do with them.
+    pub(crate) fn checked_but_for_templates(&self) -> Result<Config, BuildError> {
         let config = self.checked_for_upkeep()?;
         let keeps_data = self.stores.get(&config.store)?.keeps_data();
         CardImages::check(&config, keeps_data)?;
@@ -160,18 +172,19 @@ impl Builder {
     /// [`BuildError`], whose text is one line for the operator.
     pub fn openapi(&self) -> Result<Value, BuildError> {
         let config = self.checked_for_upkeep()?;
-        let formats = self.registry(&config)?;
+        let formats = self.formats(&config)?;
         Ok(document(&Interface { config: &config, formats: &formats }, &self.interface()?))
     }
 
-    /// Checks all but what only a server needs.
+    /// Checks all but what only a server needs, such as the files of templates.
     fn checked_for_upkeep(&self) -> Result<Config, BuildError> {
         let config = Config::extract(&self.figment)?;
         let rocket: rocket::Config = self.figment.extract().map_err(ConfigError::from)?;
         tls::check(&rocket)?;
         let opener = self.stores.get(&config.store)?;
         opener.check(&self.store_settings(&config)).map_err(BuildError::Store)?;
-        self.registry(&config)?;
+        let declared = template::declared(&config.formats.template).map_err(InvalidFormats::from)?;
+        self.registry(&config, declared)?;
         Ok(config)
     }
 
@@ -211,15 +224,25 @@ impl Builder {
         }
     }
 
-    pub(super) fn registry(&self, config: &Config) -> Result<FormatRegistry, InvalidFormats> {
-        let settings = &config.formats;
-        let mut known = builtin(settings.topojson, settings.cap.clone());
+    /// The configured formats, with the templates as their files have them.
+    fn formats(&self, config: &Config) -> Result<FormatRegistry, BuildError> {
         let context = EncodeContext {
             now: self.clock.now(),
             time_zone: config.time_zone,
             base_url: Arc::from(config.base_url.as_str()),
         };
-        known.extend(template::read(&settings.template, &context)?);
+        let templates = template::read(&config.formats.template, &context).map_err(InvalidFormats::from)?;
+        Ok(self.registry(config, templates)?)
+    }
+
+    fn registry(
+        &self,
+        config: &Config,
+        templates: Vec<Arc<dyn Format>>,
+    ) -> Result<FormatRegistry, InvalidFormats> {
+        let settings = &config.formats;
+        let mut known = builtin(settings.topojson, settings.cap.clone());
+        known.extend(templates);
         known.extend(self.formats.iter().cloned());
         let registry = FormatRegistry::new(&known, &settings.enabled, &settings.default)?;
         settings

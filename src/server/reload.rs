@@ -75,14 +75,14 @@ impl Reloading {
     }
 
     /// Reads the configuration from its sources, checks it, and puts it into effect as far as that goes without a restart.
-    /// Answers the paths of the keys that differ from before and need one.
+    /// Answers the paths of the keys that differ from before and need one. The files of templates are not read again.
     ///
     /// # Errors
     ///
     /// When it is wrong; everything goes on as before.
     pub fn reload(&self) -> Result<Vec<String>, BuildError> {
         let builder = Builder { figment: (self.builder.source)(), ..self.builder.clone() };
-        builder.check()?;
+        builder.checked_but_for_templates()?;
         let running = Serialized::global("siaga.base_url", &self.base_url);
         let mut config = Config::extract(&builder.figment.clone().merge(running))?;
         if let Some(key) = self.temporary.as_ref().filter(|_| config.auth.accepts_nobody()) {

@@ -1,6 +1,6 @@
 //! Keys that are wrong.
 
-use crate::{refusal, siaga};
+use crate::{refusal, siaga, siaga_in};
 
 /// Asserts that a variable of this value stops what reads it, naming a path and what is allowed.
 fn assert_stops(name: &str, value: &str, path: &str, allowed: &str) {
@@ -218,5 +218,32 @@ fn a_wrong_key_of_quotas_or_https_stops_with_its_path_and_what_is_allowed() {
         ("SIAGA_HTTPS__HSTS", "long", "siaga.https.hsts: ", "such as 10s"),
     ] {
         assert_stops(name, value, path, allowed);
+    }
+}
+
+#[test]
+fn a_template_that_is_missing_stops_what_writes_formats_and_nothing_else() {
+    let folder = tempfile::tempdir().unwrap();
+    let toml = "[default.siaga.formats.template.x]\nfile = \"x.txt\"\nmedia_type = \"text/plain\"\nlayers = [\"floods\"]\n";
+    let write = |toml: &str| std::fs::write(folder.path().join("Rocket.toml"), toml).unwrap();
+    write(toml);
+    for arguments in [&["check"][..], &["serve"], &["openapi"]] {
+        let error = refusal(&siaga_in(&folder, arguments, &[]));
+        assert!(error.starts_with("siaga: siaga.formats.template.x.file: "), "{arguments:?}: {error}");
+    }
+    let token = ["token", "--sub", "ops", "--scope", "admin"];
+    let secret = ("SIAGA_AUTH__JWT__SECRET", "0042");
+    assert_eq!(siaga_in(&folder, &token, &[secret]).status.code(), Some(0));
+    // What they need is a database, which is not there.
+    let database = [("SIAGA_STORE", "postgres"), ("DATABASE_URL", "postgres://siaga@127.0.0.1:1/none")];
+    for arguments in [&["key", "list"][..], &["key", "revoke", "x"], &["migrate"], &["export", "out"]] {
+        let error = refusal(&siaga_in(&folder, arguments, &database));
+        assert!(error.starts_with("siaga: the database 127.0.0.1:1/none: "), "{arguments:?}: {error}");
+    }
+    // A wrong key is not a matter of files.
+    write(&toml.replace("text/plain", "plain"));
+    for arguments in [&["key", "list"][..], &["check"]] {
+        let error = refusal(&siaga_in(&folder, arguments, &database));
+        assert!(error.starts_with("siaga: siaga.formats.template.x.media_type: "), "{arguments:?}: {error}");
     }
 }

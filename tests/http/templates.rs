@@ -81,22 +81,22 @@ fn a_template_of_json_stands_in_the_envelope() {
 
 #[test]
 fn an_answer_that_tells_the_time_is_made_anew_each_second() {
-    let (_folder, figment) = beside("{{ now }}");
+    let (_folder, figment) = beside("{{ now }}: {{ features|length }}");
     let siaga = Siaga::with(figment, |builder| builder);
     let told = || siaga.get("/v1/floods?geoformat=x").into_string().unwrap();
     let first = told();
-    assert_eq!(first, "2016-12-19T16:08:52.000Z");
+    assert_eq!(first, "2016-12-19T16:08:52.000Z: 5");
     let clock = &siaga.clock;
     clock.set(siaga::conformance::fixture::now().after(std::time::Duration::from_millis(999)));
     assert_eq!(told(), first);
     clock.set(siaga::conformance::fixture::now().after(std::time::Duration::from_secs(1)));
-    assert_eq!(told(), "2016-12-19T16:08:53.000Z");
+    assert_eq!(told(), "2016-12-19T16:08:53.000Z: 5");
 }
 
 #[test]
 fn a_template_that_fails_is_a_500_that_tells_nothing() {
     // What is tried at the start has no area 30.
-    let fails = "{% if of.properties.area_id == '30' %}{{ of.x }}{% endif %}";
+    let fails = "{% if of.properties.area_id == '30' %}{{ of.x }}{% endif %}{{ of.properties.area_id }}";
     let (_folder, figment) = beside(&format!("{{% for of in features %}}{fails}{{% endfor %}}"));
     let siaga = Siaga::with(figment, |builder| builder);
     assert_eq!(siaga.get("/v1/floods?geoformat=x&city=jbd").status(), Status::Ok);
@@ -107,14 +107,14 @@ fn a_template_that_fails_is_a_500_that_tells_nothing() {
 
 #[test]
 fn a_template_is_chosen_by_the_container_it_is_given_else_by_that_of_its_media_type() {
-    let (_folder, figment) = beside("from a template");
+    let (_folder, figment) = beside("{{ features|length }} from a template");
     for (figment, chosen, other) in [
         (figment.clone(), "text", "html"),
         (figment.merge(("siaga.formats.template.x.container", "html")), "html", "text"),
     ] {
         let siaga = Siaga::with(figment, |builder| builder);
         let get = |format: &str| siaga.client.get(format!("/v1/floods?format={format}")).dispatch();
-        assert_eq!(get(chosen).into_string().as_deref(), Some("from a template"));
+        assert_eq!(get(chosen).into_string().as_deref(), Some("5 from a template"));
         assert_invalid(get(other), "query", &["format"], &format!("one of [json, {chosen}]"));
     }
 }

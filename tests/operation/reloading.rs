@@ -63,6 +63,38 @@ fn a_wrong_configuration_leaves_everything_as_it_was() {
 }
 
 #[test]
+fn a_template_at_fault_keeps_no_keys_from_being_changed() {
+    let folder = tempfile::tempdir().unwrap();
+    let template = folder.path().join("x.txt");
+    fs::write(&template, "{{ features|length }} areas").unwrap();
+    let declared = |layers: &str| {
+        let template = template.to_str().unwrap();
+        format!(
+            "[default.siaga.formats]\nenabled = [\"topojson\", \"x\"]\n[default.siaga.formats.template.x]\n\
+             file = {template:?}\nmedia_type = \"text/plain\"\nlayers = {layers}"
+        )
+    };
+    let service = Running::start_with(&[], LAST, &file(&["old"], "", &declared("[\"floods\"]")));
+    let made = || service.request("GET", "/v1/floods?geoformat=x", "\r\n");
+    let before = made();
+    assert!(before.starts_with("HTTP/1.1 200") && before.ends_with(" areas"), "{before}");
+    fs::write(&template, "{{ nothing }").unwrap();
+    fs::write(service.folder().join("Rocket.toml"), file(&["new"], "", &declared("[\"floods\"]"))).unwrap();
+    service.signal("HUP");
+    service.until("the new key", |service| accepts(service, "new").then_some(()));
+    assert!(!accepts(&service, "old") && made().ends_with(" areas"));
+    fs::remove_file(&template).unwrap();
+    let next = file(&["newest"], "", &declared("[\"floods\", \"reports\"]"));
+    fs::write(service.folder().join("Rocket.toml"), next).unwrap();
+    service.signal("HUP");
+    service.until("the newest key", |service| accepts(service, "newest").then_some(()));
+    let told = service.until("the warning", |service| {
+        service.errors().lines().find(|line| line.contains("needs a restart")).map(str::to_owned)
+    });
+    assert!(told.contains("siaga.formats.template.x.layers") && made().ends_with(" areas"), "{told}");
+}
+
+#[test]
 fn the_key_made_for_the_run_is_accepted_until_another_credential_is_configured() {
     let service = Running::start_with(&[], "it allows everything", "");
     let line = service.lines.iter().find(|line| line.contains("X-Api-Key: ")).unwrap();

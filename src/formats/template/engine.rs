@@ -1,9 +1,10 @@
 use minijinja::value::Value;
 use minijinja::{Environment, Error, ErrorKind, State, UndefinedBehavior};
 
-use super::escaping::Escaping;
+use super::budget::Budget;
+use super::escaping::{Escaping, html};
 use super::shapes::{Drawn, Place, Shape, no_geometry};
-use super::{shape_text, times};
+use super::{builtins, shape_text, times};
 use crate::model::FloodState;
 
 /// How deep macros may call one another: what fits on the stack of any thread.
@@ -20,11 +21,15 @@ pub(super) fn engine(escaping: Escaping, steps: u64) -> Environment<'static> {
     engine.set_auto_escape_callback(move |_| escaping.mode());
     engine.set_formatter(move |out, state, value| {
         let plain = *state.auto_escape() == minijinja::AutoEscape::None;
-        if plain { Escaping::Plain } else { escaping }.write(value, out)
+        let text = if plain { Escaping::Plain } else { escaping }.escaped(value)?;
+        Budget::of(state)?.print(text.len())?;
+        Ok(out.write_str(&text)?)
     });
+    builtins::bound(&mut engine);
     // What they print is for those who write templates, not for those who read what they make.
     engine.remove_global("debug");
     engine.remove_filter("pprint");
+    engine.add_filter("html", html);
     engine.add_filter("wkt", |value: &Value| Ok::<_, Error>(shape_text::wkt(&Drawn::of(value)?)));
     engine.add_filter("kml", |value: &Value| shape_text::kml(&Drawn::of(value)?));
     engine.add_filter("gml", |value: &Value| shape_text::gml(&Drawn::of(value)?));

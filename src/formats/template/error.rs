@@ -20,12 +20,17 @@ pub(super) struct Failure(String);
 impl Failure {
     /// What the engine says of the template in a file.
     pub(super) fn of(file: &Path, error: &Error) -> Self {
-        let line = error.line().map(|line| format!(", line {line}")).unwrap_or_default();
         let what = match error.kind() {
             ErrorKind::OutOfFuel => "it takes more steps than max_time allows".to_owned(),
             kind => error.detail().map_or_else(|| kind.to_string(), |detail| format!("{kind}: {detail}")),
         };
-        Self::new(file, &format!("{line}: {}", what.replace(['\r', '\n'], " ")))
+        Self::at(file, error, &what.replace(['\r', '\n'], " "))
+    }
+
+    /// What is wrong where the engine ended with an error.
+    pub(super) fn at(file: &Path, error: &Error, what: &str) -> Self {
+        let line = error.line().map(|line| format!(", line {line}")).unwrap_or_default();
+        Self::new(file, &format!("{line}: {what}"))
     }
 
     /// What else is wrong with it.

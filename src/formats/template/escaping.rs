@@ -1,7 +1,7 @@
 use std::borrow::Cow;
 
 use minijinja::value::{Value, ValueKind};
-use minijinja::{AutoEscape, Error, ErrorKind, Output};
+use minijinja::{AutoEscape, Error, ErrorKind};
 use quick_xml::escape::escape;
 use rocket::http::MediaType;
 
@@ -68,20 +68,53 @@ impl Escaping {
         }
     }
 
-    /// Writes a value.
-    pub(super) fn write(self, value: &Value, out: &mut Output<'_>) -> Result<(), Error> {
+    /// A value as it is written.
+    pub(super) fn escaped(self, value: &Value) -> Result<Cow<'_, str>, Error> {
         // What the template has made of escaped text, or says is safe.
         if let Some(text) = value.as_str().filter(|_| value.is_safe()) {
-            return Ok(out.write_str(text)?);
+            return Ok(Cow::Borrowed(text));
         }
-        match self {
-            Self::Json | Self::JsonLines => out.write_str(&json(value)?)?,
-            Self::Xml | Self::Html => out.write_str(&escape(allowed(&text(value)?)))?,
-            Self::Csv if value.kind() == ValueKind::Number => out.write_str(&text(value)?)?,
-            Self::Csv => out.write_str(&field(&text(value)?))?,
-            Self::Plain => out.write_str(&text(value)?)?,
-        }
-        Ok(())
+        Ok(match self {
+            Self::Json | Self::JsonLines => Cow::Owned(json(value)?),
+            Self::Xml | Self::Html => mapped(text(value)?, |text| escape(allowed(text))),
+            Self::Csv if value.kind() == ValueKind::Number => text(value)?,
+            Self::Csv => mapped(text(value)?, field),
+            Self::Plain => text(value)?,
+        })
+    }
+
+    /// Why a document does not fit a media type: its values are written as they are, and it looks as though they must not.
+    pub(super) fn unfit(self, media_type: &MediaType, document: &[u8]) -> Option<String> {
+        let (top, sub) = (media_type.top(), media_type.sub());
+        let is_text = top == "text" && (sub == "plain" || sub == "markdown");
+        let document = document.strip_prefix("\u{feff}".as_bytes()).unwrap_or(document);
+        let suffix = match document.trim_ascii_start() {
+            _ if self != Self::Plain || is_text => return None,
+            [b'<', b'?' | b'!', ..] => "xml",
+            [b'<', next, ..] if next.is_ascii_alphabetic() => "xml",
+            [b'{' | b'[', ..] => "json",
+            _ => return None,
+        };
+        let page = if suffix == "xml" { ", or text/html of a page" } else { "" };
+        Some(format!(
+            "must be {top}/{sub}+{suffix}{page}, for the template makes what begins as {} does, and under {top}/{sub} no \
+             value is escaped",
+            suffix.to_ascii_uppercase(),
+        ))
+    }
+}
+
+/// The filter `html`: a value as text of a page, to be escaped once more where it is printed.
+pub(super) fn html(value: &Value) -> Result<String, Error> {
+    // Not every reader of HTML knows the name that XML has for it.
+    Ok(escape(text(value)?).replace("&apos;", "&#39;"))
+}
+
+/// What is made of a text, which often is the text itself.
+fn mapped<'a>(text: Cow<'a, str>, make: impl for<'b> Fn(&'b str) -> Cow<'b, str>) -> Cow<'a, str> {
+    match text {
+        Cow::Borrowed(text) => make(text),
+        Cow::Owned(text) => Cow::Owned(make(&text).into_owned()),
     }
 }
 

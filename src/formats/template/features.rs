@@ -3,13 +3,17 @@ use std::sync::{Arc, OnceLock};
 use minijinja::value::{Enumerator, Object, ObjectRepr, Serde, Value};
 use minijinja::{Error, ErrorKind};
 
+use super::budget::Budget;
 use super::shape_text;
 use super::shapes::{Drawn, Shape};
 use crate::model::Layer;
 
-/// The features of a layer, each made when the template comes to it.
+/// The features of a layer, each made when the template comes to it in time.
 #[derive(Debug)]
-pub(super) struct Features(pub(super) Arc<Layer>);
+pub(super) struct Features {
+    layer: Arc<Layer>,
+    budget: Arc<Budget>,
+}
 
 /// One of them: `properties`, `geometry` and `wkt`, each made when it is asked for.
 #[derive(Debug)]
@@ -19,19 +23,28 @@ struct Feature {
     properties: OnceLock<Value>,
 }
 
+impl Features {
+    pub(super) fn new(layer: &Layer, budget: &Arc<Budget>) -> Self {
+        Self { layer: Arc::new(layer.clone()), budget: Arc::clone(budget) }
+    }
+}
+
 impl Object for Features {
     fn repr(self: &Arc<Self>) -> ObjectRepr {
         ObjectRepr::Seq
     }
 
     fn get_value(self: &Arc<Self>, key: &Value) -> Option<Value> {
-        let index = key.as_usize().filter(|&index| index < self.0.len())?;
-        let layer = Arc::clone(&self.0);
+        let index = key.as_usize().filter(|&index| index < self.layer.len())?;
+        if let Err(error) = self.budget.goes_on() {
+            return Some(error.into());
+        }
+        let layer = Arc::clone(&self.layer);
         Some(Value::from_object(Feature { layer, index, properties: OnceLock::new() }))
     }
 
     fn enumerate(self: &Arc<Self>) -> Enumerator {
-        Enumerator::Seq(self.0.len())
+        Enumerator::Seq(self.layer.len())
     }
 }
 

@@ -3,6 +3,8 @@
 //! What a template gets, its filters, how values are escaped and what bounds it is told in `docs/templates.md`.
 
 mod bounded;
+mod budget;
+mod builtins;
 mod check;
 mod engine;
 mod error;
@@ -15,14 +17,16 @@ mod times;
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use minijinja::{Environment, Error, Value};
+use rocket::data::ByteUnit;
 use rocket::http::MediaType;
 
 use self::bounded::Bounded;
+use self::budget::Budget;
 use self::error::Failure;
 pub use self::error::InvalidTemplate;
 use self::escaping::Escaping;
@@ -49,7 +53,7 @@ pub struct Template {
     engine: Environment<'static>,
     /// Whether it tells the time.
     tells_time: bool,
-    max_bytes: usize,
+    max_bytes: ByteUnit,
     max_time: Duration,
 }
 
@@ -70,6 +74,17 @@ pub fn read(
     templates.iter().map(format).collect()
 }
 
+/// The formats of all templates as far as their keys tell, without their files: they write nothing.
+pub(crate) fn declared(
+    templates: &BTreeMap<String, Options>,
+) -> Result<Vec<Arc<dyn Format>>, InvalidTemplate> {
+    let format = |(name, options): (&String, &Options)| {
+        Template::of(name, options, |_| Ok(String::new()))
+            .map(|template| Arc::new(template) as Arc<dyn Format>)
+    };
+    templates.iter().map(format).collect()
+}
+
 impl Template {
     /// Reads the template of a format.
     ///
@@ -77,6 +92,15 @@ impl Template {
     ///
     /// When a key has a wrong value, or the file cannot be read or is no template.
     pub fn new(name: &str, options: &Options) -> Result<Self, InvalidTemplate> {
+        Self::of(name, options, source)
+    }
+
+    /// The template of a format, with the source that is in its file.
+    fn of(
+        name: &str,
+        options: &Options,
+        source: impl FnOnce(&Path) -> Result<String, Failure>,
+    ) -> Result<Self, InvalidTemplate> {
         let plain = name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit());
         if name.is_empty() || !plain {
             return Err(invalid(name, "the name must be of lower-case letters and digits"));
@@ -101,13 +125,7 @@ impl Template {
             }
         }
         let file = options.path();
-        let failed = |what: &str| wrong("file", &Failure::new(&file, what).to_string());
-        let source = fs::read(&file).map_err(|error| failed(&format!(": {error}")))?;
-        let source = String::from_utf8(source).map_err(|error| {
-            let before = &error.as_bytes()[..error.utf8_error().valid_up_to()];
-            let line = before.split(|&byte| byte == b'\n').count();
-            failed(&format!(", line {line}: is not UTF-8"))
-        })?;
+        let source = source(&file).map_err(|failure| wrong("file", &failure.to_string()))?;
         let millis = u64::try_from(max_time.as_millis()).unwrap_or(u64::MAX);
         // The engine counts with a sign.
         let steps = millis.saturating_mul(STEPS_PER_SECOND / 1000).clamp(1, i64::MAX as u64);
@@ -123,8 +141,7 @@ impl Template {
             layers: layers.clone(),
             escaping,
             tells_time,
-            // What does not fit into memory does not fit into a smaller limit either.
-            max_bytes: max_bytes.as_u64().try_into().unwrap_or(usize::MAX),
+            max_bytes: *max_bytes,
             max_time: *max_time,
             file,
             engine,
@@ -134,41 +151,57 @@ impl Template {
     /// Writes a made-up layer of each kind, and an empty one.
     fn rehearse(&self, context: &EncodeContext) -> Result<(), InvalidTemplate> {
         for &kind in &self.layers {
-            let layers = [("made-up", Sample::Hostile.layer(kind, context.now)), ("empty", empty(kind))];
-            for (which, layer) in layers {
-                let mut out = Vec::new();
-                let written = self.write(&layer, context, &mut out).map_err(|failure| failure.to_string());
-                let sound = written.and_then(|()| {
-                    let told =
-                        |fault: String| Failure::new(&self.file, &format!(": makes {fault}")).to_string();
-                    self.escaping.check(&out).map_err(told)
-                });
-                sound.map_err(|fault| {
-                    let key = format!("{}.file", self.name);
-                    invalid(&key, &format!("{fault} (of a layer of {} that is {which})", kind.name()))
-                })?;
+            let made_up = self.rehearsed(&Sample::Hostile.layer(kind, context.now), "made-up", context)?;
+            if made_up == self.rehearsed(&empty(kind), "empty", context)? {
+                let nothing = format!(": it writes nothing of {}", kind.name());
+                return Err(self.at_fault(&Failure::new(&self.file, &nothing).to_string()));
             }
         }
         Ok(())
     }
 
+    /// What it makes of a layer, if that can be sent.
+    fn rehearsed(
+        &self,
+        layer: &Layer,
+        which: &str,
+        context: &EncodeContext,
+    ) -> Result<Vec<u8>, InvalidTemplate> {
+        let of = format!("(of a layer of {} that is {which})", layer.kind().name());
+        let mut out = Vec::new();
+        self.write(layer, context, &mut out).map_err(|failure| self.at_fault(&format!("{failure} {of}")))?;
+        self.escaping.check(&out).map_err(|fault| {
+            let failure = Failure::new(&self.file, &format!(": makes {fault}"));
+            self.at_fault(&format!("{failure} {of}"))
+        })?;
+        let parsed = self.media_type.parse::<MediaType>().ok();
+        match parsed.and_then(|media_type| self.escaping.unfit(&media_type, &out)) {
+            Some(reason) => Err(invalid(&format!("{}.media_type", self.name), &reason)),
+            None => Ok(out),
+        }
+    }
+
+    fn at_fault(&self, reason: &str) -> InvalidTemplate {
+        invalid(&format!("{}.file", self.name), reason)
+    }
+
     fn write(&self, layer: &Layer, context: &EncodeContext, out: &mut Vec<u8>) -> Result<(), Failure> {
+        let budget = Arc::new(Budget::new(self.max_bytes, self.max_time));
         let variables = [
             ("layer", Value::from(layer.kind().name())),
-            ("features", Value::from_object(Features(Arc::new(layer.clone())))),
+            ("features", Value::from_object(Features::new(layer, &budget))),
             ("base_url", Value::from(&*context.base_url)),
             ("time_zone", Value::from(context.time_zone.name())),
+            (Budget::VARIABLE, Value::from_dyn_object(Arc::clone(&budget))),
         ];
         // Who does not mention it cannot come to it by another way, which `time_step` would not know.
         let now = self.tells_time.then(|| ("now", Value::from(context.now.to_string())));
         let variables = Value::from_pairs(variables.into_iter().chain(now));
-        let mut bounded = Bounded::new(out, self.max_bytes, self.max_time);
-        let rendered = self
-            .engine
-            .get_template(&self.name)
-            .and_then(|template| template.render_captured_to(variables, &mut bounded).map(drop));
-        rendered.map_err(|error| match bounded.exceeded() {
-            Some(bound) => Failure::new(&self.file, &format!(": {bound}")),
+        let rendered = self.engine.get_template(&self.name).and_then(|template| {
+            template.render_captured_to(variables, Bounded::new(out, &budget)).map(drop)
+        });
+        rendered.map_err(|error| match budget.exceeded() {
+            Some(bound) => Failure::at(&self.file, &error, bound),
             None => Failure::of(&self.file, &error),
         })
     }
@@ -199,6 +232,16 @@ impl Format for Template {
         self.write(layer, context, out)
             .map_err(|failure| EncodeError { format: self.name.clone(), source: failure.into() })
     }
+}
+
+/// The source in a file.
+fn source(file: &Path) -> Result<String, Failure> {
+    let source = fs::read(file).map_err(|error| Failure::new(file, &format!(": {error}")))?;
+    String::from_utf8(source).map_err(|error| {
+        let before = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+        let line = before.split(|&byte| byte == b'\n').count();
+        Failure::new(file, &format!(", line {line}: is not UTF-8"))
+    })
 }
 
 fn invalid(key: &str, reason: &str) -> InvalidTemplate {

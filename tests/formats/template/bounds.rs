@@ -4,7 +4,7 @@ use siaga::conformance::fixture;
 
 use super::{declared, failure, of, text};
 
-const LOOPS: &str = "{% for x in range(100000) %}{% for x in range(100000) %}";
+const LOOPS: &str = "{% for x in [0] * 100000 %}{% for x in [0] * 100000 %}";
 const ENDS: &str = "{% endfor %}{% endfor %}";
 
 #[test]
@@ -13,7 +13,7 @@ fn what_is_too_long_is_an_error_and_what_is_as_long_as_allowed_is_not() {
     let limited = |bytes: u64| of(&figment.clone().merge(("siaga.formats.template.x.max_bytes", bytes)));
     assert_eq!(text(&limited(11), &fixture::empty_layer()), "12345floods");
     let failure = failure(&limited(10), &fixture::empty_layer());
-    assert!(failure.ends_with("template: it makes more than max_bytes"), "{failure}");
+    assert!(failure.ends_with("template: it makes more than max_bytes, 10B"), "{failure}");
 }
 
 #[test]
@@ -32,5 +32,78 @@ fn no_template_goes_on_forever() {
         let failure = failure(&template, &fixture::empty_layer());
         assert!(failure.contains(says), "{source}: {failure}");
         assert!(start.elapsed() < Duration::from_secs(20), "{source}: {:?}", start.elapsed());
+    }
+}
+
+#[test]
+fn what_is_slow_without_printing_anything_ends_in_time() {
+    let long = "{% set long = 'x' * 100000 %}";
+    for source in [
+        "{% for x in range(100000) %}{% set long = 'x' * (1000000 + x) %}{% endfor %}".to_owned(),
+        format!("{long}{{% for x in range(100000) %}}{{% set loud = long|upper %}}{{% endfor %}}"),
+        format!("{long}{{% for x in [0] * 100000 %}}{{% set loud = long|upper %}}{{% endfor %}}"),
+        format!("{long}{{% for x in [0] * 100000 %}}{{% set x = features[0] ~ long %}}{{% endfor %}}"),
+    ] {
+        let (_folder, figment) = declared(source.as_str(), "text/plain");
+        let template = of(&figment.merge(("siaga.formats.template.x.max_time", "200ms")));
+        let start = Instant::now();
+        let failure = failure(&template, &fixture::layer(&[]));
+        assert!(failure.ends_with(", line 1: it takes longer than max_time, 200ms"), "{source}: {failure}");
+        assert!(start.elapsed() < Duration::from_secs(10), "{source}: {:?}", start.elapsed());
+    }
+}
+
+#[test]
+fn the_clock_is_looked_at_with_each_feature() {
+    let source = "{% for of in features %}{% set long = 'x' * (50000000 + loop.index) %}{% endfor %}";
+    let (_folder, figment) = declared(source, "text/plain");
+    let template = of(&figment.merge(("siaga.formats.template.x.max_time", "1ms")));
+    let failure = failure(&template, &fixture::layer(&[]));
+    assert!(failure.ends_with(", line 1: it takes longer than max_time, 1ms"), "{failure}");
+}
+
+#[test]
+fn what_never_leaves_the_template_is_bounded_too() {
+    let more = "it makes more than max_bytes, 1KiB";
+    for (source, says) in [
+        (
+            "{% set x %}{% for i in range(2000) %}{{ 'x' * 1000 }}{% endfor %}{% endset %}{{ x|length }}",
+            "it prints more than 4 times max_bytes, 1KiB, in blocks it captures",
+        ),
+        (
+            "{% macro f() %}{% for i in range(2000) %}{{ 'x' * 1000 }}{% endfor %}{% endmacro %}{{ f()|length }}",
+            "it prints more than 4 times max_bytes, 1KiB, in blocks it captures",
+        ),
+        ("{% set x %}{{ 'x' * 1025 }}{% endset %}", more),
+        ("{% set x = ('x' * 1025)|upper %}", more),
+        ("{% set x = ('x' * 513)|replace('x', 'yy') %}", more),
+        ("{% set x = 'xxxx'|replace('', 'y' * 300) %}", more),
+        ("{% set x = (['x'] * 300)|join('---') %}", more),
+        ("{% set x = (['x'] * 300)|join(d='---') %}", more),
+        ("{% set x = ([0] * 2000)|list %}", more),
+        ("{% set x = ('x' * 1000)|urlencode|replace('x', '%')|urlencode %}", more),
+        ("{% set x = '%1001d'|format(1) %}", "the width of a field is a number up to 1000"),
+        ("{% set x = '%s %-*s'|format(1, 9999, 2) %}", "the width of a field is a number up to 1000"),
+        ("{{ [1]|batch(1000000000, 0) }}", "unknown filter"),
+    ] {
+        let (_folder, figment) = declared(source, "text/plain");
+        let template = of(&figment.merge(("siaga.formats.template.x.max_bytes", 1024)));
+        let failure = failure(&template, &fixture::empty_layer());
+        assert!(failure.contains(", line 1: ") && failure.contains(says), "{source}: {failure}");
+    }
+}
+
+#[test]
+fn what_is_captured_may_be_as_long_as_what_is_made() {
+    for source in [
+        "{% set x %}{{ 'x' * 1024 }}{% endset %}{{ x }}",
+        "{% macro f() %}{{ 'x' * 1024 }}{% endmacro %}{% set x %}{{ f() }}{% endset %}{{ x }}",
+        "{{ ('x' * 512)|replace('x', 'xx')|upper|lower }}",
+        "{{ ['x' * 511, 'x' * 511]|join('xx') }}",
+        "{{ '%-512s%512s'|format('x', 'x')|replace(' ', 'x') }}",
+    ] {
+        let (_folder, figment) = declared(source, "text/plain");
+        let template = of(&figment.merge(("siaga.formats.template.x.max_bytes", 1024)));
+        assert_eq!(text(&template, &fixture::empty_layer()), "x".repeat(1024), "{source}");
     }
 }

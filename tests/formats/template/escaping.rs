@@ -1,10 +1,13 @@
 use std::sync::Arc;
 
+use quick_xml::Reader;
+use quick_xml::escape::unescape;
+use quick_xml::events::Event;
 use serde_json::{Value, json};
 use siaga::conformance::fixture;
 use siaga::model::{DisasterType, Layer, Report, ReportContent, ReportLayer, Tags};
 
-use super::made;
+use super::{example, made, text};
 
 /// A layer of one report with this title.
 fn report(title: &str) -> Layer {
@@ -123,4 +126,53 @@ fn only_an_author_who_says_so_gets_a_value_as_it_is() {
 #[test]
 fn names_are_never_read_as_a_template() {
     assert_eq!(printed(TITLE, "text/plain", "{{ 1 + 1 }}{% for %}"), "{{ 1 + 1 }}{% for %}");
+}
+
+#[test]
+fn what_readers_take_for_html_is_escaped_for_it_as_well() {
+    let title = "<img src=x onerror='f(\"&amp;\")'>\u{1}";
+    let html = "&lt;img src=x onerror=&#39;f(&quot;&amp;amp;&quot;)&#39;&gt;";
+    let printed = printed("{{ of.title|html }}{{ of.image_url|html }}", "application/rss+xml", title);
+    assert_eq!(printed, html.replace('&', "&amp;") + "\u{fffd}");
+}
+
+#[test]
+fn no_report_becomes_markup_in_a_reader_of_the_examples() {
+    let hostile = "<img src=x onerror=alert(1)> & 1 < 2";
+    let content = fixture::content(DisasterType::Flood, 1, fixture::place(0.5, 0.5));
+    let content = ReportContent { text: hostile.into(), ..content };
+    let tags = Tags { instance_region_code: None, local_area_id: None };
+    let key = 1.try_into().unwrap();
+    let layer = Layer::Reports(ReportLayer(vec![Arc::new(Report { key, content, tags })]));
+    for name in ["georss", "kml"] {
+        let document = text(&example(name), &layer);
+        let descriptions = texts_of(&document, "description");
+        let html = descriptions.last().unwrap();
+        assert_eq!(html, "&lt;img src=x onerror=alert(1)&gt; &amp; 1 &lt; 2", "{name}");
+        assert_eq!(unescape(html).unwrap(), hostile, "{name}");
+    }
+    let kml = text(&example("kml"), &layer);
+    assert!(kml.contains("<styleUrl>#Point</styleUrl>"), "{kml}");
+    assert_eq!(texts_of(&kml, "text"), ["$[description]"]);
+}
+
+/// What stands in the elements of a name, as a reader of XML gets it.
+fn texts_of(document: &str, name: &str) -> Vec<String> {
+    let mut reader = Reader::from_str(document);
+    let (mut texts, mut within) = (Vec::new(), false);
+    loop {
+        match reader.read_event().unwrap() {
+            Event::Start(element) if element.name().as_ref() == name => {
+                texts.push(String::new());
+                within = true;
+            }
+            Event::End(_) => within = false,
+            Event::Text(text) if within => texts.last_mut().unwrap().push_str(&text),
+            Event::GeneralRef(entity) if within => {
+                texts.last_mut().unwrap().push_str(&unescape(&format!("&{};", &*entity)).unwrap());
+            }
+            Event::Eof => return texts,
+            _ => {}
+        }
+    }
 }

@@ -95,3 +95,28 @@ fn what_a_filter_cannot_take_is_an_error_that_says_what_it_can() {
         assert!(failure.contains(says) && failure.contains("line 1: "), "{source}: {failure}");
     }
 }
+
+#[test]
+fn the_filters_of_the_language_are_what_they_are_there() {
+    for (source, expected) in [
+        ("{{ nothing|default('none') }} {{ [1, 2]|length }} {{ 'abc'|length }}", "none 2 3"),
+        (
+            "{{ [3, 1, 2]|sort(reverse=true)|join('-') }} {{ [1, 2]|join }} {{ ['a', 'b']|join(d='+') }}",
+            "3-2-1 12 a+b",
+        ),
+        ("{{ features|map(attribute='properties.area_id')|select('in', ['1', '5'])|join(',') }}", "1,5"),
+        ("{{ features|selectattr('properties.state')|list|length }}", "5"),
+        ("{{ 'a-b'|replace('-', '+')|upper }} {{ '%05.1f %s%%'|format(2.25, 'x') }}", "A+B 002.2 x%"),
+        (
+            "{{ range(3)|length }} {{ range(3)|list }} {{ range(5, 1, -2)|join(',') }} {{ 2 in range(3) }}",
+            "3 [0,1,2] 5,3 true",
+        ),
+        ("{% for x in range(2) %}{{ loop.index }}/{{ loop.length }} {% endfor %}", "1/2 2/2 "),
+        (
+            "{{ {'b': 1, 'a': 2}|dictsort|map('first')|join }} {{ 'a b'|split|last }} {{ [1, 1]|unique|sum }}",
+            "ab b 1",
+        ),
+    ] {
+        assert_eq!(of(0, 0, source), expected, "{source}");
+    }
+}

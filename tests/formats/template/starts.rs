@@ -2,6 +2,7 @@ use std::fs;
 
 use figment::Figment;
 use siaga::Builder;
+use siaga::config::Config;
 
 use super::{declared, examples};
 
@@ -13,11 +14,14 @@ fn error(figment: Figment) -> String {
     text
 }
 
+/// Asserts that a service starts.
+fn assert_starts(figment: Figment) -> Config {
+    Builder::default().figment(Figment::from(rocket::Config::default()).merge(figment)).check().unwrap()
+}
+
 #[test]
 fn the_examples_are_a_configuration() {
-    let figment = Figment::from(rocket::Config::default()).merge(examples());
-    let config = Builder::default().figment(figment).check().unwrap();
-    assert_eq!(config.formats.template.len(), 3);
+    assert_eq!(assert_starts(examples()).formats.template.len(), 3);
 }
 
 #[test]
@@ -35,7 +39,7 @@ fn a_template_with_a_fault_stops_the_start_with_its_file_and_line() {
         ),
         (b"{{ features[0].wkt }}", "text/plain", "(of a layer of floods that is empty)"),
         (
-            b"{% if layer == 'reports' %}\n{{ features[0].properties.area_id }}{% endif %}",
+            b"{{ features|length }}{% if layer == 'reports' %}\n{{ features[0].properties.area_id }}{% endif %}",
             "text/plain",
             ", line 2: undefined value: `features[0].properties.area_id` is undefined",
         ),
@@ -70,6 +74,55 @@ fn a_template_that_is_missing_stops_the_start() {
     fs::remove_file(folder.path().join("template")).unwrap();
     let text = error(figment);
     assert!(text.contains("template: No such file or directory"), "{text}");
+}
+
+#[test]
+fn a_media_type_that_leaves_markup_unescaped_stops_the_start() {
+    let items = "{% for of in features %}<i>{{ of.wkt }}</i>{% endfor %}";
+    let kml = "application/vnd.google-earth.kml";
+    let values = "{{ features|map(attribute='wkt')|list }}";
+    for (begins, media_type, says) in [
+        (
+            format!("<?xml version='1.0'?><kml>{items}</kml>"),
+            kml,
+            "must be application/vnd.google-earth.kml+xml",
+        ),
+        (format!("{{# KML #}}\n <kml>{items}</kml>"), kml, "must be application/vnd.google-earth.kml+xml"),
+        (format!("<!DOCTYPE html>{items}"), "text/x-page", "must be text/x-page+xml, or text/html of a page"),
+        (values.to_owned(), "application/vnd.api", "must be application/vnd.api+json, for"),
+        (
+            format!("{{ {values}"),
+            "application/vnd.api",
+            "what begins as JSON does, and under application/vnd.api no value",
+        ),
+    ] {
+        let (_folder, figment) = declared(&begins, media_type);
+        let text = error(figment);
+        assert!(
+            text.starts_with(&format!("siaga.formats.template.x.media_type: {says}")) || text.contains(says),
+            "{text}"
+        );
+        for plain in ["text/plain; charset=utf-8", "text/markdown"] {
+            assert_starts(declared(&begins, plain).1);
+        }
+    }
+    for begins in ["# ", "1 < 2 ", "< 2 ", "name: "] {
+        assert_starts(declared(format!("{begins}{values}"), "application/x-list").1);
+    }
+}
+
+#[test]
+fn a_template_that_writes_nothing_of_a_resource_it_is_declared_for_stops_the_start() {
+    let source = "{% if layer == 'flood' %}{{ features|length }}{% else %}{{ now }}{% endif %}";
+    let (folder, figment) = declared(source, "text/plain");
+    let file = folder.path().join("template");
+    assert_eq!(
+        error(figment),
+        format!("siaga.formats.template.x.file: {}: it writes nothing of floods", file.display())
+    );
+    let source = "{% if layer == 'floods' %}{{ features|length }}{% endif %}";
+    let text = error(declared(source, "text/plain").1);
+    assert!(text.ends_with("template: it writes nothing of reports"), "{text}");
 }
 
 #[test]

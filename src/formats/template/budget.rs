@@ -1,0 +1,91 @@
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
+
+use minijinja::value::Object;
+use minijinja::{Error, ErrorKind, State};
+use rocket::data::ByteUnit;
+
+/// How many times `max_bytes` a template may print while it makes one document: what is captured in a block, or made by a
+/// macro, is printed again to leave it.
+const TIMES: usize = 4;
+
+/// How much a template may still make of one layer, and how long it may take.
+#[derive(Debug)]
+pub(super) struct Budget {
+    max_bytes: ByteUnit,
+    max_time: Duration,
+    /// `None` when that never comes.
+    until: Option<Instant>,
+    printed: AtomicUsize,
+    /// What was met first.
+    exceeded: OnceLock<String>,
+}
+
+impl Budget {
+    /// The variable that holds it, which no template can name.
+    pub(super) const VARIABLE: &str = "max_bytes and max_time";
+
+    /// One of which the time begins now.
+    pub(super) fn new(max_bytes: ByteUnit, max_time: Duration) -> Self {
+        let until = Instant::now().checked_add(max_time);
+        Self { max_bytes, max_time, until, printed: AtomicUsize::default(), exceeded: OnceLock::new() }
+    }
+
+    /// That of what is being rendered.
+    pub(super) fn of(state: &mut State<'_, '_>) -> Result<Arc<Self>, Error> {
+        if let Some(budget) = state.get_extension::<Arc<Self>>() {
+            return Ok(Arc::clone(budget));
+        }
+        let budget = state.lookup(Self::VARIABLE).and_then(|value| value.downcast_object::<Self>());
+        let budget = budget.ok_or_else(|| Error::new(ErrorKind::InvalidOperation, "has no bounds"))?;
+        Ok(Arc::clone(state.get_or_insert_extension(budget)))
+    }
+
+    /// Which bound was met, if one was.
+    pub(super) fn exceeded(&self) -> Option<&str> {
+        self.exceeded.get().map(String::as_str)
+    }
+
+    /// Refuses to go on when the time is over.
+    pub(super) fn goes_on(&self) -> Result<(), Error> {
+        if self.until.is_none_or(|until| Instant::now() <= until) {
+            return Ok(());
+        }
+        Err(self.refuse(|| {
+            format!("it takes longer than max_time, {}", humantime::format_duration(self.max_time))
+        }))
+    }
+
+    /// Refuses a text that is too long.
+    pub(super) fn allows(&self, length: usize) -> Result<(), Error> {
+        if length <= self.most() {
+            return Ok(());
+        }
+        Err(self.refuse(|| format!("it makes more than max_bytes, {}", self.max_bytes)))
+    }
+
+    /// Notes a text that is printed, perhaps into a block that is captured.
+    pub(super) fn print(&self, length: usize) -> Result<(), Error> {
+        self.goes_on()?;
+        self.allows(length)?;
+        let before = self.printed.fetch_add(length, Ordering::Relaxed);
+        if before.saturating_add(length) <= self.most().saturating_mul(TIMES) {
+            return Ok(());
+        }
+        Err(self.refuse(|| {
+            format!("it prints more than {TIMES} times max_bytes, {}, in blocks it captures", self.max_bytes)
+        }))
+    }
+
+    fn most(&self) -> usize {
+        // What does not fit into memory does not fit into a smaller limit either.
+        self.max_bytes.as_u64().try_into().unwrap_or(usize::MAX)
+    }
+
+    fn refuse(&self, why: impl FnOnce() -> String) -> Error {
+        Error::new(ErrorKind::InvalidOperation, self.exceeded.get_or_init(why).clone())
+    }
+}
+
+impl Object for Budget {}
