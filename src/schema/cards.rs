@@ -1,6 +1,6 @@
 use serde_json::{Value, json};
 
-use super::common::{moment, name, number_as_text, or_null, text};
+use super::common::{kept, moment, name, number_as_text, or_null, text};
 use super::{Named, object, reference};
 use crate::model::DisasterType;
 use crate::model::intake::{ATTRIBUTES, Accepts, CardRules, report_types};
@@ -36,12 +36,12 @@ fn card_data(rules: &CardRules) -> Value {
     for (name, accepts) in &ATTRIBUTES {
         properties[*name] = attribute(accepts);
     }
-    json!({
+    kept(json!({
         "type": "object",
         "description": "Its type and the attributes of that; others are kept as they are.",
         "required": ["report_type"],
         "properties": properties,
-    })
+    }))
 }
 
 /// What goes together: a disaster, named or not, with its types. A type that is of a disaster and of preparedness
@@ -117,7 +117,9 @@ pub(super) fn named() -> Named {
                     "username": name("Whom it is made for.", "@resident"),
                     "network": name("The network it is asked for on.", "telegram"),
                     "language": name("The language of its user.", "id"),
-                    "network_data": { "type": ["object", "null"], "description": "Whatever the network needs." },
+                    "network_data": kept(json!({
+                        "type": ["object", "null"], "description": "Whatever the network needs.",
+                    })),
                 },
                 "examples": [{ "username": "@resident", "network": "telegram", "language": "id" }],
             }),

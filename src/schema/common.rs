@@ -1,12 +1,15 @@
 use serde_json::{Value, json};
 
-use super::Named;
+use super::{Named, reference};
+
+const WITHOUT_NUL: &str = r"^[^\u0000]*$";
 
 /// A moment as the service takes it.
 pub(crate) fn moment(says: &str) -> Value {
+    let says = format!("{says} In the years 1 to 9999 (UTC); the colon of the offset can be left out.");
     json!({
         "type": "string", "format": "date-time", "description": says,
-        "examples": ["2017-06-07T00:00:00+0700"],
+        "examples": ["2017-06-07T00:00:00+07:00"],
     })
 }
 
@@ -28,7 +31,14 @@ pub(crate) fn name(says: &str, example: &str) -> Value {
 
 /// A text without NUL characters.
 pub(super) fn text(says: &str) -> Value {
-    json!({ "type": "string", "description": says, "pattern": r"^[^\u0000]*$" })
+    json!({ "type": "string", "description": says, "pattern": WITHOUT_NUL })
+}
+
+/// A JSON object that is kept as it is sent; no database holds NUL characters.
+pub(super) fn kept(mut object: Value) -> Value {
+    object["propertyNames"] = json!({ "pattern": WITHOUT_NUL });
+    object["additionalProperties"] = reference("Kept");
+    object
 }
 
 /// The same value, or null.
@@ -77,6 +87,18 @@ pub(super) fn named() -> Named {
                     "message": "\"minimum_state\" must be a whole number from 1 to 4",
                     "validation": { "source": "query", "keys": ["minimum_state"] },
                 }],
+            }),
+        ),
+        (
+            "Kept",
+            json!({
+                "description": "Any value whose texts and names have no NUL characters.",
+                "anyOf": [
+                    { "type": ["null", "boolean", "number"] },
+                    { "type": "string", "pattern": WITHOUT_NUL },
+                    { "type": "array", "items": reference("Kept") },
+                    kept(json!({ "type": "object" })),
+                ],
             }),
         ),
         (

@@ -6,6 +6,8 @@ use minijinja::value::Object;
 use minijinja::{Error, ErrorKind, State};
 use rocket::data::ByteUnit;
 
+use crate::duration::written;
+
 /// How many times `max_bytes` a template may print while it makes one document: what is captured in a block, or made by a
 /// macro, is printed again to leave it.
 const TIMES: usize = 4;
@@ -52,9 +54,7 @@ impl Budget {
         if self.until.is_none_or(|until| Instant::now() <= until) {
             return Ok(());
         }
-        Err(self.refuse(|| {
-            format!("it takes longer than max_time, {}", humantime::format_duration(self.max_time))
-        }))
+        Err(self.refuse(|| format!("it takes longer than max_time, {}", written(self.max_time))))
     }
 
     /// Refuses a text that is too long.
