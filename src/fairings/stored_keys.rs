@@ -29,6 +29,8 @@ struct Inner {
     store: Arc<dyn Store>,
     ring: Arc<KeyRing>,
     known: Mutex<Known>,
+    /// Held while uses are noted, so that whoever comes last finds all of them noted.
+    noting: tokio::sync::Mutex<()>,
 }
 
 /// What the ring was filled with last.
@@ -44,13 +46,15 @@ impl StoredKeys {
     /// The keys of `store` in `ring`.
     #[must_use]
     pub fn new(store: Arc<dyn Store>, ring: Arc<KeyRing>) -> Self {
-        Self(Arc::new(Inner { store, ring, known: Mutex::default() }))
+        Self(Arc::new(Inner { store, ring, known: Mutex::default(), noting: tokio::sync::Mutex::default() }))
     }
 
     /// Notes in the store which keys were used since that was done last. What cannot be noted in two seconds is lost: at
     /// most it makes a key look a minute less used.
     pub async fn note_uses(&self) {
-        let _ = time::timeout(PATIENCE, self.0.note_uses()).await;
+        // By a task of its own: whoever waits may stop waiting, and what was taken from the ring would be lost with that.
+        let inner = Arc::clone(&self.0);
+        let _ = time::timeout(PATIENCE, tokio::spawn(async move { inner.note_uses().await })).await;
     }
 
     /// Fills the ring if the keys have changed since it was filled last. That it cannot be is logged, once.
@@ -91,6 +95,7 @@ impl Inner {
     }
 
     async fn note_uses(&self) {
+        let _noting = self.noting.lock().await;
         let uses = self.ring.take_uses();
         if !uses.is_empty()
             && let Err(error) = self.store.note_key_uses(&uses).await
@@ -118,13 +123,11 @@ impl Fairing for StoredKeys {
     async fn on_liftoff(&self, rocket: &Rocket<Orbit>) {
         let keys = self.clone();
         beside(rocket, async move {
-            join(each(ROUND, || keys.refresh()), each(BETWEEN_NOTES, || keys.0.note_uses())).await;
+            join(each(ROUND, || keys.refresh()), each(BETWEEN_NOTES, || keys.note_uses())).await;
         });
     }
 
     async fn on_shutdown(&self, _: &Rocket<Orbit>) {
-        // By a task of its own: whoever waits for the end of the service may stop waiting here.
-        let keys = self.clone();
-        let _ = tokio::spawn(async move { keys.note_uses().await }).await;
+        self.note_uses().await;
     }
 }
