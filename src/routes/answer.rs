@@ -15,6 +15,7 @@ use crate::error::Problem;
 use crate::images::KEEP_FOREVER;
 
 pub(super) const JSON: &str = "application/json";
+pub(super) const HTML: &str = "text/html; charset=utf-8";
 
 /// The body of a successful answer and how long it may be kept.
 #[derive(Clone, Debug)]

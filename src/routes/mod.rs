@@ -7,6 +7,7 @@
 mod admin;
 mod answer;
 mod answers;
+mod at_hand;
 mod cards;
 mod diverted;
 mod docs;
@@ -22,7 +23,6 @@ mod lasting;
 mod methods;
 mod metrics;
 mod openapi;
-mod page;
 mod question;
 mod reports;
 mod root;

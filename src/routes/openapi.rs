@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::Answer;
 use super::answer::JSON;
-use super::page::at_hand;
+use super::at_hand::at_hand;
 use crate::cache::Rendered;
 use crate::guards::Caller;
 

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use utoipa_swagger_ui::Config as Ui;
 
 use crate::cache::Rendered;
-use crate::routes::page::at_hand;
+use crate::routes::at_hand::at_hand;
 
 /// What the page consists of.
 const NAMES: [&str; 3] = ["start.js", "swagger-ui.css", "swagger-ui-bundle.js"];

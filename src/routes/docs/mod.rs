@@ -2,16 +2,24 @@
 
 mod files;
 
-use rocket::{State, get};
+use rocket::http::Header;
+use rocket::{Responder, State, get};
 
 pub(crate) use self::files::Files;
 use super::Answer;
-use super::page::Page;
+use super::answer::HTML;
 use crate::config::Config;
 use crate::error::Problem;
 use crate::guards::Caller;
 
 const PAGE: &str = include_str!("page.html");
+
+/// The page, with a policy of its own.
+#[derive(Responder)]
+pub(super) struct Page {
+    answer: Answer,
+    policy: Header<'static>,
+}
 
 /// `GET /docs`: the page.
 #[get("/docs")]
@@ -22,7 +30,7 @@ pub(super) fn show(_caller: Caller, config: &State<Config>) -> Page {
          connect-src 'self' {}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
         config.base_url.origin()
     );
-    Page::new(PAGE.to_owned(), policy)
+    Page { answer: Answer::public(HTML, PAGE.into()), policy: Header::new("Content-Security-Policy", policy) }
 }
 
 /// `GET /docs/:file`: what the page consists of.

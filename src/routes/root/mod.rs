@@ -9,14 +9,13 @@ use minijinja::value::Serde;
 use minijinja::{Environment, context};
 use rocket::tokio::sync::Mutex;
 use rocket::tokio::time::timeout;
-use rocket::{Responder, State, get};
+use rocket::{State, get};
 use serde_json::{Map, Value, json};
 
 use self::freshness::Freshness;
-use super::answer::{Answer, JSON};
+use super::answer::{Answer, HTML, JSON};
 use super::envelope;
 use super::lasting::lasting;
-use super::page::Page;
 use crate::config::Config;
 use crate::error::Problem;
 use crate::formats::FormatRegistry;
@@ -25,9 +24,6 @@ use crate::model::LayerKind;
 use crate::stores::Store;
 
 const PAGE: &str = include_str!("page.html");
-/// Nothing runs and nothing is loaded; the style is in the page.
-const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; \
-    frame-ancestors 'none'";
 
 /// For how long what was found is answered again: any number of visits costs one look.
 const LASTING: Duration = Duration::from_secs(5);
@@ -49,12 +45,6 @@ impl Front {
     }
 }
 
-#[derive(Responder)]
-pub(super) enum Root {
-    Page(Page),
-    Data(Answer),
-}
-
 /// `GET /`: a page for people, the same as JSON for programs.
 #[get("/")]
 pub(super) async fn show(
@@ -64,18 +54,18 @@ pub(super) async fn show(
     store: &State<Arc<dyn Store>>,
     formats: &State<FormatRegistry>,
     config: &State<Config>,
-) -> Result<Root, Problem> {
+) -> Result<Answer, Problem> {
     let fresh = front.fresh(&***store, config.limits.timeout).await;
     let about = about(config, formats, &fresh);
     if !wants.0 {
-        return Ok(Root::Data(Answer::public(JSON, envelope::result(&about)?)));
+        return Ok(Answer::public(JSON, envelope::result(&about)?));
     }
     let mut engine = Environment::new();
     // The name says that values are escaped for HTML.
     engine.add_template("page.html", PAGE).map_err(Problem::internal)?;
     let page = engine.get_template("page.html").map_err(Problem::internal)?;
     let page = page.render(context! { about => Serde(about) }).map_err(Problem::internal)?;
-    Ok(Root::Page(Page::new(page, POLICY)))
+    Ok(Answer::public(HTML, page.into_bytes()))
 }
 
 fn about(config: &Config, formats: &FormatRegistry, fresh: &Freshness) -> Value {
