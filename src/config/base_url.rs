@@ -57,9 +57,7 @@ impl BaseUrl {
             None => false,
         }
     }
-}
 
-impl BaseUrl {
     /// What a service is reached by at this port from the machine it runs on.
     pub(super) fn local(port: u16) -> Self {
         let origin = format!("http://127.0.0.1:{port}");

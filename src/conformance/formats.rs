@@ -6,12 +6,10 @@
 use std::time::Duration;
 
 use chrono_tz::Tz;
-use quick_xml::Reader;
-use quick_xml::events::Event;
 
 use super::fixture;
 use crate::causes::causes;
-use crate::formats::{Container, EncodeContext, Format};
+use crate::formats::{Container, EncodeContext, Format, well_formed};
 use crate::model::Layer;
 
 /// What the suite encodes with: the fixture's time, Jakarta's zone, the default base address.
@@ -112,31 +110,12 @@ pub fn documents_of_a_known_container_are_well_formed(format: &dyn Format) {
             Container::JSON => {
                 serde_json::from_slice::<serde_json::Value>(&document).err().map(|error| error.to_string())
             }
-            Container::XML => fault_of_xml(&document),
+            Container::XML => well_formed::xml(&document).err(),
             _ => None,
         };
         if let Some(broken) = broken {
             let container = format.container().0;
             panic!("{} is not well-formed {container}: {broken}:\n{}", told(&layer), shown(&document));
-        }
-    }
-}
-
-/// What is wrong with a document as XML.
-fn fault_of_xml(document: &[u8]) -> Option<String> {
-    let mut reader = Reader::from_reader(document);
-    reader.config_mut().check_end_names = true;
-    let (mut depth, mut elements) = (0i32, 0);
-    loop {
-        match reader.read_event() {
-            Ok(Event::Start(_)) => (depth, elements) = (depth + 1, elements + 1),
-            Ok(Event::Empty(_)) => elements += 1,
-            Ok(Event::End(_)) => depth -= 1,
-            Ok(Event::Eof) if elements == 0 => return Some("it has no element".to_owned()),
-            Ok(Event::Eof) if depth != 0 => return Some("an element is not closed".to_owned()),
-            Ok(Event::Eof) => return None,
-            Ok(_) => {}
-            Err(error) => return Some(error.to_string()),
         }
     }
 }

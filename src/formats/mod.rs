@@ -17,6 +17,7 @@ mod registry;
 pub(crate) mod sample;
 pub mod template;
 pub mod topojson;
+pub(crate) mod well_formed;
 mod xml_text;
 
 use std::any::{Any, TypeId};

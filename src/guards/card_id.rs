@@ -4,6 +4,7 @@ use serde_json::json;
 use crate::error::{Problem, Source};
 use crate::model::CardId;
 use crate::openapi::{Interface, Operation, Parameter, Part};
+use crate::schema;
 
 const NAME: &str = "cardId";
 
@@ -24,7 +25,7 @@ impl Part for CardIdParam {
     fn describe(operation: &mut Operation, _: &Interface<'_>) {
         let schema = json!({
             "type": "string", "minLength": 7, "maxLength": 14,
-            "pattern": r"^[^\u0000-\u001F\u007F-\u009F]*$", "examples": ["abcdefg"],
+            "pattern": schema::WITHOUT_CONTROLS, "examples": ["abcdefg"],
         });
         operation.takes(Parameter::path(NAME, "The card.", schema));
         operation.refuses(404, "There is no such card.");

@@ -31,8 +31,8 @@ impl<'r, R: OnMap> FromRequest<'r> for FormatChoice<R> {
 
     async fn from_request(request: &'r Request<'_>) -> Outcome<Self, Problem> {
         let format = managed(request).and_then(|registry| {
-            let accept = Accept::new(request.headers().get("Accept"));
-            choice(Query::of(request), &accept, registry, R::LAYER)
+            let accept = || Accept::new(request.headers().get("Accept"));
+            choice(Query::of(request), accept, registry, R::LAYER)
         });
         Problem::outcome(request, format.map(|format| Self { format, resource: PhantomData }))
     }
@@ -69,12 +69,13 @@ impl<R: OnMap> Part for FormatChoice<R> {
 
 fn choice(
     query: Query<'_>,
-    accept: &Accept,
+    accept: impl FnOnce() -> Accept,
     registry: &FormatRegistry,
     kind: LayerKind,
 ) -> Result<Arc<dyn Format>, Problem> {
     let none = || Problem::internal("no enabled format carries the layer");
     if query.get("format")?.is_none() && query.get("geoformat")?.is_none() {
+        let accept = accept();
         let preferred = accept.preferred(registry.carrying(kind));
         return preferred.or_else(|| registry.carrying(kind).next()).cloned().ok_or_else(none);
     }
@@ -105,7 +106,7 @@ mod tests {
         let known = builtin(topojson::Options::default(), cap::Options::default());
         let enabled: Vec<_> = enabled.iter().map(|&name| name.to_owned()).collect();
         let registry = FormatRegistry::new(&known, &enabled, default).unwrap();
-        let format = choice(Query::new(query), &Accept::new([]), &registry, LayerKind::Floods).ok()?;
+        let format = choice(Query::new(query), || Accept::new([]), &registry, LayerKind::Floods).ok()?;
         Some(format.name().to_owned())
     }
 

@@ -1,11 +1,10 @@
 use std::collections::{HashMap, HashSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
 use super::{Described, Interface};
-use crate::config::Licence;
+use crate::config::{Config, Licence};
 use crate::formats::sample::Sample;
 use crate::formats::{Container, EncodeContext, Format};
 use crate::model::{LayerKind, Timestamp};
@@ -91,11 +90,8 @@ fn schemas(interface: &Interface<'_>) -> Map<String, Value> {
 /// What a format writes of a small layer; nothing where that is no text.
 fn example(interface: &Interface<'_>, kind: LayerKind, format: &dyn Format) -> Option<Value> {
     let now = Timestamp::parse("2016-12-19T13:53:52.274Z").ok()?;
-    let context = EncodeContext {
-        now,
-        time_zone: interface.config.time_zone,
-        base_url: Arc::from(interface.config.base_url.as_str()),
-    };
+    let Config { time_zone, base_url, .. } = interface.config;
+    let context = EncodeContext::new(now, *time_zone, base_url.as_str());
     let layer = Sample::Plain.layer(kind, now);
     // A format that panics has no example, but does not stop the start: who asks for it learns of it.
     let writing = catch_unwind(AssertUnwindSafe(|| {

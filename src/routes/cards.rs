@@ -1,5 +1,4 @@
 use std::sync::Arc;
-use std::time::Duration;
 
 use rocket::serde::json::json;
 use rocket::tokio::time;
@@ -116,10 +115,8 @@ pub(super) async fn receive_card_report(
         store.receive_card_report(&id, content).await.map_err(about_card)
     };
     // The store is asked twice, in the time of one question.
-    time::timeout(config.limits.timeout, receiving).await.unwrap_or_else(|elapsed| {
-        let retry_after = Duration::from_secs(1);
-        Err(about_card(StoreError::Unavailable { retry_after, source: elapsed.into() }))
-    })?;
+    let received = time::timeout(config.limits.timeout, receiving).await;
+    received.unwrap_or_else(|elapsed| Err(Problem::late(elapsed).about_card(&id)))?;
     metrics.report_taken(ReportOrigin::Card);
     Answer::bare(&json!({ "statusCode": 200, "cardId": id, "created": true }))
 }

@@ -2,6 +2,9 @@ use serde_json::{Value, json};
 
 use super::{Named, reference};
 
+/// The pattern of a text without control characters.
+pub(crate) const WITHOUT_CONTROLS: &str = r"^[^\u0000-\u001F\u007F-\u009F]*$";
+
 const WITHOUT_NUL: &str = r"^[^\u0000]*$";
 
 /// A moment as the service takes it.
@@ -24,7 +27,7 @@ pub(super) fn written_moment(says: &str) -> Value {
 /// A name, as [`is_name`](crate::model::is_name) has it.
 pub(crate) fn name(says: &str, example: &str) -> Value {
     json!({
-        "type": "string", "description": says, "pattern": r"^[^\u0000-\u001F\u007F-\u009F]*$",
+        "type": "string", "description": says, "pattern": WITHOUT_CONTROLS,
         "minLength": 1, "maxLength": 255, "examples": [example],
     })
 }

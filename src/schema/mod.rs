@@ -13,7 +13,7 @@ mod stats;
 use serde_json::{Map, Value, json};
 
 pub(crate) use self::cards::card_report;
-pub(crate) use self::common::{moment, name};
+pub(crate) use self::common::{WITHOUT_CONTROLS, moment, name};
 pub(crate) use self::feeds::partner_report;
 pub use self::layers::properties;
 pub(crate) use self::layers::{feature_collection, topology};

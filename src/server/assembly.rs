@@ -34,6 +34,7 @@ impl Builder {
     /// [`BuildError`], whose text is one line for the operator.
     pub async fn build(mut self) -> Result<Siaga, BuildError> {
         let (mut config, formats) = self.checked()?;
+        let interface = self.interface()?;
         let opener = self.stores.get(&config.store)?;
         let temporary = config.auth.accepts_nobody() && !opener.keeps_data();
         let key = temporary.then(|| temporary_key(&mut config)).transpose()?;
@@ -60,7 +61,6 @@ impl Builder {
         let stored_keys = StoredKeys::new(Arc::clone(&store), Arc::clone(authenticator.ring()));
         // So that the first request finds them.
         stored_keys.refresh().await;
-        let interface = self.interface()?;
         let description =
             Description::new(document(&Interface { config: &config, formats: &formats }, &interface));
         let routes = known_in_panics(interface.into_iter().map(|described| described.route).collect());

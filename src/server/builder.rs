@@ -226,11 +226,7 @@ impl Builder {
 
     /// The configured formats, with the templates as their files have them.
     fn formats(&self, config: &Config) -> Result<FormatRegistry, BuildError> {
-        let context = EncodeContext {
-            now: self.clock.now(),
-            time_zone: config.time_zone,
-            base_url: Arc::from(config.base_url.as_str()),
-        };
+        let context = EncodeContext::new(self.clock.now(), config.time_zone, config.base_url.as_str());
         let templates = template::read(&config.formats.template, &context).map_err(InvalidFormats::from)?;
         Ok(self.registry(config, templates)?)
     }

@@ -5,9 +5,9 @@ use minijinja::{AutoEscape, Error, ErrorKind};
 use quick_xml::escape::escape;
 use rocket::http::MediaType;
 
-use super::check;
 use super::options::Kind;
 use super::shapes::Shape;
+use crate::formats::well_formed;
 use crate::formats::xml_text::allowed;
 
 /// How the values a template prints are written, which follows from its media type.
@@ -53,8 +53,8 @@ impl Escaping {
     /// What is wrong with a document, where that can be told.
     pub(super) fn check(self, document: &[u8]) -> Result<(), String> {
         match self {
-            Self::Xml => check::xml(document),
-            Self::Json => check::json(document),
+            Self::Xml => well_formed::xml(document).map_err(|fault| format!("no XML: {fault}")),
+            Self::Json => well_formed::json(document).map_err(|fault| format!("no JSON: {fault}")),
             Self::Html | Self::JsonLines | Self::Csv | Self::Plain => Ok(()),
         }
     }

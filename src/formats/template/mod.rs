@@ -5,7 +5,6 @@
 mod bounded;
 mod budget;
 mod builtins;
-mod check;
 mod engine;
 mod error;
 mod escaping;
@@ -229,8 +228,7 @@ impl Format for Template {
     }
 
     fn encode(&self, layer: &Layer, context: &EncodeContext, out: &mut Vec<u8>) -> Result<(), EncodeError> {
-        self.write(layer, context, out)
-            .map_err(|failure| EncodeError { format: self.name.clone(), source: failure.into() })
+        self.write(layer, context, out).map_err(|failure| EncodeError::new(&self.name, failure))
     }
 }
 

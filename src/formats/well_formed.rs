@@ -1,47 +1,47 @@
+//! Whether documents are what their format says, in words for those who write formats.
+
 use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
 use serde::de::IgnoredAny;
 
 /// What is wrong with a document of JSON.
-pub(super) fn json(document: &[u8]) -> Result<(), String> {
-    serde_json::from_slice::<IgnoredAny>(document).map(drop).map_err(|error| format!("no JSON: {error}"))
+pub(crate) fn json(document: &[u8]) -> Result<(), String> {
+    serde_json::from_slice::<IgnoredAny>(document).map(drop).map_err(|error| error.to_string())
 }
 
 /// What is wrong with a document of XML: whether it is well-formed, not whether it is valid.
-pub(super) fn xml(document: &[u8]) -> Result<(), String> {
-    let wrong = |what: &dyn std::fmt::Display| format!("no XML: {what}");
+pub(crate) fn xml(document: &[u8]) -> Result<(), String> {
     let mut reader = Reader::from_reader(document);
     reader.config_mut().check_end_names = true;
     reader.config_mut().check_comments = true;
     let (mut depth, mut roots) = (0_usize, 0_usize);
     loop {
-        match reader.read_event().map_err(|error| wrong(&error))? {
+        match reader.read_event().map_err(|error| error.to_string())? {
             Event::Decl(_) if !document.starts_with(b"<?xml") => {
-                return Err(wrong(&"<?xml stands elsewhere than at the very beginning"));
+                return Err("<?xml stands elsewhere than at the very beginning".to_owned());
             }
             Event::Start(element) | Event::Empty(element) if depth == 0 && roots > 0 => {
                 let name = element.name().as_ref().to_owned();
-                return Err(wrong(&format!("<{name}> stands beside the root element")));
+                return Err(format!("<{name}> stands beside the root element"));
             }
             Event::Start(element) => {
-                attributes(&element).map_err(|error| wrong(&error))?;
+                attributes(&element)?;
                 roots += usize::from(depth == 0);
                 depth += 1;
             }
             Event::Empty(element) => {
-                attributes(&element).map_err(|error| wrong(&error))?;
+                attributes(&element)?;
                 roots += usize::from(depth == 0);
             }
             Event::End(_) => depth = depth.saturating_sub(1),
             Event::Text(text) if depth == 0 && !text.trim().is_empty() => {
-                return Err(wrong(&"text stands outside of the root element"));
+                return Err("text stands outside of the root element".to_owned());
             }
             Event::GeneralRef(name) if !is_known(&name) => {
-                return Err(wrong(&format!("&{}; is unknown", &*name)));
+                return Err(format!("&{}; is unknown", &*name));
             }
-            Event::Eof if depth > 0 || roots == 0 => {
-                return Err(wrong(&"it ends before its root element does"));
-            }
+            Event::Eof if roots == 0 => return Err("it has no element".to_owned()),
+            Event::Eof if depth > 0 => return Err("it ends before its root element does".to_owned()),
             Event::Eof => return Ok(()),
             _ => {}
         }
