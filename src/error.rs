@@ -245,8 +245,9 @@ impl Problem {
     fn log(&self, request: &Request<'_>) {
         let Some(cause) = &self.details.cause else { return };
         let text = causes(&**cause);
+        // Catchers run outside the span.
+        let _span = RequestId::span(request).enter();
         tracing::error!(
-            request_id = RequestId::of(request).as_str(),
             status = self.details.status.code,
             method = request.method().as_str(),
             path = request.uri().path().as_str(),

@@ -1,8 +1,10 @@
 use rocket::fairing::{Fairing, Info, Kind};
 use rocket::{Request, Response};
+use tracing::Span;
 
 use super::Arrival;
 use crate::random;
+use crate::telemetry::request_span;
 
 /// The id of a request: in its answer as `X-Request-Id` and in whatever is logged about it.
 #[derive(Clone, Debug)]
@@ -30,6 +32,13 @@ impl RequestId {
     fn made() -> Self {
         // Without random numbers requests go on, with ids that do not tell them apart.
         Self(random::hex::<8>().unwrap_or_else(|_| "0".repeat(16)))
+    }
+
+    /// The span of this request. What is logged within it has the request's id; tasks that a request starts enter it, too.
+    pub fn span<'r>(request: &'r Request<'_>) -> &'r Span {
+        /// Of its own type: a cache of a request holds one value for each.
+        struct OfRequest(Span);
+        &request.local_cache(|| OfRequest(request_span(Self::of(request).as_str()))).0
     }
 
     /// The id as text.

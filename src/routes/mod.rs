@@ -18,7 +18,6 @@ mod floods;
 mod health;
 mod images;
 mod infrastructure;
-mod known;
 mod lasting;
 mod methods;
 mod metrics;
@@ -27,6 +26,7 @@ mod question;
 mod reports;
 mod root;
 mod stats;
+mod within_spans;
 
 use rocket::{Route, routes};
 
@@ -35,11 +35,11 @@ pub use self::answers::Answers;
 pub(crate) use self::diverted::diverted;
 pub(crate) use self::docs::Files;
 pub(crate) use self::health::Readiness;
-pub(crate) use self::known::known_in_panics;
 pub(crate) use self::methods::other_methods;
 pub(crate) use self::openapi::Description;
 pub use self::question::Question;
 pub(crate) use self::root::{Front, to_try};
+pub(crate) use self::within_spans::within_spans;
 use crate::openapi::Described;
 
 /// All routes under the base address, and what the description of the interface says of them.

@@ -21,7 +21,7 @@ use crate::openapi::{Described, Interface, document};
 use crate::quotas::Quotas;
 use crate::random::RandomUnavailable;
 use crate::routes::{
-    self, Answers, Description, Files, Front, Readiness, diverted, known_in_panics, other_methods,
+    self, Answers, Description, Files, Front, Readiness, diverted, other_methods, within_spans,
 };
 use crate::stores::{OpenedStore, Store};
 use crate::telemetry::Metrics;
@@ -63,9 +63,9 @@ impl Builder {
         stored_keys.refresh().await;
         let description =
             Description::new(document(&Interface { config: &config, formats: &formats }, &interface));
-        let routes = known_in_panics(interface.into_iter().map(|described| described.route).collect());
+        let routes = within_spans(interface.into_iter().map(|described| described.route).collect());
         let others = other_methods(routes.iter());
-        let outside = known_in_panics(routes::outside(config.metrics.enabled));
+        let outside = within_spans(routes::outside(config.metrics.enabled));
         let others_outside = other_methods(outside.iter());
         let draining = Draining::default();
         let rocket = rocket::custom(self.figment.clone())

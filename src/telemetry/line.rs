@@ -9,7 +9,9 @@ use tracing_subscriber::fmt::format::{Format, Full, Json, Writer};
 use tracing_subscriber::fmt::{FmtContext, FormatEvent, FormatFields, MakeWriter};
 use tracing_subscriber::registry::LookupSpan;
 
-/// Writes an event as text or as a JSON object, as is asked for at the moment.
+use super::request_span::{REQUEST_ID, request_id};
+
+/// Writes an event as text or as a JSON object, as is asked for at the moment. Both name the request it happened in.
 pub(super) struct Line {
     json: Arc<AtomicBool>,
     text: Format<Full>,
@@ -35,13 +37,20 @@ where
     fn format_event(
         &self,
         context: &FmtContext<'_, S, N>,
-        writer: Writer<'_>,
+        mut writer: Writer<'_>,
         event: &Event<'_>,
     ) -> fmt::Result {
-        if self.json.load(Ordering::Relaxed) {
-            self.object.format_event(context, writer, event)
-        } else {
-            self.text.format_event(context, writer, event)
+        if !self.json.load(Ordering::Relaxed) {
+            return self.text.format_event(context, writer, event);
+        }
+        let mut object = String::new();
+        self.object.format_event(context, Writer::new(&mut object), event)?;
+        // An event that names its request itself must not name it twice.
+        let names_it = event.metadata().fields().field(REQUEST_ID).is_some();
+        let id = context.event_scope().filter(|_| !names_it).and_then(request_id);
+        match (id, object.strip_suffix("}\n")) {
+            (Some(id), Some(open)) => writeln!(writer, "{open},{REQUEST_ID:?}:{}}}", serde_json::json!(id)),
+            _ => writer.write_str(&object),
         }
     }
 }

@@ -12,6 +12,7 @@ use tracing_subscriber::{Registry, fmt as lines, reload};
 
 use super::line::{Line, OneLine};
 use super::panics::log_panics;
+use super::request_span::RequestIds;
 
 /// The section `log` of the configuration: what is written to standard error while the service runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -106,7 +107,7 @@ impl Log {
         let (filter, handle) = reload::Layer::new(Wanted::of(settings));
         let json = Arc::new(AtomicBool::new(settings.format == Shape::Json));
         let written = lines::layer().event_format(Line::new(Arc::clone(&json))).with_writer(OneLine);
-        tracing_subscriber::registry().with(filter).with(written).try_init()?;
+        tracing_subscriber::registry().with(filter).with(RequestIds).with(written).try_init()?;
         log_panics();
         let log = Self { filter: handle, json };
         log.set(settings);

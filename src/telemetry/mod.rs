@@ -4,7 +4,8 @@ mod line;
 mod log;
 mod metrics;
 mod panics;
+mod request_span;
 
 pub use self::log::{Level, Log, LogSettings, LogUnavailable, Shape};
 pub use self::metrics::{CacheUse, InFlight, Metrics, MetricsSettings, ReportOrigin, UploadStep};
-pub use self::panics::within_request;
+pub(crate) use self::request_span::request_span;

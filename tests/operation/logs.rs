@@ -1,7 +1,9 @@
 //! What the program writes to standard error.
 
 use serde_json::Value;
+use siaga::conformance::block_on;
 
+use crate::postgres::Database;
 use crate::running::Running;
 
 const LAST: &str = "Siaga ";
@@ -110,6 +112,50 @@ fn an_error_of_the_service_is_logged_once_with_the_id_of_the_request() {
     let id = id.split(": ").nth(1).unwrap();
     assert_eq!(errors.lines().filter(|line| line.contains(id)).count(), 1, "{errors}");
     assert!(errors.contains("ERROR"), "{errors}");
+}
+
+/// A server whose replica cannot be reached: about once a second, a request that reads makes its store warn.
+fn without_its_replica(database: &Database, format: &str) -> Running {
+    let file = "[default.databases.siaga_read]\nurl = \"postgres://siaga@127.0.0.1:1/siaga\"";
+    let variables = [
+        ("SIAGA_STORE", "postgres"),
+        ("DATABASE_URL", &database.url()),
+        ("SIAGA_AUTH__API_KEYS", &keys()),
+        ("SIAGA_IMAGES__SIGNING_KEY", "a key for uploads"),
+        ("SIAGA_LOG__FORMAT", format),
+    ];
+    Running::start_with(&variables, LAST, file)
+}
+
+#[test]
+fn a_warning_of_the_store_has_the_id_of_the_request_it_happened_in() {
+    let database = block_on(Database::with_fixture());
+    for format in ["text", "json"] {
+        let service = without_its_replica(&database, format);
+        let mut ids = Vec::new();
+        let line = service.until("a warning within a request", |service| {
+            // Each period is another question, which no cached response answers.
+            let target = format!("/v1/reports?timeperiod={}", 1 + ids.len());
+            let response = service.request("GET", &target, "\r\n");
+            let id = response.lines().find_map(|line| {
+                let (name, value) = line.split_once(": ")?;
+                name.eq_ignore_ascii_case("x-request-id").then(|| value.to_owned())
+            });
+            ids.push(id.unwrap());
+            let errors = service.errors();
+            let found = errors.lines().filter(|line| line.contains("the replica is lost"));
+            found.rev().find(|line| line.contains("request_id")).map(str::to_owned)
+        });
+        let id = if format == "json" {
+            let line: Value = serde_json::from_str(&line).unwrap();
+            assert_eq!(line["level"], "WARN", "{line}");
+            line["request_id"].as_str().unwrap().to_owned()
+        } else {
+            line.split("request_id=\"").nth(1).unwrap().split('"').next().unwrap().to_owned()
+        };
+        assert!(ids.contains(&id), "{line}: {ids:?}");
+        assert_eq!(line.matches("request_id").count(), 1, "{line}");
+    }
 }
 
 #[test]
