@@ -1,10 +1,18 @@
 use rocket::fairing::{Fairing, Info, Kind};
+use rocket::form::Form;
 use rocket::http::Method;
 use rocket::{Data, Request};
 
-/// Undoes what Rocket does to a form that begins with `_method=`: it takes a POST for another method.
+/// Restores the method of a POST that Rocket has taken for another method, because its form names one in `_method`.
+///
+/// Rocket overwrites the method before any fairing runs and does not keep the original one. So this reads the beginning of
+/// the body by the same rules as Rocket. A request that really has the method its form names is taken for a POST too: the
+/// two cannot be told apart, and no route of this service reads a form.
 #[derive(Clone, Copy, Debug)]
 pub struct RealMethod;
+
+/// The bytes of a body that Rocket looks at.
+const READ: usize = "_method=delete".len();
 
 #[rocket::async_trait]
 impl Fairing for RealMethod {
@@ -13,10 +21,15 @@ impl Fairing for RealMethod {
     }
 
     async fn on_request(&self, request: &mut Request<'_>, data: &mut Data<'_>) {
-        const OVERRIDE: &[u8] = b"_method=";
         let form = request.content_type().is_some_and(|kind| kind.is_form());
-        if form && data.peek(OVERRIDE.len()).await == OVERRIDE {
+        if form && named(data.peek(READ).await) == Some(request.method()) {
             request.set_method(Method::Post);
         }
     }
+}
+
+/// The method that a form names in its first field.
+fn named(form: &[u8]) -> Option<Method> {
+    let field = Form::values(str::from_utf8(form).ok()?).next()?;
+    (field.name == "_method").then(|| field.value.parse().ok())?
 }

@@ -65,6 +65,20 @@ fn a_method_that_nobody_knows_is_405_with_what_the_path_takes() {
 }
 
 #[test]
+fn a_form_that_names_head_gets_the_response_to_a_post() {
+    let service = Running::start(&[("SIAGA_DATASET", "demo")], LAST);
+    for form in ["_method=HEAD", "&_method=HEAD&", "&&_method=HEAD", "_method.=HEAD"] {
+        let rest = format!(
+            "Content-Type: application/x-www-form-urlencoded\r\nContent-Length: {}\r\n\r\n{form}",
+            form.len()
+        );
+        let response = service.request("POST", "/v1/floods/states", &rest);
+        assert!(response.starts_with("HTTP/1.1 405 "), "{form}: {response:?}");
+        assert!(response.contains(r#"{"statusCode":405,"#), "{form}: {response:?}");
+    }
+}
+
+#[test]
 fn a_body_that_does_not_come_is_408_and_one_announced_too_large_413() {
     let service = Running::start(&[("SIAGA_LIMITS__TIMEOUT", "50ms")], LAST);
     let key = key(&service);
