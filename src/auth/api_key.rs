@@ -97,10 +97,17 @@ impl NewKey {
 #[serde(try_from = "String")]
 pub struct KeyDigest([u8; 32]);
 
-/// A text that is no [`KeyDigest`].
+/// Why a text is no [`KeyDigest`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("must be the SHA-256 of the key as 64 hexadecimal digits")]
-pub struct InvalidDigest;
+#[non_exhaustive]
+pub enum InvalidDigest {
+    /// It is no digest.
+    #[error("must be the SHA-256 of the key as 64 hexadecimal digits")]
+    Malformed,
+    /// It is the digest of the empty text, which is no key.
+    #[error("must be the SHA-256 of the key; this is the SHA-256 of an empty text: make the key again")]
+    Empty,
+}
 
 impl KeyDigest {
     /// The digest of a key.
@@ -135,8 +142,9 @@ impl TryFrom<String> for KeyDigest {
 
     fn try_from(text: String) -> Result<Self, InvalidDigest> {
         let mut bytes = [0; 32];
-        hex::decode_to_slice(text, &mut bytes).map_err(|_| InvalidDigest)?;
-        Ok(Self(bytes))
+        hex::decode_to_slice(text, &mut bytes).map_err(|_| InvalidDigest::Malformed)?;
+        let read = Self(bytes);
+        if read == Self::of("") { Err(InvalidDigest::Empty) } else { Ok(read) }
     }
 }
 

@@ -50,6 +50,25 @@ impl Settings {
     pub fn accepts_nobody(&self) -> bool {
         self.api_keys.is_empty() && self.jwt.is_none()
     }
+
+    /// Checks that no two keys have the same name or the same digest: changes are logged under the name, and the digest
+    /// says what a request may do.
+    fn check_keys(&self) -> Result<(), InvalidSettings> {
+        for (index, key) in self.api_keys.iter().enumerate() {
+            for (other, earlier) in self.api_keys[..index].iter().enumerate() {
+                if key.name == earlier.name {
+                    let reason = format!("must differ from the name of api_keys.{other}, {:?}", earlier.name);
+                    return Err(InvalidSettings::new(&format!("api_keys.{index}.name"), reason));
+                }
+                if key.sha256 == earlier.sha256 {
+                    let reason =
+                        format!("must differ from the digest of api_keys.{other}, {:?}", earlier.name);
+                    return Err(InvalidSettings::new(&format!("api_keys.{index}.sha256"), reason));
+                }
+            }
+        }
+        Ok(())
+    }
 }
 
 /// Verifies credentials. Clones share what is accepted.
@@ -71,6 +90,7 @@ struct Accepted {
 
 impl Accepted {
     fn of(settings: Settings) -> Result<Self, InvalidSettings> {
+        settings.check_keys()?;
         let tokens = settings.jwt.as_ref().map(Tokens::new).transpose()?;
         Ok(Self { api_keys: settings.api_keys, tokens })
     }

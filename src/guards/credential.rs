@@ -123,9 +123,10 @@ impl<'r, P: Permission> FromRequest<'r> for Authorized<P> {
     }
 }
 
-/// The credential of the headers `Authorization` and `X-Api-Key`; `None` when there is neither.
+/// The credential of the headers `Authorization` and `X-Api-Key`; `None` if they carry none.
 fn credential(request: &Request<'_>, authenticator: &Authenticator) -> Result<Option<Credential>, Problem> {
     let bearer = only(request, "Authorization")?
+        .filter(|value| !lacks_token(value))
         .map(|value| bearer_token(value).ok_or_else(Problem::forbidden))
         .transpose()?;
     let key = only(request, "X-Api-Key")?;
@@ -138,13 +139,19 @@ fn credential(request: &Request<'_>, authenticator: &Authenticator) -> Result<Op
     credential.map(Some).ok_or_else(Problem::forbidden)
 }
 
-/// The value of a header that may be sent once.
+/// The value of a header that may be sent once; `None` if it is absent or empty.
 fn only<'r>(request: &'r Request<'_>, name: &str) -> Result<Option<&'r str>, Problem> {
     let mut values = request.headers().get(name);
     match (values.next(), values.next()) {
-        (value, None) => Ok(value.map(str::trim)),
+        (value, None) => Ok(value.map(str::trim).filter(|value| !value.is_empty())),
         _ => Err(Problem::forbidden()),
     }
+}
+
+/// Whether the value is `Bearer` with what scripts write for a token they do not have.
+fn lacks_token(value: &str) -> bool {
+    let (scheme, token) = value.split_once(' ').unwrap_or((value, ""));
+    scheme.eq_ignore_ascii_case("Bearer") && ["", "null", "undefined"].contains(&token.trim_start())
 }
 
 /// The token of `Bearer <token>` (RFC 6750 §2.1); the scheme in any case (RFC 9110 §11.1).

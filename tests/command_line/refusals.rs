@@ -185,6 +185,20 @@ fn a_wrong_key_of_credentials_stops_with_its_path_and_what_is_allowed() {
     ] {
         assert_stops(name, value, path, allowed);
     }
+    let keys = |keys: [(&str, &str); 2]| {
+        let entry = |(name, key)| {
+            let sum = siaga::auth::KeyDigest::of(key).to_hex();
+            format!("{{name=\"{name}\",sha256=\"{sum}\",scopes=[\"admin\"]}}")
+        };
+        format!("[{}]", keys.map(entry).join(","))
+    };
+    for (value, path, says) in [
+        (keys([("a", "x"), ("b", "")]), "siaga.auth.api_keys.1.sha256: ", "SHA-256 of an empty text"),
+        (keys([("a", "x"), ("a", "y")]), "siaga.auth.api_keys.1.name: ", "name of api_keys.0, \"a\""),
+        (keys([("a", "x"), ("b", "x")]), "siaga.auth.api_keys.1.sha256: ", "digest of api_keys.0, \"a\""),
+    ] {
+        assert_stops("SIAGA_AUTH__API_KEYS", &value, path, says);
+    }
     let misplaced = refusal(&siaga(&["check"], &[("SIAGA_AUTH__JWT", "{secret=\"hunter2")]));
     assert!(
         misplaced.starts_with("siaga: siaga.auth.jwt: must be") && !misplaced.contains("hunter2"),

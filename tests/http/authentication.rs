@@ -222,6 +222,34 @@ fn an_open_route_refuses_a_bad_credential_and_takes_a_good_one_of_any_scope() {
 }
 
 #[test]
+fn an_empty_header_and_a_bearer_without_a_token_count_as_no_credential() {
+    let siaga = Siaga::start();
+    for (name, value) in [
+        ("X-Api-Key", ""),
+        ("X-Api-Key", "  "),
+        ("Authorization", ""),
+        ("Authorization", "Bearer"),
+        ("Authorization", "Bearer "),
+        ("Authorization", "bearer  null"),
+        ("Authorization", "Bearer null"),
+        ("Authorization", "Bearer undefined"),
+    ] {
+        let header = || Header::new(name, value);
+        let read = siaga.client.get("/v1/floods/states").header(header()).dispatch();
+        assert_eq!(read.status(), Status::Ok, "{name}: {value:?}");
+        assert_eq!(change(&siaga, &[(name, value)]), Status::Forbidden, "{name}: {value:?}");
+        let other = if name == "X-Api-Key" { format!("Bearer {}", token(json!({}))) } else { KEY.to_owned() };
+        let other_name = if name == "X-Api-Key" { "Authorization" } else { "X-Api-Key" };
+        let both = [(name, value), (other_name, other.as_str())];
+        assert_eq!(change(&siaga, &both), Status::Ok, "{name}: {value:?} beside a credential");
+    }
+    for (name, value) in [("X-Api-Key", "null"), ("Authorization", "Bearer nil"), ("Authorization", "Basic")] {
+        let read = siaga.client.get("/v1/floods/states").header(Header::new(name, value)).dispatch();
+        assert_eq!(read.status(), Status::Forbidden, "{name}: {value:?}");
+    }
+}
+
+#[test]
 fn the_credential_is_judged_before_anything_else_of_the_request() {
     let siaga = Siaga::start();
     let response = siaga.client.put("/v1/floods/x?username=%FF").body("rubbish").dispatch();
