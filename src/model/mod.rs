@@ -27,6 +27,7 @@ mod selector;
 mod tags;
 mod timestamp;
 mod upload;
+mod web_address;
 
 pub use area::{Area, AreaId, InvalidAreaId};
 pub use area_set::{AreaSet, DuplicateArea};
@@ -59,3 +60,5 @@ pub use selector::AreaSelector;
 pub use tags::Tags;
 pub use timestamp::{InvalidTimestamp, Timestamp};
 pub use upload::Upload;
+pub(crate) use web_address::LONGEST_WEB_ADDRESS;
+pub use web_address::{WEB_ADDRESS, is_web_address};

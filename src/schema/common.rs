@@ -1,6 +1,7 @@
 use serde_json::{Value, json};
 
 use super::{Named, reference};
+use crate::model::LONGEST_WEB_ADDRESS;
 
 /// The pattern of a text without control characters.
 pub(crate) const WITHOUT_CONTROLS: &str = r"^[^\u0000-\u001F\u007F-\u009F]*$";
@@ -37,7 +38,15 @@ pub(super) fn text(says: &str) -> Value {
     json!({ "type": "string", "description": says, "pattern": WITHOUT_NUL })
 }
 
-/// A JSON object that is kept as it is sent; no database holds NUL characters.
+/// The address of something on the web, as [`is_web_address`](crate::model::is_web_address) has it.
+pub(super) fn web_address(says: &str) -> Value {
+    json!({
+        "type": "string", "description": says, "maxLength": LONGEST_WEB_ADDRESS,
+        "pattern": r"^[Hh][Tt][Tt][Pp][Ss]?://[^/?# \u0000-\u001F\u007F-\u009F][^\u0000-\u001F\u007F-\u009F]*$",
+    })
+}
+
+/// A JSON object that is kept as it is sent; no database holds NUL characters. JSON Schema cannot say how deep it may be.
 pub(super) fn kept(mut object: Value) -> Value {
     object["propertyNames"] = json!({ "pattern": WITHOUT_NUL });
     object["additionalProperties"] = reference("Kept");
@@ -95,7 +104,7 @@ pub(super) fn named() -> Named {
         (
             "Kept",
             json!({
-                "description": "Any value whose texts and names have no NUL characters.",
+                "description": "Any value whose texts and names have no NUL characters. What is sent is nested at most 16 levels deep.",
                 "anyOf": [
                     { "type": ["null", "boolean", "number"] },
                     { "type": "string", "pattern": WITHOUT_NUL },

@@ -1,6 +1,6 @@
 use serde_json::{Value, json};
 
-use super::common::{moment, or_null, text};
+use super::common::{moment, or_null, text, web_address};
 use super::{Named, array, object, reference};
 use crate::model::intake::PartnerRules;
 
@@ -17,7 +17,7 @@ pub(crate) fn partner_report(rules: &PartnerRules) -> Value {
             "created_at": moment("When it was made."),
             "title": or_null(text("Its title.")),
             "text": or_null(text("What it says.")),
-            "image_url": or_null(text("Where its image is.")),
+            "image_url": or_null(web_address("Where its image is.")),
             "partner_city": { "enum": rules.cities, "description": "The city." },
             "disaster_type": { "enum": rules.disaster_types },
             "location": reference("Position"),

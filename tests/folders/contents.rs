@@ -59,6 +59,13 @@ fn a_wrong_card_or_post_is_named_by_file_line_and_reason() {
         (FolderFile::Cards, "[1]", "\"\"\\u0000\"\"", 2, "network_data must not contain NUL characters"),
         (
             FolderFile::Cards,
+            "[1]",
+            "[[[[[[[[[[[[[[[[1]]]]]]]]]]]]]]]]",
+            2,
+            "network_data must be nested at most 16 levels deep",
+        ),
+        (
+            FolderFile::Cards,
             ",17",
             ",x",
             2,

@@ -290,6 +290,34 @@ fn a_card_needs_a_username_a_network_and_a_language() {
     );
 }
 
+/// Arrays and objects in one another.
+fn nested(levels: usize) -> Value {
+    (0..levels).fold(json!(1), |inner, level| if level % 2 == 0 { json!([inner]) } else { json!({ "a": inner }) })
+}
+
+#[test]
+fn what_is_kept_as_it_is_sent_is_nested_at_most_16_levels_deep() {
+    let siaga = Siaga::start();
+    let report = |levels: usize| {
+        let data = json!({ "report_type": "flood", "flood_depth": 1, "more": nested(levels - 1) });
+        report_with(json!({ "card_data": data }))
+    };
+    let holder = |levels: usize| {
+        let data = json!({ "more": nested(levels - 1) });
+        json!({ "username": "u", "network": "n", "language": "id", "network_data": data }).to_string()
+    };
+    let says = "nested at most 16 levels deep";
+    for levels in [17, 100] {
+        let refused = put(&siaga, "/v1/cards/fresh-card", &report(levels));
+        assert_invalid(refused, "body", &["card_data"], says);
+        assert_invalid(siaga.ask(Method::Post, "/v1/cards", holder(levels)), "body", &["network_data"], says);
+    }
+    assert_eq!(siaga.ask(Method::Post, "/v1/cards", holder(16)).status(), Status::Ok);
+    assert_eq!(put(&siaga, "/v1/cards/fresh-card", &report(16)).status(), Status::Ok);
+    let kept = &properties(&siaga.result("/v1/reports"))[0]["report_data"]["more"];
+    assert_eq!(*kept, nested(15));
+}
+
 #[test]
 fn the_types_of_preparedness_are_configured() {
     let figment = figment().merge(("siaga.cards.prep_types", ["sandbags"]));

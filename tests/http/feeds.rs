@@ -34,6 +34,18 @@ fn a_new_post_creates_its_report_and_a_stored_one_does_not() {
 }
 
 #[test]
+fn an_image_may_be_at_any_address_on_the_web_of_2048_characters() {
+    let siaga = Siaga::start();
+    let longest = format!("HTTPS://{}", "☔".repeat(2_040));
+    for (number, address) in (1..).zip([longest.as_str(), "http://example.org/a b.jpg?c=d#e"]) {
+        let mut body = post(json!(number));
+        body["image_url"] = json!(address);
+        assert_eq!(siaga.ask(Method::Post, "/v1/feeds/partner", body.to_string()).status(), Status::Ok);
+        assert_eq!(properties(&siaga.result("/v1/reports"))[0]["image_url"], address);
+    }
+}
+
+#[test]
 fn put_is_the_same_as_post_on_either_address() {
     let siaga = Siaga::start();
     for (method, address, created) in [
@@ -63,7 +75,13 @@ fn a_wrong_post_is_400_naming_each_fault() {
         ("created_at", json!("yesterday"), "YYYY-MM-DD"),
         ("title", json!(1), "text"),
         ("text", json!([]), "text"),
-        ("image_url", json!(1), "text"),
+        ("image_url", json!(1), "http or https address"),
+        ("image_url", json!(""), "http or https address"),
+        ("image_url", json!("myimg"), "http or https address"),
+        ("image_url", json!("javascript:alert(1)"), "http or https address"),
+        ("image_url", json!("data:text/html,<script>alert(1)</script>"), "http or https address"),
+        ("image_url", json!("http://a\nb"), "without control characters"),
+        ("image_url", json!(format!("http://{}", "a".repeat(2_042))), "at most 2048 characters"),
         ("partner_city", json!("jakarta"), "one of [jabodetabek, bandung, surabaya]"),
         ("partner_city", Value::Null, "is required"),
         ("disaster_type", json!("wind"), "one of [flood]"),

@@ -27,14 +27,15 @@ fn names_and_texts_are_data_whatever_they_hold() {
     let before = from_partners(&siaga);
     let place = json!({ "lat": -6.195, "lng": 106.805 });
     for (number, text) in (1_i64..).zip(TEXTS) {
+        let image = format!("https://example.org/{}", text.replace(char::is_control, ""));
         let report = json!({
             "post_id": number, "created_at": "2016-12-19T16:00:00Z", "title": text, "text": text,
-            "image_url": text, "partner_city": "jabodetabek", "disaster_type": "flood", "location": place,
+            "image_url": image, "partner_city": "jabodetabek", "disaster_type": "flood", "location": place,
         });
         assert_eq!(accepted(&siaga, Method::Post, "/v1/feeds/partner", &report)["created"], true);
         let result = siaga.result("/v1/reports?geoformat=geojson");
         let newest = &result["features"][0]["properties"];
-        assert_eq!((&newest["title"], &newest["text"], &newest["image_url"]), (&json!(text), &json!(text), &json!(text)));
+        assert_eq!((&newest["title"], &newest["text"], &newest["image_url"]), (&json!(text), &json!(text), &json!(image)));
         assert_eq!(properties(&siaga.result("/v1/reports"))[0], *newest, "in every format");
 
         let gauge = json!({

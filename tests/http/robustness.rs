@@ -48,7 +48,7 @@ fn writes() -> impl Strategy<Value = (Method, &'static str, Value)> {
             Method::Post,
             "/v1/feeds/partner",
             json!({
-                "post_id": 1, "created_at": time, "title": "t", "text": "t", "image_url": "u", "partner_city": "bandung",
+                "post_id": 1, "created_at": time, "title": "t", "text": "t", "image_url": "http://u", "partner_city": "bandung",
                 "disaster_type": "flood", "location": location,
             }),
         ),

@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 use super::csv_file::{self, Record};
 use super::{CsvWriter, Folder, FolderFile, Row, WriteError};
 use crate::datasets::DatasetError;
-use crate::model::intake::{Object, holds_nul};
+use crate::model::intake::{Object, can_be_kept};
 use crate::model::{Card, CardHolder, CardId, ReportKey, digits};
 
 /// A row of the file as it stands there.
@@ -74,9 +74,8 @@ fn network_data(text: &str) -> Result<Option<Box<RawValue>>, String> {
         return Ok(None);
     }
     let wrong = |error| format!("network_data must be a JSON object or empty: {error}");
-    if holds_nul(&serde_json::from_str::<Object>(text).map_err(wrong)?) {
-        return Err("network_data must not contain NUL characters".to_owned());
-    }
+    let object: Object = serde_json::from_str(text).map_err(wrong)?;
+    can_be_kept(&object).map_err(|unkeepable| format!("network_data {unkeepable}"))?;
     serde_json::from_str(text).map(Some).map_err(wrong)
 }
 

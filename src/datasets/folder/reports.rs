@@ -7,8 +7,8 @@ use super::geometry::place;
 use super::tags::tags;
 use super::{Folder, FolderFile, GeoJsonWriter, Row, WriteError, geojson_file};
 use crate::datasets::DatasetError;
-use crate::model::intake::holds_nul;
-use crate::model::{self, Locator, Report, ReportContent, ReportKey, Tags};
+use crate::model::intake::can_be_kept;
+use crate::model::{self, Locator, Report, ReportContent, ReportKey, Tags, WEB_ADDRESS, is_web_address};
 
 /// A report of a folder.
 #[derive(Clone, Debug)]
@@ -53,7 +53,7 @@ fn content(feature: &Feature<'_>) -> Result<ReportContent, String> {
         created_at: feature.moment("created_at")?,
         source: feature.required("source")?.into(),
         url: feature.prose("url")?.map(Box::from),
-        image_url: feature.prose("image_url")?.map(Box::from),
+        image_url: image_url(feature)?.map(Box::from),
         disaster_type: disaster.parse().map_err(|error| format!("disaster_type {error}"))?,
         report_data: report_data(feature)?,
         title: feature.prose("title")?.unwrap_or_default().into(),
@@ -62,11 +62,18 @@ fn content(feature: &Feature<'_>) -> Result<ReportContent, String> {
     })
 }
 
+fn image_url(feature: &Feature<'_>) -> Result<Option<String>, String> {
+    match feature.prose("image_url")? {
+        Some(text) if !text.is_empty() && !is_web_address(&text) => {
+            Err(format!("image_url must be {WEB_ADDRESS}"))
+        }
+        address => Ok(address),
+    }
+}
+
 fn report_data(feature: &Feature<'_>) -> Result<Option<Box<RawValue>>, String> {
     let Some(data) = feature.object("report_data")? else { return Ok(None) };
-    if holds_nul(&data) {
-        return Err("report_data must not contain NUL characters".to_owned());
-    }
+    can_be_kept(&data).map_err(|unkeepable| format!("report_data {unkeepable}"))?;
     to_raw_value(&data).map(Some).map_err(|error| format!("report_data: {error}"))
 }
 

@@ -4,7 +4,8 @@ use std::fmt;
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value};
 
-use crate::model::{InvalidTimestamp, NAME, Position, Timestamp, is_name};
+use super::kept::can_be_kept;
+use crate::model::{InvalidTimestamp, NAME, Position, Timestamp, WEB_ADDRESS, is_name, is_web_address};
 
 /// A JSON object.
 pub type Object = Map<String, Value>;
@@ -143,13 +144,18 @@ impl<'a> Fields<'a> {
         items.into_iter().collect()
     }
 
+    /// The address of something on the web.
+    pub(super) fn web_address(&self, key: &str) -> Option<&'a str> {
+        let must = format!("must be {WEB_ADDRESS}");
+        self.convert(key, must, |value| value.as_str().filter(|text| is_web_address(text)))
+    }
+
     /// The whole object, unknown members included, numbers as JSON parsers read them (doubles beyond 64 bits);
-    /// faults when a text in it has a NUL character.
+    /// faults when it cannot be kept.
     pub(super) fn kept(&self) -> Option<Box<RawValue>> {
-        if holds_nul(self.object) {
+        if let Err(unkeepable) = can_be_kept(self.object) {
             let path = self.prefix.trim_end_matches('.').to_owned();
-            let must = "must not contain NUL characters".to_owned();
-            self.faults.borrow_mut().push(Fault { path, must });
+            self.faults.borrow_mut().push(Fault { path, must: unkeepable.to_string() });
             return None;
         }
         to_raw_value(self.object).ok()
@@ -175,18 +181,4 @@ pub(super) fn whole(value: &Value) -> Option<i64> {
 /// What a whole JSON number is the code of.
 pub(super) fn code<T: TryFrom<u64>>(value: &Value) -> Option<T> {
     u64::try_from(whole(value)?).ok()?.try_into().ok()
-}
-
-/// Whether a text or a name in the object has a NUL character, which no database holds.
-pub(crate) fn holds_nul(object: &Object) -> bool {
-    object.iter().any(|(key, value)| key.contains('\0') || has_nul(value))
-}
-
-fn has_nul(value: &Value) -> bool {
-    match value {
-        Value::String(text) => text.contains('\0'),
-        Value::Array(items) => items.iter().any(has_nul),
-        Value::Object(object) => holds_nul(object),
-        Value::Null | Value::Bool(_) | Value::Number(_) => false,
-    }
 }

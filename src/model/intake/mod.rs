@@ -6,13 +6,14 @@ mod card_report;
 mod fields;
 mod flood_state;
 mod gauge;
+mod kept;
 mod partner_report;
 
 pub(crate) use self::attributes::{ATTRIBUTES, Accepts, report_types};
 pub use self::card::read_card_holder;
 pub use self::card_report::{CardRules, read_card_report};
-pub(crate) use self::fields::holds_nul;
 pub use self::fields::{Fault, Object};
 pub use self::flood_state::read_flood_state;
 pub use self::gauge::{GaugeReadings, read_gauge};
+pub(crate) use self::kept::can_be_kept;
 pub use self::partner_report::{PartnerReport, PartnerRules, read_partner_report};

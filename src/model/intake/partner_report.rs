@@ -48,7 +48,7 @@ pub fn read_partner_report(body: &Object, rules: &PartnerRules) -> Result<Partne
         let created_at = fields.required("created_at", Fields::moment);
         let title = fields.text("title").unwrap_or_default();
         let text = fields.text("text").unwrap_or_default();
-        let image_url = fields.text("image_url");
+        let image_url = fields.web_address("image_url");
         fields.required("partner_city", |fields, key| fields.one_of(key, &rules.cities));
         let disaster_type =
             fields.required("disaster_type", |fields, key| fields.one_of(key, &rules.disaster_types));
