@@ -33,7 +33,7 @@ impl Provider for SiagaEnv {
         let mut dict = Dict::new();
         for (name, text) in Env::prefixed(PREFIX).iter() {
             let key = name.as_str().replace("__", ".").to_ascii_lowercase();
-            if is_injected(&key) {
+            if is_injected(&key, &text) {
                 continue;
             }
             let structured = text.starts_with(['[', '{', '"']) || text == "true" || text == "false";
@@ -50,9 +50,11 @@ impl Provider for SiagaEnv {
 }
 
 /// Whether a container platform may have set the variable for a service of the name `siaga`:
-/// `SIAGA_PORT`, `SIAGA_PORT_8000_TCP_ADDR`, `SIAGA_SERVICE_HOST`, `SIAGA_SERVICE_PORT_HTTP`.
-fn is_injected(key: &str) -> bool {
-    key == "port" || key.starts_with("port_") || key.starts_with("service_")
+/// `SIAGA_PORT=tcp://…`, `SIAGA_PORT_8000_TCP_ADDR`, `SIAGA_SERVICE_HOST`, `SIAGA_SERVICE_PORT_HTTP`.
+fn is_injected(key: &str, text: &str) -> bool {
+    // A plain number was written by somebody who means Rocket's port.
+    let is_address = key == "port" && text.parse::<u16>().is_err();
+    is_address || key.starts_with("port_") || key.starts_with("service_")
 }
 
 /// The environment: `DATABASE_URL`, which platforms set, as `databases.siaga.url`.

@@ -2,6 +2,9 @@ use std::fmt;
 
 use figment::error::{Error, Kind};
 
+use super::Config;
+use super::near_misses::is_rockets;
+
 /// Why the configuration cannot be used, in one line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConfigError(String);
@@ -53,6 +56,10 @@ fn line(error: &Error) -> String {
     }
     let path = path.join(".");
     let reason = match &error.kind {
+        Kind::UnknownField(name, _) if path == format!("{}.{name}", Config::KEY) && is_rockets(name) => {
+            let variable = name.to_ascii_uppercase();
+            format!("this key is one of Rocket's: write ROCKET_{variable}=…, or {name} = … under [default]")
+        }
         Kind::UnknownField(_, allowed) => {
             format!("unknown key; allowed are {}", allowed.join(", "))
         }

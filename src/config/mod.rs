@@ -14,13 +14,17 @@ mod https;
 mod images;
 mod licence;
 mod limits;
+mod near_misses;
 mod quota;
 mod shutdown;
 mod trusted_proxies;
 
+use std::path::{Path, PathBuf};
+
 use chrono_tz::Tz;
 use figment::providers::{Env, Format, Serialized, Toml};
-use figment::{Figment, Profile};
+use figment::value::{Dict, Value};
+use figment::{Figment, Profile, Provider as _};
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
 
@@ -120,6 +124,17 @@ impl Default for Config {
     }
 }
 
+/// The file that a value, or any value within it, was read from.
+fn file_of(figment: &Figment, value: &Value) -> Option<PathBuf> {
+    match value {
+        Value::Dict(_, dict) => dict.values().find_map(|value| file_of(figment, value)),
+        value => {
+            let source = figment.get_metadata(value.tag())?.source.as_ref()?;
+            source.file_path().map(Path::to_owned)
+        }
+    }
+}
+
 impl Config {
     /// The key of the service's table beside Rocket's own keys.
     pub const KEY: &'static str = "siaga";
@@ -142,6 +157,20 @@ impl Config {
             .merge(SiagaEnv)
     }
 
+    /// Returns a line for each key that nothing reads although it resembles one that is read, with what to write instead.
+    #[must_use]
+    pub fn warnings(figment: &Figment) -> Vec<String> {
+        near_misses::warnings(figment)
+    }
+
+    /// Returns the configuration file, if it sets any key.
+    #[must_use]
+    pub fn file(figment: &Figment) -> Option<PathBuf> {
+        let profiles = figment.data().unwrap_or_default();
+        let mut values = profiles.into_values().flat_map(Dict::into_values);
+        values.find_map(|value| file_of(figment, &value))
+    }
+
     /// Reads and checks the configuration.
     ///
     /// # Errors
@@ -155,6 +184,7 @@ impl Config {
             siaga: Config,
         }
 
+        near_misses::refuse(figment)?;
         let Whole { siaga: mut config } = figment.extract()?;
         // Of a port that the system chooses nothing is known yet.
         if let Some(port) = figment.extract_inner("port").ok().filter(|&port| port != 0)

@@ -13,6 +13,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::{Parser, Subcommand};
+use rocket::tokio::runtime::{self, Runtime};
 
 use self::keys::KeyCommand;
 use self::welcome::Welcome;
@@ -69,6 +70,9 @@ enum Command {
     },
 }
 
+/// How long work that goes on beside a command may take once that is done.
+const LEFT: Duration = Duration::from_millis(500);
+
 /// Why a command did not do what it was asked; printed in one line.
 type Failure = Box<dyn Error + Send + Sync>;
 
@@ -79,17 +83,7 @@ type Failure = Box<dyn Error + Send + Sync>;
 #[must_use]
 pub fn run(builder: Builder) -> ExitCode {
     let cli = Cli::parse();
-    let done = match cli.command.unwrap_or(Command::Serve) {
-        Command::Serve => rocket::execute(serve(builder)),
-        Command::Check => check(&builder),
-        Command::Migrate => rocket::execute(upkeep::migrate(&builder)),
-        Command::Import { folder } => rocket::execute(upkeep::import(&builder, folder)),
-        Command::Export { folder } => rocket::execute(upkeep::export(&builder, folder)),
-        Command::Key { command } => rocket::execute(keys::run(&builder, command)),
-        Command::Openapi => openapi(&builder),
-        Command::Token { sub, scope, ttl } => token(&builder, &sub, &scope, ttl),
-    };
-    match done {
+    match carry_out(builder, cli.command.unwrap_or(Command::Serve)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("siaga: {error}");
@@ -98,8 +92,36 @@ pub fn run(builder: Builder) -> ExitCode {
     }
 }
 
+fn carry_out(builder: Builder, command: Command) -> Result<(), Failure> {
+    let runtime = runtime(&builder)?;
+    let done = match command {
+        Command::Serve => runtime.block_on(serve(builder)),
+        Command::Check => check(&builder),
+        Command::Migrate => runtime.block_on(upkeep::migrate(&builder)),
+        Command::Import { folder } => runtime.block_on(upkeep::import(&builder, folder)),
+        Command::Export { folder } => runtime.block_on(upkeep::export(&builder, folder)),
+        Command::Key { command } => runtime.block_on(keys::run(&builder, command)),
+        Command::Openapi => openapi(&builder),
+        Command::Token { sub, scope, ttl } => token(&builder, &sub, &scope, ttl),
+    };
+    runtime.shutdown_timeout(LEFT);
+    done
+}
+
+/// The threads of the process, as Rocket's keys `workers` and `max_blocking` say. Rocket's own way to make them panics when
+/// the configuration is wrong.
+fn runtime(builder: &Builder) -> Result<Runtime, Failure> {
+    let config = builder.rocket_config()?;
+    let mut threads = runtime::Builder::new_multi_thread();
+    threads.worker_threads(config.workers.max(1)).max_blocking_threads(config.max_blocking.max(1));
+    Ok(threads.thread_name("siaga").enable_all().build()?)
+}
+
 async fn serve(builder: Builder) -> Result<(), Failure> {
     let log = Log::install(builder.checked_but_for_templates()?.log)?;
+    for warning in builder.warnings() {
+        tracing::warn!("{warning}");
+    }
     let mut service = builder.reload(Arc::new(log)).build().await?;
     let welcome = Welcome::of(&mut service).fairing();
     service.rocket = service.rocket.attach(welcome);
@@ -108,6 +130,9 @@ async fn serve(builder: Builder) -> Result<(), Failure> {
 
 fn check(builder: &Builder) -> Result<(), Failure> {
     let config = builder.check()?;
+    for warning in builder.warnings() {
+        eprintln!("siaga: warning: {warning}");
+    }
     let siaga = toml::Value::try_from(config)?;
     let table = toml::Table::from_iter([(Config::KEY.to_owned(), siaga)]);
     let profiles = toml::Table::from_iter([("default".to_owned(), table.into())]);

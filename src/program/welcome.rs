@@ -45,7 +45,7 @@ impl Welcome {
                 // A service goes on though nobody reads what it prints.
                 let _ = writeln!(io::stdout(), "{}", self.lines(&origin, path, area).join("\n"));
                 for warning in self.warnings(address) {
-                    let _ = writeln!(io::stderr(), "{warning}");
+                    tracing::warn!("{warning}");
                 }
             })
         })
@@ -114,11 +114,7 @@ impl Welcome {
             (public && unlimited, quotas),
             (public && (guessed(signing) || guessed(metrics)), &short_secret),
         ];
-        warnings
-            .iter()
-            .filter(|(warned, _)| *warned)
-            .map(|(_, text)| format!("siaga: warning: {text}"))
-            .collect()
+        warnings.iter().filter(|(warned, _)| *warned).map(|(_, text)| (*text).to_owned()).collect()
     }
 }
 

@@ -176,11 +176,24 @@ impl Builder {
         Ok(document(&Interface { config: &config, formats: &formats }, &self.interface()?))
     }
 
+    /// Returns a line for each key of the configuration that nothing reads although it resembles one that is read.
+    pub(crate) fn warnings(&self) -> Vec<String> {
+        Config::warnings(&self.figment)
+    }
+
+    /// Returns Rocket's own part of the configuration.
+    ///
+    /// # Errors
+    ///
+    /// [`ConfigError`], as one line for the operator.
+    pub(crate) fn rocket_config(&self) -> Result<rocket::Config, ConfigError> {
+        Ok(self.figment.extract()?)
+    }
+
     /// Checks all but what only a server needs, such as the files of templates.
     fn checked_for_upkeep(&self) -> Result<Config, BuildError> {
         let config = Config::extract(&self.figment)?;
-        let rocket: rocket::Config = self.figment.extract().map_err(ConfigError::from)?;
-        tls::check(&rocket)?;
+        tls::check(&self.rocket_config()?)?;
         let opener = self.stores.get(&config.store)?;
         opener.check(&self.store_settings(&config)).map_err(BuildError::Store)?;
         let declared = template::declared(&config.formats.template).map_err(InvalidFormats::from)?;

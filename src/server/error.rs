@@ -1,4 +1,7 @@
 use std::io;
+use std::net::SocketAddr;
+
+use rocket::error::ErrorKind;
 
 use crate::auth::InvalidSettings;
 use crate::config::ConfigError;
@@ -16,7 +19,15 @@ pub enum LaunchError {
     /// It could not start or go on.
     // The error's own text would print the whole configuration.
     #[error("{}", .0.kind())]
-    Rocket(#[from] Box<rocket::Error>),
+    Rocket(Box<rocket::Error>),
+    /// The address and port cannot be listened on.
+    #[error("cannot listen on {address}: {error}{}", advice(.error))]
+    Bind {
+        /// The address and the port.
+        address: SocketAddr,
+        /// Why not.
+        error: io::Error,
+    },
     /// The store could not go on.
     #[error("{0}")]
     Store(OpenError),
@@ -34,6 +45,34 @@ pub enum LaunchError {
     /// It was told a second time to end, and did at once.
     #[error("ended at once by a second signal; requests under way were not answered")]
     Stopped,
+}
+
+impl LaunchError {
+    /// The error of a server that was to listen on `address`.
+    pub(super) fn of_rocket(error: rocket::Error, address: SocketAddr) -> Self {
+        match error.kind() {
+            ErrorKind::Bind(cause) => {
+                Self::Bind { address, error: io::Error::new(cause.kind(), cause.to_string()) }
+            }
+            _ => Self::Rocket(Box::new(error)),
+        }
+    }
+}
+
+/// What to do when an address cannot be listened on.
+fn advice(error: &io::Error) -> &'static str {
+    match error.kind() {
+        io::ErrorKind::AddrInUse => {
+            "; end the program that listens there, or change the port (ROCKET_PORT, or port under [default])"
+        }
+        io::ErrorKind::AddrNotAvailable => {
+            "; this machine does not have the address: change it (ROCKET_ADDRESS, or address under [default])"
+        }
+        io::ErrorKind::PermissionDenied => {
+            "; choose a port above 1023 (ROCKET_PORT, or port under [default]), or give the program CAP_NET_BIND_SERVICE"
+        }
+        _ => "",
+    }
 }
 
 /// Why a server could not be made.

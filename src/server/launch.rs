@@ -1,7 +1,8 @@
 //! The life of a running service, from its first request to its last.
 
 use std::convert::Infallible;
-use std::time::Duration;
+use std::net::SocketAddr;
+use std::time::{Duration, Instant};
 
 use figment::providers::Serialized;
 use rocket::fairing::AdHoc;
@@ -9,7 +10,7 @@ use rocket::futures::FutureExt;
 use rocket::futures::future::{self, BoxFuture};
 use rocket::tokio::sync::{mpsc, oneshot};
 use rocket::tokio::{self, select, time};
-use rocket::{Build, Rocket};
+use rocket::{Build, Ignite, Rocket};
 
 use super::signals::{Signal, Signals};
 use super::{LaunchError, Siaga};
@@ -20,6 +21,8 @@ use crate::stores::OpenError;
 
 /// How long connections that do not end may take beyond the time of the requests under way.
 const MERCY: Duration = Duration::from_secs(1);
+/// Signals within this time are one: some programs signal a process and its group.
+const TWIN: Duration = Duration::from_secs(1);
 /// How long the store may take to give back what it holds.
 const CLOSING: Duration = Duration::from_secs(2);
 
@@ -36,7 +39,7 @@ impl Siaga {
     /// Serves until it is told to stop, or the store cannot go on.
     ///
     /// SIGTERM and SIGINT have it end: it takes no new connection, answers what is under way, closes the store, and
-    /// returns as soon as that is done (`siaga.shutdown`). A second one has it return at once. SIGHUP has it read its
+    /// returns as soon as that is done (`siaga.shutdown`). A second one, at least a second later, has it return at once. SIGHUP has it read its
     /// configuration anew ([`Reloading`](super::Reloading)).
     ///
     /// # Errors
@@ -46,11 +49,15 @@ impl Siaga {
         let Self { rocket, config, store, failure, reloading, draining, stored_keys, .. } = self;
         let mut signals = Signals::listen().map_err(LaunchError::Signals)?;
         let (rocket, ends) = with_ends(rocket, config.shutdown);
-        let rocket = rocket.ignite().await.map_err(Box::new)?;
+        let rocket = rocket.ignite().await.map_err(|error| LaunchError::Rocket(Box::new(error)))?;
+        let address = SocketAddr::new(rocket.config().address, rocket.config().port);
+        let ended = |done: Result<Rocket<Ignite>, rocket::Error>| {
+            done.map(drop).map_err(|error| LaunchError::of_rocket(error, address))
+        };
         let shutdown = rocket.shutdown();
         if let Some(port) = config.https.redirect_from {
-            let (address, port) = (rocket.config().address, port.get());
-            let redirect = Redirect::bind(address, port, config.base_url.origin()).await;
+            let port = port.get();
+            let redirect = Redirect::bind(address.ip(), port, config.base_url.origin()).await;
             let redirect = redirect.map_err(|error| LaunchError::Redirect { port, error })?;
             tokio::spawn(redirect.serve(shutdown.clone()));
         }
@@ -58,7 +65,7 @@ impl Siaga {
         let mut failure: BoxFuture<'_, OpenError> = failure.unwrap_or_else(|| future::pending().boxed());
         let failed = loop {
             select! {
-                done = &mut launch => return Ok(done.map(drop).map_err(Box::new)?),
+                done = &mut launch => return ended(done),
                 error = &mut failure => break Some(error),
                 signal = signals.next() => match signal {
                     Signal::Reload => reloading.reload_and_log(),
@@ -71,13 +78,13 @@ impl Siaga {
             if failed.is_none() {
                 select! {
                     () = time::sleep(config.shutdown.delay) => {}
-                    done = &mut launch => return done.map(drop).map_err(|error| Box::new(error).into()),
+                    done = &mut launch => return ended(done),
                 }
             }
             shutdown.notify();
             select! {
                 // It was not serving yet, or has nothing under way.
-                done = &mut launch => return done.map(drop).map_err(|error| Box::new(error).into()),
+                done = &mut launch => return ended(done),
                 _ = ends.heard => {}
             }
             // With it goes the socket, and nothing new is accepted. What is left of it would wait for all of the grace
@@ -95,9 +102,20 @@ impl Siaga {
         };
         select! {
             ended = ending => ended?,
-            () = signals.end() => return Err(LaunchError::Stopped),
+            () = second(&mut signals) => return Err(LaunchError::Stopped),
         }
         failed.map_or(Ok(()), |error| Err(LaunchError::Store(error)))
+    }
+}
+
+/// Resolves when it is told to end once more, after the time in which signals count as one.
+async fn second(signals: &mut Signals) {
+    let first = Instant::now();
+    loop {
+        signals.end().await;
+        if first.elapsed() >= TWIN {
+            return;
+        }
     }
 }
 

@@ -79,9 +79,16 @@ impl Reloading {
     ///
     /// # Errors
     ///
-    /// When it is wrong; everything goes on as before.
+    /// When it is wrong, or sets no key any more although it did at the start. Everything goes on as before.
     pub fn reload(&self) -> Result<Vec<String>, BuildError> {
         let builder = Builder { figment: (self.builder.source)(), ..self.builder.clone() };
+        // An editor empties a file before it writes it. Read then, it would take away every key.
+        if let Some(file) = Config::file(&self.builder.figment)
+            && Config::file(&builder.figment).is_none()
+        {
+            let reason = "the file is empty or missing; write it again, then send SIGHUP again";
+            return Err(ConfigError::new(&file.display().to_string(), reason).into());
+        }
         builder.checked_but_for_templates()?;
         let running = Serialized::global("siaga.base_url", &self.base_url);
         let mut config = Config::extract(&builder.figment.clone().merge(running))?;

@@ -112,11 +112,84 @@ fn variables_a_container_platform_injects_are_ignored() {
 }
 
 #[test]
+fn a_plain_port_among_the_services_variables_is_refused_with_the_variable_to_set() {
+    let error = refusal(&siaga(&["check"], &[("SIAGA_PORT", "23001")]));
+    assert!(
+        error.starts_with("siaga: siaga.port: this key is one of Rocket's: write ROCKET_PORT="),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_table_of_the_service_in_a_wrong_place_is_refused_with_the_table_to_write() {
+    for (file, table, instead) in [
+        ("[default.siga]\nstore = \"postgres\"", "[default.siga]", "[default.siaga]"),
+        ("[default.Siaga]\nstore = \"postgres\"", "[default.Siaga]", "[default.siaga]"),
+        ("[global.siagas.log]\nlevel = \"info\"", "[global.siagas]", "[global.siaga]"),
+        ("[siaga]\nstore = \"postgres\"", "[siaga]", "[default.siaga]"),
+        ("[siaga.log]\nlevel = \"info\"", "[siaga]", "[default.siaga]"),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("Rocket.toml"), file).unwrap();
+        let error = refusal(&siaga_in(&folder, &["check"], &[]));
+        let expected = format!("siaga: {table}: nothing reads this table: write {instead} instead");
+        assert!(error.starts_with(&expected) && error.ends_with("(Rocket.toml)"), "{error}");
+    }
+}
+
+#[test]
+fn a_table_of_the_service_in_a_selected_profile_and_tables_of_others_are_taken() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = "[siaga]\nport = 1\n[siaga.siaga]\ndataset = \"empty\"\n[default.ceiling]\nstate = 2\n[default.post]\n";
+    std::fs::write(folder.path().join("Rocket.toml"), file).unwrap();
+    let output =
+        siaga_in(&folder, &["check"], &[("ROCKET_PROFILE", "siaga"), ("ROCKET_CEILING", "{state=2}")]);
+    assert_eq!((output.status.code(), output.stderr.len()), (Some(0), 0), "{output:?}");
+}
+
+#[test]
+fn a_key_that_resembles_one_of_rockets_is_warned_of_with_the_key_that_was_meant() {
+    let folder = tempfile::tempdir().unwrap();
+    let file =
+        "[default]\nprot = 1\n[release]\nadress = \"0.0.0.0\"\n[default.databses.siaga]\n[defualt.siaga]\n";
+    std::fs::write(folder.path().join("Rocket.toml"), file).unwrap();
+    let output = siaga_in(
+        &folder,
+        &["check"],
+        &[("ROCKET_PROT", "2"), ("ROCKET_PROFILE", "release"), ("SIAGA_DATASET", "empty")],
+    );
+    let warnings = String::from_utf8(output.stderr.clone()).unwrap();
+    let expected = [
+        "[defualt]: nothing reads this profile: did you mean [default]? (Rocket.toml)",
+        "adress in [release]: nothing reads this key: did you mean address? (Rocket.toml)",
+        "databses in [default]: nothing reads this key: did you mean databases? (Rocket.toml)",
+        "prot in [default]: nothing reads this key: did you mean port? (Rocket.toml)",
+        "ROCKET_PROT: nothing reads this variable: did you mean ROCKET_PORT?",
+    ];
+    let mut lines: Vec<_> =
+        warnings.lines().map(|line| line.strip_prefix("siaga: warning: ").unwrap()).collect();
+    lines.sort_by_key(|line| line.to_ascii_lowercase().replace('[', " "));
+    assert_eq!((output.status.code(), &lines[..]), (Some(0), &expected[..]));
+}
+
+#[test]
 fn a_broken_configuration_file_is_refused_in_one_line() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("Rocket.toml"), "[default.siaga\nstore = 1").unwrap();
-    let error = refusal(&siaga_in(&folder, &["check"], &[]));
-    assert!(error.contains("TOML parse error at line 1"), "{error}");
+    for command in [
+        &["check"][..],
+        &["serve"],
+        &["migrate"],
+        &["import", "."],
+        &["export", "."],
+        &["key", "list"],
+        &["openapi"],
+        &["token", "--sub", "a", "--scope", "admin"],
+    ] {
+        let error = refusal(&siaga_in(&folder, command, &[]));
+        assert!(error.starts_with("siaga: TOML parse error at line 1"), "{command:?}: {error}");
+        assert!(error.contains("invalid table header") && error.ends_with("(Rocket.toml)"), "{error}");
+    }
     std::fs::write(folder.path().join("Rocket.toml"), "[default.siaga]\nsecret = \"hush\nstore = 1").unwrap();
     let error = refusal(&siaga_in(&folder, &["check"], &[]));
     assert!(error.contains("line 2") && !error.contains("hush"), "{error}");

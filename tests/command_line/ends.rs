@@ -40,7 +40,18 @@ fn a_taken_port_ends_the_program_with_one_line() {
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let port = taken.local_addr().unwrap().port().to_string();
     let output = siaga(&[], &[("ROCKET_PORT", &port), ("SIAGA_DATASET", "empty")]);
-    assert!(refusal(&output).starts_with("siaga: "), "{output:?}");
+    let error = refusal(&output);
+    assert!(error.starts_with(&format!("siaga: cannot listen on 127.0.0.1:{port}: ")), "{error}");
+    assert!(error.contains("change the port (ROCKET_PORT"), "{error}");
+}
+
+#[test]
+fn an_address_of_another_machine_ends_the_program_with_the_key_to_change() {
+    // An address kept for documentation, which no machine has.
+    let variables = [("ROCKET_ADDRESS", "203.0.113.7"), ("ROCKET_PORT", "8000"), ("SIAGA_DATASET", "empty")];
+    let error = refusal(&siaga(&[], &variables));
+    assert!(error.starts_with("siaga: cannot listen on 203.0.113.7:8000: "), "{error}");
+    assert!(error.contains("change it (ROCKET_ADDRESS"), "{error}");
 }
 
 #[test]

@@ -177,9 +177,26 @@ fn what_is_not_fit_for_the_internet_is_said_at_the_start() {
         let errors = std::fs::read_to_string(service.folder.path().join("errors")).unwrap();
         assert_eq!(errors.lines().count(), warnings.len(), "{errors}");
         for (line, warning) in errors.lines().zip(warnings) {
-            assert!(line.starts_with("siaga: warning: ") && line.contains(warning), "{line}");
+            assert!(line.contains(" WARN ") && line.contains(warning), "{line}");
         }
     }
+}
+
+#[test]
+fn warnings_at_the_start_have_the_form_of_the_log() {
+    let variables = [("SIAGA_LOG__FORMAT", "json"), ("ROCKET_ADDRESS", "0.0.0.0"), ("ROCKET_PROT", "1")];
+    let service = Running::start(&variables, LAST);
+    assert!(service.request("GET", "/v1/floods/states", "\r\n").starts_with("HTTP/1.1 200 "));
+    let errors = std::fs::read_to_string(service.folder.path().join("errors")).unwrap();
+    let lines: Vec<serde_json::Value> =
+        errors.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert!(lines.iter().all(|line| line["level"] == "WARN"), "{errors}");
+    let messages: Vec<_> = lines.iter().map(|line| line["message"].as_str().unwrap()).collect();
+    assert!(
+        matches!(messages[..], [prot, address] if prot.starts_with("ROCKET_PROT: ")
+        && address.starts_with("siaga.base_url names this machine alone")),
+        "{errors}"
+    );
 }
 
 /// Asks a service to end and waits until it has; answers its exit code.

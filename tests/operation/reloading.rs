@@ -63,6 +63,30 @@ fn a_wrong_configuration_leaves_everything_as_it_was() {
 }
 
 #[test]
+fn an_empty_or_missing_file_leaves_the_keys_as_they_were() {
+    let service = Running::start_with(&[], LAST, &file(&["old"], "", ""));
+    let path = service.folder().join("Rocket.toml");
+    let removed = |path: &std::path::Path| fs::remove_file(path).unwrap();
+    let emptied = |path: &std::path::Path| fs::write(path, "# to be written\n").unwrap();
+    for change in [&emptied as &dyn Fn(&std::path::Path), &removed] {
+        let before = service.errors().lines().count();
+        change(&path);
+        service.signal("HUP");
+        service.until("the reason", |service| (service.errors().lines().count() > before).then_some(()));
+        let errors = service.errors();
+        let last = errors.lines().last().unwrap();
+        assert!(
+            last.contains("ERROR") && last.contains("Rocket.toml: the file is empty or missing"),
+            "{errors}"
+        );
+        assert!(accepts(&service, "old"));
+    }
+    fs::write(&path, file(&["new"], "", "")).unwrap();
+    service.signal("HUP");
+    service.until("the new key", |service| accepts(service, "new").then_some(()));
+}
+
+#[test]
 fn a_template_at_fault_keeps_no_keys_from_being_changed() {
     let folder = tempfile::tempdir().unwrap();
     let template = folder.path().join("x.txt");

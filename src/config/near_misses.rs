@@ -1,0 +1,96 @@
+//! Keys that nothing reads although they resemble one that is read: most likely a slip of the pen.
+
+use figment::value::Value;
+use figment::{Figment, Profile, Provider};
+use strsim::osa_distance;
+
+use super::{Config, ConfigError};
+
+/// Tables beside Rocket's keys that the service reads.
+const TABLES: [&str; 5] =
+    [Config::KEY, DATABASES, rocket::Config::LIMITS, rocket::Config::SHUTDOWN, rocket::Config::TLS];
+/// Rocket's table of databases.
+const DATABASES: &str = "databases";
+/// What profiles Rocket reads beside the selected one.
+const PROFILES: [Profile; 2] = [Profile::Default, Profile::Global];
+
+/// Whether a key belongs beside the service's table rather than into it.
+pub(super) fn is_rockets(key: &str) -> bool {
+    key == DATABASES || rocket::Config::PARAMETERS.contains(&key)
+}
+
+/// Refuses a table of the service's settings in a place where nothing reads it.
+///
+/// # Errors
+///
+/// [`ConfigError`], which names the table and the one to write instead.
+pub(super) fn refuse(figment: &Figment) -> Result<(), ConfigError> {
+    for (profile, key, value) in entries(figment) {
+        let misplaced = if is_read(figment, &profile) {
+            (resembles(&key, Config::KEY) && value.as_dict().is_some()).then(|| format!("[{profile}.{key}]"))
+        } else {
+            let name = profile.as_str().as_str();
+            (name.eq_ignore_ascii_case(Config::KEY) || resembles(name, Config::KEY))
+                .then(|| format!("[{profile}]"))
+        };
+        if let Some(table) = misplaced {
+            let right = if is_read(figment, &profile) { profile } else { Profile::Default };
+            let reason = format!(
+                "nothing reads this table: write [{right}.{}] instead, for the tables below it as well",
+                Config::KEY
+            );
+            return Err(ConfigError::new(&table, format!("{reason}{}", place(figment, &value))));
+        }
+    }
+    Ok(())
+}
+
+/// Returns a line for each other key or profile that resembles one that is read.
+pub(super) fn warnings(figment: &Figment) -> Vec<String> {
+    let warning = |(profile, key, value): (Profile, String, Value)| {
+        let place = place(figment, &value);
+        if !is_read(figment, &profile) {
+            let mut known = [figment.profile().clone()].into_iter().chain(PROFILES);
+            let meant = known.find(|known| resembles(&profile.to_string(), &known.to_string()))?;
+            return Some(format!("[{profile}]: nothing reads this profile: did you mean [{meant}]?{place}"));
+        }
+        let is_table = value.as_dict().is_some();
+        let candidates = rocket::Config::PARAMETERS.iter().chain(&TABLES);
+        let meant =
+            candidates.copied().find(|known| TABLES.contains(known) == is_table && resembles(&key, known))?;
+        if profile == Profile::Global && place.contains("ROCKET_") {
+            let [written, meant] = [&*key, meant].map(str::to_ascii_uppercase);
+            return Some(format!(
+                "ROCKET_{written}: nothing reads this variable: did you mean ROCKET_{meant}?"
+            ));
+        }
+        Some(format!("{key} in [{profile}]: nothing reads this key: did you mean {meant}?{place}"))
+    };
+    entries(figment).filter_map(warning).collect()
+}
+
+/// All top-level keys of all profiles. A figment with an error has none; reading it brings the error.
+fn entries(figment: &Figment) -> impl Iterator<Item = (Profile, String, Value)> {
+    let profiles = figment.data().unwrap_or_default().into_iter();
+    profiles
+        .flat_map(|(profile, keys)| keys.into_iter().map(move |(key, value)| (profile.clone(), key, value)))
+}
+
+/// Whether the keys of a profile are read.
+fn is_read(figment: &Figment, profile: &Profile) -> bool {
+    profile == figment.profile() || PROFILES.contains(profile)
+}
+
+/// Where a value was set, in parentheses.
+fn place(figment: &Figment, value: &Value) -> String {
+    let metadata = figment.get_metadata(value.tag());
+    metadata.map_or_else(String::new, |metadata| match &metadata.source {
+        Some(source) => format!(" ({source})"),
+        None => format!(" ({})", metadata.name),
+    })
+}
+
+/// Whether one letter is too many, missing, wrong or in the wrong place, or only the case differs.
+fn resembles(written: &str, known: &str) -> bool {
+    written != known && osa_distance(&written.to_ascii_lowercase(), known) <= 1
+}
