@@ -23,12 +23,6 @@ pub(super) async fn list_metrics(
     metrics: &State<Metrics>,
     store: &State<Arc<dyn Store>>,
 ) -> Result<Page, Problem> {
-    for pool in store.pools() {
-        metrics.connections(pool.database, pool.in_use, pool.idle);
-    }
-    if let Some(time) = store.time() {
-        metrics.store_time(time.calls, time.taken);
-    }
     // While the store cannot say, it is as many as it last said.
     if let Ok(waiting) = store.uploads_waiting().await {
         metrics.uploads_waiting(waiting);

@@ -23,8 +23,7 @@ use crate::random::RandomUnavailable;
 use crate::routes::{
     self, Answers, Description, Files, Front, Readiness, diverted, other_methods, within_spans,
 };
-use crate::stores::{OpenedStore, Store};
-use crate::telemetry::Metrics;
+use crate::stores::{Measured, OpenedStore, Store};
 
 impl Builder {
     /// Opens the store and puts the server together.
@@ -42,7 +41,8 @@ impl Builder {
         let settings = self.store_settings(&config);
         let OpenedStore { store, fairing, failure } =
             opener.open(&settings).await.map_err(BuildError::Store)?;
-        let metrics = Metrics::default();
+        let metrics = settings.metrics;
+        let store: Arc<dyn Store> = Arc::new(Measured::new(store, metrics.clone()));
         let answers = Answers {
             store: Arc::clone(&store),
             // What does not fit into memory does not fit into a smaller limit either.

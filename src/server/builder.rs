@@ -13,6 +13,7 @@ use crate::images::CardImages;
 use crate::model::{Clock, SystemClock};
 use crate::openapi::{Described, Interface, document};
 use crate::stores::{OpenStore, Store, StoreRegistry, StoreSettings, Upkeep};
+use crate::telemetry::Metrics;
 
 /// Makes a server: the service's own parts, and those added here.
 ///
@@ -234,6 +235,7 @@ impl Builder {
             dataset: config.dataset.clone(),
             clock: Arc::clone(&self.clock),
             timeout: config.limits.timeout,
+            metrics: Metrics::default(),
         }
     }
 

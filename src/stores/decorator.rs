@@ -6,9 +6,8 @@ use async_trait::async_trait;
 
 use super::{
     BoundaryStore, CardStore, Check, FeedStore, FloodQuery, FloodStore, GaugeQuery, GaugeStore, HistoryQuery,
-    ImageStore, InfrastructureQuery, InfrastructureStore, KeptKey, KeyEntry, KeyStore, PoolUse, Received,
-    ReportQuery, ReportStore, ReportSummary, Resource, Revision, SetFloodState, Store, StoreError, StoreTime,
-    TakenUpload, Versioned,
+    ImageStore, InfrastructureQuery, InfrastructureStore, KeptKey, KeyEntry, KeyStore, Received, ReportQuery,
+    ReportStore, ReportSummary, Resource, Revision, SetFloodState, Store, StoreError, TakenUpload, Versioned,
 };
 use crate::model::intake::{GaugeReadings, PartnerReport};
 use crate::model::{
@@ -16,6 +15,7 @@ use crate::model::{
     FloodLayer, FloodStateRecord, GaugeLayer, InfrastructureLayer, Period, Report, ReportContent, ReportKey,
     ReportLayer, SeriesPoint, Timestamp, Upload,
 };
+use crate::telemetry::StoreOperation;
 
 type Answer<T> = Result<T, StoreError>;
 
@@ -23,7 +23,6 @@ type Answer<T> = Result<T, StoreError>;
 macro_rules! decorator {
     ($($part:ident {
         $(async fn $name:ident($($argument:ident: $type:ty),*) -> $answer:ty;)+
-        $(fn $told:ident() -> $value:ty;)*
     })+) => {
         /// A store that stands before another and does a few things differently.
         ///
@@ -77,19 +76,19 @@ macro_rules! decorator {
             /// The store behind this one.
             fn inner(&self) -> &dyn Store;
 
+            /// Measures a call of this method that is passed on, until what this returns is dropped. **Default: `None`**
+            fn measure(&self, _method: &'static str) -> Option<StoreOperation<'_>> {
+                None
+            }
+
             $(
                 $(
                     #[doc = concat!("[`", stringify!($part), "::", stringify!($name), "`]. **Default: the inner store's**")]
                     async fn $name(&self, $($argument: $type),*) -> $answer {
+                        let _measured = self.measure(stringify!($name));
                         self.inner().$name($($argument),*).await
                     }
                 )+
-                $(
-                    #[doc = concat!("[`", stringify!($part), "::", stringify!($told), "`]. **Default: the inner store's**")]
-                    fn $told(&self) -> $value {
-                        self.inner().$told()
-                    }
-                )*
             )+
         }
 
@@ -103,11 +102,6 @@ macro_rules! decorator {
                         Decorator::$name(self, $($argument),*).await
                     }
                 )+
-                $(
-                    fn $told(&self) -> $value {
-                        Decorator::$told(self)
-                    }
-                )*
             }
         )+
     };
@@ -171,7 +165,5 @@ decorator! {
         async fn revision(resource: Resource) -> Answer<Revision>;
         async fn readiness() -> Vec<Check>;
         async fn close() -> ();
-        fn pools() -> Vec<PoolUse>;
-        fn time() -> Option<StoreTime>;
     }
 }

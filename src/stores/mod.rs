@@ -18,6 +18,7 @@ mod images;
 mod infrastructure;
 mod keys;
 mod layer_query;
+mod measured;
 pub mod memory;
 mod places;
 pub mod postgres;
@@ -43,7 +44,8 @@ pub use images::{ImageStore, TakenUpload};
 pub use infrastructure::{InfrastructureQuery, InfrastructureStore};
 pub use keys::{KeptKey, KeyEntry, KeyStore};
 pub use layer_query::LayerQuery;
-pub use readiness::{Check, PoolUse, StoreTime};
+pub(crate) use measured::Measured;
+pub use readiness::Check;
 pub use registry::{OpenError, OpenStore, OpenedStore, StoreRegistry, StoreSettings, UnknownStore};
 pub use reports::{ReportQuery, ReportStore, ReportSummary};
 pub use upkeep::Upkeep;
@@ -99,17 +101,6 @@ pub trait Store:
     /// about once a second at most. **Default: whether a revision can be had, as `store`**
     async fn readiness(&self) -> Vec<Check> {
         vec![Check::of("store", "does not answer", self.revision(Resource::Boundaries)).await]
-    }
-
-    /// The connections there are; costs nothing. **Default: none**
-    fn pools(&self) -> Vec<PoolUse> {
-        Vec::new()
-    }
-
-    /// How many calls were answered since the store was opened, and how long that took; costs nothing. **Default: `None`,
-    /// for a store whose calls take no time worth telling**
-    fn time(&self) -> Option<StoreTime> {
-        None
     }
 
     /// Gives back what the backend holds for the store, when no call is under way or comes any more. **Default: nothing**

@@ -23,23 +23,3 @@ impl Check {
         Self { name, failure, took: since.elapsed() }
     }
 }
-
-/// The connections of a store to one database.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct PoolUse {
-    /// Which database: `primary`, `replica`.
-    pub database: &'static str,
-    /// How many connections are in use.
-    pub in_use: usize,
-    /// How many are open and wait.
-    pub idle: usize,
-}
-
-/// What the calls of a store have taken.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct StoreTime {
-    /// How many were answered, errors included.
-    pub calls: u64,
-    /// How long all of them took together.
-    pub taken: Duration,
-}

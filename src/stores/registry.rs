@@ -13,6 +13,7 @@ use super::memory::OpenMemory;
 use super::postgres::OpenPostgres;
 use super::{Store, Upkeep};
 use crate::model::Clock;
+use crate::telemetry::Metrics;
 
 /// Opens stores of one kind: what is registered under a name of the configuration key `store`.
 #[async_trait]
@@ -60,17 +61,23 @@ pub struct StoreSettings {
     pub clock: Arc<dyn Clock>,
     /// How long a call may take until it is answered [`StoreError::Unavailable`](super::StoreError::Unavailable).
     pub timeout: Duration,
+    /// Where the store notes what only it knows, such as its connections. The server measures the calls of every store.
+    pub metrics: Metrics,
 }
 
 impl StoreSettings {
     /// Settings for a store outside a service, as in tests: the data set `empty`, and ten seconds for a call.
     #[must_use]
     pub fn new(figment: Figment, clock: Arc<dyn Clock>) -> Self {
-        Self { figment, dataset: "empty".to_owned(), clock, timeout: Duration::from_secs(10) }
+        Self {
+            figment,
+            dataset: "empty".to_owned(),
+            clock,
+            timeout: Duration::from_secs(10),
+            metrics: Metrics::default(),
+        }
     }
-}
 
-impl StoreSettings {
     /// The settings of a store of one's own, in the configuration beside the service's table: `section("ceiling")` is
     /// `[default.ceiling]`, or what is `Default` where there is none; in the environment `ROCKET_CEILING={…}`.
     ///

@@ -1,16 +1,13 @@
-use std::fmt;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
+mod families;
 
-use prometheus_client::encoding::{EncodeLabelSet, text};
-use prometheus_client::metrics::counter::Counter;
-use prometheus_client::metrics::family::Family;
-use prometheus_client::metrics::gauge::Gauge;
-use prometheus_client::metrics::histogram::Histogram;
-use prometheus_client::registry::{Registry, Unit};
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use prometheus_client::encoding::text;
 use serde::{Deserialize, Serialize};
 
+use self::families::{Answers, Families, Labels, Requests, Route};
 use crate::auth::Secret;
 
 /// The section `metrics` of the configuration.
@@ -26,64 +23,18 @@ pub struct MetricsSettings {
 
 /// What is counted and measured, for Prometheus. Clones share it.
 ///
-/// The labels are of few values whatever is requested: methods Rocket knows, templates of routes, states.
-#[derive(Clone)]
-pub struct Metrics(Arc<Families>);
+/// Labels have few values whatever is requested: methods Rocket knows, templates of routes, names of store methods.
+#[derive(Clone, Default)]
+pub struct Metrics(Arc<Inner>);
 
-struct Families {
-    registry: Registry,
-    answers: Family<Answers, Counter>,
-    durations: Family<Requests, Histogram, fn() -> Histogram>,
-    in_flight: Gauge,
-    bytes: Family<Route, Counter>,
-    flood_changes: Counter,
-    reports: Family<Origin, Counter>,
-    readings: Counter,
-    uploads: Family<Step, Counter>,
-    uploads_waiting: Gauge,
-    store_calls: Counter,
-    store_time: Counter<f64, AtomicU64>,
-    connections: Family<Connections, Gauge>,
-    cache_hits: Counter,
-    cache_waits: Counter,
-    cache_misses: Counter,
-    cache_bytes: Gauge,
+#[derive(Default)]
+struct Inner {
+    families: Families,
+    /// Called before the metrics are written: they set gauges whose values somebody else keeps.
+    sources: Mutex<Vec<Box<Source>>>,
 }
 
-/// Which answers: the method of their request, the template of its route, their status.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct Answers {
-    method: &'static str,
-    route: String,
-    status: u32,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct Requests {
-    method: &'static str,
-    route: String,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct Route {
-    route: String,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct Origin {
-    origin: &'static str,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct Step {
-    step: &'static str,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct Connections {
-    database: &'static str,
-    state: &'static str,
-}
+type Source = dyn Fn(&Metrics) + Send + Sync;
 
 /// What becomes of uploads of images.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -107,6 +58,10 @@ impl UploadStep {
             Self::Postponed => "postponed",
         }
     }
+
+    fn labels(self) -> Labels<1> {
+        [("step", self.name())]
+    }
 }
 
 /// How a question came to its answer.
@@ -129,100 +84,38 @@ pub enum ReportOrigin {
     Partner,
 }
 
+impl ReportOrigin {
+    fn labels(self) -> Labels<1> {
+        let origin = match self {
+            Self::Card => "card",
+            Self::Partner => "partner",
+        };
+        [("origin", origin)]
+    }
+}
+
+/// A store operation under way. It is measured when this is dropped, so that an operation that is given up counts too.
+#[derive(Debug)]
+pub struct StoreOperation<'m> {
+    metrics: &'m Metrics,
+    name: &'static str,
+    begun: Instant,
+}
+
+impl Drop for StoreOperation<'_> {
+    fn drop(&mut self) {
+        let operations = &self.metrics.all().store_operations;
+        operations.get_or_create(&[("operation", self.name)]).observe(self.begun.elapsed().as_secs_f64());
+    }
+}
+
 /// A request that is being answered, for as long as it lives.
 #[derive(Debug)]
-pub struct InFlight(Gauge);
+pub struct InFlight(prometheus_client::metrics::gauge::Gauge);
 
 impl Drop for InFlight {
     fn drop(&mut self) {
         self.0.dec();
-    }
-}
-
-/// The limits of the histogram of durations, in seconds: answers take from less than a millisecond to the time-out.
-const BUCKETS: [f64; 12] = [0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0];
-
-impl Default for Metrics {
-    fn default() -> Self {
-        let mut families = Families {
-            registry: Registry::with_prefix("siaga"),
-            answers: Family::default(),
-            durations: Family::new_with_constructor(|| Histogram::new(BUCKETS)),
-            in_flight: Gauge::default(),
-            bytes: Family::default(),
-            flood_changes: Counter::default(),
-            reports: Family::default(),
-            readings: Counter::default(),
-            uploads: Family::default(),
-            uploads_waiting: Gauge::default(),
-            store_calls: Counter::default(),
-            store_time: Counter::default(),
-            connections: Family::default(),
-            cache_hits: Counter::default(),
-            cache_waits: Counter::default(),
-            cache_misses: Counter::default(),
-            cache_bytes: Gauge::default(),
-        };
-        families.register();
-        Self(Arc::new(families))
-    }
-}
-
-impl Families {
-    fn register(&mut self) {
-        let version: Gauge = Gauge::default();
-        version.set(1);
-        let labelled = [("version".into(), env!("CARGO_PKG_VERSION").into())];
-        let all = &mut self.registry;
-        all.sub_registry_with_labels(labelled.into_iter()).register(
-            "build",
-            "The version that runs",
-            version,
-        );
-        all.register("requests", "Requests answered", self.answers.clone());
-        all.register_with_unit(
-            "request_duration",
-            "Time from a request's head to its answer's",
-            Unit::Seconds,
-            self.durations.clone(),
-        );
-        all.register("requests_in_flight", "Requests being answered", self.in_flight.clone());
-        all.register_with_unit("response", "Size of answers", Unit::Bytes, self.bytes.clone());
-        all.register("flood_changes", "Flood states set or cleared by requests", self.flood_changes.clone());
-        all.register("reports", "Reports taken", self.reports.clone());
-        all.register("gauge_readings", "Readings of gauges stored", self.readings.clone());
-        all.register("uploads", "Uploads of images by what became of them", self.uploads.clone());
-        let help = "Uploads received and not done with, of all servers on the store";
-        all.register("uploads_waiting", help, self.uploads_waiting.clone());
-        all.register("store_calls", "Calls of the store answered", self.store_calls.clone());
-        let help = "Time these took";
-        all.register_with_unit("store", help, Unit::Seconds, self.store_time.clone());
-        let help = "Connections to the database";
-        all.register("database_connections", help, self.connections.clone());
-        all.register("cache_hits", "Answers that were at hand", self.cache_hits.clone());
-        let help = "Answers that were waited for, being made for another request";
-        all.register("cache_waits", help, self.cache_waits.clone());
-        all.register("cache_misses", "Answers that were made", self.cache_misses.clone());
-        all.register_with_unit("cache", "Size of the answers at hand", Unit::Bytes, self.cache_bytes.clone());
-        // There from the beginning, so that the first of each is a growth.
-        for step in [UploadStep::Received, UploadStep::Published, UploadStep::Refused, UploadStep::Postponed]
-        {
-            drop(self.uploads.get_or_create(&Step { step: step.name() }));
-        }
-        for origin in [ReportOrigin::Card, ReportOrigin::Partner] {
-            drop(self.reports.get_or_create(&origin.into()));
-        }
-    }
-}
-
-impl From<ReportOrigin> for Origin {
-    fn from(origin: ReportOrigin) -> Self {
-        Self {
-            origin: match origin {
-                ReportOrigin::Card => "card",
-                ReportOrigin::Partner => "partner",
-            },
-        }
     }
 }
 
@@ -233,13 +126,13 @@ impl Metrics {
     /// Counts a request that is being answered.
     #[must_use]
     pub fn begin(&self) -> InFlight {
-        self.0.in_flight.inc();
-        InFlight(self.0.in_flight.clone())
+        self.all().in_flight.inc();
+        InFlight(self.all().in_flight.clone())
     }
 
     /// Counts an answer, to a request of a `method` and the template of a `route`, that is of so many `bytes`.
     pub fn answered(&self, method: &'static str, route: &str, status: u16, took: Duration, bytes: u64) {
-        let Families { answers, durations, bytes: sizes, .. } = &*self.0;
+        let Families { answers, durations, bytes: sizes, .. } = self.all();
         let route = || route.to_owned();
         answers.get_or_create(&Answers { method, route: route(), status: status.into() }).inc();
         durations.get_or_create(&Requests { method, route: route() }).observe(took.as_secs_f64());
@@ -248,56 +141,63 @@ impl Metrics {
 
     /// Counts a flood state that was set or cleared.
     pub fn flood_changed(&self) {
-        self.0.flood_changes.inc();
+        self.all().flood_changes.inc();
     }
 
     /// Counts a report that was taken.
     pub fn report_taken(&self, origin: ReportOrigin) {
-        self.0.reports.get_or_create(&origin.into()).inc();
+        self.all().reports.get_or_create(&origin.labels()).inc();
     }
 
     /// Counts readings that were stored.
     pub fn readings_stored(&self, count: usize) {
-        self.0.readings.inc_by(count as u64);
+        self.all().readings.inc_by(count as u64);
     }
 
     /// Counts what became of an upload.
     pub fn upload(&self, step: UploadStep) {
-        self.0.uploads.get_or_create(&Step { step: step.name() }).inc();
+        self.all().uploads.get_or_create(&step.labels()).inc();
     }
 
     /// Notes how many uploads are not done with.
     pub fn uploads_waiting(&self, count: u64) {
-        self.0.uploads_waiting.set(i64::try_from(count).unwrap_or(i64::MAX));
+        self.all().uploads_waiting.set(gauge(count));
     }
 
-    /// Notes how many calls of the store were answered until now, and how long that took.
-    pub fn store_time(&self, calls: u64, taken: Duration) {
-        self.0.store_calls.inner().store(calls, Ordering::Relaxed);
-        self.0.store_time.inner().store(taken.as_secs_f64().to_bits(), Ordering::Relaxed);
+    /// Measures a store operation, from now until what this returns is dropped.
+    #[must_use]
+    pub fn store_operation(&self, name: &'static str) -> StoreOperation<'_> {
+        StoreOperation { metrics: self, name, begun: Instant::now() }
     }
 
     /// Counts a question that came to its answer.
     pub fn cache_used(&self, how: CacheUse) {
         match how {
-            CacheUse::Hit => &self.0.cache_hits,
-            CacheUse::Wait => &self.0.cache_waits,
-            CacheUse::Miss => &self.0.cache_misses,
+            CacheUse::Hit => &self.all().cache_hits,
+            CacheUse::Wait => &self.all().cache_waits,
+            CacheUse::Miss => &self.all().cache_misses,
         }
         .inc();
     }
 
     /// Notes how many bytes the answers at hand take.
     pub fn cache_size(&self, bytes: usize) {
-        self.0.cache_bytes.set(i64::try_from(bytes).unwrap_or(i64::MAX));
+        self.all().cache_bytes.set(gauge(bytes));
     }
 
-    /// Notes how many connections to a database are in use, and how many are not.
+    /// Notes how many connections to a database are in use, and how many are idle.
     pub fn connections(&self, database: &'static str, in_use: usize, idle: usize) {
         for (state, count) in [("in_use", in_use), ("idle", idle)] {
-            let count = i64::try_from(count).unwrap_or(i64::MAX);
-            self.0.connections.get_or_create(&Connections { database, state }).set(count);
+            let labels = [("database", database), ("state", state)];
+            self.all().connections.get_or_create(&labels).set(gauge(count));
         }
+    }
+
+    /// Calls `source` each time before the metrics are written, so that it can set gauges whose values it knows.
+    ///
+    /// It must be quick and not block, and should hold weak references: it is kept as long as these metrics.
+    pub fn add_source(&self, source: impl Fn(&Self) + Send + Sync + 'static) {
+        self.sources().push(Box::new(source));
     }
 
     /// All of it, in the text format of `OpenMetrics`.
@@ -306,9 +206,20 @@ impl Metrics {
     ///
     /// When a value cannot be written.
     pub fn text(&self) -> Result<String, fmt::Error> {
+        for source in &*self.sources() {
+            source(self);
+        }
         let mut written = String::new();
-        text::encode(&mut written, &self.0.registry)?;
+        text::encode(&mut written, &self.all().registry)?;
         Ok(written)
+    }
+
+    fn all(&self) -> &Families {
+        &self.0.families
+    }
+
+    fn sources(&self) -> MutexGuard<'_, Vec<Box<Source>>> {
+        self.0.sources.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -316,4 +227,8 @@ impl fmt::Debug for Metrics {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Metrics").finish_non_exhaustive()
     }
+}
+
+fn gauge(count: impl TryInto<i64>) -> i64 {
+    count.try_into().unwrap_or(i64::MAX)
 }

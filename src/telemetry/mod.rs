@@ -7,5 +7,7 @@ mod panics;
 mod request_span;
 
 pub use self::log::{Level, Log, LogSettings, LogUnavailable, Shape};
-pub use self::metrics::{CacheUse, InFlight, Metrics, MetricsSettings, ReportOrigin, UploadStep};
+pub use self::metrics::{
+    CacheUse, InFlight, Metrics, MetricsSettings, ReportOrigin, StoreOperation, UploadStep,
+};
 pub(crate) use self::request_span::request_span;

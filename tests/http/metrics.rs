@@ -74,6 +74,24 @@ fn requests_are_counted_by_method_route_and_status() {
 }
 
 #[test]
+fn calls_of_the_store_are_measured_by_their_method() {
+    let siaga = with_metrics();
+    siaga.get("/v1/floods");
+    siaga.get("/v1/floods");
+    siaga.put("/v1/floods/1", r#"{"state":2}"#);
+    siaga.get("/v1/reports/999999");
+    let page = page(&siaga);
+    let of = |what: &str, method: &str| {
+        value(&page, &format!("siaga_store_operation_seconds_{what}{{operation=\"{method}\"}}"))
+    };
+    assert_eq!(of("count", "floods"), 1.0, "the second response is a cached one");
+    assert_eq!(of("count", "set_flood_state"), 1.0);
+    assert_eq!(of("count", "report"), 1.0, "failed calls count, too");
+    assert!(of("sum", "floods") > 0.0);
+    assert!(!page.contains("operation=\"revision\""), "{page}");
+}
+
+#[test]
 fn whatever_is_requested_the_number_of_series_stays() {
     const METHODS: [Method; 8] = [
         Method::Get,

@@ -111,3 +111,34 @@ fn a_connection_is_waited_for_as_long_as_configured() {
         }
     });
 }
+
+#[test]
+fn the_metrics_tell_how_many_connections_there_are() {
+    block_on(async {
+        let database = Database::with_fixture().await;
+        let metrics = figment(&database.url())
+            .merge(("siaga.metrics.enabled", true))
+            .merge(("databases.siaga.min_connections", 3));
+        let server = Server::of(built(metrics).await.unwrap()).await;
+        let mut other = PgConnection::connect(&database.url()).await.unwrap();
+        until(&mut other, |found| found >= 3).await;
+        let page = server.client.get("/metrics").dispatch().await.into_string().await.unwrap();
+        let count = |state: &str| -> u32 {
+            let series = format!("siaga_database_connections{{database=\"primary\",state=\"{state}\"}} ");
+            let found = page.lines().find_map(|line| line.strip_prefix(&series));
+            found.unwrap_or_else(|| panic!("{series}: {page}")).parse().unwrap()
+        };
+        assert!(count("idle") + count("in_use") >= 3, "{page}");
+    });
+}
+
+#[test]
+fn a_store_that_is_closed_holds_no_connections() {
+    block_on(async {
+        let (server, mut other, _database) = served(&[("min_connections", 3)]).await;
+        assert_eq!(ask(&server).await, 200);
+        until(&mut other, |found| found >= 3).await;
+        server.store.close().await;
+        until(&mut other, |found| found == 0).await;
+    });
+}

@@ -2,7 +2,6 @@
 
 use std::time::{Duration, Instant};
 
-use figment::providers::Serialized;
 use rocket::tokio::time;
 use serde_json::{Value, json};
 use siaga::conformance::block_on;
@@ -10,7 +9,7 @@ use sqlx::{Connection, Executor, PgConnection};
 
 use crate::postgres::Database;
 use crate::proxy::Proxy;
-use crate::server::{Server, built, figment};
+use crate::server::Server;
 
 /// The answer once it is of this status.
 async fn until(server: &Server, status: u16) -> Value {
@@ -68,25 +67,5 @@ fn a_schema_that_is_not_the_one_needed_is_unready_and_a_newer_one_ready() {
         assert_eq!(until(&server, 200).await["status"], "ready");
         connection.execute("DELETE FROM _sqlx_migrations WHERE version > 1").await.unwrap();
         assert_eq!(failed(&until(&server, 503).await), ["migrations"]);
-    });
-}
-
-#[test]
-fn the_time_of_the_store_is_among_the_metrics() {
-    block_on(async {
-        let database = Database::with_fixture().await;
-        let enabled = Serialized::default("siaga.metrics.enabled", true);
-        let server = Server::of(built(figment(&database.url()).merge(enabled)).await.unwrap()).await;
-        let value = async |name: &str| -> f64 {
-            let page = server.client.get("/metrics").dispatch().await.into_string().await.unwrap();
-            let line = page.lines().find(|line| line.starts_with(name)).unwrap().to_owned();
-            line.rsplit(' ').next().unwrap().parse().unwrap()
-        };
-        let (calls, seconds) =
-            (value("siaga_store_calls_total").await, value("siaga_store_seconds_total").await);
-        assert_eq!(server.get("/v1/floods").await.0, 200);
-        assert_eq!(server.set(5, 2).await, 200);
-        assert!(value("siaga_store_calls_total").await >= calls + 2.0);
-        assert!(value("siaga_store_seconds_total").await > seconds);
     });
 }

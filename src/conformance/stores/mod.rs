@@ -157,7 +157,6 @@ macro_rules! store_suite {
         }
         $crate::store_suite! { @ unless_excepted $fresh, life =>
             a_store_that_answers_is_ready,
-            a_store_that_is_closed_holds_no_connections,
         }
     };
     ($fresh:expr, $part:ident => $($behaviour:ident),+ $(,)?) => {

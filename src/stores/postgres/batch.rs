@@ -125,7 +125,7 @@ impl<W: Write> Worker<W> {
             }
             answers
         };
-        connections.bounded(writing).await
+        connections.within(writing).await
     }
 }
 
@@ -138,7 +138,7 @@ async fn alone<W: Write>(writer: &W, connections: &Connections, job: W::Job) -> 
         let none = || Err(backend("a job was not answered"));
         link.end(outcome)?.into_iter().next().unwrap_or_else(none)
     };
-    connections.bounded(writing).await
+    connections.within(writing).await
 }
 
 /// Takes the first job on each thing.

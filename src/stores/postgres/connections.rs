@@ -13,8 +13,8 @@ use sqlx::{FromRow, Postgres};
 use super::changes::Announcer;
 use super::error::unavailable;
 use super::link::Link;
-use super::pool::PostgresPool;
-use crate::stores::{PoolUse, StoreError, StoreTime};
+use super::pool::{PoolUse, PostgresPool};
+use crate::stores::StoreError;
 
 /// Where calls get their connections from: the primary, or for reads a replica that is not behind.
 #[derive(Debug)]
@@ -25,9 +25,6 @@ pub(super) struct Connections {
     /// Whether the schema is known to be right.
     ready: watch::Receiver<bool>,
     announcer: Announcer,
-    /// How many calls were answered, and in how many microseconds.
-    answered: AtomicU64,
-    microseconds: AtomicU64,
 }
 
 /// A statement and its values.
@@ -80,32 +77,12 @@ impl Connections {
             made: AtomicU64::new(0),
             away: Mutex::new(None),
         });
-        let (answered, microseconds) = (AtomicU64::default(), AtomicU64::default());
-        Self { primary, replica, timeout, ready, announcer, answered, microseconds }
+        Self { primary, replica, timeout, ready, announcer }
     }
 
     /// Does something within the time a call may take, and not for long after the database was lost meanwhile: what was
     /// asked of a link that leads nowhere is answered by nobody.
     pub(super) async fn within<T>(
-        &self,
-        call: impl Future<Output = Result<T, StoreError>>,
-    ) -> Result<T, StoreError> {
-        let begun = Instant::now();
-        let outcome = self.bounded(call).await;
-        let taken = u64::try_from(begun.elapsed().as_micros()).unwrap_or(u64::MAX);
-        self.answered.fetch_add(1, Ordering::Relaxed);
-        self.microseconds.fetch_add(taken, Ordering::Relaxed);
-        outcome
-    }
-
-    /// How many calls were answered, and how long that took.
-    pub(super) fn time(&self) -> StoreTime {
-        let taken = Duration::from_micros(self.microseconds.load(Ordering::Relaxed));
-        StoreTime { calls: self.answered.load(Ordering::Relaxed), taken }
-    }
-
-    /// The same for a part of calls, whose time is that of the calls.
-    pub(super) async fn bounded<T>(
         &self,
         call: impl Future<Output = Result<T, StoreError>>,
     ) -> Result<T, StoreError> {

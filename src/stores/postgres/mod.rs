@@ -46,7 +46,7 @@ pub use self::pool::{PoolError, PostgresPool, Primary, Replica};
 pub use self::schema::SchemaError;
 pub use self::settings::Settings;
 use self::shared::Shared;
-use super::{Check, PoolUse, Resource, Revision, Store, StoreError, StoreTime};
+use super::{Check, Resource, Revision, Store, StoreError};
 use crate::model::Clock;
 
 /// A [`Store`] in a `PostgreSQL` database.
@@ -101,14 +101,6 @@ impl Store for PostgresStore {
 
     async fn readiness(&self) -> Vec<Check> {
         readiness::checks(&self.connections, &self.changes).await
-    }
-
-    fn pools(&self) -> Vec<PoolUse> {
-        self.connections.pools()
-    }
-
-    fn time(&self) -> Option<StoreTime> {
-        Some(self.connections.time())
     }
 
     async fn close(&self) {

@@ -24,6 +24,7 @@ use super::shared::Shared;
 use super::{PostgresStore, SchemaError, schema, transfer};
 use crate::datasets::{Folder, FolderWriter};
 use crate::stores::{OpenError, OpenStore, OpenedStore, StoreSettings, Upkeep};
+use crate::telemetry::Metrics;
 
 /// Opens a [`PostgresStore`] on the configured database.
 #[derive(Clone, Copy, Debug)]
@@ -113,6 +114,7 @@ fn assemble(
     let changes = Changes::listen(primary.clone(), announcer.clone());
     let address = primary.address();
     let connections = Arc::new(Connections::new(primary, replica, settings.timeout, ready, announcer));
+    measure(&connections, &settings.metrics);
     PostgresStore {
         address,
         flood_orders: Batches::start(FloodOrders { clock: Arc::clone(&clock) }, Arc::clone(&connections)),
@@ -123,6 +125,17 @@ fn assemble(
         revisions: Shared::new(),
         clock,
     }
+}
+
+/// Has the metrics tell how many connections there are, for as long as they are used.
+fn measure(connections: &Arc<Connections>, metrics: &Metrics) {
+    let connections = Arc::downgrade(connections);
+    metrics.add_source(move |metrics| {
+        let pools = connections.upgrade().map(|connections| connections.pools());
+        for pool in pools.into_iter().flatten() {
+            metrics.connections(pool.database, pool.in_use, pool.idle);
+        }
+    });
 }
 
 fn own_settings(figment: &Figment) -> Result<Settings, OpenError> {

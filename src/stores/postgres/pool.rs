@@ -11,8 +11,6 @@ use sqlx::pool::{PoolConnection, PoolOptions};
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use sqlx::{ConnectOptions, Connection, Postgres};
 
-use crate::stores::PoolUse;
-
 /// The database the store writes to, `databases.siaga`: for routes of one's own as
 /// [`Connection<Primary>`](rocket_db_pools::Connection). Attached when the store is chosen.
 #[derive(Clone, Debug, Database)]
@@ -49,6 +47,15 @@ impl Links {
         let lost = *self.lost.lock().unwrap_or_else(PoisonError::into_inner);
         lost.is_some_and(|lost| lost.elapsed() <= age)
     }
+}
+
+/// How many connections there are to one database.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct PoolUse {
+    /// Which database: `primary`, `replica`.
+    pub(super) database: &'static str,
+    pub(super) in_use: usize,
+    pub(super) idle: usize,
 }
 
 /// How long a connection may have been idle to be used without a question whether it is still there.

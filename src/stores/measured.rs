@@ -1,0 +1,37 @@
+use std::fmt;
+use std::sync::Arc;
+
+use super::{Decorator, Store};
+use crate::telemetry::{Metrics, StoreOperation};
+
+/// A store whose calls are measured by their methods.
+///
+/// All but [`revision`](Store::revision): it is called for every request, and a store nearly always knows it.
+#[derive(Debug)]
+pub(crate) struct Measured {
+    store: Arc<dyn Store>,
+    metrics: Metrics,
+}
+
+impl Measured {
+    /// Measures the calls of `store`.
+    pub(crate) fn new(store: Arc<dyn Store>, metrics: Metrics) -> Self {
+        Self { store, metrics }
+    }
+}
+
+impl fmt::Display for Measured {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.store.fmt(f)
+    }
+}
+
+impl Decorator for Measured {
+    fn inner(&self) -> &dyn Store {
+        &*self.store
+    }
+
+    fn measure(&self, method: &'static str) -> Option<StoreOperation<'_>> {
+        (method != "revision").then(|| self.metrics.store_operation(method))
+    }
+}

@@ -1,0 +1,163 @@
+use prometheus_client::encoding::EncodeLabelSet;
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::{Family, MetricConstructor};
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::metrics::histogram::Histogram;
+use prometheus_client::registry::{Metric, Registry, Unit};
+
+use super::{ReportOrigin, UploadStep};
+
+/// Names and values of labels that are known when the program is compiled.
+pub(super) type Labels<const COUNT: usize> = [(&'static str, &'static str); COUNT];
+
+/// A histogram for each set of labels.
+pub(super) type Histograms<L> = Family<L, Histogram, Buckets>;
+
+/// Every metric, and the registry that writes them.
+pub(super) struct Families {
+    pub(super) registry: Registry,
+    pub(super) answers: Family<Answers, Counter>,
+    pub(super) durations: Histograms<Requests>,
+    pub(super) in_flight: Gauge,
+    pub(super) bytes: Family<Route, Counter>,
+    pub(super) flood_changes: Counter,
+    pub(super) reports: Family<Labels<1>, Counter>,
+    pub(super) readings: Counter,
+    pub(super) uploads: Family<Labels<1>, Counter>,
+    pub(super) uploads_waiting: Gauge,
+    pub(super) store_operations: Histograms<Labels<1>>,
+    pub(super) connections: Family<Labels<2>, Gauge>,
+    pub(super) cache_hits: Counter,
+    pub(super) cache_waits: Counter,
+    pub(super) cache_misses: Counter,
+    pub(super) cache_bytes: Gauge,
+}
+
+/// Which answers: the method of their request, the template of its route, their status.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+pub(super) struct Answers {
+    pub(super) method: &'static str,
+    pub(super) route: String,
+    pub(super) status: u32,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+pub(super) struct Requests {
+    pub(super) method: &'static str,
+    pub(super) route: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+pub(super) struct Route {
+    pub(super) route: String,
+}
+
+/// The upper limits of a histogram's buckets.
+#[derive(Clone, Copy)]
+pub(super) struct Buckets(&'static [f64]);
+
+impl Buckets {
+    /// Of times in seconds: from less than a millisecond to `limits.timeout`.
+    const TIMES: Self = Self(&[0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0]);
+}
+
+impl MetricConstructor<Histogram> for Buckets {
+    fn new_metric(&self) -> Histogram {
+        Histogram::new(self.0.iter().copied())
+    }
+}
+
+impl Default for Families {
+    fn default() -> Self {
+        let mut registry = Registry::with_prefix("siaga");
+        let version = [("version".into(), env!("CARGO_PKG_VERSION").into())];
+        let build: Gauge = Gauge::default();
+        build.set(1);
+        add(registry.sub_registry_with_labels(version.into_iter()), "build", "Version of the program", build);
+        let all = &mut registry;
+        let families = Self {
+            answers: new(all, "requests", "Requests answered"),
+            durations: histograms(
+                all,
+                "request_duration",
+                "Time from the head of a request to the head of its response",
+                Unit::Seconds,
+                Buckets::TIMES,
+            ),
+            in_flight: new(all, "requests_in_flight", "Requests being handled"),
+            bytes: measured(all, "response", "Size of response bodies", Unit::Bytes, Family::default()),
+            flood_changes: new(all, "flood_changes", "Flood states set or cleared by requests"),
+            reports: new(all, "reports", "Reports accepted"),
+            readings: new(all, "gauge_readings", "Gauge readings stored"),
+            uploads: new(all, "uploads", "Uploads of images, by what became of them"),
+            uploads_waiting: new(
+                all,
+                "uploads_waiting",
+                "Uploads not processed yet, of all servers on the store",
+            ),
+            store_operations: histograms(
+                all,
+                "store_operation",
+                "Time of calls of the store, by method",
+                Unit::Seconds,
+                Buckets::TIMES,
+            ),
+            connections: new(all, "database_connections", "Connections to the database"),
+            cache_hits: new(all, "cache_hits", "Responses found in the cache"),
+            cache_waits: new(all, "cache_waits", "Responses that another request was already waiting for"),
+            cache_misses: new(all, "cache_misses", "Responses rendered"),
+            cache_bytes: measured(
+                all,
+                "cache",
+                "Size of the cached responses",
+                Unit::Bytes,
+                Gauge::default(),
+            ),
+            registry,
+        };
+        families.begin_at_zero();
+        families
+    }
+}
+
+impl Families {
+    /// Creates the series of counters with few labels, so that their first event counts as an increase.
+    fn begin_at_zero(&self) {
+        for step in [UploadStep::Received, UploadStep::Published, UploadStep::Refused, UploadStep::Postponed]
+        {
+            drop(self.uploads.get_or_create(&step.labels()));
+        }
+        for origin in [ReportOrigin::Card, ReportOrigin::Partner] {
+            drop(self.reports.get_or_create(&origin.labels()));
+        }
+    }
+}
+
+/// Registers a new metric.
+fn new<M: Metric + Clone + Default>(registry: &mut Registry, name: &str, help: &str) -> M {
+    add(registry, name, help, M::default())
+}
+
+fn add<M: Metric + Clone>(registry: &mut Registry, name: &str, help: &str, metric: M) -> M {
+    registry.register(name, help, metric.clone());
+    metric
+}
+
+fn measured<M: Metric + Clone>(registry: &mut Registry, name: &str, help: &str, unit: Unit, metric: M) -> M {
+    registry.register_with_unit(name, help, unit, metric.clone());
+    metric
+}
+
+fn histograms<L>(
+    registry: &mut Registry,
+    name: &str,
+    help: &str,
+    unit: Unit,
+    buckets: Buckets,
+) -> Histograms<L>
+where
+    Histograms<L>: Metric + Clone,
+    L: Clone + std::hash::Hash + Eq,
+{
+    measured(registry, name, help, unit, Family::new_with_constructor(buckets))
+}
