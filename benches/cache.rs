@@ -9,7 +9,7 @@ use rocket::futures::FutureExt;
 use rocket::tokio::runtime::Runtime;
 use siaga::cache::{Cache, Rendered};
 use siaga::content::{Accepted, Content};
-use siaga::datasets::Dataset;
+use siaga::datasets::{Dataset, FolderRules};
 use siaga::formats::topojson::TopoJson;
 use siaga::formats::{EncodeContext, Format};
 use siaga::model::{AreaSelector, Clock, FloodLayer, FloodState, Lasting, Layer, SystemClock, Timestamp};
@@ -23,7 +23,7 @@ static ALLOCATOR: MiMalloc = MiMalloc;
 /// The flood map as it is sent.
 fn map() -> Vec<u8> {
     let name = std::env::var("SIAGA_DATASET").unwrap_or_else(|_| "demo".to_owned());
-    let areas = Dataset::load(&name, SystemClock.now()).expect("a data set").areas;
+    let areas = Dataset::load(&name, &FolderRules::default(), SystemClock.now()).expect("a data set").areas;
     let all = (0..areas.len()).map(|position| (position, None)).collect();
     let context = EncodeContext::new(SystemClock.now(), chrono_tz::Asia::Jakarta, "http://127.0.0.1:8000/v1");
     let mut bytes = Vec::new();

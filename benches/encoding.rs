@@ -11,7 +11,7 @@ use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use geo::{BoundingRect, Coord, GeometryCollection, MapCoords, Rect};
 use geojson::FeatureCollection;
 use mimalloc::MiMalloc;
-use siaga::datasets::Dataset;
+use siaga::datasets::{Dataset, FolderRules};
 use siaga::formats::cap::Cap;
 use siaga::formats::geojson::GeoJson;
 use siaga::formats::topojson::{Options, Quantization, TopoJson, Topology};
@@ -106,7 +106,7 @@ fn from_geometry(criterion: &mut Criterion, whose: &str, areas: &Arc<AreaSet>, q
 
 fn encoding(criterion: &mut Criterion) {
     let name = std::env::var("SIAGA_DATASET").unwrap_or_else(|_| "demo".to_owned());
-    let areas = Dataset::load(&name, SystemClock.now()).expect("a data set").areas;
+    let areas = Dataset::load(&name, &FolderRules::default(), SystemClock.now()).expect("a data set").areas;
     let context = context();
     let all = layer(&areas, floods(&areas));
     let flooded = |state: FloodState| {
@@ -141,7 +141,7 @@ fn encoding(criterion: &mut Criterion) {
 
 fn many(criterion: &mut Criterion) {
     let name = std::env::var("SIAGA_DATASET").unwrap_or_else(|_| "demo".to_owned());
-    let areas = Dataset::load(&name, SystemClock.now()).expect("a data set").areas;
+    let areas = Dataset::load(&name, &FolderRules::default(), SystemClock.now()).expect("a data set").areas;
     let (areas, quantization) = side_by_side(&areas);
     from_geometry(criterion, "250,000", &areas, quantization);
 }

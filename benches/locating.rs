@@ -7,12 +7,12 @@ use std::sync::Arc;
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use geo::Centroid;
-use siaga::datasets::Dataset;
+use siaga::datasets::{Dataset, FolderRules};
 use siaga::model::{Clock, Locator, Position, SystemClock};
 
 fn locating(criterion: &mut Criterion) {
     let name = std::env::var("SIAGA_DATASET").unwrap_or_else(|_| "demo".to_owned());
-    let dataset = Dataset::load(&name, SystemClock.now()).expect("a data set");
+    let dataset = Dataset::load(&name, &FolderRules::default(), SystemClock.now()).expect("a data set");
     let places: Vec<Position> = dataset
         .areas
         .iter()

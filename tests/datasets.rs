@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use siaga::conformance::fixture;
-use siaga::datasets::Dataset;
+use siaga::datasets::{Dataset, FolderRules};
 use siaga::model::{FloodState, InfrastructureKind};
 
 const AREAS: &str = r#"{"type":"FeatureCollection","features":[
@@ -27,7 +27,7 @@ fn load(files: &[(&str, &[u8])]) -> Result<Dataset, String> {
         fs::write(folder.path().join(name), content).unwrap();
     }
     let path = folder.path().to_str().unwrap();
-    let loaded = Dataset::load(path, fixture::now());
+    let loaded = Dataset::load(path, &FolderRules::default(), fixture::now());
     loaded.map_err(|error| error.to_string().replace(&format!("{path}/"), ""))
 }
 
@@ -84,7 +84,8 @@ fn every_file_is_optional_and_a_byte_order_mark_is_no_error() {
 #[test]
 fn a_path_that_is_no_folder_is_refused_with_what_is_allowed() {
     for path in ["nowhere", "Demo", ""] {
-        let error = Dataset::load(path, fixture::now()).map(drop).unwrap_err().to_string();
+        let error =
+            Dataset::load(path, &FolderRules::default(), fixture::now()).map(drop).unwrap_err().to_string();
         assert!(error.starts_with("siaga.dataset must be demo, empty or a folder"), "{error}");
     }
     assert!(!Path::new("nowhere").exists());

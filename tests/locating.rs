@@ -5,7 +5,7 @@ use std::sync::Arc;
 use geo::{Coord, Intersects};
 use proptest::prelude::*;
 use siaga::conformance::fixture::{areas, now, place, regions};
-use siaga::datasets::Dataset;
+use siaga::datasets::{Dataset, FolderRules};
 use siaga::model::{Area, AreaId, AreaSet, Locator, Position, Region, Tags};
 
 fn located(locator: &Locator, x: f64, y: f64) -> (Option<u64>, Option<String>) {
@@ -88,7 +88,7 @@ fn naive(areas: &AreaSet, regions: &[Arc<Region>], position: Position) -> Tags {
 
 #[test]
 fn the_index_finds_what_a_look_at_every_area_finds() {
-    let demo = Dataset::load("demo", now()).unwrap();
+    let demo = Dataset::load("demo", &FolderRules::default(), now()).unwrap();
     let locator = Locator::new(Arc::clone(&demo.areas), demo.regions.clone());
     let vertices: Vec<Coord<f64>> =
         demo.areas.iter().flat_map(|area| area.outline.0[0].exterior().coords().copied()).collect();

@@ -43,6 +43,7 @@ pub use self::quota::{Burst, InvalidBurst, InvalidRate, Quota, Rate};
 pub use self::shutdown::Shutdown;
 pub use self::trusted_proxies::{InvalidProxies, Proxies, TrustedProxies};
 use crate::auth;
+use crate::model::Disasters;
 use crate::model::intake::CardRules;
 use crate::stores::postgres;
 use crate::telemetry::{LogSettings, MetricsSettings};
@@ -67,6 +68,8 @@ pub struct Config {
     pub formats: Formats,
     /// What cards may report.
     pub cards: CardRules,
+    /// What reports may be about.
+    pub disasters: Disasters,
     /// What feeds may report.
     pub feeds: Feeds,
     /// Which credentials are accepted.
@@ -108,6 +111,7 @@ impl Default for Config {
             areas: Areas::default(),
             formats: Formats::default(),
             cards: CardRules::default(),
+            disasters: Disasters::default(),
             feeds: Feeds::default(),
             auth: auth::Settings::default(),
             images: Images::default(),
@@ -198,6 +202,7 @@ impl Config {
             config.quota = config.quota.unlimited();
         }
         config.areas.check()?;
+        config.feeds.check(&config.disasters)?;
         config.images.check()?;
         config.cache.check()?;
         config.limits.check()?;

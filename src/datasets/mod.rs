@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 pub use self::folder::{
-    CsvWriter, Folder, FolderFile, FolderWriter, GeoJsonWriter, ReportRow, Row, WriteError,
+    CsvWriter, Folder, FolderFile, FolderRules, FolderWriter, GeoJsonWriter, ReportRow, Row, WriteError,
 };
 use crate::model::{
     AreaSet, Card, FloodChange, Infrastructure, ObservedGauge, PartnerPost, Region, Report, Timestamp,
@@ -71,18 +71,18 @@ impl Dataset {
     ///
     /// `demo` has the same areas at every call; its flood is under way at `now`.
     ///
-    /// A folder is read as [`Folder`] says, and what its rows name must be in it. The first wrong row ends the load.
+    /// A folder is read as [`Folder`] says, by these rules, and what its rows name must be in it. The first wrong row ends the load.
     ///
     /// # Errors
     ///
     /// [`DatasetError`], which names the file, the line and the reason.
-    pub fn load(name: &str, now: Timestamp) -> Result<Self, DatasetError> {
+    pub fn load(name: &str, rules: &FolderRules, now: Timestamp) -> Result<Self, DatasetError> {
         match name {
             "demo" => Ok(demo::dataset(now)),
             "empty" => Ok(Self::default()),
             path => {
                 let folder = Folder::open(path).map_err(|_| DatasetError::Unknown(path.to_owned()))?;
-                folder::dataset(&folder, now)
+                folder::dataset(&folder.by(rules.clone()), now)
             }
         }
     }

@@ -1,6 +1,9 @@
+use std::convert::Infallible;
+
 use rocket::request::FromParam;
 use serde_json::json;
 
+use crate::config::Config;
 use crate::error::{Problem, Source};
 use crate::model::CardId;
 use crate::openapi::{Interface, Operation, Parameter, Part};
@@ -8,23 +11,35 @@ use crate::schema;
 
 const NAME: &str = "cardId";
 
-/// The part `:cardId` of a path. Take it as `Result<CardIdParam, Problem>`, so that a wrong one is
-/// answered 400 with what it must be, and not 422 without.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CardIdParam(pub CardId);
+/// The part `:cardId` of a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CardIdParam<'r>(&'r str);
 
-impl<'r> FromParam<'r> for CardIdParam {
-    type Error = Problem;
-
-    fn from_param(param: &'r str) -> Result<Self, Problem> {
-        param.parse().map(Self).map_err(|error| Problem::invalid(Source::Params, NAME, error))
+impl CardIdParam<'_> {
+    /// The identifier.
+    ///
+    /// # Errors
+    ///
+    /// 400 when it is none, or longer than `cards.max_id_length`.
+    pub fn read(self, config: &Config) -> Result<CardId, Problem> {
+        let id = config.cards.max_id_length.read(self.0);
+        id.map_err(|error| Problem::invalid(Source::Params, NAME, error))
     }
 }
 
-impl Part for CardIdParam {
-    fn describe(operation: &mut Operation, _: &Interface<'_>) {
+impl<'r> FromParam<'r> for CardIdParam<'r> {
+    type Error = Infallible;
+
+    fn from_param(param: &'r str) -> Result<Self, Infallible> {
+        Ok(Self(param))
+    }
+}
+
+impl Part for CardIdParam<'_> {
+    fn describe(operation: &mut Operation, interface: &Interface<'_>) {
         let schema = json!({
-            "type": "string", "minLength": 7, "maxLength": 14,
+            "type": "string", "minLength": CardId::SHORTEST,
+            "maxLength": interface.config.cards.max_id_length.get(),
             "pattern": schema::WITHOUT_CONTROLS, "examples": ["abcdefg"],
         });
         operation.takes(Parameter::path(NAME, "The card.", schema));

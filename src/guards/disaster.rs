@@ -2,7 +2,8 @@ use rocket::Request;
 use rocket::request::{FromRequest, Outcome};
 use serde_json::json;
 
-use super::Query;
+use super::{Query, managed};
+use crate::config::Config;
 use crate::error::Problem;
 use crate::model::DisasterType;
 use crate::openapi::{Interface, Operation, Parameter, Part};
@@ -18,14 +19,17 @@ impl<'r> FromRequest<'r> for Disaster {
     type Error = Problem;
 
     async fn from_request(request: &'r Request<'_>) -> Outcome<Self, Problem> {
-        let disaster = Query::of(request).one_of(NAME, &DisasterType::ALL);
-        Problem::outcome(request, disaster.map(|disaster| Self(disaster.copied())))
+        let disaster = managed::<Config>(request).and_then(|config| {
+            let disaster = Query::of(request).one_of(NAME, &config.disasters.all())?.copied();
+            Ok(Self(disaster))
+        });
+        Problem::outcome(request, disaster)
     }
 }
 
 impl Part for Disaster {
-    fn describe(operation: &mut Operation, _: &Interface<'_>) {
-        let types = json!({ "type": "string", "enum": DisasterType::ALL });
+    fn describe(operation: &mut Operation, interface: &Interface<'_>) {
+        let types = json!({ "type": "string", "enum": interface.config.disasters.all() });
         operation.takes(Parameter::query(NAME, "One type of disaster.", types));
     }
 }

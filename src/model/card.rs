@@ -6,16 +6,24 @@ use serde_json::value::RawValue;
 
 use super::ReportKey;
 
-/// The identifier of a card: 7 to 14 characters, none of them a control character.
+/// The identifier of a card: 7 to 36 characters, none of them a control character. Those longer than 14 are of
+/// installations that were taken over.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CardId(Box<str>);
 
 /// A text that is no [`CardId`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("must be of 7 to 14 characters, none of them a control character")]
-pub struct InvalidCardId;
+#[error("must be of {} to {longest} characters, none of them a control character", CardId::SHORTEST)]
+pub struct InvalidCardId {
+    /// The most characters that are allowed.
+    pub longest: usize,
+}
 
 impl CardId {
+    /// The fewest characters an identifier can have.
+    pub const SHORTEST: usize = 7;
+    /// The most characters an identifier can have: those of a UUID.
+    pub const LONGEST: usize = 36;
     /// How many characters the identifiers of new cards have; of 64 different ones, so that nobody guesses them.
     pub const NEW_LENGTH: usize = 14;
 
@@ -30,8 +38,9 @@ impl FromStr for CardId {
     type Err = InvalidCardId;
 
     fn from_str(text: &str) -> Result<Self, InvalidCardId> {
-        let valid = (7..=14).contains(&text.chars().count()) && !text.contains(char::is_control);
-        if valid { Ok(Self(text.into())) } else { Err(InvalidCardId) }
+        let length = text.chars().count();
+        let valid = (Self::SHORTEST..=Self::LONGEST).contains(&length) && !text.contains(char::is_control);
+        if valid { Ok(Self(text.into())) } else { Err(InvalidCardId { longest: Self::LONGEST }) }
     }
 }
 

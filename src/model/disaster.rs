@@ -1,11 +1,11 @@
 use std::fmt;
 use std::str::FromStr;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 
 /// What kind of disaster a report is about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(into = "&'static str", try_from = "String")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
+#[serde(try_from = "String")]
 pub enum DisasterType {
     /// Flood.
     Flood,
@@ -21,21 +21,49 @@ pub enum DisasterType {
     Volcano,
     /// Preparedness: no disaster yet, something to mend before one. Listed only when asked for.
     Prep,
+    /// A type that only this installation knows, by [`Disasters::also`].
+    Other(OtherDisaster),
 }
 
-/// A text that names no [`DisasterType`].
+/// The name of a disaster type that is not the service's own: 1 to 24 lower-case letters, digits, `_` and `-`.
+///
+/// The name is held in place, so that a [`DisasterType`] stays a value that is copied.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct OtherDisaster {
+    /// Padded with zeros, which no name holds.
+    name: [u8; Self::LONGEST],
+}
+
+/// A text that cannot name a [`DisasterType`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("must be one of [flood, earthquake, fire, haze, wind, volcano, prep]")]
-pub struct UnknownDisasterType;
+#[error("must be 1 to {} lower-case letters, digits, _ and -", OtherDisaster::LONGEST)]
+pub struct InvalidDisasterType;
+
+/// The disaster types of an installation: the service's own, and those of its configuration.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Disasters {
+    /// Further types, for reports of an installation that is taken over. **Default: none**
+    pub also: Vec<DisasterType>,
+}
+
+impl Disasters {
+    /// Every type: the service's own, then the further ones in the order of the configuration.
+    #[must_use]
+    pub fn all(&self) -> Vec<DisasterType> {
+        let also = self.also.iter().filter(|disaster| !DisasterType::OWN.contains(disaster));
+        DisasterType::OWN.iter().chain(also).copied().collect()
+    }
+}
 
 impl DisasterType {
-    /// Every type.
-    pub const ALL: [Self; 7] =
+    /// The types that every installation knows.
+    pub const OWN: [Self; 7] =
         [Self::Flood, Self::Earthquake, Self::Fire, Self::Haze, Self::Wind, Self::Volcano, Self::Prep];
 
-    /// The name in requests and answers.
+    /// The name in requests and responses.
     #[must_use]
-    pub fn name(self) -> &'static str {
+    pub fn name(&self) -> &str {
         match self {
             Self::Flood => "flood",
             Self::Earthquake => "earthquake",
@@ -44,7 +72,31 @@ impl DisasterType {
             Self::Wind => "wind",
             Self::Volcano => "volcano",
             Self::Prep => "prep",
+            Self::Other(other) => other.name(),
         }
+    }
+}
+
+impl OtherDisaster {
+    const LONGEST: usize = 24;
+
+    fn new(name: &str) -> Option<Self> {
+        let valid = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"_-".contains(&byte);
+        let mut padded = [0; Self::LONGEST];
+        padded.get_mut(..name.len())?.copy_from_slice(name.as_bytes());
+        (!name.is_empty() && name.bytes().all(valid)).then_some(Self { name: padded })
+    }
+
+    fn name(&self) -> &str {
+        let length = self.name.iter().position(|&byte| byte == 0).unwrap_or(Self::LONGEST);
+        // Only ASCII is let in.
+        str::from_utf8(&self.name[..length]).unwrap_or_default()
+    }
+}
+
+impl fmt::Debug for OtherDisaster {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.name().fmt(f)
     }
 }
 
@@ -60,24 +112,53 @@ impl fmt::Display for DisasterType {
     }
 }
 
-impl FromStr for DisasterType {
-    type Err = UnknownDisasterType;
+impl Serialize for DisasterType {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
+    }
+}
 
-    fn from_str(name: &str) -> Result<Self, UnknownDisasterType> {
-        Self::ALL.into_iter().find(|known| known.name() == name).ok_or(UnknownDisasterType)
+impl FromStr for DisasterType {
+    type Err = InvalidDisasterType;
+
+    /// Reads a name. Whether an installation knows the type is for [`Disasters::all`] to say.
+    fn from_str(name: &str) -> Result<Self, InvalidDisasterType> {
+        let own = Self::OWN.into_iter().find(|known| known.name() == name);
+        own.or_else(|| OtherDisaster::new(name).map(Self::Other)).ok_or(InvalidDisasterType)
     }
 }
 
 impl TryFrom<String> for DisasterType {
-    type Error = UnknownDisasterType;
+    type Error = InvalidDisasterType;
 
-    fn try_from(name: String) -> Result<Self, UnknownDisasterType> {
+    fn try_from(name: String) -> Result<Self, InvalidDisasterType> {
         name.parse()
     }
 }
 
-impl From<DisasterType> for &'static str {
-    fn from(disaster: DisasterType) -> Self {
-        disaster.name()
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_type_is_one_of_the_services_own_or_a_short_name() {
+        for own in DisasterType::OWN {
+            assert_eq!(own.name().parse(), Ok(own));
+        }
+        for other in ["typhoon", "t", "land_slide-2", &"a".repeat(24)] {
+            let parsed: DisasterType = other.parse().unwrap();
+            assert!(matches!(parsed, DisasterType::Other(_)), "{other}");
+            assert_eq!(parsed.name(), other);
+        }
+        for wrong in ["", "Typhoon", "ty phoon", "ty\0phoon", "tyfón", &"a".repeat(25)] {
+            assert_eq!(wrong.parse::<DisasterType>(), Err(InvalidDisasterType), "{wrong:?}");
+        }
+    }
+
+    #[test]
+    fn a_configured_type_that_is_the_services_own_is_listed_once() {
+        let also = ["typhoon", "flood"].map(|name| name.parse().unwrap()).to_vec();
+        let names: Vec<_> = Disasters { also }.all().iter().map(ToString::to_string).collect();
+        assert_eq!(names, ["flood", "earthquake", "fire", "haze", "wind", "volcano", "prep", "typhoon"]);
     }
 }

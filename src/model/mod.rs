@@ -34,7 +34,7 @@ pub use area_set::{AreaSet, DuplicateArea};
 pub use card::{Card, CardHolder, CardId, InvalidCardId};
 pub use clock::{Clock, ManualClock, SystemClock};
 pub use digits::digits;
-pub use disaster::{DisasterType, UnknownDisasterType};
+pub use disaster::{DisasterType, Disasters, InvalidDisasterType, OtherDisaster};
 pub use flood::{Actor, FloodChange, FloodState, InvalidFloodState, Standing, StateChange};
 pub use gauge::{AlertLevel, Gauge, InvalidAlertLevel, Observation};
 pub use geometry::Geometry;

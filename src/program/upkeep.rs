@@ -14,7 +14,7 @@ pub(super) async fn migrate(builder: &Builder) -> Result<(), Failure> {
 
 pub(super) async fn import(builder: &Builder, folder: PathBuf) -> Result<(), Failure> {
     let (upkeep, settings) = builder.upkeep()?;
-    let folder = Folder::open(folder)?;
+    let folder = Folder::open(folder)?.by(settings.rules.clone());
     // Drawn on a terminal only.
     let bar = ProgressBar::new(folder.size()).with_style(ProgressStyle::with_template(
         "{wide_bar} {binary_bytes} of {binary_total_bytes}, {eta} to go",

@@ -28,7 +28,9 @@ pub(super) fn routes() -> Vec<Described> {
         described!(find_card).says("A card").gives_result(reference("Card")),
         described!(receive_card_report)
             .says("Publishes the report of a card")
-            .takes(|interface| schema::card_report(&interface.config.cards))
+            .takes(|interface| {
+                schema::card_report(&interface.config.disasters.all(), &interface.config.cards)
+            })
             .gives(reference("CardReceipt"))
             .refuses(409, "The card has its report."),
         described!(invite_image)
@@ -80,10 +82,11 @@ pub(super) async fn create_card(
 #[get("/cards/<id>")]
 pub(super) async fn find_card(
     _authorized: Authorized<CardsRead>,
-    id: Result<CardIdParam, Problem>,
+    id: CardIdParam<'_>,
+    config: &State<Config>,
     store: &State<Arc<dyn Store>>,
 ) -> Result<Answer, Problem> {
-    let CardIdParam(id) = id?;
+    let id = id.read(config)?;
     match store.card(&id).await {
         Ok(card) => Answer::private_result(&CardRecord::from(&*card)),
         Err(error @ StoreError::NotFound { .. }) => Err(Problem::from(error).for_card_reader()),
@@ -95,13 +98,13 @@ pub(super) async fn find_card(
 #[put("/cards/<id>", data = "<body>")]
 pub(super) async fn receive_card_report(
     _authorized: Authorized<CardsWrite>,
-    id: Result<CardIdParam, Problem>,
+    id: CardIdParam<'_>,
     body: Result<JsonBody, Problem>,
     config: &State<Config>,
     store: &State<Arc<dyn Store>>,
     metrics: &State<Metrics>,
 ) -> Result<Answer, Problem> {
-    let CardIdParam(id) = id?;
+    let id = id.read(config)?;
     let about_card = |error: StoreError| Problem::from(error).about_card(&id);
     let receiving = async {
         // A card that is not there, or has its report, is said before the body is judged.
@@ -110,7 +113,7 @@ pub(super) async fn receive_card_report(
             return Err(about_card(StoreError::received(&id)));
         }
         let body = body.map_err(|problem| problem.about_card(&id))?;
-        let content = read_card_report(&id, &body.0, &config.cards)
+        let content = read_card_report(&id, &body.0, &config.disasters.all(), &config.cards)
             .map_err(|faults| Problem::faults(&faults).about_card(&id))?;
         store.receive_card_report(&id, content).await.map_err(about_card)
     };
@@ -125,11 +128,12 @@ pub(super) async fn receive_card_report(
 #[get("/cards/<id>/images")]
 pub(super) async fn invite_image(
     _authorized: Authorized<CardsRead>,
-    id: Result<CardIdParam, Problem>,
+    id: CardIdParam<'_>,
     file_type: FileType,
+    config: &State<Config>,
     images: &State<Arc<CardImages>>,
 ) -> Result<Answer, Problem> {
-    let CardIdParam(id) = id?;
+    let id = id.read(config)?;
     let FileType(image_type) = file_type;
     let invited = images.invite(&id, image_type).await;
     let Invitation { signed_request, url } = invited.map_err(|error| Problem::from(error).about_card(&id))?;

@@ -57,7 +57,7 @@ pub(super) struct Reported {
     #[serde(rename = "by source")]
     by_source: BTreeMap<String, u64>,
     #[serde(rename = "by disaster")]
-    by_disaster: BTreeMap<&'static str, u64>,
+    by_disaster: BTreeMap<String, u64>,
 }
 
 /// `GET /stats/floodedRegionsSummary`: the names of what flooded areas lie in.
@@ -129,7 +129,10 @@ impl From<ReportSummary> for Reported {
         Self {
             total: by_disaster.values().sum(),
             by_source,
-            by_disaster: by_disaster.into_iter().map(|(disaster, count)| (disaster.name(), count)).collect(),
+            by_disaster: by_disaster
+                .into_iter()
+                .map(|(disaster, count)| (disaster.to_string(), count))
+                .collect(),
         }
     }
 }

@@ -2,26 +2,26 @@ use serde_json::{Value, json};
 
 use super::common::{kept, moment, name, number_as_text, or_null, text};
 use super::{Named, object, reference};
-use crate::model::DisasterType;
-use crate::model::intake::{ATTRIBUTES, Accepts, CardRules, report_types};
+use crate::model::intake::{ATTRIBUTES, Accepts, CardRules, all_report_types, report_types};
+use crate::model::{CardId, DisasterType};
 
-/// The report of a card, by these rules.
-pub(crate) fn card_report(rules: &CardRules) -> Value {
+/// The report of a card about one of these disasters, by these rules.
+pub(crate) fn card_report(disasters: &[DisasterType], rules: &CardRules) -> Value {
     json!({
         "type": "object",
         "required": ["card_data", "created_at", "location"],
         "properties": {
             "disaster_type": or_null(json!({
-                "type": "string", "enum": DisasterType::ALL,
+                "type": "string", "enum": disasters,
                 "description": "What it is about; unless given, what its `report_type` belongs to.",
             })),
-            "card_data": card_data(rules),
+            "card_data": card_data(disasters, rules),
             "text": or_null(text("What its reporter writes.")),
             "image_id": or_null(text("Checked, and not kept.")),
             "created_at": moment("When it was made."),
             "location": reference("Position"),
         },
-        "anyOf": DisasterType::ALL.into_iter().flat_map(|disaster| of_disaster(disaster, rules)).collect::<Value>(),
+        "anyOf": disasters.iter().flat_map(|known| of_disaster(known, disasters, rules)).collect::<Value>(),
         "examples": [{
             "text": "test card", "disaster_type": "flood",
             "card_data": { "report_type": "flood", "flood_depth": 101 },
@@ -31,8 +31,8 @@ pub(crate) fn card_report(rules: &CardRules) -> Value {
 }
 
 /// What a card says, whatever the disaster.
-fn card_data(rules: &CardRules) -> Value {
-    let mut properties = json!({ "report_type": { "enum": report_types(None, &rules.prep_types) } });
+fn card_data(disasters: &[DisasterType], rules: &CardRules) -> Value {
+    let mut properties = json!({ "report_type": { "enum": all_report_types(disasters, rules) } });
     for (name, accepts) in &ATTRIBUTES {
         properties[*name] = attribute(accepts);
     }
@@ -46,8 +46,8 @@ fn card_data(rules: &CardRules) -> Value {
 
 /// What goes together: a disaster, named or not, with its types. A type that is of a disaster and of preparedness
 /// counts, unless it is named, for the disaster.
-fn of_disaster(disaster: DisasterType, rules: &CardRules) -> Vec<Value> {
-    let types = report_types(Some(disaster), &rules.prep_types);
+fn of_disaster(disaster: &DisasterType, disasters: &[DisasterType], rules: &CardRules) -> Vec<Value> {
+    let types = report_types(disaster, rules);
     let named = |names: Value, types: &[&str], required: &[&str]| {
         json!({
             "required": required,
@@ -59,8 +59,8 @@ fn of_disaster(disaster: DisasterType, rules: &CardRules) -> Vec<Value> {
     };
     match disaster {
         DisasterType::Prep => {
-            let others = DisasterType::ALL.into_iter().filter(|&other| other != disaster);
-            let taken: Vec<_> = others.flat_map(|other| report_types(Some(other), &[])).collect();
+            let others = disasters.iter().filter(|other| *other != disaster);
+            let taken: Vec<_> = others.flat_map(|other| report_types(other, rules)).collect();
             let own: Vec<_> = types.iter().copied().filter(|name| !taken.contains(name)).collect();
             let by_type = named(json!([disaster, null]), &own, &[]);
             vec![named(json!([disaster]), &types, &["disaster_type"]), by_type]
@@ -94,7 +94,7 @@ fn attribute(accepts: &Accepts) -> Value {
 
 pub(super) fn named() -> Named {
     let text = |says: &str| json!({ "type": "string", "description": says });
-    let card_id = || json!({ "type": "string", "description": "The card.", "minLength": 7, "maxLength": 14 });
+    let card_id = || json!({ "type": "string", "description": "The card.", "minLength": CardId::SHORTEST, "maxLength": CardId::LONGEST });
     vec![
         (
             "Card",

@@ -2,7 +2,7 @@ use serde_json::json;
 
 use super::common::{number_as_text, or_null, written_moment};
 use super::{Named, object, reference};
-use crate::model::{DisasterType, Report};
+use crate::model::Report;
 
 pub(super) fn named() -> Named {
     let text = |says: &str| json!({ "type": "string", "description": says });
@@ -15,7 +15,7 @@ pub(super) fn named() -> Named {
             "status": { "const": Report::STATUS },
             "url": or_null(text("The card, if it came from one.")),
             "image_url": or_null(text("Where its image is.")),
-            "disaster_type": { "enum": DisasterType::ALL },
+            "disaster_type": text("What it is about: `flood`, `earthquake`, `fire`, `haze`, `wind`, `volcano`, `prep`, or a type of the installation."),
             "report_data": {
                 "type": ["object", "null"],
                 "description": "What the card says, with the attributes of its type.",

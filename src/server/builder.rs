@@ -8,6 +8,7 @@ use serde_json::Value;
 use super::{BuildError, LaunchError, Reload, tls};
 use crate::auth::Authenticator;
 use crate::config::{Config, ConfigError};
+use crate::datasets::FolderRules;
 use crate::formats::{EncodeContext, Format, FormatRegistry, InvalidFormats, builtin, template};
 use crate::images::CardImages;
 use crate::model::{Clock, SystemClock};
@@ -233,6 +234,7 @@ impl Builder {
         StoreSettings {
             figment: self.figment.clone(),
             dataset: config.dataset.clone(),
+            rules: FolderRules::new(&config.disasters, &config.cards),
             clock: Arc::clone(&self.clock),
             timeout: config.limits.timeout,
             metrics: Metrics::default(),

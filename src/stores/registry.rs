@@ -12,6 +12,7 @@ use serde::de::DeserializeOwned;
 use super::memory::OpenMemory;
 use super::postgres::OpenPostgres;
 use super::{Store, Upkeep};
+use crate::datasets::FolderRules;
 use crate::model::Clock;
 use crate::telemetry::Metrics;
 
@@ -57,6 +58,8 @@ pub struct StoreSettings {
     pub figment: Figment,
     /// The configured data set: `demo`, `empty` or a folder.
     pub dataset: String,
+    /// What cards and reports of data sets may be.
+    pub rules: FolderRules,
     /// Where the store takes the time from.
     pub clock: Arc<dyn Clock>,
     /// How long a call may take until it is answered [`StoreError::Unavailable`](super::StoreError::Unavailable).
@@ -72,6 +75,7 @@ impl StoreSettings {
         Self {
             figment,
             dataset: "empty".to_owned(),
+            rules: FolderRules::default(),
             clock,
             timeout: Duration::from_secs(10),
             metrics: Metrics::default(),

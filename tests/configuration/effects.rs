@@ -56,6 +56,8 @@ const EFFECTS: &[(&str, &[&str])] = &[
     ),
     ("formats.template.<name>.max_time", &["no_template_goes_on_forever"]),
     ("cards.prep_types", &["the_types_of_preparedness_are_configured"]),
+    ("cards.max_id_length", &["cards_of_an_installation_that_is_taken_over_may_have_longer_identifiers"]),
+    ("disasters.also", &["disasters_that_only_the_installation_knows_are_reported_and_asked_for"]),
     (
         "feeds.partner.{cities,disaster_types}",
         &[

@@ -9,7 +9,7 @@ use proptest::test_runner::RngSeed;
 use serde_json::value::RawValue;
 use siaga::conformance::block_on;
 use siaga::conformance::fixture::{self, now};
-use siaga::datasets::{Dataset, FolderWriter};
+use siaga::datasets::{Dataset, FolderRules, FolderWriter};
 use siaga::model::intake::{GaugeReadings, PartnerReport};
 use siaga::model::{
     AlertLevel, CARD_SOURCE, Card, CardHolder, CardId, Clock, Layer, ManualClock, Observation, Report,
@@ -199,7 +199,7 @@ fn readings(Sent { gauge, name, place, readings }: Sent) -> GaugeReadings {
 fn dataset() -> Dataset {
     let folder = tempfile::tempdir().unwrap();
     fixture::dataset().save(&FolderWriter::create(folder.path()).unwrap()).unwrap();
-    Dataset::load(folder.path().to_str().unwrap(), now()).unwrap()
+    Dataset::load(folder.path().to_str().unwrap(), &FolderRules::default(), now()).unwrap()
 }
 
 /// Both stores with the fixture and one clock; the database goes with the value.

@@ -178,7 +178,7 @@ pub(crate) fn floods() -> impl Strategy<Value = FloodQuery> {
 }
 
 pub(crate) fn disaster() -> impl Strategy<Value = DisasterType> {
-    prop_oneof![Just(DisasterType::Flood), prop::sample::select(DisasterType::ALL.to_vec())]
+    prop_oneof![Just(DisasterType::Flood), prop::sample::select(DisasterType::OWN.to_vec())]
 }
 
 pub(crate) fn spot() -> impl Strategy<Value = (f64, f64)> {

@@ -7,14 +7,14 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use serde_json::value::RawValue;
 use siaga::conformance::fixture;
-use siaga::datasets::{Dataset, FolderFile};
+use siaga::datasets::{Dataset, FolderFile, FolderRules};
 use siaga::model::{CardHolder, Gauge, Position, Timestamp};
 
 use super::support::{copy, load, wound, written};
 
 #[test]
 fn what_is_written_is_read_as_the_same() {
-    let demo = Dataset::load("demo", fixture::now()).unwrap();
+    let demo = Dataset::load("demo", &FolderRules::default(), fixture::now()).unwrap();
     for dataset in [wound(fixture::dataset()), demo, Dataset::default()] {
         let folder = written(&dataset);
         let read = load(folder.path()).unwrap();
@@ -30,7 +30,9 @@ fn what_is_written_is_read_as_the_same() {
 
 #[test]
 fn writing_what_was_read_gives_the_same_bytes() {
-    for dataset in [fixture::dataset(), Dataset::load("demo", fixture::now()).unwrap()] {
+    for dataset in
+        [fixture::dataset(), Dataset::load("demo", &FolderRules::default(), fixture::now()).unwrap()]
+    {
         // What is read first may have had other windings.
         let first = written(&wound(dataset));
         let second = tempfile::tempdir().unwrap();

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use siaga::conformance::fixture;
-use siaga::datasets::{Dataset, DatasetError, Folder, FolderFile, Row};
+use siaga::datasets::{Dataset, DatasetError, Folder, FolderFile, FolderRules, Row};
 use siaga::model::{Area, Card, FloodChange, Locator};
 
 use super::support::{AHEAD, load, taken, watched, written};
@@ -99,7 +99,7 @@ fn a_quotation_mark_left_open_does_not_take_in_the_whole_file() {
 
 #[test]
 fn progress_adds_up_to_the_size() {
-    let folder = written(&Dataset::load("demo", fixture::now()).unwrap());
+    let folder = written(&Dataset::load("demo", &FolderRules::default(), fixture::now()).unwrap());
     let read = Arc::new(AtomicU64::new(0));
     let progress = Arc::clone(&read);
     let opened = Folder::open(folder.path()).unwrap();

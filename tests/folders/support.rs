@@ -8,7 +8,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use geo::orient::{Direction, Orient};
 use siaga::conformance::fixture;
-use siaga::datasets::{Dataset, DatasetError, Folder, FolderFile, FolderWriter, Row, WriteError};
+use siaga::datasets::{
+    Dataset, DatasetError, Folder, FolderFile, FolderRules, FolderWriter, Row, WriteError,
+};
 use siaga::model::{
     Area, AreaSet, Card, FloodChange, Gauge, Infrastructure, Locator, Observation, PartnerPost, Region,
     Report,
@@ -25,7 +27,7 @@ pub(crate) fn folder_of(files: &[(FolderFile, &str)]) -> TempDir {
 }
 
 pub(crate) fn load(path: &Path) -> Result<Dataset, String> {
-    let loaded = Dataset::load(path.to_str().unwrap(), fixture::now());
+    let loaded = Dataset::load(path.to_str().unwrap(), &FolderRules::default(), fixture::now());
     loaded.map_err(|error| error.to_string().replace(&format!("{}/", path.display()), ""))
 }
 

@@ -1,7 +1,7 @@
 use rocket::http::{Method, Status};
 use serde_json::{Value, json};
 
-use crate::support::{ADMIN_KEY, Siaga, assert_invalid, figment, json_of, key, properties, race};
+use crate::support::{ADMIN_KEY, Siaga, assert_invalid, each, figment, json_of, key, properties, race};
 
 /// The body of the contract's example.
 fn report() -> Value {
@@ -331,4 +331,41 @@ fn the_types_of_preparedness_are_configured() {
         says,
     );
     assert_eq!(put(&siaga, "/v1/cards/fresh-card", &of("sandbags")).status(), Status::Ok);
+}
+
+#[test]
+fn cards_of_an_installation_that_is_taken_over_may_have_longer_identifiers() {
+    const CARD: &str = "/v1/cards/0f6a1c1e-3f0d-4c5e-9a61-5b8f2f0c7d11";
+    let message = |siaga: &Siaga| {
+        let response = siaga.ask(Method::Get, CARD, "");
+        (response.status(), json_of(response)["message"].to_string())
+    };
+    let (status, says) = message(&Siaga::start());
+    assert_eq!(status, Status::BadRequest);
+    assert!(says.contains("7 to 14 characters"), "{says}");
+    let longer = Siaga::with(figment().merge(("siaga.cards.max_id_length", 36)), |builder| builder);
+    assert_eq!(message(&longer).0, Status::NotFound);
+    let limit = Siaga::with(figment().merge(("siaga.cards.max_id_length", 20)), |builder| builder);
+    let (status, says) = message(&limit);
+    assert_eq!(status, Status::BadRequest);
+    assert!(says.contains("7 to 20 characters"), "{says}");
+}
+
+#[test]
+fn disasters_that_only_the_installation_knows_are_reported_and_asked_for() {
+    let typhoon = report_with(json!({ "disaster_type": "typhoon", "card_data": { "report_type": "typhoon" } }));
+    let unknown = Siaga::start();
+    assert_invalid(
+        put(&unknown, "/v1/cards/fresh-card", &typhoon),
+        "body",
+        &["disaster_type", "card_data.report_type"],
+        "one of [flood, earthquake, fire, haze, wind, volcano, prep]",
+    );
+    assert_eq!(unknown.ask(Method::Get, "/v1/reports?disaster=typhoon", "").status(), Status::BadRequest);
+    let siaga = Siaga::with(figment().merge(("siaga.disasters.also", ["typhoon"])), |builder| builder);
+    assert_eq!(put(&siaga, "/v1/cards/fresh-card", &typhoon).status(), Status::Ok);
+    let listed = json_of(siaga.ask(Method::Get, "/v1/reports?disaster=typhoon&timeperiod=604800", ""));
+    assert_eq!(each(&listed["result"], "disaster_type"), ["typhoon"]);
+    let summary = json_of(siaga.ask(Method::Get, "/v1/stats/reportsSummary?timeperiod=604800", ""));
+    assert_eq!(summary["result"]["by disaster"]["typhoon"], 1);
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use siaga::conformance::fixture::{self, now, place};
-use siaga::datasets::{Dataset, FolderFile, FolderWriter};
+use siaga::datasets::{Dataset, FolderFile, FolderRules, FolderWriter};
 use tempfile::TempDir;
 
 use crate::asking::before;
@@ -39,7 +39,7 @@ pub(crate) fn saved(mut dataset: Dataset) -> TempDir {
         folder
     };
     let first = write(&dataset);
-    write(&Dataset::load(first.path().to_str().unwrap(), now()).unwrap())
+    write(&Dataset::load(first.path().to_str().unwrap(), &FolderRules::default(), now()).unwrap())
 }
 
 /// A file of features, the first of them on line 2.

@@ -2,7 +2,7 @@
 
 use siaga::conformance::block_on;
 use siaga::conformance::fixture::{self, id, now, state};
-use siaga::datasets::Dataset;
+use siaga::datasets::{Dataset, FolderRules};
 use siaga::model::FloodState;
 
 use crate::asking::{highest, order, standing};
@@ -13,7 +13,7 @@ use crate::operator::Operator;
 #[test]
 fn what_is_imported_is_exported_as_the_same_bytes_and_imported_again_changes_nothing() {
     block_on(async {
-        for dataset in [fixture::dataset(), Dataset::load("demo", now()).unwrap()] {
+        for dataset in [fixture::dataset(), Dataset::load("demo", &FolderRules::default(), now()).unwrap()] {
             let folder = saved(dataset);
             let operator = Operator::of(Database::empty().await);
             operator.import(folder.path()).await.unwrap();

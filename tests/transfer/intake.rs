@@ -4,7 +4,9 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use siaga::conformance::block_on;
 use siaga::conformance::fixture;
-use siaga::model::{AreaId, ReportKey};
+use siaga::datasets::FolderRules;
+use siaga::model::intake::CardRules;
+use siaga::model::{AreaId, Disasters, ReportKey};
 use siaga::stores::{Received, StoreError};
 
 use crate::asking::{card_id, keys, post, receive};
@@ -184,5 +186,30 @@ fn cards_and_posts_name_reports_of_their_own() {
             "{error}"
         );
         assert_eq!(operator.everything().await, before, "one report of two cards");
+    });
+}
+
+#[test]
+fn cards_and_disasters_of_another_installation_are_imported_when_the_configuration_allows_them() {
+    block_on(async {
+        let mut typhoon = report(Some(30), 1, 0.5, 0.5);
+        typhoon["properties"]["disaster_type"] = json!("typhoon");
+        let uuid = "0f6a1c1e-3f0d-4c5e-9a61-5b8f2f0c7d11";
+        let files = [reports(&[typhoon]), cards(&format!("{uuid},50,a,b,id,,30\n"))];
+        let mut operator = Operator::with_fixture().await;
+        let refused = operator.import_files(&files).await.unwrap_err();
+        assert!(refused.contains("not \"typhoon\"; siaga.disasters.also adds types"), "{refused}");
+        let disasters = Disasters { also: vec!["typhoon".parse().unwrap()] };
+        let mut rules = CardRules::default();
+        operator.settings.rules = FolderRules::new(&disasters, &rules);
+        let refused = operator.import_files(&files).await.unwrap_err();
+        assert!(refused.contains("7 to 14 characters"), "{refused}");
+        rules.max_id_length = serde_json::from_value(json!(36)).unwrap();
+        operator.settings.rules = FolderRules::new(&disasters, &rules);
+        operator.import_files(&files).await.unwrap();
+        let store = operator.store().await;
+        assert_eq!(store.card(&card_id(uuid)).await.unwrap().report.map(ReportKey::number), Some(30));
+        let found = store.report(30.try_into().unwrap()).await.unwrap().value;
+        assert_eq!(found.content.disaster_type.name(), "typhoon");
     });
 }

@@ -40,7 +40,9 @@ impl Operator {
     /// Imports a folder; an error names its files without the path.
     pub(crate) async fn import(&self, folder: &Path) -> Result<(), String> {
         let upkeep = OpenPostgres.upkeep().unwrap();
-        let imported = upkeep.import(&self.settings, Folder::open(folder).unwrap()).await;
+        let imported = upkeep
+            .import(&self.settings, Folder::open(folder).unwrap().by(self.settings.rules.clone()))
+            .await;
         imported.map_err(|error| error.to_string().replace(&format!("{}/", folder.display()), ""))
     }
 

@@ -4,7 +4,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::csv_file::{self, Record};
-use super::{CsvWriter, Folder, FolderFile, Row, WriteError};
+use super::{CsvWriter, Folder, FolderFile, FolderRules, Row, WriteError};
 use crate::datasets::DatasetError;
 use crate::model::intake::{Object, can_be_kept};
 use crate::model::{Card, CardHolder, CardId, ReportKey, digits};
@@ -35,7 +35,7 @@ pub(super) fn read<E: From<DatasetError>>(
     let mut ids: HashMap<CardId, u64> = HashMap::new();
     let mut pkeys: HashMap<u64, u64> = HashMap::new();
     let make = |row, line| {
-        let card = card(row)?;
+        let card = card(row, &folder.rules)?;
         if let Some(first) = ids.insert(card.id.clone(), line) {
             return Err(format!("card_id is that of line {first} already"));
         }
@@ -47,8 +47,8 @@ pub(super) fn read<E: From<DatasetError>>(
     csv_file::read(folder, FolderFile::Cards, make, each)
 }
 
-fn card(row: Line) -> Result<Card, String> {
-    let id = row.card_id.parse().map_err(|error| format!("card_id {error}"))?;
+fn card(row: Line, rules: &FolderRules) -> Result<Card, String> {
+    let id = rules.card_id(&row.card_id)?;
     let holder = CardHolder {
         username: csv_file::text("username", row.username)?,
         network: csv_file::text("network", row.network)?,

@@ -34,6 +34,7 @@ mod load;
 mod partner_posts;
 mod regions;
 mod reports;
+mod rules;
 mod save;
 mod source;
 mod tags;
@@ -47,6 +48,7 @@ use std::path::PathBuf;
 pub use self::file::FolderFile;
 pub(super) use self::load::dataset;
 pub use self::reports::ReportRow;
+pub use self::rules::FolderRules;
 pub(super) use self::save::save;
 use self::source::{NotUtf8, Source};
 pub use self::writing::{CsvWriter, FolderWriter, GeoJsonWriter, WriteError};
@@ -76,6 +78,7 @@ use crate::model::{
 /// ```
 pub struct Folder {
     path: PathBuf,
+    rules: FolderRules,
     progress: Box<dyn Fn(u64) + Send + Sync>,
 }
 
@@ -99,7 +102,13 @@ impl Folder {
         if !path.is_dir() {
             return Err(DatasetError::NoFolder(path));
         }
-        Ok(Self { path, progress: Box::new(|_| ()) })
+        Ok(Self { path, rules: FolderRules::default(), progress: Box::new(|_| ()) })
+    }
+
+    /// The same folder, whose cards and reports follow these rules.
+    #[must_use]
+    pub fn by(self, rules: FolderRules) -> Self {
+        Self { rules, ..self }
     }
 
     /// The same folder, which tells `progress` how many further bytes were read, whenever some were.

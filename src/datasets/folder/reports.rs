@@ -5,7 +5,7 @@ use serde_json::value::{RawValue, to_raw_value};
 use super::feature::Feature;
 use super::geometry::place;
 use super::tags::tags;
-use super::{Folder, FolderFile, GeoJsonWriter, Row, WriteError, geojson_file};
+use super::{Folder, FolderFile, FolderRules, GeoJsonWriter, Row, WriteError, geojson_file};
 use crate::datasets::DatasetError;
 use crate::model::intake::can_be_kept;
 use crate::model::{self, Locator, Report, ReportContent, ReportKey, Tags, WEB_ADDRESS, is_web_address};
@@ -33,7 +33,7 @@ pub(super) fn read<E: From<DatasetError>>(
         if let Some(line) = key.and_then(|key| lines.insert(key, feature.line)) {
             return Err(format!("pkey is that of line {line} already"));
         }
-        let content = content(feature)?;
+        let content = content(feature, &folder.rules)?;
         let tags = tags(feature, content.location, locator)?;
         Ok(ReportRow { key, content, tags })
     };
@@ -47,14 +47,13 @@ fn key(feature: &Feature<'_>) -> Result<Option<ReportKey>, String> {
     }
 }
 
-fn content(feature: &Feature<'_>) -> Result<ReportContent, String> {
-    let disaster = feature.required("disaster_type")?;
+fn content(feature: &Feature<'_>, rules: &FolderRules) -> Result<ReportContent, String> {
     Ok(ReportContent {
         created_at: feature.moment("created_at")?,
         source: feature.required("source")?.into(),
         url: feature.prose("url")?.map(Box::from),
         image_url: image_url(feature)?.map(Box::from),
-        disaster_type: disaster.parse().map_err(|error| format!("disaster_type {error}"))?,
+        disaster_type: rules.disaster(&feature.required("disaster_type")?)?,
         report_data: report_data(feature)?,
         title: feature.prose("title")?.unwrap_or_default().into(),
         text: feature.prose("text")?.unwrap_or_default().into(),

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use super::CardRules;
 use super::fields::{Fields, POSITION, position, whole};
 use crate::model::DisasterType;
 
@@ -15,27 +16,41 @@ const REPORT_TYPES: [(DisasterType, &[&str]); 6] = [
     (DisasterType::Volcano, &["volcano"]),
 ];
 
-/// The disaster a report type belongs to; a preparedness type only where it is no disaster's.
-pub(super) fn report_type_of(report_type: &str, prep_types: &[String]) -> Option<DisasterType> {
-    let of_disaster = REPORT_TYPES.into_iter().find(|(_, types)| types.contains(&report_type));
-    let prep = || prep_types.iter().any(|known| known == report_type).then_some(DisasterType::Prep);
-    of_disaster.map(|(disaster, _)| disaster).or_else(prep)
-}
-
-/// The report types of a disaster; of all of them without one.
-pub(crate) fn report_types(disaster: Option<DisasterType>, prep_types: &[String]) -> Vec<&str> {
-    let of_disasters = REPORT_TYPES
-        .into_iter()
-        .filter(|(known, _)| disaster.is_none_or(|disaster| disaster == *known))
-        .flat_map(|(_, types)| types.iter().copied());
-    let prep = disaster.is_none_or(|disaster| disaster == DisasterType::Prep);
-    let mut types: Vec<&str> = of_disasters.collect();
-    for known in prep_types.iter().filter(|_| prep) {
-        if !types.contains(&known.as_str()) {
-            types.push(known);
+/// The report types of a disaster that an installation knows. A type that only this installation knows has one report
+/// type, which has its name.
+pub(crate) fn report_types<'a>(disaster: &'a DisasterType, rules: &'a CardRules) -> Vec<&'a str> {
+    match disaster {
+        DisasterType::Prep => rules.prep_types.iter().map(String::as_str).collect(),
+        DisasterType::Other(_) => vec![disaster.name()],
+        own => {
+            let types = REPORT_TYPES.iter().filter(|(known, _)| known == own);
+            types.flat_map(|(_, types)| types.iter().copied()).collect()
         }
     }
-    types
+}
+
+/// The report types of all `disasters`, each once.
+pub(crate) fn all_report_types<'a>(disasters: &'a [DisasterType], rules: &'a CardRules) -> Vec<&'a str> {
+    let mut all = Vec::new();
+    // Types of preparedness come last.
+    let (prep, others): (Vec<_>, Vec<_>) = disasters.iter().partition(|known| **known == DisasterType::Prep);
+    for report_type in others.into_iter().chain(prep).flat_map(|known| report_types(known, rules)) {
+        if !all.contains(&report_type) {
+            all.push(report_type);
+        }
+    }
+    all
+}
+
+/// The disaster a report type belongs to; a preparedness type only where no other disaster has it.
+pub(super) fn disaster_of(
+    report_type: &str,
+    disasters: &[DisasterType],
+    rules: &CardRules,
+) -> Option<DisasterType> {
+    let has = |known: &&DisasterType| report_types(known, rules).contains(&report_type);
+    let another = disasters.iter().filter(|known| **known != DisasterType::Prep).find(has);
+    another.or_else(|| disasters.iter().find(has)).copied()
 }
 
 /// What an attribute may be.

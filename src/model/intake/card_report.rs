@@ -1,8 +1,9 @@
 use serde::{Deserialize, Serialize};
 
-use super::attributes::{self, report_type_of, report_types};
+use super::attributes::{self, all_report_types, disaster_of, report_types};
 use super::fields::{Fault, Fields, Object, read};
-use crate::model::{CARD_SOURCE, CardId, DisasterType, ReportContent};
+use crate::model::{CARD_SOURCE, CardId, DisasterType, InvalidCardId, ReportContent};
+use crate::number::Number;
 
 /// What cards may report.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -11,16 +12,64 @@ pub struct CardRules {
     /// The types of preparedness reports. **Default: `drain`, `desilting`, `canalrepair`, `treeclearing`, `flood`,
     /// `damage`, `power`**
     pub prep_types: Vec<String>,
+    /// The longest identifier of a card, for cards of an installation that is taken over: 14 to 36 characters.
+    /// **Default: 14**
+    pub max_id_length: MaxIdLength,
 }
 
 impl Default for CardRules {
     fn default() -> Self {
         let types = ["drain", "desilting", "canalrepair", "treeclearing", "flood", "damage", "power"];
-        Self { prep_types: types.map(str::to_owned).to_vec() }
+        Self { prep_types: types.map(str::to_owned).to_vec(), max_id_length: MaxIdLength::default() }
     }
 }
 
-/// Reads the report of a card.
+/// A number of characters that the longest identifier of a card can have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "Number")]
+pub struct MaxIdLength(usize);
+
+/// A number that is no [`MaxIdLength`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("must be a whole number from {} to {}", CardId::NEW_LENGTH, CardId::LONGEST)]
+pub struct InvalidMaxIdLength;
+
+impl Default for MaxIdLength {
+    fn default() -> Self {
+        Self(CardId::NEW_LENGTH)
+    }
+}
+
+impl MaxIdLength {
+    /// The number of characters.
+    #[must_use]
+    pub fn get(self) -> usize {
+        self.0
+    }
+
+    /// Reads the identifier of a card.
+    ///
+    /// # Errors
+    ///
+    /// When it is none, or has more characters than this.
+    pub fn read(self, text: &str) -> Result<CardId, InvalidCardId> {
+        let id = text.parse().ok().filter(|id: &CardId| id.as_str().chars().count() <= self.0);
+        id.ok_or(InvalidCardId { longest: self.0 })
+    }
+}
+
+impl TryFrom<Number> for MaxIdLength {
+    type Error = InvalidMaxIdLength;
+
+    fn try_from(number: Number) -> Result<Self, InvalidMaxIdLength> {
+        let length =
+            number.get().and_then(|number| usize::try_from(number).ok()).ok_or(InvalidMaxIdLength)?;
+        let allowed = CardId::NEW_LENGTH..=CardId::LONGEST;
+        if allowed.contains(&length) { Ok(Self(length)) } else { Err(InvalidMaxIdLength) }
+    }
+}
+
+/// Reads the report of a card about one of these disasters.
 ///
 /// # Errors
 ///
@@ -28,13 +77,14 @@ impl Default for CardRules {
 pub fn read_card_report(
     card: &CardId,
     body: &Object,
+    disasters: &[DisasterType],
     rules: &CardRules,
 ) -> Result<ReportContent, Vec<Fault>> {
     read(body, |fields| {
-        let disaster = fields.one_of("disaster_type", &DisasterType::ALL).copied();
+        let disaster = fields.one_of("disaster_type", disasters).copied();
         let card_data = fields.required("card_data", |fields, key| {
             fields.object(key, |data| {
-                let disaster_type = disaster_type(data, fields, disaster, rules);
+                let disaster_type = disaster_type(data, fields, disaster, disasters, rules);
                 Some((data.kept()?, disaster_type?))
             })
         });
@@ -62,18 +112,22 @@ fn disaster_type(
     data: &Fields<'_>,
     body: &Fields<'_>,
     named: Option<DisasterType>,
-    CardRules { prep_types }: &CardRules,
+    disasters: &[DisasterType],
+    rules: &CardRules,
 ) -> Option<DisasterType> {
     attributes::check(data);
     // A disaster that is named wrongly has its own fault; its types are then anybody's.
-    let types = report_types(named, prep_types);
+    let types = match &named {
+        Some(named) => report_types(named, rules),
+        None => all_report_types(disasters, rules),
+    };
     let report_type = data.required("report_type", |data, key| {
         let must = format!("must be one of [{}]", types.join(", "));
         data.convert(key, must, |value| value.as_str().filter(|name| types.contains(name)))
     });
     let disaster = match body.get("disaster_type") {
         Some(_) => named,
-        None => report_type.and_then(|name| report_type_of(name, prep_types)),
+        None => report_type.and_then(|name| disaster_of(name, disasters, rules)),
     };
     if disaster == Some(DisasterType::Flood) {
         data.required("flood_depth", |_, _| Some(()));

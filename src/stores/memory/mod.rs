@@ -91,7 +91,7 @@ impl OpenStore for OpenMemory {
     }
 
     async fn open(&self, settings: &StoreSettings) -> Result<OpenedStore, OpenError> {
-        let dataset = Dataset::load(&settings.dataset, settings.clock.now())?;
+        let dataset = Dataset::load(&settings.dataset, &settings.rules, settings.clock.now())?;
         Ok(OpenedStore::new(Arc::new(MemoryStore::new(dataset, Arc::clone(&settings.clock)))))
     }
 }

@@ -134,7 +134,7 @@ impl PostgresStore {
             sqlx::query_as(sql)
                 .bind(moment(first))
                 .bind(moment(last))
-                .bind(disaster.map(DisasterType::name))
+                .bind(disaster.map(|disaster| disaster.to_string()))
                 .bind(selector.city.clone())
                 .bind(selector.region.clone())
         };

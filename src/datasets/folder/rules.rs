@@ -1,0 +1,49 @@
+use std::sync::Arc;
+
+use crate::model::intake::{CardRules, MaxIdLength};
+use crate::model::{CardId, DisasterType, Disasters};
+
+/// Which cards and reports a folder may hold: those of the service, and those the configuration allows besides.
+#[derive(Clone, Debug)]
+pub struct FolderRules {
+    disasters: Arc<[DisasterType]>,
+    max_card_id: MaxIdLength,
+}
+
+impl Default for FolderRules {
+    fn default() -> Self {
+        Self::new(&Disasters::default(), &CardRules::default())
+    }
+}
+
+impl FolderRules {
+    /// The rules of an installation.
+    #[must_use]
+    pub fn new(disasters: &Disasters, cards: &CardRules) -> Self {
+        Self { disasters: disasters.all().into(), max_card_id: cards.max_id_length }
+    }
+
+    /// The disaster type of this name.
+    ///
+    /// # Errors
+    ///
+    /// The reason, when the installation does not know it.
+    pub(super) fn disaster(&self, name: &str) -> Result<DisasterType, String> {
+        self.disasters.iter().find(|known| known.name() == name).copied().ok_or_else(|| {
+            let known: Vec<_> = self.disasters.iter().map(DisasterType::name).collect();
+            let known = known.join(", ");
+            format!("disaster_type must be one of [{known}], not {name:?}; siaga.disasters.also adds types")
+        })
+    }
+
+    /// The card of this identifier.
+    ///
+    /// # Errors
+    ///
+    /// The reason, when it is no identifier or too long.
+    pub(super) fn card_id(&self, text: &str) -> Result<CardId, String> {
+        self.max_card_id.read(text).map_err(|error| {
+            format!("card_id {error}; siaga.cards.max_id_length allows up to {}", CardId::LONGEST)
+        })
+    }
+}
