@@ -2,12 +2,13 @@
 
 use std::hint::black_box;
 use std::sync::Arc;
+use std::time::Duration;
 
 use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
 use mimalloc::MiMalloc;
 use rocket::futures::FutureExt;
 use rocket::tokio::runtime::Runtime;
-use siaga::cache::{Cache, Rendered};
+use siaga::cache::{Cache, Patience, Rendered, Unfinished};
 use siaga::content::{Accepted, Content};
 use siaga::datasets::{Dataset, FolderRules};
 use siaga::formats::topojson::TopoJson;
@@ -39,7 +40,8 @@ fn question(number: usize) -> FloodQuery {
 
 /// Among a hundred others.
 fn at_hand(criterion: &mut Criterion, name: &str, lasting: Lasting) {
-    let cache: Cache<FloodQuery, ()> = Cache::new(1 << 20, Metrics::default());
+    let cache: Cache<FloodQuery, Unfinished> =
+        Cache::new(1 << 20, Patience::for_requests(Duration::from_secs(10)), Metrics::default());
     let runtime = Runtime::new().expect("threads");
     let present = Revision(1);
     let render = || async move {

@@ -19,6 +19,7 @@ use serde::Serialize;
 
 pub(crate) use self::catcher::allowed;
 pub use self::catcher::catchers;
+use crate::cache::Unfinished;
 use crate::causes::causes;
 use crate::duration::{whole_seconds, written};
 use crate::fairings::{RequestId, allow_any_origin, name_licence, secure};
@@ -264,6 +265,15 @@ impl From<StoreError> for Problem {
             StoreError::Refused { what } => Self::new(Status::Forbidden, what),
             StoreError::Unavailable { retry_after, source } => Self::unavailable(retry_after, source),
             StoreError::Backend { .. } => Self::internal(error),
+        }
+    }
+}
+
+impl From<Unfinished> for Problem {
+    fn from(unfinished: Unfinished) -> Self {
+        match unfinished {
+            Unfinished::Late => Self::late(unfinished),
+            Unfinished::Panicked => Self::internal(unfinished),
         }
     }
 }

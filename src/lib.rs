@@ -59,6 +59,7 @@ pub mod guards;
 pub mod images;
 pub mod model;
 mod number;
+mod off_thread;
 pub mod openapi;
 pub mod program;
 pub mod quotas;
@@ -70,6 +71,7 @@ mod server;
 pub mod stores;
 pub mod telemetry;
 
+pub use off_thread::Stopped;
 pub use random::RandomUnavailable;
 pub use server::{BuildError, Builder, LaunchError, Reload, Reloading, Siaga};
 

@@ -1,95 +1,179 @@
-//! The answers at hand: never older than the question, and made once for all who ask.
+//! The response cache: never older than the question, and rendered once for all who ask.
 
-use std::future::{Future, pending};
+use std::future::{Future, pending, poll_fn};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::task::Poll;
 use std::time::{Duration, Instant};
 
 use rocket::futures::FutureExt;
 use rocket::futures::future::join_all;
 use rocket::tokio::sync::Semaphore;
-use rocket::tokio::{self, task, time};
-use siaga::cache::{Cache, Rendered};
+use rocket::tokio::time;
+use siaga::cache::{Cache, Patience, Rendered, Unfinished};
 use siaga::conformance::{block_on, fixture};
 use siaga::content::{Accepted, Coding, Content};
 use siaga::model::{Lasting, ManualClock};
 use siaga::stores::{Revision, Versioned};
 use siaga::telemetry::Metrics;
 
-/// A service that has answers made, which it numbers.
+/// A service that has responses rendered, which it numbers.
 struct Desk {
-    cache: Cache<&'static str, String>,
+    cache: Cache<&'static str, Failure>,
     clock: ManualClock,
+    lasting: Lasting,
+    metrics: Metrics,
+    renderer: Arc<Renderer>,
+}
+
+struct Renderer {
     /// The revision of the data.
     revision: AtomicU64,
-    lasting: Lasting,
-    made: AtomicU64,
-    /// One permit lets one making come to its end.
+    started: AtomicU64,
+    /// How many renderings were stopped before their end.
+    stopped: AtomicU64,
+    /// One permit lets one rendering come to its end.
     gate: Semaphore,
 }
 
+#[derive(Clone, Debug, PartialEq)]
+struct Failure(String);
+
+impl From<Unfinished> for Failure {
+    fn from(unfinished: Unfinished) -> Self {
+        Self(unfinished.to_string())
+    }
+}
+
+/// Counts a rendering that is dropped before its end.
+struct Stopped(Option<Arc<Renderer>>);
+
+impl Drop for Stopped {
+    fn drop(&mut self) {
+        if let Some(renderer) = self.0.take() {
+            renderer.stopped.fetch_add(1, Ordering::SeqCst);
+        }
+    }
+}
+
 const LARGE: usize = 1 << 20;
+/// So long that nothing is stopped.
+const PATIENT: Patience = Patience { deadline: Duration::from_mins(1), unwaited: Duration::from_mins(1) };
 
 fn rendered(text: &str) -> Rendered {
     let content = Arc::new(Content::new(text.as_bytes().to_vec()));
     Rendered { media_type: "text/plain".into(), content }
 }
 
+impl Renderer {
+    async fn render(self: Arc<Self>, question: &'static str) -> Result<Versioned<Rendered>, Failure> {
+        let revision = self.revision.load(Ordering::SeqCst);
+        let number = self.started.fetch_add(1, Ordering::SeqCst) + 1;
+        let mut stopped = Stopped(Some(Arc::clone(&self)));
+        self.gate.acquire().await.unwrap().forget();
+        stopped.0 = None;
+        if question == "wrong" {
+            return Err(Failure(format!("failure {number}")));
+        }
+        Ok(Versioned::at(Revision(revision), rendered(&format!("revision {revision}, made {number}"))))
+    }
+}
+
 impl Desk {
     fn new(size: usize) -> Self {
-        Self {
-            cache: Cache::new(size, Metrics::default()),
-            clock: ManualClock::new(fixture::now()),
-            revision: AtomicU64::new(1),
-            lasting: Lasting::Always,
-            made: AtomicU64::new(0),
-            gate: Semaphore::new(Semaphore::MAX_PERMITS),
-        }
+        Self::with(size, PATIENT, Semaphore::MAX_PERMITS)
     }
 
     /// The same with nothing coming to its end until it is let.
     fn closed() -> Self {
-        Self { gate: Semaphore::new(0), ..Self::new(LARGE) }
+        Self::with(LARGE, PATIENT, 0)
     }
 
-    fn present(&self) -> u64 {
-        self.revision.load(Ordering::SeqCst)
+    fn with(size: usize, patience: Patience, permits: usize) -> Self {
+        let metrics = Metrics::default();
+        Self {
+            cache: Cache::new(size, patience, metrics.clone()),
+            clock: ManualClock::new(fixture::now()),
+            lasting: Lasting::Always,
+            metrics,
+            renderer: Arc::new(Renderer {
+                revision: AtomicU64::new(1),
+                started: AtomicU64::new(0),
+                stopped: AtomicU64::new(0),
+                gate: Semaphore::new(permits),
+            }),
+        }
+    }
+
+    fn set(&self, revision: u64) {
+        self.renderer.revision.store(revision, Ordering::SeqCst);
     }
 
     fn change(&self) {
-        self.revision.fetch_add(1, Ordering::SeqCst);
+        self.renderer.revision.fetch_add(1, Ordering::SeqCst);
+    }
+
+    fn open(&self, renderings: usize) {
+        self.renderer.gate.add_permits(renderings);
     }
 
     fn made(&self) -> u64 {
-        self.made.load(Ordering::SeqCst)
+        self.renderer.started.load(Ordering::SeqCst)
     }
 
-    /// What somebody gets who asks now: the revision that was read, and which making it was.
-    fn ask(&self, question: &'static str) -> impl Future<Output = Result<String, String>> {
-        self.ask_at(question, self.present())
+    /// Waits until so many renderings have begun.
+    async fn has_begun(&self, renderings: u64) {
+        eventually(&format!("{renderings} begin"), || self.made() == renderings).await;
     }
 
-    async fn ask_at(&self, question: &'static str, present: u64) -> Result<String, String> {
-        let render = || async {
-            let (revision, number) = (self.present(), self.made.fetch_add(1, Ordering::SeqCst) + 1);
-            self.gate.acquire().await.unwrap().forget();
-            if question == "wrong" {
-                return Err(format!("failure {number}"));
-            }
-            let text = format!("revision {revision}, made {number}");
-            Ok(Versioned::at(Revision(revision), rendered(&text)).within(self.lasting))
+    /// What somebody gets who asks now: the revision that was read, and which rendering it was.
+    fn ask(&self, question: &'static str) -> impl Future<Output = Result<String, Failure>> {
+        self.ask_at(question, self.renderer.revision.load(Ordering::SeqCst))
+    }
+
+    async fn ask_at(&self, question: &'static str, present: u64) -> Result<String, Failure> {
+        let render = || {
+            let (renderer, lasting) = (Arc::clone(&self.renderer), self.lasting);
+            async move { Ok(renderer.render(question).await?.within(lasting)) }
         };
         let found = self.cache.find(&question, Revision(present), &self.clock, render).await?;
         let form = found.content.form(Accepted::new([]));
         Ok(String::from_utf8(form.bytes.to_vec()).unwrap())
     }
+
+    fn counted(&self, name: &str) -> u64 {
+        let page = self.metrics.text().unwrap();
+        let line = page.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix("_total "));
+        line.unwrap().parse().unwrap()
+    }
 }
 
-/// A long answer, at hand or made.
-async fn find_text(cache: &Cache<u8, ()>, question: u8, present: u64, lasting: Lasting) -> Arc<Rendered> {
+/// Waits until something is so.
+async fn eventually(what: &str, is_so: impl Fn() -> bool) {
+    let begun = Instant::now();
+    while !is_so() {
+        assert!(begun.elapsed() < Duration::from_secs(20), "never: {what}");
+        time::sleep(Duration::from_millis(1)).await;
+    }
+}
+
+/// Has a request begin to wait.
+async fn waits<F: Future + Unpin>(request: &mut F) {
+    let ended = poll_fn(|context| Poll::Ready(request.poll_unpin(context).is_ready())).await;
+    assert!(!ended, "it has what it waits for");
+}
+
+/// A long response, cached or rendered.
+async fn find_text(
+    cache: &Cache<u8, Failure>,
+    question: u8,
+    present: u64,
+    lasting: Lasting,
+) -> Arc<Rendered> {
     let clock = ManualClock::new(fixture::now());
-    let text = "banjir ".repeat(1000);
-    let render = || async { Ok(Versioned::at(Revision(present), rendered(&text)).within(lasting)) };
+    let render = || async move {
+        Ok(Versioned::at(Revision(present), rendered(&"banjir ".repeat(1000))).within(lasting))
+    };
     cache.find(&question, Revision(present), &clock, render).await.unwrap()
 }
 
@@ -99,18 +183,7 @@ fn coding(rendered: &Rendered) -> Coding {
 }
 
 async fn is_made_shorter(rendered: &Rendered) {
-    let begun = Instant::now();
-    while coding(rendered) == Coding::Identity {
-        assert!(begun.elapsed() < Duration::from_secs(20), "it is never made shorter");
-        time::sleep(Duration::from_millis(5)).await;
-    }
-}
-
-/// Lets everything that can go on do so.
-async fn settle() {
-    for _ in 0..100 {
-        task::yield_now().await;
-    }
+    eventually("it is made shorter", || coding(rendered) != Coding::Identity).await;
 }
 
 #[test]
@@ -144,32 +217,34 @@ fn an_answer_counts_within_its_time_only() {
 }
 
 #[test]
-fn a_thousand_who_ask_at_once_wait_for_one_answer() {
+fn a_thousand_who_ask_at_once_wait_for_one_rendering() {
     let desk = Desk::closed();
     block_on(async {
-        let opened = async {
-            settle().await;
-            assert_eq!(desk.made(), 1);
-            desk.gate.add_permits(1);
-        };
-        let asked = join_all((0..1000).map(|_| desk.ask("map")));
-        let (answers, ()) = tokio::join!(asked, opened);
+        let mut asked: Vec<_> = (0..1000).map(|_| Box::pin(desk.ask("map"))).collect();
+        for request in &mut asked {
+            waits(request).await;
+        }
+        desk.has_begun(1).await;
+        desk.open(1);
+        let answers = join_all(asked).await;
         assert!(answers.iter().all(|answer| answer.as_deref() == Ok("revision 1, made 1")));
+        assert_eq!(desk.made(), 1);
     });
 }
 
 #[test]
-fn who_comes_after_a_change_gets_no_answer_that_was_begun_before() {
+fn who_comes_after_a_change_gets_no_response_whose_rendering_began_before() {
     let desk = Desk::closed();
     block_on(async {
         let mut early = Box::pin(desk.ask("map"));
-        assert!((&mut early).now_or_never().is_none());
+        waits(&mut early).await;
+        desk.has_begun(1).await;
         desk.change();
         let mut late = Box::pin(desk.ask("map"));
-        assert!((&mut late).now_or_never().is_none());
-        assert_eq!(desk.made(), 1, "both wait for one");
-        desk.gate.add_permits(2);
+        waits(&mut late).await;
+        desk.open(1);
         assert_eq!(early.await.unwrap(), "revision 1, made 1");
+        desk.open(1);
         assert_eq!(late.await.unwrap(), "revision 2, made 2");
     });
 }
@@ -193,9 +268,9 @@ fn a_store_that_is_behind_what_it_says_or_was_set_back_gives_answers_for_nobody_
         for number in 1..=3 {
             assert_eq!(desk.ask_at("map", 2).await.unwrap(), format!("revision 1, made {number}"));
         }
-        desk.revision.store(9, Ordering::SeqCst);
+        desk.set(9);
         assert_eq!(desk.ask("map").await.unwrap(), "revision 9, made 4");
-        desk.revision.store(5, Ordering::SeqCst);
+        desk.set(5);
         assert_eq!(desk.ask("map").await.unwrap(), "revision 5, made 5");
     });
 }
@@ -204,32 +279,65 @@ fn a_store_that_is_behind_what_it_says_or_was_set_back_gives_answers_for_nobody_
 fn a_failure_is_told_to_those_who_waited_for_it_and_tried_again_by_who_comes_later() {
     let desk = Desk::closed();
     block_on(async {
-        let asked = async {
-            let answers = join_all((0..100).map(|_| desk.ask("wrong"))).await;
-            assert!(answers.iter().all(Result::is_err));
-        };
-        let opened = async {
-            settle().await;
-            desk.gate.add_permits(2);
-        };
-        tokio::join!(asked, opened);
-        // The first for whom it was begun, and once for those who came while that was under way.
+        let mut asked: Vec<_> = (0..100).map(|_| Box::pin(desk.ask("wrong"))).collect();
+        for request in &mut asked {
+            waits(request).await;
+        }
+        desk.open(2);
+        assert!(join_all(asked).await.iter().all(Result::is_err));
+        // The one it was started for, and once for those who came while that was under way.
         assert_eq!(desk.made(), 2);
-        desk.gate.add_permits(1);
-        assert_eq!(desk.ask("wrong").await, Err("failure 3".to_owned()));
+        desk.open(1);
+        assert_eq!(desk.ask("wrong").await, Err(Failure("failure 3".to_owned())));
     });
 }
 
 #[test]
-fn when_who_makes_an_answer_gives_up_another_goes_on() {
+fn a_rendering_goes_on_when_its_request_goes_away_and_the_next_gets_what_it_made() {
     let desk = Desk::closed();
     block_on(async {
         let mut first = Box::pin(desk.ask("map"));
-        let mut second = Box::pin(desk.ask("map"));
-        assert!((&mut first).now_or_never().is_none() && (&mut second).now_or_never().is_none());
+        waits(&mut first).await;
+        desk.has_begun(1).await;
+        assert_eq!(desk.counted("siaga_cache_misses"), 1, "it is counted when it starts");
         drop(first);
-        desk.gate.add_permits(1);
-        assert_eq!(second.await.unwrap(), "revision 1, made 2");
+        let mut second = Box::pin(desk.ask("map"));
+        waits(&mut second).await;
+        desk.open(1);
+        assert_eq!(second.await.unwrap(), "revision 1, made 1");
+        assert_eq!(desk.ask("map").await.unwrap(), "revision 1, made 1");
+        assert_eq!(desk.counted("siaga_renderings_cancelled"), 0);
+    });
+}
+
+#[test]
+fn a_rendering_nobody_waits_for_is_stopped_after_a_while_and_the_next_request_starts_another() {
+    for size in [LARGE, 0] {
+        let patience = Patience { unwaited: Duration::from_millis(30), ..PATIENT };
+        let desk = Desk::with(size, patience, 0);
+        block_on(async {
+            let mut first = Box::pin(desk.ask("map"));
+            waits(&mut first).await;
+            desk.has_begun(1).await;
+            let waited = time::timeout(Duration::from_millis(200), &mut first).await;
+            assert!(waited.is_err() && desk.renderer.stopped.load(Ordering::SeqCst) == 0, "it is waited for");
+            drop(first);
+            eventually("it is stopped", || desk.renderer.stopped.load(Ordering::SeqCst) == 1).await;
+            assert_eq!(desk.counted("siaga_renderings_cancelled"), 1);
+            desk.open(1);
+            assert_eq!(desk.ask("map").await.unwrap(), "revision 1, made 2");
+        });
+    }
+}
+
+#[test]
+fn a_rendering_that_takes_too_long_fails_for_those_who_wait() {
+    let desk = Desk::with(LARGE, Patience { deadline: Duration::from_millis(30), ..PATIENT }, 0);
+    block_on(async {
+        assert_eq!(desk.ask("map").await, Err(Unfinished::Late.into()));
+        assert_eq!(desk.renderer.stopped.load(Ordering::SeqCst), 1);
+        desk.open(1);
+        assert_eq!(desk.ask("map").await.unwrap(), "revision 1, made 2");
     });
 }
 
@@ -256,7 +364,7 @@ fn what_was_not_asked_for_the_longest_makes_room() {
 #[test]
 fn an_answer_that_stands_for_a_while_is_made_shorter_and_one_that_is_replaced_is_not() {
     block_on(async {
-        let cache = Cache::new(LARGE, Metrics::default());
+        let cache = Cache::new(LARGE, PATIENT, Metrics::default());
         let find = |present| find_text(&cache, 0, present, Lasting::Always);
         let (replaced, standing) = (find(1).await, find(2).await);
         // Who asks again makes it worth while.
@@ -268,23 +376,23 @@ fn an_answer_that_stands_for_a_while_is_made_shorter_and_one_that_is_replaced_is
 }
 
 #[test]
-fn a_making_that_panics_is_none_for_the_others() {
+fn a_rendering_that_panics_fails_and_the_next_does_not() {
     block_on(async {
-        let cache: Cache<u8, ()> = Cache::new(LARGE, Metrics::default());
+        let cache: Cache<u8, Failure> = Cache::new(LARGE, PATIENT, Metrics::default());
         let clock = ManualClock::new(fixture::now());
         let panicking = cache.find(&0, Revision(1), &clock, || async { panic!("as a bug would") });
-        assert!(std::panic::AssertUnwindSafe(panicking).catch_unwind().await.is_err());
+        assert_eq!(panicking.await.unwrap_err(), Unfinished::Panicked.into());
         let right = || async { Ok(Versioned::at(Revision(1), rendered("right"))) };
         assert!(cache.find(&0, Revision(1), &clock, right).await.is_ok());
-        let never = || pending::<Result<Versioned<Rendered>, ()>>();
-        assert!(cache.find(&0, Revision(1), &clock, never).await.is_ok(), "it is at hand");
+        let never = || pending::<Result<Versioned<Rendered>, Failure>>();
+        assert!(cache.find(&0, Revision(1), &clock, never).await.is_ok(), "it is cached");
     });
 }
 
 #[test]
 fn an_answer_that_time_changes_soon_stays_as_it_is() {
     block_on(async {
-        let cache = Cache::new(LARGE, Metrics::default());
+        let cache = Cache::new(LARGE, PATIENT, Metrics::default());
         let find = |question, lasting| find_text(&cache, question, 1, lasting);
         let asked_twice = async |question, seconds| {
             let lasting = Lasting::step(fixture::now(), Duration::from_secs(seconds));

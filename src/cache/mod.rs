@@ -1,80 +1,128 @@
-//! Answers that are at hand: made once, and given to everybody who asks the same until something has changed.
+//! The response cache: renders each response once, and returns it to every request for it until something has changed.
 //!
-//! A question is answered from memory while the revision of its resource stands and time has not changed the answer
-//! ([`Lasting`](crate::model::Lasting)). Otherwise it is made anew, once for all who ask meanwhile. Nothing is ever given
-//! that is older than the request: an answer that was begun before the request came counts only if it holds the revision
-//! the request has found.
+//! A response is returned from the cache while the revision of its resource stands and time has not changed it
+//! ([`Lasting`](crate::model::Lasting)). Otherwise it is rendered, once for all requests that wait for it. No request gets a
+//! response that is older than itself: one whose rendering began before the request came counts only if it holds the
+//! revision the request has found.
+//!
+//! A rendering runs in a task of its own. It goes on when the request that started it goes away, so that later requests
+//! get what was begun, and is cancelled when no request has waited for it for a while.
 
-mod flight;
+mod entry;
+mod lru;
 mod rendered;
-mod shelf;
+mod rendering;
+mod response;
 
 use std::fmt::Debug;
 use std::hash::Hash;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::panic::AssertUnwindSafe;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use rocket::futures::FutureExt;
 use rocket::tokio::sync::Semaphore;
 use rocket::tokio::task::spawn_blocking;
-use rocket::tokio::{self, time};
+use rocket::tokio::{self, select, time};
+use tracing::Instrument;
 
-use self::flight::{Asked, Flight};
+use self::entry::Entry;
+use self::lru::LruByBytes;
 pub use self::rendered::Rendered;
-use self::shelf::Shelf;
+use self::rendering::{Outcome, Rendering, Waiting};
+use self::response::{Expected, Response};
 use crate::model::Clock;
 use crate::stores::{Revision, Versioned};
 use crate::telemetry::{CacheUse, Metrics};
 
-/// The answers at hand, by the question they answer. Clones share them.
+/// Responses by the question they answer, and the renderings under way. Clones share them.
 ///
-/// `E` is why an answer cannot be made; all who wait for one get its error.
+/// `E` is why a response cannot be rendered; every request that waits for it gets the error.
 #[derive(Clone, Debug)]
 pub struct Cache<K: Eq + Hash, E>(Arc<Inner<K, E>>);
 
 #[derive(Debug)]
 struct Inner<K: Eq + Hash, E> {
-    shelf: Mutex<Shelf<K, Flight<E>>>,
-    /// The number of the newest flight.
+    entries: Mutex<LruByBytes<K, Entry<E>>>,
+    /// The number of the newest rendering.
     newest: AtomicU64,
-    /// One content is coded at a time, beside the threads that answer.
+    patience: Patience,
+    /// One content is coded at a time, off the threads that serve requests.
     coding: Semaphore,
     metrics: Metrics,
 }
 
-/// An answer, or why there is none.
-type Outcome<E> = Result<Arc<Rendered>, E>;
+/// When a rendering is stopped.
+#[derive(Clone, Copy, Debug)]
+pub struct Patience {
+    /// A rendering that has taken this long fails.
+    pub deadline: Duration,
+    /// A rendering that no request has waited for this long is cancelled.
+    pub unwaited: Duration,
+}
 
-/// How long an answer that is asked for again must have stood before its shorter forms are made. They take longer to make
-/// than the answer: of one that is replaced at once they would be in vain, and take the time of those who answer.
+impl Patience {
+    /// What suits requests that wait at most this long: a response that takes longer is there for those who ask again.
+    #[must_use]
+    pub fn for_requests(timeout: Duration) -> Self {
+        Self { deadline: 3 * timeout, unwaited: Duration::from_secs(2) }
+    }
+}
+
+/// Why a rendering ended without an outcome of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Unfinished {
+    /// It took longer than it may.
+    #[error("the response could not be rendered in time")]
+    Late,
+    /// It panicked.
+    #[error("rendering the response panicked")]
+    Panicked,
+}
+
+/// How long a response that is asked for again must have stood before its shorter forms are made. They take longer to make
+/// than the response: of one that is replaced at once they would be in vain, and take the time of those who answer.
 const SETTLED: Duration = Duration::from_millis(100);
-/// How much longer an answer must last for these to be worth making.
+/// How much longer a response must last for these to be worth making.
 const WORTHWHILE: Duration = Duration::from_secs(2);
+
+/// What there is for a request.
+enum Found<E> {
+    /// A response that is current.
+    Cached(Arc<Response>),
+    /// The error of a rendering that began after the request came.
+    Failed(E),
+    /// A rendering, which the request joined or started.
+    Rendering(Waiting<E>, CacheUse),
+}
 
 impl<K, E> Cache<K, E>
 where
     K: Clone + Debug + Eq + Hash + Send + Sync + 'static,
-    E: Clone + Debug + Send + Sync + 'static,
+    E: Clone + Debug + From<Unfinished> + Send + Sync + 'static,
 {
-    /// A cache that keeps up to `size` bytes; none at all keeps nothing, and every answer is made for its own request.
+    /// A cache of up to `size` bytes. With 0 it keeps nothing, and each request has a rendering of its own.
     #[must_use]
-    pub fn new(size: usize, metrics: Metrics) -> Self {
+    pub fn new(size: usize, patience: Patience, metrics: Metrics) -> Self {
         Self(Arc::new(Inner {
-            shelf: Mutex::new(Shelf::new(size)),
+            entries: Mutex::new(LruByBytes::new(size)),
             newest: AtomicU64::new(0),
+            patience,
             coding: Semaphore::new(1),
             metrics,
         }))
     }
 
-    /// The answer to a question about a resource whose revision is `present`, made by `render` where there is none.
+    /// The response to a question about a resource whose revision is `present`, made by `render` where there is none.
     ///
-    /// Costs the look into a map when it is at hand. Otherwise `render` is called by one of those who wait, at most
-    /// twice in a row; when that one gives up, another goes on.
+    /// Costs the look into a map when it is cached. Otherwise waits for a rendering, twice in a row at most, and starts one
+    /// where none is under way. Dropping the future does not stop it: others may wait for it, or come soon.
     ///
     /// # Errors
     ///
-    /// Those of `render`, called after this was.
+    /// Those of a rendering that began after this was called; [`Unfinished`] when it took too long, or panicked.
     pub async fn find<F>(
         &self,
         question: &K,
@@ -83,82 +131,154 @@ where
         render: impl Fn() -> F,
     ) -> Result<Arc<Rendered>, E>
     where
-        F: Future<Output = Result<Versioned<Rendered>, E>>,
+        F: Future<Output = Result<Versioned<Rendered>, E>> + Send + 'static,
     {
-        let asked = Asked { newest: self.0.newest.load(Ordering::SeqCst), present, clock };
-        if self.shelf().keeps_nothing() {
-            self.0.metrics.cache_used(CacheUse::Miss);
-            return Ok(Arc::new(render().await?.value));
-        }
+        let newest = self.0.newest.load(Ordering::SeqCst);
+        let expected = Expected { newest, present, clock };
         loop {
-            let (flight, at_hand) = self.flight(question, &asked);
-            if let Some(outcome) = at_hand {
-                self.0.metrics.cache_used(CacheUse::Hit);
-                if flight.ask_again() {
-                    self.settle(question, &flight, clock);
+            let (waiting, used) = match self.look(question, &expected, &render) {
+                Found::Cached(response) => {
+                    self.0.metrics.cache_used(CacheUse::Hit);
+                    return Ok(self.give_again(question, &response, clock));
                 }
-                return outcome;
-            }
-            let made = flight.land(&render).await;
-            self.0.metrics.cache_used(if made { CacheUse::Miss } else { CacheUse::Wait });
-            if made {
-                self.shelve(question, &flight);
-            } else if flight.ask_again() {
-                self.settle(question, &flight, clock);
-            }
-            if let Some(outcome) = flight.outcome(&asked) {
-                return outcome;
+                Found::Failed(error) => return Err(error),
+                Found::Rendering(waiting, used) => (waiting, used),
+            };
+            self.0.metrics.cache_used(used);
+            match waiting.outcome().await {
+                Ok(response) if response.is_current(&expected) => {
+                    return Ok(match used {
+                        CacheUse::Miss => Arc::clone(&response.rendered),
+                        _ => self.give_again(question, &response, clock),
+                    });
+                }
+                Err(error) if waiting.number() > newest => return Err(error),
+                // It began before this request came, and tells it nothing.
+                _ => {}
             }
         }
     }
 
-    /// The flight that has the outcome, with that, or will have it; a new one where it is known that none has.
-    fn flight(&self, question: &K, asked: &Asked<'_>) -> (Arc<Flight<E>>, Option<Outcome<E>>) {
-        let mut shelf = self.shelf();
-        if let Some(flight) = shelf.get(question) {
-            let is_under_way = flight.is_under_way();
-            let outcome = flight.outcome(asked);
-            if is_under_way || outcome.is_some() {
-                return (Arc::clone(flight), outcome);
+    /// Finds what there is for a request, and starts a rendering where there is nothing.
+    fn look<F>(&self, question: &K, expected: &Expected<'_>, render: impl Fn() -> F) -> Found<E>
+    where
+        F: Future<Output = Result<Versioned<Rendered>, E>> + Send + 'static,
+    {
+        let mut entries = self.entries();
+        if entries.is_off() {
+            return Found::Rendering(self.start(None, expected.present, render()).1, CacheUse::Miss);
+        }
+        if let Some(Entry { last, rendering }) = entries.get(question) {
+            if let Some(response) = last.as_ref().filter(|last| last.is_current(expected)) {
+                return Found::Cached(Arc::clone(response));
+            }
+            if let Some(rendering) = rendering {
+                if rendering.is_under_way() {
+                    return Found::Rendering(rendering.join(), CacheUse::Wait);
+                }
+                if let Some(error) = rendering.failure(expected) {
+                    return Found::Failed(error);
+                }
             }
         }
+        let (rendering, waiting) = self.start(Some(question.clone()), expected.present, render());
+        entries.change(question, |entry| entry.rendering = Some(rendering));
+        Found::Rendering(waiting, CacheUse::Miss)
+    }
+
+    /// Starts a rendering, whose response is cached under the question, if there is one.
+    fn start(
+        &self,
+        question: Option<K>,
+        present: Revision,
+        render: impl Future<Output = Result<Versioned<Rendered>, E>> + Send + 'static,
+    ) -> (Arc<Rendering<E>>, Waiting<E>) {
         let number = self.0.newest.fetch_add(1, Ordering::SeqCst) + 1;
-        (shelf.put(question, Flight::new(number, asked.present)), None)
+        let (rendering, first) = Rendering::new(number);
+        let (cache, task) = (self.clone(), Arc::clone(&rendering));
+        let running = async move {
+            let outcome = select! {
+                outcome = AssertUnwindSafe(render).catch_unwind() => {
+                    outcome.unwrap_or_else(|_| Err(Unfinished::Panicked.into()))
+                }
+                () = time::sleep(cache.0.patience.deadline) => Err(Unfinished::Late.into()),
+                () = cache.abandoned(question.as_ref(), &task) => {
+                    cache.0.metrics.rendering_cancelled();
+                    return;
+                }
+            };
+            let outcome = outcome.map(|Versioned { revision, lasting, value }| {
+                let (rendered, asked_again) = (Arc::new(value), AtomicBool::new(false));
+                Arc::new(Response { number, present, revision, lasting, rendered, asked_again })
+            });
+            if let Some(question) = question {
+                cache.keep(&question, &task, &outcome);
+            }
+            task.finish(outcome);
+        };
+        tokio::spawn(running.in_current_span());
+        (rendering, first)
     }
 
-    /// Keeps an answer as it is now. A failure stays for those who waited for it while there is room, and takes none from
-    /// answers: it helps nobody who comes later.
-    fn shelve(&self, question: &K, flight: &Arc<Flight<E>>) {
-        let mut shelf = self.shelf();
-        if flight.has_failed() {
-            shelf.demote(question, flight);
-        } else {
-            shelf.weigh(question, flight, flight.size());
+    /// Resolves when no request waits for a rendering, or can come to do so.
+    async fn abandoned(&self, question: Option<&K>, rendering: &Arc<Rendering<E>>) {
+        loop {
+            rendering.nobody_waits(self.0.patience.unwaited).await;
+            let Some(question) = question else { return };
+            let mut entries = self.entries();
+            if !rendering.is_awaited() {
+                return entries.change(question, |entry| entry.forget(rendering));
+            }
         }
-        self.0.metrics.cache_size(shelf.size());
     }
 
-    /// Has an answer made shorter when it is still the answer after a while.
-    fn settle(&self, question: &K, flight: &Arc<Flight<E>>, clock: &dyn Clock) {
-        if !flight.lasts_until(clock.now().after(WORTHWHILE)) {
-            return;
+    /// Keeps the outcome of a rendering. A failure stays for those who came before it while there is room, and takes none
+    /// from responses: it helps nobody who comes later. The last response stays beside it.
+    fn keep(&self, question: &K, rendering: &Arc<Rendering<E>>, outcome: &Outcome<E>) {
+        let mut entries = self.entries();
+        let room = entries.room();
+        let failed = entries.change(question, |entry| {
+            if let Ok(response) = outcome {
+                entry.forget(rendering);
+                // One larger than the cache makes no room for itself.
+                entry.last = Some(Arc::clone(response)).filter(|of| of.rendered.content.size() <= room);
+            }
+            entry.last.is_none()
+        });
+        if failed {
+            entries.demote(question);
         }
-        let (cache, question, flight) = (self.clone(), question.clone(), Arc::downgrade(flight));
+        self.0.metrics.cache_size(entries.size());
+    }
+
+    /// A response for another request than the one it was rendered for, which makes its shorter forms worth making.
+    fn give_again(&self, question: &K, response: &Arc<Response>, clock: &dyn Clock) -> Arc<Rendered> {
+        if response.ask_again() && response.lasting.covers(clock.now().after(WORTHWHILE)) {
+            self.settle(question, response);
+        }
+        Arc::clone(&response.rendered)
+    }
+
+    /// Has a response made shorter when it is still there after a while.
+    fn settle(&self, question: &K, response: &Arc<Response>) {
+        let (cache, question, response) = (self.clone(), question.clone(), Arc::downgrade(response));
         tokio::spawn(async move {
             time::sleep(SETTLED).await;
             let Ok(_one) = cache.0.coding.acquire().await else { return };
             // Nobody has it any more that was replaced.
-            let Some(flight) = flight.upgrade() else { return };
-            let Some(rendered) = flight.rendered() else { return };
-            let room = cache.shelf().room();
-            // Only a bug in a library can end it without a result; the answer then stays as it is.
+            let Some(response) = response.upgrade() else { return };
+            let (rendered, room) = (Arc::clone(&response.rendered), cache.entries().room());
+            // Only a bug in a library can end it without a result; the response then stays as it is.
             if spawn_blocking(move || rendered.content.code(room)).await.is_ok() {
-                cache.shelve(&question, &flight);
+                let mut entries = cache.entries();
+                // It is weighed again.
+                entries.change(&question, |_| {});
+                cache.0.metrics.cache_size(entries.size());
             }
         });
     }
 
-    fn shelf(&self) -> MutexGuard<'_, Shelf<K, Flight<E>>> {
-        self.0.shelf.lock().unwrap_or_else(PoisonError::into_inner)
+    fn entries(&self) -> MutexGuard<'_, LruByBytes<K, Entry<E>>> {
+        self.0.entries.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -1,5 +1,6 @@
 //! GeoJSON (RFC 7946).
 
+use std::error::Error;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -25,11 +26,16 @@ pub struct GeoJson {
 }
 
 impl GeoJson {
-    fn write(&self, layer: &Layer, out: &mut Vec<u8>) -> serde_json::Result<()> {
+    fn write(
+        &self,
+        layer: &Layer,
+        context: &EncodeContext,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Box<dyn Error + Send + Sync>> {
         out.extend_from_slice(br#"{"type":"FeatureCollection","features":["#);
         match layer {
             Layer::Floods(floods) => self.write_floods(floods, out)?,
-            layer => write_features(layer, out)?,
+            layer => write_features(layer, context, out)?,
         }
         out.extend_from_slice(b"]}");
         Ok(())
@@ -90,8 +96,8 @@ impl Format for GeoJson {
         schema::feature_collection(kind)
     }
 
-    fn encode(&self, layer: &Layer, _context: &EncodeContext, out: &mut Vec<u8>) -> Result<(), EncodeError> {
-        self.write(layer, out).map_err(|source| EncodeError::new(self.name(), source))
+    fn encode(&self, layer: &Layer, context: &EncodeContext, out: &mut Vec<u8>) -> Result<(), EncodeError> {
+        self.write(layer, context, out).map_err(|source| EncodeError::new(self.name(), source))
     }
 }
 
@@ -105,8 +111,13 @@ fn prepared(areas: &AreaSet) -> serde_json::Result<FloodText> {
 }
 
 /// Writes the features of a layer with nothing prepared.
-fn write_features(layer: &Layer, out: &mut Vec<u8>) -> serde_json::Result<()> {
+fn write_features(
+    layer: &Layer,
+    context: &EncodeContext,
+    out: &mut Vec<u8>,
+) -> Result<(), Box<dyn Error + Send + Sync>> {
     for (index, feature) in layer.features().enumerate() {
+        context.check()?;
         if index > 0 {
             out.push(b',');
         }

@@ -32,6 +32,7 @@ use serde_json::{Value, json};
 
 pub use self::registry::{FormatRegistry, InvalidFormats};
 use crate::model::{Layer, LayerKind, Timestamp};
+use crate::off_thread::{Stop, Stopped};
 
 /// Writes layers in one format.
 ///
@@ -134,12 +135,23 @@ pub struct EncodeContext {
     pub time_zone: Tz,
     /// The public base address of the service, without a slash at its end.
     pub base_url: Arc<str>,
+    pub(crate) stop: Stop,
 }
 
 impl EncodeContext {
     /// What a format is told besides the layer.
     pub fn new(now: Timestamp, time_zone: Tz, base_url: impl Into<Arc<str>>) -> Self {
-        Self { now, time_zone, base_url: base_url.into() }
+        Self { now, time_zone, base_url: base_url.into(), stop: Stop::default() }
+    }
+
+    /// Fails once no request waits for the response any more. A format whose layers can be long calls this for each
+    /// feature, and fails by it; it costs about a nanosecond.
+    ///
+    /// # Errors
+    ///
+    /// [`Stopped`].
+    pub fn check(&self) -> Result<(), Stopped> {
+        self.stop.check()
     }
 }
 

@@ -3,7 +3,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use chrono_tz::Tz;
-use rocket::tokio::task::spawn_blocking;
 use rocket::tokio::time::timeout;
 use serde::Serialize;
 
@@ -16,6 +15,7 @@ use crate::content::Content;
 use crate::error::Problem;
 use crate::formats::{Container, EncodeContext, Format};
 use crate::model::{Clock, Lasting, Layer};
+use crate::off_thread::{Stop, off_thread};
 use crate::stores::{LayerQuery, Store, Versioned};
 
 /// Answers questions: from what is at hand, or else from the store, written off the threads that serve requests.
@@ -44,10 +44,13 @@ impl Answers {
     pub async fn to(&self, question: Question) -> Result<Answer, Problem> {
         let answering = async {
             let present = self.store.revision(question.resource()).await?;
-            let render = || self.render(&question);
+            let render = || {
+                let (answers, question) = (self.clone(), question.clone());
+                async move { answers.render(&question).await }
+            };
             self.cache.find(&question, present, &*self.clock, render).await
         };
-        // Each question to the store ends in time; but it can be waited for another's before.
+        // The rendering goes on: the next request for the same response can get it.
         let rendered = timeout(self.timeout, answering).await.map_err(Problem::late)??;
         Ok(Answer::shared(&rendered))
     }
@@ -94,8 +97,9 @@ impl Answers {
             lasting = lasting.and(Lasting::step(now, step));
             now = now.floor(step);
         }
-        let context = EncodeContext { now, time_zone: self.time_zone, base_url: Arc::clone(&self.base_url) };
-        let rendered = write(layer, move |layer| {
+        let mut context = EncodeContext::new(now, self.time_zone, Arc::clone(&self.base_url));
+        let rendered = write(layer, move |layer, stop| {
+            context.stop = stop.clone();
             let encode = |body: &mut Vec<u8>| format.encode(layer, &context, body);
             let body = if format.container() == Container::JSON {
                 envelope::enveloped(encode)?
@@ -115,16 +119,16 @@ async fn result<T>(found: Versioned<T>) -> Result<Versioned<Rendered>, Problem>
 where
     T: Serialize + Send + 'static,
 {
-    write(found, |value| Ok((JSON.into(), envelope::result(value)?))).await
+    write(found, |value, _| Ok((JSON.into(), envelope::result(value)?))).await
 }
 
 /// What `write` makes of what was found, and its tag.
 async fn write<T: Send + 'static>(
     found: Versioned<T>,
-    write: impl FnOnce(&T) -> Result<(Cow<'static, str>, Vec<u8>), Problem> + Send + 'static,
+    write: impl FnOnce(&T, &Stop) -> Result<(Cow<'static, str>, Vec<u8>), Problem> + Send + 'static,
 ) -> Result<Versioned<Rendered>, Problem> {
-    let writing = spawn_blocking(move || {
-        let (media_type, bytes) = write(&found.value)?;
+    let writing = off_thread(move |stop| {
+        let (media_type, bytes) = write(&found.value, stop)?;
         let content = Content::tagged(bytes);
         Ok(found.map(|_| Rendered { media_type, content: Arc::new(content) }))
     });

@@ -9,7 +9,7 @@ use rocket::shield::{Hsts, Shield};
 use super::{BuildError, Builder, Reloading, Siaga};
 use crate::auth::{Authenticator, NewKey, Scope, Secret};
 use crate::beside::beside;
-use crate::cache::Cache;
+use crate::cache::{Cache, Patience};
 use crate::config::Config;
 use crate::error::catchers;
 use crate::fairings::{
@@ -46,7 +46,11 @@ impl Builder {
         let answers = Answers {
             store: Arc::clone(&store),
             // What does not fit into memory does not fit into a smaller limit either.
-            cache: Cache::new(config.cache.size.as_u64().try_into().unwrap_or(usize::MAX), metrics.clone()),
+            cache: Cache::new(
+                config.cache.size.as_u64().try_into().unwrap_or(usize::MAX),
+                Patience::for_requests(config.limits.timeout),
+                metrics.clone(),
+            ),
             clock: Arc::clone(&self.clock),
             time_zone: config.time_zone,
             base_url: Arc::from(config.base_url.as_str()),

@@ -71,7 +71,7 @@ pub enum CacheUse {
     Hit,
     /// It was being made for another.
     Wait,
-    /// It was made for it.
+    /// A rendering was started for it.
     Miss,
 }
 
@@ -178,6 +178,11 @@ impl Metrics {
             CacheUse::Miss => &self.all().cache_misses,
         }
         .inc();
+    }
+
+    /// Counts a rendering that was stopped because no request waited for it any more.
+    pub fn rendering_cancelled(&self) {
+        self.all().renderings_cancelled.inc();
     }
 
     /// Notes how many bytes the answers at hand take.

@@ -39,6 +39,7 @@ mod openapi;
 mod plugins;
 mod proxies;
 mod quotas;
+mod renderings;
 mod reports;
 mod root;
 mod robustness;

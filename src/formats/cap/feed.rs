@@ -53,7 +53,10 @@ pub(super) fn write(
             .features()
             .zip(positions)
             .filter_map(|(flood, position)| Alert::new(flood, polygons.of(position), &feed));
-        alerts.into_iter().try_for_each(|alert| entry(xml, &alert, &feed.address))
+        alerts.into_iter().try_for_each(|alert| {
+            context.check().map_err(io::Error::other)?;
+            entry(xml, &alert, &feed.address)
+        })
     })
 }
 

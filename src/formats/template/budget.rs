@@ -7,6 +7,7 @@ use minijinja::{Error, ErrorKind, State};
 use rocket::data::ByteUnit;
 
 use crate::duration::written;
+use crate::off_thread::Stop;
 
 /// How many times `max_bytes` a template may print while it makes one document: what is captured in a block, or made by a
 /// macro, is printed again to leave it.
@@ -19,6 +20,8 @@ pub(super) struct Budget {
     max_time: Duration,
     /// `None` when that never comes.
     until: Option<Instant>,
+    /// Whether anybody waits for what it makes.
+    stop: Stop,
     printed: AtomicUsize,
     /// What was met first.
     exceeded: OnceLock<String>,
@@ -29,9 +32,9 @@ impl Budget {
     pub(super) const VARIABLE: &str = "max_bytes and max_time";
 
     /// One of which the time begins now.
-    pub(super) fn new(max_bytes: ByteUnit, max_time: Duration) -> Self {
+    pub(super) fn new(max_bytes: ByteUnit, max_time: Duration, stop: Stop) -> Self {
         let until = Instant::now().checked_add(max_time);
-        Self { max_bytes, max_time, until, printed: AtomicUsize::default(), exceeded: OnceLock::new() }
+        Self { max_bytes, max_time, until, stop, printed: AtomicUsize::default(), exceeded: OnceLock::new() }
     }
 
     /// That of what is being rendered.
@@ -49,8 +52,9 @@ impl Budget {
         self.exceeded.get().map(String::as_str)
     }
 
-    /// Refuses to go on when the time is over.
+    /// Refuses to go on when the time is over, or nobody waits any more.
     pub(super) fn goes_on(&self) -> Result<(), Error> {
+        self.stop.check().map_err(|stopped| self.refuse(|| stopped.to_string()))?;
         if self.until.is_none_or(|until| Instant::now() <= until) {
             return Ok(());
         }

@@ -185,7 +185,7 @@ impl Template {
     }
 
     fn write(&self, layer: &Layer, context: &EncodeContext, out: &mut Vec<u8>) -> Result<(), Failure> {
-        let budget = Arc::new(Budget::new(self.max_bytes, self.max_time));
+        let budget = Arc::new(Budget::new(self.max_bytes, self.max_time, context.stop.clone()));
         let variables = [
             ("layer", Value::from(layer.kind().name())),
             ("features", Value::from_object(Features::new(layer, &budget))),

@@ -1,11 +1,13 @@
 //! The text of a topology. Every part of a document is written here and nowhere else.
 
+use std::error::Error;
+
 use super::arc_index::ArcIndex;
 use super::grid::{Grid, Node};
 use super::shapes::{Rings, Shape};
 use super::topology::Topology;
 use crate::formats::lists::{array, separated};
-use crate::formats::numbers;
+use crate::formats::{EncodeContext, numbers};
 use crate::model::Properties;
 
 /// What stands before the geometries.
@@ -18,10 +20,12 @@ pub(super) const MIDDLE: &[u8] = br#"]}},"arcs":["#;
 pub(super) fn write<'a>(
     topology: &Topology,
     properties: impl Iterator<Item = Properties<'a>>,
+    context: &EncodeContext,
     out: &mut Vec<u8>,
-) -> serde_json::Result<()> {
+) -> Result<(), Box<dyn Error + Send + Sync>> {
     out.extend_from_slice(HEAD);
     for (index, (shape, properties)) in topology.shapes().zip(properties).enumerate() {
+        context.check()?;
         if index > 0 {
             out.push(b',');
         }

@@ -23,6 +23,7 @@ mod numbering;
 mod shapes;
 mod topology;
 
+use std::error::Error;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -111,22 +112,32 @@ impl TopoJson {
         Self { options, floods: Arc::default() }
     }
 
-    fn write(&self, layer: &Layer, out: &mut Vec<u8>) -> serde_json::Result<()> {
+    fn write(
+        &self,
+        layer: &Layer,
+        context: &EncodeContext,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Box<dyn Error + Send + Sync>> {
         match layer {
             Layer::Floods(floods) => {
                 let set = floods.areas();
                 let scopes = self.floods.of(set, || Ok::<_, serde_json::Error>(Scopes::of(set)))?;
-                scopes.write(set, floods.selected(), self.options.quantization, out)
+                Ok(scopes.write(set, floods.selected(), self.options.quantization, out)?)
             }
-            layer => self.write_whole(layer, out),
+            layer => self.write_whole(layer, context, out),
         }
     }
 
     /// Writes a layer on a grid of its own, with nothing prepared.
-    fn write_whole(&self, layer: &Layer, out: &mut Vec<u8>) -> serde_json::Result<()> {
+    fn write_whole(
+        &self,
+        layer: &Layer,
+        context: &EncodeContext,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Box<dyn Error + Send + Sync>> {
         let geometries: Vec<_> = layer.features().map(|feature| feature.geometry).collect();
         let topology = Topology::new(&geometries, self.options.quantization);
-        document::write(&topology, layer.features().map(|feature| feature.properties), out)
+        document::write(&topology, layer.features().map(|feature| feature.properties), context, out)
     }
 }
 
@@ -165,7 +176,7 @@ impl Format for TopoJson {
         schema::topology(kind)
     }
 
-    fn encode(&self, layer: &Layer, _context: &EncodeContext, out: &mut Vec<u8>) -> Result<(), EncodeError> {
-        self.write(layer, out).map_err(|source| EncodeError::new(self.name(), source))
+    fn encode(&self, layer: &Layer, context: &EncodeContext, out: &mut Vec<u8>) -> Result<(), EncodeError> {
+        self.write(layer, context, out).map_err(|source| EncodeError::new(self.name(), source))
     }
 }

@@ -31,6 +31,7 @@ pub(super) struct Families {
     pub(super) cache_waits: Counter,
     pub(super) cache_misses: Counter,
     pub(super) cache_bytes: Gauge,
+    pub(super) renderings_cancelled: Counter,
 }
 
 /// Which answers: the method of their request, the template of its route, their status.
@@ -105,13 +106,18 @@ impl Default for Families {
             connections: new(all, "database_connections", "Connections to the database"),
             cache_hits: new(all, "cache_hits", "Responses found in the cache"),
             cache_waits: new(all, "cache_waits", "Responses that another request was already waiting for"),
-            cache_misses: new(all, "cache_misses", "Responses rendered"),
+            cache_misses: new(all, "cache_misses", "Renderings started"),
             cache_bytes: measured(
                 all,
                 "cache",
                 "Size of the cached responses",
                 Unit::Bytes,
                 Gauge::default(),
+            ),
+            renderings_cancelled: new(
+                all,
+                "renderings_cancelled",
+                "Renderings stopped because no request waited for them any more",
             ),
             registry,
         };

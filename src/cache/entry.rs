@@ -1,0 +1,42 @@
+use std::sync::Arc;
+
+use super::lru::Value;
+use super::rendering::Rendering;
+use super::response::Response;
+
+/// What the cache has for one question.
+#[derive(Debug)]
+pub(super) struct Entry<E> {
+    /// The last response, current or not.
+    pub(super) last: Option<Arc<Response>>,
+    /// The newest rendering, if it is under way or has failed.
+    pub(super) rendering: Option<Arc<Rendering<E>>>,
+}
+
+impl<E> Entry<E> {
+    /// Forgets a rendering, if it is still the newest.
+    pub(super) fn forget(&mut self, rendering: &Arc<Rendering<E>>) {
+        self.rendering.take_if(|newest| Arc::ptr_eq(newest, rendering));
+    }
+}
+
+impl<E> Default for Entry<E> {
+    fn default() -> Self {
+        Self { last: None, rendering: None }
+    }
+}
+
+impl<E: Clone> Value for Entry<E> {
+    fn bytes(&self) -> Option<usize> {
+        match self {
+            Self { last: None, rendering: None } => None,
+            Self { last, .. } => Some(last.as_ref().map_or(0, |last| last.rendered.content.size())),
+        }
+    }
+
+    /// Requests that come join a rendering under way, so that stays.
+    fn evict(&mut self) -> bool {
+        self.last = None;
+        self.rendering.as_ref().is_some_and(|rendering| rendering.is_under_way())
+    }
+}

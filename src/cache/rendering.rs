@@ -1,0 +1,94 @@
+use std::sync::Arc;
+use std::time::Duration;
+
+use rocket::tokio::sync::{SetOnce, watch};
+use rocket::tokio::time::timeout;
+
+use super::response::{Expected, Response};
+
+/// How a rendering ended: the response, or why there is none.
+pub(super) type Outcome<E> = Result<Arc<Response>, E>;
+
+/// The making of one response in a task of its own, and the requests that wait for it.
+#[derive(Debug)]
+pub(super) struct Rendering<E> {
+    /// Renderings are numbered in the order they begin.
+    pub(super) number: u64,
+    outcome: SetOnce<Outcome<E>>,
+    /// How many requests wait.
+    waiting: watch::Sender<usize>,
+}
+
+/// A request that waits for a rendering, until it is dropped.
+#[derive(Debug)]
+pub(super) struct Waiting<E>(Arc<Rendering<E>>);
+
+impl<E: Clone> Rendering<E> {
+    /// A rendering, and the request it is started for.
+    pub(super) fn new(number: u64) -> (Arc<Self>, Waiting<E>) {
+        let rendering = Arc::new(Self { number, outcome: SetOnce::new(), waiting: watch::Sender::new(0) });
+        let first = rendering.join();
+        (rendering, first)
+    }
+
+    /// Another request waits for it.
+    pub(super) fn join(self: &Arc<Self>) -> Waiting<E> {
+        change(&self.waiting, |count| count + 1);
+        Waiting(Arc::clone(self))
+    }
+
+    pub(super) fn is_under_way(&self) -> bool {
+        self.outcome.get().is_none()
+    }
+
+    pub(super) fn is_awaited(&self) -> bool {
+        *self.waiting.borrow() > 0
+    }
+
+    /// Its error, if it has failed and counts for a request: it began after that came.
+    pub(super) fn failure(&self, expected: &Expected<'_>) -> Option<E> {
+        let failed = self.outcome.get()?.as_ref().err()?;
+        (self.number > expected.newest).then(|| failed.clone())
+    }
+
+    /// Resolves when no request has waited for this long.
+    pub(super) async fn nobody_waits(&self, for_long: Duration) {
+        let mut waiting = self.waiting.subscribe();
+        loop {
+            // The sender lives as long as `self`.
+            drop(waiting.wait_for(|count| *count == 0).await);
+            if timeout(for_long, waiting.wait_for(|count| *count > 0)).await.is_err() {
+                return;
+            }
+        }
+    }
+
+    /// Hands the outcome to all who wait. Later outcomes count for nothing.
+    pub(super) fn finish(&self, outcome: Outcome<E>) {
+        drop(self.outcome.set(outcome));
+    }
+}
+
+impl<E: Clone> Waiting<E> {
+    pub(super) fn number(&self) -> u64 {
+        self.0.number
+    }
+
+    pub(super) async fn outcome(&self) -> Outcome<E> {
+        self.0.outcome.wait().await.clone()
+    }
+}
+
+impl<E> Drop for Waiting<E> {
+    fn drop(&mut self) {
+        change(&self.0.waiting, |count| count.saturating_sub(1));
+    }
+}
+
+/// Changes a count. Who watches it is woken only when the first came or the last went.
+fn change(count: &watch::Sender<usize>, change: impl FnOnce(usize) -> usize) {
+    count.send_if_modified(|count| {
+        let before = std::mem::replace(count, change(*count));
+        (before == 0) != (*count == 0)
+    });
+}

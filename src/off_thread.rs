@@ -1,0 +1,79 @@
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use rocket::tokio::task::{JoinError, spawn_blocking};
+
+/// Tells long work that nobody waits for it any more. Clones tell the same.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Stop(Arc<AtomicBool>);
+
+/// Nobody waits for this work any more, so it stopped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("no request waits for it any more")]
+pub struct Stopped;
+
+impl Stop {
+    /// Fails once nobody waits. Costs about a nanosecond.
+    pub(crate) fn check(&self) -> Result<(), Stopped> {
+        if self.0.load(Ordering::Relaxed) { Err(Stopped) } else { Ok(()) }
+    }
+}
+
+/// Tells the work to stop when it is dropped.
+struct StopOnDrop(Stop);
+
+impl Drop for StopOnDrop {
+    fn drop(&mut self) {
+        self.0.0.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Does long work off the threads that serve requests. When the future is dropped, the [`Stop`] tells the work.
+///
+/// # Errors
+///
+/// When the work panics.
+pub(crate) async fn off_thread<T: Send + 'static>(
+    work: impl FnOnce(&Stop) -> T + Send + 'static,
+) -> Result<T, JoinError> {
+    let stop = Stop::default();
+    let _on_drop = StopOnDrop(stop.clone());
+    spawn_blocking(move || work(&stop)).await
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+    use std::time::Duration;
+
+    use rocket::futures::FutureExt;
+
+    use super::*;
+    use crate::conformance::block_on;
+
+    #[test]
+    fn work_is_told_when_nobody_waits_for_it() {
+        block_on(async {
+            let (begun, has_begun) = mpsc::channel();
+            let (stopped, has_stopped) = mpsc::channel();
+            let mut working = Box::pin(off_thread(move |stop| {
+                begun.send(stop.check()).unwrap();
+                while stop.check().is_ok() {
+                    std::thread::yield_now();
+                }
+                stopped.send(()).unwrap();
+            }));
+            assert!((&mut working).now_or_never().is_none());
+            assert_eq!(has_begun.recv_timeout(Duration::from_secs(20)), Ok(Ok(())));
+            drop(working);
+            assert!(has_stopped.recv_timeout(Duration::from_secs(20)).is_ok());
+        });
+    }
+
+    #[test]
+    fn work_that_is_waited_for_is_not_stopped() {
+        block_on(async {
+            assert_eq!(off_thread(Stop::check).await.unwrap(), Ok(()));
+        });
+    }
+}
