@@ -90,7 +90,7 @@ fn from_geometry(criterion: &mut Criterion, whose: &str, areas: &Arc<AreaSet>, q
     group.throughput(Throughput::Elements(positions(areas) as u64));
     let geometries: Vec<Geometry<'_>> = areas.iter().map(Area::geometry).collect();
     group.bench_function("topology", |bench| {
-        bench.iter(|| black_box(Topology::new(&geometries, quantization)));
+        bench.iter(|| black_box(Topology::new(&geometries, quantization.fineness(&geometries))));
     });
     let (context, all, mut out) = (context(), layer(areas, floods(areas)), Vec::new());
     group.bench_function("document", |bench| {

@@ -39,8 +39,13 @@ pub(crate) fn feature_collection(kind: LayerKind) -> Value {
     }))
 }
 
-/// A layer as TopoJSON.
-pub(crate) fn topology(kind: LayerKind) -> Value {
+/// A layer as TopoJSON: its positions on a grid, or in degrees.
+pub(crate) fn topology(kind: LayerKind, on_grid: bool) -> Value {
+    let (number, arcs) = if on_grid {
+        ("integer", "Lines of quantized positions, each but the first relative to the one before.")
+    } else {
+        ("number", "Lines of positions in degrees.")
+    };
     let geometry = json!({
         "type": "object",
         "required": ["type", "properties"],
@@ -48,11 +53,11 @@ pub(crate) fn topology(kind: LayerKind) -> Value {
             "type": { "enum": geometries(kind) },
             "properties": properties(kind),
             "arcs": { "type": "array", "description": "Indexes of arcs; of those run backwards the complement (`~`)." },
-            "coordinates": array(json!({ "type": "integer" })),
+            "coordinates": array(json!({ "type": number })),
         },
     });
     let pair = json!({ "type": "array", "items": { "type": "number" }, "minItems": 2, "maxItems": 2 });
-    json!({
+    let mut topology = json!({
         "type": "object",
         "required": ["type", "objects", "arcs"],
         "properties": {
@@ -65,14 +70,8 @@ pub(crate) fn topology(kind: LayerKind) -> Value {
             })),
             "arcs": {
                 "type": "array",
-                "description": "Lines of quantized positions, each but the first relative to the one before.",
-                "items": array(array(json!({ "type": "integer" }))),
-            },
-            "transform": {
-                "type": "object",
-                "description": "Turns quantized positions into degrees; absent from an empty topology.",
-                "required": ["scale", "translate"],
-                "properties": { "scale": pair, "translate": pair },
+                "description": format!("{arcs} Outer rings run clockwise, holes counter-clockwise."),
+                "items": array(array(json!({ "type": number }))),
             },
             "bbox": {
                 "type": "array",
@@ -80,7 +79,16 @@ pub(crate) fn topology(kind: LayerKind) -> Value {
                 "items": { "type": "number" }, "minItems": 4, "maxItems": 4,
             },
         },
-    })
+    });
+    if on_grid {
+        topology["properties"]["transform"] = json!({
+            "type": "object",
+            "description": "Turns quantized positions into degrees; absent from an empty topology.",
+            "required": ["scale", "translate"],
+            "properties": { "scale": pair, "translate": pair },
+        });
+    }
+    topology
 }
 
 pub(super) fn named() -> Named {

@@ -31,7 +31,10 @@ const EFFECTS: &[(&str, &[&str])] = &[
     ("formats.enabled", &["formats_selectors_and_their_defaults_are_configured"]),
     ("formats.default", &["a_request_that_names_no_format_gets_the_configured_default"]),
     ("formats.resources.<resource>", &["a_resource_is_on_offer_in_the_formats_it_is_narrowed_to"]),
-    ("formats.topojson.quantization", &["the_grid_has_as_many_lines_as_configured"]),
+    (
+        "formats.topojson.quantization",
+        &["the_grid_has_as_many_lines_as_configured", "without_quantization_positions_are_absolute"],
+    ),
     (
         "formats.cap.{sender,sender_name,web,author,title,headline,expires_after}",
         &["alerts_and_their_feed_say_what_is_configured", "the_agency_is_configured"],

@@ -10,6 +10,7 @@ mod demo;
 mod tools;
 
 mod data_blocks;
+mod globes;
 mod links;
 mod openapi;
 mod polling;

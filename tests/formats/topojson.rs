@@ -1,4 +1,4 @@
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use geo::{Coord, LineString, MultiPolygon, Polygon};
 use proptest::prelude::*;
@@ -7,13 +7,26 @@ use serde_json::{Value, json};
 use siaga::conformance::fixture;
 use siaga::conformance::formats::encoded;
 use siaga::format_suite;
-use siaga::formats::topojson::{Node, Options, Quantization, Shape, TopoJson, Topology};
+use siaga::formats::geojson::GeoJson;
+use siaga::formats::topojson::{Fineness, Grid, Node, Options, Quantization, Shape, TopoJson, Topology};
 use siaga::model::{Area, FloodLayer, Geometry, Layer};
 
 format_suite!(TopoJson::default());
 
-fn quantization(number: u32) -> Quantization {
-    number.try_into().unwrap()
+mod exact {
+    use super::*;
+
+    format_suite!(super::exact());
+}
+
+/// The format without a grid.
+fn exact() -> TopoJson {
+    TopoJson::new(Options { quantization: Quantization::NONE })
+}
+
+/// A grid of so many lines along each side, whatever the size of its cells.
+fn coarse(lines: u32) -> Fineness {
+    Fineness::Even { lines, cell: f64::INFINITY }
 }
 
 fn line(positions: &[(i32, i32)]) -> LineString<f64> {
@@ -33,7 +46,7 @@ type Rings = Vec<Vec<i64>>;
 fn arcs_of(polygons: &[Polygon<f64>]) -> (Vec<Arc>, Vec<Rings>) {
     let frame = [Geometry::Point(Coord { x: 0.0, y: 0.0 }), Geometry::Point(Coord { x: 9.0, y: 9.0 })];
     let geometries: Vec<_> = polygons.iter().map(Geometry::Polygon).chain(frame).collect();
-    let topology = Topology::new(&geometries, quantization(10));
+    let topology = Topology::new(&geometries, coarse(10));
     let arcs = topology.arcs().map(|arc| arc.map(|node| (node.x, node.y)).collect()).collect();
     let uses = topology.shapes().filter_map(|shape| match shape {
         Shape::Polygon(rings) => Some(serde_json::from_value(json!(rings.collect::<Vec<_>>())).unwrap()),
@@ -51,13 +64,14 @@ fn a_shared_border_is_one_arc_used_in_both_directions() {
     ]);
     assert_eq!(
         arcs,
-        [vec![(1, 0), (1, 1)], vec![(1, 1), (0, 1), (0, 0), (1, 0)], vec![(1, 0), (2, 0), (2, 1), (1, 1)]]
+        [vec![(1, 1), (1, 0)], vec![(1, 0), (0, 0), (0, 1), (1, 1)], vec![(1, 1), (2, 1), (2, 0), (1, 0)]],
+        "clockwise"
     );
-    assert_eq!(uses, [[[0, 1]], [[2, !0]]]);
+    assert_eq!(uses, [[[0, 1]], [[!0, 2]]]);
 }
 
 #[test]
-fn a_ring_and_the_hole_it_fills_are_one_arc_wherever_each_begins() {
+fn a_ring_and_the_hole_it_fills_are_one_arc_wherever_each_begins_and_whichever_way_it_runs() {
     let hole = [(3, 3), (3, 5), (5, 5), (5, 3), (3, 3)];
     let (arcs, uses) = arcs_of(&[
         polygon(&[(0, 0), (8, 0), (8, 8), (0, 8), (0, 0)], &[&hole]),
@@ -65,7 +79,7 @@ fn a_ring_and_the_hole_it_fills_are_one_arc_wherever_each_begins() {
         polygon(&[(5, 3), (3, 3), (3, 5), (5, 5), (5, 3)], &[]),
     ]);
     assert_eq!(arcs.len(), 2);
-    assert_eq!(uses, [vec![vec![0], vec![1]], vec![vec![!1]], vec![vec![1]]]);
+    assert_eq!(uses, [vec![vec![0], vec![1]], vec![vec![!1]], vec![vec![!1]]]);
 }
 
 #[test]
@@ -100,7 +114,7 @@ fn a_polygon_smaller_than_the_grid_keeps_a_place() {
 fn a_line_is_cut_where_another_line_leaves_it() {
     let lines = [line(&[(0, 0), (1, 1), (2, 2), (3, 3)]), line(&[(9, 9), (2, 2), (1, 1), (0, 0)])];
     let geometries = lines.each_ref().map(Geometry::LineString);
-    let topology = Topology::new(&geometries, quantization(10));
+    let topology = Topology::new(&geometries, coarse(10));
     let uses: Vec<Value> = topology
         .shapes()
         .map(|shape| match shape {
@@ -112,14 +126,94 @@ fn a_line_is_cut_where_another_line_leaves_it() {
     assert_eq!(topology.arcs().len(), 3);
 }
 
+/// The grid of these geometries as the format chooses it.
+fn grid_of(geometries: &[Geometry<'_>], quantization: Quantization) -> Grid {
+    Topology::new(geometries, quantization.fineness(geometries)).grid().unwrap().clone()
+}
+
+fn point(x: f64, y: f64) -> Geometry<'static> {
+    Geometry::Point(Coord { x, y })
+}
+
 #[test]
-fn a_single_point_lies_at_0_0_of_a_grid_with_scale_1() {
-    let topology = Topology::new(&[Geometry::Point(Coord { x: 106.8, y: -6.2 })], quantization(10_000));
+fn a_single_point_lies_at_0_0_of_a_grid_with_the_largest_cells() {
+    let point = [point(106.8, -6.2)];
+    let topology = Topology::new(&point, Quantization::default().fineness(&point));
     let grid = topology.grid().unwrap();
-    assert_eq!((grid.scale(), grid.translate()), ([1.0, 1.0], [106.8, -6.2]));
+    let transform = grid.transform().unwrap();
+    assert_eq!((transform.scale, transform.translate), ([1e-6, 1e-6], [106.8, -6.2]));
     assert_eq!(grid.bbox(), [106.8, -6.2, 106.8, -6.2]);
     assert!(matches!(topology.shapes().next(), Some(Shape::Point(Node { x: 0, y: 0 }))));
     assert_eq!(topology.arcs().len(), 0);
+}
+
+#[test]
+fn a_grid_has_small_cells_and_ten_thousand_lines_and_no_more_lines_than_that_takes() {
+    let wide = LineString::from(vec![(95.0, -11.0), (141.0, 6.0)]);
+    let narrow = LineString::from(vec![(106.8, -6.2), (106.9, -6.1)]);
+    let long = LineString::from(vec![(106.8, -11.0), (106.9, 6.0)]);
+    let cases = [
+        (vec![Geometry::LineString(&wide)], [5e-5, 5e-5]),
+        (vec![Geometry::LineString(&narrow)], [0.1 / 9_999.0, 0.1 / 9_999.0]),
+        (vec![Geometry::LineString(&long)], [0.1 / 9_999.0, 5e-5]),
+        (vec![point(95.0, -11.0), point(141.0, 6.0)], [1e-6, 1e-6]),
+        (vec![Geometry::LineString(&wide), point(120.0, 0.0)], [1e-6, 1e-6]),
+        (vec![point(106.8, -6.2), point(106.801, -6.2)], [0.001 / 9_999.0, 1e-6]),
+    ];
+    for (geometries, expected) in cases {
+        let scale = grid_of(&geometries, Quantization::default()).transform().unwrap().scale;
+        for (found, expected) in scale.into_iter().zip(expected) {
+            let shrunk = expected - found;
+            assert!((0.0..1e-4 * expected).contains(&(shrunk + 1e-9 * expected)), "{scale:?} {geometries:?}");
+            assert!(expected > 1e-6 || found <= 1e-6, "{scale:?}");
+        }
+    }
+    let fine = grid_of(&[Geometry::LineString(&narrow)], 1_000_000.try_into().unwrap());
+    assert!(fine.transform().unwrap().scale[0] <= 1.001e-7, "as many lines as configured");
+}
+
+#[test]
+fn without_a_grid_positions_are_exact_and_in_degrees() {
+    for layer in fixture::layers() {
+        let [topology, collection] = [encoded(&exact(), &layer), encoded(&GeoJson::default(), &layer)]
+            .map(|text| serde_json::from_slice::<Value>(&text).unwrap());
+        assert_eq!(topology.get("transform"), None);
+        assert!(topology["bbox"].is_array());
+        let arcs = Vec::<Vec<[f64; 2]>>::deserialize(&topology["arcs"]).unwrap();
+        let geometries = topology["objects"]["output"]["geometries"].as_array().unwrap();
+        let features = collection["features"].as_array().unwrap();
+        assert_eq!(geometries.len(), features.len());
+        for (geometry, feature) in geometries.iter().zip(features) {
+            let found = match geometry["type"].as_str().unwrap() {
+                "Point" => vec![Vec::deserialize(&geometry["coordinates"]).unwrap()],
+                _ => along_arcs(&geometry["arcs"], &arcs),
+            };
+            let set = |positions: Vec<Vec<f64>>| -> BTreeSet<String> {
+                positions.iter().map(|position| format!("{position:?}")).collect()
+            };
+            assert_eq!(set(found), set(positions(&feature["geometry"]["coordinates"])));
+        }
+    }
+}
+
+/// All positions within the coordinates of GeoJSON.
+fn positions(coordinates: &Value) -> Vec<Vec<f64>> {
+    match coordinates.as_array().unwrap().as_slice() {
+        position @ [Value::Number(_), ..] => vec![position.iter().map(|n| n.as_f64().unwrap()).collect()],
+        parts => parts.iter().flat_map(positions).collect(),
+    }
+}
+
+/// All positions along the arcs with these numbers.
+fn along_arcs(numbers: &Value, arcs: &[Vec<[f64; 2]>]) -> Vec<Vec<f64>> {
+    match numbers {
+        Value::Array(parts) => parts.iter().flat_map(|part| along_arcs(part, arcs)).collect(),
+        number => {
+            let number = number.as_i64().unwrap();
+            let arc = &arcs[usize::try_from(number.max(!number)).unwrap()];
+            arc.iter().map(|position| position.to_vec()).collect()
+        }
+    }
 }
 
 #[test]
@@ -264,11 +358,24 @@ proptest! {
 
 #[test]
 fn the_quantization_is_configured_within_bounds() {
-    for (number, valid) in [(0, false), (1, false), (2, true), (1_000_000_000, true), (1_000_000_001, false)]
-    {
-        let options = serde_json::from_value::<Options>(json!({ "quantization": number }));
-        assert_eq!(options.is_ok(), valid, "{number}");
+    for (value, valid) in [
+        (json!(0), false),
+        (json!(1), false),
+        (json!(2), true),
+        (json!("500"), true),
+        (json!(1_000_000_000), true),
+        (json!(1_000_000_001), false),
+        (json!("none"), true),
+        (json!("None"), false),
+        (json!(false), false),
+    ] {
+        let options = serde_json::from_value::<Options>(json!({ "quantization": value }));
+        assert_eq!(options.is_ok(), valid, "{value}");
+        let Err(error) = options else { continue };
+        assert_eq!(error.to_string(), r#"must be a whole number from 2 to 1000000000, or "none""#);
     }
+    let none = serde_json::from_value::<Options>(json!({ "quantization": "none" })).unwrap();
+    assert_eq!(serde_json::to_value(none).unwrap(), json!({ "quantization": "none" }));
 }
 
 /// A mesh of cells with jittered corners, dealt out to features, and a frame around it whose hole is the
@@ -328,8 +435,8 @@ fn turned(ring: &[Coord<f64>], (by, backwards): (usize, bool)) -> LineString<f64
     LineString(ring)
 }
 
-/// A ring's nodes without repetitions, begun at the place that makes it least; what two rings have in common
-/// that differ in their beginning only.
+/// A ring's nodes without repetitions, in the direction and from the place that make it least: equal for two rings that
+/// differ in these only.
 fn canonical(mut nodes: Vec<(i32, i32)>) -> Vec<(i32, i32)> {
     nodes.dedup();
     if nodes.len() > 1 && nodes.first() == nodes.last() {
@@ -338,16 +445,30 @@ fn canonical(mut nodes: Vec<(i32, i32)>) -> Vec<(i32, i32)> {
     let turned = |by: usize| {
         let mut nodes = nodes.clone();
         nodes.rotate_left(by);
-        nodes
+        let mut backwards = nodes.clone();
+        backwards.reverse();
+        [nodes, backwards]
     };
-    (0..nodes.len()).map(turned).min().unwrap_or_default()
+    (0..nodes.len()).flat_map(turned).min().unwrap_or_default()
+}
+
+/// The area within a ring in steradians as d3 computes it: negative when the ring runs counter-clockwise.
+fn area_on_sphere(ring: &[Coord<f64>]) -> f64 {
+    let edge = |pair: &[Coord<f64>]| {
+        let half = |latitude: f64| latitude.to_radians() / 2.0 + std::f64::consts::FRAC_PI_4;
+        let [from, to] = [half(pair[0].y), half(pair[1].y)];
+        let east = (pair[1].x - pair[0].x).to_radians();
+        let k = from.sin() * to.sin();
+        (k * east.sin()).atan2(from.cos() * to.cos() + k * east.cos())
+    };
+    2.0 * ring.windows(2).map(edge).sum::<f64>()
 }
 
 proptest! {
     #[test]
-    fn every_ring_decodes_to_within_half_a_grid_step(features in meshes(), steps in 2..400u32) {
+    fn every_ring_decodes_to_within_half_a_grid_step_and_runs_around_its_inside(features in meshes(), steps in 2..400u32) {
         let geometries: Vec<_> = features.iter().map(Geometry::MultiPolygon).collect();
-        let topology = Topology::new(&geometries, quantization(steps));
+        let topology = Topology::new(&geometries, coarse(steps));
         let grid = topology.grid().unwrap();
         let arcs: Vec<Vec<(i32, i32)>> =
             topology.arcs().map(|arc| arc.map(|node| (node.x, node.y)).collect()).collect();
@@ -360,7 +481,7 @@ proptest! {
             for (rings, polygon) in shape.zip(feature) {
                 let originals = std::iter::once(polygon.exterior()).chain(polygon.interiors());
                 prop_assert_eq!(rings.len(), 1 + polygon.interiors().len());
-                for (ring, original) in rings.zip(originals) {
+                for (place, (ring, original)) in rings.zip(originals).enumerate() {
                     let mut nodes: Vec<(i32, i32)> = Vec::new();
                     for index in ring {
                         let mut arc = arcs[index.arc()].clone();
@@ -371,10 +492,14 @@ proptest! {
                         nodes.extend(arc);
                     }
                     prop_assert_eq!(nodes.first(), nodes.last(), "rings close");
+                    let ring = nodes.iter().map(|&(x, y)| grid.position(Node { x, y }));
+                    let area = area_on_sphere(&ring.collect::<Vec<_>>());
+                    let clockwise = if place == 0 { area } else { -area };
+                    prop_assert!(clockwise > -1e-13, "outer rings run clockwise, holes the other way: {}", area);
                     let expected = original.coords().map(|&position| {
                         let node = grid.node(position);
                         let found = grid.position(node);
-                        let [step_x, step_y] = grid.scale();
+                        let [step_x, step_y] = grid.transform().unwrap().scale;
                         assert!((found.x - position.x).abs() <= 0.5 * step_x * (1.0 + 1e-9));
                         assert!((found.y - position.y).abs() <= 0.5 * step_y * (1.0 + 1e-9));
                         (node.x, node.y)
@@ -389,7 +514,7 @@ proptest! {
     fn no_step_between_two_nodes_is_stored_twice(features in meshes()) {
         // A grid so fine that nothing collapses: then every border belongs to exactly one arc.
         let geometries: Vec<_> = features.iter().map(Geometry::MultiPolygon).collect();
-        let topology = Topology::new(&geometries, quantization(100_000_000));
+        let topology = Topology::new(&geometries, coarse(100_000_000));
         let mut steps: Vec<[(i32, i32); 2]> = Vec::new();
         for arc in topology.arcs() {
             let nodes: Vec<_> = arc.map(|node| (node.x, node.y)).collect();

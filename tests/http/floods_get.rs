@@ -187,15 +187,3 @@ fn formats_selectors_and_their_defaults_are_configured() {
     assert_invalid(siaga.get("/v1/floods?format=xml"), "query", &["format"], "one of [json]");
     assert_invalid(siaga.get("/v1/floods?city=jbd"), "query", &["city"], "one of [bdg]");
 }
-
-#[test]
-fn the_grid_has_as_many_lines_as_configured() {
-    let scale = |quantization: u32| {
-        let figment = figment().merge(("siaga.formats.topojson.quantization", quantization));
-        let result = Siaga::with(figment, |builder| builder).result("/v1/floods");
-        result["transform"]["scale"][0].as_f64().unwrap()
-    };
-    // Between two lines lies the whole width, between 101 a hundredth of it.
-    let ratio = scale(2) / scale(101);
-    assert!((ratio - 100.0).abs() < 1e-6, "{ratio}");
-}

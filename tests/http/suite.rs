@@ -49,4 +49,5 @@ mod stats;
 mod stored_keys;
 mod templates;
 mod tokens;
+mod topojson;
 mod uploads;

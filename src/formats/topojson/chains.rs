@@ -5,6 +5,7 @@ use geo::LineString;
 use super::grid::{Grid, Node};
 use super::junctions::Junctions;
 use super::numbering::{NodeId, Numbering};
+use super::winding::Winding;
 
 /// A line or a ring: a run of the positions of all.
 #[derive(Clone, Debug)]
@@ -36,8 +37,25 @@ impl Lines {
         Self { list: Vec::new(), positions: Vec::with_capacity(positions) }
     }
 
-    /// Adds a line, without positions that fall on the node before them, and answers its number.
-    pub(super) fn add(&mut self, kind: ChainKind, line: &LineString<f64>, grid: &Grid) -> usize {
+    /// Adds a line and returns its number.
+    pub(super) fn add_line(&mut self, line: &LineString<f64>, grid: &Grid) -> usize {
+        self.add(ChainKind::Line, line, grid)
+    }
+
+    /// Adds a ring, reversed if it runs the other way on the grid, and returns its number.
+    pub(super) fn add_ring(&mut self, ring: &LineString<f64>, winding: Winding, grid: &Grid) -> usize {
+        let start = self.positions.len();
+        let number = self.add(ChainKind::Ring, ring, grid);
+        let nodes = &mut self.positions[start..];
+        let found = Winding::of(nodes.iter().map(|&node| grid.position(node)));
+        if found.is_some_and(|found| found != winding) {
+            nodes.reverse();
+        }
+        number
+    }
+
+    /// Adds a line without positions that fall on the node before them.
+    fn add(&mut self, kind: ChainKind, line: &LineString<f64>, grid: &Grid) -> usize {
         let start = self.positions.len();
         let mut last = None;
         for &position in &line.0 {

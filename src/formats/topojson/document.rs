@@ -3,7 +3,7 @@
 use std::error::Error;
 
 use super::arc_index::ArcIndex;
-use super::grid::{Grid, Node};
+use super::grid::{Grid, Node, Transform};
 use super::shapes::{Rings, Shape};
 use super::topology::Topology;
 use crate::formats::lists::{array, separated};
@@ -31,10 +31,10 @@ pub(super) fn write<'a>(
         }
         before_properties(&shape, out);
         serde_json::to_writer(&mut *out, &properties)?;
-        after_properties(&shape, |arc| arc, out);
+        after_properties(&shape, topology.grid(), |arc| arc, out);
     }
     out.extend_from_slice(MIDDLE);
-    separated(topology.arcs(), out, arc);
+    separated(topology.arcs(), out, |nodes, out| arc(nodes, topology.grid(), out));
     end(topology.grid(), topology.grid().map(Grid::bbox), out);
     Ok(())
 }
@@ -52,6 +52,7 @@ pub(super) fn before_properties(shape: &Shape<'_>, out: &mut Vec<u8>) {
 /// What stands after the properties of a geometry, each use of an arc as `numbered` has it.
 pub(super) fn after_properties(
     shape: &Shape<'_>,
+    grid: Option<&Grid>,
     mut numbered: impl FnMut(ArcIndex) -> ArcIndex,
     out: &mut Vec<u8>,
 ) {
@@ -62,7 +63,10 @@ pub(super) fn after_properties(
     match shape.clone() {
         Shape::Point(node) => {
             out.extend_from_slice(br#","coordinates":"#);
-            numbers::pairs(1, std::iter::once([node.x, node.y]), out);
+            match exact(grid) {
+                Some(grid) => degrees(grid, node, out),
+                None => numbers::pairs(1, std::iter::once([node.x, node.y]), out),
+            }
             out.push(b'}');
             return;
         }
@@ -82,9 +86,17 @@ pub(super) fn after_properties(
     out.push(b'}');
 }
 
-/// An arc as its first position and the steps from each position to the next, without steps of no length but with
-/// at least one, for an arc has two positions or more.
-pub(super) fn arc(mut nodes: impl ExactSizeIterator<Item = Node>, out: &mut Vec<u8>) {
+/// Appends an arc of the grid.
+pub(super) fn arc(nodes: impl ExactSizeIterator<Item = Node>, grid: Option<&Grid>, out: &mut Vec<u8>) {
+    match exact(grid) {
+        Some(grid) => array(nodes, out, |node, out| degrees(grid, node, out)),
+        None => steps(nodes, out),
+    }
+}
+
+/// Appends an arc as its first position and the steps from each position to the next, without steps of no length but
+/// with at least one, for an arc has two positions or more.
+fn steps(mut nodes: impl ExactSizeIterator<Item = Node>, out: &mut Vec<u8>) {
     let Some(first) = nodes.next() else { return out.extend_from_slice(b"[]") };
     out.push(b'[');
     numbers::pairs(1, std::iter::once([first.x, first.y]), out);
@@ -103,16 +115,27 @@ pub(super) fn arc(mut nodes: impl ExactSizeIterator<Item = Node>, out: &mut Vec<
     out.push(b']');
 }
 
-/// What stands after the arcs: where the grid lies, and the box around the geometries.
+/// The grid, if positions on it are written in degrees.
+fn exact(grid: Option<&Grid>) -> Option<&Grid> {
+    grid.filter(|grid| grid.transform().is_none())
+}
+
+/// Appends a position in degrees.
+fn degrees(grid: &Grid, node: Node, out: &mut Vec<u8>) {
+    let at = grid.position(node);
+    numbers::position(at.x, at.y, out);
+}
+
+/// Appends what follows the arcs: the transform of an even grid, and the box around the geometries.
 pub(super) fn end(grid: Option<&Grid>, bbox: Option<[f64; 4]>, out: &mut Vec<u8>) {
     let floats =
         |numbers: &[f64], out: &mut Vec<u8>| array(numbers, out, |&number, out| numbers::float(number, out));
     out.push(b']');
-    if let Some(grid) = grid {
+    if let Some(Transform { scale, translate }) = grid.and_then(Grid::transform) {
         out.extend_from_slice(br#","transform":{"scale":"#);
-        floats(&grid.scale(), out);
+        floats(&scale, out);
         out.extend_from_slice(br#","translate":"#);
-        floats(&grid.translate(), out);
+        floats(&translate, out);
         out.push(b'}');
     }
     if let Some(bbox) = bbox {

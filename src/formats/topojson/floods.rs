@@ -96,11 +96,13 @@ impl Scope {
         quantization: Quantization,
     ) -> serde_json::Result<Self> {
         let geometries: Vec<_> = areas.clone().map(Area::geometry).collect();
-        let topology = Topology::new(&geometries, quantization);
+        let topology = Topology::new(&geometries, quantization.fineness(&geometries));
         let mut features = FloodText::new()?;
         for (area, shape) in areas.zip(topology.shapes()) {
             let before = |text: &mut Vec<u8>| document::before_properties(&shape, text);
-            features.push(area, before, |text| document::after_properties(&shape, |arc| arc, text))?;
+            let after =
+                |text: &mut Vec<u8>| document::after_properties(&shape, topology.grid(), |arc| arc, text);
+            features.push(area, before, after)?;
         }
         // Most steps are written with less than eight characters.
         let mut arcs = Vec::with_capacity(8 * topology.arcs().map(|arc| arc.len()).sum::<usize>());
@@ -109,11 +111,10 @@ impl Scope {
             if !arcs.is_empty() {
                 arcs.push(b',');
             }
-            document::arc(arc, &mut arcs);
+            document::arc(arc, topology.grid(), &mut arcs);
             ends.push(arcs.len());
         }
-        let grid = topology.grid().copied();
-        let (shapes, bounds) = topology.into_shapes();
+        let (grid, shapes, bounds) = topology.into_shapes();
         Ok(Self { features, shapes, bounds, arcs, ends, grid })
     }
 
@@ -160,7 +161,8 @@ impl Scope {
             }
             is_first = false;
             self.features.append_to_properties(place, standing, out)?;
-            document::after_properties(&self.shapes.get(place), |arc| used.number(arc), out);
+            let (shape, grid) = (self.shapes.get(place), self.grid.as_ref());
+            document::after_properties(&shape, grid, |arc| used.number(arc), out);
             bounds = bounds.into_iter().chain(self.bounds[place]).reduce(grid::around_both);
         }
         out.extend_from_slice(document::MIDDLE);

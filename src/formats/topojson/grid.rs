@@ -1,41 +1,96 @@
-use geo::{Coord, LineString, Polygon, Rect};
+use geo::{Coord, CoordsIter, LineString, Polygon, Rect};
 
-use super::Quantization;
 use crate::model::Geometry;
 
-/// A position on the grid, counted in steps from the south-western corner.
+/// A position on the grid: the lines that cross there, counted from the south-western corner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Node {
-    /// Steps to the east.
+    /// Lines to the east.
     pub x: i32,
-    /// Steps to the north.
+    /// Lines to the north.
     pub y: i32,
 }
 
-/// The integer grid over a bounding box: the `transform` and the `bbox` of a topology.
+/// How fine a grid is.
 #[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Fineness {
+    /// The coarsest grid that has at least so many lines along each side and cells of at most so many degrees.
+    Even {
+        /// From 2 to 1,000,000,000.
+        lines: u32,
+        /// The largest cell on either axis, in degrees.
+        cell: f64,
+    },
+    /// No rounding: each coordinate has a line of its own.
+    Exact,
+}
+
+/// The grid over a bounding box, and the `transform` and the `bbox` of a topology.
+#[derive(Clone, Debug, PartialEq)]
 pub struct Grid {
     bounds: Rect<f64>,
-    /// Steps per degree.
-    density: Coord<f64>,
+    lines: Lines,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+enum Lines {
+    /// At equal distances: how many per degree, and how many degrees to the next.
+    Even { density: Coord<f64>, scale: Coord<f64> },
+    /// Through each coordinate, in ascending order.
+    Exact { x: Vec<f64>, y: Vec<f64> },
+}
+
+/// How the positions of a quantized topology become degrees: `scale · position + translate`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Transform {
+    /// Degrees per step, east and north.
+    pub scale: [f64; 2],
+    /// The position of node 0, 0.
+    pub translate: [f64; 2],
 }
 
 impl Grid {
-    /// The grid over the box around all boxes; `None` when there are none.
-    pub(super) fn around(boxes: impl Iterator<Item = Rect<f64>>, quantization: Quantization) -> Option<Self> {
+    /// The grid over all boxes, which are those around the geometries; `None` when there are none.
+    pub(super) fn over(
+        geometries: &[Geometry<'_>],
+        boxes: impl Iterator<Item = Rect<f64>>,
+        fineness: Fineness,
+    ) -> Option<Self> {
         let bounds = boxes.reduce(around_both)?;
-        let steps = f64::from(quantization.get() - 1);
-        // A side without length has one step of one degree, as the reference implementation has it.
-        let density = |length: f64| if length > 0.0 { steps / length } else { 1.0 };
-        let density = Coord { x: density(bounds.width()), y: density(bounds.height()) };
-        Some(Self { bounds, density })
+        let lines = match fineness {
+            Fineness::Even { lines, cell } => {
+                let density = |length: f64| density(length, lines, cell);
+                let density = Coord { x: density(bounds.width()), y: density(bounds.height()) };
+                Lines::Even { density, scale: Coord { x: 1.0 / density.x, y: 1.0 / density.y } }
+            }
+            Fineness::Exact => {
+                let (mut x, mut y) = (Vec::new(), Vec::new());
+                for geometry in geometries {
+                    each_position(geometry, |at| {
+                        x.push(at.x);
+                        y.push(at.y);
+                    });
+                }
+                Lines::Exact { x: ascending(x), y: ascending(y) }
+            }
+        };
+        Some(Self { bounds, lines })
     }
 
-    /// The node nearest to a position within the box.
+    /// The node nearest to a position within the box; on an exact grid, to one of the geometries' positions.
     #[must_use]
     pub fn node(&self, position: Coord<f64>) -> Node {
-        let from_corner = position - self.bounds.min();
-        Node { x: rounded(from_corner.x * self.density.x), y: rounded(from_corner.y * self.density.y) }
+        match &self.lines {
+            Lines::Even { density, .. } => {
+                let from_corner = position - self.bounds.min();
+                Node { x: rounded(from_corner.x * density.x), y: rounded(from_corner.y * density.y) }
+            }
+            Lines::Exact { x, y } => {
+                // There are fewer lines than positions, and each of these takes 16 bytes.
+                let line = |lines: &[f64], at| lines.partition_point(|line| *line < at) as i32;
+                Node { x: line(x, position.x), y: line(y, position.y) }
+            }
+        }
     }
 
     /// The node of the north-eastern corner.
@@ -43,23 +98,28 @@ impl Grid {
         self.node(self.bounds.max())
     }
 
-    /// The position of a node.
+    /// The position of a node of this grid.
     #[must_use]
     pub fn position(&self, node: Node) -> Coord<f64> {
-        let ([scale_x, scale_y], [x, y]) = (self.scale(), self.translate());
-        Coord { x: x + f64::from(node.x) * scale_x, y: y + f64::from(node.y) * scale_y }
+        match &self.lines {
+            Lines::Even { scale, .. } => {
+                let corner = self.bounds.min();
+                Coord { x: corner.x + f64::from(node.x) * scale.x, y: corner.y + f64::from(node.y) * scale.y }
+            }
+            Lines::Exact { x, y } => Coord { x: x[node.x as usize], y: y[node.y as usize] },
+        }
     }
 
-    /// Degrees per step: the `scale` of the transform.
+    /// The transform of a quantized topology; `None` when positions are written in degrees.
     #[must_use]
-    pub fn scale(&self) -> [f64; 2] {
-        [1.0 / self.density.x, 1.0 / self.density.y]
-    }
-
-    /// The position of node 0, 0: the `translate` of the transform.
-    #[must_use]
-    pub fn translate(&self) -> [f64; 2] {
-        [self.bounds.min().x, self.bounds.min().y]
+    pub fn transform(&self) -> Option<Transform> {
+        match &self.lines {
+            Lines::Even { scale, .. } => {
+                let corner = self.bounds.min();
+                Some(Transform { scale: [scale.x, scale.y], translate: [corner.x, corner.y] })
+            }
+            Lines::Exact { .. } => None,
+        }
     }
 
     /// West, south, east, north: the `bbox` of the topology.
@@ -69,9 +129,28 @@ impl Grid {
     }
 }
 
-/// The whole number nearest to one that is not negative, of two the greater; what `f64::round` answers, without a call.
+/// The lines per degree along a side of this length.
+fn density(length: f64, lines: u32, cell: f64) -> f64 {
+    if length > 0.0 {
+        // One more than the cells that fit, so that rounding makes none larger than allowed.
+        let cells = (length / cell).floor() + 1.0;
+        cells.max(f64::from(lines - 1)) / length
+    } else {
+        1.0 / cell
+    }
+}
+
+/// The numbers in ascending order, each once.
+fn ascending(mut numbers: Vec<f64>) -> Vec<f64> {
+    numbers.sort_unstable_by(f64::total_cmp);
+    numbers.dedup();
+    numbers.shrink_to_fit();
+    numbers
+}
+
+/// The whole number nearest to one that is not negative, of two the greater; what `f64::round` returns, without a call.
 fn rounded(number: f64) -> i32 {
-    // Never outside i32: a quantization is at most 10⁹. So the difference is exact.
+    // Never outside i32: no side has more than 10⁹ lines, nor 360° more than 3.6 · 10⁸ cells. So the difference is exact.
     let below = number as i32;
     below + i32::from(number - f64::from(below) >= 0.5)
 }
@@ -100,6 +179,16 @@ pub(super) fn bounds(geometry: &Geometry<'_>) -> Option<Rect<f64>> {
         Geometry::LineString(line) => around_line(line),
         Geometry::Polygon(polygon) => outer(polygon),
         Geometry::MultiPolygon(polygons) => polygons.iter().filter_map(outer).reduce(around_both),
+    }
+}
+
+/// Calls `each` with every position of a geometry.
+fn each_position(geometry: &Geometry<'_>, mut each: impl FnMut(Coord<f64>)) {
+    match *geometry {
+        Geometry::Point(position) => each(position),
+        Geometry::LineString(line) => line.coords_iter().for_each(each),
+        Geometry::Polygon(polygon) => polygon.coords_iter().for_each(each),
+        Geometry::MultiPolygon(polygons) => polygons.coords_iter().for_each(each),
     }
 }
 

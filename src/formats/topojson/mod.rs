@@ -3,8 +3,10 @@
 //! Follows the [TopoJSON specification](https://github.com/topojson/topojson-specification) and, where it
 //! leaves a choice, the reference implementation topojson-server. The way of a layer:
 //!
-//! 1. `grid`: positions are rounded to an integer grid over the layer's bounding box;
-//! 2. `chains`: lines and rings are laid out one after the other, equal positions numbered alike (`numbering`);
+//! 1. `grid`: positions are rounded to an integer grid over the layer's bounding box, unless the configuration wants them
+//!    exact (`options`);
+//! 2. `chains`: lines and rings are laid out one after the other, outer rings clockwise (`winding`), equal positions numbered
+//!    alike (`numbering`);
 //! 3. `junctions`: positions at which borders meet or part are found;
 //! 4. `arcs`: lines and rings are cut there, and equal pieces kept once, in whichever direction (`filing`);
 //! 5. `document`: the topology is written, arcs as differences.
@@ -20,80 +22,33 @@ mod floods;
 mod grid;
 mod junctions;
 mod numbering;
+mod options;
 mod shapes;
 mod topology;
+mod winding;
 
 use std::error::Error;
 use std::sync::Arc;
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 pub use self::arc_index::ArcIndex;
 use self::floods::Scopes;
-pub use self::grid::{Grid, Node};
+pub use self::grid::{Fineness, Grid, Node, Transform};
+pub use self::options::{InvalidQuantization, Options, Quantization};
 pub use self::shapes::{Polygons, Rings, Shape};
 pub use self::topology::Topology;
 use super::memo::Memo;
 use super::{Container, EncodeContext, EncodeError, Format};
 use crate::model::{Layer, LayerKind};
-use crate::number::Number;
 use crate::schema;
 
-/// Settings of the format.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Options {
-    /// How many different values a coordinate can take along each side of the bounding box.
-    /// **Default: 10000**, about 6 m for a city of 60 km.
-    pub quantization: Quantization,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Self { quantization: Quantization(10_000) }
-    }
-}
-
-/// A number of grid lines: 2 to 1,000,000,000.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "Number")]
-pub struct Quantization(u32);
-
-impl TryFrom<Number> for Quantization {
-    type Error = InvalidQuantization;
-
-    fn try_from(number: Number) -> Result<Self, InvalidQuantization> {
-        number.get().ok_or(InvalidQuantization)?.try_into()
-    }
-}
-
-impl Quantization {
-    /// The number.
-    #[must_use]
-    pub fn get(self) -> u32 {
-        self.0
-    }
-}
-
-/// A number that is no [`Quantization`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("must be a whole number from 2 to 1000000000")]
-pub struct InvalidQuantization;
-
-impl TryFrom<u32> for Quantization {
-    type Error = InvalidQuantization;
-
-    fn try_from(number: u32) -> Result<Self, InvalidQuantization> {
-        if (2..=1_000_000_000).contains(&number) { Ok(Self(number)) } else { Err(InvalidQuantization) }
-    }
-}
-
-/// Writes a layer as a quantized `Topology` with one object, `output`.
+/// Writes a layer as a `Topology` with one object, `output`.
 ///
-/// An empty layer has neither `bbox` nor `transform`. Positions decode to within half a grid step of
-/// the original. Costs O(positions) time and memory.
+/// Outer rings run clockwise and holes counter-clockwise, as d3 and the reference implementation have it. Positions decode
+/// to within half a grid step of the original, which [`Quantization`] bounds, or are exact. An empty layer has neither
+/// `bbox` nor `transform`. Costs O(positions) time and memory.
 ///
 /// Of floods the grid and the arcs are those of all areas of the city when the layer lies in one, otherwise of all areas
 /// of the set; so an area has the same shape in every selection. The arcs that a selection uses are written, and `bbox`
@@ -136,7 +91,7 @@ impl TopoJson {
         out: &mut Vec<u8>,
     ) -> Result<(), Box<dyn Error + Send + Sync>> {
         let geometries: Vec<_> = layer.features().map(|feature| feature.geometry).collect();
-        let topology = Topology::new(&geometries, self.options.quantization);
+        let topology = Topology::new(&geometries, self.options.quantization.fineness(&geometries));
         document::write(&topology, layer.features().map(|feature| feature.properties), context, out)
     }
 }
@@ -173,7 +128,7 @@ impl Format for TopoJson {
     }
 
     fn schema(&self, kind: LayerKind) -> Value {
-        schema::topology(kind)
+        schema::topology(kind, self.options.quantization != Quantization::NONE)
     }
 
     fn encode(&self, layer: &Layer, context: &EncodeContext, out: &mut Vec<u8>) -> Result<(), EncodeError> {

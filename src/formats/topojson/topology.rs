@@ -1,10 +1,10 @@
 use geo::Rect;
 
-use super::Quantization;
 use super::arcs::Arcs;
-use super::chains::{ChainKind, Chains, Lines};
-use super::grid::{self, Grid, Node};
+use super::chains::{Chains, Lines};
+use super::grid::{self, Fineness, Grid, Node};
 use super::shapes::{Outline, Shape, Shapes};
+use super::winding::Winding;
 use crate::model::Geometry;
 
 /// Geometries on a grid, with the borders they share stored once.
@@ -18,11 +18,14 @@ pub struct Topology {
 }
 
 impl Topology {
-    /// Finds the borders the geometries share and cuts them into arcs, in O(positions).
+    /// Finds the borders the geometries share and cuts them into arcs. Outer rings run clockwise and holes
+    /// counter-clockwise, whichever way they were given.
+    ///
+    /// Costs O(positions); an exact grid sorts them as well.
     #[must_use]
-    pub fn new(geometries: &[Geometry<'_>], quantization: Quantization) -> Self {
+    pub fn new(geometries: &[Geometry<'_>], fineness: Fineness) -> Self {
         let bounds: Vec<_> = geometries.iter().map(grid::bounds).collect();
-        let Some(grid) = Grid::around(bounds.iter().copied().flatten(), quantization) else {
+        let Some(grid) = Grid::over(geometries, bounds.iter().copied().flatten(), fineness) else {
             return Self { grid: None, bounds, chains: Chains::default(), shapes: Shapes::default() };
         };
         let mut lines = Lines::with_capacity(geometries.iter().map(positions).sum());
@@ -55,9 +58,9 @@ impl Topology {
         (0..self.shapes.len()).map(|index| self.shapes.get(index))
     }
 
-    /// The geometries without the nodes of their arcs, and the box around each.
-    pub(super) fn into_shapes(self) -> (Shapes, Vec<Option<Rect<f64>>>) {
-        (self.shapes, self.bounds)
+    /// The grid, the geometries without the nodes of their arcs, and the box around each.
+    pub(super) fn into_shapes(self) -> (Option<Grid>, Shapes, Vec<Option<Rect<f64>>>) {
+        (self.grid, self.shapes, self.bounds)
     }
 }
 
@@ -83,15 +86,14 @@ fn outline(
 ) -> Outline {
     let first = polygons.len();
     let mut add = |polygon: &geo::Polygon<f64>| {
-        let outer = lines.add(ChainKind::Ring, polygon.exterior(), grid);
+        let outer = lines.add_ring(polygon.exterior(), Winding::Clockwise, grid);
         let holes = polygon.interiors().iter();
-        polygons.push(
-            outer..holes.map(|hole| lines.add(ChainKind::Ring, hole, grid)).last().unwrap_or(outer) + 1,
-        );
+        let holes = holes.map(|hole| lines.add_ring(hole, Winding::CounterClockwise, grid));
+        polygons.push(outer..holes.last().unwrap_or(outer) + 1);
     };
     match geometry {
         Geometry::Point(position) => Outline::Point(grid.node(position)),
-        Geometry::LineString(line) => Outline::LineString(lines.add(ChainKind::Line, line, grid)),
+        Geometry::LineString(line) => Outline::LineString(lines.add_line(line, grid)),
         Geometry::Polygon(polygon) => {
             add(polygon);
             Outline::Polygon(first)

@@ -1,0 +1,58 @@
+use geo::Coord;
+
+/// Which way a ring runs around its inside, seen on a map with north at its top.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Winding {
+    Clockwise,
+    CounterClockwise,
+}
+
+impl Winding {
+    /// The winding of a closed ring; `None` if it encloses nothing.
+    pub(super) fn of(ring: impl Iterator<Item = Coord<f64>> + Clone) -> Option<Self> {
+        let area = area(ring);
+        if area == 0.0 {
+            None
+        } else if area > 0.0 {
+            Some(Self::Clockwise)
+        } else {
+            Some(Self::CounterClockwise)
+        }
+    }
+}
+
+/// A number with the sign of the area that the ring encloses on the sphere: positive if the ring runs clockwise.
+///
+/// Clients that draw on the sphere, as d3 does, join positions by great circles, which a map shows as curves. If such a
+/// ring runs counter-clockwise, be its area ever so small, they take its outside for its inside. So the winding of a
+/// ring that is nearly flat on the map is the one on the sphere.
+fn area(ring: impl Iterator<Item = Coord<f64>> + Clone) -> f64 {
+    let mut positions = ring.clone();
+    let Some(first) = positions.next() else { return 0.0 };
+    let (mut doubled, mut last) = (0.0, Coord::zero());
+    let (mut low, mut high) = (last, last);
+    for position in positions {
+        let at = position - first;
+        doubled += at.x * last.y - last.x * at.y;
+        low = Coord { x: at.x.min(low.x), y: at.y.min(low.y) };
+        high = Coord { x: at.x.max(high.x), y: at.y.max(high.y) };
+        last = at;
+    }
+    let Coord { x: width, y: height } = high - low;
+    // More than lies between the straight lines and the great circles of a ring, in square degrees, up to 70° of latitude.
+    let between = 0.01 * width * (width * width + height * height);
+    if doubled.abs() > between { doubled } else { area_on_sphere(ring) }
+}
+
+/// The area within the ring in steradians, less the multiples of a whole sphere.
+fn area_on_sphere(ring: impl Iterator<Item = Coord<f64>> + Clone) -> f64 {
+    ring.clone().zip(ring.skip(1)).map(|(from, to)| under(from, to)).sum()
+}
+
+/// The area between the shortest way from one position to another and the equator; negative when it leads west or south of the equator.
+fn under(from: Coord<f64>, to: Coord<f64>) -> f64 {
+    let half = |degrees: f64| (degrees.to_radians() / 2.0).tan();
+    let (from_height, to_height) = (half(from.y), half(to.y));
+    let across = half(to.x - from.x) * (from_height + to_height);
+    2.0 * across.atan2(1.0 + from_height * to_height)
+}

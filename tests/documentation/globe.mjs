@@ -1,0 +1,8 @@
+// What d3 makes of a topology: the area of each of its features on the sphere, in steradians.
+import { readFileSync } from "node:fs";
+import { geoArea } from "d3-geo";
+import { feature } from "topojson-client";
+
+const topology = JSON.parse(readFileSync(process.argv[2], "utf8"));
+const { features } = feature(topology, topology.objects.output);
+console.log(JSON.stringify(features.map((one) => geoArea(one))));
