@@ -13,7 +13,7 @@ pub struct Shutdown {
     /// learns of it; connections end with their next answer. **Default: `0s`**
     #[serde(with = "duration")]
     pub delay: Duration,
-    /// How long requests under way may take then. It ends as soon as they are answered. **Default: `15s`**
+    /// How long requests in progress and shutdown fairings may take then. It ends as soon as they are done. **Default: `15s`**
     #[serde(with = "duration")]
     pub grace: Duration,
 }

@@ -126,7 +126,7 @@ impl Builder {
         self
     }
 
-    /// Adds a fairing, after the service's own.
+    /// Adds a fairing, after the service's own. When it acts at shutdown, it may take up to `siaga.shutdown.grace`.
     #[must_use]
     pub fn attach(mut self, fairing: impl Fairing) -> Self {
         self.fairings.push(Arc::new(fairing));

@@ -2,13 +2,15 @@
 
 use std::convert::Infallible;
 use std::net::SocketAddr;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use figment::providers::Serialized;
 use rocket::fairing::AdHoc;
 use rocket::futures::FutureExt;
 use rocket::futures::future::{self, BoxFuture};
+use rocket::tokio::net::TcpSocket;
 use rocket::tokio::sync::{mpsc, oneshot};
+use rocket::tokio::time::Instant;
 use rocket::tokio::{self, select, time};
 use rocket::{Build, Ignite, Rocket};
 
@@ -25,22 +27,27 @@ const MERCY: Duration = Duration::from_secs(1);
 const TWIN: Duration = Duration::from_secs(1);
 /// How long the store may take to give back what it holds.
 const CLOSING: Duration = Duration::from_secs(2);
+/// How often to look whether the listening socket is closed.
+const ROUND: Duration = Duration::from_millis(10);
 
 /// Dropped with the last connection, which keeps the server and all it manages.
 struct LastConnection(#[allow(dead_code, reason = "its end is what is told")] mpsc::Sender<Infallible>);
 
-/// When the server has heard that it is to end, and when its last connection has ended.
+/// What the server tells about its shutdown.
 struct Ends {
-    heard: oneshot::Receiver<()>,
+    /// Where it listens, sent when Rocket begins to run the shutdown fairings.
+    begun: oneshot::Receiver<SocketAddr>,
+    /// Closed when the last connection has ended.
     last: mpsc::Receiver<Infallible>,
 }
 
 impl Siaga {
     /// Serves until it is told to stop, or the store cannot go on.
     ///
-    /// SIGTERM and SIGINT have it end: it takes no new connection, answers what is under way, closes the store, and
-    /// returns as soon as that is done (`siaga.shutdown`). A second one, at least a second later, has it return at once. SIGHUP has it read its
-    /// configuration anew ([`Reloading`](super::Reloading)).
+    /// SIGTERM, SIGINT and Rocket's own [`Shutdown`](rocket::Shutdown) end it: it accepts no new connection, finishes the
+    /// requests in progress, runs every shutdown fairing to its end, closes the store, and returns as soon as that is done.
+    /// What has not finished within `siaga.shutdown.grace` is cancelled. A second signal, at least a second later,
+    /// makes it return immediately. SIGHUP makes it read its configuration again ([`Reloading`](super::Reloading)).
     ///
     /// # Errors
     ///
@@ -66,6 +73,7 @@ impl Siaga {
         let failed = loop {
             select! {
                 done = &mut launch => return ended(done),
+                () = shutdown.clone() => break None,
                 error = &mut failure => break Some(error),
                 signal = signals.next() => match signal {
                     Signal::Reload => reloading.reload_and_log(),
@@ -75,23 +83,32 @@ impl Siaga {
         };
         draining.begin();
         let ending = async {
-            if failed.is_none() {
-                select! {
-                    () = time::sleep(config.shutdown.delay) => {}
-                    done = &mut launch => return ended(done),
+            let Ends { begun, mut last } = ends;
+            let stopped = async {
+                if failed.is_none() {
+                    time::sleep(config.shutdown.delay).await;
                 }
-            }
-            shutdown.notify();
-            select! {
-                // It was not serving yet, or has nothing under way.
-                done = &mut launch => return ended(done),
-                _ = ends.heard => {}
-            }
-            // With it goes the socket, and nothing new is accepted. What is left of it would wait for all of the grace
-            // while a connection is open; the connections, which go on by themselves, tell when the last has ended.
+                shutdown.notify();
+                let deadline = Instant::now() + config.shutdown.grace;
+                if time::timeout_at(deadline, fairings_have_run(begun)).await.is_err() {
+                    tracing::warn!(
+                        "shutdown fairings were cancelled: they took longer than siaga.shutdown.grace"
+                    );
+                }
+                deadline
+            };
+            let deadline = select! {
+                // It was not serving yet, or no connection is open.
+                done = &mut launch => {
+                    ended(done)?;
+                    Instant::now()
+                }
+                deadline = stopped => deadline,
+            };
+            // While a connection is open, the launch would wait for the whole grace. Connections are tasks of their own
+            // and tell when the last one has ended.
             drop(launch);
-            let mut last = ends.last;
-            if time::timeout(config.shutdown.grace + 2 * MERCY, last.recv()).await.is_err() {
+            if time::timeout_at(deadline + 2 * MERCY, last.recv()).await.is_err() {
                 tracing::warn!("requests were not answered within siaga.shutdown.grace");
             }
             stored_keys.note_uses().await;
@@ -121,7 +138,7 @@ async fn second(signals: &mut Signals) {
 
 /// The server with signals left to the service, and what tells its ends.
 fn with_ends(rocket: Rocket<Build>, settings: Shutdown) -> (Rocket<Build>, Ends) {
-    let (hear, heard) = oneshot::channel();
+    let (begin, begun) = oneshot::channel();
     let (sender, last) = mpsc::channel(1);
     let grace = whole_seconds(settings.grace);
     let own = rocket::config::Shutdown {
@@ -133,11 +150,32 @@ fn with_ends(rocket: Rocket<Build>, settings: Shutdown) -> (Rocket<Build>, Ends)
         ..rocket::config::Shutdown::default()
     };
     let figment = rocket.figment().clone().merge(Serialized::global(rocket::Config::SHUTDOWN, own));
-    let told = AdHoc::on_shutdown("Told to end", |_| {
+    let begins = AdHoc::on_shutdown("Shutdown", |rocket| {
+        let address = SocketAddr::new(rocket.config().address, rocket.config().port);
         Box::pin(async move {
-            // Nobody may listen any more.
-            let _ = hear.send(());
+            // Nobody may wait for it any more.
+            let _ = begin.send(address);
         })
     });
-    (rocket.configure(figment).manage(LastConnection(sender)).attach(told), Ends { heard, last })
+    (rocket.configure(figment).manage(LastConnection(sender)).attach(begins), Ends { begun, last })
+}
+
+/// Waits until Rocket has run all shutdown fairings.
+///
+/// Rocket tells nobody, but it closes its listening socket right after the last one.
+async fn fairings_have_run(begun: oneshot::Receiver<SocketAddr>) {
+    let Ok(address) = begun.await else { return };
+    while !is_free(address) {
+        time::sleep(ROUND).await;
+    }
+}
+
+/// Whether nothing listens at an address. Connections that were accepted there may still be open.
+fn is_free(address: SocketAddr) -> bool {
+    let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() };
+    let bound = socket.and_then(|socket| {
+        socket.set_reuseaddr(true)?;
+        socket.bind(address)
+    });
+    bound.is_ok()
 }

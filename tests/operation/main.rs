@@ -12,6 +12,7 @@ mod steering;
 mod black_box;
 mod connections;
 mod crashes;
+mod fairings;
 mod health;
 mod https;
 mod image_crashes;

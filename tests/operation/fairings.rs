@@ -1,0 +1,156 @@
+//! Fairings of others when the service shuts down.
+
+use std::fmt;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use async_trait::async_trait;
+use figment::Figment;
+use figment::providers::Serialized;
+use rocket::fairing::{AdHoc, Fairing, Info, Kind};
+use rocket::tokio::net::TcpStream;
+use rocket::tokio::sync::oneshot;
+use rocket::tokio::{self, time};
+use rocket::{Orbit, Rocket, Shutdown};
+use siaga::conformance::block_on;
+use siaga::stores::{Decorator, Store};
+use siaga::{LaunchError, Siaga};
+
+const ROUNDS: usize = 20;
+
+/// Awaits several times when the server shuts down.
+#[derive(Clone, Default)]
+struct Slow {
+    begun: Arc<AtomicUsize>,
+    finished: Arc<AtomicUsize>,
+}
+
+#[async_trait]
+impl Fairing for Slow {
+    fn info(&self) -> Info {
+        Info { name: "Slow", kind: Kind::Shutdown }
+    }
+
+    async fn on_shutdown(&self, _: &Rocket<Orbit>) {
+        self.begun.fetch_add(1, Ordering::SeqCst);
+        for _ in 0..ROUNDS {
+            time::sleep(Duration::from_millis(10)).await;
+        }
+        self.finished.fetch_add(1, Ordering::SeqCst);
+    }
+}
+
+/// Tells whether it was closed.
+#[derive(Debug)]
+struct Closing(Arc<dyn Store>, Arc<AtomicBool>);
+
+impl fmt::Display for Closing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+#[async_trait]
+impl Decorator for Closing {
+    fn inner(&self) -> &dyn Store {
+        &*self.0
+    }
+
+    async fn close(&self) {
+        self.1.store(true, Ordering::SeqCst);
+    }
+}
+
+fn figment(grace: &str) -> Figment {
+    let rocket = rocket::Config {
+        log_level: rocket::config::LogLevel::Off,
+        port: 0,
+        ..rocket::Config::debug_default()
+    };
+    Figment::from(rocket)
+        .merge(Serialized::default("siaga.dataset", "empty"))
+        .merge(Serialized::default("siaga.images.url", "memory:///"))
+        .merge(Serialized::default("siaga.shutdown.grace", grace))
+}
+
+/// Sends where the server listens, and what shuts it down.
+fn listening() -> (impl Fairing, oneshot::Receiver<(SocketAddr, Shutdown)>) {
+    let (sender, receiver) = oneshot::channel();
+    let sender = std::sync::Mutex::new(Some(sender));
+    let fairing = AdHoc::on_liftoff("Listening", move |rocket| {
+        let (address, port) = (rocket.config().address, rocket.config().port);
+        let sender = sender.lock().unwrap().take().unwrap();
+        sender.send((SocketAddr::new(address, port), rocket.shutdown())).ok().unwrap();
+        Box::pin(async {})
+    });
+    (fairing, receiver)
+}
+
+/// Makes a server whose store fails when the sender is used, with `slow` attached twice, and once by another fairing.
+async fn with_slow_fairings(
+    slow: &Slow,
+    grace: &str,
+) -> (Siaga, oneshot::Receiver<(SocketAddr, Shutdown)>, oneshot::Sender<()>) {
+    let (listening, listens) = listening();
+    let staged = slow.clone();
+    let stage = AdHoc::on_ignite("Stage", |rocket| Box::pin(async move { rocket.attach(staged) }));
+    let builder = Siaga::builder().figment(figment(grace));
+    let builder = builder.attach(slow.clone()).attach(stage).attach(slow.clone()).attach(listening);
+    let mut service = builder.build().await.unwrap();
+    let (fail, failed) = oneshot::channel();
+    service.failure = Some(Box::pin(async {
+        failed.await.unwrap();
+        "it is gone".into()
+    }));
+    (service, listens, fail)
+}
+
+#[test]
+fn fairings_of_others_run_to_their_end_while_a_connection_is_open() {
+    block_on(async {
+        let slow = Slow::default();
+        let (service, listens, fail) = with_slow_fairings(&slow, "1m").await;
+        let launch = tokio::spawn(service.launch());
+        let (address, _) = listens.await.unwrap();
+        let open = TcpStream::connect(address).await.unwrap();
+        let told = Instant::now();
+        fail.send(()).unwrap();
+        let ended = launch.await.unwrap();
+        assert!(matches!(ended, Err(LaunchError::Store(_))), "{ended:?}");
+        assert_eq!(slow.begun.load(Ordering::SeqCst), 3);
+        assert_eq!(slow.finished.load(Ordering::SeqCst), 3);
+        assert!(told.elapsed() < Duration::from_secs(30), "it waits for fairings, not for the grace");
+        drop(open);
+    });
+}
+
+#[test]
+fn fairings_that_take_longer_than_the_grace_are_cancelled() {
+    block_on(async {
+        let (listening, listens) = listening();
+        let endless = AdHoc::on_shutdown("Endless", |_| Box::pin(std::future::pending()));
+        let builder = Siaga::builder().figment(figment("1s")).attach(endless).attach(listening);
+        let launch = tokio::spawn(builder.launch());
+        let (_, shutdown) = listens.await.unwrap();
+        shutdown.notify();
+        time::timeout(Duration::from_secs(20), launch).await.unwrap().unwrap().unwrap();
+    });
+}
+
+#[test]
+fn the_store_is_closed_whoever_shuts_the_server_down() {
+    block_on(async {
+        let slow = Slow::default();
+        let (mut service, listens, _fail) = with_slow_fairings(&slow, "1m").await;
+        let closed = Arc::new(AtomicBool::new(false));
+        service.store = Arc::new(Closing(service.store, Arc::clone(&closed)));
+        let launch = tokio::spawn(service.launch());
+        let (_, shutdown) = listens.await.unwrap();
+        shutdown.notify();
+        launch.await.unwrap().unwrap();
+        assert_eq!(slow.finished.load(Ordering::SeqCst), 3);
+        assert!(closed.load(Ordering::SeqCst));
+    });
+}
