@@ -1,4 +1,4 @@
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::time::{Duration, Instant};
 
 use object_store::ObjectMeta;
@@ -26,21 +26,32 @@ const AGAIN: Duration = Duration::from_secs(10);
 const LEFT: Duration = Duration::from_mins(1);
 /// From which age on an upload is one nobody waits for.
 const OLD: Duration = Duration::from_hours(24);
+/// How long deleting old uploads may keep it from looking again.
+const DELETING: Duration = Duration::from_mins(1);
 
 /// Finds uploads that nobody has told of, and deletes those that nobody waits for.
 pub(super) struct Finder<'i> {
     images: &'i CardImages,
-    since: Instant,
+    since: Timestamp,
     looked: Option<Instant>,
     /// Whether it was logged that the storage cannot be looked at.
     failing: bool,
     /// The uploads that were there when last looked, and when the store was asked about each.
     seen: HashMap<String, (ObjectMeta, Instant)>,
+    /// The old uploads that the storage did not delete, and when it was last asked to.
+    undeleted: HashMap<String, Instant>,
 }
 
 impl<'i> Finder<'i> {
     pub(super) fn new(images: &'i CardImages) -> Self {
-        Self { images, since: Instant::now(), looked: None, failing: false, seen: HashMap::new() }
+        Self {
+            images,
+            since: images.clock.now(),
+            looked: None,
+            failing: false,
+            seen: HashMap::new(),
+            undeleted: HashMap::new(),
+        }
     }
 
     /// Looks for uploads; never ends.
@@ -81,9 +92,10 @@ impl<'i> Finder<'i> {
         let images = self.images;
         let there: Vec<(String, ObjectMeta)> = images.storage.uploads_there().try_collect().await?;
         let mut seen = HashMap::with_capacity(there.len());
+        let mut old = HashSet::new();
         for (name, object) in there {
-            if self.is_left(&object, OLD) && self.since.elapsed() > SELDOM {
-                images.storage.delete_upload(&name).await?;
+            if self.is_left(&object, OLD) && self.since.after(SELDOM) < images.clock.now() {
+                old.insert(name);
                 continue;
             }
             let noted_here = matches!(images.uploads, Uploads::Direct(_)) && !self.is_left(&object, LEFT);
@@ -103,7 +115,27 @@ impl<'i> Finder<'i> {
             seen.insert(name, (object, asked.unwrap_or_else(Instant::now)));
         }
         self.seen = seen;
+        // The rest is deleted when it looks again.
+        let _ = time::timeout(DELETING, self.delete(old)).await;
         Ok(())
+    }
+
+    /// Deletes old uploads. One that the storage does not delete is left alone for an hour; the log names the first.
+    async fn delete(&mut self, old: HashSet<String>) {
+        self.undeleted.retain(|name, tried| tried.elapsed() < SELDOM && old.contains(name));
+        let mut logged = false;
+        for name in old {
+            if self.undeleted.contains_key(&name) {
+                continue;
+            }
+            if let Err(error) = self.images.storage.delete_upload(&name).await {
+                if !logged {
+                    tracing::warn!("the old upload {name} cannot be deleted: {}", causes(&error));
+                    logged = true;
+                }
+                self.undeleted.insert(name, Instant::now());
+            }
+        }
     }
 
     /// The upload that an object of this name may be.

@@ -13,7 +13,7 @@ use rocket::tokio::time;
 use serde_json::{Value, json};
 use siaga::auth::KeyDigest;
 use siaga::conformance::fixture;
-use siaga::model::SystemClock;
+use siaga::model::{Clock, SystemClock};
 use siaga::stores::memory::MemoryStore;
 use siaga::stores::{OpenError, OpenStore, OpenedStore, Store, StoreSettings};
 
@@ -45,6 +45,11 @@ impl Siaga {
 
     /// A service on a store that others are on, too.
     pub(crate) async fn on(store: Arc<dyn Store>, storage: Figment) -> Self {
+        Self::by(Arc::new(SystemClock), store, storage).await
+    }
+
+    /// The same, by a clock.
+    pub(crate) async fn by(clock: Arc<dyn Clock>, store: Arc<dyn Store>, storage: Figment) -> Self {
         let keys = json!([{ "name": "root", "sha256": KeyDigest::of(KEY).to_hex(), "scopes": ["admin"] }]);
         let figment = Figment::from(rocket::Config {
             log_level: rocket::config::LogLevel::Off,
@@ -57,7 +62,8 @@ impl Siaga {
         .merge(storage);
         let others = Arc::strong_count(&store);
         let opener = Arc::new(OpenShared(Arc::clone(&store)));
-        let service = siaga::Siaga::builder().figment(figment).store(opener).build().await.unwrap();
+        let service =
+            siaga::Siaga::builder().figment(figment).clock(clock).store(opener).build().await.unwrap();
         let client = Client::untracked(service.rocket).await.unwrap();
         let http = reqwest::Client::builder().no_proxy().build().unwrap();
         Self { client, http, store, others }

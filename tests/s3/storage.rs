@@ -4,6 +4,9 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::time::{Duration, SystemTime};
+
+use async_trait::async_trait;
 
 use figment::Figment;
 use figment::providers::Serialized;
@@ -15,8 +18,11 @@ use object_store::{GetResult, ObjectStoreExt};
 use rocket::tokio;
 use rocket::tokio::net::TcpListener;
 use rocket::tokio::task::{JoinHandle, JoinSet};
+use s3s::access::S3Access;
 use s3s::auth::SimpleAuth;
+use s3s::dto::DeleteObjectsInput;
 use s3s::service::{S3Service, S3ServiceBuilder};
+use s3s::{S3Request, S3Result, s3_error};
 use s3s_fs::FileSystem;
 use tempfile::TempDir;
 
@@ -24,6 +30,8 @@ const BUCKET: &str = "bucket";
 const ACCESS_KEY: &str = "an-access-key";
 /// What requests are signed with.
 pub(crate) const SECRET_KEY: &str = "a secret for the storage";
+/// What the names of objects begin with that nobody may delete.
+pub(crate) const PROTECTED: &str = "protected-";
 
 /// A storage; it ends with the value.
 pub(crate) struct Storage {
@@ -40,6 +48,7 @@ impl Storage {
         fs::create_dir(folder.path().join(BUCKET)).unwrap();
         let mut builder = S3ServiceBuilder::new(FileSystem::new(folder.path()).unwrap());
         builder.set_auth(SimpleAuth::from_single(ACCESS_KEY, SECRET_KEY));
+        builder.set_access(Protecting);
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let mut storage = Self { folder, service: builder.build(), address, serving: None };
@@ -93,6 +102,16 @@ impl Storage {
         self.owner().put(&Path::from(path), content.into()).await.unwrap();
     }
 
+    fn folder_of_uploads(&self) -> PathBuf {
+        [self.folder.path().to_str().unwrap(), BUCKET, "prefix", "uploads"].iter().collect()
+    }
+
+    /// Makes an object in `uploads` so old.
+    pub(crate) fn date_back(&self, name: &str, age: Duration) {
+        let file = fs::File::options().write(true).open(self.folder_of_uploads().join(name)).unwrap();
+        file.set_modified(SystemTime::now() - age).unwrap();
+    }
+
     /// Its owner.
     pub(crate) fn owner(&self) -> AmazonS3 {
         let allowed = self.variables().into_iter().fold(AmazonS3Builder::new(), |builder, (name, value)| {
@@ -103,10 +122,21 @@ impl Storage {
 
     /// The names of all objects in `uploads`, without a request.
     pub(crate) fn uploads(&self) -> Vec<String> {
-        let folder: PathBuf =
-            [self.folder.path().to_str().unwrap(), BUCKET, "prefix", "uploads"].iter().collect();
-        let Ok(files) = fs::read_dir(folder) else { return Vec::new() };
+        let Ok(files) = fs::read_dir(self.folder_of_uploads()) else { return Vec::new() };
         files.map(|file| file.unwrap().file_name().into_string().unwrap()).collect()
+    }
+}
+
+/// Lets nobody delete some objects.
+struct Protecting;
+
+#[async_trait]
+impl S3Access for Protecting {
+    async fn delete_objects(&self, request: &mut S3Request<DeleteObjectsInput>) -> S3Result<()> {
+        if request.input.delete.objects.iter().any(|object| object.key.contains(PROTECTED)) {
+            return Err(s3_error!(AccessDenied));
+        }
+        Ok(())
     }
 }
 

@@ -1,10 +1,14 @@
 //! Objects in the folder of uploads that nobody waits for.
 
+use std::sync::Arc;
+use std::time::Duration;
+
 use siaga::conformance::block_on;
+use siaga::model::{Clock, ManualClock, SystemClock};
 
 use crate::photos::photo;
-use crate::service::{Siaga, soon};
-use crate::storage::Storage;
+use crate::service::{Siaga, soon, store};
+use crate::storage::{PROTECTED, Storage};
 
 const STRANGERS: [&str; 6] =
     ["x", "fresh-card", "no-such-card", "used-card.jpg", "used-card.0.jpeg", "=2e=2e"];
@@ -46,5 +50,30 @@ fn an_image_sent_again_after_it_was_published_changes_nothing() {
         assert!(siaga.takes_another().await);
         assert_eq!(siaga.image().await.width(), 60);
         assert!(soon(|| async { storage.uploads() == ["used-card"] }).await, "{:?}", storage.uploads());
+    });
+}
+
+#[test]
+fn an_old_upload_that_cannot_be_deleted_keeps_no_other_from_being_found_or_deleted() {
+    block_on(async {
+        let storage = Storage::start().await;
+        let clock = Arc::new(ManualClock::new(SystemClock.now()));
+        let siaga = Siaga::by(Arc::clone(&clock) as _, store(), storage.figment()).await;
+        let stuck = ["0", "z"].map(|end| format!("{PROTECTED}{end}"));
+        for name in [&stuck[0], "old-card", &stuck[1]] {
+            storage.put(&format!("prefix/uploads/{name}"), photo(40, 30, 1)).await;
+            storage.date_back(name, Duration::from_hours(30));
+        }
+        // Old uploads are deleted by a service that has run for an hour.
+        clock.set(SystemClock.now().after(Duration::from_mins(61)));
+        let address = siaga.invited("").await;
+        assert_eq!(siaga.send(&address, "image/jpeg", photo(60, 30, 1)).await, 200);
+        assert!(siaga.shows_an_image().await);
+        let rest = soon(|| async {
+            let mut there = storage.uploads();
+            there.sort_unstable();
+            there == stuck
+        });
+        assert!(rest.await, "{:?}", storage.uploads());
     });
 }
