@@ -134,7 +134,7 @@ impl CardImages {
         })
     }
 
-    /// Whether the storage is there and takes what is written, as far as a cheap question can tell.
+    /// Checks whether the storage answers, and whether a folder can be written to; reads need neither.
     pub async fn readiness(&self) -> Check {
         let asking = async {
             match time::timeout(STORAGE_PATIENCE, self.storage.is_there()).await {
@@ -142,7 +142,7 @@ impl CardImages {
                 _ => Err(()),
             }
         };
-        Check::of("images", "the storage of images cannot be reached or written to", asking).await
+        Check::of("images", "the storage of images cannot be reached or written to", asking).await.optional()
     }
 
     /// Expects the image of a card, sent as `image_type`.

@@ -1,3 +1,5 @@
+use std::fs::{self, File};
+use std::io::{self, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -12,17 +14,21 @@ use object_store::{
 };
 use rocket::futures::stream::BoxStream;
 use rocket::futures::{StreamExt, TryStreamExt};
+use rocket::tokio::sync::Semaphore;
 use rocket::tokio::task::spawn_blocking;
 use url::Url;
 
 use super::cloud::{Cloud, unknown_kind, unknown_option};
 use super::{ImageError, KEEP_FOREVER};
 use crate::config::{ConfigError, Images};
+use crate::random;
 
 /// The folder of uploads, beside which images are published.
 const UPLOADS: &str = "uploads";
 /// How much of an upload is gathered before it is written, in bytes.
 const PART: usize = 1 << 20;
+/// How much is written to see whether a folder can be written to, in bytes: a block of most file systems.
+const CHECKED: usize = 4 << 10;
 
 /// Objects under one address: uploads that wait, in the folder `uploads`, and published images.
 #[derive(Clone, Debug)]
@@ -31,6 +37,8 @@ pub(super) struct Storage {
     root: Path,
     /// Of a storage that is a folder.
     folder: Option<PathBuf>,
+    /// Held while the folder is being checked.
+    checking: Arc<Semaphore>,
     /// Of a storage that takes uploads itself.
     pub(super) signer: Option<Arc<dyn Signer>>,
     /// What is noted with a published image, where the storage serves it.
@@ -59,13 +67,21 @@ impl Storage {
             _ => {
                 let Cloud { objects, signer } = Cloud::open(&scheme, url, settings)?;
                 let noted = [(Attribute::ContentType, "image/jpeg"), (Attribute::CacheControl, KEEP_FOREVER)];
-                Ok(Self { objects, root, folder: None, signer, attributes: noted.into_iter().collect() })
+                let attributes = noted.into_iter().collect();
+                Ok(Self { objects, root, folder: None, checking: one_at_a_time(), signer, attributes })
             }
         }
     }
 
     fn here(objects: impl ObjectStore, root: Path) -> Self {
-        Self { objects: Arc::new(objects), root, folder: None, signer: None, attributes: Attributes::new() }
+        Self {
+            objects: Arc::new(objects),
+            root,
+            folder: None,
+            checking: one_at_a_time(),
+            signer: None,
+            attributes: Attributes::new(),
+        }
     }
 
     /// Where an upload is kept.
@@ -112,12 +128,18 @@ impl Storage {
         }
     }
 
-    /// Whether the storage answers; whether a folder can be written to, or be made.
+    /// Whether a storage in the cloud answers, or a folder can be written to.
     pub(super) async fn is_there(&self) -> bool {
         let Some(folder) = self.folder.clone() else {
             return matches!(self.uploads_there().next().await, None | Some(Ok(_)));
         };
-        spawn_blocking(move || can_be_written(&folder)).await.unwrap_or(false)
+        // A disk that hangs holds one thread, however often it is checked.
+        let Ok(permit) = Arc::clone(&self.checking).try_acquire_owned() else { return false };
+        let written = spawn_blocking(move || {
+            let _permit = permit;
+            try_to_write(&folder.join(UPLOADS))
+        });
+        matches!(written.await, Ok(Ok(())))
     }
 
     /// All uploads there are, each with its name.
@@ -146,6 +168,10 @@ impl Storage {
     }
 }
 
+fn one_at_a_time() -> Arc<Semaphore> {
+    Arc::new(Semaphore::new(1))
+}
+
 fn unread(error: Error) -> ImageError {
     match error {
         Error::NotFound { .. } => ImageError::NotFound,
@@ -153,20 +179,16 @@ fn unread(error: Error) -> ImageError {
     }
 }
 
-/// Whether a folder, or else the nearest one above it that is there, takes files.
-fn can_be_written(folder: &std::path::Path) -> bool {
-    let is_missing = |error: std::io::Error| error.kind() == std::io::ErrorKind::NotFound;
-    let there = folder.ancestors().find(|folder| !folder.symlink_metadata().is_err_and(is_missing));
-    there.is_some_and(|there| there.is_dir() && takes_files(there))
-}
-
-#[cfg(unix)]
-fn takes_files(folder: &std::path::Path) -> bool {
-    use rustix::fs::{Access, access};
-    access(folder, Access::WRITE_OK | Access::EXEC_OK).is_ok()
-}
-
-#[cfg(not(unix))]
-fn takes_files(folder: &std::path::Path) -> bool {
-    folder.metadata().is_ok_and(|about| !about.permissions().readonly())
+/// Writes a small file into a folder, or into the nearest existing one above it, and deletes it again.
+///
+/// Only writing shows that a disk is full or a quota used up.
+fn try_to_write(folder: &std::path::Path) -> io::Result<()> {
+    let is_missing = |error: io::Error| error.kind() == io::ErrorKind::NotFound;
+    let mut existing = folder.ancestors().filter(|folder| !folder.symlink_metadata().is_err_and(is_missing));
+    let existing = existing.next().ok_or(io::ErrorKind::NotFound)?;
+    let name = random::hex::<8>().map_err(io::Error::other)?;
+    let path = existing.join(format!(".siaga-check-{name}"));
+    let written = File::create_new(&path)?.write_all(&[0; CHECKED]);
+    fs::remove_file(&path)?;
+    written
 }

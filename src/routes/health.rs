@@ -1,4 +1,4 @@
-//! Whether the service lives, and whether it can answer: for whoever starts it and sends it requests.
+//! Whether the process runs and whether it can serve requests: for supervisors and load balancers.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -32,10 +32,11 @@ struct Found {
     storage: Option<(Instant, Check)>,
 }
 
-/// A check as the answer shows it.
+/// A check as the response shows it.
 #[derive(Serialize)]
 struct Shown {
     name: &'static str,
+    required: bool,
     ok: bool,
     ms: u128,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -44,8 +45,8 @@ struct Shown {
 
 impl From<&Check> for Shown {
     fn from(check: &Check) -> Self {
-        let Check { name, failure, took } = *check;
-        Self { name, ok: failure.is_none(), ms: took.as_millis(), reason: failure }
+        let Check { name, required, failure, took } = *check;
+        Self { name, required, ok: failure.is_none(), ms: took.as_millis(), reason: failure }
     }
 }
 
@@ -69,7 +70,8 @@ pub(super) fn tell_live() -> Result<Answer, Problem> {
     Answer::private_result(&json!({ "status": "live" }))
 }
 
-/// `GET /health/ready`: whether what the service needs is there.
+/// `GET /health/ready`: whether everything that reads need works. If anything else fails, the status is still 200, but the
+/// text is `degraded`.
 #[get("/health/ready")]
 pub(super) async fn tell_ready(
     readiness: &State<Readiness>,
@@ -80,10 +82,12 @@ pub(super) async fn tell_ready(
     let checks = readiness.shown(&***store, images).await;
     let (status, text) = if draining.has_begun() {
         (Status::ServiceUnavailable, "draining")
-    } else if checks.iter().all(|check| check.ok) {
-        (Status::Ok, "ready")
-    } else {
+    } else if checks.iter().any(|check| check.required && !check.ok) {
         (Status::ServiceUnavailable, "unready")
+    } else if checks.iter().any(|check| !check.ok) {
+        (Status::Ok, "degraded")
+    } else {
+        (Status::Ok, "ready")
     };
     let answer = Answer::bare(&json!({
         "statusCode": status.code,

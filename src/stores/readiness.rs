@@ -1,10 +1,13 @@
 use std::time::{Duration, Instant};
 
-/// What a store found when it looked whether one of the things it needs is there.
+/// The result of checking one thing that a service works with.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Check {
-    /// What was looked at, such as `store` or `listener`.
+    /// What was checked, such as `store` or `listener`.
     pub name: &'static str,
+    /// Whether reads need it. If not, its failure leaves the service ready, but degraded.
+    pub required: bool,
     /// Why it does not serve, for anybody to read: without addresses and texts of others.
     pub failure: Option<&'static str>,
     /// How long it took to find out.
@@ -12,7 +15,7 @@ pub struct Check {
 }
 
 impl Check {
-    /// What comes of looking at something that is said to fail for one reason.
+    /// Checks something that reads need. `reason` is shown if it fails.
     pub async fn of<T, E>(
         name: &'static str,
         reason: &'static str,
@@ -20,6 +23,12 @@ impl Check {
     ) -> Self {
         let since = Instant::now();
         let failure = looking.await.err().map(|_| reason);
-        Self { name, failure, took: since.elapsed() }
+        Self { name, required: true, failure, took: since.elapsed() }
+    }
+
+    /// The same check of something that reads do not need.
+    #[must_use]
+    pub fn optional(self) -> Self {
+        Self { required: false, ..self }
     }
 }

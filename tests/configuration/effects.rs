@@ -107,7 +107,7 @@ const EFFECTS: &[(&str, &[&str])] = &[
         "images.url",
         &[
             "images_are_beside_the_data_set_unless_another_place_is_given",
-            "a_storage_of_images_that_cannot_be_written_to_is_unready",
+            "a_storage_of_images_that_cannot_be_written_to_degrades_the_service_which_stays_ready",
             "the_program_takes_the_credentials_of_its_storage_from_the_environment",
         ],
     ),

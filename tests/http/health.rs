@@ -56,21 +56,31 @@ fn a_store_that_is_away_is_unready_and_tells_nothing_of_itself() {
     assert_eq!((&body["statusCode"], &body["result"]["status"]), (&json!(503), &json!("unready")), "{body}");
     let store = &body["result"]["checks"][0];
     assert_eq!((&store["name"], &store["ok"]), (&json!("store"), &json!(false)));
+    assert_eq!(store["required"], true, "{body}");
     assert_eq!(store["reason"], "does not answer");
     assert!(!body.to_string().contains("10.0.0.7"), "{body}");
 }
 
 #[test]
-fn a_storage_of_images_that_cannot_be_written_to_is_unready() {
+fn a_storage_of_images_that_cannot_be_written_to_degrades_the_service_which_stays_ready() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("file");
     std::fs::write(&file, "").unwrap();
-    for (place, ready) in [(folder.path().join("made/later"), true), (file.join("below"), false)] {
+    for (place, status) in [(folder.path().join("made/later"), "ready"), (file.join("below"), "degraded")] {
         let url = format!("file://{}", place.display());
         let siaga = Siaga::with(figment().merge(("siaga.images.url", url)), |builder| builder);
-        let body = json_of(siaga.get("/health/ready"));
-        assert_eq!(body["result"]["status"], if ready { "ready" } else { "unready" }, "{body}");
-        assert!(!place.exists(), "looking makes nothing");
+        let response = siaga.get("/health/ready");
+        assert_eq!(response.status(), Status::Ok);
+        let body = json_of(response);
+        assert_eq!(body["result"]["status"], status, "{body}");
+        let checks = body["result"]["checks"].as_array().unwrap();
+        let images = checks.iter().find(|check| check["name"] == "images").unwrap();
+        let ok = status == "ready";
+        assert_eq!((&images["ok"], &images["required"]), (&json!(ok), &json!(false)), "{body}");
+        assert_eq!(images["reason"].is_null(), ok, "{body}");
+        assert!(!place.exists(), "checking makes nothing");
+        let left: Vec<_> = std::fs::read_dir(folder.path()).unwrap().collect();
+        assert_eq!(left.len(), 1, "checking leaves nothing behind: {left:?}");
         assert!(!body.to_string().contains(folder.path().to_str().unwrap()), "{body}");
     }
 }

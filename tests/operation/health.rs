@@ -9,17 +9,19 @@ use sqlx::{Connection, Executor, PgConnection};
 
 use crate::postgres::Database;
 use crate::proxy::Proxy;
+use crate::running::Running;
 use crate::server::Server;
 
-/// The answer once it is of this status.
-async fn until(server: &Server, status: u16) -> Value {
+/// The result once it has this status; the code of the response goes with it.
+async fn until(server: &Server, status: &str) -> Value {
     let since = Instant::now();
     loop {
-        let (answered, body) = server.get("/health/ready").await;
-        if answered == status {
+        let (code, body) = server.get("/health/ready").await;
+        assert_eq!(code == 503, body["result"]["status"] == "unready", "{code}: {body}");
+        if body["result"]["status"] == status {
             return body["result"].clone();
         }
-        assert!(since.elapsed() < Duration::from_secs(15), "{answered}: {body}");
+        assert!(since.elapsed() < Duration::from_secs(15), "{code}: {body}");
         time::sleep(Duration::from_millis(50)).await;
     }
 }
@@ -36,21 +38,21 @@ fn a_server_is_unready_while_its_database_is_lost_and_ready_when_it_is_back() {
         let database = Database::with_fixture().await;
         let proxy = Proxy::before(&database.url());
         let server = Server::on(&proxy.through(&database.url())).await;
-        assert_eq!(until(&server, 200).await["status"], "ready");
+        until(&server, "ready").await;
         for stalled in [false, true] {
             if stalled {
                 proxy.stall();
             } else {
                 proxy.cut();
             }
-            let unready = until(&server, 503).await;
-            assert!(failed(&unready).contains(&"store") || failed(&unready) == ["listener"], "{unready}");
+            let unready = until(&server, "unready").await;
+            assert!(failed(&unready).contains(&"store"), "{unready}");
             let asked = Instant::now();
             assert_eq!(server.get("/health/live").await.0, 200);
             assert_eq!(server.get("/health/ready").await.0, 503);
             assert!(asked.elapsed() < Duration::from_secs(4), "{:?}", asked.elapsed());
             proxy.restore();
-            assert_eq!(failed(&until(&server, 200).await), Vec::<&str>::new());
+            assert_eq!(failed(&until(&server, "ready").await), Vec::<&str>::new());
         }
     });
 }
@@ -64,8 +66,35 @@ fn a_schema_that_is_not_the_one_needed_is_unready_and_a_newer_one_ready() {
         let newer = "INSERT INTO _sqlx_migrations (version, description, success, checksum, execution_time)
             VALUES (9999, 'newer', true, '', 0)";
         connection.execute(newer).await.unwrap();
-        assert_eq!(until(&server, 200).await["status"], "ready");
+        until(&server, "ready").await;
         connection.execute("DELETE FROM _sqlx_migrations WHERE version > 1").await.unwrap();
-        assert_eq!(failed(&until(&server, 503).await), ["migrations"]);
+        assert_eq!(failed(&until(&server, "unready").await), ["migrations"]);
+    });
+}
+
+#[test]
+fn a_full_disk_degrades_the_service() {
+    // As on a full disk, nothing can be written to any file.
+    let service = Running::start_after("trap '' XFSZ; ulimit -f 0", &[("SIAGA_DATASET", "empty")], "To try:");
+    let ready = service.request("GET", "/health/ready", "\r\n");
+    assert!(ready.starts_with("HTTP/1.1 200 OK\r\n"), "{ready}");
+    let body: Value = serde_json::from_str(ready.split("\r\n\r\n").nth(1).unwrap()).unwrap();
+    assert_eq!((&body["result"]["status"], failed(&body["result"])), (&json!("degraded"), vec!["images"]));
+    assert!(service.request("GET", "/v1/floods", "\r\n").starts_with("HTTP/1.1 200 OK\r\n"));
+}
+
+#[test]
+fn a_server_whose_listener_does_not_get_through_is_degraded() {
+    block_on(async {
+        let database = Database::with_fixture().await;
+        let server = Server::on(&database.url()).await;
+        until(&server, "ready").await;
+        let mut connection = PgConnection::connect(&database.url()).await.unwrap();
+        // What the listener reads, and nothing else here.
+        let mut locking = connection.begin().await.unwrap();
+        locking.execute("LOCK TABLE revisions IN ACCESS EXCLUSIVE MODE").await.unwrap();
+        assert_eq!(failed(&until(&server, "degraded").await), ["listener"]);
+        locking.rollback().await.unwrap();
+        until(&server, "ready").await;
     });
 }

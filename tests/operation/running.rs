@@ -9,6 +9,8 @@ use std::time::Duration;
 
 use tempfile::TempDir;
 
+pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_siaga");
+
 /// A running service, stopped when it is dropped.
 pub(crate) struct Running {
     pub(crate) process: Child,
@@ -29,9 +31,14 @@ impl Running {
 
     /// The same, with a `Rocket.toml`.
     pub(crate) fn start_with(variables: &[(&str, &str)], until: &str, file: &str) -> Self {
+        Self::spawn(Command::new(PROGRAM), variables, until, file)
+    }
+
+    /// The same, by a command that runs the program.
+    pub(crate) fn spawn(mut program: Command, variables: &[(&str, &str)], until: &str, file: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("Rocket.toml"), file).unwrap();
-        let mut process = Command::new(env!("CARGO_BIN_EXE_siaga"))
+        let mut process = program
             .current_dir(&folder)
             .env_clear()
             .env("ROCKET_PORT", "0")

@@ -5,9 +5,16 @@ use std::process::Command;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::running::Running;
+use crate::running::{PROGRAM, Running};
 
 impl Running {
+    /// Starts the service in a shell that has run some commands, such as `ulimit`.
+    pub(crate) fn start_after(commands: &str, variables: &[(&str, &str)], until: &str) -> Self {
+        let mut shell = Command::new("/bin/sh");
+        shell.args(["-c", &format!("{commands}; exec {PROGRAM}")]);
+        Self::spawn(shell, variables, until, "")
+    }
+
     /// Sends it a signal, such as `TERM`.
     pub(crate) fn signal(&self, name: &str) {
         let sent = Command::new("kill").args([format!("-{name}"), self.process.id().to_string()]).status();

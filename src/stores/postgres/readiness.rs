@@ -23,7 +23,7 @@ pub(super) async fn checks(connections: &Connections, changes: &Changes) -> Vec<
     let fits = applied.is_some_and(|applied| applied >= schema::NEEDED);
     let took = store.took;
     let old = "the schema is not known to be the one needed: run `siaga migrate`";
-    let migrations = Check { name: "migrations", failure: (!fits).then_some(old), took };
+    let migrations = Check { name: "migrations", required: true, failure: (!fits).then_some(old), took };
     let listener = Check::of("listener", "the revisions are not known at present", async {
         // Just after the start it takes a moment.
         for _ in 0..4 {
@@ -34,7 +34,8 @@ pub(super) async fn checks(connections: &Connections, changes: &Changes) -> Vec<
         }
         changes.is_heard().then_some(()).ok_or(())
     });
-    vec![store, migrations, listener.await]
+    // Without it the database is asked for the revisions.
+    vec![store, migrations, listener.await.optional()]
 }
 
 async fn migrations(connections: &Connections) -> Result<usize, StoreError> {
