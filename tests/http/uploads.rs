@@ -216,21 +216,19 @@ fn an_upload_that_is_too_large_is_413_and_the_address_can_be_used_again() {
 fn an_upload_that_is_no_photo_leaves_the_report_alone_and_another_can_be_sent() {
     let siaga = Siaga::start();
     let whole = photo(400, 300, 1);
-    for (turn, file) in [whole[..whole.len() / 2].to_vec(), [&whole[..], b"<script>alert(1)</script>"].concat()]
-        .into_iter()
-        .enumerate()
-    {
+    for (turn, file) in [&whole[..whole.len() / 2], &whole[..whole.len() / 3]].into_iter().enumerate() {
         let address = invited(&siaga, "");
         assert!(address.starts_with(&format!("/v1/uploads/used-card.{turn}.jpeg?")), "{address}");
-        assert_eq!(send(&siaga, &address, "image/jpeg", &file).status(), Status::Ok);
+        assert_eq!(send(&siaga, &address, "image/jpeg", file).status(), Status::Ok);
         let asked = || siaga.ask(Method::Get, "/v1/cards/used-card/images", "").status() == Status::Ok;
         assert!(soon(asked), "it is refused");
         assert_eq!(send(&siaga, &address, "image/jpeg", &whole).status(), Status::Forbidden);
         assert_eq!(image_url(&siaga), Value::Null);
     }
     assert_eq!(siaga.get("/v1/images/used-card.jpg").status(), Status::NotFound);
-    assert_eq!(send(&siaga, &invited(&siaga, ""), "image/jpeg", &whole).status(), Status::Ok);
-    assert!(soon(|| image_url(&siaga) != Value::Null));
+    let more = [&whole[..], b"<script>alert(1)</script>"].concat();
+    assert_eq!(send(&siaga, &invited(&siaga, ""), "image/jpeg", &more).status(), Status::Ok);
+    assert!(soon(|| image_url(&siaga) != Value::Null), "what follows a photo is no fault");
 }
 
 #[test]

@@ -1,12 +1,11 @@
 //! Photos made of uploaded files, and files that are refused. The files are made here.
 
 mod colours;
-mod foreign;
 mod kinds;
 mod mutations;
+mod rests;
 mod refusals;
 mod sizes;
 mod support;
-mod tails;
 mod truncation;
 mod upright;

@@ -18,13 +18,11 @@ fn what_is_no_photo_is_deleted_and_a_photo_sent_to_the_same_address_is_taken() {
     let whole = photo(400, 300, 1);
     let mut large = photo(40, 30, 1);
     large.resize(20_001, 0);
-    let foreign = [&whole[..], b"<script>alert(1)</script>"].concat();
     for (what, upload) in [
         ("too large", large),
         ("empty", Vec::new()),
         ("an SVG", b"<svg xmlns=\"http://www.w3.org/2000/svg\"/>".to_vec()),
         ("truncated", whole[..whole.len() / 2].to_vec()),
-        ("more than a photo", foreign),
     ] {
         block_on(async {
             let storage = Storage::start().await;

@@ -1,19 +1,20 @@
 //! Turns a file somebody uploaded into a photo that can be published, or refuses it.
 //!
 //! ```text
-//! file -> type, by its first bytes -> outline: where the image ends and its picture data is
-//!      -> nothing foreign in it or after it -> limits, by the header -> decode -> shrink -> sRGB -> upright -> JPEG
+//! file -> type, by its first bytes -> outline: where the image ends and what decoding it takes
+//!      -> limits, by the header -> decode -> shrink -> sRGB -> upright -> JPEG
 //! ```
+//!
+//! The published photo is encoded from the decoded pixels alone, so nothing else in the file matters: neither its metadata nor
+//! what follows the image.
 
 mod colours;
 mod decode;
 mod flatten;
-mod foreign;
 mod limits;
 mod not_a_photo;
 mod outline;
 mod picture;
-mod tail;
 
 pub use self::limits::{MAX_MEMORY, MAX_PIXELS, MAX_SCANS, MAX_SIDE};
 pub use self::not_a_photo::NotAPhoto;
@@ -33,7 +34,7 @@ pub struct Photo {
 
 /// Makes a photo of a file: upright, in sRGB, over white where it was transparent, its first picture when it has many,
 /// shrunk until no side is longer than `max_side` pixels and never enlarged. Nothing of the file but the picture
-/// survives: no EXIF, GPS, XMP, comments, profile or thumbnail.
+/// survives: no EXIF, GPS, XMP, comments, profile or thumbnail, and nothing that follows the image.
 ///
 /// Takes at most [`MAX_MEMORY`] bytes beside the file, which the header is asked for before anything is decoded, and 20
 /// MiB for profiles and tables.
@@ -50,9 +51,7 @@ pub fn prepare(file: &[u8], max_side: u32) -> Result<Photo, NotAPhoto> {
         return Err(NotAPhoto::Empty);
     }
     let kind = ImageType::of(file).ok_or(NotAPhoto::OtherType)?;
-    let mut outline = outline::of(kind, file)?;
-    tail::check(file, &mut outline)?;
-    foreign::check(file, &outline.pictures)?;
+    let outline = outline::of(kind, file)?;
     let decoded = decode::decode(kind, &file[..outline.end], outline.working, max_side)?;
     let mut picture = decoded.picture.shrunk(max_side)?;
     if let Some(profile) = decoded.profile {

@@ -40,9 +40,6 @@ pub enum NotAPhoto {
     /// It is no valid image, or of a kind that is not supported.
     #[error("cannot be decoded: {0}")]
     Undecodable(String),
-    /// It is a valid image, and something else too.
-    #[error("holds something else besides a picture: {0}")]
-    Foreign(&'static str),
 }
 
 impl NotAPhoto {

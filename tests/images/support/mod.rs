@@ -1,6 +1,5 @@
 //! Files of every type, and ways to look at photos.
 
-mod boxes;
 mod jpeg;
 mod png;
 mod webp;
@@ -9,7 +8,6 @@ use image::codecs::gif::GifEncoder;
 use image::{Frame, ImageFormat, Rgb, RgbImage, RgbaImage};
 use siaga::images::photo::{self, Photo};
 
-pub(crate) use self::boxes::{film, phone_trailer, zip};
 pub(crate) use self::jpeg::{Tiff, exif, exif_segment, jpeg, progressive, segment, with_segments};
 pub(crate) use self::png::{chunk, png, png_of, with_chunk};
 pub(crate) use self::webp::{animated_webp, lossless_webp, lossy_webp, riff, vp8, webp_with_exif};

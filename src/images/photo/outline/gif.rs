@@ -9,27 +9,22 @@ use crate::images::photo::NotAPhoto;
 ///
 /// As [`of`](super::of).
 pub(super) fn outline(file: &[u8]) -> Result<Outline, NotAPhoto> {
-    let mut outline = Outline::default();
     let [flags] = bytes(file, 10)?;
     let mut position = 13 + colour_table(flags);
+    let mut first = None;
     loop {
         match bytes(file, position)? {
             [0x21] => position = end_of_sub_blocks(file, position + 2)?,
             [0x2C] => {
                 let [_, _, _, _, w0, w1, h0, h1, flags] = bytes(file, position + 1)?;
-                if outline.pictures.is_empty() {
-                    let (width, height) = (u16::from_le_bytes([w0, w1]), u16::from_le_bytes([h0, h1]));
-                    // The first picture is decoded by itself and then laid on the canvas.
-                    outline.working = 4 * u64::from(width) * u64::from(height);
-                }
-                let start = position + 10 + colour_table(flags);
-                position = end_of_sub_blocks(file, start + 1)?;
-                outline.add_picture(start..position);
+                let (width, height) = (u16::from_le_bytes([w0, w1]), u16::from_le_bytes([h0, h1]));
+                first.get_or_insert(u64::from(width) * u64::from(height));
+                position = end_of_sub_blocks(file, position + 11 + colour_table(flags))?;
             }
             [0x3B] => {
-                outline.end = position + 1;
-                outline.working += outline.end as u64;
-                return Ok(outline);
+                let end = position + 1;
+                // The first picture is decoded by itself and then laid on the canvas.
+                return Ok(Outline { end, working: 4 * first.unwrap_or(0) + end as u64 });
             }
             _ => return Err(NotAPhoto::undecodable("there is something between its blocks")),
         }

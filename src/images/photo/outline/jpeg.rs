@@ -10,14 +10,14 @@ const MARK: u8 = 0xFF;
 /// # Errors
 ///
 /// As [`of`](super::of).
-pub(in crate::images::photo) fn outline(file: &[u8]) -> Result<Outline, NotAPhoto> {
+pub(super) fn outline(file: &[u8]) -> Result<Outline, NotAPhoto> {
     let invalid = |what| Err(NotAPhoto::undecodable(what));
     if bytes(file, 0)? != [MARK, 0xD8] {
         return invalid("there is no start-of-image marker");
     }
-    let mut outline = Outline::default();
     let mut frame = None;
     let mut scans = 0;
+    let mut drawn = 0;
     let mut separate = false;
     let mut position = 2;
     loop {
@@ -57,21 +57,20 @@ pub(in crate::images::photo) fn outline(file: &[u8]) -> Result<Outline, NotAPhot
                 }
                 separate |= segment.first().is_some_and(|&components| components < frame.components());
                 let end = end_of_scan(file, position)?;
-                outline.add_picture(position..end);
+                drawn += end - position;
                 position = end;
             }
             _ => {}
         }
     }
     let Some(frame) = frame.filter(|_| scans > 0) else { return invalid("there is no picture") };
-    outline.end = position + 2;
+    let end = position + 2;
     // The decoder copies the file, and out of it the segments that are not the picture.
-    let drawn: usize = outline.pictures.iter().map(ExactSizeIterator::len).sum();
-    outline.working = (2 * outline.end - drawn) as u64;
+    let mut working = (2 * end - drawn) as u64;
     if frame.progressive || separate {
-        outline.working += frame.coefficients();
+        working += frame.coefficients();
     }
-    Ok(outline)
+    Ok(Outline { end, working })
 }
 
 /// Where the marker stands that ends a scan. Within a scan stuffed marks, restarts and fills can be.

@@ -1,38 +1,20 @@
-//! Where an image ends, by its own account of its parts, and where in it the compressed picture is.
+//! Where an image ends and how much memory its decoder takes, by the parts the file says it has.
 
 mod gif;
 mod jpeg;
 mod png;
 mod webp;
 
-pub(super) use self::jpeg::outline as of_jpeg;
-
-use std::ops::Range;
-
 use super::NotAPhoto;
 use crate::images::ImageType;
 
-/// The parts of a file that holds an image.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// What the parts of an image say about it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Outline {
     /// Where the image ends.
     pub(super) end: usize,
-    /// The compressed pictures, in which any bytes can stand, in the order of the file.
-    pub(super) pictures: Vec<Range<usize>>,
     /// How many bytes the decoder takes besides the decoded picture.
     pub(super) working: u64,
-}
-
-impl Outline {
-    /// Adds a compressed picture. Those with at most the head of a chunk between them become one, so that a file of
-    /// tiny chunks makes no long list.
-    pub(super) fn add_picture(&mut self, picture: Range<usize>) {
-        const HEAD: usize = 12;
-        match self.pictures.last_mut() {
-            Some(last) if picture.start <= last.end + HEAD => last.end = picture.end,
-            _ => self.pictures.push(picture),
-        }
-    }
 }
 
 /// The outline of a file of this type. Reads the file once, and decodes nothing.

@@ -12,7 +12,6 @@ const AROUND: usize = 12;
 ///
 /// As [`of`](super::of).
 pub(super) fn outline(file: &[u8]) -> Result<Outline, NotAPhoto> {
-    let mut outline = Outline::default();
     let mut position = 8;
     loop {
         let length = u32::from_be_bytes(bytes(file, position)?) as usize;
@@ -24,15 +23,9 @@ pub(super) fn outline(file: &[u8]) -> Result<Outline, NotAPhoto> {
         if end > file.len() {
             return Err(NotAPhoto::CutOff);
         }
-        match &name {
-            b"IDAT" | b"fdAT" => outline.add_picture(position + 8..end - 4),
-            b"IEND" => {
-                outline.end = end;
-                // Chunks that the decoder keeps, as they are and unpacked.
-                outline.working = end as u64;
-                return Ok(outline);
-            }
-            _ => {}
+        if &name == b"IEND" {
+            // Chunks that the decoder keeps, as they are and unpacked.
+            return Ok(Outline { end, working: end as u64 });
         }
         position = end;
     }

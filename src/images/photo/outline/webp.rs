@@ -13,7 +13,7 @@ use crate::images::photo::NotAPhoto;
 pub(super) fn outline(file: &[u8]) -> Result<Outline, NotAPhoto> {
     let announced = 8 + u32::from_le_bytes(bytes(file, 4)?) as usize;
     let riff = file.get(..announced).ok_or(NotAPhoto::CutOff)?;
-    let mut outline = Outline { end: (announced + announced % 2).min(file.len()), ..Outline::default() };
+    let end = (announced + announced % 2).min(file.len());
     let mut still = Frame::default();
     let mut animated = None;
     let mut position = 12;
@@ -24,27 +24,18 @@ pub(super) fn outline(file: &[u8]) -> Result<Outline, NotAPhoto> {
                 let [_, _, _, _, w0, w1, w2, h0, h1, h2] = bytes(riff, chunk.data.start)?;
                 still.size = (pixels(w0, w1, w2), pixels(h0, h1, h2));
             }
-            b"ANMF" => {
-                outline.add_picture(chunk.data.clone());
-                if animated.is_none() {
-                    animated = Some(Frame::of_animation(riff, &chunk.data)?);
-                }
-            }
-            _ => {
-                if still.add(riff, &chunk)? {
-                    outline.add_picture(chunk.data.clone());
-                }
-            }
+            b"ANMF" if animated.is_none() => animated = Some(Frame::of_animation(riff, &chunk.data)?),
+            b"ANMF" => {}
+            _ => still.add(riff, &chunk)?,
         }
         position = chunk.next;
     }
-    outline.working = 3 * outline.end as u64;
-    outline.working += match animated {
+    let picture = match animated {
         // The canvas, and the frame before it is laid on that.
         Some(frame) => 4 * still.area() + 4 * frame.area() + frame.working(),
         None => still.working(),
     };
-    Ok(outline)
+    Ok(Outline { end, working: 3 * end as u64 + picture })
 }
 
 /// A number of pixels as the chunks have it, less one, in 24 bits.
@@ -97,8 +88,8 @@ impl Frame {
         Ok(frame)
     }
 
-    /// Takes note of a chunk; tells whether it holds a picture.
-    fn add(&mut self, riff: &[u8], chunk: &Chunk) -> Result<bool, NotAPhoto> {
+    /// Takes note of a chunk, if it holds a picture.
+    fn add(&mut self, riff: &[u8], chunk: &Chunk) -> Result<(), NotAPhoto> {
         match &chunk.name {
             b"VP8 " => {
                 let [w0, w1, h0, h1] = bytes(&riff[..chunk.data.end], chunk.data.start + 6)?;
@@ -114,9 +105,9 @@ impl Frame {
                 }
             }
             b"ALPH" => self.lossless += chunk.data.len() as u64,
-            _ => return Ok(false),
+            _ => {}
         }
-        Ok(true)
+        Ok(())
     }
 
     fn area(&self) -> u64 {

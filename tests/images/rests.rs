@@ -1,0 +1,56 @@
+//! What a file holds besides its picture.
+
+use siaga::images::photo::prepare;
+
+use crate::support::{
+    chunk, colourful, contains, jpeg, one_of_each, photo, png, riff, segment, vp8, with_chunk, with_segments,
+};
+
+#[test]
+fn what_follows_an_image_is_left_out_of_the_photo() {
+    let further = jpeg(&colourful(8, 8));
+    let film = [b"\0\0\0\x10ftypisom\0\0\0\0", &[7; 300][..]].concat();
+    let tails: [&[u8]; 9] = [
+        &[0; 4_096],
+        b"\n",
+        &further,
+        &further[..further.len() - 1],
+        &film,
+        b"a trailer of a maker nobody knows",
+        b"PK\x03\x04\0\0PK\x05\x06\0\0",
+        b"<script>alert(1)</script>",
+        b"\x7FELF",
+    ];
+    for (kind, file) in one_of_each() {
+        let (plain, _) = photo(&file, 100);
+        for tail in tails {
+            let text = tail.escape_ascii();
+            assert_eq!(prepare(&[&file[..], tail].concat(), 100), Ok(plain.clone()), "{kind} and {text}");
+        }
+    }
+}
+
+#[test]
+fn markup_in_comments_and_texts_is_left_out_of_the_photo() {
+    let image = colourful(16, 16);
+    let markup = b"<script>alert(1)</script>";
+    let text = [b"Comment\0", &markup[..]].concat();
+    for file in [
+        with_segments(&jpeg(&image), &[segment(0xFE, markup)]),
+        with_chunk(&png(&image), &chunk(*b"tEXt", &text)),
+        riff(&[(*b"VP8 ", vp8(16, 16)), (*b"XMP ", markup.into())]),
+    ] {
+        assert!(contains(&file, markup));
+        assert!(!contains(&photo(&file, 100).0.jpeg, b"<script"));
+    }
+}
+
+#[test]
+fn a_thumbnail_is_not_the_end_of_its_image() {
+    let thumbnail = segment(0xE1, &jpeg(&colourful(8, 8)));
+    let file = with_segments(&jpeg(&colourful(40, 20)), &[thumbnail]);
+    assert_eq!(photo(&file, 100).1.dimensions(), (40, 20));
+    for cut in 700..file.len() {
+        assert!(prepare(&file[..cut], 100).is_err());
+    }
+}
