@@ -1,10 +1,12 @@
 use std::fmt;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
+use tracing::field::{Field, Visit};
 use tracing::level_filters::LevelFilter;
-use tracing::{Metadata, Subscriber};
+use tracing::{Event, Metadata, Subscriber};
 use tracing_subscriber::filter::Targets;
 use tracing_subscriber::layer::{Context, Layer, SubscriberExt};
 use tracing_subscriber::util::{SubscriberInitExt, TryInitError};
@@ -135,6 +137,7 @@ struct Wanted {
     targets: Targets,
     /// Of what Rocket says.
     rocket: LevelFilter,
+    accepting: Accepting,
 }
 
 impl Wanted {
@@ -147,8 +150,9 @@ impl Wanted {
             .with_target("rocket", rocket)
             // It says of each request what its headers and its query are: credentials and signatures among them.
             .with_target("rocket::server", rocket.min(LevelFilter::WARN))
+            .with_target(Accepting::TARGET, LevelFilter::from(settings.level).min(LevelFilter::WARN))
             .with_target(Log::ACCESS, access);
-        Self { targets, rocket }
+        Self { targets, rocket, accepting: Accepting::default() }
     }
 }
 
@@ -158,5 +162,40 @@ impl<S: Subscriber> Layer<S> for Wanted {
         let of_rocket = metadata.target().ends_with("::_");
         (!of_rocket || *metadata.level() <= self.rocket)
             && self.targets.would_enable(metadata.target(), metadata.level())
+    }
+
+    fn event_enabled(&self, event: &Event<'_>, _: Context<'_, S>) -> bool {
+        !Accepting::is_source_of(event) || self.accepting.begins_to_fail()
+    }
+}
+
+/// Connections that cannot be accepted, as a rule since the process has no file descriptors left. Rocket tries again four times
+/// a second and logs each failure; only the first one is written.
+#[derive(Default)]
+struct Accepting(Mutex<Option<Instant>>);
+
+impl Accepting {
+    const TARGET: &'static str = "rocket_http::listener";
+    /// A failure this long after the last one is written again.
+    const QUIET: Duration = Duration::from_mins(1);
+
+    fn is_source_of(event: &Event<'_>) -> bool {
+        struct Source(bool);
+        impl Visit for Source {
+            fn record_str(&mut self, field: &Field, value: &str) {
+                self.0 |= field.name() == "log.target" && value == Accepting::TARGET;
+            }
+
+            fn record_debug(&mut self, _: &Field, _: &dyn fmt::Debug) {}
+        }
+        let mut source = Source(false);
+        event.record(&mut source);
+        source.0
+    }
+
+    fn begins_to_fail(&self) -> bool {
+        let now = Instant::now();
+        let last = self.0.lock().unwrap_or_else(PoisonError::into_inner).replace(now);
+        last.is_none_or(|last| now.duration_since(last) > Self::QUIET)
     }
 }

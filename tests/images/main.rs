@@ -3,8 +3,8 @@
 mod colours;
 mod kinds;
 mod mutations;
-mod rests;
 mod refusals;
+mod rests;
 mod sizes;
 mod support;
 mod truncation;

@@ -1,5 +1,9 @@
 //! Requests that are too large or too many for a real connection.
 
+use std::net::TcpStream;
+use std::thread;
+use std::time::Duration;
+
 use crate::running::{Running, send};
 
 /// The last line printed at the start of the demo.
@@ -63,4 +67,23 @@ fn http_2_is_not_spoken() {
     assert!(answer.is_empty() || answer.starts_with("HTTP/1.1 4"), "{answer:?}");
     let next = service.request("GET", "/v1/floods/states", "\r\n");
     assert!(next.starts_with("HTTP/1.1 200 "), "{next}");
+}
+
+#[test]
+fn running_out_of_file_descriptors_is_logged_once_and_the_service_recovers() {
+    let service = Running::start_after("ulimit -n 64", &[("SIAGA_DATASET", "empty")], "To try:");
+    let failures = |service: &Running| {
+        service.errors().lines().filter(|line| line.contains("Too many open files")).count()
+    };
+    let open: Vec<TcpStream> = (0..100).map(|_| TcpStream::connect(&service.authority).unwrap()).collect();
+    service.until("a line about it", |service| (failures(service) > 0).then_some(()));
+    // It tries to accept four times a second.
+    thread::sleep(Duration::from_millis(1_500));
+    drop(open);
+    service.until("a response", |service| {
+        let response =
+            send(&service.authority, "GET /health/live HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+        response.ok().filter(|response| response.starts_with("HTTP/1.1 200 "))
+    });
+    assert_eq!((failures(&service), service.errors().lines().count()), (1, 1), "{}", service.errors());
 }
