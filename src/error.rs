@@ -23,10 +23,13 @@ use crate::causes::causes;
 use crate::duration::{whole_seconds, written};
 use crate::fairings::{RequestId, allow_any_origin, name_licence, secure};
 use crate::formats::EncodeError;
-use crate::images::{ImageError, ImageType};
+use crate::images::{ImageError, ImageType, PERMITTED};
 use crate::model::CardId;
 use crate::model::intake::Fault;
 use crate::stores::StoreError;
+
+/// After how long another upload may find that one in progress has ended.
+const UPLOAD_RETRY: Duration = Duration::from_secs(5);
 
 const FAILED: &str = "the service failed; the failure was logged";
 
@@ -279,7 +282,18 @@ impl From<ImageError> for Problem {
                 "the address does not permit this, or no longer: ask GET /cards/:cardId/images for another",
             ),
             ImageError::TooLarge(limit) => Self::too_large(limit),
-            ImageError::TooSlow(limit) => Self::timeout(written(limit)),
+            ImageError::TooSlow => {
+                Self::timeout(format_args!("{}, and at 8 KiB a second", written(PERMITTED)))
+            }
+            ImageError::Busy => Details {
+                header: Some(("Retry-After", seconds_to_wait(UPLOAD_RETRY).to_string())),
+                ..Details::new(
+                    Status::TooManyRequests,
+                    "two uploads to this address are in progress; try again when one has ended",
+                )
+            }
+            .into(),
+            ImageError::Full(_) => Self::unavailable(UPLOAD_RETRY, error.into()),
             ImageError::Incomplete(_) => Self::bad_request(Source::Body, &[], "the body must arrive whole"),
             ImageError::NoImage => Self::unsupported_media_type(&format!(
                 "the body must be an image, one of [{}]",

@@ -1,10 +1,8 @@
 use std::error::Error;
 use std::io;
-use std::time::Duration;
 
 use rocket::data::ByteUnit;
 
-use crate::duration::written;
 use crate::random::RandomUnavailable;
 use crate::stores::StoreError;
 
@@ -27,9 +25,15 @@ pub enum ImageError {
     /// The upload is larger than this.
     #[error("the upload is larger than {0}")]
     TooLarge(ByteUnit),
-    /// The upload, or the next piece of it, did not come within so long.
-    #[error("the upload did not come within {}", written(*.0))]
-    TooSlow(Duration),
+    /// The upload arrived at less than 8 KiB a second, or was not whole when its address expired.
+    #[error("the upload arrived too slowly")]
+    TooSlow,
+    /// Two uploads to the address are in progress.
+    #[error("two uploads to this address are in progress")]
+    Busy,
+    /// This server is receiving as many uploads as it may.
+    #[error("{0} uploads are in progress, as many as siaga.images.max_uploads allows")]
+    Full(u32),
     /// The upload ended before it was whole.
     #[error("the upload did not arrive whole")]
     Incomplete(#[source] io::Error),
