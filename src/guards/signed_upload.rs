@@ -9,7 +9,7 @@ use super::body_headers::{announces_at_most, is_not_coded};
 use super::{Query, managed};
 use crate::config::Config;
 use crate::error::Problem;
-use crate::images::{CardImages, ImageError, ImageType, Incoming};
+use crate::images::{CardImages, ImageError, ImageType, Incoming, Unpermitted};
 use crate::openapi::{Interface, Operation, Parameter, Part};
 
 /// An upload at an address this service has signed, of the type it was signed for and not larger than allowed, for all its
@@ -50,7 +50,8 @@ async fn permitted(request: &Request<'_>) -> Result<Incoming, Problem> {
     let images = managed::<Arc<CardImages>>(request)?;
     let query = Query::of(request);
     // An address that is altered in any way is refused as one.
-    let part = |name| query.get(name).ok().flatten().ok_or(ImageError::NotPermitted);
+    let altered = || ImageError::NotPermitted(Unpermitted::WrongSignature);
+    let part = |name| query.get(name).ok().flatten().ok_or_else(altered);
     // `/uploads/:name`, after where the interface is mounted.
     let name = request.param::<&str>(1).and_then(Result::ok).unwrap_or_default();
     let permit = images.permit(name, &part("expires")?, &part("signature")?)?;

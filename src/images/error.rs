@@ -19,9 +19,9 @@ pub enum ImageError {
     /// There is no such image.
     #[error("this image does not exist")]
     NotFound,
-    /// The address of an upload permits nothing: it was made up or altered, or has expired, or was used.
-    #[error("the address of the upload is not valid")]
-    NotPermitted,
+    /// The address of an upload permits nothing.
+    #[error("the address of the upload is not valid: {0}")]
+    NotPermitted(Unpermitted),
     /// The upload is larger than this.
     #[error("the upload is larger than {0}")]
     TooLarge(ByteUnit),
@@ -43,6 +43,21 @@ pub enum ImageError {
     /// No name can be made.
     #[error(transparent)]
     Random(#[from] RandomUnavailable),
+}
+
+/// Why the address of an upload permits nothing. It is for the operator's log: clients are not told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Unpermitted {
+    /// It was made up or altered, or another key is configured since it was signed.
+    #[error("signed address with a wrong signature")]
+    WrongSignature,
+    /// It has expired.
+    #[error("expired signed address")]
+    Expired,
+    /// An upload of the card was received at it, or at another address.
+    #[error("used signed address")]
+    Used,
 }
 
 impl From<object_store::Error> for ImageError {

@@ -26,7 +26,7 @@ use rocket::data::ByteUnit;
 use rocket::tokio::sync::Notify;
 use rocket::tokio::time;
 
-pub use self::error::ImageError;
+pub use self::error::{ImageError, Unpermitted};
 pub use self::image_type::ImageType;
 pub use self::receiving::Incoming;
 pub use self::signing::Permit;

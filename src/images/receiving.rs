@@ -6,7 +6,7 @@ use rocket::tokio::time;
 
 use super::signing::Permit;
 use super::slots::Slot;
-use super::{CardImages, ImageError, PERMITTED, Uploads, names};
+use super::{CardImages, ImageError, PERMITTED, Unpermitted, Uploads, names};
 use crate::random;
 use crate::telemetry::UploadStep;
 
@@ -30,11 +30,17 @@ impl CardImages {
     ///
     /// [`ImageError::NotPermitted`] unless this service has signed the address for the present.
     pub fn permit(&self, name: &str, expires: &str, signature: &str) -> Result<Permit, ImageError> {
-        let Uploads::Direct(key) = &self.uploads else { return Err(ImageError::NotPermitted) };
-        let permit = Permit::read(name, expires).filter(|permit| {
-            key.has_signed(permit, signature) && self.clock.now().to_utc().timestamp() < permit.expires
-        });
-        permit.ok_or(ImageError::NotPermitted)
+        let permit = match &self.uploads {
+            Uploads::Direct(key) => {
+                Permit::read(name, expires).filter(|permit| key.has_signed(permit, signature))
+            }
+            Uploads::Presigned(_) => None,
+        };
+        let permit = permit.ok_or(ImageError::NotPermitted(Unpermitted::WrongSignature))?;
+        if permit.expires <= self.clock.now().to_utc().timestamp() {
+            return Err(ImageError::NotPermitted(Unpermitted::Expired));
+        }
+        Ok(permit)
     }
 
     /// Makes sure that what is permitted has not been done yet.
@@ -45,7 +51,8 @@ impl CardImages {
     /// [`ImageError::Store`].
     pub async fn is_expected(&self, permit: &Permit) -> Result<(), ImageError> {
         let expected = self.store.expected_upload(&permit.upload.card).await?;
-        if expected.as_ref() == Some(&permit.upload) { Ok(()) } else { Err(ImageError::NotPermitted) }
+        let used = ImageError::NotPermitted(Unpermitted::Used);
+        if expected.as_ref() == Some(&permit.upload) { Ok(()) } else { Err(used) }
     }
 
     /// Lets an upload begin. Two may be in progress at one address, since a client that has lost its connection tries
@@ -81,7 +88,7 @@ impl CardImages {
             return Ok(());
         }
         self.storage.delete_upload(&name).await?;
-        Err(ImageError::NotPermitted)
+        Err(ImageError::NotPermitted(Unpermitted::Used))
     }
 
     async fn keep(&self, name: &str, mut body: impl AsyncRead + Unpin) -> Result<(), ImageError> {

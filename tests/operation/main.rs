@@ -14,6 +14,7 @@ mod steering;
 mod black_box;
 mod connections;
 mod crashes;
+mod forbidden;
 mod health;
 mod https;
 mod image_crashes;
