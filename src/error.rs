@@ -17,7 +17,6 @@ use rocket::request::Request;
 use rocket::response::{Responder, Response, Result};
 use serde::Serialize;
 
-pub(crate) use self::catcher::allowed;
 pub use self::catcher::catchers;
 use crate::causes::causes;
 use crate::duration::{whole_seconds, written};
@@ -191,6 +190,11 @@ impl Problem {
         let header = Some(("Allow", allowed.to_owned()));
         let message = format!("the method must be one of [{allowed}]");
         Details { header, ..Details::new(Status::MethodNotAllowed, message) }.into()
+    }
+
+    /// 400: the target of the request has no path (RFC 9112 §3.2.3).
+    pub(crate) fn unreadable_target() -> Self {
+        Self::new(Status::BadRequest, "the address of the request cannot be read")
     }
 
     /// 408: the body did not arrive in time.
