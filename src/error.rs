@@ -17,17 +17,20 @@ use rocket::request::Request;
 use rocket::response::{Responder, Response, Result};
 use serde::Serialize;
 
-pub(crate) use self::catcher::allowed;
 pub use self::catcher::catchers;
 use crate::cache::Unfinished;
 use crate::causes::causes;
 use crate::duration::{whole_seconds, written};
 use crate::fairings::{RequestId, allow_any_origin, name_licence, secure};
 use crate::formats::EncodeError;
-use crate::images::{ImageError, ImageType};
+use crate::images::{ImageError, ImageType, PERMITTED};
 use crate::model::CardId;
 use crate::model::intake::Fault;
 use crate::stores::StoreError;
+use crate::telemetry::Metrics;
+
+/// After how long another upload may find that one in progress has ended.
+const UPLOAD_RETRY: Duration = Duration::from_secs(5);
 
 const FAILED: &str = "the service failed; the failure was logged";
 
@@ -89,13 +92,22 @@ struct Details {
     message: String,
     validation: Option<(Source, Vec<String>)>,
     header: Option<(&'static str, String)>,
+    refusal: Option<Refusal>,
     cause: Option<Box<dyn Error + Send + Sync>>,
+}
+
+/// Why a request is not allowed: for the log only.
+#[derive(Debug)]
+struct Refusal {
+    reason: String,
+    /// Whose credential it was, or the beginning of its digest; never the credential.
+    credential: Option<String>,
 }
 
 impl Details {
     fn new(status: Status, message: impl Into<String>) -> Self {
         let message = message.into();
-        Self { status, message, validation: None, header: None, cause: None }
+        Self { status, message, validation: None, header: None, refusal: None, cause: None }
     }
 }
 
@@ -135,12 +147,20 @@ impl Problem {
     }
 
     /// 403, with one message for every reason: what is wrong with a credential is nobody's business.
-    #[must_use]
-    pub fn forbidden() -> Self {
-        Self::new(
-            Status::Forbidden,
+    ///
+    /// The log names the `reason`, and the `credential` by a name or a few digits of its digest, never by itself.
+    pub fn forbidden(reason: impl fmt::Display, credential: Option<&str>) -> Self {
+        Self::refused(
+            reason,
+            credential,
             "this needs a valid credential that allows it: Authorization: Bearer <token> or X-Api-Key: <key>",
         )
+    }
+
+    /// 403, whose reason is logged.
+    fn refused(reason: impl fmt::Display, credential: Option<&str>, message: impl Into<String>) -> Self {
+        let refusal = Refusal { reason: reason.to_string(), credential: credential.map(str::to_owned) };
+        Details { refusal: Some(refusal), ..Details::new(Status::Forbidden, message) }.into()
     }
 
     /// 404: what is named does not exist.
@@ -171,6 +191,11 @@ impl Problem {
         let header = Some(("Allow", allowed.to_owned()));
         let message = format!("the method must be one of [{allowed}]");
         Details { header, ..Details::new(Status::MethodNotAllowed, message) }.into()
+    }
+
+    /// 400: the target of the request has no path (RFC 9112 §3.2.3).
+    pub(crate) fn unreadable_target() -> Self {
+        Self::new(Status::BadRequest, "the address of the request cannot be read")
     }
 
     /// 408: the body did not arrive in time.
@@ -244,16 +269,19 @@ impl Problem {
     }
 
     fn log(&self, request: &Request<'_>) {
-        let Some(cause) = &self.details.cause else { return };
-        let text = causes(&**cause);
+        let Details { status, cause, refusal, .. } = &*self.details;
+        let method = request.method().as_str();
         // Catchers run outside the span.
         let _span = RequestId::span(request).enter();
-        tracing::error!(
-            status = self.details.status.code,
-            method = request.method().as_str(),
-            path = request.uri().path().as_str(),
-            "request failed: {text}"
-        );
+        if let Some(cause) = cause {
+            let path = request.uri().path().as_str();
+            let text = causes(&**cause);
+            tracing::error!(status = status.code, method, path, "request failed: {text}");
+        }
+        if let Some(Refusal { reason, credential }) = refusal {
+            let route = request.route().map_or(Metrics::NO_ROUTE, |route| route.uri.path());
+            tracing::info!(status = status.code, method, route, reason, credential, "request refused");
+        }
     }
 }
 
@@ -262,7 +290,7 @@ impl From<StoreError> for Problem {
         match error {
             StoreError::NotFound { what } => Self::not_found(what),
             StoreError::Conflict { what } => Self::conflict(what),
-            StoreError::Refused { what } => Self::new(Status::Forbidden, what),
+            StoreError::Refused { what } => Self::refused(&what, None, &*what),
             StoreError::Unavailable { retry_after, source } => Self::unavailable(retry_after, source),
             StoreError::Backend { .. } => Self::internal(error),
         }
@@ -284,12 +312,24 @@ impl From<ImageError> for Problem {
             ImageError::Store(error) => error.into(),
             ImageError::Storage(cause) => Self::unavailable(Duration::from_secs(1), cause),
             ImageError::NotFound => Self::not_found("this image"),
-            ImageError::NotPermitted => Self::new(
-                Status::Forbidden,
+            ImageError::NotPermitted(reason) => Self::refused(
+                reason,
+                None,
                 "the address does not permit this, or no longer: ask GET /cards/:cardId/images for another",
             ),
             ImageError::TooLarge(limit) => Self::too_large(limit),
-            ImageError::TooSlow(limit) => Self::timeout(written(limit)),
+            ImageError::TooSlow => {
+                Self::timeout(format_args!("{}, and at 8 KiB a second", written(PERMITTED)))
+            }
+            ImageError::Busy => Details {
+                header: Some(("Retry-After", seconds_to_wait(UPLOAD_RETRY).to_string())),
+                ..Details::new(
+                    Status::TooManyRequests,
+                    "two uploads to this address are in progress; try again when one has ended",
+                )
+            }
+            .into(),
+            ImageError::Full(_) => Self::unavailable(UPLOAD_RETRY, error.into()),
             ImageError::Incomplete(_) => Self::bad_request(Source::Body, &[], "the body must arrive whole"),
             ImageError::NoImage => Self::unsupported_media_type(&format!(
                 "the body must be an image, one of [{}]",

@@ -8,7 +8,7 @@ use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use subtle::ConstantTimeEq;
 
-use super::{Credential, CredentialKind, OwnQuota, Scope, Secret};
+use super::{Credential, CredentialKind, OwnQuota, Reason, Refused, Scope, Secret};
 use crate::model::Timestamp;
 use crate::random::{self, RandomUnavailable};
 
@@ -47,16 +47,17 @@ impl ApiKey {
         (self.per_second.is_some() || self.per_day.is_some()).then_some(quota)
     }
 
-    /// What the holder of the key may do; `None` once it has expired.
-    pub(super) fn credential(&self, now: Timestamp) -> Option<Credential> {
-        let expired = self.expires.is_some_and(|expires| Timestamp::from(expires) <= now);
-        let credential = || Credential {
+    /// What the holder of the key may do, unless it has expired.
+    pub(super) fn credential(&self, now: Timestamp) -> Result<Credential, Refused> {
+        if self.expires.is_some_and(|expires| Timestamp::from(expires) <= now) {
+            return Err(Refused::known(Reason::ExpiredKey, &self.name));
+        }
+        Ok(Credential {
             kind: CredentialKind::ApiKey,
             subject: self.name.clone(),
             quota: self.quota(),
             scopes: self.scopes.clone(),
-        };
-        (!expired).then(credential)
+        })
     }
 }
 

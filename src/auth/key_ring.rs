@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use arc_swap::ArcSwap;
 
-use super::{ApiKey, KeyDigest};
+use super::{ApiKey, KeyDigest, Reason, Refused};
 use crate::model::Timestamp;
 
 /// How long after a use of a key the next is noted.
@@ -23,7 +23,20 @@ pub struct KeyRing {
     /// learns of a digest only, and to send one of their choice would have to find a text that has it: a key has 256
     /// random bits, so guessing the next bit of its digest leads nowhere.
     keys: ArcSwap<HashMap<KeyDigest, Arc<ApiKey>>>,
+    /// The names of keys that are not accepted any more, by digest: only so that the log can say so.
+    revoked: ArcSwap<HashMap<KeyDigest, String>>,
     uses: Mutex<Uses>,
+}
+
+/// What a ring has of a digest.
+#[derive(Debug)]
+pub(super) enum Found {
+    /// A key that is accepted, unless it has expired.
+    Key(Arc<ApiKey>),
+    /// A key that is not accepted.
+    Unusable(Refused),
+    /// Nothing.
+    Nothing,
 }
 
 /// When keys were used.
@@ -48,8 +61,8 @@ impl KeyRing {
         self.configured.store(Arc::new(configured.iter().map(|key| key.name.clone()).collect()));
     }
 
-    /// Holds these keys from now on and no other.
-    pub fn fill(&self, keys: impl IntoIterator<Item = ApiKey>) {
+    /// Accepts these keys from now on and no other, and knows which were revoked.
+    pub fn fill(&self, keys: impl IntoIterator<Item = ApiKey>, revoked: impl IntoIterator<Item = ApiKey>) {
         let held: HashMap<_, _> = keys.into_iter().map(|key| (key.sha256, Arc::new(key))).collect();
         {
             let mut uses = self.uses.lock().unwrap_or_else(PoisonError::into_inner);
@@ -57,6 +70,8 @@ impl KeyRing {
             uses.noted.retain(|name, _| names.contains(name.as_str()));
         }
         self.keys.store(Arc::new(held));
+        let revoked = revoked.into_iter().map(|key| (key.sha256, key.name)).collect();
+        self.revoked.store(Arc::new(revoked));
     }
 
     /// The names of the keys it holds that are not accepted, since the configuration has a key of the name.
@@ -67,9 +82,18 @@ impl KeyRing {
     }
 
     /// The key of a digest.
-    pub(super) fn get(&self, digest: &KeyDigest) -> Option<Arc<ApiKey>> {
-        let key = self.keys.load().get(digest).cloned();
-        key.filter(|key| !self.configured.load().contains(&key.name))
+    pub(super) fn get(&self, digest: &KeyDigest) -> Found {
+        if let Some(key) = self.keys.load().get(digest) {
+            return if self.configured.load().contains(&key.name) {
+                Found::Unusable(Refused::known(Reason::ReplacedKey, &key.name))
+            } else {
+                Found::Key(Arc::clone(key))
+            };
+        }
+        let revoked = self.revoked.load();
+        revoked
+            .get(digest)
+            .map_or(Found::Nothing, |name| Found::Unusable(Refused::known(Reason::RevokedKey, name)))
     }
 
     /// Notes that a key was used, once a minute at most.
@@ -106,24 +130,35 @@ mod tests {
         NewKey::make(name, Vec::new()).unwrap().entry
     }
 
+    /// What the ring has of a key, in words.
+    fn found(ring: &KeyRing, key: &ApiKey) -> String {
+        match ring.get(&key.sha256) {
+            Found::Key(key) => key.name.clone(),
+            Found::Unusable(refused) => format!("{}: {}", refused.credential, refused.reason),
+            Found::Nothing => "nothing".to_owned(),
+        }
+    }
+
     #[test]
     fn a_key_is_held_until_the_ring_is_filled_without_it() {
         let ring = KeyRing::default();
         let (one, other) = (key("one"), key("other"));
-        assert!(ring.get(&one.sha256).is_none());
-        ring.fill([one.clone(), other.clone()]);
-        assert_eq!(ring.get(&one.sha256).unwrap().name, "one");
-        ring.fill([other.clone()]);
-        assert!(ring.get(&one.sha256).is_none() && ring.get(&other.sha256).is_some());
+        assert_eq!(found(&ring, &one), "nothing");
+        ring.fill([one.clone(), other.clone()], []);
+        assert_eq!(found(&ring, &one), "one");
+        ring.fill([other.clone()], [one.clone()]);
+        assert_eq!((found(&ring, &one), found(&ring, &other)), ("one: revoked key".into(), "other".into()));
+        ring.fill([], []);
+        assert_eq!(found(&ring, &one), "nothing");
     }
 
     #[test]
     fn of_a_name_the_configuration_has_the_stored_key_is_left_out() {
         let (configured, stored) = (key("same"), key("same"));
         let ring = KeyRing::beside(&[configured]);
-        ring.fill([stored.clone(), key("other")]);
+        ring.fill([stored.clone(), key("other")], []);
         assert_eq!(ring.left_out(), ["same"]);
-        assert!(ring.get(&stored.sha256).is_none());
+        assert!(found(&ring, &stored).starts_with("same: key in the store"));
     }
 
     #[test]
@@ -131,7 +166,7 @@ mod tests {
         let ring = KeyRing::default();
         let (key, start) = (key("one"), Timestamp::parse("2026-01-01T00:00:00Z").unwrap());
         let at = |seconds| start.after(Duration::from_secs(seconds));
-        ring.fill([key.clone()]);
+        ring.fill([key.clone()], []);
         for seconds in [0, 1, 59] {
             ring.note_use(&key, at(seconds));
         }

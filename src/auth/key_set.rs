@@ -1,4 +1,4 @@
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -140,8 +140,14 @@ impl Keys {
 
 fn contents(path: &Path) -> Result<Vec<u8>, BrokenSet> {
     let mut text = Vec::new();
-    File::open(path)
-        .and_then(|file| file.take(LARGEST + 1).read_to_end(&mut text))
-        .map_err(|source| BrokenSet::Unreadable { path: path.to_owned(), source })?;
+    let mut read = || {
+        // Opening a named pipe waits until somebody writes to it.
+        if !fs::metadata(path)?.is_file() {
+            return Err(io::Error::other("it is not a regular file"));
+        }
+        File::open(path)?.take(LARGEST + 1).read_to_end(&mut text)
+    };
+    let unreadable = |source| BrokenSet::Unreadable { path: path.to_owned(), source };
+    read().map_err(unreadable)?;
     if text.len() as u64 > LARGEST { Err(BrokenSet::TooLarge(path.to_owned())) } else { Ok(text) }
 }

@@ -10,6 +10,7 @@ mod jwt;
 mod key_ring;
 mod key_set;
 mod public_key;
+mod refused;
 mod scope;
 mod secret;
 mod tokens;
@@ -27,10 +28,12 @@ pub use self::api_key::{ApiKey, InvalidDigest, KeyDigest, NewKey};
 pub use self::credential::{Credential, CredentialKind, OwnQuota};
 pub use self::invalid::InvalidSettings;
 pub use self::jwt::{Audience, Claims, Jwt, TokenError};
+use self::key_ring::Found;
 pub use self::key_ring::KeyRing;
+pub use self::refused::{Reason, Refused};
 pub use self::scope::{Scope, UnknownScope};
 pub use self::secret::Secret;
-use self::tokens::Tokens;
+use self::tokens::{Tokens, looks_like_a_token};
 use crate::model::Clock;
 
 /// The section `auth` of the configuration: which credentials are accepted.
@@ -129,26 +132,40 @@ impl Authenticator {
         &self.ring
     }
 
-    /// Verifies a token; `None` for whatever reason it is not accepted.
-    #[must_use]
-    pub fn token(&self, token: &str) -> Option<Credential> {
-        self.accepted.load().tokens.as_ref()?.verify(token, self.clock.now())
+    /// Verifies a token.
+    ///
+    /// # Errors
+    ///
+    /// [`Refused`], which clients must not be told.
+    pub fn token(&self, token: &str) -> Result<Credential, Refused> {
+        let accepted = self.accepted.load();
+        let tokens = accepted.tokens.as_ref().ok_or_else(|| Refused::stranger(Reason::NoTokens, token))?;
+        tokens.verify(token, self.clock.now())
     }
 
     /// Verifies an API key, or else a token.
     ///
     /// Takes the same time whichever of the configured keys it is, or none.
-    #[must_use]
-    pub fn key_or_token(&self, text: &str) -> Option<Credential> {
+    ///
+    /// # Errors
+    ///
+    /// [`Refused`], which clients must not be told.
+    pub fn key_or_token(&self, text: &str) -> Result<Credential, Refused> {
         let digest = KeyDigest::of(text);
         let now = self.clock.now();
         if let Some(key) = api_key::search(&self.accepted.load().api_keys, &digest) {
             return key.credential(now);
         }
-        let Some(key) = self.ring.get(&digest) else { return self.token(text) };
-        let credential = key.credential(now)?;
-        self.ring.note_use(&key, now);
-        Some(credential)
+        match self.ring.get(&digest) {
+            Found::Key(key) => {
+                let credential = key.credential(now)?;
+                self.ring.note_use(&key, now);
+                Ok(credential)
+            }
+            Found::Unusable(refused) => Err(refused),
+            Found::Nothing if looks_like_a_token(text) => self.token(text),
+            Found::Nothing => Err(Refused::stranger(Reason::UnknownKey, text)),
+        }
     }
 
     /// Follows the file with public keys while it changes, whichever is configured. Never ends.

@@ -2,11 +2,12 @@ use std::fs;
 use std::sync::Arc;
 use std::time::Duration;
 
+use jsonwebtoken::errors::ErrorKind;
 use jsonwebtoken::{DecodingKey, Validation};
 
 use super::jwt::{Claims, Jwt, KeySource, seconds};
 use super::key_set::KeySet;
-use super::{Credential, CredentialKind, InvalidSettings, crypto, public_key};
+use super::{Credential, CredentialKind, InvalidSettings, Reason, Refused, crypto, public_key};
 use crate::model::{Timestamp, is_name};
 
 /// The longest token that is looked at, in bytes: one of ours has 300, one of a large issuer 2,000.
@@ -56,33 +57,41 @@ impl Tokens {
         Ok(Self { keys, validation: validation(settings), leeway: settings.leeway })
     }
 
-    /// What the holder of the token may do; `None` when it is not accepted at `now`.
-    pub(super) fn verify(&self, token: &str, now: Timestamp) -> Option<Credential> {
+    /// What the holder of the token may do, if it is accepted at `now`.
+    pub(super) fn verify(&self, token: &str, now: Timestamp) -> Result<Credential, Refused> {
+        let stranger = |reason| Refused::stranger(reason, token);
         if token.len() > LONGEST {
-            return None;
+            return Err(stranger(Reason::MalformedToken));
         }
-        let header = jsonwebtoken::decode_header(token).ok()?;
+        let header = jsonwebtoken::decode_header(token).map_err(|_| stranger(Reason::MalformedToken))?;
         // Whoever does not understand what a token calls critical must refuse it (RFC 7515 §4.1.11).
         if header.crit.is_some() {
-            return None;
+            return Err(stranger(Reason::CriticalExtension));
         }
         // Of all the ways a header can name a key only this one counts, and it names one of those that are known.
         let key = match &self.keys {
             Keys::One(key) => Arc::clone(key),
-            Keys::Set(set) => set.choose(header.kid.as_deref())?,
+            Keys::Set(set) => {
+                let chosen = set.choose(header.kid.as_deref());
+                chosen.ok_or_else(|| stranger(Reason::UnknownTokenKey))?
+            }
         };
-        let claims = jsonwebtoken::decode::<Claims>(token, &key, &self.validation).ok()?.claims;
+        let claims = jsonwebtoken::decode::<Claims>(token, &key, &self.validation)
+            .map_err(|error| stranger(reason(error.kind())))?
+            .claims;
+        if !is_name(&claims.sub) {
+            return Err(stranger(Reason::MalformedToken));
+        }
         let leeway = self.leeway.as_secs_f64();
         let now = seconds(now);
-        let in_time = now < claims.exp + leeway && claims.nbf.is_none_or(|nbf| nbf <= now + leeway);
+        if claims.exp + leeway <= now {
+            return Err(Refused::known(Reason::ExpiredToken, &claims.sub));
+        }
+        if claims.nbf.is_some_and(|nbf| nbf > now + leeway) {
+            return Err(Refused::known(Reason::EarlyToken, &claims.sub));
+        }
         let scopes = claims.scope.split(' ').filter_map(|name| name.parse().ok()).collect();
-        let kind = CredentialKind::Token;
-        (in_time && is_name(&claims.sub)).then_some(Credential {
-            kind,
-            subject: claims.sub,
-            quota: None,
-            scopes,
-        })
+        Ok(Credential { kind: CredentialKind::Token, subject: claims.sub, quota: None, scopes })
     }
 
     /// Follows the keys while they change; never ends when they can.
@@ -90,6 +99,22 @@ impl Tokens {
         if let Keys::Set(set) = &self.keys {
             Arc::clone(set).watch().await;
         }
+    }
+}
+
+/// Whether a text has the three parts of a token (RFC 7515 §7.1).
+pub(super) fn looks_like_a_token(text: &str) -> bool {
+    text.split('.').count() == 3
+}
+
+/// Why a token whose header was read is refused.
+fn reason(kind: &ErrorKind) -> Reason {
+    match kind {
+        ErrorKind::InvalidSignature => Reason::WrongSignature,
+        ErrorKind::InvalidAlgorithm => Reason::WrongAlgorithm,
+        ErrorKind::InvalidIssuer => Reason::WrongIssuer,
+        ErrorKind::InvalidAudience => Reason::WrongAudience,
+        _ => Reason::MalformedToken,
     }
 }
 
@@ -111,4 +136,50 @@ fn validation(settings: &Jwt) -> Validation {
         None => validation.validate_aud = false,
     }
     validation
+}
+
+#[cfg(test)]
+mod tests {
+    use jsonwebtoken::{EncodingKey, Header};
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    const SECRET: &str = "a secret of thirty-two bytes or more";
+
+    /// The token of good claims with some changed, signed by a secret.
+    fn token(secret: &str, change: Value) -> String {
+        let mut claims = json!({ "sub": "ana", "scope": "admin", "exp": 2_000, "iss": "us", "aud": "siaga" });
+        claims.as_object_mut().unwrap().extend(change.as_object().unwrap().clone());
+        crypto::install();
+        jsonwebtoken::encode(&Header::default(), &claims, &EncodingKey::from_secret(secret.as_bytes()))
+            .unwrap()
+    }
+
+    #[test]
+    fn a_token_that_is_not_accepted_is_refused_with_its_reason() {
+        let settings = json!({ "secret": SECRET, "issuer": "us", "audience": "siaga", "leeway": "0s" });
+        let tokens = Tokens::new(&serde_json::from_value(settings).unwrap()).unwrap();
+        let now = Timestamp::parse("1970-01-01T00:16:40Z").unwrap();
+        let good = token(SECRET, json!({}));
+        assert_eq!(tokens.verify(&good, now).unwrap().subject, "ana");
+        // {"typ":"JWT","alg":"HS384"}
+        let other = format!("eyJ0eXAiOiJKV1QiLCJhbGciOiJIUzM4NCJ9.{}", good.split_once('.').unwrap().1);
+        for (token, reason, known) in [
+            (token(SECRET, json!({ "exp": 1_000 })), Reason::ExpiredToken, true),
+            (token(SECRET, json!({ "nbf": 1_001 })), Reason::EarlyToken, true),
+            (token("another secret", json!({})), Reason::WrongSignature, false),
+            (other, Reason::WrongAlgorithm, false),
+            (token(SECRET, json!({ "iss": "them" })), Reason::WrongIssuer, false),
+            (token(SECRET, json!({ "aud": "them" })), Reason::WrongAudience, false),
+            (token(SECRET, json!({ "exp": "soon" })), Reason::MalformedToken, false),
+            (token(SECRET, json!({ "sub": "" })), Reason::MalformedToken, false),
+            ("a.b.c".to_owned(), Reason::MalformedToken, false),
+            ("a".repeat(LONGEST + 1), Reason::MalformedToken, false),
+        ] {
+            let refused = tokens.verify(&token, now).unwrap_err();
+            assert_eq!((refused.reason, refused.credential == "ana"), (reason, known), "{token}");
+            assert!(known || refused.credential.starts_with("sha256 "), "{refused:?}");
+        }
+    }
 }

@@ -1,11 +1,12 @@
 use std::collections::BTreeMap;
+use std::num::NonZeroU32;
 use std::path;
 
 use rocket::data::ByteUnit;
 use serde::{Deserialize, Serialize};
 use url::Url;
 
-use super::{BaseUrl, ConfigError};
+use super::{AtOnce, BaseUrl, ConfigError};
 use crate::auth::Secret;
 use crate::number::Number;
 
@@ -28,6 +29,8 @@ pub struct Images {
     pub signing_key: Option<Secret>,
     /// The largest upload: a size such as `20MiB`, or a number of bytes. **Default: `20MiB`**
     pub max_bytes: ByteUnit,
+    /// How many uploads one server receives at once; two of them can be to one address. **Default: `64`**
+    pub max_uploads: AtOnce,
     /// The longest side of a published image, in pixels. **Default: `1280`**
     pub max_side: Side,
     /// Settings of a storage in the cloud by their names in `object_store`, such as `aws_endpoint`. They win over the
@@ -42,6 +45,7 @@ impl Default for Images {
             public_url: None,
             signing_key: None,
             max_bytes: ByteUnit::Mebibyte(20),
+            max_uploads: AtOnce::new(NonZeroU32::MIN.saturating_add(63)),
             max_side: Side(1280),
             options: BTreeMap::new(),
         }

@@ -4,6 +4,7 @@
 //! ([`SiagaEnv`]). A key that is unknown or has a wrong value stops the start with its full path.
 
 mod areas;
+mod at_once;
 mod base_url;
 mod cache;
 mod env;
@@ -29,6 +30,7 @@ use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
 
 pub use self::areas::{Areas, Selectable, Supported};
+pub use self::at_once::{AtOnce, InvalidAtOnce};
 pub use self::base_url::{BaseUrl, InvalidBaseUrl};
 pub use self::cache::Cache;
 pub use self::env::{DatabaseUrl, NamedFile, SiagaEnv};
@@ -39,7 +41,7 @@ pub use self::https::{Https, InvalidPort, MaxAge, Port};
 pub use self::images::{Images, InvalidSide, InvalidStorageUrl, Side, StorageUrl};
 pub use self::licence::Licence;
 pub use self::limits::Limits;
-pub use self::quota::{Burst, InvalidBurst, InvalidRate, Quota, Rate};
+pub use self::quota::{InvalidRate, Quota, Rate};
 pub use self::shutdown::Shutdown;
 pub use self::trusted_proxies::{InvalidProxies, Proxies, TrustedProxies};
 use crate::auth;

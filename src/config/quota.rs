@@ -2,7 +2,7 @@ use std::num::NonZeroU32;
 
 use serde::{Deserialize, Serialize};
 
-use super::TrustedProxies;
+use super::{AtOnce, TrustedProxies};
 use crate::number::Number;
 
 /// How many requests each client may send to this server.
@@ -16,7 +16,7 @@ pub struct Quota {
     /// Requests a second in the long run, of each credential, else of each address; 0 for any number. **Default: `20`**
     pub per_second: Rate,
     /// Requests at once. **Default: `40`**
-    pub burst: Burst,
+    pub burst: AtOnce,
     /// Requests a day, counted as the second's are: a 24th of them is there again after an hour; 0 for any number.
     /// **Default: `100000`**
     pub per_day: Rate,
@@ -44,7 +44,7 @@ impl Default for Quota {
     fn default() -> Self {
         Self {
             per_second: Rate(NonZeroU32::new(20)),
-            burst: Burst(NonZeroU32::MIN.saturating_add(39)),
+            burst: AtOnce::new(NonZeroU32::MIN.saturating_add(39)),
             per_day: Rate(NonZeroU32::new(100_000)),
             fuse_per_second: Rate(NonZeroU32::new(200)),
             trusted_proxies: TrustedProxies::default(),
@@ -57,33 +57,15 @@ impl Default for Quota {
 #[serde(try_from = "Number", into = "u32")]
 pub struct Rate(Option<NonZeroU32>);
 
-/// A number of requests at once.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "Number", into = "u32")]
-pub struct Burst(NonZeroU32);
-
 /// A number that is no [`Rate`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("must be a whole number from 0, which allows any number, to {}", u32::MAX)]
 pub struct InvalidRate;
 
-/// A number that is no [`Burst`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("must be a whole number from 1 to {}", u32::MAX)]
-pub struct InvalidBurst;
-
 impl Rate {
     /// The number; `None` for any.
     #[must_use]
     pub fn get(self) -> Option<NonZeroU32> {
-        self.0
-    }
-}
-
-impl Burst {
-    /// The number.
-    #[must_use]
-    pub fn get(self) -> NonZeroU32 {
         self.0
     }
 }
@@ -96,22 +78,8 @@ impl TryFrom<Number> for Rate {
     }
 }
 
-impl TryFrom<Number> for Burst {
-    type Error = InvalidBurst;
-
-    fn try_from(number: Number) -> Result<Self, InvalidBurst> {
-        number.get().and_then(NonZeroU32::new).map(Self).ok_or(InvalidBurst)
-    }
-}
-
 impl From<Rate> for u32 {
     fn from(rate: Rate) -> Self {
         rate.0.map_or(0, NonZeroU32::get)
-    }
-}
-
-impl From<Burst> for u32 {
-    fn from(burst: Burst) -> Self {
-        burst.0.get()
     }
 }

@@ -21,11 +21,23 @@ pub struct Subject(Option<String>);
 struct Begun {
     at: Instant,
     /// Rocket answers HEAD as GET.
-    method: Method,
+    method: &'static str,
     /// Where it was sent, where that is logged: one that is not admitted is given another path.
     path: Option<String>,
     /// None for a request that Rocket could not read, to which no request fairing comes.
     in_flight: Option<InFlight>,
+}
+
+/// What Rocket could not read of a request.
+///
+/// Rocket tells neither the method nor the target: it gives a request GET for a method it does not know, and `/` for a target
+/// without a path. So GET of such a target passes for a request of an unknown method.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Unread {
+    /// The method.
+    Method,
+    /// The target.
+    Target,
 }
 
 impl Begun {
@@ -35,8 +47,13 @@ impl Begun {
 
     fn now(request: &Request<'_>, in_flight: Option<InFlight>) -> Self {
         let logged = tracing::enabled!(target: Log::ACCESS, tracing::Level::INFO);
-        let path = logged.then(|| bounded(request.uri().path().as_str()).to_owned());
-        Self { at: Instant::now(), method: request.method(), path, in_flight }
+        let path = || bounded(request.uri().path().as_str()).to_owned();
+        let (method, path) = match Unread::among(request, in_flight.as_ref()) {
+            Some(Unread::Method) => (Metrics::OTHER_METHOD, logged.then(path)),
+            Some(Unread::Target) => (request.method().as_str(), None),
+            None => (request.method().as_str(), logged.then(path)),
+        };
+        Self { at: Instant::now(), method, path, in_flight }
     }
 }
 
@@ -45,6 +62,11 @@ impl Exchange {
     #[must_use]
     pub fn new(metrics: Metrics) -> Self {
         Self(metrics)
+    }
+
+    /// Counts and logs the response to a request that Rocket could not read, to which no fairing comes.
+    pub(crate) fn record_unread(request: &Request<'_>, status: u16) {
+        record(request, status, 0);
     }
 }
 
@@ -75,20 +97,25 @@ impl Fairing for Exchange {
     }
 }
 
-/// Counts and logs the answer to a request, if Rocket could not read it: no fairing comes to it then.
-pub(crate) fn record_unread(request: &Request<'_>, status: u16) {
-    if Begun::of(request).in_flight.is_none() {
-        record(request, status, 0);
+impl Unread {
+    /// What Rocket could not read of this request; `None` if it has read it.
+    pub(crate) fn of(request: &Request<'_>) -> Option<Self> {
+        Self::among(request, Begun::of(request).in_flight.as_ref())
+    }
+
+    fn among(request: &Request<'_>, in_flight: Option<&InFlight>) -> Option<Self> {
+        let unread = if request.method() == Method::Get { Self::Method } else { Self::Target };
+        in_flight.is_none().then_some(unread)
     }
 }
 
 fn record(request: &Request<'_>, status: u16, bytes: u64) {
     let begun = Begun::of(request);
     let took = begun.at.elapsed();
-    let bytes = if begun.method == Method::Head { 0 } else { bytes };
+    let bytes = if begun.method == Method::Head.as_str() { 0 } else { bytes };
     let template = request.route().map(|route| route.uri.path());
     let route = template.unwrap_or(Metrics::NO_ROUTE);
-    let method = begun.method.as_str();
+    let method = begun.method;
     if let Some(metrics) = request.rocket().state::<Metrics>() {
         metrics.answered(method, route, status, took, bytes);
     }

@@ -15,7 +15,7 @@ pub use self::arrival::{Arrival, Scheme};
 pub use self::cors::Cors;
 pub(crate) use self::cors::allow_any_origin;
 pub use self::draining::Draining;
-pub(crate) use self::exchange::record_unread;
+pub(crate) use self::exchange::Unread;
 pub use self::exchange::{Exchange, Subject};
 pub use self::licence::Licence;
 pub(crate) use self::licence::name_licence;

@@ -9,7 +9,7 @@ use rocket::{Orbit, Rocket};
 
 use crate::auth::KeyRing;
 use crate::beside::beside;
-use crate::stores::{Resource, Revision, Store, StoreError};
+use crate::stores::{KeptKey, Resource, Revision, Store, StoreError};
 
 /// How often the keys' revision is looked at, which costs a store nothing as long as it knows it.
 const ROUND: Duration = Duration::from_millis(150);
@@ -78,8 +78,10 @@ impl Inner {
             revision
         } else {
             let found = self.store.keys().await?;
-            let valid = found.value.into_iter().filter(|kept| kept.revoked_at.is_none());
-            self.ring.fill(valid.map(|kept| kept.entry.key));
+            let (valid, revoked): (Vec<_>, Vec<_>) =
+                found.value.into_iter().partition(|kept| kept.revoked_at.is_none());
+            let keys = |kept: Vec<KeptKey>| kept.into_iter().map(|kept| kept.entry.key);
+            self.ring.fill(keys(valid), keys(revoked));
             found.revision
         };
         // The configuration can change, too.

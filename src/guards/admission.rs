@@ -42,6 +42,27 @@ impl Admission {
 
     /// What is asked to see whether the service is well, or how it does, and what is below. It is not counted.
     const UNCOUNTED: [&'static str; 2] = ["/health", "/metrics"];
+
+    /// Counts a request that no fairing comes to, since Rocket could not read it; returns the refusal of one too many.
+    pub(crate) fn refusal(request: &Request<'_>) -> Option<Problem> {
+        match &request.local_cache(|| admitted(request)).diversion {
+            Some(Diversion::TooMany(problem)) => Some(problem.clone()),
+            Some(Diversion::ToHttps(_)) | None => None,
+        }
+    }
+
+    /// Adds where the client stands to the response to a request that was counted.
+    pub(crate) fn tell_standing(request: &Request<'_>, response: &mut Response<'_>) {
+        let Some(standing) = request.local_cache(Admitted::default).standing else { return };
+        let reset = whole_seconds(standing.reset);
+        for (name, value) in [
+            ("RateLimit-Limit", standing.limit.into()),
+            ("RateLimit-Remaining", standing.remaining.into()),
+            ("RateLimit-Reset", reset),
+        ] {
+            response.set_raw_header(name, value.to_string());
+        }
+    }
 }
 
 impl Diversion {
@@ -65,15 +86,7 @@ impl Fairing for Admission {
     }
 
     async fn on_response<'r>(&self, request: &'r Request<'_>, response: &mut Response<'r>) {
-        let Some(standing) = request.local_cache(Admitted::default).standing else { return };
-        let reset = whole_seconds(standing.reset);
-        for (name, value) in [
-            ("RateLimit-Limit", standing.limit.into()),
-            ("RateLimit-Remaining", standing.remaining.into()),
-            ("RateLimit-Reset", reset),
-        ] {
-            response.set_raw_header(name, value.to_string());
-        }
+        Self::tell_standing(request, response);
     }
 }
 

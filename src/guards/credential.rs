@@ -4,7 +4,7 @@ use rocket::Request;
 use rocket::request::{FromRequest, Outcome};
 
 use super::managed;
-use crate::auth::{Authenticator, Credential, Scope};
+use crate::auth::{Authenticator, Credential, Refused, Scope};
 use crate::error::Problem;
 use crate::fairings::Subject;
 use crate::openapi::{Interface, Operation, Part};
@@ -115,11 +115,19 @@ impl<'r, P: Permission> FromRequest<'r> for Authorized<P> {
             Outcome::Error(error) => return Outcome::Error(error),
             Outcome::Forward(status) => return Outcome::Forward(status),
         };
-        let credential = credential
-            .filter(|credential| P::SCOPES.iter().any(|&scope| credential.allows(scope)))
-            .ok_or_else(Problem::forbidden);
-        let authorized = credential.map(|credential| Self { credential, permission: PhantomData });
-        Problem::outcome(request, authorized)
+        Problem::outcome(request, Self::of(credential))
+    }
+}
+
+impl<P: Permission> Authorized<P> {
+    fn of(credential: Option<Credential>) -> Result<Self, Problem> {
+        let credential = credential.ok_or_else(|| Problem::forbidden("no credential", None))?;
+        if !P::SCOPES.iter().any(|&scope| credential.allows(scope)) {
+            let needed: Vec<_> = P::SCOPES.iter().map(|scope| scope.name()).collect();
+            let reason = format!("missing scope: needs one of [{}]", needed.join(", "));
+            return Err(Problem::forbidden(reason, Some(&credential.subject)));
+        }
+        Ok(Self { credential, permission: PhantomData })
     }
 }
 
@@ -127,16 +135,21 @@ impl<'r, P: Permission> FromRequest<'r> for Authorized<P> {
 fn credential(request: &Request<'_>, authenticator: &Authenticator) -> Result<Option<Credential>, Problem> {
     let bearer = only(request, "Authorization")?
         .filter(|value| !lacks_token(value))
-        .map(|value| bearer_token(value).ok_or_else(Problem::forbidden))
+        .map(|value| {
+            bearer_token(value).ok_or_else(|| Problem::forbidden("Authorization without Bearer", None))
+        })
         .transpose()?;
     let key = only(request, "X-Api-Key")?;
     let credential = match (bearer, key) {
         (None, None) => return Ok(None),
-        (Some(bearer), Some(key)) if bearer != key => None,
+        (Some(bearer), Some(key)) if bearer != key => {
+            return Err(Problem::forbidden("two different credentials", None));
+        }
         (Some(token), _) => authenticator.token(token),
         (None, Some(key)) => authenticator.key_or_token(key),
     };
-    credential.map(Some).ok_or_else(Problem::forbidden)
+    let refused = |Refused { reason, credential }| Problem::forbidden(reason, Some(&credential));
+    credential.map(Some).map_err(refused)
 }
 
 /// The value of a header that may be sent once; `None` if it is absent or empty.
@@ -144,7 +157,7 @@ fn only<'r>(request: &'r Request<'_>, name: &str) -> Result<Option<&'r str>, Pro
     let mut values = request.headers().get(name);
     match (values.next(), values.next()) {
         (value, None) => Ok(value.map(str::trim).filter(|value| !value.is_empty())),
-        _ => Err(Problem::forbidden()),
+        _ => Err(Problem::forbidden(format_args!("{name} is sent more than once"), None)),
     }
 }
 

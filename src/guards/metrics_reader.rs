@@ -21,7 +21,9 @@ impl<'r> FromRequest<'r> for MetricsReader {
             let given = request.headers().get_one("Authorization").and_then(bearer_token);
             // Digests are compared in constant time.
             let known = given.is_some_and(|given| KeyDigest::of(given) == KeyDigest::of(token.expose()));
-            known.then_some(Self(())).ok_or_else(Problem::forbidden)
+            known
+                .then_some(Self(()))
+                .ok_or_else(|| Problem::forbidden("not the token of siaga.metrics.token", None))
         });
         Problem::outcome(request, allowed)
     }

@@ -9,13 +9,13 @@ use super::body_headers::{announces_at_most, is_not_coded};
 use super::{Query, managed};
 use crate::config::Config;
 use crate::error::Problem;
-use crate::images::{CardImages, ImageError, ImageType, Permit};
+use crate::images::{CardImages, ImageError, ImageType, Incoming, Unpermitted};
 use crate::openapi::{Interface, Operation, Parameter, Part};
 
 /// An upload at an address this service has signed, of the type it was signed for and not larger than allowed, for all its
-/// headers say.
-#[derive(Clone, Debug)]
-pub struct SignedUpload(pub Permit);
+/// headers say. It counts as one in progress while this lives.
+#[derive(Debug)]
+pub struct SignedUpload(pub Incoming);
 
 #[rocket::async_trait]
 impl<'r> FromRequest<'r> for SignedUpload {
@@ -37,18 +37,21 @@ impl Part for SignedUpload {
         }
         operation.takes_bytes(ImageType::ALL.map(ImageType::media_type));
         operation.refuses(403, "The address does not permit this, or no longer.");
-        operation.refuses(408, "The body did not go on arriving.");
+        operation.refuses(408, "The body arrived too slowly.");
         operation.refuses(409, "The card has an image.");
         operation.refuses(413, "The body is too large.");
+        operation.refuses(429, "Two uploads to the address are in progress.");
+        operation.refuses(503, "The server is receiving as many uploads as it may.");
         operation.refuses(415, "The body is not an image of the type the address is for.");
     }
 }
 
-async fn permitted(request: &Request<'_>) -> Result<Permit, Problem> {
+async fn permitted(request: &Request<'_>) -> Result<Incoming, Problem> {
     let images = managed::<Arc<CardImages>>(request)?;
     let query = Query::of(request);
     // An address that is altered in any way is refused as one.
-    let part = |name| query.get(name).ok().flatten().ok_or(ImageError::NotPermitted);
+    let altered = || ImageError::NotPermitted(Unpermitted::WrongSignature);
+    let part = |name| query.get(name).ok().flatten().ok_or_else(altered);
     // `/uploads/:name`, after where the interface is mounted.
     let name = request.param::<&str>(1).and_then(Result::ok).unwrap_or_default();
     let permit = images.permit(name, &part("expires")?, &part("signature")?)?;
@@ -56,7 +59,7 @@ async fn permitted(request: &Request<'_>) -> Result<Permit, Problem> {
     is_not_coded(request)?;
     is_of_type(request, permit.image_type.media_type())?;
     announces_at_most(request, managed::<Config>(request)?.images.max_bytes)?;
-    Ok(permit)
+    Ok(images.admit(permit)?)
 }
 
 fn is_of_type(request: &Request<'_>, media_type: &str) -> Result<(), Problem> {

@@ -1,10 +1,8 @@
 use std::error::Error;
 use std::io;
-use std::time::Duration;
 
 use rocket::data::ByteUnit;
 
-use crate::duration::written;
 use crate::random::RandomUnavailable;
 use crate::stores::StoreError;
 
@@ -21,15 +19,21 @@ pub enum ImageError {
     /// There is no such image.
     #[error("this image does not exist")]
     NotFound,
-    /// The address of an upload permits nothing: it was made up or altered, or has expired, or was used.
-    #[error("the address of the upload is not valid")]
-    NotPermitted,
+    /// The address of an upload permits nothing.
+    #[error("the address of the upload is not valid: {0}")]
+    NotPermitted(Unpermitted),
     /// The upload is larger than this.
     #[error("the upload is larger than {0}")]
     TooLarge(ByteUnit),
-    /// The upload, or the next piece of it, did not come within so long.
-    #[error("the upload did not come within {}", written(*.0))]
-    TooSlow(Duration),
+    /// The upload arrived at less than 8 KiB a second, or was not whole when its address expired.
+    #[error("the upload arrived too slowly")]
+    TooSlow,
+    /// Two uploads to the address are in progress.
+    #[error("two uploads to this address are in progress")]
+    Busy,
+    /// This server is receiving as many uploads as it may.
+    #[error("{0} uploads are in progress, as many as siaga.images.max_uploads allows")]
+    Full(u32),
     /// The upload ended before it was whole.
     #[error("the upload did not arrive whole")]
     Incomplete(#[source] io::Error),
@@ -39,6 +43,21 @@ pub enum ImageError {
     /// No name can be made.
     #[error(transparent)]
     Random(#[from] RandomUnavailable),
+}
+
+/// Why the address of an upload permits nothing. It is for the operator's log: clients are not told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Unpermitted {
+    /// It was made up or altered, or another key is configured since it was signed.
+    #[error("signed address with a wrong signature")]
+    WrongSignature,
+    /// It has expired.
+    #[error("expired signed address")]
+    Expired,
+    /// An upload of the card was received at it, or at another address.
+    #[error("used signed address")]
+    Used,
 }
 
 impl From<object_store::Error> for ImageError {

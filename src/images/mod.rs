@@ -13,6 +13,7 @@ mod names;
 pub mod photo;
 mod receiving;
 mod signing;
+mod slots;
 mod storage;
 mod worker;
 
@@ -25,10 +26,12 @@ use rocket::data::ByteUnit;
 use rocket::tokio::sync::Notify;
 use rocket::tokio::time;
 
-pub use self::error::ImageError;
+pub use self::error::{ImageError, Unpermitted};
 pub use self::image_type::ImageType;
+pub use self::receiving::Incoming;
 pub use self::signing::Permit;
 use self::signing::SigningKey;
+use self::slots::Slots;
 use self::storage::Storage;
 pub use self::worker::Worker;
 use crate::config::{Config, ConfigError};
@@ -60,6 +63,7 @@ pub struct CardImages {
     timeout: Duration,
     /// Says that an upload was received here.
     received: Notify,
+    slots: Arc<Slots>,
 }
 
 /// Who takes uploads.
@@ -131,6 +135,7 @@ impl CardImages {
             max_side: settings.max_side.get(),
             timeout: config.limits.timeout,
             received: Notify::new(),
+            slots: Slots::new(settings.max_uploads.get().get()),
         })
     }
 

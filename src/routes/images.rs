@@ -38,14 +38,14 @@ pub(super) async fn receive_image(
     config: &State<Config>,
     images: &State<Arc<CardImages>>,
 ) -> Result<Answer, Problem> {
-    let SignedUpload(permit) = upload;
+    let SignedUpload(incoming) = upload;
     let limit = config.limits.timeout;
     let beginning = timeout(limit, body.peek(ImageType::LEADING)).await;
-    if ImageType::of(beginning.map_err(|_| ImageError::TooSlow(limit))?).is_none() {
+    if ImageType::of(beginning.map_err(|_| ImageError::TooSlow)?).is_none() {
         return Err(ImageError::NoImage.into());
     }
     // One byte more shows that it is too large.
-    images.receive(&permit, body.open(config.images.max_bytes + 1.bytes())).await?;
+    images.receive(incoming, body.open(config.images.max_bytes + 1.bytes())).await?;
     Answer::bare(&json!({ "statusCode": 200, "received": true }))
 }
 

@@ -8,7 +8,7 @@ use rocket::response::Response;
 use rocket::route::{Handler, Outcome};
 use rocket::{Data, Route};
 
-use crate::error::{Problem, allowed};
+use crate::error::Problem;
 use crate::openapi::shape;
 
 /// The methods a browser or a client can send. HEAD is missing because Rocket serves it wherever it serves GET.
@@ -38,6 +38,24 @@ pub(crate) fn other_methods<'a>(known: impl Iterator<Item = &'a Route>) -> Vec<R
             others.map(move |method| Route::new(method, path, allowed.clone()))
         })
         .collect()
+}
+
+/// The value of `Allow` (RFC 9110 §10.2.1) where these methods are known.
+pub(super) fn allowed(known: &[Method]) -> String {
+    const ORDER: [Method; 7] = [
+        Method::Get,
+        Method::Head,
+        Method::Post,
+        Method::Put,
+        Method::Delete,
+        Method::Patch,
+        Method::Options,
+    ];
+    // Rocket answers HEAD where it answers GET.
+    let as_known = |method| if method == Method::Head { Method::Get } else { method };
+    let allowed =
+        ORDER.into_iter().filter(|&method| method == Method::Options || known.contains(&as_known(method)));
+    allowed.map(Method::as_str).collect::<Vec<_>>().join(", ")
 }
 
 #[derive(Clone)]

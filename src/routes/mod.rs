@@ -26,6 +26,7 @@ mod question;
 mod reports;
 mod root;
 mod stats;
+mod unread;
 mod within_spans;
 
 use rocket::{Route, routes};
@@ -39,6 +40,7 @@ pub(crate) use self::methods::other_methods;
 pub(crate) use self::openapi::Description;
 pub use self::question::Question;
 pub(crate) use self::root::{Front, to_try};
+pub(crate) use self::unread::unread;
 pub(crate) use self::within_spans::within_spans;
 use crate::openapi::Described;
 

@@ -21,7 +21,7 @@ use crate::openapi::{Described, Interface, document};
 use crate::quotas::Quotas;
 use crate::random::RandomUnavailable;
 use crate::routes::{
-    self, Answers, Description, Files, Front, Readiness, diverted, other_methods, within_spans,
+    self, Answers, Description, Files, Front, Readiness, diverted, other_methods, unread, within_spans,
 };
 use crate::stores::{Measured, OpenedStore, Store};
 
@@ -106,7 +106,8 @@ impl Builder {
             .mount("/", outside)
             .mount("/", others_outside)
             .mount("/", diverted())
-            .register("/", catchers());
+            .register("/", catchers())
+            .register("/", unread());
         let fairings = fairing.into_iter().chain(self.fairings.drain(..));
         let rocket = fairings.fold(rocket, Rocket::attach);
         let reloading = Reloading::new(self, temporary, config.base_url.clone());

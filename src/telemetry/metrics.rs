@@ -120,6 +120,9 @@ impl Drop for InFlight {
 }
 
 impl Metrics {
+    /// The method of a request whose own is unknown.
+    pub const OTHER_METHOD: &'static str = "other";
+
     /// The route of a request that none takes.
     pub const NO_ROUTE: &'static str = "none";
 

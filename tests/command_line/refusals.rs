@@ -31,6 +31,7 @@ fn a_wrong_key_of_images_stops_with_its_path_and_what_is_allowed() {
         ("SIAGA_IMAGES__SIGNING_KEY", "", "siaga.images.signing_key: ", "must not be empty"),
         ("SIAGA_IMAGES__MAX_BYTES", "0", "siaga.images.max_bytes: ", "more than 0"),
         ("SIAGA_IMAGES__MAX_BYTES", "big", "siaga.images.max_bytes: ", "byte unit"),
+        ("SIAGA_IMAGES__MAX_UPLOADS", "0", "siaga.images.max_uploads: ", "from 1 to"),
         ("SIAGA_IMAGES__MAX_SIDE", "0", "siaga.images.max_side: ", "from 1 to 65535"),
         ("SIAGA_IMAGES__MAX_SIDE", "65536", "siaga.images.max_side: ", "from 1 to 65535"),
         ("SIAGA_IMAGES__OPTIONS__AWS_REGION", "x", "siaga.images.options.aws_region: ", "no such option"),

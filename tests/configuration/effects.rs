@@ -133,6 +133,7 @@ const EFFECTS: &[(&str, &[&str])] = &[
         ],
     ),
     ("images.max_bytes", &["an_upload_that_is_too_large_is_413_and_the_address_can_be_used_again"]),
+    ("images.max_uploads", &["uploads_beyond_those_a_server_receives_at_once_are_503_until_one_ends"]),
     ("images.max_side", &["the_longest_side_of_a_photo_is_configured"]),
     ("cache.size", &["without_room_for_any_every_answer_is_made"]),
     ("licence.terms", &["the_page_and_the_description_name_the_configured_terms"]),

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::PathBuf;
+use std::process::Command;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -142,6 +143,11 @@ fn keys_are_rotated_while_the_service_runs_and_a_broken_file_changes_nothing() {
     }
     fs::remove_file(&set.path).unwrap();
     assert_eq!(set.status("ES256", &json!("new")), Status::Ok);
+    // Nobody ever writes to it.
+    assert!(Command::new("mkfifo").arg(&set.path).status().unwrap().success());
+    thread::sleep(Duration::from_millis(1300));
+    assert_eq!(set.status("ES256", &json!("new")), Status::Ok);
+    fs::remove_file(&set.path).unwrap();
     set.write(&[jwk("ES256", "newest")]);
     set.await_status("ES256", "newest", Status::Ok);
     set.write(&[]);

@@ -255,7 +255,8 @@ fn of_50_concurrent_requests_and_uploads_for_a_card_one_photo_is_received() {
         let answers: Vec<(u16, u32)> = join_all(uploads).await.into_iter().map(Result::unwrap).collect();
         let received: Vec<_> = answers.iter().filter(|(status, _)| *status == 200).collect();
         assert_eq!(received.len(), 1, "{answers:?}");
-        assert!(answers.iter().all(|(status, _)| [200, 403, 409].contains(status)), "{answers:?}");
+        // Two of them are received at a time.
+        assert!(answers.iter().all(|(status, _)| [200, 403, 409, 429].contains(status)), "{answers:?}");
         loop {
             let shown = client.get("/v1/images/used-card.jpg").dispatch().await;
             if shown.status() == Status::Ok {

@@ -3,6 +3,7 @@
 use std::net::TcpStream;
 use std::thread;
 use std::time::Duration;
+use serde_json::{Value, json};
 
 use crate::running::{Running, send};
 
@@ -56,6 +57,46 @@ fn a_client_over_its_quota_is_refused_until_it_has_waited() {
     while !ask().starts_with("HTTP/1.1 200 ") {
         assert!(waiting.elapsed().as_secs() < 5, "it waits for longer than Retry-After said");
         std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+}
+
+#[test]
+fn requests_that_rocket_cannot_read_are_counted_and_logged_as_what_they_are() {
+    let service = Running::start(
+        &[
+            ("SIAGA_QUOTA__PER_SECOND", "0"),
+            ("SIAGA_QUOTA__PER_DAY", "4"),
+            ("SIAGA_LOG__ACCESS", "true"),
+            ("SIAGA_LOG__FORMAT", "json"),
+        ],
+        LAST,
+    );
+    let requests = [
+        ("PROPFIND", "/v1/floods", "405", json!("other"), json!("/v1/floods")),
+        ("get", "/v1/nowhere", "404", json!("other"), json!("/v1/nowhere")),
+        ("CONNECT", "example.org:80", "400", json!("CONNECT"), Value::Null),
+        ("POST", "example.org:80", "400", json!("POST"), Value::Null),
+        ("GET", "example.org:80", "405", json!("other"), json!("/")),
+    ];
+    for (left, (method, target, status, ..)) in (0..4).rev().zip(&requests) {
+        let response = service.request(method, target, "\r\n").to_ascii_lowercase();
+        assert!(response.starts_with(&format!("http/1.1 {status} ")), "{method} {target}: {response}");
+        assert!(response.contains(&format!("\r\nratelimit-remaining: {left}\r\n")), "{method}: {response}");
+    }
+    for (method, target, ..) in &requests {
+        let response = service.request(method, target, "\r\n");
+        assert!(response.starts_with("HTTP/1.1 429 "), "{method} {target}: {response}");
+        assert!(response.to_ascii_lowercase().contains("\r\nretry-after: "), "{response}");
+    }
+    assert!(service.request("GET", "/v1/floods/states", "\r\n").starts_with("HTTP/1.1 429 "));
+    let lines = service.until("the lines of all requests", |service| {
+        let lines: Vec<String> = service.errors().lines().map(str::to_owned).collect();
+        (lines.len() == 10).then_some(lines)
+    });
+    for (line, (method, target, _, logged, path)) in lines[4..].iter().zip(&requests) {
+        let line: Value = serde_json::from_str(line).unwrap();
+        assert_eq!((&line["method"], &line["path"]), (logged, path), "{method} {target}: {line}");
+        assert_eq!((&line["route"], &line["status"]), (&json!("none"), &json!(429)), "{line}");
     }
 }
 

@@ -1,5 +1,7 @@
 //! The service in operation: as a process, and when its database is lost, late, crashed or changed by others.
 
+#[path = "../common/photos.rs"]
+mod photos;
 #[path = "../common/postgres.rs"]
 mod postgres;
 
@@ -13,6 +15,7 @@ mod black_box;
 mod connections;
 mod crashes;
 mod fairings;
+mod forbidden;
 mod health;
 mod https;
 mod image_crashes;
@@ -25,4 +28,5 @@ mod listening;
 mod logs;
 mod reloading;
 mod replicas;
+mod slow_uploads;
 mod starts;

@@ -137,12 +137,15 @@ fn json(value: &Value) -> Result<String, Error> {
         .map_err(|error| Error::new(ErrorKind::BadSerialization, "is no JSON").with_source(error))
 }
 
+/// What begins a formula: some spreadsheets take the wide forms of East Asia for the others.
+const FORMULAS: [char; 8] = ['=', '+', '-', '@', '＝', '＋', '－', '＠'];
+
 /// A field of CSV (RFC 4180), in quotes where it needs them.
 ///
 /// Spreadsheets take a text for a formula that begins as one does, and so run what a stranger has sent in a report: such a
 /// text gets an apostrophe before it, which they take for "this is text".
 fn field(text: &str) -> Cow<'_, str> {
-    let formula = text.starts_with(['\t', '\r', '\n']) || text.trim_start().starts_with(['=', '+', '-', '@']);
+    let formula = text.starts_with(['\t', '\r', '\n']) || text.trim_start().starts_with(FORMULAS);
     let quoted = text.contains(['"', ',', ';', '\r', '\n', '\t']) || text.trim() != text;
     match (formula, quoted) {
         (false, false) => Cow::Borrowed(text),

@@ -1,0 +1,75 @@
+use super::KeyDigest;
+
+/// Why a credential is not accepted, and which one it was. It is for the operator's log: clients are not told.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refused {
+    /// Why.
+    pub reason: Reason,
+    /// The name of the key or the `sub` of the token, as far as it has proved to be that; else the beginning of the SHA-256
+    /// of what was sent.
+    pub credential: String,
+}
+
+/// Why a credential is not accepted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Reason {
+    /// No key has the digest, and it does not look like a token.
+    #[error("unknown key")]
+    UnknownKey,
+    /// The store has the key and says that it is revoked.
+    #[error("revoked key")]
+    RevokedKey,
+    /// The key has expired.
+    #[error("expired key")]
+    ExpiredKey,
+    /// The key is in the store, and the configuration has another of the same name.
+    #[error("key in the store with the name of a key in siaga.auth.api_keys")]
+    ReplacedKey,
+    /// The configuration accepts no tokens.
+    #[error("token, but siaga.auth.jwt is not configured")]
+    NoTokens,
+    /// It is no token, or its claims are not as they must be.
+    #[error("malformed token")]
+    MalformedToken,
+    /// It says that something is critical which this service does not know.
+    #[error("token with a critical extension")]
+    CriticalExtension,
+    /// Its `kid` is not in the set of public keys, or it has none and the set has several keys.
+    #[error("token whose kid is not in siaga.auth.jwt.jwks")]
+    UnknownTokenKey,
+    /// Its algorithm is not the configured one.
+    #[error("token with another algorithm")]
+    WrongAlgorithm,
+    /// The signature is not that of the configured key.
+    #[error("token with a wrong signature")]
+    WrongSignature,
+    /// The issuer is not the configured one.
+    #[error("token of another issuer")]
+    WrongIssuer,
+    /// The audience is not the configured one.
+    #[error("token for another audience")]
+    WrongAudience,
+    /// The token has expired.
+    #[error("expired token")]
+    ExpiredToken,
+    /// The token is not valid yet.
+    #[error("token that is not valid yet")]
+    EarlyToken,
+}
+
+impl Refused {
+    /// A credential that has not proved to be anybody's.
+    pub(super) fn stranger(reason: Reason, sent: &str) -> Self {
+        /// Enough to find the same credential again, and too little to find out what it is.
+        const SHOWN: usize = 8;
+        let mut digest = KeyDigest::of(sent).to_hex();
+        digest.truncate(SHOWN);
+        Self { reason, credential: format!("sha256 {digest}…") }
+    }
+
+    /// A credential that has proved to be of this name.
+    pub(super) fn known(reason: Reason, name: &str) -> Self {
+        Self { reason, credential: name.to_owned() }
+    }
+}

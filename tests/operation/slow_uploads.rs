@@ -1,0 +1,136 @@
+//! Uploads that arrive slowly, or too many of them, at the signed addresses of a running service.
+
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use image::ImageFormat;
+use serde_json::Value;
+
+use crate::photos::{photo, picture};
+use crate::running::Running;
+
+/// The last line printed at the start of the demo.
+const LAST: &str = "it allows everything";
+
+/// The path and query of an address for the upload of a card of the demo.
+fn invited(service: &Running, card: &str) -> String {
+    let line = service.lines.iter().find(|line| line.contains("X-Api-Key: ")).unwrap();
+    let key = line.split("X-Api-Key: ").nth(1).unwrap().split('"').next().unwrap();
+    let response =
+        service.request("GET", &format!("/v1/cards/{card}/images"), &format!("X-Api-Key: {key}\r\n\r\n"));
+    let body: Value = serde_json::from_str(response.split("\r\n\r\n").nth(1).unwrap()).unwrap();
+    let address = body["signedRequest"].as_str().unwrap_or_else(|| panic!("{response}"));
+    // The service does not know the port that the system has chosen.
+    address[address.find("/v1/").unwrap()..].to_owned()
+}
+
+/// The head of an upload of so many bytes.
+fn head(service: &Running, address: &str, length: usize) -> String {
+    format!(
+        "PUT {address} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\nContent-Type: image/jpeg\r\n\
+         Content-Length: {length}\r\n\r\n",
+        service.authority
+    )
+}
+
+/// An upload of which the beginning has been sent.
+fn unfinished(service: &Running, address: &str) -> TcpStream {
+    let mut connection = TcpStream::connect(&service.authority).unwrap();
+    connection.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+    connection.write_all(head(service, address, 1_000_000).as_bytes()).unwrap();
+    connection.write_all(&photo(40, 30, 1)).unwrap();
+    connection
+}
+
+/// The response to an upload of something that is no image, so that the address can be used again.
+fn tried(service: &Running, address: &str) -> String {
+    let body = "<svg xmlns=\"http://www.w3.org/2000/svg\"/>";
+    service.send(&(head(service, address, body.len()) + body))
+}
+
+/// Tries an address until the response has a status.
+fn until(service: &Running, address: &str, status: u16) -> String {
+    let start = Instant::now();
+    loop {
+        let response = tried(service, address);
+        if response.starts_with(&format!("HTTP/1.1 {status} ")) {
+            return response.to_ascii_lowercase();
+        }
+        assert!(start.elapsed() < Duration::from_secs(20), "it is not {status}: {response}");
+        thread::sleep(Duration::from_millis(20));
+    }
+}
+
+#[test]
+fn a_third_unfinished_upload_to_one_address_is_429_until_another_ends() {
+    let service = Running::start(&[], LAST);
+    let address = invited(&service, "demo-001");
+    let (first, second) = (unfinished(&service, &address), unfinished(&service, &address));
+    let refused = until(&service, &address, 429);
+    assert!(refused.contains("\r\nretry-after: ") && refused.contains("in progress"), "{refused}");
+    drop(first);
+    until(&service, &address, 415);
+    drop(second);
+    let file = picture(40, 30, ImageFormat::Jpeg);
+    let mut connection = TcpStream::connect(&service.authority).unwrap();
+    connection.write_all(head(&service, &address, file.len()).as_bytes()).unwrap();
+    connection.write_all(&file).unwrap();
+    let mut response = String::new();
+    connection.read_to_string(&mut response).unwrap();
+    assert!(response.starts_with("HTTP/1.1 200 "), "{response}");
+}
+
+#[test]
+fn uploads_beyond_those_a_server_receives_at_once_are_503_until_one_ends() {
+    let service = Running::start(&[("SIAGA_IMAGES__MAX_UPLOADS", "1")], LAST);
+    let (one, other) = (invited(&service, "demo-001"), invited(&service, "demo-003"));
+    let first = unfinished(&service, &one);
+    let refused = until(&service, &other, 503);
+    assert!(refused.contains("\r\nretry-after: "), "{refused}");
+    drop(first);
+    until(&service, &other, 415);
+    assert!(service.errors().contains("siaga.images.max_uploads"), "{}", service.errors());
+}
+
+#[test]
+fn an_upload_that_only_drips_is_408_although_it_never_pauses() {
+    let service = Running::start(&[("SIAGA_LIMITS__TIMEOUT", "1s")], LAST);
+    let mut connection = unfinished(&service, &invited(&service, "demo-001"));
+    let mut dripping = connection.try_clone().unwrap();
+    // More than a kilobyte a second, for no longer than the test waits for the response.
+    let drip = thread::spawn(move || {
+        let start = Instant::now();
+        while start.elapsed() < Duration::from_secs(15) && dripping.write_all(&[0; 32]).is_ok() {
+            thread::sleep(Duration::from_millis(20));
+        }
+    });
+    connection.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
+    let mut response = [0; 512];
+    let read = connection.read(&mut response).expect("a response while the upload goes on");
+    let response = String::from_utf8_lossy(&response[..read]);
+    assert!(response.starts_with("HTTP/1.1 408 "), "{response}");
+    drop(connection);
+    drip.join().unwrap();
+}
+
+#[test]
+fn an_upload_at_the_required_rate_arrives_however_long_it_takes() {
+    let service = Running::start(&[("SIAGA_LIMITS__TIMEOUT", "500ms")], LAST);
+    let address = invited(&service, "demo-001");
+    let mut file = picture(40, 30, ImageFormat::Jpeg);
+    // Zeros after the end of a photo are no fault.
+    file.resize(60_000, 0);
+    let mut connection = TcpStream::connect(&service.authority).unwrap();
+    connection.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+    connection.write_all(head(&service, &address, file.len()).as_bytes()).unwrap();
+    // 40 KB a second, three times as long as the service waits for a piece.
+    for piece in file.chunks(2_000) {
+        connection.write_all(piece).unwrap();
+        thread::sleep(Duration::from_millis(50));
+    }
+    let mut response = String::new();
+    connection.read_to_string(&mut response).unwrap();
+    assert!(response.starts_with("HTTP/1.1 200 "), "{response}");
+}
