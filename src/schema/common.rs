@@ -86,7 +86,7 @@ pub(super) fn named() -> Named {
                         "description": "Which part of the request is wrong; with 400 only.",
                         "required": ["source", "keys"],
                         "properties": {
-                            "source": { "enum": ["query", "params", "body"] },
+                            "source": { "enum": ["query", "params", "body", "headers"] },
                             "keys": { "type": "array", "items": { "type": "string" } },
                         },
                     },
