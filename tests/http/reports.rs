@@ -76,6 +76,8 @@ fn disaster_admin_and_city_pick_reports() {
         ("admin=ID-JB", vec!["2"]),
         ("admin=ID-AC", vec![]),
         ("city=bdg", vec!["2"]),
+        ("city=ID-JB", vec!["2"]),
+        ("city=ID-JK", vec!["1", "7", "6"]),
         ("admin=ID-JK&disaster=wind", vec![]),
         ("timeperiod=900", vec!["1", "7", "6"]),
         ("timeperiod=899", vec!["1"]),
@@ -101,7 +103,7 @@ fn a_wrong_parameter_is_400_naming_it_and_what_is_allowed() {
     for (query, key, says) in [
         ("disaster=storm", "disaster", "one of [flood, earthquake, fire, haze, wind, volcano, prep]"),
         ("admin=ID-XX", "admin", "ID-AC, "),
-        ("city=jkt", "city", "one of [bdg, jbd, sby]"),
+        ("city=jkt", "city", "one of [bdg, jbd, sby, ID-AC, "),
         ("format=xml", "format", "one of [json]"),
         ("geoformat=cap", "geoformat", "one of [topojson, geojson]"),
     ] {
@@ -111,14 +113,19 @@ fn a_wrong_parameter_is_400_naming_it_and_what_is_allowed() {
 }
 
 #[test]
-fn every_province_of_the_country_can_be_asked_for() {
+fn every_province_of_the_country_can_be_asked_for_as_city_or_as_admin() {
     let siaga = Siaga::start();
     let response = siaga.get("/v1/reports?admin=x");
     let message = json_of(response)["message"].as_str().unwrap().to_owned();
     let codes: Vec<_> = message.split(['[', ']']).nth(1).unwrap().split(", ").collect();
     assert_eq!(codes.len(), 38);
+    let period = "start=2016-12-19T13:30:00Z&end=2016-12-19T16:00:00Z";
     for code in codes {
-        siaga.result(&format!("/v1/reports?admin={code}"));
+        for address in ["reports?", &format!("reports/archive?{period}&"), &format!("reports/timeseries?{period}&")] {
+            let [city, admin] =
+                ["city", "admin"].map(|key| siaga.result(&format!("/v1/{address}{key}={code}")));
+            assert_eq!(city, admin, "{address} {code}");
+        }
     }
 }
 
