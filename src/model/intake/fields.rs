@@ -150,15 +150,19 @@ impl<'a> Fields<'a> {
         self.convert(key, must, |value| value.as_str().filter(|text| is_web_address(text)))
     }
 
-    /// The whole object, unknown members included, numbers as JSON parsers read them (doubles beyond 64 bits);
-    /// faults when it cannot be kept.
-    pub(super) fn kept(&self) -> Option<Box<RawValue>> {
+    /// The whole object, unknown members included; faults when it cannot be kept.
+    pub(super) fn keepable(&self) -> Option<&'a Object> {
         if let Err(unkeepable) = can_be_kept(self.object) {
             let path = self.prefix.trim_end_matches('.').to_owned();
             self.faults.borrow_mut().push(Fault { path, must: unkeepable.to_string() });
             return None;
         }
-        to_raw_value(self.object).ok()
+        Some(self.object)
+    }
+
+    /// The same as text, numbers as JSON parsers read them (doubles beyond 64 bits).
+    pub(super) fn kept(&self) -> Option<Box<RawValue>> {
+        to_raw_value(self.keepable()?).ok()
     }
 }
 
