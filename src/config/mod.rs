@@ -39,7 +39,7 @@ pub use self::https::{Https, InvalidPort, MaxAge, Port};
 pub use self::images::{Images, InvalidSide, InvalidStorageUrl, Side, StorageUrl};
 pub use self::licence::Licence;
 pub use self::limits::Limits;
-pub use self::quota::{Burst, InvalidBurst, InvalidRate, Quota, Rate};
+pub use self::quota::{Burst, CredentialQuota, InvalidBurst, InvalidRate, Quota, Rate};
 pub use self::shutdown::Shutdown;
 pub use self::trusted_proxies::{InvalidProxies, Proxies, TrustedProxies};
 use crate::auth;
@@ -196,7 +196,7 @@ impl Config {
         {
             config.base_url = BaseUrl::local(port);
         }
-        let numbers = ["per_second", "burst", "per_day", "fuse_per_second"];
+        let numbers = ["per_second", "burst", "credential", "per_day", "fuse_per_second"];
         let counted = numbers.iter().any(|name| figment.contains(&format!("{}.quota.{name}", Self::KEY)));
         if config.base_url.is_local() && !counted {
             config.quota = config.quota.unlimited();

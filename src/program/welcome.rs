@@ -98,11 +98,11 @@ impl Welcome {
         // What only this machine can use is somebody's trial.
         let public = !self.config.base_url.is_local();
         let quota = &self.config.quota;
-        let unlimited =
-            [quota.per_second, quota.per_day, quota.fuse_per_second].iter().any(|rate| rate.get().is_none());
+        let rates = [quota.per_second, quota.credential.per_second, quota.per_day, quota.fuse_per_second];
+        let unlimited = rates.iter().any(|rate| rate.get().is_none());
         let key = "siaga.auth accepts no key but one that was made for this run, which is printed at the start: configure one";
         let plain = "siaga.base_url is no https: keys and tokens can be read on the way";
-        let quotas = "siaga.quota.per_second, per_day or fuse_per_second is 0: a client may send any number of requests";
+        let quotas = "siaga.quota.per_second, credential.per_second, per_day or fuse_per_second is 0: a client may send any number of requests";
         let demo = "siaga.dataset is demo: the flood that is served is made up";
         let elsewhere = "siaga.base_url names this machine alone, and the service listens for others: configure what they reach it by";
         let warnings = [

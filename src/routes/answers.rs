@@ -118,7 +118,7 @@ where
     write(found, |value| Ok((JSON.into(), envelope::result(value)?))).await
 }
 
-/// `{"statusCode":200,"result":…}` and the members of the result beside it, where PetaBencana's map reads statistics.
+/// `{"statusCode":200,"result":…}` and the members of the result beside it, where existing maps read statistics.
 async fn statistic<T>(found: Versioned<T>) -> Result<Versioned<Rendered>, Problem>
 where
     T: Serialize + Send + 'static,

@@ -125,6 +125,7 @@ fn a_service_that_is_told_nothing_has_the_defaults_but_for_its_quotas() {
     for number in ["per_second", "per_day", "fuse_per_second"] {
         default["quota"][number] = json!(0);
     }
+    default["quota"]["credential"]["per_second"] = json!(0);
     assert_eq!(told_nothing, default);
 }
 

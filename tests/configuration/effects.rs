@@ -153,6 +153,10 @@ const EFFECTS: &[(&str, &[&str])] = &[
             "a_trial_on_the_machine_itself_is_not_counted_and_a_public_address_is",
         ],
     ),
+    (
+        "quota.credential.{per_second,burst}",
+        &["a_key_without_numbers_of_its_own_may_send_300_requests_at_once_and_100_a_second"],
+    ),
     ("quota.per_day", &["a_request_too_many_is_429_with_the_time_to_wait"]),
     ("quota.fuse_per_second", &["the_fuse_comes_before_any_credential"]),
     (

@@ -165,7 +165,7 @@ fn what_is_not_fit_for_the_internet_is_said_at_the_start() {
             &[
                 "siaga.dataset is demo",
                 "siaga.auth accepts no key but one",
-                "siaga.quota.per_second, per_day or fuse_per_second is 0",
+                "siaga.quota.per_second, credential.per_second, per_day or fuse_per_second is 0",
             ],
         ),
     ] {
