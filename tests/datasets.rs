@@ -213,7 +213,7 @@ TMA1,2016-12-19T10:00:00+0700,30,4,
 ";
 const REPORTS: &str = r#"{"type":"FeatureCollection","features":[
 {"type":"Feature","properties":{"pkey":"17","created_at":"2016-12-19T10:00:00Z","source":"grasp","status":"confirmed","url":"abcdefg","image_url":null,"disaster_type":"flood","report_data":{"report_type":"flood","flood_depth":5},"tags":{"instance_region_code":null,"local_area_id":"3"},"title":"","text":"line\nline"},"geometry":{"type":"Point","coordinates":[0.5,0.2]}},
-{"type":"Feature","properties":{"created_at":"2016-12-18T10:00:00Z","source":"partner","disaster_type":"wind"},"geometry":{"type":"Point","coordinates":[0.5,0.2]}}
+{"type":"Feature","properties":{"created_at":"2016-12-18T10:00:00Z","source":"partner","disaster_type":"wind","is_training":true,"partner_code":"PMI","partner_icon":"https://example.org/1.png"},"geometry":{"type":"Point","coordinates":[0.5,0.2]}}
 ]}"#;
 
 #[test]
@@ -241,6 +241,9 @@ fn a_folder_gives_infrastructure_gauges_and_reports() {
         r#"{"report_type":"flood","flood_depth":5}"#
     );
     assert_eq!((&*flood.content.text, &*wind.content.text), ("line\nline", ""));
+    assert_eq!((flood.content.is_training, wind.content.is_training), (false, true));
+    assert_eq!((&flood.content.partner_code, wind.content.partner_code.as_deref()), (&None, Some("PMI")));
+    assert_eq!(wind.content.partner_icon.as_deref(), Some("https://example.org/1.png"));
 }
 
 #[test]

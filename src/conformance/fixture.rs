@@ -124,6 +124,9 @@ pub fn content(disaster_type: DisasterType, minutes_ago: u64, place: Position) -
         title: "".into(),
         text: "Air \"setinggi\" lutut\n& <naik> ☔".into(),
         location: place,
+        is_training: false,
+        partner_code: None,
+        partner_icon: None,
     }
 }
 

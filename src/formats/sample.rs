@@ -101,6 +101,9 @@ impl Sample {
             title: self.text("").into(),
             text: self.text("Water up to the knee").into(),
             location,
+            is_training: true,
+            partner_code: Some(self.text("partner-1").into()),
+            partner_icon: Some(self.text("https://images.example/partner-1.png").into()),
         };
         let bare = ReportContent {
             url: None,
@@ -109,6 +112,9 @@ impl Sample {
             report_data: None,
             title: "".into(),
             text: "".into(),
+            is_training: false,
+            partner_code: None,
+            partner_icon: None,
             ..full.clone()
         };
         let nowhere = Tags { instance_region_code: None, local_area_id: None };

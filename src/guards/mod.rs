@@ -53,6 +53,7 @@ mod report_key;
 mod resource;
 mod signed_upload;
 mod time_period;
+mod training;
 mod username;
 mod wants_page;
 
@@ -76,6 +77,7 @@ pub use self::report_key::ReportKeyParam;
 pub use self::resource::{Boundaries, Floods, Gauges, Infrastructure, OnMap, Reports};
 pub use self::signed_upload::SignedUpload;
 pub use self::time_period::TimePeriod;
+pub use self::training::Training;
 pub use self::username::Username;
 pub use self::wants_page::WantsPage;
 

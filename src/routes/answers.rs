@@ -68,9 +68,7 @@ impl Answers {
             Question::FloodStates(query) => result(store.flood_states(query).await?).await,
             Question::FloodArchive(query) => result(store.flood_archive(query).await?).await,
             Question::FloodSeries(query) => result(store.flood_series(query).await?).await,
-            Question::ReportSeries { selector, disaster, period } => {
-                result(store.report_series(selector, *disaster, *period).await?).await
-            }
+            Question::ReportSeries(query) => result(store.report_series(query).await?).await,
             Question::FloodedRegions(areas) => {
                 statistic(flooded(store, areas).await?.map(|flooded| FloodedRegions::of(&flooded))).await
             }

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::{Answer, Answers, Question};
 use crate::described;
 use crate::error::Problem;
-use crate::guards::{Caller, Reports, Select, TimePeriod};
+use crate::guards::{Caller, Reports, Select, TimePeriod, Training};
 use crate::model::{AreaSelector, FloodLayer, FloodState};
 use crate::openapi::Described;
 use crate::schema;
@@ -93,11 +93,12 @@ pub(super) async fn summarize_flooded_areas(
 pub(super) async fn summarize_reports(
     _caller: Caller,
     select: Select<Reports>,
+    training: Training,
     time_period: TimePeriod,
     answers: &State<Answers>,
 ) -> Result<Answer, Problem> {
     let window = Window::Last(time_period.0);
-    let query = ReportQuery { selector: select.areas, disaster: None, window };
+    let query = ReportQuery { selector: select.areas, disaster: None, training: training.0, window };
     answers.to(Question::ReportSummary(query)).await
 }
 

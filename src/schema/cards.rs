@@ -1,6 +1,6 @@
 use serde_json::{Map, Value, json};
 
-use super::common::{kept, moment, name, number_as_text, or_null, text};
+use super::common::{is_training, kept, moment, name, number_as_text, or_null, partner_code, text};
 use super::{Named, array, object, reference};
 use crate::model::intake::{ATTRIBUTES, Accepts, CardRules, DEEPEST, all_report_types, report_types};
 use crate::model::{CardId, DisasterType};
@@ -18,6 +18,9 @@ pub(crate) fn card_report(disasters: &[DisasterType], rules: &CardRules) -> Valu
             "card_data": card_data(disasters, rules),
             "text": or_null(text("What its reporter writes.")),
             "image_id": or_null(text("Checked, and not kept.")),
+            "is_training": is_training(),
+            "partnerCode": partner_code(),
+            "partner_code": partner_code(),
             "created_at": moment("When it was made."),
             "location": reference("Position"),
         },

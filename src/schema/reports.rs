@@ -21,6 +21,9 @@ pub(super) fn named() -> Named {
             "tags": reference("Tags"),
             "title": text("Its title."),
             "text": text("What its reporter wrote."),
+            "is_training": { "type": "boolean", "description": "Whether it was made in a training." },
+            "partner_code": or_null(text("The partner it came through.")),
+            "partner_icon": or_null(text("Where the icon of that partner is.")),
         })),
     )]
 }

@@ -89,6 +89,7 @@ fn success_of_a_report_is_created_true_and_the_report_is_published() {
             "url": "fresh-card", "image_url": null, "disaster_type": "flood",
             "report_data": { "report_type": "flood", "flood_depth": 101 },
             "tags": { "instance_region_code": "ID-JK", "local_area_id": "1" }, "title": "", "text": "test card",
+            "is_training": false, "partner_code": null, "partner_icon": null,
         })
     );
     let card = json_of(siaga.ask(Method::Get, "/v1/cards/fresh-card", ""));
@@ -279,6 +280,8 @@ fn a_wrong_report_is_400_naming_each_fault_by_its_path() {
         (json!({ "text": 5 }), &["text"], "text"),
         (json!({ "text": "a\u{0}b" }), &["text"], "NUL"),
         (json!({ "image_id": {} }), &["image_id"], "text"),
+        (json!({ "is_training": "true" }), &["is_training"], "true or false"),
+        (json!({ "partnerCode": 5 }), &["partnerCode"], "or empty"),
     ] {
         let body = report_with(changes);
         assert_invalid(put(&siaga, "/v1/cards/fresh-card", &body), "body", keys, says);
@@ -313,6 +316,22 @@ fn a_wrong_report_is_400_naming_each_fault_by_its_path() {
     assert_eq!((&malformed["statusCode"], &malformed["cardId"]), (&json!(400), &json!("fresh-card")));
     let card = json_of(siaga.ask(Method::Get, "/v1/cards/fresh-card", ""));
     assert_eq!(card["result"]["received"], false, "a wrong report does not use up the card");
+}
+
+#[test]
+fn the_partner_of_a_card_is_named_as_its_form_does_and_an_empty_one_is_none() {
+    for (changes, expected) in [
+        (json!({ "partnerCode": "PMI" }), json!("PMI")),
+        (json!({ "partner_code": "PMI" }), json!("PMI")),
+        (json!({ "partnerCode": "" }), Value::Null),
+        (json!({}), Value::Null),
+    ] {
+        let siaga = Siaga::start();
+        assert_eq!(put(&siaga, "/v1/cards/fresh-card", &report_with(changes)).status(), Status::Ok);
+        let report = &properties(&siaga.result("/v1/reports/9"))[0];
+        assert_eq!((&report["partner_code"], &report["partner_icon"]), (&expected, &Value::Null));
+        assert_eq!(report["is_training"], false);
+    }
 }
 
 #[test]

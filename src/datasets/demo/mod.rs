@@ -212,7 +212,7 @@ mod tests {
             clock.set(now().after(Duration::from_hours(hours)));
             let window = Window::Last(Duration::from_hours(1));
             let everywhere = AreaSelector::default();
-            let query = ReportQuery { selector: everywhere.clone(), disaster: None, window };
+            let query = ReportQuery { selector: everywhere.clone(), disaster: None, training: false, window };
             let summary = block_on(store.report_summary(&query)).unwrap().value;
             assert_eq!(summary.by_disaster.len(), 6, "after {hours} h");
             let gauges = block_on(store.gauges(&GaugeQuery { selector: everywhere, window })).unwrap().value;

@@ -60,6 +60,15 @@ impl<'a> Feature<'a> {
         }
     }
 
+    /// A property that is true or false; false when it is absent or null.
+    pub(super) fn truth(&self, key: &str) -> Result<bool, String> {
+        match self.property(key)? {
+            None => Ok(false),
+            Some(JsonValue::Bool(value)) => Ok(value),
+            Some(_) => Err(format!("{key} must be true or false")),
+        }
+    }
+
     /// A property that is a moment, and there.
     pub(super) fn moment(&self, key: &str) -> Result<Timestamp, String> {
         Timestamp::parse(&self.required(key)?).map_err(|error| format!("{key} {error}"))

@@ -58,6 +58,9 @@ fn content(feature: &Feature<'_>, rules: &FolderRules) -> Result<ReportContent, 
         title: feature.prose("title")?.unwrap_or_default().into(),
         text: feature.prose("text")?.unwrap_or_default().into(),
         location: place(feature.geometry()?)?,
+        is_training: feature.truth("is_training")?,
+        partner_code: feature.prose("partner_code")?.map(Box::from),
+        partner_icon: feature.prose("partner_icon")?.map(Box::from),
     })
 }
 

@@ -93,6 +93,9 @@ pub fn read_card_report(
         let location = fields.required("location", Fields::position);
         let text = fields.text("text").unwrap_or_default();
         fields.text("image_id");
+        let is_training = fields.truth("is_training");
+        // As the forms of clients name it, else as reports show it.
+        let partner_codes = ["partnerCode", "partner_code"].map(|key| fields.name_or_empty(key));
         let ((card_data, disaster_type), location) = (card_data?, location?);
         Some(ReportContent {
             created_at: created_at?,
@@ -104,6 +107,9 @@ pub fn read_card_report(
             title: "".into(),
             text: text.into(),
             location,
+            is_training,
+            partner_code: partner_codes.into_iter().flatten().next().map(Box::from),
+            partner_icon: None,
         })
     })
 }
