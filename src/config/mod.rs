@@ -3,6 +3,7 @@
 //! Later sources win: the defaults below, the profile's table in `Rocket.toml`, the environment
 //! ([`SiagaEnv`]). A key that is unknown or has a wrong value stops the start with its full path.
 
+mod also_at;
 mod areas;
 mod base_url;
 mod cache;
@@ -19,6 +20,7 @@ mod quota;
 mod shutdown;
 mod trusted_proxies;
 
+use std::iter;
 use std::path::{Path, PathBuf};
 
 use chrono_tz::Tz;
@@ -28,6 +30,7 @@ use figment::{Figment, Profile, Provider as _};
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
 
+pub use self::also_at::{InvalidMountPath, MountPath};
 pub use self::areas::{Areas, Selectable, Supported};
 pub use self::base_url::{BaseUrl, InvalidBaseUrl};
 pub use self::cache::Cache;
@@ -59,6 +62,8 @@ pub struct Config {
     pub dataset: String,
     /// The public base address. Its path is where the interface is mounted. **Default: `http://127.0.0.1:8000/v1`**
     pub base_url: BaseUrl,
+    /// Further paths at which the interface is mounted, such as `/`. **Default: none**
+    pub also_at: Vec<MountPath>,
     /// The zone of times written for people. **Default: `Asia/Jakarta`**
     #[serde(deserialize_with = "time_zone")]
     pub time_zone: Tz,
@@ -107,6 +112,7 @@ impl Default for Config {
             store: "memory".to_owned(),
             dataset: "demo".to_owned(),
             base_url: BaseUrl::default(),
+            also_at: Vec::new(),
             time_zone: Tz::Asia__Jakarta,
             areas: Areas::default(),
             formats: Formats::default(),
@@ -140,6 +146,11 @@ fn file_of(figment: &Figment, value: &Value) -> Option<PathBuf> {
 }
 
 impl Config {
+    /// The paths at which the interface is mounted, that of the base address first.
+    pub fn mount_paths(&self) -> impl Iterator<Item = &str> {
+        iter::once(self.base_url.path()).chain(self.also_at.iter().map(MountPath::as_str))
+    }
+
     /// The key of the service's table beside Rocket's own keys.
     pub const KEY: &'static str = "siaga";
 
@@ -201,6 +212,7 @@ impl Config {
         if config.base_url.is_local() && !counted {
             config.quota = config.quota.unlimited();
         }
+        also_at::check(&config.also_at, &config.base_url)?;
         config.areas.check()?;
         config.feeds.check(&config.disasters)?;
         config.images.check()?;

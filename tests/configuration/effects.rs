@@ -17,6 +17,7 @@ const EFFECTS: &[(&str, &[&str])] = &[
         ],
     ),
     ("base_url", &["the_path_of_the_base_address_is_the_mount_point"]),
+    ("also_at", &["also_at_mounts_the_interface_a_second_time"]),
     ("time_zone", &["alerts_and_their_feed_say_what_is_configured", "dates_are_written_in_a_zone"]),
     ("areas.{cities,provinces}", &["each_resource_is_asked_for_by_its_configured_codes"]),
     (
