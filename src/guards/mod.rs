@@ -42,6 +42,7 @@ mod card_id;
 mod credential;
 mod disaster;
 mod file_type;
+mod flood_entry;
 mod format_choice;
 mod infrastructure_type;
 mod json_body;
@@ -66,6 +67,7 @@ pub use self::credential::{
 };
 pub use self::disaster::Disaster;
 pub use self::file_type::FileType;
+pub use self::flood_entry::{Entry, FloodEntry};
 pub use self::format_choice::FormatChoice;
 pub use self::infrastructure_type::{InfrastructureType, InfrastructureTypeParam};
 pub use self::json_body::JsonBody;

@@ -34,7 +34,7 @@ const EFFECTS: &[(&str, &[&str])] = &[
     ("formats.resources.<resource>", &["a_resource_is_on_offer_in_the_formats_it_is_narrowed_to"]),
     ("formats.topojson.quantization", &["the_grid_has_as_many_lines_as_configured"]),
     (
-        "formats.cap.{sender,sender_name,web,author,title,headline,expires_after}",
+        "formats.cap.{sender,sender_name,web,author,title,headline,status,expires_after}",
         &["alerts_and_their_feed_say_what_is_configured", "the_agency_is_configured"],
     ),
     (
