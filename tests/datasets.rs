@@ -36,6 +36,35 @@ fn error(files: &[(&str, &[u8])]) -> String {
 }
 
 #[test]
+fn what_is_not_known_of_an_area_is_its_attributes_as_it_is_written() {
+    let of = |more: &str| {
+        let first = AREAS.replace(r#""city":"jbd"}"#, &format!(r#""city":"jbd"{more}}}"#));
+        let loaded = load(&[("areas.geojson", first.as_bytes())]).map_err(|error| error.replace("areas.geojson", ""))?;
+        Ok(loaded.areas[1].attributes.as_ref().map(|attributes| attributes.as_json().to_owned()))
+    };
+    for (more, expected) in [
+        ("", None),
+        (r#","Z":1.50,"A":{ "b" :\n[1e2, "x y"] },"none":null"#, Some(r#"{"Z":1.50,"A":{"b":[1e2,"x y"]},"none":null}"#)),
+        (r#","attributes":{"b":1,"a":2}"#, Some(r#"{"b":1,"a":2}"#)),
+        (r#","c":3,"attributes":{"b":1,"a":2},"a":9"#, Some(r#"{"b":1,"a":2,"c":3}"#)),
+        (r#","attributes":null"#, None),
+        (r#","attributes":{},"a":1"#, Some(r#"{"a":1}"#)),
+        (r#","attributes":"text""#, Some(r#"{"attributes":"text"}"#)),
+        (r#","state":2,"last_updated":"2016-12-19T13:41:35.000Z""#, None),
+        (r#","a":1,"b":2,"a":3"#, Some(r#"{"b":2,"a":3}"#)),
+    ] {
+        assert_eq!(of(&more.replace("\\n", "\n")), Ok(expected.map(str::to_owned)), "{more}");
+    }
+    let deep = format!(r#","a":{}1{}"#, "[".repeat(16), "]".repeat(16));
+    for (more, reason) in
+        [(r#","a":"\u0000""#, "attributes must not contain NUL"), (deep.as_str(), "at most 16 levels")]
+    {
+        let error: String = of(more).unwrap_err();
+        assert!(error.starts_with(", line 2: ") && error.contains(reason), "{error}");
+    }
+}
+
+#[test]
 fn a_folder_gives_its_areas_regions_and_history() {
     let files = [
         ("areas.geojson", AREAS.as_bytes()),

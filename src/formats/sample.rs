@@ -4,10 +4,10 @@ use geo::{Coord, LineString, MultiPolygon, Polygon};
 use serde_json::value::RawValue;
 
 use crate::model::{
-    AlertLevel, Area, AreaSet, BoundaryLayer, CARD_SOURCE, Course, DisasterType, FloodLayer, FloodState,
-    Gauge, GaugeLayer, Infrastructure, InfrastructureKind, InfrastructureLayer, InfrastructureShape, Layer,
-    LayerKind, Observation, ObservedGauge, Position, Region, Report, ReportContent, ReportKey, ReportLayer,
-    Standing, Tags, Timestamp,
+    AlertLevel, Area, AreaSet, Attributes, BoundaryLayer, CARD_SOURCE, Course, DisasterType, FloodLayer,
+    FloodState, Gauge, GaugeLayer, Infrastructure, InfrastructureKind, InfrastructureLayer,
+    InfrastructureShape, Layer, LayerKind, Observation, ObservedGauge, Position, Region, Report,
+    ReportContent, ReportKey, ReportLayer, Standing, Tags, Timestamp,
 };
 
 /// What a layer that is made up is for.
@@ -60,6 +60,7 @@ impl Sample {
                 city_name: self.text("JAKARTA BARAT").to_owned(),
                 city_code: "jbd".to_owned(),
                 region_code: "ID-JK".to_owned(),
+                attributes: self.attributes(number == 2),
                 outline: self.outline(number == 3),
             })
         });
@@ -67,6 +68,11 @@ impl Sample {
         let standing = |state: Option<FloodState>| state.map(|state| Standing { state, since: now });
         let selected = (0..areas.len()).zip(states.into_iter().chain(others).map(standing)).collect();
         Layer::Floods(FloodLayer::new(Arc::new(areas), selected))
+    }
+
+    fn attributes(self, any: bool) -> Option<Attributes> {
+        let attributes = serde_json::json!({ "district": self.text("Jakarta Barat"), "code": 31.74 });
+        Attributes::try_from(attributes.to_string()).ok().filter(|_| any)
     }
 
     /// A square; a hostile one has a hole, and perhaps another beside it.

@@ -94,6 +94,7 @@ fn area(
         city_name: city.name.to_owned(),
         city_code: "jbd".to_owned(),
         region_code: "ID-JK".to_owned(),
+        attributes: None,
         outline: MultiPolygon(vec![Polygon::new(LineString(cell.ring()), Vec::new())]),
     })
 }

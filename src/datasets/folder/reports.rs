@@ -52,7 +52,7 @@ fn content(feature: &Feature<'_>, rules: &FolderRules) -> Result<ReportContent, 
         created_at: feature.moment("created_at")?,
         source: feature.required("source")?.into(),
         url: feature.prose("url")?.map(Box::from),
-        image_url: image_url(feature)?.map(Box::from),
+        image_url: web_address(feature, "image_url")?.map(Box::from),
         disaster_type: rules.disaster(&feature.required("disaster_type")?)?,
         report_data: report_data(feature)?,
         title: feature.prose("title")?.unwrap_or_default().into(),
@@ -60,14 +60,14 @@ fn content(feature: &Feature<'_>, rules: &FolderRules) -> Result<ReportContent, 
         location: place(feature.geometry()?)?,
         is_training: feature.truth("is_training")?,
         partner_code: feature.prose("partner_code")?.map(Box::from),
-        partner_icon: feature.prose("partner_icon")?.map(Box::from),
+        partner_icon: web_address(feature, "partner_icon")?.map(Box::from),
     })
 }
 
-fn image_url(feature: &Feature<'_>) -> Result<Option<String>, String> {
-    match feature.prose("image_url")? {
+fn web_address(feature: &Feature<'_>, key: &str) -> Result<Option<String>, String> {
+    match feature.prose(key)? {
         Some(text) if !text.is_empty() && !is_web_address(&text) => {
-            Err(format!("image_url must be {WEB_ADDRESS}"))
+            Err(format!("{key} must be {WEB_ADDRESS}"))
         }
         address => Ok(address),
     }
