@@ -94,22 +94,36 @@ pub(crate) const ATTRIBUTES: [(&str, Accepts); 14] = [
 ];
 
 impl Accepts {
-    /// The value as it is shown, but for the number of a radius; `None` when it is not as it must be.
-    fn shown(&self, value: &Value) -> Option<Value> {
-        let code = |value: &Value, highest| {
-            whole(value).filter(|code| (0..=highest).contains(code)).map(Value::from)
-        };
-        let measure = |value: &Value| value.as_f64().filter(|&measure| measure >= 0.0);
+    fn takes(&self, value: &Value) -> bool {
+        let code = |value: &Value, highest| whole(value).is_some_and(|code| (0..=highest).contains(&code));
+        let measure =
+            |value: &Value, highest| value.as_f64().is_some_and(|measure| (0.0..=highest).contains(&measure));
         match *self {
-            Self::Depth => {
-                measure(value).filter(|&depth| depth <= DEEPEST).map(|depth| (depth.round() as i64).into())
-            }
+            Self::Depth => measure(value, DEEPEST),
             Self::Code(highest) => code(value, highest),
             Self::Codes(highest) => match value {
-                Value::Array(codes) => codes.iter().map(|value| code(value, highest)).collect(),
-                value => code(value, highest).map(|code| json!([code])),
+                Value::Array(codes) => codes.iter().all(|value| code(value, highest)),
+                value => code(value, highest),
             },
-            Self::Measure => measure(value).map(|_| value.clone()),
+            Self::Measure => measure(value, f64::INFINITY),
+            Self::Place => position(value).is_some(),
+            Self::Radius => measure(value, f64::INFINITY) || position(value).is_some(),
+            Self::Truth => value.is_boolean(),
+        }
+    }
+
+    /// The value as clients read it, even one that is too large; `None` when it is of another type. The number of a
+    /// radius stays one.
+    fn shown(&self, value: &Value) -> Option<Value> {
+        let code = |value: &Value| whole(value).map(Value::from);
+        match self {
+            Self::Depth => value.as_f64().map(|depth| (depth.round() as i64).into()),
+            Self::Code(_) => code(value),
+            Self::Codes(_) => match value {
+                Value::Array(codes) => codes.iter().map(code).collect(),
+                value => code(value).map(|code| json!([code])),
+            },
+            Self::Measure => value.is_number().then(|| value.clone()),
             Self::Place => position(value).map(|_| value.clone()),
             Self::Radius => Self::Measure.shown(value).or_else(|| Self::Place.shown(value)),
             Self::Truth => value.is_boolean().then(|| value.clone()),
@@ -145,13 +159,13 @@ fn on_circle(centre: Position, metres: f64) -> Value {
 /// Notes every attribute of `card_data` that is not as it must be.
 pub(super) fn check(card_data: &Fields<'_>) {
     for (name, accepts) in &ATTRIBUTES {
-        card_data.convert(name, accepts.must(), |value| accepts.shown(value));
+        card_data.convert(name, accepts.must(), |value| accepts.takes(value).then_some(()));
     }
 }
 
-/// The card data as clients read it, of a report made at a place. Attributes that are null or not as they must be, which
-/// typed clients cannot read, are left out; what is no attribute stays as it is.
-pub(crate) fn shown(card_data: &Object, place: Position) -> Object {
+/// The card data as clients read it, of a report made at a place. Attributes of another type, null among them, which typed
+/// clients cannot read, are left out; what is no attribute stays as it is.
+pub(crate) fn shown_card_data(card_data: &Object, place: Position) -> Object {
     let centre = card_data.get("fireLocation").and_then(position).unwrap_or(place);
     let shown = |(name, value): (&String, &Value)| {
         let attribute = ATTRIBUTES.iter().find(|(attribute, _)| attribute == name);

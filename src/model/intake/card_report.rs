@@ -103,7 +103,7 @@ pub fn read_card_report(
             url: Some(card.as_str().into()),
             image_url: None,
             disaster_type,
-            report_data: to_raw_value(&attributes::shown(card_data, location)).ok(),
+            report_data: to_raw_value(&attributes::shown_card_data(card_data, location)).ok(),
             title: "".into(),
             text: text.into(),
             location,
