@@ -37,6 +37,7 @@ fn areas() -> AreaSet {
             city_name: "JAKARTA".to_owned(),
             city_code: "jbd".to_owned(),
             region_code: "ID-JK".to_owned(),
+            attributes: None,
             outline: MultiPolygon(vec![outline]),
         }
     };

@@ -34,6 +34,9 @@ fn reports(count: u64, now: Timestamp) -> Vec<Report> {
             report_data: to_raw_value(&serde_json::json!({"report_type": "flood", "flood_depth": 80})).ok(),
             title: "".into(),
             text: "x".repeat(200).into(),
+            is_training: false,
+            partner_code: None,
+            partner_icon: None,
             location: Position::new(106.8, -6.2).expect("a place"),
         },
         tags: Tags { instance_region_code: Some("ID-JK".into()), local_area_id: None },
@@ -57,7 +60,7 @@ fn resident() -> Option<u64> {
 fn last_hour(criterion: &mut Criterion) {
     let runtime = Runtime::new().expect("a runtime");
     let window = Window::Last(Duration::from_hours(1));
-    let query = ReportQuery { selector: AreaSelector::default(), disaster: None, window };
+    let query = ReportQuery { selector: AreaSelector::default(), disaster: None, training: false, window };
     for count in [10_000, 1_000_000] {
         let before = resident();
         let store = store(count);

@@ -44,6 +44,8 @@ pub enum Source {
     Params,
     /// The body.
     Body,
+    /// A header.
+    Headers,
 }
 
 /// The body of every error answer.

@@ -36,6 +36,39 @@ fn error(files: &[(&str, &[u8])]) -> String {
 }
 
 #[test]
+fn what_is_not_known_of_an_area_is_its_attributes_as_it_is_written() {
+    let of = |more: &str| {
+        let first = AREAS.replace(r#""city":"jbd"}"#, &format!(r#""city":"jbd"{more}}}"#));
+        let loaded = load(&[("areas.geojson", first.as_bytes())])
+            .map_err(|error| error.replace("areas.geojson", ""))?;
+        Ok(loaded.areas[1].attributes.as_ref().map(|attributes| attributes.as_json().to_owned()))
+    };
+    for (more, expected) in [
+        ("", None),
+        (
+            r#","Z":1.50,"A":{ "b" :\n[1e2, "x y"] },"none":null"#,
+            Some(r#"{"Z":1.50,"A":{"b":[1e2,"x y"]},"none":null}"#),
+        ),
+        (r#","attributes":{"b":1,"a":2}"#, Some(r#"{"b":1,"a":2}"#)),
+        (r#","c":3,"attributes":{"b":1,"a":2},"a":9"#, Some(r#"{"b":1,"a":2,"c":3}"#)),
+        (r#","attributes":null"#, None),
+        (r#","attributes":{},"a":1"#, Some(r#"{"a":1}"#)),
+        (r#","attributes":"text""#, Some(r#"{"attributes":"text"}"#)),
+        (r#","state":2,"last_updated":"2016-12-19T13:41:35.000Z""#, None),
+        (r#","a":1,"b":2,"a":3"#, Some(r#"{"b":2,"a":3}"#)),
+    ] {
+        assert_eq!(of(&more.replace("\\n", "\n")), Ok(expected.map(str::to_owned)), "{more}");
+    }
+    let deep = format!(r#","a":{}1{}"#, "[".repeat(16), "]".repeat(16));
+    for (more, reason) in
+        [(r#","a":"\u0000""#, "attributes must not contain NUL"), (deep.as_str(), "at most 16 levels")]
+    {
+        let error: String = of(more).unwrap_err();
+        assert!(error.starts_with(", line 2: ") && error.contains(reason), "{error}");
+    }
+}
+
+#[test]
 fn a_folder_gives_its_areas_regions_and_history() {
     let files = [
         ("areas.geojson", AREAS.as_bytes()),
@@ -212,8 +245,8 @@ TMA2,2016-12-19T10:00:00Z,-12.5,1,SIAGA I !
 TMA1,2016-12-19T10:00:00+0700,30,4,
 ";
 const REPORTS: &str = r#"{"type":"FeatureCollection","features":[
-{"type":"Feature","properties":{"pkey":"17","created_at":"2016-12-19T10:00:00Z","source":"grasp","status":"confirmed","url":"abcdefg","image_url":null,"disaster_type":"flood","report_data":{"report_type":"flood","flood_depth":5},"tags":{"instance_region_code":null,"local_area_id":"3"},"title":"","text":"line\nline"},"geometry":{"type":"Point","coordinates":[0.5,0.2]}},
-{"type":"Feature","properties":{"created_at":"2016-12-18T10:00:00Z","source":"partner","disaster_type":"wind"},"geometry":{"type":"Point","coordinates":[0.5,0.2]}}
+{"type":"Feature","properties":{"pkey":"17","created_at":"2016-12-19T10:00:00Z","source":"grasp","status":"confirmed","url":"abcdefg","image_url":null,"disaster_type":"flood","report_data":{"volcanicSigns":2,"report_type":"flood","flood_depth":4.6,"impact":9.0,"evacuationNumber":"3","other":"3"},"tags":{"instance_region_code":null,"local_area_id":"3"},"title":"","text":"line\nline"},"geometry":{"type":"Point","coordinates":[0.5,0.2]}},
+{"type":"Feature","properties":{"created_at":"2016-12-18T10:00:00Z","source":"partner","disaster_type":"wind","is_training":true,"partner_code":"PMI","partner_icon":"https://example.org/1.png"},"geometry":{"type":"Point","coordinates":[0.5,0.2]}}
 ]}"#;
 
 #[test]
@@ -238,9 +271,13 @@ fn a_folder_gives_infrastructure_gauges_and_reports() {
     assert_eq!(wind.tags.local_area_id.unwrap().number(), 7, "located");
     assert_eq!(
         flood.content.report_data.as_ref().unwrap().get(),
-        r#"{"report_type":"flood","flood_depth":5}"#
+        r#"{"volcanicSigns":[2],"report_type":"flood","flood_depth":5,"impact":9,"other":"3"}"#,
+        "as the types that clients read"
     );
     assert_eq!((&*flood.content.text, &*wind.content.text), ("line\nline", ""));
+    assert_eq!((flood.content.is_training, wind.content.is_training), (false, true));
+    assert_eq!((&flood.content.partner_code, wind.content.partner_code.as_deref()), (&None, Some("PMI")));
+    assert_eq!(wind.content.partner_icon.as_deref(), Some("https://example.org/1.png"));
 }
 
 #[test]

@@ -47,6 +47,15 @@ fn a_client_has_a_burst_and_then_its_rate() {
 }
 
 #[test]
+fn a_key_without_numbers_of_its_own_may_send_300_requests_at_once_and_100_a_second() {
+    let (quotas, clock) = quotas(json!({}));
+    assert_eq!(taken(&quotas, &credential("desk"), None, 1_000), 300);
+    clock.advance(Duration::from_secs(1));
+    assert_eq!(taken(&quotas, &credential("desk"), None, 1_000), 100);
+    assert_eq!(taken(&quotas, &client(1), None, 1_000), 40, "an address has its own numbers");
+}
+
+#[test]
 fn a_day_has_its_number_of_requests_and_gives_them_back_steadily() {
     let (quotas, clock) = quotas(json!({ "per_second": 0, "per_day": 2_400 }));
     assert_eq!(taken(&quotas, &client(1), None, 5_000), 2_400);
@@ -71,7 +80,8 @@ fn what_the_second_refuses_does_not_use_up_the_day() {
 
 #[test]
 fn a_credential_with_a_quota_of_its_own_has_that_and_others_the_usual_one() {
-    let (quotas, _) = quotas(json!({ "per_second": 20, "burst": 40, "per_day": 1_000 }));
+    let credential_quota = json!({ "per_second": 20, "burst": 40 });
+    let (quotas, _) = quotas(json!({ "per_second": 1, "credential": credential_quota, "per_day": 1_000 }));
     let own = |per_second: Option<u32>, per_day: Option<u32>| {
         Some(OwnQuota {
             per_second: per_second.and_then(NonZeroU32::new),
@@ -91,7 +101,9 @@ fn a_credential_with_a_quota_of_its_own_has_that_and_others_the_usual_one() {
 #[test]
 fn of_more_addresses_than_are_kept_new_ones_share_the_quota_of_their_network() {
     const KEPT: usize = 270_001;
-    let (quotas, clock) = quotas(json!({ "per_second": 1, "burst": 2, "per_day": 0, "fuse_per_second": 0 }));
+    let (quotas, clock) = quotas(json!({
+        "per_second": 1, "burst": 2, "credential": { "per_second": 1, "burst": 2 }, "per_day": 0, "fuse_per_second": 0,
+    }));
     let early = client(1);
     assert!(quotas.count(&early, None).is_ok());
     for number in 0..2_000_000_u128 {

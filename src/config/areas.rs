@@ -22,7 +22,7 @@ pub struct Areas {
 pub struct Supported {
     /// `/floods` and what lies under it. **Default: every default city; `ID-JK`**
     pub floods: Selectable,
-    /// `/reports` and what lies under it. **Default: every default city; every province**
+    /// `/reports`, `/stats` and what lies under them. **Default: every default city and every province; every province**
     pub reports: Selectable,
     /// `/floodgauges`. **Default: `ID-JK`, as city or as province**
     pub gauges: Selectable,
@@ -69,7 +69,8 @@ impl Default for Supported {
             |city: &[&str], admin: &[&str]| Selectable { city: owned(city), admin: owned(admin) };
         Self {
             floods: selectable(&CITIES, &["ID-JK"]),
-            reports: selectable(&CITIES, &PROVINCES),
+            // Clients send a code of either kind as `city`.
+            reports: selectable(&[&CITIES[..], &PROVINCES].concat(), &PROVINCES),
             gauges: selectable(&["ID-JK"], &["ID-JK"]),
             infrastructure: selectable(&["ID-JK"], &["ID-JK"]),
             boundaries: selectable(&[], &PROVINCES),

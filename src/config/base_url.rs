@@ -82,18 +82,24 @@ impl TryFrom<String> for BaseUrl {
             .authority()
             .is_some_and(|authority| !authority.host().is_empty() && authority.user_info().is_none());
         let path = url.path().as_str();
-        // What would be encoded, or means something to routers and to clients, cannot be mounted.
-        let plain = |segment: &str| {
-            let unreserved = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
-            !segment.is_empty() && segment != "." && segment != ".." && segment.bytes().all(unreserved)
-        };
         let before_path = &text[..text.len() - path.len()];
-        let mountable = path.is_empty() || path.split('/').skip(1).all(plain);
-        if !(web && host && mountable && url.query().is_none()) || before_path.ends_with(':') {
+        if !(web && host && (path.is_empty() || is_mountable(path)) && url.query().is_none())
+            || before_path.ends_with(':')
+        {
             return Err(InvalidBaseUrl);
         }
         Ok(Self { path: text.len() - path.len(), text: text.to_owned() })
     }
+}
+
+/// Whether routes can stand at a path without a slash at its end: nothing in it would be encoded, or means something to
+/// routers and to clients.
+pub(super) fn is_mountable(path: &str) -> bool {
+    let plain = |segment: &str| {
+        let unreserved = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
+        !segment.is_empty() && segment != "." && segment != ".." && segment.bytes().all(unreserved)
+    };
+    path.starts_with('/') && path.split('/').skip(1).all(plain)
 }
 
 impl From<BaseUrl> for String {

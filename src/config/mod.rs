@@ -3,6 +3,7 @@
 //! Later sources win: the defaults below, the profile's table in `Rocket.toml`, the environment
 //! ([`SiagaEnv`]). A key that is unknown or has a wrong value stops the start with its full path.
 
+mod also_at;
 mod areas;
 mod at_once;
 mod base_url;
@@ -20,6 +21,7 @@ mod quota;
 mod shutdown;
 mod trusted_proxies;
 
+use std::iter;
 use std::path::{Path, PathBuf};
 
 use chrono_tz::Tz;
@@ -29,6 +31,7 @@ use figment::{Figment, Profile, Provider as _};
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
 
+pub use self::also_at::{InvalidMountPath, MountPath};
 pub use self::areas::{Areas, Selectable, Supported};
 pub use self::at_once::{AtOnce, InvalidAtOnce};
 pub use self::base_url::{BaseUrl, InvalidBaseUrl};
@@ -41,7 +44,7 @@ pub use self::https::{Https, InvalidPort, MaxAge, Port};
 pub use self::images::{Images, InvalidSide, InvalidStorageUrl, Side, StorageUrl};
 pub use self::licence::Licence;
 pub use self::limits::Limits;
-pub use self::quota::{InvalidRate, Quota, Rate};
+pub use self::quota::{CredentialQuota, InvalidRate, Quota, Rate};
 pub use self::shutdown::Shutdown;
 pub use self::trusted_proxies::{InvalidProxies, Proxies, TrustedProxies};
 use crate::auth;
@@ -61,6 +64,8 @@ pub struct Config {
     pub dataset: String,
     /// The public base address. Its path is where the interface is mounted. **Default: `http://127.0.0.1:8000/v1`**
     pub base_url: BaseUrl,
+    /// Further paths at which the interface is mounted, such as `/`. **Default: none**
+    pub also_at: Vec<MountPath>,
     /// The zone of times written for people. **Default: `Asia/Jakarta`**
     #[serde(deserialize_with = "time_zone")]
     pub time_zone: Tz,
@@ -109,6 +114,7 @@ impl Default for Config {
             store: "memory".to_owned(),
             dataset: "demo".to_owned(),
             base_url: BaseUrl::default(),
+            also_at: Vec::new(),
             time_zone: Tz::Asia__Jakarta,
             areas: Areas::default(),
             formats: Formats::default(),
@@ -142,6 +148,11 @@ fn file_of(figment: &Figment, value: &Value) -> Option<PathBuf> {
 }
 
 impl Config {
+    /// The paths at which the interface is mounted, that of the base address first.
+    pub fn mount_paths(&self) -> impl Iterator<Item = &str> {
+        iter::once(self.base_url.path()).chain(self.also_at.iter().map(MountPath::as_str))
+    }
+
     /// The key of the service's table beside Rocket's own keys.
     pub const KEY: &'static str = "siaga";
 
@@ -198,11 +209,12 @@ impl Config {
         {
             config.base_url = BaseUrl::local(port);
         }
-        let numbers = ["per_second", "burst", "per_day", "fuse_per_second"];
+        let numbers = ["per_second", "burst", "credential", "per_day", "fuse_per_second"];
         let counted = numbers.iter().any(|name| figment.contains(&format!("{}.quota.{name}", Self::KEY)));
         if config.base_url.is_local() && !counted {
             config.quota = config.quota.unlimited();
         }
+        also_at::check(&config.also_at, &config.base_url)?;
         config.areas.check()?;
         config.feeds.check(&config.disasters)?;
         config.images.check()?;

@@ -34,7 +34,7 @@ pub fn state(code: u64) -> FloodState {
 }
 
 /// Five areas: 1 and 2 share a border, 5 has a hole, 10 fills the hole and has a second part, 30 is in another city
-/// and touches others in corners. Names hold blanks, umlauts and markup, or are empty.
+/// and touches others in corners. Area 2 has attributes. Names hold blanks, umlauts and markup, or are empty.
 #[must_use]
 pub fn areas() -> AreaSet {
     let area = |number, name: &str, parent: &str, outline| Area {
@@ -45,6 +45,7 @@ pub fn areas() -> AreaSet {
         city_name: "JAKARTA BARAT".to_owned(),
         city_code: "jbd".to_owned(),
         region_code: "ID-JK".to_owned(),
+        attributes: None,
         outline: MultiPolygon(outline),
     };
     let elsewhere = Area {
@@ -52,6 +53,11 @@ pub fn areas() -> AreaSet {
         city_code: "bdg".to_owned(),
         region_code: "ID-JB".to_owned(),
         ..area(30, "RW 30", "", vec![Polygon::new(square(3.0, 0.0, 1.0), vec![])])
+    };
+    let attributes = r#"{"District":"Kota \"Tua\" & <Utara>","kode":31.740,"RT":[1,2],"none":null}"#;
+    let with_attributes = Area {
+        attributes: attributes.to_owned().try_into().ok(),
+        ..area(2, "RW 02 & <Söhne>, \"X\"", "KÖLN, ÉTÉ", vec![Polygon::new(square(1.0, 0.0, 1.0), vec![])])
     };
     AreaSet::new(vec![
         elsewhere,
@@ -62,7 +68,7 @@ pub fn areas() -> AreaSet {
             vec![Polygon::new(square(1.0, 2.0, 1.0), vec![]), Polygon::new(square(4.0, 1.0, 1.0), vec![])],
         ),
         area(5, "RW 09", "GROGOL", vec![Polygon::new(square(0.0, 1.0, 3.0), vec![square(1.0, 2.0, 1.0)])]),
-        area(2, "RW 02 & <Söhne>, \"X\"", "KÖLN, ÉTÉ", vec![Polygon::new(square(1.0, 0.0, 1.0), vec![])]),
+        with_attributes,
         area(1, "RW 01", "GROGOL", vec![Polygon::new(square(0.0, 0.0, 1.0), vec![])]),
     ])
     .unwrap()
@@ -124,6 +130,9 @@ pub fn content(disaster_type: DisasterType, minutes_ago: u64, place: Position) -
         title: "".into(),
         text: "Air \"setinggi\" lutut\n& <naik> ☔".into(),
         location: place,
+        is_training: false,
+        partner_code: None,
+        partner_icon: None,
     }
 }
 

@@ -62,6 +62,12 @@ pub trait Format: Any + Debug + Send + Sync {
     /// Whether it can write layers of this kind.
     fn carries(&self, kind: LayerKind) -> bool;
 
+    /// The format of an entry of its documents by itself: of the one area that an address with `area_id` and `time` names,
+    /// which its documents give the entry. Default: none.
+    fn of_entry(&self) -> Option<Arc<dyn Format>> {
+        None
+    }
+
     /// In which steps the passing of time changes what it writes of a layer; `None` when it does not.
     ///
     /// An answer is kept for as long as the step of its request lasts, and [`EncodeContext::now`] is its beginning. The

@@ -4,10 +4,10 @@ use geo::{Coord, LineString, MultiPolygon, Polygon};
 use serde_json::value::RawValue;
 
 use crate::model::{
-    AlertLevel, Area, AreaSet, BoundaryLayer, CARD_SOURCE, Course, DisasterType, FloodLayer, FloodState,
-    Gauge, GaugeLayer, Infrastructure, InfrastructureKind, InfrastructureLayer, InfrastructureShape, Layer,
-    LayerKind, Observation, ObservedGauge, Position, Region, Report, ReportContent, ReportKey, ReportLayer,
-    Standing, Tags, Timestamp,
+    AlertLevel, Area, AreaSet, Attributes, BoundaryLayer, CARD_SOURCE, Course, DisasterType, FloodLayer,
+    FloodState, Gauge, GaugeLayer, Infrastructure, InfrastructureKind, InfrastructureLayer,
+    InfrastructureShape, Layer, LayerKind, Observation, ObservedGauge, Position, Region, Report,
+    ReportContent, ReportKey, ReportLayer, Standing, Tags, Timestamp,
 };
 
 /// What a layer that is made up is for.
@@ -60,6 +60,7 @@ impl Sample {
                 city_name: self.text("JAKARTA BARAT").to_owned(),
                 city_code: "jbd".to_owned(),
                 region_code: "ID-JK".to_owned(),
+                attributes: self.attributes(number == 2),
                 outline: self.outline(number == 3),
             })
         });
@@ -67,6 +68,11 @@ impl Sample {
         let standing = |state: Option<FloodState>| state.map(|state| Standing { state, since: now });
         let selected = (0..areas.len()).zip(states.into_iter().chain(others).map(standing)).collect();
         Layer::Floods(FloodLayer::new(Arc::new(areas), selected))
+    }
+
+    fn attributes(self, any: bool) -> Option<Attributes> {
+        let attributes = serde_json::json!({ "district": self.text("Jakarta Barat"), "code": 31.74 });
+        Attributes::try_from(attributes.to_string()).ok().filter(|_| any)
     }
 
     /// A square; a hostile one has a hole, and perhaps another beside it.
@@ -101,6 +107,9 @@ impl Sample {
             title: self.text("").into(),
             text: self.text("Water up to the knee").into(),
             location,
+            is_training: true,
+            partner_code: Some(self.text("partner-1").into()),
+            partner_icon: Some(self.text("https://images.example/partner-1.png").into()),
         };
         let bare = ReportContent {
             url: None,
@@ -109,6 +118,9 @@ impl Sample {
             report_data: None,
             title: "".into(),
             text: "".into(),
+            is_training: false,
+            partner_code: None,
+            partner_icon: None,
             ..full.clone()
         };
         let nowhere = Tags { instance_region_code: None, local_area_id: None };

@@ -3,13 +3,14 @@ use rocket::request::{FromRequest, Outcome};
 use serde_json::json;
 
 use super::Query;
-use crate::error::Problem;
+use crate::error::{Problem, Source};
 use crate::images::ImageType;
 use crate::openapi::{Interface, Operation, Parameter, Part};
 
 const NAME: &str = "file_type";
+const HEADER: &str = "Content-Type";
 
-/// The query parameter `file_type`: the type an image will be sent as, `image/jpeg` unless given.
+/// The type an image will be sent as: the query parameter `file_type`, else the header `Content-Type`, else `image/jpeg`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FileType(pub ImageType);
 
@@ -18,15 +19,61 @@ impl<'r> FromRequest<'r> for FileType {
     type Error = Problem;
 
     async fn from_request(request: &'r Request<'_>) -> Outcome<Self, Problem> {
-        let asked = Query::of(request).one_of(NAME, &ImageType::ALL);
-        Problem::outcome(request, asked.map(|asked| Self(asked.copied().unwrap_or(ImageType::Jpeg))))
+        Problem::outcome(request, file_type(request).map(Self))
     }
 }
 
 impl Part for FileType {
     fn describe(operation: &mut Operation, _: &Interface<'_>) {
-        let (types, default) = (ImageType::ALL.map(ImageType::media_type), ImageType::Jpeg.media_type());
-        let types = json!({ "type": "string", "enum": types, "default": default });
-        operation.takes(Parameter::query(NAME, "The type the image will be sent as.", types));
+        let types = json!({ "type": "string", "enum": ImageType::ALL.map(ImageType::media_type) });
+        // OpenAPI has no parameter for this header: it ignores one of that name.
+        let says = "The type the image will be sent as; without it the header `Content-Type` says so, else it is `image/jpeg`.";
+        operation.takes(Parameter::query(NAME, says, types));
+        operation.refuses(400, "`Content-Type` names a type that no image can have.");
+    }
+}
+
+fn file_type(request: &Request<'_>) -> Result<ImageType, Problem> {
+    if let Some(asked) = Query::of(request).one_of(NAME, &ImageType::ALL)? {
+        return Ok(*asked);
+    }
+    match request.headers().get_one(HEADER) {
+        None => Ok(ImageType::Jpeg),
+        Some(text) => of_header(text),
+    }
+}
+
+/// The type the header names; JPEG if it names a type that HTTP libraries send with every request.
+fn of_header(text: &str) -> Result<ImageType, Problem> {
+    let essence = text.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    let says_nothing =
+        ["", "application/json", "application/x-www-form-urlencoded"].contains(&essence.as_str());
+    let found = ImageType::ALL.into_iter().find(|kind| essence == kind.media_type());
+    found.or_else(|| says_nothing.then_some(ImageType::Jpeg)).ok_or_else(|| {
+        let allowed = ImageType::ALL.map(ImageType::media_type).join(", ");
+        Problem::invalid(Source::Headers, HEADER, format!("must be one of [{allowed}]"))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_header_names_an_image_or_nothing() {
+        for (text, expected) in [
+            ("image/png", ImageType::Png),
+            ("IMAGE/PNG", ImageType::Png),
+            ("image/webp; q=1", ImageType::Webp),
+            ("", ImageType::Jpeg),
+            ("application/json", ImageType::Jpeg),
+            ("application/json; charset=utf-8", ImageType::Jpeg),
+            ("application/x-www-form-urlencoded", ImageType::Jpeg),
+        ] {
+            assert_eq!(of_header(text).unwrap(), expected, "{text}");
+        }
+        for text in ["audio/mpeg", "image/svg+xml", "image/heic", "png", "image", "image/*", "text/plain"] {
+            assert!(of_header(text).is_err(), "{text}");
+        }
     }
 }

@@ -42,6 +42,7 @@ mod card_id;
 mod credential;
 mod disaster;
 mod file_type;
+mod flood_entry;
 mod format_choice;
 mod infrastructure_type;
 mod json_body;
@@ -53,6 +54,7 @@ mod report_key;
 mod resource;
 mod signed_upload;
 mod time_period;
+mod training;
 mod username;
 mod wants_page;
 
@@ -65,6 +67,7 @@ pub use self::credential::{
 };
 pub use self::disaster::Disaster;
 pub use self::file_type::FileType;
+pub use self::flood_entry::{Entry, FloodEntry};
 pub use self::format_choice::FormatChoice;
 pub use self::infrastructure_type::{InfrastructureType, InfrastructureTypeParam};
 pub use self::json_body::JsonBody;
@@ -76,6 +79,7 @@ pub use self::report_key::ReportKeyParam;
 pub use self::resource::{Boundaries, Floods, Gauges, Infrastructure, OnMap, Reports};
 pub use self::signed_upload::SignedUpload;
 pub use self::time_period::TimePeriod;
+pub use self::training::Training;
 pub use self::username::Username;
 pub use self::wants_page::WantsPage;
 

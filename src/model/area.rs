@@ -4,7 +4,7 @@ use std::str::FromStr;
 use geo::MultiPolygon;
 use serde::{Serialize, Serializer};
 
-use super::{Geometry, digits};
+use super::{Attributes, Geometry, digits};
 
 /// The identifier of a local area: a whole number from 0 to 9223372036854775807.
 ///
@@ -74,6 +74,8 @@ pub struct Area {
     pub city_code: String,
     /// Code of the province it lies in (ISO 3166-2), `ID-JK`; empty when unknown.
     pub region_code: String,
+    /// What the data set says of it besides; `None` when it says no more.
+    pub attributes: Option<Attributes>,
     /// Its outline in WGS84 degrees: one or more polygons, outer rings counter-clockwise (RFC 7946 §3.1.6).
     pub outline: MultiPolygon<f64>,
 }

@@ -4,6 +4,7 @@
 
 mod area;
 mod area_set;
+mod attributes;
 mod card;
 mod clock;
 mod digits;
@@ -31,6 +32,7 @@ mod web_address;
 
 pub use area::{Area, AreaId, InvalidAreaId};
 pub use area_set::{AreaSet, DuplicateArea};
+pub use attributes::{Attributes, InvalidAttributes};
 pub use card::{Card, CardHolder, CardId, InvalidCardId};
 pub use clock::{Clock, ManualClock, SystemClock};
 pub use digits::digits;

@@ -96,6 +96,12 @@ pub struct ReportContent {
     pub text: Box<str>,
     /// Where it was made.
     pub location: Position,
+    /// Whether it was made in a training: such reports are listed and counted only where they are asked for.
+    pub is_training: bool,
+    /// The code of the partner it came through.
+    pub partner_code: Option<Box<str>>,
+    /// The address of that partner's icon.
+    pub partner_icon: Option<Box<str>>,
 }
 
 /// A report of a resident.

@@ -6,13 +6,22 @@ use crate::Siaga;
 use crate::auth::{Jwt, Secret};
 use crate::config::Config;
 use crate::formats::FormatRegistry;
-use crate::model::AreaId;
+use crate::model::{AreaId, LayerKind};
 use crate::routes::to_try;
 use crate::stores::{FloodQuery, Store};
+use figment::Figment;
 use rocket::fairing::{AdHoc, Fairing};
 
 /// The shortest text that nobody guesses, if it is made well: 128 bits in hexadecimal.
 const SHORTEST_SECRET: usize = 32;
+
+/// The keys whose defaults let alerts speak in the name of the first installation.
+const IN_WHOSE_NAME: [&str; 4] = [
+    "siaga.formats.cap.sender",
+    "siaga.formats.cap.sender_name",
+    "siaga.formats.cap.web",
+    "siaga.formats.cap.author",
+];
 
 /// What the lines at the start are made of.
 pub(super) struct Welcome {
@@ -44,7 +53,8 @@ impl Welcome {
                 let area = self.some_area().await;
                 // A service goes on though nobody reads what it prints.
                 let _ = writeln!(io::stdout(), "{}", self.lines(&origin, path, area).join("\n"));
-                for warning in self.warnings(address) {
+                let unset = self.unset(rocket.figment());
+                for warning in self.warnings(address, &unset) {
                     tracing::warn!("{warning}");
                 }
             })
@@ -81,8 +91,15 @@ impl Welcome {
         lines
     }
 
+    /// The keys that say in whose name the service speaks, as far as they are not set.
+    fn unset(&self, figment: &Figment) -> Vec<&'static str> {
+        let alerts = self.formats.carrying(LayerKind::Floods).any(|format| format.name() == "cap");
+        let alerts = IN_WHOSE_NAME.into_iter().filter(|_| alerts);
+        alerts.chain(["siaga.licence.terms"]).filter(|key| !figment.contains(key)).collect()
+    }
+
     /// What the operator should know, a line each.
-    fn warnings(&self, address: IpAddr) -> Vec<String> {
+    fn warnings(&self, address: IpAddr, unset: &[&str]) -> Vec<String> {
         let least = Jwt::SHORTEST_SECRET;
         let secret = self.config.auth.jwt.as_ref().and_then(|jwt| jwt.secret.as_ref());
         let short = secret.is_some_and(|secret| secret.expose().len() < least);
@@ -98,14 +115,19 @@ impl Welcome {
         // What only this machine can use is somebody's trial.
         let public = !self.config.base_url.is_local();
         let quota = &self.config.quota;
-        let unlimited =
-            [quota.per_second, quota.per_day, quota.fuse_per_second].iter().any(|rate| rate.get().is_none());
+        let rates = [quota.per_second, quota.credential.per_second, quota.per_day, quota.fuse_per_second];
+        let unlimited = rates.iter().any(|rate| rate.get().is_none());
         let key = "siaga.auth accepts no key but one that was made for this run, which is printed at the start: configure one";
         let plain = "siaga.base_url is no https: keys and tokens can be read on the way";
-        let quotas = "siaga.quota.per_second, per_day or fuse_per_second is 0: a client may send any number of requests";
+        let quotas = "siaga.quota.per_second, credential.per_second, per_day or fuse_per_second is 0: a client may send any number of requests";
         let demo = "siaga.dataset is demo: the flood that is served is made up";
         let elsewhere = "siaga.base_url names this machine alone, and the service listens for others: configure what they reach it by";
+        let name = format!(
+            "not set: {}. Alerts and pages speak in the name of Jakarta's agency and of petabencana.id",
+            unset.join(", ")
+        );
         let warnings = [
+            (public && !unset.is_empty(), name.as_str()),
             (public && self.config.store == "memory" && self.config.dataset == "demo", demo),
             (!public && !address.is_loopback(), elsewhere),
             (short, secret.as_str()),

@@ -23,7 +23,7 @@ pub use self::client::Client;
 use self::limiter::Limiter;
 use crate::auth::OwnQuota;
 use crate::beside::beside;
-use crate::config;
+use crate::config::{self, Burst, Rate};
 
 /// How often what need not be remembered any more is forgotten.
 const SWEEP: Duration = Duration::from_secs(20);
@@ -62,7 +62,10 @@ struct Counts<C: Clock> {
     clock: C,
     settings: config::Quota,
     fuse: Option<Limiter<C>>,
-    shared: Windows<C>,
+    /// For addresses without a credential.
+    addresses: Windows<C>,
+    /// For credentials without quotas of their own.
+    credentials: Windows<C>,
     /// For credentials with quotas of their own: as many as there are different ones.
     own: RwLock<HashMap<OwnQuota, Arc<Windows<C>>>>,
 }
@@ -103,9 +106,10 @@ impl<C: Clock + Clone> Quotas<C> {
     /// When it is one too many.
     pub fn count(&self, client: &Client, own: Option<OwnQuota>) -> Result<Option<Standing>, TooMany> {
         let counts = self.counts.load();
-        match own {
-            None => counts.shared.count(client),
-            Some(own) => counts.windows(own).count(client),
+        match (client, own) {
+            (_, Some(own)) => counts.windows(own).count(client),
+            (Client::Credential(..), None) => counts.credentials.count(client),
+            (_, None) => counts.addresses.count(client),
         }
     }
 
@@ -113,7 +117,8 @@ impl<C: Clock + Clone> Quotas<C> {
     pub fn sweep(&self) {
         let counts = self.counts.load();
         counts.fuse.iter().for_each(Limiter::sweep);
-        counts.shared.sweep();
+        counts.addresses.sweep();
+        counts.credentials.sweep();
         let mut own = counts.own.write().unwrap_or_else(PoisonError::into_inner);
         own.retain(|_, windows| {
             windows.sweep();
@@ -126,33 +131,35 @@ impl<C: Clock + Clone> Quotas<C> {
     pub fn tracked(&self) -> usize {
         let counts = self.counts.load();
         let fuse = counts.fuse.as_ref().map_or(0, Limiter::tracked);
-        fuse.max(counts.shared.tracked())
+        fuse.max(counts.addresses.tracked()).max(counts.credentials.tracked())
     }
 }
 
 impl<C: Clock + Clone> Counts<C> {
     fn new(settings: config::Quota, clock: C) -> Self {
         let fuse = settings.fuse_per_second.get();
-        let (second, day) = (settings.per_second.get(), settings.per_day.get());
+        let windows = |second: Rate, burst: Burst| Windows {
+            second: second.get().map(|rate| Limiter::per_second(rate, burst.get(), &clock)),
+            day: settings.per_day.get().map(|rate| Limiter::per_day(rate, &clock)),
+        };
+        let credential = settings.credential;
         Self {
             fuse: fuse.map(|rate| Limiter::per_second(rate, rate, &clock)),
-            shared: Windows {
-                second: second.map(|rate| Limiter::per_second(rate, settings.burst.get(), &clock)),
-                day: day.map(|rate| Limiter::per_day(rate, &clock)),
-            },
+            addresses: windows(settings.per_second, settings.burst),
+            credentials: windows(credential.per_second, credential.burst),
             own: RwLock::default(),
             settings,
             clock,
         }
     }
 
-    /// The windows of a quota of a credential's own. What it leaves open is as for all.
+    /// The windows of a quota of a credential's own. What it leaves open is as for all credentials.
     fn windows(&self, own: OwnQuota) -> Arc<Windows<C>> {
         let known = self.own.read().unwrap_or_else(PoisonError::into_inner).get(&own).cloned();
         known.unwrap_or_else(|| {
             let mut all = self.own.write().unwrap_or_else(PoisonError::into_inner);
             let made = || {
-                let second = own.per_second.or(self.settings.per_second.get());
+                let second = own.per_second.or(self.settings.credential.per_second.get());
                 let day = own.per_day.or(self.settings.per_day.get());
                 Arc::new(Windows {
                     second: second.map(|rate| Limiter::per_second(rate, self.burst(rate), &self.clock)),
@@ -163,10 +170,11 @@ impl<C: Clock + Clone> Counts<C> {
         })
     }
 
-    /// As much at once, for its rate, as all others have.
+    /// As much at once, for its rate, as all other credentials have.
     fn burst(&self, rate: NonZeroU32) -> NonZeroU32 {
-        let burst = u64::from(self.settings.burst.get().get());
-        let usual = self.settings.per_second.get().unwrap_or(self.settings.burst.get());
+        let credential = self.settings.credential;
+        let burst = u64::from(credential.burst.get().get());
+        let usual = credential.per_second.get().unwrap_or(credential.burst.get());
         let share = (u64::from(rate.get()) * burst).div_ceil(u64::from(usual.get()));
         NonZeroU32::new(share.try_into().unwrap_or(u32::MAX)).unwrap_or(rate)
     }

@@ -71,17 +71,15 @@ impl Answers {
             Question::FloodStates(query) => result(store.flood_states(query).await?).await,
             Question::FloodArchive(query) => result(store.flood_archive(query).await?).await,
             Question::FloodSeries(query) => result(store.flood_series(query).await?).await,
-            Question::ReportSeries { selector, disaster, period } => {
-                result(store.report_series(selector, *disaster, *period).await?).await
-            }
+            Question::ReportSeries(query) => result(store.report_series(query).await?).await,
             Question::FloodedRegions(areas) => {
-                result(flooded(store, areas).await?.map(|flooded| FloodedRegions::of(&flooded))).await
+                statistic(flooded(store, areas).await?.map(|flooded| FloodedRegions::of(&flooded))).await
             }
             Question::FloodedAreas(areas) => {
-                result(flooded(store, areas).await?.map(|flooded| FloodedAreas::of(&flooded))).await
+                statistic(flooded(store, areas).await?.map(|flooded| FloodedAreas::of(&flooded))).await
             }
             Question::ReportSummary(query) => {
-                result(store.report_summary(query).await?.map(Reported::from)).await
+                statistic(store.report_summary(query).await?.map(Reported::from)).await
             }
         }
     }
@@ -120,6 +118,14 @@ where
     T: Serialize + Send + 'static,
 {
     write(found, |value, _| Ok((JSON.into(), envelope::result(value)?))).await
+}
+
+/// `{"statusCode":200,"result":…}` and the members of the result beside it, where existing maps read statistics.
+async fn statistic<T>(found: Versioned<T>) -> Result<Versioned<Rendered>, Problem>
+where
+    T: Serialize + Send + 'static,
+{
+    write(found, |value| Ok((JSON.into(), envelope::result_and_members(value)?))).await
 }
 
 /// What `write` makes of what was found, and its tag.

@@ -17,3 +17,16 @@ pub(super) fn enveloped<E>(write: impl FnOnce(&mut Vec<u8>) -> Result<(), E>) ->
 pub(super) fn result<T: Serialize>(value: &T) -> Result<Vec<u8>, Problem> {
     enveloped(|body| serde_json::to_writer(body, value)).map_err(Problem::internal)
 }
+
+/// The same around a struct, whose members stand beside `result` as well.
+pub(super) fn result_and_members<T: Serialize>(value: &T) -> Result<Vec<u8>, Problem> {
+    #[derive(Serialize)]
+    struct Beside<'a, T> {
+        #[serde(rename = "statusCode")]
+        status_code: u16,
+        result: &'a T,
+        #[serde(flatten)]
+        members: &'a T,
+    }
+    serde_json::to_vec(&Beside { status_code: 200, result: value, members: value }).map_err(Problem::internal)
+}

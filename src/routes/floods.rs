@@ -7,8 +7,8 @@ use super::{Answer, Answers, Question};
 use crate::described;
 use crate::error::Problem;
 use crate::guards::{
-    Authorized, Caller, Floods, FloodsWrite, FormatChoice, JsonBody, LocalAreaId, MinimumState,
-    RequestedPeriod, Select, Username,
+    Authorized, Caller, Entry, FloodEntry, Floods, FloodsWrite, FormatChoice, JsonBody, LocalAreaId,
+    MinimumState, RequestedPeriod, Select, Username,
 };
 use crate::model::intake::read_flood_state;
 use crate::model::{Actor, AreaId, FloodState};
@@ -40,15 +40,19 @@ pub(super) fn routes() -> Vec<Described> {
     ]
 }
 
-/// `GET /floods`: the areas with their current states, on the map.
+/// `GET /floods`: the areas with their current states, on the map; or one alert, by the address of its entry in the feed.
 #[get("/floods")]
 pub(super) async fn list_floods(
     _caller: Caller,
     select: Select<Floods>,
     minimum_state: MinimumState,
+    entry: FloodEntry,
     choice: FormatChoice<Floods>,
     answers: &State<Answers>,
 ) -> Result<Answer, Problem> {
+    if let FloodEntry(Some(Entry { area, since, format })) = entry {
+        return answers.layer(LayerQuery::FloodSince(area, since), format).await;
+    }
     let query = FloodQuery { selector: select.areas, minimum_state: minimum_state.0 };
     answers.layer(LayerQuery::Floods(query), choice.format).await
 }

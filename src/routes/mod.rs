@@ -39,7 +39,7 @@ pub(crate) use self::health::Readiness;
 pub(crate) use self::methods::other_methods;
 pub(crate) use self::openapi::Description;
 pub use self::question::Question;
-pub(crate) use self::root::{Front, to_try};
+pub(crate) use self::root::{Front, lead_to_front, to_try};
 pub(crate) use self::unread::unread;
 pub(crate) use self::within_spans::within_spans;
 use crate::openapi::Described;

@@ -1,8 +1,8 @@
 use std::sync::Arc;
 
 use crate::formats::Format;
-use crate::model::{AreaSelector, DisasterType, Period};
-use crate::stores::{FloodQuery, HistoryQuery, LayerQuery, ReportQuery, Resource};
+use crate::model::AreaSelector;
+use crate::stores::{FloodQuery, HistoryQuery, LayerQuery, ReportQuery, ReportSeriesQuery, Resource};
 
 /// What the interface can be asked that everybody gets the same answer to: by it answers are kept.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -16,14 +16,7 @@ pub enum Question {
     /// The number of flooded areas at each hour.
     FloodSeries(HistoryQuery),
     /// The number of reports in each hour.
-    ReportSeries {
-        /// Of a city or province.
-        selector: AreaSelector,
-        /// Of a disaster.
-        disaster: DisasterType,
-        /// In a period.
-        period: Period,
-    },
+    ReportSeries(ReportSeriesQuery),
     /// The names of what flooded areas lie in.
     FloodedRegions(AreaSelector),
     /// How many areas stand how deep.
@@ -43,7 +36,7 @@ impl Question {
             | Self::FloodSeries(_)
             | Self::FloodedRegions(_)
             | Self::FloodedAreas(_) => Resource::Floods,
-            Self::ReportSeries { .. } | Self::ReportSummary(_) => Resource::Reports,
+            Self::ReportSeries(_) | Self::ReportSummary(_) => Resource::Reports,
         }
     }
 }

@@ -4,12 +4,12 @@ use super::{Answer, Answers, Question};
 use crate::described;
 use crate::error::Problem;
 use crate::guards::{
-    Caller, Disaster, FormatChoice, ReportKeyParam, Reports, RequestedPeriod, Select, TimePeriod,
+    Caller, Disaster, FormatChoice, ReportKeyParam, Reports, RequestedPeriod, Select, TimePeriod, Training,
 };
 use crate::model::DisasterType;
 use crate::openapi::Described;
 use crate::schema::{array, reference};
-use crate::stores::{LayerQuery, ReportQuery, Window};
+use crate::stores::{LayerQuery, ReportQuery, ReportSeriesQuery, Window};
 
 /// The routes of the resource.
 pub(super) fn routes() -> Vec<Described> {
@@ -29,12 +29,13 @@ pub(super) async fn list_reports(
     _caller: Caller,
     select: Select<Reports>,
     disaster: Disaster,
+    training: Training,
     time_period: TimePeriod,
     choice: FormatChoice<Reports>,
     answers: &State<Answers>,
 ) -> Result<Answer, Problem> {
     let window = Window::Last(time_period.0);
-    let query = ReportQuery { selector: select.areas, disaster: disaster.0, window };
+    let query = ReportQuery { selector: select.areas, disaster: disaster.0, training: training.0, window };
     answers.layer(LayerQuery::Reports(query), choice.format).await
 }
 
@@ -44,12 +45,13 @@ pub(super) async fn list_report_archive(
     _caller: Caller,
     select: Select<Reports>,
     disaster: Disaster,
+    training: Training,
     period: RequestedPeriod,
     choice: FormatChoice<Reports>,
     answers: &State<Answers>,
 ) -> Result<Answer, Problem> {
     let window = Window::Within(period.0);
-    let query = ReportQuery { selector: select.areas, disaster: disaster.0, window };
+    let query = ReportQuery { selector: select.areas, disaster: disaster.0, training: training.0, window };
     answers.layer(LayerQuery::Reports(query), choice.format).await
 }
 
@@ -60,14 +62,16 @@ pub(super) async fn list_report_series(
     _caller: Caller,
     select: Select<Reports>,
     disaster: Disaster,
+    training: Training,
     period: RequestedPeriod,
     answers: &State<Answers>,
 ) -> Result<Answer, Problem> {
     let disaster = disaster.0.unwrap_or(DisasterType::Flood);
-    answers.to(Question::ReportSeries { selector: select.areas, disaster, period: period.0 }).await
+    let (selector, training, period) = (select.areas, training.0, period.0);
+    answers.to(Question::ReportSeries(ReportSeriesQuery { selector, disaster, training, period })).await
 }
 
-/// `GET /reports/:id`: one report.
+/// `GET /reports/:id`: one report, be it of a training or not.
 #[get("/reports/<id>")]
 pub(super) async fn find_report(
     _caller: Caller,

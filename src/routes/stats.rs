@@ -2,11 +2,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rocket::{State, get};
 use serde::Serialize;
+use serde_json::Value;
 
 use super::{Answer, Answers, Question};
 use crate::described;
 use crate::error::Problem;
-use crate::guards::{Caller, Floods, Reports, Select, TimePeriod};
+use crate::guards::{Caller, Reports, Select, TimePeriod, Training};
 use crate::model::{AreaSelector, FloodLayer, FloodState};
 use crate::openapi::Described;
 use crate::schema;
@@ -14,16 +15,23 @@ use crate::stores::{FloodQuery, ReportQuery, ReportSummary, Store, StoreError, V
 
 /// The routes of the statistics.
 pub(super) fn routes() -> Vec<Described> {
+    let shares = |route: Described, statistic: Value| {
+        let route = route.gives(schema::enveloped_with_members(statistic));
+        route.with(|operation, _| operation.is_shared())
+    };
     vec![
-        described!(summarize_flooded_regions)
-            .says("The names of what flooded areas lie in")
-            .shares(schema::flooded_regions()),
-        described!(summarize_flooded_areas)
-            .says("How many areas stand how deep")
-            .shares(schema::flooded_areas()),
-        described!(summarize_reports)
-            .says("How many reports came from where and about what")
-            .shares(schema::reported()),
+        shares(
+            described!(summarize_flooded_regions).says("The names of what flooded areas lie in"),
+            schema::flooded_regions(),
+        ),
+        shares(
+            described!(summarize_flooded_areas).says("How many areas stand how deep"),
+            schema::flooded_areas(),
+        ),
+        shares(
+            described!(summarize_reports).says("How many reports came from where and about what"),
+            schema::reported(),
+        ),
     ]
 }
 
@@ -64,7 +72,7 @@ pub(super) struct Reported {
 #[get("/stats/floodedRegionsSummary")]
 pub(super) async fn summarize_flooded_regions(
     _caller: Caller,
-    select: Select<Floods>,
+    select: Select<Reports>,
     answers: &State<Answers>,
 ) -> Result<Answer, Problem> {
     answers.to(Question::FloodedRegions(select.areas)).await
@@ -74,7 +82,7 @@ pub(super) async fn summarize_flooded_regions(
 #[get("/stats/floodedRWsSummary")]
 pub(super) async fn summarize_flooded_areas(
     _caller: Caller,
-    select: Select<Floods>,
+    select: Select<Reports>,
     answers: &State<Answers>,
 ) -> Result<Answer, Problem> {
     answers.to(Question::FloodedAreas(select.areas)).await
@@ -85,11 +93,12 @@ pub(super) async fn summarize_flooded_areas(
 pub(super) async fn summarize_reports(
     _caller: Caller,
     select: Select<Reports>,
+    training: Training,
     time_period: TimePeriod,
     answers: &State<Answers>,
 ) -> Result<Answer, Problem> {
     let window = Window::Last(time_period.0);
-    let query = ReportQuery { selector: select.areas, disaster: None, window };
+    let query = ReportQuery { selector: select.areas, disaster: None, training: training.0, window };
     answers.to(Question::ReportSummary(query)).await
 }
 

@@ -1,8 +1,8 @@
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
-use super::common::{kept, moment, name, number_as_text, or_null, text};
-use super::{Named, object, reference};
-use crate::model::intake::{ATTRIBUTES, Accepts, CardRules, all_report_types, report_types};
+use super::common::{is_training, kept, moment, name, number_as_text, or_null, partner_code, text};
+use super::{Named, array, object, reference};
+use crate::model::intake::{ATTRIBUTES, Accepts, CardRules, DEEPEST, all_report_types, report_types};
 use crate::model::{CardId, DisasterType};
 
 /// The report of a card about one of these disasters, by these rules.
@@ -18,6 +18,9 @@ pub(crate) fn card_report(disasters: &[DisasterType], rules: &CardRules) -> Valu
             "card_data": card_data(disasters, rules),
             "text": or_null(text("What its reporter writes.")),
             "image_id": or_null(text("Checked, and not kept.")),
+            "is_training": is_training(),
+            "partnerCode": partner_code(),
+            "partner_code": partner_code(),
             "created_at": moment("When it was made."),
             "location": reference("Position"),
         },
@@ -81,6 +84,7 @@ fn attribute(accepts: &Accepts) -> Value {
     let code = |highest: i64| json!({ "type": "integer", "minimum": 0, "maximum": highest });
     let measure = json!({ "type": "number", "minimum": 0 });
     match *accepts {
+        Accepts::Depth => or_null(json!({ "type": "number", "minimum": 0, "maximum": DEEPEST })),
         Accepts::Code(highest) => or_null(code(highest)),
         Accepts::Codes(highest) => {
             json!({ "anyOf": [or_null(code(highest)), { "type": "array", "items": code(highest) }] })
@@ -90,6 +94,34 @@ fn attribute(accepts: &Accepts) -> Value {
         Accepts::Radius => json!({ "anyOf": [or_null(measure), reference("Position")] }),
         Accepts::Truth => json!({ "type": ["boolean", "null"] }),
     }
+}
+
+/// What a card said, as it is shown: each attribute has one type.
+pub(super) fn shown_card_data() -> Value {
+    let code = |highest: i64| json!({ "type": "integer", "minimum": 0, "maximum": highest });
+    let attributes = ATTRIBUTES.iter().map(|(name, accepts)| {
+        let shown = match *accepts {
+            Accepts::Depth => json!({
+                "type": "integer", "minimum": 0, "maximum": DEEPEST,
+                "description": "The depth of the water in whole centimetres.",
+            }),
+            Accepts::Code(highest) => code(highest),
+            Accepts::Codes(highest) => array(code(highest)),
+            Accepts::Measure => json!({ "type": "number", "minimum": 0 }),
+            Accepts::Place => reference("Position"),
+            Accepts::Radius => {
+                json!({ "description": "A place on the circle.", "allOf": [reference("Position")] })
+            }
+            Accepts::Truth => json!({ "type": "boolean" }),
+        };
+        ((*name).to_owned(), shown)
+    });
+    json!({
+        "type": ["object", "null"],
+        "description": "What the card says, with the attributes of its type.",
+        "properties": attributes.collect::<Map<_, _>>(),
+        "additionalProperties": true,
+    })
 }
 
 pub(super) fn named() -> Named {

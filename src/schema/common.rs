@@ -33,6 +33,22 @@ pub(crate) fn name(says: &str, example: &str) -> Value {
     })
 }
 
+/// Whether a report that is sent is of a training.
+pub(super) fn is_training() -> Value {
+    json!({
+        "type": ["boolean", "null"],
+        "description": "Whether it was made in a training; then it is listed with `training=true` only.",
+    })
+}
+
+/// The code of the partner a report that is sent comes through.
+pub(super) fn partner_code() -> Value {
+    json!({
+        "type": ["string", "null"], "description": "The partner it comes through; none if empty.",
+        "pattern": WITHOUT_CONTROLS, "maxLength": 255,
+    })
+}
+
 /// A text without NUL characters.
 pub(super) fn text(says: &str) -> Value {
     json!({ "type": "string", "description": says, "pattern": WITHOUT_NUL })
@@ -86,7 +102,7 @@ pub(super) fn named() -> Named {
                         "description": "Which part of the request is wrong; with 400 only.",
                         "required": ["source", "keys"],
                         "properties": {
-                            "source": { "enum": ["query", "params", "body"] },
+                            "source": { "enum": ["query", "params", "body", "headers"] },
                             "keys": { "type": "array", "items": { "type": "string" } },
                         },
                     },

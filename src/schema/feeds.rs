@@ -1,6 +1,6 @@
 use serde_json::{Value, json};
 
-use super::common::{moment, or_null, text, web_address};
+use super::common::{is_training, moment, or_null, partner_code, text, web_address};
 use super::{Named, array, object, reference};
 use crate::model::intake::PartnerRules;
 
@@ -21,6 +21,9 @@ pub(crate) fn partner_report(rules: &PartnerRules) -> Value {
             "partner_city": { "enum": rules.cities, "description": "The city." },
             "disaster_type": { "enum": rules.disaster_types },
             "location": reference("Position"),
+            "is_training": is_training(),
+            "partner_code": partner_code(),
+            "partner_icon": or_null(web_address("Where the icon of the partner is.")),
         },
         "examples": [{
             "post_id": 1_234_567_802, "created_at": "2016-12-09T11:32:52.011Z", "image_url": "http://myimg",

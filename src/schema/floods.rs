@@ -17,11 +17,20 @@ fn state() -> Value {
     })
 }
 
+/// The properties of an area, of which the last is there only where the data set has such.
+fn with_attributes(mut properties: Value) -> Value {
+    properties["properties"]["attributes"] = json!({
+        "type": "object", "minProperties": 1, "additionalProperties": true,
+        "description": "What the data set says of the area in words of its own; absent if nothing.",
+    });
+    properties
+}
+
 pub(super) fn named() -> Named {
     vec![
         (
             "FloodProperties",
-            object(json!({
+            with_attributes(object(json!({
                 "area_id": area_id(),
                 "geom_id": { "type": "string", "description": "The geometry." },
                 "area_name": { "type": "string", "description": "The name of the area." },
@@ -29,7 +38,7 @@ pub(super) fn named() -> Named {
                 "city_name": { "type": "string", "description": "The name of its city." },
                 "state": or_null(state()),
                 "last_updated": or_null(written_moment("When the state was set.")),
-            })),
+            }))),
         ),
         (
             "FloodStateRecord",

@@ -30,6 +30,16 @@ pub fn enveloped(result: Value) -> Value {
     object(json!({ "statusCode": { "const": 200 }, "result": result }))
 }
 
+/// The same of a result that is an [`object`], whose properties stand beside it as well.
+pub(crate) fn enveloped_with_members(result: Value) -> Value {
+    let mut properties = json!({ "statusCode": { "const": 200 } });
+    if let (Some(all), Some(members)) = (properties.as_object_mut(), result["properties"].as_object()) {
+        all.extend(members.clone());
+        all.insert("result".to_owned(), result);
+    }
+    object(properties)
+}
+
 /// An array.
 #[must_use]
 pub fn array(items: Value) -> Value {

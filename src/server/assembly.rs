@@ -1,10 +1,11 @@
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use governor::clock::MonotonicClock;
-use rocket::Rocket;
 use rocket::fairing::AdHoc;
 use rocket::http::uri::{Error, Origin};
 use rocket::shield::{Hsts, Shield};
+use rocket::{Build, Rocket};
 
 use super::{BuildError, Builder, Reloading, Siaga};
 use crate::auth::{Authenticator, NewKey, Scope, Secret};
@@ -21,7 +22,8 @@ use crate::openapi::{Described, Interface, document};
 use crate::quotas::Quotas;
 use crate::random::RandomUnavailable;
 use crate::routes::{
-    self, Answers, Description, Files, Front, Readiness, diverted, other_methods, unread, within_spans,
+    self, Answers, Description, Files, Front, Readiness, diverted, lead_to_front, other_methods, unread,
+    within_spans,
 };
 use crate::stores::{Measured, OpenedStore, Store};
 
@@ -69,7 +71,10 @@ impl Builder {
             Description::new(document(&Interface { config: &config, formats: &formats }, &interface));
         let routes = within_spans(interface.into_iter().map(|described| described.route).collect());
         let others = other_methods(routes.iter());
-        let outside = within_spans(routes::outside(config.metrics.enabled));
+        let mut outside = routes::outside(config.metrics.enabled);
+        let is_taken = |path: &str| path == "/" || routes.iter().any(|route| route.uri.path() == "/");
+        outside.extend(config.mount_paths().filter(|path| !is_taken(path)).map(lead_to_front));
+        let outside = within_spans(outside);
         let others_outside = other_methods(outside.iter());
         let draining = Draining::default();
         let rocket = rocket::custom(self.figment.clone())
@@ -101,17 +106,35 @@ impl Builder {
             .manage(draining.clone())
             .manage(description)
             .manage(config.clone())
-            .mount(config.base_url.path(), routes)
-            .mount(config.base_url.path(), others)
             .mount("/", outside)
             .mount("/", others_outside)
             .mount("/", diverted())
             .register("/", catchers())
             .register("/", unread());
+        let at_each_path =
+            |rocket: Rocket<Build>, path| rocket.mount(path, routes.clone()).mount(path, others.clone());
+        let rocket = config.mount_paths().fold(rocket, at_each_path);
         let fairings = fairing.into_iter().chain(self.fairings.drain(..));
         let rocket = fairings.fold(rocket, Rocket::attach);
         let reloading = Reloading::new(self, temporary, config.base_url.clone());
         Ok(Siaga { rocket, config, store, formats, key, failure, reloading, draining, stored_keys })
+    }
+
+    /// Checks that no path at which the interface is mounted is one of a resource where it is also mounted at `/`.
+    pub(super) fn check_mount_paths(&self, config: &Config) -> Result<(), BuildError> {
+        let first = |path: &str| path.split('/').nth(1).unwrap_or_default().to_owned();
+        if config.mount_paths().all(|path| path != "/") {
+            return Ok(());
+        }
+        let resources: HashSet<String> =
+            self.interface()?.iter().map(|described| first(described.route.uri.path())).collect();
+        match config.mount_paths().find(|path| *path != "/" && resources.contains(&first(path))) {
+            None => Ok(()),
+            Some(path) => {
+                let reason = format!("the interface is mounted at / as well, where {path} is one of its own");
+                Err(BuildError::Mount { path: path.to_owned(), reason })
+            }
+        }
     }
 
     /// All routes below the base address: the service's own, and those that were added.

@@ -196,6 +196,7 @@ impl Builder {
     fn checked_for_upkeep(&self) -> Result<Config, BuildError> {
         let config = Config::extract(&self.figment)?;
         tls::check(&self.rocket_config()?)?;
+        self.check_mount_paths(&config)?;
         let opener = self.stores.get(&config.store)?;
         opener.check(&self.store_settings(&config)).map_err(BuildError::Store)?;
         let declared = template::declared(&config.formats.template).map_err(InvalidFormats::from)?;

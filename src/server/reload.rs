@@ -46,7 +46,13 @@ impl Reload for Authenticator {
 impl Reload for Quotas {
     fn keys(&self) -> &[&str] {
         // Trusted proxies count for more than quotas.
-        &["siaga.quota.per_second", "siaga.quota.burst", "siaga.quota.per_day", "siaga.quota.fuse_per_second"]
+        &[
+            "siaga.quota.per_second",
+            "siaga.quota.burst",
+            "siaga.quota.credential",
+            "siaga.quota.per_day",
+            "siaga.quota.fuse_per_second",
+        ]
     }
 
     fn reload(&self, config: &Config) {

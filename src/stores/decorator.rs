@@ -7,13 +7,14 @@ use async_trait::async_trait;
 use super::{
     BoundaryStore, CardStore, Check, FeedStore, FloodQuery, FloodStore, GaugeQuery, GaugeStore, HistoryQuery,
     ImageStore, InfrastructureQuery, InfrastructureStore, KeptKey, KeyEntry, KeyStore, Received, ReportQuery,
-    ReportStore, ReportSummary, Resource, Revision, SetFloodState, Store, StoreError, TakenUpload, Versioned,
+    ReportSeriesQuery, ReportStore, ReportSummary, Resource, Revision, SetFloodState, Store, StoreError,
+    TakenUpload, Versioned,
 };
 use crate::model::intake::{GaugeReadings, PartnerReport};
 use crate::model::{
-    ArchiveRecord, AreaId, AreaSelector, BoundaryLayer, Card, CardHolder, CardId, DisasterType, FloodChange,
-    FloodLayer, FloodStateRecord, GaugeLayer, InfrastructureLayer, Period, Report, ReportContent, ReportKey,
-    ReportLayer, SeriesPoint, Timestamp, Upload,
+    ArchiveRecord, AreaId, BoundaryLayer, Card, CardHolder, CardId, FloodChange, FloodLayer,
+    FloodStateRecord, GaugeLayer, InfrastructureLayer, Report, ReportContent, ReportKey, ReportLayer,
+    SeriesPoint, Timestamp, Upload,
 };
 use crate::telemetry::StoreOperation;
 
@@ -119,11 +120,7 @@ decorator! {
     ReportStore {
         async fn reports(query: &ReportQuery) -> Answer<Versioned<ReportLayer>>;
         async fn report(key: ReportKey) -> Answer<Versioned<Arc<Report>>>;
-        async fn report_series(
-            selector: &AreaSelector,
-            disaster: DisasterType,
-            period: Period
-        ) -> Answer<Versioned<Vec<SeriesPoint>>>;
+        async fn report_series(query: &ReportSeriesQuery) -> Answer<Versioned<Vec<SeriesPoint>>>;
         async fn report_summary(query: &ReportQuery) -> Answer<Versioned<ReportSummary>>;
     }
     CardStore {

@@ -1,13 +1,20 @@
+use std::sync::Arc;
+use std::time::Duration;
+
 use super::{
     FloodQuery, GaugeQuery, InfrastructureQuery, ReportQuery, Resource, Store, StoreError, Versioned,
 };
-use crate::model::{Layer, ReportKey, ReportLayer};
+use crate::model::{
+    AreaId, AreaSelector, FloodFeature, FloodLayer, FloodState, Layer, ReportKey, ReportLayer, Timestamp,
+};
 
 /// A question that a store answers with a layer.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum LayerQuery {
     /// Areas with their flood state.
     Floods(FloodQuery),
+    /// An area, if the state it has was set in the second that begins at this time.
+    FloodSince(AreaId, Timestamp),
     /// Reports.
     Reports(ReportQuery),
     /// One report.
@@ -25,7 +32,7 @@ impl LayerQuery {
     #[must_use]
     pub fn resource(&self) -> Resource {
         match self {
-            Self::Floods(_) => Resource::Floods,
+            Self::Floods(_) | Self::FloodSince(..) => Resource::Floods,
             Self::Reports(_) | Self::Report(_) => Resource::Reports,
             Self::Gauges(_) => Resource::Gauges,
             Self::Infrastructure(_) => Resource::Infrastructure,
@@ -37,10 +44,11 @@ impl LayerQuery {
     ///
     /// # Errors
     ///
-    /// [`StoreError::NotFound`] of one report, [`StoreError::Unavailable`].
+    /// [`StoreError::NotFound`] of one report or one area, [`StoreError::Unavailable`].
     pub async fn ask(&self, store: &dyn Store) -> Result<Versioned<Layer>, StoreError> {
         Ok(match self {
             Self::Floods(query) => store.floods(query).await?.map(Layer::Floods),
+            Self::FloodSince(area, since) => flood_since(store, *area, *since).await?.map(Layer::Floods),
             Self::Reports(query) => store.reports(query).await?.map(Layer::Reports),
             Self::Report(key) => {
                 store.report(*key).await?.map(|report| Layer::Reports(ReportLayer(vec![report])))
@@ -50,4 +58,22 @@ impl LayerQuery {
             Self::Boundaries(code) => store.boundaries(code.as_deref()).await?.map(Layer::Boundaries),
         })
     }
+}
+
+/// The layer of one area, whose state was set in the second that begins at this time.
+async fn flood_since(
+    store: &dyn Store,
+    area: AreaId,
+    since: Timestamp,
+) -> Result<Versioned<FloodLayer>, StoreError> {
+    let flooded = FloodQuery { selector: AreaSelector::default(), minimum_state: Some(FloodState::Unknown) };
+    let found = store.floods(&flooded).await?;
+    let is_asked = |flood: FloodFeature<'_>| {
+        let set = flood.standing.map(|standing| standing.since.floor(Duration::from_secs(1)));
+        flood.area.id == area && set == Some(since)
+    };
+    let Some(index) = found.value.features().position(is_asked) else {
+        return Err(StoreError::NotFound { what: format!("the alert of area {area} at {since}") });
+    };
+    Ok(found.map(|floods| FloodLayer::new(Arc::clone(floods.areas()), vec![floods.selected()[index]])))
 }

@@ -47,7 +47,7 @@ pub use layer_query::LayerQuery;
 pub(crate) use measured::Measured;
 pub use readiness::Check;
 pub use registry::{OpenError, OpenStore, OpenedStore, StoreRegistry, StoreSettings, UnknownStore};
-pub use reports::{ReportQuery, ReportStore, ReportSummary};
+pub use reports::{ReportQuery, ReportSeriesQuery, ReportStore, ReportSummary};
 pub use upkeep::Upkeep;
 pub use window::Window;
 

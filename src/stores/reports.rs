@@ -4,7 +4,9 @@ use std::sync::Arc;
 use async_trait::async_trait;
 
 use super::{StoreError, Versioned, Window};
-use crate::model::{AreaSelector, DisasterType, Period, Report, ReportKey, ReportLayer, SeriesPoint};
+use crate::model::{
+    AreaSelector, DisasterType, Period, Report, ReportContent, ReportKey, ReportLayer, SeriesPoint,
+};
 
 /// Which reports are asked for.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -13,17 +15,46 @@ pub struct ReportQuery {
     pub selector: AreaSelector,
     /// Reports of one disaster only; without it of all disasters, which preparedness is none of.
     pub disaster: Option<DisasterType>,
+    /// Whether reports of trainings are asked for as well.
+    pub training: bool,
     /// When they were made.
     pub window: Window,
 }
 
 impl ReportQuery {
-    /// Whether reports of this type are asked for.
+    /// Whether reports that say this are asked for, wherever and whenever they were made.
     #[must_use]
-    pub fn asks_for(&self, disaster: DisasterType) -> bool {
-        match self.disaster {
-            Some(asked) => asked == disaster,
-            None => disaster != DisasterType::Prep,
+    pub fn asks_for(&self, content: &ReportContent) -> bool {
+        let disaster = match self.disaster {
+            Some(asked) => asked == content.disaster_type,
+            None => content.disaster_type != DisasterType::Prep,
+        };
+        disaster && (self.training || !content.is_training)
+    }
+}
+
+/// Which reports are counted hour by hour.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct ReportSeriesQuery {
+    /// Reports of a city or province only.
+    pub selector: AreaSelector,
+    /// Reports of this disaster.
+    pub disaster: DisasterType,
+    /// Whether reports of trainings are counted as well.
+    pub training: bool,
+    /// The hours, those of both its ends whole.
+    pub period: Period,
+}
+
+impl ReportSeriesQuery {
+    /// The reports that are counted: those of whole hours.
+    #[must_use]
+    pub fn reports(&self) -> ReportQuery {
+        ReportQuery {
+            selector: self.selector.clone(),
+            disaster: Some(self.disaster),
+            training: self.training,
+            window: Window::Within(self.period.whole_hours()),
         }
     }
 }
@@ -57,17 +88,14 @@ pub trait ReportStore {
     /// [`StoreError::NotFound`], [`StoreError::Unavailable`].
     async fn report(&self, key: ReportKey) -> Result<Versioned<Arc<Report>>, StoreError>;
 
-    /// The number of reports of a disaster made in each hour of a period, the hours of both its ends whole;
-    /// those dated after now are not counted.
+    /// The number of reports made in each hour of a period; those dated after now are not counted.
     ///
     /// # Errors
     ///
     /// [`StoreError::Unavailable`].
     async fn report_series(
         &self,
-        selector: &AreaSelector,
-        disaster: DisasterType,
-        period: Period,
+        query: &ReportSeriesQuery,
     ) -> Result<Versioned<Vec<SeriesPoint>>, StoreError>;
 
     /// How many reports there are of those asked for.

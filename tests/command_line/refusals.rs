@@ -218,6 +218,7 @@ fn a_wrong_key_of_quotas_or_https_stops_with_its_path_and_what_is_allowed() {
         ("SIAGA_QUOTA__PER_DAY", "many", "siaga.quota.per_day: ", "from 0, which allows any number, to"),
         ("SIAGA_QUOTA__FUSE_PER_SECOND", "1.5", "siaga.quota.fuse_per_second: ", "from 0, which"),
         ("SIAGA_QUOTA__BURST", "0", "siaga.quota.burst: ", "from 1 to"),
+        ("SIAGA_QUOTA__CREDENTIAL__BURST", "0", "siaga.quota.credential.burst: ", "from 1 to"),
         ("SIAGA_QUOTA__PER_HOUR", "1", "siaga.quota.per_hour: unknown key", "per_day"),
         (
             "SIAGA_QUOTA__TRUSTED_PROXIES",

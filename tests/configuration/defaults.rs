@@ -16,6 +16,7 @@ const PROVINCES: &str = "AC BA BB BE BT GO JA JB JI JK JT KB KI KR KS KT KU LA M
 /// no value until then.
 const IN_WORDS: &[(&str, &str)] = &[
     ("areas.provinces", "the 38 of Indonesia"),
+    ("areas.supported.reports.city", "`bdg`, `jbd`, `sby` and the 38 of Indonesia"),
     ("areas.supported.{reports,boundaries}.admin", "the 38 of Indonesia"),
     ("formats.resources.<resource>", "all that can write it"),
     ("formats.template.<name>.container", "by the media type"),
@@ -28,8 +29,11 @@ const IN_WORDS: &[(&str, &str)] = &[
 fn in_words(key: &str) -> (&'static str, Value) {
     let found = IN_WORDS.iter().find(|(pattern, _)| expanded(pattern).iter().any(|of| of == key));
     match found {
-        Some((_, words @ "the 38 of Indonesia")) => {
-            (words, PROVINCES.split(' ').map(|code| format!("ID-{code}")).collect())
+        Some((_, words)) if words.ends_with("the 38 of Indonesia") => {
+            let cities =
+                ["bdg", "jbd", "sby"].map(str::to_owned).into_iter().filter(|_| words.contains("jbd"));
+            let provinces = PROVINCES.split(' ').map(|code| format!("ID-{code}"));
+            (words, cities.chain(provinces).collect())
         }
         Some((_, words)) => (words, Value::Null),
         None => ("none", Value::Null),
@@ -121,6 +125,7 @@ fn a_service_that_is_told_nothing_has_the_defaults_but_for_its_quotas() {
     for number in ["per_second", "per_day", "fuse_per_second"] {
         default["quota"][number] = json!(0);
     }
+    default["quota"]["credential"]["per_second"] = json!(0);
     assert_eq!(told_nothing, default);
 }
 

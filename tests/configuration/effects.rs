@@ -17,6 +17,7 @@ const EFFECTS: &[(&str, &[&str])] = &[
         ],
     ),
     ("base_url", &["the_path_of_the_base_address_is_the_mount_point"]),
+    ("also_at", &["also_at_mounts_the_interface_a_second_time"]),
     ("time_zone", &["alerts_and_their_feed_say_what_is_configured", "dates_are_written_in_a_zone"]),
     ("areas.{cities,provinces}", &["each_resource_is_asked_for_by_its_configured_codes"]),
     (
@@ -36,7 +37,7 @@ const EFFECTS: &[(&str, &[&str])] = &[
         &["the_grid_has_as_many_lines_as_configured", "without_quantization_positions_are_absolute"],
     ),
     (
-        "formats.cap.{sender,sender_name,web,author,title,headline,expires_after}",
+        "formats.cap.{sender,sender_name,web,author,title,headline,status,expires_after}",
         &["alerts_and_their_feed_say_what_is_configured", "the_agency_is_configured"],
     ),
     (
@@ -156,6 +157,10 @@ const EFFECTS: &[(&str, &[&str])] = &[
             "a_client_over_its_quota_is_refused_until_it_has_waited",
             "a_trial_on_the_machine_itself_is_not_counted_and_a_public_address_is",
         ],
+    ),
+    (
+        "quota.credential.{per_second,burst}",
+        &["a_key_without_numbers_of_its_own_may_send_300_requests_at_once_and_100_a_second"],
     ),
     ("quota.per_day", &["a_request_too_many_is_429_with_the_time_to_wait"]),
     ("quota.fuse_per_second", &["the_fuse_comes_before_any_credential"]),

@@ -113,7 +113,8 @@ pub(crate) fn of_image() -> impl Strategy<Value = OfImage> {
 
 /// Cards that receive their reports, and then operations of which most are on images.
 pub(crate) fn operations_around_images() -> impl Strategy<Value = Vec<Operation>> {
-    let report = Content { after: 0, disaster: DisasterType::Flood, text: "", data: true, place: (0.5, 0.5) };
+    let (disaster, place) = (DisasterType::Flood, (0.5, 0.5));
+    let report = Content { after: 0, disaster, text: "", data: true, training: false, place };
     let cards = (0..4).flat_map(move |number| {
         let create = Operation::CreateCard(Holder { username: "", data: None });
         [create, Operation::ReceiveCard(CardChoice::Made(number), report.clone())]

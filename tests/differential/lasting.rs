@@ -5,38 +5,36 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use siaga::conformance::block_on;
 use siaga::conformance::fixture::now;
-use siaga::model::{AreaSelector, Clock, DisasterType, Lasting, ManualClock, Timestamp};
-use siaga::stores::{GaugeQuery, ReportQuery, Store};
+use siaga::model::{AreaSelector, Clock, Lasting, ManualClock, Timestamp};
+use siaga::stores::{GaugeQuery, Store};
 
-use crate::operations::{Content, Operation, Sent, Span, Time, content, disaster, moved, selector, sent};
+use crate::operations::{Asked, Content, Operation, Sent, Span, Time, asked, content, moved, selector, sent};
 use crate::operations::{span, tick, time};
 use crate::{both, config, debug};
 
 /// A question whose answer depends on the time.
 #[derive(Clone, Debug)]
 enum Question {
-    Reports(AreaSelector, Option<DisasterType>, Time),
-    Summary(AreaSelector, Option<DisasterType>, Time),
-    Series(AreaSelector, DisasterType, Span),
+    Reports(Asked, Time),
+    Summary(Asked, Time),
+    Series(Asked, Span),
     Gauges(AreaSelector, Time),
 }
 
 impl Question {
     async fn ask(&self, store: &dyn Store) -> (Lasting, String) {
         match self.clone() {
-            Self::Reports(selector, disaster, time) => {
-                let query = ReportQuery { selector, disaster, window: time.window() };
-                let found = store.reports(&query).await.unwrap();
+            Self::Reports(asked, time) => {
+                let found = store.reports(&asked.at(time)).await.unwrap();
                 let keys = found.value.0.iter().map(|report| (report.key, report.content.created_at));
                 (found.lasting, debug(keys.collect::<Vec<_>>()))
             }
-            Self::Summary(selector, disaster, time) => {
-                let query = ReportQuery { selector, disaster, window: time.window() };
-                let found = store.report_summary(&query).await.unwrap();
+            Self::Summary(asked, time) => {
+                let found = store.report_summary(&asked.at(time)).await.unwrap();
                 (found.lasting, debug(found.value))
             }
-            Self::Series(selector, disaster, span) => {
-                let found = store.report_series(&selector, disaster, span.period()).await.unwrap();
+            Self::Series(asked, span) => {
+                let found = store.report_series(&asked.hourly(span)).await.unwrap();
                 (found.lasting, debug(found.value))
             }
             Self::Gauges(selector, time) => {
@@ -48,12 +46,10 @@ impl Question {
 }
 
 fn question() -> impl Strategy<Value = Question> {
-    let asked = || (selector(), prop::option::of(disaster()), time());
     prop_oneof![
-        asked().prop_map(|(selector, disaster, time)| Question::Reports(selector, disaster, time)),
-        asked().prop_map(|(selector, disaster, time)| Question::Summary(selector, disaster, time)),
-        (selector(), disaster(), span())
-            .prop_map(|(selector, disaster, span)| Question::Series(selector, disaster, span)),
+        (asked(), time()).prop_map(|(asked, time)| Question::Reports(asked, time)),
+        (asked(), time()).prop_map(|(asked, time)| Question::Summary(asked, time)),
+        (asked(), span()).prop_map(|(asked, span)| Question::Series(asked, span)),
         (selector(), time()).prop_map(|(selector, time)| Question::Gauges(selector, time)),
     ]
 }

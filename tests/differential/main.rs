@@ -18,8 +18,8 @@ use siaga::model::{
 use siaga::stores::memory::MemoryStore;
 use siaga::stores::postgres::OpenPostgres;
 use siaga::stores::{
-    GaugeQuery, HistoryQuery, InfrastructureQuery, OpenStore, ReportQuery, Resource, Revision, Store,
-    StoreError, Versioned,
+    GaugeQuery, HistoryQuery, InfrastructureQuery, OpenStore, Resource, Revision, Store, StoreError,
+    Versioned,
 };
 
 #[path = "../common/postgres.rs"]
@@ -131,17 +131,15 @@ impl Side {
                 shown(store.flood_series(&HistoryQuery { selector, period: span.period() }).await, value)
             }
             Operation::FloodLog(area) => shown(store.flood_log(fixture::id(area)).await, debug),
-            Operation::Reports(selector, disaster, time) => {
-                let query = ReportQuery { selector, disaster, window: time.window() };
-                let found = store.reports(&query).await;
+            Operation::Reports(asked, time) => {
+                let found = store.reports(&asked.at(time)).await;
                 shown(found, |found| lasting(found, |layer| of_layer(Layer::Reports(layer))))
             }
-            Operation::ReportSummary(selector, disaster, time) => {
-                let query = ReportQuery { selector, disaster, window: time.window() };
-                shown(store.report_summary(&query).await, value)
+            Operation::ReportSummary(asked, time) => {
+                shown(store.report_summary(&asked.at(time)).await, value)
             }
-            Operation::ReportSeries(selector, disaster, span) => {
-                shown(store.report_series(&selector, disaster, span.period()).await, value)
+            Operation::ReportSeries(asked, span) => {
+                shown(store.report_series(&asked.hourly(span)).await, value)
             }
             Operation::Report(key) => {
                 let key: ReportKey = key.try_into().unwrap();

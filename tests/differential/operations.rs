@@ -10,7 +10,7 @@ use siaga::model::{
     Actor, AreaSelector, DisasterType, FloodState, InfrastructureKind, Period, Position, ReportContent,
     Timestamp,
 };
-use siaga::stores::{FloodQuery, SetFloodState, Window};
+use siaga::stores::{FloodQuery, ReportQuery, ReportSeriesQuery, SetFloodState, Window};
 
 use crate::images::{OfImage, of_image};
 
@@ -30,14 +30,22 @@ pub(crate) enum Operation {
     FloodArchive(AreaSelector, Span),
     FloodSeries(AreaSelector, Span),
     FloodLog(u64),
-    Reports(AreaSelector, Option<DisasterType>, Time),
-    ReportSummary(AreaSelector, Option<DisasterType>, Time),
-    ReportSeries(AreaSelector, DisasterType, Span),
+    Reports(Asked, Time),
+    ReportSummary(Asked, Time),
+    ReportSeries(Asked, Span),
     Report(u64),
     Gauges(AreaSelector, Time),
     Infrastructure(AreaSelector, Option<InfrastructureKind>),
     Boundaries(Option<&'static str>),
     OfImage(OfImage),
+}
+
+/// Which reports are asked for.
+#[derive(Clone, Debug)]
+pub(crate) struct Asked {
+    pub(crate) selector: AreaSelector,
+    pub(crate) disaster: Option<DisasterType>,
+    pub(crate) training: bool,
 }
 
 /// Which card is meant.
@@ -63,6 +71,7 @@ pub(crate) struct Content {
     pub(crate) disaster: DisasterType,
     pub(crate) text: &'static str,
     pub(crate) data: bool,
+    pub(crate) training: bool,
     pub(crate) place: (f64, f64),
 }
 
@@ -99,6 +108,20 @@ impl Span {
     }
 }
 
+impl Asked {
+    pub(crate) fn at(self, time: Time) -> ReportQuery {
+        let Self { selector, disaster, training } = self;
+        ReportQuery { selector, disaster, training, window: time.window() }
+    }
+
+    /// The floods of each hour, unless another disaster is asked for.
+    pub(crate) fn hourly(self, span: Span) -> ReportSeriesQuery {
+        let Self { selector, disaster, training } = self;
+        let disaster = disaster.unwrap_or(DisasterType::Flood);
+        ReportSeriesQuery { selector, disaster, training, period: span.period() }
+    }
+}
+
 impl Time {
     pub(crate) fn window(self) -> Window {
         match self {
@@ -122,6 +145,9 @@ impl Content {
             title: self.text.into(),
             text: self.text.into(),
             location: position(self.place),
+            is_training: self.training,
+            partner_code: self.training.then(|| self.text.into()),
+            partner_icon: self.data.then(|| "http://example.org/icon.png".into()),
         }
     }
 }
@@ -181,6 +207,11 @@ pub(crate) fn disaster() -> impl Strategy<Value = DisasterType> {
     prop_oneof![Just(DisasterType::Flood), prop::sample::select(DisasterType::OWN.to_vec())]
 }
 
+pub(crate) fn asked() -> impl Strategy<Value = Asked> {
+    (selector(), prop::option::of(disaster()), any::<bool>())
+        .prop_map(|(selector, disaster, training)| Asked { selector, disaster, training })
+}
+
 pub(crate) fn spot() -> impl Strategy<Value = (f64, f64)> {
     prop_oneof![
         // Inside areas, and on borders and corners of them.
@@ -192,8 +223,16 @@ pub(crate) fn spot() -> impl Strategy<Value = (f64, f64)> {
 
 pub(crate) fn content() -> impl Strategy<Value = Content> {
     let text = prop::sample::select(vec!["", "Air \"setinggi\" lutut\n☔", " blanks \t", "\\N\\.'{}"]);
-    (milliseconds(), disaster(), text, any::<bool>(), spot())
-        .prop_map(|(after, disaster, text, data, place)| Content { after, disaster, text, data, place })
+    (milliseconds(), disaster(), text, any::<bool>(), prop::bool::weighted(0.2), spot()).prop_map(
+        |(after, disaster, text, data, training, place)| Content {
+            after,
+            disaster,
+            text,
+            data,
+            training,
+            place,
+        },
+    )
 }
 
 pub(crate) fn card() -> impl Strategy<Value = CardChoice> {
@@ -231,7 +270,6 @@ pub(crate) fn operation() -> impl Strategy<Value = Operation> {
         InfrastructureKind::Pumps,
         InfrastructureKind::Waterways,
     ]);
-    let asked = || (selector(), prop::option::of(disaster()), time());
     let writes = prop_oneof![
         5 => tick().prop_map(Operation::Tick),
         8 => order.prop_map(Operation::Set),
@@ -248,10 +286,9 @@ pub(crate) fn operation() -> impl Strategy<Value = Operation> {
         3 => (selector(), span()).prop_map(|(selector, span)| Operation::FloodArchive(selector, span)),
         3 => (selector(), span()).prop_map(|(selector, span)| Operation::FloodSeries(selector, span)),
         1 => area().prop_map(Operation::FloodLog),
-        3 => asked().prop_map(|(selector, disaster, time)| Operation::Reports(selector, disaster, time)),
-        2 => asked().prop_map(|(selector, disaster, time)| Operation::ReportSummary(selector, disaster, time)),
-        2 => (selector(), disaster(), span())
-            .prop_map(|(selector, disaster, span)| Operation::ReportSeries(selector, disaster, span)),
+        3 => (asked(), time()).prop_map(|(asked, time)| Operation::Reports(asked, time)),
+        2 => (asked(), time()).prop_map(|(asked, time)| Operation::ReportSummary(asked, time)),
+        2 => (asked(), span()).prop_map(|(asked, span)| Operation::ReportSeries(asked, span)),
         1 => (1..20_u64).prop_map(Operation::Report),
         2 => (selector(), time()).prop_map(|(selector, time)| Operation::Gauges(selector, time)),
         1 => (selector(), prop::option::of(kind))

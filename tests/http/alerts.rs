@@ -1,14 +1,16 @@
 //! What alerts say by the configuration.
 
+use rocket::http::Status;
 use serde_json::json;
 
-use crate::support::{Siaga, figment};
+use crate::support::{Siaga, assert_invalid, figment, json_of};
 
 #[test]
 fn alerts_and_their_feed_say_what_is_configured() {
     let cap = json!({
         "sender": "bpbd.example.org", "sender_name": "THE AGENCY", "web": "https://example.org/floods",
-        "author": "somebody", "title": "Floods", "headline": "LOOK OUT", "expires_after": "90m",
+        "author": "somebody", "title": "Floods", "headline": "LOOK OUT", "status": "Exercise",
+        "expires_after": "90m",
         "agencies": { "bdg": { "sender": "bandung.example.org", "sender_name": "BANDUNG AGENCY" } },
     });
     let figment =
@@ -26,6 +28,7 @@ fn alerts_and_their_feed_say_what_is_configured() {
         "<uri>https://example.org/floods</uri>",
         "<title>Floods</title>",
         "<headline>LOOK OUT</headline>",
+        "<status>Exercise</status>",
         // 90 minutes after the request, which comes at 16:08:52 in UTC.
         "<expires>2016-12-20T02:38:52+09:00</expires>",
     ] {
@@ -35,4 +38,75 @@ fn alerts_and_their_feed_say_what_is_configured() {
     for expected in ["<sender>bandung.example.org</sender>", "<senderName>BANDUNG AGENCY</senderName>"] {
         assert!(feed_of_bandung.contains(expected), "{expected}: {feed_of_bandung}");
     }
+}
+
+/// The addresses of the entries of the feed, as the service names them, and its alerts.
+fn entries(siaga: &Siaga) -> Vec<(String, String)> {
+    let feed = siaga.get("/v1/floods?geoformat=cap").into_string().unwrap();
+    let between = |text: &str, start: &str, end: &str| {
+        text.split_once(start).unwrap().1.split_once(end).unwrap().0.to_owned()
+    };
+    let entry = |entry: &str| {
+        let address = between(entry, "<id>http://localhost", "</id>").replace("&amp;", "&");
+        (address, between(entry, r#"<content type="text/xml">"#, "</content>"))
+    };
+    feed.split("<entry>").skip(1).map(entry).collect()
+}
+
+#[test]
+fn the_address_of_an_entry_answers_its_alert_while_that_stands() {
+    let siaga = Siaga::start();
+    let found = entries(&siaga);
+    assert_eq!(found.len(), 2);
+    for (address, alert) in &found {
+        let response = siaga.get(address);
+        assert_eq!(response.status(), Status::Ok, "{address}");
+        assert_eq!(response.headers().get_one("Content-Type"), Some("application/cap+xml"));
+        let declared = format!(r#"<?xml version="1.0" encoding="UTF-8"?>{alert}"#);
+        assert_eq!(response.into_string().unwrap(), declared);
+    }
+    // The same moment written in another way, as hubs do.
+    let other = "/v1/floods?area_id=5&time=2016-12-19T13:41:35.000Z&parent_name=x";
+    assert_eq!(siaga.get(other).into_string(), siaga.get(&found[0].0).into_string());
+
+    siaga.put("/v1/floods/5", r#"{"state":2}"#);
+    siaga.delete("/v1/floods/30");
+    for (address, _) in &found {
+        let response = siaga.get(address);
+        assert_eq!(response.status(), Status::NotFound, "superseded or cleared: {address}");
+        assert!(json_of(response)["message"].as_str().unwrap().starts_with("the alert of area "));
+    }
+    let set_anew = entries(&siaga);
+    assert_eq!(set_anew.len(), 1);
+    assert_eq!(siaga.get(&set_anew[0].0).status(), Status::Ok);
+}
+
+#[test]
+fn only_both_parameters_of_an_entry_without_a_format_name_it() {
+    let siaga = Siaga::start();
+    let time = "time=2016-12-19T13:41:35Z";
+    for query in ["area_id=5", time, "area_id=&time=", "area_id=5&time=", "area_id=x"] {
+        assert_eq!(siaga.result(&format!("/v1/floods?{query}"))["type"], "Topology", "{query}");
+    }
+    for format in ["format=json", "geoformat=geojson", "geoformat=cap"] {
+        let address = format!("/v1/floods?area_id=5&{time}");
+        let [named, plain] = [format!("{address}&{format}"), format!("/v1/floods?{format}")]
+            .map(|address| siaga.client.get(address).dispatch().into_string().unwrap());
+        assert_eq!(named, plain);
+    }
+    for (query, key, says) in [
+        (format!("area_id=x&{time}"), "area_id", "whole number"),
+        ("area_id=5&time=2016-12-19T20:41:35+07:00".to_owned(), "time", "%2B"),
+        ("area_id=5&time=now".to_owned(), "time", "YYYY-MM-DD"),
+    ] {
+        let response = siaga.client.get(format!("/v1/floods?{query}")).dispatch();
+        assert_invalid(response, "query", &[key], says);
+    }
+    for query in [format!("area_id=7&{time}"), "area_id=5&time=2016-12-19T13:41:36Z".to_owned()] {
+        let response = siaga.client.get(format!("/v1/floods?{query}")).dispatch();
+        assert_eq!(response.status(), Status::NotFound, "{query}");
+    }
+    let without = figment().merge(("siaga.formats.enabled", ["topojson"]));
+    let without = Siaga::with(without, |builder| builder);
+    assert_eq!(without.result(&format!("/v1/floods?area_id=5&{time}"))["type"], "Topology");
 }

@@ -7,14 +7,14 @@ use async_trait::async_trait;
 use rocket::http::Status;
 use siaga::model::intake::{GaugeReadings, PartnerReport};
 use siaga::model::{
-    ArchiveRecord, AreaId, AreaSelector, BoundaryLayer, Card, CardHolder, CardId, DisasterType, FloodChange,
-    FloodLayer, FloodStateRecord, GaugeLayer, InfrastructureLayer, Period, Report, ReportContent, ReportKey,
-    ReportLayer, SeriesPoint, Timestamp, Upload,
+    ArchiveRecord, AreaId, BoundaryLayer, Card, CardHolder, CardId, FloodChange, FloodLayer, FloodStateRecord,
+    GaugeLayer, InfrastructureLayer, Report, ReportContent, ReportKey, ReportLayer, SeriesPoint, Timestamp,
+    Upload,
 };
 use siaga::stores::{
     BoundaryStore, CardStore, FeedStore, FloodQuery, FloodStore, GaugeQuery, GaugeStore, HistoryQuery,
     ImageStore, InfrastructureQuery, InfrastructureStore, KeptKey, KeyEntry, KeyStore, OpenError, OpenStore, OpenedStore, Received,
-    ReportQuery, ReportStore, ReportSummary, Resource, Revision, SetFloodState, Store, StoreError,
+    ReportQuery, ReportSeriesQuery, ReportStore, ReportSummary, Resource, Revision, SetFloodState, Store, StoreError,
     StoreSettings, TakenUpload, Versioned,
 };
 
@@ -75,12 +75,7 @@ impl ReportStore for Away {
         away()
     }
 
-    async fn report_series(
-        &self,
-        _: &AreaSelector,
-        _: DisasterType,
-        _: Period,
-    ) -> Answer<Versioned<Vec<SeriesPoint>>> {
+    async fn report_series(&self, _: &ReportSeriesQuery) -> Answer<Versioned<Vec<SeriesPoint>>> {
         away()
     }
 

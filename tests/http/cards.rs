@@ -89,6 +89,7 @@ fn success_of_a_report_is_created_true_and_the_report_is_published() {
             "url": "fresh-card", "image_url": null, "disaster_type": "flood",
             "report_data": { "report_type": "flood", "flood_depth": 101 },
             "tags": { "instance_region_code": "ID-JK", "local_area_id": "1" }, "title": "", "text": "test card",
+            "is_training": false, "partner_code": null, "partner_icon": null,
         })
     );
     let card = json_of(siaga.ask(Method::Get, "/v1/cards/fresh-card", ""));
@@ -157,10 +158,75 @@ fn every_report_type_and_attribute_of_the_tables_is_accepted() {
                 let address = format!("/v1/reports?disaster={disaster}");
                 let all = properties(&siaga.result(&address));
                 let stored = all.iter().find(|report| report["pkey"] == "9").unwrap();
-                assert_eq!((&stored["disaster_type"], &stored["report_data"]), (&json!(disaster), &data));
+                assert_eq!(stored["disaster_type"], disaster);
+                assert_eq!(stored["report_data"].as_object().unwrap().len(), data.as_object().unwrap().len());
             }
         }
     }
+}
+
+/// What the interface shows of the card data of a report.
+fn shown(data: &Value) -> Value {
+    let siaga = Siaga::start();
+    let body = report_with(json!({ "disaster_type": null, "card_data": data }));
+    let response = put(&siaga, "/v1/cards/fresh-card", &body);
+    assert_eq!(response.status(), Status::Ok, "{data}: {:?}", response.into_string());
+    properties(&siaga.result("/v1/reports/9"))[0]["report_data"].clone()
+}
+
+#[test]
+fn the_depth_of_a_flood_is_any_number_up_to_10000_kept_in_whole_centimetres() {
+    for (sent, expected) in
+        [("0", 0), ("70.4", 70), ("70.5", 71), ("0.5", 1), ("101.0", 101), ("1e2", 100), ("10000", 10_000)]
+    {
+        let sent: Value = serde_json::from_str(sent).unwrap();
+        let stored = shown(&json!({ "report_type": "flood", "flood_depth": sent }));
+        assert_eq!(stored.to_string(), format!(r#"{{"report_type":"flood","flood_depth":{expected}}}"#));
+    }
+    let siaga = Siaga::start();
+    for wrong in [json!(10_000.5), json!(1e300), json!(-0.1)] {
+        let body = report_with(json!({ "card_data": { "report_type": "flood", "flood_depth": wrong } }));
+        let response = put(&siaga, "/v1/cards/fresh-card", &body);
+        assert_invalid(response, "body", &["card_data.flood_depth"], "from 0 to 10000");
+    }
+}
+
+#[test]
+fn what_the_forms_of_clients_send_is_shown_as_the_types_clients_read() {
+    for (sent, expected) in [
+        (json!({ "volcanicSigns": 3 }), json!({ "volcanicSigns": [3] })),
+        (json!({ "volcanicSigns": [0, 4.0] }), json!({ "volcanicSigns": [0, 4] })),
+        (json!({ "volcanicSigns": [] }), json!({ "volcanicSigns": [] })),
+        (json!({ "evacuationNumber": 7 }), json!({ "evacuationNumber": 7 })),
+        (json!({ "evacuationNumber": 3.0 }), json!({ "evacuationNumber": 3 })),
+        (json!({ "evacuationNumber": null, "evacuationArea": null }), json!({})),
+        (json!({ "volcanicSigns": null, "other": null }), json!({ "other": null })),
+    ] {
+        let members = |of: Value| {
+            let mut data = json!({ "report_type": "volcano" });
+            data.as_object_mut().unwrap().extend(of.as_object().unwrap().clone());
+            data
+        };
+        // As texts, in which 3 is not 3.0.
+        assert_eq!(shown(&members(sent)).to_string(), members(expected).to_string());
+    }
+}
+
+#[test]
+fn the_radius_of_a_fire_is_shown_as_a_place_on_the_circle() {
+    let place = json!({ "lat": -6.25, "lng": 106.5 });
+    let fire = |attributes: Value| {
+        let mut data = json!({ "report_type": "fire" });
+        data.as_object_mut().unwrap().extend(attributes.as_object().unwrap().clone());
+        shown(&data)["fireRadius"].clone()
+    };
+    assert_eq!(fire(json!({ "fireRadius": place })), place);
+    assert_eq!(fire(json!({ "fireRadius": 0, "fireLocation": place })), place);
+    // A degree of latitude is 111.195 km; without the fire's place the report's counts.
+    let circle = fire(json!({ "fireRadius": 11119.5, "fireLocation": place }));
+    assert_eq!(circle, json!({ "lat": -6.15, "lng": 106.5 }));
+    assert_eq!(fire(json!({ "fireRadius": 11119.5 })), json!({ "lat": -6.095, "lng": 106.805 }));
+    assert_eq!(fire(json!({ "fireRadius": 1e300 }))["lat"], 90.0);
 }
 
 #[test]
@@ -174,12 +240,12 @@ fn a_wrong_report_is_400_naming_each_fault_by_its_path() {
         (
             json!({ "card_data": { "report_type": "flood", "flood_depth": "1" } }),
             &["card_data.flood_depth"],
-            "number of 0 or more",
+            "number from 0 to 10000",
         ),
         (
             json!({ "card_data": { "report_type": "flood", "flood_depth": -1 } }),
             &["card_data.flood_depth"],
-            "number of 0 or more",
+            "number from 0 to 10000",
         ),
         (
             json!({ "card_data": { "report_type": "wind", "flood_depth": 1 } }),
@@ -214,6 +280,8 @@ fn a_wrong_report_is_400_naming_each_fault_by_its_path() {
         (json!({ "text": 5 }), &["text"], "text"),
         (json!({ "text": "a\u{0}b" }), &["text"], "NUL"),
         (json!({ "image_id": {} }), &["image_id"], "text"),
+        (json!({ "is_training": "true" }), &["is_training"], "true or false"),
+        (json!({ "partnerCode": 5 }), &["partnerCode"], "or empty"),
     ] {
         let body = report_with(changes);
         assert_invalid(put(&siaga, "/v1/cards/fresh-card", &body), "body", keys, says);
@@ -225,7 +293,8 @@ fn a_wrong_report_is_400_naming_each_fault_by_its_path() {
         ("impact", json!(1.5), "0 to 2"),
         ("visibility", json!("1"), "0 to 2"),
         ("airQuality", json!(true), "0 to 4"),
-        ("evacuationNumber", json!([1]), "0 to 2"),
+        ("evacuationNumber", json!([1]), "0 to 7"),
+        ("evacuationNumber", json!(8), "0 to 7"),
         ("fireRadius", json!({ "lat": 1 }), "lat and lng"),
         ("fireRadius", json!(-1), "0 or more"),
         ("fireDistance", json!("far"), "0 or more"),
@@ -247,6 +316,22 @@ fn a_wrong_report_is_400_naming_each_fault_by_its_path() {
     assert_eq!((&malformed["statusCode"], &malformed["cardId"]), (&json!(400), &json!("fresh-card")));
     let card = json_of(siaga.ask(Method::Get, "/v1/cards/fresh-card", ""));
     assert_eq!(card["result"]["received"], false, "a wrong report does not use up the card");
+}
+
+#[test]
+fn the_partner_of_a_card_is_named_as_its_form_does_and_an_empty_one_is_none() {
+    for (changes, expected) in [
+        (json!({ "partnerCode": "PMI" }), json!("PMI")),
+        (json!({ "partner_code": "PMI" }), json!("PMI")),
+        (json!({ "partnerCode": "" }), Value::Null),
+        (json!({}), Value::Null),
+    ] {
+        let siaga = Siaga::start();
+        assert_eq!(put(&siaga, "/v1/cards/fresh-card", &report_with(changes)).status(), Status::Ok);
+        let report = &properties(&siaga.result("/v1/reports/9"))[0];
+        assert_eq!((&report["partner_code"], &report["partner_icon"]), (&expected, &Value::Null));
+        assert_eq!(report["is_training"], false);
+    }
 }
 
 #[test]

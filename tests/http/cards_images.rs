@@ -1,10 +1,10 @@
 use std::time::Duration;
 
-use rocket::http::{Method, Status};
+use rocket::http::{Header, Method, Status};
 use serde_json::json;
 use siaga::model::Clock;
 
-use crate::support::{KEY, Siaga, assert_invalid, figment, json_of, key};
+use crate::support::{ADMIN_KEY, KEY, Siaga, assert_invalid, figment, json_of, key};
 
 const ADDRESS: &str = "/v1/cards/used-card/images";
 
@@ -76,6 +76,36 @@ fn a_file_type_is_one_of_four() {
         let response = siaga.ask(Method::Get, &address, "");
         let says = if query.contains('&') { "once" } else { "one of [image/jpeg, image/png, image/webp, image/gif]" };
         assert_invalid(response, "query", &["file_type"], says);
+    }
+}
+
+#[test]
+fn the_type_is_file_type_else_the_header_content_type_else_jpeg() {
+    let siaga = Siaga::start();
+    let ask = |query: &str, header: Option<&'static str>| {
+        let request = siaga.client.get(format!("{ADDRESS}{query}")).header(key(ADMIN_KEY));
+        let response = match header {
+            Some(header) => request.header(Header::new("Content-Type", header)).dispatch(),
+            None => request.dispatch(),
+        };
+        assert_eq!(response.status(), Status::Ok, "{query} {header:?}");
+        json_of(response)["signedRequest"].as_str().unwrap().to_owned()
+    };
+    for (query, header, extension) in [
+        ("", Some("image/png"), "png"),
+        ("", Some("Image/WebP"), "webp"),
+        ("?file_type=", Some("image/gif"), "gif"),
+        ("?file_type=image/gif", Some("image/png"), "gif"),
+        ("?file_type=image/gif", Some("audio/mpeg"), "gif"),
+        ("", Some("application/json; charset=utf-8"), "jpeg"),
+        ("", None, "jpeg"),
+    ] {
+        let address = ask(query, header);
+        assert!(address.contains(&format!(".{extension}?")), "{query} {header:?}: {address}");
+    }
+    for wrong in ["audio/mpeg", "image/heic", "png"] {
+        let request = siaga.client.get(ADDRESS).header(key(ADMIN_KEY)).header(Header::new("Content-Type", wrong));
+        assert_invalid(request.dispatch(), "headers", &["Content-Type"], "one of [image/jpeg, image/png, ");
     }
 }
 

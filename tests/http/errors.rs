@@ -6,7 +6,7 @@ use crate::support::{KEY, Siaga, json_of, key};
 #[test]
 fn an_unknown_route_is_404_in_json() {
     let siaga = Siaga::start();
-    for address in ["/v1", "/v2/floods", "/v1/flood", "/v1/floods/5/6", "/floods"] {
+    for address in ["/v2", "/v2/floods", "/v1/flood", "/v1/floods/5/6", "/floods"] {
         let response = siaga.get(address);
         assert_eq!(response.status(), Status::NotFound, "{address}");
         assert_eq!(response.headers().get_one("Content-Type"), Some("application/json"));

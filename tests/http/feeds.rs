@@ -29,6 +29,7 @@ fn a_new_post_creates_its_report_and_a_stored_one_does_not() {
             "pkey": "9", "created_at": "2016-12-19T16:00:00.011Z", "source": "partner", "status": "confirmed",
             "url": null, "image_url": "http://myimg", "disaster_type": "flood", "report_data": null,
             "tags": { "instance_region_code": "ID-JK", "local_area_id": "1" }, "title": "", "text": "A big flood",
+            "is_training": false, "partner_code": null, "partner_icon": null,
         })
     );
 }
@@ -87,6 +88,10 @@ fn a_wrong_post_is_400_naming_each_fault() {
         ("disaster_type", json!("wind"), "one of [flood]"),
         ("disaster_type", Value::Null, "is required"),
         ("location", json!({ "lat": 0 }), "lat from -90 to 90"),
+        ("is_training", json!(1), "true or false"),
+        ("partner_code", json!("x".repeat(256)), "1 to 255 characters"),
+        ("partner_icon", json!("icon.png"), "http"),
+        ("partner_icon", json!(format!("http://example.org/{}", "x".repeat(2_048))), "2048"),
     ] {
         let mut body = post(json!(1));
         body[member] = wrong;
@@ -99,6 +104,25 @@ fn a_wrong_post_is_400_naming_each_fault() {
     }
     let all = ["post_id", "created_at", "partner_city", "disaster_type", "location"];
     assert_invalid(siaga.ask(Method::Post, "/v1/feeds/partner", "{}"), "body", &all, "is required");
+}
+
+#[test]
+fn the_partner_of_a_post_and_its_icon_are_served() {
+    let siaga = Siaga::start();
+    let with = |number: i64, code: &str, icon: Value| {
+        let mut body = post(json!(number));
+        (body["partner_code"], body["partner_icon"]) = (json!(code), icon);
+        assert_eq!(siaga.ask(Method::Post, "/v1/feeds/partner", body.to_string()).status(), Status::Ok);
+    };
+    with(1, "PMI", json!("https://example.org/pmi.png"));
+    with(2, "", Value::Null);
+    let reports = siaga.result("/v1/reports?timeperiod=604800");
+    let of = |key: &str| {
+        let report = properties(&reports).into_iter().find(|report| report["pkey"] == key).unwrap();
+        (report["partner_code"].clone(), report["partner_icon"].clone())
+    };
+    assert_eq!(of("9"), (json!("PMI"), json!("https://example.org/pmi.png")));
+    assert_eq!(of("10"), (Value::Null, Value::Null));
 }
 
 #[test]

@@ -38,6 +38,20 @@ fn an_area_has_the_documented_properties() {
 }
 
 #[test]
+fn the_attributes_of_an_area_are_served_as_the_data_set_has_them() {
+    let siaga = Siaga::start();
+    let expected = r#""attributes":{"District":"Kota \"Tua\" & <Utara>","kode":31.740,"RT":[1,2],"none":null},"state":"#;
+    for format in ["topojson", "geojson"] {
+        let body = siaga.client.get(format!("/v1/floods?geoformat={format}")).dispatch().into_string().unwrap();
+        assert!(body.contains(&format!("{expected}null")), "{format}: {body}");
+        assert_eq!(body.matches("attributes").count(), 1, "{format}: absent where there are none");
+    }
+    siaga.put("/v1/floods/2", r#"{"state":1}"#);
+    let flooded = siaga.get("/v1/floods?minimum_state=1").into_string().unwrap();
+    assert!(flooded.contains(&format!("{expected}1")), "{flooded}");
+}
+
+#[test]
 fn the_answer_is_an_enveloped_topology_by_default() {
     let siaga = Siaga::start();
     let response = siaga.get("/v1/floods");

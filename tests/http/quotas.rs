@@ -113,15 +113,27 @@ fn a_key_can_have_quotas_of_its_own() {
         json!({ "name": name, "sha256": KeyDigest::of(name).to_hex(), "scopes": [], quota: number })
     };
     let keys = [own("a second's", "per_second", 3), own("a day's", "per_day", 2)];
-    let siaga = started(with(&[("per_second", 20)]).merge(Serialized::default("siaga.auth.api_keys", keys)));
+    let siaga =
+        started(with(&[("credential.per_second", 100)]).merge(Serialized::default("siaga.auth.api_keys", keys)));
     let limit = |of: &str| {
         let request = siaga.client.get("/v1/floods/states").remote(from("192.0.2.1"));
         let response = request.header(key(of)).dispatch();
         response.headers().get_one("RateLimit-Limit").unwrap().parse::<u32>().unwrap()
     };
-    assert_eq!((limit("a second's"), limit("a day's")), (6, 2), "twice a second's at once");
+    assert_eq!((limit("a second's"), limit("a day's")), (9, 2), "three times a second's at once");
     let response = get(&siaga, "192.0.2.1", "/v1/floods/states");
     assert_eq!(response.headers().get_one("RateLimit-Limit"), Some("40"));
+}
+
+#[test]
+fn a_key_writes_300_states_at_once_behind_a_public_address() {
+    let siaga = started(figment().merge(Serialized::default("siaga.base_url", "https://data.example.org/v1")));
+    let set = || {
+        let request = siaga.client.put("/v1/floods/5").remote(from("192.0.2.1")).header(key(KEY));
+        request.body(r#"{"state":2}"#).dispatch().status().code
+    };
+    let statuses: Vec<u16> = (0..300).map(|_| set()).collect();
+    assert_eq!(statuses, [200; 300]);
 }
 
 #[test]

@@ -1,4 +1,4 @@
-use rocket::http::Status;
+use rocket::http::{Method, Status};
 use serde_json::{Value, json};
 use siaga::conformance::fixture;
 use siaga::model::Timestamp;
@@ -31,6 +31,7 @@ fn a_report_has_the_documented_properties() {
             "report_data": { "report_type": "flood", "flood_depth": 80 },
             "tags": { "instance_region_code": "ID-JK", "local_area_id": "1" },
             "title": "", "text": "Air \"setinggi\" lutut\n& <naik> ☔",
+            "is_training": false, "partner_code": null, "partner_icon": null,
         })
     );
     assert_eq!(
@@ -76,6 +77,8 @@ fn disaster_admin_and_city_pick_reports() {
         ("admin=ID-JB", vec!["2"]),
         ("admin=ID-AC", vec![]),
         ("city=bdg", vec!["2"]),
+        ("city=ID-JB", vec!["2"]),
+        ("city=ID-JK", vec!["1", "7", "6"]),
         ("admin=ID-JK&disaster=wind", vec![]),
         ("timeperiod=900", vec!["1", "7", "6"]),
         ("timeperiod=899", vec!["1"]),
@@ -101,7 +104,7 @@ fn a_wrong_parameter_is_400_naming_it_and_what_is_allowed() {
     for (query, key, says) in [
         ("disaster=storm", "disaster", "one of [flood, earthquake, fire, haze, wind, volcano, prep]"),
         ("admin=ID-XX", "admin", "ID-AC, "),
-        ("city=jkt", "city", "one of [bdg, jbd, sby]"),
+        ("city=jkt", "city", "one of [bdg, jbd, sby, ID-AC, "),
         ("format=xml", "format", "one of [json]"),
         ("geoformat=cap", "geoformat", "one of [topojson, geojson]"),
     ] {
@@ -111,14 +114,19 @@ fn a_wrong_parameter_is_400_naming_it_and_what_is_allowed() {
 }
 
 #[test]
-fn every_province_of_the_country_can_be_asked_for() {
+fn every_province_of_the_country_can_be_asked_for_as_city_or_as_admin() {
     let siaga = Siaga::start();
     let response = siaga.get("/v1/reports?admin=x");
     let message = json_of(response)["message"].as_str().unwrap().to_owned();
     let codes: Vec<_> = message.split(['[', ']']).nth(1).unwrap().split(", ").collect();
     assert_eq!(codes.len(), 38);
+    let period = "start=2016-12-19T13:30:00Z&end=2016-12-19T16:00:00Z";
     for code in codes {
-        siaga.result(&format!("/v1/reports?admin={code}"));
+        for address in ["reports?", &format!("reports/archive?{period}&"), &format!("reports/timeseries?{period}&")] {
+            let [city, admin] =
+                ["city", "admin"].map(|key| siaga.result(&format!("/v1/{address}{key}={code}")));
+            assert_eq!(city, admin, "{address} {code}");
+        }
     }
 }
 
@@ -129,6 +137,43 @@ fn a_report_dated_2099_is_stored_and_shows_when_its_time_has_come() {
     assert_eq!(keys(&siaga, "/v1/reports/8"), ["8"]);
     siaga.clock.set(Timestamp::parse("2099-01-01T00:00:00Z").unwrap());
     assert_eq!(keys(&siaga, "/v1/reports"), ["8"]);
+}
+
+#[test]
+fn a_report_of_a_training_is_listed_and_counted_only_with_training_true() {
+    let siaga = Siaga::start();
+    let body = json!({
+        "card_data": { "report_type": "flood", "flood_depth": 50 }, "is_training": true, "partnerCode": "PMI",
+        "created_at": "2016-12-19T16:00:00Z", "location": { "lat": -6.195, "lng": 106.805 },
+    });
+    let response = siaga.ask(Method::Put, "/v1/cards/fresh-card", body.to_string());
+    assert_eq!(response.status(), Status::Ok);
+    let body = json!({
+        "post_id": 1, "partner_city": "jabodetabek", "disaster_type": "flood", "is_training": true,
+        "created_at": "2016-12-19T16:00:00Z", "location": { "lat": -6.195, "lng": 106.805 },
+        "partner_code": "PMI", "partner_icon": "https://example.org/pmi.png",
+    });
+    assert_eq!(siaga.ask(Method::Post, "/v1/feeds/partner", body.to_string()).status(), Status::Ok);
+    let period = "start=2016-12-19T15:30:00Z&end=2016-12-19T16:30:00Z";
+    let archive = format!("/v1/reports/archive?{period}");
+    for (query, trainings) in [("", false), ("&training=", false), ("&training=false", false), ("&training=true", true)] {
+        let listed: &[&str] = if trainings { &["10", "9", "1", "7", "6", "2", "5"] } else { &["1", "7", "6", "2", "5"] };
+        assert_eq!(keys(&siaga, &format!("/v1/reports?x{query}")), listed, "{query}");
+        assert_eq!(keys(&siaga, &format!("{archive}{query}"))[..2], listed[..2], "{query}");
+        let series = siaga.result(&format!("/v1/reports/timeseries?{period}{query}"));
+        let counts: Vec<_> = series.as_array().unwrap().iter().map(|point| &point["count"]).collect();
+        assert_eq!(counts, if trainings { ["3", "2"] } else { ["3", "0"] }, "{query}");
+        let summary = siaga.result(&format!("/v1/stats/reportsSummary?x{query}"));
+        assert_eq!(summary["total number of reports"], listed.len(), "{query}");
+    }
+    for (key, icon) in [("9", Value::Null), ("10", json!("https://example.org/pmi.png"))] {
+        let report = &properties(&siaga.result(&format!("/v1/reports/{key}")))[0];
+        assert_eq!(report["is_training"], true, "one is found by its number");
+        assert_eq!((&report["partner_code"], &report["partner_icon"]), (&json!("PMI"), &icon));
+    }
+    for address in ["/v1/reports?training=1", "/v1/stats/reportsSummary?training=yes"] {
+        assert_invalid(siaga.get(address), "query", &["training"], "one of [true, false]");
+    }
 }
 
 #[test]

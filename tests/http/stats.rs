@@ -1,7 +1,7 @@
 use rocket::http::Status;
 use serde_json::json;
 
-use crate::support::{Siaga, assert_invalid};
+use crate::support::{Siaga, assert_invalid, json_of};
 
 #[test]
 fn the_regions_of_flooded_areas_are_listed_alphabetically() {
@@ -12,7 +12,8 @@ fn the_regions_of_flooded_areas_are_listed_alphabetically() {
         body,
         concat!(
             r#"{"statusCode":200,"result":{"total number of regions with flooded RWs":2,"#,
-            r#""regions with flooded RWs":["GROGOL","KÖLN, ÉTÉ"]}}"#
+            r#""regions with flooded RWs":["GROGOL","KÖLN, ÉTÉ"]},"#,
+            r#""total number of regions with flooded RWs":2,"regions with flooded RWs":["GROGOL","KÖLN, ÉTÉ"]}"#
         )
     );
     assert_invalid(siaga.get("/v1/stats/floodedRegionsSummary?city=x"), "query", &["city"], "one of");
@@ -27,7 +28,8 @@ fn flooded_areas_are_counted_by_depth() {
         siaga.get("/v1/stats/floodedRWsSummary").into_string().unwrap(),
         concat!(
             r##"{"statusCode":200,"result":{"# hati-hati RWs":1,"# 10-70cm RWs":2,"##,
-            r##""# 71-150cm RWs":1,"# 151cm+ RWs":0}}"##
+            r##""# 71-150cm RWs":1,"# 151cm+ RWs":0},"##,
+            r##""# hati-hati RWs":1,"# 10-70cm RWs":2,"# 71-150cm RWs":1,"# 151cm+ RWs":0}"##
         )
     );
     assert_eq!(siaga.result("/v1/stats/floodedRWsSummary?city=bdg")["# 71-150cm RWs"], 1);
@@ -47,6 +49,37 @@ fn reports_are_counted_by_source_and_by_disaster() {
     assert_eq!(siaga.result("/v1/stats/reportsSummary?city=bdg")["total number of reports"], 1);
     assert_eq!(siaga.result("/v1/stats/reportsSummary?admin=ID-JK")["total number of reports"], 3);
     assert_invalid(siaga.get("/v1/stats/reportsSummary?timeperiod=0"), "query", &["timeperiod"], "from 1");
+}
+
+#[test]
+fn statistics_stand_in_result_and_beside_it() {
+    let siaga = Siaga::start();
+    for name in ["floodedRegionsSummary", "floodedRWsSummary", "reportsSummary"] {
+        let address = format!("/v1/stats/{name}");
+        let mut body = json_of(siaga.get(&address));
+        let members = body.as_object_mut().unwrap();
+        let first: Vec<_> = members.keys().take(2).cloned().collect();
+        assert_eq!(first, ["statusCode", "result"], "{name}");
+        assert_eq!(members.shift_remove("statusCode"), Some(json!(200)));
+        let result = members.shift_remove("result").unwrap();
+        assert_eq!(body, result, "{name}");
+    }
+}
+
+#[test]
+fn a_statistic_of_any_province_is_asked_for_as_city_or_as_admin() {
+    let siaga = Siaga::start();
+    for name in ["floodedRegionsSummary", "floodedRWsSummary", "reportsSummary"] {
+        for code in ["ID-JK", "ID-JB", "ID-AC"] {
+            let [city, admin] =
+                ["city", "admin"].map(|key| siaga.result(&format!("/v1/stats/{name}?{key}={code}")));
+            assert_eq!(city, admin, "{name} {code}");
+        }
+        let address = format!("/v1/stats/{name}?city=ID-XX");
+        assert_invalid(siaga.get(&address), "query", &["city"], "one of [bdg, jbd, sby, ID-AC, ");
+    }
+    assert_eq!(siaga.result("/v1/stats/floodedRWsSummary?city=ID-JB")["# 71-150cm RWs"], 1);
+    assert_eq!(siaga.result("/v1/stats/reportsSummary?city=ID-JB")["total number of reports"], 1);
 }
 
 #[test]

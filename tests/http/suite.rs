@@ -7,6 +7,7 @@ mod support;
 #[path = "../common/photos.rs"]
 mod photos;
 
+mod addresses;
 mod admin;
 mod alerts;
 mod areas;

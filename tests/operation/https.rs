@@ -153,19 +153,43 @@ fn what_is_not_fit_for_the_internet_is_said_at_the_start() {
         (&[][..], &[][..]),
         (
             &[("SIAGA_BASE_URL", "http://data.example.org/v1")],
-            &["siaga.dataset is demo", "siaga.auth accepts no key but one", "siaga.base_url is no https"],
+            &[
+                "not set: siaga.formats.cap.sender, siaga.formats.cap.sender_name, siaga.formats.cap.web, \
+                 siaga.formats.cap.author, siaga.licence.terms. Alerts",
+                "siaga.dataset is demo",
+                "siaga.auth accepts no key but one",
+                "siaga.base_url is no https",
+            ],
         ),
         (
-            &[("SIAGA_BASE_URL", "https://data.example.org/v1")],
+            &[
+                ("SIAGA_BASE_URL", "https://data.example.org/v1"),
+                ("SIAGA_FORMATS__CAP__SENDER", "bpbd.example.org"),
+                ("SIAGA_FORMATS__CAP__WEB", "https://example.org/"),
+                ("SIAGA_LICENCE__TERMS", "Free"),
+            ],
+            &[
+                "not set: siaga.formats.cap.sender_name, siaga.formats.cap.author. Alerts",
+                "siaga.dataset is demo",
+                "siaga.auth accepts no key but one",
+            ],
+        ),
+        (
+            &[
+                ("SIAGA_BASE_URL", "https://data.example.org/v1"),
+                ("SIAGA_FORMATS__ENABLED", "[\"topojson\"]"),
+                ("SIAGA_LICENCE__TERMS", "Free"),
+            ],
             &["siaga.dataset is demo", "siaga.auth accepts no key but one"],
         ),
         (&[("ROCKET_ADDRESS", "0.0.0.0")], &["siaga.base_url names this machine alone"]),
         (
             &[("SIAGA_BASE_URL", "https://data.example.org/v1"), ("SIAGA_QUOTA__PER_DAY", "0")],
             &[
+                "not set: siaga.formats.cap.sender, ",
                 "siaga.dataset is demo",
                 "siaga.auth accepts no key but one",
-                "siaga.quota.per_second, per_day or fuse_per_second is 0",
+                "siaga.quota.per_second, credential.per_second, per_day or fuse_per_second is 0",
             ],
         ),
     ] {

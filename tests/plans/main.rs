@@ -12,7 +12,8 @@ use siaga::model::intake::{GaugeReadings, PartnerReport};
 use siaga::model::{Actor, AreaSelector, DisasterType, Period};
 use siaga::stores::postgres::OpenPostgres;
 use siaga::stores::{
-    FloodQuery, GaugeQuery, HistoryQuery, OpenStore, Received, ReportQuery, SetFloodState, Store, Window,
+    FloodQuery, GaugeQuery, HistoryQuery, OpenStore, Received, ReportQuery, ReportSeriesQuery, SetFloodState,
+    Store, Window,
 };
 use sqlx::{AssertSqlSafe, Connection, Executor, PgConnection};
 
@@ -46,13 +47,13 @@ const YEAR: &str = "
     INSERT INTO cards (card_id, username, network, language)
         SELECT 'card-' || number, 'user', 'telegram', 'id' FROM generate_series(10000, 59999) AS number;
     INSERT INTO reports (created_at, source, disaster_type, report_data, title, text, location, local_area_id,
-                         instance_region_code, card_id, post_id)
+                         instance_region_code, card_id, post_id, is_training)
         SELECT moment, CASE WHEN number % 4 = 0 THEN 'grasp' ELSE 'partner' END,
                (ARRAY['flood', 'flood', 'flood', 'prep', 'wind'])[1 + number % 5], '{\"flood_depth\":80}', '', 'air',
                ST_SetSRID(ST_MakePoint(110 + number % 2700 * 0.001, 1), 4326), 1000 + number % 2700,
                (ARRAY['ID-JK', 'ID-JB', 'ID-JI'])[1 + number % 3],
                CASE WHEN number % 4 = 0 AND number / 4 < 49000 THEN 'card-' || 10000 + number / 4 END,
-               CASE WHEN number % 4 <> 0 THEN 100000 + number END
+               CASE WHEN number % 4 <> 0 THEN 100000 + number END, number % 100 = 0
         FROM moments ORDER BY number DESC;
     INSERT INTO images (card_id, state, expected_until, object, due_at)
         SELECT 'card-' || number, state, moment, CASE WHEN state <> 'expected' THEN 'object-' || number END,
@@ -99,8 +100,20 @@ const QUESTIONS: [Question; 20] = [
         name: "the reports of each hour of a day",
         ask: |store| {
             let series = async {
-                let found = store.report_series(&city("bdg"), DisasterType::Flood, period(30, 1)).await;
-                found.unwrap().value.iter().filter(|point| point.count > 0).count()
+                let query = ReportSeriesQuery {
+                    selector: city("bdg"),
+                    disaster: DisasterType::Flood,
+                    training: false,
+                    period: period(30, 1),
+                };
+                store
+                    .report_series(&query)
+                    .await
+                    .unwrap()
+                    .value
+                    .iter()
+                    .filter(|point| point.count > 0)
+                    .count()
             };
             series.boxed()
         },
@@ -112,7 +125,12 @@ const QUESTIONS: [Question; 20] = [
         ask: |store| {
             let summary = async {
                 let window = Window::Within(period(30, 1));
-                let query = ReportQuery { selector: AreaSelector::default(), disaster: None, window };
+                let query = ReportQuery {
+                    selector: AreaSelector::default(),
+                    disaster: None,
+                    training: false,
+                    window,
+                };
                 store.report_summary(&query).await.unwrap().value.by_source.len()
             };
             summary.boxed()
@@ -265,7 +283,7 @@ fn found<T, E: std::fmt::Debug>(answer: Result<T, E>) -> usize {
 }
 
 async fn reports(store: &dyn Store, selector: AreaSelector, disaster: Option<DisasterType>) -> usize {
-    let query = ReportQuery { selector, disaster, window: HOUR };
+    let query = ReportQuery { selector, disaster, training: false, window: HOUR };
     store.reports(&query).await.unwrap().value.0.len()
 }
 

@@ -1,13 +1,14 @@
 //! Areas and the log of their states.
 
+use serde_json::{Value, json};
 use siaga::conformance::block_on;
 use siaga::conformance::fixture::{self, id, now, state};
-use siaga::datasets::{Dataset, FolderRules};
+use siaga::datasets::{Dataset, FolderFile, FolderRules};
 use siaga::model::FloodState;
 
 use crate::asking::{highest, order, standing};
 use crate::database::Database;
-use crate::folders::{contents, saved, states};
+use crate::folders::{area, collection, contents, saved, states};
 use crate::operator::Operator;
 
 #[test]
@@ -26,6 +27,24 @@ fn what_is_imported_is_exported_as_the_same_bytes_and_imported_again_changes_not
             operator.import(operator.export().await.path()).await.unwrap();
             assert!(operator.everything().await == first, "an import of what was exported");
         }
+    });
+}
+
+#[test]
+fn other_attributes_of_an_area_are_a_change_and_the_same_are_none() {
+    block_on(async {
+        let operator = Operator::with_fixture().await;
+        let import = async |attributes: Value| {
+            let mut area = area(40, 20.0, 20.0);
+            area["properties"]["attributes"] = attributes;
+            operator.import_files(&[(FolderFile::Areas, collection(&[area]))]).await.unwrap();
+            operator.revisions().await
+        };
+        let first = import(json!({ "b": 1.0, "a": null })).await;
+        assert_eq!(import(json!({ "b": 1.0, "a": null })).await, first);
+        let other = import(json!({ "a": null, "b": 1.0 })).await;
+        assert_ne!(other, first, "another order is written");
+        assert_ne!(import(Value::Null).await, other);
     });
 }
 

@@ -48,17 +48,25 @@ fn reports_without_a_key_are_counted_on_once() {
         pictured["properties"]["image_url"] = json!("http://example.org/2.jpg");
         let mut without_data = report(None, 1, 0.5, 0.5);
         without_data["properties"]["report_data"] = Value::Null;
-        for more in [&[pictured, without_data][..], &[twice[0].clone(), twice[0].clone(), twice[0].clone()]] {
+        let mut training = report(None, 1, 0.5, 0.5);
+        training["properties"]["is_training"] = json!(true);
+        for more in
+            [&[pictured, without_data, training][..], &[twice[0].clone(), twice[0].clone(), twice[0].clone()]]
+        {
             operator.import_files(&[reports(more)]).await.unwrap();
             let added = keys(&operator).await;
             operator.import_files(&[reports(more)]).await.unwrap();
             assert_eq!(keys(&operator).await, added);
         }
-        assert_eq!(keys(&operator).await[11..], [23, 24, 25], "two that say something else, and a third one");
+        assert_eq!(
+            keys(&operator).await[11..],
+            [23, 24, 25, 26],
+            "three that say something else, and a third one"
+        );
         let store = operator.store().await;
-        assert_eq!(receive(&*store, "fresh-card").await.unwrap().key.number(), 26);
+        assert_eq!(receive(&*store, "fresh-card").await.unwrap().key.number(), 27);
         operator.import_files(&[reports(&[report(None, 3, 0.5, 0.5)])]).await.unwrap();
-        assert_eq!(keys(&operator).await.last(), Some(&27), "after the highest of the store");
+        assert_eq!(keys(&operator).await.last(), Some(&28), "after the highest of the store");
     });
 }
 

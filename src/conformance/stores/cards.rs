@@ -18,7 +18,7 @@ fn card(id: &str) -> CardId {
 
 async fn report_count(store: &dyn Store) -> usize {
     let window = Window::Last(Duration::from_hours(3));
-    let query = ReportQuery { selector: AreaSelector::default(), disaster: None, window };
+    let query = ReportQuery { selector: AreaSelector::default(), disaster: None, training: false, window };
     store.reports(&query).await.unwrap().value.0.len()
 }
 

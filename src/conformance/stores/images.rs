@@ -56,7 +56,7 @@ async fn revision(store: &dyn Store) -> Revision {
 /// The images that the reports of the last hours show.
 async fn shown(store: &dyn Store) -> Vec<(ReportKey, String)> {
     let window = Window::Last(Duration::from_hours(1));
-    let query = ReportQuery { selector: AreaSelector::default(), disaster: None, window };
+    let query = ReportQuery { selector: AreaSelector::default(), disaster: None, training: false, window };
     let reports = store.reports(&query).await.unwrap().value.0;
     let image = |report: &Arc<Report>| Some((report.key, report.content.image_url.clone()?.into()));
     reports.iter().filter_map(image).collect()

@@ -10,7 +10,7 @@ use crate::model::{
     AreaSelector, Clock, DisasterType, Lasting, ManualClock, Observation, Period, ReportContent, ReportLayer,
     Timestamp,
 };
-use crate::stores::{GaugeQuery, HistoryQuery, ReportQuery, Store, Versioned, Window};
+use crate::stores::{GaugeQuery, HistoryQuery, ReportQuery, ReportSeriesQuery, Store, Versioned, Window};
 
 const HOUR: Duration = Duration::from_hours(1);
 const MILLISECOND: Duration = Duration::from_millis(1);
@@ -31,19 +31,27 @@ fn until(ahead: u64) -> Period {
 }
 
 async fn reports(store: &dyn Store, window: Window) -> Versioned<Vec<u64>> {
-    let query = ReportQuery { selector: AreaSelector::default(), disaster: None, window };
+    let query = ReportQuery { selector: AreaSelector::default(), disaster: None, training: false, window };
     let keys = |layer: ReportLayer| layer.0.iter().map(|report| report.key.number()).collect();
     store.reports(&query).await.unwrap().map(keys)
 }
 
 async fn summary(store: &dyn Store, window: Window) -> Versioned<String> {
-    let query = ReportQuery { selector: AreaSelector::default(), disaster: None, window };
+    let query = ReportQuery { selector: AreaSelector::default(), disaster: None, training: false, window };
     store.report_summary(&query).await.unwrap().map(|summary| format!("{summary:?}"))
 }
 
 async fn series(store: &dyn Store, period: Period) -> Versioned<String> {
     let of = AreaSelector::default();
-    let series = store.report_series(&of, DisasterType::Flood, period).await.unwrap();
+    let series = store
+        .report_series(&ReportSeriesQuery {
+            selector: of,
+            disaster: DisasterType::Flood,
+            training: false,
+            period,
+        })
+        .await
+        .unwrap();
     series.map(|points| format!("{points:?}"))
 }
 

@@ -92,6 +92,7 @@ macro_rules! store_suite {
             a_period_lists_its_reports_with_both_ends,
             a_report_of_the_future_shows_when_its_time_has_come,
             one_report_is_found_by_its_key,
+            a_report_of_a_training_is_listed_and_counted_only_where_asked_for,
             the_series_counts_the_reports_of_whole_hours,
             the_summary_counts_by_source_and_by_disaster,
         }

@@ -3,13 +3,14 @@
 use std::time::Duration;
 
 use super::{FreshStore, open};
-use crate::conformance::fixture::now;
-use crate::model::{AreaSelector, DisasterType, Period, ReportKey, Timestamp};
-use crate::stores::{ReportQuery, Store, StoreError, Window};
+use crate::conformance::fixture::{content, now, place};
+use crate::model::intake::PartnerReport;
+use crate::model::{AreaSelector, DisasterType, Period, ReportContent, ReportKey, Timestamp};
+use crate::stores::{Received, ReportQuery, ReportSeriesQuery, Store, StoreError, Window};
 
 fn last(duration: Duration) -> ReportQuery {
     let window = Window::Last(duration);
-    ReportQuery { selector: AreaSelector::default(), disaster: None, window }
+    ReportQuery { selector: AreaSelector::default(), disaster: None, training: false, window }
 }
 
 fn within(start: Timestamp, end: Timestamp) -> ReportQuery {
@@ -84,6 +85,40 @@ pub async fn one_report_is_found_by_its_key(fresh: &dyn FreshStore) {
     }
 }
 
+pub async fn a_report_of_a_training_is_listed_and_counted_only_where_asked_for(fresh: &dyn FreshStore) {
+    let (store, _) = open(fresh).await;
+    let content = ReportContent {
+        is_training: true,
+        partner_code: Some("partner-1".into()),
+        partner_icon: Some("https://example.org/1.png".into()),
+        ..content(DisasterType::Flood, 1, place(0.5, 0.5))
+    };
+    let by_card = store.receive_card_report(&"fresh-card".parse().unwrap(), content.clone()).await.unwrap();
+    let by_feed = PartnerReport { post_id: 1, content: ReportContent { url: None, ..content } };
+    assert_eq!(store.receive_partner_report(by_feed).await.unwrap(), Received::Created);
+    for number in [by_card.key.number(), by_card.key.number() + 1] {
+        let found = store.report(number.try_into().unwrap()).await.unwrap().value;
+        assert!(found.content.is_training, "one is found by its key");
+        assert_eq!(found.content.partner_code.as_deref(), Some("partner-1"));
+        assert_eq!(found.content.partner_icon.as_deref(), Some("https://example.org/1.png"));
+    }
+    let period = Period::new(now().before(HOUR), now(), HOUR * 9).unwrap();
+    for (training, expected) in [(false, &[1, 7, 6, 2, 5][..]), (true, &[10, 9, 1, 7, 6, 2, 5])] {
+        let query = ReportQuery { training, ..last(HOUR) };
+        assert_eq!(keys(&*store, &query).await, expected);
+        let summary = store.report_summary(&query).await.unwrap().value;
+        assert_eq!(summary.by_disaster.values().sum::<u64>(), expected.len() as u64);
+        let query = ReportSeriesQuery {
+            selector: AreaSelector::default(),
+            disaster: DisasterType::Flood,
+            training,
+            period,
+        };
+        let points = store.report_series(&query).await.unwrap().value;
+        assert_eq!(points.iter().map(|point| point.count).sum::<u64>(), if training { 5 } else { 3 });
+    }
+}
+
 pub async fn the_series_counts_the_reports_of_whole_hours(fresh: &dyn FreshStore) {
     let (store, _) = open(fresh).await;
     // Floods at 14:08:52, 15:53:52 (two) and 15:58:52.
@@ -91,7 +126,8 @@ pub async fn the_series_counts_the_reports_of_whole_hours(fresh: &dyn FreshStore
     let counts = |selector, disaster| {
         let store = std::sync::Arc::clone(&store);
         async move {
-            let points = store.report_series(&selector, disaster, period).await.unwrap().value;
+            let query = ReportSeriesQuery { selector, disaster, training: false, period };
+            let points = store.report_series(&query).await.unwrap().value;
             assert_eq!(points[0].ts, period.start().hour());
             points.iter().map(|point| point.count).collect::<Vec<_>>()
         }

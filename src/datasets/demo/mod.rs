@@ -94,6 +94,7 @@ fn area(
         city_name: city.name.to_owned(),
         city_code: "jbd".to_owned(),
         region_code: "ID-JK".to_owned(),
+        attributes: None,
         outline: MultiPolygon(vec![Polygon::new(LineString(cell.ring()), Vec::new())]),
     })
 }
@@ -212,7 +213,7 @@ mod tests {
             clock.set(now().after(Duration::from_hours(hours)));
             let window = Window::Last(Duration::from_hours(1));
             let everywhere = AreaSelector::default();
-            let query = ReportQuery { selector: everywhere.clone(), disaster: None, window };
+            let query = ReportQuery { selector: everywhere.clone(), disaster: None, training: false, window };
             let summary = block_on(store.report_summary(&query)).unwrap().value;
             assert_eq!(summary.by_disaster.len(), 6, "after {hours} h");
             let gauges = block_on(store.gauges(&GaugeQuery { selector: everywhere, window })).unwrap().value;

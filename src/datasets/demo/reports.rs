@@ -167,5 +167,8 @@ fn content(Sketch { disaster, data, place, at, text }: Sketch<'_>) -> ReportCont
         title: "".into(),
         text: text.into(),
         location: place,
+        is_training: false,
+        partner_code: None,
+        partner_icon: None,
     }
 }

@@ -1,10 +1,13 @@
 use std::collections::HashSet;
 
+use geojson::JsonObject;
+
 use super::feature::Feature;
 use super::geometry::outline;
 use super::{Folder, FolderFile, GeoJsonWriter, Row, WriteError, geojson_file};
 use crate::datasets::DatasetError;
-use crate::model::{Area, AreaId, DuplicateArea};
+use crate::model::intake::can_be_kept;
+use crate::model::{Area, AreaId, Attributes, DuplicateArea};
 
 /// Reads the local areas.
 pub(super) fn read<E: From<DatasetError>>(
@@ -29,9 +32,35 @@ fn area(feature: &Feature<'_>) -> Result<Area, String> {
         city_name: feature.text("city_name")?,
         city_code: feature.text("city")?,
         region_code: feature.text("instance_region_code")?,
+        attributes: attributes(feature)?,
         outline: outline(feature.geometry()?)?,
     })
 }
+
+/// What the interface says of areas and not the data set: it is in files that were made of responses.
+const STATE: [&str; 2] = ["state", "last_updated"];
+
+/// The members of the property `attributes`, and all properties that are not known.
+fn attributes(feature: &Feature<'_>) -> Result<Option<Attributes>, String> {
+    const NAME: &str = "attributes";
+    let known = |name: &str| PROPERTIES.contains(&name) || STATE.contains(&name);
+    let nested = feature.members(NAME)?;
+    let others = feature.properties().filter(|(name, value)| {
+        let is_nested = *name == NAME && (value.get().starts_with('{') || value.get() == "null");
+        !known(name) && !is_nested && nested.iter().all(|(nested, _)| nested != name)
+    });
+    let nested_members = nested.iter().map(|(name, value)| (name.as_str(), value.get()));
+    let attributes = Attributes::of(nested_members.chain(others.map(|(name, value)| (name, value.get()))));
+    let Some(attributes) = attributes else { return Ok(None) };
+    let object: JsonObject =
+        serde_json::from_str(attributes.as_json()).map_err(|error| format!("{NAME}: {error}"))?;
+    can_be_kept(&object).map_err(|unkeepable| format!("{NAME} {unkeepable}"))?;
+    Ok(Some(attributes))
+}
+
+/// The properties of an area but `attributes`.
+const PROPERTIES: [&str; 7] =
+    ["area_id", "geom_id", "area_name", "parent_name", "city_name", "instance_region_code", "city"];
 
 #[derive(serde::Serialize)]
 struct Properties<'a> {
@@ -42,6 +71,8 @@ struct Properties<'a> {
     city_name: &'a str,
     instance_region_code: &'a str,
     city: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    attributes: Option<&'a Attributes>,
 }
 
 impl GeoJsonWriter<Area> {
@@ -59,6 +90,7 @@ impl GeoJsonWriter<Area> {
             city_name: &area.city_name,
             instance_region_code: &area.region_code,
             city: &area.city_code,
+            attributes: area.attributes.as_ref(),
         };
         self.feature(&properties, area.geometry())
     }

@@ -1,7 +1,8 @@
-use std::collections::HashMap;
+use std::fmt;
 
 use geojson::{JsonObject, JsonValue};
-use serde::Deserialize;
+use serde::de::{MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
 use crate::model::{NAME, Timestamp, is_name};
@@ -19,13 +20,43 @@ struct Document<'a> {
     #[serde(rename = "type")]
     _type: Type,
     #[serde(borrow)]
-    properties: Option<HashMap<String, &'a RawValue>>,
+    properties: Option<Members<'a>>,
     geometry: Option<geojson::Geometry>,
 }
 
 #[derive(Deserialize)]
 enum Type {
     Feature,
+}
+
+/// The members of an object in their order, each still text.
+#[derive(Default)]
+struct Members<'a>(Vec<(String, &'a RawValue)>);
+
+impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {
+    fn deserialize<D: Deserializer<'de>>(object: D) -> Result<Self, D::Error> {
+        struct Object;
+
+        impl<'de> Visitor<'de> for Object {
+            type Value = Members<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Members<'de>, A::Error> {
+                let mut members: Vec<(String, &RawValue)> = Vec::new();
+                while let Some((name, value)) = map.next_entry::<String, _>()? {
+                    // Of two of one name the later counts.
+                    members.retain(|(other, _)| *other != name);
+                    members.push((name, value));
+                }
+                Ok(Members(members))
+            }
+        }
+
+        object.deserialize_map(Object)
+    }
 }
 
 impl<'a> Feature<'a> {
@@ -41,8 +72,21 @@ impl<'a> Feature<'a> {
     }
 
     /// A property as it stands there.
-    fn raw(&self, key: &str) -> Option<&RawValue> {
-        self.document.properties.as_ref()?.get(key).copied()
+    fn raw(&self, key: &str) -> Option<&'a RawValue> {
+        self.properties().find(|(name, _)| *name == key).map(|(_, value)| value)
+    }
+
+    /// All properties, as they stand there.
+    pub(super) fn properties(&self) -> impl Iterator<Item = (&str, &'a RawValue)> {
+        let members = self.document.properties.as_ref().map_or(&[][..], |Members(members)| members);
+        members.iter().map(|(name, value)| (name.as_str(), *value))
+    }
+
+    /// The members of a property that is an object; none when it is anything else.
+    pub(super) fn members(&self, key: &str) -> Result<Vec<(String, &'a RawValue)>, String> {
+        let object = self.raw(key).filter(|raw| raw.get().starts_with('{'));
+        let read = object.map_or(Ok(Members::default()), |raw| serde_json::from_str(raw.get()));
+        Ok(read.map_err(|error| format!("{key}: {error}"))?.0)
     }
 
     /// A property; `None` when it is absent or null.
@@ -57,6 +101,15 @@ impl<'a> Feature<'a> {
             None => Ok(None),
             Some(JsonValue::Object(object)) => Ok(Some(object)),
             Some(_) => Err(format!("{key} must be an object")),
+        }
+    }
+
+    /// A property that is true or false; false when it is absent or null.
+    pub(super) fn truth(&self, key: &str) -> Result<bool, String> {
+        match self.property(key)? {
+            None => Ok(false),
+            Some(JsonValue::Bool(value)) => Ok(value),
+            Some(_) => Err(format!("{key} must be true or false")),
         }
     }
 

@@ -7,8 +7,10 @@ use super::geometry::place;
 use super::tags::tags;
 use super::{Folder, FolderFile, FolderRules, GeoJsonWriter, Row, WriteError, geojson_file};
 use crate::datasets::DatasetError;
-use crate::model::intake::can_be_kept;
-use crate::model::{self, Locator, Report, ReportContent, ReportKey, Tags, WEB_ADDRESS, is_web_address};
+use crate::model::intake::{can_be_kept, shown_card_data};
+use crate::model::{
+    self, Locator, Position, Report, ReportContent, ReportKey, Tags, WEB_ADDRESS, is_web_address,
+};
 
 /// A report of a folder.
 #[derive(Clone, Debug)]
@@ -48,32 +50,37 @@ fn key(feature: &Feature<'_>) -> Result<Option<ReportKey>, String> {
 }
 
 fn content(feature: &Feature<'_>, rules: &FolderRules) -> Result<ReportContent, String> {
+    let location = place(feature.geometry()?)?;
     Ok(ReportContent {
         created_at: feature.moment("created_at")?,
         source: feature.required("source")?.into(),
         url: feature.prose("url")?.map(Box::from),
-        image_url: image_url(feature)?.map(Box::from),
+        image_url: web_address(feature, "image_url")?.map(Box::from),
         disaster_type: rules.disaster(&feature.required("disaster_type")?)?,
-        report_data: report_data(feature)?,
+        report_data: report_data(feature, location)?,
         title: feature.prose("title")?.unwrap_or_default().into(),
         text: feature.prose("text")?.unwrap_or_default().into(),
-        location: place(feature.geometry()?)?,
+        location,
+        is_training: feature.truth("is_training")?,
+        partner_code: feature.prose("partner_code")?.map(Box::from),
+        partner_icon: web_address(feature, "partner_icon")?.map(Box::from),
     })
 }
 
-fn image_url(feature: &Feature<'_>) -> Result<Option<String>, String> {
-    match feature.prose("image_url")? {
+fn web_address(feature: &Feature<'_>, key: &str) -> Result<Option<String>, String> {
+    match feature.prose(key)? {
         Some(text) if !text.is_empty() && !is_web_address(&text) => {
-            Err(format!("image_url must be {WEB_ADDRESS}"))
+            Err(format!("{key} must be {WEB_ADDRESS}"))
         }
         address => Ok(address),
     }
 }
 
-fn report_data(feature: &Feature<'_>) -> Result<Option<Box<RawValue>>, String> {
+/// What a card says, with its attributes as the types that clients read.
+fn report_data(feature: &Feature<'_>, location: Position) -> Result<Option<Box<RawValue>>, String> {
     let Some(data) = feature.object("report_data")? else { return Ok(None) };
     can_be_kept(&data).map_err(|unkeepable| format!("report_data {unkeepable}"))?;
-    to_raw_value(&data).map(Some).map_err(|error| format!("report_data: {error}"))
+    to_raw_value(&shown_card_data(&data, location)).map(Some).map_err(|error| format!("report_data: {error}"))
 }
 
 impl GeoJsonWriter<Report> {

@@ -61,7 +61,7 @@ pub(super) fn write(xml: &mut Xml<'_>, alert: &Alert<'_>) -> io::Result<()> {
         xml::text(xml, "identifier", &alert.identifier)?;
         xml::text(xml, "sender", alert.sender)?;
         xml::text(xml, "sent", &alert.sent)?;
-        xml::text(xml, "status", "Actual")?;
+        xml::text(xml, "status", alert.options.status.name())?;
         xml::text(xml, "msgType", "Alert")?;
         xml::text(xml, "scope", "Public")?;
         xml::element(xml, "info", None, |xml| info(xml, alert))

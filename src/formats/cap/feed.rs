@@ -23,6 +23,43 @@ pub(super) struct Feed<'a> {
     pub(super) expires: String,
 }
 
+impl<'a> Feed<'a> {
+    fn new(options: &'a Options, context: &'a EncodeContext) -> Self {
+        let expires = context.now.after(options.expires_after);
+        Self {
+            options,
+            context,
+            address: format!("{}/floods", context.base_url),
+            expires: xml::date_time(expires, context.time_zone),
+        }
+    }
+
+    /// The alerts of the areas that have a state.
+    fn alerts(&'a self, floods: &'a FloodLayer, polygons: &'a Polygons) -> impl Iterator<Item = Alert<'a>> {
+        let positions = floods.selected().iter().map(|(position, _)| *position);
+        let with_polygons = floods.features().zip(positions);
+        with_polygons.filter_map(move |(flood, position)| Alert::new(flood, polygons.of(position), self))
+    }
+}
+
+/// Appends the alert about the one area of a layer, as a document of its own.
+pub(super) fn write_alert(
+    floods: &FloodLayer,
+    polygons: &Polygons,
+    options: &Options,
+    context: &EncodeContext,
+    out: &mut Vec<u8>,
+) -> io::Result<()> {
+    let feed = Feed::new(options, context);
+    let mut alerts = feed.alerts(floods, polygons);
+    let (Some(alert), None) = (alerts.next(), alerts.next()) else {
+        return Err(io::Error::other("a document holds the alert about one flooded area"));
+    };
+    let mut xml = Writer::new(out);
+    xml::declaration(&mut xml)?;
+    alert::write(&mut xml, &alert)
+}
+
 /// Appends the feed (RFC 4287) of all areas that have a state.
 pub(super) fn write(
     floods: &FloodLayer,
@@ -31,13 +68,7 @@ pub(super) fn write(
     context: &EncodeContext,
     out: &mut Vec<u8>,
 ) -> io::Result<()> {
-    let expires = context.now.after(options.expires_after);
-    let feed = Feed {
-        options,
-        context,
-        address: format!("{}/floods", context.base_url),
-        expires: xml::date_time(expires, context.time_zone),
-    };
+    let feed = Feed::new(options, context);
     let mut xml = Writer::new(out);
     xml::declaration(&mut xml)?;
     xml::element(&mut xml, "feed", Some(("xmlns", "http://www.w3.org/2005/Atom")), |xml| {
@@ -48,12 +79,7 @@ pub(super) fn write(
             xml::text(xml, "name", &options.author)?;
             xml::text(xml, "uri", &options.web.0)
         })?;
-        let positions = floods.selected().iter().map(|(position, _)| *position);
-        let alerts = floods
-            .features()
-            .zip(positions)
-            .filter_map(|(flood, position)| Alert::new(flood, polygons.of(position), &feed));
-        alerts.into_iter().try_for_each(|alert| {
+        feed.alerts(floods, polygons).try_for_each(|alert| {
             context.check().map_err(io::Error::other)?;
             entry(xml, &alert, &feed.address)
         })

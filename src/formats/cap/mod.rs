@@ -4,6 +4,7 @@
 //! ([RFC 4287](https://www.rfc-editor.org/rfc/rfc4287)).
 
 mod alert;
+mod entry;
 mod feed;
 mod polygons;
 mod xml;
@@ -17,11 +18,34 @@ use rocket::http::uri::Absolute;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
 
+use self::entry::Entry;
 use self::polygons::Polygons;
 use super::memo::Memo;
 use super::{Container, EncodeContext, EncodeError, Format};
 use crate::duration;
-use crate::model::{Area, Layer, LayerKind};
+use crate::model::{Area, FloodLayer, Layer, LayerKind};
+
+/// CAP `status`: what an alert is for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Status {
+    /// Everybody it concerns should act on it.
+    #[default]
+    Actual,
+    /// Only those who take part in an exercise should.
+    Exercise,
+    /// Nobody should: it tests the way of alerts.
+    Test,
+}
+
+impl Status {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Actual => "Actual",
+            Self::Exercise => "Exercise",
+            Self::Test => "Test",
+        }
+    }
+}
 
 /// Settings of the format.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -39,6 +63,8 @@ pub struct Options {
     pub title: String,
     /// CAP `headline`. **Default: `FLOOD WARNING`**
     pub headline: String,
+    /// CAP `status` of every alert: `Actual`, `Exercise` or `Test`. **Default: `Actual`**
+    pub status: Status,
     /// How long after the request an alert expires: `1s` to `366d`. **Default: `6h`**
     #[serde(serialize_with = "duration::serialize", deserialize_with = "expiry")]
     pub expires_after: Duration,
@@ -75,6 +101,7 @@ impl Default for Options {
             author: "petabencana.id Flood Affected Areas".to_owned(),
             title: "petabencana.id Flood Affected Areas".to_owned(),
             headline: "FLOOD WARNING".to_owned(),
+            status: Status::Actual,
             expires_after: Duration::from_hours(6),
             agencies: BTreeMap::new(),
         }
@@ -143,6 +170,15 @@ impl Cap {
     pub fn new(options: Options) -> Self {
         Self { options, polygons: Arc::default() }
     }
+
+    /// The flood map of a layer, and the polygons of its areas.
+    fn prepared<'a>(&self, layer: &'a Layer) -> io::Result<(&'a FloodLayer, Arc<Polygons>)> {
+        let Layer::Floods(floods) = layer else {
+            return Err(io::Error::other("an alert is about a flooded area"));
+        };
+        let areas = floods.areas();
+        Ok((floods, self.polygons.of(areas, || Ok::<_, io::Error>(Polygons::of_all(areas)))?))
+    }
 }
 
 impl Format for Cap {
@@ -162,19 +198,18 @@ impl Format for Cap {
         kind == LayerKind::Floods
     }
 
+    fn of_entry(&self) -> Option<Arc<dyn Format>> {
+        Some(Arc::new(Entry(self.clone())))
+    }
+
     fn time_step(&self) -> Option<Duration> {
         Some(Duration::from_secs(1))
     }
 
     fn encode(&self, layer: &Layer, context: &EncodeContext, out: &mut Vec<u8>) -> Result<(), EncodeError> {
-        let failed = |source| EncodeError { format: self.name().to_owned(), source };
-        let Layer::Floods(floods) = layer else {
-            return Err(failed("an alert is about a flooded area".into()));
-        };
-        let areas = floods.areas();
-        let polygons = self.polygons.of(areas, || Ok::<_, io::Error>(Polygons::of_all(areas)));
-        polygons
-            .and_then(|polygons| feed::write(floods, &polygons, &self.options, context, out))
-            .map_err(|error| failed(error.into()))
+        let written = self
+            .prepared(layer)
+            .and_then(|(floods, polygons)| feed::write(floods, &polygons, &self.options, context, out));
+        written.map_err(|error| EncodeError::new(self.name(), error))
     }
 }

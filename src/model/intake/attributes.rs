@@ -1,10 +1,11 @@
 //! What a card's report may say: the types of each disaster, and the attributes.
 
-use serde_json::Value;
+use geo::Coord;
+use serde_json::{Value, json};
 
 use super::CardRules;
-use super::fields::{Fields, POSITION, position, whole};
-use crate::model::DisasterType;
+use super::fields::{Fields, Object, POSITION, position, whole};
+use crate::model::{DisasterType, Position};
 
 /// The report types of each disaster but preparedness, whose types are configured.
 const REPORT_TYPES: [(DisasterType, &[&str]); 6] = [
@@ -53,32 +54,37 @@ pub(super) fn disaster_of(
     another.or_else(|| disasters.iter().find(has)).copied()
 }
 
-/// What an attribute may be.
+/// What an attribute may be, and how it is shown: as the type that clients give it.
 pub(crate) enum Accepts {
+    /// A number of centimetres; shown as whole ones, halves rounded up.
+    Depth,
     /// A whole number from 0 to this one.
     Code(i64),
-    /// A whole number from 0 to this one, or an array of them.
+    /// A whole number from 0 to this one, or an array of them; shown as an array.
     Codes(i64),
     /// A number of 0 or more.
     Measure,
     /// A place.
     Place,
-    /// A number of 0 or more, or a place on the circle of that radius.
+    /// A place on a circle, or its radius in metres; shown as a place on it.
     Radius,
     /// True or false.
     Truth,
 }
 
+/// The deepest flood, in centimetres.
+pub(crate) const DEEPEST: f64 = 10_000.0;
+
 /// The attributes a report may have. Others are kept as they are.
 pub(crate) const ATTRIBUTES: [(&str, Accepts); 14] = [
-    ("flood_depth", Accepts::Measure),
+    ("flood_depth", Accepts::Depth),
     ("accessabilityFailure", Accepts::Code(4)),
     ("condition", Accepts::Code(4)),
     ("structureFailure", Accepts::Code(2)),
     ("impact", Accepts::Code(2)),
     ("visibility", Accepts::Code(2)),
     ("airQuality", Accepts::Code(4)),
-    ("evacuationNumber", Accepts::Code(2)),
+    ("evacuationNumber", Accepts::Code(7)),
     ("fireRadius", Accepts::Radius),
     ("fireDistance", Accepts::Measure),
     ("fireLocation", Accepts::Place),
@@ -90,22 +96,43 @@ pub(crate) const ATTRIBUTES: [(&str, Accepts); 14] = [
 impl Accepts {
     fn takes(&self, value: &Value) -> bool {
         let code = |value: &Value, highest| whole(value).is_some_and(|code| (0..=highest).contains(&code));
-        let measure = |value: &Value| value.as_f64().is_some_and(|measure| measure >= 0.0);
+        let measure =
+            |value: &Value, highest| value.as_f64().is_some_and(|measure| (0.0..=highest).contains(&measure));
         match *self {
+            Self::Depth => measure(value, DEEPEST),
             Self::Code(highest) => code(value, highest),
             Self::Codes(highest) => match value {
                 Value::Array(codes) => codes.iter().all(|value| code(value, highest)),
                 value => code(value, highest),
             },
-            Self::Measure => measure(value),
+            Self::Measure => measure(value, f64::INFINITY),
             Self::Place => position(value).is_some(),
-            Self::Radius => measure(value) || position(value).is_some(),
+            Self::Radius => measure(value, f64::INFINITY) || position(value).is_some(),
             Self::Truth => value.is_boolean(),
+        }
+    }
+
+    /// The value as clients read it, even one that is too large; `None` when it is of another type. The number of a
+    /// radius stays one.
+    fn shown(&self, value: &Value) -> Option<Value> {
+        let code = |value: &Value| whole(value).map(Value::from);
+        match self {
+            Self::Depth => value.as_f64().map(|depth| (depth.round() as i64).into()),
+            Self::Code(_) => code(value),
+            Self::Codes(_) => match value {
+                Value::Array(codes) => codes.iter().map(code).collect(),
+                value => code(value).map(|code| json!([code])),
+            },
+            Self::Measure => value.is_number().then(|| value.clone()),
+            Self::Place => position(value).map(|_| value.clone()),
+            Self::Radius => Self::Measure.shown(value).or_else(|| Self::Place.shown(value)),
+            Self::Truth => value.is_boolean().then(|| value.clone()),
         }
     }
 
     fn must(&self) -> String {
         match self {
+            Self::Depth => format!("must be a number from 0 to {DEEPEST}"),
             Self::Code(highest) => format!("must be a whole number from 0 to {highest}"),
             Self::Codes(highest) => {
                 format!("must be a whole number from 0 to {highest} or an array of them")
@@ -118,9 +145,38 @@ impl Accepts {
     }
 }
 
+/// The place this far from the centre along its meridian, towards the equator: so it stays on the Earth.
+fn on_circle(centre: Position, metres: f64) -> Value {
+    /// The length of a degree of latitude on a sphere of the Earth's mean radius.
+    const METRES_A_DEGREE: f64 = 111_195.0;
+    let Coord { x: lng, y: lat } = centre.coord();
+    let degrees = metres / METRES_A_DEGREE;
+    let lat = if lat > 0.0 { lat - degrees } else { lat + degrees }.clamp(-90.0, 90.0);
+    // A centimetre, so that the text is short.
+    json!({ "lat": (lat * 1e7).round() / 1e7, "lng": lng })
+}
+
 /// Notes every attribute of `card_data` that is not as it must be.
 pub(super) fn check(card_data: &Fields<'_>) {
     for (name, accepts) in &ATTRIBUTES {
         card_data.convert(name, accepts.must(), |value| accepts.takes(value).then_some(()));
     }
+}
+
+/// The card data as clients read it, of a report made at a place. Attributes of another type, null among them, which typed
+/// clients cannot read, are left out; what is no attribute stays as it is.
+pub(crate) fn shown_card_data(card_data: &Object, place: Position) -> Object {
+    let centre = card_data.get("fireLocation").and_then(position).unwrap_or(place);
+    let shown = |(name, value): (&String, &Value)| {
+        let attribute = ATTRIBUTES.iter().find(|(attribute, _)| attribute == name);
+        let value = match attribute {
+            None => value.clone(),
+            Some((_, accepts)) => match (accepts.shown(value)?, accepts) {
+                (Value::Number(metres), Accepts::Radius) => on_circle(centre, metres.as_f64()?),
+                (value, _) => value,
+            },
+        };
+        Some((name.clone(), value))
+    };
+    card_data.iter().filter_map(shown).collect()
 }

@@ -1,4 +1,5 @@
 use serde::{Deserialize, Serialize};
+use serde_json::value::to_raw_value;
 
 use super::attributes::{self, all_report_types, disaster_of, report_types};
 use super::fields::{Fault, Fields, Object, read};
@@ -85,24 +86,30 @@ pub fn read_card_report(
         let card_data = fields.required("card_data", |fields, key| {
             fields.object(key, |data| {
                 let disaster_type = disaster_type(data, fields, disaster, disasters, rules);
-                Some((data.kept()?, disaster_type?))
+                Some((data.keepable()?, disaster_type?))
             })
         });
         let created_at = fields.required("created_at", Fields::moment);
         let location = fields.required("location", Fields::position);
         let text = fields.text("text").unwrap_or_default();
         fields.text("image_id");
-        let (report_data, disaster_type) = card_data?;
+        let is_training = fields.truth("is_training");
+        // As the forms of clients name it, else as reports show it.
+        let partner_codes = ["partnerCode", "partner_code"].map(|key| fields.name_or_empty(key));
+        let ((card_data, disaster_type), location) = (card_data?, location?);
         Some(ReportContent {
             created_at: created_at?,
             source: CARD_SOURCE.into(),
             url: Some(card.as_str().into()),
             image_url: None,
             disaster_type,
-            report_data: Some(report_data),
+            report_data: to_raw_value(&attributes::shown_card_data(card_data, location)).ok(),
             title: "".into(),
             text: text.into(),
-            location: location?,
+            location,
+            is_training,
+            partner_code: partner_codes.into_iter().flatten().next().map(Box::from),
+            partner_icon: None,
         })
     })
 }

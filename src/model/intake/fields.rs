@@ -109,6 +109,19 @@ impl<'a> Fields<'a> {
         self.convert(key, "must be a number", Value::as_f64)
     }
 
+    /// True or false; false when it is not there.
+    pub(super) fn truth(&self, key: &str) -> bool {
+        self.convert(key, "must be true or false", Value::as_bool).unwrap_or(false)
+    }
+
+    /// A name, or the empty text that forms send for none.
+    pub(super) fn name_or_empty(&self, key: &str) -> Option<&'a str> {
+        let must = format!("must be {NAME}, or empty");
+        let text =
+            self.convert(key, must, |value| value.as_str().filter(|text| text.is_empty() || is_name(text)));
+        text.filter(|text| !text.is_empty())
+    }
+
     /// A moment.
     pub(super) fn moment(&self, key: &str) -> Option<Timestamp> {
         let text = self.convert(key, "must be a text", Value::as_str)?;
@@ -150,15 +163,19 @@ impl<'a> Fields<'a> {
         self.convert(key, must, |value| value.as_str().filter(|text| is_web_address(text)))
     }
 
-    /// The whole object, unknown members included, numbers as JSON parsers read them (doubles beyond 64 bits);
-    /// faults when it cannot be kept.
-    pub(super) fn kept(&self) -> Option<Box<RawValue>> {
+    /// The whole object, unknown members included; faults when it cannot be kept.
+    pub(super) fn keepable(&self) -> Option<&'a Object> {
         if let Err(unkeepable) = can_be_kept(self.object) {
             let path = self.prefix.trim_end_matches('.').to_owned();
             self.faults.borrow_mut().push(Fault { path, must: unkeepable.to_string() });
             return None;
         }
-        to_raw_value(self.object).ok()
+        Some(self.object)
+    }
+
+    /// The same as text, numbers as JSON parsers read them (doubles beyond 64 bits).
+    pub(super) fn kept(&self) -> Option<Box<RawValue>> {
+        to_raw_value(self.keepable()?).ok()
     }
 }
 

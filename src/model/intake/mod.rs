@@ -9,7 +9,9 @@ mod gauge;
 mod kept;
 mod partner_report;
 
-pub(crate) use self::attributes::{ATTRIBUTES, Accepts, all_report_types, report_types};
+pub(crate) use self::attributes::{
+    ATTRIBUTES, Accepts, DEEPEST, all_report_types, report_types, shown_card_data,
+};
 pub use self::card::read_card_holder;
 pub use self::card_report::{CardRules, InvalidMaxIdLength, MaxIdLength, read_card_report};
 pub use self::fields::{Fault, Object};

@@ -53,6 +53,9 @@ pub fn read_partner_report(body: &Object, rules: &PartnerRules) -> Result<Partne
         let disaster_type =
             fields.required("disaster_type", |fields, key| fields.one_of(key, &rules.disaster_types));
         let location = fields.required("location", Fields::position);
+        let is_training = fields.truth("is_training");
+        let partner_code = fields.name_or_empty("partner_code");
+        let partner_icon = fields.web_address("partner_icon");
         Some(PartnerReport {
             post_id: post_id?,
             content: ReportContent {
@@ -65,6 +68,9 @@ pub fn read_partner_report(body: &Object, rules: &PartnerRules) -> Result<Partne
                 title: title.into(),
                 text: text.into(),
                 location: location?,
+                is_training,
+                partner_code: partner_code.map(Box::from),
+                partner_icon: partner_icon.map(Box::from),
             },
         })
     })

@@ -38,7 +38,7 @@ pub(crate) struct FloodIdentity<'a>(&'a Area);
 pub(crate) struct FloodCondition(pub(crate) Option<Standing>);
 
 impl<'a> FloodIdentity<'a> {
-    const FIELDS: usize = 5;
+    const FIELDS: usize = 6;
 
     pub(crate) fn of(area: &'a Area) -> Self {
         Self(area)
@@ -49,7 +49,12 @@ impl<'a> FloodIdentity<'a> {
         to.serialize_field("geom_id", &self.0.geom_id)?;
         to.serialize_field("area_name", &self.0.name)?;
         to.serialize_field("parent_name", &self.0.parent_name)?;
-        to.serialize_field("city_name", &self.0.city_name)
+        to.serialize_field("city_name", &self.0.city_name)?;
+        // Most data sets have none, and a map has thousands of areas.
+        match &self.0.attributes {
+            Some(attributes) => to.serialize_field("attributes", attributes),
+            None => to.skip_field("attributes"),
+        }
     }
 }
 

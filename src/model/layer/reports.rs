@@ -24,6 +24,9 @@ pub struct ReportProperties<'a> {
     tags: &'a Tags,
     title: &'a str,
     text: &'a str,
+    is_training: bool,
+    partner_code: Option<&'a str>,
+    partner_icon: Option<&'a str>,
 }
 
 impl<'a> From<&'a Report> for Feature<'a> {
@@ -40,6 +43,9 @@ impl<'a> From<&'a Report> for Feature<'a> {
             tags,
             title: &content.title,
             text: &content.text,
+            is_training: content.is_training,
+            partner_code: content.partner_code.as_deref(),
+            partner_icon: content.partner_icon.as_deref(),
         };
         let geometry = Geometry::Point(content.location.coord());
         Self { geometry, properties: Properties::Report(properties) }

@@ -23,7 +23,12 @@ pub(super) struct Freshness {
 impl Freshness {
     pub(super) async fn of(store: &dyn Store) -> Self {
         let states = FloodQuery::default();
-        let reports = ReportQuery { selector: AreaSelector::default(), disaster: None, window: WINDOW };
+        let reports = ReportQuery {
+            selector: AreaSelector::default(),
+            disaster: None,
+            training: false,
+            window: WINDOW,
+        };
         let gauges = GaugeQuery { selector: AreaSelector::default(), window: WINDOW };
         let (states, reports, gauges) =
             join!(store.flood_states(&states), store.reports(&reports), store.gauges(&gauges));

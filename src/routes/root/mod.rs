@@ -1,6 +1,7 @@
 //! What the service is, under which terms its data may be used, and how fresh it is.
 
 mod freshness;
+mod lead;
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -13,6 +14,7 @@ use rocket::{State, get};
 use serde_json::{Map, Value, json};
 
 use self::freshness::Freshness;
+pub(crate) use self::lead::lead_to_front;
 use super::answer::{Answer, HTML, JSON};
 use super::envelope;
 use super::lasting::lasting;

@@ -9,13 +9,13 @@ use super::images::Images;
 use super::snapshot::{Snapshots, Written};
 use crate::model::intake::PartnerReport;
 use crate::model::{
-    AreaSelector, Card, CardHolder, CardId, DisasterType, Lasting, PartnerPost, Period, Report,
-    ReportContent, ReportKey, ReportLayer, SeriesPoint, Tags, Timestamp,
+    Card, CardHolder, CardId, Lasting, PartnerPost, Report, ReportContent, ReportKey, ReportLayer,
+    SeriesPoint, Tags, Timestamp,
 };
 use crate::stores::card_ids::random_card_id;
 use crate::stores::{
-    CardStore, FeedStore, Received, ReportQuery, ReportStore, ReportSummary, Revision, StoreError, Versioned,
-    Window,
+    CardStore, FeedStore, Received, ReportQuery, ReportSeriesQuery, ReportStore, ReportSummary, Revision,
+    StoreError, Versioned,
 };
 
 /// Reports and what they come by: cards and feeds, and the images on their way to them.
@@ -111,7 +111,7 @@ impl MemoryStore {
         let now = self.clock.now();
         let (first, last) = query.window.bounds(now);
         let asked = snapshot.between(first, last).filter(|report| {
-            query.asks_for(report.content.disaster_type) && self.places.selects(&query.selector, &report.tags)
+            query.asks_for(&report.content) && self.places.selects(&query.selector, &report.tags)
         });
         let asked: Vec<_> = asked.collect();
         let oldest = asked.last().map(|report| report.content.created_at);
@@ -139,23 +139,18 @@ impl ReportStore for MemoryStore {
 
     async fn report_series(
         &self,
-        selector: &AreaSelector,
-        disaster: DisasterType,
-        period: Period,
+        query: &ReportSeriesQuery,
     ) -> Result<Versioned<Vec<SeriesPoint>>, StoreError> {
         let snapshot = self.intake.snapshots.read();
-        let mut points: Vec<SeriesPoint> = period.hours().map(|ts| SeriesPoint { ts, count: 0 }).collect();
-        let (now, hours) = (self.clock.now(), Window::Within(period.whole_hours()));
-        let (first, last) = hours.bounds(now);
-        for report in snapshot.value.between(first, last) {
+        let mut points: Vec<SeriesPoint> =
+            query.period.hours().map(|ts| SeriesPoint { ts, count: 0 }).collect();
+        let (reports, lasting) = self.asked(&snapshot.value, &query.reports());
+        for report in reports {
             let hour = report.content.created_at.hour();
-            let counts =
-                report.content.disaster_type == disaster && self.places.selects(selector, &report.tags);
-            if let (true, Ok(index)) = (counts, points.binary_search_by_key(&hour, |point| point.ts)) {
+            if let Ok(index) = points.binary_search_by_key(&hour, |point| point.ts) {
                 points[index].count += 1;
             }
         }
-        let lasting = hours.lasting(now, None, snapshot.value.next_after(last));
         Ok(snapshot.of(points).within(lasting))
     }
 

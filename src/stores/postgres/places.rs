@@ -72,21 +72,31 @@ pub(super) async fn read(connection: &mut PgConnection) -> Result<Versioned<Plac
     Ok(Versioned::at(revision(of_places), places))
 }
 
-type AreaRow = (i64, String, String, String, String, String, String, Vec<u8>);
+type AreaRow = (i64, String, String, String, String, String, String, Option<String>, Vec<u8>);
 
 pub(super) async fn areas(connection: &mut PgConnection) -> Result<AreaSet, StoreError> {
     let rows: Vec<AreaRow> = sqlx::query_as(
-        "SELECT area_id, geom_id, area_name, parent_name, city_name, city, instance_region_code,
+        "SELECT area_id, geom_id, area_name, parent_name, city_name, city, instance_region_code, attributes::text,
                 ST_AsBinary(outline, 'NDR')
          FROM areas ORDER BY area_id",
     )
     .fetch_all(connection)
     .await?;
-    let areas =
-        rows.into_iter().map(|(id, geom_id, name, parent_name, city_name, city_code, region_code, bytes)| {
-            let (id, outline) = (area_id(id)?, outline(&bytes)?);
-            Ok(Area { id, geom_id, name, parent_name, city_name, city_code, region_code, outline })
-        });
+    let areas = rows.into_iter().map(|row| {
+        let (id, geom_id, name, parent_name, city_name, city_code, region_code, attributes, bytes) = row;
+        Ok(Area {
+            id: area_id(id)?,
+            geom_id,
+            name,
+            parent_name,
+            city_name,
+            city_code,
+            region_code,
+            // An empty object, which an editor may set, says no more than none.
+            attributes: attributes.and_then(|json| json.try_into().ok()),
+            outline: outline(&bytes)?,
+        })
+    });
     AreaSet::new(areas.collect::<Result<_, StoreError>>()?).map_err(backend)
 }
 

@@ -10,21 +10,19 @@ use super::connections::{Query, Row};
 use super::error::backend;
 use super::revision::{AtRevision, Passing, passing, versioned};
 use super::values::{column, moment, position, report_key, tags};
-use crate::model::{
-    AreaSelector, DisasterType, Period, Report, ReportContent, ReportKey, ReportLayer, SeriesPoint, Timestamp,
-};
-use crate::stores::{ReportQuery, ReportStore, ReportSummary, StoreError, Versioned, Window};
+use crate::model::{DisasterType, Report, ReportContent, ReportKey, ReportLayer, SeriesPoint, Timestamp};
+use crate::stores::{ReportQuery, ReportSeriesQuery, ReportStore, ReportSummary, StoreError, Versioned};
 
 /// The columns of a report.
 macro_rules! report {
     () => {
         "pkey, reports.created_at, source, url, image_url, disaster_type, report_data::text AS report_data, title,
-         text, ST_X(location) AS lng, ST_Y(location) AS lat, reports.instance_region_code, local_area_id"
+         text, is_training, partner_code, partner_icon, ST_X(location) AS lng, ST_Y(location) AS lat, reports.instance_region_code, local_area_id"
     };
 }
 
 /// What is asked about the reports between two moments, of one disaster or else of all but preparedness, in a city or
-/// province; and when the first of all reports after them was made.
+/// province, with or without those of trainings; and when the first of all reports after them was made.
 macro_rules! asked {
     ($asked:expr, $grouped:expr, $ordered:expr) => {
         concat!(
@@ -36,7 +34,8 @@ macro_rules! asked {
                 WHERE reports.created_at >= $1 AND reports.created_at <= $2
                   AND (disaster_type = $3 OR ($3::text IS NULL AND disaster_type <> 'prep'))
                   AND ($4::text IS NULL OR areas.city = $4 OR reports.instance_region_code = $4)
-                  AND ($5::text IS NULL OR reports.instance_region_code = $5) ",
+                  AND ($5::text IS NULL OR reports.instance_region_code = $5)
+                  AND ($6 OR NOT is_training) ",
             $grouped,
             ") asked ON true WHERE now.resource = 'reports' ",
             $ordered
@@ -76,6 +75,9 @@ pub(super) struct ReportRow {
     report_data: Option<String>,
     title: String,
     text: String,
+    is_training: bool,
+    partner_code: Option<String>,
+    partner_icon: Option<String>,
     lng: f64,
     lat: f64,
     instance_region_code: Option<String>,
@@ -98,6 +100,9 @@ impl TryFrom<ReportRow> for Report {
                 title: row.title.into(),
                 text: row.text.into(),
                 location: position((row.lng, row.lat))?,
+                is_training: row.is_training,
+                partner_code: row.partner_code.map(Box::from),
+                partner_icon: row.partner_icon.map(Box::from),
             },
             tags: tags(row.instance_region_code, row.local_area_id)?,
         })
@@ -119,24 +124,25 @@ struct SumRow {
 }
 
 impl PostgresStore {
-    /// What is found between two moments, and when the first report after them was made.
+    /// What is found at a moment, and when the first report after those asked for was made.
     async fn asked<T>(
         &self,
         sql: &'static str,
-        (first, last): (Timestamp, Timestamp),
-        disaster: Option<DisasterType>,
-        selector: &AreaSelector,
+        query: &ReportQuery,
+        now: Timestamp,
     ) -> Result<(Vec<AtRevision<T>>, Option<Timestamp>), StoreError>
     where
         Passing<T>: Row,
     {
+        let (first, last) = query.window.bounds(now);
         let query = || -> Query<Passing<T>> {
             sqlx::query_as(sql)
                 .bind(moment(first))
                 .bind(moment(last))
-                .bind(disaster.map(|disaster| disaster.to_string()))
-                .bind(selector.city.clone())
-                .bind(selector.region.clone())
+                .bind(query.disaster.map(|disaster| disaster.to_string()))
+                .bind(query.selector.city.clone())
+                .bind(query.selector.region.clone())
+                .bind(query.training)
         };
         Ok(passing(self.connections.read(query).await?))
     }
@@ -146,8 +152,7 @@ impl PostgresStore {
 impl ReportStore for PostgresStore {
     async fn reports(&self, query: &ReportQuery) -> Result<Versioned<ReportLayer>, StoreError> {
         let now = self.clock.now();
-        let bounds = query.window.bounds(now);
-        let (rows, next) = self.asked(LISTED, bounds, query.disaster, &query.selector).await?;
+        let (rows, next) = self.asked(LISTED, query, now).await?;
         let reports = versioned(rows, |row: ReportRow| Report::try_from(row).map(Arc::new))?;
         let oldest = reports.value.last().map(|report| report.content.created_at);
         Ok(reports.map(ReportLayer).within(query.window.lasting(now, oldest, next)))
@@ -164,25 +169,22 @@ impl ReportStore for PostgresStore {
 
     async fn report_series(
         &self,
-        selector: &AreaSelector,
-        disaster: DisasterType,
-        period: Period,
+        query: &ReportSeriesQuery,
     ) -> Result<Versioned<Vec<SeriesPoint>>, StoreError> {
-        let (now, hours) = (self.clock.now(), Window::Within(period.whole_hours()));
-        let (rows, next) = self.asked(HOURLY, hours.bounds(now), Some(disaster), selector).await?;
+        let (now, reports) = (self.clock.now(), query.reports());
+        let (rows, next) = self.asked(HOURLY, &reports, now).await?;
         let counts = versioned(rows, |row: HourRow| Ok((row.hour, row.reports)))?;
         let mut counted = counts.value.into_iter().peekable();
-        let points = period.hours().map(|ts| {
+        let points = query.period.hours().map(|ts| {
             let count = counted.next_if(|&(hour, _)| hour == moment(ts)).map_or(0, |(_, count)| count);
             SeriesPoint { ts, count: count.cast_unsigned() }
         });
-        Ok(Versioned::at(counts.revision, points.collect()).within(hours.lasting(now, None, next)))
+        Ok(Versioned::at(counts.revision, points.collect()).within(reports.window.lasting(now, None, next)))
     }
 
     async fn report_summary(&self, query: &ReportQuery) -> Result<Versioned<ReportSummary>, StoreError> {
         let now = self.clock.now();
-        let bounds = query.window.bounds(now);
-        let (rows, next) = self.asked(SUMMED, bounds, query.disaster, &query.selector).await?;
+        let (rows, next) = self.asked(SUMMED, query, now).await?;
         let sums = versioned(rows, |row: SumRow| {
             let disaster: DisasterType = row.disaster_type.parse().map_err(backend)?;
             Ok((row.source, disaster, row.reports.cast_unsigned(), row.oldest))

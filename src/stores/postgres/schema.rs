@@ -5,7 +5,7 @@ use sqlx::{PgConnection, SqlStr};
 
 use crate::stores::OpenError;
 
-const MIGRATIONS: [(i64, &str, &str); 8] = [
+const MIGRATIONS: [(i64, &str, &str); 10] = [
     (1, "revisions", include_str!("../../../migrations/0001_revisions.sql")),
     (2, "places", include_str!("../../../migrations/0002_places.sql")),
     (3, "floods", include_str!("../../../migrations/0003_floods.sql")),
@@ -14,6 +14,8 @@ const MIGRATIONS: [(i64, &str, &str); 8] = [
     (6, "images", include_str!("../../../migrations/0006_images.sql")),
     (7, "api_keys", include_str!("../../../migrations/0007_api_keys.sql")),
     (8, "take_over", include_str!("../../../migrations/0008_take_over.sql")),
+    (9, "trainings_and_partners", include_str!("../../../migrations/0009_trainings_and_partners.sql")),
+    (10, "attributes", include_str!("../../../migrations/0010_attributes.sql")),
 ];
 /// How many migrations the store needs.
 pub(super) const NEEDED: usize = MIGRATIONS.len();

@@ -10,17 +10,20 @@ use crate::model::{Card, PartnerPost};
 const INCOMING: &str = "
     CREATE TEMPORARY TABLE incoming_reports (
         line bigint, pkey bigint, created_at timestamptz, source text, url text, image_url text, disaster_type text,
-        report_data json, title text, text text, location geometry, instance_region_code text, local_area_id bigint
+        report_data json, title text, text text, location geometry, instance_region_code text, local_area_id bigint,
+        is_training boolean, partner_code text, partner_icon text
     ) ON COMMIT DROP";
 
 const REPORTS: &str = "
     INSERT INTO incoming_reports
     SELECT line, pkey, created_at, source, url, image_url, disaster_type, report_data::json, title, text,
-           ST_SetSRID(ST_MakePoint(lng, lat), 4326), instance_region_code, local_area_id
+           ST_SetSRID(ST_MakePoint(lng, lat), 4326), instance_region_code, local_area_id, is_training, partner_code,
+           partner_icon
     FROM unnest($1::bigint[], $2::bigint[], $3::timestamptz[], $4::text[], $5::text[], $6::text[], $7::text[],
-                $8::text[], $9::text[], $10::text[], $11::float8[], $12::float8[], $13::text[], $14::bigint[])
+                $8::text[], $9::text[], $10::text[], $11::float8[], $12::float8[], $13::text[], $14::bigint[],
+                $15::boolean[], $16::text[], $17::text[])
         AS rows (line, pkey, created_at, source, url, image_url, disaster_type, report_data, title, text, lng, lat,
-                 instance_region_code, local_area_id)";
+                 instance_region_code, local_area_id, is_training, partner_code, partner_icon)";
 
 const LOCK: &str = "LOCK TABLE reports, cards IN SHARE ROW EXCLUSIVE MODE";
 
@@ -34,16 +37,17 @@ const OTHER_REPORTS: &str = "
 
 const KEYED: &str = "
     INSERT INTO reports (pkey, created_at, source, url, image_url, disaster_type, report_data, title, text, location,
-                         instance_region_code, local_area_id)
+                         instance_region_code, local_area_id, is_training, partner_code, partner_icon)
     SELECT pkey, created_at, source, url, image_url, disaster_type, report_data, title, text, location,
-           instance_region_code, local_area_id
+           instance_region_code, local_area_id, is_training, partner_code, partner_icon
     FROM incoming_reports WHERE pkey IS NOT NULL
     ON CONFLICT (pkey) DO NOTHING";
 
 /// What a report says, as one text.
 macro_rules! said {
     () => {
-        "(created_at, source, url, image_url, disaster_type, report_data, title, text, location)::text"
+        "(created_at, source, url, image_url, disaster_type, report_data, title, text, location, is_training,
+          partner_code, partner_icon)::text"
     };
 }
 
@@ -68,9 +72,9 @@ const KEYLESS: &str = concat!(
                         pg_sequence_last_value(pg_get_serial_sequence('reports', 'pkey')::regclass)) AS key
     )
     INSERT INTO reports (pkey, created_at, source, url, image_url, disaster_type, report_data, title, text, location,
-                         instance_region_code, local_area_id)
+                         instance_region_code, local_area_id, is_training, partner_code, partner_icon)
     SELECT last.key + row_number() OVER (ORDER BY line), created_at, source, url, image_url, disaster_type, report_data,
-           title, text, location, instance_region_code, local_area_id
+           title, text, location, instance_region_code, local_area_id, is_training, partner_code, partner_icon
     FROM last, numbered LEFT JOIN stored USING (said)
     WHERE time > coalesce(times, 0)"
 );
@@ -145,9 +149,10 @@ pub(super) fn reports(import: &mut Import<'_>, map: &Map) -> Result<(), ImportEr
                     .bind(column(&rows, |row| row.content.location.coord().x))
                     .bind(column(&rows, |row| row.content.location.coord().y))
                     .bind(column(&rows, |row| row.tags.instance_region_code.as_deref()))
-                    .bind(column(&rows, |row| {
-                        row.tags.local_area_id.map(|area| area.number().cast_signed())
-                    })),
+                    .bind(column(&rows, |row| row.tags.local_area_id.map(|area| area.number().cast_signed())))
+                    .bind(column(&rows, |row| row.content.is_training))
+                    .bind(column(&rows, |row| row.content.partner_code.as_deref()))
+                    .bind(column(&rows, |row| row.content.partner_icon.as_deref())),
             )
         },
     )?;

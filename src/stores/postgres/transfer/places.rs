@@ -3,21 +3,26 @@
 use super::super::values::{shape, surface};
 use super::import::{Import, ImportError, Map, column, lines};
 use crate::datasets::Row;
-use crate::model::{Area, Infrastructure, Region};
+use crate::model::{Area, Attributes, Infrastructure, Region};
 use crate::stores::StoreError;
 
 const AREAS: &str = "
     INSERT INTO areas AS known
-        (area_id, geom_id, area_name, parent_name, city_name, city, instance_region_code, outline)
-    SELECT area_id, geom_id, area_name, parent_name, city_name, city, instance_region_code,
+        (area_id, geom_id, area_name, parent_name, city_name, city, instance_region_code, attributes, outline)
+    SELECT area_id, geom_id, area_name, parent_name, city_name, city, instance_region_code, attributes::json,
            ST_GeomFromWKB(outline, 4326)
-    FROM unnest($1::bigint[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::bytea[])
-        AS rows (area_id, geom_id, area_name, parent_name, city_name, city, instance_region_code, outline)
+    FROM unnest($1::bigint[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[],
+                $9::bytea[])
+        AS rows (area_id, geom_id, area_name, parent_name, city_name, city, instance_region_code, attributes, outline)
     ON CONFLICT (area_id) DO UPDATE SET
         geom_id = excluded.geom_id, area_name = excluded.area_name, parent_name = excluded.parent_name,
         city_name = excluded.city_name, city = excluded.city,
-        instance_region_code = excluded.instance_region_code, outline = excluded.outline
-    WHERE (known.*) IS DISTINCT FROM (excluded.*)";
+        instance_region_code = excluded.instance_region_code, attributes = excluded.attributes,
+        outline = excluded.outline
+    WHERE (known.geom_id, known.area_name, known.parent_name, known.city_name, known.city, known.instance_region_code,
+           known.attributes::text, known.outline)
+        IS DISTINCT FROM (excluded.geom_id, excluded.area_name, excluded.parent_name, excluded.city_name, excluded.city,
+                          excluded.instance_region_code, excluded.attributes::text, excluded.outline)";
 
 const REGIONS: &str = "
     INSERT INTO regions AS known (code, name, outline)
@@ -67,6 +72,7 @@ pub(super) fn areas_and_regions(import: &mut Import<'_>) -> Result<(), ImportErr
                     .bind(column(&rows, |area| area.city_name.as_str()))
                     .bind(column(&rows, |area| area.city_code.as_str()))
                     .bind(column(&rows, |area| area.region_code.as_str()))
+                    .bind(column(&rows, |area| area.attributes.as_ref().map(Attributes::as_json)))
                     .bind(outlines?),
             )
         },

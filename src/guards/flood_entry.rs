@@ -1,0 +1,75 @@
+use std::sync::Arc;
+use std::time::Duration;
+
+use rocket::Request;
+use rocket::request::{FromRequest, Outcome};
+use serde_json::json;
+
+use super::{Query, managed};
+use crate::error::{Problem, Source};
+use crate::formats::{Format, FormatRegistry};
+use crate::model::{AreaId, LayerKind, Timestamp};
+use crate::openapi::{Interface, Operation, Parameter, Part};
+use crate::schema;
+
+const AREA: &str = "area_id";
+const TIME: &str = "time";
+
+/// The entry of a feed that a request names by its address: the query parameters `area_id` and `time`, both of them and no
+/// format. `None` for any other request, and where no format on offer has entries.
+#[derive(Clone, Debug)]
+pub struct FloodEntry(pub Option<Entry>);
+
+/// An entry of a feed.
+#[derive(Clone, Debug)]
+pub struct Entry {
+    /// The area.
+    pub area: AreaId,
+    /// The second in which its state was set.
+    pub since: Timestamp,
+    /// The format of the entry by itself.
+    pub format: Arc<dyn Format>,
+}
+
+#[rocket::async_trait]
+impl<'r> FromRequest<'r> for FloodEntry {
+    type Error = Problem;
+
+    async fn from_request(request: &'r Request<'_>) -> Outcome<Self, Problem> {
+        let entry = managed(request).and_then(|formats| entry(Query::of(request), formats));
+        Problem::outcome(request, entry.map(Self))
+    }
+}
+
+impl Part for FloodEntry {
+    fn describe(operation: &mut Operation, interface: &Interface<'_>) {
+        let Some(format) = format(interface.formats) else { return };
+        let says = "With `time` and without a format: the alert about this area alone, as the address of its entry in the \
+                    feed asks for it. Without `time` it is ignored.";
+        let area = json!({ "type": "integer", "minimum": 0, "maximum": AreaId::MAX });
+        operation.takes(Parameter::query(AREA, says, area));
+        let says = "When the state of `area_id` was set; a plus sign is encoded as %2B.";
+        operation.takes(Parameter::query(TIME, says, schema::moment(says)));
+        operation.gives(format.media_type(), format.schema(LayerKind::Floods));
+        operation.refuses(
+            404,
+            "The area of `area_id` has no state that was set at `time`: the alert no longer stands.",
+        );
+    }
+}
+
+/// The format of entries by themselves.
+fn format(formats: &FormatRegistry) -> Option<Arc<dyn Format>> {
+    formats.carrying(LayerKind::Floods).find_map(|format| format.of_entry())
+}
+
+fn entry(query: Query<'_>, formats: &FormatRegistry) -> Result<Option<Entry>, Problem> {
+    if query.get("format")?.is_some() || query.get("geoformat")?.is_some() {
+        return Ok(None);
+    }
+    let (Some(area), Some(time)) = (query.get(AREA)?, query.get(TIME)?) else { return Ok(None) };
+    let Some(format) = format(formats) else { return Ok(None) };
+    let area = area.parse().map_err(|error| Problem::invalid(Source::Query, AREA, error))?;
+    let time = Timestamp::parse(&time).map_err(|error| Problem::invalid(Source::Query, TIME, error))?;
+    Ok(Some(Entry { area, since: time.floor(Duration::from_secs(1)), format }))
+}

@@ -1,0 +1,103 @@
+use std::fmt;
+
+use serde::{Serialize, Serializer};
+use serde_json::value::RawValue;
+
+/// What a data set says of an area in words of its own: a JSON object with at least one member, as the text it was given,
+/// without whitespace between its parts.
+#[derive(Clone)]
+pub struct Attributes(Box<RawValue>);
+
+/// A text that is no [`Attributes`].
+#[derive(Debug, thiserror::Error)]
+#[error("must be a JSON object with at least one member")]
+pub struct InvalidAttributes;
+
+impl Attributes {
+    /// The attributes as JSON.
+    #[must_use]
+    pub fn as_json(&self) -> &str {
+        self.0.get()
+    }
+
+    /// An object of these members, each a JSON value as text, in this order; `None` without any.
+    pub(crate) fn of<'a>(members: impl Iterator<Item = (&'a str, &'a str)>) -> Option<Self> {
+        let members: Vec<String> = members.map(|(name, value)| format!("{}:{value}", quoted(name))).collect();
+        if members.is_empty() { None } else { format!("{{{}}}", members.join(",")).try_into().ok() }
+    }
+}
+
+/// A text as JSON writes it.
+fn quoted(text: &str) -> serde_json::Value {
+    text.into()
+}
+
+impl TryFrom<String> for Attributes {
+    type Error = InvalidAttributes;
+
+    fn try_from(json: String) -> Result<Self, InvalidAttributes> {
+        let raw = RawValue::from_string(compact(&json)).map_err(|_| InvalidAttributes)?;
+        if raw.get().starts_with('{') && raw.get() != "{}" { Ok(Self(raw)) } else { Err(InvalidAttributes) }
+    }
+}
+
+/// The JSON without whitespace between its parts; numbers and texts stay as they are written.
+fn compact(json: &str) -> String {
+    let (mut in_text, mut escaped) = (false, false);
+    let stays = |&char: &char| {
+        let ends = char == '"' && !escaped;
+        escaped = in_text && char == '\\' && !escaped;
+        in_text ^= ends;
+        in_text || !char.is_ascii_whitespace()
+    };
+    json.chars().filter(stays).collect()
+}
+
+impl PartialEq for Attributes {
+    fn eq(&self, other: &Self) -> bool {
+        self.as_json() == other.as_json()
+    }
+}
+
+impl fmt::Debug for Attributes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_json())
+    }
+}
+
+impl Serialize for Attributes {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.0.serialize(serializer)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whitespace_between_its_parts_is_dropped_and_nothing_else() {
+        for (given, kept) in [
+            ("{ \"a b\" :\n 1.50 }", Some(r#"{"a b":1.50}"#)),
+            (r#"{"a": "x \" y \\", "b": [ 1, {} ]}"#, Some(r#"{"a":"x \" y \\","b":[1,{}]}"#)),
+            (r#" {"a":null} "#, Some(r#"{"a":null}"#)),
+            ("{}", None),
+            ("{ }", None),
+            ("[1]", None),
+            ("1", None),
+            ("{", None),
+            ("", None),
+        ] {
+            let attributes = Attributes::try_from(given.to_owned()).ok();
+            assert_eq!(attributes.as_ref().map(Attributes::as_json), kept, "{given}");
+        }
+    }
+
+    #[test]
+    fn members_stand_in_their_order_with_names_as_json_has_them() {
+        let members = [("b\"", "1"), ("a", "[2]")];
+        let attributes = Attributes::of(members.into_iter()).unwrap();
+        assert_eq!(attributes.as_json(), r#"{"b\"":1,"a":[2]}"#);
+        assert_eq!(Attributes::of([].into_iter()), None);
+    }
+}
