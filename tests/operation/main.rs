@@ -11,6 +11,7 @@ mod steering;
 
 mod black_box;
 mod connections;
+mod contention;
 mod crashes;
 mod health;
 mod https;
@@ -22,6 +23,7 @@ mod limits;
 mod links;
 mod listening;
 mod logs;
+mod places;
 mod reloading;
 mod replicas;
 mod starts;
