@@ -23,7 +23,7 @@ pub use self::client::Client;
 use self::limiter::Limiter;
 use crate::auth::OwnQuota;
 use crate::beside::beside;
-use crate::config::{self, Burst, Rate};
+use crate::config::{self, AtOnce, Rate};
 
 /// How often what need not be remembered any more is forgotten.
 const SWEEP: Duration = Duration::from_secs(20);
@@ -138,7 +138,7 @@ impl<C: Clock + Clone> Quotas<C> {
 impl<C: Clock + Clone> Counts<C> {
     fn new(settings: config::Quota, clock: C) -> Self {
         let fuse = settings.fuse_per_second.get();
-        let windows = |second: Rate, burst: Burst| Windows {
+        let windows = |second: Rate, burst: AtOnce| Windows {
             second: second.get().map(|rate| Limiter::per_second(rate, burst.get(), &clock)),
             day: settings.per_day.get().map(|rate| Limiter::per_day(rate, &clock)),
         };

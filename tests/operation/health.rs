@@ -47,6 +47,7 @@ fn a_server_is_unready_while_its_database_is_lost_and_ready_when_it_is_back() {
             }
             let unready = until(&server, "unready").await;
             assert!(failed(&unready).contains(&"store"), "{unready}");
+            assert!(!unready.to_string().contains("siaga migrate"), "{unready}");
             let asked = Instant::now();
             assert_eq!(server.get("/health/live").await.0, 200);
             assert_eq!(server.get("/health/ready").await.0, 503);
@@ -68,7 +69,9 @@ fn a_schema_that_is_not_the_one_needed_is_unready_and_a_newer_one_ready() {
         connection.execute(newer).await.unwrap();
         until(&server, "ready").await;
         connection.execute("DELETE FROM _sqlx_migrations WHERE version > 1").await.unwrap();
-        assert_eq!(failed(&until(&server, "unready").await), ["migrations"]);
+        let unready = until(&server, "unready").await;
+        assert_eq!(failed(&unready), ["migrations"]);
+        assert!(unready.to_string().contains("siaga migrate"), "{unready}");
     });
 }
 

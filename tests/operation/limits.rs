@@ -1,9 +1,9 @@
 //! Requests that are too large or too many for a real connection.
 
+use serde_json::{Value, json};
 use std::net::TcpStream;
 use std::thread;
 use std::time::Duration;
-use serde_json::{Value, json};
 
 use crate::running::{Running, send};
 

@@ -13,6 +13,7 @@ mod steering;
 
 mod black_box;
 mod connections;
+mod contention;
 mod crashes;
 mod fairings;
 mod forbidden;
@@ -26,6 +27,7 @@ mod limits;
 mod links;
 mod listening;
 mod logs;
+mod places;
 mod reloading;
 mod replicas;
 mod slow_uploads;

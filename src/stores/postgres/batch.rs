@@ -1,7 +1,10 @@
-use std::collections::HashSet;
+use std::collections::{HashSet, VecDeque};
 use std::hash::Hash;
+use std::mem;
 use std::panic::AssertUnwindSafe;
+use std::slice;
 use std::sync::Arc;
+use std::time::Instant;
 
 use async_trait::async_trait;
 use rocket::futures::FutureExt;
@@ -17,9 +20,9 @@ use crate::stores::StoreError;
 #[async_trait]
 pub(super) trait Write: Send + Sync + 'static {
     type Job: Send + Sync + 'static;
-    type Done: Send + 'static;
+    type Done: Send + Sync + 'static;
     /// What a job changes: jobs on the same thing are not written together, but one after the other.
-    type Thing: Eq + Hash;
+    type Thing: Eq + Hash + Send;
 
     fn thing(job: &Self::Job) -> Self::Thing;
 
@@ -34,6 +37,11 @@ pub(super) type Answers<W> = Vec<Result<<W as Write>::Done, StoreError>>;
 ///
 /// A commit costs the same for one change as for a hundred. So one task writes, and what comes meanwhile makes up the
 /// next transaction: nobody waits for others to come, and the more come the less each costs.
+///
+/// The task uses one connection. A transaction that meets the lock of somebody else is undone after a moment; its jobs
+/// are set aside and tried one at a time, between the transactions of jobs on other things, for as long as a call waits
+/// for locks ([`Connections::lock_patience`]).
+/// So a lock holds up only the jobs that need it, however many there are.
 #[derive(Debug)]
 pub(super) struct Batches<W: Write>(mpsc::Sender<Waiting<W>>);
 
@@ -48,11 +56,12 @@ impl<W: Write> Batches<W> {
     /// Starts the task; it ends when the batches are dropped.
     pub(super) fn start(writer: W, connections: Arc<Connections>) -> Self {
         let (sender, queue) = mpsc::channel(QUEUE);
-        tokio::spawn(Worker { writer: Arc::new(writer), connections, held: None }.work(queue));
+        let worker = Worker { writer, connections, held: None, aside: VecDeque::new() };
+        tokio::spawn(worker.work(queue));
         Self(sender)
     }
 
-    /// Writes a job; it may be written though the caller stops waiting.
+    /// Writes a job; it may be written though the caller stops waiting meanwhile.
     pub(super) async fn submit(&self, job: W::Job) -> Result<W::Done, StoreError> {
         let (sender, receiver) = oneshot::channel();
         let closed = "the store has been closed";
@@ -61,84 +70,137 @@ impl<W: Write> Batches<W> {
     }
 }
 
-struct Worker<W> {
-    writer: Arc<W>,
+struct Worker<W: Write> {
+    writer: W,
     connections: Arc<Connections>,
     /// The connection in use, as long as there is something to write.
     held: Option<Link>,
+    /// Jobs to be tried one at a time, those that were not yet tried first.
+    aside: VecDeque<Aside<W>>,
+}
+
+/// A job whose transaction failed, perhaps because of another job in it.
+struct Aside<W: Write> {
+    job: W::Job,
+    caller: Caller<W::Done>,
+    since: Instant,
 }
 
 impl<W: Write> Worker<W> {
     /// Writes what comes until nothing can come any more.
     async fn work(mut self, mut queue: mpsc::Receiver<Waiting<W>>) {
         let mut waiting = Vec::new();
-        while queue.recv_many(&mut waiting, LARGEST).await > 0 {
-            while !waiting.is_empty() {
-                let (jobs, callers) = next::<W>(&mut waiting);
-                // Callers of what panics find that nobody answers them; the next must not.
-                let _ = AssertUnwindSafe(self.answer(jobs, callers)).catch_unwind().await;
-                while waiting.len() < LARGEST
-                    && let Ok(job) = queue.try_recv()
-                {
-                    waiting.push(job);
+        loop {
+            if waiting.is_empty() && self.aside.is_empty() {
+                self.give_back();
+                if queue.recv_many(&mut waiting, LARGEST).await == 0 {
+                    return;
                 }
             }
-            if let Some(link) = self.held.take() {
-                link.give_back();
+            while waiting.len() < LARGEST
+                && let Ok(job) = queue.try_recv()
+            {
+                waiting.push(job);
             }
+            // Callers of what panics find that nobody answers them; the next must not.
+            let _ = AssertUnwindSafe(self.go_on(&mut waiting)).catch_unwind().await;
         }
     }
 
-    async fn answer(&mut self, jobs: Vec<W::Job>, callers: Vec<Caller<W::Done>>) {
-        // A caller that has gone needs no answer.
-        let answer = |caller: Caller<W::Done>, answer| drop(caller.send(answer));
-        match self.write(&jobs).await {
+    /// Writes some of the jobs that wait, and some of those that were set aside.
+    async fn go_on(&mut self, waiting: &mut Vec<Waiting<W>>) {
+        // A caller that has gone was answered 503: to write its job now could undo what it has written since.
+        waiting.retain(|(_, caller)| !caller.is_closed());
+        self.aside.retain(|aside| !aside.caller.is_closed());
+        // Jobs on a thing that is locked would hold up the others.
+        let aside: HashSet<W::Thing> = self.aside.iter().map(|aside| W::thing(&aside.job)).collect();
+        for (job, caller) in waiting.extract_if(.., |(job, _)| aside.contains(&W::thing(job))) {
+            self.aside.push_back(Aside { job, caller, since: Instant::now() });
+        }
+        let (jobs, callers) = next::<W>(waiting);
+        if !jobs.is_empty() {
+            self.write_together(jobs, callers).await;
+        }
+        if !self.aside.is_empty() {
+            self.write_apart().await;
+            // A lock can be held for long, and others want to write, too.
+            self.give_back();
+        }
+    }
+
+    /// Writes jobs in one transaction. If that fails because of one of them, all are set aside.
+    async fn write_together(&mut self, jobs: Vec<W::Job>, callers: Vec<Caller<W::Done>>) {
+        let outcome = self.write(&jobs).await;
+        let is_contended = outcome.as_ref().is_err_and(is_contention);
+        match outcome {
             Ok(answers) => callers.into_iter().zip(answers).for_each(|(caller, done)| answer(caller, done)),
-            Err(StoreError::Unavailable { source, .. }) if !is_contention(&*source) => {
+            Err(StoreError::Unavailable { source, .. }) if !is_contended => {
                 let reason = source.to_string();
                 for caller in callers {
                     answer(caller, Err(unavailable(reason.clone())));
                 }
             }
-            // One that the database does not take, or that waits for a lock, must not hold up the others.
             Err(_) => {
-                for (job, caller) in jobs.into_iter().zip(callers) {
-                    let (writer, connections) = (Arc::clone(&self.writer), Arc::clone(&self.connections));
-                    tokio::spawn(async move { answer(caller, alone(&*writer, &connections, job).await) });
+                let since = Instant::now();
+                for (job, caller) in jobs.into_iter().zip(callers).rev() {
+                    self.aside.push_front(Aside { job, caller, since });
+                }
+            }
+        }
+    }
+
+    /// Writes the jobs that were set aside one at a time, until one meets a lock.
+    async fn write_apart(&mut self) {
+        let patience = self.connections.lock_patience();
+        let is_late = |aside: &Aside<W>| aside.since.elapsed() >= patience;
+        let (late, aside) = mem::take(&mut self.aside).into_iter().partition::<VecDeque<_>, _>(is_late);
+        self.aside = aside;
+        for Aside { caller, .. } in late {
+            answer(caller, Err(unavailable("a lock in the database was not free in time")));
+        }
+        for _ in 0..self.aside.len() {
+            let Some(Aside { job, caller, since }) = self.aside.pop_front() else { return };
+            match self.write(slice::from_ref(&job)).await {
+                Err(error) if is_contention(&error) => {
+                    self.aside.push_back(Aside { job, caller, since });
+                    return;
+                }
+                outcome => {
+                    let none = || Err(backend("a job was not answered"));
+                    answer(caller, outcome.and_then(|done| done.into_iter().next().unwrap_or_else(none)));
                 }
             }
         }
     }
 
     async fn write(&mut self, jobs: &[W::Job]) -> Result<Answers<W>, StoreError> {
-        let Self { writer, connections, held } = self;
+        let Self { writer, connections, held, .. } = self;
         let writing = async {
             let mut link = match held.take() {
                 Some(link) => link,
                 None => connections.writer().await?,
             };
             let answers = writer.write(&mut link, jobs).await;
-            connections.wrote(&mut link).await;
-            // One that is lost is closed, and the next is another.
-            if !matches!(answers, Err(StoreError::Unavailable { .. })) {
+            connections.wrote(&mut link, &answers).await;
+            if answers.is_ok() {
                 *held = Some(link);
+                return answers;
             }
-            answers
+            link.end(answers)
         };
         connections.within(writing).await
     }
+
+    fn give_back(&mut self) {
+        if let Some(link) = self.held.take() {
+            link.give_back();
+        }
+    }
 }
 
-/// Writes one job by a connection of its own.
-async fn alone<W: Write>(writer: &W, connections: &Connections, job: W::Job) -> Result<W::Done, StoreError> {
-    let writing = async {
-        let mut link = connections.writer().await?;
-        let outcome = writer.write(&mut link, &[job]).await;
-        connections.wrote(&mut link).await;
-        let none = || Err(backend("a job was not answered"));
-        link.end(outcome)?.into_iter().next().unwrap_or_else(none)
-    };
-    connections.within(writing).await
+/// Answers a caller. One that has gone needs no answer.
+fn answer<D>(caller: Caller<D>, done: Result<D, StoreError>) {
+    drop(caller.send(done));
 }
 
 /// Takes the first job on each thing.

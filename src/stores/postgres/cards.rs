@@ -51,22 +51,21 @@ struct CardRow {
 }
 
 impl PostgresStore {
-    async fn receive(
-        &self,
-        link: &mut Link,
-        id: &CardId,
-        content: ReportContent,
-    ) -> Result<Arc<Report>, StoreError> {
-        let mut places = self.places.any(link).await?;
+    async fn receive(&self, id: &CardId, content: &ReportContent) -> Result<Arc<Report>, StoreError> {
+        let mut places = self.places.any(&self.connections).await?;
         loop {
             let tags = places.value.locate(content.location);
-            let (now, known, key) = receive(link, id, &content, &tags, places.revision.0).await?;
+            let mut link = self.connections.writer().await?;
+            let outcome = receive(&mut link, id, content, &tags, places.revision.0).await;
+            let outcome = outcome.map_err(StoreError::from);
+            self.connections.wrote(&mut link, &outcome).await;
+            let (now, known, key) = link.end(outcome)?;
             if revision(now) != places.revision {
-                places = self.places.reload(link).await?;
+                places = self.places.load(&self.connections).await?;
                 continue;
             }
             return match key {
-                Some(key) => Ok(Arc::new(Report { key: report_key(key)?, content, tags })),
+                Some(key) => Ok(Arc::new(Report { key: report_key(key)?, content: content.clone(), tags })),
                 None if known => Err(StoreError::received(id)),
                 None => Err(unknown(id)),
             };
@@ -150,12 +149,6 @@ impl CardStore for PostgresStore {
         id: &CardId,
         content: ReportContent,
     ) -> Result<Arc<Report>, StoreError> {
-        let receiving = async {
-            let mut link = self.connections.writer().await?;
-            let outcome = self.receive(&mut link, id, content).await;
-            self.connections.wrote(&mut link).await;
-            link.end(outcome)
-        };
-        self.connections.within(receiving).await
+        self.connections.trying(|| self.receive(id, &content)).await
     }
 }

@@ -1,19 +1,17 @@
-use std::error::Error;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use rocket::futures::FutureExt;
 use rocket::tokio::sync::watch;
 use rocket::tokio::{select, time};
-use sqlx::postgres::{PgArguments, PgRow};
-use sqlx::query::QueryAs;
-use sqlx::{FromRow, Postgres};
+use sqlx::PgConnection;
 
 use super::changes::Announcer;
-use super::error::unavailable;
+use super::error::{DatabaseError, is_contention, unavailable};
 use super::link::Link;
 use super::pool::{PoolUse, PostgresPool};
+use super::replica::Replica;
+use super::statement::{Query, Row, Statement};
+use super::turns::Turns;
 use crate::stores::StoreError;
 
 /// Where calls get their connections from: the primary, or for reads a replica that is not behind.
@@ -21,44 +19,25 @@ use crate::stores::StoreError;
 pub(super) struct Connections {
     primary: PostgresPool,
     replica: Option<Replica>,
+    /// The turns of calls that write, fewer than there are connections.
+    writers: Turns,
     timeout: Duration,
     /// Whether the schema is known to be right.
     ready: watch::Receiver<bool>,
     announcer: Announcer,
 }
 
-/// A statement and its values.
-pub(super) type Query<T> = QueryAs<'static, Postgres, T, PgArguments>;
-
-/// A row of an answer.
-pub(super) trait Row: for<'r> FromRow<'r, PgRow> + Send + Unpin {}
-
-impl<T: for<'r> FromRow<'r, PgRow> + Send + Unpin> Row for T {}
-
-/// A replica, and how far it must have come for its answers to hold what this instance has written.
-///
-/// Positions are those of the write-ahead log.
-#[derive(Debug)]
-struct Replica {
-    pool: PostgresPool,
-    written: AtomicU64,
-    /// How many writes there were whose position could not be found, and how many of them are before `written`.
-    unknown: AtomicU64,
-    found: AtomicU64,
-    replayed: AtomicU64,
-    /// How many connections had been made when `replayed` was asked for.
-    made: AtomicU64,
-    /// Since when it has not been asked, since it gave no connection.
-    away: Mutex<Option<Instant>>,
-}
-
 /// How long a call waits for a connection to the primary while that is lost: long enough to make one as soon as it is
 /// back, on a machine that is busy with that.
 const LOST: Duration = Duration::from_secs(1);
-/// How long a call waits for a connection to a replica.
-const SHORT: Duration = Duration::from_millis(250);
-/// For how long a replica that was lost is not asked again, and a call goes on after the primary was.
+/// For how long a call goes on after the primary was lost.
 const REST: Duration = Duration::from_secs(1);
+/// For how long a call tries to get past the locks of others, and at most which part of its time that takes.
+const LOCKED: Duration = Duration::from_secs(3);
+const LOCKED_PART: u32 = 4;
+/// How long a call that met a lock waits before it tries again, at first and at most. It holds no connection meanwhile.
+const PAUSE: Duration = Duration::from_millis(50);
+const LONGEST_PAUSE: Duration = Duration::from_millis(400);
 
 impl Connections {
     pub(super) fn new(
@@ -68,16 +47,11 @@ impl Connections {
         ready: watch::Receiver<bool>,
         announcer: Announcer,
     ) -> Self {
-        let replica = replica.map(|pool| Replica {
-            pool,
-            written: AtomicU64::new(0),
-            unknown: AtomicU64::new(0),
-            found: AtomicU64::new(0),
-            replayed: AtomicU64::new(0),
-            made: AtomicU64::new(0),
-            away: Mutex::new(None),
-        });
-        Self { primary, replica, timeout, ready, announcer }
+        let replica = replica.map(Replica::new);
+        // Calls that only read always have a connection left: a quarter of all, where there is more than one.
+        let most = primary.most();
+        let writers = Turns::new("writing calls", (most - most.div_ceil(4)).max(1));
+        Self { primary, replica, writers, timeout, ready, announcer }
     }
 
     /// Does something within the time a call may take, and not for long after the database was lost meanwhile: what was
@@ -93,52 +67,114 @@ impl Connections {
         }
     }
 
+    /// Does the same with something that may meet the locks of others, which leave it undone: it is tried again for
+    /// [`lock_patience`](Self::lock_patience).
+    ///
+    /// A statement waits for a lock for a moment only ([`PostgresPool`]), and the call holds no connection between two
+    /// tries. So calls that wait for a lock leave the connections to those that need not.
+    pub(super) async fn trying<T, F>(&self, attempt: impl Fn() -> F) -> Result<T, StoreError>
+    where
+        F: Future<Output = Result<T, StoreError>>,
+    {
+        let since = Instant::now();
+        let trying = async {
+            let mut pause = PAUSE;
+            loop {
+                match attempt().await {
+                    Err(error) if is_contention(&error) && since.elapsed() < self.lock_patience() => {
+                        time::sleep(pause).await;
+                        pause = LONGEST_PAUSE.min(pause * 2);
+                    }
+                    outcome => return outcome,
+                }
+            }
+        };
+        self.within(trying).await
+    }
+
+    /// For how long a call tries to get past the locks of others.
+    pub(super) fn lock_patience(&self) -> Duration {
+        LOCKED.min(self.timeout / LOCKED_PART)
+    }
+
     /// A connection that sees every change this instance has made.
-    pub(super) async fn reader(&self) -> Result<Link, StoreError> {
+    async fn reader(&self) -> Result<Link, StoreError> {
         self.ready()?;
-        let Some(replica) = &self.replica else { return self.writer().await };
+        let Some(replica) = &self.replica else { return self.primary().await };
         if let Some(link) = replica.link().await {
             return Ok(link);
         }
-        let mut link = self.writer().await?;
+        let mut link = self.primary().await?;
         replica.find_positions(&mut link).await;
         Ok(link)
     }
 
-    /// A connection to the primary.
+    /// A connection to the primary, to read from it.
+    pub(super) async fn primary(&self) -> Result<Link, StoreError> {
+        self.connection(None).await
+    }
+
+    /// A connection to the primary, to write to it. Calls that write leave some connections to those that read.
     pub(super) async fn writer(&self) -> Result<Link, StoreError> {
+        self.connection(Some(&self.writers)).await
+    }
+
+    async fn connection(&self, turns: Option<&Turns>) -> Result<Link, StoreError> {
         self.ready()?;
-        let acquiring = self.primary.acquire();
-        if !self.announcer.database_is_lost() {
-            return Ok(Link::to_primary(acquiring.await.map_err(unavailable)?));
-        }
-        // Whoever comes now gets one of those that are left, or the first of those that come back, and is not kept.
-        let acquired = time::timeout(LOST, acquiring).await;
-        let acquired = acquired.map_err(|_| unavailable("the database is lost"))?;
-        Ok(Link::to_primary(acquired.map_err(unavailable)?))
+        let acquiring = async {
+            let turn = match turns {
+                Some(turns) => Some(turns.take().await?),
+                None => None,
+            };
+            Ok(Link::to_primary(self.primary.acquire().await?, turn))
+        };
+        // While the database is lost, a call gets one of the connections that are left, or the first of those that come
+        // back, and is not kept.
+        let (patience, reason) = if self.announcer.database_is_lost() {
+            (LOST.min(self.primary.patience()), "the database is lost")
+        } else {
+            (self.primary.patience(), "no connection to the database was free in time")
+        };
+        let acquired: Result<Link, sqlx::Error> =
+            time::timeout(patience, acquiring).await.map_err(|_| unavailable(reason))?;
+        acquired.map_err(|error| unavailable(DatabaseError(error)))
+    }
+
+    /// A connection to the primary outside the pool, of this name. Its statements are not bounded in time.
+    pub(super) async fn connect(&self, name: &str) -> Result<PgConnection, StoreError> {
+        self.ready()?;
+        Ok(self.primary.connect(name).await?)
     }
 
     /// Reads by one statement, which sees every change this instance has made.
     pub(super) async fn read<T: Row>(&self, query: impl Fn() -> Query<T>) -> Result<Vec<T>, StoreError> {
-        let reading = async {
-            loop {
-                let link = self.reader().await?;
-                if let Some(rows) = self.ask(link, query()).await? {
-                    return Ok(rows);
-                }
+        let (rows, _) = self.trying(|| self.ask_any(&query)).await?;
+        Ok(rows)
+    }
+
+    /// The same as a part of a call, which bounds it; and whether a replica responded.
+    pub(super) async fn ask_any<T: Row>(
+        &self,
+        query: &impl Fn() -> Query<T>,
+    ) -> Result<(Vec<T>, bool), StoreError> {
+        loop {
+            let link = self.reader().await?;
+            let is_replica = link.is_replica();
+            if let Some(rows) = self.ask(link, query()).await? {
+                return Ok((rows, is_replica));
             }
-        };
-        self.within(reading).await
+        }
     }
 
     /// Reads by one statement what the primary has.
     pub(super) async fn read_primary<T: Row>(&self, query: Query<T>) -> Result<Vec<T>, StoreError> {
-        self.within(self.ask_primary(query)).await
+        let statement = Statement::of(query)?;
+        self.trying(|| self.ask_primary(statement.query())).await
     }
 
     /// The same as a part of a call, which bounds it.
     pub(super) async fn ask_primary<T: Row>(&self, query: Query<T>) -> Result<Vec<T>, StoreError> {
-        let link = self.writer().await?;
+        let link = self.primary().await?;
         Ok(self.ask(link, query).await?.unwrap_or_default())
     }
 
@@ -153,7 +189,7 @@ impl Connections {
     }
 
     /// What comes of asking; `None` when that was a replica, and it was lost.
-    pub(super) async fn unless_lost<T>(
+    async fn unless_lost<T>(
         &self,
         is_replica: bool,
         asking: impl Future<Output = Result<T, StoreError>>,
@@ -172,31 +208,37 @@ impl Connections {
 
     /// Writes by one statement.
     pub(super) async fn write<T: Row>(&self, query: Query<T>) -> Result<Vec<T>, StoreError> {
-        let writing = async {
+        let statement = Statement::of(query)?;
+        let writing = || async {
             let mut link = self.writer().await?;
-            let outcome = query.fetch_all(&mut *link).await;
-            self.wrote(&mut link).await;
+            let outcome = statement.query().fetch_all(&mut *link).await.map_err(StoreError::from);
+            self.wrote(&mut link, &outcome).await;
             link.end(outcome)
         };
-        self.within(writing).await
+        self.trying(writing).await
     }
 
     /// Writes by one statement what is read from the primary alone, and no revision counts: replicas may be behind it, and
     /// the other instances are not told.
     pub(super) async fn write_unseen<T: Row>(&self, query: Query<T>) -> Result<Vec<T>, StoreError> {
-        self.read_primary(query).await
+        let statement = Statement::of(query)?;
+        let writing = || async {
+            let mut link = self.writer().await?;
+            let outcome = statement.query().fetch_all(&mut *link).await;
+            link.end(outcome)
+        };
+        self.trying(writing).await
     }
 
     /// Notes that something was written by `link`: from now on no replica is read that has not got it, and the other
-    /// instances are told.
-    pub(super) async fn wrote(&self, link: &mut Link) {
+    /// instances are told. Does nothing if a lock prevented the write.
+    pub(super) async fn wrote<T>(&self, link: &mut Link, outcome: &Result<T, StoreError>) {
+        if outcome.as_ref().is_err_and(is_contention) {
+            return;
+        }
         self.announcer.announce();
         if let Some(replica) = &self.replica {
-            match written_position(link).await {
-                Ok(position) => drop(replica.written.fetch_max(position, Ordering::SeqCst)),
-                // What was written stands, whether its position is known or not.
-                Err(_) => drop(replica.unknown.fetch_add(1, Ordering::SeqCst)),
-            }
+            replica.wrote(link).await;
         }
     }
 
@@ -217,70 +259,4 @@ impl Connections {
     fn ready(&self) -> Result<(), StoreError> {
         if *self.ready.borrow() { Ok(()) } else { Err(unavailable("the database has not been reached yet")) }
     }
-}
-
-impl Replica {
-    /// A connection to the replica, if that is there and has what this instance has written.
-    async fn link(&self) -> Option<Link> {
-        if self.unknown.load(Ordering::SeqCst) > self.found.load(Ordering::SeqCst) || self.rests() {
-            return None;
-        }
-        let written = self.written.load(Ordering::SeqCst);
-        match time::timeout(SHORT, self.link_at(written)).await {
-            Ok(Ok(link)) => return link,
-            Ok(Err(error)) => self.rest(&error),
-            Err(elapsed) => self.rest(&elapsed),
-        }
-        None
-    }
-
-    async fn link_at(&self, written: u64) -> Result<Option<Link>, sqlx::Error> {
-        let mut link = Link::to_replica(self.pool.acquire().await?);
-        // Whoever answers now may be another, or the same as it was before a crash.
-        let made = self.pool.made();
-        if self.made.swap(made, Ordering::SeqCst) != made {
-            self.replayed.store(0, Ordering::SeqCst);
-        }
-        if self.replayed.load(Ordering::SeqCst) < written {
-            let replayed = position(&mut link, "SELECT (pg_last_wal_replay_lsn() - '0/0')::bigint").await?;
-            self.replayed.fetch_max(replayed, Ordering::SeqCst);
-            if replayed < written {
-                link.give_back();
-                return Ok(None);
-            }
-        }
-        Ok(Some(link))
-    }
-
-    /// Notes how far the primary has come, which is beyond all writes until now, if the position of one is not known.
-    async fn find_positions(&self, primary: &mut Link) {
-        let unknown = self.unknown.load(Ordering::SeqCst);
-        // Where it cannot be found, the primary is read on, which finds it another time.
-        if unknown > self.found.load(Ordering::SeqCst)
-            && let Ok(position) = written_position(primary).await
-        {
-            self.written.fetch_max(position, Ordering::SeqCst);
-            self.found.fetch_max(unknown, Ordering::SeqCst);
-        }
-    }
-
-    fn rests(&self) -> bool {
-        self.away.lock().unwrap_or_else(PoisonError::into_inner).is_some_and(|since| since.elapsed() < REST)
-    }
-
-    fn rest(&self, error: &(dyn Error + 'static)) {
-        tracing::warn!(error, "the replica is lost");
-        self.pool.distrust();
-        *self.away.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
-    }
-}
-
-/// The position of all that has been written to the primary until now.
-async fn written_position(primary: &mut Link) -> Result<u64, sqlx::Error> {
-    position(primary, "SELECT (pg_current_wal_insert_lsn() - '0/0')::bigint").await
-}
-
-async fn position(link: &mut Link, sql: &'static str) -> Result<u64, sqlx::Error> {
-    let position: Option<i64> = sqlx::query_scalar(sql).fetch_one(&mut **link).await?;
-    Ok(position.map_or(0, i64::cast_unsigned))
 }

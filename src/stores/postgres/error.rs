@@ -1,10 +1,38 @@
 use std::error::Error;
+use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::stores::StoreError;
 
 /// When a client should try again: the pool and the listener are back a second after the database is.
 const RETRY_AFTER: Duration = Duration::from_secs(1);
+
+/// An error of the database's driver, shown as [`described`].
+#[derive(Debug)]
+pub(super) struct DatabaseError(pub(super) sqlx::Error);
+
+impl fmt::Display for DatabaseError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&described(&self.0))
+    }
+}
+
+impl Error for DatabaseError {}
+
+/// An error of the database's driver as an operator needs it.
+///
+/// The driver's own text ends with a line number of `PostgreSQL`'s source code. This one has the code of the error
+/// (SQLSTATE) instead, which `PostgreSQL`'s manual explains.
+pub(super) fn described(error: &sqlx::Error) -> String {
+    match error {
+        sqlx::Error::Database(error) => match error.code() {
+            Some(code) => format!("the database responded: {} (SQLSTATE {code})", error.message()),
+            None => format!("the database responded: {}", error.message()),
+        },
+        other => other.to_string(),
+    }
+}
 
 /// The database cannot be used for now.
 pub(super) fn unavailable(source: impl Into<Box<dyn Error + Send + Sync>>) -> StoreError {
@@ -16,9 +44,17 @@ pub(super) fn backend(source: impl Into<Box<dyn Error + Send + Sync>>) -> StoreE
     StoreError::Backend { source: source.into() }
 }
 
+/// An error of a question that several calls have asked together, for one of them.
+pub(super) fn shared(error: Arc<StoreError>) -> StoreError {
+    match *error {
+        StoreError::Unavailable { .. } => unavailable(error),
+        _ => backend(error),
+    }
+}
+
 impl From<sqlx::Error> for StoreError {
     fn from(error: sqlx::Error) -> Self {
-        if is_outage(&error) { unavailable(error) } else { backend(error) }
+        if is_outage(&error) { unavailable(DatabaseError(error)) } else { backend(DatabaseError(error)) }
     }
 }
 
@@ -36,9 +72,14 @@ pub(super) fn is_outage(error: &sqlx::Error) -> bool {
     }
 }
 
-/// Whether others were in the way: a lock that was not to be had in time, a deadlock, a conflict.
-pub(super) fn is_contention(error: &(dyn Error + Send + Sync + 'static)) -> bool {
-    let Some(sqlx::Error::Database(error)) = error.downcast_ref() else { return false };
+/// Whether others were in the way: a lock that was not free in time, a deadlock, a conflict. Nothing was written, and
+/// the connection can be used on.
+pub(super) fn is_contention(error: &StoreError) -> bool {
+    let StoreError::Unavailable { source, .. } = error else { return false };
+    if let Some(error) = source.downcast_ref::<Arc<StoreError>>() {
+        return is_contention(error);
+    }
+    let Some(DatabaseError(sqlx::Error::Database(error))) = source.downcast_ref() else { return false };
     error.code().is_some_and(|code| ["55P03", "40P01", "40001"].contains(&&*code))
 }
 

@@ -5,7 +5,6 @@ use chrono::{DateTime, Utc};
 use sqlx::FromRow;
 
 use super::PostgresStore;
-use super::link::Link;
 use super::revision::{revision, versioned};
 use super::values::{area_id, column, flood_state, moment};
 use crate::model::{
@@ -101,27 +100,9 @@ type StateRow = (i64, i64, Option<i64>, Option<i16>, Option<DateTime<Utc>>);
 impl PostgresStore {
     /// The map of one snapshot.
     async fn map(&self) -> Result<Versioned<Map>, StoreError> {
-        let reading = async {
-            loop {
-                let mut link = self.connections.reader().await?;
-                let is_replica = link.is_replica();
-                let reading = async {
-                    let outcome = self.read_map(&mut link).await;
-                    link.end(outcome)
-                };
-                if let Some(map) = self.connections.unless_lost(is_replica, reading).await?.flatten() {
-                    return Ok(map);
-                }
-            }
-        };
-        self.connections.within(reading).await
-    }
-
-    /// The map as the link shows it; `None` when the places changed in the middle.
-    async fn read_map(&self, link: &mut Link) -> Result<Option<Versioned<Map>>, StoreError> {
-        let rows: Vec<StateRow> = sqlx::query_as(STATES).fetch_all(&mut **link).await?;
-        let Some(&(of_floods, of_places, ..)) = rows.first() else { return Ok(None) };
-        let Some(places) = self.places.at(revision(of_places), link).await? else { return Ok(None) };
+        let of_places = |&(_, of_places, ..): &StateRow| of_places;
+        let (rows, places) = self.with_places(|| sqlx::query_as(STATES), of_places).await?;
+        let (of_floods, ..) = rows[0];
         let areas = Arc::clone(places.value.areas());
         let mut standing = vec![None; areas.len()];
         for (_, _, area, state, since) in rows {
@@ -130,7 +111,7 @@ impl PostgresStore {
                 standing[position] = Some(Standing { state: flood_state(state)?, since: since.into() });
             }
         }
-        Ok(Some(Versioned::at(revision(of_floods), Map { areas, standing })))
+        Ok(Versioned::at(revision(of_floods), Map { areas, standing }))
     }
 }
 

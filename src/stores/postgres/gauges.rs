@@ -93,15 +93,19 @@ pub(super) fn observation(
 }
 
 impl PostgresStore {
-    async fn store(&self, link: &mut Link, readings: &GaugeReadings) -> Result<usize, StoreError> {
-        let mut places = self.places.any(link).await?;
+    async fn store(&self, readings: &GaugeReadings) -> Result<usize, StoreError> {
+        let mut places = self.places.any(&self.connections).await?;
         loop {
             let region_code = places.value.locate(readings.location).instance_region_code;
-            let (now, stored) = store(link, readings, region_code.as_deref(), places.revision.0).await?;
+            let mut link = self.connections.writer().await?;
+            let outcome = store(&mut link, readings, region_code.as_deref(), places.revision.0).await;
+            let outcome = outcome.map_err(StoreError::from);
+            self.connections.wrote(&mut link, &outcome).await;
+            let (now, stored) = link.end(outcome)?;
             if revision(now) == places.revision {
                 return Ok(stored);
             }
-            places = self.places.reload(link).await?;
+            places = self.places.load(&self.connections).await?;
         }
     }
 }
@@ -163,12 +167,6 @@ impl GaugeStore for PostgresStore {
     }
 
     async fn store_gauge(&self, readings: GaugeReadings) -> Result<usize, StoreError> {
-        let storing = async {
-            let mut link = self.connections.writer().await?;
-            let outcome = self.store(&mut link, &readings).await;
-            self.connections.wrote(&mut link).await;
-            link.end(outcome)
-        };
-        self.connections.within(storing).await
+        self.connections.trying(|| self.store(&readings)).await
     }
 }

@@ -12,8 +12,8 @@ use chrono::{DateTime, Utc};
 use sqlx::FromRow;
 
 use super::PostgresStore;
-use super::connections::{Query, Row};
 use super::error::backend;
+use super::statement::{Query, Row};
 use super::values::moment;
 use crate::model::{CardId, Timestamp, Upload};
 use crate::stores::{ImageStore, StoreError, TakenUpload};

@@ -6,9 +6,9 @@ use chrono::{DateTime, Utc};
 use sqlx::FromRow;
 
 use super::PostgresStore;
-use super::connections::Query;
 use super::error::backend;
 use super::revision::versioned;
+use super::statement::Query;
 use super::values::moment;
 use crate::auth::{ApiKey, KeyDigest, Scope};
 use crate::model::Timestamp;

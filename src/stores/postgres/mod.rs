@@ -20,12 +20,15 @@ mod partner_posts;
 mod places;
 mod pool;
 mod readiness;
+mod replica;
 mod reports;
 mod revision;
 mod schema;
 mod settings;
 mod shared;
+mod statement;
 mod transfer;
+mod turns;
 mod values;
 
 use std::fmt;
@@ -37,12 +40,12 @@ use rocket::futures::TryFutureExt;
 use self::batch::Batches;
 use self::changes::{Changes, REVISIONS, Revisions, name, revisions};
 use self::connections::Connections;
-use self::error::{backend, unavailable};
 use self::flood_orders::FloodOrders;
 pub use self::open::OpenPostgres;
 use self::partner_posts::PartnerPosts;
 use self::places::PlacesCache;
 pub use self::pool::{PoolError, PostgresPool, Primary, Replica};
+use self::readiness::Readiness;
 pub use self::schema::SchemaError;
 pub use self::settings::Settings;
 use self::shared::Shared;
@@ -59,6 +62,7 @@ pub struct PostgresStore {
     changes: Changes,
     /// What the database says while the listener cannot.
     revisions: Shared<Result<Arc<Revisions>, Arc<StoreError>>>,
+    readiness: Readiness,
     clock: Arc<dyn Clock>,
 }
 
@@ -82,10 +86,7 @@ impl PostgresStore {
             Ok(Arc::new(revisions(rows)))
         };
         let answer = self.revisions.answer(Box::pin(question.map_err(Arc::new))).await;
-        answer.map_err(|error: Arc<StoreError>| match *error {
-            StoreError::Unavailable { .. } => unavailable(error),
-            _ => backend(error),
-        })
+        answer.map_err(error::shared)
     }
 }
 
@@ -95,16 +96,17 @@ impl Store for PostgresStore {
         if let Some(revision) = self.changes.revision(resource) {
             return Ok(revision);
         }
-        let revisions = self.connections.within(self.ask_revisions()).await?;
+        let revisions = self.connections.trying(|| self.ask_revisions()).await?;
         Ok(revisions.get(name(resource)).copied().unwrap_or(Revision(0)))
     }
 
     async fn readiness(&self) -> Vec<Check> {
-        readiness::checks(&self.connections, &self.changes).await
+        self.readiness.checks(&self.connections, &self.changes).await
     }
 
     async fn close(&self) {
         self.changes.end();
+        self.readiness.close().await;
         self.connections.close().await;
     }
 }

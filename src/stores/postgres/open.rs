@@ -9,16 +9,18 @@ use rocket::futures::future::{self, BoxFuture};
 use rocket::tokio::sync::watch;
 use rocket::tokio::task::block_in_place;
 use rocket::tokio::{self, time};
+use rocket_db_pools::Database;
 use sqlx::PgConnection;
 
 use super::batch::Batches;
 use super::changes::{Announcer, Changes};
 use super::connections::Connections;
-use super::error::is_outage;
+use super::error::{DatabaseError, described, is_outage};
 use super::flood_orders::FloodOrders;
 use super::partner_posts::PartnerPosts;
 use super::places::PlacesCache;
 use super::pool::{PostgresPool, Primary, Replica};
+use super::readiness::Readiness;
 use super::settings::{Databases, Settings};
 use super::shared::Shared;
 use super::{PostgresStore, SchemaError, schema, transfer};
@@ -99,7 +101,7 @@ async fn connect(settings: &StoreSettings) -> Result<PgConnection, OpenError> {
     let own = own_settings(&settings.figment)?;
     let prepared = prepare(&primary, own, settings.timeout).await;
     prepared.map_err(|unprepared| unprepared.into_error(&primary))?;
-    Ok(primary.connect().await?)
+    Ok(primary.connect(Primary::NAME).await.map_err(DatabaseError)?)
 }
 
 fn assemble(
@@ -110,7 +112,7 @@ fn assemble(
 ) -> PostgresStore {
     let announcer = Announcer::default();
     let clock = Arc::clone(&settings.clock);
-    let places = Arc::new(PlacesCache::default());
+    let places = Arc::new(PlacesCache::new());
     let changes = Changes::listen(primary.clone(), announcer.clone());
     let address = primary.address();
     let connections = Arc::new(Connections::new(primary, replica, settings.timeout, ready, announcer));
@@ -123,6 +125,7 @@ fn assemble(
         places,
         changes,
         revisions: Shared::new(),
+        readiness: Readiness::default(),
         clock,
     }
 }
@@ -161,10 +164,11 @@ impl Unprepared {
 /// Makes sure that the schema is there.
 async fn prepare(primary: &PostgresPool, settings: Settings, timeout: Duration) -> Result<(), Unprepared> {
     let away = |error: OpenError| match error.downcast_ref() {
-        Some(error) if !is_outage(error) => Unprepared::Unfit(error.to_string().into()),
-        _ => Unprepared::Away(error),
+        Some(error) if !is_outage(error) => Unprepared::Unfit(described(error).into()),
+        Some(error) => Unprepared::Away(described(error).into()),
+        None => Unprepared::Away(error),
     };
-    let connecting = time::timeout(timeout, primary.connect()).await;
+    let connecting = time::timeout(timeout, primary.connect(Primary::NAME)).await;
     let connected = connecting.map_err(|_| Unprepared::Away("gives no connection in time".into()))?;
     let mut connection = connected.map_err(|error| away(error.into()))?;
     let checking = time::timeout(timeout, schema::check(&mut connection)).await;

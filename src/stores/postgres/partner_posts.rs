@@ -96,11 +96,14 @@ impl Write for PartnerPosts {
     }
 
     async fn write(&self, link: &mut Link, posts: &[PartnerReport]) -> Result<Answers<Self>, StoreError> {
-        let mut places = self.places.any(link).await?;
+        let mut places = match self.places.cached() {
+            Some(places) => places,
+            None => self.places.load_by(link).await?,
+        };
         let made = loop {
             match receive(link, &places, posts).await? {
                 Some(made) => break made,
-                None => places = self.places.reload(link).await?,
+                None => places = self.places.load_by(link).await?,
             }
         };
         let answer = |post: &PartnerReport| {

@@ -2,12 +2,17 @@ use std::sync::Arc;
 
 use arc_swap::ArcSwapOption;
 use async_trait::async_trait;
+use rocket::futures::TryFutureExt;
+use rocket::tokio;
 use sqlx::{Connection, PgConnection};
 
 use super::PostgresStore;
-use super::error::backend;
+use super::connections::Connections;
+use super::error::{backend, shared};
 use super::link::Link;
 use super::revision::revision;
+use super::shared::Shared;
+use super::statement::{Query, Row};
 use super::values::{area_id, geometry, outline, tags};
 use crate::model::{
     Area, AreaSet, BoundaryLayer, Course, Infrastructure, InfrastructureLayer, InfrastructureShape, Position,
@@ -18,70 +23,105 @@ use crate::stores::{
     BoundaryStore, InfrastructureQuery, InfrastructureStore, Revision, StoreError, Versioned,
 };
 
-/// The places as they were read last: megabytes that hardly ever change.
-#[derive(Debug, Default)]
-pub(super) struct PlacesCache(ArcSwapOption<Versioned<Places>>);
+/// The places as they were read from the primary last: megabytes that hardly ever change.
+#[derive(Debug)]
+pub(super) struct PlacesCache {
+    cached: ArcSwapOption<Versioned<Places>>,
+    loading: Shared<Result<Loaded, Arc<StoreError>>>,
+}
+
+pub(super) type Loaded = Arc<Versioned<Places>>;
 
 impl PlacesCache {
-    /// The places of exactly this revision, read by `link` when they are not at hand; `None` when the database has gone
-    /// on meanwhile.
-    pub(super) async fn at(
-        &self,
-        revision: Revision,
-        link: &mut Link,
-    ) -> Result<Option<Arc<Versioned<Places>>>, StoreError> {
-        let asked = |places: &Arc<Versioned<Places>>| places.revision == revision;
-        match self.0.load_full().filter(asked) {
-            Some(places) => Ok(Some(places)),
-            None => Ok(Some(self.reload(link).await?).filter(asked)),
-        }
+    pub(super) fn new() -> Self {
+        Self { cached: ArcSwapOption::empty(), loading: Shared::new() }
     }
 
-    /// The places at hand, read by `link` when there are none yet.
-    pub(super) async fn any(&self, link: &mut Link) -> Result<Arc<Versioned<Places>>, StoreError> {
-        match self.0.load_full() {
+    /// The places that are cached, whatever their revision is now.
+    pub(super) fn cached(&self) -> Option<Loaded> {
+        self.cached.load_full()
+    }
+
+    /// The places that are cached, loaded if there are none yet. The caller holds no connection, as for
+    /// [`load`](Self::load).
+    pub(super) async fn any(&self, connections: &Connections) -> Result<Loaded, StoreError> {
+        match self.cached() {
             Some(places) => Ok(places),
-            None => self.reload(link).await,
+            None => self.load(connections).await,
         }
     }
 
-    /// The places `link` sees.
-    pub(super) async fn reload(&self, link: &mut Link) -> Result<Arc<Versioned<Places>>, StoreError> {
-        let places = Arc::new(read(link).await?);
-        self.0.rcu(|known| match known {
-            // A replica that is behind must not undo what the primary has shown; the primary itself may go back, when an
-            // older state of it is restored.
-            Some(known) if link.is_replica() && known.revision > places.revision => Some(Arc::clone(known)),
-            _ => Some(Arc::clone(&places)),
-        });
+    /// Loads the places as they are now, once for all calls that ask meanwhile. No such call may hold a connection: the
+    /// one that loads has to get one.
+    pub(super) async fn load(&self, connections: &Connections) -> Result<Loaded, StoreError> {
+        let loading = async {
+            let mut link = connections.primary().await?;
+            let loaded = self.load_by(&mut link).await;
+            link.end(loaded)
+        };
+        self.loading.answer(Box::pin(loading.map_err(Arc::new))).await.map_err(shared)
+    }
+
+    /// Loads the places by a connection to the primary that the caller holds already.
+    pub(super) async fn load_by(&self, link: &mut Link) -> Result<Loaded, StoreError> {
+        let rows = Rows::read(link).await?;
+        let building = tokio::task::spawn_blocking(move || rows.places());
+        let places = Arc::new(building.await.map_err(backend)??);
+        self.cached.store(Some(Arc::clone(&places)));
         Ok(places)
     }
 }
 
-/// Reads all places, in one snapshot.
-pub(super) async fn read(connection: &mut PgConnection) -> Result<Versioned<Places>, StoreError> {
-    let mut snapshot = connection.begin_with("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY").await?;
-    let of_places = sqlx::query_scalar("SELECT revision FROM current_revisions WHERE resource = 'places'")
-        .fetch_one(&mut *snapshot)
-        .await?;
-    let areas = areas(&mut snapshot).await?;
-    let regions = regions(&mut snapshot).await?;
-    let infrastructure = infrastructure(&mut snapshot).await?;
-    snapshot.commit().await?;
-    let places = Places::new(Arc::new(areas), regions.into_iter().map(Arc::new).collect(), infrastructure);
-    Ok(Versioned::at(revision(of_places), places))
+/// All places of one snapshot, whose geometry is not decoded yet.
+struct Rows {
+    revision: Revision,
+    areas: Vec<AreaRow>,
+    regions: Vec<RegionRow>,
+    infrastructure: Vec<InfrastructureRow>,
+}
+
+impl Rows {
+    async fn read(connection: &mut PgConnection) -> Result<Self, sqlx::Error> {
+        let mut snapshot = connection.begin_with("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY").await?;
+        let of_places =
+            sqlx::query_scalar("SELECT revision FROM current_revisions WHERE resource = 'places'")
+                .fetch_one(&mut *snapshot)
+                .await?;
+        let rows = Self {
+            revision: revision(of_places),
+            areas: sqlx::query_as(AREAS).fetch_all(&mut *snapshot).await?,
+            regions: sqlx::query_as(REGIONS).fetch_all(&mut *snapshot).await?,
+            infrastructure: sqlx::query_as(INFRASTRUCTURE).fetch_all(&mut *snapshot).await?,
+        };
+        snapshot.commit().await?;
+        Ok(rows)
+    }
+
+    /// Decodes the geometry and indexes it, which takes long.
+    fn places(self) -> Result<Versioned<Places>, StoreError> {
+        let areas = Arc::new(area_set(self.areas)?);
+        let regions = self.regions.into_iter().map(|row| region(row).map(Arc::new));
+        let infrastructure = self.infrastructure.into_iter().map(infrastructure_of);
+        let places =
+            Places::new(areas, regions.collect::<Result<_, _>>()?, infrastructure.collect::<Result<_, _>>()?);
+        Ok(Versioned::at(self.revision, places))
+    }
 }
 
 type AreaRow = (i64, String, String, String, String, String, String, Option<String>, Vec<u8>);
+type RegionRow = (String, String, Vec<u8>);
+type InfrastructureRow = (String, String, Option<String>, Option<i64>, Vec<u8>);
 
-pub(super) async fn areas(connection: &mut PgConnection) -> Result<AreaSet, StoreError> {
-    let rows: Vec<AreaRow> = sqlx::query_as(
-        "SELECT area_id, geom_id, area_name, parent_name, city_name, city, instance_region_code, attributes::text,
-                ST_AsBinary(outline, 'NDR')
-         FROM areas ORDER BY area_id",
-    )
-    .fetch_all(connection)
-    .await?;
+const AREAS: &str = "
+    SELECT area_id, geom_id, area_name, parent_name, city_name, city, instance_region_code, attributes::text,
+           ST_AsBinary(outline, 'NDR')
+    FROM areas ORDER BY area_id";
+const REGIONS: &str = "SELECT code, name, ST_AsBinary(outline, 'NDR') FROM regions ORDER BY code";
+const INFRASTRUCTURE: &str = "
+    SELECT kind, name, instance_region_code, local_area_id, ST_AsBinary(shape, 'NDR')
+    FROM infrastructure ORDER BY kind, name, id";
+
+fn area_set(rows: Vec<AreaRow>) -> Result<AreaSet, StoreError> {
     let areas = rows.into_iter().map(|row| {
         let (id, geom_id, name, parent_name, city_name, city_code, region_code, attributes, bytes) = row;
         Ok(Area {
@@ -100,32 +140,34 @@ pub(super) async fn areas(connection: &mut PgConnection) -> Result<AreaSet, Stor
     AreaSet::new(areas.collect::<Result<_, StoreError>>()?).map_err(backend)
 }
 
-pub(super) async fn regions(connection: &mut PgConnection) -> Result<Vec<Region>, StoreError> {
-    let rows: Vec<(String, String, Vec<u8>)> =
-        sqlx::query_as("SELECT code, name, ST_AsBinary(outline, 'NDR') FROM regions ORDER BY code")
-            .fetch_all(connection)
-            .await?;
-    rows.into_iter().map(|(code, name, bytes)| Ok(Region { code, name, outline: outline(&bytes)? })).collect()
+fn region((code, name, bytes): RegionRow) -> Result<Region, StoreError> {
+    Ok(Region { code, name, outline: outline(&bytes)? })
 }
 
-type InfrastructureRow = (String, String, Option<String>, Option<i64>, Vec<u8>);
+fn infrastructure_of(
+    (kind, name, region_code, area, bytes): InfrastructureRow,
+) -> Result<Infrastructure, StoreError> {
+    Ok(Infrastructure {
+        kind: kind.parse().map_err(backend)?,
+        name,
+        tags: tags(region_code, area)?,
+        shape: shape(&bytes)?,
+    })
+}
+
+/// Reads all areas; for an import or export, which has a thread or the time of its own.
+pub(super) async fn areas(connection: &mut PgConnection) -> Result<AreaSet, StoreError> {
+    area_set(sqlx::query_as(AREAS).fetch_all(connection).await?)
+}
+
+pub(super) async fn regions(connection: &mut PgConnection) -> Result<Vec<Region>, StoreError> {
+    let rows: Vec<RegionRow> = sqlx::query_as(REGIONS).fetch_all(connection).await?;
+    rows.into_iter().map(region).collect()
+}
 
 pub(super) async fn infrastructure(connection: &mut PgConnection) -> Result<Vec<Infrastructure>, StoreError> {
-    let rows: Vec<InfrastructureRow> = sqlx::query_as(
-        "SELECT kind, name, instance_region_code, local_area_id, ST_AsBinary(shape, 'NDR')
-         FROM infrastructure ORDER BY kind, name, id",
-    )
-    .fetch_all(connection)
-    .await?;
-    let infrastructure = rows.into_iter().map(|(kind, name, region_code, area, bytes)| {
-        Ok(Infrastructure {
-            kind: kind.parse().map_err(backend)?,
-            name,
-            tags: tags(region_code, area)?,
-            shape: shape(&bytes)?,
-        })
-    });
-    infrastructure.collect()
+    let rows: Vec<InfrastructureRow> = sqlx::query_as(INFRASTRUCTURE).fetch_all(connection).await?;
+    rows.into_iter().map(infrastructure_of).collect()
 }
 
 fn shape(bytes: &[u8]) -> Result<InfrastructureShape, StoreError> {
@@ -144,45 +186,56 @@ fn shape(bytes: &[u8]) -> Result<InfrastructureShape, StoreError> {
     }
 }
 
+/// The revision of a resource, and of the places.
+const OF_RESOURCE: &str = "
+    SELECT of_resource.revision, of_places.revision
+    FROM current_revisions of_resource, current_revisions of_places
+    WHERE of_resource.resource = $1 AND of_places.resource = 'places'";
+
 impl PostgresStore {
-    /// What `ask` finds in the places, with the revision of their resource.
-    async fn of_places<T>(
+    /// The rows of a query, and the places at the revision that `of_places` finds in the first row.
+    pub(super) async fn with_places<T: Row>(
         &self,
-        resource: &str,
-        ask: impl Fn(&Places) -> T + Send,
-    ) -> Result<Versioned<T>, StoreError> {
-        let asking = async {
+        query: impl Fn() -> Query<T>,
+        of_places: impl Fn(&T) -> i64,
+    ) -> Result<(Vec<T>, Loaded), StoreError> {
+        let reading = || async {
+            let mut is_behind = false;
             loop {
-                let mut link = self.connections.reader().await?;
-                let is_replica = link.is_replica();
-                let reading = async {
-                    let outcome = self.places_of(resource, &mut link).await;
-                    link.end(outcome)
+                let (rows, of_replica) = if is_behind {
+                    (self.connections.ask_primary(query()).await?, false)
+                } else {
+                    self.connections.ask_any(&query).await?
                 };
-                let read = self.connections.unless_lost(is_replica, reading).await?;
-                if let Some((revision, places)) = read.flatten() {
-                    return Ok(Versioned::at(revision, ask(&places.value)));
+                let row = rows.first().ok_or_else(|| backend("the table of revisions has been emptied"))?;
+                let seen = revision(of_places(row));
+                let cached = self.places.cached();
+                let places = match cached
+                    .filter(|places| places.revision == seen || (of_replica && places.revision > seen))
+                {
+                    Some(places) => places,
+                    None => self.places.load(&self.connections).await?,
+                };
+                if places.revision == seen {
+                    return Ok((rows, places));
                 }
+                // The places have changed meanwhile, or the replica has not got their change yet.
+                is_behind = of_replica && places.revision > seen;
             }
         };
-        self.connections.within(asking).await
+        self.connections.trying(reading).await
     }
 
-    async fn places_of(
+    /// What `find` finds in the places, with the revision of their resource.
+    async fn of_places<T>(
         &self,
-        resource: &str,
-        link: &mut Link,
-    ) -> Result<Option<(Revision, Arc<Versioned<Places>>)>, StoreError> {
-        let (of_resource, of_places) = sqlx::query_as(
-            "SELECT of_resource.revision, of_places.revision
-             FROM current_revisions of_resource, current_revisions of_places
-             WHERE of_resource.resource = $1 AND of_places.resource = 'places'",
-        )
-        .bind(resource)
-        .fetch_one(&mut **link)
-        .await?;
-        let places = self.places.at(revision(of_places), link).await?;
-        Ok(places.map(|places| (revision(of_resource), places)))
+        resource: &'static str,
+        find: impl Fn(&Places) -> T + Send,
+    ) -> Result<Versioned<T>, StoreError> {
+        let query = || sqlx::query_as(OF_RESOURCE).bind(resource);
+        let (rows, places) = self.with_places(query, |&(_, of_places): &(i64, i64)| of_places).await?;
+        let (of_resource, _) = rows[0];
+        Ok(Versioned::at(revision(of_resource), find(&places.value)))
     }
 }
 

@@ -5,11 +5,16 @@ use std::time::{Duration, Instant};
 use figment::Figment;
 use rocket::async_trait;
 use rocket::futures::future::join_all;
+use rocket::tokio::runtime::Handle;
+use rocket::tokio::sync::OwnedSemaphorePermit;
 use rocket::tokio::time;
 use rocket_db_pools::{Config, Database, Pool};
 use sqlx::pool::{PoolConnection, PoolOptions};
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use sqlx::{ConnectOptions, Connection, Postgres};
+
+use super::error::described;
+use super::turns::Turns;
 
 /// The database the store writes to, `databases.siaga`: for routes of one's own as
 /// [`Connection<Primary>`](rocket_db_pools::Connection). Attached when the store is chosen.
@@ -30,6 +35,16 @@ pub struct Replica(PostgresPool);
 pub struct PostgresPool {
     pool: sqlx::PgPool,
     options: PgConnectOptions,
+    links: Arc<Links>,
+    /// The places of connections: as many as there may be.
+    places: Arc<Turns>,
+}
+
+/// The place of a connection among those there may be.
+#[derive(Debug)]
+pub(super) struct Place {
+    _permit: OwnedSemaphorePermit,
+    taken: Instant,
     links: Arc<Links>,
 }
 
@@ -62,8 +77,12 @@ pub(super) struct PoolUse {
 const TRUSTED: Duration = Duration::from_secs(1);
 /// How long that question may take.
 const PING: Duration = Duration::from_millis(250);
-/// How long a statement may wait for a lock, and at most which part of what a call may take: it can be tried again.
-const LOCK_TIMEOUT: Duration = Duration::from_secs(3);
+/// How long a statement may wait for a lock while it holds a connection. Its call runs it again.
+const LOCK_TIMEOUT: Duration = Duration::from_millis(25);
+/// How often the database checks whether the client of a running statement has gone, which ends the statement and its
+/// session; and after how long that is done.
+const CLIENT_CHECK: Duration = Duration::from_millis(500);
+const NOTICED: Duration = Duration::from_secs(1);
 
 impl PostgresPool {
     /// Connections as configured, named after `name` in the database's list of its sessions; no statement may take
@@ -76,16 +95,18 @@ impl PostgresPool {
             .application_name(name)
             .disable_statement_logging()
             // Compiling a query would take longer than running any of ours.
-            .options([("jit", "off"), ("timezone", "UTC")]);
+            .options([("jit", "off"), ("timezone", "UTC")])
+            .options([("client_connection_check_interval", millis(CLIENT_CHECK))]);
         let bounded = options.clone().options([
             ("statement_timeout", millis(timeout)),
-            ("lock_timeout", millis(LOCK_TIMEOUT.min(timeout / 4))),
+            ("lock_timeout", millis(LOCK_TIMEOUT)),
             ("idle_in_transaction_session_timeout", millis(timeout)),
         ]);
         let links = Arc::new(Links::default());
         let (made, known) = (Arc::clone(&links), Arc::clone(&links));
+        let most = u32::try_from(config.max_connections).unwrap_or(u32::MAX).max(1);
         let pool = PgPoolOptions::new()
-            .max_connections(u32::try_from(config.max_connections).unwrap_or(u32::MAX).max(1))
+            .max_connections(most)
             .min_connections(config.min_connections.unwrap_or(0))
             .acquire_timeout(Duration::from_secs(config.connect_timeout).min(timeout))
             .idle_timeout(config.idle_timeout.map(Duration::from_secs))
@@ -109,7 +130,18 @@ impl PostgresPool {
                 })
             })
             .connect_lazy_with(bounded);
-        Ok(Self { pool, options, links })
+        let places = Arc::new(Turns::new("calls", most as usize));
+        Ok(Self { pool, options, links, places })
+    }
+
+    /// How many connections there may be.
+    pub(super) fn most(&self) -> usize {
+        self.pool.options().get_max_connections() as usize
+    }
+
+    /// How long a call may wait for a connection.
+    pub(super) fn patience(&self) -> Duration {
+        self.pool.options().get_acquire_timeout()
     }
 
     /// Has the connections there are not be used any more: they may lead nowhere, without anybody saying so.
@@ -130,9 +162,9 @@ impl PostgresPool {
         drop(join_all((0..kept).map(|_| self.acquire())).await);
     }
 
-    /// A connection of one's own for as long as it takes: no statement is bounded in time.
-    pub(super) async fn connect(&self) -> Result<sqlx::PgConnection, sqlx::Error> {
-        self.options.connect().await
+    /// Makes a connection of this name outside the pool. Its statements are not bounded in time.
+    pub(super) async fn connect(&self, name: &str) -> Result<sqlx::PgConnection, sqlx::Error> {
+        self.options.clone().application_name(name).connect().await
     }
 
     /// A pool of one connection of the given name, for a listener.
@@ -141,8 +173,15 @@ impl PostgresPool {
         PoolOptions::new().max_connections(1).acquire_timeout(timeout).connect_lazy_with(options)
     }
 
-    pub(super) async fn acquire(&self) -> Result<PoolConnection<Postgres>, sqlx::Error> {
-        self.pool.acquire().await
+    /// Waits for a connection for at most [`patience`](Self::patience).
+    pub(super) async fn acquire(&self) -> Result<(PoolConnection<Postgres>, Place), sqlx::Error> {
+        let acquiring = async {
+            let permit = self.places.take().await?;
+            let place = Place { _permit: permit, taken: Instant::now(), links: Arc::clone(&self.links) };
+            Ok((self.pool.acquire().await?, place))
+        };
+        let acquired = time::timeout(self.patience(), acquiring).await;
+        acquired.unwrap_or(Err(sqlx::Error::PoolTimedOut))
     }
 
     pub(super) fn used(&self, database: &'static str) -> PoolUse {
@@ -164,6 +203,22 @@ impl PostgresPool {
     }
 }
 
+impl Place {
+    /// Leaves the place of a connection that was closed in the middle of a statement, when the database has noticed that.
+    /// The turn of its call ends at the same time.
+    pub(super) fn leave_when_noticed(self, turn: Option<OwnedSemaphorePermit>) {
+        // A database that is lost notices nothing, and new connections are needed as soon as it is back.
+        if !self.links.is_lost(self.taken.elapsed())
+            && let Ok(runtime) = Handle::try_current()
+        {
+            runtime.spawn(async move {
+                time::sleep(NOTICED).await;
+                drop((self, turn));
+            });
+        }
+    }
+}
+
 #[async_trait]
 impl Pool for PostgresPool {
     type Connection = PoolConnection<Postgres>;
@@ -177,7 +232,7 @@ impl Pool for PostgresPool {
     }
 
     async fn get(&self) -> Result<Self::Connection, PoolError> {
-        Ok(self.acquire().await?)
+        Ok(self.pool.acquire().await?)
     }
 
     async fn close(&self) {
@@ -193,7 +248,7 @@ pub enum PoolError {
     #[error("{0}")]
     Config(#[from] Box<figment::Error>),
     /// The database says no, or nothing.
-    #[error("{0}")]
+    #[error("{}", described(.0))]
     Database(#[from] sqlx::Error),
 }
 

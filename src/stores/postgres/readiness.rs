@@ -1,44 +1,94 @@
+use std::error::Error;
 use std::time::Duration;
 
+use rocket::tokio::sync::Mutex;
 use rocket::tokio::time;
+use sqlx::{Connection, PgConnection};
 
 use super::changes::Changes;
 use super::connections::Connections;
 use super::schema;
 use crate::stores::{Check, StoreError};
 
-/// How long the database may take to say that it is there.
-const PATIENCE: Duration = Duration::from_secs(2);
-const APPLIED: &str = "SELECT count(*) FROM _sqlx_migrations WHERE success";
-
-/// Whether the database answers, has the schema, and is listened to.
-pub(super) async fn checks(connections: &Connections, changes: &Changes) -> Vec<Check> {
-    let mut applied = None;
-    let store = Check::of("store", "the database does not answer", async {
-        applied = time::timeout(PATIENCE, Box::pin(migrations(connections))).await.ok().and_then(Result::ok);
-        applied.ok_or(())
-    });
-    let store = store.await;
-    // A newer server may have migrated it: those that run go on with that.
-    let fits = applied.is_some_and(|applied| applied >= schema::NEEDED);
-    let took = store.took;
-    let old = "the schema is not known to be the one needed: run `siaga migrate`";
-    let migrations = Check { name: "migrations", required: true, failure: (!fits).then_some(old), took };
-    let listener = Check::of("listener", "the revisions are not known at present", async {
-        // Just after the start it takes a moment.
-        for _ in 0..4 {
-            if changes.is_heard() {
-                break;
-            }
-            time::sleep(Duration::from_millis(50)).await;
-        }
-        changes.is_heard().then_some(()).ok_or(())
-    });
-    // Without it the database is asked for the revisions.
-    vec![store, migrations, listener.await.optional()]
+/// Looks whether the store can be used.
+///
+/// It has a connection of its own, so that it waits neither for calls nor for their locks.
+#[derive(Debug, Default)]
+pub(super) struct Readiness {
+    held: Mutex<Option<PgConnection>>,
 }
 
-async fn migrations(connections: &Connections) -> Result<usize, StoreError> {
-    let rows: Vec<(i64,)> = connections.read_primary(sqlx::query_as(APPLIED)).await?;
-    Ok(rows.first().and_then(|&(count,)| usize::try_from(count).ok()).unwrap_or(0))
+/// The connection's name in the database's list of its sessions.
+const NAME: &str = "siaga health";
+/// How long the database may take to say that it is there; and how long by a connection that may have been lost.
+const PATIENCE: Duration = Duration::from_secs(2);
+const HELD_PATIENCE: Duration = Duration::from_secs(1);
+const APPLIED: &str = "SELECT count(*) FROM _sqlx_migrations WHERE success";
+
+impl Readiness {
+    /// Whether the database responds, has the schema, and is listened to.
+    pub(super) async fn checks(&self, connections: &Connections, changes: &Changes) -> Vec<Check> {
+        let mut applied = None;
+        let store = Check::of("store", "the database does not respond", async {
+            applied = match time::timeout(PATIENCE, self.applied(connections)).await {
+                Ok(Ok(applied)) => Some(applied),
+                Ok(Err(error)) => {
+                    tracing::debug!(error = &error as &dyn Error, "the database is not ready");
+                    None
+                }
+                Err(_elapsed) => None,
+            };
+            applied.ok_or(())
+        });
+        let store = store.await;
+        let failure = match applied {
+            None => Some("unknown while the database does not respond"),
+            Some(applied) if applied < schema::NEEDED => {
+                Some("the schema is older than this version needs: run `siaga migrate`")
+            }
+            // A newer server may have migrated it: those that run go on with that.
+            Some(_) => None,
+        };
+        let migrations = Check { name: "migrations", required: true, failure, took: store.took };
+        let listener = Check::of("listener", "the revisions are not known at present", async {
+            // Just after the start it takes a moment.
+            for _ in 0..4 {
+                if changes.is_heard() {
+                    break;
+                }
+                time::sleep(Duration::from_millis(50)).await;
+            }
+            changes.is_heard().then_some(()).ok_or(())
+        });
+        // Without it the database is asked for the revisions.
+        vec![store, migrations, listener.await.optional()]
+    }
+
+    /// How many migrations were applied.
+    async fn applied(&self, connections: &Connections) -> Result<usize, StoreError> {
+        let mut held = self.held.lock().await;
+        if let Some(mut connection) = held.take()
+            && let Ok(Ok(applied)) = time::timeout(HELD_PATIENCE, applied(&mut connection)).await
+        {
+            *held = Some(connection);
+            return Ok(applied);
+        }
+        let mut connection = connections.connect(NAME).await?;
+        let applied = applied(&mut connection).await?;
+        *held = Some(connection);
+        Ok(applied)
+    }
+
+    /// Closes the connection.
+    pub(super) async fn close(&self) {
+        if let Some(connection) = self.held.lock().await.take() {
+            // It may be lost already.
+            let _ = time::timeout(HELD_PATIENCE, connection.close()).await;
+        }
+    }
+}
+
+async fn applied(connection: &mut PgConnection) -> Result<usize, sqlx::Error> {
+    let count: i64 = sqlx::query_scalar(APPLIED).fetch_one(connection).await?;
+    Ok(usize::try_from(count).unwrap_or(0))
 }

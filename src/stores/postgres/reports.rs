@@ -6,9 +6,9 @@ use serde_json::value::RawValue;
 use sqlx::FromRow;
 
 use super::PostgresStore;
-use super::connections::{Query, Row};
 use super::error::backend;
 use super::revision::{AtRevision, Passing, passing, versioned};
+use super::statement::{Query, Row};
 use super::values::{column, moment, position, report_key, tags};
 use crate::model::{DisasterType, Report, ReportContent, ReportKey, ReportLayer, SeriesPoint, Timestamp};
 use crate::stores::{ReportQuery, ReportSeriesQuery, ReportStore, ReportSummary, StoreError, Versioned};

@@ -7,6 +7,7 @@ use sqlx::Postgres;
 use sqlx::postgres::PgArguments;
 use sqlx::query::Query;
 
+use super::super::error::described;
 use super::super::places::{areas, regions};
 use super::{history, intake, places};
 use crate::datasets::{DatasetError, Folder, FolderFile, Row};
@@ -21,7 +22,7 @@ const BATCH: usize = 2000;
 pub(super) enum ImportError {
     #[error("{0}")]
     Dataset(#[from] DatasetError),
-    #[error("{0}")]
+    #[error("{}", described(.0))]
     Database(#[from] sqlx::Error),
     #[error("{0}")]
     Store(#[from] StoreError),

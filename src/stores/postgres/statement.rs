@@ -1,0 +1,31 @@
+use sqlx::postgres::{PgArguments, PgRow};
+use sqlx::query::QueryAs;
+use sqlx::{Execute, FromRow, Postgres, SqlStr};
+
+use super::error::backend;
+use crate::stores::StoreError;
+
+/// A query whose rows are read as `T`.
+pub(super) type Query<T> = QueryAs<'static, Postgres, T, PgArguments>;
+
+/// A row of a response.
+pub(super) trait Row: for<'r> FromRow<'r, PgRow> + Send + Unpin {}
+
+impl<T: for<'r> FromRow<'r, PgRow> + Send + Unpin> Row for T {}
+
+/// A statement and its values, which can be run any number of times.
+pub(super) struct Statement {
+    sql: SqlStr,
+    values: PgArguments,
+}
+
+impl Statement {
+    pub(super) fn of<T: Row>(mut query: Query<T>) -> Result<Self, StoreError> {
+        let values = query.take_arguments().map_err(backend)?.unwrap_or_default();
+        Ok(Self { sql: query.sql(), values })
+    }
+
+    pub(super) fn query<T: Row>(&self) -> Query<T> {
+        sqlx::query_as_with(self.sql.clone(), self.values.clone())
+    }
+}

@@ -1,0 +1,262 @@
+//! Calls that wait for one another: locked tables, slow statements, calls that were given up.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use rocket::futures::future::{join, join_all};
+use rocket::http::Header;
+use rocket::tokio::{self, time};
+use serde_json::json;
+use siaga::conformance::block_on;
+use siaga::model::CardHolder;
+use siaga::stores::StoreError;
+use sqlx::{AssertSqlSafe, Connection, Executor, PgConnection};
+
+use crate::postgres::Database;
+use crate::server::{KEY, Server, built, figment};
+
+/// How many connections the servers have, and the areas that clients write to.
+const MOST: i64 = 4;
+const AREAS: std::ops::Range<u64> = 100..163;
+/// How long a request may take that needs nothing that is locked.
+const QUICK: Duration = Duration::from_secs(1);
+
+const SESSIONS: &str = "
+    SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'siaga'";
+const LOCKED_OUT: &str = "
+    SELECT count(*) FROM pg_stat_activity
+    WHERE datname = current_database() AND application_name = 'siaga' AND wait_event_type = 'Lock'";
+
+/// A server with many areas, its database, and a connection of somebody else.
+async fn served(timeout: &str) -> (Server, PgConnection, Database) {
+    let database = Database::with_fixture().await;
+    let mut other = PgConnection::connect(&database.url()).await.unwrap();
+    let areas = "INSERT INTO areas
+        SELECT number, '', 'RW', '', '', 'jbd', 'ID-JK', ST_Multi(ST_MakeEnvelope(0, 0, 1, 1, 4326))
+        FROM generate_series(100, 162) AS number";
+    other.execute(areas).await.unwrap();
+    let figment = figment(&database.url())
+        .merge(("siaga.limits.timeout", timeout))
+        .merge(("databases.siaga.max_connections", MOST));
+    (Server::of(built(figment).await.unwrap()).await, other, database)
+}
+
+async fn count(connection: &mut PgConnection, sql: &'static str) -> i64 {
+    sqlx::query_scalar(sql).fetch_one(connection).await.unwrap()
+}
+
+async fn card_status(server: &Server) -> u16 {
+    let request = server.client.get("/v1/cards/used-card").header(Header::new("X-Api-Key", KEY));
+    request.dispatch().await.status().code
+}
+
+async fn make_card(server: &Server) -> u16 {
+    let holder = json!({ "username": "u", "network": "n", "language": "id" }).to_string();
+    let request = server.client.post("/v1/cards").header(Header::new("X-Api-Key", KEY)).body(holder);
+    request.dispatch().await.status().code
+}
+
+/// Makes sure that requests which need nothing that is locked are answered, and that the server is ready.
+async fn others_are_served(server: &Server) {
+    let begun = Instant::now();
+    assert_eq!(server.get("/v1/reports").await.0, 200);
+    assert_eq!(server.get("/health/ready").await.0, 200);
+    assert!(begun.elapsed() < QUICK, "{:?}", begun.elapsed());
+}
+
+#[test]
+fn many_writers_on_a_locked_table_leave_other_requests_and_readiness_alone() {
+    block_on(async {
+        let (server, mut other, database) = served("8s").await;
+        let mut watching = PgConnection::connect(&database.url()).await.unwrap();
+        other.execute("BEGIN; LOCK TABLE flood_states IN EXCLUSIVE MODE").await.unwrap();
+        let begun = Instant::now();
+        let orders = join_all(AREAS.map(|area| {
+            let client = Arc::clone(&server.client);
+            async move {
+                let request = client.put(format!("/v1/floods/{area}")).header(Header::new("X-Api-Key", KEY));
+                let response = request.body(r#"{"state":1}"#).dispatch().await;
+                (response.status().code, response.headers().get_one("Retry-After").map(str::to_owned))
+            }
+        }));
+        let served = async {
+            let mut rounds = 0;
+            while begun.elapsed() < Duration::from_secs(3) {
+                let asked = Instant::now();
+                assert_eq!(card_status(&server).await, 200);
+                assert!(asked.elapsed() < QUICK, "{:?}", asked.elapsed());
+                others_are_served(&server).await;
+                assert!(count(&mut watching, LOCKED_OUT).await <= 1, "a kind of orders takes one connection");
+                rounds += 1;
+            }
+            rounds
+        };
+        let (answered, rounds) = join(orders, served).await;
+        assert!(rounds >= 3, "{rounds}");
+        assert!(answered.iter().all(|answer| *answer == (503, Some("1".to_owned()))), "{answered:?}");
+        assert!(begun.elapsed() < Duration::from_secs(8), "{:?}", begun.elapsed());
+        other.execute("ROLLBACK").await.unwrap();
+        assert_eq!(server.set(AREAS.start, 4).await, 200);
+        assert_eq!(server.state(AREAS.start).await, Some(4));
+    });
+}
+
+#[test]
+fn orders_go_on_while_a_few_areas_of_the_same_batch_are_locked() {
+    block_on(async {
+        let (server, mut other, _database) = served("20s").await;
+        let locked =
+            "BEGIN; SELECT FROM areas JOIN flood_states USING (area_id) WHERE area_id < 103 FOR UPDATE";
+        for area in AREAS.take(3) {
+            assert_eq!(server.set(area, 1).await, 200);
+        }
+        other.execute(locked).await.unwrap();
+        // Each area twice, so that some orders come when their area is known to be locked.
+        let orders = AREAS.chain(AREAS).map(|area| {
+            let begun = Instant::now();
+            let server = &server;
+            async move { (area, server.set(area, 2).await, begun.elapsed()) }
+        });
+        let answered = join_all(orders).await;
+        for (area, status, took) in answered {
+            if area < 103 {
+                assert_eq!(status, 503, "area {area}");
+            } else {
+                assert_eq!(status, 200, "area {area}");
+                assert!(took < Duration::from_secs(2), "area {area} took {took:?}");
+            }
+        }
+        other.execute("ROLLBACK").await.unwrap();
+        assert_eq!(server.set(100, 3).await, 200);
+    });
+}
+
+#[test]
+fn orders_that_meet_a_lock_are_carried_out_when_it_is_released_in_time() {
+    block_on(async {
+        let (server, mut other, _database) = served("20s").await;
+        other.execute("BEGIN; LOCK TABLE flood_states IN EXCLUSIVE MODE").await.unwrap();
+        let orders = join_all(AREAS.map(|area| server.set(area, 1)));
+        let releasing = async {
+            while count(&mut other, LOCKED_OUT).await == 0 {
+                time::sleep(Duration::from_millis(5)).await;
+            }
+            other.execute("ROLLBACK").await.unwrap();
+        };
+        let (statuses, ()) = join(orders, releasing).await;
+        assert!(statuses.iter().all(|status| *status == 200), "{statuses:?}");
+    });
+}
+
+#[test]
+fn calls_that_wait_for_locks_share_the_connections_with_those_that_need_not() {
+    block_on(async {
+        for mode in ["EXCLUSIVE", "ACCESS EXCLUSIVE"] {
+            let (server, mut other, _database) = served("8s").await;
+            let lock = format!("BEGIN; LOCK TABLE cards IN {mode} MODE");
+            other.execute(AssertSqlSafe(lock)).await.unwrap();
+            let waiting = async {
+                join(
+                    join_all((0..32).map(|_| make_card(&server))),
+                    join_all((0..32).map(|_| card_status(&server))),
+                )
+                .await
+            };
+            let served = async {
+                for _ in 0..3 {
+                    others_are_served(&server).await;
+                    let begun = Instant::now();
+                    assert_eq!(server.set(100, 1).await, 200);
+                    assert!(begun.elapsed() < 2 * QUICK, "{:?}", begun.elapsed());
+                    time::sleep(Duration::from_millis(200)).await;
+                }
+            };
+            let ((made, read), ()) = join(waiting, served).await;
+            assert_eq!(made, [503; 32], "{mode}");
+            assert_eq!(read, [if mode == "EXCLUSIVE" { 200 } else { 503 }; 32], "{mode}");
+        }
+    });
+}
+
+/// Has every card take a minute.
+const SLOW_CARDS: &str = "
+    CREATE FUNCTION wait() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_sleep(60); RETURN NEW; END';
+    CREATE TRIGGER slow BEFORE INSERT ON cards FOR EACH ROW EXECUTE FUNCTION wait()";
+const WORKING: &str = "
+    SELECT count(*) FROM pg_stat_activity
+    WHERE datname = current_database() AND application_name = 'siaga' AND state = 'active'";
+
+/// Gives up making a card, which is under way.
+async fn give_up(server: &Server) {
+    let holder = CardHolder {
+        username: "u".to_owned(),
+        network: "n".to_owned(),
+        language: "id".to_owned(),
+        network_data: None,
+    };
+    let making = server.store.create_card(holder);
+    assert!(time::timeout(Duration::from_millis(100), making).await.is_err(), "it was made");
+}
+
+#[test]
+fn statements_of_calls_that_were_given_up_end_and_never_exceed_the_connections() {
+    block_on(async {
+        let (server, mut other, database) = served("60s").await;
+        other.execute(SLOW_CARDS).await.unwrap();
+        let giving_up = async {
+            for _ in 0..3 {
+                join_all((0..6).map(|_| give_up(&server))).await;
+            }
+        };
+        let mut watching = PgConnection::connect(&database.url()).await.unwrap();
+        let watched = tokio::spawn(async move {
+            let mut most = 0;
+            for _ in 0..200 {
+                most = most.max(count(&mut watching, SESSIONS).await);
+                time::sleep(Duration::from_millis(5)).await;
+            }
+            most
+        });
+        giving_up.await;
+        let given_up = Instant::now();
+        while count(&mut other, WORKING).await > 0 {
+            assert!(given_up.elapsed() < Duration::from_secs(2), "they go on in the database");
+            time::sleep(Duration::from_millis(20)).await;
+        }
+        let most = watched.await.unwrap();
+        assert!((1..=MOST).contains(&most), "{most} sessions");
+    });
+}
+
+#[test]
+fn readiness_does_not_wait_for_the_connections_of_requests() {
+    block_on(async {
+        let (server, mut other, _database) = served("5s").await;
+        other.execute(SLOW_CARDS).await.unwrap();
+        let making = join_all((0..8).map(|_| make_card(&server)));
+        let asking = async {
+            while count(&mut other, WORKING).await < 3 {
+                time::sleep(Duration::from_millis(5)).await;
+            }
+            others_are_served(&server).await;
+        };
+        let (made, ()) = join(making, asking).await;
+        assert_eq!(made, [503; 8]);
+    });
+}
+
+#[test]
+fn an_error_of_the_database_is_told_by_its_code() {
+    block_on(async {
+        let (server, mut other, _database) = served("2s").await;
+        other.execute("ALTER TABLE cards RENAME TO gone").await.unwrap();
+        let Err(StoreError::Backend { source }) = server.store.card(&"used-card".parse().unwrap()).await
+        else {
+            panic!("the table is gone");
+        };
+        assert_eq!(
+            source.to_string(),
+            r#"the database responded: relation "cards" does not exist (SQLSTATE 42P01)"#
+        );
+    });
+}

@@ -1,0 +1,88 @@
+//! Areas and provinces, loaded anew when they have changed.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use rocket::futures::future::{join, join_all};
+use rocket::tokio::{self, time};
+use siaga::conformance::block_on;
+use siaga::stores::FloodQuery;
+use sqlx::{Connection, Executor, PgConnection};
+
+use crate::postgres::Database;
+use crate::server::{Server, built, figment};
+
+const LOADING: &str = "
+    SELECT count(*) FROM pg_stat_activity
+    WHERE datname = current_database() AND application_name = 'siaga' AND query LIKE '%FROM regions%'
+      AND state IN ('active', 'idle in transaction')";
+
+#[test]
+fn a_changed_area_is_loaded_once_however_many_ask() {
+    block_on(async {
+        let database = Database::with_fixture().await;
+        let server = Server::on(&database.url()).await;
+        assert_eq!(server.get("/v1/floods").await.0, 200);
+        let mut editor = PgConnection::connect(&database.url()).await.unwrap();
+        editor.execute("UPDATE areas SET area_name = 'RW 99' WHERE area_id = 2").await.unwrap();
+        // Whoever loads waits here.
+        editor.execute("BEGIN; LOCK TABLE regions IN ACCESS EXCLUSIVE MODE").await.unwrap();
+        let formats = ["topojson", "geojson", "cap"];
+        let requests = formats.iter().flat_map(|format| {
+            (1..=4).map(move |state| format!("/v1/floods?geoformat={format}&minimum_state={state}"))
+        });
+        let asked = join_all(requests.map(|target| {
+            let server = &server;
+            async move { server.client.get(target).dispatch().await.status().code }
+        }));
+        let mut watching = PgConnection::connect(&database.url()).await.unwrap();
+        let watched = async {
+            let (mut most, since) = (0, Instant::now());
+            while since.elapsed() < Duration::from_millis(300) {
+                let loading: i64 = sqlx::query_scalar(LOADING).fetch_one(&mut watching).await.unwrap();
+                most = most.max(loading);
+            }
+            editor.execute("ROLLBACK").await.unwrap();
+            most
+        };
+        let (statuses, most) = join(asked, watched).await;
+        assert_eq!(statuses, [200; 12]);
+        assert_eq!(most, 1);
+        assert!(server.get("/v1/floods").await.1.to_string().contains("RW 99"));
+    });
+}
+
+#[test]
+fn geometry_is_decoded_and_indexed_off_the_threads_that_serve() {
+    // One thread serves: what is done on it is seen by whoever else wants it.
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let database = Database::with_fixture().await;
+        let figment = figment(&database.url()).merge(("siaga.limits.timeout", "60s"));
+        let server = Server::of(built(figment).await.unwrap()).await;
+        let mut editor = PgConnection::connect(&database.url()).await.unwrap();
+        let areas = "INSERT INTO areas
+            SELECT 1000 + number, '', 'RW', '', '', 'jbd', 'ID-JK',
+                   ST_Multi(ST_Buffer(ST_SetSRID(ST_MakePoint(number / 100.0, 0), 4326), 0.01, 'quad_segs=1000'))
+            FROM generate_series(1, 100) AS number";
+        editor.execute(areas).await.unwrap();
+        // How long at most nothing else is done.
+        let longest = Arc::new(AtomicU64::new(0));
+        let noting = Arc::clone(&longest);
+        let beside = tokio::spawn(async move {
+            loop {
+                let waiting = Instant::now();
+                time::sleep(Duration::from_millis(1)).await;
+                noting.fetch_max(waiting.elapsed().as_millis() as u64, Ordering::Relaxed);
+            }
+        });
+        let begun = Instant::now();
+        server.store.flood_states(&FloodQuery::default()).await.unwrap();
+        let took = begun.elapsed();
+        time::sleep(Duration::from_millis(5)).await;
+        beside.abort();
+        let longest = Duration::from_millis(longest.load(Ordering::Relaxed));
+        assert!(longest < took / 2, "{longest:?} of {took:?}");
+    });
+}
