@@ -125,7 +125,7 @@ async fn statistic<T>(found: Versioned<T>) -> Result<Versioned<Rendered>, Proble
 where
     T: Serialize + Send + 'static,
 {
-    write(found, |value| Ok((JSON.into(), envelope::result_and_members(value)?))).await
+    write(found, |value, _| Ok((JSON.into(), envelope::result_and_members(value)?))).await
 }
 
 /// What `write` makes of what was found, and its tag.
