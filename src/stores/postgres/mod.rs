@@ -16,6 +16,7 @@ mod images;
 mod keys;
 mod link;
 mod open;
+mod overview;
 mod partner_posts;
 mod places;
 mod pool;
@@ -46,7 +47,7 @@ pub use self::pool::{PoolError, PostgresPool, Primary, Replica};
 pub use self::schema::SchemaError;
 pub use self::settings::Settings;
 use self::shared::Shared;
-use super::{Check, Resource, Revision, Store, StoreError};
+use super::{Check, Overview, Resource, Revision, Store, StoreError};
 use crate::model::Clock;
 
 /// A [`Store`] in a `PostgreSQL` database.
@@ -101,6 +102,10 @@ impl Store for PostgresStore {
 
     async fn readiness(&self) -> Vec<Check> {
         readiness::checks(&self.connections, &self.changes).await
+    }
+
+    async fn overview(&self) -> Result<Option<Overview>, StoreError> {
+        self.read_overview().await.map(Some)
     }
 
     async fn close(&self) {
