@@ -2,6 +2,7 @@
 
 mod arrival;
 mod cors;
+mod data_watch;
 mod draining;
 mod exchange;
 mod licence;
@@ -14,6 +15,7 @@ mod trailing_slash;
 pub use self::arrival::{Arrival, Scheme};
 pub use self::cors::Cors;
 pub(crate) use self::cors::allow_any_origin;
+pub use self::data_watch::DataWatch;
 pub use self::draining::Draining;
 pub(crate) use self::exchange::Unread;
 pub use self::exchange::{Exchange, Subject};

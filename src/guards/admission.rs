@@ -40,8 +40,10 @@ impl Admission {
     /// The path of requests that are not admitted. No base address can have it: its paths have no colons.
     pub const DIVERTED: &'static str = "/:diverted:";
 
-    /// What is asked to see whether the service is well, or how it does, and what is below. It is not counted.
-    const UNCOUNTED: [&'static str; 2] = ["/health", "/metrics"];
+    /// The paths of requests that see whether the service is well. They are not counted, nor is what is below them.
+    const HEALTH: &'static str = "/health";
+    /// The path of the metrics. They are not counted where they need a token.
+    const METRICS: &'static str = "/metrics";
 
     /// Counts a request that no fairing comes to, since Rocket could not read it; returns the refusal of one too many.
     pub(crate) fn refusal(request: &Request<'_>) -> Option<Problem> {
@@ -97,7 +99,8 @@ fn admitted(request: &Request<'_>) -> Admitted {
     let arrival = Arrival::of(request);
     // Only a program that embeds the service sends requests by no connection.
     let Some(client) = arrival.client else { return Admitted::default() };
-    if is_uncounted(request.uri().path().as_str(), config.base_url.path()) {
+    let token = config.metrics.token.is_some();
+    if is_uncounted(request.uri().path().as_str(), config.base_url.path(), token) {
         return Admitted::default();
     }
     let standing = match count(request, quotas, client) {
@@ -132,11 +135,13 @@ fn count(
 }
 
 /// Whether the path is outside the interface and among those that are not counted.
-fn is_uncounted(path: &str, base: &str) -> bool {
+fn is_uncounted(path: &str, base: &str, metrics_need_token: bool) -> bool {
     let below = |path: &str, root: &str| {
         path.strip_prefix(root).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
     };
-    Admission::UNCOUNTED.iter().any(|uncounted| below(path, uncounted) && !below(base, uncounted))
+    let metrics = metrics_need_token.then_some(Admission::METRICS);
+    let mut uncounted = [Admission::HEALTH].into_iter().chain(metrics);
+    uncounted.any(|uncounted| below(path, uncounted) && !below(base, uncounted))
 }
 
 #[cfg(test)]
@@ -155,7 +160,9 @@ mod tests {
             ("/health/v1/floods", "/health/v1", false),
             ("/metrics", "/health/v1", true),
         ] {
-            assert_eq!(is_uncounted(path, base), expected, "{path} of {base}");
+            assert_eq!(is_uncounted(path, base, true), expected, "{path} of {base}");
         }
+        assert!(!is_uncounted("/metrics", "/v1", false), "without a token anybody can ask for them");
+        assert!(is_uncounted("/health", "/v1", false));
     }
 }

@@ -2,7 +2,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use governor::clock::MonotonicClock;
-use rocket::fairing::AdHoc;
+use rocket::fairing::{AdHoc, Fairing};
 use rocket::http::uri::{Error, Origin};
 use rocket::shield::{Hsts, Shield};
 use rocket::{Build, Rocket};
@@ -14,7 +14,8 @@ use crate::cache::{Cache, Patience};
 use crate::config::Config;
 use crate::error::catchers;
 use crate::fairings::{
-    Cors, Draining, Exchange, Licence, RealMethod, RequestId, SecurityHeaders, StoredKeys, TrailingSlash,
+    Cors, DataWatch, Draining, Exchange, Licence, RealMethod, RequestId, SecurityHeaders, StoredKeys,
+    TrailingSlash,
 };
 use crate::guards::Admission;
 use crate::images::{CardImages, Worker};
@@ -67,6 +68,10 @@ impl Builder {
         let stored_keys = StoredKeys::new(Arc::clone(&store), Arc::clone(authenticator.ring()));
         // So that the first request finds them.
         stored_keys.refresh().await;
+        let watch = config.metrics.enabled.then(|| {
+            let watch = DataWatch::new(Arc::clone(&store), metrics.clone(), Arc::clone(&self.clock));
+            Arc::new(watch) as Arc<dyn Fairing>
+        });
         let description =
             Description::new(document(&Interface { config: &config, formats: &formats }, &interface));
         let routes = within_spans(interface.into_iter().map(|described| described.route).collect());
@@ -114,7 +119,7 @@ impl Builder {
         let at_each_path =
             |rocket: Rocket<Build>, path| rocket.mount(path, routes.clone()).mount(path, others.clone());
         let rocket = config.mount_paths().fold(rocket, at_each_path);
-        let fairings = fairing.into_iter().chain(self.fairings.drain(..));
+        let fairings = fairing.into_iter().chain(watch).chain(self.fairings.drain(..));
         let rocket = fairings.fold(rocket, Rocket::attach);
         let reloading = Reloading::new(self, temporary, config.base_url.clone());
         Ok(Siaga { rocket, config, store, formats, key, failure, reloading, draining, stored_keys })

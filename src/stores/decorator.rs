@@ -6,9 +6,9 @@ use async_trait::async_trait;
 
 use super::{
     BoundaryStore, CardStore, Check, FeedStore, FloodQuery, FloodStore, GaugeQuery, GaugeStore, HistoryQuery,
-    ImageStore, InfrastructureQuery, InfrastructureStore, KeptKey, KeyEntry, KeyStore, Received, ReportQuery,
-    ReportSeriesQuery, ReportStore, ReportSummary, Resource, Revision, SetFloodState, Store, StoreError,
-    TakenUpload, Versioned,
+    ImageStore, InfrastructureQuery, InfrastructureStore, KeptKey, KeyEntry, KeyStore, Overview, Received,
+    ReportQuery, ReportSeriesQuery, ReportStore, ReportSummary, Resource, Revision, SetFloodState, Store,
+    StoreError, TakenUpload, Versioned,
 };
 use crate::model::intake::{GaugeReadings, PartnerReport};
 use crate::model::{
@@ -161,6 +161,7 @@ decorator! {
     Store {
         async fn revision(resource: Resource) -> Answer<Revision>;
         async fn readiness() -> Vec<Check>;
+        async fn overview() -> Answer<Option<Overview>>;
         async fn close() -> ();
     }
 }

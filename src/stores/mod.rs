@@ -20,6 +20,7 @@ mod keys;
 mod layer_query;
 mod measured;
 pub mod memory;
+mod overview;
 mod places;
 pub mod postgres;
 mod readiness;
@@ -45,6 +46,7 @@ pub use infrastructure::{InfrastructureQuery, InfrastructureStore};
 pub use keys::{KeptKey, KeyEntry, KeyStore};
 pub use layer_query::LayerQuery;
 pub(crate) use measured::Measured;
+pub use overview::Overview;
 pub use readiness::Check;
 pub use registry::{OpenError, OpenStore, OpenedStore, StoreRegistry, StoreSettings, UnknownStore};
 pub use reports::{ReportQuery, ReportSeriesQuery, ReportStore, ReportSummary};
@@ -101,6 +103,16 @@ pub trait Store:
     /// about once a second at most. **Default: whether a revision can be had, as `store`**
     async fn readiness(&self) -> Vec<Check> {
         vec![Check::of("store", "does not answer", self.revision(Resource::Boundaries)).await]
+    }
+
+    /// What an operator watches about the data, by a cheap read. The server asks every few seconds if it has metrics.
+    /// **Default: `None`**, and the metrics leave it out
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Unavailable`] when the backend cannot say.
+    async fn overview(&self) -> Result<Option<Overview>, StoreError> {
+        Ok(None)
     }
 
     /// Gives back what the backend holds for the store, when no call is under way or comes any more. **Default: nothing**

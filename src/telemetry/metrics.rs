@@ -1,4 +1,5 @@
 mod families;
+mod process;
 
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -167,6 +168,18 @@ impl Metrics {
         self.all().uploads_waiting.set(gauge(count));
     }
 
+    /// Notes how many areas have each flood state, from 1 to 4.
+    pub fn flooded_areas(&self, areas: [u64; 4]) {
+        for (state, areas) in ["1", "2", "3", "4"].into_iter().zip(areas) {
+            self.all().flooded_areas.get_or_create(&[("state", state)]).set(gauge(areas));
+        }
+    }
+
+    /// Notes how long ago the newest `data` of a kind is.
+    pub fn data_age(&self, data: &'static str, age: Duration) {
+        self.all().data_ages.get_or_create(&[("data", data)]).set(age.as_secs_f64());
+    }
+
     /// Measures a store operation, from now until what this returns is dropped.
     #[must_use]
     pub fn store_operation(&self, name: &'static str) -> StoreOperation<'_> {
@@ -214,6 +227,7 @@ impl Metrics {
     ///
     /// When a value cannot be written.
     pub fn text(&self) -> Result<String, fmt::Error> {
+        self.all().process.read();
         for source in &*self.sources() {
             source(self);
         }

@@ -1,6 +1,10 @@
 //! What is counted and measured.
 
+use std::thread;
+use std::time::{Duration, Instant};
+
 use rocket::http::{Header, Method, Status};
+use siaga::conformance::fixture;
 
 use crate::support::{KEY, Siaga, figment, key};
 
@@ -89,6 +93,66 @@ fn calls_of_the_store_are_measured_by_their_method() {
     assert_eq!(of("count", "report"), 1.0, "failed calls count, too");
     assert!(of("sum", "floods") > 0.0);
     assert!(!page.contains("operation=\"revision\""), "{page}");
+}
+
+/// The metrics, once there is this line. What they tell of the data is up to some seconds old.
+fn page_with(siaga: &Siaga, line: &str) -> String {
+    let since = Instant::now();
+    loop {
+        let page = page(siaga);
+        if page.lines().any(|found| found == line) {
+            return page;
+        }
+        assert!(since.elapsed() < Duration::from_secs(20), "{line} is not in\n{page}");
+        thread::sleep(Duration::from_millis(50));
+    }
+}
+
+#[test]
+fn the_metrics_tell_how_new_the_data_is_and_how_many_areas_are_flooded() {
+    let siaga = with_metrics();
+    let first = page_with(&siaga, "siaga_flooded_areas{state=\"2\"} 1");
+    for (state, areas) in [(1, 0.0), (3, 1.0), (4, 0.0)] {
+        assert_eq!(value(&first, &format!("siaga_flooded_areas{{state=\"{state}\"}}")), areas, "{state}");
+    }
+    let age = |page: &str, data: &str| value(page, &format!("siaga_data_age_seconds{{data=\"{data}\"}}"));
+    assert_eq!(age(&first, "flood_changes"), 8_837.0, "since 13:41:35");
+    assert_eq!(age(&first, "reports"), 300.0);
+    let readings = age(&first, "readings");
+    siaga.clock.set(fixture::now().after(Duration::from_hours(1)));
+    let later = page(&siaga);
+    assert_eq!(age(&later, "reports"), 3_900.0, "an age grows though nothing is read");
+    assert_eq!(age(&later, "readings"), readings + 3_600.0);
+    siaga.put("/v1/floods/1", r#"{"state":4}"#);
+    let changed = page_with(&siaga, "siaga_flooded_areas{state=\"4\"} 1");
+    assert_eq!(age(&changed, "flood_changes"), 0.0);
+}
+
+#[test]
+fn the_metrics_ask_the_store_nothing() {
+    let siaga = with_metrics();
+    let known = "siaga_uploads_waiting 0";
+    page_with(&siaga, known);
+    let asked = |page: &str| -> f64 {
+        let calls = page.lines().filter_map(|line| line.strip_prefix("siaga_store_operation_seconds_count"));
+        calls.map(|line| line.rsplit(' ').next().unwrap().parse::<f64>().unwrap()).sum()
+    };
+    let before = asked(&page(&siaga));
+    for _ in 0..200 {
+        page(&siaga);
+    }
+    let after = asked(&page(&siaga));
+    assert!(after - before < 100.0, "what asks beside them does so every few seconds: {before}, {after}");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn the_metrics_tell_what_the_process_uses() {
+    let page = page(&with_metrics());
+    let memory = value(&page, "process_resident_memory_bytes{}");
+    assert!((1e6..1e11).contains(&memory), "{memory}");
+    let (open, most) = (value(&page, "process_open_fds{}"), value(&page, "process_max_fds{}"));
+    assert!(open > 2.0 && most > open, "{open} of {most}");
 }
 
 #[test]

@@ -179,14 +179,21 @@ fn requests_by_no_connection_are_not_counted() {
 }
 
 #[test]
-fn health_checks_are_not_counted() {
-    let siaga = started(three());
+fn health_checks_and_metrics_with_a_token_are_not_counted() {
+    let siaga = started(three().merge(Serialized::default("siaga.metrics.token", "a token")));
     assert_eq!(statuses(&siaga, "192.0.2.1", 4), [200, 200, 200, 429]);
     for target in ["/health", "/health/ready", "/metrics"] {
         let response = get(&siaga, "192.0.2.1", target);
         assert_ne!(response.status(), Status::TooManyRequests, "{target}");
         assert_eq!(response.headers().get_one("RateLimit-Limit"), None);
     }
+}
+
+#[test]
+fn metrics_without_a_token_are_counted_as_anything_else() {
+    let siaga = started(three().merge(Serialized::default("siaga.metrics.enabled", true)));
+    let statuses = [200, 200, 200, 429];
+    assert_eq!(statuses.map(|_| get(&siaga, "192.0.2.1", "/metrics").status().code), statuses);
 }
 
 #[test]

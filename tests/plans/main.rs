@@ -83,7 +83,7 @@ struct Question {
 }
 
 /// A day has 550 changes and as many reports.
-const QUESTIONS: [Question; 20] = [
+const QUESTIONS: [Question; 21] = [
     Question {
         name: "the reports of the last hour",
         ask: |store| reports(store, AreaSelector::default(), None).boxed(),
@@ -222,6 +222,12 @@ const QUESTIONS: [Question; 20] = [
         },
         index: Some("gauge_readings_pkey"),
         rows: 1,
+    },
+    Question {
+        name: "the overview",
+        ask: |store| async { store.overview().await.unwrap().into_iter().count() }.boxed(),
+        index: Some("flood_changes_changed_at"),
+        rows: 10,
     },
     Question {
         name: "the map",

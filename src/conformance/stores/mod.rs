@@ -11,6 +11,7 @@ pub mod images;
 pub mod keys;
 pub mod lasting;
 pub mod life;
+pub mod overview;
 pub mod places;
 pub mod reports;
 pub mod uploads;
@@ -155,6 +156,10 @@ macro_rules! store_suite {
             infrastructure_is_listed_by_kind_then_name,
             infrastructure_is_selected_by_kind_and_province,
             boundaries_are_listed_by_code_or_alone,
+        }
+        $crate::store_suite! { @ unless_excepted $fresh, overview =>
+            it_counts_the_areas_of_each_state_and_names_the_newest_of_each_kind,
+            what_has_come_is_in_it_and_what_is_dated_ahead_is_not,
         }
         $crate::store_suite! { @ unless_excepted $fresh, life =>
             a_store_that_answers_is_ready,

@@ -64,6 +64,17 @@ impl Floods {
         self.snapshots.revision()
     }
 
+    /// When the newest change took effect, and how many areas have each state, from 1 to 4.
+    pub(super) fn overview(&self) -> (Option<Timestamp>, [u64; 4]) {
+        let snapshot = self.snapshots.read();
+        let mut flooded = [0; 4];
+        let states = snapshot.value.logs.iter().filter_map(|log| log.last()?.state);
+        for state in states {
+            flooded[usize::from(state.code()) - 1] += 1;
+        }
+        (snapshot.value.newest, flooded)
+    }
+
     /// Positions and states of the areas asked for.
     fn select<'a>(
         &'a self,

@@ -40,6 +40,13 @@ impl Gauges {
         Self { snapshots: Snapshots::new(records.collect()) }
     }
 
+    /// The date of the newest reading that is not dated after a moment.
+    pub(super) fn newest(&self, until: Timestamp) -> Option<Timestamp> {
+        let snapshot = self.snapshots.read();
+        let newest = |record: &Record| record.readings.range(..=until).next_back().map(|(at, _)| *at);
+        snapshot.value.values().filter_map(newest).max()
+    }
+
     pub(super) fn revision(&self) -> Revision {
         self.snapshots.revision()
     }

@@ -100,6 +100,12 @@ impl Intake {
         Self { snapshots: Snapshots::new(snapshot) }
     }
 
+    /// The date of the newest report that is not dated after a moment.
+    pub(super) fn newest(&self, until: Timestamp) -> Option<Timestamp> {
+        let snapshot = self.snapshots.read();
+        snapshot.value.by_time.range(..=(until, ReportKey::LAST)).next_back().map(|((made, _), _)| *made)
+    }
+
     pub(super) fn revision(&self) -> Revision {
         self.snapshots.revision()
     }

@@ -10,6 +10,7 @@ mod gauges;
 mod images;
 mod intake;
 mod keys;
+mod overview;
 mod places;
 mod snapshot;
 
@@ -23,7 +24,9 @@ use self::gauges::Gauges;
 use self::intake::Intake;
 use self::keys::Keys;
 use super::places::Places;
-use super::{OpenError, OpenStore, OpenedStore, Resource, Revision, Store, StoreError, StoreSettings};
+use super::{
+    OpenError, OpenStore, OpenedStore, Overview, Resource, Revision, Store, StoreError, StoreSettings,
+};
 use crate::datasets::Dataset;
 use crate::model::Clock;
 
@@ -69,6 +72,10 @@ impl Store for MemoryStore {
             Resource::Infrastructure | Resource::Boundaries => places::UNCHANGED,
             Resource::Keys => self.keys.revision(),
         })
+    }
+
+    async fn overview(&self) -> Result<Option<Overview>, StoreError> {
+        Ok(Some(self.overview_now()))
     }
 }
 

@@ -16,6 +16,7 @@ mod images;
 mod keys;
 mod link;
 mod open;
+mod overview;
 mod partner_posts;
 mod places;
 mod pool;
@@ -49,7 +50,7 @@ use self::readiness::Readiness;
 pub use self::schema::SchemaError;
 pub use self::settings::Settings;
 use self::shared::Shared;
-use super::{Check, Resource, Revision, Store, StoreError};
+use super::{Check, Overview, Resource, Revision, Store, StoreError};
 use crate::model::Clock;
 
 /// A [`Store`] in a `PostgreSQL` database.
@@ -102,6 +103,10 @@ impl Store for PostgresStore {
 
     async fn readiness(&self) -> Vec<Check> {
         self.readiness.checks(&self.connections, &self.changes).await
+    }
+
+    async fn overview(&self) -> Result<Option<Overview>, StoreError> {
+        self.read_overview().await.map(Some)
     }
 
     async fn close(&self) {

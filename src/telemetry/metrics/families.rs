@@ -1,3 +1,5 @@
+use std::sync::atomic::AtomicU64;
+
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::{Family, MetricConstructor};
@@ -5,6 +7,7 @@ use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::{Metric, Registry, Unit};
 
+use super::process::Process;
 use super::{ReportOrigin, UploadStep};
 
 /// Names and values of labels that are known when the program is compiled.
@@ -13,9 +16,13 @@ pub(super) type Labels<const COUNT: usize> = [(&'static str, &'static str); COUN
 /// A histogram for each set of labels.
 pub(super) type Histograms<L> = Family<L, Histogram, Buckets>;
 
+/// A gauge whose values are not whole numbers.
+type Fraction = Gauge<f64, AtomicU64>;
+
 /// Every metric, and the registry that writes them.
 pub(super) struct Families {
     pub(super) registry: Registry,
+    pub(super) process: Process,
     pub(super) answers: Family<Answers, Counter>,
     pub(super) durations: Histograms<Requests>,
     pub(super) in_flight: Gauge,
@@ -25,6 +32,8 @@ pub(super) struct Families {
     pub(super) readings: Counter,
     pub(super) uploads: Family<Labels<1>, Counter>,
     pub(super) uploads_waiting: Gauge,
+    pub(super) flooded_areas: Family<Labels<1>, Gauge>,
+    pub(super) data_ages: Family<Labels<1>, Fraction>,
     pub(super) store_operations: Histograms<Labels<1>>,
     pub(super) connections: Family<Labels<2>, Gauge>,
     pub(super) cache_hits: Counter,
@@ -70,12 +79,12 @@ impl MetricConstructor<Histogram> for Buckets {
 
 impl Default for Families {
     fn default() -> Self {
-        let mut registry = Registry::with_prefix("siaga");
-        let version = [("version".into(), env!("CARGO_PKG_VERSION").into())];
-        let build: Gauge = Gauge::default();
+        let mut registry = Registry::default();
+        let process = Process::register(&mut registry);
+        let all = registry.sub_registry_with_prefix("siaga");
+        let version = [("version".into(), env!("CARGO_PKG_VERSION").into())].into_iter();
+        let build: Gauge = new(all.sub_registry_with_labels(version), "build", "Version of the program");
         build.set(1);
-        add(registry.sub_registry_with_labels(version.into_iter()), "build", "Version of the program", build);
-        let all = &mut registry;
         let families = Self {
             answers: new(all, "requests", "Requests answered"),
             durations: histograms(
@@ -95,6 +104,14 @@ impl Default for Families {
                 all,
                 "uploads_waiting",
                 "Uploads not processed yet, of all servers on the store",
+            ),
+            flooded_areas: new(all, "flooded_areas", "Areas by their flood state"),
+            data_ages: measured(
+                all,
+                "data_age",
+                "Time since the newest flood change, report and gauge reading",
+                Unit::Seconds,
+                Family::default(),
             ),
             store_operations: histograms(
                 all,
@@ -119,6 +136,7 @@ impl Default for Families {
                 "renderings_cancelled",
                 "Renderings stopped because no request waited for them any more",
             ),
+            process,
             registry,
         };
         families.begin_at_zero();
@@ -144,12 +162,18 @@ fn new<M: Metric + Clone + Default>(registry: &mut Registry, name: &str, help: &
     add(registry, name, help, M::default())
 }
 
-fn add<M: Metric + Clone>(registry: &mut Registry, name: &str, help: &str, metric: M) -> M {
+pub(super) fn add<M: Metric + Clone>(registry: &mut Registry, name: &str, help: &str, metric: M) -> M {
     registry.register(name, help, metric.clone());
     metric
 }
 
-fn measured<M: Metric + Clone>(registry: &mut Registry, name: &str, help: &str, unit: Unit, metric: M) -> M {
+pub(super) fn measured<M: Metric + Clone>(
+    registry: &mut Registry,
+    name: &str,
+    help: &str,
+    unit: Unit,
+    metric: M,
+) -> M {
     registry.register_with_unit(name, help, unit, metric.clone());
     metric
 }
