@@ -329,7 +329,7 @@ fn a_wrong_row_of_the_other_files_is_named_by_file_line_and_reason() {
         (
             "reports.geojson",
             REPORTS,
-            "\"flood_depth\":5",
+            "\"flood_depth\":4.6",
             "\"x\":\"\\u0000\"",
             2,
             "report_data must not contain NUL",
@@ -337,7 +337,7 @@ fn a_wrong_row_of_the_other_files_is_named_by_file_line_and_reason() {
         (
             "reports.geojson",
             REPORTS,
-            "\"flood_depth\":5",
+            "\"flood_depth\":4.6",
             "\"x\":[[[[[[[[[[[[[[[[1]]]]]]]]]]]]]]]]",
             2,
             "report_data must be nested at most 16 levels deep",
