@@ -75,7 +75,11 @@ impl Format for GeoJson {
     }
 
     fn also_accepted(&self) -> &[&str] {
-        &["application/geo+json"]
+        &[BARE]
+    }
+
+    fn bare(&self) -> Option<Arc<dyn Format>> {
+        Some(Arc::new(Bare(self.clone())))
     }
 
     fn carries(&self, kind: LayerKind) -> bool {
@@ -98,6 +102,43 @@ impl Format for GeoJson {
 
     fn encode(&self, layer: &Layer, context: &EncodeContext, out: &mut Vec<u8>) -> Result<(), EncodeError> {
         self.write(layer, context, out).map_err(|source| EncodeError::new(self.name(), source))
+    }
+}
+
+/// The media type of a collection by itself (RFC 7946 §12).
+const BARE: &str = "application/geo+json";
+
+/// The same collections without the envelope.
+#[derive(Debug)]
+struct Bare(GeoJson);
+
+impl Format for Bare {
+    fn name(&self) -> &str {
+        self.0.name()
+    }
+
+    fn container(&self) -> Container {
+        Container("geojson")
+    }
+
+    fn media_type(&self) -> &'static str {
+        BARE
+    }
+
+    fn carries(&self, kind: LayerKind) -> bool {
+        self.0.carries(kind)
+    }
+
+    fn time_step(&self) -> Option<Duration> {
+        self.0.time_step()
+    }
+
+    fn schema(&self, kind: LayerKind) -> Value {
+        self.0.schema(kind)
+    }
+
+    fn encode(&self, layer: &Layer, context: &EncodeContext, out: &mut Vec<u8>) -> Result<(), EncodeError> {
+        self.0.encode(layer, context, out)
     }
 }
 

@@ -59,6 +59,13 @@ pub trait Format: Any + Debug + Send + Sync {
         &[]
     }
 
+    /// The format by whose media type clients ask in `Accept` for its documents without the envelope; `None` by default.
+    ///
+    /// It writes the same and is in a container that has no envelope.
+    fn bare(&self) -> Option<Arc<dyn Format>> {
+        None
+    }
+
     /// Whether it can write layers of this kind.
     fn carries(&self, kind: LayerKind) -> bool;
 

@@ -32,6 +32,11 @@ impl Accept {
         best.map(|(_, format)| format)
     }
 
+    /// Whether the client prefers the media type of one format to that of another.
+    pub(super) fn prefers(&self, one: &dyn Format, other: &dyn Format) -> bool {
+        self.weight([one.media_type()]) > self.weight([other.media_type()])
+    }
+
     /// The weight of the most specific range that holds one of these media types. Of ranges as specific counts that for
     /// the type that comes first, as do further types of a format, which tell it from others, and then the first range.
     pub(super) fn weight<'n>(&self, names: impl IntoIterator<Item = &'n str>) -> u16 {

@@ -18,6 +18,8 @@ use crate::schema;
 /// Either follows from the other where only one is given. Without both it is the one the header `Accept` wants most, of several
 /// the configured default before the others; and the default where the header wants none of them, as clients expect that have
 /// never sent one with care.
+///
+/// A format that can be had without the envelope ([`Format::bare`]) is sent so if `Accept` prefers the media type it then has.
 #[derive(Clone, Debug)]
 pub struct FormatChoice<R> {
     /// The format, which carries the layers of the resource.
@@ -32,7 +34,8 @@ impl<'r, R: OnMap> FromRequest<'r> for FormatChoice<R> {
     async fn from_request(request: &'r Request<'_>) -> Outcome<Self, Problem> {
         let format = managed(request).and_then(|registry| {
             let accept = || Accept::new(request.headers().get("Accept"));
-            choice(Query::of(request), accept, registry, R::LAYER)
+            let format = choice(Query::of(request), accept, registry, R::LAYER)?;
+            Ok(format.bare().filter(|bare| accept().prefers(&**bare, &*format)).unwrap_or(format))
         });
         Problem::outcome(request, format.map(|format| Self { format, resource: PhantomData }))
     }
@@ -61,6 +64,9 @@ impl<R: OnMap> Part for FormatChoice<R> {
         operation.is_shared();
         for format in formats() {
             let schema = schema::reference(&layer_schema(R::LAYER, &**format));
+            if let Some(bare) = format.bare() {
+                operation.gives(bare.media_type(), schema.clone());
+            }
             let is_json = format.container() == Container::JSON;
             operation.gives(format.media_type(), if is_json { schema::enveloped(schema) } else { schema });
         }

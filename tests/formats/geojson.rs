@@ -2,9 +2,16 @@ use geojson::{FeatureCollection, GeometryValue};
 use siaga::conformance::fixture;
 use siaga::conformance::formats::encoded;
 use siaga::format_suite;
+use siaga::formats::Format;
 use siaga::formats::geojson::GeoJson;
 
 format_suite!(GeoJson::default());
+
+mod bare {
+    use super::*;
+
+    format_suite!(*GeoJson::default().bare().unwrap());
+}
 
 fn decoded(states: &[(u64, u64)]) -> FeatureCollection {
     String::from_utf8(encoded(&GeoJson::default(), &fixture::layer(states))).unwrap().parse().unwrap()

@@ -87,7 +87,8 @@ impl Fairing for Described {
         let kind = format!("{}/{}", kind.top(), kind.sub());
         assert!(content.is_some_and(|content| content.contains_key(&kind)), "{asked} as {kind}");
         let coded = response.headers().contains("Content-Encoding");
-        if kind != "application/json" || coded || request.method() == Method::Head {
+        let is_json = ["application/json", "application/geo+json"].contains(&&*kind);
+        if !is_json || coded || request.method() == Method::Head {
             return;
         }
         let body = response.body_mut().to_bytes().await.unwrap();

@@ -18,8 +18,8 @@ fn begun(siaga: &Siaga, address: &str, accept: &[&str]) -> String {
     assert_eq!(response.status(), Status::Ok, "{address} {accept:?}");
     assert_eq!(response.headers().get_one("Vary"), Some("Accept, Accept-Encoding"));
     let body = response.into_string().unwrap();
-    let begun = body.trim_start_matches(r#"{"statusCode":200,"result":{"type":""#);
-    begun.chars().take(5).collect()
+    let begun = body.trim_start_matches(r#"{"statusCode":200,"result":"#);
+    begun.trim_start_matches(r#"{"type":""#).chars().take(5).collect()
 }
 
 #[test]
@@ -38,6 +38,41 @@ fn accept_chooses_when_no_parameter_does() {
         (&["rubbish, \u{1}\"/;;q="], "Topol"),
     ] {
         assert_eq!(begun(&siaga, "/v1/floods?city=bdg", accept), expected, "{accept:?}");
+    }
+}
+
+#[test]
+fn who_accepts_geojson_gets_it_without_the_envelope_and_all_others_with_it() {
+    let siaga = Siaga::start();
+    for address in ["/v1/floods", "/v1/reports", "/v1/floodgauges", "/v1/infrastructure", "/v1/admin"] {
+        let geojson = format!("{address}?geoformat=geojson");
+        let ask = |address: &str, accept: &str| {
+            let request = siaga.client.get(address.to_owned());
+            let response = request.header(Header::new("Accept", accept.to_owned())).dispatch();
+            assert_eq!(response.status(), Status::Ok);
+            let kind = response.headers().get_one("Content-Type").unwrap().to_owned();
+            let tag = response.headers().get_one("ETag").unwrap().to_owned();
+            (kind, tag, response.into_string().unwrap())
+        };
+        let (kind, tag, enveloped) = ask(&geojson, "application/json");
+        assert_eq!(kind, "application/json", "{address}");
+        let collection = enveloped.strip_prefix(r#"{"statusCode":200,"result":"#).unwrap().strip_suffix('}').unwrap();
+        for (address, accept) in [
+            (address, GEOJSON),
+            (&*geojson, GEOJSON),
+            (address, "application/geo+json, application/json;q=0.9, */*;q=0.1"),
+            (&*geojson, "application/json;q=0.5, application/geo+json;q=0.6"),
+        ] {
+            let (kind, bare_tag, bare) = ask(address, accept);
+            assert_eq!((&*kind, &*bare), (GEOJSON, collection), "{address} {accept}");
+            assert_ne!(bare_tag, tag);
+        }
+        for accept in ["*/*", "application/*", "text/html", "application/geo+json, application/json", "application/json, application/geo+json;q=0.9"] {
+            let (kind, _, body) = ask(&geojson, accept);
+            assert_eq!((&*kind, &body), ("application/json", &enveloped), "{address} {accept}");
+        }
+        let (kind, _, body) = ask(address, "application/topo+json");
+        assert_eq!((&*kind, body.starts_with(r#"{"statusCode":200,"#)), ("application/json", true));
     }
 }
 

@@ -79,7 +79,8 @@ fn it_offers_what_is_configured() {
         parameters.find(|parameter| parameter["name"] == name).unwrap()["schema"]["enum"].clone()
     };
     assert_eq!((offered("city"), offered("geoformat")), (json!(["jbd"]), json!(["geojson"])));
-    assert_eq!(floods["responses"]["200"]["content"].as_object().unwrap().len(), 1);
+    let types: Vec<_> = floods["responses"]["200"]["content"].as_object().unwrap().keys().collect();
+    assert_eq!(types, ["application/geo+json", "application/json"], "without the envelope, and in it");
     let body = &document["paths"]["/feeds/partner"]["post"]["requestBody"];
     let city = &body["content"]["application/json"]["schema"]["properties"]["partner_city"];
     assert_eq!(city["enum"], json!(["bandung"]));
