@@ -31,6 +31,7 @@ mod geometry;
 mod infrastructure;
 mod lines;
 mod load;
+mod notes;
 mod partner_posts;
 mod regions;
 mod reports;
@@ -38,15 +39,19 @@ mod rules;
 mod save;
 mod source;
 mod tags;
+mod validity;
 mod writing;
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::fs::{self, File};
 use std::io;
 use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
 
 pub use self::file::FolderFile;
 pub(super) use self::load::dataset;
+use self::notes::FileNotes;
 pub use self::reports::ReportRow;
 pub use self::rules::FolderRules;
 pub(super) use self::save::save;
@@ -80,6 +85,9 @@ pub struct Folder {
     path: PathBuf,
     rules: FolderRules,
     progress: Box<dyn Fn(u64) + Send + Sync>,
+    /// Whether invalid outlines are repaired.
+    repairing: bool,
+    notes: Mutex<BTreeMap<FolderFile, FileNotes>>,
 }
 
 /// A row of a file.
@@ -102,7 +110,8 @@ impl Folder {
         if !path.is_dir() {
             return Err(DatasetError::NoFolder(path));
         }
-        Ok(Self { path, rules: FolderRules::default(), progress: Box::new(|_| ()) })
+        let (rules, progress) = (FolderRules::default(), Box::new(|_| ()));
+        Ok(Self { path, rules, progress, repairing: false, notes: Mutex::default() })
     }
 
     /// The same folder, whose cards and reports follow these rules.
@@ -115,6 +124,21 @@ impl Folder {
     #[must_use]
     pub fn watched(self, progress: impl Fn(u64) + Send + Sync + 'static) -> Self {
         Self { progress: Box::new(progress), ..self }
+    }
+
+    /// The same folder, whose outlines are repaired where they are not valid: where rings cross or touch themselves or each
+    /// other along a line, holes lie outside, or polygons overlap. Otherwise such a row is wrong.
+    #[must_use]
+    pub fn repairing(self) -> Self {
+        Self { repairing: true, ..self }
+    }
+
+    /// Returns a line for each column or property that holds something that is not kept, with the number of rows, and for
+    /// each file with outlines that were repaired. It speaks of the files that were read to their end.
+    #[must_use]
+    pub fn notes(&self) -> Vec<String> {
+        let notes = self.notes.lock().unwrap_or_else(PoisonError::into_inner);
+        notes.iter().flat_map(|(file, notes)| notes.lines(*file)).collect()
     }
 
     /// How many bytes its files have: what is told to the `progress` of [`Self::watched`] when each is read once.
@@ -246,6 +270,10 @@ impl Folder {
     #[must_use]
     pub fn fault(&self, file: FolderFile, line: u64, reason: impl Into<String>) -> DatasetError {
         DatasetError::Row { path: self.path_of(file), line, reason: reason.into() }
+    }
+
+    fn note(&self, file: FolderFile, notes: FileNotes) {
+        self.notes.lock().unwrap_or_else(PoisonError::into_inner).insert(file, notes);
     }
 
     /// The error that a file cannot be read on.
