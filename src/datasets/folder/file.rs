@@ -55,6 +55,11 @@ impl FolderFile {
 }
 
 impl FolderFile {
+    /// Returns the names of all files, for messages.
+    pub(in crate::datasets) fn names() -> String {
+        Self::ALL.map(Self::name).join(", ")
+    }
+
     /// The property or column by which messages name a row.
     pub(super) fn identifier(self) -> &'static str {
         match self {

@@ -104,14 +104,36 @@ impl Folder {
     ///
     /// # Errors
     ///
-    /// [`DatasetError::NoFolder`] when it is none.
+    /// [`DatasetError::NoFolder`] when it is none, [`DatasetError::NothingFound`] when no file in it is one of a data set.
     pub fn open(path: impl Into<PathBuf>) -> Result<Self, DatasetError> {
         let path = path.into();
         if !path.is_dir() {
             return Err(DatasetError::NoFolder(path));
         }
         let (rules, progress) = (FolderRules::default(), Box::new(|_| ()));
-        Ok(Self { path, rules, progress, repairing: false, notes: Mutex::default() })
+        let folder = Self { path, rules, progress, repairing: false, notes: Mutex::default() };
+        if FolderFile::ALL.into_iter().any(|file| folder.has(file)) {
+            return Ok(folder);
+        }
+        let found = folder.strangers();
+        Err(DatasetError::NothingFound { path: folder.path, found })
+    }
+
+    /// Whether a file is there.
+    #[must_use]
+    pub fn has(&self, file: FolderFile) -> bool {
+        self.path_of(file).is_file()
+    }
+
+    /// Returns the names of what else is there: files that are no part of a data set.
+    #[must_use]
+    pub fn strangers(&self) -> Vec<String> {
+        let entries = fs::read_dir(&self.path).into_iter().flatten().flatten();
+        let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
+        let mut names: Vec<_> =
+            names.filter(|name| FolderFile::ALL.into_iter().all(|file| file.name() != name)).collect();
+        names.sort_unstable();
+        names
     }
 
     /// The same folder, whose cards and reports follow these rules.
