@@ -138,7 +138,8 @@ fn a_folder_in_which_nothing_is_recognised_is_refused_with_what_was_looked_for_a
         if let Some(name) = name {
             fs::write(folder.path().join(name), AREAS).unwrap();
         }
-        let error = Dataset::load(path, fixture::now()).map(drop).unwrap_err().to_string();
+        let error =
+            Dataset::load(path, &FolderRules::default(), fixture::now()).map(drop).unwrap_err().to_string();
         assert_eq!(error, format!("{path} holds no data set: looked for {looked}; {found}"));
         assert_eq!(Dataset::find(path).unwrap_err().to_string(), error);
     }

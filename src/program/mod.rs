@@ -56,6 +56,8 @@ enum Command {
         /// The folder; it is made when there is none.
         folder: PathBuf,
     },
+    /// Prints what the store holds and how fresh that is; a server may run meanwhile.
+    Status,
     /// Makes, lists and revokes API keys that are kept in the store.
     Key {
         #[command(subcommand)]
@@ -128,6 +130,7 @@ fn carry_out(builder: Builder, command: Command) -> Result<(), Failure> {
             runtime.block_on(upkeep::import(&builder, folder, replace.into(), repair))
         }
         Command::Export { folder } => runtime.block_on(upkeep::export(&builder, folder)),
+        Command::Status => runtime.block_on(upkeep::status(&builder)),
         Command::Key { command } => runtime.block_on(keys::run(&builder, command)),
         Command::Openapi => openapi(&builder),
         Command::Token { sub, scope, ttl } => token(&builder, &sub, &scope, ttl),

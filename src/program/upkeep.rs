@@ -1,12 +1,15 @@
 //! What an operator does with the store beside serving it.
 
+use std::cmp::Ordering;
 use std::io::{self, Write};
 use std::path::PathBuf;
+use std::time::Duration;
 
 use super::Failure;
 use crate::Builder;
 use crate::datasets::{Folder, FolderFile, FolderWriter};
-use crate::stores::{Imported, Migrated, Removed, Replace, Rows};
+use crate::model::Timestamp;
+use crate::stores::{Imported, Migrated, Removed, Replace, Rows, Status};
 use indicatif::{ProgressBar, ProgressStyle};
 
 pub(super) async fn migrate(builder: &Builder) -> Result<(), Failure> {
@@ -59,4 +62,41 @@ fn said_of(imported: &Imported, folder: &Folder) -> String {
 pub(super) async fn export(builder: &Builder, folder: PathBuf) -> Result<(), Failure> {
     let (upkeep, settings) = builder.upkeep()?;
     upkeep.export(&settings, FolderWriter::create(folder)?).await
+}
+
+pub(super) async fn status(builder: &Builder) -> Result<(), Failure> {
+    let (upkeep, settings) = builder.upkeep()?;
+    let status = upkeep.status(&settings).await?;
+    Ok(io::stdout().write_all(lines_of(&status, settings.clock.now()).as_bytes())?)
+}
+
+/// What a store holds, in lines of a name and a value.
+fn lines_of(status: &Status, now: Timestamp) -> String {
+    let Status { schema, needed, rows, newest, replica, .. } = status;
+    let advice = match schema.cmp(needed) {
+        Ordering::Less => "; run siaga migrate",
+        Ordering::Equal => "",
+        Ordering::Greater => "; a newer version of the service has made it",
+    };
+    let mut lines = vec![("schema", format!("{schema} of {needed}{advice}"))];
+    lines.extend(rows.iter().map(|(name, count)| (*name, count.to_string())));
+    lines.extend(newest.iter().map(|(name, at)| {
+        let age = |at: &Timestamp| {
+            format!("{} ago, {at}", told((now.to_utc() - at.to_utc()).num_milliseconds() / 1000 * 1000))
+        };
+        (*name, at.as_ref().map_or_else(|| "none".to_owned(), age))
+    }));
+    lines.extend(replica.iter().map(|behind| {
+        let behind = match behind {
+            Ok(behind) => format!("{} behind", told(behind.as_millis() as i64)),
+            Err(error) => format!("not known: {error}"),
+        };
+        ("replica", behind)
+    }));
+    lines.iter().map(|(name, value)| format!("{name:16}{value}\n")).collect()
+}
+
+/// Milliseconds in the units people use: `3m 12s`.
+fn told(milliseconds: i64) -> String {
+    humantime::format_duration(Duration::from_millis(milliseconds.max(0).cast_unsigned())).to_string()
 }

@@ -1,9 +1,11 @@
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use async_trait::async_trait;
 
 use super::{OpenError, StoreSettings};
 use crate::datasets::{Folder, FolderFile, FolderWriter};
+use crate::model::Timestamp;
 
 /// What an operator does with a store that keeps its data, beside serving it.
 #[async_trait]
@@ -39,6 +41,29 @@ pub trait Upkeep: Send + Sync {
     ///
     /// Whatever stops it.
     async fn export(&self, settings: &StoreSettings, folder: FolderWriter) -> Result<(), OpenError>;
+
+    /// Returns what the store holds and how fresh that is; changes nothing, and disturbs no server on it.
+    ///
+    /// # Errors
+    ///
+    /// When the store cannot be reached. A replica that cannot be is no error.
+    async fn status(&self, settings: &StoreSettings) -> Result<Status, OpenError>;
+}
+
+/// What a store holds, and how fresh that is.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Status {
+    /// The version of the schema there; 0 where there is none.
+    pub schema: usize,
+    /// The version this program needs.
+    pub needed: usize,
+    /// How many there are of each thing, by its name; none while the schema is too old.
+    pub rows: Vec<(&'static str, u64)>,
+    /// The time of the newest state, report and reading until now, where there is any; none while the schema is too old.
+    pub newest: Vec<(&'static str, Option<Timestamp>)>,
+    /// How far the replica is behind, or why that is not known; `None` without a replica.
+    pub replica: Option<Result<Duration, String>>,
 }
 
 /// The versions of a schema before and after it was brought up to date.

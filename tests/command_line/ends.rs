@@ -72,6 +72,7 @@ fn a_store_that_keeps_nothing_has_nothing_to_look_after() {
         &["migrate"][..],
         &["import", "."],
         &["export", "."],
+        &["status"],
         &["key", "list"],
         &["key", "revoke", "a"],
         &["key", "create", "--name", "a", "--scope", "admin"],

@@ -6,6 +6,7 @@ use siaga::conformance::block_on;
 use siaga::conformance::fixture;
 use siaga::datasets::FolderFile;
 
+use crate::asking::order;
 use crate::database::Database;
 use crate::folders::{area, cards, collection, contents, folder_of, saved, square};
 use crate::operator::Operator;
@@ -71,6 +72,51 @@ fn migrate_says_what_it_did() {
         "{first}"
     );
     assert!(said(&database, &["migrate"]).ends_with("; it was already.\n"));
+}
+
+#[test]
+fn status_tells_what_is_stored_and_how_fresh_it_is_while_a_server_runs() {
+    block_on(async {
+        let operator = Operator::with_fixture().await;
+        let store = operator.store().await;
+        let lines = || -> std::collections::HashMap<String, String> {
+            let said = said(&operator.database, &["status"]);
+            let line = |line: &str| {
+                let (name, value) = line.split_at(16);
+                (name.trim_end().to_owned(), value.to_owned())
+            };
+            said.lines().map(line).collect()
+        };
+        let before = lines();
+        for (name, sql) in [
+            ("areas", "SELECT count(*) FROM areas"),
+            ("log entries", "SELECT count(*) FROM flood_changes"),
+            ("reports", "SELECT count(*) FROM reports"),
+            ("cards", "SELECT count(*) FROM cards"),
+            ("readings", "SELECT count(*) FROM gauge_readings"),
+        ] {
+            assert_eq!(before[name], operator.count(sql).await.to_string(), "{name}");
+        }
+        assert_eq!((&*before["provinces"], &*before["flooded areas"], &*before["keys"]), ("2", "2", "0"));
+        assert!(
+            before["schema"].ends_with(&format!(" of {}", before["schema"].split(' ').next().unwrap())),
+            "{before:?}"
+        );
+        assert!(before["newest state"].ends_with(" ago, 2016-12-19T13:41:35.000Z"), "{before:?}");
+        assert!(!before["newest report"].contains("2099") && !before.contains_key("replica"), "{before:?}");
+        store.set_flood_state(order(2, Some(1))).await.unwrap();
+        let after = lines();
+        assert_eq!(after["flooded areas"], "3");
+        assert_ne!(after["newest state"], before["newest state"]);
+    });
+}
+
+#[test]
+fn status_of_a_database_without_a_schema_says_what_to_do_and_makes_none() {
+    let operator = Operator::of(block_on(Database::empty()));
+    let said = said(&operator.database, &["status"]);
+    assert!(said.starts_with("schema          0 of ") && said.ends_with("; run siaga migrate\n"), "{said}");
+    assert_eq!(block_on(operator.count("SELECT count(*) FROM pg_tables WHERE schemaname = 'public'")), 0);
 }
 
 #[test]

@@ -23,9 +23,11 @@ use super::pool::{PostgresPool, Primary, Replica};
 use super::readiness::Readiness;
 use super::settings::{Databases, Settings};
 use super::shared::Shared;
-use super::{PostgresStore, SchemaError, schema, transfer};
+use super::{PostgresStore, SchemaError, schema, status, transfer};
 use crate::datasets::{Folder, FolderWriter};
-use crate::stores::{Imported, Migrated, OpenError, OpenStore, OpenedStore, Replace, StoreSettings, Upkeep};
+use crate::stores::{
+    Imported, Migrated, OpenError, OpenStore, OpenedStore, Replace, Status, StoreSettings, Upkeep,
+};
 use crate::telemetry::Metrics;
 
 /// Opens a [`PostgresStore`] on the configured database.
@@ -97,6 +99,14 @@ impl Upkeep for OpenPostgres {
 
     async fn export(&self, settings: &StoreSettings, folder: FolderWriter) -> Result<(), OpenError> {
         transfer::export(&mut connect(settings).await?, &folder).await
+    }
+
+    async fn status(&self, settings: &StoreSettings) -> Result<Status, OpenError> {
+        let databases = Databases::read(&settings.figment)?;
+        let primary = databases.primary(settings.timeout)?;
+        let replica = databases.replica(settings.timeout)?;
+        let asked = status::ask(&primary, replica.as_ref(), settings).await;
+        asked.map_err(|error| format!("the database {}: {error}", primary.address()).into())
     }
 }
 
