@@ -108,8 +108,8 @@ fn rings_are_wound_as_rfc_7946_asks() {
 
 #[test]
 fn every_file_is_optional_and_a_byte_order_mark_is_no_error() {
-    let empty = load(&[]).unwrap();
-    assert!(empty.areas.is_empty() && empty.regions.is_empty() && empty.flood_log.is_empty());
+    let regions = load(&[("regions.geojson", REGIONS.as_bytes())]).unwrap();
+    assert!(regions.areas.is_empty() && regions.regions.len() == 1 && regions.flood_log.is_empty());
     let marked = format!("\u{feff}{AREAS}");
     assert_eq!(load(&[("areas.geojson", marked.as_bytes())]).unwrap().areas.len(), 2);
 }
@@ -122,6 +122,27 @@ fn a_path_that_is_no_folder_is_refused_with_what_is_allowed() {
         assert!(error.starts_with("siaga.dataset must be demo, empty or a folder"), "{error}");
     }
     assert!(!Path::new("nowhere").exists());
+}
+
+#[test]
+fn a_folder_in_which_nothing_is_recognised_is_refused_with_what_was_looked_for_and_what_is_there() {
+    let looked = "areas.geojson, regions.geojson, infrastructure.geojson, gauges.geojson, gauge_readings.csv, \
+                  flood_states.csv, reports.geojson, cards.csv, partner_posts.csv";
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().to_str().unwrap();
+    for (name, found) in [
+        (None, "the folder is empty"),
+        (Some("rw.shp"), "found rw.shp"),
+        (Some("Areas.GeoJSON"), "found Areas.GeoJSON, rw.shp"),
+    ] {
+        if let Some(name) = name {
+            fs::write(folder.path().join(name), AREAS).unwrap();
+        }
+        let error =
+            Dataset::load(path, &FolderRules::default(), fixture::now()).map(drop).unwrap_err().to_string();
+        assert_eq!(error, format!("{path} holds no data set: looked for {looked}; {found}"));
+        assert_eq!(Dataset::find(path).unwrap_err().to_string(), error);
+    }
 }
 
 #[test]
@@ -192,7 +213,8 @@ fn a_wrong_region_is_named_by_file_line_and_reason() {
         (twice, 3, "code ID-JK occurs already"),
     ] {
         let error = error(&[("regions.geojson", content.as_bytes())]);
-        assert!(error.starts_with(&format!("regions.geojson, line {line}: {reason}")), "{error}");
+        assert!(error.starts_with(&format!("regions.geojson, line {line}: feature {}", line - 1)), "{error}");
+        assert!(error.contains(reason), "{error}");
     }
 }
 

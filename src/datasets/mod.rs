@@ -46,6 +46,14 @@ pub enum DatasetError {
     /// The path is that of no folder.
     #[error("{} is no folder", .0.display())]
     NoFolder(PathBuf),
+    /// The folder holds no file of a data set.
+    #[error("{} holds no data set: looked for {}; {}", .path.display(), FolderFile::names(), listed(.found))]
+    NothingFound {
+        /// The folder.
+        path: PathBuf,
+        /// The names of what is there.
+        found: Vec<String>,
+    },
     /// A file is there but cannot be read.
     #[error("{}: {source}", .path.display())]
     Unreadable {
@@ -66,6 +74,18 @@ pub enum DatasetError {
     },
 }
 
+/// What lies in a folder, in a few words.
+fn listed(found: &[String]) -> String {
+    /// How many names are told.
+    const SHOWN: usize = 20;
+
+    let mut names: Vec<_> = found.iter().take(SHOWN).map(|name| name.escape_debug().to_string()).collect();
+    if found.len() > SHOWN {
+        names.push(format!("{} more", found.len() - SHOWN));
+    }
+    if names.is_empty() { "the folder is empty".to_owned() } else { format!("found {}", names.join(", ")) }
+}
+
 impl Dataset {
     /// The data set called `name`: `demo`, `empty`, or else the folder of that path.
     ///
@@ -81,22 +101,33 @@ impl Dataset {
             "demo" => Ok(demo::dataset(now)),
             "empty" => Ok(Self::default()),
             path => {
-                let folder = Folder::open(path).map_err(|_| DatasetError::Unknown(path.to_owned()))?;
-                folder::dataset(&folder.by(rules.clone()), now)
+                let folder = Self::open(path)?.by(rules.clone());
+                let dataset = folder::dataset(&folder, now)?;
+                for note in folder.notes() {
+                    tracing::warn!("{path}: {note}");
+                }
+                Ok(dataset)
             }
         }
     }
 
-    /// Makes sure that there is a data set called `name`, whatever is in it.
+    /// Makes sure that there is a data set called `name`, whatever its rows are.
     ///
     /// # Errors
     ///
-    /// [`DatasetError::Unknown`].
+    /// [`DatasetError::Unknown`], [`DatasetError::NothingFound`].
     pub fn find(name: &str) -> Result<(), DatasetError> {
         match name {
             "demo" | "empty" => Ok(()),
-            path => Folder::open(path).map(drop).map_err(|_| DatasetError::Unknown(path.to_owned())),
+            path => Self::open(path).map(drop),
         }
+    }
+
+    fn open(path: &str) -> Result<Folder, DatasetError> {
+        Folder::open(path).map_err(|error| match error {
+            DatasetError::NoFolder(_) => DatasetError::Unknown(path.to_owned()),
+            error => error,
+        })
     }
 
     /// Writes the data set as a folder, which [`load`](Self::load) reads as the same.

@@ -12,7 +12,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
-use clap::{Parser, Subcommand};
+use clap::{Parser, Subcommand, ValueEnum};
 use rocket::tokio::runtime::{self, Runtime};
 
 use self::keys::KeyCommand;
@@ -21,6 +21,7 @@ use crate::Builder;
 use crate::auth::{Scope, TokenError};
 use crate::config::Config;
 use crate::model::{Clock, SystemClock};
+use crate::stores::Replace;
 use crate::telemetry::Log;
 
 /// A disaster and flood information service.
@@ -39,16 +40,24 @@ enum Command {
     Check,
     /// Brings the schema of the store's database up to date.
     Migrate,
-    /// Adds the data set in a folder to the store, all of it or, when a row is wrong, nothing.
+    /// Adds the data set in a folder to the store, all of it or, when a row is wrong, nothing; prints what was done.
     Import {
         /// The folder, as README.md describes it.
         folder: PathBuf,
+        /// Removes what the folder does not have. Areas in the log of flood states stop the import, unless that is removed too.
+        #[arg(long, value_name = "WHAT")]
+        replace: Option<Replaced>,
+        /// Repairs outlines that cross, touch or overlap themselves; otherwise they stop the import.
+        #[arg(long)]
+        repair: bool,
     },
     /// Writes all that is stored into a folder, which `import` reads.
     Export {
         /// The folder; it is made when there is none.
         folder: PathBuf,
     },
+    /// Prints what the store holds and how fresh that is; a server may run meanwhile.
+    Status,
     /// Makes, lists and revokes API keys that are kept in the store.
     Key {
         #[command(subcommand)]
@@ -68,6 +77,25 @@ enum Command {
         #[arg(long, default_value = "1h", value_parser = humantime::parse_duration)]
         ttl: Duration,
     },
+}
+
+/// What an import can remove.
+#[derive(Clone, Copy, ValueEnum)]
+enum Replaced {
+    /// Areas.
+    Areas,
+    /// Areas and their entries in the log of flood states.
+    AreasAndLog,
+}
+
+impl From<Option<Replaced>> for Replace {
+    fn from(replaced: Option<Replaced>) -> Self {
+        match replaced {
+            None => Self::Nothing,
+            Some(Replaced::Areas) => Self::Areas,
+            Some(Replaced::AreasAndLog) => Self::AreasAndLog,
+        }
+    }
 }
 
 /// How long work that goes on beside a command may take once that is done.
@@ -98,8 +126,11 @@ fn carry_out(builder: Builder, command: Command) -> Result<(), Failure> {
         Command::Serve => runtime.block_on(serve(builder)),
         Command::Check => check(&builder),
         Command::Migrate => runtime.block_on(upkeep::migrate(&builder)),
-        Command::Import { folder } => runtime.block_on(upkeep::import(&builder, folder)),
+        Command::Import { folder, replace, repair } => {
+            runtime.block_on(upkeep::import(&builder, folder, replace.into(), repair))
+        }
         Command::Export { folder } => runtime.block_on(upkeep::export(&builder, folder)),
+        Command::Status => runtime.block_on(upkeep::status(&builder)),
         Command::Key { command } => runtime.block_on(keys::run(&builder, command)),
         Command::Openapi => openapi(&builder),
         Command::Token { sub, scope, ttl } => token(&builder, &sub, &scope, ttl),

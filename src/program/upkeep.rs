@@ -1,31 +1,102 @@
 //! What an operator does with the store beside serving it.
 
+use std::cmp::Ordering;
+use std::io::{self, Write};
 use std::path::PathBuf;
+use std::time::Duration;
 
 use super::Failure;
 use crate::Builder;
-use crate::datasets::{Folder, FolderWriter};
+use crate::datasets::{Folder, FolderFile, FolderWriter};
+use crate::model::Timestamp;
+use crate::stores::{Imported, Migrated, Removed, Replace, Rows, Status};
 use indicatif::{ProgressBar, ProgressStyle};
 
 pub(super) async fn migrate(builder: &Builder) -> Result<(), Failure> {
     let (upkeep, settings) = builder.upkeep()?;
-    upkeep.migrate(&settings).await
+    let Migrated { from, to } = upkeep.migrate(&settings).await?;
+    let done = if from == to { "it was already" } else { &format!("it was at version {from}") };
+    Ok(writeln!(io::stdout(), "The schema is at version {to}; {done}.")?)
 }
 
-pub(super) async fn import(builder: &Builder, folder: PathBuf) -> Result<(), Failure> {
+pub(super) async fn import(
+    builder: &Builder,
+    folder: PathBuf,
+    replace: Replace,
+    repair: bool,
+) -> Result<(), Failure> {
     let (upkeep, settings) = builder.upkeep()?;
     let folder = Folder::open(folder)?.by(settings.rules.clone());
+    let folder = if repair { folder.repairing() } else { folder };
     // Drawn on a terminal only.
     let bar = ProgressBar::new(folder.size()).with_style(ProgressStyle::with_template(
         "{wide_bar} {binary_bytes} of {binary_total_bytes}, {eta} to go",
     )?);
     let progress = bar.clone();
-    let imported = upkeep.import(&settings, folder.watched(move |bytes| progress.inc(bytes))).await;
+    let folder = folder.watched(move |bytes| progress.inc(bytes));
+    let imported = upkeep.import(&settings, &folder, replace).await;
     bar.finish_and_clear();
-    imported
+    Ok(io::stdout().write_all(said_of(&imported?, &folder).as_bytes())?)
+}
+
+/// What an import did, and what it left out, in lines.
+fn said_of(imported: &Imported, folder: &Folder) -> String {
+    let file = |(file, rows): (&FolderFile, &Rows)| {
+        let Rows { read, added, replaced } = rows;
+        let (file, skipped) = (file.name(), rows.skipped());
+        format!("{file:22}{read:>9} rows: {added} added, {replaced} replaced, {skipped} skipped")
+    };
+    let Removed { areas, changes, relocated } = imported.removed;
+    let removed = format!(
+        "{areas} areas were removed, with {changes} entries of the log; {relocated} reports and pieces of infrastructure \
+         were located anew"
+    );
+    let ignored = format!("ignored, no part of a data set: {}", folder.strangers().join(", "));
+    let mut lines: Vec<String> = imported.files.iter().map(file).collect();
+    lines.extend((areas > 0).then_some(removed));
+    lines.extend(folder.notes());
+    lines.extend((!folder.strangers().is_empty()).then_some(ignored));
+    lines.iter().map(|line| format!("{line}\n")).collect()
 }
 
 pub(super) async fn export(builder: &Builder, folder: PathBuf) -> Result<(), Failure> {
     let (upkeep, settings) = builder.upkeep()?;
     upkeep.export(&settings, FolderWriter::create(folder)?).await
+}
+
+pub(super) async fn status(builder: &Builder) -> Result<(), Failure> {
+    let (upkeep, settings) = builder.upkeep()?;
+    let status = upkeep.status(&settings).await?;
+    Ok(io::stdout().write_all(lines_of(&status, settings.clock.now()).as_bytes())?)
+}
+
+/// What a store holds, in lines of a name and a value.
+fn lines_of(status: &Status, now: Timestamp) -> String {
+    let Status { schema, needed, rows, newest, replica, .. } = status;
+    let advice = match schema.cmp(needed) {
+        Ordering::Less => "; run siaga migrate",
+        Ordering::Equal => "",
+        Ordering::Greater => "; a newer version of the service has made it",
+    };
+    let mut lines = vec![("schema", format!("{schema} of {needed}{advice}"))];
+    lines.extend(rows.iter().map(|(name, count)| (*name, count.to_string())));
+    lines.extend(newest.iter().map(|(name, at)| {
+        let age = |at: &Timestamp| {
+            format!("{} ago, {at}", told((now.to_utc() - at.to_utc()).num_milliseconds() / 1000 * 1000))
+        };
+        (*name, at.as_ref().map_or_else(|| "none".to_owned(), age))
+    }));
+    lines.extend(replica.iter().map(|behind| {
+        let behind = match behind {
+            Ok(behind) => format!("{} behind", told(behind.as_millis() as i64)),
+            Err(error) => format!("not known: {error}"),
+        };
+        ("replica", behind)
+    }));
+    lines.iter().map(|(name, value)| format!("{name:16}{value}\n")).collect()
+}
+
+/// Milliseconds in the units people use: `3m 12s`.
+fn told(milliseconds: i64) -> String {
+    humantime::format_duration(Duration::from_millis(milliseconds.max(0).cast_unsigned())).to_string()
 }

@@ -103,7 +103,9 @@ pub enum BuildError {
         reason: String,
     },
     /// The configured store keeps nothing to look after.
-    #[error("siaga.store is {0:?}, which keeps nothing beyond a run: choose another, such as postgres")]
+    #[error(
+        "siaga.store is {0:?}, which keeps nothing beyond a run, so there is nothing to ask or to look after: choose another, such as postgres"
+    )]
     NoUpkeep(String),
     /// No key could be made.
     #[error("{0}")]

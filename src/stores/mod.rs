@@ -50,7 +50,7 @@ pub use overview::Overview;
 pub use readiness::Check;
 pub use registry::{OpenError, OpenStore, OpenedStore, StoreRegistry, StoreSettings, UnknownStore};
 pub use reports::{ReportQuery, ReportSeriesQuery, ReportStore, ReportSummary};
-pub use upkeep::Upkeep;
+pub use upkeep::{Imported, Migrated, Removed, Replace, Rows, Status, Upkeep};
 pub use window::Window;
 
 /// What a backend must do: one part for each resource, and revisions over all of them.

@@ -41,6 +41,7 @@ fn the_environment_wins_over_the_profile_and_the_profile_over_the_default() {
     let toml = "[default.siaga]\ntime_zone = \"Asia/Makassar\"\ndataset = \"empty\"\n[production.siaga]\ndataset = \"demo\"\nstore = \"memory\"\n";
     std::fs::write(folder.path().join("Rocket.toml"), toml).unwrap();
     std::fs::create_dir(folder.path().join("elsewhere")).unwrap();
+    std::fs::write(folder.path().join("elsewhere/areas.geojson"), "").unwrap();
     let dataset = |variables: &[(&str, &str)]| {
         let config: toml::Table = out(&siaga_in(&folder, &["check"], variables)).parse().unwrap();
         let siaga = &config["default"]["siaga"];
@@ -201,6 +202,7 @@ fn texts_that_look_like_numbers_stay_texts() {
         [("SIAGA_DATASET", "2024"), ("SIAGA_AUTH__JWT__SECRET", "0042"), ("SIAGA_AUTH__JWT__ISSUER", "7")];
     let folder = tempfile::tempdir().unwrap();
     std::fs::create_dir(folder.path().join("2024")).unwrap();
+    std::fs::write(folder.path().join("2024/areas.geojson"), "").unwrap();
     let config: toml::Table = out(&siaga_in(&folder, &["check"], &variables)).parse().unwrap();
     assert_eq!(config["default"]["siaga"]["dataset"].as_str(), Some("2024"));
     assert_eq!(config["default"]["siaga"]["auth"]["jwt"]["issuer"].as_str(), Some("7"));

@@ -36,6 +36,18 @@ fn a_broken_data_file_stops_the_start_with_its_line() {
 }
 
 #[test]
+fn a_data_set_in_which_nothing_is_recognised_stops_the_start_and_the_check() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::create_dir(folder.path().join("city")).unwrap();
+    std::fs::write(folder.path().join("city/Areas.GeoJSON"), "{}").unwrap();
+    for command in [&[][..], &["check"]] {
+        let error = refusal(&siaga_in(&folder, command, &[("SIAGA_DATASET", "city")]));
+        assert!(error.starts_with("siaga: city holds no data set: looked for areas.geojson, "), "{error}");
+        assert!(error.ends_with("; found Areas.GeoJSON"), "{error}");
+    }
+}
+
+#[test]
 fn a_taken_port_ends_the_program_with_one_line() {
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let port = taken.local_addr().unwrap().port().to_string();
@@ -60,6 +72,7 @@ fn a_store_that_keeps_nothing_has_nothing_to_look_after() {
         &["migrate"][..],
         &["import", "."],
         &["export", "."],
+        &["status"],
         &["key", "list"],
         &["key", "revoke", "a"],
         &["key", "create", "--name", "a", "--scope", "admin"],

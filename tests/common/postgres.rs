@@ -11,7 +11,7 @@ use siaga::conformance::fixture;
 use siaga::datasets::{Folder, FolderWriter};
 use siaga::model::ManualClock;
 use siaga::stores::postgres::OpenPostgres;
-use siaga::stores::{OpenStore, StoreSettings};
+use siaga::stores::{OpenStore, Replace, StoreSettings};
 use sqlx::{AssertSqlSafe, Connection, Executor, PgConnection};
 
 /// The address of a database whose user may make others. There are no tests of a store in a database without one.
@@ -57,7 +57,8 @@ impl Database {
         fixture::dataset().save(&FolderWriter::create(folder.path()).unwrap()).unwrap();
         let settings = self.settings();
         let upkeep = OpenPostgres.upkeep().unwrap();
-        upkeep.import(&settings, Folder::open(folder.path()).unwrap()).await.unwrap();
+        let folder = Folder::open(folder.path()).unwrap();
+        upkeep.import(&settings, &folder, Replace::Nothing).await.unwrap();
     }
 
     /// Its address.

@@ -2,6 +2,8 @@
 
 mod contents;
 mod lines;
+mod notes;
+mod outlines;
 mod round_trip;
 mod streaming;
 mod support;

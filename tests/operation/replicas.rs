@@ -1,10 +1,14 @@
 //! Reads from a replica: a server's own writes always show.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use figment::Figment;
 use rocket::tokio::time;
 use siaga::conformance::block_on;
+use siaga::model::SystemClock;
+use siaga::stores::postgres::OpenPostgres;
+use siaga::stores::{OpenStore, StoreSettings};
 use sqlx::{Connection, Executor, PgConnection};
 
 use crate::cluster::Cluster;
@@ -82,5 +86,32 @@ fn reads_go_to_a_replica_that_has_what_the_server_wrote_and_else_to_the_primary(
             assert!(started.elapsed() < Duration::from_secs(10), "the replica is not read again");
             time::sleep(Duration::from_millis(50)).await;
         }
+    });
+}
+
+#[test]
+fn status_tells_how_far_a_replica_is_behind() {
+    block_on(async {
+        let upkeep = OpenPostgres.upkeep().unwrap();
+        let primary = Cluster::new();
+        let settings = |figment: Figment| StoreSettings::new(figment, Arc::new(SystemClock));
+        upkeep.migrate(&settings(figment(&primary.url()))).await.unwrap();
+        let replica = Cluster::replica_of(&primary);
+        let settings_of_both = settings(with_replica(&primary, &replica));
+        let behind = || async { upkeep.status(&settings_of_both).await.unwrap().replica.unwrap() };
+        connected(&primary).await.execute(AREA).await.unwrap();
+        assert!(behind().await.unwrap() < Duration::from_secs(2));
+
+        connected(&replica).await.execute("SELECT pg_wal_replay_pause()").await.unwrap();
+        connected(&primary).await.execute("UPDATE areas SET area_name = 'RW 06'").await.unwrap();
+        assert!(behind().await.unwrap() >= Duration::from_secs(2));
+        connected(&replica).await.execute("SELECT pg_wal_replay_resume()").await.unwrap();
+        assert!(behind().await.unwrap() < Duration::from_secs(2));
+
+        replica.stop("fast");
+        assert!(behind().await.is_err(), "a replica that is lost is told of, and no failure");
+        let itself = settings(with_replica(&primary, &primary));
+        let error = upkeep.status(&itself).await.unwrap().replica.unwrap().unwrap_err();
+        assert!(error.starts_with("it is no replica"), "{error}");
     });
 }

@@ -12,3 +12,4 @@ mod history;
 mod intake;
 mod live;
 mod program;
+mod replacing;

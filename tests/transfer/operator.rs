@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use siaga::datasets::{Folder, FolderFile, FolderWriter};
 use siaga::stores::postgres::OpenPostgres;
-use siaga::stores::{OpenStore, Store, StoreSettings};
+use siaga::stores::{Imported, OpenStore, Replace, Store, StoreSettings};
 use sqlx::postgres::PgRow;
 use sqlx::{Connection, FromRow, PgConnection};
 use tempfile::TempDir;
@@ -39,10 +39,13 @@ impl Operator {
 
     /// Imports a folder; an error names its files without the path.
     pub(crate) async fn import(&self, folder: &Path) -> Result<(), String> {
+        self.import_replacing(folder, Replace::Nothing).await.map(drop)
+    }
+
+    pub(crate) async fn import_replacing(&self, folder: &Path, replace: Replace) -> Result<Imported, String> {
         let upkeep = OpenPostgres.upkeep().unwrap();
-        let imported = upkeep
-            .import(&self.settings, Folder::open(folder).unwrap().by(self.settings.rules.clone()))
-            .await;
+        let opened = Folder::open(folder).unwrap().by(self.settings.rules.clone());
+        let imported = upkeep.import(&self.settings, &opened, replace).await;
         imported.map_err(|error| error.to_string().replace(&format!("{}/", folder.display()), ""))
     }
 

@@ -4,9 +4,11 @@ use std::process::{Command, Output};
 
 use siaga::conformance::block_on;
 use siaga::conformance::fixture;
+use siaga::datasets::FolderFile;
 
+use crate::asking::order;
 use crate::database::Database;
-use crate::folders::{cards, contents, folder_of, saved};
+use crate::folders::{area, cards, collection, contents, folder_of, saved, square};
 use crate::operator::Operator;
 
 /// Runs the program on a database.
@@ -35,6 +37,10 @@ fn the_program_imports_and_exports_folders() {
     let folder = saved(fixture::dataset());
     let imported = siaga(&database, &["import", folder.path().to_str().unwrap()]);
     assert!(imported.status.success() && imported.stderr.is_empty(), "{imported:?}");
+    let said = String::from_utf8(imported.stdout).unwrap();
+    let first = said.lines().next().unwrap();
+    assert_eq!(first, "areas.geojson                 5 rows: 5 added, 0 replaced, 0 skipped", "{said}");
+    assert_eq!(said.lines().count(), 9, "{said}");
     let exported = tempfile::tempdir().unwrap();
     let path = exported.path().join("new");
     let output = siaga(&database, &["export", path.to_str().unwrap()]);
@@ -49,6 +55,109 @@ fn the_program_imports_and_exports_folders() {
     assert_eq!(error, format!("siaga: {}, line 2: report 99 is not the report of the card", path.display()));
     let error = refusal(&siaga(&database, &["import", "nowhere"]));
     assert_eq!(error, "siaga: nowhere is no folder");
+}
+
+fn said(database: &Database, arguments: &[&str]) -> String {
+    let output = siaga(database, arguments);
+    assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+#[test]
+fn migrate_says_what_it_did() {
+    let database = block_on(Database::empty());
+    let first = said(&database, &["migrate"]);
+    assert!(
+        first.starts_with("The schema is at version ") && first.ends_with("; it was at version 0.\n"),
+        "{first}"
+    );
+    assert!(said(&database, &["migrate"]).ends_with("; it was already.\n"));
+}
+
+#[test]
+fn status_tells_what_is_stored_and_how_fresh_it_is_while_a_server_runs() {
+    block_on(async {
+        let operator = Operator::with_fixture().await;
+        let store = operator.store().await;
+        let lines = || -> std::collections::HashMap<String, String> {
+            let said = said(&operator.database, &["status"]);
+            let line = |line: &str| {
+                let (name, value) = line.split_at(16);
+                (name.trim_end().to_owned(), value.to_owned())
+            };
+            said.lines().map(line).collect()
+        };
+        let before = lines();
+        for (name, sql) in [
+            ("areas", "SELECT count(*) FROM areas"),
+            ("log entries", "SELECT count(*) FROM flood_changes"),
+            ("reports", "SELECT count(*) FROM reports"),
+            ("cards", "SELECT count(*) FROM cards"),
+            ("readings", "SELECT count(*) FROM gauge_readings"),
+        ] {
+            assert_eq!(before[name], operator.count(sql).await.to_string(), "{name}");
+        }
+        assert_eq!((&*before["provinces"], &*before["flooded areas"], &*before["keys"]), ("2", "2", "0"));
+        assert!(
+            before["schema"].ends_with(&format!(" of {}", before["schema"].split(' ').next().unwrap())),
+            "{before:?}"
+        );
+        assert!(before["newest state"].ends_with(" ago, 2016-12-19T13:41:35.000Z"), "{before:?}");
+        assert!(!before["newest report"].contains("2099") && !before.contains_key("replica"), "{before:?}");
+        store.set_flood_state(order(2, Some(1))).await.unwrap();
+        let after = lines();
+        assert_eq!(after["flooded areas"], "3");
+        assert_ne!(after["newest state"], before["newest state"]);
+    });
+}
+
+#[test]
+fn status_of_a_database_without_a_schema_says_what_to_do_and_makes_none() {
+    let operator = Operator::of(block_on(Database::empty()));
+    let said = said(&operator.database, &["status"]);
+    assert!(said.starts_with("schema          0 of ") && said.ends_with("; run siaga migrate\n"), "{said}");
+    assert_eq!(block_on(operator.count("SELECT count(*) FROM pg_tables WHERE schemaname = 'public'")), 0);
+}
+
+#[test]
+fn import_says_what_it_leaves_out_repairs_and_removes() {
+    let database = block_on(Database::with_fixture());
+    let mut bow_tie = area(77, 9.0, 9.0);
+    bow_tie["geometry"]["coordinates"][0].as_array_mut().unwrap().swap(1, 2);
+    let province = square(serde_json::json!({ "code": "ID-9", "name": "New", "KODE": 3 }), 30.0, 0.0);
+    let folder = folder_of(&[
+        (FolderFile::Areas, collection(&[bow_tie])),
+        (FolderFile::Regions, collection(&[province])),
+    ]);
+    std::fs::write(folder.path().join("rw.shp"), "").unwrap();
+    let path = folder.path().to_str().unwrap();
+    let error = refusal(&siaga(&database, &["import", path]));
+    assert!(error.contains("line 2: feature 1 (area_id 77): geometry crosses itself at "), "{error}");
+    let said = said(&database, &["import", path, "--repair", "--replace", "areas-and-log"]);
+    let lines: Vec<_> = said.lines().collect();
+    let [areas, provinces, removed, repaired, unkept, ignored] = lines[..] else { panic!("{said}") };
+    assert_eq!(areas, "areas.geojson                 1 rows: 1 added, 0 replaced, 0 skipped");
+    assert!(removed.starts_with("5 areas were removed, with "), "{said}");
+    assert!(
+        repaired.starts_with("areas.geojson: 1 outline was repaired, the first at line 2, feature 1 crosses"),
+        "{said}"
+    );
+    assert_eq!(provinces, "regions.geojson               1 rows: 1 added, 0 replaced, 0 skipped");
+    assert_eq!(unkept, "regions.geojson: KODE is not kept (1 row)");
+    assert_eq!(ignored, "ignored, no part of a data set: rw.shp");
+}
+
+#[test]
+fn an_import_of_nothing_ends_with_1_and_says_what_lies_there() {
+    let database = block_on(Database::empty());
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("areas.json"), "{}").unwrap();
+    let error = refusal(&siaga(&database, &["import", folder.path().to_str().unwrap()]));
+    assert!(
+        error.contains(" holds no data set: looked for areas.geojson, ")
+            && error.ends_with("; found areas.json"),
+        "{error}"
+    );
 }
 
 /// Runs a program of the database's.

@@ -3,7 +3,6 @@ use std::collections::HashSet;
 use geojson::JsonObject;
 
 use super::feature::Feature;
-use super::geometry::outline;
 use super::{Folder, FolderFile, GeoJsonWriter, Row, WriteError, geojson_file};
 use crate::datasets::DatasetError;
 use crate::model::intake::can_be_kept;
@@ -33,7 +32,7 @@ fn area(feature: &Feature<'_>) -> Result<Area, String> {
         city_code: feature.text("city")?,
         region_code: feature.text("instance_region_code")?,
         attributes: attributes(feature)?,
-        outline: outline(feature.geometry()?)?,
+        outline: feature.outline()?,
     })
 }
 

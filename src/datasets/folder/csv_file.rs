@@ -5,6 +5,7 @@ use csv::{StringRecord, Trim};
 use serde::de::DeserializeOwned;
 
 use super::lines::Lines;
+use super::notes::FileNotes;
 use super::source::Source;
 use super::{Folder, FolderFile, Row};
 use crate::datasets::DatasetError;
@@ -17,12 +18,15 @@ const LONGEST: usize = 16 << 20;
 pub(super) trait Record: DeserializeOwned {
     /// The columns the file must have.
     const COLUMNS: &[&str];
+    /// Further columns that are kept.
+    const OPTIONAL: &[&str] = &[];
 }
 
 /// Makes a value of each row of the file and hands it to `each`, in the order of the file; nothing when there is no such
 /// file.
 ///
-/// `make` is given the row and its line, and answers the reason when it is wrong. Holds one row at a time.
+/// `make` is given the row and its line, and answers the reason when it is wrong. Columns that are not kept are noted. Holds one
+/// row at a time.
 pub(super) fn read<R: Record, T, E: From<DatasetError>>(
     folder: &Folder,
     file: FolderFile,
@@ -46,14 +50,21 @@ pub(super) fn read<R: Record, T, E: From<DatasetError>>(
     if let Some(missing) = R::COLUMNS.iter().find(|&&column| !headers.iter().any(|known| known == column)) {
         return Err(fault(1, format!("the column {missing} is missing")).into());
     }
+    let is_kept = |column: &str| R::COLUMNS.contains(&column) || R::OPTIONAL.contains(&column);
+    let unkept: Vec<_> = headers.iter().enumerate().filter(|(_, column)| !is_kept(column)).collect();
+    let mut notes = FileNotes::default();
     let mut record = StringRecord::new();
     loop {
         let begins = reader.position().byte();
         let read = reader.read_record(&mut record);
         let line = lines.borrow_mut().of_row(begins);
         if !read.map_err(|error| wrong(line, error))? {
+            folder.note(file, notes);
             return Ok(());
         }
+        let filled =
+            unkept.iter().filter(|(index, _)| record.get(*index).is_some_and(|text| !text.is_empty()));
+        filled.for_each(|(_, column)| notes.unkept(column));
         let row = record.deserialize(Some(&headers)).map_err(|error| wrong(line, error))?;
         let value = make(row, line).map_err(|reason| fault(line, reason))?;
         each(Row { line, value })?;

@@ -1,17 +1,33 @@
+use std::cell::RefCell;
 use std::fmt;
 
+use geo::MultiPolygon;
+use geo::orient::{Direction, Orient};
 use geojson::{JsonObject, JsonValue};
 use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
+use super::notes::FileNotes;
+use super::{geometry, validity};
 use crate::model::{NAME, Timestamp, is_name};
 
-/// A feature of a GeoJSON file, with the line it begins on.
+/// A feature of a GeoJSON file.
 pub(super) struct Feature<'a> {
+    /// The line it begins on.
     pub(super) line: u64,
+    /// Its number in the file, from 1.
+    number: u64,
     document: Document<'a>,
+    /// Which of its properties somebody has looked at.
+    read: RefCell<Vec<bool>>,
+    notes: &'a RefCell<FileNotes>,
+    /// Whether an invalid outline is repaired.
+    repairing: bool,
 }
+
+/// How many characters of an identifier, and how many properties, a message names.
+const SHOWN: usize = 40;
 
 /// A feature as it stands there. Its properties are still text: each may be as deep as the parser allows, as it may be
 /// where clients send it.
@@ -60,26 +76,69 @@ impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {
 }
 
 impl<'a> Feature<'a> {
-    /// Reads the feature that begins on a line.
+    /// Reads the feature of this number, which begins on a line.
     ///
     /// # Errors
     ///
     /// The reason, when it is none.
-    pub(super) fn read(line: u64, raw: &'a RawValue) -> Result<Self, String> {
-        let document = serde_json::from_str(raw.get());
+    pub(super) fn read(
+        line: u64,
+        number: u64,
+        raw: &'a RawValue,
+        notes: &'a RefCell<FileNotes>,
+        repairing: bool,
+    ) -> Result<Self, String> {
+        let document: Result<Document<'a>, _> = serde_json::from_str(raw.get());
         let document = document.map_err(|error| geojson::Error::MalformedGeoJson(error).to_string())?;
-        Ok(Self { line, document })
+        let count = document.properties.as_ref().map_or(0, |Members(members)| members.len());
+        let read = RefCell::new(vec![false; count]);
+        Ok(Self { line, number, document, read, notes, repairing })
+    }
+
+    /// Its number in the file, and what it is identified by as it stands there: `feature 5 (area_id 17)`.
+    pub(super) fn called(&self, identifier: &str) -> String {
+        let number = self.number;
+        match self.raw(identifier).map(RawValue::get) {
+            // A text or a number, which is one line.
+            Some(raw)
+                if raw.len() > 2 && raw.starts_with('"') || raw.starts_with(|c: char| c.is_ascii_digit()) =>
+            {
+                let shown: String = raw.trim_matches('"').chars().take(SHOWN).collect();
+                format!("feature {number} ({identifier} {shown})")
+            }
+            _ => format!("feature {number}"),
+        }
+    }
+
+    /// Notes which properties hold something that nobody has looked at.
+    pub(super) fn note_unread(&self) {
+        let read = self.read.borrow();
+        let unread = self.held().iter().zip(&*read).filter(|((_, raw), read)| !**read && raw.get() != "null");
+        unread.for_each(|((key, _), _)| self.note_unkept(key));
+    }
+
+    /// Notes that something of a property is not kept.
+    pub(super) fn note_unkept(&self, property: &str) {
+        self.notes.borrow_mut().unkept(property);
+    }
+
+    /// All properties, as they stand there.
+    fn held(&self) -> &[(String, &'a RawValue)] {
+        self.document.properties.as_ref().map_or(&[], |Members(members)| members)
     }
 
     /// A property as it stands there.
     fn raw(&self, key: &str) -> Option<&'a RawValue> {
-        self.properties().find(|(name, _)| *name == key).map(|(_, value)| value)
+        let held = self.held();
+        let position = held.iter().position(|(name, _)| name == key)?;
+        self.read.borrow_mut()[position] = true;
+        Some(held[position].1)
     }
 
-    /// All properties, as they stand there.
+    /// Gives out all properties as they stand there, so that none of them is left out.
     pub(super) fn properties(&self) -> impl Iterator<Item = (&str, &'a RawValue)> {
-        let members = self.document.properties.as_ref().map_or(&[][..], |Members(members)| members);
-        members.iter().map(|(name, value)| (name.as_str(), *value))
+        self.read.borrow_mut().fill(true);
+        self.held().iter().map(|(name, value)| (name.as_str(), *value))
     }
 
     /// The members of a property that is an object; none when it is anything else.
@@ -137,14 +196,29 @@ impl<'a> Feature<'a> {
     /// A property that is text and not empty, without the blanks around it.
     pub(super) fn required(&self, key: &str) -> Result<String, String> {
         let text = self.text(key)?;
-        if text.is_empty() { Err(format!("{key} is missing")) } else { Ok(text) }
+        if text.is_empty() { Err(self.missing(key)) } else { Ok(text) }
+    }
+
+    /// The reason that a property is missing, with what is there in its place.
+    fn missing(&self, key: &str) -> String {
+        let mut found: Vec<_> =
+            self.held().iter().map(|(found, _)| found.escape_debug().to_string()).collect();
+        if found.is_empty() {
+            return format!("{key} is missing; the feature has no properties");
+        }
+        if self.raw(key).is_some() {
+            return format!("{key} is missing; the property is empty");
+        }
+        found.sort_unstable();
+        found.truncate(SHOWN);
+        format!("{key} is missing; the properties are [{}]: rename one of them, or add it", found.join(", "))
     }
 
     /// A property that is a name, with the blanks around it: clients give such names too.
     pub(super) fn name(&self, key: &str) -> Result<String, String> {
         let name = self.string(key)?;
         match name.as_str() {
-            "" => Err(format!("{key} is missing")),
+            "" => Err(self.missing(key)),
             text if is_name(text) => Ok(name),
             _ => Err(format!("{key} must be {NAME}")),
         }
@@ -162,6 +236,26 @@ impl<'a> Feature<'a> {
             Some(JsonValue::Number(number)) => Ok(number.to_string()),
             Some(_) => Err(format!("{key} must be a string")),
         }
+    }
+
+    /// The geometry as a valid surface, repaired if that is asked for.
+    ///
+    /// # Errors
+    ///
+    /// The reason, with the position at fault.
+    pub(super) fn outline(&self) -> Result<MultiPolygon<f64>, String> {
+        let outline = geometry::outline(self.geometry()?)?;
+        let Some(fault) = validity::fault(&outline) else { return Ok(outline) };
+        if !self.repairing {
+            let repair =
+                "correct it there, or have it repaired: siaga import --repair, or ogr2ogr -makevalid";
+            return Err(format!("geometry {fault}; {repair}"));
+        }
+        let repaired = validity::repaired(&outline);
+        let repaired =
+            repaired.ok_or_else(|| format!("geometry {fault}, and cannot be repaired; correct it there"))?;
+        self.notes.borrow_mut().repaired(self.line, self.number, &fault);
+        Ok(repaired.orient(Direction::Default))
     }
 
     /// The geometry.

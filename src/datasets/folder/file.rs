@@ -1,7 +1,7 @@
 use std::fmt;
 
 /// A file of a [`Folder`](super::Folder).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum FolderFile {
     /// `areas.geojson`: the local areas.
     Areas,
@@ -50,6 +50,26 @@ impl FolderFile {
             Self::Reports => "reports.geojson",
             Self::Cards => "cards.csv",
             Self::PartnerPosts => "partner_posts.csv",
+        }
+    }
+}
+
+impl FolderFile {
+    /// Returns the names of all files, for messages.
+    pub(in crate::datasets) fn names() -> String {
+        Self::ALL.map(Self::name).join(", ")
+    }
+
+    /// The property or column by which messages name a row.
+    pub(super) fn identifier(self) -> &'static str {
+        match self {
+            Self::Areas | Self::FloodStates => "area_id",
+            Self::Regions => "code",
+            Self::Infrastructure => "name",
+            Self::Gauges | Self::GaugeReadings => "gaugeid",
+            Self::Reports => "pkey",
+            Self::Cards => "card_id",
+            Self::PartnerPosts => "post_id",
         }
     }
 }

@@ -23,6 +23,7 @@ struct Change {
 
 impl Record for Change {
     const COLUMNS: &[&str] = &["area_id", "state", "changed_at"];
+    const OPTIONAL: &[&str] = &["username", "subject"];
 }
 
 /// Reads the changes of flood states of `areas`, none after `now`.

@@ -19,6 +19,7 @@ struct Reading {
 
 impl Record for Reading {
     const COLUMNS: &[&str] = &["gaugeid", "observed_at", "level", "alert"];
+    const OPTIONAL: &[&str] = &["label"];
 }
 
 /// Reads what was read at the gauges that are `known`.

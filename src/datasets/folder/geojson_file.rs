@@ -1,4 +1,4 @@
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::fmt;
 use std::io::{self, BufRead, Read};
 
@@ -7,6 +7,7 @@ use serde::de::{DeserializeSeed, Error, IgnoredAny, MapAccess, SeqAccess, Visito
 use serde_json::value::RawValue;
 
 use super::feature::Feature;
+use super::notes::FileNotes;
 use super::source::Source;
 use super::{Folder, FolderFile, Row};
 use crate::datasets::DatasetError;
@@ -16,7 +17,8 @@ const COLLECTION: &str = "FeatureCollection";
 /// Makes a value of each feature of the file and hands it to `each`, in the order of the file; nothing when there is no
 /// such file.
 ///
-/// `make` answers the reason when the feature is wrong. Holds one feature at a time.
+/// `make` answers the reason when the feature is wrong; the error names the feature as well. Properties that `make` does not
+/// look at are noted. Holds one feature at a time.
 pub(super) fn read<T, E: From<DatasetError>>(
     folder: &Folder,
     file: FolderFile,
@@ -25,6 +27,8 @@ pub(super) fn read<T, E: From<DatasetError>>(
 ) -> Result<(), E> {
     let Some(source) = folder.source(file)? else { return Ok(()) };
     let line = Cell::new(1);
+    let notes = RefCell::new(FileNotes::default());
+    let mut number = 0;
     let take = |item: Item<'_>| {
         let (line, raw) = match item {
             Item::Type(kind) if kind != COLLECTION => {
@@ -34,8 +38,12 @@ pub(super) fn read<T, E: From<DatasetError>>(
             Item::Type(_) => return Ok(()),
             Item::Feature(line, raw) => (line, raw),
         };
-        let fault = |reason: String| folder.fault(file, line, reason);
-        let value = Feature::read(line, raw).and_then(|feature| make(&feature)).map_err(fault)?;
+        number += 1;
+        let fault = |called: String, reason: String| folder.fault(file, line, format!("{called}: {reason}"));
+        let feature = Feature::read(line, number, raw, &notes, folder.repairing)
+            .map_err(|reason| fault(format!("feature {number}"), reason))?;
+        let value = make(&feature).map_err(|reason| fault(feature.called(file.identifier()), reason))?;
+        feature.note_unread();
         each(Row { line, value })
     };
     let mut json = serde_json::Deserializer::from_reader(Counted { source, line: &line });
@@ -43,7 +51,10 @@ pub(super) fn read<T, E: From<DatasetError>>(
     let read = json.deserialize_map(&mut items).and_then(|()| json.end());
     match (items.stopped, read) {
         (Some(stopped), _) => Err(stopped),
-        (None, Ok(())) => Ok(()),
+        (None, Ok(())) => {
+            folder.note(file, notes.into_inner());
+            Ok(())
+        }
         (None, Err(error)) if error.is_io() => Err(folder.unreadable(file, error.into()).into()),
         (None, Err(error)) => {
             let reason = error.to_string();

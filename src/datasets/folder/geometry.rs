@@ -93,6 +93,10 @@ fn position(coordinates: &Position) -> Result<Place, String> {
     };
     place.ok_or_else(|| {
         let found = coordinates.as_slice();
-        format!("geometry has the position {found:?}, which is no longitude and latitude")
+        let advice = match found {
+            &[lat, lng, ..] if Place::new(lng, lat).is_some() => "is latitude written first? Longitude comes first",
+            _ => "convert the file, for example with ogr2ogr -t_srs EPSG:4326 converted.geojson FILE",
+        };
+        format!("geometry has the position {found:?}, which is no longitude and latitude in degrees (WGS 84): {advice}")
     })
 }

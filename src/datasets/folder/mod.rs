@@ -31,6 +31,7 @@ mod geometry;
 mod infrastructure;
 mod lines;
 mod load;
+mod notes;
 mod partner_posts;
 mod regions;
 mod reports;
@@ -38,15 +39,19 @@ mod rules;
 mod save;
 mod source;
 mod tags;
+mod validity;
 mod writing;
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::fs::{self, File};
 use std::io;
 use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
 
 pub use self::file::FolderFile;
 pub(super) use self::load::dataset;
+use self::notes::FileNotes;
 pub use self::reports::ReportRow;
 pub use self::rules::FolderRules;
 pub(super) use self::save::save;
@@ -80,6 +85,9 @@ pub struct Folder {
     path: PathBuf,
     rules: FolderRules,
     progress: Box<dyn Fn(u64) + Send + Sync>,
+    /// Whether invalid outlines are repaired.
+    repairing: bool,
+    notes: Mutex<BTreeMap<FolderFile, FileNotes>>,
 }
 
 /// A row of a file.
@@ -96,13 +104,36 @@ impl Folder {
     ///
     /// # Errors
     ///
-    /// [`DatasetError::NoFolder`] when it is none.
+    /// [`DatasetError::NoFolder`] when it is none, [`DatasetError::NothingFound`] when no file in it is one of a data set.
     pub fn open(path: impl Into<PathBuf>) -> Result<Self, DatasetError> {
         let path = path.into();
         if !path.is_dir() {
             return Err(DatasetError::NoFolder(path));
         }
-        Ok(Self { path, rules: FolderRules::default(), progress: Box::new(|_| ()) })
+        let (rules, progress) = (FolderRules::default(), Box::new(|_| ()));
+        let folder = Self { path, rules, progress, repairing: false, notes: Mutex::default() };
+        if FolderFile::ALL.into_iter().any(|file| folder.has(file)) {
+            return Ok(folder);
+        }
+        let found = folder.strangers();
+        Err(DatasetError::NothingFound { path: folder.path, found })
+    }
+
+    /// Whether a file is there.
+    #[must_use]
+    pub fn has(&self, file: FolderFile) -> bool {
+        self.path_of(file).is_file()
+    }
+
+    /// Returns the names of what else is there: files that are no part of a data set.
+    #[must_use]
+    pub fn strangers(&self) -> Vec<String> {
+        let entries = fs::read_dir(&self.path).into_iter().flatten().flatten();
+        let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
+        let mut names: Vec<_> =
+            names.filter(|name| FolderFile::ALL.into_iter().all(|file| file.name() != name)).collect();
+        names.sort_unstable();
+        names
     }
 
     /// The same folder, whose cards and reports follow these rules.
@@ -115,6 +146,21 @@ impl Folder {
     #[must_use]
     pub fn watched(self, progress: impl Fn(u64) + Send + Sync + 'static) -> Self {
         Self { progress: Box::new(progress), ..self }
+    }
+
+    /// The same folder, whose outlines are repaired where they are not valid: where rings cross or touch themselves or each
+    /// other along a line, holes lie outside, or polygons overlap. Otherwise such a row is wrong.
+    #[must_use]
+    pub fn repairing(self) -> Self {
+        Self { repairing: true, ..self }
+    }
+
+    /// Returns a line for each column or property that holds something that is not kept, with the number of rows, and for
+    /// each file with outlines that were repaired. It speaks of the files that were read to their end.
+    #[must_use]
+    pub fn notes(&self) -> Vec<String> {
+        let notes = self.notes.lock().unwrap_or_else(PoisonError::into_inner);
+        notes.iter().flat_map(|(file, notes)| notes.lines(*file)).collect()
     }
 
     /// How many bytes its files have: what is told to the `progress` of [`Self::watched`] when each is read once.
@@ -246,6 +292,10 @@ impl Folder {
     #[must_use]
     pub fn fault(&self, file: FolderFile, line: u64, reason: impl Into<String>) -> DatasetError {
         DatasetError::Row { path: self.path_of(file), line, reason: reason.into() }
+    }
+
+    fn note(&self, file: FolderFile, notes: FileNotes) {
+        self.notes.lock().unwrap_or_else(PoisonError::into_inner).insert(file, notes);
     }
 
     /// The error that a file cannot be read on.

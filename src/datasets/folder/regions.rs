@@ -1,7 +1,6 @@
 use std::collections::HashSet;
 
 use super::feature::Feature;
-use super::geometry::outline;
 use super::{Folder, FolderFile, GeoJsonWriter, Row, WriteError, geojson_file};
 use crate::datasets::DatasetError;
 use crate::model::{Geometry, Region};
@@ -17,7 +16,7 @@ pub(super) fn read<E: From<DatasetError>>(
         if !codes.insert(code.clone()) {
             return Err(format!("code {code} occurs already"));
         }
-        Ok(Region { code, name: feature.required("name")?, outline: outline(feature.geometry()?)? })
+        Ok(Region { code, name: feature.required("name")?, outline: feature.outline()? })
     };
     geojson_file::read(folder, FolderFile::Regions, make, each)
 }

@@ -37,6 +37,9 @@ pub(super) fn read<E: From<DatasetError>>(
         }
         let content = content(feature, &folder.rules)?;
         let tags = tags(feature, content.location, locator)?;
+        if !matches!(feature.prose("status")?.as_deref(), None | Some("confirmed")) {
+            feature.note_unkept("status");
+        }
         Ok(ReportRow { key, content, tags })
     };
     geojson_file::read(folder, FolderFile::Reports, make, each)

@@ -7,6 +7,9 @@ use crate::model::{Locator, Position, Tags};
 pub(super) fn tags(feature: &Feature<'_>, place: Position, locator: &Locator) -> Result<Tags, String> {
     let located = locator.locate(place);
     let Some(tags) = feature.object("tags")? else { return Ok(located) };
+    let kept = ["instance_region_code", "local_area_id"];
+    let others = tags.iter().filter(|(key, value)| !kept.contains(&key.as_str()) && !value.is_null());
+    others.for_each(|(key, _)| feature.note_unkept(&format!("tags.{key}")));
     let instance_region_code = match tag(&tags, "instance_region_code")? {
         Tag::Absent => located.instance_region_code,
         Tag::Null => None,

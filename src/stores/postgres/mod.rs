@@ -28,6 +28,7 @@ mod schema;
 mod settings;
 mod shared;
 mod statement;
+mod status;
 mod transfer;
 mod turns;
 mod values;

@@ -23,9 +23,11 @@ use super::pool::{PostgresPool, Primary, Replica};
 use super::readiness::Readiness;
 use super::settings::{Databases, Settings};
 use super::shared::Shared;
-use super::{PostgresStore, SchemaError, schema, transfer};
+use super::{PostgresStore, SchemaError, schema, status, transfer};
 use crate::datasets::{Folder, FolderWriter};
-use crate::stores::{OpenError, OpenStore, OpenedStore, StoreSettings, Upkeep};
+use crate::stores::{
+    Imported, Migrated, OpenError, OpenStore, OpenedStore, Replace, Status, StoreSettings, Upkeep,
+};
 use crate::telemetry::Metrics;
 
 /// Opens a [`PostgresStore`] on the configured database.
@@ -59,7 +61,7 @@ impl OpenStore for OpenPostgres {
         let own = own_settings(&settings.figment)?;
         let (ready, is_ready) = watch::channel(false);
         let failure = match prepare(&primary, own, settings.timeout).await {
-            Ok(()) => {
+            Ok(_) => {
                 ready.send_replace(true);
                 None
             }
@@ -78,20 +80,33 @@ impl OpenStore for OpenPostgres {
 
 #[async_trait]
 impl Upkeep for OpenPostgres {
-    async fn migrate(&self, settings: &StoreSettings) -> Result<(), OpenError> {
+    async fn migrate(&self, settings: &StoreSettings) -> Result<Migrated, OpenError> {
         let primary = Databases::read(&settings.figment)?.primary(settings.timeout)?;
         prepare(&primary, Settings { migrate: true, ..Settings::default() }, settings.timeout)
             .await
             .map_err(|unprepared| unprepared.into_error(&primary))
     }
 
-    async fn import(&self, settings: &StoreSettings, folder: Folder) -> Result<(), OpenError> {
+    async fn import(
+        &self,
+        settings: &StoreSettings,
+        folder: &Folder,
+        replace: Replace,
+    ) -> Result<Imported, OpenError> {
         let connection = connect(settings).await?;
-        block_in_place(|| transfer::import(connection, &folder, settings.clock.now()))
+        block_in_place(|| transfer::import(connection, folder, settings.clock.now(), replace))
     }
 
     async fn export(&self, settings: &StoreSettings, folder: FolderWriter) -> Result<(), OpenError> {
         transfer::export(&mut connect(settings).await?, &folder).await
+    }
+
+    async fn status(&self, settings: &StoreSettings) -> Result<Status, OpenError> {
+        let databases = Databases::read(&settings.figment)?;
+        let primary = databases.primary(settings.timeout)?;
+        let replica = databases.replica(settings.timeout)?;
+        let asked = status::ask(&primary, replica.as_ref(), settings).await;
+        asked.map_err(|error| format!("the database {}: {error}", primary.address()).into())
     }
 }
 
@@ -161,8 +176,12 @@ impl Unprepared {
     }
 }
 
-/// Makes sure that the schema is there.
-async fn prepare(primary: &PostgresPool, settings: Settings, timeout: Duration) -> Result<(), Unprepared> {
+/// Makes sure that the schema is there, and returns its versions before and after that.
+async fn prepare(
+    primary: &PostgresPool,
+    settings: Settings,
+    timeout: Duration,
+) -> Result<Migrated, Unprepared> {
     let away = |error: OpenError| match error.downcast_ref() {
         Some(error) if !is_outage(error) => Unprepared::Unfit(described(error).into()),
         Some(error) => Unprepared::Away(described(error).into()),
@@ -174,14 +193,15 @@ async fn prepare(primary: &PostgresPool, settings: Settings, timeout: Duration) 
     let checking = time::timeout(timeout, schema::check(&mut connection)).await;
     let prepared = match checking.map_err(|_| Unprepared::Away("gives no answer in time".into()))? {
         // However long that takes; others wait for it, too.
-        Err(error) if settings.migrate && is_old(&error) => schema::migrate(&mut connection).await,
-        checked => checked,
+        Err(error)
+            if settings.migrate
+                && let Some(&SchemaError::Old { found, needed }) = error.downcast_ref() =>
+        {
+            schema::migrate(&mut connection).await.map(|()| Migrated { from: found, to: needed })
+        }
+        checked => checked.map(|()| Migrated { from: schema::NEEDED, to: schema::NEEDED }),
     };
     prepared.map_err(|error| if error.is::<sqlx::Error>() { away(error) } else { Unprepared::Unfit(error) })
-}
-
-fn is_old(error: &OpenError) -> bool {
-    matches!(error.downcast_ref(), Some(SchemaError::Old { .. }))
 }
 
 /// Tries until the database is there; resolves with what ends that otherwise.
@@ -196,7 +216,7 @@ fn await_database(
         loop {
             time::sleep(RETRY).await;
             match prepare(&primary, settings, timeout).await {
-                Ok(()) => {
+                Ok(_) => {
                     tracing::info!("the database is there");
                     ready.send_replace(true);
                     return Ok(());

@@ -23,7 +23,6 @@ const NAME: &str = "siaga health";
 /// How long the database may take to say that it is there; and how long by a connection that may have been lost.
 const PATIENCE: Duration = Duration::from_secs(2);
 const HELD_PATIENCE: Duration = Duration::from_secs(1);
-const APPLIED: &str = "SELECT count(*) FROM _sqlx_migrations WHERE success";
 
 impl Readiness {
     /// Whether the database responds, has the schema, and is listened to.
@@ -89,6 +88,6 @@ impl Readiness {
 }
 
 async fn applied(connection: &mut PgConnection) -> Result<usize, sqlx::Error> {
-    let count: i64 = sqlx::query_scalar(APPLIED).fetch_one(connection).await?;
+    let count: i64 = sqlx::query_scalar(schema::SUCCEEDED).fetch_one(connection).await?;
     Ok(usize::try_from(count).unwrap_or(0))
 }

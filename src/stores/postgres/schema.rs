@@ -22,6 +22,9 @@ pub(super) const NEEDED: usize = MIGRATIONS.len();
 /// The table in which the migrations that were applied are listed.
 const APPLIED: &str = "_sqlx_migrations";
 
+/// Counts them.
+pub(super) const SUCCEEDED: &str = "SELECT count(*) FROM _sqlx_migrations WHERE success";
+
 /// Why the schema is not one the service can work with.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -92,6 +95,19 @@ pub(super) async fn check(connection: &mut PgConnection) -> Result<(), OpenError
         return Err(SchemaError::Old { found, needed: MIGRATIONS.len() }.into());
     }
     Ok(())
+}
+
+/// Returns how many migrations have been applied, whatever they are.
+pub(super) async fn version(connection: &mut PgConnection) -> Result<usize, sqlx::Error> {
+    let migrated: bool = sqlx::query_scalar("SELECT to_regclass($1) IS NOT NULL")
+        .bind(APPLIED)
+        .fetch_one(&mut *connection)
+        .await?;
+    if !migrated {
+        return Ok(0);
+    }
+    let count: i64 = sqlx::query_scalar(SUCCEEDED).fetch_one(connection).await?;
+    Ok(usize::try_from(count).unwrap_or(0))
 }
 
 /// How many migrations have been applied: the first so many this program knows.

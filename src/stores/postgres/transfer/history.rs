@@ -3,12 +3,13 @@
 use std::collections::HashSet;
 
 use super::super::values::moment;
-use super::import::{Import, ImportError, Map, column, lines};
-use crate::datasets::Row;
+use super::import::{Import, ImportError, Map, column, counting, lines};
+use crate::datasets::{FolderFile, Row};
 use crate::model::{FloodChange, Gauge, Observation};
 
 /// A gauge that is the same already is not touched, which would keep its readings waiting.
-const GAUGES: &str = "
+const GAUGES: &str = counting!(
+    "
     INSERT INTO gauges AS known (gaugeid, gaugenameid, instance_region_code, location)
     SELECT gaugeid, gaugenameid, instance_region_code, ST_SetSRID(ST_MakePoint(lng, lat), 4326)
     FROM unnest($1::text[], $2::text[], $3::text[], $4::float8[], $5::float8[])
@@ -22,10 +23,12 @@ const GAUGES: &str = "
     ON CONFLICT (gaugeid) DO UPDATE SET
         gaugenameid = excluded.gaugenameid, instance_region_code = excluded.instance_region_code,
         location = excluded.location
-    WHERE (known.*) IS DISTINCT FROM (excluded.*)";
+    WHERE (known.*) IS DISTINCT FROM (excluded.*)"
+);
 
 /// Of the readings of a gauge at one time the last counts.
-const READINGS: &str = "
+const READINGS: &str = counting!(
+    "
     INSERT INTO gauge_readings AS known (gaugeid, observed_at, level, alert, label)
     SELECT DISTINCT ON (gaugeid, observed_at) gaugeid, observed_at, level, alert, label
     FROM unnest($1::bigint[], $2::text[], $3::timestamptz[], $4::float8[], $5::smallint[], $6::text[])
@@ -33,10 +36,12 @@ const READINGS: &str = "
     ORDER BY gaugeid, observed_at, line DESC
     ON CONFLICT (gaugeid, observed_at) DO UPDATE SET
         level = excluded.level, alert = excluded.alert, label = excluded.label
-    WHERE (known.*) IS DISTINCT FROM (excluded.*)";
+    WHERE (known.*) IS DISTINCT FROM (excluded.*)"
+);
 
 /// Of the changes of an area at one moment the last counts.
-const CHANGES: &str = "
+const CHANGES: &str = counting!(
+    "
     INSERT INTO flood_changes AS known (area_id, changed_at, state, subject, username)
     SELECT DISTINCT ON (area_id, changed_at) area_id, changed_at, state, subject, username
     FROM unnest($1::bigint[], $2::bigint[], $3::timestamptz[], $4::smallint[], $5::text[], $6::text[])
@@ -44,7 +49,8 @@ const CHANGES: &str = "
     ORDER BY area_id, changed_at, line DESC
     ON CONFLICT (area_id, changed_at) DO UPDATE SET
         state = excluded.state, subject = excluded.subject, username = excluded.username
-    WHERE (known.*) IS DISTINCT FROM (excluded.*)";
+    WHERE (known.*) IS DISTINCT FROM (excluded.*)"
+);
 
 /// The newest change of an area is its state; one made while the import went on is newer still.
 const STATES: &str = "
@@ -65,9 +71,10 @@ const GAUGE_IDS: &str = "SELECT gaugeid FROM gauges";
 pub(super) fn gauges(import: &mut Import<'_>, map: &Map) -> Result<(), ImportError> {
     let folder = import.folder;
     import.fill(
+        FolderFile::Gauges,
         |each| folder.gauges(&map.locator, each),
         |import, rows: Vec<Row<Gauge>>| {
-            import.execute(
+            import.write(
                 sqlx::query(GAUGES)
                     .bind(column(&rows, |gauge| gauge.id.as_str()))
                     .bind(column(&rows, |gauge| gauge.name.as_str()))
@@ -80,9 +87,10 @@ pub(super) fn gauges(import: &mut Import<'_>, map: &Map) -> Result<(), ImportErr
     let known: HashSet<String> = import.scalars(GAUGE_IDS)?;
     let is_known = |id: &str| known.contains(id);
     import.fill(
+        FolderFile::GaugeReadings,
         |each| folder.gauge_readings(&is_known, each),
         |import, rows: Vec<Row<(String, Observation)>>| {
-            import.execute(
+            import.write(
                 sqlx::query(READINGS)
                     .bind(lines(&rows))
                     .bind(column(&rows, |(gauge, _)| gauge.as_str()))
@@ -99,9 +107,10 @@ pub(super) fn gauges(import: &mut Import<'_>, map: &Map) -> Result<(), ImportErr
 pub(super) fn flood_states(import: &mut Import<'_>, map: &Map) -> Result<(), ImportError> {
     let (folder, now) = (import.folder, import.now);
     import.fill(
+        FolderFile::FloodStates,
         |each| folder.flood_states(&map.areas, now, each),
         |import, rows: Vec<Row<FloodChange>>| {
-            import.execute(
+            import.write(
                 sqlx::query(CHANGES)
                     .bind(lines(&rows))
                     .bind(column(&rows, |change| change.area.number().cast_signed()))
@@ -117,5 +126,6 @@ pub(super) fn flood_states(import: &mut Import<'_>, map: &Map) -> Result<(), Imp
 
 /// Brings the states up to the log.
 pub(super) fn standing_states(import: &mut Import<'_>) -> Result<(), ImportError> {
-    import.execute(sqlx::query(STATES))
+    import.execute(sqlx::query(STATES))?;
+    Ok(())
 }

@@ -2,17 +2,16 @@ use std::mem;
 use std::sync::Arc;
 
 use rocket::tokio::runtime::Handle;
-use sqlx::PgConnection;
-use sqlx::Postgres;
-use sqlx::postgres::PgArguments;
-use sqlx::query::Query;
+use sqlx::postgres::{PgArguments, PgRow};
+use sqlx::query::{Query, QueryAs};
+use sqlx::{FromRow, PgConnection, Postgres};
 
 use super::super::error::described;
 use super::super::places::{areas, regions};
-use super::{history, intake, places};
+use super::{history, intake, places, removal};
 use crate::datasets::{DatasetError, Folder, FolderFile, Row};
 use crate::model::{AreaSet, Locator, Timestamp};
-use crate::stores::StoreError;
+use crate::stores::{Imported, Replace, StoreError};
 
 /// How many rows go to the database at once.
 const BATCH: usize = 2000;
@@ -26,6 +25,9 @@ pub(super) enum ImportError {
     Database(#[from] sqlx::Error),
     #[error("{0}")]
     Store(#[from] StoreError),
+    /// What is to be removed cannot be.
+    #[error("{0}")]
+    Kept(String),
 }
 
 /// One import: a transaction that takes a folder's rows.
@@ -36,7 +38,29 @@ pub(super) struct Import<'a> {
     pub(super) now: Timestamp,
     runtime: Handle,
     connection: PgConnection,
+    pub(super) done: Imported,
 }
+
+/// How many rows a statement has written.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Written {
+    pub(super) added: u64,
+    pub(super) replaced: u64,
+}
+
+/// A statement that inserts rows or updates those there are, as one that tells how many of each. A row that was inserted
+/// has no `xmax`.
+macro_rules! counting {
+    ($insert:literal) => {
+        concat!(
+            "WITH written AS (",
+            $insert,
+            " RETURNING xmax = 0 AS added)
+             SELECT count(*) FILTER (WHERE added), count(*) FILTER (WHERE NOT added) FROM written"
+        )
+    };
+}
+pub(super) use counting;
 
 /// What is on the map before the history is read: of the store and of the folder.
 pub(super) struct Map {
@@ -49,19 +73,25 @@ pub(in super::super) fn import(
     connection: PgConnection,
     folder: &Folder,
     now: Timestamp,
-) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
-    let mut import = Import { folder, now, runtime: Handle::current(), connection };
-    Ok(import.run()?)
+    replace: Replace,
+) -> Result<Imported, Box<dyn std::error::Error + Send + Sync>> {
+    let (runtime, done) = (Handle::current(), Imported::default());
+    let mut import = Import { folder, now, runtime, connection, done };
+    import.run(replace)?;
+    Ok(import.done)
 }
 
 impl Import<'_> {
-    fn run(&mut self) -> Result<(), ImportError> {
+    fn run(&mut self, replace: Replace) -> Result<(), ImportError> {
         self.execute(sqlx::query("BEGIN"))?;
         // One import at a time, which counts its changes where nobody else does: it takes long.
         self.execute(sqlx::query("SELECT pg_advisory_xact_lock(hashtext('siaga import'))"))?;
         self.execute(sqlx::query("SET LOCAL siaga.shard = 32"))?;
-        places::areas_and_regions(self)?;
+        let areas = places::areas(self)?;
+        places::regions(self)?;
+        let removed = removal::others(self, &areas, replace)?;
         let map = self.map()?;
+        self.done.removed.relocated = removal::relocate(self, &removed, &map)?;
         places::infrastructure(self, &map)?;
         history::gauges(self, &map)?;
         history::flood_states(self, &map)?;
@@ -83,27 +113,74 @@ impl Import<'_> {
         Ok(Map { areas, locator })
     }
 
-    /// Gives the rows of a file to the database, a batch at a time; answers whether there were any.
+    /// Gives the rows of a file to the database, a batch at a time, and counts them; returns whether there were any.
     pub(super) fn fill<T>(
         &mut self,
+        file: FolderFile,
         read: impl FnOnce(&mut dyn FnMut(Row<T>) -> Result<(), ImportError>) -> Result<(), ImportError>,
-        mut insert: impl FnMut(&mut Self, Vec<Row<T>>) -> Result<(), ImportError>,
+        mut insert: impl FnMut(&mut Self, Vec<Row<T>>) -> Result<Written, ImportError>,
     ) -> Result<bool, ImportError> {
-        let (mut rows, mut any) = (Vec::new(), false);
+        let (mut rows, mut count) = (Vec::new(), 0);
+        let mut write = |import: &mut Self, rows| {
+            let written = insert(import, rows)?;
+            import.count(file, written);
+            Ok(())
+        };
         read(&mut |row| {
             rows.push(row);
-            any = true;
-            if rows.len() < BATCH { Ok(()) } else { insert(self, mem::take(&mut rows)) }
+            count += 1;
+            if rows.len() < BATCH { Ok(()) } else { write(self, mem::take(&mut rows)) }
         })?;
         if !rows.is_empty() {
-            insert(self, rows)?;
+            write(self, rows)?;
         }
-        Ok(any)
+        if self.folder.has(file) {
+            self.done.files.entry(file).or_default().read += count;
+        }
+        Ok(count > 0)
     }
 
-    pub(super) fn execute(&mut self, query: Query<'_, Postgres, PgArguments>) -> Result<(), ImportError> {
-        self.runtime.block_on(query.execute(&mut self.connection))?;
+    /// Counts rows of a file that were written.
+    pub(super) fn count(&mut self, file: FolderFile, written: Written) {
+        let rows = self.done.files.entry(file).or_default();
+        rows.added += written.added;
+        rows.replaced += written.replaced;
+    }
+
+    /// Executes a statement; returns how many rows it has written.
+    pub(super) fn execute(&mut self, query: Query<'_, Postgres, PgArguments>) -> Result<u64, ImportError> {
+        Ok(self.runtime.block_on(query.execute(&mut self.connection))?.rows_affected())
+    }
+
+    /// Locks tables until the end. Others wait behind this, so it does not wait for long itself.
+    pub(super) fn lock(&mut self, sql: &'static str) -> Result<(), ImportError> {
+        self.execute(sqlx::query("SET LOCAL lock_timeout = '3s'"))?;
+        self.execute(sqlx::query(sql))?;
+        self.execute(sqlx::query("SET LOCAL lock_timeout = 0"))?;
         Ok(())
+    }
+
+    /// Executes a statement that only adds rows.
+    pub(super) fn add(&mut self, query: Query<'_, Postgres, PgArguments>) -> Result<Written, ImportError> {
+        Ok(Written { added: self.execute(query)?, replaced: 0 })
+    }
+
+    /// Executes a [`counting!`] statement.
+    pub(super) fn write(&mut self, query: Query<'_, Postgres, PgArguments>) -> Result<Written, ImportError> {
+        let row = self.runtime.block_on(query.fetch_one(&mut self.connection))?;
+        let count = |column: usize| sqlx::Row::try_get::<i64, _>(&row, column).map(i64::cast_unsigned);
+        Ok(Written { added: count(0)?, replaced: count(1)? })
+    }
+
+    /// Returns the rows of a query.
+    pub(super) fn rows<R>(
+        &mut self,
+        query: QueryAs<'_, Postgres, R, PgArguments>,
+    ) -> Result<Vec<R>, ImportError>
+    where
+        R: for<'r> FromRow<'r, PgRow> + Send + Unpin,
+    {
+        Ok(self.runtime.block_on(query.fetch_all(&mut self.connection))?)
     }
 
     pub(super) fn scalars<C: FromIterator<String>>(&mut self, sql: &'static str) -> Result<C, ImportError> {

@@ -3,7 +3,7 @@
 use serde_json::value::RawValue;
 
 use super::super::values::moment;
-use super::import::{Import, ImportError, Map, column, lines};
+use super::import::{Import, ImportError, Map, Written, column, lines};
 use crate::datasets::{FolderFile, ReportRow, Row};
 use crate::model::{Card, PartnerPost};
 
@@ -132,6 +132,7 @@ pub(super) fn reports(import: &mut Import<'_>, map: &Map) -> Result<(), ImportEr
     let folder = import.folder;
     import.execute(sqlx::query(INCOMING))?;
     let any = import.fill(
+        FolderFile::Reports,
         |each| folder.reports(&map.locator, each),
         |import, rows: Vec<Row<ReportRow>>| {
             import.execute(
@@ -153,7 +154,8 @@ pub(super) fn reports(import: &mut Import<'_>, map: &Map) -> Result<(), ImportEr
                     .bind(column(&rows, |row| row.content.is_training))
                     .bind(column(&rows, |row| row.content.partner_code.as_deref()))
                     .bind(column(&rows, |row| row.content.partner_icon.as_deref())),
-            )
+            )?;
+            Ok(Written::default())
         },
     )?;
     if !any {
@@ -162,13 +164,17 @@ pub(super) fn reports(import: &mut Import<'_>, map: &Map) -> Result<(), ImportEr
     import.execute(sqlx::query("ANALYZE incoming_reports"))?;
     lock(import)?;
     import.refuse(FolderFile::Reports, sqlx::query(OTHER_REPORTS))?;
-    import.execute(sqlx::query(KEYED))?;
-    import.execute(sqlx::query(KEYLESS))
+    for statement in [KEYED, KEYLESS] {
+        let added = import.add(sqlx::query(statement))?;
+        import.count(FolderFile::Reports, added);
+    }
+    Ok(())
 }
 
 pub(super) fn cards(import: &mut Import<'_>) -> Result<(), ImportError> {
     let folder = import.folder;
     import.fill(
+        FolderFile::Cards,
         |each| folder.cards(each),
         |import, rows: Vec<Row<Card>>| {
             lock(import)?;
@@ -176,7 +182,7 @@ pub(super) fn cards(import: &mut Import<'_>) -> Result<(), ImportError> {
             let keys = column(&rows, |card| card.pkey.cast_signed());
             let others = sqlx::query(OTHER_CARDS).bind(lines(&rows)).bind(ids.clone()).bind(keys.clone());
             import.refuse(FolderFile::Cards, others)?;
-            import.execute(
+            let added = import.add(
                 sqlx::query(CARDS)
                     .bind(ids)
                     .bind(keys)
@@ -190,7 +196,8 @@ pub(super) fn cards(import: &mut Import<'_>) -> Result<(), ImportError> {
             let keys: Vec<_> = received.iter().map(|(_, key)| key.number().cast_signed()).collect();
             let lines: Vec<_> = received.iter().map(|(row, _)| row.line.cast_signed()).collect();
             import.execute(sqlx::query(RECEIVED).bind(ids.clone()).bind(keys.clone()))?;
-            import.refuse(FolderFile::Cards, sqlx::query(NOT_RECEIVED).bind(lines).bind(ids).bind(keys))
+            import.refuse(FolderFile::Cards, sqlx::query(NOT_RECEIVED).bind(lines).bind(ids).bind(keys))?;
+            Ok(added)
         },
     )?;
     Ok(())
@@ -199,16 +206,18 @@ pub(super) fn cards(import: &mut Import<'_>) -> Result<(), ImportError> {
 pub(super) fn partner_posts(import: &mut Import<'_>) -> Result<(), ImportError> {
     let folder = import.folder;
     import.fill(
+        FolderFile::PartnerPosts,
         |each| folder.partner_posts(each),
         |import, rows: Vec<Row<PartnerPost>>| {
             lock(import)?;
             let posts = column(&rows, |post| post.post_id);
             let keys = column(&rows, |post| post.report.number().cast_signed());
-            import.execute(sqlx::query(POSTS).bind(posts.clone()).bind(keys.clone()))?;
+            let added = import.add(sqlx::query(POSTS).bind(posts.clone()).bind(keys.clone()))?;
             import.refuse(
                 FolderFile::PartnerPosts,
                 sqlx::query(NOT_POSTED).bind(lines(&rows)).bind(posts).bind(keys),
-            )
+            )?;
+            Ok(added)
         },
     )?;
     Ok(())
@@ -216,14 +225,13 @@ pub(super) fn partner_posts(import: &mut Import<'_>) -> Result<(), ImportError> 
 
 /// From here on nobody else takes a key. Whoever comes waits behind this, so it does not wait for long itself.
 fn lock(import: &mut Import<'_>) -> Result<(), ImportError> {
-    import.execute(sqlx::query("SET LOCAL lock_timeout = '3s'"))?;
-    import.execute(sqlx::query(LOCK))?;
-    import.execute(sqlx::query("SET LOCAL lock_timeout = 0"))
+    import.lock(LOCK)
 }
 
 /// Has the keys of new reports and cards follow the imported ones. To be done when nothing can fail any more: it is not
 /// undone with the import.
 pub(super) fn count_on(import: &mut Import<'_>) -> Result<(), ImportError> {
     import.execute(sqlx::query(COUNT_ON).bind("reports"))?;
-    import.execute(sqlx::query(COUNT_ON).bind("cards"))
+    import.execute(sqlx::query(COUNT_ON).bind("cards"))?;
+    Ok(())
 }

@@ -5,6 +5,7 @@ mod history;
 mod import;
 mod intake;
 mod places;
+mod removal;
 
 pub(super) use self::export::export;
 pub(super) use self::import::import;

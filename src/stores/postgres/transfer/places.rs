@@ -1,12 +1,13 @@
 //! Areas, provinces and infrastructure.
 
 use super::super::values::{shape, surface};
-use super::import::{Import, ImportError, Map, column, lines};
-use crate::datasets::Row;
+use super::import::{Import, ImportError, Map, Written, column, counting, lines};
+use crate::datasets::{FolderFile, Row};
 use crate::model::{Area, Attributes, Infrastructure, Region};
 use crate::stores::StoreError;
 
-const AREAS: &str = "
+const AREAS: &str = counting!(
+    "
     INSERT INTO areas AS known
         (area_id, geom_id, area_name, parent_name, city_name, city, instance_region_code, attributes, outline)
     SELECT area_id, geom_id, area_name, parent_name, city_name, city, instance_region_code, attributes::json,
@@ -22,14 +23,17 @@ const AREAS: &str = "
     WHERE (known.geom_id, known.area_name, known.parent_name, known.city_name, known.city, known.instance_region_code,
            known.attributes::text, known.outline)
         IS DISTINCT FROM (excluded.geom_id, excluded.area_name, excluded.parent_name, excluded.city_name, excluded.city,
-                          excluded.instance_region_code, excluded.attributes::text, excluded.outline)";
+                          excluded.instance_region_code, excluded.attributes::text, excluded.outline)"
+);
 
-const REGIONS: &str = "
+const REGIONS: &str = counting!(
+    "
     INSERT INTO regions AS known (code, name, outline)
     SELECT code, name, ST_GeomFromWKB(outline, 4326)
     FROM unnest($1::text[], $2::text[], $3::bytea[]) AS rows (code, name, outline)
     ON CONFLICT (code) DO UPDATE SET name = excluded.name, outline = excluded.outline
-    WHERE (known.*) IS DISTINCT FROM (excluded.*)";
+    WHERE (known.*) IS DISTINCT FROM (excluded.*)"
+);
 
 /// Infrastructure has no key: what stands there n times is stored n times, and no more when it comes again.
 const INCOMING: &str = "
@@ -56,16 +60,21 @@ const MERGE: &str = "
     WHERE time > coalesce(times, 0)
     ORDER BY line";
 
-pub(super) fn areas_and_regions(import: &mut Import<'_>) -> Result<(), ImportError> {
+/// Takes in the areas, and returns their identifiers.
+pub(super) fn areas(import: &mut Import<'_>) -> Result<Vec<i64>, ImportError> {
     let folder = import.folder;
+    let mut areas = Vec::new();
     import.fill(
+        FolderFile::Areas,
         |each| folder.areas(each),
         |import, rows: Vec<Row<Area>>| {
             let outlines: Result<Vec<_>, StoreError> =
                 rows.iter().map(|row| surface(&row.value.outline)).collect();
-            import.execute(
+            let ids = column(&rows, |area| area.id.number().cast_signed());
+            areas.extend_from_slice(&ids);
+            import.write(
                 sqlx::query(AREAS)
-                    .bind(column(&rows, |area| area.id.number().cast_signed()))
+                    .bind(ids)
                     .bind(column(&rows, |area| area.geom_id.as_str()))
                     .bind(column(&rows, |area| area.name.as_str()))
                     .bind(column(&rows, |area| area.parent_name.as_str()))
@@ -77,12 +86,18 @@ pub(super) fn areas_and_regions(import: &mut Import<'_>) -> Result<(), ImportErr
             )
         },
     )?;
+    Ok(areas)
+}
+
+pub(super) fn regions(import: &mut Import<'_>) -> Result<(), ImportError> {
+    let folder = import.folder;
     import.fill(
+        FolderFile::Regions,
         |each| folder.regions(each),
         |import, rows: Vec<Row<Region>>| {
             let outlines: Result<Vec<_>, StoreError> =
                 rows.iter().map(|row| surface(&row.value.outline)).collect();
-            import.execute(
+            import.write(
                 sqlx::query(REGIONS)
                     .bind(column(&rows, |region| region.code.as_str()))
                     .bind(column(&rows, |region| region.name.as_str()))
@@ -97,6 +112,7 @@ pub(super) fn infrastructure(import: &mut Import<'_>, map: &Map) -> Result<(), I
     let folder = import.folder;
     import.execute(sqlx::query(INCOMING))?;
     import.fill(
+        FolderFile::Infrastructure,
         |each| folder.infrastructure(&map.locator, each),
         |import, rows: Vec<Row<Infrastructure>>| {
             let shapes: Result<Vec<_>, StoreError> =
@@ -109,8 +125,13 @@ pub(super) fn infrastructure(import: &mut Import<'_>, map: &Map) -> Result<(), I
                     .bind(column(&rows, |of| of.tags.instance_region_code.as_deref()))
                     .bind(column(&rows, |of| of.tags.local_area_id.map(|area| area.number().cast_signed())))
                     .bind(shapes?),
-            )
+            )?;
+            Ok(Written::default())
         },
     )?;
-    import.execute(sqlx::query(MERGE))
+    let added = import.add(sqlx::query(MERGE))?;
+    if import.folder.has(FolderFile::Infrastructure) {
+        import.count(FolderFile::Infrastructure, added);
+    }
+    Ok(())
 }

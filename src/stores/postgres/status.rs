@@ -1,0 +1,103 @@
+//! What the database holds, for its operator.
+
+use std::time::{Duration, Instant};
+
+use chrono::{DateTime, Utc};
+use rocket::tokio::time;
+use sqlx::PgConnection;
+
+use super::pool::PostgresPool;
+use super::schema;
+use super::values::moment;
+use crate::model::Timestamp;
+use crate::stores::{OpenError, Status, StoreSettings};
+
+const ROWS: [(&str, &str); 11] = [
+    ("areas", "SELECT count(*) FROM areas"),
+    ("provinces", "SELECT count(*) FROM regions"),
+    ("infrastructure", "SELECT count(*) FROM infrastructure"),
+    ("flooded areas", "SELECT count(*) FROM flood_states WHERE state IS NOT NULL"),
+    ("log entries", "SELECT count(*) FROM flood_changes"),
+    ("reports", "SELECT count(*) FROM reports"),
+    ("cards", "SELECT count(*) FROM cards"),
+    ("images waiting", "SELECT count(*) FROM images WHERE state = 'received'"),
+    ("gauges", "SELECT count(*) FROM gauges"),
+    ("readings", "SELECT count(*) FROM gauge_readings"),
+    ("keys", "SELECT count(*) FROM api_keys WHERE revoked_at IS NULL"),
+];
+
+/// A report may be dated in the future.
+const NEWEST: [(&str, &str); 3] = [
+    ("newest state", "SELECT max(changed_at) FROM flood_changes WHERE changed_at <= $1"),
+    ("newest report", "SELECT max(created_at) FROM reports WHERE created_at <= $1"),
+    ("newest reading", "SELECT max(observed_at) FROM gauge_readings WHERE observed_at <= $1"),
+];
+
+/// The name of the connections in the database's list of its sessions.
+const NAME: &str = "siaga status";
+/// How long a replica is given to come to where the primary was.
+const PATIENCE: Duration = Duration::from_secs(2);
+/// How often it is asked for that.
+const INTERVAL: Duration = Duration::from_millis(10);
+
+/// Asks the databases.
+pub(super) async fn ask(
+    primary: &PostgresPool,
+    replica: Option<&PostgresPool>,
+    settings: &StoreSettings,
+) -> Result<Status, OpenError> {
+    let connecting = time::timeout(settings.timeout, primary.connect(NAME)).await;
+    let mut connection = connecting.map_err(|_| "gives no connection in time")??;
+    let mut status = Status {
+        schema: schema::version(&mut connection).await?,
+        needed: schema::NEEDED,
+        ..Status::default()
+    };
+    if status.schema >= status.needed {
+        sqlx::query("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY").execute(&mut connection).await?;
+        for (name, sql) in ROWS {
+            let count: i64 = sqlx::query_scalar(sql).fetch_one(&mut connection).await?;
+            status.rows.push((name, count.cast_unsigned()));
+        }
+        for (name, sql) in NEWEST {
+            let now = moment(settings.clock.now());
+            let newest: Option<DateTime<Utc>> =
+                sqlx::query_scalar(sql).bind(now).fetch_one(&mut connection).await?;
+            status.newest.push((name, newest.map(Timestamp::from)));
+        }
+        sqlx::query("COMMIT").execute(&mut connection).await?;
+    }
+    if let Some(replica) = replica {
+        let behind = time::timeout(settings.timeout, lag(&mut connection, replica)).await;
+        let behind = behind.unwrap_or_else(|_| Err("gives no answer in time".into()));
+        status.replica = Some(behind.map_err(|error| error.to_string()));
+    }
+    Ok(status)
+}
+
+/// How far a replica is behind: how long it takes to come to where the primary is now, or the age of the last change it has.
+async fn lag(primary: &mut PgConnection, replica: &PostgresPool) -> Result<Duration, OpenError> {
+    let mut replica = replica.connect(NAME).await?;
+    let position: String = sqlx::query_scalar("SELECT pg_current_wal_lsn()::text").fetch_one(primary).await?;
+    let since = Instant::now();
+    loop {
+        let (has_come, age): (Option<bool>, Option<f64>) = sqlx::query_as(
+            "SELECT pg_last_wal_replay_lsn() >= $1::text::pg_lsn,
+                    extract(epoch FROM now() - pg_last_xact_replay_timestamp())::float8",
+        )
+        .bind(&position)
+        .fetch_one(&mut replica)
+        .await?;
+        match (has_come, age) {
+            (Some(true), _) => return Ok(since.elapsed()),
+            (None, _) => return Err("it is no replica: it replays nothing".into()),
+            (Some(false), Some(age)) if since.elapsed() > PATIENCE => {
+                return Ok(Duration::try_from_secs_f64(age).unwrap_or_default());
+            }
+            (Some(false), None) if since.elapsed() > PATIENCE => {
+                return Err("it is behind, and has replayed no change since it was started".into());
+            }
+            (Some(false), _) => time::sleep(INTERVAL).await,
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! The removal of areas that a folder does not have.
+
+use super::import::{Import, ImportError, Map};
+use crate::model::Position;
+use crate::stores::Replace;
+
+const ANY_OTHERS: &str = "SELECT area_id FROM areas WHERE area_id <> ALL ($1) LIMIT 1";
+
+/// Nobody sets a state from here on: whoever waits for this finds the area gone, or still there.
+const LOCK: &str = "LOCK TABLE flood_states IN SHARE ROW EXCLUSIVE MODE";
+
+const OTHERS: &str = "
+    SELECT area_id, area_name, parent_name,
+           (SELECT count(*) FROM flood_changes WHERE flood_changes.area_id = areas.area_id)
+    FROM areas WHERE area_id <> ALL ($1) ORDER BY area_id";
+
+const STATES: &str = "DELETE FROM flood_states WHERE area_id = ANY ($1)";
+const CHANGES: &str = "DELETE FROM flood_changes WHERE area_id = ANY ($1)";
+const AREAS: &str = "DELETE FROM areas WHERE area_id = ANY ($1)";
+
+/// What lies in areas that are gone, and how it is given to another: the place of infrastructure is where it begins.
+const LOCATED: [(&str, &str); 2] = [
+    (
+        "SELECT pkey, ST_X(location), ST_Y(location) FROM reports WHERE local_area_id = ANY ($1)",
+        "UPDATE reports SET local_area_id = rows.area_id
+         FROM unnest($1::bigint[], $2::bigint[]) AS rows (pkey, area_id) WHERE reports.pkey = rows.pkey",
+    ),
+    (
+        "SELECT id, ST_X(place), ST_Y(place)
+         FROM infrastructure, LATERAL (SELECT coalesce(ST_StartPoint(shape), shape) AS place) AS beginning
+         WHERE local_area_id = ANY ($1)",
+        "UPDATE infrastructure SET local_area_id = rows.area_id
+         FROM unnest($1::bigint[], $2::bigint[]) AS rows (id, area_id) WHERE infrastructure.id = rows.id",
+    ),
+];
+
+/// How many areas a message names.
+const SHOWN: usize = 5;
+
+type Other = (i64, String, String, i64);
+
+/// Removes the areas other than those of the folder, and returns their identifiers.
+///
+/// # Errors
+///
+/// When the folder has no areas, or one of the others has entries in the log that are not to be removed.
+pub(super) fn others(
+    import: &mut Import<'_>,
+    areas: &[i64],
+    replace: Replace,
+) -> Result<Vec<i64>, ImportError> {
+    if replace == Replace::Nothing {
+        return Ok(Vec::new());
+    }
+    if areas.is_empty() {
+        let reason = "areas.geojson is missing or has no area, so all areas of the store would be removed";
+        return Err(ImportError::Kept(reason.to_owned()));
+    }
+    let any: Vec<(i64,)> = import.rows(sqlx::query_as(ANY_OTHERS).bind(areas))?;
+    if any.is_empty() {
+        return Ok(Vec::new());
+    }
+    import.lock(LOCK)?;
+    let others: Vec<Other> = import.rows(sqlx::query_as(OTHERS).bind(areas))?;
+    let logged: Vec<_> = others.iter().filter(|(.., changes)| *changes > 0).collect();
+    if replace == Replace::Areas && !logged.is_empty() {
+        return Err(ImportError::Kept(refusal(&logged)));
+    }
+    let ids: Vec<i64> = others.iter().map(|(id, ..)| *id).collect();
+    import.execute(sqlx::query(STATES).bind(&ids))?;
+    import.done.removed.changes = import.execute(sqlx::query(CHANGES).bind(&ids))?;
+    import.done.removed.areas = import.execute(sqlx::query(AREAS).bind(&ids))?;
+    Ok(ids)
+}
+
+fn refusal(logged: &[&Other]) -> String {
+    let called = |(id, name, parent, changes): &&Other| format!("{id} ({name}, {parent}: {changes} entries)");
+    let mut named: Vec<_> = logged.iter().take(SHOWN).map(called).collect();
+    if logged.len() > SHOWN {
+        named.push(format!("{} more", logged.len() - SHOWN));
+    }
+    format!(
+        "areas that the folder does not have are in the log of flood states: {}; nothing was imported. Add them to the \
+         folder, or remove them with their log by --replace areas-and-log, after siaga export",
+        named.join(", ")
+    )
+}
+
+/// Finds the areas for what lay in those that are gone; returns how much that was.
+pub(super) fn relocate(import: &mut Import<'_>, removed: &[i64], map: &Map) -> Result<u64, ImportError> {
+    let mut count = 0;
+    if removed.is_empty() {
+        return Ok(count);
+    }
+    for (find, update) in LOCATED {
+        let found: Vec<(i64, f64, f64)> = import.rows(sqlx::query_as(find).bind(removed))?;
+        let area = |&(_, lng, lat): &(i64, f64, f64)| {
+            let area = map.locator.locate(Position::new(lng, lat)?).local_area_id?;
+            Some(area.number().cast_signed())
+        };
+        let areas: Vec<Option<i64>> = found.iter().map(area).collect();
+        let keys: Vec<i64> = found.iter().map(|(key, ..)| *key).collect();
+        count += import.execute(sqlx::query(update).bind(keys).bind(areas))?;
+    }
+    Ok(count)
+}

@@ -1,0 +1,69 @@
+//! What a folder holds and is not kept is said.
+
+use siaga::datasets::{DatasetError, Folder, FolderFile, Row};
+use siaga::model::{Area, AreaSet, FloodChange, Locator, Region};
+
+use super::support::{area, folder_of, taken};
+
+#[test]
+fn a_property_that_is_not_kept_is_said_once_with_the_number_of_rows_that_hold_it() {
+    let region = |code: &str, more: &str| {
+        area("1").replace(r#""area_id":"1""#, &format!(r#""code":"{code}","name":"N"{more}"#))
+    };
+    let regions = [
+        region("ID-1", ""),
+        region("ID-2", r#","KODE":3"#),
+        region("ID-3", r#","KODE":null"#),
+        region("ID-4", r#","KODE":"x""#),
+    ];
+    let regions = format!(r#"{{"type":"FeatureCollection","features":[{}]}}"#, regions.join(","));
+    let folder = folder_of(&[(FolderFile::Regions, &regions)]);
+    let opened = Folder::open(folder.path()).unwrap();
+    assert!(opened.notes().is_empty(), "nothing was read");
+    opened.regions(taken::<Region>()).unwrap();
+    assert_eq!(opened.notes(), ["regions.geojson: KODE is not kept (2 rows)"]);
+}
+
+#[test]
+fn a_column_that_is_not_kept_is_said_once_with_the_number_of_rows_that_hold_it() {
+    let areas = format!("{{\"type\":\"FeatureCollection\",\"features\":[{}]}}", area("7"));
+    let states = "area_id,note,state,changed_at,by,subject\n\
+                  7,dry,,2016-12-19T10:00:00Z,,a\n\
+                  7,,1,2016-12-19T11:00:00Z,,b\n\
+                  7,wet,2,2016-12-19T12:00:00Z,,c\n";
+    let folder = folder_of(&[(FolderFile::Areas, &areas), (FolderFile::FloodStates, states)]);
+    let opened = Folder::open(folder.path()).unwrap();
+    let mut known = Vec::new();
+    let take = |row: Row<Area>| {
+        known.push(row.value);
+        Ok::<_, DatasetError>(())
+    };
+    opened.areas(take).unwrap();
+    let now = siaga::conformance::fixture::now();
+    opened.flood_states(&AreaSet::new(known).unwrap(), now, taken::<FloodChange>()).unwrap();
+    assert_eq!(opened.notes(), ["flood_states.csv: note is not kept (2 rows)"]);
+}
+
+#[test]
+fn a_status_or_a_tag_that_is_not_kept_is_said_and_what_an_export_writes_is_not() {
+    let report = |properties: &str| {
+        format!(
+            r#"{{"type":"Feature","properties":{{"created_at":"2016-12-19T10:00:00Z","source":"grasp","disaster_type":"flood",{properties}}},"geometry":{{"type":"Point","coordinates":[0.5,0.2]}}}}"#
+        )
+    };
+    let reports = [
+        report(r#""status":"confirmed","tags":{"local_area_id":null,"instance_region_code":"ID-JK"}"#),
+        report(r#""status":"verified","tags":{"district_id":"x"}"#),
+    ];
+    let reports = format!(r#"{{"type":"FeatureCollection","features":[{}]}}"#, reports.join(","));
+    let folder = folder_of(&[(FolderFile::Reports, &reports)]);
+    let opened = Folder::open(folder.path()).unwrap();
+    opened.reports(&Locator::new(std::sync::Arc::default(), Vec::new()), taken()).unwrap();
+    assert_eq!(
+        opened.notes(),
+        [
+            "reports.geojson: status is not kept (1 row)",
+            "reports.geojson: tags.district_id is not kept (1 row)"
+        ]
+    );
+}
