@@ -174,6 +174,13 @@ impl Config {
             .merge(SiagaEnv)
     }
 
+    /// Where clients find published photos, without a slash at its end: `images.public_url`, or else `{base_url}/images`.
+    #[must_use]
+    pub fn photos_url(&self) -> String {
+        let public = self.images.public_url.as_ref().map(ToString::to_string);
+        public.unwrap_or_else(|| format!("{}/images", self.base_url))
+    }
+
     /// Returns a line for each key that nothing reads although it resembles one that is read, with what to write instead.
     #[must_use]
     pub fn warnings(figment: &Figment) -> Vec<String> {

@@ -12,7 +12,7 @@ use crate::model::{
     Actor, AlertLevel, Area, AreaId, AreaSet, BoundaryLayer, CARD_SOURCE, Card, CardHolder, Course,
     DisasterType, FloodChange, FloodLayer, FloodState, Gauge, GaugeLayer, Infrastructure, InfrastructureKind,
     InfrastructureLayer, InfrastructureShape, Layer, Locator, Observation, ObservedGauge, PartnerPost,
-    Position, Region, Report, ReportContent, ReportKey, ReportLayer, Standing, Timestamp,
+    Position, Region, Report, ReportContent, ReportKey, Standing, Timestamp,
 };
 
 /// The time in the fixture, a few hours after the last change of its log.
@@ -282,7 +282,7 @@ pub fn layer(states: &[(u64, u64)]) -> Layer {
 pub fn layers() -> Vec<Layer> {
     vec![
         layer(&[(1, 1), (2, 2), (5, 3), (10, 4), (30, 1)]),
-        Layer::Reports(ReportLayer(reports().into_iter().map(Arc::new).collect())),
+        Layer::Reports(reports().into_iter().map(Arc::new).collect::<Vec<_>>().into()),
         Layer::Gauges(GaugeLayer(gauges())),
         Layer::Infrastructure(InfrastructureLayer(infrastructure().into_iter().map(Arc::new).collect())),
         Layer::Boundaries(BoundaryLayer(regions())),

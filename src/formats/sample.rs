@@ -126,7 +126,7 @@ impl Sample {
         let nowhere = Tags { instance_region_code: None, local_area_id: None };
         let all = [(ReportKey::FIRST, full, tags()), (ReportKey::LAST, bare, nowhere)];
         let reports = self.some(all.map(|(key, content, tags)| Arc::new(Report { key, content, tags })));
-        Layer::Reports(ReportLayer(reports))
+        Layer::Reports(reports.into())
     }
 
     fn gauges(self, now: Timestamp, location: Position) -> Layer {

@@ -121,16 +121,14 @@ impl CardImages {
                     .map_err(|error| ConfigError::new("siaga.images.signing_key", error))?,
             ),
         };
-        let base_url = config.base_url.as_str();
-        let own = || format!("{base_url}/images").into();
         Ok(Self {
             storage,
             uploads,
             store,
             clock,
             metrics,
-            base_url: base_url.into(),
-            public_url: settings.public_url.as_ref().map_or_else(own, |url| url.as_str().into()),
+            base_url: config.base_url.as_str().into(),
+            public_url: config.photos_url().into(),
             max_bytes: settings.max_bytes,
             max_side: settings.max_side.get(),
             timeout: config.limits.timeout,

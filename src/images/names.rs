@@ -2,10 +2,7 @@
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 
-use crate::model::{CardId, Upload};
-
-/// What ends the name of a published image.
-const PUBLISHED: &str = ".jpg";
+use crate::model::{CardId, PHOTO, Upload};
 
 /// Everything but what identifiers of cards are made of here.
 const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_');
@@ -26,12 +23,12 @@ fn card_of(part: &str) -> Option<CardId> {
 
 /// The name of the published image of a card.
 pub(super) fn published(card: &CardId) -> String {
-    card_part(card) + PUBLISHED
+    card_part(card) + PHOTO
 }
 
 /// The card whose published image has this name.
 pub(super) fn published_card(name: &str) -> Option<CardId> {
-    name.strip_suffix(PUBLISHED).and_then(card_of)
+    name.strip_suffix(PHOTO).and_then(card_of)
 }
 
 /// The name of an upload, of which there is one in a storage that takes uploads itself, and nothing else is known.
@@ -61,6 +58,7 @@ pub(super) fn presigned_card(name: &str) -> Option<CardId> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::is_photo_name;
 
     fn card(id: &str) -> CardId {
         id.parse().unwrap()
@@ -79,6 +77,7 @@ mod tests {
             let card = card(id);
             assert_eq!(presigned(&card), name);
             assert_eq!(published(&card), format!("{name}.jpg"));
+            assert!(is_photo_name(&published(&card)), "reports show it as a photo");
             assert_eq!(published_card(&published(&card)), Some(card.clone()));
             assert_eq!(presigned_card(&presigned(&card)), Some(card.clone()));
             let turn = Upload { card, turn: 7 };

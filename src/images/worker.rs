@@ -134,8 +134,7 @@ impl Worker {
         let name = names::published(&upload.card);
         let publishing = images.storage.publish(&name, photo.jpeg);
         time::timeout(PATIENCE, publishing).await.map_err(late)?.map_err(ImageError::from)?;
-        let address = images.address(&upload.card);
-        if images.store.publish_image(upload, &address).await.map_err(ImageError::from)? {
+        if images.store.publish_image(upload, &name).await.map_err(ImageError::from)? {
             images.metrics.upload(UploadStep::Published);
         }
         // One that stays is deleted when it is old.

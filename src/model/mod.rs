@@ -13,6 +13,7 @@ mod flood;
 mod gauge;
 mod geometry;
 mod history;
+mod image_url;
 mod infrastructure;
 pub mod intake;
 mod lasting;
@@ -28,7 +29,6 @@ mod selector;
 mod tags;
 mod timestamp;
 mod upload;
-mod web_address;
 
 pub use area::{Area, AreaId, InvalidAreaId};
 pub use area_set::{AreaSet, DuplicateArea};
@@ -41,6 +41,8 @@ pub use flood::{Actor, FloodChange, FloodState, InvalidFloodState, Standing, Sta
 pub use gauge::{AlertLevel, Gauge, InvalidAlertLevel, Observation};
 pub use geometry::Geometry;
 pub use history::{ArchiveRecord, SeriesPoint, archive, series};
+pub(crate) use image_url::{ImageUrl, LONGEST_WEB_ADDRESS, PHOTO};
+pub use image_url::{WEB_ADDRESS, is_photo_name, is_web_address};
 pub use infrastructure::{
     Course, Infrastructure, InfrastructureKind, InfrastructureShape, UnknownInfrastructureKind,
 };
@@ -62,5 +64,3 @@ pub use selector::AreaSelector;
 pub use tags::Tags;
 pub use timestamp::{InvalidTimestamp, Timestamp};
 pub use upload::Upload;
-pub(crate) use web_address::LONGEST_WEB_ADDRESS;
-pub use web_address::{WEB_ADDRESS, is_web_address};

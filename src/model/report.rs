@@ -84,7 +84,8 @@ pub struct ReportContent {
     pub source: Box<str>,
     /// The card it came by.
     pub url: Option<Box<str>>,
-    /// Where its picture is.
+    /// Its picture: a web address ([`is_web_address`](super::is_web_address)), or the name of a photo of this service
+    /// ([`is_photo_name`](super::is_photo_name)), which readers get as an address.
     pub image_url: Option<Box<str>>,
     /// What it is about.
     pub disaster_type: DisasterType,

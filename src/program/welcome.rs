@@ -6,7 +6,7 @@ use crate::Siaga;
 use crate::auth::{Jwt, Secret};
 use crate::config::Config;
 use crate::formats::FormatRegistry;
-use crate::model::{AreaId, LayerKind};
+use crate::model::{AreaId, FloodLayer, LayerKind};
 use crate::routes::to_try;
 use crate::stores::{FloodQuery, Store};
 use figment::Figment;
@@ -22,6 +22,13 @@ const IN_WHOSE_NAME: [&str; 4] = [
     "siaga.formats.cap.web",
     "siaga.formats.cap.author",
 ];
+
+/// What the store holds, as far as it can say: it may be away.
+struct Stored {
+    areas: Option<usize>,
+    some_area: Option<AreaId>,
+    keys: Option<usize>,
+}
 
 /// What the lines at the start are made of.
 pub(super) struct Welcome {
@@ -50,33 +57,41 @@ impl Welcome {
                 let path = self.config.base_url.path().trim_end_matches('/');
                 let scheme = if rocket.config().tls_enabled() { "https" } else { "http" };
                 let origin = format!("{scheme}://{}", SocketAddr::new(reachable(address), port));
-                let area = self.some_area().await;
+                let stored = self.stored().await;
                 // A service goes on though nobody reads what it prints.
-                let _ = writeln!(io::stdout(), "{}", self.lines(&origin, path, area).join("\n"));
+                let _ = writeln!(io::stdout(), "{}", self.lines(&origin, path, &stored).join("\n"));
                 let unset = self.unset(rocket.figment());
-                for warning in self.warnings(address, &unset) {
+                for warning in self.warnings(address, &stored, &unset) {
                     tracing::warn!("{warning}");
                 }
             })
         })
     }
 
-    async fn some_area(&self) -> Option<AreaId> {
-        let layer = self.store.floods(&FloodQuery::default()).await.ok()?.value;
-        layer.features().next().map(|flood| flood.area.id)
+    async fn stored(&self) -> Stored {
+        let floods = self.store.floods(&FloodQuery::default()).await.ok().map(|found| found.value);
+        let keys = self.store.keys().await.ok().map(|found| found.value);
+        Stored {
+            areas: floods.as_ref().map(FloodLayer::len),
+            some_area: floods.and_then(|floods| floods.features().next().map(|flood| flood.area.id)),
+            keys: keys.map(|keys| keys.iter().filter(|key| key.revoked_at.is_none()).count()),
+        }
     }
 
-    fn lines(&self, origin: &str, path: &str, area: Option<AreaId>) -> Vec<String> {
+    fn lines(&self, origin: &str, path: &str, stored: &Stored) -> Vec<String> {
         let (version, base) = (env!("CARGO_PKG_VERSION"), format!("{origin}{path}"));
-        let mut lines = vec![
-            format!("Siaga {version} serves {} at {base}", self.store),
+        let areas = stored.areas.map_or_else(String::new, |areas| format!("{areas} areas from "));
+        let mut lines = vec![format!("Siaga {version} serves {areas}{} at {base}", self.store)];
+        let storage = self.config.images.storage(&self.config.dataset);
+        lines.extend(storage.ok().map(|storage| format!("Photos of reports are in {storage}")));
+        lines.extend([
             String::new(),
             format!("To read and try all of it: {origin}/docs"),
             "To try:".to_owned(),
-        ];
+        ]);
         let addresses = to_try(&base, &self.formats).into_iter().flat_map(|(_, addresses)| addresses);
         lines.extend(addresses.map(|address| format!("  curl \"{address}\"")));
-        if let (Some(key), Some(area)) = (&self.key, area) {
+        if let (Some(key), Some(area)) = (&self.key, stored.some_area) {
             let key = key.expose();
             lines.extend([
                 format!(
@@ -99,7 +114,7 @@ impl Welcome {
     }
 
     /// What the operator should know, a line each.
-    fn warnings(&self, address: IpAddr, unset: &[&str]) -> Vec<String> {
+    fn warnings(&self, address: IpAddr, stored: &Stored, unset: &[&str]) -> Vec<String> {
         let least = Jwt::SHORTEST_SECRET;
         let secret = self.config.auth.jwt.as_ref().and_then(|jwt| jwt.secret.as_ref());
         let short = secret.is_some_and(|secret| secret.expose().len() < least);
@@ -126,9 +141,21 @@ impl Welcome {
             "not set: {}. Alerts and pages speak in the name of Jakarta's agency and of petabencana.id",
             unset.join(", ")
         );
+        let in_memory = self.config.store == "memory";
+        let no_areas = if in_memory {
+            "there are no areas, so the map is empty: configure siaga.dataset"
+        } else {
+            "the store has no areas, so the map is empty: import them with `siaga import FOLDER`"
+        };
+        let no_key = "no key is accepted, so nobody can write: make one with `siaga key create`, or configure siaga.auth";
+        let nobody = self.config.auth.accepts_nobody() && stored.keys == Some(0);
+        let photos = "siaga.images.url is not configured: where photos are kept depends on the folder the service is started in";
         let warnings = [
             (public && !unset.is_empty(), name.as_str()),
-            (public && self.config.store == "memory" && self.config.dataset == "demo", demo),
+            (public && in_memory && self.config.dataset == "demo", demo),
+            (public && stored.areas == Some(0), no_areas),
+            (public && nobody, no_key),
+            (!in_memory && self.config.images.url.is_none(), photos),
             (!public && !address.is_loopback(), elsewhere),
             (short, secret.as_str()),
             (public && self.key.is_some(), key),

@@ -31,6 +31,8 @@ pub struct Answers {
     pub time_zone: Tz,
     /// The public base address.
     pub base_url: Arc<str>,
+    /// Where this service's photos are, without a slash at its end.
+    pub photos_url: Arc<str>,
     /// How long an answer may take, with all that is waited for.
     pub timeout: Duration,
 }
@@ -90,6 +92,7 @@ impl Answers {
         layer: Versioned<Layer>,
         format: Arc<dyn Format>,
     ) -> Result<Versioned<Rendered>, Problem> {
+        let layer = layer.map(|layer| layer.with_photos_at(&self.photos_url));
         let (mut now, mut lasting) = (self.clock.now(), layer.lasting);
         if let Some(step) = format.time_step() {
             lasting = lasting.and(Lasting::step(now, step));

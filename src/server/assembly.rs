@@ -57,6 +57,7 @@ impl Builder {
             clock: Arc::clone(&self.clock),
             time_zone: config.time_zone,
             base_url: Arc::from(config.base_url.as_str()),
+            photos_url: config.photos_url().into(),
             timeout: config.limits.timeout,
         };
         let images = CardImages::open(&config, Arc::clone(&store), Arc::clone(&self.clock), metrics.clone())?;

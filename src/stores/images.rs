@@ -82,13 +82,16 @@ pub trait ImageStore {
     /// [`StoreError::Unavailable`].
     async fn refuse_upload(&self, upload: &Upload) -> Result<(), StoreError>;
 
-    /// Shows the image at `url` in the report of the card; tells whether this call did. It does not when the upload is
-    /// not received, or the report shows an image. Either way the upload is not received any more.
+    /// Makes `image` the `image_url` of the card's report, as it is; tells whether this call did. It does not when the upload
+    /// is not received, or the report shows an image. Either way the upload is not received any more.
+    ///
+    /// The service gives the [name of the photo](crate::model::is_photo_name), and makes an address of it when the report is
+    /// read: the address of photos can change.
     ///
     /// # Errors
     ///
     /// [`StoreError::Unavailable`].
-    async fn publish_image(&self, upload: &Upload, url: &str) -> Result<bool, StoreError>;
+    async fn publish_image(&self, upload: &Upload, image: &str) -> Result<bool, StoreError>;
 }
 
 /// A received upload somebody works on.

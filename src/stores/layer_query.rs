@@ -4,9 +4,7 @@ use std::time::Duration;
 use super::{
     FloodQuery, GaugeQuery, InfrastructureQuery, ReportQuery, Resource, Store, StoreError, Versioned,
 };
-use crate::model::{
-    AreaId, AreaSelector, FloodFeature, FloodLayer, FloodState, Layer, ReportKey, ReportLayer, Timestamp,
-};
+use crate::model::{AreaId, AreaSelector, FloodFeature, FloodLayer, FloodState, Layer, ReportKey, Timestamp};
 
 /// A question that a store answers with a layer.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -50,9 +48,7 @@ impl LayerQuery {
             Self::Floods(query) => store.floods(query).await?.map(Layer::Floods),
             Self::FloodSince(area, since) => flood_since(store, *area, *since).await?.map(Layer::Floods),
             Self::Reports(query) => store.reports(query).await?.map(Layer::Reports),
-            Self::Report(key) => {
-                store.report(*key).await?.map(|report| Layer::Reports(ReportLayer(vec![report])))
-            }
+            Self::Report(key) => store.report(*key).await?.map(|report| Layer::Reports(vec![report].into())),
             Self::Gauges(query) => store.gauges(query).await?.map(Layer::Gauges),
             Self::Infrastructure(query) => store.infrastructure(query).await?.map(Layer::Infrastructure),
             Self::Boundaries(code) => store.boundaries(code.as_deref()).await?.map(Layer::Boundaries),

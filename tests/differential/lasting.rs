@@ -26,7 +26,7 @@ impl Question {
         match self.clone() {
             Self::Reports(asked, time) => {
                 let found = store.reports(&asked.at(time)).await.unwrap();
-                let keys = found.value.0.iter().map(|report| (report.key, report.content.created_at));
+                let keys = found.value.reports.iter().map(|report| (report.key, report.content.created_at));
                 (found.lasting, debug(keys.collect::<Vec<_>>()))
             }
             Self::Summary(asked, time) => {

@@ -74,7 +74,7 @@ fn of_layer(layer: Layer) -> String {
 }
 
 fn of_report(report: &Report) -> String {
-    of_layer(Layer::Reports(siaga::model::ReportLayer(vec![Arc::new(report.clone())])))
+    of_layer(Layer::Reports(vec![Arc::new(report.clone())].into()))
 }
 
 fn of_card(card: &Card) -> String {

@@ -95,6 +95,7 @@ proptest! {
         let mut dataset = wound(fixture::dataset());
         let data = serde_json::to_string(&serde_json::json!({ texts[0].as_str(): texts[1], "n": level })).unwrap();
         let data: Box<RawValue> = serde_json::from_str(&data).unwrap();
+        dataset.reports[1].content.image_url = Some("abcdefg.jpg".into());
         let content = &mut dataset.reports[0].content;
         content.title = texts[2].as_str().into();
         content.text = texts[3].as_str().into();

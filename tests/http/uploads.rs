@@ -44,6 +44,24 @@ fn image_url(siaga: &Siaga) -> Value {
     properties(&siaga.result("/v1/reports/1"))[0]["image_url"].clone()
 }
 
+#[test]
+fn the_address_of_a_photo_is_the_one_configured_when_the_report_is_read() {
+    let siaga = Siaga::start();
+    assert_eq!(send(&siaga, &invited(&siaga, ""), "image/jpeg", photo(40, 30, 1)).status(), Status::Ok);
+    assert!(soon(|| image_url(&siaga) != Value::Null));
+    assert_eq!(image_url(&siaga), "http://localhost/v1/images/used-card.jpg");
+    for (key, value, photo) in [
+        ("siaga.base_url", "https://data.example.org/v1", "https://data.example.org/v1/images/used-card.jpg"),
+        ("siaga.images.public_url", "https://photos.example.org", "https://photos.example.org/used-card.jpg"),
+    ] {
+        let other = siaga.beside(figment().merge((key, value)));
+        for target in ["/v1/reports/1", "/v1/reports/1?geoformat=geojson", "/v1/reports?disaster=flood"] {
+            let response = other.get(target).dispatch().into_string().unwrap();
+            assert!(response.contains(&format!("\"image_url\":\"{photo}\"")), "{target}: {response}");
+        }
+    }
+}
+
 /// A service whose uploads may be of 2,000 bytes at most.
 fn modest() -> Siaga {
     Siaga::with(figment().merge(("siaga.images.max_bytes", 2_000)), |builder| builder)

@@ -63,6 +63,58 @@ fn an_image_that_an_editor_gives_a_report_is_kept() {
     assert_eq!(edited, (false, Some("theirs".to_owned()), None));
 }
 
+#[test]
+fn addresses_of_photos_that_earlier_versions_have_kept_become_names() {
+    const MIGRATION: &str = include_str!("../../migrations/0011_photo_names.sql");
+    block_on(async {
+        let (_database, store, upload, mut other) = with_received().await;
+        other
+            .execute(
+                "INSERT INTO cards (card_id, username, network, language) VALUES ('kartu é/%', '', '', '')",
+            )
+            .await
+            .unwrap();
+        assert!(store.publish_image(&upload, "https://old.example/v1/images/used-card.jpg").await.unwrap());
+        other.execute(MIGRATION).await.unwrap();
+        assert_eq!(image(&*store).await.as_deref(), Some("used-card.jpg"));
+        for (card, state, address, expected) in [
+            ("used-card", "published", "used-card.jpg", "used-card.jpg"),
+            ("used-card", "published", "http://photos.example/used-card.jpg", "used-card.jpg"),
+            (
+                "used-card",
+                "published",
+                "http://photos.example/other-card.jpg",
+                "http://photos.example/other-card.jpg",
+            ),
+            (
+                "used-card",
+                "published",
+                "http://photos.example/an-used-card.jpg",
+                "http://photos.example/an-used-card.jpg",
+            ),
+            ("used-card", "published", "theirs/used-card.jpg", "theirs/used-card.jpg"),
+            (
+                "used-card",
+                "expected",
+                "http://photos.example/used-card.jpg",
+                "http://photos.example/used-card.jpg",
+            ),
+            ("kartu é/%", "published", "http://a/kartu=20=C3=A9=2F=25.jpg", "kartu=20=C3=A9=2F=25.jpg"),
+        ] {
+            let object = (state == "published").then_some("a");
+            let change = "WITH image AS (
+                    INSERT INTO images (card_id, state, object, expected_until) VALUES ($1, $2, $3, now())
+                    ON CONFLICT (card_id) DO UPDATE SET state = $2, object = $3
+                )
+                UPDATE reports SET card_id = $1, image_url = $4 WHERE pkey = 1";
+            let change = sqlx::query(change).bind(card).bind(state).bind(object).bind(address);
+            change.execute(&mut other).await.unwrap();
+            other.execute(MIGRATION).await.unwrap();
+            assert_eq!(image(&*store).await.as_deref(), Some(expected), "{card} {state} {address}");
+        }
+    });
+}
+
 /// Asks a store while somebody has changed the row of the image and commits a little later.
 async fn ask_amid<T: Send + 'static>(
     change: &'static str,

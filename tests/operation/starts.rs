@@ -5,12 +5,15 @@ use std::time::{Duration, Instant};
 use figment::Figment;
 use rocket::futures::future::join;
 use rocket::tokio::time;
+use siaga::auth::{NewKey, Scope};
 use siaga::conformance::block_on;
+use siaga::stores::KeyEntry;
 use siaga::stores::postgres::Primary;
 use sqlx::{Connection, Executor, PgConnection};
 
 use crate::postgres::Database;
 use crate::proxy::Proxy;
+use crate::running::Running;
 use crate::server::{Server, built, figment};
 
 /// An address where nothing listens, with a password that must not be told.
@@ -105,7 +108,9 @@ fn a_start_that_may_not_migrate_refuses_an_old_schema() {
         let database = Database::empty().await;
         let refusing = figment(&database.url()).merge(("siaga.postgres.migrate", false));
         let error = built(refusing.clone()).await.unwrap_err().to_string();
-        assert!(error.contains("is at version 0 and needs 7: run `siaga migrate`"), "{error}");
+        let needed = std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/migrations")).unwrap().count();
+        let expected = format!("is at version 0 and needs {needed}: run `siaga migrate`");
+        assert!(error.contains(&expected), "{error}");
         drop(Server::on(&database.url()).await);
         assert!(built(refusing).await.is_ok());
     });
@@ -160,5 +165,78 @@ fn routes_of_ones_own_use_the_database_where_it_is_chosen_and_only_there() {
             matches!(error.kind(), rocket::error::ErrorKind::SentinelAborts(_)),
             "there is no database to use"
         );
+    });
+}
+
+/// In whose name the service speaks.
+const NAME: [(&str, &str); 5] = [
+    ("SIAGA_FORMATS__CAP__SENDER", "bpbd.example.org"),
+    ("SIAGA_FORMATS__CAP__SENDER_NAME", "BPBD"),
+    ("SIAGA_FORMATS__CAP__WEB", "https://bpbd.example.org/"),
+    ("SIAGA_FORMATS__CAP__AUTHOR", "BPBD"),
+    ("SIAGA_LICENCE__TERMS", "Free"),
+];
+const IMAGES: (&str, &str) = ("SIAGA_IMAGES__URL", "file:///srv/photos");
+
+/// A public service on a database.
+fn public(database: &Database, variables: &[(&str, &str)]) -> Running {
+    let url = database.url();
+    let own = [
+        ("SIAGA_STORE", "postgres"),
+        ("DATABASE_URL", &*url),
+        ("SIAGA_IMAGES__SIGNING_KEY", "a key of thirty-two bytes or more"),
+        ("SIAGA_BASE_URL", "https://data.example.org/v1"),
+    ];
+    let service = Running::start(&[&own, variables].concat(), "To try:");
+    // By the time it responds it has said all it has to say.
+    assert!(service.request("GET", "/v1/floods/states", "\r\n").starts_with("HTTP/1.1 200 "));
+    service
+}
+
+/// Makes sure that a service has logged warnings with these texts, in this order, and nothing else.
+fn assert_warned(service: &Running, texts: &[&str]) {
+    let errors = service.errors();
+    assert_eq!(errors.lines().count(), texts.len(), "{errors}");
+    for (line, text) in errors.lines().zip(texts) {
+        assert!(line.contains(" WARN ") && line.contains(text), "{line}");
+    }
+}
+
+#[test]
+fn a_public_service_on_an_empty_database_says_what_it_lacks() {
+    block_on(async {
+        let database = Database::empty().await;
+        let service = public(&database, &[IMAGES]);
+        assert!(service.lines[0].contains(" serves 0 areas from the database "), "{:?}", service.lines);
+        assert_warned(&service, &["not set: ", "the store has no areas", "no key is accepted"]);
+    });
+}
+
+#[test]
+fn a_public_service_that_lacks_nothing_says_how_many_areas_it_has_and_warns_of_nothing() {
+    block_on(async {
+        let database = Database::with_fixture().await;
+        let server = Server::on(&database.url()).await;
+        let key = NewKey::make("bpbd", vec![Scope::Admin]).unwrap().entry;
+        server.store.create_key(KeyEntry { key, owner: None }).await.unwrap();
+        let variables = [&NAME[..], &[IMAGES]].concat();
+        let service = public(&database, &variables);
+        assert!(service.lines[0].contains(" serves 5 areas from the database "), "{:?}", service.lines);
+        assert_eq!(service.lines[1], "Photos of reports are in file:///srv/photos");
+        assert_warned(&service, &[]);
+        server.store.revoke_key("bpbd").await.unwrap();
+        assert_warned(&public(&database, &variables), &["no key is accepted"]);
+    });
+}
+
+#[test]
+fn the_start_says_where_photos_are_when_that_depends_on_the_folder_it_is_started_in() {
+    block_on(async {
+        let database = Database::with_fixture().await;
+        let secret = "s".repeat(64);
+        let service = public(&database, &[&NAME[..], &[("SIAGA_AUTH__JWT__SECRET", &secret)]].concat());
+        let folder = service.folder().canonicalize().unwrap().join("images");
+        assert_eq!(service.lines[1], format!("Photos of reports are in file://{}/", folder.display()));
+        assert_warned(&service, &["siaga.images.url is not configured"]);
     });
 }

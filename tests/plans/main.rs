@@ -290,7 +290,7 @@ fn found<T, E: std::fmt::Debug>(answer: Result<T, E>) -> usize {
 
 async fn reports(store: &dyn Store, selector: AreaSelector, disaster: Option<DisasterType>) -> usize {
     let query = ReportQuery { selector, disaster, training: false, window: HOUR };
-    store.reports(&query).await.unwrap().value.0.len()
+    store.reports(&query).await.unwrap().value.reports.len()
 }
 
 async fn gauges(store: &dyn Store, selector: AreaSelector) -> usize {

@@ -19,7 +19,7 @@ fn card(id: &str) -> CardId {
 async fn report_count(store: &dyn Store) -> usize {
     let window = Window::Last(Duration::from_hours(3));
     let query = ReportQuery { selector: AreaSelector::default(), disaster: None, training: false, window };
-    store.reports(&query).await.unwrap().value.0.len()
+    store.reports(&query).await.unwrap().value.reports.len()
 }
 
 pub async fn a_new_card_has_an_identifier_of_its_own_and_no_report(fresh: &dyn FreshStore) {

@@ -19,7 +19,7 @@ fn post(post_id: i64) -> PartnerReport {
 async fn new_reports(store: &dyn Store) -> usize {
     let window = Window::Last(Duration::from_mins(1));
     let query = ReportQuery { selector: AreaSelector::default(), disaster: None, training: false, window };
-    store.reports(&query).await.unwrap().value.0.len()
+    store.reports(&query).await.unwrap().value.reports.len()
 }
 
 pub async fn a_post_is_published_once(fresh: &dyn FreshStore) {

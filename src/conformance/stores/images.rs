@@ -57,7 +57,7 @@ async fn revision(store: &dyn Store) -> Revision {
 async fn shown(store: &dyn Store) -> Vec<(ReportKey, String)> {
     let window = Window::Last(Duration::from_hours(1));
     let query = ReportQuery { selector: AreaSelector::default(), disaster: None, training: false, window };
-    let reports = store.reports(&query).await.unwrap().value.0;
+    let reports = store.reports(&query).await.unwrap().value.reports;
     let image = |report: &Arc<Report>| Some((report.key, report.content.image_url.clone()?.into()));
     reports.iter().filter_map(image).collect()
 }

@@ -32,7 +32,7 @@ fn until(ahead: u64) -> Period {
 
 async fn reports(store: &dyn Store, window: Window) -> Versioned<Vec<u64>> {
     let query = ReportQuery { selector: AreaSelector::default(), disaster: None, training: false, window };
-    let keys = |layer: ReportLayer| layer.0.iter().map(|report| report.key.number()).collect();
+    let keys = |layer: ReportLayer| layer.reports.iter().map(|report| report.key.number()).collect();
     store.reports(&query).await.unwrap().map(keys)
 }
 

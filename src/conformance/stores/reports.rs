@@ -20,7 +20,7 @@ fn within(start: Timestamp, end: Timestamp) -> ReportQuery {
 
 async fn keys(store: &dyn Store, query: &ReportQuery) -> Vec<u64> {
     let layer = store.reports(query).await.unwrap().value;
-    layer.0.iter().map(|report| report.key.number()).collect()
+    layer.reports.iter().map(|report| report.key.number()).collect()
 }
 
 const NONE: [u64; 0] = [];

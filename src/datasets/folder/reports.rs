@@ -9,7 +9,8 @@ use super::{Folder, FolderFile, FolderRules, GeoJsonWriter, Row, WriteError, geo
 use crate::datasets::DatasetError;
 use crate::model::intake::{can_be_kept, shown_card_data};
 use crate::model::{
-    self, Locator, Position, Report, ReportContent, ReportKey, Tags, WEB_ADDRESS, is_web_address,
+    self, Locator, Position, Report, ReportContent, ReportKey, Tags, WEB_ADDRESS, is_photo_name,
+    is_web_address,
 };
 
 /// A report of a folder.
@@ -58,7 +59,7 @@ fn content(feature: &Feature<'_>, rules: &FolderRules) -> Result<ReportContent, 
         created_at: feature.moment("created_at")?,
         source: feature.required("source")?.into(),
         url: feature.prose("url")?.map(Box::from),
-        image_url: web_address(feature, "image_url")?.map(Box::from),
+        image_url: image_url(feature)?.map(Box::from),
         disaster_type: rules.disaster(&feature.required("disaster_type")?)?,
         report_data: report_data(feature, location)?,
         title: feature.prose("title")?.unwrap_or_default().into(),
@@ -68,6 +69,13 @@ fn content(feature: &Feature<'_>, rules: &FolderRules) -> Result<ReportContent, 
         partner_code: feature.prose("partner_code")?.map(Box::from),
         partner_icon: web_address(feature, "partner_icon")?.map(Box::from),
     })
+}
+
+fn image_url(feature: &Feature<'_>) -> Result<Option<String>, String> {
+    match feature.prose("image_url")? {
+        Some(name) if is_photo_name(&name) => Ok(Some(name)),
+        _ => web_address(feature, "image_url"),
+    }
 }
 
 fn web_address(feature: &Feature<'_>, key: &str) -> Result<Option<String>, String> {

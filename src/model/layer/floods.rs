@@ -133,7 +133,7 @@ impl FloodLayer {
         &self.selected
     }
 
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.selected.len()
     }
 

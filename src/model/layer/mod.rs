@@ -6,6 +6,8 @@ mod gauges;
 mod infrastructure;
 mod reports;
 
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
 pub use self::boundaries::{BoundaryLayer, BoundaryProperties};
@@ -88,12 +90,20 @@ impl Layer {
         (0..self.len()).map(|index| self.feature(index))
     }
 
+    /// The same layer, with this service's photos below an address ([`ReportLayer::with_photos_at`]).
+    pub(crate) fn with_photos_at(self, address: &Arc<str>) -> Self {
+        match self {
+            Self::Reports(layer) => Self::Reports(layer.with_photos_at(Arc::clone(address))),
+            layer => layer,
+        }
+    }
+
     /// How many features there are.
     #[must_use]
     pub fn len(&self) -> usize {
         match self {
             Self::Floods(layer) => layer.len(),
-            Self::Reports(layer) => layer.0.len(),
+            Self::Reports(layer) => layer.reports.len(),
             Self::Gauges(layer) => layer.0.len(),
             Self::Infrastructure(layer) => layer.0.len(),
             Self::Boundaries(layer) => layer.0.len(),
@@ -110,7 +120,7 @@ impl Layer {
     pub(crate) fn feature(&self, index: usize) -> Feature<'_> {
         match self {
             Self::Floods(layer) => layer.feature(index).into(),
-            Self::Reports(layer) => (&*layer.0[index]).into(),
+            Self::Reports(layer) => layer.feature(index),
             Self::Gauges(layer) => (&layer.0[index]).into(),
             Self::Infrastructure(layer) => (&*layer.0[index]).into(),
             Self::Boundaries(layer) => (&*layer.0[index]).into(),

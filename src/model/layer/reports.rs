@@ -4,11 +4,35 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 use super::{Feature, Properties};
-use crate::model::{DisasterType, Geometry, Report, ReportKey, Tags, Timestamp};
+use crate::model::{DisasterType, Geometry, ImageUrl, Report, ReportKey, Tags, Timestamp};
 
 /// Reports on the map.
 #[derive(Clone, Debug, Default)]
-pub struct ReportLayer(pub Vec<Arc<Report>>);
+pub struct ReportLayer {
+    /// The reports, in the order in which they are shown.
+    pub reports: Vec<Arc<Report>>,
+    /// Where this service's photos are.
+    photos: Arc<str>,
+}
+
+impl From<Vec<Arc<Report>>> for ReportLayer {
+    /// Reports as a store has them: an `image_url` that is the name of a photo is shown as that name.
+    fn from(reports: Vec<Arc<Report>>) -> Self {
+        Self { reports, photos: Arc::default() }
+    }
+}
+
+impl ReportLayer {
+    /// The same reports, with the photos of this service below an address, which has no slash at its end. Copies nothing.
+    #[must_use]
+    pub fn with_photos_at(self, address: Arc<str>) -> Self {
+        Self { photos: address, ..self }
+    }
+
+    pub(super) fn feature(&self, index: usize) -> Feature<'_> {
+        feature(&self.reports[index], &self.photos)
+    }
+}
 
 /// The properties of a report in GeoJSON and TopoJSON.
 #[derive(Clone, Copy, Debug, Serialize)]
@@ -18,7 +42,7 @@ pub struct ReportProperties<'a> {
     source: &'a str,
     status: &'static str,
     url: Option<&'a str>,
-    image_url: Option<&'a str>,
+    image_url: Option<ImageUrl<'a>>,
     disaster_type: DisasterType,
     report_data: Option<&'a RawValue>,
     tags: &'a Tags,
@@ -30,24 +54,29 @@ pub struct ReportProperties<'a> {
 }
 
 impl<'a> From<&'a Report> for Feature<'a> {
-    fn from(Report { key, content, tags }: &'a Report) -> Self {
-        let properties = ReportProperties {
-            pkey: *key,
-            created_at: content.created_at,
-            source: &content.source,
-            status: Report::STATUS,
-            url: content.url.as_deref(),
-            image_url: content.image_url.as_deref(),
-            disaster_type: content.disaster_type,
-            report_data: content.report_data.as_deref(),
-            tags,
-            title: &content.title,
-            text: &content.text,
-            is_training: content.is_training,
-            partner_code: content.partner_code.as_deref(),
-            partner_icon: content.partner_icon.as_deref(),
-        };
-        let geometry = Geometry::Point(content.location.coord());
-        Self { geometry, properties: Properties::Report(properties) }
+    /// A report as it is stored.
+    fn from(report: &'a Report) -> Self {
+        feature(report, "")
     }
+}
+
+fn feature<'a>(Report { key, content, tags }: &'a Report, photos: &'a str) -> Feature<'a> {
+    let properties = ReportProperties {
+        pkey: *key,
+        created_at: content.created_at,
+        source: &content.source,
+        status: Report::STATUS,
+        url: content.url.as_deref(),
+        image_url: content.image_url.as_deref().map(|stored| ImageUrl { stored, photos }),
+        disaster_type: content.disaster_type,
+        report_data: content.report_data.as_deref(),
+        tags,
+        title: &content.title,
+        text: &content.text,
+        is_training: content.is_training,
+        partner_code: content.partner_code.as_deref(),
+        partner_icon: content.partner_icon.as_deref(),
+    };
+    let geometry = Geometry::Point(content.location.coord());
+    Feature { geometry, properties: Properties::Report(properties) }
 }

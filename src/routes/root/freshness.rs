@@ -36,7 +36,7 @@ impl Freshness {
         Self {
             flood_state: states.ok().and_then(|states| states.value.iter().map(set_at).max()),
             // The newest comes first.
-            report: reports.ok().and_then(|reports| Some(reports.value.0.first()?.content.created_at)),
+            report: reports.ok().and_then(|reports| Some(reports.value.reports.first()?.content.created_at)),
             gauge_reading: gauges.ok().and_then(|gauges| gauges.value.newest()),
         }
     }

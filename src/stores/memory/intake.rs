@@ -131,7 +131,7 @@ impl ReportStore for MemoryStore {
     async fn reports(&self, query: &ReportQuery) -> Result<Versioned<ReportLayer>, StoreError> {
         let snapshot = self.intake.snapshots.read();
         let (reports, lasting) = self.asked(&snapshot.value, query);
-        let layer = ReportLayer(reports.into_iter().cloned().collect());
+        let layer = ReportLayer::from(reports.into_iter().cloned().collect::<Vec<_>>());
         Ok(snapshot.of(layer).within(lasting))
     }
 

@@ -155,7 +155,7 @@ impl ReportStore for PostgresStore {
         let (rows, next) = self.asked(LISTED, query, now).await?;
         let reports = versioned(rows, |row: ReportRow| Report::try_from(row).map(Arc::new))?;
         let oldest = reports.value.last().map(|report| report.content.created_at);
-        Ok(reports.map(ReportLayer).within(query.window.lasting(now, oldest, next)))
+        Ok(reports.map(ReportLayer::from).within(query.window.lasting(now, oldest, next)))
     }
 
     async fn report(&self, key: ReportKey) -> Result<Versioned<Arc<Report>>, StoreError> {

@@ -5,7 +5,7 @@ use quick_xml::escape::unescape;
 use quick_xml::events::Event;
 use serde_json::{Value, json};
 use siaga::conformance::fixture;
-use siaga::model::{DisasterType, Layer, Report, ReportContent, ReportLayer, Tags};
+use siaga::model::{DisasterType, Layer, Report, ReportContent, Tags};
 
 use super::{example, made, text};
 
@@ -15,7 +15,7 @@ fn report(title: &str) -> Layer {
     let content = ReportContent { title: title.into(), ..content };
     let tags = Tags { instance_region_code: None, local_area_id: None };
     let key = 1.try_into().unwrap();
-    Layer::Reports(ReportLayer(vec![Arc::new(Report { key, content, tags })]))
+    Layer::Reports(vec![Arc::new(Report { key, content, tags })].into())
 }
 
 /// What a template prints of a report with this title.
@@ -147,7 +147,7 @@ fn no_report_becomes_markup_in_a_reader_of_the_examples() {
     let content = ReportContent { text: hostile.into(), ..content };
     let tags = Tags { instance_region_code: None, local_area_id: None };
     let key = 1.try_into().unwrap();
-    let layer = Layer::Reports(ReportLayer(vec![Arc::new(Report { key, content, tags })]));
+    let layer = Layer::Reports(vec![Arc::new(Report { key, content, tags })].into());
     for name in ["georss", "kml"] {
         let document = text(&example(name), &layer);
         let descriptions = texts_of(&document, "description");

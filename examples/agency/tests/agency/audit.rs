@@ -78,5 +78,5 @@ fn any_store_can_be_audited_and_says_so() {
     assert!(OpenAudited::new(OpenPostgres).keeps_data() && OpenAudited::new(OpenPostgres).upkeep().is_some());
     assert!(!OpenAudited::new(OpenMemory).keeps_data() && OpenAudited::new(OpenMemory).upkeep().is_none());
     let store = block_on(Fresh.open(Arc::new(ManualClock::new(fixture::now()))));
-    assert_eq!(store.to_string(), "5 areas from memory, audited");
+    assert_eq!(store.to_string(), "memory, audited");
 }

@@ -1,0 +1,101 @@
+//! What the `image_url` of a report may be.
+
+use serde::{Serialize, Serializer};
+
+/// What the address of an image on the web is, in words.
+pub const WEB_ADDRESS: &str =
+    "an http or https address of at most 2048 characters without control characters";
+
+/// The longest address, in characters.
+pub(crate) const LONGEST_WEB_ADDRESS: usize = 2048;
+
+/// Whether a text is [`WEB_ADDRESS`]. Browsers run or open what other schemes hold, such as `javascript:` and `data:`.
+#[must_use]
+pub fn is_web_address(text: &str) -> bool {
+    let Some((scheme, rest)) = text.split_once("://") else { return false };
+    let on_the_web = ["http", "https"].iter().any(|known| scheme.eq_ignore_ascii_case(known));
+    let names_a_host = rest.chars().next().is_some_and(|first| !"/?# ".contains(first));
+    let fits = text.chars().count() <= LONGEST_WEB_ADDRESS && !text.contains(char::is_control);
+    on_the_web && names_a_host && fits
+}
+
+/// What ends the name of a photo.
+pub(crate) const PHOTO: &str = ".jpg";
+
+/// Whether a text is the name of a photo that this service publishes: `<card>.jpg`, of letters, digits, `-`, `_` and `=`.
+///
+/// Stores and data sets keep this name, since the address of photos can change. No [web address](is_web_address) is one.
+#[must_use]
+pub fn is_photo_name(text: &str) -> bool {
+    let card = text.strip_suffix(PHOTO).unwrap_or_default();
+    !card.is_empty() && card.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_=".contains(&byte))
+}
+
+/// An `image_url` as readers get it: the name of a photo with the address in front of it, anything else as it is.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ImageUrl<'a> {
+    /// As it is stored.
+    pub(crate) stored: &'a str,
+    /// Where photos are, without a slash at its end; empty where that does not matter.
+    pub(crate) photos: &'a str,
+}
+
+impl Serialize for ImageUrl<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self { stored, photos } = self;
+        if photos.is_empty() || !is_photo_name(stored) {
+            return serializer.serialize_str(stored);
+        }
+        serializer.collect_str(&format_args!("{photos}/{stored}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_http_and_https_of_a_bounded_length_are_addresses_on_the_web() {
+        let longest = format!("http://a/{}", "☔".repeat(LONGEST_WEB_ADDRESS - 9));
+        for (text, expected) in [
+            ("http://myimg", true),
+            ("HTTPS://example.org/a b.jpg?c=d#e", true),
+            (&longest, true),
+            (&format!("{longest}x"), false),
+            ("", false),
+            ("myimg", false),
+            ("http:myimg", false),
+            ("http://", false),
+            ("http:///a", false),
+            ("http://?a", false),
+            (" http://a", false),
+            ("http://a\n", false),
+            ("http://a\u{85}", false),
+            ("data:text/html,<script>alert(1)</script>", false),
+            ("javascript://example.org/%0aalert(1)", false),
+            ("java\nscript:alert(1)//http://a", false),
+            ("ftp://a/b.jpg", false),
+        ] {
+            assert_eq!(is_web_address(text), expected, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn names_of_photos_get_an_address_and_everything_else_stays_as_it_is() {
+        for (stored, shown) in [
+            ("abcdefg.jpg", "https://a/b/abcdefg.jpg"),
+            ("a-b_C=2E.jpg", "https://a/b/a-b_C=2E.jpg"),
+            ("http://myimg", "http://myimg"),
+            ("http://a/abcdefg.jpg", "http://a/abcdefg.jpg"),
+            ("../abcdefg.jpg", "../abcdefg.jpg"),
+            ("<b>.jpg", "<b>.jpg"),
+            (".jpg", ".jpg"),
+            ("abcdefg.png", "abcdefg.png"),
+            ("", ""),
+        ] {
+            let url = |photos| serde_json::to_value(ImageUrl { stored, photos }).unwrap();
+            assert_eq!(url("https://a/b"), shown, "{stored:?}");
+            assert_eq!(url(""), stored, "{stored:?}");
+        }
+    }
+}
