@@ -214,6 +214,11 @@ impl Metrics {
         }
     }
 
+    /// Notes whether the store hears of changes by other servers.
+    pub fn listener(&self, is_up: bool) {
+        self.all().listener_up.get_or_create(&[]).set(is_up.into());
+    }
+
     /// Calls `source` each time before the metrics are written, so that it can set gauges whose values it knows.
     ///
     /// It must be quick and not block, and should hold weak references: it is kept as long as these metrics.

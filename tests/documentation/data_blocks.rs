@@ -18,7 +18,7 @@ fn what_pages_have_as_json_is_json() {
 #[test]
 fn what_pages_have_as_yaml_is_yaml() {
     let blocks = blocks("yaml");
-    assert!(blocks.len() > 1, "{blocks:?}");
+    assert!(!blocks.is_empty());
     for block in blocks {
         let read = "import sys, yaml; assert isinstance(yaml.safe_load(sys.argv[1]), dict)";
         printed(&block.page, python().args(["-c", read, &block.text]));

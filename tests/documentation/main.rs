@@ -12,6 +12,7 @@ mod tools;
 mod data_blocks;
 mod globes;
 mod links;
+mod monitoring;
 mod openapi;
 mod polling;
 mod readers;

@@ -139,7 +139,13 @@ impl Changes {
 impl Changes {
     /// Whether the listener has heard from the database less than [`LASTING`] ago.
     pub(super) fn is_heard(&self) -> bool {
-        self.heard.borrow().as_ref().is_some_and(|heard| heard.at.elapsed() < LASTING)
+        self.hearing()()
+    }
+
+    /// Says later, too, whether the listener has heard from the database less than [`LASTING`] ago.
+    pub(super) fn hearing(&self) -> impl Fn() -> bool + Send + Sync + 'static {
+        let heard = self.heard.clone();
+        move || heard.borrow().as_ref().is_some_and(|heard| heard.at.elapsed() < LASTING)
     }
 
     /// Ends the listening.

@@ -131,7 +131,7 @@ fn assemble(
     let changes = Changes::listen(primary.clone(), announcer.clone());
     let address = primary.address();
     let connections = Arc::new(Connections::new(primary, replica, settings.timeout, ready, announcer));
-    measure(&connections, &settings.metrics);
+    measure(&connections, &changes, &settings.metrics);
     PostgresStore {
         address,
         flood_orders: Batches::start(FloodOrders { clock: Arc::clone(&clock) }, Arc::clone(&connections)),
@@ -145,14 +145,15 @@ fn assemble(
     }
 }
 
-/// Has the metrics tell how many connections there are, for as long as they are used.
-fn measure(connections: &Arc<Connections>, metrics: &Metrics) {
-    let connections = Arc::downgrade(connections);
+/// Has the metrics tell how many connections there are, and whether the listener hears, for as long as the store is there.
+fn measure(connections: &Arc<Connections>, changes: &Changes, metrics: &Metrics) {
+    let (connections, is_heard) = (Arc::downgrade(connections), changes.hearing());
     metrics.add_source(move |metrics| {
-        let pools = connections.upgrade().map(|connections| connections.pools());
-        for pool in pools.into_iter().flatten() {
+        let Some(connections) = connections.upgrade() else { return };
+        for pool in connections.pools() {
             metrics.connections(pool.database, pool.in_use, pool.idle);
         }
+        metrics.listener(is_heard());
     });
 }
 

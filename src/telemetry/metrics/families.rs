@@ -35,6 +35,7 @@ pub(super) struct Families {
     pub(super) flooded_areas: Family<Labels<1>, Gauge>,
     pub(super) data_ages: Family<Labels<1>, Fraction>,
     pub(super) store_operations: Histograms<Labels<1>>,
+    pub(super) listener_up: Family<Labels<0>, Gauge>,
     pub(super) connections: Family<Labels<2>, Gauge>,
     pub(super) cache_hits: Counter,
     pub(super) cache_waits: Counter,
@@ -120,6 +121,7 @@ impl Default for Families {
                 Unit::Seconds,
                 Buckets::TIMES,
             ),
+            listener_up: new(all, "listener_up", "Whether the store hears of changes by other servers"),
             connections: new(all, "database_connections", "Connections to the database"),
             cache_hits: new(all, "cache_hits", "Responses found in the cache"),
             cache_waits: new(all, "cache_waits", "Responses that another request was already waiting for"),
@@ -190,4 +192,68 @@ where
     L: Clone + std::hash::Hash + Eq,
 {
     measured(registry, name, help, unit, Family::new_with_constructor(buckets))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+    use std::time::Duration;
+
+    use super::super::{CacheUse, Metrics};
+
+    const PAGE: &str = include_str!("../../../docs/operating.md");
+
+    /// Metrics in which everything has happened once: a metric without a value is not written.
+    fn used() -> Metrics {
+        let metrics = Metrics::default();
+        drop(metrics.begin());
+        metrics.answered("GET", "/v1/floods", 200, Duration::from_millis(1), 1);
+        metrics.flooded_areas([1; 4]);
+        metrics.data_age("reports", Duration::from_secs(1));
+        drop(metrics.store_operation("floods"));
+        metrics.listener(true);
+        metrics.connections("primary", 1, 1);
+        metrics.cache_used(CacheUse::Hit);
+        metrics
+    }
+
+    /// The metrics as the page names them, with the names of their labels.
+    fn written(metrics: &Metrics) -> Vec<(String, BTreeSet<String>)> {
+        let text = metrics.text().unwrap();
+        let types = text.lines().filter_map(|line| line.strip_prefix("# TYPE ")?.split_once(' '));
+        let labelled = types.map(|(name, kind)| {
+            let samples = text.lines().filter(|line| !line.starts_with('#'));
+            let samples =
+                samples.filter_map(|line| line.strip_prefix(name)?.split_once('{')?.1.split_once('}'));
+            let labels =
+                samples.flat_map(|(labels, _)| labels.split("\",").filter_map(|label| label.split_once('=')));
+            let labels = labels.map(|(label, _)| label.to_owned()).filter(|label| label != "le").collect();
+            (if kind == "counter" { format!("{name}_total") } else { name.to_owned() }, labels)
+        });
+        labelled.collect()
+    }
+
+    #[test]
+    fn the_page_has_every_metric_with_its_labels_and_no_other() {
+        let rows =
+            PAGE.lines().filter(|line| line.starts_with("| `siaga_") || line.starts_with("| `process_"));
+        let quoted =
+            |cell: &str| -> Vec<String> { cell.split('`').skip(1).step_by(2).map(str::to_owned).collect() };
+        let mut listed = Vec::new();
+        for row in rows {
+            let cells: Vec<&str> = row.split('|').collect();
+            listed.extend(quoted(cells[1]).into_iter().map(|name| (name, quoted(cells[2]))));
+        }
+        let written = written(&used());
+        for (name, labels) in &written {
+            let Some((_, said)) = listed.iter().find(|(listed, _)| listed == name) else {
+                panic!("docs/operating.md lacks {name}");
+            };
+            let unsaid: Vec<_> = labels.iter().filter(|label| !said.contains(label)).collect();
+            assert!(unsaid.is_empty(), "docs/operating.md lacks labels of {name}: {unsaid:?}");
+        }
+        for (name, _) in &listed {
+            assert!(written.iter().any(|(written, _)| written == name), "there is no {name}");
+        }
+    }
 }

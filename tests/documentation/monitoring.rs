@@ -1,0 +1,138 @@
+//! The dashboard, the alerts and the runbook agree with each other and with the metrics that docs/operating.md lists; a test
+//! beside the metrics holds that page against them.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use crate::blocks::pages;
+use crate::tools::{printed, python};
+
+const DASHBOARD: &str = include_str!("../../deploy/grafana.json");
+const ALERTS: &str = include_str!("../../deploy/alerts.yml");
+
+/// The time series that docs/operating.md lists: of a histogram those it consists of.
+fn series() -> BTreeSet<String> {
+    let page = &pages()["docs/operating.md"];
+    let mut series = BTreeSet::new();
+    for row in page.lines().filter(|line| line.starts_with("| `siaga_") || line.starts_with("| `process_")) {
+        let cells: Vec<&str> = row.split('|').map(str::trim).collect();
+        for name in cells[1].split('`').skip(1).step_by(2) {
+            let parts: &[&str] =
+                if cells[2].starts_with("histogram") { &["_bucket", "_sum", "_count"] } else { &[""] };
+            series.extend(parts.iter().map(|part| format!("{name}{part}")));
+        }
+    }
+    assert!(series.len() > 20, "{series:?}");
+    series
+}
+
+/// The names of series in an expression.
+fn named(expression: &str) -> BTreeSet<String> {
+    let words = expression.split(|of: char| !of.is_ascii_alphanumeric() && of != '_');
+    let named = words.filter(|word| word.starts_with("siaga_") || word.starts_with("process_"));
+    named.map(str::to_owned).collect()
+}
+
+/// That expressions are of Prometheus's language, with values in place of Grafana's variables, and name series there are.
+fn check(expressions: &[&str]) {
+    let read = "import sys, promql_parser\nfor expression in sys.argv[1:]: promql_parser.parse(expression)";
+    let filled: Vec<String> = expressions
+        .iter()
+        .map(|expression| expression.replace("$__rate_interval", "1m").replace("$instance", ".*"))
+        .collect();
+    printed("expressions", python().args(["-c", read]).args(&filled));
+    let series = series();
+    for expression in expressions {
+        let unknown: Vec<_> = named(expression).into_iter().filter(|name| !series.contains(name)).collect();
+        assert!(unknown.is_empty(), "{unknown:?} in {expression}");
+    }
+}
+
+fn panels() -> Vec<Value> {
+    let dashboard: Value = serde_json::from_str(DASHBOARD).unwrap();
+    assert!(
+        dashboard["schemaVersion"].as_u64().is_some_and(|version| version >= 36),
+        "for Grafana 9 and later"
+    );
+    let panels = dashboard["panels"].as_array().unwrap();
+    panels.iter().filter(|panel| panel["type"] != "row").cloned().collect()
+}
+
+/// The rules of the alerts.
+fn alerts() -> Vec<Value> {
+    let read = "import sys, json, yaml; print(json.dumps(yaml.safe_load(sys.argv[1])))";
+    let read: Value = serde_json::from_str(&printed("alerts", python().args(["-c", read, ALERTS]))).unwrap();
+    let groups = read["groups"].as_array().unwrap();
+    groups.iter().flat_map(|group| group["rules"].as_array().unwrap()).cloned().collect()
+}
+
+#[test]
+fn the_dashboard_shows_every_metric_and_none_that_is_not_there() {
+    let panels = panels();
+    let mut expressions = Vec::new();
+    for panel in &panels {
+        let targets = panel["targets"].as_array().unwrap();
+        assert!(!targets.is_empty(), "{panel}");
+        expressions.extend(targets.iter().map(|target| target["expr"].as_str().unwrap()));
+    }
+    check(&expressions);
+    let shown: BTreeSet<String> = expressions.iter().flat_map(|expression| named(expression)).collect();
+    let metric = |series: &str| {
+        ["_bucket", "_sum", "_count"]
+            .iter()
+            .find_map(|part| series.strip_suffix(part))
+            .unwrap_or(series)
+            .to_owned()
+    };
+    let shown: BTreeSet<String> = shown.iter().map(|series| metric(series)).collect();
+    let missing: BTreeSet<String> =
+        series().iter().map(|series| metric(series)).filter(|metric| !shown.contains(metric)).collect();
+    assert!(missing.is_empty(), "no panel shows {missing:?}");
+}
+
+#[test]
+fn panels_have_names_and_places_of_their_own() {
+    let panels = panels();
+    let ids: BTreeSet<u64> = panels.iter().map(|panel| panel["id"].as_u64().unwrap()).collect();
+    assert_eq!(ids.len(), panels.len());
+    let mut taken = BTreeSet::new();
+    for panel in &panels {
+        let at = |key: &str| panel["gridPos"][key].as_u64().unwrap();
+        assert!(at("x") + at("w") <= 24, "{}", panel["title"]);
+        for x in at("x")..at("x") + at("w") {
+            for y in at("y")..at("y") + at("h") {
+                assert!(taken.insert((x, y)), "{} covers another panel", panel["title"]);
+            }
+        }
+    }
+}
+
+#[test]
+fn every_alert_is_in_the_runbook_and_names_its_section() {
+    let alerts = alerts();
+    assert!(alerts.len() > 5, "{alerts:?}");
+    let text = |value: &Value| value.as_str().unwrap_or_else(|| panic!("{value}: no text")).to_owned();
+    let expressions: Vec<String> = alerts.iter().map(|alert| text(&alert["expr"])).collect();
+    check(&expressions.iter().map(String::as_str).collect::<Vec<_>>());
+    let page = &pages()["docs/runbook.md"];
+    let sections: Vec<&str> = page.split("\n## ").skip(1).collect();
+    let mut names = BTreeSet::new();
+    for alert in &alerts {
+        let name = text(&alert["alert"]);
+        let section = sections.iter().find(|section| section.lines().next() == Some(&name));
+        let section = section.unwrap_or_else(|| panic!("docs/runbook.md has no section {name}"));
+        for part in ["**Means.**", "**Look.**", "**Do.**"] {
+            assert!(section.contains(part), "{name} lacks {part}");
+        }
+        let annotations = &alert["annotations"];
+        assert_eq!(text(&annotations["runbook"]), format!("docs/runbook.md#{}", name.to_ascii_lowercase()));
+        assert!(!text(&annotations["summary"]).is_empty());
+        assert!(
+            ["info", "warning", "critical"].contains(&text(&alert["labels"]["severity"]).as_str()),
+            "{name}"
+        );
+        assert!(names.insert(name), "{alert} is there twice");
+    }
+    assert_eq!(names.len(), sections.len(), "every section is of an alert");
+}
