@@ -1,7 +1,6 @@
 //! What an answer at hand costs, and what is done once with an answer that is made.
 
 use std::hint::black_box;
-use std::sync::Arc;
 use std::time::Duration;
 
 use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
@@ -45,9 +44,8 @@ fn at_hand(criterion: &mut Criterion, name: &str, lasting: Lasting) {
     let runtime = Runtime::new().expect("threads");
     let present = Revision(1);
     let render = || async move {
-        let content = Arc::new(Content::tagged(b"{}".to_vec()));
-        Ok(Versioned::at(present, Rendered { media_type: "application/json".into(), content })
-            .within(lasting))
+        let rendered = Rendered::new("application/json", Content::tagged(b"{}".to_vec()));
+        Ok(Versioned::at(present, rendered).within(lasting))
     };
     for number in 0..100 {
         let asked = question(number);

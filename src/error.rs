@@ -18,7 +18,7 @@ use rocket::response::{Responder, Response, Result};
 use serde::Serialize;
 
 pub use self::catcher::catchers;
-use crate::cache::Unfinished;
+use crate::cache::{Busy, Unfinished};
 use crate::causes::causes;
 use crate::duration::{whole_seconds, written};
 use crate::fairings::{RequestId, allow_any_origin, name_licence, secure};
@@ -96,6 +96,8 @@ struct Details {
     header: Option<(&'static str, String)>,
     refusal: Option<Refusal>,
     cause: Option<Box<dyn Error + Send + Sync>>,
+    /// Whether the store is away.
+    is_outage: bool,
 }
 
 /// Why a request is not allowed: for the log only.
@@ -109,7 +111,15 @@ struct Refusal {
 impl Details {
     fn new(status: Status, message: impl Into<String>) -> Self {
         let message = message.into();
-        Self { status, message, validation: None, header: None, refusal: None, cause: None }
+        Self { status, message, validation: None, header: None, refusal: None, cause: None, is_outage: false }
+    }
+
+    fn unavailable(retry_after: Duration, cause: Box<dyn Error + Send + Sync>) -> Self {
+        Self {
+            header: Some(("Retry-After", seconds_to_wait(retry_after).to_string())),
+            cause: Some(cause),
+            ..Self::new(Status::ServiceUnavailable, "the service cannot answer now; try again later")
+        }
     }
 }
 
@@ -231,17 +241,22 @@ impl Problem {
 
     /// 503: an answer took too long.
     pub fn late(cause: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
-        Self::unavailable(Duration::from_secs(1), cause.into())
+        Self::away(Duration::from_secs(1), cause.into())
+    }
+
+    /// 503, to be tried again after a while: the store is away, or does not answer in time.
+    fn away(retry_after: Duration, cause: Box<dyn Error + Send + Sync>) -> Self {
+        Details { is_outage: true, ..Details::unavailable(retry_after, cause) }.into()
+    }
+
+    /// Whether the store is away, or did not answer in time.
+    pub(crate) fn is_outage(&self) -> bool {
+        self.details.is_outage
     }
 
     /// 503, to be tried again after a while.
     fn unavailable(retry_after: Duration, cause: Box<dyn Error + Send + Sync>) -> Self {
-        Details {
-            header: Some(("Retry-After", seconds_to_wait(retry_after).to_string())),
-            cause: Some(cause),
-            ..Details::new(Status::ServiceUnavailable, "the service cannot answer now; try again later")
-        }
-        .into()
+        Details::unavailable(retry_after, cause).into()
     }
 
     /// What a guard answers for its result: of a problem, the one the catcher will render.
@@ -293,7 +308,7 @@ impl From<StoreError> for Problem {
             StoreError::NotFound { what } => Self::not_found(what),
             StoreError::Conflict { what } => Self::conflict(what),
             StoreError::Refused { what } => Self::refused(&what, None, &*what),
-            StoreError::Unavailable { retry_after, source } => Self::unavailable(retry_after, source),
+            StoreError::Unavailable { retry_after, source } => Self::away(retry_after, source),
             StoreError::Backend { .. } => Self::internal(error),
         }
     }
@@ -305,6 +320,13 @@ impl From<Unfinished> for Problem {
             Unfinished::Late => Self::late(unfinished),
             Unfinished::Panicked => Self::internal(unfinished),
         }
+    }
+}
+
+impl From<Busy> for Problem {
+    fn from(busy: Busy) -> Self {
+        // About as long as renderings take that wait.
+        Self::unavailable(Duration::from_secs(2), busy.into())
     }
 }
 

@@ -10,7 +10,7 @@ use rocket::futures::FutureExt;
 use rocket::futures::future::join_all;
 use rocket::tokio::sync::Semaphore;
 use rocket::tokio::time;
-use siaga::cache::{Cache, Patience, Rendered, Unfinished};
+use siaga::cache::{Cache, Failed, Patience, Rendered, Unfinished};
 use siaga::conformance::{block_on, fixture};
 use siaga::content::{Accepted, Coding, Content};
 use siaga::model::{Lasting, ManualClock};
@@ -61,19 +61,21 @@ const LARGE: usize = 1 << 20;
 const PATIENT: Patience = Patience { deadline: Duration::from_mins(1), unwaited: Duration::from_mins(1) };
 
 fn rendered(text: &str) -> Rendered {
-    let content = Arc::new(Content::new(text.as_bytes().to_vec()));
-    Rendered { media_type: "text/plain".into(), content }
+    Rendered::new("text/plain", Content::new(text.as_bytes().to_vec()))
 }
 
 impl Renderer {
-    async fn render(self: Arc<Self>, question: &'static str) -> Result<Versioned<Rendered>, Failure> {
+    async fn render(self: Arc<Self>, question: &'static str) -> Result<Versioned<Rendered>, Failed<Failure>> {
         let revision = self.revision.load(Ordering::SeqCst);
         let number = self.started.fetch_add(1, Ordering::SeqCst) + 1;
         let mut stopped = Stopped(Some(Arc::clone(&self)));
         self.gate.acquire().await.unwrap().forget();
         stopped.0 = None;
         if question == "wrong" {
-            return Err(Failure(format!("failure {number}")));
+            return Err(Failure(format!("failure {number}")).into());
+        }
+        if question == "dear" && number == 1 {
+            return Err(Failed::ForStarter(Failure("too dear".to_owned())));
         }
         Ok(Versioned::at(Revision(revision), rendered(&format!("revision {revision}, made {number}"))))
     }
@@ -293,6 +295,41 @@ fn a_failure_is_told_to_those_who_waited_for_it_and_tried_again_by_who_comes_lat
 }
 
 #[test]
+fn a_failure_that_concerns_the_request_that_started_the_rendering_has_others_start_another() {
+    let desk = Desk::closed();
+    block_on(async {
+        let mut first = Box::pin(desk.ask("dear"));
+        waits(&mut first).await;
+        desk.has_begun(1).await;
+        let mut second = Box::pin(desk.ask("dear"));
+        waits(&mut second).await;
+        desk.open(2);
+        assert_eq!(first.await, Err(Failure("too dear".to_owned())));
+        assert_eq!(second.await.unwrap(), "revision 1, made 2");
+    });
+}
+
+#[test]
+fn the_last_response_stays_when_another_rendering_fails_and_tells_when_it_was_current() {
+    let desk = Desk::new(LARGE);
+    let later = |seconds| fixture::now().after(Duration::from_secs(seconds));
+    block_on(async {
+        desk.ask("map").await.unwrap();
+        desk.clock.set(later(5));
+        desk.ask("map").await.unwrap();
+        desk.change();
+        desk.clock.set(later(9));
+        let failing = || async { Err(Failure("it is away".to_owned()).into()) };
+        desk.cache.find(&"map", Revision(2), &desk.clock, failing).await.unwrap_err();
+        let last = desk.cache.last(&"map").unwrap();
+        assert_eq!((last.begun, last.current_at), (fixture::now(), later(5)));
+        assert!(desk.cache.cached(&"map", Revision(2), &desk.clock).is_none());
+        assert!(desk.cache.cached(&"map", Revision(1), &desk.clock).is_some());
+        assert!(desk.cache.last(&"list").is_none());
+    });
+}
+
+#[test]
 fn a_rendering_goes_on_when_its_request_goes_away_and_the_next_gets_what_it_made() {
     let desk = Desk::closed();
     block_on(async {
@@ -384,7 +421,7 @@ fn a_rendering_that_panics_fails_and_the_next_does_not() {
         assert_eq!(panicking.await.unwrap_err(), Unfinished::Panicked.into());
         let right = || async { Ok(Versioned::at(Revision(1), rendered("right"))) };
         assert!(cache.find(&0, Revision(1), &clock, right).await.is_ok());
-        let never = || pending::<Result<Versioned<Rendered>, Failure>>();
+        let never = || pending::<Result<Versioned<Rendered>, Failed<Failure>>>();
         assert!(cache.find(&0, Revision(1), &clock, never).await.is_ok(), "it is cached");
     });
 }

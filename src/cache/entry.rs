@@ -3,14 +3,23 @@ use std::sync::Arc;
 use super::lru::Value;
 use super::rendering::Rendering;
 use super::response::Response;
+use crate::model::Timestamp;
 
 /// What the cache has for one question.
 #[derive(Debug)]
 pub(super) struct Entry<E> {
     /// The last response, current or not.
-    pub(super) last: Option<Arc<Response>>,
+    pub(super) last: Option<Last>,
     /// The newest rendering, if it is under way or has failed.
     pub(super) rendering: Option<Arc<Rendering<E>>>,
+}
+
+/// The last response to a question, which may not be current any more.
+#[derive(Clone, Debug)]
+pub(super) struct Last {
+    pub(super) response: Arc<Response>,
+    /// When it was last known to be current.
+    pub(super) current_at: Timestamp,
 }
 
 impl<E> Entry<E> {
@@ -30,7 +39,7 @@ impl<E: Clone> Value for Entry<E> {
     fn bytes(&self) -> Option<usize> {
         match self {
             Self { last: None, rendering: None } => None,
-            Self { last, .. } => Some(last.as_ref().map_or(0, |last| last.rendered.content.size())),
+            Self { last, .. } => Some(last.as_ref().map_or(0, |last| last.response.size())),
         }
     }
 

@@ -44,8 +44,14 @@ impl<K: Clone + Hash + Eq, V: Value> LruByBytes<K, V> {
         self.limit == 0
     }
 
-    pub(super) fn get(&mut self, key: &K) -> Option<&V> {
-        self.values.get(key).map(|weighed| &weighed.value)
+    /// The value of a key, whose bytes must stay as many as they are.
+    pub(super) fn get(&mut self, key: &K) -> Option<&mut V> {
+        self.values.get_mut(key).map(|weighed| &mut weighed.value)
+    }
+
+    /// The value of a key, which counts as asked for no later than before.
+    pub(super) fn peek(&self, key: &K) -> Option<&V> {
+        self.values.peek(key).map(|weighed| &weighed.value)
     }
 
     /// Changes the value of a key, from none at first, and drops others until all have room.
@@ -83,11 +89,11 @@ impl<K: Clone + Hash + Eq, V: Value> LruByBytes<K, V> {
             let Some((key, mut least)) = self.values.pop_lru() else { break };
             self.size -= least.weight;
             if least.value.evict() {
+                self.size += OVERHEAD;
                 staying.push((key, least.value));
             }
         }
         for (key, value) in staying {
-            self.size += OVERHEAD;
             self.values.put(key, Weighed { value, weight: OVERHEAD });
         }
     }

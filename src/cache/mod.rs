@@ -10,6 +10,7 @@
 
 mod entry;
 mod lru;
+mod permits;
 mod rendered;
 mod rendering;
 mod response;
@@ -27,12 +28,13 @@ use rocket::tokio::task::spawn_blocking;
 use rocket::tokio::{self, select, time};
 use tracing::Instrument;
 
-use self::entry::Entry;
+use self::entry::{Entry, Last};
 use self::lru::LruByBytes;
+pub use self::permits::{Busy, Memory, Permit, Permits};
 pub use self::rendered::Rendered;
 use self::rendering::{Outcome, Rendering, Waiting};
 use self::response::{Expected, Response};
-use crate::model::Clock;
+use crate::model::{Clock, Timestamp};
 use crate::stores::{Revision, Versioned};
 use crate::telemetry::{CacheUse, Metrics};
 
@@ -82,11 +84,39 @@ pub enum Unfinished {
     Panicked,
 }
 
+/// The part of the cache, 1 of so many, that a response may take which holds memory.
+const LISTS: usize = 8;
+/// Why a rendering has no response, and whom that concerns.
+#[derive(Clone, Debug)]
+pub enum Failed<E> {
+    /// Every request that waits for it.
+    ForAll(E),
+    /// The request that has started it alone. Others that wait start another.
+    ForStarter(E),
+}
+
+impl<E> From<E> for Failed<E> {
+    fn from(error: E) -> Self {
+        Self::ForAll(error)
+    }
+}
+
 /// How long a response that is asked for again must have stood before its shorter forms are made. They take longer to make
 /// than the response: of one that is replaced at once they would be in vain, and take the time of those who answer.
 const SETTLED: Duration = Duration::from_millis(100);
 /// How much longer a response must last for these to be worth making.
 const WORTHWHILE: Duration = Duration::from_secs(2);
+
+/// The last response to a question, which may not be current any more.
+#[derive(Clone, Debug)]
+pub struct LastKnown {
+    /// The response.
+    pub rendered: Arc<Rendered>,
+    /// When its rendering began.
+    pub begun: Timestamp,
+    /// When it was last known to be current.
+    pub current_at: Timestamp,
+}
 
 /// What there is for a request.
 enum Found<E> {
@@ -131,7 +161,7 @@ where
         render: impl Fn() -> F,
     ) -> Result<Arc<Rendered>, E>
     where
-        F: Future<Output = Result<Versioned<Rendered>, E>> + Send + 'static,
+        F: Future<Output = Result<Versioned<Rendered>, Failed<E>>> + Send + 'static,
     {
         let newest = self.0.newest.load(Ordering::SeqCst);
         let expected = Expected { newest, present, clock };
@@ -152,25 +182,46 @@ where
                         _ => self.give_again(question, &response, clock),
                     });
                 }
-                Err(error) if waiting.number() > newest => return Err(error),
-                // It began before this request came, and tells it nothing.
+                Err(Failed::ForAll(error)) if waiting.number() > newest => return Err(error),
+                Err(Failed::ForStarter(error)) if used == CacheUse::Miss => return Err(error),
+                // It began before this request came, or concerns another.
                 _ => {}
             }
         }
     }
 
+    /// The response to a question about a resource whose revision is `present`, if a current one is cached. Waits for
+    /// nothing, and starts nothing.
+    #[must_use]
+    pub fn cached(&self, question: &K, present: Revision, clock: &dyn Clock) -> Option<Arc<Rendered>> {
+        let expected = Expected { newest: self.0.newest.load(Ordering::SeqCst), present, clock };
+        let Last { response, .. } = self.entries().get(question)?.last.clone()?;
+        response.is_current(&expected).then(|| {
+            self.0.metrics.cache_used(CacheUse::Hit);
+            Arc::clone(&response.rendered)
+        })
+    }
+
+    /// The last response to a question, if it is still there. Nothing says whether it is current.
+    #[must_use]
+    pub fn last(&self, question: &K) -> Option<LastKnown> {
+        let Last { response, current_at } = self.entries().peek(question)?.last.clone()?;
+        Some(LastKnown { rendered: Arc::clone(&response.rendered), begun: response.begun, current_at })
+    }
+
     /// Finds what there is for a request, and starts a rendering where there is nothing.
     fn look<F>(&self, question: &K, expected: &Expected<'_>, render: impl Fn() -> F) -> Found<E>
     where
-        F: Future<Output = Result<Versioned<Rendered>, E>> + Send + 'static,
+        F: Future<Output = Result<Versioned<Rendered>, Failed<E>>> + Send + 'static,
     {
         let mut entries = self.entries();
         if entries.is_off() {
-            return Found::Rendering(self.start(None, expected.present, render()).1, CacheUse::Miss);
+            return Found::Rendering(self.start(None, expected, render()).1, CacheUse::Miss);
         }
         if let Some(Entry { last, rendering }) = entries.get(question) {
-            if let Some(response) = last.as_ref().filter(|last| last.is_current(expected)) {
-                return Found::Cached(Arc::clone(response));
+            if let Some(last) = last.as_mut().filter(|last| last.response.is_current(expected)) {
+                last.current_at = expected.clock.now();
+                return Found::Cached(Arc::clone(&last.response));
             }
             if let Some(rendering) = rendering {
                 if rendering.is_under_way() {
@@ -181,7 +232,7 @@ where
                 }
             }
         }
-        let (rendering, waiting) = self.start(Some(question.clone()), expected.present, render());
+        let (rendering, waiting) = self.start(Some(question.clone()), expected, render());
         entries.change(question, |entry| entry.rendering = Some(rendering));
         Found::Rendering(waiting, CacheUse::Miss)
     }
@@ -190,18 +241,19 @@ where
     fn start(
         &self,
         question: Option<K>,
-        present: Revision,
-        render: impl Future<Output = Result<Versioned<Rendered>, E>> + Send + 'static,
+        expected: &Expected<'_>,
+        render: impl Future<Output = Result<Versioned<Rendered>, Failed<E>>> + Send + 'static,
     ) -> (Arc<Rendering<E>>, Waiting<E>) {
         let number = self.0.newest.fetch_add(1, Ordering::SeqCst) + 1;
+        let (present, begun) = (expected.present, expected.clock.now());
         let (rendering, first) = Rendering::new(number);
         let (cache, task) = (self.clone(), Arc::clone(&rendering));
         let running = async move {
             let outcome = select! {
                 outcome = AssertUnwindSafe(render).catch_unwind() => {
-                    outcome.unwrap_or_else(|_| Err(Unfinished::Panicked.into()))
+                    outcome.unwrap_or_else(|_| Err(E::from(Unfinished::Panicked).into()))
                 }
-                () = time::sleep(cache.0.patience.deadline) => Err(Unfinished::Late.into()),
+                () = time::sleep(cache.0.patience.deadline) => Err(E::from(Unfinished::Late).into()),
                 () = cache.abandoned(question.as_ref(), &task) => {
                     cache.0.metrics.rendering_cancelled();
                     return;
@@ -209,7 +261,7 @@ where
             };
             let outcome = outcome.map(|Versioned { revision, lasting, value }| {
                 let (rendered, asked_again) = (Arc::new(value), AtomicBool::new(false));
-                Arc::new(Response { number, present, revision, lasting, rendered, asked_again })
+                Arc::new(Response { number, present, revision, lasting, begun, rendered, asked_again })
             });
             if let Some(question) = question {
                 cache.keep(&question, &task, &outcome);
@@ -240,8 +292,11 @@ where
         let failed = entries.change(question, |entry| {
             if let Ok(response) = outcome {
                 entry.forget(rendering);
-                // One larger than the cache makes no room for itself.
-                entry.last = Some(Arc::clone(response)).filter(|of| of.rendered.content.size() <= room);
+                let Rendered { content, memory, .. } = &*response.rendered;
+                // One larger than the cache makes no room for itself, and a large list not much for itself alone.
+                let room = if memory.is_some() { room / LISTS } else { room };
+                let last = || Last { response: Arc::clone(response), current_at: response.begun };
+                entry.last = (content.size() <= room).then(last);
             }
             entry.last.is_none()
         });

@@ -4,10 +4,11 @@ use std::time::Duration;
 use rocket::tokio::sync::{SetOnce, watch};
 use rocket::tokio::time::timeout;
 
+use super::Failed;
 use super::response::{Expected, Response};
 
 /// How a rendering ended: the response, or why there is none.
-pub(super) type Outcome<E> = Result<Arc<Response>, E>;
+pub(super) type Outcome<E> = Result<Arc<Response>, Failed<E>>;
 
 /// The making of one response in a task of its own, and the requests that wait for it.
 #[derive(Debug)]
@@ -47,8 +48,10 @@ impl<E: Clone> Rendering<E> {
 
     /// Its error, if it has failed and counts for a request: it began after that came.
     pub(super) fn failure(&self, expected: &Expected<'_>) -> Option<E> {
-        let failed = self.outcome.get()?.as_ref().err()?;
-        (self.number > expected.newest).then(|| failed.clone())
+        match self.outcome.get()?.as_ref().err()? {
+            Failed::ForAll(error) if self.number > expected.newest => Some(error.clone()),
+            Failed::ForAll(_) | Failed::ForStarter(_) => None,
+        }
     }
 
     /// Resolves when no request has waited for this long.

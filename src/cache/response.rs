@@ -2,7 +2,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::Rendered;
-use crate::model::{Clock, Lasting};
+use crate::model::{Clock, Lasting, Timestamp};
 use crate::stores::Revision;
 
 /// A response and how long it is current.
@@ -15,6 +15,8 @@ pub(super) struct Response {
     /// The revision it was read at.
     pub(super) revision: Revision,
     pub(super) lasting: Lasting,
+    /// When its rendering began.
+    pub(super) begun: Timestamp,
     pub(super) rendered: Arc<Rendered>,
     /// Whether it was given to a request other than the one it was rendered for.
     pub(super) asked_again: AtomicBool,
@@ -41,6 +43,11 @@ impl Response {
         // What was read can be newer than what the store had said. A revision below that was restored from a backup.
         (self.present..=self.revision).contains(&present)
             && (self.lasting == Lasting::Always || self.lasting.covers(clock.now()))
+    }
+
+    /// How many bytes it takes, in all its forms.
+    pub(super) fn size(&self) -> usize {
+        self.rendered.content.size()
     }
 
     /// Notes that another request gets it; tells whether that is the first.

@@ -1,3 +1,4 @@
+use std::num::NonZeroU32;
 use std::time::Duration;
 
 use rocket::data::ByteUnit;
@@ -5,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::ConfigError;
 use crate::duration;
+use crate::number::Number;
 
 /// What is too much.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -22,6 +24,46 @@ pub struct Limits {
     /// How much of an answer is copied at once: less takes less memory where many read slowly, and more time. A size up to
     /// `16MiB`. **Default: `2MiB`**, which is the map of a large city
     pub chunk: ByteUnit,
+    /// How much memory large responses may take together while they are rendered and sent: a size. **Default: `256MiB`**
+    pub rendering: ByteUnit,
+    /// How many features a list of reports or of readings of gauges may have. **Default: `100000`**
+    pub features: Features,
+    /// How long public responses are returned from the cache while the store is away, after they were last known to be
+    /// current; `0` for none. **Default: `1h`**
+    #[serde(with = "duration")]
+    pub stale: Duration,
+}
+
+/// A number of features, at least 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "Number", into = "u32")]
+pub struct Features(NonZeroU32);
+
+/// A number that is no [`Features`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("must be a whole number from 1 to {}", u32::MAX)]
+pub struct InvalidFeatures;
+
+impl Features {
+    /// The number.
+    #[must_use]
+    pub fn get(self) -> u32 {
+        self.0.get()
+    }
+}
+
+impl TryFrom<Number> for Features {
+    type Error = InvalidFeatures;
+
+    fn try_from(number: Number) -> Result<Self, InvalidFeatures> {
+        number.get().and_then(NonZeroU32::new).map(Self).ok_or(InvalidFeatures)
+    }
+}
+
+impl From<Features> for u32 {
+    fn from(features: Features) -> Self {
+        features.get()
+    }
 }
 
 impl Limits {
@@ -42,6 +84,7 @@ impl Limits {
             Self { timeout: Duration::ZERO, .. } => wrong("timeout"),
             Self { body, .. } if *body == 0 => wrong("body"),
             Self { chunk, .. } if *chunk == 0 => wrong("chunk"),
+            Self { rendering, .. } if *rendering == 0 => wrong("rendering"),
             Self { chunk, .. } if *chunk > Self::LARGEST_CHUNK => {
                 Err(ConfigError::new("siaga.limits.chunk", "must be at most 16MiB"))
             }
@@ -57,6 +100,9 @@ impl Default for Limits {
             body: ByteUnit::Kibibyte(100),
             timeout: Duration::from_secs(10),
             chunk: ByteUnit::Mebibyte(2),
+            rendering: ByteUnit::Mebibyte(256),
+            features: Features(NonZeroU32::MIN.saturating_add(99_999)),
+            stale: Duration::from_hours(1),
         }
     }
 }

@@ -43,7 +43,7 @@ pub use self::formats::{Formats, Resources};
 pub use self::https::{Https, InvalidPort, MaxAge, Port};
 pub use self::images::{Images, InvalidSide, InvalidStorageUrl, Side, StorageUrl};
 pub use self::licence::Licence;
-pub use self::limits::Limits;
+pub use self::limits::{Features, InvalidFeatures, Limits};
 pub use self::quota::{CredentialQuota, InvalidRate, Quota, Rate};
 pub use self::shutdown::Shutdown;
 pub use self::trusted_proxies::{InvalidProxies, Proxies, TrustedProxies};

@@ -16,8 +16,8 @@ impl Fairing for Cors {
     }
 }
 
-const EXPOSED: &str =
-    "Allow, ETag, Link, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, Retry-After, X-Request-Id";
+const EXPOSED: &str = "Age, Allow, ETag, Link, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, Retry-After, Siaga-Stale-Since, \
+     X-Request-Id";
 
 /// Adds the headers that let pages of any origin read the answer and those of its headers that matter to them.
 pub(crate) fn allow_any_origin(response: &mut Response<'_>) {

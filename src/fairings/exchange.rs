@@ -70,6 +70,11 @@ impl Exchange {
     }
 }
 
+/// Whether a request was sent with `HEAD`, which Rocket has answered as `GET`.
+pub(crate) fn is_head(request: &Request<'_>) -> bool {
+    Begun::of(request).method == Method::Head.as_str()
+}
+
 impl Subject {
     /// Notes the subject of a credential that was accepted.
     pub fn note(request: &Request<'_>, subject: &str) {

@@ -81,6 +81,12 @@ pub trait Format: Any + Debug + Send + Sync {
     /// shortest step is a millisecond.
     fn time_step(&self) -> Option<Duration>;
 
+    /// How long after [`EncodeContext::now`] what it writes expires, if that stands in it. While the store is away an
+    /// expired document is not returned any more. **Default: `None`**
+    fn expires_after(&self) -> Option<Duration> {
+        None
+    }
+
     /// What it writes of layers of this kind, as JSON Schema (2020-12), for the description of the interface.
     ///
     /// Unless told, whatever its media type says.

@@ -5,12 +5,12 @@ use rocket::fairing::{Fairing, Info, Kind};
 use rocket::http::uri::Origin;
 use rocket::{Data, Request, Response};
 
-use super::{Caller, managed};
+use super::{Account, Caller, managed};
 use crate::config::Config;
 use crate::duration::whole_seconds;
 use crate::error::Problem;
 use crate::fairings::{Arrival, Scheme};
-use crate::quotas::{Client, Quotas, Standing};
+use crate::quotas::{Client, Quotas, Standing, TooMany};
 
 /// Decides of every request whether it gets to a route at all.
 ///
@@ -32,7 +32,9 @@ pub enum Diversion {
 /// What was found out about a request before any route saw it.
 #[derive(Debug, Default)]
 struct Admitted {
-    standing: Option<Standing>,
+    /// Where the address stands that has blown its fuse.
+    fused: Option<Standing>,
+    account: Option<Account>,
     diversion: Option<Diversion>,
 }
 
@@ -55,7 +57,8 @@ impl Admission {
 
     /// Adds where the client stands to the response to a request that was counted.
     pub(crate) fn tell_standing(request: &Request<'_>, response: &mut Response<'_>) {
-        let Some(standing) = request.local_cache(Admitted::default).standing else { return };
+        let Admitted { fused, account, .. } = request.local_cache(Admitted::default);
+        let Some(standing) = account.as_ref().and_then(Account::standing).or(*fused) else { return };
         let reset = whole_seconds(standing.reset);
         for (name, value) in [
             ("RateLimit-Limit", standing.limit.into()),
@@ -64,6 +67,13 @@ impl Admission {
         ] {
             response.set_raw_header(name, value.to_string());
         }
+    }
+}
+
+impl Account {
+    /// The quota that this request counts against; `None` for one that is not counted.
+    pub(crate) fn of(request: &Request<'_>) -> Option<Self> {
+        request.local_cache(Admitted::default).account.clone()
     }
 }
 
@@ -103,34 +113,29 @@ fn admitted(request: &Request<'_>) -> Admitted {
     if is_uncounted(request.uri().path().as_str(), config.base_url.path(), token) {
         return Admitted::default();
     }
-    let standing = match count(request, quotas, client) {
-        Ok(standing) => standing,
-        Err(too_many) => {
-            let problem = Problem::too_many(too_many.retry_after);
-            return Admitted {
-                standing: Some(too_many.standing),
-                diversion: Some(Diversion::TooMany(problem)),
-            };
-        }
-    };
+    let refused = |too_many: TooMany| Some(Diversion::TooMany(Problem::too_many(too_many.retry_after)));
+    // The fuse of the address comes before its credential is looked at: guessing is what it is against.
+    if let Err(too_many) = quotas.fuse(client) {
+        return Admitted { fused: Some(too_many.standing), account: None, diversion: refused(too_many) };
+    }
+    let account = account(request, quotas, client);
+    if let Err(too_many) = account.count() {
+        return Admitted { fused: None, account: Some(account), diversion: refused(too_many) };
+    }
     let insecure = arrival.scheme == Scheme::HttpToProxy && config.base_url.is_https();
     let address = || format!("{}{}", config.base_url.origin(), request.uri());
-    Admitted { standing, diversion: insecure.then(|| Diversion::ToHttps(address())) }
+    let diversion = insecure.then(|| Diversion::ToHttps(address()));
+    Admitted { fused: None, account: Some(account), diversion }
 }
 
-/// The fuse of the address comes before its credential is looked at: guessing is what it is against.
-fn count(
-    request: &Request<'_>,
-    quotas: &Quotas,
-    address: IpAddr,
-) -> Result<Option<Standing>, crate::quotas::TooMany> {
-    quotas.fuse(address)?;
+/// The quota of the credential, or else of the address.
+fn account(request: &Request<'_>, quotas: &Arc<Quotas>, address: IpAddr) -> Account {
     match Caller::of(request) {
         Ok(Caller(Some(credential))) => {
             let client = Client::Credential(credential.kind, credential.subject.as_str().into());
-            quotas.count(&client, credential.quota())
+            Account::new(quotas, client, credential.quota())
         }
-        Ok(Caller(None)) | Err(_) => quotas.count(&address.into(), None),
+        Ok(Caller(None)) | Err(_) => Account::new(quotas, address.into(), None),
     }
 }
 

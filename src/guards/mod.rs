@@ -5,7 +5,7 @@
 //! A route names what it needs as arguments. The guards are asked from left to right, and the first that fails decides the answer,
 //! by its [`Problem`]. So the first is who asks: [`Caller`] where anybody may, [`Authorized`] where a scope is needed. Parts of a
 //! path are taken as `Result<…, Problem>`, since Rocket would answer 422 to a wrong one, without saying why. What the server
-//! manages, such as the store and [`Answers`](crate::routes::Answers), is had by `&State<…>`.
+//! manages, such as the store, is had by `&State<…>`. [`Answers`](crate::routes::Answers) is a guard as well.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -34,6 +34,7 @@
 //! A guard of one's own answers [`Problem::outcome`] from its `from_request`, so that clients get its text.
 
 mod accept;
+mod account;
 mod admission;
 mod area_id;
 mod area_selector;
@@ -58,6 +59,7 @@ mod training;
 mod username;
 mod wants_page;
 
+pub(crate) use self::account::Account;
 pub use self::admission::{Admission, Diversion};
 pub use self::area_id::LocalAreaId;
 pub use self::area_selector::Select;
@@ -88,7 +90,7 @@ use rocket::Request;
 use crate::error::Problem;
 
 /// A value the server manages for its guards.
-fn managed<'r, T: Send + Sync + 'static>(request: &'r Request<'_>) -> Result<&'r T, Problem> {
+pub(crate) fn managed<'r, T: Send + Sync + 'static>(request: &'r Request<'_>) -> Result<&'r T, Problem> {
     request
         .rocket()
         .state()

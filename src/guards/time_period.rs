@@ -18,7 +18,8 @@ pub struct TimePeriod(pub Duration);
 impl TimePeriod {
     /// The longest: one week.
     const LONGEST: u64 = 604_800;
-    const DEFAULT: Duration = Duration::from_hours(1);
+    /// What it is unless given.
+    pub const DEFAULT: Duration = Duration::from_hours(1);
 }
 
 #[rocket::async_trait]

@@ -50,6 +50,12 @@ impl Period {
         self.end
     }
 
+    /// How long it is.
+    #[must_use]
+    pub fn length(&self) -> Duration {
+        self.end.since(self.start)
+    }
+
     /// The period from the beginning of the hour (UTC) `start` lies in to the end of the one `end` lies in.
     #[must_use]
     pub fn whole_hours(&self) -> Self {

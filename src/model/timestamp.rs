@@ -99,6 +99,12 @@ impl Timestamp {
             .map_or(Self(DateTime::<Utc>::MIN_UTC), Self::from)
     }
 
+    /// How long after `earlier` this moment is; nothing if it is before.
+    #[must_use]
+    pub fn since(self, earlier: Self) -> Duration {
+        self.0.signed_duration_since(earlier.0).to_std().unwrap_or_default()
+    }
+
     /// The moment as gauge readings write it: `2016-12-09T04:00:00+00:00`, with a fraction of a second only
     /// where there is one.
     #[must_use]

@@ -81,6 +81,18 @@ impl Described {
         self.with(move |operation, _| operation.refuses(status, says))
     }
 
+    /// It lists no more features than the configuration allows.
+    #[must_use]
+    pub(crate) fn lists_at_most_so_many(self, what: &'static str) -> Self {
+        self.with(move |operation, interface| {
+            let features = interface.config.limits.features.get();
+            operation.refuses(
+                400,
+                format!("There are more than {features} {what}; the message says what narrows the list."),
+            );
+        })
+    }
+
     /// Whatever else there is to say.
     #[must_use]
     pub fn with(mut self, say: impl Fn(&mut Operation, &Interface<'_>) + Send + Sync + 'static) -> Self {

@@ -139,6 +139,17 @@ impl Operation {
         for status in [200, 304] {
             header(self.answer(status), "ETag", &tag);
         }
+        let since = "Only while the store is away: until when the response was known to be current.";
+        let age = "Only while the store is away: how many seconds ago that was.";
+        for (name, says, schema) in [
+            ("Siaga-Stale-Since", since, json!({ "type": "string", "format": "date-time" })),
+            ("Age", age, json!({ "type": "integer", "minimum": 0 })),
+        ] {
+            let value = json!({ "description": says, "required": false, "schema": schema });
+            for status in [200, 304] {
+                header(self.answer(status), name, &value);
+            }
+        }
         "What the client has is what it would get.".clone_into(&mut self.answer(304).says);
     }
 

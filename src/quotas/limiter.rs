@@ -2,8 +2,8 @@ use std::num::NonZeroU32;
 use std::time::Duration;
 
 use governor::clock::Clock;
-use governor::middleware::StateInformationMiddleware;
-use governor::{Quota, RateLimiter};
+use governor::middleware::{StateInformationMiddleware, StateSnapshot};
+use governor::{InsufficientCapacity, NotUntil, Quota, RateLimiter};
 
 use super::bounded::Bounded;
 use super::{Client, Standing, TooMany};
@@ -40,18 +40,34 @@ impl<C: Clock + Clone> Limiter<C> {
 
     /// Counts a request; answers where the client stands after it.
     pub(super) fn count(&self, client: &Client) -> Result<Standing, TooMany> {
-        match self.counts.check_key(client) {
-            Ok(state) => {
-                let remaining = state.remaining_burst_capacity();
-                let reset = self.pace.saturating_mul(self.limit.saturating_sub(remaining));
-                Ok(Standing { limit: self.limit, remaining, reset })
-            }
-            Err(until) => {
-                let retry_after = until.wait_time_from(self.counts.clock().now());
-                let reset = retry_after + self.pace.saturating_mul(self.limit - 1);
-                Err(TooMany { standing: Standing { limit: self.limit, remaining: 0, reset }, retry_after })
-            }
+        self.counts
+            .check_key(client)
+            .map(|state| self.standing(&state))
+            .map_err(|until| self.too_many(&until, 1))
+    }
+
+    /// Counts so many requests, half of the limit at most; `None` when there are none to count.
+    pub(super) fn charge(&self, client: &Client, requests: u32) -> Result<Option<Standing>, TooMany> {
+        let Some(requests) = NonZeroU32::new(requests.min(self.limit / 2)) else { return Ok(None) };
+        match self.counts.check_key_n(client, requests) {
+            Ok(Ok(state)) => Ok(Some(self.standing(&state))),
+            Ok(Err(until)) => Err(self.too_many(&until, requests.get())),
+            // Half of the limit is never beyond it.
+            Err(InsufficientCapacity(_)) => Ok(None),
         }
+    }
+
+    fn standing(&self, state: &StateSnapshot) -> Standing {
+        let remaining = state.remaining_burst_capacity();
+        let reset = self.pace.saturating_mul(self.limit.saturating_sub(remaining));
+        Standing { limit: self.limit, remaining, reset }
+    }
+
+    /// What a client is told that has not this many requests left.
+    fn too_many(&self, until: &NotUntil<C::Instant>, requests: u32) -> TooMany {
+        let retry_after = until.wait_time_from(self.counts.clock().now());
+        let reset = retry_after + self.pace.saturating_mul(self.limit - requests);
+        TooMany { standing: Standing { limit: self.limit, remaining: requests - 1, reset }, retry_after }
     }
 
     pub(super) fn sweep(&self) {

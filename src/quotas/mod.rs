@@ -105,12 +105,22 @@ impl<C: Clock + Clone> Quotas<C> {
     ///
     /// When it is one too many.
     pub fn count(&self, client: &Client, own: Option<OwnQuota>) -> Result<Option<Standing>, TooMany> {
-        let counts = self.counts.load();
-        match (client, own) {
-            (_, Some(own)) => counts.windows(own).count(client),
-            (Client::Credential(..), None) => counts.credentials.count(client),
-            (_, None) => counts.addresses.count(client),
-        }
+        self.counts.load().with_windows(client, own, |windows| windows.count(client))
+    }
+
+    /// Counts what a request costs beyond itself as so many more, at most half of what each window allows at once; answers
+    /// where the client stands after it, unless no quota is set or nothing is counted.
+    ///
+    /// # Errors
+    ///
+    /// When that is too many.
+    pub fn charge(
+        &self,
+        client: &Client,
+        own: Option<OwnQuota>,
+        requests: u32,
+    ) -> Result<Option<Standing>, TooMany> {
+        self.counts.load().with_windows(client, own, |windows| windows.charge(client, requests))
     }
 
     /// Forgets the clients that have their whole quota again, and gives back the memory.
@@ -153,6 +163,20 @@ impl<C: Clock + Clone> Counts<C> {
         }
     }
 
+    /// Does something with the windows of a client, which may have a quota of its own.
+    fn with_windows<R>(
+        &self,
+        client: &Client,
+        own: Option<OwnQuota>,
+        act: impl FnOnce(&Windows<C>) -> R,
+    ) -> R {
+        match (client, own) {
+            (_, Some(own)) => act(&self.windows(own)),
+            (Client::Credential(..), None) => act(&self.credentials),
+            (_, None) => act(&self.addresses),
+        }
+    }
+
     /// The windows of a quota of a credential's own. What it leaves open is as for all credentials.
     fn windows(&self, own: OwnQuota) -> Arc<Windows<C>> {
         let known = self.own.read().unwrap_or_else(PoisonError::into_inner).get(&own).cloned();
@@ -182,10 +206,21 @@ impl<C: Clock + Clone> Counts<C> {
 
 impl<C: Clock + Clone> Windows<C> {
     fn count(&self, client: &Client) -> Result<Option<Standing>, TooMany> {
+        self.take(|window| window.count(client).map(Some))
+    }
+
+    fn charge(&self, client: &Client, requests: u32) -> Result<Option<Standing>, TooMany> {
+        self.take(|window| window.charge(client, requests))
+    }
+
+    fn take(
+        &self,
+        take: impl Fn(&Limiter<C>) -> Result<Option<Standing>, TooMany>,
+    ) -> Result<Option<Standing>, TooMany> {
         // The shorter first: what it refuses does not use up the day.
         let mut standings = Vec::with_capacity(2);
         for window in self.second.iter().chain(&self.day) {
-            standings.push(window.count(client)?);
+            standings.extend(take(window)?);
         }
         Ok(standings.into_iter().min_by_key(|standing| standing.remaining))
     }

@@ -1,4 +1,4 @@
-use rocket::{State, get};
+use rocket::get;
 
 use super::{Answer, Answers};
 use crate::described;
@@ -18,7 +18,7 @@ pub(super) async fn list_boundaries(
     _caller: Caller,
     select: Select<Boundaries>,
     choice: FormatChoice<Boundaries>,
-    answers: &State<Answers>,
+    answers: Answers,
 ) -> Result<Answer, Problem> {
     answers.layer(LayerQuery::Boundaries(select.areas.region), choice.format).await
 }

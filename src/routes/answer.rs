@@ -1,18 +1,21 @@
 use std::borrow::Cow;
 use std::io::Cursor;
 use std::sync::Arc;
+use std::time::Duration;
 
+use bytes::Bytes;
 use rocket::http::Status;
 use rocket::request::Request;
 use rocket::response::{Responder, Response, Result as ResponseResult};
 use serde::Serialize;
 
 use super::envelope;
-use crate::cache::Rendered;
+use crate::cache::{Memory, Rendered};
 use crate::config::{Config, Limits};
 use crate::content::{Accepted, Coding, Content};
 use crate::error::Problem;
 use crate::images::KEEP_FOREVER;
+use crate::model::Timestamp;
 
 pub(super) const JSON: &str = "application/json";
 pub(super) const HTML: &str = "text/html; charset=utf-8";
@@ -21,8 +24,33 @@ pub(super) const HTML: &str = "text/html; charset=utf-8";
 #[derive(Clone, Debug)]
 pub struct Answer {
     media_type: Cow<'static, str>,
-    content: Arc<Content>,
+    /// `None` when it was not rendered: then the headers are all there is.
+    content: Option<Arc<Content>>,
+    /// Held until the last byte is sent.
+    memory: Option<Arc<Memory>>,
     kept: Kept,
+    stale: Option<Stale>,
+}
+
+/// How old a response is that may not be current any more.
+#[derive(Clone, Copy, Debug)]
+struct Stale {
+    /// Until when it was known to be current.
+    since: Timestamp,
+    /// How long ago that is.
+    age: Duration,
+}
+
+/// The bytes of a body, and the memory that they hold.
+struct Sent {
+    bytes: Bytes,
+    _memory: Option<Arc<Memory>>,
+}
+
+impl AsRef<[u8]> for Sent {
+    fn as_ref(&self) -> &[u8] {
+        &self.bytes
+    }
 }
 
 /// How long an answer may be kept, and by whom.
@@ -50,8 +78,24 @@ impl Answer {
     /// What everybody gets who asks the same, to be revalidated before each reuse.
     #[must_use]
     pub fn shared(rendered: &Rendered) -> Self {
-        let Rendered { media_type, content } = rendered;
-        Self { media_type: media_type.clone(), content: Arc::clone(content), kept: Kept::UntilAsked }
+        let Rendered { media_type, content, memory } = rendered.clone();
+        Self { media_type, content: Some(content), memory, kept: Kept::UntilAsked, stale: None }
+    }
+
+    /// The same response, said to have been current until then, so long ago.
+    pub(super) fn stale_since(self, since: Timestamp, age: Duration) -> Self {
+        Self { stale: Some(Stale { since, age }), ..self }
+    }
+
+    /// The headers of what everybody gets who asks the same, as far as they are known without rendering it.
+    pub(super) fn unrendered(media_type: String) -> Self {
+        Self {
+            media_type: media_type.into(),
+            content: None,
+            memory: None,
+            kept: Kept::UntilAsked,
+            stale: None,
+        }
     }
 
     /// `{"statusCode":200,"result":…}`, not to be kept by anyone: an answer to somebody with a credential.
@@ -86,20 +130,28 @@ impl Answer {
     }
 
     fn own(media_type: Cow<'static, str>, body: Vec<u8>, kept: Kept) -> Self {
-        Self { media_type, content: Arc::new(Content::new(body)), kept }
+        Self { media_type, content: Some(Arc::new(Content::new(body))), memory: None, kept, stale: None }
     }
 }
 
 impl<'r> Responder<'r, 'static> for Answer {
     fn respond_to(self, request: &'r Request<'_>) -> ResponseResult<'static> {
-        let Self { media_type, content, kept } = self;
+        let Self { media_type, content, memory, kept, stale } = self;
         let mut response = Response::new();
+        if let Some(Stale { since, age }) = stale {
+            response.set_raw_header("Siaga-Stale-Since", since.to_string());
+            response.set_raw_header("Age", age.as_secs().to_string());
+        }
         response.set_raw_header("Cache-Control", kept.cache_control());
-        let accepted = Accepted::new(request.headers().get("Accept-Encoding"));
-        let form = content.form(accepted);
         if kept == Kept::UntilAsked {
             response.set_raw_header("Vary", "Accept, Accept-Encoding");
         }
+        let Some(content) = content else {
+            response.set_raw_header("Content-Type", media_type);
+            return Ok(response);
+        };
+        let accepted = Accepted::new(request.headers().get("Accept-Encoding"));
+        let form = content.form(accepted);
         if kept != Kept::Never {
             let known = known(request, &content, accepted);
             response.set_raw_header("ETag", content.entity_tag(known.unwrap_or(form.coding)));
@@ -112,7 +164,10 @@ impl<'r> Responder<'r, 'static> for Answer {
             response.set_raw_header("Content-Encoding", form.coding.name());
         }
         response.set_raw_header("Content-Type", media_type);
-        response.set_sized_body(form.bytes.len(), Cursor::new(form.bytes.clone()));
+        response.set_sized_body(
+            form.bytes.len(),
+            Cursor::new(Sent { bytes: form.bytes.clone(), _memory: memory }),
+        );
         // Rocket copies a body chunk by chunk, and the number of chunks is what costs. By room that is left in the last
         // one it is found to be that. The size is the body's own, so it is set after that.
         let limits = request.rocket().state().map_or_else(Limits::default, |config: &Config| config.limits);

@@ -1,60 +1,86 @@
-use std::borrow::Cow;
 use std::sync::Arc;
-use std::time::Duration;
 
-use chrono_tz::Tz;
+use rocket::Request;
+use rocket::request::{FromRequest, Outcome};
 use rocket::tokio::time::timeout;
-use serde::Serialize;
 
-use super::answer::{Answer, JSON};
-use super::envelope;
+use super::Answer;
 use super::question::Question;
-use super::stats::{FloodedAreas, FloodedRegions, Reported, flooded};
-use crate::cache::{Cache, Rendered};
-use crate::content::Content;
+use super::renderer::Renderer;
 use crate::error::Problem;
-use crate::formats::{Container, EncodeContext, Format};
-use crate::model::{Clock, Lasting, Layer};
-use crate::off_thread::{Stop, off_thread};
-use crate::stores::{LayerQuery, Store, Versioned};
+use crate::fairings::is_head;
+use crate::formats::Format;
+use crate::guards::{Account, managed};
+use crate::openapi::{Interface, Operation, Part};
+use crate::stores::LayerQuery;
 
-/// Answers questions: from what is at hand, or else from the store, written off the threads that serve requests.
+/// Responds to questions that everybody gets the same response to: from the cache, or else by rendering it. A guard.
+///
+/// While the store is away, and for `limits.stale` at most, the last response in the cache is returned, marked as stale.
+///
+/// A period that the client has chosen costs it as many requests as it is large, if it has to be rendered. `HEAD` of one that is
+/// not cached renders nothing.
 #[derive(Clone, Debug)]
 pub struct Answers {
-    /// Who knows.
-    pub store: Arc<dyn Store>,
-    /// What is at hand.
-    pub cache: Cache<Question, Problem>,
-    /// Where the time of a request comes from.
-    pub clock: Arc<dyn Clock>,
-    /// The zone of times written for people.
-    pub time_zone: Tz,
-    /// The public base address.
-    pub base_url: Arc<str>,
-    /// Where this service's photos are, without a slash at its end.
-    pub photos_url: Arc<str>,
-    /// How long an answer may take, with all that is waited for.
-    pub timeout: Duration,
+    renderer: Arc<Renderer>,
+    account: Option<Account>,
+    is_head: bool,
+}
+
+#[rocket::async_trait]
+impl<'r> FromRequest<'r> for Answers {
+    type Error = Problem;
+
+    async fn from_request(request: &'r Request<'_>) -> Outcome<Self, Problem> {
+        let answers = managed::<Arc<Renderer>>(request).map(|renderer| Self {
+            renderer: Arc::clone(renderer),
+            account: Account::of(request),
+            is_head: is_head(request),
+        });
+        Problem::outcome(request, answers)
+    }
+}
+
+impl Part for Answers {
+    fn describe(_: &mut Operation, _: &Interface<'_>) {}
 }
 
 impl Answers {
-    /// The answer to a question: the one that the store would give now, whether it is asked or not.
+    /// The response to a question: the one that the store would give now, whether it is asked or not.
     ///
     /// # Errors
     ///
-    /// When the store fails or takes too long, or the format cannot write what it gives.
+    /// When the store fails or takes too long, the format cannot write what it gives, or too much is asked for.
     pub async fn to(&self, question: Question) -> Result<Answer, Problem> {
-        let answering = async {
-            let present = self.store.revision(question.resource()).await?;
-            let render = || {
-                let (answers, question) = (self.clone(), question.clone());
-                async move { answers.render(&question).await }
-            };
-            self.cache.find(&question, present, &*self.clock, render).await
+        let Self { renderer, account, is_head } = self;
+        let Renderer { store, cache, clock, .. } = &**renderer;
+        let responding = async {
+            let present = store.revision(question.resource()).await?;
+            if *is_head && question.is_period() {
+                let cached = cache.cached(&question, present, &**clock);
+                let headers = || Answer::unrendered(question.media_type().to_owned());
+                return Ok(cached.map_or_else(headers, |rendered| Answer::shared(&rendered)));
+            }
+            let render = || Arc::clone(renderer).render(question.clone(), account.clone());
+            Ok(Answer::shared(&*cache.find(&question, present, &**clock, render).await?))
         };
         // The rendering goes on: the next request for the same response can get it.
-        let rendered = timeout(self.timeout, answering).await.map_err(Problem::late)??;
-        Ok(Answer::shared(&rendered))
+        let outcome = timeout(renderer.timeout, responding).await.map_err(Problem::late).flatten();
+        outcome.or_else(|problem| self.stale(&question, problem))
+    }
+
+    /// The last response to a question, for as long as may be after it was known to be current; while the store is away.
+    fn stale(&self, question: &Question, problem: Problem) -> Result<Answer, Problem> {
+        let Renderer { cache, clock, stale, metrics, .. } = &*self.renderer;
+        let Some(last) = cache.last(question).filter(|_| problem.is_outage()) else { return Err(problem) };
+        let now = clock.now();
+        let age = now.since(last.current_at);
+        let expired = question.expires_after().is_some_and(|after| now >= last.begun.after(after));
+        if expired || stale.is_zero() || age > *stale {
+            return Err(problem);
+        }
+        metrics.responded_stale();
+        Ok(Answer::shared(&last.rendered).stale_since(last.current_at, age))
     }
 
     /// The layer that a store answers a query with, in a format that carries it, be it enabled or not.
@@ -65,81 +91,4 @@ impl Answers {
     pub async fn layer(&self, query: LayerQuery, format: Arc<dyn Format>) -> Result<Answer, Problem> {
         self.to(Question::Layer(query, format)).await
     }
-
-    async fn render(&self, question: &Question) -> Result<Versioned<Rendered>, Problem> {
-        let store = &*self.store;
-        match question {
-            Question::Layer(query, format) => self.encode(query.ask(store).await?, Arc::clone(format)).await,
-            Question::FloodStates(query) => result(store.flood_states(query).await?).await,
-            Question::FloodArchive(query) => result(store.flood_archive(query).await?).await,
-            Question::FloodSeries(query) => result(store.flood_series(query).await?).await,
-            Question::ReportSeries(query) => result(store.report_series(query).await?).await,
-            Question::FloodedRegions(areas) => {
-                statistic(flooded(store, areas).await?.map(|flooded| FloodedRegions::of(&flooded))).await
-            }
-            Question::FloodedAreas(areas) => {
-                statistic(flooded(store, areas).await?.map(|flooded| FloodedAreas::of(&flooded))).await
-            }
-            Question::ReportSummary(query) => {
-                statistic(store.report_summary(query).await?.map(Reported::from)).await
-            }
-        }
-    }
-
-    /// The layer in the format; in the JSON envelope where the format writes JSON.
-    async fn encode(
-        &self,
-        layer: Versioned<Layer>,
-        format: Arc<dyn Format>,
-    ) -> Result<Versioned<Rendered>, Problem> {
-        let layer = layer.map(|layer| layer.with_photos_at(&self.photos_url));
-        let (mut now, mut lasting) = (self.clock.now(), layer.lasting);
-        if let Some(step) = format.time_step() {
-            lasting = lasting.and(Lasting::step(now, step));
-            now = now.floor(step);
-        }
-        let mut context = EncodeContext::new(now, self.time_zone, Arc::clone(&self.base_url));
-        let rendered = write(layer, move |layer, stop| {
-            context.stop = stop.clone();
-            let encode = |body: &mut Vec<u8>| format.encode(layer, &context, body);
-            let body = if format.container() == Container::JSON {
-                envelope::enveloped(encode)?
-            } else {
-                let mut body = Vec::new();
-                encode(&mut body)?;
-                body
-            };
-            Ok((format.media_type().to_owned().into(), body))
-        });
-        Ok(rendered.await?.within(lasting))
-    }
-}
-
-/// `{"statusCode":200,"result":…}` of what was found.
-async fn result<T>(found: Versioned<T>) -> Result<Versioned<Rendered>, Problem>
-where
-    T: Serialize + Send + 'static,
-{
-    write(found, |value, _| Ok((JSON.into(), envelope::result(value)?))).await
-}
-
-/// `{"statusCode":200,"result":…}` and the members of the result beside it, where existing maps read statistics.
-async fn statistic<T>(found: Versioned<T>) -> Result<Versioned<Rendered>, Problem>
-where
-    T: Serialize + Send + 'static,
-{
-    write(found, |value, _| Ok((JSON.into(), envelope::result_and_members(value)?))).await
-}
-
-/// What `write` makes of what was found, and its tag.
-async fn write<T: Send + 'static>(
-    found: Versioned<T>,
-    write: impl FnOnce(&T, &Stop) -> Result<(Cow<'static, str>, Vec<u8>), Problem> + Send + 'static,
-) -> Result<Versioned<Rendered>, Problem> {
-    let writing = off_thread(move |stop| {
-        let (media_type, bytes) = write(&found.value, stop)?;
-        let content = Content::tagged(bytes);
-        Ok(found.map(|_| Rendered { media_type, content: Arc::new(content) }))
-    });
-    writing.await.map_err(Problem::internal)?
 }

@@ -16,7 +16,9 @@ use crate::telemetry::Metrics;
 /// The routes of the resource.
 pub(super) fn routes() -> Vec<Described> {
     vec![
-        described!(list_gauges).says("The gauges read in the last hour, or in another time until now"),
+        described!(list_gauges)
+            .says("The gauges read in the last hour, or in another time until now")
+            .lists_at_most_so_many("readings"),
         described!(store_gauge)
             .says("Stores a gauge and readings of it")
             .takes(|_| reference("GaugeReadings"))
@@ -31,7 +33,7 @@ pub(super) async fn list_gauges(
     select: Select<Gauges>,
     time_period: TimePeriod,
     choice: FormatChoice<Gauges>,
-    answers: &State<Answers>,
+    answers: Answers,
 ) -> Result<Answer, Problem> {
     let query = GaugeQuery { selector: select.areas, window: Window::Last(time_period.0) };
     answers.layer(LayerQuery::Gauges(query), choice.format).await

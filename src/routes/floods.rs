@@ -48,7 +48,7 @@ pub(super) async fn list_floods(
     minimum_state: MinimumState,
     entry: FloodEntry,
     choice: FormatChoice<Floods>,
-    answers: &State<Answers>,
+    answers: Answers,
 ) -> Result<Answer, Problem> {
     if let FloodEntry(Some(Entry { area, since, format })) = entry {
         return answers.layer(LayerQuery::FloodSince(area, since), format).await;
@@ -63,7 +63,7 @@ pub(super) async fn list_flood_states(
     _caller: Caller,
     select: Select<Floods>,
     minimum_state: MinimumState,
-    answers: &State<Answers>,
+    answers: Answers,
 ) -> Result<Answer, Problem> {
     let query = FloodQuery { selector: select.areas, minimum_state: minimum_state.0 };
     answers.to(Question::FloodStates(query)).await
@@ -75,7 +75,7 @@ pub(super) async fn list_flood_archive(
     _caller: Caller,
     select: Select<Floods>,
     period: RequestedPeriod,
-    answers: &State<Answers>,
+    answers: Answers,
 ) -> Result<Answer, Problem> {
     let query = HistoryQuery { selector: select.areas, period: period.0 };
     answers.to(Question::FloodArchive(query)).await
@@ -87,7 +87,7 @@ pub(super) async fn list_flood_series(
     _caller: Caller,
     select: Select<Floods>,
     period: RequestedPeriod,
-    answers: &State<Answers>,
+    answers: Answers,
 ) -> Result<Answer, Problem> {
     let query = HistoryQuery { selector: select.areas, period: period.0 };
     answers.to(Question::FloodSeries(query)).await

@@ -1,4 +1,4 @@
-use rocket::{State, get};
+use rocket::get;
 
 use super::{Answer, Answers};
 use crate::described;
@@ -25,9 +25,9 @@ pub(super) async fn list_infrastructure(
     kind: InfrastructureType,
     select: Select<Infrastructure>,
     choice: FormatChoice<Infrastructure>,
-    answers: &State<Answers>,
+    answers: Answers,
 ) -> Result<Answer, Problem> {
-    list(kind.0, select, choice, answers).await
+    list(kind.0, select, choice, &answers).await
 }
 
 /// `GET /infrastructure/:type`: one kind of infrastructure.
@@ -37,16 +37,16 @@ pub(super) async fn list_infrastructure_of_type(
     kind: Result<InfrastructureTypeParam, Problem>,
     select: Select<Infrastructure>,
     choice: FormatChoice<Infrastructure>,
-    answers: &State<Answers>,
+    answers: Answers,
 ) -> Result<Answer, Problem> {
-    list(Some(kind?.0), select, choice, answers).await
+    list(Some(kind?.0), select, choice, &answers).await
 }
 
 async fn list(
     kind: Option<InfrastructureKind>,
     select: Select<Infrastructure>,
     choice: FormatChoice<Infrastructure>,
-    answers: &State<Answers>,
+    answers: &Answers,
 ) -> Result<Answer, Problem> {
     let query = InfrastructureQuery { selector: select.areas, kind };
     answers.layer(LayerQuery::Infrastructure(query), choice.format).await

@@ -1,8 +1,13 @@
 use std::sync::Arc;
+use std::time::Duration;
 
+use super::answer::JSON;
 use crate::formats::Format;
+use crate::guards::TimePeriod;
 use crate::model::AreaSelector;
-use crate::stores::{FloodQuery, HistoryQuery, LayerQuery, ReportQuery, ReportSeriesQuery, Resource};
+use crate::stores::{
+    FloodQuery, GaugeQuery, HistoryQuery, LayerQuery, ReportQuery, ReportSeriesQuery, Resource, Window,
+};
 
 /// What the interface can be asked that everybody gets the same answer to: by it answers are kept.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -26,6 +31,52 @@ pub enum Question {
 }
 
 impl Question {
+    /// Whether it is about a period that the client has chosen. There is no end of different ones.
+    #[must_use]
+    pub fn is_period(&self) -> bool {
+        match self {
+            Self::Layer(LayerQuery::Reports(ReportQuery { window, .. }), _)
+            | Self::Layer(LayerQuery::Gauges(GaugeQuery { window, .. }), _) => {
+                *window != Window::Last(TimePeriod::DEFAULT)
+            }
+            Self::FloodArchive(_) | Self::FloodSeries(_) | Self::ReportSeries(_) => true,
+            Self::Layer(..)
+            | Self::FloodStates(_)
+            | Self::FloodedRegions(_)
+            | Self::FloodedAreas(_)
+            | Self::ReportSummary(_) => false,
+        }
+    }
+
+    /// The media type of the response, with its parameters.
+    #[must_use]
+    pub fn media_type(&self) -> &str {
+        match self {
+            Self::Layer(_, format) => format.media_type(),
+            Self::FloodStates(_)
+            | Self::FloodArchive(_)
+            | Self::FloodSeries(_)
+            | Self::ReportSeries(_)
+            | Self::FloodedRegions(_)
+            | Self::FloodedAreas(_)
+            | Self::ReportSummary(_) => JSON,
+        }
+    }
+
+    /// How long after the response was rendered it expires, if it says so.
+    pub(super) fn expires_after(&self) -> Option<Duration> {
+        match self {
+            Self::Layer(_, format) => format.expires_after(),
+            Self::FloodStates(_)
+            | Self::FloodArchive(_)
+            | Self::FloodSeries(_)
+            | Self::ReportSeries(_)
+            | Self::FloodedRegions(_)
+            | Self::FloodedAreas(_)
+            | Self::ReportSummary(_) => None,
+        }
+    }
+
     /// The resource whose changes change the answer.
     #[must_use]
     pub fn resource(&self) -> Resource {

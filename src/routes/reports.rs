@@ -1,4 +1,4 @@
-use rocket::{State, get};
+use rocket::get;
 
 use super::{Answer, Answers, Question};
 use crate::described;
@@ -14,8 +14,10 @@ use crate::stores::{LayerQuery, ReportQuery, ReportSeriesQuery, Window};
 /// The routes of the resource.
 pub(super) fn routes() -> Vec<Described> {
     vec![
-        described!(list_reports).says("The reports of the last hour, or of another time until now"),
-        described!(list_report_archive).says("The reports of a period"),
+        described!(list_reports)
+            .says("The reports of the last hour, or of another time until now")
+            .lists_at_most_so_many("reports"),
+        described!(list_report_archive).says("The reports of a period").lists_at_most_so_many("reports"),
         described!(list_report_series)
             .says("The number of reports in each hour of a period; of flood reports, unless another disaster is asked for")
             .shares(array(reference("SeriesPoint"))),
@@ -32,7 +34,7 @@ pub(super) async fn list_reports(
     training: Training,
     time_period: TimePeriod,
     choice: FormatChoice<Reports>,
-    answers: &State<Answers>,
+    answers: Answers,
 ) -> Result<Answer, Problem> {
     let window = Window::Last(time_period.0);
     let query = ReportQuery { selector: select.areas, disaster: disaster.0, training: training.0, window };
@@ -48,7 +50,7 @@ pub(super) async fn list_report_archive(
     training: Training,
     period: RequestedPeriod,
     choice: FormatChoice<Reports>,
-    answers: &State<Answers>,
+    answers: Answers,
 ) -> Result<Answer, Problem> {
     let window = Window::Within(period.0);
     let query = ReportQuery { selector: select.areas, disaster: disaster.0, training: training.0, window };
@@ -64,7 +66,7 @@ pub(super) async fn list_report_series(
     disaster: Disaster,
     training: Training,
     period: RequestedPeriod,
-    answers: &State<Answers>,
+    answers: Answers,
 ) -> Result<Answer, Problem> {
     let disaster = disaster.0.unwrap_or(DisasterType::Flood);
     let (selector, training, period) = (select.areas, training.0, period.0);
@@ -77,7 +79,7 @@ pub(super) async fn find_report(
     _caller: Caller,
     id: Result<ReportKeyParam, Problem>,
     choice: FormatChoice<Reports>,
-    answers: &State<Answers>,
+    answers: Answers,
 ) -> Result<Answer, Problem> {
     let ReportKeyParam(key) = id?;
     answers.layer(LayerQuery::Report(key), choice.format).await

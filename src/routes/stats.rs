@@ -1,6 +1,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 
-use rocket::{State, get};
+use rocket::get;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -73,7 +73,7 @@ pub(super) struct Reported {
 pub(super) async fn summarize_flooded_regions(
     _caller: Caller,
     select: Select<Reports>,
-    answers: &State<Answers>,
+    answers: Answers,
 ) -> Result<Answer, Problem> {
     answers.to(Question::FloodedRegions(select.areas)).await
 }
@@ -83,7 +83,7 @@ pub(super) async fn summarize_flooded_regions(
 pub(super) async fn summarize_flooded_areas(
     _caller: Caller,
     select: Select<Reports>,
-    answers: &State<Answers>,
+    answers: Answers,
 ) -> Result<Answer, Problem> {
     answers.to(Question::FloodedAreas(select.areas)).await
 }
@@ -95,7 +95,7 @@ pub(super) async fn summarize_reports(
     select: Select<Reports>,
     training: Training,
     time_period: TimePeriod,
-    answers: &State<Answers>,
+    answers: Answers,
 ) -> Result<Answer, Problem> {
     let window = Window::Last(time_period.0);
     let query = ReportQuery { selector: select.areas, disaster: None, training: training.0, window };

@@ -1,5 +1,7 @@
 use std::collections::HashSet;
+use std::num::NonZeroUsize;
 use std::sync::Arc;
+use std::thread::available_parallelism;
 
 use governor::clock::MonotonicClock;
 use rocket::fairing::{AdHoc, Fairing};
@@ -10,7 +12,7 @@ use rocket::{Build, Rocket};
 use super::{BuildError, Builder, Reloading, Siaga};
 use crate::auth::{Authenticator, NewKey, Scope, Secret};
 use crate::beside::beside;
-use crate::cache::{Cache, Patience};
+use crate::cache::{Cache, Patience, Permits};
 use crate::config::Config;
 use crate::error::catchers;
 use crate::fairings::{
@@ -23,7 +25,7 @@ use crate::openapi::{Described, Interface, document};
 use crate::quotas::Quotas;
 use crate::random::RandomUnavailable;
 use crate::routes::{
-    self, Answers, Description, Files, Front, Readiness, diverted, lead_to_front, other_methods, unread,
+    self, Description, Files, Front, Readiness, Renderer, diverted, lead_to_front, other_methods, unread,
     within_spans,
 };
 use crate::stores::{Measured, OpenedStore, Store};
@@ -46,19 +48,27 @@ impl Builder {
             opener.open(&settings).await.map_err(BuildError::Store)?;
         let metrics = settings.metrics;
         let store: Arc<dyn Store> = Arc::new(Measured::new(store, metrics.clone()));
-        let answers = Answers {
+        // What does not fit into memory does not fit into a smaller limit either.
+        let cache_size = config.cache.size.as_u64().try_into().unwrap_or(usize::MAX);
+        let cores = available_parallelism().unwrap_or(NonZeroUsize::MIN);
+        let limits = config.limits;
+        let renderer = Renderer {
             store: Arc::clone(&store),
-            // What does not fit into memory does not fit into a smaller limit either.
-            cache: Cache::new(
-                config.cache.size.as_u64().try_into().unwrap_or(usize::MAX),
-                Patience::for_requests(config.limits.timeout),
+            cache: Cache::new(cache_size, Patience::for_requests(limits.timeout), metrics.clone()),
+            permits: Permits::new(
+                limits.rendering.as_u64(),
+                config.cache.size.as_u64(),
+                cores,
                 metrics.clone(),
             ),
+            features: limits.features.get().into(),
             clock: Arc::clone(&self.clock),
             time_zone: config.time_zone,
             base_url: Arc::from(config.base_url.as_str()),
             photos_url: config.photos_url().into(),
-            timeout: config.limits.timeout,
+            timeout: limits.timeout,
+            stale: limits.stale,
+            metrics: metrics.clone(),
         };
         let images = CardImages::open(&config, Arc::clone(&store), Arc::clone(&self.clock), metrics.clone())?;
         let images = Arc::new(images);
@@ -101,7 +111,7 @@ impl Builder {
             .attach(follow_public_keys(authenticator.clone()))
             .manage::<Arc<dyn Store>>(Arc::clone(&store))
             .manage(formats.clone())
-            .manage(answers)
+            .manage(Arc::new(renderer))
             .manage(images)
             .manage(authenticator)
             .manage(quotas)

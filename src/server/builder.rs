@@ -117,7 +117,7 @@ impl Builder {
     /// Adds routes at a path below the base address: `/` or `/warnings`.
     ///
     /// They are counted, logged and held to quotas as the service's own, and may use its [guards](crate::guards) and what it
-    /// manages, such as [`Answers`](crate::routes::Answers) and `Arc<dyn Store>`. The methods their paths do not take are
+    /// manages, such as `Arc<dyn Store>`. The methods their paths do not take are
     /// answered 405. A path and method the service answers itself stops the start. The description of the interface lists
     /// them, and what they take and answer where they are [`described!`](crate::described).
     #[must_use]

@@ -119,6 +119,7 @@ decorator! {
     }
     ReportStore {
         async fn reports(query: &ReportQuery) -> Answer<Versioned<ReportLayer>>;
+        async fn count_reports(query: &ReportQuery, most: u64) -> Answer<u64>;
         async fn report(key: ReportKey) -> Answer<Versioned<Arc<Report>>>;
         async fn report_series(query: &ReportSeriesQuery) -> Answer<Versioned<Vec<SeriesPoint>>>;
         async fn report_summary(query: &ReportQuery) -> Answer<Versioned<ReportSummary>>;
@@ -144,6 +145,7 @@ decorator! {
     }
     GaugeStore {
         async fn gauges(query: &GaugeQuery) -> Answer<Versioned<GaugeLayer>>;
+        async fn count_readings(query: &GaugeQuery, most: u64) -> Answer<u64>;
         async fn store_gauge(readings: GaugeReadings) -> Answer<usize>;
     }
     InfrastructureStore {

@@ -24,6 +24,15 @@ pub trait GaugeStore {
     /// [`StoreError::Unavailable`].
     async fn gauges(&self, query: &GaugeQuery) -> Result<Versioned<GaugeLayer>, StoreError>;
 
+    /// How many readings [`gauges`](Self::gauges) would list now, counted up to `most` and no further.
+    ///
+    /// Asked before a list is read, to bound what that takes: it must cost much less than the list.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Unavailable`].
+    async fn count_readings(&self, query: &GaugeQuery, most: u64) -> Result<u64, StoreError>;
+
     /// Stores a gauge and its readings, as one change; a name and a place stored already under the gauge's identifier,
     /// and a reading under its time, are replaced. Answers how many readings were stored.
     ///

@@ -81,6 +81,15 @@ pub trait ReportStore {
     /// [`StoreError::Unavailable`].
     async fn reports(&self, query: &ReportQuery) -> Result<Versioned<ReportLayer>, StoreError>;
 
+    /// How many reports [`reports`](Self::reports) would list now, counted up to `most` and no further.
+    ///
+    /// Asked before a list is read, to bound what that takes: it must cost much less than the list.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Unavailable`].
+    async fn count_reports(&self, query: &ReportQuery, most: u64) -> Result<u64, StoreError>;
+
     /// One report.
     ///
     /// # Errors

@@ -201,6 +201,16 @@ impl Metrics {
         self.all().renderings_cancelled.inc();
     }
 
+    /// Counts a rendering that was rejected because too many waited for memory or a core.
+    pub fn rendering_rejected(&self) {
+        self.all().renderings_rejected.inc();
+    }
+
+    /// Counts a response that was returned from the cache while the store was unavailable.
+    pub fn responded_stale(&self) {
+        self.all().stale_responses.inc();
+    }
+
     /// Notes how many bytes the answers at hand take.
     pub fn cache_size(&self, bytes: usize) {
         self.all().cache_bytes.set(gauge(bytes));

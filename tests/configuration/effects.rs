@@ -149,6 +149,15 @@ const EFFECTS: &[(&str, &[&str])] = &[
             "a_stalled_link_is_503_within_the_limit_and_comes_back_within_two_seconds",
         ],
     ),
+    (
+        "limits.features",
+        &[
+            "a_list_of_too_many_reports_is_400_naming_what_narrows_it",
+            "a_list_of_too_many_readings_is_400_naming_what_narrows_it",
+        ],
+    ),
+    ("limits.stale", &["a_response_is_returned_for_no_longer_than_configured_after_it_was_current"]),
+    ("limits.rendering", &["distinct_archives_asked_for_at_once_take_no_more_memory_than_their_limit"]),
     ("limits.chunk", &["an_answer_is_copied_in_chunks_of_the_configured_size"]),
     (
         "quota.{per_second,burst}",

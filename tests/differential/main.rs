@@ -135,6 +135,9 @@ impl Side {
                 let found = store.reports(&asked.at(time)).await;
                 shown(found, |found| lasting(found, |layer| of_layer(Layer::Reports(layer))))
             }
+            Operation::CountReports(asked, time, most) => {
+                shown(store.count_reports(&asked.at(time), most).await, debug)
+            }
             Operation::ReportSummary(asked, time) => {
                 shown(store.report_summary(&asked.at(time)).await, value)
             }
@@ -149,6 +152,10 @@ impl Side {
                 let query = GaugeQuery { selector, window: time.window() };
                 // The province is not among the properties.
                 shown(store.gauges(&query).await, |found| lasting(found, debug))
+            }
+            Operation::CountReadings(selector, time, most) => {
+                let query = GaugeQuery { selector, window: time.window() };
+                shown(store.count_readings(&query, most).await, debug)
             }
             Operation::Infrastructure(selector, kind) => {
                 let found = store.infrastructure(&InfrastructureQuery { selector, kind }).await;

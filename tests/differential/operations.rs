@@ -31,10 +31,12 @@ pub(crate) enum Operation {
     FloodSeries(AreaSelector, Span),
     FloodLog(u64),
     Reports(Asked, Time),
+    CountReports(Asked, Time, u64),
     ReportSummary(Asked, Time),
     ReportSeries(Asked, Span),
     Report(u64),
     Gauges(AreaSelector, Time),
+    CountReadings(AreaSelector, Time, u64),
     Infrastructure(AreaSelector, Option<InfrastructureKind>),
     Boundaries(Option<&'static str>),
     OfImage(OfImage),
@@ -287,10 +289,14 @@ pub(crate) fn operation() -> impl Strategy<Value = Operation> {
         3 => (selector(), span()).prop_map(|(selector, span)| Operation::FloodSeries(selector, span)),
         1 => area().prop_map(Operation::FloodLog),
         3 => (asked(), time()).prop_map(|(asked, time)| Operation::Reports(asked, time)),
+        2 => (asked(), time(), 0..20_u64)
+            .prop_map(|(asked, time, most)| Operation::CountReports(asked, time, most)),
         2 => (asked(), time()).prop_map(|(asked, time)| Operation::ReportSummary(asked, time)),
         2 => (asked(), span()).prop_map(|(asked, span)| Operation::ReportSeries(asked, span)),
         1 => (1..20_u64).prop_map(Operation::Report),
         2 => (selector(), time()).prop_map(|(selector, time)| Operation::Gauges(selector, time)),
+        2 => (selector(), time(), 0..20_u64)
+            .prop_map(|(selector, time, most)| Operation::CountReadings(selector, time, most)),
         1 => (selector(), prop::option::of(kind))
             .prop_map(|(selector, kind)| Operation::Infrastructure(selector, kind)),
         1 => prop::option::of(prop::sample::select(vec!["ID-JK", "ID-JB", "ID-JT"])).prop_map(Operation::Boundaries),

@@ -71,6 +71,10 @@ impl ReportStore for Away {
         away()
     }
 
+    async fn count_reports(&self, _: &ReportQuery, _: u64) -> Answer<u64> {
+        away()
+    }
+
     async fn report(&self, _: ReportKey) -> Answer<Versioned<Arc<Report>>> {
         away()
     }
@@ -148,6 +152,10 @@ impl ImageStore for Away {
 #[async_trait]
 impl GaugeStore for Away {
     async fn gauges(&self, _: &GaugeQuery) -> Answer<Versioned<GaugeLayer>> {
+        away()
+    }
+
+    async fn count_readings(&self, _: &GaugeQuery, _: u64) -> Answer<u64> {
         away()
     }
 

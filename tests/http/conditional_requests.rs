@@ -1,6 +1,6 @@
 use rocket::http::{Header, Status};
 
-use crate::support::Siaga;
+use crate::support::{Siaga, figment};
 
 fn etag(siaga: &Siaga, address: &str) -> String {
     siaga.get(address).headers().get_one("ETag").unwrap().to_owned()
@@ -52,4 +52,45 @@ fn each_format_of_the_same_areas_has_its_own_tag() {
         ["topojson", "geojson", "cap"].map(|name| etag(&siaga, &format!("/v1/floods?geoformat={name}")));
     tags.sort();
     assert!(tags.windows(2).all(|pair| pair[0] != pair[1]), "{tags:?}");
+}
+
+#[test]
+fn head_of_a_period_that_is_not_cached_renders_nothing() {
+    let figment = figment().merge(("siaga.metrics.enabled", true));
+    let siaga = Siaga::with(figment, |builder| builder);
+    let ends = "start=2016-12-19T00:00:00Z&end=2016-12-20T00:00:00Z";
+    let renderings = || {
+        let page = siaga.get("/metrics").into_string().unwrap();
+        let count = page.lines().find_map(|line| line.strip_prefix("siaga_cache_misses_total "));
+        count.unwrap().parse::<u64>().unwrap()
+    };
+    for address in [
+        format!("/v1/reports/archive?{ends}"),
+        format!("/v1/reports/timeseries?{ends}"),
+        format!("/v1/floods/archive?{ends}"),
+        format!("/v1/floods/timeseries?{ends}"),
+        "/v1/reports?timeperiod=3601".to_owned(),
+        "/v1/floodgauges?timeperiod=60".to_owned(),
+    ] {
+        let before = renderings();
+        let head = siaga.client.head(address.as_str()).dispatch();
+        assert_eq!(head.status(), Status::Ok, "{address}");
+        assert_eq!(renderings(), before, "{address}");
+        let header = |name| head.headers().get_one(name);
+        assert_eq!(header("Content-Type"), Some("application/json"), "{address}");
+        assert_eq!(header("Cache-Control"), Some("public, no-cache, stale-if-error=3600"));
+        assert_eq!(header("Vary"), Some("Accept, Accept-Encoding"));
+        assert_eq!((header("ETag"), header("Content-Length")), (None, None));
+        // Once it is cached, HEAD tells what GET does.
+        let get = siaga.get(&address);
+        let tag = get.headers().get_one("ETag").unwrap().to_owned();
+        let head = siaga.client.head(address.as_str()).dispatch();
+        assert_eq!(head.headers().get_one("ETag"), Some(tag.as_str()), "{address}");
+    }
+    // What requests can ask for few different ones of is rendered.
+    for address in ["/v1/floods", "/v1/floods/states", "/v1/reports", "/v1/reports/1", "/v1/floodgauges"] {
+        assert!(siaga.client.head(address).dispatch().headers().contains("ETag"), "{address}");
+    }
+    let wrong = siaga.client.head("/v1/reports/archive?start=2016-12-19T00:00:00Z").dispatch();
+    assert_eq!(wrong.status(), Status::BadRequest);
 }

@@ -1,7 +1,7 @@
 use rocket::http::Status;
 use serde_json::{Value, json};
 
-use crate::support::{KEY, OTHER_KEY, Siaga, assert_invalid, each, key, properties};
+use crate::support::{KEY, OTHER_KEY, Siaga, assert_invalid, each, figment, key, properties};
 
 fn gauge() -> Value {
     json!({
@@ -124,4 +124,13 @@ fn a_wrong_gauge_is_400_naming_each_fault_by_its_path() {
     many["observations"] = Value::from(vec![json!({}); 30_000]);
     let answer = put(&many).into_string().unwrap();
     assert!(answer.contains("; and 89950 more") && answer.len() < 10_000, "{} bytes", answer.len());
+}
+
+#[test]
+fn a_list_of_too_many_readings_is_400_naming_what_narrows_it() {
+    let figment = figment().merge(("siaga.limits.features", 3));
+    let siaga = Siaga::with(figment, |builder| builder);
+    assert_eq!(each(&siaga.result("/v1/floodgauges"), "gaugeid").len(), 2, "of two gauges three readings");
+    let says = "must be shorter: there are more than 3 readings in it";
+    assert_invalid(siaga.get("/v1/floodgauges?timeperiod=86400"), "query", &["timeperiod"], says);
 }

@@ -204,7 +204,7 @@ impl Format for Own {
 }
 
 #[get("/own")]
-async fn answer_own(select: Select<Floods>, answers: &State<Answers>) -> Result<Answer, Problem> {
+async fn answer_own(select: Select<Floods>, answers: Answers) -> Result<Answer, Problem> {
     let query = FloodQuery { selector: select.areas, minimum_state: None };
     answers.layer(LayerQuery::Floods(query), Arc::new(Own)).await
 }

@@ -264,3 +264,49 @@ fn a_trial_on_the_machine_itself_is_not_counted_and_a_public_address_is() {
     assert_eq!(answered[..40], [200; 40]);
     assert_eq!(answered[99], 429);
 }
+
+/// What is left to the client after its request.
+fn remaining(response: &LocalResponse<'_>) -> u32 {
+    response.headers().get_one("RateLimit-Remaining").unwrap().parse().unwrap()
+}
+
+#[test]
+fn a_period_that_is_rendered_costs_as_many_requests_as_it_is_large() {
+    let siaga = started(with(&[("per_second", 0), ("per_day", 100)]));
+    let asked = |target: &str| {
+        let response = get(&siaga, "192.0.2.1", target);
+        assert_eq!(response.status(), Status::Ok, "{target}");
+        remaining(&response)
+    };
+    // A year is 8,784 hours, of 1 KiB each.
+    let year = "/v1/floods/timeseries?start=2016-01-01T00:00:00Z&end=2016-12-31T23:00:00Z";
+    assert_eq!(asked(year), 100 - 1 - 8);
+    assert_eq!(asked(year), 90, "it is cached");
+    assert_eq!(asked(&format!("{year}&city=jbd")), 81, "another");
+    let head = siaga.client.head(format!("{year}&city=bdg")).remote(from("192.0.2.1")).dispatch();
+    assert_eq!(remaining(&head), 80, "nothing is rendered");
+    let day = "start=2016-12-19T00:00:00Z&end=2016-12-20T00:00:00Z";
+    assert_eq!(asked(&format!("/v1/floods/archive?{day}")), 79, "a short one is a request like others");
+    assert_eq!(asked("/v1/floods"), 78);
+}
+
+#[test]
+fn a_period_too_many_is_429_for_the_client_that_starts_it_alone() {
+    let siaga = started(with(&[("per_second", 0), ("per_day", 12)]));
+    let year = |number: u32| {
+        format!("/v1/floods/timeseries?start=2016-01-01T00:00:{number:02}Z&end=2016-12-31T23:00:00Z")
+    };
+    let first = year(1);
+    let response = get(&siaga, "192.0.2.1", &first);
+    assert_eq!((response.status(), remaining(&response)), (Status::Ok, 5), "at most half of what is allowed at once");
+    drop(response);
+    let address = year(2);
+    let refused = get(&siaga, "192.0.2.1", &address);
+    assert_eq!((refused.status(), remaining(&refused)), (Status::TooManyRequests, 4));
+    let wait: u64 = refused.headers().get_one("Retry-After").unwrap().parse().unwrap();
+    assert!((14_000..=14_400).contains(&wait), "two of twelve a day are missing: {wait}");
+    assert_eq!(json_of(refused)["message"], "too many requests; try again after the seconds Retry-After says");
+    assert_eq!(get(&siaga, "192.0.2.1", &first).status(), Status::Ok, "it is cached");
+    assert_eq!(get(&siaga, "192.0.2.1", "/v1/floods").status(), Status::Ok);
+    assert_eq!(get(&siaga, "198.51.100.1", &address).status(), Status::Ok, "another client");
+}

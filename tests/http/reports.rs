@@ -3,7 +3,7 @@ use serde_json::{Value, json};
 use siaga::conformance::fixture;
 use siaga::model::Timestamp;
 
-use crate::support::{Siaga, assert_invalid, each, json_of, properties};
+use crate::support::{Siaga, assert_invalid, each, figment, json_of, properties};
 
 fn keys(siaga: &Siaga, address: &str) -> Vec<Value> {
     each(&siaga.result(address), "pkey")
@@ -239,4 +239,20 @@ fn an_empty_answer_has_neither_bbox_nor_transform() {
     let result = siaga.result("/v1/reports");
     assert_eq!(result["arcs"], json!([]));
     assert_eq!((result.get("bbox"), result.get("transform")), (None, None));
+}
+
+#[test]
+fn a_list_of_too_many_reports_is_400_naming_what_narrows_it() {
+    let figment = figment().merge(("siaga.limits.features", 5));
+    let siaga = Siaga::with(figment, |builder| builder);
+    assert_eq!(keys(&siaga, "/v1/reports").len(), 5);
+    let says = "must be shorter: there are more than 5 reports in it";
+    assert_invalid(siaga.get("/v1/reports?timeperiod=7200"), "query", &["timeperiod"], says);
+    let ends = "start=2016-12-19T00:00:00Z&end=2016-12-20T00:00:00Z";
+    let address = format!("/v1/reports/archive?{ends}");
+    assert_invalid(siaga.get(&address), "query", &["start", "end"], "more than 5 reports between them");
+    assert_eq!(keys(&siaga, &format!("{address}&disaster=wind")).len(), 1, "another way to narrow it");
+    // What counts is a list of reports.
+    assert_eq!(siaga.get(&format!("/v1/reports/timeseries?{ends}")).status(), Status::Ok);
+    assert!(siaga.result("/v1/floods")["objects"]["output"]["geometries"].as_array().unwrap().len() >= 5);
 }

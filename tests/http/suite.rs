@@ -46,6 +46,7 @@ mod root;
 mod robustness;
 mod security_headers;
 mod staleness;
+mod stale;
 mod stats;
 mod stored_keys;
 mod templates;

@@ -41,6 +41,8 @@ fn start(cluster: &Cluster) -> Running {
         ("DATABASE_URL", &cluster.url()),
         ("SIAGA_AUTH__API_KEYS", &keys),
         ("SIAGA_LIMITS__TIMEOUT", "5s"),
+        // The last responses would hide that the database is away.
+        ("SIAGA_LIMITS__STALE", "0"),
         ("SIAGA_IMAGES__SIGNING_KEY", "a key for uploads"),
         ("ROCKET_LOG_LEVEL", "critical"),
     ];

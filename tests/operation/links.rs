@@ -10,7 +10,7 @@ use siaga::conformance::block_on;
 
 use crate::postgres::Database;
 use crate::proxy::Proxy;
-use crate::server::{Server, get};
+use crate::server::{Server, built, figment, get};
 
 /// A little more than the limit the servers are configured with.
 const LIMIT: Duration = Duration::from_millis(2_500);
@@ -76,6 +76,32 @@ fn a_cut_link_is_503_within_the_limit_and_comes_back_within_two_seconds() {
 fn a_stalled_link_is_503_within_the_limit_and_comes_back_within_two_seconds() {
     let back = block_on(outage(Proxy::stall, Duration::from_secs(5)));
     assert!(back < Duration::from_secs(2), "{back:?}");
+}
+
+#[test]
+fn reads_during_a_cut_get_the_last_response_until_the_link_is_back() {
+    block_on(async {
+        let database = Database::with_fixture().await;
+        let proxy = Proxy::before(&database.url());
+        let figment = figment(&proxy.through(&database.url())).merge(("siaga.limits.stale", "1h"));
+        let server = Server::of(built(figment).await.unwrap()).await;
+        let stale_since = async || {
+            let response = server.client.get("/v1/floods/states").dispatch().await;
+            assert_eq!(response.status().code, 200);
+            response.headers().get_one("Siaga-Stale-Since").map(str::to_owned)
+        };
+        assert_eq!(stale_since().await, None);
+        proxy.cut();
+        let cut = Instant::now();
+        while stale_since().await.is_none() {
+            assert!(cut.elapsed() < LIMIT * 4, "nothing says that it is stale");
+        }
+        assert_eq!(server.set(5, 1).await, 503);
+        proxy.restore();
+        while stale_since().await.is_some() {
+            assert!(cut.elapsed() < LIMIT * 8, "it does not come back");
+        }
+    });
 }
 
 #[test]

@@ -25,6 +25,8 @@ pub(crate) fn figment(url: &str) -> Figment {
     .merge(Serialized::default("siaga.base_url", "http://localhost/v1"))
     .merge(Serialized::default("siaga.auth.api_keys", keys))
     .merge(Serialized::default("siaga.limits.timeout", "2s"))
+    // The last responses would hide that the database is away.
+    .merge(Serialized::default("siaga.limits.stale", 0))
     .merge(Serialized::default("siaga.images.url", "memory:///"))
     .merge(Serialized::default("siaga.images.signing_key", "a key for uploads"))
     .merge(Serialized::default("databases.siaga.url", url))

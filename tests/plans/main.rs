@@ -83,7 +83,7 @@ struct Question {
 }
 
 /// A day has 550 changes and as many reports.
-const QUESTIONS: [Question; 21] = [
+const QUESTIONS: [Question; 23] = [
     Question {
         name: "the reports of the last hour",
         ask: |store| reports(store, AreaSelector::default(), None).boxed(),
@@ -95,6 +95,20 @@ const QUESTIONS: [Question; 21] = [
         ask: |store| reports(store, city("jbd"), Some(DisasterType::Flood)).boxed(),
         index: Some("reports_created_at"),
         rows: 50,
+    },
+    Question {
+        name: "how many reports a year has, up to a bound",
+        ask: |store| {
+            let query = ReportQuery {
+                selector: AreaSelector::default(),
+                disaster: None,
+                training: false,
+                window: Window::Within(period(365, 365)),
+            };
+            async move { count(store.count_reports(&query, 100).await) }.boxed()
+        },
+        index: Some("reports_created_at"),
+        rows: 300,
     },
     Question {
         name: "the reports of each hour of a day",
@@ -214,6 +228,15 @@ const QUESTIONS: [Question; 21] = [
         rows: 50,
     },
     Question {
+        name: "how many readings the last hour has",
+        ask: |store| {
+            let query = GaugeQuery { selector: AreaSelector::default(), window: HOUR };
+            async move { count(store.count_readings(&query, 1_000).await) }.boxed()
+        },
+        index: Some("gauge_readings_observed_at"),
+        rows: 50,
+    },
+    Question {
         name: "a reading of a gauge",
         ask: |store| {
             let (id, name, location) = ("GAUGE7".to_owned(), "Pos".to_owned(), place(0.0, 0.0));
@@ -286,6 +309,10 @@ const HOUR: Window = Window::Last(Duration::from_hours(1));
 
 fn found<T, E: std::fmt::Debug>(answer: Result<T, E>) -> usize {
     answer.map(|_| 1).unwrap()
+}
+
+fn count<E: std::fmt::Debug>(counted: Result<u64, E>) -> usize {
+    counted.unwrap().try_into().unwrap()
 }
 
 async fn reports(store: &dyn Store, selector: AreaSelector, disaster: Option<DisasterType>) -> usize {

@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::sync::Arc;
 use std::time::Duration;
 
-use rocket::{State, get};
+use rocket::get;
 use serde_json::json;
 use siaga::described;
 use siaga::error::Problem;
@@ -28,11 +28,7 @@ pub(crate) fn routes() -> Vec<Described> {
 ///
 /// The answer is kept at hand, tagged and compressed as those of Siaga's own routes.
 #[get("/warnings")]
-async fn list_warnings(
-    _caller: Caller,
-    select: Select<Floods>,
-    answers: &State<Answers>,
-) -> Result<Answer, Problem> {
+async fn list_warnings(_caller: Caller, select: Select<Floods>, answers: Answers) -> Result<Answer, Problem> {
     let query = FloodQuery { selector: select.areas, minimum_state: Some(FloodState::Moderate) };
     answers.layer(LayerQuery::Floods(query), Arc::new(Bulletin)).await
 }

@@ -54,6 +54,18 @@ pub async fn a_selector_leaves_out_gauges_of_other_provinces(fresh: &dyn FreshSt
     }
 }
 
+pub async fn readings_are_counted_as_they_are_listed_up_to_a_bound(fresh: &dyn FreshStore) {
+    let (store, _) = open(fresh).await;
+    let selector = AreaSelector { city: None, region: Some("ID-JK".to_owned()) };
+    for query in [last(1), last(24), GaugeQuery { selector, ..last(1) }] {
+        let listed: usize = levels(&*store, &query).await.iter().map(|(_, levels)| levels.len()).sum();
+        for most in [0, 1, 2, 1_000, u64::MAX] {
+            let counted = store.count_readings(&query, most).await.unwrap();
+            assert_eq!(counted, most.min(listed as u64), "{query:?} up to {most}");
+        }
+    }
+}
+
 pub async fn readings_are_replaced_by_their_time_and_kept_otherwise(fresh: &dyn FreshStore) {
     let (store, _) = open(fresh).await;
     let before = store.revision(Resource::Gauges).await.unwrap();

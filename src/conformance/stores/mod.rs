@@ -92,6 +92,7 @@ macro_rules! store_suite {
             a_disaster_and_a_selector_leave_out_the_others,
             a_period_lists_its_reports_with_both_ends,
             a_report_of_the_future_shows_when_its_time_has_come,
+            a_list_is_counted_as_it_is_listed_up_to_a_bound,
             one_report_is_found_by_its_key,
             a_report_of_a_training_is_listed_and_counted_only_where_asked_for,
             the_series_counts_the_reports_of_whole_hours,
@@ -140,6 +141,7 @@ macro_rules! store_suite {
         $crate::store_suite! { @ unless_excepted $fresh, gauges =>
             gauges_are_listed_by_identifier_with_the_readings_of_the_window,
             a_selector_leaves_out_gauges_of_other_provinces,
+            readings_are_counted_as_they_are_listed_up_to_a_bound,
             readings_are_replaced_by_their_time_and_kept_otherwise,
             a_new_gauge_belongs_to_the_province_it_lies_in,
         }

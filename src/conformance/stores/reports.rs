@@ -74,6 +74,26 @@ pub async fn a_report_of_the_future_shows_when_its_time_has_come(fresh: &dyn Fre
     assert_eq!(keys(&*store, &ahead).await, NONE, "a period not begun yet");
 }
 
+pub async fn a_list_is_counted_as_it_is_listed_up_to_a_bound(fresh: &dyn FreshStore) {
+    let (store, _) = open(fresh).await;
+    let in_bandung = AreaSelector { city: Some("bdg".to_owned()), region: None };
+    let ago = |minutes| now().before(Duration::from_mins(minutes));
+    for query in [
+        last(HOUR),
+        last(Duration::from_secs(599)),
+        ReportQuery { selector: in_bandung, ..last(HOUR) },
+        ReportQuery { disaster: Some(DisasterType::Wind), ..last(HOUR) },
+        within(ago(120), ago(15)),
+        within(now().after(HOUR), now().after(HOUR * 2)),
+    ] {
+        let listed = keys(&*store, &query).await.len() as u64;
+        for most in [0, 1, 4, 1_000, u64::MAX] {
+            let counted = store.count_reports(&query, most).await.unwrap();
+            assert_eq!(counted, listed.min(most), "{query:?} up to {most}");
+        }
+    }
+}
+
 pub async fn one_report_is_found_by_its_key(fresh: &dyn FreshStore) {
     let (store, _) = open(fresh).await;
     let report = store.report(4.try_into().unwrap()).await.unwrap().value;

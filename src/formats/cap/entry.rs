@@ -30,6 +30,10 @@ impl Format for Entry {
         self.0.time_step()
     }
 
+    fn expires_after(&self) -> Option<Duration> {
+        self.0.expires_after()
+    }
+
     fn encode(&self, layer: &Layer, context: &EncodeContext, out: &mut Vec<u8>) -> Result<(), EncodeError> {
         let Self(Cap { options, .. }) = self;
         let written: io::Result<()> = self

@@ -206,6 +206,10 @@ impl Format for Cap {
         Some(Duration::from_secs(1))
     }
 
+    fn expires_after(&self) -> Option<Duration> {
+        Some(self.options.expires_after)
+    }
+
     fn encode(&self, layer: &Layer, context: &EncodeContext, out: &mut Vec<u8>) -> Result<(), EncodeError> {
         let written = self
             .prepared(layer)

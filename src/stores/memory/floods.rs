@@ -4,13 +4,14 @@ use std::time::Duration;
 use async_trait::async_trait;
 use imbl::Vector;
 
-use super::MemoryStore;
 use super::area_log::AreaLog;
 use super::snapshot::{Snapshots, Written};
+use super::{MemoryStore, read_long};
 use crate::model::{
     Actor, ArchiveRecord, AreaId, AreaSelector, AreaSet, FloodChange, FloodLayer, FloodStateRecord,
     SeriesPoint, Standing, StateChange, Timestamp, archive, series,
 };
+use crate::off_thread::Stop;
 use crate::stores::{FloodQuery, FloodStore, HistoryQuery, Revision, SetFloodState, StoreError, Versioned};
 
 /// Areas, their states and the log.
@@ -90,14 +91,8 @@ impl Floods {
             .map(|(position, (_, standing))| (position, standing))
     }
 
-    /// The logs of the areas asked for, by `area_id`.
-    fn logs<'a>(
-        &'a self,
-        snapshot: &'a Snapshot,
-        selector: &'a AreaSelector,
-    ) -> impl Iterator<Item = (AreaId, &'a AreaLog)> {
-        let areas = self.areas.iter().zip(&snapshot.logs);
-        areas.filter(|(area, _)| selector.matches(area)).map(|(area, log)| (area.id, log))
+    fn logs(&self) -> Logs {
+        Logs { areas: Arc::clone(&self.areas), snapshot: self.snapshots.read() }
     }
 
     fn set(&self, order: SetFloodState, now: impl FnOnce() -> Timestamp) -> Result<FloodChange, StoreError> {
@@ -112,6 +107,25 @@ impl Floods {
             Ok(Written::Visible(FloodChange { area, state, at, by }))
         })
     }
+}
+
+/// The logs of all areas of one moment, to be read off the threads that serve requests.
+struct Logs {
+    areas: Arc<AreaSet>,
+    snapshot: Arc<Versioned<Snapshot>>,
+}
+
+impl Logs {
+    /// Those of the areas asked for, by `area_id`.
+    fn selected<'a>(&'a self, selector: &'a AreaSelector) -> impl Iterator<Item = (AreaId, &'a AreaLog)> {
+        let areas = self.areas.iter().zip(&self.snapshot.value.logs);
+        areas.filter(|(area, _)| selector.matches(area)).map(|(area, log)| (area.id, log))
+    }
+}
+
+/// The changes until nobody waits for what is made of them.
+fn checked(changes: impl Iterator<Item = StateChange>, stop: &Stop) -> impl Iterator<Item = StateChange> {
+    changes.take_while(|_| stop.check().is_ok())
 }
 
 #[async_trait]
@@ -133,18 +147,30 @@ impl FloodStore for MemoryStore {
     }
 
     async fn flood_archive(&self, query: &HistoryQuery) -> Result<Versioned<Vec<ArchiveRecord>>, StoreError> {
-        let snapshot = self.floods.snapshots.read();
-        let logs = self.floods.logs(&snapshot.value, &query.selector);
-        let within = logs.map(|(area, log)| (area, log.within(&query.period)));
-        Ok(snapshot.of(archive(within, &query.period)))
+        let logs = self.floods.logs();
+        let query = query.clone();
+        read_long(move |stop| {
+            let selected = logs.selected(&query.selector);
+            let within = selected.map(|(area, log)| (area, checked(log.within(&query.period), stop)));
+            let records = archive(within, &query.period);
+            stop.check()?;
+            Ok(logs.snapshot.of(records))
+        })
+        .await
     }
 
     async fn flood_series(&self, query: &HistoryQuery) -> Result<Versioned<Vec<SeriesPoint>>, StoreError> {
-        let snapshot = self.floods.snapshots.read();
-        let logs = self.floods.logs(&snapshot.value, &query.selector);
-        // The hour in which the period begins is counted at its beginning.
-        let hours = query.period.whole_hours();
-        Ok(snapshot.of(series(logs.map(|(_, log)| log.within(&hours)), &query.period)))
+        let logs = self.floods.logs();
+        let query = query.clone();
+        read_long(move |stop| {
+            // The hour in which the period begins is counted at its beginning.
+            let hours = query.period.whole_hours();
+            let selected = logs.selected(&query.selector);
+            let points = series(selected.map(|(_, log)| checked(log.within(&hours), stop)), &query.period);
+            stop.check()?;
+            Ok(logs.snapshot.of(points))
+        })
+        .await
     }
 
     async fn flood_log(&self, area: AreaId) -> Result<Vec<FloodChange>, StoreError> {

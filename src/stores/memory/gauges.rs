@@ -4,10 +4,11 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use imbl::OrdMap;
 
-use super::MemoryStore;
 use super::snapshot::{Snapshots, Written};
+use super::{MemoryStore, counted, read_long};
 use crate::model::intake::GaugeReadings;
 use crate::model::{Gauge, GaugeLayer, Observation, ObservedGauge, Timestamp};
+use crate::off_thread::Stop;
 use crate::stores::{GaugeQuery, GaugeStore, Revision, StoreError, Versioned};
 
 /// Gauges by their identifier.
@@ -52,27 +53,63 @@ impl Gauges {
     }
 }
 
+/// A query of gauges, the time it is asked at, and what it is asked of.
+struct Asked {
+    snapshot: Arc<Versioned<OrdMap<String, Record>>>,
+    query: GaugeQuery,
+    now: Timestamp,
+}
+
+impl Asked {
+    /// The gauges of the selected province, each with its readings of the window, which may be none.
+    fn gauges(&self) -> impl Iterator<Item = (&Arc<Gauge>, impl Iterator<Item = &Observation>)> {
+        let (first, last) = self.query.window.bounds(self.now);
+        let selected = self.snapshot.value.values();
+        let selected = selected
+            .filter(|record| self.query.selector.matches_codes(None, record.gauge.region_code.as_deref()));
+        selected.map(move |record| {
+            // A range that ends before it begins is a panic of the map's.
+            let readings = (first <= last).then(|| record.readings.range(first..=last));
+            (&record.gauge, readings.into_iter().flatten().map(|(_, reading)| reading))
+        })
+    }
+}
+
+impl MemoryStore {
+    fn asked_of_gauges(&self, query: &GaugeQuery) -> Asked {
+        Asked { snapshot: self.gauges.snapshots.read(), query: query.clone(), now: self.clock.now() }
+    }
+}
+
 #[async_trait]
 impl GaugeStore for MemoryStore {
     async fn gauges(&self, query: &GaugeQuery) -> Result<Versioned<GaugeLayer>, StoreError> {
-        let snapshot = self.gauges.snapshots.read();
-        let now = self.clock.now();
-        let (first, last) = query.window.bounds(now);
-        let in_window = |record: &Record| {
-            // A range that ends before it begins is a panic of the map's.
-            let readings = (first <= last).then(|| record.readings.range(first..=last));
-            readings.into_iter().flatten().map(|(_, reading)| reading.clone()).collect::<Vec<_>>()
+        let asked = self.asked_of_gauges(query);
+        let listing = move |stop: &Stop| {
+            let mut gauges = Vec::new();
+            for (gauge, readings) in asked.gauges() {
+                let mut observations = Vec::new();
+                for reading in readings {
+                    stop.check()?;
+                    observations.push(reading.clone());
+                }
+                if !observations.is_empty() {
+                    gauges.push(ObservedGauge { gauge: Arc::clone(gauge), observations });
+                }
+            }
+            let layer = GaugeLayer(gauges);
+            let Asked { snapshot, query, now } = &asked;
+            let (_, last) = query.window.bounds(*now);
+            let next = snapshot.value.values().filter_map(|record| record.next_after(last)).min();
+            let lasting = query.window.lasting(*now, layer.oldest(), next);
+            Ok(snapshot.of(layer).within(lasting))
         };
-        let gauges = snapshot
-            .value
-            .values()
-            .filter(|record| query.selector.matches_codes(None, record.gauge.region_code.as_deref()))
-            .map(|record| ObservedGauge { gauge: Arc::clone(&record.gauge), observations: in_window(record) })
-            .filter(|gauge| !gauge.observations.is_empty());
-        let layer = GaugeLayer(gauges.collect());
-        let next = snapshot.value.values().filter_map(|record| record.next_after(last)).min();
-        let lasting = query.window.lasting(now, layer.oldest(), next);
-        Ok(snapshot.of(layer).within(lasting))
+        read_long(listing).await
+    }
+
+    async fn count_readings(&self, query: &GaugeQuery, most: u64) -> Result<u64, StoreError> {
+        let asked = self.asked_of_gauges(query);
+        read_long(move |stop| counted(asked.gauges().flat_map(|(_, readings)| readings), most, stop)).await
     }
 
     async fn store_gauge(&self, readings: GaugeReadings) -> Result<usize, StoreError> {

@@ -4,15 +4,17 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use imbl::{OrdMap, OrdSet};
 
-use super::MemoryStore;
 use super::images::Images;
 use super::snapshot::{Snapshots, Written};
+use super::{MemoryStore, counted, read_long};
 use crate::model::intake::PartnerReport;
 use crate::model::{
-    Card, CardHolder, CardId, Lasting, PartnerPost, Report, ReportContent, ReportKey, ReportLayer,
-    SeriesPoint, Tags, Timestamp,
+    Card, CardHolder, CardId, PartnerPost, Report, ReportContent, ReportKey, ReportLayer, SeriesPoint, Tags,
+    Timestamp,
 };
+use crate::off_thread::Stop;
 use crate::stores::card_ids::random_card_id;
+use crate::stores::places::Places;
 use crate::stores::{
     CardStore, FeedStore, Received, ReportQuery, ReportSeriesQuery, ReportStore, ReportSummary, Revision,
     StoreError, Versioned,
@@ -111,28 +113,57 @@ impl Intake {
     }
 }
 
+/// A query of reports, the time it is asked at, and what it is asked of.
+struct Asked {
+    snapshot: Arc<Versioned<Snapshot>>,
+    places: Arc<Places>,
+    query: ReportQuery,
+    now: Timestamp,
+}
+
+impl Asked {
+    /// The reports asked for, newest first.
+    fn reports(&self) -> impl Iterator<Item = &Arc<Report>> {
+        let (first, last) = self.query.window.bounds(self.now);
+        self.snapshot.value.between(first, last).filter(|report| {
+            self.query.asks_for(&report.content) && self.places.selects(&self.query.selector, &report.tags)
+        })
+    }
+
+    /// What was made of the reports asked for, the oldest of which is this; and how long it lasts.
+    fn answer<T>(&self, value: T, oldest: Option<Timestamp>) -> Versioned<T> {
+        let (_, last) = self.query.window.bounds(self.now);
+        let next = self.snapshot.value.next_after(last);
+        self.snapshot.of(value).within(self.query.window.lasting(self.now, oldest, next))
+    }
+}
+
 impl MemoryStore {
-    /// The reports asked for, newest first, and how long the answer made of them lasts.
-    fn asked<'a>(&self, snapshot: &'a Snapshot, query: &ReportQuery) -> (Vec<&'a Arc<Report>>, Lasting) {
-        let now = self.clock.now();
-        let (first, last) = query.window.bounds(now);
-        let asked = snapshot.between(first, last).filter(|report| {
-            query.asks_for(&report.content) && self.places.selects(&query.selector, &report.tags)
-        });
-        let asked: Vec<_> = asked.collect();
-        let oldest = asked.last().map(|report| report.content.created_at);
-        let lasting = query.window.lasting(now, oldest, snapshot.next_after(last));
-        (asked, lasting)
+    fn asked(&self, query: ReportQuery) -> Asked {
+        let snapshot = self.intake.snapshots.read();
+        Asked { snapshot, places: Arc::clone(&self.places), query, now: self.clock.now() }
     }
 }
 
 #[async_trait]
 impl ReportStore for MemoryStore {
     async fn reports(&self, query: &ReportQuery) -> Result<Versioned<ReportLayer>, StoreError> {
-        let snapshot = self.intake.snapshots.read();
-        let (reports, lasting) = self.asked(&snapshot.value, query);
-        let layer = ReportLayer::from(reports.into_iter().cloned().collect::<Vec<_>>());
-        Ok(snapshot.of(layer).within(lasting))
+        let asked = self.asked(query.clone());
+        let listing = move |stop: &Stop| {
+            let mut reports = Vec::new();
+            for report in asked.reports() {
+                stop.check()?;
+                reports.push(Arc::clone(report));
+            }
+            let oldest = reports.last().map(|report: &Arc<Report>| report.content.created_at);
+            Ok(asked.answer(ReportLayer::from(reports), oldest))
+        };
+        read_long(listing).await
+    }
+
+    async fn count_reports(&self, query: &ReportQuery, most: u64) -> Result<u64, StoreError> {
+        let asked = self.asked(query.clone());
+        read_long(move |stop| counted(asked.reports(), most, stop)).await
     }
 
     async fn report(&self, key: ReportKey) -> Result<Versioned<Arc<Report>>, StoreError> {
@@ -147,28 +178,35 @@ impl ReportStore for MemoryStore {
         &self,
         query: &ReportSeriesQuery,
     ) -> Result<Versioned<Vec<SeriesPoint>>, StoreError> {
-        let snapshot = self.intake.snapshots.read();
-        let mut points: Vec<SeriesPoint> =
-            query.period.hours().map(|ts| SeriesPoint { ts, count: 0 }).collect();
-        let (reports, lasting) = self.asked(&snapshot.value, &query.reports());
-        for report in reports {
-            let hour = report.content.created_at.hour();
-            if let Ok(index) = points.binary_search_by_key(&hour, |point| point.ts) {
-                points[index].count += 1;
+        let asked = self.asked(query.reports());
+        let period = query.period;
+        let counting = move |stop: &Stop| {
+            let mut points: Vec<_> = period.hours().map(|ts| SeriesPoint { ts, count: 0 }).collect();
+            for report in asked.reports() {
+                stop.check()?;
+                let hour = report.content.created_at.hour();
+                if let Ok(index) = points.binary_search_by_key(&hour, |point| point.ts) {
+                    points[index].count += 1;
+                }
             }
-        }
-        Ok(snapshot.of(points).within(lasting))
+            Ok(asked.answer(points, None))
+        };
+        read_long(counting).await
     }
 
     async fn report_summary(&self, query: &ReportQuery) -> Result<Versioned<ReportSummary>, StoreError> {
-        let snapshot = self.intake.snapshots.read();
-        let mut summary = ReportSummary::default();
-        let (reports, lasting) = self.asked(&snapshot.value, query);
-        for report in reports {
-            *summary.by_source.entry(report.content.source.to_string()).or_default() += 1;
-            *summary.by_disaster.entry(report.content.disaster_type).or_default() += 1;
-        }
-        Ok(snapshot.of(summary).within(lasting))
+        let asked = self.asked(query.clone());
+        let counting = move |stop: &Stop| {
+            let (mut summary, mut oldest) = (ReportSummary::default(), None);
+            for report in asked.reports() {
+                stop.check()?;
+                oldest = Some(report.content.created_at);
+                *summary.by_source.entry(report.content.source.to_string()).or_default() += 1;
+                *summary.by_disaster.entry(report.content.disaster_type).or_default() += 1;
+            }
+            Ok(asked.answer(summary, oldest))
+        };
+        read_long(counting).await
     }
 }
 

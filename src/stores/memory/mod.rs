@@ -14,6 +14,7 @@ mod overview;
 mod places;
 mod snapshot;
 
+use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
 
@@ -29,11 +30,12 @@ use super::{
 };
 use crate::datasets::Dataset;
 use crate::model::Clock;
+use crate::off_thread::{Stop, Stopped, off_thread};
 
 /// A [`Store`] in memory, filled from a [`Dataset`].
 #[derive(Debug)]
 pub struct MemoryStore {
-    places: Places,
+    places: Arc<Places>,
     floods: Floods,
     intake: Intake,
     gauges: Gauges,
@@ -50,10 +52,31 @@ impl MemoryStore {
             intake: Intake::new(dataset.reports, dataset.cards, dataset.partner_posts),
             gauges: Gauges::new(dataset.gauges),
             keys: Keys::new(),
-            places: Places::new(dataset.areas, dataset.regions, dataset.infrastructure),
+            places: Arc::new(Places::new(dataset.areas, dataset.regions, dataset.infrastructure)),
             clock,
         }
     }
+}
+
+/// Reads what can be long, off the threads that serve requests. The work checks at each item whether anybody waits for it.
+async fn read_long<T: Send + 'static>(
+    read: impl FnOnce(&Stop) -> Result<T, Stopped> + Send + 'static,
+) -> Result<T, StoreError> {
+    let failed = |source: Box<dyn Error + Send + Sync>| StoreError::Backend { source };
+    off_thread(read).await.map_err(|error| failed(error.into()))?.map_err(|stopped| failed(stopped.into()))
+}
+
+/// How many items there are, counted up to `most` and no further.
+fn counted<T>(items: impl Iterator<Item = T>, most: u64, stop: &Stop) -> Result<u64, Stopped> {
+    let mut count = 0;
+    for _ in items {
+        stop.check()?;
+        if count == most {
+            break;
+        }
+        count += 1;
+    }
+    Ok(count)
 }
 
 impl fmt::Display for MemoryStore {

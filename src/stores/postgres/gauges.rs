@@ -9,7 +9,7 @@ use super::PostgresStore;
 use super::error::backend;
 use super::link::Link;
 use super::revision::{passing, revision, versioned};
-use super::values::{column, moment, position};
+use super::values::{column, count, limit, moment, position};
 use crate::model::intake::GaugeReadings;
 use crate::model::{AlertLevel, Gauge, GaugeLayer, Observation, ObservedGauge};
 use crate::stores::{GaugeQuery, GaugeStore, StoreError, Versioned};
@@ -26,6 +26,14 @@ pub(super) const OBSERVED: &str = "
     ) asked ON true
     WHERE now.resource = 'gauges'
     ORDER BY gaugeid, observed_at";
+
+const COUNTED: &str = "
+    SELECT count(*) FROM (
+        SELECT FROM gauge_readings JOIN gauges USING (gaugeid)
+        WHERE observed_at >= $1 AND observed_at <= $2
+          AND ($3::text IS NULL OR instance_region_code = $3) AND ($4::text IS NULL OR instance_region_code = $4)
+        LIMIT $5
+    ) AS counted";
 
 /// Stores a gauge and its readings, unless the places have changed since its province was found. What is the same
 /// already is left alone. A gauge that has not moved stays with its province.
@@ -164,6 +172,19 @@ impl GaugeStore for PostgresStore {
         let layer = GaugeLayer(gauges);
         let lasting = query.window.lasting(now, layer.oldest(), next);
         Ok(Versioned::at(rows.revision, layer).within(lasting))
+    }
+
+    async fn count_readings(&self, query: &GaugeQuery, most: u64) -> Result<u64, StoreError> {
+        let (first, last) = query.window.bounds(self.clock.now());
+        let counting = || {
+            sqlx::query_as(COUNTED)
+                .bind(moment(first))
+                .bind(moment(last))
+                .bind(query.selector.city.clone())
+                .bind(query.selector.region.clone())
+                .bind(limit(most))
+        };
+        count(self.connections.read(counting).await?)
     }
 
     async fn store_gauge(&self, readings: GaugeReadings) -> Result<usize, StoreError> {

@@ -9,7 +9,7 @@ use super::PostgresStore;
 use super::error::backend;
 use super::revision::{AtRevision, Passing, passing, versioned};
 use super::statement::{Query, Row};
-use super::values::{column, moment, position, report_key, tags};
+use super::values::{column, count, limit, moment, position, report_key, tags};
 use crate::model::{DisasterType, Report, ReportContent, ReportKey, ReportLayer, SeriesPoint, Timestamp};
 use crate::stores::{ReportQuery, ReportSeriesQuery, ReportStore, ReportSummary, StoreError, Versioned};
 
@@ -21,8 +21,20 @@ macro_rules! report {
     };
 }
 
-/// What is asked about the reports between two moments, of one disaster or else of all but preparedness, in a city or
-/// province, with or without those of trainings; and when the first of all reports after them was made.
+/// The reports between two moments, of one disaster or else of all but preparedness, in a city or province, with or without
+/// those of trainings.
+macro_rules! filtered {
+    () => {
+        " FROM reports LEFT JOIN areas ON areas.area_id = reports.local_area_id
+          WHERE reports.created_at >= $1 AND reports.created_at <= $2
+            AND (disaster_type = $3 OR ($3::text IS NULL AND disaster_type <> 'prep'))
+            AND ($4::text IS NULL OR areas.city = $4 OR reports.instance_region_code = $4)
+            AND ($5::text IS NULL OR reports.instance_region_code = $5)
+            AND ($6 OR NOT is_training) "
+    };
+}
+
+/// What is asked about these reports, and when the first of all reports after them was made.
 macro_rules! asked {
     ($asked:expr, $grouped:expr, $ordered:expr) => {
         concat!(
@@ -30,12 +42,7 @@ macro_rules! asked {
              FROM current_revisions now LEFT JOIN (
                 SELECT ",
             $asked,
-            "   FROM reports LEFT JOIN areas ON areas.area_id = reports.local_area_id
-                WHERE reports.created_at >= $1 AND reports.created_at <= $2
-                  AND (disaster_type = $3 OR ($3::text IS NULL AND disaster_type <> 'prep'))
-                  AND ($4::text IS NULL OR areas.city = $4 OR reports.instance_region_code = $4)
-                  AND ($5::text IS NULL OR reports.instance_region_code = $5)
-                  AND ($6 OR NOT is_training) ",
+            filtered!(),
             $grouped,
             ") asked ON true WHERE now.resource = 'reports' ",
             $ordered
@@ -54,6 +61,8 @@ const SUMMED: &str = asked!(
     "GROUP BY source, disaster_type",
     ""
 );
+
+const COUNTED: &str = concat!("SELECT count(*) FROM (SELECT", filtered!(), "LIMIT $7) AS counted");
 
 pub(super) const FOUND: &str = concat!(
     "SELECT now.revision, found.* FROM current_revisions now LEFT JOIN (SELECT ",
@@ -134,18 +143,20 @@ impl PostgresStore {
     where
         Passing<T>: Row,
     {
-        let (first, last) = query.window.bounds(now);
-        let query = || -> Query<Passing<T>> {
-            sqlx::query_as(sql)
-                .bind(moment(first))
-                .bind(moment(last))
-                .bind(query.disaster.map(|disaster| disaster.to_string()))
-                .bind(query.selector.city.clone())
-                .bind(query.selector.region.clone())
-                .bind(query.training)
-        };
-        Ok(passing(self.connections.read(query).await?))
+        Ok(passing(self.connections.read(|| about(sql, query, now)).await?))
     }
+}
+
+/// A statement about the reports that are asked for at a moment.
+fn about<T: Row>(sql: &'static str, query: &ReportQuery, now: Timestamp) -> Query<T> {
+    let (first, last) = query.window.bounds(now);
+    sqlx::query_as(sql)
+        .bind(moment(first))
+        .bind(moment(last))
+        .bind(query.disaster.map(|disaster| disaster.to_string()))
+        .bind(query.selector.city.clone())
+        .bind(query.selector.region.clone())
+        .bind(query.training)
 }
 
 #[async_trait]
@@ -156,6 +167,11 @@ impl ReportStore for PostgresStore {
         let reports = versioned(rows, |row: ReportRow| Report::try_from(row).map(Arc::new))?;
         let oldest = reports.value.last().map(|report| report.content.created_at);
         Ok(reports.map(ReportLayer::from).within(query.window.lasting(now, oldest, next)))
+    }
+
+    async fn count_reports(&self, query: &ReportQuery, most: u64) -> Result<u64, StoreError> {
+        let now = self.clock.now();
+        count(self.connections.read(|| about(COUNTED, query, now).bind(limit(most))).await?)
     }
 
     async fn report(&self, key: ReportKey) -> Result<Versioned<Arc<Report>>, StoreError> {

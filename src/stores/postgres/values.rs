@@ -27,6 +27,16 @@ fn number(column: i64) -> Result<u64, StoreError> {
     u64::try_from(column).map_err(backend)
 }
 
+/// A number of rows as `LIMIT` takes it.
+pub(super) fn limit(most: u64) -> i64 {
+    most.try_into().unwrap_or(i64::MAX)
+}
+
+/// What `SELECT count(*)` finds.
+pub(super) fn count(rows: Vec<(i64,)>) -> Result<u64, StoreError> {
+    rows.first().map_or(Ok(0), |&(count,)| number(count))
+}
+
 pub(super) fn area_id(column: i64) -> Result<AreaId, StoreError> {
     number(column)?.try_into().map_err(backend)
 }

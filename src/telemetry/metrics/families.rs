@@ -42,6 +42,8 @@ pub(super) struct Families {
     pub(super) cache_misses: Counter,
     pub(super) cache_bytes: Gauge,
     pub(super) renderings_cancelled: Counter,
+    pub(super) stale_responses: Counter,
+    pub(super) renderings_rejected: Counter,
 }
 
 /// Which answers: the method of their request, the template of its route, their status.
@@ -137,6 +139,16 @@ impl Default for Families {
                 all,
                 "renderings_cancelled",
                 "Renderings stopped because no request waited for them any more",
+            ),
+            renderings_rejected: new(
+                all,
+                "renderings_rejected",
+                "Renderings rejected because too many waited for memory or a core",
+            ),
+            stale_responses: new(
+                all,
+                "stale_responses",
+                "Responses returned from the cache while the store was unavailable",
             ),
             process,
             registry,

@@ -1,0 +1,242 @@
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+
+use rocket::tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+use crate::telemetry::Metrics;
+
+/// Bounds what renderings take together: the memory of large ones, and how many work at the same time.
+///
+/// A rendering is *large* if it is estimated to take [`LARGE`](Self::LARGE) bytes or more. There are three lanes, so that none
+/// waits for another: small renderings; large ones of what is current, the map and the last reports; and large ones of periods,
+/// of which clients can ask for any number. Of the limit a quarter is for what is current and the rest for periods. A rendering
+/// needs as much memory of its lane as it is estimated to take; one heavier than that runs alone there.
+///
+/// What a period has made holds its [`Memory`] until the last byte is sent. While it is cached it counts against the size of
+/// the cache, which is added to the memory of the lane. So cached responses never keep a rendering from its memory, and all of
+/// them together take no more than the limit and the cache.
+#[derive(Clone, Debug)]
+pub struct Permits(Arc<Lanes>);
+
+#[derive(Debug)]
+struct Lanes {
+    small: Lane,
+    current: Lane,
+    periods: Lane,
+    metrics: Metrics,
+}
+
+#[derive(Debug)]
+struct Lane {
+    /// In units.
+    memory: Arc<Semaphore>,
+    /// How many units one rendering takes at most.
+    limit: u32,
+    workers: Arc<Semaphore>,
+    /// How many renderings work at the same time.
+    most: u32,
+    queue: Semaphore,
+}
+
+/// Lets a rendering work.
+#[derive(Debug)]
+pub struct Permit {
+    _work: OwnedSemaphorePermit,
+    memory: OwnedSemaphorePermit,
+}
+
+/// Memory of the limit that a response holds.
+#[derive(Debug)]
+pub struct Memory(#[expect(dead_code, reason = "held until it is dropped")] OwnedSemaphorePermit);
+
+/// Too many renderings wait for a permit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("too many renderings wait for memory or a core")]
+pub struct Busy;
+
+/// Memory is counted in KiB: then a count of 32 bits is enough.
+const UNIT: u64 = 1024;
+/// How many renderings wait in a lane at most.
+const QUEUE: usize = 256;
+/// The same for large ones of periods, which take longer.
+const PERIODS_QUEUE: usize = 16;
+
+impl Permits {
+    /// From this estimate on a rendering is large, in bytes.
+    pub const LARGE: u64 = 1 << 20;
+
+    /// Permits for large renderings of up to `limit` bytes together beside a cache of up to `cache` bytes, on so many cores.
+    ///
+    /// About one large rendering works on each core, and two small ones.
+    #[must_use]
+    pub fn new(limit: u64, cache: u64, cores: NonZeroUsize, metrics: Metrics) -> Self {
+        let cores = u32::try_from(cores.get()).unwrap_or(u32::MAX);
+        let current = units(limit / 4);
+        let periods = units(limit).saturating_sub(current);
+        Self(Arc::new(Lanes {
+            small: Lane::new(0, 0, cores.saturating_mul(2), QUEUE),
+            current: Lane::new(current, 0, cores.div_ceil(2), QUEUE),
+            periods: Lane::new(periods, units(cache), cores.div_ceil(2), PERIODS_QUEUE),
+            metrics,
+        }))
+    }
+
+    /// A permit for a small rendering; waits in the order of the calls.
+    ///
+    /// # Errors
+    ///
+    /// [`Busy`] when too many wait already.
+    pub async fn small(&self) -> Result<Permit, Busy> {
+        self.enter(&self.0.small, 0).await
+    }
+
+    /// A permit for a large rendering of what is current that is estimated to take so many bytes; waits in the order of the
+    /// calls.
+    ///
+    /// # Errors
+    ///
+    /// [`Busy`] when too many wait already.
+    pub async fn current(&self, bytes: u64) -> Result<Permit, Busy> {
+        self.enter(&self.0.current, bytes).await
+    }
+
+    /// A permit for a large rendering of a period that is estimated to take so many bytes; waits in the order of the calls.
+    ///
+    /// # Errors
+    ///
+    /// [`Busy`] when too many wait already.
+    pub async fn period(&self, bytes: u64) -> Result<Permit, Busy> {
+        self.enter(&self.0.periods, bytes).await
+    }
+
+    async fn enter(&self, lane: &Lane, bytes: u64) -> Result<Permit, Busy> {
+        let permit = lane.enter(units(bytes)).await;
+        permit.inspect_err(|Busy| self.0.metrics.rendering_rejected())
+    }
+}
+
+impl Lane {
+    /// A lane of `limit` units for renderings, and `cached` more for what they have made and is cached.
+    fn new(limit: u32, cached: u32, most: u32, queue: usize) -> Self {
+        let memory = (limit as usize).saturating_add(cached as usize).min(Semaphore::MAX_PERMITS);
+        Self {
+            memory: Arc::new(Semaphore::new(memory)),
+            limit,
+            workers: Arc::new(Semaphore::new(most as usize)),
+            most,
+            queue: Semaphore::new(queue),
+        }
+    }
+
+    async fn enter(&self, wanted: u32) -> Result<Permit, Busy> {
+        let _place = self.queue.try_acquire().map_err(|_| Busy)?;
+        let workers = if wanted > self.limit { self.most } else { 1 };
+        let memory = Arc::clone(&self.memory).acquire_many_owned(wanted.min(self.limit));
+        // Nobody closes them.
+        let memory = memory.await.map_err(|_| Busy)?;
+        let work = Arc::clone(&self.workers).acquire_many_owned(workers).await.map_err(|_| Busy)?;
+        Ok(Permit { _work: work, memory })
+    }
+}
+
+impl Permit {
+    /// Ends the work. What it has made, of so many bytes, holds the memory it takes, if it was a large rendering.
+    #[must_use]
+    pub fn finish(self, bytes: usize) -> Memory {
+        let Self { mut memory, .. } = self;
+        let taken = units(bytes as u64) as usize;
+        drop(memory.split(memory.num_permits().saturating_sub(taken)));
+        Memory(memory)
+    }
+}
+
+fn units(bytes: u64) -> u32 {
+    u32::try_from(bytes.div_ceil(UNIT)).unwrap_or(u32::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use rocket::futures::FutureExt;
+
+    use super::*;
+
+    const MIB: u64 = 1 << 20;
+
+    /// Four cores; three quarters of the limit are for periods.
+    fn permits(limit: u64, cache: u64) -> Permits {
+        Permits::new(limit, cache, NonZeroUsize::new(4).unwrap(), Metrics::default())
+    }
+
+    fn period(permits: &Permits, bytes: u64) -> Option<Permit> {
+        permits.period(bytes).now_or_never().map(Result::unwrap)
+    }
+
+    #[test]
+    fn large_renderings_share_the_memory_and_the_cores() {
+        let permits = permits(16 * MIB, 0);
+        let first = period(&permits, 4 * MIB).unwrap();
+        let second = period(&permits, 4 * MIB).unwrap();
+        assert!(period(&permits, 2 * MIB).is_none(), "no core is left");
+        drop(first);
+        assert!(period(&permits, 9 * MIB).is_none(), "no memory is left");
+        assert!(period(&permits, 8 * MIB).is_some());
+        drop(second);
+    }
+
+    #[test]
+    fn what_is_heavier_than_the_limit_runs_alone() {
+        let permits = permits(16 * MIB, 5 * MIB);
+        let light = period(&permits, 2 * MIB).unwrap();
+        assert!(period(&permits, 13 * MIB).is_none());
+        drop(light);
+        let heavy = period(&permits, 1_000 * MIB).unwrap();
+        assert!(period(&permits, MIB).is_none());
+        drop(heavy);
+        assert!(period(&permits, MIB).is_some());
+    }
+
+    #[test]
+    fn neither_small_renderings_nor_what_is_current_waits_for_periods() {
+        let permits = permits(16 * MIB, 0);
+        let _heavy = period(&permits, 100 * MIB).unwrap();
+        let small: Vec<_> = (0..8).map(|_| permits.small().now_or_never().unwrap().unwrap()).collect();
+        assert!(permits.small().now_or_never().is_none());
+        let current = permits.current(100 * MIB).now_or_never().unwrap().unwrap();
+        assert!(permits.current(MIB).now_or_never().is_none());
+        drop((small, current));
+        assert!(permits.small().now_or_never().is_some());
+        assert!(permits.current(MIB).now_or_never().is_some());
+    }
+
+    #[test]
+    fn a_response_holds_as_much_memory_as_it_takes_and_no_core() {
+        let permits = permits(16 * MIB, 0);
+        let response = period(&permits, 12 * MIB).unwrap().finish(4 << 20);
+        let others = [period(&permits, 4 * MIB), period(&permits, 4 * MIB)];
+        assert!(others.iter().all(Option::is_some));
+        drop(others);
+        assert!(period(&permits, 9 * MIB).is_none());
+        drop(response);
+        assert!(period(&permits, 12 * MIB).is_some());
+    }
+
+    #[test]
+    fn a_full_cache_leaves_the_limit_to_renderings() {
+        let permits = permits(16 * MIB, 8 * MIB);
+        let _cached = period(&permits, 8 * MIB).unwrap().finish(8 << 20);
+        assert!(period(&permits, 12 * MIB).is_some());
+    }
+
+    #[test]
+    fn beyond_a_short_queue_renderings_are_rejected_and_counted() {
+        let metrics = Metrics::default();
+        let permits = Permits::new(16 * MIB, 0, NonZeroUsize::MIN, metrics.clone());
+        let _working = period(&permits, MIB).unwrap();
+        let mut waiting: Vec<_> = (0..16).map(|_| Box::pin(permits.period(MIB))).collect();
+        assert!(waiting.iter_mut().all(|waiting| waiting.now_or_never().is_none()));
+        assert_eq!(permits.period(MIB).now_or_never().unwrap().unwrap_err(), Busy);
+        assert!(metrics.text().unwrap().contains("siaga_renderings_rejected_total 1\n"));
+        drop(waiting.pop());
+        assert!(permits.period(MIB).now_or_never().is_none(), "its place is free");
+    }
+}

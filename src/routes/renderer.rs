@@ -1,0 +1,173 @@
+use std::borrow::Cow;
+use std::sync::Arc;
+use std::time::Duration;
+
+use chrono_tz::Tz;
+use serde::Serialize;
+
+use super::answer::JSON;
+use super::envelope;
+use super::question::Question;
+use super::stats::{FloodedAreas, FloodedRegions, Reported, flooded};
+use super::weight::{cost, weigh};
+use crate::cache::{Cache, Failed, Permit, Permits, Rendered};
+use crate::content::Content;
+use crate::error::Problem;
+use crate::formats::{Container, EncodeContext, Format};
+use crate::guards::Account;
+use crate::model::{Clock, Lasting, Layer};
+use crate::off_thread::{Stop, off_thread};
+use crate::quotas::TooMany;
+use crate::stores::{Store, Versioned};
+use crate::telemetry::Metrics;
+
+/// Renders responses from what the store has, off the threads that serve requests.
+#[derive(Clone, Debug)]
+pub(crate) struct Renderer {
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) cache: Cache<Question, Problem>,
+    /// Bounds the renderings under way.
+    pub(crate) permits: Permits,
+    /// How many features a list of reports or readings may have.
+    pub(crate) features: u64,
+    /// Where the time of a request comes from.
+    pub(crate) clock: Arc<dyn Clock>,
+    /// The zone of times written for people.
+    pub(crate) time_zone: Tz,
+    /// The public base address.
+    pub(crate) base_url: Arc<str>,
+    /// Where this service's photos are, without a slash at its end.
+    pub(crate) photos_url: Arc<str>,
+    /// How long a request waits for its response.
+    pub(crate) timeout: Duration,
+    /// How long after it was known to be current a response is returned while the store is away.
+    pub(crate) stale: Duration,
+    pub(crate) metrics: Metrics,
+}
+
+impl Renderer {
+    /// Renders the response to a question, at the cost of an account where the question costs more than a request.
+    pub(super) async fn render(
+        self: Arc<Self>,
+        question: Question,
+        account: Option<Account>,
+    ) -> Result<Versioned<Rendered>, Failed<Problem>> {
+        let permit = self.permit(&question, account).await?;
+        Ok(self.work(&question, Work { permit, holds_memory: question.is_period() }).await?)
+    }
+
+    /// A permit to render the response, had before the store is asked for what is in it.
+    async fn permit(&self, question: &Question, account: Option<Account>) -> Result<Permit, Failed<Problem>> {
+        // Counting is small work.
+        let small = self.permits.small().await.map_err(Problem::from)?;
+        let last = self.cache.last(question).map(|last| last.rendered.content.size());
+        let weight = weigh(question, &*self.store, self.features, last).await?;
+        if let Some(account) = account.filter(|_| question.is_period()) {
+            let too_many = |too_many: TooMany| Problem::too_many(too_many.retry_after);
+            account.charge(cost(weight)).map_err(too_many).map_err(Failed::ForStarter)?;
+        }
+        if weight < Permits::LARGE {
+            return Ok(small);
+        }
+        drop(small);
+        let large = if question.is_period() {
+            self.permits.period(weight).await
+        } else {
+            self.permits.current(weight).await
+        };
+        Ok(large.map_err(Problem::from)?)
+    }
+
+    async fn work(&self, question: &Question, work: Work) -> Result<Versioned<Rendered>, Problem> {
+        let store = &*self.store;
+        match question {
+            Question::Layer(query, format) => {
+                self.encode(query.ask(store).await?, Arc::clone(format), work).await
+            }
+            Question::FloodStates(query) => work.result(store.flood_states(query).await?).await,
+            Question::FloodArchive(query) => work.result(store.flood_archive(query).await?).await,
+            Question::FloodSeries(query) => work.result(store.flood_series(query).await?).await,
+            Question::ReportSeries(query) => work.result(store.report_series(query).await?).await,
+            Question::FloodedRegions(areas) => {
+                let flooded = flooded(store, areas).await?;
+                work.statistic(flooded.map(|flooded| FloodedRegions::of(&flooded))).await
+            }
+            Question::FloodedAreas(areas) => {
+                let flooded = flooded(store, areas).await?;
+                work.statistic(flooded.map(|flooded| FloodedAreas::of(&flooded))).await
+            }
+            Question::ReportSummary(query) => {
+                work.statistic(store.report_summary(query).await?.map(Reported::from)).await
+            }
+        }
+    }
+
+    /// The layer in the format; in the JSON envelope where the format writes JSON.
+    async fn encode(
+        &self,
+        layer: Versioned<Layer>,
+        format: Arc<dyn Format>,
+        work: Work,
+    ) -> Result<Versioned<Rendered>, Problem> {
+        let layer = layer.map(|layer| layer.with_photos_at(&self.photos_url));
+        let (mut now, mut lasting) = (self.clock.now(), layer.lasting);
+        if let Some(step) = format.time_step() {
+            lasting = lasting.and(Lasting::step(now, step));
+            now = now.floor(step);
+        }
+        let mut context = EncodeContext::new(now, self.time_zone, Arc::clone(&self.base_url));
+        let rendered = work.write(layer, move |layer, stop| {
+            context.stop = stop.clone();
+            let encode = |body: &mut Vec<u8>| format.encode(layer, &context, body);
+            let body = if format.container() == Container::JSON {
+                envelope::enveloped(encode)?
+            } else {
+                let mut body = Vec::new();
+                encode(&mut body)?;
+                body
+            };
+            Ok((format.media_type().to_owned().into(), body))
+        });
+        Ok(rendered.await?.within(lasting))
+    }
+}
+
+/// A rendering that may work.
+struct Work {
+    permit: Permit,
+    /// Whether its response holds the memory it takes.
+    holds_memory: bool,
+}
+
+impl Work {
+    /// `{"statusCode":200,"result":…}` of what was found.
+    async fn result<T>(self, found: Versioned<T>) -> Result<Versioned<Rendered>, Problem>
+    where
+        T: Serialize + Send + 'static,
+    {
+        self.write(found, |value, _| Ok((JSON.into(), envelope::result(value)?))).await
+    }
+
+    /// `{"statusCode":200,"result":…}` and the members of the result beside it, where existing maps read statistics.
+    async fn statistic<T>(self, found: Versioned<T>) -> Result<Versioned<Rendered>, Problem>
+    where
+        T: Serialize + Send + 'static,
+    {
+        self.write(found, |value, _| Ok((JSON.into(), envelope::result_and_members(value)?))).await
+    }
+
+    /// What `write` makes of what was found, and its tag. The permit is held as long as that takes, whoever waits for it.
+    async fn write<T: Send + 'static>(
+        self,
+        found: Versioned<T>,
+        write: impl FnOnce(&T, &Stop) -> Result<(Cow<'static, str>, Vec<u8>), Problem> + Send + 'static,
+    ) -> Result<Versioned<Rendered>, Problem> {
+        let writing = off_thread(move |stop| {
+            let (media_type, bytes) = write(&found.value, stop)?;
+            let rendered = Rendered::new(media_type, Content::tagged(bytes));
+            let memory = self.permit.finish(rendered.content.size());
+            Ok(found.map(|_| if self.holds_memory { rendered.holding(memory) } else { rendered }))
+        });
+        writing.await.map_err(Problem::internal)?
+    }
+}

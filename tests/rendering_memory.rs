@@ -1,0 +1,129 @@
+//! How much memory large responses take that are asked for at once. A test of its own, since it looks at the whole process.
+
+#![cfg(target_os = "linux")]
+
+use std::fs;
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use figment::Figment;
+use rocket::futures::future::join_all;
+use rocket::local::asynchronous::Client;
+use rocket::tokio::{self, time};
+use siaga::Siaga;
+use siaga::conformance::{block_on, fixture};
+use siaga::datasets::Dataset;
+use siaga::model::{Clock, DisasterType, ManualClock, Report, Tags};
+use siaga::stores::memory::MemoryStore;
+use siaga::stores::{OpenError, OpenStore, OpenedStore, StoreSettings};
+
+const MIB: u64 = 1 << 20;
+/// What large responses may take.
+const LIMIT: u64 = 64 * MIB;
+/// A list of them is about 7 MiB.
+const REPORTS: u64 = 15_000;
+/// How many lists are asked for at once: together some 200 MiB.
+const REQUESTS: u64 = 30;
+
+/// A field of the status of this process, in bytes.
+fn status(field: &str) -> u64 {
+    let status = fs::read_to_string("/proc/self/status").unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix(field)?.strip_prefix(":")).unwrap();
+    line.split_whitespace().next().unwrap().parse::<u64>().unwrap() * 1024
+}
+
+/// Opens a store in memory with many reports.
+#[derive(Debug)]
+struct OpenLarge;
+
+#[async_trait]
+impl OpenStore for OpenLarge {
+    fn name(&self) -> &'static str {
+        "large"
+    }
+
+    fn keeps_data(&self) -> bool {
+        true
+    }
+
+    async fn open(&self, settings: &StoreSettings) -> Result<OpenedStore, OpenError> {
+        let report = |number: u64| Report {
+            key: number.try_into().unwrap(),
+            content: fixture::content(DisasterType::Flood, 60 + number, fixture::place(0.5, 0.5)),
+            tags: Tags::default(),
+        };
+        let dataset = Dataset { reports: (1..=REPORTS).map(report).collect(), ..fixture::dataset() };
+        Ok(OpenedStore::new(Arc::new(MemoryStore::new(dataset, Arc::clone(&settings.clock)))))
+    }
+}
+
+async fn service() -> Client {
+    let figment = Figment::from(rocket::Config {
+        log_level: rocket::config::LogLevel::Off,
+        ..rocket::Config::debug_default()
+    })
+    .merge(("siaga.store", "large"))
+    .merge(("siaga.limits.rendering", LIMIT))
+    .merge(("siaga.limits.timeout", "5s"))
+    .merge(("siaga.cache.size", "1MiB"))
+    .merge(("siaga.images.url", "memory:///"))
+    .merge(("siaga.images.signing_key", "a secret of thirty-two bytes or more"));
+    let clock = Arc::new(ManualClock::new(fixture::now()));
+    let builder = Siaga::builder().figment(figment).store(Arc::new(OpenLarge)).clock(clock as Arc<dyn Clock>);
+    Client::untracked(builder.build().await.unwrap().rocket).await.unwrap()
+}
+
+/// All reports, by an address of its own.
+fn archive(number: u64) -> String {
+    let start = fixture::now().before(Duration::from_hours(24 * 300) + Duration::from_millis(number));
+    format!("/v1/reports/archive?start={start}&end={}", fixture::now())
+}
+
+// One test, so that nothing else takes memory meanwhile.
+#[test]
+fn distinct_archives_asked_for_at_once_take_no_more_memory_than_their_limit() {
+    block_on(async {
+        let client = service().await;
+        // What is made once is there.
+        client.get(archive(0)).dispatch().await.into_bytes().await.unwrap();
+        client.get("/v1/floods/states").dispatch().await;
+        // Forgets the peak so far.
+        fs::write("/proc/self/clear_refs", "5").unwrap();
+        let before = status("VmRSS");
+
+        let addresses: Vec<_> = (1..=REQUESTS).map(archive).collect();
+        // The responses are held as by clients that read slowly.
+        let asked = join_all(addresses.iter().map(|address| client.get(address.as_str()).dispatch()));
+        let others = async {
+            time::sleep(Duration::from_secs(1)).await;
+            client.get("/v1/reports").dispatch().await.status().code
+        };
+        let (responses, other) = tokio::join!(asked, others);
+        assert_eq!(other, 200, "small responses do not wait for them");
+        let taken = status("VmHWM").saturating_sub(before);
+        assert!(taken < LIMIT + 24 * MIB, "{} MiB", taken / MIB);
+
+        let statuses: Vec<_> = responses.iter().map(|response| response.status().code).collect();
+        let ok = statuses.iter().filter(|status| **status == 200).count();
+        assert!((2..20).contains(&ok), "{statuses:?}");
+        let unavailable = responses.iter().filter(|response| response.status().code == 503);
+        assert_eq!(unavailable.clone().count(), statuses.len() - ok, "{statuses:?}");
+        assert!(unavailable.clone().all(|response| response.headers().contains("Retry-After")));
+
+        drop(responses);
+        let response = client.get(archive(REQUESTS + 1)).dispatch().await;
+        assert_eq!(response.status().code, 200, "their memory is given back");
+        assert!(response.into_bytes().await.unwrap().len() as u64 > 5 * MIB);
+
+        // Requests that are given up at once, each for another list.
+        for number in 0..2 * REQUESTS {
+            let address = archive(100 + number);
+            let request = client.get(address.as_str());
+            drop(time::timeout(Duration::from_millis(20), request.dispatch()).await);
+        }
+        let taken = status("VmHWM").saturating_sub(before);
+        assert!(taken < LIMIT + 24 * MIB, "{} MiB", taken / MIB);
+        assert_eq!(client.get("/v1/floods").dispatch().await.status().code, 200);
+    });
+}
