@@ -1,8 +1,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::ConfigError;
-use crate::model::Disasters;
 use crate::model::intake::PartnerRules;
+use crate::model::{DisasterType, Disasters};
 
 /// The feeds of partners.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -17,12 +17,15 @@ impl Feeds {
     /// Checks that partners report disasters that the installation knows.
     pub(super) fn check(&self, disasters: &Disasters) -> Result<(), ConfigError> {
         let known = disasters.all();
-        match self.partner.disaster_types.iter().find(|disaster| !known.contains(disaster)) {
-            None => Ok(()),
-            Some(unknown) => Err(ConfigError::new(
-                "siaga.feeds.partner.disaster_types",
-                format!("{unknown} is no type of disaster; siaga.disasters.also can name further ones"),
-            )),
-        }
+        let unknown = |(_, disaster): &(usize, &DisasterType)| !known.contains(disaster);
+        let Some((place, unknown)) = self.partner.disaster_types.iter().enumerate().find(unknown) else {
+            return Ok(());
+        };
+        let names: Vec<_> = known.iter().map(DisasterType::name).collect();
+        let names = names.join(", ");
+        Err(ConfigError::new(
+            &format!("siaga.feeds.partner.disaster_types.{place}"),
+            format!("must be one of [{names}], not {unknown}; siaga.disasters.also adds types"),
+        ))
     }
 }

@@ -10,7 +10,6 @@ use crate::error::{Problem, Source};
 use crate::formats::{Format, FormatRegistry};
 use crate::model::{AreaId, LayerKind, Timestamp};
 use crate::openapi::{Interface, Operation, Parameter, Part};
-use crate::schema;
 
 const AREA: &str = "area_id";
 const TIME: &str = "time";
@@ -45,11 +44,15 @@ impl Part for FloodEntry {
     fn describe(operation: &mut Operation, interface: &Interface<'_>) {
         let Some(format) = format(interface.formats) else { return };
         let says = "With `time` and without a format: the alert about this area alone, as the address of its entry in the \
-                    feed asks for it. Without `time` it is ignored.";
-        let area = json!({ "type": "integer", "minimum": 0, "maximum": AreaId::MAX });
+                    feed asks for it. Without `time`, or with a format, it is ignored, whatever it is.";
+        let area = json!({ "type": "string", "examples": ["5"] });
         operation.takes(Parameter::query(AREA, says, area));
         let says = "When the state of `area_id` was set; a plus sign is encoded as %2B.";
-        operation.takes(Parameter::query(TIME, says, schema::moment(says)));
+        operation.takes(Parameter::query(
+            TIME,
+            says,
+            json!({ "type": "string", "examples": ["2016-12-19T20:52:52+07:00"] }),
+        ));
         operation.gives(format.media_type(), format.schema(LayerKind::Floods));
         operation.refuses(
             404,

@@ -55,7 +55,14 @@ fn others() -> [(DisasterType, Value, f64, f64, u64, &'static str); 8] {
             21,
             "Kabut asap",
         ),
-        (Fire, json!({"report_type": "fire", "fireRadius": 120}), 113.92, -2.21, 33, "Lahan terbakar"),
+        (
+            Fire,
+            json!({"report_type": "fire", "fireRadius": {"lat": -2.209, "lng": 113.92}}),
+            113.92,
+            -2.21,
+            33,
+            "Lahan terbakar",
+        ),
         (
             Volcano,
             json!({"report_type": "volcano", "volcanicSigns": [3, 4], "evacuationArea": true}),
