@@ -62,9 +62,10 @@ fn described(all: &Value, schema: &Value, before: &str, found: &mut BTreeMap<Str
             other => other,
         };
         found.insert(path.clone(), (own.to_owned(), types.contains(&"null")));
+        // An object that may have further properties is shown as it was sent.
         if own == "list" {
             described(all, &property["items"], &format!("{path}[0]."), found);
-        } else if property["properties"].is_object() {
+        } else if property["properties"].is_object() && property["additionalProperties"] != true {
             described(all, &property, &format!("{path}."), found);
         }
     }

@@ -7,6 +7,7 @@ fn what_a_guard_refuses_on_a_route_of_the_agency_leaves_no_line_in_the_log() {
     let mut service = Command::new(env!("CARGO_BIN_EXE_agency"))
         .current_dir(env!("CARGO_MANIFEST_DIR"))
         .env("ROCKET_PORT", "0")
+        .env("SIAGA_IMAGES__URL", "memory:///")
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
