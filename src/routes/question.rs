@@ -35,10 +35,11 @@ impl Question {
     #[must_use]
     pub fn is_period(&self) -> bool {
         match self {
-            Self::Layer(LayerQuery::Reports(ReportQuery { window, .. }), _)
-            | Self::Layer(LayerQuery::Gauges(GaugeQuery { window, .. }), _) => {
-                *window != Window::Last(TimePeriod::DEFAULT)
-            }
+            Self::Layer(
+                LayerQuery::Reports(ReportQuery { window, .. })
+                | LayerQuery::Gauges(GaugeQuery { window, .. }),
+                _,
+            ) => *window != Window::Last(TimePeriod::DEFAULT),
             Self::FloodArchive(_) | Self::FloodSeries(_) | Self::ReportSeries(_) => true,
             Self::Layer(..)
             | Self::FloodStates(_)

@@ -220,11 +220,11 @@ mod tests {
     fn a_repair_keeps_the_positions_there_are() {
         let outline: MultiPolygon<f64> = wkt!(MULTIPOLYGON(
             ((
-                106.7334851 - 6.151911,
+                106.733_485_1 - 6.151_911,
                 106.75 - 6.1,
-                106.75 - 6.151911,
-                106.7334851 - 6.1,
-                106.7334851 - 6.151911
+                106.75 - 6.151_911,
+                106.733_485_1 - 6.1,
+                106.733_485_1 - 6.151_911
             ))
         ));
         let repaired = repaired(&outline).unwrap();
