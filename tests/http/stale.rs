@@ -28,11 +28,13 @@ struct Away {
 struct Failing {
     inner: Arc<dyn Store>,
     away: Arc<Away>,
+    /// Keeps the data for as long as there is the store.
+    _fixture: Arc<OpenFixture>,
 }
 
 #[derive(Debug, Default)]
 struct OpenFailing {
-    fixture: OpenFixture,
+    fixture: Arc<OpenFixture>,
     away: Arc<Away>,
 }
 
@@ -95,7 +97,8 @@ impl OpenStore for OpenFailing {
 
     async fn open(&self, settings: &StoreSettings) -> Result<OpenedStore, OpenError> {
         let mut opened = self.fixture.open(settings).await?;
-        opened.store = Arc::new(Failing { inner: opened.store, away: Arc::clone(&self.away) });
+        let (away, fixture) = (Arc::clone(&self.away), Arc::clone(&self.fixture));
+        opened.store = Arc::new(Failing { inner: opened.store, away, _fixture: fixture });
         Ok(opened)
     }
 }
