@@ -62,7 +62,8 @@ const SUMMED: &str = asked!(
     ""
 );
 
-const COUNTED: &str = concat!("SELECT count(*) FROM (SELECT", filtered!(), "LIMIT $7) AS counted");
+const COUNTED: &str =
+    concat!("SELECT count(*) FROM (SELECT", filtered!(), "ORDER BY reports.created_at LIMIT $7) AS counted");
 
 pub(super) const FOUND: &str = concat!(
     "SELECT now.revision, found.* FROM current_revisions now LEFT JOIN (SELECT ",
