@@ -19,7 +19,7 @@ fn locating(criterion: &mut Criterion) {
         .filter_map(|area| area.outline.centroid())
         .filter_map(|middle| Position::new(middle.x(), middle.y()))
         .collect();
-    let locator = Locator::new(Arc::clone(&dataset.areas), dataset.regions.clone());
+    let locator = Locator::new(Arc::clone(&dataset.areas), dataset.regions.clone(), Vec::new());
     let mut next = places.iter().cycle();
     criterion.bench_function(&format!("locate a place among {} areas", dataset.areas.len()), |bench| {
         bench.iter(|| next.next().map(|place| black_box(locator.locate(*place))));

@@ -4,17 +4,17 @@ use std::sync::Arc;
 
 use geo::{Coord, Intersects};
 use proptest::prelude::*;
-use siaga::conformance::fixture::{areas, now, place, regions};
+use siaga::conformance::fixture::{areas, cities, now, place, regions};
 use siaga::datasets::{Dataset, FolderRules};
 use siaga::model::{Area, AreaId, AreaSet, Locator, Position, Region, Tags};
 
 fn located(locator: &Locator, x: f64, y: f64) -> (Option<u64>, Option<String>) {
-    let Tags { instance_region_code, local_area_id } = locator.locate(place(x, y));
+    let Tags { instance_region_code, local_area_id, .. } = locator.locate(place(x, y));
     (local_area_id.map(AreaId::number), instance_region_code.map(String::from))
 }
 
 fn fixture() -> Locator {
-    Locator::new(Arc::new(areas()), regions())
+    Locator::new(Arc::new(areas()), regions(), cities())
 }
 
 #[test]
@@ -40,7 +40,7 @@ fn a_hole_belongs_to_what_fills_it_and_each_part_to_its_area() {
     assert_eq!(located(&locator, 1.5, 2.5).0, Some(10), "in the hole of 5");
     assert_eq!(located(&locator, 4.5, 1.5).0, Some(10), "in the second part");
     let only_5: Vec<Area> = areas().iter().filter(|area| area.id.number() == 5).cloned().collect();
-    let locator = Locator::new(Arc::new(AreaSet::new(only_5).unwrap()), regions());
+    let locator = Locator::new(Arc::new(AreaSet::new(only_5).unwrap()), regions(), cities());
     assert_eq!(located(&locator, 1.5, 2.5), (None, Some("ID-JK".to_owned())), "an empty hole");
 }
 
@@ -64,14 +64,14 @@ fn on_a_border_and_in_a_corner_the_lowest_area_counts() {
 fn of_overlapping_areas_the_lowest_counts() {
     let template = &areas()[0];
     let twice = [7, 3].map(|number: u64| Area { id: number.try_into().unwrap(), ..template.clone() });
-    let locator = Locator::new(Arc::new(AreaSet::new(twice.to_vec()).unwrap()), regions());
+    let locator = Locator::new(Arc::new(AreaSet::new(twice.to_vec()).unwrap()), regions(), cities());
     assert_eq!(located(&locator, 0.5, 0.5).0, Some(3));
 }
 
 #[test]
 fn an_area_without_a_province_lies_in_the_one_around_it() {
     let nowhere = Area { region_code: String::new(), ..areas()[0].clone() };
-    let locator = Locator::new(Arc::new(AreaSet::new(vec![nowhere]).unwrap()), regions());
+    let locator = Locator::new(Arc::new(AreaSet::new(vec![nowhere]).unwrap()), regions(), cities());
     assert_eq!(located(&locator, 0.5, 0.5), (Some(1), Some("ID-JK".to_owned())));
 }
 
@@ -83,13 +83,44 @@ fn naive(areas: &AreaSet, regions: &[Arc<Region>], position: Position) -> Tags {
     Tags {
         instance_region_code: of_area.or_else(|| region.map(|region| region.code.as_str())).map(Box::from),
         local_area_id: area.map(|area| area.id),
+        city: None,
     }
+}
+
+#[test]
+fn a_place_is_in_the_city_whose_boundary_holds_it_and_otherwise_in_the_city_of_its_area() {
+    let locator = fixture();
+    let city = |x, y| locator.city(&locator.locate(place(x, y))).map(str::to_owned);
+    for (x, y, code) in [
+        (40.0, 40.0, Some("sby")),
+        (39.0, 39.0, Some("sby")),
+        (38.9, 39.0, None),
+        (0.5, 0.5, Some("jbd")),
+        (3.5, 0.5, Some("bdg")),
+        (5.5, 3.5, None),
+    ] {
+        assert_eq!(city(x, y).as_deref(), code, "{x} {y}");
+    }
+}
+
+#[test]
+fn an_area_outside_its_city_s_boundary_is_not_in_the_city() {
+    let around = |code: &str, area: u64| {
+        let outline = areas().iter().find(|of| of.id.number() == area).unwrap().outline.clone();
+        Arc::new(Region { code: code.to_owned(), name: code.to_owned(), outline })
+    };
+    // Two cities around one area: the first code counts.
+    let locator = Locator::new(Arc::new(areas()), regions(), vec![around("jbd", 2), around("sby", 2)]);
+    let city = |x, y| locator.city(&locator.locate(place(x, y))).map(str::to_owned);
+    assert_eq!(city(0.5, 0.5), None, "area 1 says jbd, but lies outside its boundary");
+    assert_eq!(city(1.5, 0.5).as_deref(), Some("jbd"));
+    assert_eq!(city(3.5, 0.5).as_deref(), Some("bdg"), "a city without a boundary is its areas");
 }
 
 #[test]
 fn the_index_finds_what_a_look_at_every_area_finds() {
     let demo = Dataset::load("demo", &FolderRules::default(), now()).unwrap();
-    let locator = Locator::new(Arc::clone(&demo.areas), demo.regions.clone());
+    let locator = Locator::new(Arc::clone(&demo.areas), demo.regions.clone(), Vec::new());
     let vertices: Vec<Coord<f64>> =
         demo.areas.iter().flat_map(|area| area.outline.0[0].exterior().coords().copied()).collect();
     proptest!(|(lng in 106.66..107.0f64, lat in -6.40..-6.06f64, vertex in any::<prop::sample::Index>())| {

@@ -110,6 +110,13 @@ pub fn regions() -> Vec<Arc<Region>> {
     vec![region("ID-JB", "Jawa Barat", 6.0), region("ID-JK", "DKI Jakarta", -2.0)]
 }
 
+/// One city with a boundary of its own, sby: far away, around no area.
+#[must_use]
+pub fn cities() -> Vec<Arc<Region>> {
+    let outline = MultiPolygon(vec![Polygon::new(square(39.0, 39.0, 2.0), vec![])]);
+    vec![Arc::new(Region { code: "sby".to_owned(), name: "Surabaya".to_owned(), outline })]
+}
+
 /// A place in hundredths of a degree from 106.8 E, 6.2 S.
 #[must_use]
 pub fn place(x: f64, y: f64) -> Position {
@@ -137,7 +144,7 @@ pub fn content(disaster_type: DisasterType, minutes_ago: u64, place: Position) -
 }
 
 /// Reports in the order of their keys: a flood in area 1 ten minutes ago, a wind in area 30, a drain, a partner's flood
-/// of two hours ago in area 1, a haze far away, two floods of the same minute in area 5, and one of the year 2099.
+/// of two hours ago in area 1, a haze in the city sby and outside all areas, two floods of the same minute in area 5, and one of the year 2099.
 #[must_use]
 pub fn reports() -> Vec<Report> {
     let partner = ReportContent {
@@ -161,7 +168,7 @@ pub fn reports() -> Vec<Report> {
         content(DisasterType::Flood, 15, place(0.5, 2.5)),
         future,
     ];
-    let locator = Locator::new(Arc::new(areas()), regions());
+    let locator = Locator::new(Arc::new(areas()), regions(), cities());
     (1..)
         .zip(contents)
         .map(|(number, content)| Report {
@@ -232,7 +239,7 @@ pub fn gauges() -> Vec<ObservedGauge> {
 /// One floodgate, two pumps of which one lies in another city, and a waterway.
 #[must_use]
 pub fn infrastructure() -> Vec<Infrastructure> {
-    let locator = Locator::new(Arc::new(areas()), regions());
+    let locator = Locator::new(Arc::new(areas()), regions(), cities());
     let of = |kind, name: &str, x, shape| Infrastructure {
         kind,
         name: name.to_owned(),
@@ -255,6 +262,7 @@ pub fn dataset() -> Dataset {
     Dataset {
         areas: Arc::new(areas()),
         regions: regions(),
+        cities: cities(),
         flood_log: log(),
         infrastructure: infrastructure(),
         gauges: gauges(),

@@ -22,6 +22,8 @@ pub struct Dataset {
     pub areas: Arc<AreaSet>,
     /// The provinces, by code.
     pub regions: Vec<Arc<Region>>,
+    /// The cities that have a boundary of their own, by code. Other cities are where their areas are.
+    pub cities: Vec<Arc<Region>>,
     /// Every change of a flood state, oldest first; the newest of an area is its current state.
     pub flood_log: Vec<FloodChange>,
     /// Floodgates, pumps and waterways.

@@ -123,7 +123,7 @@ impl Sample {
             partner_icon: None,
             ..full.clone()
         };
-        let nowhere = Tags { instance_region_code: None, local_area_id: None };
+        let nowhere = Tags::default();
         let all = [(ReportKey::FIRST, full, tags()), (ReportKey::LAST, bare, nowhere)];
         let reports = self.some(all.map(|(key, content, tags)| Arc::new(Report { key, content, tags })));
         Layer::Reports(reports.into())
@@ -177,5 +177,5 @@ pub(crate) fn empty(kind: LayerKind) -> Layer {
 }
 
 fn tags() -> Tags {
-    Tags { instance_region_code: Some("ID-JK".into()), local_area_id: 1.try_into().ok() }
+    Tags { instance_region_code: Some("ID-JK".into()), local_area_id: 1.try_into().ok(), city: None }
 }

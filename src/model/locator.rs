@@ -6,44 +6,74 @@ use rstar::{AABB, RTree};
 
 use super::{AreaSet, Position, Region, Tags};
 
-/// Finds the local area and the province a place lies in.
+/// Finds the local area, the province and the city a place lies in.
 ///
 /// A place on a border lies in both areas that share it; of several areas the one with the lowest `area_id`
-/// counts, of several provinces the one with the first code. The province of a place in a local area is that
+/// counts, of several provinces or cities the one with the first code. The province of a place in a local area is that
 /// area's. Costs O(log n) and the vertices of the few polygons whose bounding box holds the place.
 #[derive(Debug)]
 pub struct Locator {
     areas: Arc<AreaSet>,
     regions: Vec<Arc<Region>>,
+    cities: Vec<Arc<Region>>,
     area_boxes: RTree<Bounds>,
     region_boxes: RTree<Bounds>,
+    city_boxes: RTree<Bounds>,
 }
 
 /// The bounding box of a polygon: of which outline, and which of its polygons.
 type Bounds = GeomWithData<Rectangle<[f64; 2]>, (usize, usize)>;
 
 impl Locator {
-    /// Indexes areas and provinces; `regions` must be in the order of their codes.
+    /// Indexes areas, provinces, and the cities that have a boundary of their own; `regions` and `cities` must be in the
+    /// order of their codes.
     #[must_use]
-    pub fn new(areas: Arc<AreaSet>, regions: Vec<Arc<Region>>) -> Self {
+    pub fn new(areas: Arc<AreaSet>, regions: Vec<Arc<Region>>, cities: Vec<Arc<Region>>) -> Self {
         let area_boxes = boxes(areas.iter().map(|area| area.outline.0.as_slice()));
-        let region_boxes = boxes(regions.iter().map(|region| region.outline.0.as_slice()));
-        Self { areas, regions, area_boxes, region_boxes }
+        let of_regions =
+            |regions: &[Arc<Region>]| boxes(regions.iter().map(|region| region.outline.0.as_slice()));
+        let (region_boxes, city_boxes) = (of_regions(&regions), of_regions(&cities));
+        Self { areas, regions, cities, area_boxes, region_boxes, city_boxes }
     }
 
-    /// Where a place lies.
+    /// Returns where a place lies.
     #[must_use]
     pub fn locate(&self, place: Position) -> Tags {
+        let city = self.city_at(place).map(Box::from);
         let place = place.coord();
         let area = lowest(&self.area_boxes, place, |area| &self.areas[area].outline.0)
             .map(|position| &self.areas[position]);
         let of_area = area.map(|area| area.region_code.as_str()).filter(|code| !code.is_empty());
-        let region = of_area.or_else(|| {
-            let position = lowest(&self.region_boxes, place, |region| &self.regions[region].outline.0)?;
-            Some(self.regions[position].code.as_str())
-        });
-        Tags { instance_region_code: region.map(Box::from), local_area_id: area.map(|area| area.id) }
+        let region = of_area.or_else(|| code_of_first(&self.region_boxes, &self.regions, place));
+        Tags { instance_region_code: region.map(Box::from), local_area_id: area.map(|area| area.id), city }
     }
+
+    /// Returns the code of the city whose boundary holds a place, among the cities that have one.
+    #[must_use]
+    pub fn city_at(&self, place: Position) -> Option<&str> {
+        code_of_first(&self.city_boxes, &self.cities, place.coord())
+    }
+
+    /// Returns the code of the city of a place with these tags: the city whose boundary holds it, otherwise the city of its
+    /// local area if that city has no boundary of its own.
+    #[must_use]
+    pub fn city<'t>(&'t self, tags: &'t Tags) -> Option<&'t str> {
+        tags.city.as_deref().or_else(|| {
+            let code = self.areas[self.areas.position(tags.local_area_id?)?].city_code.as_str();
+            let has_boundary = self.cities.binary_search_by(|city| city.code.as_str().cmp(code)).is_ok();
+            (!has_boundary).then_some(code)
+        })
+    }
+}
+
+/// The code of the first of the regions that hold a place.
+fn code_of_first<'r>(
+    boxes: &RTree<Bounds>,
+    regions: &'r [Arc<Region>],
+    place: Coord<f64>,
+) -> Option<&'r str> {
+    let position = lowest(boxes, place, |region| &regions[region].outline.0)?;
+    Some(regions[position].code.as_str())
 }
 
 fn boxes<'a>(outlines: impl Iterator<Item = &'a [Polygon<f64>]>) -> RTree<Bounds> {

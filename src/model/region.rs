@@ -1,9 +1,9 @@
 use geo::MultiPolygon;
 
-/// An administrative region: a province and its boundary.
+/// An administrative region with its boundary: a province or a city.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Region {
-    /// ISO 3166-2 code, `ID-JK`.
+    /// The ISO 3166-2 code of a province, `ID-JK`, or the code of a city, `jbd`.
     pub code: String,
     /// Name, `DKI Jakarta`.
     pub name: String,

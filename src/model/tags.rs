@@ -9,4 +9,7 @@ pub struct Tags {
     pub instance_region_code: Option<Box<str>>,
     /// The local area.
     pub local_area_id: Option<AreaId>,
+    /// The city with a boundary of its own that the place lies in. Responses do not show it.
+    #[serde(skip)]
+    pub city: Option<Box<str>>,
 }

@@ -46,14 +46,15 @@ fn said_of(imported: &Imported, folder: &Folder) -> String {
         let (file, skipped) = (file.name(), rows.skipped());
         format!("{file:22}{read:>9} rows: {added} added, {replaced} replaced, {skipped} skipped")
     };
-    let Removed { areas, changes, relocated } = imported.removed;
-    let removed = format!(
-        "{areas} areas were removed, with {changes} entries of the log; {relocated} reports and pieces of infrastructure \
-         were located anew"
-    );
+    let Removed { areas, changes } = imported.removed;
+    let removed = format!("{areas} areas were removed, with {changes} entries of the log");
+    let relocated = imported.relocated;
+    let moved =
+        format!("{relocated} stored reports and pieces of infrastructure are in another area or city now");
     let ignored = format!("ignored, no part of a data set: {}", folder.strangers().join(", "));
     let mut lines: Vec<String> = imported.files.iter().map(file).collect();
     lines.extend((areas > 0).then_some(removed));
+    lines.extend((relocated > 0).then_some(moved));
     lines.extend(folder.notes());
     lines.extend((!folder.strangers().is_empty()).then_some(ignored));
     lines.iter().map(|line| format!("{line}\n")).collect()

@@ -18,19 +18,19 @@ pub(super) struct Places {
 }
 
 impl Places {
-    /// `regions` must be in the order of their codes.
+    /// `regions` and `cities` must be in the order of their codes.
     pub(super) fn new(
         areas: Arc<AreaSet>,
         regions: Vec<Arc<Region>>,
+        cities: Vec<Arc<Region>>,
         mut infrastructure: Vec<Infrastructure>,
     ) -> Self {
+        let locator = Locator::new(Arc::clone(&areas), regions.clone(), cities);
         infrastructure.sort_by(|a, b| (a.kind, &a.name).cmp(&(b.kind, &b.name)));
-        Self {
-            locator: Locator::new(Arc::clone(&areas), regions.clone()),
-            infrastructure: infrastructure.into_iter().map(Arc::new).collect(),
-            regions,
-            areas,
+        for of in &mut infrastructure {
+            of.tags.city = locator.city_at(of.shape.beginning()).map(Box::from);
         }
+        Self { locator, infrastructure: infrastructure.into_iter().map(Arc::new).collect(), regions, areas }
     }
 
     pub(super) fn areas(&self) -> &Arc<AreaSet> {
@@ -45,9 +45,7 @@ impl Places {
     /// Whether what lies where the tags say is among the selected.
     pub(super) fn selects(&self, selector: &AreaSelector, tags: &Tags) -> bool {
         selector.is_everything() || {
-            let position = tags.local_area_id.and_then(|id| self.areas.position(id));
-            let city = position.map(|position| self.areas[position].city_code.as_str());
-            selector.matches_codes(city, tags.instance_region_code.as_deref())
+            selector.matches_codes(self.locator.city(tags), tags.instance_region_code.as_deref())
         }
     }
 

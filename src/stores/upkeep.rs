@@ -95,6 +95,9 @@ pub struct Imported {
     pub files: BTreeMap<FolderFile, Rows>,
     /// What was removed.
     pub removed: Removed,
+    /// How many stored reports and pieces of infrastructure are in another area or city now, because areas were removed or
+    /// the boundaries of cities changed.
+    pub relocated: u64,
 }
 
 /// What became of the rows of a file.
@@ -123,6 +126,4 @@ pub struct Removed {
     pub areas: u64,
     /// How many entries of the log of flood states.
     pub changes: u64,
-    /// How many reports and how much infrastructure of these areas were located anew.
-    pub relocated: u64,
 }

@@ -58,7 +58,7 @@ fn a_status_or_a_tag_that_is_not_kept_is_said_and_what_an_export_writes_is_not()
     let reports = format!(r#"{{"type":"FeatureCollection","features":[{}]}}"#, reports.join(","));
     let folder = folder_of(&[(FolderFile::Reports, &reports)]);
     let opened = Folder::open(folder.path()).unwrap();
-    opened.reports(&Locator::new(std::sync::Arc::default(), Vec::new()), taken()).unwrap();
+    opened.reports(&Locator::new(std::sync::Arc::default(), Vec::new(), Vec::new()), taken()).unwrap();
     assert_eq!(
         opened.notes(),
         [

@@ -59,7 +59,7 @@ fn many_reports_are_read_as_they_are_taken() {
         assert!(ahead < AHEAD, "{ahead} bytes ahead at line {}", taken.line);
         Ok::<_, DatasetError>(())
     };
-    folder.reports(&Locator::new(Arc::default(), Vec::new()), sink).unwrap();
+    folder.reports(&Locator::new(Arc::default(), Vec::new(), Vec::new()), sink).unwrap();
     assert_eq!(count, ROWS + 1);
     assert_eq!(read.load(Ordering::SeqCst), folder.size());
 }
@@ -106,10 +106,11 @@ fn progress_adds_up_to_the_size() {
     let opened = opened.watched(move |bytes| {
         progress.fetch_add(bytes, Ordering::SeqCst);
     });
-    let locator = Locator::new(Arc::default(), Vec::new());
+    let locator = Locator::new(Arc::default(), Vec::new(), Vec::new());
     let areas = load(folder.path()).unwrap().areas;
     opened.areas(taken()).unwrap();
     opened.regions(taken()).unwrap();
+    opened.cities(taken()).unwrap();
     opened.infrastructure(&locator, taken()).unwrap();
     opened.gauges(&locator, taken()).unwrap();
     opened.gauge_readings(&|_| true, taken()).unwrap();

@@ -60,8 +60,11 @@ pub(crate) fn copy(from: &Path, to: &Path) -> Result<(), CopyError> {
     let mut out = to.regions()?;
     from.regions(|row: Row<Region>| out.write(&row.value).map_err(CopyError::from))?;
     out.finish()?;
+    let mut out = to.cities()?;
+    from.cities(|row: Row<Region>| out.write(&row.value).map_err(CopyError::from))?;
+    out.finish()?;
     // Everything says where it lies.
-    let locator = Locator::new(Arc::default(), Vec::new());
+    let locator = Locator::new(Arc::default(), Vec::new(), Vec::new());
     let mut out = to.infrastructure()?;
     from.infrastructure(&locator, |row: Row<Infrastructure>| out.write(&row.value).map_err(CopyError::from))?;
     out.finish()?;

@@ -21,6 +21,9 @@ fn many(file: FolderFile) -> Vec<String> {
         FolderFile::Regions => {
             features(20, &|n| square(json!({ "code": format!("ID-{n}"), "name": "New" }), 40.0, n as f64))
         }
+        FolderFile::Cities => {
+            features(20, &|n| square(json!({ "code": format!("city-{n}"), "name": "New" }), 30.0, n as f64))
+        }
         FolderFile::Infrastructure => {
             features(MANY, &|n| point(json!({ "type": "pumps", "name": format!("Pompa {n}") }), 0.5, 0.5))
         }
@@ -67,6 +70,7 @@ fn a_broken_row_late_in_any_file_leaves_everything_as_it_was() {
             square(json!({ "code": "ID-0", "name": "Again" }), 0.0, 0.0).to_string(),
             "code ID-0 occurs already",
         ),
+        (FolderFile::Cities, square(json!({ "code": "jbd" }), 0.0, 0.0).to_string(), "name is missing"),
         (
             FolderFile::Infrastructure,
             point(json!({ "type": "dams" }), 0.0, 0.0).to_string(),

@@ -7,6 +7,7 @@ mod asking;
 mod folders;
 mod operator;
 
+mod cities;
 mod faults;
 mod history;
 mod intake;

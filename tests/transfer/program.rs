@@ -40,7 +40,7 @@ fn the_program_imports_and_exports_folders() {
     let said = String::from_utf8(imported.stdout).unwrap();
     let first = said.lines().next().unwrap();
     assert_eq!(first, "areas.geojson                 5 rows: 5 added, 0 replaced, 0 skipped", "{said}");
-    assert_eq!(said.lines().count(), 9, "{said}");
+    assert_eq!(said.lines().count(), 10, "{said}");
     let exported = tempfile::tempdir().unwrap();
     let path = exported.path().join("new");
     let output = siaga(&database, &["export", path.to_str().unwrap()]);
@@ -135,9 +135,12 @@ fn import_says_what_it_leaves_out_repairs_and_removes() {
     assert!(error.contains("line 2: feature 1 (area_id 77): geometry crosses itself at "), "{error}");
     let said = said(&database, &["import", path, "--repair", "--replace", "areas-and-log"]);
     let lines: Vec<_> = said.lines().collect();
-    let [areas, provinces, removed, repaired, unkept, ignored] = lines[..] else { panic!("{said}") };
+    let [areas, provinces, removed, relocated, repaired, unkept, ignored] = lines[..] else {
+        panic!("{said}")
+    };
     assert_eq!(areas, "areas.geojson                 1 rows: 1 added, 0 replaced, 0 skipped");
     assert!(removed.starts_with("5 areas were removed, with "), "{said}");
+    assert_eq!(relocated, "11 stored reports and pieces of infrastructure are in another area or city now");
     assert!(
         repaired.starts_with("areas.geojson: 1 outline was repaired, the first at line 2, feature 1 crosses"),
         "{said}"

@@ -45,6 +45,7 @@ pub async fn a_disaster_and_a_selector_leave_out_the_others(fresh: &dyn FreshSto
     for (selector, expected) in [
         (in_city("bdg"), &[2][..]),
         (in_city("jbd"), &[1, 7, 6]),
+        (in_city("sby"), &[5]),
         (in_city("ID-JB"), &[2]),
         (in_region("ID-JK"), &[1, 7, 6]),
         (in_region("ID-AC"), &[]),

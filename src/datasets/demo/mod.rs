@@ -30,7 +30,7 @@ const LIVE: Duration = Duration::from_hours(3 * 24);
 pub(super) fn dataset(now: Timestamp) -> Dataset {
     let areas = Arc::new(areas());
     let regions = vec![Arc::new(region())];
-    let locator = Locator::new(Arc::clone(&areas), regions.clone());
+    let locator = Locator::new(Arc::clone(&areas), regions.clone(), Vec::new());
     let flood_log = flood::log(&areas, now);
     let reports = reports::reports(&areas, &flood_log, &locator, now);
     Dataset {
@@ -41,6 +41,7 @@ pub(super) fn dataset(now: Timestamp) -> Dataset {
         reports,
         areas,
         regions,
+        cities: Vec::new(),
         flood_log,
     }
 }

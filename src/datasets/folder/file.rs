@@ -7,6 +7,8 @@ pub enum FolderFile {
     Areas,
     /// `regions.geojson`: the provinces.
     Regions,
+    /// `cities.geojson`: the cities that have a boundary of their own.
+    Cities,
     /// `infrastructure.geojson`: floodgates, pumps and waterways.
     Infrastructure,
     /// `gauges.geojson`: the gauges.
@@ -25,9 +27,10 @@ pub enum FolderFile {
 
 impl FolderFile {
     /// Every file, those first that others refer to.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Areas,
         Self::Regions,
+        Self::Cities,
         Self::Infrastructure,
         Self::Gauges,
         Self::GaugeReadings,
@@ -43,6 +46,7 @@ impl FolderFile {
         match self {
             Self::Areas => "areas.geojson",
             Self::Regions => "regions.geojson",
+            Self::Cities => "cities.geojson",
             Self::Infrastructure => "infrastructure.geojson",
             Self::Gauges => "gauges.geojson",
             Self::GaugeReadings => "gauge_readings.csv",
@@ -64,7 +68,7 @@ impl FolderFile {
     pub(super) fn identifier(self) -> &'static str {
         match self {
             Self::Areas | Self::FloodStates => "area_id",
-            Self::Regions => "code",
+            Self::Regions | Self::Cities => "code",
             Self::Infrastructure => "name",
             Self::Gauges | Self::GaugeReadings => "gaugeid",
             Self::Reports => "pkey",

@@ -13,8 +13,9 @@ use crate::model::{
 /// Reads the folder; `now` is the latest time its log may have.
 pub(in crate::datasets) fn dataset(folder: &Folder, now: Timestamp) -> Result<Dataset, DatasetError> {
     let areas = Arc::new(areas(folder)?);
-    let regions = regions(folder)?;
-    let locator = Locator::new(Arc::clone(&areas), regions.clone());
+    let regions = by_code(|each| folder.regions(each))?;
+    let cities = by_code(|each| folder.cities(each))?;
+    let locator = Locator::new(Arc::clone(&areas), regions.clone(), cities.clone());
     let flood_log = flood_log(folder, &areas, now)?;
     let infrastructure = collected(|each| folder.infrastructure(&locator, each))?;
     let gauges = gauges(folder, &locator)?;
@@ -22,7 +23,7 @@ pub(in crate::datasets) fn dataset(folder: &Folder, now: Timestamp) -> Result<Da
     let keys: HashSet<ReportKey> = reports.iter().map(|report| report.key).collect();
     let cards = cards(folder, &keys)?;
     let partner_posts = partner_posts(folder, &keys)?;
-    Ok(Dataset { areas, regions, flood_log, infrastructure, gauges, reports, cards, partner_posts })
+    Ok(Dataset { areas, regions, cities, flood_log, infrastructure, gauges, reports, cards, partner_posts })
 }
 
 /// What a sink of rows is given.
@@ -43,9 +44,11 @@ fn areas(folder: &Folder) -> Result<AreaSet, DatasetError> {
     AreaSet::new(areas).map_err(|duplicate| folder.fault(FolderFile::Areas, 1, duplicate.to_string()))
 }
 
-/// The provinces, by code.
-fn regions(folder: &Folder) -> Result<Vec<Arc<Region>>, DatasetError> {
-    let mut regions = collected(|each| folder.regions(each))?;
+/// Provinces or cities, by code.
+fn by_code(
+    read: impl FnOnce(Sink<'_, Region>) -> Result<(), DatasetError>,
+) -> Result<Vec<Arc<Region>>, DatasetError> {
+    let mut regions = collected(read)?;
     regions.sort_by(|a, b| a.code.cmp(&b.code));
     Ok(regions.into_iter().map(Arc::new).collect())
 }

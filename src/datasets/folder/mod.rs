@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `areas.geojson` | `area_id`, `geom_id`, `area_name`, `parent_name`, `city_name`, `instance_region_code`, `city` |
 //! | `regions.geojson` | `code`, `name` |
+//! | `cities.geojson` | `code`, `name` |
 //! | `infrastructure.geojson` | `type`, `name`, `tags` |
 //! | `gauges.geojson` | `gaugeid`, `gaugenameid`, `instance_region_code` |
 //! | `gauge_readings.csv` | `gaugeid,observed_at,level,alert,label` |
@@ -191,7 +192,19 @@ impl Folder {
         &self,
         each: impl FnMut(Row<Region>) -> Result<(), E>,
     ) -> Result<(), E> {
-        regions::read(self, each)
+        regions::read(self, FolderFile::Regions, each)
+    }
+
+    /// Reads the cities that have a boundary of their own; their codes differ.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::areas`].
+    pub fn cities<E: From<DatasetError>>(
+        &self,
+        each: impl FnMut(Row<Region>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        regions::read(self, FolderFile::Cities, each)
     }
 
     /// Reads floodgates, pumps and waterways; `locator` finds the tags that are absent.

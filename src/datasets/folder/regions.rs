@@ -5,9 +5,10 @@ use super::{Folder, FolderFile, GeoJsonWriter, Row, WriteError, geojson_file};
 use crate::datasets::DatasetError;
 use crate::model::{Geometry, Region};
 
-/// Reads the provinces.
+/// Reads provinces or cities.
 pub(super) fn read<E: From<DatasetError>>(
     folder: &Folder,
+    file: FolderFile,
     each: impl FnMut(Row<Region>) -> Result<(), E>,
 ) -> Result<(), E> {
     let mut codes = HashSet::new();
@@ -18,7 +19,7 @@ pub(super) fn read<E: From<DatasetError>>(
         }
         Ok(Region { code, name: feature.required("name")?, outline: feature.outline()? })
     };
-    geojson_file::read(folder, FolderFile::Regions, make, each)
+    geojson_file::read(folder, file, make, each)
 }
 
 #[derive(serde::Serialize)]
@@ -28,7 +29,7 @@ struct Properties<'a> {
 }
 
 impl GeoJsonWriter<Region> {
-    /// Writes the next province.
+    /// Writes the next province or city.
     ///
     /// # Errors
     ///

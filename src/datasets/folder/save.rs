@@ -11,6 +11,9 @@ pub(in crate::datasets) fn save(dataset: &Dataset, folder: &FolderWriter) -> Res
     let mut regions = folder.regions()?;
     dataset.regions.iter().try_for_each(|region| regions.write(region))?;
     regions.finish()?;
+    let mut cities = folder.cities()?;
+    dataset.cities.iter().try_for_each(|city| cities.write(city))?;
+    cities.finish()?;
     let mut infrastructure = folder.infrastructure()?;
     dataset.infrastructure.iter().try_for_each(|of| infrastructure.write(of))?;
     infrastructure.finish()?;

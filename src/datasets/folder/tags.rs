@@ -20,7 +20,7 @@ pub(super) fn tags(feature: &Feature<'_>, place: Position, locator: &Locator) ->
         Tag::Null => None,
         Tag::Text(id) => Some(id.parse().map_err(|error| format!("tags.local_area_id {error}"))?),
     };
-    Ok(Tags { instance_region_code, local_area_id })
+    Ok(Tags { instance_region_code, local_area_id, city: located.city })
 }
 
 enum Tag<'a> {

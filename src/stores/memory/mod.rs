@@ -52,7 +52,12 @@ impl MemoryStore {
             intake: Intake::new(dataset.reports, dataset.cards, dataset.partner_posts),
             gauges: Gauges::new(dataset.gauges),
             keys: Keys::new(),
-            places: Arc::new(Places::new(dataset.areas, dataset.regions, dataset.infrastructure)),
+            places: Arc::new(Places::new(
+                dataset.areas,
+                dataset.regions,
+                dataset.cities,
+                dataset.infrastructure,
+            )),
             clock,
         }
     }

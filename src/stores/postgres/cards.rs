@@ -31,9 +31,10 @@ const RECEIVE: &str = "
         SELECT revision FROM current_revisions WHERE resource = 'places'
     ), made AS (
         INSERT INTO reports (card_id, created_at, source, url, image_url, disaster_type, report_data, title, text,
-                             location, instance_region_code, local_area_id, is_training, partner_code, partner_icon)
+                             location, instance_region_code, local_area_id, is_training, partner_code, partner_icon,
+                             city)
         SELECT card_id, $3, $4, $5, $6, $7, $8::json, $9, $10, ST_SetSRID(ST_MakePoint($11, $12), 4326), $13, $14,
-               $15, $16, $17
+               $15, $16, $17, $18
         FROM card, places WHERE NOT received AND revision = $2
         ON CONFLICT (card_id) WHERE card_id IS NOT NULL DO NOTHING
         RETURNING pkey
@@ -101,6 +102,7 @@ async fn receive(
         .bind(content.is_training)
         .bind(content.partner_code.as_deref())
         .bind(content.partner_icon.as_deref())
+        .bind(tags.city.as_deref())
         .fetch_one(&mut **link)
         .await
 }

@@ -21,15 +21,16 @@ const RECEIVE: &str = "
         SELECT revision FROM current_revisions WHERE resource = 'places'
     ), made AS (
         INSERT INTO reports (post_id, created_at, source, url, image_url, disaster_type, report_data, title, text,
-                             location, instance_region_code, local_area_id, is_training, partner_code, partner_icon)
+                             location, instance_region_code, local_area_id, is_training, partner_code, partner_icon,
+                             city)
         SELECT post_id, created_at, source, url, image_url, disaster_type, report_data::json, title, text,
                ST_SetSRID(ST_MakePoint(lng, lat), 4326), instance_region_code, local_area_id, is_training,
-               partner_code, partner_icon
+               partner_code, partner_icon, city
         FROM places, unnest($2::bigint[], $3::timestamptz[], $4::text[], $5::text[], $6::text[], $7::text[],
                             $8::text[], $9::text[], $10::text[], $11::float8[], $12::float8[], $13::text[],
-                            $14::bigint[], $15::boolean[], $16::text[], $17::text[])
+                            $14::bigint[], $15::boolean[], $16::text[], $17::text[], $18::text[])
             AS posts (post_id, created_at, source, url, image_url, disaster_type, report_data, title, text, lng, lat,
-                      instance_region_code, local_area_id, is_training, partner_code, partner_icon)
+                      instance_region_code, local_area_id, is_training, partner_code, partner_icon, city)
         -- A question for each post, whatever the planner thinks of the number of reports.
         WHERE revision = $1 AND (SELECT true FROM reports WHERE reports.post_id = posts.post_id) IS NULL
         -- In one order everywhere, so that two statements never wait for each other.
@@ -79,6 +80,7 @@ async fn receive(
         .bind(each(posts, |post| post.content.is_training))
         .bind(each(posts, |post| post.content.partner_code.as_deref()))
         .bind(each(posts, |post| post.content.partner_icon.as_deref()))
+        .bind(tags.iter().map(|tags| tags.city.as_deref()).collect::<Vec<_>>())
         .fetch_all(&mut **link)
         .await?;
     let Versioned { revision, value: made, .. } = versioned(rows, |row| Ok(row.post_id))?;

@@ -77,6 +77,7 @@ struct Rows {
     revision: Revision,
     areas: Vec<AreaRow>,
     regions: Vec<RegionRow>,
+    cities: Vec<RegionRow>,
     infrastructure: Vec<InfrastructureRow>,
 }
 
@@ -91,6 +92,7 @@ impl Rows {
             revision: revision(of_places),
             areas: sqlx::query_as(AREAS).fetch_all(&mut *snapshot).await?,
             regions: sqlx::query_as(REGIONS).fetch_all(&mut *snapshot).await?,
+            cities: sqlx::query_as(CITIES).fetch_all(&mut *snapshot).await?,
             infrastructure: sqlx::query_as(INFRASTRUCTURE).fetch_all(&mut *snapshot).await?,
         };
         snapshot.commit().await?;
@@ -100,10 +102,12 @@ impl Rows {
     /// Decodes the geometry and indexes it, which takes long.
     fn places(self) -> Result<Versioned<Places>, StoreError> {
         let areas = Arc::new(area_set(self.areas)?);
-        let regions = self.regions.into_iter().map(|row| region(row).map(Arc::new));
-        let infrastructure = self.infrastructure.into_iter().map(infrastructure_of);
-        let places =
-            Places::new(areas, regions.collect::<Result<_, _>>()?, infrastructure.collect::<Result<_, _>>()?);
+        let shared = |rows: Vec<RegionRow>| rows.into_iter().map(|row| region(row).map(Arc::new)).collect();
+        let (regions, cities): (Result<_, StoreError>, Result<_, StoreError>) =
+            (shared(self.regions), shared(self.cities));
+        let infrastructure: Result<_, StoreError> =
+            self.infrastructure.into_iter().map(infrastructure_of).collect();
+        let places = Places::new(areas, regions?, cities?, infrastructure?);
         Ok(Versioned::at(self.revision, places))
     }
 }
@@ -117,6 +121,7 @@ const AREAS: &str = "
            ST_AsBinary(outline, 'NDR')
     FROM areas ORDER BY area_id";
 const REGIONS: &str = "SELECT code, name, ST_AsBinary(outline, 'NDR') FROM regions ORDER BY code";
+const CITIES: &str = "SELECT code, name, ST_AsBinary(outline, 'NDR') FROM cities ORDER BY code";
 const INFRASTRUCTURE: &str = "
     SELECT kind, name, instance_region_code, local_area_id, ST_AsBinary(shape, 'NDR')
     FROM infrastructure ORDER BY kind, name, id";
@@ -150,7 +155,7 @@ fn infrastructure_of(
     Ok(Infrastructure {
         kind: kind.parse().map_err(backend)?,
         name,
-        tags: tags(region_code, area)?,
+        tags: tags(region_code, area, None)?,
         shape: shape(&bytes)?,
     })
 }
@@ -162,6 +167,11 @@ pub(super) async fn areas(connection: &mut PgConnection) -> Result<AreaSet, Stor
 
 pub(super) async fn regions(connection: &mut PgConnection) -> Result<Vec<Region>, StoreError> {
     let rows: Vec<RegionRow> = sqlx::query_as(REGIONS).fetch_all(connection).await?;
+    rows.into_iter().map(region).collect()
+}
+
+pub(super) async fn cities(connection: &mut PgConnection) -> Result<Vec<Region>, StoreError> {
+    let rows: Vec<RegionRow> = sqlx::query_as(CITIES).fetch_all(connection).await?;
     rows.into_iter().map(region).collect()
 }
 

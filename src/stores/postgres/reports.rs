@@ -17,7 +17,8 @@ use crate::stores::{ReportQuery, ReportSeriesQuery, ReportStore, ReportSummary, 
 macro_rules! report {
     () => {
         "pkey, reports.created_at, source, url, image_url, disaster_type, report_data::text AS report_data, title,
-         text, is_training, partner_code, partner_icon, ST_X(location) AS lng, ST_Y(location) AS lat, reports.instance_region_code, local_area_id"
+         text, is_training, partner_code, partner_icon, ST_X(location) AS lng, ST_Y(location) AS lat, reports.instance_region_code, local_area_id,
+         reports.city"
     };
 }
 
@@ -28,7 +29,8 @@ macro_rules! filtered {
         " FROM reports LEFT JOIN areas ON areas.area_id = reports.local_area_id
           WHERE reports.created_at >= $1 AND reports.created_at <= $2
             AND (disaster_type = $3 OR ($3::text IS NULL AND disaster_type <> 'prep'))
-            AND ($4::text IS NULL OR areas.city = $4 OR reports.instance_region_code = $4)
+            AND ($4::text IS NULL OR reports.city = $4 OR reports.instance_region_code = $4
+                 OR areas.city = $4 AND reports.city IS NULL AND NOT EXISTS (SELECT FROM cities WHERE code = $4))
             AND ($5::text IS NULL OR reports.instance_region_code = $5)
             AND ($6 OR NOT is_training) "
     };
@@ -92,6 +94,7 @@ pub(super) struct ReportRow {
     lat: f64,
     instance_region_code: Option<String>,
     local_area_id: Option<i64>,
+    city: Option<String>,
 }
 
 impl TryFrom<ReportRow> for Report {
@@ -114,7 +117,7 @@ impl TryFrom<ReportRow> for Report {
                 partner_code: row.partner_code.map(Box::from),
                 partner_icon: row.partner_icon.map(Box::from),
             },
-            tags: tags(row.instance_region_code, row.local_area_id)?,
+            tags: tags(row.instance_region_code, row.local_area_id, row.city)?,
         })
     }
 }

@@ -5,7 +5,7 @@ use sqlx::{PgConnection, SqlStr};
 
 use crate::stores::OpenError;
 
-const MIGRATIONS: [(i64, &str, &str); 11] = [
+const MIGRATIONS: [(i64, &str, &str); 12] = [
     (1, "revisions", include_str!("../../../migrations/0001_revisions.sql")),
     (2, "places", include_str!("../../../migrations/0002_places.sql")),
     (3, "floods", include_str!("../../../migrations/0003_floods.sql")),
@@ -17,6 +17,7 @@ const MIGRATIONS: [(i64, &str, &str); 11] = [
     (9, "trainings_and_partners", include_str!("../../../migrations/0009_trainings_and_partners.sql")),
     (10, "attributes", include_str!("../../../migrations/0010_attributes.sql")),
     (11, "photo_names", include_str!("../../../migrations/0011_photo_names.sql")),
+    (12, "cities", include_str!("../../../migrations/0012_cities.sql")),
 ];
 /// How many migrations the store needs.
 pub(super) const NEEDED: usize = MIGRATIONS.len();

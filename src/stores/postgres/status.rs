@@ -12,9 +12,10 @@ use super::values::moment;
 use crate::model::Timestamp;
 use crate::stores::{OpenError, Status, StoreSettings};
 
-const ROWS: [(&str, &str); 11] = [
+const ROWS: [(&str, &str); 12] = [
     ("areas", "SELECT count(*) FROM areas"),
     ("provinces", "SELECT count(*) FROM regions"),
+    ("cities", "SELECT count(*) FROM cities"),
     ("infrastructure", "SELECT count(*) FROM infrastructure"),
     ("flooded areas", "SELECT count(*) FROM flood_states WHERE state IS NOT NULL"),
     ("log entries", "SELECT count(*) FROM flood_changes"),

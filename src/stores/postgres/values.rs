@@ -49,10 +49,15 @@ pub(super) fn flood_state(column: i16) -> Result<FloodState, StoreError> {
     number(column.into())?.try_into().map_err(backend)
 }
 
-pub(super) fn tags(region_code: Option<String>, area: Option<i64>) -> Result<Tags, StoreError> {
+pub(super) fn tags(
+    region_code: Option<String>,
+    area: Option<i64>,
+    city: Option<String>,
+) -> Result<Tags, StoreError> {
     Ok(Tags {
         instance_region_code: region_code.map(Box::from),
         local_area_id: area.map(area_id).transpose()?,
+        city: city.map(Box::from),
     })
 }
 

@@ -13,7 +13,7 @@ use super::{example, made, text};
 fn report(title: &str) -> Layer {
     let content = fixture::content(DisasterType::Flood, 1, fixture::place(0.5, 0.5));
     let content = ReportContent { title: title.into(), ..content };
-    let tags = Tags { instance_region_code: None, local_area_id: None };
+    let tags = Tags::default();
     let key = 1.try_into().unwrap();
     Layer::Reports(vec![Arc::new(Report { key, content, tags })].into())
 }
@@ -145,7 +145,7 @@ fn no_report_becomes_markup_in_a_reader_of_the_examples() {
     let hostile = "<img src=x onerror=alert(1)> & 1 < 2";
     let content = fixture::content(DisasterType::Flood, 1, fixture::place(0.5, 0.5));
     let content = ReportContent { text: hostile.into(), ..content };
-    let tags = Tags { instance_region_code: None, local_area_id: None };
+    let tags = Tags::default();
     let key = 1.try_into().unwrap();
     let layer = Layer::Reports(vec![Arc::new(Report { key, content, tags })].into());
     for name in ["georss", "kml"] {

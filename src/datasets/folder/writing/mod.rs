@@ -81,6 +81,15 @@ impl FolderWriter {
         GeoJsonWriter::begin(self.begin(FolderFile::Regions)?)
     }
 
+    /// Begins `cities.geojson`.
+    ///
+    /// # Errors
+    ///
+    /// When the file cannot be made.
+    pub fn cities(&self) -> Result<GeoJsonWriter<Region>, WriteError> {
+        GeoJsonWriter::begin(self.begin(FolderFile::Cities)?)
+    }
+
     /// Begins `infrastructure.geojson`.
     ///
     /// # Errors

@@ -4,7 +4,7 @@ use serde_json::value::RawValue;
 use sqlx::PgConnection;
 
 use super::super::gauges::observation;
-use super::super::places::{areas, infrastructure, regions};
+use super::super::places::{areas, cities, infrastructure, regions};
 use super::super::reports::{EVERY, ReportRow};
 use super::super::values::{area_id, flood_state, position, report_key};
 use crate::datasets::FolderWriter;
@@ -45,6 +45,11 @@ async fn write_places(connection: &mut PgConnection, folder: &FolderWriter) -> R
     let mut file = folder.regions()?;
     for region in &regions(connection).await? {
         file.write(region)?;
+    }
+    file.finish()?;
+    let mut file = folder.cities()?;
+    for city in &cities(connection).await? {
+        file.write(city)?;
     }
     file.finish()?;
     let mut file = folder.infrastructure()?;

@@ -7,10 +7,10 @@ use sqlx::query::{Query, QueryAs};
 use sqlx::{FromRow, PgConnection, Postgres};
 
 use super::super::error::described;
-use super::super::places::{areas, regions};
-use super::{history, intake, places, removal};
+use super::super::places::{areas, cities, regions};
+use super::{history, intake, places, relocation, removal};
 use crate::datasets::{DatasetError, Folder, FolderFile, Row};
-use crate::model::{AreaSet, Locator, Timestamp};
+use crate::model::{AreaSet, Locator, Region, Timestamp};
 use crate::stores::{Imported, Replace, StoreError};
 
 /// How many rows go to the database at once.
@@ -89,9 +89,9 @@ impl Import<'_> {
         self.execute(sqlx::query("SET LOCAL siaga.shard = 32"))?;
         let areas = places::areas(self)?;
         places::regions(self)?;
+        let cities_changed = places::cities(self)?;
         let removed = removal::others(self, &areas, replace)?;
         let map = self.map()?;
-        self.done.removed.relocated = removal::relocate(self, &removed, &map)?;
         places::infrastructure(self, &map)?;
         history::gauges(self, &map)?;
         history::flood_states(self, &map)?;
@@ -99,6 +99,7 @@ impl Import<'_> {
         intake::reports(self, &map)?;
         intake::cards(self)?;
         intake::partner_posts(self)?;
+        self.done.relocated = relocation::relocate(self, &removed, cities_changed, &map)?;
         history::standing_states(self)?;
         intake::count_on(self)?;
         self.execute(sqlx::query("SELECT pg_notify('siaga', '')"))?;
@@ -109,7 +110,9 @@ impl Import<'_> {
     fn map(&mut self) -> Result<Map, ImportError> {
         let areas = Arc::new(self.runtime.block_on(areas(&mut self.connection))?);
         let regions = self.runtime.block_on(regions(&mut self.connection))?;
-        let locator = Locator::new(Arc::clone(&areas), regions.into_iter().map(Arc::new).collect());
+        let cities = self.runtime.block_on(cities(&mut self.connection))?;
+        let shared = |regions: Vec<Region>| regions.into_iter().map(Arc::new).collect();
+        let locator = Locator::new(Arc::clone(&areas), shared(regions), shared(cities));
         Ok(Map { areas, locator })
     }
 

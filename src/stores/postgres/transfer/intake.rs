@@ -11,19 +11,19 @@ const INCOMING: &str = "
     CREATE TEMPORARY TABLE incoming_reports (
         line bigint, pkey bigint, created_at timestamptz, source text, url text, image_url text, disaster_type text,
         report_data json, title text, text text, location geometry, instance_region_code text, local_area_id bigint,
-        is_training boolean, partner_code text, partner_icon text
+        is_training boolean, partner_code text, partner_icon text, city text
     ) ON COMMIT DROP";
 
 const REPORTS: &str = "
     INSERT INTO incoming_reports
     SELECT line, pkey, created_at, source, url, image_url, disaster_type, report_data::json, title, text,
            ST_SetSRID(ST_MakePoint(lng, lat), 4326), instance_region_code, local_area_id, is_training, partner_code,
-           partner_icon
+           partner_icon, city
     FROM unnest($1::bigint[], $2::bigint[], $3::timestamptz[], $4::text[], $5::text[], $6::text[], $7::text[],
                 $8::text[], $9::text[], $10::text[], $11::float8[], $12::float8[], $13::text[], $14::bigint[],
-                $15::boolean[], $16::text[], $17::text[])
+                $15::boolean[], $16::text[], $17::text[], $18::text[])
         AS rows (line, pkey, created_at, source, url, image_url, disaster_type, report_data, title, text, lng, lat,
-                 instance_region_code, local_area_id, is_training, partner_code, partner_icon)";
+                 instance_region_code, local_area_id, is_training, partner_code, partner_icon, city)";
 
 const LOCK: &str = "LOCK TABLE reports, cards IN SHARE ROW EXCLUSIVE MODE";
 
@@ -37,9 +37,9 @@ const OTHER_REPORTS: &str = "
 
 const KEYED: &str = "
     INSERT INTO reports (pkey, created_at, source, url, image_url, disaster_type, report_data, title, text, location,
-                         instance_region_code, local_area_id, is_training, partner_code, partner_icon)
+                         instance_region_code, local_area_id, is_training, partner_code, partner_icon, city)
     SELECT pkey, created_at, source, url, image_url, disaster_type, report_data, title, text, location,
-           instance_region_code, local_area_id, is_training, partner_code, partner_icon
+           instance_region_code, local_area_id, is_training, partner_code, partner_icon, city
     FROM incoming_reports WHERE pkey IS NOT NULL
     ON CONFLICT (pkey) DO NOTHING";
 
@@ -72,9 +72,9 @@ const KEYLESS: &str = concat!(
                         pg_sequence_last_value(pg_get_serial_sequence('reports', 'pkey')::regclass)) AS key
     )
     INSERT INTO reports (pkey, created_at, source, url, image_url, disaster_type, report_data, title, text, location,
-                         instance_region_code, local_area_id, is_training, partner_code, partner_icon)
+                         instance_region_code, local_area_id, is_training, partner_code, partner_icon, city)
     SELECT last.key + row_number() OVER (ORDER BY line), created_at, source, url, image_url, disaster_type, report_data,
-           title, text, location, instance_region_code, local_area_id, is_training, partner_code, partner_icon
+           title, text, location, instance_region_code, local_area_id, is_training, partner_code, partner_icon, city
     FROM last, numbered LEFT JOIN stored USING (said)
     WHERE time > coalesce(times, 0)"
 );
@@ -153,7 +153,8 @@ pub(super) fn reports(import: &mut Import<'_>, map: &Map) -> Result<(), ImportEr
                     .bind(column(&rows, |row| row.tags.local_area_id.map(|area| area.number().cast_signed())))
                     .bind(column(&rows, |row| row.content.is_training))
                     .bind(column(&rows, |row| row.content.partner_code.as_deref()))
-                    .bind(column(&rows, |row| row.content.partner_icon.as_deref())),
+                    .bind(column(&rows, |row| row.content.partner_icon.as_deref()))
+                    .bind(column(&rows, |row| row.tags.city.as_deref())),
             )?;
             Ok(Written::default())
         },
@@ -224,7 +225,7 @@ pub(super) fn partner_posts(import: &mut Import<'_>) -> Result<(), ImportError> 
 }
 
 /// From here on nobody else takes a key. Whoever comes waits behind this, so it does not wait for long itself.
-fn lock(import: &mut Import<'_>) -> Result<(), ImportError> {
+pub(super) fn lock(import: &mut Import<'_>) -> Result<(), ImportError> {
     import.lock(LOCK)
 }
 

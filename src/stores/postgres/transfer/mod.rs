@@ -5,6 +5,7 @@ mod history;
 mod import;
 mod intake;
 mod places;
+mod relocation;
 mod removal;
 
 pub(super) use self::export::export;

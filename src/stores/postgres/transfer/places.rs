@@ -35,6 +35,15 @@ const REGIONS: &str = counting!(
     WHERE (known.*) IS DISTINCT FROM (excluded.*)"
 );
 
+const CITIES: &str = counting!(
+    "
+    INSERT INTO cities AS known (code, name, outline)
+    SELECT code, name, ST_GeomFromWKB(outline, 4326)
+    FROM unnest($1::text[], $2::text[], $3::bytea[]) AS rows (code, name, outline)
+    ON CONFLICT (code) DO UPDATE SET name = excluded.name, outline = excluded.outline
+    WHERE (known.*) IS DISTINCT FROM (excluded.*)"
+);
+
 /// Infrastructure has no key: what stands there n times is stored n times, and no more when it comes again.
 const INCOMING: &str = "
     CREATE TEMPORARY TABLE incoming_infrastructure (
@@ -91,21 +100,38 @@ pub(super) fn areas(import: &mut Import<'_>) -> Result<Vec<i64>, ImportError> {
 
 pub(super) fn regions(import: &mut Import<'_>) -> Result<(), ImportError> {
     let folder = import.folder;
+    let write = |import: &mut Import<'_>, rows| write_regions(import, REGIONS, rows);
+    import.fill(FolderFile::Regions, |each| folder.regions(each), write)?;
+    Ok(())
+}
+
+/// Takes in the cities; returns whether that changed any of them.
+pub(super) fn cities(import: &mut Import<'_>) -> Result<bool, ImportError> {
+    let (folder, mut changed) = (import.folder, false);
     import.fill(
-        FolderFile::Regions,
-        |each| folder.regions(each),
-        |import, rows: Vec<Row<Region>>| {
-            let outlines: Result<Vec<_>, StoreError> =
-                rows.iter().map(|row| surface(&row.value.outline)).collect();
-            import.write(
-                sqlx::query(REGIONS)
-                    .bind(column(&rows, |region| region.code.as_str()))
-                    .bind(column(&rows, |region| region.name.as_str()))
-                    .bind(outlines?),
-            )
+        FolderFile::Cities,
+        |each| folder.cities(each),
+        |import, rows| {
+            let written = write_regions(import, CITIES, rows)?;
+            changed |= written.added + written.replaced > 0;
+            Ok(written)
         },
     )?;
-    Ok(())
+    Ok(changed)
+}
+
+fn write_regions(
+    import: &mut Import<'_>,
+    statement: &'static str,
+    rows: Vec<Row<Region>>,
+) -> Result<Written, ImportError> {
+    let outlines: Result<Vec<_>, StoreError> = rows.iter().map(|row| surface(&row.value.outline)).collect();
+    import.write(
+        sqlx::query(statement)
+            .bind(column(&rows, |region| region.code.as_str()))
+            .bind(column(&rows, |region| region.name.as_str()))
+            .bind(outlines?),
+    )
 }
 
 pub(super) fn infrastructure(import: &mut Import<'_>, map: &Map) -> Result<(), ImportError> {

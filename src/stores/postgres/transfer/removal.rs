@@ -1,7 +1,6 @@
 //! The removal of areas that a folder does not have.
 
-use super::import::{Import, ImportError, Map};
-use crate::model::Position;
+use super::import::{Import, ImportError};
 use crate::stores::Replace;
 
 const ANY_OTHERS: &str = "SELECT area_id FROM areas WHERE area_id <> ALL ($1) LIMIT 1";
@@ -17,22 +16,6 @@ const OTHERS: &str = "
 const STATES: &str = "DELETE FROM flood_states WHERE area_id = ANY ($1)";
 const CHANGES: &str = "DELETE FROM flood_changes WHERE area_id = ANY ($1)";
 const AREAS: &str = "DELETE FROM areas WHERE area_id = ANY ($1)";
-
-/// What lies in areas that are gone, and how it is given to another: the place of infrastructure is where it begins.
-const LOCATED: [(&str, &str); 2] = [
-    (
-        "SELECT pkey, ST_X(location), ST_Y(location) FROM reports WHERE local_area_id = ANY ($1)",
-        "UPDATE reports SET local_area_id = rows.area_id
-         FROM unnest($1::bigint[], $2::bigint[]) AS rows (pkey, area_id) WHERE reports.pkey = rows.pkey",
-    ),
-    (
-        "SELECT id, ST_X(place), ST_Y(place)
-         FROM infrastructure, LATERAL (SELECT coalesce(ST_StartPoint(shape), shape) AS place) AS beginning
-         WHERE local_area_id = ANY ($1)",
-        "UPDATE infrastructure SET local_area_id = rows.area_id
-         FROM unnest($1::bigint[], $2::bigint[]) AS rows (id, area_id) WHERE infrastructure.id = rows.id",
-    ),
-];
 
 /// How many areas a message names.
 const SHOWN: usize = 5;
@@ -84,23 +67,4 @@ fn refusal(logged: &[&Other]) -> String {
          folder, or remove them with their log by --replace areas-and-log, after siaga export",
         named.join(", ")
     )
-}
-
-/// Finds the areas for what lay in those that are gone; returns how much that was.
-pub(super) fn relocate(import: &mut Import<'_>, removed: &[i64], map: &Map) -> Result<u64, ImportError> {
-    let mut count = 0;
-    if removed.is_empty() {
-        return Ok(count);
-    }
-    for (find, update) in LOCATED {
-        let found: Vec<(i64, f64, f64)> = import.rows(sqlx::query_as(find).bind(removed))?;
-        let area = |&(_, lng, lat): &(i64, f64, f64)| {
-            let area = map.locator.locate(Position::new(lng, lat)?).local_area_id?;
-            Some(area.number().cast_signed())
-        };
-        let areas: Vec<Option<i64>> = found.iter().map(area).collect();
-        let keys: Vec<i64> = found.iter().map(|(key, ..)| *key).collect();
-        count += import.execute(sqlx::query(update).bind(keys).bind(areas))?;
-    }
-    Ok(count)
 }

@@ -1,0 +1,112 @@
+//! Cities with a boundary of their own.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::json;
+use siaga::conformance::block_on;
+use siaga::conformance::fixture;
+use siaga::datasets::{Dataset, FolderFile, FolderRules};
+use siaga::model::{AreaSelector, ManualClock, Timestamp};
+use siaga::stores::memory::MemoryStore;
+use siaga::stores::{InfrastructureQuery, Replace, ReportQuery, Store, Window};
+
+use crate::asking::{post, receive};
+use crate::folders::{collection, folder_of, report, reports, saved, square};
+use crate::operator::Operator;
+
+/// A city of one hundredth of a degree, its lower left corner at a place of the fixture.
+fn cities(of: &[(&str, f64, f64)]) -> (FolderFile, String) {
+    let city = |&(code, x, y): &(&str, f64, f64)| square(json!({ "code": code, "name": code }), x, y);
+    (FolderFile::Cities, collection(&of.iter().map(city).collect::<Vec<_>>()))
+}
+
+/// The keys of all reports in a city, and the names of its infrastructure.
+async fn lies_in(store: &dyn Store, city: &str) -> (Vec<u64>, Vec<String>) {
+    let selector = AreaSelector { city: Some(city.to_owned()), region: None };
+    let query = ReportQuery {
+        selector: selector.clone(),
+        disaster: None,
+        training: false,
+        window: Window::Last(Duration::from_hours(3)),
+    };
+    let reports = store.reports(&query).await.unwrap().value.reports;
+    let mut keys: Vec<_> = reports.iter().map(|report| report.key.number()).collect();
+    keys.sort_unstable();
+    assert_eq!(store.count_reports(&query, 1_000).await.unwrap(), keys.len() as u64);
+    let query = InfrastructureQuery { selector, kind: None };
+    let infrastructure = store.infrastructure(&query).await.unwrap().value;
+    (keys, infrastructure.0.iter().map(|of| of.name.clone()).collect())
+}
+
+fn names(names: &[&str]) -> Vec<String> {
+    names.iter().copied().map(str::to_owned).collect()
+}
+
+#[test]
+fn reports_stored_before_are_in_the_cities_that_an_import_brings() {
+    block_on(async {
+        let operator = Operator::with_fixture().await;
+        let store = operator.store().await;
+        assert_eq!(lies_in(&*store, "jbd").await.0, [1, 4, 6, 7]);
+        assert_eq!(lies_in(&*store, "bdg").await, (vec![2], names(&["Pompa A"])));
+        // jbd is now where only area 2 and one report of the same folder are, bdg moves to area 1.
+        let folder = folder_of(&[
+            cities(&[("jbd", 1.0, 0.0), ("bdg", 0.0, 0.0)]),
+            reports(&[report(Some(20), 1, 1.5, 0.5), report(Some(21), 1, 60.0, 0.5)]),
+        ]);
+        let imported = operator.import_replacing(folder.path(), Replace::Nothing).await.unwrap();
+        assert_eq!(imported.relocated, 4, "reports 1, 3, 4 and 8, which lie in area 1");
+        assert_eq!(lies_in(&*store, "jbd").await, (vec![20], names(&["Pompa B"])));
+        assert_eq!(lies_in(&*store, "bdg").await, (vec![1, 4], names(&["Pintu Air", "Ciliwung"])));
+        assert_eq!(lies_in(&*store, "sby").await.0, [5]);
+        let again = operator.import_replacing(folder.path(), Replace::Nothing).await.unwrap();
+        assert_eq!(again.relocated, 0);
+    });
+}
+
+#[test]
+fn a_new_report_is_in_the_city_whose_boundary_holds_it() {
+    block_on(async {
+        let operator = Operator::with_fixture().await;
+        let store = operator.store().await;
+        operator.import_files(&[cities(&[("jbd", 0.0, 0.0)])]).await.unwrap();
+        let before = lies_in(&*store, "jbd").await.0;
+        let key = receive(&*store, "fresh-card").await.unwrap().key.number();
+        store.receive_partner_report(post(99, 0.5, 0.5)).await.unwrap();
+        assert_eq!(lies_in(&*store, "jbd").await.0, [before, vec![key, key + 1]].concat());
+    });
+}
+
+#[test]
+fn both_stores_find_the_same_in_each_city() {
+    block_on(async {
+        let operator = Operator::of(crate::database::Database::empty().await);
+        let outlines = [("jbd", 0.0, 0.0), ("sby", 1.0, 0.0)];
+        let folder = saved(fixture::dataset());
+        let (file, content) = cities(&outlines);
+        std::fs::write(folder.path().join(file.name()), content).unwrap();
+        let dataset =
+            Dataset::load(folder.path().to_str().unwrap(), &FolderRules::default(), Timestamp::LAST);
+        let memory = MemoryStore::new(dataset.unwrap(), Arc::new(ManualClock::new(fixture::now())));
+        operator.import(folder.path()).await.unwrap();
+        let postgres = operator.store().await;
+        for city in ["jbd", "bdg", "sby", "ID-JK", "ID-JB"] {
+            assert_eq!(lies_in(&*postgres, city).await, lies_in(&memory, city).await, "{city}");
+        }
+        assert!(!lies_in(&memory, "jbd").await.0.is_empty());
+    });
+}
+
+#[test]
+fn cities_come_back_as_they_were_imported() {
+    block_on(async {
+        let operator = Operator::with_fixture().await;
+        operator.import_files(&[cities(&[("jbd", 1.0, 0.0), ("bdg", 0.0, 0.0)])]).await.unwrap();
+        let exported = operator.export().await;
+        let path = exported.path().to_str().unwrap();
+        let dataset = Dataset::load(path, &FolderRules::default(), Timestamp::LAST).unwrap();
+        let codes: Vec<_> = dataset.cities.iter().map(|city| city.code.as_str()).collect();
+        assert_eq!(codes, ["bdg", "jbd", "sby"]);
+    });
+}
