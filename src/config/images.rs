@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
 use std::num::NonZeroU32;
-use std::path;
+use std::path::{self, Path};
 
 use rocket::data::ByteUnit;
 use serde::{Deserialize, Serialize};
@@ -70,8 +70,13 @@ impl Images {
         if let Some(StorageUrl(url)) = &self.url {
             return Ok(url.clone());
         }
-        let beside = path::absolute(path::Path::new(dataset).with_file_name("images"));
-        let url = beside.ok().and_then(|folder| Url::from_directory_path(folder).ok());
+        let beside = Path::new(dataset).with_file_name("images");
+        // Storages take no address with `..`, and only the file system knows where that leads.
+        let parent =
+            beside.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let folder = parent.canonicalize().map(|parent| parent.join("images"));
+        let folder = folder.or_else(|_| path::absolute(&beside));
+        let url = folder.ok().and_then(|folder| Url::from_directory_path(folder).ok());
         url.ok_or_else(|| {
             ConfigError::new("siaga.images.url", "must be given: the working directory is gone")
         })

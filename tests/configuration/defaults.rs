@@ -174,5 +174,11 @@ fn images_are_beside_the_data_set_unless_another_place_is_given() {
     let images = Config::default().images;
     assert_eq!(images.storage("/srv/floods/jakarta").unwrap().as_str(), "file:///srv/floods/images/");
     let here = std::env::current_dir().unwrap().join("images");
+    let folder = tempfile::tempdir().unwrap();
+    let sibling = folder.path().join("sibling");
+    std::fs::create_dir(&sibling).unwrap();
+    let relative = sibling.join("../jakarta");
+    let beside = folder.path().canonicalize().unwrap().join("images");
+    assert_eq!(images.storage(relative.to_str().unwrap()).unwrap().to_file_path().unwrap(), beside);
     assert_eq!(images.storage("demo").unwrap().to_file_path().unwrap(), here);
 }
