@@ -13,7 +13,7 @@ beside_ceiling() {
     curl --silent --dump-header "$folder/head" --output "$folder/body" ${1:+--header "$1"} "$ours"
     # curl makes no file for an answer without a body.
     [ -f "$folder/body" ] || : >"$folder/body"
-    serve_anywhere ceiling target/release/examples/ceiling "$folder/head" "$folder/body"
+    serve_anywhere ceiling target/dist/examples/ceiling "$folder/head" "$folder/body"
     same_answer "$(base ceiling)/" "$@"
     : >"$folder/ours"
     : >"$folder/theirs"
@@ -124,7 +124,7 @@ row_tiled() {
 }
 
 row_memory() {
-    SIAGA_DATASET=demo serve warmed target/release/siaga
+    SIAGA_DATASET=demo serve warmed target/dist/siaga
     for encoding in identity gzip br zstd; do
         for list in floods 'floods?minimum_state=1' reports floodgauges infrastructure/floodgates infrastructure/pumps \
             infrastructure/waterways admin; do
@@ -157,7 +157,7 @@ row_start() {
     for _ in 1 2 3 4 5; do
         port=$(free_port)
         begun=$(date +%s%N)
-        SIAGA_DATASET=$folder/dataset ROCKET_PORT=$port target/release/siaga >"$folder/starting.log" 2>&1 &
+        SIAGA_DATASET=$folder/dataset ROCKET_PORT=$port target/dist/siaga >"$folder/starting.log" 2>&1 &
         remember starting $! "$port"
         until curl --silent --fail --output /dev/null "http://127.0.0.1:$port/v1/floods"; do
             kill -0 "$(cat "$folder/starting.pid")" || { cat "$folder/starting.log" >&2; exit 1; }
@@ -178,7 +178,7 @@ row_storm() {
     for _ in $(seq "$runs"); do
         throughput "$seconds" "$url" >>"$folder/theirs"
         # It begins before the readers and ends after them.
-        target/release/examples/storm "$(base ours | sed 's|http://||')" "$key" "$folder/areas" 200 $((seconds + 1)) >>"$folder/storms" &
+        target/dist/examples/storm "$(base ours | sed 's|http://||')" "$key" "$folder/areas" 200 $((seconds + 1)) >>"$folder/storms" &
         storm=$!
         sleep 0.5
         throughput "$seconds" "$url" >>"$folder/ours"
@@ -232,8 +232,8 @@ row_history() {
     start_database
     # Every answer is made for its request.
     export SIAGA_CACHE__SIZE=0
-    SIAGA_DATASET=$folder/dataset serve of_memory target/release/siaga
-    SIAGA_STORE=postgres serve of_postgres target/release/siaga
+    SIAGA_DATASET=$folder/dataset serve of_memory target/dist/siaga
+    SIAGA_STORE=postgres serve of_postgres target/dist/siaga
     unset SIAGA_CACHE__SIZE
     for what in timeseries archive; do
         theirs=$(for _ in 1 2 3; do
