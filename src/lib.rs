@@ -8,6 +8,7 @@
 //! |---|---|
 //! | [`model`] | the domain: plain types and rules |
 //! | [`schema`] | how what is sent and answered is described |
+//! | [`resources`] | what has a place on the map, one description each |
 //! | [`datasets`] | what a store starts with |
 //! | [`formats`] | how layers are written |
 //! | [`auth`] | who may do what |
@@ -65,6 +66,7 @@ pub mod program;
 pub mod quotas;
 mod random;
 mod redirect;
+pub mod resources;
 pub mod routes;
 pub mod schema;
 mod server;

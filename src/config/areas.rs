@@ -1,6 +1,10 @@
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
-use super::ConfigError;
+use super::{ByResource, ConfigError};
+use crate::model::LayerKind;
+use crate::resources::{CITIES, PROVINCES, Selectable, describe};
 
 /// Which cities and provinces there are to select, and which resource can be selected by which.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -15,43 +19,10 @@ pub struct Areas {
     pub supported: Supported,
 }
 
-/// What each resource can be selected by.
+/// What each resource can be selected by: what is configured, otherwise what the resource's description says.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-#[non_exhaustive]
-pub struct Supported {
-    /// `/floods` and what lies under it. **Default: every default city; `ID-JK`**
-    pub floods: Selectable,
-    /// `/reports`, `/stats` and what lies under them. **Default: every default city and every province; every province**
-    pub reports: Selectable,
-    /// `/floodgauges`. **Default: `ID-JK`, as city or as province**
-    pub gauges: Selectable,
-    /// `/infrastructure`. **Default: `ID-JK`, as city or as province**
-    pub infrastructure: Selectable,
-    /// `/admin`, which knows no cities, so that those must stay none. **Default: every province**
-    pub boundaries: Selectable,
-}
-
-/// The values a resource accepts as selectors.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-#[non_exhaustive]
-pub struct Selectable {
-    /// Of the parameter `city`.
-    pub city: Vec<String>,
-    /// Of the parameter `admin`.
-    pub admin: Vec<String>,
-}
-
-const CITIES: [&str; 3] = ["bdg", "jbd", "sby"];
-
-/// ISO 3166-2:ID.
-const PROVINCES: [&str; 38] = [
-    "ID-AC", "ID-BA", "ID-BB", "ID-BE", "ID-BT", "ID-GO", "ID-JA", "ID-JB", "ID-JI", "ID-JK", "ID-JT",
-    "ID-KB", "ID-KI", "ID-KR", "ID-KS", "ID-KT", "ID-KU", "ID-LA", "ID-MA", "ID-MU", "ID-NB", "ID-NT",
-    "ID-PA", "ID-PB", "ID-PD", "ID-PE", "ID-PS", "ID-PT", "ID-RI", "ID-SA", "ID-SB", "ID-SG", "ID-SN",
-    "ID-SR", "ID-SS", "ID-ST", "ID-SU", "ID-YO",
-];
+#[serde(from = "ByResource<Selectable>")]
+pub struct Supported(BTreeMap<LayerKind, Selectable>);
 
 fn owned(codes: &[&str]) -> Vec<String> {
     codes.iter().map(|&code| code.to_owned()).collect()
@@ -63,45 +34,44 @@ impl Default for Areas {
     }
 }
 
+impl Supported {
+    /// What a resource can be selected by.
+    #[must_use]
+    pub fn by(&self, kind: LayerKind) -> &Selectable {
+        &self.0[&kind]
+    }
+}
+
+impl From<ByResource<Selectable>> for Supported {
+    fn from(configured: ByResource<Selectable>) -> Self {
+        let selectable = |kind| configured.get(kind).cloned().unwrap_or_else(|| describe(kind).selectable());
+        Self(LayerKind::ALL.into_iter().map(|kind| (kind, selectable(kind))).collect())
+    }
+}
+
 impl Default for Supported {
     fn default() -> Self {
-        let selectable =
-            |city: &[&str], admin: &[&str]| Selectable { city: owned(city), admin: owned(admin) };
-        Self {
-            floods: selectable(&CITIES, &["ID-JK"]),
-            // Clients send a code of either kind as `city`.
-            reports: selectable(&[&CITIES[..], &PROVINCES].concat(), &PROVINCES),
-            gauges: selectable(&["ID-JK"], &["ID-JK"]),
-            infrastructure: selectable(&["ID-JK"], &["ID-JK"]),
-            boundaries: selectable(&[], &PROVINCES),
-        }
+        ByResource::default().into()
     }
 }
 
 impl Areas {
     /// Checks that every supported selector is a known city or province.
     pub(super) fn check(&self) -> Result<(), ConfigError> {
-        let Supported { floods, reports, gauges, infrastructure, boundaries } = &self.supported;
-        for (resource, selectable) in [
-            ("floods", floods),
-            ("reports", reports),
-            ("gauges", gauges),
-            ("infrastructure", infrastructure),
-            ("boundaries", boundaries),
-        ] {
+        for (kind, selectable) in &self.supported.0 {
+            let key = |parameter| format!("siaga.areas.supported.{}.{parameter}", kind.name());
             for (parameter, codes) in [("city", &selectable.city), ("admin", &selectable.admin)] {
                 let known = |code| self.cities.contains(code) || self.provinces.contains(code);
                 if let Some(code) = codes.iter().find(|code| !known(code)) {
-                    return Err(ConfigError::new(
-                        &format!("siaga.areas.supported.{resource}.{parameter}"),
-                        format!("{code:?} is in neither siaga.areas.cities nor siaga.areas.provinces"),
-                    ));
+                    let reason =
+                        format!("{code:?} is in neither siaga.areas.cities nor siaga.areas.provinces");
+                    return Err(ConfigError::new(&key(parameter), reason));
                 }
             }
-        }
-        if !boundaries.city.is_empty() {
-            let reason = "must be empty: provinces lie in no city";
-            return Err(ConfigError::new("siaga.areas.supported.boundaries.city", reason));
+            if !describe(*kind).has_cities() && !selectable.city.is_empty() {
+                let reason = format!("must be empty: {} lie in no city", kind.name());
+                return Err(ConfigError::new(&key("city"), reason));
+            }
         }
         Ok(())
     }

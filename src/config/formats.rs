@@ -2,41 +2,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::ByResource;
 use crate::formats::{cap, template, topojson};
-use crate::model::LayerKind;
-
-/// The formats on offer of those resources that do not have all, by name: the default among them is the resource's too, else
-/// the first.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-#[non_exhaustive]
-pub struct Resources {
-    /// `/floods`. **Default: all that can write it**
-    pub floods: Option<Vec<String>>,
-    /// `/reports` and what lies under it. **Default: all that can write it**
-    pub reports: Option<Vec<String>>,
-    /// `/floodgauges`. **Default: all that can write it**
-    pub gauges: Option<Vec<String>>,
-    /// `/infrastructure`. **Default: all that can write it**
-    pub infrastructure: Option<Vec<String>>,
-    /// `/admin`. **Default: all that can write it**
-    pub boundaries: Option<Vec<String>>,
-}
-
-impl Resources {
-    /// The names of those that are narrowed.
-    pub fn narrowed(&self) -> impl Iterator<Item = (LayerKind, &[String])> {
-        let Self { floods, reports, gauges, infrastructure, boundaries } = self;
-        let all = [
-            (LayerKind::Floods, floods),
-            (LayerKind::Reports, reports),
-            (LayerKind::Gauges, gauges),
-            (LayerKind::Infrastructure, infrastructure),
-            (LayerKind::Boundaries, boundaries),
-        ];
-        all.into_iter().filter_map(|(kind, names)| Some((kind, names.as_deref()?)))
-    }
-}
 
 /// Which formats are on offer, and their settings.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -47,8 +14,9 @@ pub struct Formats {
     pub enabled: Vec<String>,
     /// The format of an answer to a request that names none. **Default: `topojson`**
     pub default: String,
-    /// Which of them each resource is on offer in.
-    pub resources: Resources,
+    /// The formats on offer, by name, for resources that do not have all: the default, if it is among them, else the first
+    /// answers requests that name none. **Default: all that can write the resource**
+    pub resources: ByResource<Vec<String>>,
     /// Settings of TopoJSON.
     pub topojson: topojson::Options,
     /// Settings of the CAP feed.
@@ -62,7 +30,7 @@ impl Default for Formats {
         Self {
             enabled: ["topojson", "geojson", "cap"].map(str::to_owned).to_vec(),
             default: "topojson".to_owned(),
-            resources: Resources::default(),
+            resources: ByResource::default(),
             topojson: topojson::Options::default(),
             cap: cap::Options::default(),
             template: BTreeMap::new(),

@@ -5,13 +5,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use geo::{Coord, LineString, Polygon};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::flood_text::FloodText;
 use super::lists::array;
 use super::memo::Memo;
 use super::{Container, EncodeContext, EncodeError, Format, numbers};
 use crate::model::{AreaSet, FloodLayer, Geometry, Layer, LayerKind};
+use crate::resources::{describe, properties};
 use crate::schema;
 
 /// Writes a layer as a `FeatureCollection`.
@@ -82,14 +83,8 @@ impl Format for GeoJson {
         Some(Arc::new(Bare(self.clone())))
     }
 
-    fn carries(&self, kind: LayerKind) -> bool {
-        match kind {
-            LayerKind::Floods
-            | LayerKind::Reports
-            | LayerKind::Gauges
-            | LayerKind::Infrastructure
-            | LayerKind::Boundaries => true,
-        }
+    fn carries(&self, _: LayerKind) -> bool {
+        true
     }
 
     fn time_step(&self) -> Option<Duration> {
@@ -97,12 +92,27 @@ impl Format for GeoJson {
     }
 
     fn schema(&self, kind: LayerKind) -> Value {
-        schema::feature_collection(kind)
+        feature_collection(kind)
     }
 
     fn encode(&self, layer: &Layer, context: &EncodeContext, out: &mut Vec<u8>) -> Result<(), EncodeError> {
         self.write(layer, context, out).map_err(|source| EncodeError::new(self.name(), source))
     }
+}
+
+/// The schema of layers of a kind.
+fn feature_collection(kind: LayerKind) -> Value {
+    schema::object(json!({
+        "type": { "const": "FeatureCollection" },
+        "features": schema::array(schema::object(json!({
+            "type": { "const": "Feature" },
+            "geometry": schema::object(json!({
+                "type": { "enum": describe(kind).geometries() },
+                "coordinates": schema::array(json!({})),
+            })),
+            "properties": properties(kind),
+        }))),
+    }))
 }
 
 /// The media type of a collection by itself (RFC 7946 §12).

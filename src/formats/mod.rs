@@ -14,7 +14,6 @@ mod lists;
 mod memo;
 mod numbers;
 mod registry;
-pub(crate) mod sample;
 pub mod template;
 pub mod topojson;
 pub(crate) mod well_formed;

@@ -4,11 +4,12 @@ use rocket::Request;
 use rocket::request::{FromRequest, Outcome};
 use serde_json::json;
 
-use super::{OnMap, Query, managed};
-use crate::config::{Config, Selectable};
+use super::{Query, managed};
+use crate::config::Config;
 use crate::error::Problem;
 use crate::model::AreaSelector;
 use crate::openapi::{Interface, Operation, Parameter, Part};
+use crate::resources::{MapResource, Selectable};
 
 /// The query parameters `city` and `admin`, as far as the resource supports them.
 #[derive(Clone, Debug)]
@@ -19,19 +20,19 @@ pub struct Select<R> {
 }
 
 #[rocket::async_trait]
-impl<'r, R: OnMap> FromRequest<'r> for Select<R> {
+impl<'r, R: MapResource + Default> FromRequest<'r> for Select<R> {
     type Error = Problem;
 
     async fn from_request(request: &'r Request<'_>) -> Outcome<Self, Problem> {
         let areas = managed::<Config>(request)
-            .and_then(|config| selector(Query::of(request), R::selectable(&config.areas.supported)));
+            .and_then(|config| selector(Query::of(request), config.areas.supported.by(R::default().kind())));
         Problem::outcome(request, areas.map(|areas| Self { areas, resource: PhantomData }))
     }
 }
 
-impl<R: OnMap> Part for Select<R> {
+impl<R: MapResource + Default> Part for Select<R> {
     fn describe(operation: &mut Operation, interface: &Interface<'_>) {
-        let Selectable { city, admin } = R::selectable(&interface.config.areas.supported);
+        let Selectable { city, admin } = interface.config.areas.supported.by(R::default().kind());
         let of = |codes: &[String]| json!({ "type": "string", "enum": codes });
         if !city.is_empty() {
             operation.takes(Parameter::query("city", "What lies in a city.", of(city)));

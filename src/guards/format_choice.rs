@@ -6,11 +6,12 @@ use rocket::request::{FromRequest, Outcome};
 use serde_json::json;
 
 use super::accept::Accept;
-use super::{OnMap, Query, managed};
+use super::{Query, managed};
 use crate::error::{Problem, Source};
 use crate::formats::{Container, Format, FormatRegistry};
 use crate::model::LayerKind;
 use crate::openapi::{Interface, Operation, Parameter, Part, layer_schema};
+use crate::resources::MapResource;
 use crate::schema;
 
 /// The format chosen by the query parameters `format` (the container) and `geoformat` (the format's name).
@@ -28,24 +29,24 @@ pub struct FormatChoice<R> {
 }
 
 #[rocket::async_trait]
-impl<'r, R: OnMap> FromRequest<'r> for FormatChoice<R> {
+impl<'r, R: MapResource + Default> FromRequest<'r> for FormatChoice<R> {
     type Error = Problem;
 
     async fn from_request(request: &'r Request<'_>) -> Outcome<Self, Problem> {
         let format = managed(request).and_then(|registry| {
             let accept = || Accept::new(request.headers().get("Accept"));
-            let format = choice(Query::of(request), accept, registry, R::LAYER)?;
+            let format = choice(Query::of(request), accept, registry, R::default().kind())?;
             Ok(format.bare().filter(|bare| accept().prefers(&**bare, &*format)).unwrap_or(format))
         });
         Problem::outcome(request, format.map(|format| Self { format, resource: PhantomData }))
     }
 }
 
-impl<R: OnMap> Part for FormatChoice<R> {
+impl<R: MapResource + Default> Part for FormatChoice<R> {
     fn describe(operation: &mut Operation, interface: &Interface<'_>) {
-        let formats = || interface.formats.carrying(R::LAYER);
-        let containers: Vec<_> =
-            interface.formats.containers(R::LAYER).iter().map(ToString::to_string).collect();
+        let kind = R::default().kind();
+        let formats = || interface.formats.carrying(kind);
+        let containers: Vec<_> = interface.formats.containers(kind).iter().map(ToString::to_string).collect();
         let names: Vec<_> = formats().map(|format| format.name()).collect();
         for (name, says, values) in [
             (
@@ -63,7 +64,7 @@ impl<R: OnMap> Part for FormatChoice<R> {
         }
         operation.is_shared();
         for format in formats() {
-            let schema = schema::reference(&layer_schema(R::LAYER, &**format));
+            let schema = schema::reference(&layer_schema(kind, &**format));
             if let Some(bare) = format.bare() {
                 operation.gives(bare.media_type(), schema.clone());
             }

@@ -49,10 +49,10 @@ pub use infrastructure::{
 pub use lasting::Lasting;
 pub use layer::{
     BoundaryLayer, BoundaryProperties, Feature, FloodFeature, FloodLayer, FloodProperties, FloodStateRecord,
-    GaugeLayer, GaugeProperties, InfrastructureLayer, InfrastructureProperties, Layer, LayerKind,
+    GaugeLayer, GaugeProperties, InfrastructureLayer, InfrastructureProperties, Layer, LayerKind, MapLayer,
     ObservedGauge, Properties, ReportLayer, ReportProperties,
 };
-pub(crate) use layer::{FloodCondition, FloodIdentity};
+pub(crate) use layer::{FloodCondition, FloodIdentity, for_each_map_resource};
 pub use locator::Locator;
 pub use name::{NAME, is_name};
 pub use partner_post::PartnerPost;

@@ -5,6 +5,9 @@ use geo::Coord;
 pub struct Position(Coord<f64>);
 
 impl Position {
+    /// The middle of Jakarta, for examples.
+    pub(crate) const JAKARTA: Self = Self(Coord { x: 106.83, y: -6.18 });
+
     /// The place at a longitude of -180 to 180 and a latitude of -90 to 90; `None` beyond.
     #[must_use]
     pub fn new(lng: f64, lat: f64) -> Option<Self> {

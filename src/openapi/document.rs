@@ -5,9 +5,9 @@ use serde_json::{Map, Value, json};
 
 use super::{Described, Interface};
 use crate::config::{Config, Licence};
-use crate::formats::sample::Sample;
 use crate::formats::{Container, EncodeContext, Format};
 use crate::model::{LayerKind, Timestamp};
+use crate::resources::{self, Sample, sample};
 use crate::schema;
 
 /// The description of an interface of these routes, as an OpenAPI document in JSON.
@@ -73,6 +73,7 @@ pub(crate) fn layer_schema(kind: LayerKind, format: &dyn Format) -> String {
 
 fn schemas(interface: &Interface<'_>) -> Map<String, Value> {
     let mut all = schema::components();
+    all.extend(resources::schemas());
     for kind in LayerKind::ALL {
         let formats = interface.formats.carrying(kind);
         all.extend(formats.map(|format| {
@@ -92,7 +93,7 @@ fn example(interface: &Interface<'_>, kind: LayerKind, format: &dyn Format) -> O
     let now = Timestamp::parse("2016-12-19T13:53:52.274Z").ok()?;
     let Config { time_zone, base_url, .. } = interface.config;
     let context = EncodeContext::new(now, *time_zone, base_url.as_str());
-    let layer = Sample::Plain.layer(kind, now);
+    let layer = sample(kind, Sample::Plain, now);
     // A format that panics has no example, but does not stop the start: who asks for it learns of it.
     let writing = catch_unwind(AssertUnwindSafe(|| {
         let mut written = Vec::new();

@@ -6,7 +6,7 @@ use crate::Siaga;
 use crate::auth::{Jwt, Secret};
 use crate::config::Config;
 use crate::formats::FormatRegistry;
-use crate::model::{AreaId, FloodLayer, LayerKind};
+use crate::model::{AreaId, LayerKind, MapLayer};
 use crate::routes::to_try;
 use crate::stores::{FloodQuery, Store};
 use figment::Figment;
@@ -72,7 +72,7 @@ impl Welcome {
         let floods = self.store.floods(&FloodQuery::default()).await.ok().map(|found| found.value);
         let keys = self.store.keys().await.ok().map(|found| found.value);
         Stored {
-            areas: floods.as_ref().map(FloodLayer::len),
+            areas: floods.as_ref().map(MapLayer::len),
             some_area: floods.and_then(|floods| floods.features().next().map(|flood| flood.area.id)),
             keys: keys.map(|keys| keys.iter().filter(|key| key.revoked_at.is_none()).count()),
         }

@@ -3,8 +3,9 @@ use rocket::get;
 use super::{Answer, Answers};
 use crate::described;
 use crate::error::Problem;
-use crate::guards::{Boundaries, Caller, FormatChoice, Select};
+use crate::guards::{Caller, FormatChoice, Select};
 use crate::openapi::Described;
+use crate::resources::Boundaries;
 use crate::stores::LayerQuery;
 
 /// The routes of the resource.

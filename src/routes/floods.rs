@@ -7,12 +7,13 @@ use super::{Answer, Answers, Question};
 use crate::described;
 use crate::error::Problem;
 use crate::guards::{
-    Authorized, Caller, Entry, FloodEntry, Floods, FloodsWrite, FormatChoice, JsonBody, LocalAreaId,
-    MinimumState, RequestedPeriod, Select, Username,
+    Authorized, Caller, Entry, FloodEntry, FloodsWrite, FormatChoice, JsonBody, LocalAreaId, MinimumState,
+    RequestedPeriod, Select, Username,
 };
 use crate::model::intake::read_flood_state;
 use crate::model::{Actor, AreaId, FloodState};
 use crate::openapi::Described;
+use crate::resources::Floods;
 use crate::schema::{array, reference};
 use crate::stores::{FloodQuery, HistoryQuery, LayerQuery, SetFloodState, Store};
 use crate::telemetry::Metrics;

@@ -3,11 +3,10 @@ use rocket::get;
 use super::{Answer, Answers};
 use crate::described;
 use crate::error::Problem;
-use crate::guards::{
-    Caller, FormatChoice, Infrastructure, InfrastructureType, InfrastructureTypeParam, Select,
-};
+use crate::guards::{Caller, FormatChoice, InfrastructureType, InfrastructureTypeParam, Select};
 use crate::model::InfrastructureKind;
 use crate::openapi::Described;
+use crate::resources::Infrastructure;
 use crate::stores::{InfrastructureQuery, LayerQuery};
 
 /// The routes of the resource.

@@ -4,10 +4,11 @@ use super::{Answer, Answers, Question};
 use crate::described;
 use crate::error::Problem;
 use crate::guards::{
-    Caller, Disaster, FormatChoice, ReportKeyParam, Reports, RequestedPeriod, Select, TimePeriod, Training,
+    Caller, Disaster, FormatChoice, ReportKeyParam, RequestedPeriod, Select, TimePeriod, Training,
 };
 use crate::model::DisasterType;
 use crate::openapi::Described;
+use crate::resources::Reports;
 use crate::schema::{array, reference};
 use crate::stores::{LayerQuery, ReportQuery, ReportSeriesQuery, Window};
 

@@ -7,9 +7,10 @@ use serde_json::Value;
 use super::{Answer, Answers, Question};
 use crate::described;
 use crate::error::Problem;
-use crate::guards::{Caller, Reports, Select, TimePeriod, Training};
+use crate::guards::{Caller, Select, TimePeriod, Training};
 use crate::model::{AreaSelector, FloodLayer, FloodState};
 use crate::openapi::Described;
+use crate::resources::Reports;
 use crate::schema;
 use crate::stores::{FloodQuery, ReportQuery, ReportSummary, Store, StoreError, Versioned, Window};
 

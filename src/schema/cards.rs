@@ -97,7 +97,7 @@ fn attribute(accepts: &Accepts) -> Value {
 }
 
 /// What a card said, as it is shown: each attribute has one type.
-pub(super) fn shown_card_data() -> Value {
+pub(crate) fn shown_card_data() -> Value {
     let code = |highest: i64| json!({ "type": "integer", "minimum": 0, "maximum": highest });
     let attributes = ATTRIBUTES.iter().map(|(name, accepts)| {
         let shown = match *accepts {

@@ -18,7 +18,7 @@ pub(crate) fn moment(says: &str) -> Value {
 }
 
 /// A moment as the service writes it.
-pub(super) fn written_moment(says: &str) -> Value {
+pub(crate) fn written_moment(says: &str) -> Value {
     json!({
         "type": "string", "format": "date-time", "description": says,
         "pattern": r"^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$", "examples": ["2016-12-19T13:53:52.274Z"],
@@ -70,7 +70,7 @@ pub(super) fn kept(mut object: Value) -> Value {
 }
 
 /// The same value, or null.
-pub(super) fn or_null(mut schema: Value) -> Value {
+pub(crate) fn or_null(mut schema: Value) -> Value {
     if let Some(kind) = schema.get("type").cloned() {
         schema["type"] = json!([kind, "null"]);
     }
@@ -81,7 +81,7 @@ pub(super) fn or_null(mut schema: Value) -> Value {
 }
 
 /// A whole number written as a string.
-pub(super) fn number_as_text(says: &str) -> Value {
+pub(crate) fn number_as_text(says: &str) -> Value {
     json!({ "type": "string", "description": says, "pattern": r"^\d+$", "examples": ["5"] })
 }
 

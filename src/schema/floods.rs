@@ -4,12 +4,12 @@ use super::common::{number_as_text, or_null, written_moment};
 use super::{Named, object};
 use crate::model::FloodState;
 
-fn area_id() -> Value {
+pub(crate) fn area_id() -> Value {
     number_as_text("The local area.")
 }
 
-/// A state.
-fn state() -> Value {
+/// A flood state.
+pub(crate) fn flood_state() -> Value {
     json!({
         "type": "integer",
         "description": "1: unknown level of flooding, use caution; 2: 10 to 70 cm; 3: 71 to 150 cm; 4: over 150 cm.",
@@ -17,34 +17,13 @@ fn state() -> Value {
     })
 }
 
-/// The properties of an area, of which the last is there only where the data set has such.
-fn with_attributes(mut properties: Value) -> Value {
-    properties["properties"]["attributes"] = json!({
-        "type": "object", "minProperties": 1, "additionalProperties": true,
-        "description": "What the data set says of the area in words of its own; absent if nothing.",
-    });
-    properties
-}
-
 pub(super) fn named() -> Named {
     vec![
-        (
-            "FloodProperties",
-            with_attributes(object(json!({
-                "area_id": area_id(),
-                "geom_id": { "type": "string", "description": "The geometry." },
-                "area_name": { "type": "string", "description": "The name of the area." },
-                "parent_name": { "type": "string", "description": "The name of what it is part of." },
-                "city_name": { "type": "string", "description": "The name of its city." },
-                "state": or_null(state()),
-                "last_updated": or_null(written_moment("When the state was set.")),
-            }))),
-        ),
         (
             "FloodStateRecord",
             object(json!({
                 "area_id": area_id(),
-                "state": state(),
+                "state": flood_state(),
                 "last_updated": written_moment("When the state was set."),
             })),
         ),
@@ -53,7 +32,7 @@ pub(super) fn named() -> Named {
             object(json!({
                 "area_id": area_id(),
                 "last_updated": written_moment("When the highest state first took effect; possibly before the period."),
-                "max_state": state(),
+                "max_state": flood_state(),
             })),
         ),
         (
@@ -68,7 +47,7 @@ pub(super) fn named() -> Named {
             json!({
                 "type": "object",
                 "required": ["state"],
-                "properties": { "state": state() },
+                "properties": { "state": flood_state() },
                 "examples": [{ "state": 2 }],
             }),
         ),
@@ -76,7 +55,7 @@ pub(super) fn named() -> Named {
             "FloodStateChange",
             object(json!({
                 "localAreaId": { "type": "integer", "description": "The local area.", "minimum": 0 },
-                "state": or_null(state()),
+                "state": or_null(flood_state()),
                 "updated": { "const": true },
             })),
         ),

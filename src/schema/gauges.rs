@@ -28,14 +28,6 @@ pub(super) fn named() -> Named {
             })),
         ),
         (
-            "GaugeProperties",
-            object(json!({
-                "gaugeid": { "type": "string", "description": "The gauge." },
-                "gaugenameid": { "type": "string", "description": "Its name." },
-                "observations": array(reference("Observation")),
-            })),
-        ),
-        (
             "GaugeReadings",
             json!({
                 "type": "object",

@@ -1,22 +1,19 @@
-//! What is sent and answered, as JSON Schema (2020-12, the dialect of OpenAPI 3.1): one file for each resource, and one for
-//! layers on the map.
+//! Requests and responses as JSON Schema (2020-12, the dialect of OpenAPI 3.1). Features on the map are described in
+//! [`resources`](crate::resources).
 
 mod cards;
 mod common;
 mod feeds;
 mod floods;
 mod gauges;
-mod layers;
-mod reports;
 mod stats;
 
 use serde_json::{Map, Value, json};
 
-pub(crate) use self::cards::card_report;
-pub(crate) use self::common::{WITHOUT_CONTROLS, moment, name};
+pub(crate) use self::cards::{card_report, shown_card_data};
+pub(crate) use self::common::{WITHOUT_CONTROLS, moment, name, number_as_text, or_null, written_moment};
 pub(crate) use self::feeds::partner_report;
-pub use self::layers::properties;
-pub(crate) use self::layers::{feature_collection, topology};
+pub(crate) use self::floods::{area_id, flood_state};
 pub(crate) use self::stats::{flooded_areas, flooded_regions, reported};
 /// A reference to one of the document's schemas.
 #[must_use]
@@ -55,7 +52,7 @@ pub fn object(properties: Value) -> Value {
 
 /// The schemas that have a name.
 pub(crate) fn components() -> Map<String, Value> {
-    let all = [common::named(), floods::named(), reports::named(), gauges::named(), layers::named()];
+    let all = [common::named(), floods::named(), gauges::named()];
     let named = all.into_iter().chain([cards::named(), feeds::named()]).flatten();
     named.map(|(name, schema)| (name.to_owned(), schema)).collect()
 }

@@ -259,9 +259,6 @@ impl Builder {
         known.extend(templates);
         known.extend(self.formats.iter().cloned());
         let registry = FormatRegistry::new(&known, &settings.enabled, &settings.default)?;
-        settings
-            .resources
-            .narrowed()
-            .try_fold(registry, |registry, (kind, names)| registry.offering(kind, names))
+        settings.resources.iter().try_fold(registry, |registry, (kind, names)| registry.offering(kind, names))
     }
 }

@@ -5,6 +5,7 @@ use std::fs;
 
 use figment::Figment;
 use serde_json::Value;
+use siaga::model::LayerKind;
 use siaga::{Builder, Siaga};
 
 use crate::blocks::{blocks, pages};
@@ -89,16 +90,10 @@ fn the_properties_of_each_layer_are_those_of_the_interface() {
             known.extend(names.map(|name| (name, (own.to_owned(), null != "never"))));
         }
     }
-    let schemas = [
-        ("floods", "FloodProperties"),
-        ("reports", "ReportProperties"),
-        ("gauges", "GaugeProperties"),
-        ("infrastructure", "InfrastructureProperties"),
-        ("boundaries", "BoundaryProperties"),
-    ];
-    for (layer, schema) in schemas {
+    for kind in LayerKind::ALL {
+        let (layer, schema) = (kind.name(), &all[&format!("{kind:?}.properties")]);
         let mut found = BTreeMap::new();
-        described(all, &all[schema], "", &mut found);
+        described(all, schema, "", &mut found);
         assert_eq!(told.remove(layer).as_ref(), Some(&found), "{layer}");
     }
     assert_eq!(told, BTreeMap::new());

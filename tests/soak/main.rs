@@ -119,7 +119,7 @@ async fn check(cluster: &Cluster, written: &Written) {
         let mut stored = read(&mut connection).await;
         // Photos are published some time after they were acknowledged.
         let since = Instant::now();
-        while !of.is_in(&stored) && since.elapsed() < Duration::from_secs(60) {
+        while !of.is_in(&stored) && since.elapsed() < Duration::from_mins(1) {
             time::sleep(Duration::from_millis(200)).await;
             stored = read(&mut connection).await;
         }

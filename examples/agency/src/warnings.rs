@@ -9,9 +9,10 @@ use serde_json::json;
 use siaga::described;
 use siaga::error::Problem;
 use siaga::formats::{Container, EncodeContext, EncodeError, Format};
-use siaga::guards::{Caller, Floods, Select};
+use siaga::guards::{Caller, Select};
 use siaga::model::{FloodState, Layer, LayerKind};
 use siaga::openapi::Described;
+use siaga::resources::Floods;
 use siaga::routes::{Answer, Answers};
 use siaga::stores::{FloodQuery, LayerQuery};
 

@@ -31,9 +31,9 @@ pub use self::error::InvalidTemplate;
 use self::escaping::Escaping;
 use self::features::Features;
 pub use self::options::{Kind, Options};
-use super::sample::{Sample, empty};
 use super::{Container, EncodeContext, EncodeError, Format};
 use crate::model::{Layer, LayerKind};
+use crate::resources::{Sample, sample};
 
 /// How many steps a template may take for each second of `max_time`: many times what one takes that prints what it makes.
 const STEPS_PER_SECOND: u64 = 20_000_000;
@@ -150,8 +150,8 @@ impl Template {
     /// Writes a made-up layer of each kind, and an empty one.
     fn rehearse(&self, context: &EncodeContext) -> Result<(), InvalidTemplate> {
         for &kind in &self.layers {
-            let made_up = self.rehearsed(&Sample::Hostile.layer(kind, context.now), "made-up", context)?;
-            if made_up == self.rehearsed(&empty(kind), "empty", context)? {
+            let made_up = self.rehearsed(&sample(kind, Sample::Hostile, context.now), "made-up", context)?;
+            if made_up == self.rehearsed(&Layer::empty(kind), "empty", context)? {
                 let nothing = format!(": it writes nothing of {}", kind.name());
                 return Err(self.at_fault(&Failure::new(&self.file, &nothing).to_string()));
             }

@@ -23,6 +23,7 @@ mod grid;
 mod junctions;
 mod numbering;
 mod options;
+mod schema;
 mod shapes;
 mod topology;
 mod winding;
@@ -42,7 +43,6 @@ pub use self::topology::Topology;
 use super::memo::Memo;
 use super::{Container, EncodeContext, EncodeError, Format};
 use crate::model::{Layer, LayerKind};
-use crate::schema;
 
 /// Writes a layer as a `Topology` with one object, `output`.
 ///
@@ -113,14 +113,8 @@ impl Format for TopoJson {
         &["application/topo+json"]
     }
 
-    fn carries(&self, kind: LayerKind) -> bool {
-        match kind {
-            LayerKind::Floods
-            | LayerKind::Reports
-            | LayerKind::Gauges
-            | LayerKind::Infrastructure
-            | LayerKind::Boundaries => true,
-        }
+    fn carries(&self, _: LayerKind) -> bool {
+        true
     }
 
     fn time_step(&self) -> Option<Duration> {

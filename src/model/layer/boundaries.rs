@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::{Feature, Properties};
+use super::MapLayer;
 use crate::model::{Geometry, Region};
 
 /// Provinces on the map.
@@ -16,10 +16,16 @@ pub struct BoundaryProperties<'a> {
     name: &'a str,
 }
 
-impl<'a> From<&'a Region> for Feature<'a> {
-    fn from(region: &'a Region) -> Self {
+impl MapLayer for BoundaryLayer {
+    type Properties<'a> = BoundaryProperties<'a>;
+
+    fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    fn feature(&self, index: usize) -> (Geometry<'_>, BoundaryProperties<'_>) {
+        let region = &self.0[index];
         let properties = BoundaryProperties { code: &region.code, name: &region.name };
-        let geometry = Geometry::surface(&region.outline);
-        Self { geometry, properties: Properties::Boundary(properties) }
+        (Geometry::surface(&region.outline), properties)
     }
 }

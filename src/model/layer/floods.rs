@@ -3,11 +3,11 @@ use std::sync::Arc;
 use serde::Serialize;
 use serde::ser::{SerializeStruct, Serializer};
 
-use super::{Feature, Properties};
-use crate::model::{Area, AreaId, AreaSet, FloodState, Standing, Timestamp};
+use super::MapLayer;
+use crate::model::{Area, AreaId, AreaSet, FloodState, Geometry, Standing, Timestamp};
 
 /// The flood map: areas of one set, each with the state it has, if any.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct FloodLayer {
     areas: Arc<AreaSet>,
     selected: Vec<(usize, Option<Standing>)>,
@@ -118,7 +118,7 @@ impl FloodLayer {
     /// The areas of the layer with their states.
     #[must_use]
     pub fn features(&self) -> impl ExactSizeIterator<Item = FloodFeature<'_>> {
-        (0..self.len()).map(|index| self.feature(index))
+        (0..self.selected.len()).map(|index| self.flood(index))
     }
 
     /// The set the areas are of.
@@ -133,20 +133,23 @@ impl FloodLayer {
         &self.selected
     }
 
-    pub(crate) fn len(&self) -> usize {
-        self.selected.len()
-    }
-
-    pub(super) fn feature(&self, index: usize) -> FloodFeature<'_> {
+    fn flood(&self, index: usize) -> FloodFeature<'_> {
         let (position, standing) = self.selected[index];
         FloodFeature { area: &self.areas[position], standing }
     }
 }
 
-impl<'a> From<FloodFeature<'a>> for Feature<'a> {
-    fn from(FloodFeature { area, standing }: FloodFeature<'a>) -> Self {
+impl MapLayer for FloodLayer {
+    type Properties<'a> = FloodProperties<'a>;
+
+    fn len(&self) -> usize {
+        self.selected.len()
+    }
+
+    fn feature(&self, index: usize) -> (Geometry<'_>, FloodProperties<'_>) {
+        let FloodFeature { area, standing } = self.flood(index);
         let properties =
             FloodProperties { identity: FloodIdentity(area), condition: FloodCondition(standing) };
-        Self { geometry: area.geometry(), properties: Properties::Flood(properties) }
+        (area.geometry(), properties)
     }
 }

@@ -3,7 +3,7 @@ use std::sync::Arc;
 use serde::Serialize;
 use serde::ser::{SerializeStruct, Serializer};
 
-use super::{Feature, Properties};
+use super::MapLayer;
 use crate::model::{Gauge, Geometry, Observation, Timestamp};
 
 /// Gauges on the map, each with readings.
@@ -80,14 +80,20 @@ impl Serialize for Level {
     }
 }
 
-impl<'a> From<&'a ObservedGauge> for Feature<'a> {
-    fn from(ObservedGauge { gauge, observations }: &'a ObservedGauge) -> Self {
+impl MapLayer for GaugeLayer {
+    type Properties<'a> = GaugeProperties<'a>;
+
+    fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    fn feature(&self, index: usize) -> (Geometry<'_>, GaugeProperties<'_>) {
+        let ObservedGauge { gauge, observations } = &self.0[index];
         let properties = GaugeProperties {
             gaugeid: &gauge.id,
             gaugenameid: &gauge.name,
             observations: Readings(observations),
         };
-        let geometry = Geometry::Point(gauge.location.coord());
-        Self { geometry, properties: Properties::Gauge(properties) }
+        (Geometry::Point(gauge.location.coord()), properties)
     }
 }

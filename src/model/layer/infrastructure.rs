@@ -2,8 +2,8 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::{Feature, Properties};
-use crate::model::{Infrastructure, InfrastructureKind, Tags};
+use super::MapLayer;
+use crate::model::{Geometry, Infrastructure, InfrastructureKind, Tags};
 
 /// Floodgates, pumps and waterways on the map.
 #[derive(Clone, Debug, Default)]
@@ -17,9 +17,15 @@ pub struct InfrastructureProperties<'a> {
     tags: &'a Tags,
 }
 
-impl<'a> From<&'a Infrastructure> for Feature<'a> {
-    fn from(of: &'a Infrastructure) -> Self {
-        let properties = InfrastructureProperties { name: &of.name, r#type: of.kind, tags: &of.tags };
-        Self { geometry: of.geometry(), properties: Properties::Infrastructure(properties) }
+impl MapLayer for InfrastructureLayer {
+    type Properties<'a> = InfrastructureProperties<'a>;
+
+    fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    fn feature(&self, index: usize) -> (Geometry<'_>, InfrastructureProperties<'_>) {
+        let of = &self.0[index];
+        (of.geometry(), InfrastructureProperties { name: &of.name, r#type: of.kind, tags: &of.tags })
     }
 }

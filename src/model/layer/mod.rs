@@ -6,6 +6,7 @@ mod gauges;
 mod infrastructure;
 mod reports;
 
+use std::fmt;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -18,112 +19,151 @@ pub use self::infrastructure::{InfrastructureLayer, InfrastructureProperties};
 pub use self::reports::{ReportLayer, ReportProperties};
 use super::Geometry;
 
-/// What kind of features a layer holds: one for each resource that has a place on the map.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-#[non_exhaustive]
-pub enum LayerKind {
-    /// Local areas with their flood state.
-    Floods,
-    /// Reports.
-    Reports,
-    /// Flood gauges with their readings.
-    Gauges,
-    /// Floodgates, pumps and waterways.
-    Infrastructure,
-    /// Provinces.
-    Boundaries,
-}
-
-impl LayerKind {
-    /// Every kind.
-    pub const ALL: [Self; 5] =
-        [Self::Floods, Self::Reports, Self::Gauges, Self::Infrastructure, Self::Boundaries];
-
-    /// The name it has in the configuration.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Floods => "floods",
-            Self::Reports => "reports",
-            Self::Gauges => "gauges",
-            Self::Infrastructure => "infrastructure",
-            Self::Boundaries => "boundaries",
-        }
-    }
-}
-
-/// The features of one answer, typed by resource, in the order the answer shows them.
+/// Calls a macro with all map resources: the kind, the layer, the name in the configuration, and what the layer holds.
 ///
-/// A layer is what a store gives and a format encodes. Geometry is shared, not copied.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub enum Layer {
-    /// Local areas with their flood state.
-    Floods(FloodLayer),
-    /// Reports.
-    Reports(ReportLayer),
-    /// Flood gauges with their readings.
-    Gauges(GaugeLayer),
-    /// Floodgates, pumps and waterways.
-    Infrastructure(InfrastructureLayer),
-    /// Provinces.
-    Boundaries(BoundaryLayer),
+/// This is the only list of them. A new resource is one more line.
+macro_rules! for_each_map_resource {
+    ($then:ident) => {
+        $then! {
+            Floods: FloodLayer = "floods", "Local areas with their flood states.";
+            Reports: ReportLayer = "reports", "Reports.";
+            Gauges: GaugeLayer = "gauges", "Flood gauges with their readings.";
+            Infrastructure: InfrastructureLayer = "infrastructure", "Floodgates, pumps and waterways.";
+            Boundaries: BoundaryLayer = "boundaries", "Provinces.";
+        }
+    };
 }
+pub(crate) use for_each_map_resource;
+
+/// The features of one map resource in a response, in the order in which the response shows them.
+pub trait MapLayer: Clone + fmt::Debug + Default + Into<Layer> + Send + Sync + 'static {
+    /// The properties of a feature, serialized with the names and in the order of the interface.
+    type Properties<'a>: Clone + Copy + fmt::Debug + Serialize;
+
+    /// Returns how many features there are.
+    fn len(&self) -> usize;
+
+    /// Returns whether there are none.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Returns the geometry and the properties of the feature at a position below [`len`](Self::len).
+    ///
+    /// # Panics
+    ///
+    /// At other positions.
+    fn feature(&self, index: usize) -> (Geometry<'_>, Self::Properties<'_>);
+}
+
+macro_rules! layers {
+    ($($Kind:ident: $Layer:ty = $name:literal, $doc:literal;)+) => {
+        /// What kind of features a layer holds: one for each resource that has a place on the map.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[serde(rename_all = "lowercase")]
+        #[non_exhaustive]
+        pub enum LayerKind {
+            $(#[doc = $doc] $Kind,)+
+        }
+
+        impl LayerKind {
+            /// Every kind.
+            pub const ALL: [Self; [$($name),+].len()] = [$(Self::$Kind),+];
+
+            /// The names that the resources have in the configuration, in the same order.
+            pub const NAMES: [&str; Self::ALL.len()] = [$($name),+];
+
+            /// Returns the name that the resource has in the configuration.
+            #[must_use]
+            pub fn name(self) -> &'static str {
+                match self {
+                    $(Self::$Kind => $name,)+
+                }
+            }
+        }
+
+        /// The features of one response, typed by resource, in the order in which the response shows them.
+        ///
+        /// A layer is what a store gives and a format encodes. Geometry is shared, not copied.
+        #[derive(Clone, Debug)]
+        #[non_exhaustive]
+        pub enum Layer {
+            $(#[doc = $doc] $Kind($Layer),)+
+        }
+
+        impl Layer {
+            /// Returns a layer without features.
+            #[must_use]
+            pub fn empty(kind: LayerKind) -> Self {
+                match kind {
+                    $(LayerKind::$Kind => Self::$Kind(<$Layer>::default()),)+
+                }
+            }
+
+            /// Returns what kind of layer this is.
+            #[must_use]
+            pub fn kind(&self) -> LayerKind {
+                match self {
+                    $(Self::$Kind(_) => LayerKind::$Kind,)+
+                }
+            }
+
+            /// Returns how many features there are.
+            #[must_use]
+            pub fn len(&self) -> usize {
+                match self {
+                    $(Self::$Kind(layer) => MapLayer::len(layer),)+
+                }
+            }
+
+            /// Returns the feature at a position below [`len`](Self::len).
+            pub(crate) fn feature(&self, index: usize) -> Feature<'_> {
+                match self {
+                    $(Self::$Kind(layer) => {
+                        let (geometry, properties) = MapLayer::feature(layer, index);
+                        Feature { geometry, properties: Properties::$Kind(properties) }
+                    })+
+                }
+            }
+        }
+
+        /// The properties of a feature, serialized with the names and in the order of the interface.
+        #[derive(Clone, Copy, Debug, Serialize)]
+        #[serde(untagged)]
+        #[non_exhaustive]
+        pub enum Properties<'a> {
+            $(#[doc = $doc] $Kind(<$Layer as MapLayer>::Properties<'a>),)+
+        }
+
+        $(
+            impl From<$Layer> for Layer {
+                fn from(layer: $Layer) -> Self {
+                    Self::$Kind(layer)
+                }
+            }
+        )+
+    };
+}
+for_each_map_resource!(layers);
 
 impl Layer {
-    /// What kind of layer this is.
-    #[must_use]
-    pub fn kind(&self) -> LayerKind {
-        match self {
-            Self::Floods(_) => LayerKind::Floods,
-            Self::Reports(_) => LayerKind::Reports,
-            Self::Gauges(_) => LayerKind::Gauges,
-            Self::Infrastructure(_) => LayerKind::Infrastructure,
-            Self::Boundaries(_) => LayerKind::Boundaries,
-        }
-    }
-
-    /// The features as geometry with properties: all a generic map format needs to know.
+    /// Returns the features as geometry with properties: all a generic map format needs to know.
     #[must_use]
     pub fn features(&self) -> impl ExactSizeIterator<Item = Feature<'_>> + Clone {
         (0..self.len()).map(|index| self.feature(index))
     }
 
-    /// The same layer, with this service's photos below an address ([`ReportLayer::with_photos_at`]).
-    pub(crate) fn with_photos_at(self, address: &Arc<str>) -> Self {
-        match self {
-            Self::Reports(layer) => Self::Reports(layer.with_photos_at(Arc::clone(address))),
-            layer => layer,
-        }
-    }
-
-    /// How many features there are.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        match self {
-            Self::Floods(layer) => layer.len(),
-            Self::Reports(layer) => layer.reports.len(),
-            Self::Gauges(layer) => layer.0.len(),
-            Self::Infrastructure(layer) => layer.0.len(),
-            Self::Boundaries(layer) => layer.0.len(),
-        }
-    }
-
-    /// Whether there are none.
+    /// Returns whether there are no features.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The feature at a position below [`len`](Self::len).
-    pub(crate) fn feature(&self, index: usize) -> Feature<'_> {
+    /// Returns the same layer, with this service's photos below an address ([`ReportLayer::with_photos_at`]).
+    pub(crate) fn with_photos_at(self, address: &Arc<str>) -> Self {
         match self {
-            Self::Floods(layer) => layer.feature(index).into(),
-            Self::Reports(layer) => layer.feature(index),
-            Self::Gauges(layer) => (&layer.0[index]).into(),
-            Self::Infrastructure(layer) => (&*layer.0[index]).into(),
-            Self::Boundaries(layer) => (&*layer.0[index]).into(),
+            Self::Reports(layer) => Self::Reports(layer.with_photos_at(Arc::clone(address))),
+            layer => layer,
         }
     }
 }
@@ -135,21 +175,4 @@ pub struct Feature<'a> {
     pub geometry: Geometry<'a>,
     /// Its properties, serialized as the interface documents them.
     pub properties: Properties<'a>,
-}
-
-/// The properties of a feature, serialized with the names and in the order of the interface.
-#[derive(Clone, Copy, Debug, Serialize)]
-#[serde(untagged)]
-#[non_exhaustive]
-pub enum Properties<'a> {
-    /// Of a local area.
-    Flood(FloodProperties<'a>),
-    /// Of a report.
-    Report(ReportProperties<'a>),
-    /// Of a gauge.
-    Gauge(GaugeProperties<'a>),
-    /// Of a floodgate, a pump or a waterway.
-    Infrastructure(InfrastructureProperties<'a>),
-    /// Of a province.
-    Boundary(BoundaryProperties<'a>),
 }

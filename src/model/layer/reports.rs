@@ -3,7 +3,7 @@ use std::sync::Arc;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use super::{Feature, Properties};
+use super::{Feature, MapLayer, Properties};
 use crate::model::{DisasterType, Geometry, ImageUrl, Report, ReportKey, Tags, Timestamp};
 
 /// Reports on the map.
@@ -28,10 +28,6 @@ impl ReportLayer {
     pub fn with_photos_at(self, address: Arc<str>) -> Self {
         Self { photos: address, ..self }
     }
-
-    pub(super) fn feature(&self, index: usize) -> Feature<'_> {
-        feature(&self.reports[index], &self.photos)
-    }
 }
 
 /// The properties of a report in GeoJSON and TopoJSON.
@@ -53,15 +49,29 @@ pub struct ReportProperties<'a> {
     partner_icon: Option<&'a str>,
 }
 
-impl<'a> From<&'a Report> for Feature<'a> {
-    /// A report as it is stored.
-    fn from(report: &'a Report) -> Self {
-        feature(report, "")
+impl MapLayer for ReportLayer {
+    type Properties<'a> = ReportProperties<'a>;
+
+    fn len(&self) -> usize {
+        self.reports.len()
+    }
+
+    fn feature(&self, index: usize) -> (Geometry<'_>, ReportProperties<'_>) {
+        let report = &self.reports[index];
+        (Geometry::Point(report.content.location.coord()), properties(report, &self.photos))
     }
 }
 
-fn feature<'a>(Report { key, content, tags }: &'a Report, photos: &'a str) -> Feature<'a> {
-    let properties = ReportProperties {
+impl<'a> From<&'a Report> for Feature<'a> {
+    /// A report as it is stored.
+    fn from(report: &'a Report) -> Self {
+        let geometry = Geometry::Point(report.content.location.coord());
+        Self { geometry, properties: Properties::Reports(properties(report, "")) }
+    }
+}
+
+fn properties<'a>(Report { key, content, tags }: &'a Report, photos: &'a str) -> ReportProperties<'a> {
+    ReportProperties {
         pkey: *key,
         created_at: content.created_at,
         source: &content.source,
@@ -76,7 +86,5 @@ fn feature<'a>(Report { key, content, tags }: &'a Report, photos: &'a str) -> Fe
         is_training: content.is_training,
         partner_code: content.partner_code.as_deref(),
         partner_icon: content.partner_icon.as_deref(),
-    };
-    let geometry = Geometry::Point(content.location.coord());
-    Feature { geometry, properties: Properties::Report(properties) }
+    }
 }

@@ -1,0 +1,57 @@
+use serde_json::{Value, json};
+
+use crate::model::LayerKind;
+use crate::resources::{describe, properties};
+use crate::schema::{array, object};
+
+/// The schema of layers of a kind, with positions on a grid or in degrees.
+pub(super) fn topology(kind: LayerKind, on_grid: bool) -> Value {
+    let (number, arcs) = if on_grid {
+        ("integer", "Lines of quantized positions, each but the first relative to the one before.")
+    } else {
+        ("number", "Lines of positions in degrees.")
+    };
+    let geometry = json!({
+        "type": "object",
+        "required": ["type", "properties"],
+        "properties": {
+            "type": { "enum": describe(kind).geometries() },
+            "properties": properties(kind),
+            "arcs": { "type": "array", "description": "Indexes of arcs; of those run backwards the complement (`~`)." },
+            "coordinates": array(json!({ "type": number })),
+        },
+    });
+    let pair = json!({ "type": "array", "items": { "type": "number" }, "minItems": 2, "maxItems": 2 });
+    let mut topology = json!({
+        "type": "object",
+        "required": ["type", "objects", "arcs"],
+        "properties": {
+            "type": { "const": "Topology" },
+            "objects": object(json!({
+                "output": object(json!({
+                    "type": { "const": "GeometryCollection" },
+                    "geometries": array(geometry),
+                })),
+            })),
+            "arcs": {
+                "type": "array",
+                "description": format!("{arcs} Outer rings run clockwise, holes counter-clockwise."),
+                "items": array(array(json!({ "type": number }))),
+            },
+            "bbox": {
+                "type": "array",
+                "description": "West, south, east, north; absent from an empty topology.",
+                "items": { "type": "number" }, "minItems": 4, "maxItems": 4,
+            },
+        },
+    });
+    if on_grid {
+        topology["properties"]["transform"] = json!({
+            "type": "object",
+            "description": "Turns quantized positions into degrees; absent from an empty topology.",
+            "required": ["scale", "translate"],
+            "properties": { "scale": pair, "translate": pair },
+        });
+    }
+    topology
+}

@@ -1,0 +1,75 @@
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+use super::sample::Sample;
+use super::{CITIES, MapResource, Sampled, Selectable};
+use crate::model::{
+    Area, AreaSet, Attributes, FloodLayer, FloodState, Layer, LayerKind, Standing, Timestamp,
+};
+use crate::schema::{area_id, flood_state, object, or_null, written_moment};
+
+/// `/floods` and the paths below it: local areas with their flood states.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Floods;
+
+impl MapResource for Floods {
+    fn kind(&self) -> LayerKind {
+        LayerKind::Floods
+    }
+
+    fn selectable(&self) -> Selectable {
+        Selectable::by(&CITIES, &["ID-JK"])
+    }
+
+    fn geometries(&self) -> &'static [&'static str] {
+        &["Polygon", "MultiPolygon"]
+    }
+
+    fn properties(&self) -> Value {
+        let mut properties = object(json!({
+            "area_id": area_id(),
+            "geom_id": { "type": "string", "description": "The geometry." },
+            "area_name": { "type": "string", "description": "The name of the area." },
+            "parent_name": { "type": "string", "description": "The name of what it is part of." },
+            "city_name": { "type": "string", "description": "The name of its city." },
+            "state": or_null(flood_state()),
+            "last_updated": or_null(written_moment("When the state was set.")),
+        }));
+        // Present only where the data set has attributes, so it is not required.
+        properties["properties"]["attributes"] = json!({
+            "type": "object", "minProperties": 1, "additionalProperties": true,
+            "description": "Further properties of the area in the data set; absent if there are none.",
+        });
+        properties
+    }
+}
+
+impl Sampled for Floods {
+    fn sample(&self, sample: Sample, now: Timestamp) -> Layer {
+        let states = [Some(FloodState::Minor), None];
+        let others = [FloodState::Unknown, FloodState::Moderate, FloodState::Severe].map(Some);
+        let areas = (1..=5).filter_map(|number: u64| {
+            Some(Area {
+                id: number.try_into().ok()?,
+                geom_id: format!("317404000400900{number}"),
+                name: sample.text("RW 09").to_owned(),
+                parent_name: if number == 2 { String::new() } else { sample.text("GROGOL").to_owned() },
+                city_name: sample.text("JAKARTA BARAT").to_owned(),
+                city_code: "jbd".to_owned(),
+                region_code: "ID-JK".to_owned(),
+                attributes: if number == 2 { attributes(sample) } else { None },
+                outline: sample.outline(number == 3),
+            })
+        });
+        let areas = AreaSet::new(sample.some(areas)).unwrap_or_default();
+        let standing = |state: Option<FloodState>| state.map(|state| Standing { state, since: now });
+        let selected = (0..areas.len()).zip(states.into_iter().chain(others).map(standing)).collect();
+        Layer::Floods(FloodLayer::new(Arc::new(areas), selected))
+    }
+}
+
+fn attributes(sample: Sample) -> Option<Attributes> {
+    let attributes = json!({ "district": sample.text("Jakarta Barat"), "code": 31.74 });
+    Attributes::try_from(attributes.to_string()).ok()
+}

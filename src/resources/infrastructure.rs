@@ -1,0 +1,50 @@
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+use super::sample::Sample;
+use super::{MapResource, Sampled, Selectable};
+use crate::model::{
+    Course, InfrastructureKind, InfrastructureLayer, InfrastructureShape, Layer, LayerKind, Timestamp,
+};
+use crate::schema::{object, reference};
+
+/// `/infrastructure` and the paths below it: floodgates, pumps and waterways.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Infrastructure;
+
+impl MapResource for Infrastructure {
+    fn kind(&self) -> LayerKind {
+        LayerKind::Infrastructure
+    }
+
+    fn selectable(&self) -> Selectable {
+        Selectable::by(&["ID-JK"], &["ID-JK"])
+    }
+
+    fn geometries(&self) -> &'static [&'static str] {
+        &["Point", "LineString"]
+    }
+
+    fn properties(&self) -> Value {
+        object(json!({
+            "name": { "type": "string", "description": "Its name." },
+            "type": { "enum": InfrastructureKind::ALL },
+            "tags": reference("Tags"),
+        }))
+    }
+}
+
+impl Sampled for Infrastructure {
+    fn sample(&self, sample: Sample, _: Timestamp) -> Layer {
+        let place = sample.place();
+        let course = Course::new(&[place, place]).map(InfrastructureShape::Course);
+        let of = |kind, shape| {
+            let name = sample.text("Pompa Pluit").to_owned();
+            Arc::new(crate::model::Infrastructure { kind, name, tags: sample.tags(), shape })
+        };
+        let pump = of(InfrastructureKind::Pumps, InfrastructureShape::Place(place));
+        let course = course.map(|course| of(InfrastructureKind::Waterways, course));
+        Layer::Infrastructure(InfrastructureLayer(sample.some([pump].into_iter().chain(course))))
+    }
+}

@@ -1,0 +1,120 @@
+//! The map resources: everything that has a place on the map, one file for each.
+//!
+//! [`LayerKind`] lists them. [`describe`] returns the description of one: what requests select it by, what its features look
+//! like, and a made-up layer. Guards, formats, the configuration and the description of the interface read this, so that
+//! none of them names single resources.
+
+mod boundaries;
+mod floods;
+mod gauges;
+mod infrastructure;
+mod reports;
+mod sample;
+
+use std::fmt::Debug;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+pub use self::boundaries::Boundaries;
+pub use self::floods::Floods;
+pub use self::gauges::Gauges;
+pub use self::infrastructure::Infrastructure;
+pub use self::reports::Reports;
+pub(crate) use self::sample::Sample;
+use crate::model::{Layer, LayerKind, Timestamp, for_each_map_resource};
+use crate::schema;
+
+/// A resource with a place on the map.
+///
+/// Guards that validate differently by resource are generic over it: `Select<Floods>`.
+pub trait MapResource: Debug + Send + Sync + 'static {
+    /// Returns the kind of its layers.
+    fn kind(&self) -> LayerKind;
+
+    /// Returns the codes that requests can select it by, unless others are configured.
+    fn selectable(&self) -> Selectable;
+
+    /// Returns whether the parameter `city` can select it. **Default: yes**
+    fn has_cities(&self) -> bool {
+        true
+    }
+
+    /// Returns the types of geometry that its features have, as GeoJSON names them (RFC 7946 §1.4).
+    fn geometries(&self) -> &'static [&'static str];
+
+    /// Returns the JSON Schema of the properties of its features.
+    fn properties(&self) -> Value;
+}
+
+/// A [`MapResource`] with a made-up layer.
+pub(crate) trait Sampled: MapResource {
+    /// Returns a made-up layer.
+    fn sample(&self, sample: Sample, now: Timestamp) -> Layer;
+}
+
+/// The codes that requests can select a resource by.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
+pub struct Selectable {
+    /// The values of the parameter `city`.
+    pub city: Vec<String>,
+    /// The values of the parameter `admin`.
+    pub admin: Vec<String>,
+}
+
+impl Selectable {
+    fn by(city: &[&str], admin: &[&str]) -> Self {
+        let owned = |codes: &[&str]| codes.iter().map(|&code| code.to_owned()).collect();
+        Self { city: owned(city), admin: owned(admin) }
+    }
+}
+
+/// The cities there are, unless others are configured.
+pub(crate) const CITIES: [&str; 3] = ["bdg", "jbd", "sby"];
+
+/// The provinces there are, unless others are configured: ISO 3166-2:ID.
+pub(crate) const PROVINCES: [&str; 38] = [
+    "ID-AC", "ID-BA", "ID-BB", "ID-BE", "ID-BT", "ID-GO", "ID-JA", "ID-JB", "ID-JI", "ID-JK", "ID-JT",
+    "ID-KB", "ID-KI", "ID-KR", "ID-KS", "ID-KT", "ID-KU", "ID-LA", "ID-MA", "ID-MU", "ID-NB", "ID-NT",
+    "ID-PA", "ID-PB", "ID-PD", "ID-PE", "ID-PS", "ID-PT", "ID-RI", "ID-SA", "ID-SB", "ID-SG", "ID-SN",
+    "ID-SR", "ID-SS", "ID-ST", "ID-SU", "ID-YO",
+];
+
+macro_rules! described {
+    ($($Kind:ident: $Layer:ty = $name:literal, $doc:literal;)+) => {
+        fn sampled(kind: LayerKind) -> &'static dyn Sampled {
+            match kind {
+                $(LayerKind::$Kind => &$Kind,)+
+            }
+        }
+    };
+}
+for_each_map_resource!(described);
+
+/// Returns the description of the resource whose layers are of a kind.
+#[must_use]
+pub fn describe(kind: LayerKind) -> &'static dyn MapResource {
+    sampled(kind)
+}
+
+/// Returns a made-up layer of a kind.
+pub(crate) fn sample(kind: LayerKind, sample: Sample, now: Timestamp) -> Layer {
+    sampled(kind).sample(sample, now)
+}
+
+/// Returns a reference to the schema of the properties of features, by which other schemas name it.
+#[must_use]
+pub fn properties(kind: LayerKind) -> Value {
+    schema::reference(&schema_name(kind))
+}
+
+/// Returns the schemas of the properties of all resources, by name.
+pub(crate) fn schemas() -> Map<String, Value> {
+    LayerKind::ALL.into_iter().map(|kind| (schema_name(kind), describe(kind).properties())).collect()
+}
+
+fn schema_name(kind: LayerKind) -> String {
+    format!("{kind:?}.properties")
+}

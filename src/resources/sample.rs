@@ -1,0 +1,57 @@
+use geo::{Coord, LineString, MultiPolygon, Polygon};
+
+use crate::model::{Position, Tags};
+
+/// What a made-up layer is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Sample {
+    /// To show what a format writes: one feature, such as there are.
+    Plain,
+    /// To try a format: everything there can be, features with and without a state, with holes and in pieces, texts that are
+    /// hostile and values that are null.
+    Hostile,
+}
+
+/// A text with what is special in XML, JSON and CSV, and in the comments of XML.
+const HOSTILE: &str = "=RW \"01\" & <Söhne>, it's ]]> -- \u{1}\n{{ 1 }}";
+
+impl Sample {
+    /// Returns a text: `plain`, or a hostile one.
+    pub(super) fn text(self, plain: &'static str) -> &'static str {
+        self.hostile_text().unwrap_or(plain)
+    }
+
+    pub(super) fn hostile_text(self) -> Option<&'static str> {
+        (self == Self::Hostile).then_some(HOSTILE)
+    }
+
+    /// Returns all of what there can be, or the first.
+    pub(super) fn some<T>(self, all: impl IntoIterator<Item = T>) -> Vec<T> {
+        all.into_iter().take(if self == Self::Plain { 1 } else { usize::MAX }).collect()
+    }
+
+    pub(super) fn place(self) -> Position {
+        Position::JAKARTA
+    }
+
+    pub(super) fn tags(self) -> Tags {
+        Tags { instance_region_code: Some("ID-JK".into()), local_area_id: 1.try_into().ok(), city: None }
+    }
+
+    /// Returns a square; a hostile one has a hole, and perhaps another square beside it.
+    pub(super) fn outline(self, in_pieces: bool) -> MultiPolygon<f64> {
+        let square = |x: f64, side: f64| {
+            let corners = [(0.0, 0.0), (side, 0.0), (side, side), (0.0, side), (0.0, 0.0)];
+            corners
+                .map(|(dx, dy)| Coord { x: 106.8 + x + dx, y: -6.2 + x + dy })
+                .into_iter()
+                .collect::<LineString<f64>>()
+        };
+        let holes = if self == Self::Hostile { vec![square(0.01, 0.01)] } else { vec![] };
+        let mut pieces = vec![Polygon::new(square(0.0, 0.03), holes)];
+        if in_pieces {
+            pieces.push(Polygon::new(square(0.05, 0.01), vec![]));
+        }
+        MultiPolygon(pieces)
+    }
+}
