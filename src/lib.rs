@@ -47,6 +47,7 @@ pub mod auth;
 mod beside;
 pub mod cache;
 mod causes;
+mod cognicity;
 pub mod config;
 #[cfg(feature = "conformance")]
 pub mod conformance;

@@ -9,6 +9,7 @@ use std::sync::Arc;
 pub use self::folder::{
     CsvWriter, Folder, FolderFile, FolderRules, FolderWriter, GeoJsonWriter, ReportRow, Row, WriteError,
 };
+pub(crate) use self::folder::{outline, place, repaired, shape};
 use crate::model::{
     AreaSet, Card, FloodChange, Infrastructure, ObservedGauge, PartnerPost, Region, Report, Timestamp,
 };

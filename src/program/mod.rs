@@ -2,6 +2,7 @@
 //! service of their own.
 
 mod keys;
+mod take_over;
 mod upkeep;
 mod welcome;
 
@@ -16,6 +17,7 @@ use clap::{Parser, Subcommand, ValueEnum};
 use rocket::tokio::runtime::{self, Runtime};
 
 use self::keys::KeyCommand;
+use self::take_over::Next;
 use self::welcome::Welcome;
 use crate::Builder;
 use crate::auth::{Scope, TokenError};
@@ -50,6 +52,10 @@ enum Command {
         /// Repairs outlines that cross, touch or overlap themselves; otherwise they stop the import.
         #[arg(long)]
         repair: bool,
+        /// Fills the folder, a new one, from a running CogniCity first: the address of its database, which is only read.
+        /// A store that keeps no data can serve the folder as its data set.
+        #[arg(long, value_name = "URL")]
+        from_cognicity: Option<String>,
     },
     /// Writes all that is stored into a folder, which `import` reads.
     Export {
@@ -126,9 +132,14 @@ fn carry_out(builder: Builder, command: Command) -> Result<(), Failure> {
         Command::Serve => runtime.block_on(serve(builder)),
         Command::Check => check(&builder),
         Command::Migrate => runtime.block_on(upkeep::migrate(&builder)),
-        Command::Import { folder, replace, repair } => {
-            runtime.block_on(upkeep::import(&builder, folder, replace.into(), repair))
-        }
+        Command::Import { folder, replace, repair, from_cognicity } => runtime.block_on(async {
+            if let Some(url) = from_cognicity
+                && take_over::copy(&builder, &url, &folder, repair).await? == Next::Serve
+            {
+                return Ok(());
+            }
+            upkeep::import(&builder, folder, replace.into(), repair).await
+        }),
         Command::Export { folder } => runtime.block_on(upkeep::export(&builder, folder)),
         Command::Status => runtime.block_on(upkeep::status(&builder)),
         Command::Key { command } => runtime.block_on(keys::run(&builder, command)),

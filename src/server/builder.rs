@@ -204,6 +204,15 @@ impl Builder {
         Ok(config)
     }
 
+    /// Returns the settings of the configured store, whether it keeps data or not.
+    ///
+    /// # Errors
+    ///
+    /// [`BuildError`], whose text is one line for the operator.
+    pub(crate) fn settings(&self) -> Result<StoreSettings, BuildError> {
+        self.checked_for_upkeep().map(|config| self.store_settings(&config))
+    }
+
     /// What an operator can do with the configured store, and the settings to do it with.
     ///
     /// # Errors

@@ -27,6 +27,21 @@ fn wrong_usage_exits_with_2() {
 }
 
 #[test]
+fn wrong_usage_of_an_address_does_not_print_its_password() {
+    let url = "postgres://siaga:hush@127.0.0.1:1/d";
+    for arguments in [
+        &["import", "--from-cognicity", url][..],
+        &["import", "--from-cognicity", url, "--from-cognicity", url, "copy"],
+        &["import", "--from-cognicity", url, "--replace", "copy"],
+    ] {
+        let output = siaga(arguments, &[]);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+        assert!(!String::from_utf8(output.stderr).unwrap().contains("hush"), "{arguments:?}");
+    }
+    assert!(crate::out(&siaga(&["import", "--help"], &[])).contains("--from-cognicity <URL>"));
+}
+
+#[test]
 fn a_broken_data_file_stops_the_start_with_its_line() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("areas.geojson"), "{\n\"type\":").unwrap();

@@ -7,6 +7,7 @@ use std::os::unix::fs::PermissionsExt;
 
 use siaga::conformance::{block_on, fixture};
 use siaga::datasets::FolderWriter;
+use sqlx::{Connection, Executor, PgConnection};
 use tempfile::TempDir;
 
 use crate::blocks::{Block, blocks};
@@ -54,10 +55,30 @@ fn folder() -> TempDir {
     folder
 }
 
+/// What the blocks of a page use.
+struct Surroundings {
+    demo: Demo,
+    /// The database of the service.
+    database: Database,
+    /// That of a CogniCity.
+    cognicity: Database,
+}
+
+impl Surroundings {
+    async fn start() -> Self {
+        let cognicity = Database::empty().await;
+        let mut connection = PgConnection::connect(&cognicity.url()).await.unwrap();
+        connection.execute(include_str!("../common/cognicity.sql")).await.unwrap();
+        connection.close().await.unwrap();
+        Self { demo: Demo::start(), database: Database::empty().await, cognicity }
+    }
+}
+
 /// The text of a block with what its reader puts into its gaps.
-fn filled(block: &Block, demo: &Demo, database: &Database) -> String {
+fn filled(block: &Block, Surroundings { demo, database, cognicity }: &Surroundings) -> String {
     let text = demo
         .put_into(&block.text)
+        .replace("postgres://reader:…@127.0.0.1/cognicity", &cognicity.url())
         .replace("postgres://siaga:…@127.0.0.1:5432/siaga", &database.url())
         .replace("postgres://siaga:…@127.0.0.1/siaga", &database.url())
         .replace("sha256=\"…\"", &format!("sha256=\"{}\"", "0".repeat(64)));
@@ -66,10 +87,10 @@ fn filled(block: &Block, demo: &Demo, database: &Database) -> String {
 }
 
 /// The blocks as one text for the shell. Of a file with the environment of a service the program says whether it takes it.
-fn session(blocks: &[Block], demo: &Demo, database: &Database) -> String {
+fn session(blocks: &[Block], surroundings: &Surroundings) -> String {
     let mut session = String::new();
     for block in blocks {
-        let text = filled(block, demo, database);
+        let text = filled(block, surroundings);
         writeln!(session, "echo {}:{} >&2", block.page, block.line).unwrap();
         match block.mark.as_deref() {
             Some("environment") => writeln!(session, "(set -a\n{text}siaga check)").unwrap(),
@@ -82,8 +103,8 @@ fn session(blocks: &[Block], demo: &Demo, database: &Database) -> String {
 
 /// Runs the blocks of a page.
 fn run(page: &str, blocks: &[Block]) {
-    let (demo, database, folder) = (Demo::start(), block_on(Database::empty()), folder());
-    let session = session(blocks, &demo, &database);
+    let (surroundings, folder) = (block_on(Surroundings::start()), folder());
+    let session = session(blocks, &surroundings);
     let path = std::env::var("PATH").unwrap();
     let mut shell = program("sh");
     shell
@@ -95,14 +116,14 @@ fn run(page: &str, blocks: &[Block]) {
         .env("ROCKET_PORT", "0");
     if page == "docs/credentials.md" {
         // It speaks of a service that keeps its data.
-        shell.env("SIAGA_STORE", "postgres").env("DATABASE_URL", database.url());
+        shell.env("SIAGA_STORE", "postgres").env("DATABASE_URL", surroundings.database.url());
         shell.env("SIAGA_IMAGES__SIGNING_KEY", "made for the test");
     }
     let output = shell.output().unwrap();
     let error = String::from_utf8_lossy(&output.stderr);
     // In a pipe the shell itself does not notice.
     assert!(output.status.success() && !error.contains("curl: ("), "{error}");
-    demo.end();
+    surroundings.demo.end();
 }
 
 #[test]

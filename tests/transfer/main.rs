@@ -4,6 +4,7 @@
 mod database;
 
 mod asking;
+mod cognicity;
 mod folders;
 mod operator;
 

@@ -2,7 +2,6 @@ use std::cell::RefCell;
 use std::fmt;
 
 use geo::MultiPolygon;
-use geo::orient::{Direction, Orient};
 use geojson::{JsonObject, JsonValue};
 use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
@@ -245,17 +244,17 @@ impl<'a> Feature<'a> {
     /// The reason, with the position at fault.
     pub(super) fn outline(&self) -> Result<MultiPolygon<f64>, String> {
         let outline = geometry::outline(self.geometry()?)?;
-        let Some(fault) = validity::fault(&outline) else { return Ok(outline) };
         if !self.repairing {
+            let Some(fault) = validity::fault(&outline) else { return Ok(outline) };
             let repair =
                 "correct it there, or have it repaired: siaga import --repair, or ogr2ogr -makevalid";
             return Err(format!("geometry {fault}; {repair}"));
         }
-        let repaired = validity::repaired(&outline);
-        let repaired =
-            repaired.ok_or_else(|| format!("geometry {fault}, and cannot be repaired; correct it there"))?;
-        self.notes.borrow_mut().repaired(self.line, self.number, &fault);
-        Ok(repaired.orient(Direction::Default))
+        let (outline, fault) = validity::repaired(outline)?;
+        if let Some(fault) = fault {
+            self.notes.borrow_mut().repaired(self.line, self.number, &fault);
+        }
+        Ok(outline)
     }
 
     /// The geometry.

@@ -11,7 +11,7 @@ use crate::model::{Course, InfrastructureShape, Position as Place};
 /// # Errors
 ///
 /// The reason, when it is no surface, or a ring is open, too short or off the globe.
-pub(super) fn outline(geometry: &GeometryValue) -> Result<MultiPolygon<f64>, String> {
+pub(crate) fn outline(geometry: &GeometryValue) -> Result<MultiPolygon<f64>, String> {
     let polygons = match geometry {
         GeometryValue::Polygon { coordinates } => vec![polygon(coordinates)?],
         GeometryValue::MultiPolygon { coordinates } => {
@@ -55,7 +55,7 @@ fn ring(positions: &[Position]) -> Result<LineString<f64>, String> {
 /// # Errors
 ///
 /// The reason, when it is no point or off the globe.
-pub(super) fn place(geometry: &GeometryValue) -> Result<Place, String> {
+pub(crate) fn place(geometry: &GeometryValue) -> Result<Place, String> {
     match geometry {
         GeometryValue::Point { coordinates } => position(coordinates),
         other => Err(format!("geometry must be a Point, not a {}", other.type_name())),
@@ -67,7 +67,7 @@ pub(super) fn place(geometry: &GeometryValue) -> Result<Place, String> {
 /// # Errors
 ///
 /// The reason, when it is neither, or too short, or off the globe.
-pub(super) fn shape(geometry: &GeometryValue) -> Result<InfrastructureShape, String> {
+pub(crate) fn shape(geometry: &GeometryValue) -> Result<InfrastructureShape, String> {
     match geometry {
         GeometryValue::Point { coordinates } => position(coordinates).map(InfrastructureShape::Place),
         GeometryValue::LineString { coordinates } => {

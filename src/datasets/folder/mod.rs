@@ -51,12 +51,14 @@ use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
 pub use self::file::FolderFile;
+pub(crate) use self::geometry::{outline, place, shape};
 pub(super) use self::load::dataset;
 use self::notes::FileNotes;
 pub use self::reports::ReportRow;
 pub use self::rules::FolderRules;
 pub(super) use self::save::save;
 use self::source::{NotUtf8, Source};
+pub(crate) use self::validity::repaired;
 pub use self::writing::{CsvWriter, FolderWriter, GeoJsonWriter, WriteError};
 use super::DatasetError;
 use crate::model::{

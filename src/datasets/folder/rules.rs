@@ -28,7 +28,7 @@ impl FolderRules {
     /// # Errors
     ///
     /// The reason, when the installation does not know it.
-    pub(super) fn disaster(&self, name: &str) -> Result<DisasterType, String> {
+    pub(crate) fn disaster(&self, name: &str) -> Result<DisasterType, String> {
         self.disasters.iter().find(|known| known.name() == name).copied().ok_or_else(|| {
             let known: Vec<_> = self.disasters.iter().map(DisasterType::name).collect();
             let known = known.join(", ");
@@ -41,7 +41,7 @@ impl FolderRules {
     /// # Errors
     ///
     /// The reason, when it is no identifier or too long.
-    pub(super) fn card_id(&self, text: &str) -> Result<CardId, String> {
+    pub(crate) fn card_id(&self, text: &str) -> Result<CardId, String> {
         self.max_card_id.read(text).map_err(|error| {
             format!("card_id {error}; siaga.cards.max_id_length allows up to {}", CardId::LONGEST)
         })

@@ -5,6 +5,7 @@ use std::fmt;
 use geo::coordinate_position::CoordPos;
 use geo::dimensions::Dimensions;
 use geo::line_intersection::LineIntersection;
+use geo::orient::{Direction, Orient};
 use geo::sweep::{Cross, Intersections};
 use geo::{
     BoundingRect, Coord, Intersects, Line, LineString, MakeValid, MultiPolygon, Polygon, PreparedGeometry,
@@ -13,7 +14,7 @@ use geo::{
 
 /// What is wrong with an outline, and where. Its text follows a noun: "crosses itself at [106.85, -6.15]".
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Fault {
+pub(crate) struct Fault {
     what: &'static str,
     at: Coord<f64>,
 }
@@ -37,12 +38,25 @@ pub(super) fn fault(outline: &MultiPolygon<f64>) -> Option<Fault> {
     })
 }
 
+/// Returns the outline, repaired where it is not valid, and what was wrong with it.
+///
+/// # Errors
+///
+/// The reason, when nothing valid is left.
+pub(crate) fn repaired(outline: MultiPolygon<f64>) -> Result<(MultiPolygon<f64>, Option<Fault>), String> {
+    let Some(fault) = fault(&outline) else { return Ok((outline, None)) };
+    let repaired = repair(&outline);
+    let repaired =
+        repaired.ok_or_else(|| format!("geometry {fault}, and cannot be repaired; correct it there"))?;
+    Ok((repaired.orient(Direction::Default), Some(fault)))
+}
+
 /// Repairs an outline: what is enclosed an odd number of times by the rings of a polygon is inside, and polygons that
 /// overlap or share an edge become one. Positions stay where they are, but for those of polygons that become one, which can move
 /// by a millionth of their extent.
 ///
 /// `None` when nothing valid is left.
-pub(super) fn repaired(outline: &MultiPolygon<f64>) -> Option<MultiPolygon<f64>> {
+fn repair(outline: &MultiPolygon<f64>) -> Option<MultiPolygon<f64>> {
     let polygons: Option<Vec<_>> = outline.iter().map(|polygon| polygon.make_valid().ok()).collect();
     let polygons = MultiPolygon(polygons?.into_iter().flatten().collect());
     let repaired = if fault(&polygons).is_none() { polygons } else { unary_union(&polygons.0) };
@@ -148,7 +162,7 @@ mod tests {
     /// Asserts what is wrong with an outline, and the area of its repair.
     fn assert_fault(outline: &MultiPolygon<f64>, expected: &str, area: Option<f64>) {
         assert_eq!(fault(outline).map(|fault| fault.to_string()).as_deref(), Some(expected));
-        let repaired = repaired(outline);
+        let repaired = repair(outline);
         assert!(repaired.as_ref().is_none_or(|repaired| fault(repaired).is_none()), "{repaired:?}");
         assert_eq!(repaired.map(|repaired| repaired.unsigned_area()), area, "{expected}");
     }
@@ -227,7 +241,7 @@ mod tests {
                 106.733_485_1 - 6.151_911
             ))
         ));
-        let repaired = repaired(&outline).unwrap();
+        let repaired = repair(&outline).unwrap();
         let kept: Vec<_> = repaired.iter().flat_map(|polygon| polygon.exterior().0.clone()).collect();
         assert!(outline.0[0].exterior().0.iter().all(|position| kept.contains(position)), "{kept:?}");
     }

@@ -24,7 +24,7 @@ impl Error for DatabaseError {}
 ///
 /// The driver's own text ends with a line number of `PostgreSQL`'s source code. This one has the code of the error
 /// (SQLSTATE) instead, which `PostgreSQL`'s manual explains.
-pub(super) fn described(error: &sqlx::Error) -> String {
+pub(crate) fn described(error: &sqlx::Error) -> String {
     match error {
         sqlx::Error::Database(error) => match error.code() {
             Some(code) => format!("the database responded: {} (SQLSTATE {code})", error.message()),

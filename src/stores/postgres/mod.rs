@@ -42,6 +42,7 @@ use rocket::futures::TryFutureExt;
 use self::batch::Batches;
 use self::changes::{Changes, REVISIONS, Revisions, name, revisions};
 use self::connections::Connections;
+pub(crate) use self::error::described;
 use self::flood_orders::FloodOrders;
 pub use self::open::OpenPostgres;
 use self::partner_posts::PartnerPosts;

@@ -1,0 +1,98 @@
+//! Takes over a CogniCity database: reads its tables, all at one moment, and writes them as a folder of data.
+//!
+//! | file here | reads |
+//! |---|---|
+//! | `places.rs` | `cognicity.instance_regions`, `cognicity.local_areas`, `infrastructure.*` |
+//! | `floods.rs` | `cognicity.rem_status_log`, `cognicity.rem_status` |
+//! | `reports.rs` | `cognicity.all_reports`, `cognicity.partners`, `grasp.cards`, `grasp.reports` |
+//! | `gauges.rs` | `floodgauge.reports` |
+//!
+//! Rows are written as they come; memory holds the identifiers that other tables name. A row or value that the folder
+//! would refuse is left out and counted, so that one wrong row of millions does not stop the others.
+
+mod copied;
+mod floods;
+mod gauges;
+mod places;
+mod reports;
+mod source;
+mod values;
+
+use std::time::Duration;
+
+pub(crate) use self::copied::Copied;
+use self::source::Source;
+pub(crate) use self::source::{Address, CopyError};
+use crate::datasets::{FolderFile, FolderRules, FolderWriter};
+use crate::model::Timestamp;
+
+/// How a database is copied.
+#[derive(Debug)]
+pub(crate) struct Options<'a> {
+    /// Which cards and reports the folder may hold.
+    pub(crate) rules: &'a FolderRules,
+    /// Nothing later than this is in the log of flood states.
+    pub(crate) now: Timestamp,
+    /// How long the database may take to let the user in.
+    pub(crate) timeout: Duration,
+    /// Whether outlines that are not valid are repaired. Otherwise they are copied as they are.
+    pub(crate) repair: bool,
+}
+
+/// Copies a database into a folder. It only reads the database, in one read-only transaction.
+///
+/// Files have their names when all of them are whole: after a failure the folder is empty.
+///
+/// # Errors
+///
+/// When the database cannot be read or has none of the tables, or the folder cannot be written. No text shows the password.
+pub(crate) async fn copy(
+    from: &Address,
+    folder: &FolderWriter,
+    options: &Options<'_>,
+) -> Result<Copied, CopyError> {
+    let mut source = Source::open(from, options.timeout).await?;
+    let mut areas = folder.areas()?;
+    let mut regions = folder.regions()?;
+    let mut cities = folder.cities()?;
+    let mut infrastructure = folder.infrastructure()?;
+    let mut gauges = folder.gauges()?;
+    let mut readings = folder.gauge_readings()?;
+    let mut states = folder.flood_states()?;
+    let mut reports = folder.reports()?;
+    let mut cards = folder.cards()?;
+
+    places::regions(&mut source, &mut regions, &mut cities, options).await?;
+    let known = places::areas(&mut source, &mut areas, options).await?;
+    places::infrastructure(&mut source, &mut infrastructure).await?;
+    floods::states(&mut source, &mut states, &known, options.now).await?;
+    let received = reports::reports(&mut source, &mut reports, options.rules).await?;
+    reports::cards(&mut source, &mut cards, &received, options.rules).await?;
+    let known = gauges::gauges(&mut source, &mut gauges).await?;
+    gauges::readings(&mut source, &mut readings, &known).await?;
+    let copied = source.close().await;
+
+    areas.finish()?;
+    regions.finish()?;
+    cities.finish()?;
+    infrastructure.finish()?;
+    gauges.finish()?;
+    readings.finish()?;
+    states.finish()?;
+    reports.finish()?;
+    cards.finish()?;
+    Ok(copied)
+}
+
+/// The files that a copy writes.
+const FILES: [FolderFile; 9] = [
+    FolderFile::Areas,
+    FolderFile::Regions,
+    FolderFile::Cities,
+    FolderFile::Infrastructure,
+    FolderFile::Gauges,
+    FolderFile::GaugeReadings,
+    FolderFile::FloodStates,
+    FolderFile::Reports,
+    FolderFile::Cards,
+];
