@@ -47,7 +47,7 @@ impl Connections {
         ready: watch::Receiver<bool>,
         announcer: Announcer,
     ) -> Self {
-        let replica = replica.map(Replica::new);
+        let replica = replica.map(|pool| Replica::new(pool, announcer.clone()));
         // Calls that only read always have a connection left: a quarter of all, where there is more than one.
         let most = primary.most();
         let writers = Turns::new("writing calls", (most - most.div_ceil(4)).max(1));
@@ -104,8 +104,9 @@ impl Connections {
         if let Some(link) = replica.link().await {
             return Ok(link);
         }
+        let doubts = replica.doubts();
         let mut link = self.primary().await?;
-        replica.find_positions(&mut link).await;
+        replica.settle(&mut link, doubts).await;
         Ok(link)
     }
 
