@@ -7,20 +7,17 @@ use std::time::{Duration, Instant};
 use rocket::tokio::time;
 use serde_json::json;
 use siaga::conformance::block_on;
-use sqlx::{Connection, Executor, PgConnection};
+use sqlx::Executor;
 
 use crate::cluster::{Cluster, url_of};
 use crate::crashes::{Acknowledged, ask, check, prepare, start, under_load};
 use crate::proxy::Proxy;
+use crate::replicas::connected;
 use crate::server::{Server, built, figment};
 
 /// How soon after the promotion writes succeed.
 const SOON: Duration = Duration::from_secs(5);
 const LOG_OF_ANOTHER_HOST: &str = "the database is written to at another host now";
-
-async fn connected(cluster: &Cluster) -> PgConnection {
-    PgConnection::connect(&cluster.url()).await.unwrap()
-}
 
 /// A primary with a schema and areas, and a standby that has each write before it is acknowledged.
 async fn primary_and_standby() -> (Cluster, Cluster) {
@@ -114,9 +111,9 @@ fn a_start_finds_the_host_that_accepts_writes_wherever_it_is_named() {
     });
 }
 
-/// Has `replica` be behind no more.
+/// Waits until a replica has all that its primary has now.
 async fn caught_up(primary: &Cluster, replica: &Cluster) {
-    let position: String = sqlx::query_scalar("SELECT pg_current_wal_insert_lsn()::text")
+    let position: String = sqlx::query_scalar("SELECT pg_current_wal_flush_lsn()::text")
         .fetch_one(&mut connected(primary).await)
         .await
         .unwrap();

@@ -69,13 +69,14 @@ impl Links {
     }
 }
 
-/// How many connections there are to one database.
+/// How many connections there are to one database, and how many calls wait for one.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PoolUse {
     /// Which database: `primary`, `replica`.
     pub(super) database: &'static str,
     pub(super) in_use: usize,
     pub(super) idle: usize,
+    pub(super) waiting: usize,
 }
 
 /// How long a connection may have been idle to be used without a question whether it is still there.
@@ -209,7 +210,7 @@ impl PostgresPool {
 
     pub(super) fn used(&self, database: &'static str) -> PoolUse {
         let (all, idle) = (self.pool.size() as usize, self.pool.num_idle());
-        PoolUse { database, in_use: all.saturating_sub(idle), idle }
+        PoolUse { database, in_use: all.saturating_sub(idle), idle, waiting: self.places.waiting() }
     }
 
     pub(super) async fn end(&self) {

@@ -10,8 +10,8 @@ use super::pool::PostgresPool;
 
 /// A replica, and how far it must have come for its responses to hold what this instance has written.
 ///
-/// After each loss of the primary, and at the start, it must have come to where the primary is then: another server may have
-/// become the primary, whose log is not the one that the replica has.
+/// After each loss of the primary, and at the start, it must follow the primary's timeline: another server may have become the
+/// primary, whose log is not the one that the replica has.
 #[derive(Debug)]
 pub(super) struct Replica {
     pub(super) pool: PostgresPool,
@@ -26,12 +26,34 @@ pub(super) struct Replica {
 struct Progress {
     written: Position,
     /// How many writes there were whose position could not be found.
-    lost: u64,
-    /// How many [`doubts`](Replica::doubts) are settled: `written` is beyond them.
-    settled: u64,
+    unknown: u64,
+    /// The doubts that `written` is beyond.
+    settled: Doubts,
     replayed: Position,
     /// How many connections had been made when `replayed` was asked for.
     made: u64,
+}
+
+/// How often it became unknown what the replica must have.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Doubts {
+    /// At the start, and with each loss of the primary.
+    primaries: u64,
+    /// With each write whose position could not be found.
+    writes: u64,
+}
+
+impl Progress {
+    /// Settles doubts by where a primary is that was connected to after they arose.
+    fn settle(&mut self, doubts: Doubts, primary: Position) {
+        if doubts.writes > self.settled.writes {
+            self.written = self.written.max(primary);
+        }
+        // A place up to that where the timeline begins is the same on both. One beyond it is only more than needed.
+        self.written.timeline = self.written.timeline.max(primary.timeline);
+        self.settled.primaries = self.settled.primaries.max(doubts.primaries);
+        self.settled.writes = self.settled.writes.max(doubts.writes);
+    }
 }
 
 /// A position in the write-ahead log. Each promotion of a standby begins a timeline, which leaves the one before at some place:
@@ -69,18 +91,18 @@ impl Replica {
 
     /// Notes that something was written by `primary`.
     pub(super) async fn wrote(&self, primary: &mut Link) {
-        let position = position(primary, WRITTEN).await;
+        let written = written(primary).await;
         let mut progress = self.progress();
-        match position {
+        match written {
             Ok(position) => progress.written = progress.written.max(position),
             // What was written stands, whether its position is known or not.
-            Err(_) => progress.lost += 1,
+            Err(_) => progress.unknown += 1,
         }
     }
 
     /// A connection to the replica, if that is there and has what this instance has written.
     pub(super) async fn link(&self) -> Option<Link> {
-        if self.doubts() > self.progress().settled || self.rests() {
+        if self.doubts().is_some() || self.rests() {
             return None;
         }
         let written = self.progress().written;
@@ -120,22 +142,36 @@ impl Replica {
         progress.replayed >= written
     }
 
-    /// How often it became unknown what the replica must have: at the start, with each loss of the primary, and with each
-    /// write whose position could not be found.
-    pub(super) fn doubts(&self) -> u64 {
-        1 + self.announcer.losses() + self.progress().lost
+    /// The doubts there are, if they are not settled.
+    pub(super) fn doubts(&self) -> Option<Doubts> {
+        let progress = self.progress();
+        let doubts = Doubts { primaries: 1 + self.announcer.losses(), writes: progress.unknown };
+        (progress.settled != doubts).then_some(doubts)
     }
 
-    /// Settles these doubts: notes how far a primary has come that was connected to after they arose.
-    pub(super) async fn settle(&self, primary: &mut Link, doubts: u64) {
-        // Where it cannot be found, the primary is read on, which finds it another time.
-        if doubts > self.progress().settled
-            && let Ok(position) = position(primary, WRITTEN).await
-        {
-            let mut progress = self.progress();
-            progress.written = progress.written.max(position);
-            progress.settled = progress.settled.max(doubts);
+    /// Settles doubts by a connection to the primary that was made, or found to be there, after they arose.
+    pub(super) async fn settle(&self, primary: &mut Link, doubts: Doubts) {
+        // Where the position cannot be found, the primary is read on, which finds it another time.
+        if let Ok(position) = written(primary).await {
+            self.progress().settle(doubts, position);
         }
+    }
+
+    /// How many bytes of the log the replica is behind where the primary has `written`; `None` if it does not respond or
+    /// follows another timeline.
+    pub(super) async fn lag(&self, written: Position) -> Option<u64> {
+        if self.rests() {
+            return None;
+        }
+        let asking = async {
+            let mut link = Link::to_replica(self.pool.acquire().await.ok()?);
+            let replayed = position(&mut link, REPLAYED).await.ok()?;
+            link.give_back();
+            Some(replayed)
+        };
+        let replayed = time::timeout(SHORT, asking).await.ok()??;
+        let behind = u64::try_from(written.place - replayed.place).unwrap_or(0);
+        (written.timeline == replayed.timeline).then_some(behind)
     }
 
     fn rests(&self) -> bool {
@@ -148,6 +184,11 @@ impl Replica {
         self.pool.distrust();
         *self.away.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
     }
+}
+
+/// Where a primary is.
+pub(super) async fn written(primary: &mut Link) -> Result<Position, sqlx::Error> {
+    position(primary, WRITTEN).await
 }
 
 async fn position(link: &mut Link, sql: &'static str) -> Result<Position, sqlx::Error> {
