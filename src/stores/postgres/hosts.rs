@@ -195,7 +195,7 @@ mod tests {
             ("postgres://u:hush@a,,b/db", "must be the address"),
             ("postgres://u:hush@a:1,b:port/db", "must be the address"),
             ("mysql://u:hush@a/db", "must be the address"),
-            ("postgres://u:hush@/db?host=a,b", "several hosts stand before the name"),
+            ("postgres:///db?password=hush&host=a,b", "several hosts stand before the name"),
             (
                 "postgres://u:hush@a/db?target_session_attrs=standby",
                 "target_session_attrs must be read-write or any",
