@@ -1,3 +1,4 @@
+mod database;
 mod families;
 mod process;
 
@@ -110,7 +111,7 @@ impl Drop for StoreOperation<'_> {
     }
 }
 
-/// A request that is being answered, for as long as it lives.
+/// A request that is being answered, or a job that waits, for as long as it lives.
 #[derive(Debug)]
 pub struct InFlight(prometheus_client::metrics::gauge::Gauge);
 
@@ -214,19 +215,6 @@ impl Metrics {
     /// Notes how many bytes the answers at hand take.
     pub fn cache_size(&self, bytes: usize) {
         self.all().cache_bytes.set(gauge(bytes));
-    }
-
-    /// Notes how many connections to a database are in use, and how many are idle.
-    pub fn connections(&self, database: &'static str, in_use: usize, idle: usize) {
-        for (state, count) in [("in_use", in_use), ("idle", idle)] {
-            let labels = [("database", database), ("state", state)];
-            self.all().connections.get_or_create(&labels).set(gauge(count));
-        }
-    }
-
-    /// Notes whether the store hears of changes by other servers.
-    pub fn listener(&self, is_up: bool) {
-        self.all().listener_up.get_or_create(&[]).set(is_up.into());
     }
 
     /// Calls `source` each time before the metrics are written, so that it can set gauges whose values it knows.

@@ -208,7 +208,10 @@ const EFFECTS: &[(&str, &[&str])] = &[
     ),
     (
         "databases.siaga.url",
-        &["the_address_of_the_database_in_the_environment_wins_and_its_store_needs_a_key_for_uploads"],
+        &[
+            "the_address_of_the_database_in_the_environment_wins_and_its_store_needs_a_key_for_uploads",
+            "a_start_finds_the_host_that_accepts_writes_wherever_it_is_named",
+        ],
     ),
     (
         "databases.siaga_read.url",

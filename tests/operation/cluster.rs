@@ -46,6 +46,11 @@ impl Cluster {
         run(&["stop", text(&self.path), mode]);
     }
 
+    /// Makes a replica a primary.
+    pub(crate) fn promote(&self) {
+        run(&["promote", text(&self.path)]);
+    }
+
     /// Adds a line to its configuration, for its next start.
     pub(crate) fn configure(&self, line: &str) {
         let path = self.path.join("data/postgresql.conf");
@@ -57,6 +62,13 @@ impl Cluster {
     pub(crate) fn url(&self) -> String {
         fs::read_to_string(self.path.join("address")).unwrap().trim().to_owned()
     }
+}
+
+/// The address of the database that is on one of these clusters, of each of which it names the host.
+pub(crate) fn url_of(clusters: &[&Cluster]) -> String {
+    let host = |cluster: &&Cluster| cluster.url().split(['@', '/']).nth(3).unwrap().to_owned();
+    let hosts: Vec<_> = clusters.iter().map(host).collect();
+    format!("postgres://siaga@{}/postgres?target_session_attrs=read-write", hosts.join(","))
 }
 
 impl Drop for Cluster {

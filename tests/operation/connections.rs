@@ -91,7 +91,7 @@ fn connections_that_nobody_needed_for_a_while_are_closed() {
 }
 
 /// Has a new card take three seconds, for which it holds its connection.
-const SLOW_CARDS: &str = "
+pub(crate) const SLOW_CARDS: &str = "
     CREATE FUNCTION wait() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_sleep(3); RETURN NEW; END';
     CREATE TRIGGER slow BEFORE INSERT ON cards FOR EACH ROW EXECUTE FUNCTION wait()";
 const WORKING: &str = "

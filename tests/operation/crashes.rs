@@ -21,7 +21,7 @@ const LAST: &str = "floodedRWsSummary";
 
 /// What was acknowledged.
 #[derive(Default)]
-struct Acknowledged {
+pub(crate) struct Acknowledged {
     /// The marks of state changes.
     marks: Mutex<Vec<String>>,
     posts: Mutex<Vec<i64>>,
@@ -29,16 +29,17 @@ struct Acknowledged {
 }
 
 impl Acknowledged {
-    fn count(&self) -> usize {
+    pub(crate) fn count(&self) -> usize {
         self.marks.lock().unwrap().len() + self.posts.lock().unwrap().len() + self.cards.lock().unwrap().len()
     }
 }
 
-fn start(cluster: &Cluster) -> Running {
+/// Starts a service on the database of this address.
+pub(crate) fn start(url: &str) -> Running {
     let keys = format!(r#"[{{name="root",sha256="{}",scopes=["admin"]}}]"#, KeyDigest::of(KEY).to_hex());
     let variables = [
         ("SIAGA_STORE", "postgres"),
-        ("DATABASE_URL", &cluster.url()),
+        ("DATABASE_URL", url),
         ("SIAGA_AUTH__API_KEYS", &keys),
         ("SIAGA_LIMITS__TIMEOUT", "5s"),
         // The last responses would hide that the database is away.
@@ -50,7 +51,7 @@ fn start(cluster: &Cluster) -> Running {
 }
 
 /// The status and body of an answer that came whole; `None` when there was none.
-fn ask(authority: &str, method: &str, target: &str, body: &Value) -> Option<(u16, Value)> {
+pub(crate) fn ask(authority: &str, method: &str, target: &str, body: &Value) -> Option<(u16, Value)> {
     let body = body.to_string();
     let rest = format!("X-Api-Key: {KEY}\r\nContent-Length: {}\r\n\r\n{body}", body.len());
     let answer = send(authority, &request(authority, method, target, &rest)).ok()?;
@@ -112,7 +113,12 @@ impl Drop for Stop<'_> {
 }
 
 /// Runs the writers while something happens; answers the statuses they saw.
-fn under_load(authority: &str, next: &AtomicU64, noted: &Acknowledged, happening: impl FnOnce()) -> Vec<u16> {
+pub(crate) fn under_load(
+    authority: &str,
+    next: &AtomicU64,
+    noted: &Acknowledged,
+    happening: impl FnOnce(),
+) -> Vec<u16> {
     let going = AtomicBool::new(true);
     thread::scope(|scope| {
         let writers: Vec<_> = (0..WRITERS)
@@ -129,7 +135,7 @@ fn under_load(authority: &str, next: &AtomicU64, noted: &Acknowledged, happening
 }
 
 /// Makes the areas the writers write to.
-async fn prepare(cluster: &Cluster) {
+pub(crate) async fn prepare(cluster: &Cluster) {
     let mut connection = PgConnection::connect(&cluster.url()).await.unwrap();
     sqlx::query(
         "INSERT INTO areas SELECT number, '', 'RW', '', '', 'jbd', 'ID-JK', ST_Multi(ST_MakeEnvelope(0, 0, 1, 1, 4326))
@@ -141,7 +147,7 @@ async fn prepare(cluster: &Cluster) {
 }
 
 /// Makes sure that all that was acknowledged is there, and nothing by half.
-async fn check(cluster: &Cluster, noted: &Acknowledged) {
+pub(crate) async fn check(cluster: &Cluster, noted: &Acknowledged) {
     let mut connection = PgConnection::connect(&cluster.url()).await.unwrap();
     let marks = noted.marks.lock().unwrap().clone();
     let posts = noted.posts.lock().unwrap().clone();
@@ -188,11 +194,11 @@ async fn check(cluster: &Cluster, noted: &Acknowledged) {
 fn nothing_acknowledged_is_lost_when_the_service_is_killed_under_load() {
     let cluster = Cluster::new();
     let (next, noted) = (AtomicU64::new(0), Acknowledged::default());
-    drop(start(&cluster));
+    drop(start(&cluster.url()));
     block_on(prepare(&cluster));
     for round in 0..ROUNDS {
         let before = noted.count();
-        let service = start(&cluster);
+        let service = start(&cluster.url());
         let authority = service.authority.clone();
         under_load(&authority, &next, &noted, || {
             thread::sleep(Duration::from_millis(100 + 17 * round));
@@ -207,9 +213,9 @@ fn nothing_acknowledged_is_lost_when_the_service_is_killed_under_load() {
 fn nothing_acknowledged_is_lost_when_postgres_crashes_under_load() {
     let cluster = Cluster::new();
     let (next, noted) = (AtomicU64::new(0), Acknowledged::default());
-    drop(start(&cluster));
+    drop(start(&cluster.url()));
     block_on(prepare(&cluster));
-    let service = start(&cluster);
+    let service = start(&cluster.url());
     for round in 0..ROUNDS {
         let before = noted.count();
         let statuses = under_load(&service.authority, &next, &noted, || {
@@ -232,9 +238,9 @@ fn nothing_acknowledged_is_lost_when_postgres_crashes_under_load() {
 #[test]
 fn a_database_stopped_for_ten_seconds_is_503_and_nothing_else_in_the_log() {
     let cluster = Cluster::new();
-    drop(start(&cluster));
+    drop(start(&cluster.url()));
     block_on(prepare(&cluster));
-    let service = start(&cluster);
+    let service = start(&cluster.url());
     let (next, noted) = (AtomicU64::new(0), Acknowledged::default());
     let longest = Mutex::new(Duration::ZERO);
     let statuses = under_load(&service.authority, &next, &noted, || {

@@ -15,6 +15,8 @@ mod black_box;
 mod connections;
 mod contention;
 mod crashes;
+mod database_metrics;
+mod failover;
 mod fairings;
 mod forbidden;
 mod health;

@@ -14,15 +14,15 @@ use sqlx::{Connection, Executor, PgConnection};
 use crate::cluster::Cluster;
 use crate::server::{Server, built, figment};
 
-fn with_replica(primary: &Cluster, replica: &Cluster) -> Figment {
+pub(crate) fn with_replica(primary: &Cluster, replica: &Cluster) -> Figment {
     figment(&primary.url()).merge(("databases.siaga_read.url", replica.url()))
 }
 
-async fn connected(cluster: &Cluster) -> PgConnection {
+pub(crate) async fn connected(cluster: &Cluster) -> PgConnection {
     PgConnection::connect(&cluster.url()).await.unwrap()
 }
 
-const AREA: &str = "
+pub(crate) const AREA: &str = "
     INSERT INTO areas VALUES (5, '', 'RW 05', '', '', 'jbd', 'ID-JK', ST_Multi(ST_MakeEnvelope(0, 0, 1, 1, 4326)))";
 const READS: &str = "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'siaga_read'";
 
@@ -35,6 +35,9 @@ fn reads_go_to_a_replica_that_has_what_the_server_wrote_and_else_to_the_primary(
         let replica = Cluster::replica_of(&primary);
         let server = Server::of(built(with_replica(&primary, &replica)).await.unwrap()).await;
         let mut follower = connected(&replica).await;
+        // Another one, whose first read is from the primary, to find out which timeline that is on.
+        let other = Server::of(built(with_replica(&primary, &replica)).await.unwrap()).await;
+        assert_eq!(other.stored_state(5).await, None);
 
         // While the replica stands still, what the server has written comes from the primary.
         assert_eq!(server.state(5).await, None);
@@ -43,8 +46,7 @@ fn reads_go_to_a_replica_that_has_what_the_server_wrote_and_else_to_the_primary(
             assert_eq!(server.set(5, state).await, 200);
             assert_eq!(server.state(5).await, Some(state));
         }
-        // Another server that has written nothing reads the replica, as it stands.
-        let other = Server::of(built(with_replica(&primary, &replica)).await.unwrap()).await;
+        // The other server, which has written nothing, reads the replica as it stands.
         assert_eq!(other.state(5).await, None);
         let reads: i64 = sqlx::query_scalar(READS).fetch_one(&mut follower).await.unwrap();
         assert!(reads >= 1, "the replica is read");

@@ -31,6 +31,19 @@ fn a_start_without_its_database_fails_at_once_and_names_it_without_the_password(
 }
 
 #[test]
+fn a_start_without_any_of_its_hosts_fails_at_once_and_says_why_for_each() {
+    block_on(async {
+        let begun = Instant::now();
+        let error = built(figment("postgres://siaga:hush@127.0.0.1:1,127.0.0.1:2/siaga")).await;
+        let error = error.unwrap_err().to_string();
+        assert!(error.starts_with("the database 127.0.0.1:1,127.0.0.1:2/siaga: "), "{error}");
+        assert!(error.contains("127.0.0.1:1: ") && error.contains("; 127.0.0.1:2: "), "{error}");
+        assert!(!error.contains("hush") && !error.contains('\n'), "{error}");
+        assert!(begun.elapsed() < Duration::from_secs(1));
+    });
+}
+
+#[test]
 fn a_start_that_waits_for_its_database_answers_503_until_that_is_there() {
     block_on(async {
         let database = Database::with_fixture().await;
@@ -69,6 +82,14 @@ fn a_missing_or_wrong_address_is_named_by_its_key() {
             (none, "databases.siaga.url: missing"),
             (figment("nonsense hush"), "databases.siaga.url: must be the address"),
             (figment("postgres://siaga:hush@host:port/x"), "databases.siaga.url: must be the address"),
+            (
+                figment("postgres://siaga:hush@a,b/x?target_session_attrs=standby"),
+                "databases.siaga.url: target_session_attrs must be read-write or any",
+            ),
+            (
+                figment(NOWHERE).merge(("databases.siaga_read.url", "postgres://siaga:hush@a,b/x")),
+                "databases.siaga_read.url: must name one host",
+            ),
             (figment("mysql://siaga:hush@localhost/x"), "databases.siaga.url: must be the address"),
             (
                 figment(NOWHERE).merge(("databases.siaga.max_connections", "hush")),

@@ -15,6 +15,7 @@ use super::connections::Connections;
 use super::error::{backend, is_contention, unavailable};
 use super::link::Link;
 use crate::stores::StoreError;
+use crate::telemetry::Metrics;
 
 /// Writes jobs of one kind, many at once.
 #[async_trait]
@@ -23,6 +24,8 @@ pub(super) trait Write: Send + Sync + 'static {
     type Done: Send + Sync + 'static;
     /// What a job changes: jobs on the same thing are not written together, but one after the other.
     type Thing: Eq + Hash + Send;
+    /// What the metrics call these jobs.
+    const NAME: &'static str;
 
     fn thing(job: &Self::Job) -> Self::Thing;
 
@@ -43,7 +46,10 @@ pub(super) type Answers<W> = Vec<Result<<W as Write>::Done, StoreError>>;
 /// for locks ([`Connections::lock_patience`]).
 /// So a lock holds up only the jobs that need it, however many there are.
 #[derive(Debug)]
-pub(super) struct Batches<W: Write>(mpsc::Sender<Waiting<W>>);
+pub(super) struct Batches<W: Write> {
+    queue: mpsc::Sender<Waiting<W>>,
+    metrics: Metrics,
+}
 
 type Waiting<W> = (<W as Write>::Job, Caller<<W as Write>::Done>);
 type Caller<D> = oneshot::Sender<Result<D, StoreError>>;
@@ -56,16 +62,18 @@ impl<W: Write> Batches<W> {
     /// Starts the task; it ends when the batches are dropped.
     pub(super) fn start(writer: W, connections: Arc<Connections>) -> Self {
         let (sender, queue) = mpsc::channel(QUEUE);
+        let metrics = connections.metrics.clone();
         let worker = Worker { writer, connections, held: None, aside: VecDeque::new() };
         tokio::spawn(worker.work(queue));
-        Self(sender)
+        Self { queue: sender, metrics }
     }
 
     /// Writes a job; it may be written though the caller stops waiting meanwhile.
     pub(super) async fn submit(&self, job: W::Job) -> Result<W::Done, StoreError> {
+        let _waiting = self.metrics.batch_job(W::NAME);
         let (sender, receiver) = oneshot::channel();
         let closed = "the store has been closed";
-        self.0.send((job, sender)).await.map_err(|_| unavailable(closed))?;
+        self.queue.send((job, sender)).await.map_err(|_| unavailable(closed))?;
         receiver.await.map_err(|_| unavailable(closed))?
     }
 }
@@ -141,6 +149,7 @@ impl<W: Write> Worker<W> {
                 }
             }
             Err(_) => {
+                self.connections.metrics.calls_retried(jobs.len());
                 let since = Instant::now();
                 for (job, caller) in jobs.into_iter().zip(callers).rev() {
                     self.aside.push_front(Aside { job, caller, since });
@@ -162,6 +171,7 @@ impl<W: Write> Worker<W> {
             let Some(Aside { job, caller, since }) = self.aside.pop_front() else { return };
             match self.write(slice::from_ref(&job)).await {
                 Err(error) if is_contention(&error) => {
+                    self.connections.metrics.calls_retried(1);
                     self.aside.push_back(Aside { job, caller, since });
                     return;
                 }
@@ -175,6 +185,7 @@ impl<W: Write> Worker<W> {
 
     async fn write(&mut self, jobs: &[W::Job]) -> Result<Answers<W>, StoreError> {
         let Self { writer, connections, held, .. } = self;
+        connections.metrics.batch_written(W::NAME, jobs.len());
         let writing = async {
             let mut link = match held.take() {
                 Some(link) => link,

@@ -39,6 +39,9 @@ const RETRY: Duration = Duration::from_millis(250);
 const GATHERING: Duration = Duration::from_millis(10);
 
 pub(super) const REVISIONS: &str = "SELECT resource, revision FROM current_revisions";
+/// The same, and whether the server accepts no writes.
+const HEARD: &str = "
+    SELECT resource, revision, current_setting('transaction_read_only')::boolean FROM current_revisions";
 /// That somebody listens too late is less than what the durability of a hint would cost.
 const SAY: &str = "SELECT set_config('synchronous_commit', 'off', false), pg_notify('siaga', '')";
 
@@ -85,6 +88,11 @@ impl Announcer {
     /// Whether the database was away when the listener asked last.
     pub(super) fn database_is_lost(&self) -> bool {
         self.0.lost.load(Ordering::Relaxed)
+    }
+
+    /// How often the listener has lost the database.
+    pub(super) fn losses(&self) -> u64 {
+        *self.0.losses.borrow()
     }
 
     /// Resolves when the database is lost that is there now.
@@ -187,14 +195,19 @@ impl Listener {
     /// Listens until the database is lost.
     async fn session(&self) -> Result<Infallible, Box<dyn Error + Send + Sync>> {
         // A pool for each session: a connection behind a stalled link may not give its place back for long.
-        let pool = self.pool.single(LISTENER, CONNECTING);
+        let pool = self.pool.single(LISTENER, CONNECTING).await?;
         let mut listener = PgListener::connect_with(&pool).await?;
         listener.eager_reconnect(false);
         time::timeout(PATIENCE, listener.listen(CHANNEL)).await??;
         loop {
             let (at, written) = (Instant::now(), self.announcer.written());
-            let asked = sqlx::query_as(REVISIONS).fetch_all(&mut listener);
-            let rows: Vec<(String, i64)> = time::timeout(PATIENCE, asked).await??;
+            let asked = sqlx::query_as(HEARD).fetch_all(&mut listener);
+            let rows: Vec<(String, i64, bool)> = time::timeout(PATIENCE, asked).await??;
+            // A primary can be demoted without a restart. Without another host it is read as long as it lasts.
+            if self.pool.has_several_hosts() && rows.iter().any(|(.., read_only)| *read_only) {
+                return Err("the server accepts no writes any more".into());
+            }
+            let rows = rows.into_iter().map(|(resource, of, _)| (resource, of)).collect();
             self.heard.send_replace(Some(Heard { at, written, revisions: revisions(rows) }));
             if self.announcer.0.lost.swap(false, Ordering::Relaxed) {
                 tracing::warn!("the database is back");

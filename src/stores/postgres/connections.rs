@@ -9,10 +9,11 @@ use super::changes::Announcer;
 use super::error::{DatabaseError, is_contention, unavailable};
 use super::link::Link;
 use super::pool::{PoolUse, PostgresPool};
-use super::replica::Replica;
+use super::replica::{Replica, written};
 use super::statement::{Query, Row, Statement};
 use super::turns::Turns;
 use crate::stores::StoreError;
+use crate::telemetry::Metrics;
 
 /// Where calls get their connections from: the primary, or for reads a replica that is not behind.
 #[derive(Debug)]
@@ -25,6 +26,7 @@ pub(super) struct Connections {
     /// Whether the schema is known to be right.
     ready: watch::Receiver<bool>,
     announcer: Announcer,
+    pub(super) metrics: Metrics,
 }
 
 /// How long a call waits for a connection to the primary while that is lost: long enough to make one as soon as it is
@@ -46,12 +48,13 @@ impl Connections {
         timeout: Duration,
         ready: watch::Receiver<bool>,
         announcer: Announcer,
+        metrics: Metrics,
     ) -> Self {
-        let replica = replica.map(Replica::new);
+        let replica = replica.map(|pool| Replica::new(pool, announcer.clone()));
         // Calls that only read always have a connection left: a quarter of all, where there is more than one.
         let most = primary.most();
         let writers = Turns::new("writing calls", (most - most.div_ceil(4)).max(1));
-        Self { primary, replica, writers, timeout, ready, announcer }
+        Self { primary, replica, writers, timeout, ready, announcer, metrics }
     }
 
     /// Does something within the time a call may take, and not for long after the database was lost meanwhile: what was
@@ -82,6 +85,7 @@ impl Connections {
             loop {
                 match attempt().await {
                     Err(error) if is_contention(&error) && since.elapsed() < self.lock_patience() => {
+                        self.metrics.calls_retried(1);
                         time::sleep(pause).await;
                         pause = LONGEST_PAUSE.min(pause * 2);
                     }
@@ -104,8 +108,11 @@ impl Connections {
         if let Some(link) = replica.link().await {
             return Ok(link);
         }
+        let doubts = replica.doubts();
         let mut link = self.primary().await?;
-        replica.find_positions(&mut link).await;
+        if let Some(doubts) = doubts {
+            replica.settle(&mut link, doubts).await;
+        }
         Ok(link)
     }
 
@@ -242,10 +249,23 @@ impl Connections {
         }
     }
 
-    /// How many connections are in use.
+    /// How many connections are in use, and how many calls wait for one.
     pub(super) fn pools(&self) -> Vec<PoolUse> {
+        let mut primary = self.primary.used("primary");
+        primary.waiting += self.writers.waiting();
         let replica = self.replica.as_ref().map(|replica| replica.pool.used("replica"));
-        [self.primary.used("primary")].into_iter().chain(replica).collect()
+        [primary].into_iter().chain(replica).collect()
+    }
+
+    /// Has the metrics tell how far the replica is behind, if there is one.
+    pub(super) async fn measure_replica(&self) {
+        let Some(replica) = &self.replica else { return };
+        let asking = async {
+            let mut link = self.primary().await?;
+            let outcome = written(&mut link).await;
+            Ok(replica.lag(link.end(outcome)?).await)
+        };
+        self.metrics.replica_lag(self.within(asking).await.ok().flatten());
     }
 
     /// Closes the connections.

@@ -40,6 +40,7 @@ impl Write for FloodOrders {
     type Job = SetFloodState;
     type Done = FloodChange;
     type Thing = AreaId;
+    const NAME: &str = "flood_states";
 
     fn thing(order: &SetFloodState) -> AreaId {
         order.area

@@ -12,6 +12,7 @@ mod error;
 mod flood_orders;
 mod floods;
 mod gauges;
+mod hosts;
 mod images;
 mod keys;
 mod link;

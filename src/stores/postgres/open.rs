@@ -130,7 +130,9 @@ fn assemble(
     let places = Arc::new(PlacesCache::new());
     let changes = Changes::listen(primary.clone(), announcer.clone());
     let address = primary.address();
-    let connections = Arc::new(Connections::new(primary, replica, settings.timeout, ready, announcer));
+    let metrics = settings.metrics.clone();
+    let connections = Connections::new(primary, replica, settings.timeout, ready, announcer, metrics);
+    let connections = Arc::new(connections);
     measure(&connections, &changes, &settings.metrics);
     PostgresStore {
         address,
@@ -145,13 +147,14 @@ fn assemble(
     }
 }
 
-/// Has the metrics tell how many connections there are, and whether the listener hears, for as long as the store is there.
+/// Has the metrics tell how many connections there are, how many calls wait for one, and whether the listener hears, for as long as the store is there.
 fn measure(connections: &Arc<Connections>, changes: &Changes, metrics: &Metrics) {
     let (connections, is_heard) = (Arc::downgrade(connections), changes.hearing());
     metrics.add_source(move |metrics| {
         let Some(connections) = connections.upgrade() else { return };
         for pool in connections.pools() {
             metrics.connections(pool.database, pool.in_use, pool.idle);
+            metrics.calls_waiting(pool.database, pool.waiting);
         }
         metrics.listener(is_heard());
     });

@@ -92,6 +92,7 @@ impl Write for PartnerPosts {
     type Job = PartnerReport;
     type Done = Received;
     type Thing = i64;
+    const NAME: &str = "partner_posts";
 
     fn thing(post: &PartnerReport) -> i64 {
         post.post_id

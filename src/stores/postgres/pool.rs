@@ -11,9 +11,10 @@ use rocket::tokio::time;
 use rocket_db_pools::{Config, Database, Pool};
 use sqlx::pool::{PoolConnection, PoolOptions};
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
-use sqlx::{ConnectOptions, Connection, Postgres};
+use sqlx::{Connection, Postgres};
 
 use super::error::described;
+use super::hosts::{Hosts, ensure_writable, place_of};
 use super::turns::Turns;
 
 /// The database the store writes to, `databases.siaga`: for routes of one's own as
@@ -31,10 +32,14 @@ pub struct Replica(PostgresPool);
 ///
 /// Connects when a connection is first asked for, so that a service can start without its database. Waiting for a
 /// connection, a statement and a lock are bounded in time.
+///
+/// If the address names several hosts, every connection is to one that accepted writes when it was made.
 #[derive(Clone, Debug)]
 pub struct PostgresPool {
     pool: sqlx::PgPool,
-    options: PgConnectOptions,
+    hosts: Arc<Hosts>,
+    /// How long a statement may take.
+    timeout: Duration,
     links: Arc<Links>,
     /// The places of connections: as many as there may be.
     places: Arc<Turns>,
@@ -64,13 +69,14 @@ impl Links {
     }
 }
 
-/// How many connections there are to one database.
+/// How many connections there are to one database, and how many calls wait for one.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PoolUse {
     /// Which database: `primary`, `replica`.
     pub(super) database: &'static str,
     pub(super) in_use: usize,
     pub(super) idle: usize,
+    pub(super) waiting: usize,
 }
 
 /// How long a connection may have been idle to be used without a question whether it is still there.
@@ -79,29 +85,16 @@ const TRUSTED: Duration = Duration::from_secs(1);
 const PING: Duration = Duration::from_millis(250);
 /// How long a statement may wait for a lock while it holds a connection. Its call runs it again.
 const LOCK_TIMEOUT: Duration = Duration::from_millis(25);
-/// How often the database checks whether the client of a running statement has gone, which ends the statement and its
-/// session; and after how long that is done.
-const CLIENT_CHECK: Duration = Duration::from_millis(500);
+/// After how long the database has noticed that the client of a running statement has gone, and has ended the statement.
 const NOTICED: Duration = Duration::from_secs(1);
 
 impl PostgresPool {
     /// Connections as configured, named after `name` in the database's list of its sessions; no statement may take
     /// longer than `timeout`.
     pub(super) fn new(config: &Config, name: &str, timeout: Duration) -> Result<Self, sqlx::Error> {
-        let millis = |duration: Duration| format!("{}ms", duration.as_millis());
-        let options = config
-            .url
-            .parse::<PgConnectOptions>()?
-            .application_name(name)
-            .disable_statement_logging()
-            // Compiling a query would take longer than running any of ours.
-            .options([("jit", "off"), ("timezone", "UTC")])
-            .options([("client_connection_check_interval", millis(CLIENT_CHECK))]);
-        let bounded = options.clone().options([
-            ("statement_timeout", millis(timeout)),
-            ("lock_timeout", millis(LOCK_TIMEOUT)),
-            ("idle_in_transaction_session_timeout", millis(timeout)),
-        ]);
+        let hosts = Hosts::of(&config.url, name, timeout)?;
+        let several = hosts.are_several();
+        let first = bounded(hosts.current(), timeout);
         let links = Arc::new(Links::default());
         let (made, known) = (Arc::clone(&links), Arc::clone(&links));
         let most = u32::try_from(config.max_connections).unwrap_or(u32::MAX).max(1);
@@ -111,9 +104,10 @@ impl PostgresPool {
             .acquire_timeout(Duration::from_secs(config.connect_timeout).min(timeout))
             .idle_timeout(config.idle_timeout.map(Duration::from_secs))
             .test_before_acquire(false)
-            .after_connect(move |_, _| {
+            .after_connect(move |connection, _| {
                 made.made.fetch_add(1, Ordering::SeqCst);
-                Box::pin(async { Ok(()) })
+                // A primary that has crashed may come back as a standby, before another is found.
+                Box::pin(async move { if several { ensure_writable(connection).await } else { Ok(()) } })
             })
             .before_acquire(move |connection, about| {
                 let is_lost = known.is_lost(about.age);
@@ -129,9 +123,9 @@ impl PostgresPool {
                     Ok(true)
                 })
             })
-            .connect_lazy_with(bounded);
+            .connect_lazy_with(first);
         let places = Arc::new(Turns::new("calls", most as usize));
-        Ok(Self { pool, options, links, places })
+        Ok(Self { pool, hosts: Arc::new(hosts), timeout, links, places })
     }
 
     /// How many connections there may be.
@@ -163,14 +157,44 @@ impl PostgresPool {
     }
 
     /// Makes a connection of this name outside the pool. Its statements are not bounded in time.
+    ///
+    /// Of several hosts it is to the one that accepts writes, and so are the pool's connections from then on: if another
+    /// did before, those to that one are not used any more, and a line is logged.
     pub(super) async fn connect(&self, name: &str) -> Result<sqlx::PgConnection, sqlx::Error> {
-        self.options.clone().application_name(name).connect().await
+        let (host, connection) = self.hosts.connect(name).await?;
+        if self.hosts.are_several() {
+            self.choose(host);
+        }
+        Ok(connection)
     }
 
-    /// A pool of one connection of the given name, for a listener.
-    pub(super) fn single(&self, name: &str, timeout: Duration) -> sqlx::PgPool {
-        let options = self.options.clone().application_name(name);
-        PoolOptions::new().max_connections(1).acquire_timeout(timeout).connect_lazy_with(options)
+    fn choose(&self, host: usize) {
+        let before = self.hosts.choose(host);
+        if before == Some(host) {
+            return;
+        }
+        self.pool.set_connect_options(bounded(self.hosts.current(), self.timeout));
+        if before.is_some() {
+            self.distrust();
+            tracing::warn!(
+                host = place_of(self.hosts.current()),
+                "the database is written to at another host now"
+            );
+        }
+    }
+
+    /// A pool of one connection of the given name, for a listener. Of several hosts it is to the one that accepts writes.
+    pub(super) async fn single(&self, name: &str, timeout: Duration) -> Result<sqlx::PgPool, sqlx::Error> {
+        if self.has_several_hosts() {
+            drop(self.connect(name).await?);
+        }
+        let options = self.hosts.current().clone().application_name(name);
+        Ok(PoolOptions::new().max_connections(1).acquire_timeout(timeout).connect_lazy_with(options))
+    }
+
+    /// Whether a host that accepts no writes is left for another.
+    pub(super) fn has_several_hosts(&self) -> bool {
+        self.hosts.are_several()
     }
 
     /// Waits for a connection for at most [`patience`](Self::patience).
@@ -186,7 +210,7 @@ impl PostgresPool {
 
     pub(super) fn used(&self, database: &'static str) -> PoolUse {
         let (all, idle) = (self.pool.size() as usize, self.pool.num_idle());
-        PoolUse { database, in_use: all.saturating_sub(idle), idle }
+        PoolUse { database, in_use: all.saturating_sub(idle), idle, waiting: self.places.waiting() }
     }
 
     pub(super) async fn end(&self) {
@@ -195,12 +219,21 @@ impl PostgresPool {
 
     /// The address of the database without user and password.
     pub(super) fn address(&self) -> String {
-        let database = self.options.get_database().unwrap_or_else(|| self.options.get_username());
-        match self.options.get_socket() {
-            Some(socket) => format!("{}/{database}", socket.display()),
-            None => format!("{}:{}/{database}", self.options.get_host(), self.options.get_port()),
-        }
+        self.hosts.address()
     }
+}
+
+/// The options of a connection for calls, no statement of which may take longer than `timeout`.
+fn bounded(options: &PgConnectOptions, timeout: Duration) -> PgConnectOptions {
+    options.clone().options([
+        ("statement_timeout", millis(timeout)),
+        ("lock_timeout", millis(LOCK_TIMEOUT)),
+        ("idle_in_transaction_session_timeout", millis(timeout)),
+    ])
+}
+
+fn millis(duration: Duration) -> String {
+    format!("{}ms", duration.as_millis())
 }
 
 impl Place {

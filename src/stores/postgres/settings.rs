@@ -5,8 +5,8 @@ use figment::providers::Serialized;
 use figment::value::Dict;
 use rocket_db_pools::{Config, Database};
 use serde::{Deserialize, Serialize};
-use sqlx::postgres::PgConnectOptions;
 
+use super::hosts;
 use super::pool::{PostgresPool, Primary, Replica};
 use crate::duration;
 use crate::stores::OpenError;
@@ -80,12 +80,19 @@ fn table(figment: &Figment, name: &str) -> Result<Option<Config>, OpenError> {
         Some(key) => format!("{path}.{key}: must be a number"),
         None => format!("{path}.url: missing"),
     })?;
-    let is_postgres = ["postgres://", "postgresql://"].iter().any(|scheme| config.url.starts_with(scheme));
-    if !is_postgres || config.url.parse::<PgConnectOptions>().is_err() {
-        let allowed = "must be the address of a database, postgres://user:password@host/name";
-        return Err(format!("{path}.url: {allowed}").into());
+    let hosts = hosts::options(&config.url).map_err(|error| format!("{path}.url: {}", reason(&error)))?;
+    if name == Replica::NAME && hosts.len() > 1 {
+        return Err(format!("{path}.url: must name one host").into());
     }
     Ok(Some(config))
+}
+
+/// What is wrong with an address.
+fn reason(error: &sqlx::Error) -> String {
+    match error {
+        sqlx::Error::Configuration(reason) => reason.to_string(),
+        other => other.to_string(),
+    }
 }
 
 #[cfg(test)]

@@ -8,6 +8,8 @@ use rocket::tokio::{pin, select, time};
 #[derive(Debug)]
 pub(super) struct Turns {
     permits: Arc<Semaphore>,
+    /// Each call that waits holds a clone.
+    waiting: Arc<()>,
     /// Who waits, as the log names them.
     callers: &'static str,
     all: usize,
@@ -21,12 +23,24 @@ const SELDOM: Duration = Duration::from_secs(30);
 
 impl Turns {
     pub(super) fn new(callers: &'static str, all: usize) -> Self {
-        Self { permits: Arc::new(Semaphore::new(all)), callers, all, said: Mutex::default() }
+        Self {
+            permits: Arc::new(Semaphore::new(all)),
+            waiting: Arc::new(()),
+            callers,
+            all,
+            said: Mutex::default(),
+        }
+    }
+
+    /// How many calls wait.
+    pub(super) fn waiting(&self) -> usize {
+        Arc::strong_count(&self.waiting) - 1
     }
 
     /// Waits for a turn, which ends when the permit is dropped. Logs a wait of more than a second, at most once in 30
     /// seconds.
     pub(super) async fn take(&self) -> Result<OwnedSemaphorePermit, sqlx::Error> {
+        let _waiting = Arc::clone(&self.waiting);
         let turn = Arc::clone(&self.permits).acquire_owned();
         pin!(turn);
         let taken = select! {

@@ -37,6 +37,11 @@ pub(super) struct Families {
     pub(super) store_operations: Histograms<Labels<1>>,
     pub(super) listener_up: Family<Labels<0>, Gauge>,
     pub(super) connections: Family<Labels<2>, Gauge>,
+    pub(super) calls_waiting: Family<Labels<1>, Gauge>,
+    pub(super) retries: Counter,
+    pub(super) replica_lag: Family<Labels<0>, Gauge>,
+    pub(super) batch_jobs: Family<Labels<1>, Gauge>,
+    pub(super) batch_sizes: Histograms<Labels<1>>,
     pub(super) cache_hits: Counter,
     pub(super) cache_waits: Counter,
     pub(super) cache_misses: Counter,
@@ -72,6 +77,8 @@ pub(super) struct Buckets(&'static [f64]);
 impl Buckets {
     /// Of times in seconds: from less than a millisecond to `limits.timeout`.
     const TIMES: Self = Self(&[0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0]);
+    /// Of jobs: a batch takes 64.
+    const JOBS: Self = Self(&[1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0]);
 }
 
 impl MetricConstructor<Histogram> for Buckets {
@@ -125,6 +132,30 @@ impl Default for Families {
             ),
             listener_up: new(all, "listener_up", "Whether the store hears of changes by other servers"),
             connections: new(all, "database_connections", "Connections to the database"),
+            calls_waiting: new(
+                all,
+                "database_calls_waiting",
+                "Calls of the store that wait for a connection to the database",
+            ),
+            retries: new(
+                all,
+                "database_retries",
+                "Calls of the store tried again because of a lock, or of another call in their transaction",
+            ),
+            replica_lag: measured(
+                all,
+                "replica_lag",
+                "Log of the database that the replica has not replayed",
+                Unit::Bytes,
+                Family::default(),
+            ),
+            batch_jobs: new(all, "batch_jobs_waiting", "Changes submitted to a batch and not answered yet"),
+            batch_sizes: add(
+                all,
+                "batch_size",
+                "Changes written in one transaction",
+                Family::new_with_constructor(Buckets::JOBS),
+            ),
             cache_hits: new(all, "cache_hits", "Responses found in the cache"),
             cache_waits: new(all, "cache_waits", "Responses that another request was already waiting for"),
             cache_misses: new(all, "cache_misses", "Renderings started"),
@@ -225,6 +256,10 @@ mod tests {
         drop(metrics.store_operation("floods"));
         metrics.listener(true);
         metrics.connections("primary", 1, 1);
+        metrics.calls_waiting("primary", 1);
+        metrics.replica_lag(Some(1));
+        drop(metrics.batch_job("flood_states"));
+        metrics.batch_written("flood_states", 1);
         metrics.cache_used(CacheUse::Hit);
         metrics
     }

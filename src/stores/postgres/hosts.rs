@@ -1,0 +1,208 @@
+//! The hosts that the address of a database names, and which of them accepts writes.
+
+use std::io;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use rocket::tokio::time;
+use sqlx::postgres::PgConnectOptions;
+use sqlx::{ConnectOptions, PgConnection};
+use url::Url;
+
+use super::error::{described, is_outage};
+
+/// The hosts of one database. At any time at most one of them accepts writes: the primary, not its standbys.
+#[derive(Debug)]
+pub(super) struct Hosts {
+    all: Vec<PgConnectOptions>,
+    /// The place in `all` of the host that accepted writes last; `None` before any did.
+    last: Mutex<Option<usize>>,
+    /// How long one of several hosts may take.
+    patience: Duration,
+}
+
+/// How long one of several hosts may take to accept a connection and to say whether it accepts writes.
+const PATIENCE: Duration = Duration::from_secs(1);
+/// How often the database checks whether the client of a running statement has gone, which ends the statement and its
+/// session.
+const CLIENT_CHECK: Duration = Duration::from_millis(500);
+/// The parameter of libpq that says which of several hosts is wanted, and the values it may have here.
+const WANTED: &str = "target_session_attrs";
+const WANTED_VALUES: [&str; 2] = ["read-write", "any"];
+
+impl Hosts {
+    /// The hosts of an address, for connections that are named `name` in the database's list of its sessions. Trying all
+    /// hosts takes less than `timeout`.
+    ///
+    /// As in libpq several stand between commas, each with its port: `postgres://user@a:5432,b:5433/name`.
+    pub(super) fn of(address: &str, name: &str, timeout: Duration) -> Result<Self, sqlx::Error> {
+        let check = format!("{}ms", CLIENT_CHECK.as_millis());
+        let own = |options: PgConnectOptions| {
+            options
+                .application_name(name)
+                .disable_statement_logging()
+                // Compiling a query would take longer than running any of ours.
+                .options([("jit", "off"), ("timezone", "UTC"), ("client_connection_check_interval", &check)])
+        };
+        let all: Vec<_> = options(address)?.into_iter().map(own).collect();
+        let patience = PATIENCE.min(timeout / u32::try_from(all.len() + 1).unwrap_or(u32::MAX));
+        Ok(Self { all, last: Mutex::new(None), patience })
+    }
+
+    pub(super) fn are_several(&self) -> bool {
+        self.all.len() > 1
+    }
+
+    /// How to connect to the host that accepted writes last; before any did, to the first.
+    pub(super) fn current(&self) -> &PgConnectOptions {
+        &self.all[self.start()]
+    }
+
+    fn start(&self) -> usize {
+        self.last.lock().unwrap_or_else(PoisonError::into_inner).unwrap_or(0)
+    }
+
+    /// Connects under a name to the host that accepts writes, beginning with the one that did last. One host alone is
+    /// connected to whether it accepts writes or not.
+    ///
+    /// Returns the place of the host beside the connection, for [`choose`](Self::choose).
+    pub(super) async fn connect(&self, name: &str) -> Result<(usize, PgConnection), sqlx::Error> {
+        if let [only] = &*self.all {
+            return Ok((0, only.clone().application_name(name).connect().await?));
+        }
+        let mut errors = Vec::new();
+        let start = self.start();
+        for place in (start..self.all.len()).chain(0..start) {
+            let host = &self.all[place];
+            let connecting = async {
+                let mut connection = host.clone().application_name(name).connect().await?;
+                ensure_writable(&mut connection).await?;
+                Ok(connection)
+            };
+            match time::timeout(self.patience, connecting).await {
+                Ok(Ok(connection)) => return Ok((place, connection)),
+                Ok(Err(error)) => errors.push((host, error)),
+                Err(_elapsed) => errors.push((host, io::Error::from(io::ErrorKind::TimedOut).into())),
+            }
+        }
+        // As long as one of them can come back, the database can.
+        if errors.iter().all(|(_, error)| !is_outage(error)) {
+            return Err(errors.swap_remove(0).1);
+        }
+        let each = errors.iter().map(|(host, error)| format!("{}: {}", place_of(host), described(error)));
+        let each: Vec<_> = each.collect();
+        Err(io::Error::other(format!("no host accepts writes: {}", each.join("; "))).into())
+    }
+
+    /// Notes which host accepts writes. Returns the one that did before.
+    pub(super) fn choose(&self, place: usize) -> Option<usize> {
+        self.last.lock().unwrap_or_else(PoisonError::into_inner).replace(place)
+    }
+
+    /// The address of the database without user and password, with all hosts.
+    pub(super) fn address(&self) -> String {
+        let first = &self.all[0];
+        let database = first.get_database().unwrap_or_else(|| first.get_username());
+        let hosts: Vec<_> = self.all.iter().map(place_of).collect();
+        format!("{}/{database}", hosts.join(","))
+    }
+}
+
+/// Where a host is: its socket, or its name and port.
+pub(super) fn place_of(host: &PgConnectOptions) -> String {
+    match host.get_socket() {
+        Some(socket) => socket.display().to_string(),
+        None => format!("{}:{}", host.get_host(), host.get_port()),
+    }
+}
+
+/// Fails if the server of a connection accepts no writes: it is a standby, or was told to.
+pub(super) async fn ensure_writable(connection: &mut PgConnection) -> Result<(), sqlx::Error> {
+    let read_only: String =
+        sqlx::query_scalar("SHOW transaction_read_only").fetch_one(&mut *connection).await?;
+    if read_only == "off" { Ok(()) } else { Err(io::Error::other("the server accepts no writes").into()) }
+}
+
+/// How to connect to each host of an address. No error shows a part of the address.
+pub(super) fn options(address: &str) -> Result<Vec<PgConnectOptions>, sqlx::Error> {
+    let refused = |reason: String| sqlx::Error::Configuration(reason.into());
+    let unreadable =
+        || refused("must be the address of a database, postgres://user:password@host/name".to_owned());
+    let (scheme, rest) = address.split_once("://").ok_or_else(unreadable)?;
+    if !["postgres", "postgresql"].contains(&scheme) {
+        return Err(unreadable());
+    }
+    let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
+    let (authority, rest) = rest.split_at(end);
+    let begin = authority.rfind('@').map_or(0, |at| at + 1);
+    let (user, hosts) = authority.split_at(begin);
+    let several = hosts.contains(',');
+    let each = hosts.split(',').map(|host| {
+        if host.is_empty() && several {
+            return Err(unreadable());
+        }
+        let mut one = Url::parse(&format!("{scheme}://{user}{host}{rest}")).map_err(|_| unreadable())?;
+        let (wanted, others): (Vec<_>, Vec<_>) =
+            one.query_pairs().into_owned().partition(|(key, _)| key == WANTED);
+        if wanted.iter().any(|(_, value)| !WANTED_VALUES.contains(&&**value)) {
+            let allowed = WANTED_VALUES.join(" or ");
+            return Err(refused(format!("{WANTED} must be {allowed}, or left out")));
+        }
+        if !wanted.is_empty() {
+            one.query_pairs_mut().clear().extend_pairs(others);
+        }
+        let options = PgConnectOptions::from_url(&one).map_err(|_| unreadable())?;
+        if options.get_host().contains(',') {
+            return Err(refused(
+                "several hosts stand before the name, as in postgres://user@a:5432,b:5432/name".to_owned(),
+            ));
+        }
+        Ok(options)
+    });
+    each.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn places(address: &str) -> Vec<String> {
+        options(address).unwrap().iter().map(place_of).collect()
+    }
+
+    #[test]
+    fn an_address_names_one_host_or_several() {
+        assert_eq!(places("postgres://u:p@a:1/db"), ["a:1"]);
+        assert_eq!(places("postgresql://u:p@a:1,b:2,[::1]:3/db"), ["a:1", "b:2", "[::1]:3"]);
+        assert_eq!(places("postgres://u:p@a:1,b:2/db?target_session_attrs=read-write"), ["a:1", "b:2"]);
+        assert_eq!(places("postgres://u:p@%2Frun%2Fa,b:2/db"), ["/run/a", "b:2"]);
+    }
+
+    #[test]
+    fn each_host_has_all_that_the_address_says_of_the_others() {
+        let address =
+            "postgres://u:p@a:1,b:2/db?target_session_attrs=any&sslmode=disable&options=-c%20jit%3Doff";
+        for host in options(address).unwrap() {
+            assert_eq!((host.get_username(), host.get_database()), ("u", Some("db")));
+            assert!(matches!(host.get_ssl_mode(), sqlx::postgres::PgSslMode::Disable));
+            assert_eq!(host.get_options(), Some("-c jit=off"));
+        }
+    }
+
+    #[test]
+    fn an_address_that_cannot_be_read_is_refused_without_a_part_of_it() {
+        for (address, says) in [
+            ("postgres://u:hush@a,,b/db", "must be the address"),
+            ("postgres://u:hush@a:1,b:port/db", "must be the address"),
+            ("mysql://u:hush@a/db", "must be the address"),
+            ("postgres:///db?password=hush&host=a,b", "several hosts stand before the name"),
+            (
+                "postgres://u:hush@a/db?target_session_attrs=standby",
+                "target_session_attrs must be read-write or any",
+            ),
+        ] {
+            let error = options(address).unwrap_err().to_string();
+            assert!(error.contains(says) && !error.contains("hush"), "{error}");
+        }
+    }
+}

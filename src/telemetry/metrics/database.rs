@@ -1,0 +1,52 @@
+use super::{InFlight, Metrics, gauge};
+
+/// What a store in a database tells of it.
+impl Metrics {
+    /// Notes how many connections to a database are in use, and how many are idle.
+    pub fn connections(&self, database: &'static str, in_use: usize, idle: usize) {
+        for (state, count) in [("in_use", in_use), ("idle", idle)] {
+            let labels = [("database", database), ("state", state)];
+            self.all().connections.get_or_create(&labels).set(gauge(count));
+        }
+    }
+
+    /// Notes how many calls wait for a connection to a database because all that they may use are in use.
+    pub fn calls_waiting(&self, database: &'static str, count: usize) {
+        self.all().calls_waiting.get_or_create(&[("database", database)]).set(gauge(count));
+    }
+
+    /// Notes whether the store hears of changes by other servers.
+    pub fn listener(&self, is_up: bool) {
+        self.all().listener_up.get_or_create(&[]).set(is_up.into());
+    }
+
+    /// Notes how many bytes of the database's log a replica is behind. `None`, where that is unknown, removes the metric.
+    pub fn replica_lag(&self, bytes: Option<u64>) {
+        match bytes {
+            Some(bytes) => {
+                self.all().replica_lag.get_or_create(&[]).set(gauge(bytes));
+            }
+            None => self.all().replica_lag.clear(),
+        }
+    }
+
+    /// Counts calls that are tried again because others held a lock, or another call of their transaction failed.
+    pub fn calls_retried(&self, count: usize) {
+        self.all().retries.inc_by(count as u64);
+    }
+
+    /// Counts a job that waits until it is written together with others, until what this returns is dropped.
+    #[must_use]
+    pub fn batch_job(&self, batch: &'static str) -> InFlight {
+        let waiting = self.all().batch_jobs.get_or_create_owned(&[("batch", batch)]);
+        waiting.inc();
+        InFlight(waiting)
+    }
+
+    /// Notes how many jobs are written in one transaction.
+    pub fn batch_written(&self, batch: &'static str, jobs: usize) {
+        #[expect(clippy::cast_precision_loss, reason = "few")]
+        let jobs = jobs as f64;
+        self.all().batch_sizes.get_or_create(&[("batch", batch)]).observe(jobs);
+    }
+}

@@ -1,0 +1,153 @@
+//! What the metrics tell of the database: calls that wait and are retried, batches, how far a replica is behind.
+
+use std::time::{Duration, Instant};
+
+use figment::Figment;
+use rocket::futures::future::join;
+use rocket::http::Header;
+use rocket::tokio::{join, time};
+use siaga::conformance::block_on;
+use sqlx::{Connection, Executor, PgConnection};
+
+use crate::cluster::Cluster;
+use crate::connections::SLOW_CARDS;
+use crate::postgres::Database;
+use crate::replicas::{AREA, connected, with_replica};
+use crate::running::Running;
+use crate::server::{KEY, Server, built, figment};
+
+async fn measured(figment: Figment) -> Server {
+    Server::of(built(figment.merge(("siaga.metrics.enabled", true))).await.unwrap()).await
+}
+
+/// The value of a series, if it is there.
+async fn value(server: &Server, series: &str) -> Option<f64> {
+    let page = server.client.get("/metrics").dispatch().await.into_string().await.unwrap();
+    page.lines().find_map(|line| line.strip_prefix(series)?.strip_prefix(' ')?.parse().ok())
+}
+
+/// Waits until a series has a value.
+async fn until(server: &Server, series: &str, expected: impl Fn(f64) -> bool) {
+    let since = Instant::now();
+    while !value(server, series).await.is_some_and(&expected) {
+        assert!(since.elapsed() < Duration::from_secs(10), "{series} is {:?}", value(server, series).await);
+        time::sleep(Duration::from_millis(10)).await;
+    }
+}
+
+const WAITING: &str = r#"siaga_database_calls_waiting{database="primary"}"#;
+const HOLDER: &str = r#"{"username":"u","network":"n","language":"id"}"#;
+
+#[test]
+fn the_metrics_tell_how_many_calls_wait_for_a_connection() {
+    block_on(async {
+        let database = Database::with_fixture().await;
+        let figment = figment(&database.url())
+            .merge(("siaga.limits.timeout", "20s"))
+            .merge(("databases.siaga.max_connections", 1));
+        let server = measured(figment).await;
+        until(&server, WAITING, |waiting| waiting == 0.0).await;
+        let mut other = PgConnection::connect(&database.url()).await.unwrap();
+        other.execute(SLOW_CARDS).await.unwrap();
+        let make = || {
+            let request = server.client.post("/v1/cards").header(Header::new("X-Api-Key", KEY)).body(HOLDER);
+            request.dispatch()
+        };
+        let watched = until(&server, WAITING, |waiting| waiting == 1.0);
+        let (first, second, ()) = join!(make(), make(), watched);
+        assert_eq!((first.status().code, second.status().code), (200, 200));
+        until(&server, WAITING, |waiting| waiting == 0.0).await;
+    });
+}
+
+#[test]
+fn the_log_tells_once_that_calls_wait_for_long_for_a_connection() {
+    block_on(async {
+        let database = Database::with_fixture().await;
+        let mut other = PgConnection::connect(&database.url()).await.unwrap();
+        let keys = format!(
+            r#"[{{name="root",sha256="{}",scopes=["admin"]}}]"#,
+            siaga::auth::KeyDigest::of(KEY).to_hex()
+        );
+        let variables = [
+            ("SIAGA_STORE", "postgres"),
+            ("DATABASE_URL", &*database.url()),
+            ("ROCKET_DATABASES", "{siaga={max_connections=1}}"),
+            ("SIAGA_AUTH__API_KEYS", &keys),
+            ("SIAGA_IMAGES__SIGNING_KEY", "a key of thirty-two bytes or more"),
+        ];
+        let service = Running::start(&variables, "To try:");
+        other.execute(SLOW_CARDS).await.unwrap();
+        std::thread::scope(|scope| {
+            for _ in 0..3 {
+                scope.spawn(|| {
+                    let rest =
+                        format!("X-Api-Key: {KEY}\r\nContent-Length: {}\r\n\r\n{HOLDER}", HOLDER.len());
+                    service.request("POST", "/v1/cards", &rest);
+                });
+            }
+        });
+        let log = service.kill();
+        let said = "writing calls wait for more than a second for a connection to the database";
+        assert_eq!(log.matches(said).count(), 1, "{log}");
+    });
+}
+
+#[test]
+fn the_metrics_tell_of_batches_and_of_calls_that_are_retried() {
+    block_on(async {
+        let database = Database::with_fixture().await;
+        let server = measured(figment(&database.url())).await;
+        assert_eq!(server.set(5, 1).await, 200);
+        let sizes = |what: &str| format!(r#"siaga_batch_size_{what}{{batch="flood_states"}}"#);
+        let waiting = r#"siaga_batch_jobs_waiting{batch="flood_states"}"#;
+        assert_eq!(value(&server, &sizes("count")).await, Some(1.0));
+        assert_eq!(value(&server, &sizes("sum")).await, Some(1.0));
+        assert_eq!(value(&server, waiting).await, Some(0.0));
+        assert_eq!(value(&server, "siaga_database_retries_total").await, Some(0.0));
+
+        let mut other = PgConnection::connect(&database.url()).await.unwrap();
+        other.execute("BEGIN; SELECT FROM flood_states WHERE area_id = 5 FOR UPDATE").await.unwrap();
+        let (status, ()) = join(server.set(5, 2), until(&server, waiting, |waiting| waiting == 1.0)).await;
+        assert_eq!(status, 503);
+        assert_eq!(value(&server, waiting).await, Some(0.0));
+        let retried = value(&server, "siaga_database_retries_total").await.unwrap();
+        assert!(retried >= 2.0, "{retried}");
+
+        // Calls that are not written in batches are retried, too.
+        other.execute("ROLLBACK; BEGIN; LOCK TABLE cards IN ACCESS EXCLUSIVE MODE").await.unwrap();
+        let request = server.client.get("/v1/cards/used-card").header(Header::new("X-Api-Key", KEY));
+        assert_eq!(request.dispatch().await.status().code, 503);
+        assert!(value(&server, "siaga_database_retries_total").await.unwrap() > retried);
+    });
+}
+
+#[test]
+fn the_metrics_tell_how_far_a_replica_is_behind_while_it_responds() {
+    block_on(async {
+        const LAG: &str = "siaga_replica_lag_bytes{}";
+        let primary = Cluster::new();
+        drop(Server::on(&primary.url()).await);
+        connected(&primary).await.execute(AREA).await.unwrap();
+        let replica = Cluster::replica_of(&primary);
+        let server = measured(with_replica(&primary, &replica)).await;
+        // As the server does every few seconds.
+        let overview = async || assert!(server.store.overview().await.unwrap().is_some());
+        connected(&replica).await.execute("SELECT pg_wal_replay_pause()").await.unwrap();
+        let filler = "SELECT pg_logical_emit_message(true, 'filler', repeat('x', 1000000))";
+        connected(&primary).await.execute(filler).await.unwrap();
+        overview().await;
+        let behind = value(&server, LAG).await.unwrap();
+        assert!((1e6..2e6).contains(&behind), "{behind}");
+
+        connected(&replica).await.execute("SELECT pg_wal_replay_resume()").await.unwrap();
+        let resumed = Instant::now();
+        while value(&server, LAG).await != Some(0.0) {
+            assert!(resumed.elapsed() < Duration::from_secs(10), "the replica does not follow");
+            overview().await;
+        }
+        replica.stop("immediate");
+        overview().await;
+        assert_eq!(value(&server, LAG).await, None);
+    });
+}

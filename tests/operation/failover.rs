@@ -1,0 +1,223 @@
+//! A primary that is lost or demoted, and a standby that takes its place: the servers go on without a restart.
+
+use std::sync::atomic::AtomicU64;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rocket::tokio::time;
+use serde_json::json;
+use siaga::conformance::block_on;
+use sqlx::Executor;
+
+use crate::cluster::{Cluster, url_of};
+use crate::crashes::{Acknowledged, ask, check, prepare, start, under_load};
+use crate::proxy::Proxy;
+use crate::replicas::connected;
+use crate::server::{Server, built, figment};
+
+/// How soon after the promotion writes succeed.
+const SOON: Duration = Duration::from_secs(5);
+const LOG_OF_ANOTHER_HOST: &str = "the database is written to at another host now";
+
+/// A primary with a schema and areas, and a standby that has each write before it is acknowledged.
+async fn primary_and_standby() -> (Cluster, Cluster) {
+    let primary = Cluster::new();
+    drop(Server::on(&primary.url()).await);
+    prepare(&primary).await;
+    let standby = Cluster::replica_of(&primary);
+    // Set after the copy was made, so that the standby does not wait for one of its own when it is promoted.
+    let mut connection = connected(&primary).await;
+    connection.execute("ALTER SYSTEM SET synchronous_standby_names = '*'").await.unwrap();
+    connection.execute("SELECT pg_reload_conf()").await.unwrap();
+    let waited = Instant::now();
+    loop {
+        let synchronous: i64 =
+            sqlx::query_scalar("SELECT count(*) FROM pg_stat_replication WHERE sync_state = 'sync'")
+                .fetch_one(&mut connection)
+                .await
+                .unwrap();
+        if synchronous == 1 {
+            return (primary, standby);
+        }
+        assert!(waited.elapsed() < Duration::from_secs(10), "the standby is not synchronous");
+        time::sleep(Duration::from_millis(50)).await;
+    }
+}
+
+#[test]
+fn nothing_acknowledged_is_lost_when_the_primary_crashes_under_load_and_its_standby_is_promoted() {
+    let (primary, standby) = block_on(primary_and_standby());
+    let (next, noted) = (AtomicU64::new(0), Acknowledged::default());
+    let service = start(&url_of(&[&primary, &standby]));
+    let mut back = Duration::MAX;
+    let statuses = under_load(&service.authority, &next, &noted, || {
+        thread::sleep(Duration::from_secs(1));
+        primary.stop("immediate");
+        let before = noted.count();
+        assert!(before > 0, "nothing was written before");
+        thread::sleep(Duration::from_millis(500));
+        standby.promote();
+        let promoted = Instant::now();
+        let state = json!({ "state": 1 });
+        while !matches!(ask(&service.authority, "PUT", "/v1/floods/1", &state), Some((200, _))) {
+            assert!(promoted.elapsed() < SOON, "no write succeeds");
+        }
+        back = promoted.elapsed();
+        thread::sleep(Duration::from_secs(1));
+        assert!(noted.count() > before, "the writers do not go on");
+    });
+    println!("back after {back:?}, {} writes acknowledged", noted.count());
+    assert!(statuses.iter().all(|status| [200, 503].contains(status)), "{statuses:?}");
+    block_on(check(&standby, &noted));
+    let log = service.kill();
+    assert_eq!(log.matches(LOG_OF_ANOTHER_HOST).count(), 1, "{log}");
+}
+
+#[test]
+fn a_primary_that_is_demoted_without_a_restart_is_left_for_the_promoted_standby() {
+    block_on(async {
+        let (primary, standby) = primary_and_standby().await;
+        let server = Server::on(&url_of(&[&primary, &standby])).await;
+        assert_eq!(server.set(5, 1).await, 200);
+        let mut demoted = connected(&primary).await;
+        demoted.execute("ALTER SYSTEM SET default_transaction_read_only = on").await.unwrap();
+        demoted.execute("SELECT pg_reload_conf()").await.unwrap();
+        standby.promote();
+        let promoted = Instant::now();
+        while server.set(5, 2).await != 200 {
+            assert!(promoted.elapsed() < SOON, "no write succeeds");
+        }
+        assert_eq!(server.state(5).await, Some(2));
+        let mut other = connected(&standby).await;
+        let state: i16 = sqlx::query_scalar("SELECT state FROM flood_states WHERE area_id = 5")
+            .fetch_one(&mut other)
+            .await
+            .unwrap();
+        assert_eq!(state, 2);
+    });
+}
+
+#[test]
+fn a_start_finds_the_host_that_accepts_writes_wherever_it_is_named() {
+    block_on(async {
+        let (primary, standby) = primary_and_standby().await;
+        for hosts in [[&standby, &primary], [&primary, &standby]] {
+            let server = Server::on(&url_of(&hosts)).await;
+            assert_eq!(server.set(5, 1).await, 200);
+        }
+        primary.stop("fast");
+        let only_standby = built(figment(&url_of(&[&primary, &standby]))).await.unwrap_err().to_string();
+        assert!(only_standby.contains("the server accepts no writes"), "{only_standby}");
+    });
+}
+
+/// Waits until a replica has all that its primary has now.
+async fn caught_up(primary: &Cluster, replica: &Cluster) {
+    let position: String = sqlx::query_scalar("SELECT pg_current_wal_flush_lsn()::text")
+        .fetch_one(&mut connected(primary).await)
+        .await
+        .unwrap();
+    let (mut replica, since) = (connected(replica).await, Instant::now());
+    let replayed = "SELECT coalesce(pg_last_wal_replay_lsn() >= $1::text::pg_lsn, false)";
+    while !sqlx::query_scalar::<_, bool>(replayed).bind(&position).fetch_one(&mut replica).await.unwrap() {
+        assert!(since.elapsed() < Duration::from_secs(10), "the replica does not follow");
+        time::sleep(Duration::from_millis(20)).await;
+    }
+}
+
+/// A server that writes to the first two of these and reads from the third.
+async fn reading(primary: &Cluster, standby: &Cluster, replica: &Cluster) -> Server {
+    let figment = figment(&url_of(&[primary, standby])).merge(("databases.siaga_read.url", replica.url()));
+    Server::of(built(figment).await.unwrap()).await
+}
+
+#[test]
+fn a_replica_that_has_more_of_the_lost_primary_than_the_promoted_standby_is_not_read() {
+    block_on(async {
+        let primary = Cluster::new();
+        drop(Server::on(&primary.url()).await);
+        prepare(&primary).await;
+        let (standby, replica) = (Cluster::replica_of(&primary), Cluster::replica_of(&primary));
+        let server = reading(&primary, &standby, &replica).await;
+        assert_eq!(server.set(5, 1).await, 200);
+        caught_up(&primary, &standby).await;
+        standby.stop("fast");
+        // A write that the standby does not get, and so much after it that the standby stays behind for long.
+        assert_eq!(server.set(5, 3).await, 200);
+        let filler = "SELECT pg_logical_emit_message(false, 'filler', repeat('x', 10000000))";
+        connected(&primary).await.execute(filler).await.unwrap();
+        caught_up(&primary, &replica).await;
+        assert_eq!(server.stored_state(5).await, Some(3));
+
+        primary.stop("immediate");
+        standby.start();
+        standby.promote();
+        let promoted = Instant::now();
+        while server.set(5, 2).await != 200 {
+            assert!(promoted.elapsed() < SOON, "no write succeeds");
+        }
+        for _ in 0..20 {
+            assert_eq!(server.stored_state(5).await, Some(2));
+        }
+        // Nor is it by a server that was started later and has written nothing.
+        let later = reading(&primary, &standby, &replica).await;
+        assert_eq!(later.stored_state(5).await, Some(2));
+    });
+}
+
+#[test]
+fn a_replica_that_follows_the_promoted_standby_is_read_again() {
+    block_on(async {
+        let primary = Cluster::new();
+        drop(Server::on(&primary.url()).await);
+        prepare(&primary).await;
+        let (standby, replica) = (Cluster::replica_of(&primary), Cluster::replica_of(&primary));
+        let server = reading(&primary, &standby, &replica).await;
+        assert_eq!(server.set(5, 1).await, 200);
+        caught_up(&primary, &standby).await;
+        primary.stop("immediate");
+        standby.promote();
+        let mut follower = connected(&replica).await;
+        let follow = format!("ALTER SYSTEM SET primary_conninfo = '{}'", standby.url());
+        follower.execute(sqlx::AssertSqlSafe(follow)).await.unwrap();
+        follower.execute("SELECT pg_reload_conf()").await.unwrap();
+        let promoted = Instant::now();
+        while server.set(5, 2).await != 200 {
+            assert!(promoted.elapsed() < SOON, "no write succeeds");
+        }
+        assert_eq!(server.stored_state(5).await, Some(2));
+        caught_up(&standby, &replica).await;
+        assert_eq!(server.stored_state(5).await, Some(2));
+
+        // What another server writes while the replica stands still does not show: it is the replica that is read.
+        follower.execute("SELECT pg_wal_replay_pause()").await.unwrap();
+        let other = Server::on(&standby.url()).await;
+        assert_eq!(other.set(5, 4).await, 200);
+        assert_eq!(other.stored_state(5).await, Some(4));
+        assert_eq!(server.stored_state(5).await, Some(2));
+    });
+}
+
+#[test]
+fn a_primary_that_answers_nothing_any_more_is_left_for_the_promoted_standby() {
+    block_on(async {
+        let primary = Cluster::new();
+        drop(Server::on(&primary.url()).await);
+        prepare(&primary).await;
+        let standby = Cluster::replica_of(&primary);
+        let proxy = Proxy::before(&primary.url());
+        let through = proxy.through(&primary.url());
+        let at = |url: &str| url.split(['@', '/']).nth(3).unwrap().to_owned();
+        let url = through.replace(&at(&through), &format!("{},{}", at(&through), at(&standby.url())));
+        let server = Server::on(&url).await;
+        assert_eq!(server.set(5, 1).await, 200);
+        caught_up(&primary, &standby).await;
+        proxy.stall();
+        standby.promote();
+        let promoted = Instant::now();
+        while server.set(5, 2).await != 200 {
+            assert!(promoted.elapsed() < SOON, "no write succeeds");
+        }
+        assert_eq!(server.state(5).await, Some(2));
+    });
+}
