@@ -3,9 +3,8 @@
 //! # In a route of one's own
 //!
 //! A route names what it needs as arguments. The guards are asked from left to right, and the first that fails decides the answer,
-//! by its [`Problem`]. So the first is who asks: [`Caller`] where anybody may, [`Authorized`] where a scope is needed. Parts of a
-//! path are taken as `Result<…, Problem>`, since Rocket would answer 422 to a wrong one, without saying why. What the server
-//! manages, such as the store, is had by `&State<…>`. [`Answers`](crate::routes::Answers) is a guard as well.
+//! by its [`Problem`]. So the first is who asks: [`Caller`] where anybody may, [`Authorized`] where a scope is needed. A
+//! parameter of the query is a [`Param`], a part of the path a [`PathParam`]. What the server manages, such as the store, is had by `&State<…>`. [`Answers`](crate::routes::Answers) is a guard as well.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -13,18 +12,19 @@
 //! use rocket::{State, get, routes};
 //! use siaga::Siaga;
 //! use siaga::error::Problem;
-//! use siaga::guards::{Authorized, FloodsWrite, LocalAreaId};
+//! use siaga::guards::{Authorized, FloodsWrite, PathParam};
+//! use siaga::model::AreaId;
 //! use siaga::routes::Answer;
 //! use siaga::stores::Store;
 //!
 //! /// How often the state of an area was changed, for those who may change it.
-//! #[get("/floods/<id>/changes")]
+//! #[get("/floods/<area>/changes")]
 //! async fn count_changes(
 //!     _authorized: Authorized<FloodsWrite>,
-//!     id: Result<LocalAreaId, Problem>,
+//!     area: PathParam<AreaId>,
 //!     store: &State<Arc<dyn Store>>,
 //! ) -> Result<Answer, Problem> {
-//!     let changes = store.flood_log(id?.0).await?;
+//!     let changes = store.flood_log(area.get()?).await?;
 //!     Answer::private_result(&changes.len())
 //! }
 //!
@@ -36,51 +36,42 @@
 mod accept;
 mod account;
 mod admission;
-mod area_id;
 mod area_selector;
 mod body_headers;
 mod card_id;
 mod credential;
-mod disaster;
 mod file_type;
 mod flood_entry;
 mod format_choice;
-mod infrastructure_type;
 mod json_body;
 mod metrics_reader;
-mod minimum_state;
+mod parameter;
+mod path_parameters;
 mod period;
 mod query;
-mod report_key;
+mod query_parameters;
 mod signed_upload;
-mod time_period;
-mod training;
-mod username;
 mod wants_page;
 
 pub(crate) use self::account::Account;
 pub use self::admission::{Admission, Diversion};
-pub use self::area_id::LocalAreaId;
 pub use self::area_selector::Select;
 pub use self::card_id::CardIdParam;
 pub use self::credential::{
     Authorized, Caller, CardsRead, CardsWrite, FeedsWrite, FloodsWrite, GaugesWrite, Permission,
 };
-pub use self::disaster::Disaster;
 pub use self::file_type::FileType;
 pub use self::flood_entry::{Entry, FloodEntry};
 pub use self::format_choice::FormatChoice;
-pub use self::infrastructure_type::{InfrastructureType, InfrastructureTypeParam};
 pub use self::json_body::JsonBody;
 pub use self::metrics_reader::MetricsReader;
-pub use self::minimum_state::MinimumState;
+pub use self::parameter::{Param, PathParam, PathParameter, QueryParameter};
 pub use self::period::RequestedPeriod;
 pub use self::query::Query;
-pub use self::report_key::ReportKeyParam;
+pub use self::query_parameters::{
+    Disaster, InfrastructureType, MinimumState, TimePeriod, Training, Username,
+};
 pub use self::signed_upload::SignedUpload;
-pub use self::time_period::TimePeriod;
-pub use self::training::Training;
-pub use self::username::Username;
 pub use self::wants_page::WantsPage;
 
 use rocket::Request;

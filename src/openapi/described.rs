@@ -1,10 +1,12 @@
 use std::fmt;
 use std::sync::Arc;
 
-use rocket::Route;
+use rocket::http::Method;
+use rocket::route::{Handler, Outcome};
+use rocket::{Data, Request, Route};
 use serde_json::Value;
 
-use super::{Handler, Interface, Operation};
+use super::{Handler as DescribedHandler, Interface, Operation};
 use crate::schema;
 
 type Say = Arc<dyn Fn(&mut Operation, &Interface<'_>) + Send + Sync>;
@@ -39,10 +41,18 @@ pub struct Described {
 
 impl Described {
     /// A route, and its handler, whose arguments tell what it takes.
-    pub fn new<Arguments, H: Handler<Arguments>>(route: Route, _handler: H) -> Self {
+    pub fn new<Arguments, H: DescribedHandler<Arguments>>(route: Route, _handler: H) -> Self {
         // The function alone: what it is of may borrow from requests.
         let describe: fn(&mut Operation, &Interface<'_>) = H::describe;
         Self::from(route).with(describe)
+    }
+
+    /// Returns the same handler at another method and path, with a name of its own in the description.
+    #[must_use]
+    pub fn at(&self, method: Method, path: &'static str, name: &'static str) -> Self {
+        let mut route = Route::new(method, path, SameHandler(self.route.handler.clone()));
+        route.name = Some(name.into());
+        Self { route, ..self.clone() }
     }
 
     /// What it does, in a line.
@@ -106,6 +116,17 @@ impl Described {
             say(&mut operation, interface);
         }
         operation
+    }
+}
+
+/// A handler behind a box, which Rocket takes no routes of.
+#[derive(Clone)]
+struct SameHandler(Box<dyn Handler>);
+
+#[rocket::async_trait]
+impl Handler for SameHandler {
+    async fn handle<'r>(&self, request: &'r Request<'_>, data: Data<'r>) -> Outcome<'r> {
+        self.0.handle(request, data).await
     }
 }
 

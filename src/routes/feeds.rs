@@ -1,7 +1,8 @@
 use std::sync::Arc;
 
+use rocket::http::Method;
 use rocket::serde::json::json;
-use rocket::{State, get, post, put};
+use rocket::{State, get, post};
 
 use super::Answer;
 use crate::config::Config;
@@ -16,16 +17,17 @@ use crate::telemetry::{Metrics, ReportOrigin};
 
 /// The routes of the resource.
 pub(super) fn routes() -> Vec<Described> {
-    let partner = |route: Described| {
-        route
-            .takes(|interface| schema::partner_report(&interface.config.feeds.partner))
-            .gives(reference("PartnerReceipt"))
-    };
+    let partner = described!(post_partner_report)
+        .says("Publishes a report of a partner")
+        .takes(|interface| schema::partner_report(&interface.config.feeds.partner))
+        .gives(reference("PartnerReceipt"));
     vec![
         described!(list_feeds).says("The feeds there are").gives_result(array(reference("Feed"))),
-        partner(described!(post_partner_report).says("Publishes a report of a partner")),
-        partner(described!(put_partner_report).says("The same, for clients that retry with PUT")),
-        partner(described!(put_report).says("The same")),
+        partner
+            .at(Method::Put, "/feeds/partner", "put_partner_report")
+            .says("The same, for clients that retry with PUT"),
+        partner.at(Method::Put, "/feeds", "put_report").says("The same"),
+        partner,
     ]
 }
 
@@ -52,41 +54,8 @@ pub(super) async fn post_partner_report(
     store: &State<Arc<dyn Store>>,
     metrics: &State<Metrics>,
 ) -> Result<Answer, Problem> {
-    receive(&body, config, store, metrics).await
-}
-
-/// `PUT /feeds/partner`: the same, for clients that retry with PUT.
-#[put("/feeds/partner", data = "<body>")]
-pub(super) async fn put_partner_report(
-    _authorized: Authorized<FeedsWrite>,
-    body: JsonBody,
-    config: &State<Config>,
-    store: &State<Arc<dyn Store>>,
-    metrics: &State<Metrics>,
-) -> Result<Answer, Problem> {
-    receive(&body, config, store, metrics).await
-}
-
-/// `PUT /feeds`: the same.
-#[put("/feeds", data = "<body>")]
-pub(super) async fn put_report(
-    _authorized: Authorized<FeedsWrite>,
-    body: JsonBody,
-    config: &State<Config>,
-    store: &State<Arc<dyn Store>>,
-    metrics: &State<Metrics>,
-) -> Result<Answer, Problem> {
-    receive(&body, config, store, metrics).await
-}
-
-async fn receive(
-    JsonBody(body): &JsonBody,
-    config: &State<Config>,
-    store: &State<Arc<dyn Store>>,
-    metrics: &State<Metrics>,
-) -> Result<Answer, Problem> {
     let report =
-        read_partner_report(body, &config.feeds.partner).map_err(|faults| Problem::faults(&faults))?;
+        read_partner_report(&body.0, &config.feeds.partner).map_err(|faults| Problem::faults(&faults))?;
     let post_id = report.post_id;
     match store.receive_partner_report(report).await? {
         Received::Created => {

@@ -6,7 +6,7 @@ use rocket::{State, get, put};
 use super::{Answer, Answers};
 use crate::described;
 use crate::error::Problem;
-use crate::guards::{Authorized, Caller, FormatChoice, GaugesWrite, JsonBody, Select, TimePeriod};
+use crate::guards::{Authorized, Caller, FormatChoice, GaugesWrite, JsonBody, Param, Select, TimePeriod};
 use crate::model::intake::read_gauge;
 use crate::openapi::Described;
 use crate::resources::Gauges;
@@ -32,7 +32,7 @@ pub(super) fn routes() -> Vec<Described> {
 pub(super) async fn list_gauges(
     _caller: Caller,
     select: Select<Gauges>,
-    time_period: TimePeriod,
+    time_period: Param<TimePeriod>,
     choice: FormatChoice<Gauges>,
     answers: Answers,
 ) -> Result<Answer, Problem> {

@@ -7,8 +7,8 @@ use super::{Answer, Answers, Question};
 use crate::described;
 use crate::error::Problem;
 use crate::guards::{
-    Authorized, Caller, Entry, FloodEntry, FloodsWrite, FormatChoice, JsonBody, LocalAreaId, MinimumState,
-    RequestedPeriod, Select, Username,
+    Authorized, Caller, Entry, FloodEntry, FloodsWrite, FormatChoice, JsonBody, MinimumState, Param,
+    PathParam, RequestedPeriod, Select, Username,
 };
 use crate::model::intake::read_flood_state;
 use crate::model::{Actor, AreaId, FloodState};
@@ -46,7 +46,7 @@ pub(super) fn routes() -> Vec<Described> {
 pub(super) async fn list_floods(
     _caller: Caller,
     select: Select<Floods>,
-    minimum_state: MinimumState,
+    minimum_state: Param<MinimumState>,
     entry: FloodEntry,
     choice: FormatChoice<Floods>,
     answers: Answers,
@@ -63,7 +63,7 @@ pub(super) async fn list_floods(
 pub(super) async fn list_flood_states(
     _caller: Caller,
     select: Select<Floods>,
-    minimum_state: MinimumState,
+    minimum_state: Param<MinimumState>,
     answers: Answers,
 ) -> Result<Answer, Problem> {
     let query = FloodQuery { selector: select.areas, minimum_state: minimum_state.0 };
@@ -95,33 +95,33 @@ pub(super) async fn list_flood_series(
 }
 
 /// `PUT /floods/:localAreaId`: sets the state of an area.
-#[put("/floods/<id>", data = "<body>")]
+#[put("/floods/<area>", data = "<body>")]
 pub(super) async fn set_flood_state(
     authorized: Authorized<FloodsWrite>,
-    id: Result<LocalAreaId, Problem>,
-    username: Username,
+    area: PathParam<AreaId>,
+    username: Param<Username>,
     body: JsonBody,
     store: &State<Arc<dyn Store>>,
     metrics: &State<Metrics>,
 ) -> Result<Answer, Problem> {
-    let LocalAreaId(area) = id?;
+    let area = area.get()?;
     let state = read_flood_state(&body.0).map_err(|faults| Problem::faults(&faults))?;
-    let changed = change(store, authorized, username, area, Some(state)).await?;
+    let changed = change(store, authorized, username.get(), area, Some(state)).await?;
     metrics.flood_changed();
     Ok(changed)
 }
 
 /// `DELETE /floods/:localAreaId`: clears the state of an area.
-#[delete("/floods/<id>")]
+#[delete("/floods/<area>")]
 pub(super) async fn clear_flood_state(
     authorized: Authorized<FloodsWrite>,
-    id: Result<LocalAreaId, Problem>,
-    username: Username,
+    area: PathParam<AreaId>,
+    username: Param<Username>,
     store: &State<Arc<dyn Store>>,
     metrics: &State<Metrics>,
 ) -> Result<Answer, Problem> {
-    let LocalAreaId(area) = id?;
-    let changed = change(store, authorized, username, area, None).await?;
+    let area = area.get()?;
+    let changed = change(store, authorized, username.get(), area, None).await?;
     metrics.flood_changed();
     Ok(changed)
 }

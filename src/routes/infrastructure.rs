@@ -3,7 +3,7 @@ use rocket::get;
 use super::{Answer, Answers};
 use crate::described;
 use crate::error::Problem;
-use crate::guards::{Caller, FormatChoice, InfrastructureType, InfrastructureTypeParam, Select};
+use crate::guards::{Caller, FormatChoice, InfrastructureType, Param, PathParam, Select};
 use crate::model::InfrastructureKind;
 use crate::openapi::Described;
 use crate::resources::Infrastructure;
@@ -21,7 +21,7 @@ pub(super) fn routes() -> Vec<Described> {
 #[get("/infrastructure")]
 pub(super) async fn list_infrastructure(
     _caller: Caller,
-    kind: InfrastructureType,
+    kind: Param<InfrastructureType>,
     select: Select<Infrastructure>,
     choice: FormatChoice<Infrastructure>,
     answers: Answers,
@@ -33,12 +33,12 @@ pub(super) async fn list_infrastructure(
 #[get("/infrastructure/<kind>")]
 pub(super) async fn list_infrastructure_of_type(
     _caller: Caller,
-    kind: Result<InfrastructureTypeParam, Problem>,
+    kind: PathParam<InfrastructureKind>,
     select: Select<Infrastructure>,
     choice: FormatChoice<Infrastructure>,
     answers: Answers,
 ) -> Result<Answer, Problem> {
-    list(Some(kind?.0), select, choice, &answers).await
+    list(Some(kind.get()?), select, choice, &answers).await
 }
 
 async fn list(

@@ -4,9 +4,9 @@ use super::{Answer, Answers, Question};
 use crate::described;
 use crate::error::Problem;
 use crate::guards::{
-    Caller, Disaster, FormatChoice, ReportKeyParam, RequestedPeriod, Select, TimePeriod, Training,
+    Caller, Disaster, FormatChoice, Param, PathParam, RequestedPeriod, Select, TimePeriod, Training,
 };
-use crate::model::DisasterType;
+use crate::model::{DisasterType, ReportKey};
 use crate::openapi::Described;
 use crate::resources::Reports;
 use crate::schema::{array, reference};
@@ -31,9 +31,9 @@ pub(super) fn routes() -> Vec<Described> {
 pub(super) async fn list_reports(
     _caller: Caller,
     select: Select<Reports>,
-    disaster: Disaster,
-    training: Training,
-    time_period: TimePeriod,
+    disaster: Param<Disaster>,
+    training: Param<Training>,
+    time_period: Param<TimePeriod>,
     choice: FormatChoice<Reports>,
     answers: Answers,
 ) -> Result<Answer, Problem> {
@@ -47,8 +47,8 @@ pub(super) async fn list_reports(
 pub(super) async fn list_report_archive(
     _caller: Caller,
     select: Select<Reports>,
-    disaster: Disaster,
-    training: Training,
+    disaster: Param<Disaster>,
+    training: Param<Training>,
     period: RequestedPeriod,
     choice: FormatChoice<Reports>,
     answers: Answers,
@@ -64,8 +64,8 @@ pub(super) async fn list_report_archive(
 pub(super) async fn list_report_series(
     _caller: Caller,
     select: Select<Reports>,
-    disaster: Disaster,
-    training: Training,
+    disaster: Param<Disaster>,
+    training: Param<Training>,
     period: RequestedPeriod,
     answers: Answers,
 ) -> Result<Answer, Problem> {
@@ -75,13 +75,13 @@ pub(super) async fn list_report_series(
 }
 
 /// `GET /reports/:id`: one report, be it of a training or not.
-#[get("/reports/<id>")]
+#[get("/reports/<key>")]
 pub(super) async fn find_report(
     _caller: Caller,
-    id: Result<ReportKeyParam, Problem>,
+    key: PathParam<ReportKey>,
     choice: FormatChoice<Reports>,
     answers: Answers,
 ) -> Result<Answer, Problem> {
-    let ReportKeyParam(key) = id?;
+    let key = key.get()?;
     answers.layer(LayerQuery::Report(key), choice.format).await
 }

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::{Answer, Answers, Question};
 use crate::described;
 use crate::error::Problem;
-use crate::guards::{Caller, Select, TimePeriod, Training};
+use crate::guards::{Caller, Param, Select, TimePeriod, Training};
 use crate::model::{AreaSelector, FloodLayer, FloodState};
 use crate::openapi::Described;
 use crate::resources::Reports;
@@ -94,8 +94,8 @@ pub(super) async fn summarize_flooded_areas(
 pub(super) async fn summarize_reports(
     _caller: Caller,
     select: Select<Reports>,
-    training: Training,
-    time_period: TimePeriod,
+    training: Param<Training>,
+    time_period: Param<TimePeriod>,
     answers: Answers,
 ) -> Result<Answer, Problem> {
     let window = Window::Last(time_period.0);

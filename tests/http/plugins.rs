@@ -10,7 +10,7 @@ use serde_json::json;
 use siaga::conformance::block_on;
 use siaga::error::Problem;
 use siaga::formats::{Container, EncodeContext, EncodeError, Format};
-use siaga::guards::{Caller, Select, TimePeriod};
+use siaga::guards::{Caller, Param, Select, TimePeriod};
 use siaga::resources::Floods;
 use siaga::model::{AreaSelector, FloodState, Layer, LayerKind};
 use siaga::routes::{Answer, Answers};
@@ -93,7 +93,7 @@ fn a_layer_a_format_cannot_write_is_a_500_that_tells_nothing() {
 async fn warn(
     _caller: Caller,
     city: &str,
-    time_period: TimePeriod,
+    time_period: Param<TimePeriod>,
     store: &State<Arc<dyn Store>>,
 ) -> Result<Answer, Problem> {
     let selector = AreaSelector { city: Some(city.to_owned()), region: None };

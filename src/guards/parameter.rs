@@ -1,0 +1,168 @@
+use std::ops::Deref;
+
+use rocket::Request;
+use rocket::request::{FromParam, FromRequest, Outcome};
+use serde_json::Value;
+
+use super::{Query, managed};
+use crate::config::Config;
+use crate::error::{Problem, Source};
+use crate::openapi::{Interface, Operation, Parameter, Part};
+
+/// A parameter of the query. Routes take it as [`Param`].
+///
+/// ```
+/// use rocket::get;
+/// use serde_json::{Value, json};
+/// use siaga::config::Config;
+/// use siaga::error::Problem;
+/// use siaga::guards::{Caller, Param, QueryParameter};
+/// use siaga::routes::Answer;
+///
+/// /// `floors`: how many floors a shelter has, or absent.
+/// struct Floors(Option<u8>);
+///
+/// impl QueryParameter for Floors {
+///     const NAME: &'static str = "floors";
+///     const SAYS: &'static str = "How many floors a shelter has.";
+///
+///     fn schema(_: &Config) -> Value {
+///         json!({ "type": "integer", "minimum": 1, "maximum": 255 })
+///     }
+///
+///     fn parse(value: Option<&str>, _: &Config) -> Result<Self, String> {
+///         let floors = value.map(str::parse).transpose();
+///         floors.map(Self).map_err(|_| "must be a whole number from 1 to 255".to_owned())
+///     }
+/// }
+///
+/// #[get("/shelters")]
+/// async fn list_shelters(_caller: Caller, floors: Param<Floors>) -> Result<Answer, Problem> {
+///     Answer::private_result(&floors.0)
+/// }
+/// # drop(rocket::routes![list_shelters]);
+/// ```
+pub trait QueryParameter: Send + Sized {
+    /// The name of the parameter.
+    const NAME: &'static str;
+    /// What it means, for the description of the interface.
+    const SAYS: &'static str;
+
+    /// Returns the JSON Schema of its values.
+    fn schema(config: &Config) -> Value;
+
+    /// Reads the decoded value; `None` if the parameter is absent or empty.
+    ///
+    /// # Errors
+    ///
+    /// What the value must be. The response is 400 with this text and names the parameter.
+    fn parse(value: Option<&str>, config: &Config) -> Result<Self, String>;
+}
+
+/// A [`QueryParameter`] of a request. A wrong value is 400, as is a parameter that is given more than once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Param<P> {
+    value: P,
+}
+
+impl<P> Param<P> {
+    /// Returns the parameter. Its fields can also be read directly.
+    pub fn get(self) -> P {
+        self.value
+    }
+}
+
+impl<P> Deref for Param<P> {
+    type Target = P;
+
+    fn deref(&self) -> &P {
+        &self.value
+    }
+}
+
+#[rocket::async_trait]
+impl<'r, P: QueryParameter> FromRequest<'r> for Param<P> {
+    type Error = Problem;
+
+    async fn from_request(request: &'r Request<'_>) -> Outcome<Self, Problem> {
+        let parameter = managed::<Config>(request).and_then(|config| read::<P>(Query::of(request), config));
+        Problem::outcome(request, parameter.map(|value| Self { value }))
+    }
+}
+
+impl<P: QueryParameter> Part for Param<P> {
+    fn describe(operation: &mut Operation, interface: &Interface<'_>) {
+        operation.takes(Parameter::query(P::NAME, P::SAYS, P::schema(interface.config)));
+    }
+}
+
+/// Reads a parameter from a query.
+pub(super) fn read<P: QueryParameter>(query: Query<'_>, config: &Config) -> Result<P, Problem> {
+    let value = query.get(P::NAME)?;
+    P::parse(value.as_deref(), config).map_err(|must| Problem::invalid(Source::Query, P::NAME, must))
+}
+
+/// A part of a path. Routes take it as [`PathParam`].
+pub trait PathParameter: Sized {
+    /// The name of the part in the description of the interface.
+    const NAME: &'static str;
+    /// What it names, for the description of the interface.
+    const SAYS: &'static str;
+    /// What 404 means on a path with it, if it can be 404.
+    const MISSING: Option<&'static str>;
+
+    /// Returns the JSON Schema of its values.
+    fn schema() -> Value;
+
+    /// Reads the part.
+    ///
+    /// # Errors
+    ///
+    /// What it must be.
+    fn parse(text: &str) -> Result<Self, String>;
+}
+
+/// A [`PathParameter`] of a request. The route calls [`get`](Self::get), because Rocket itself would answer a wrong part with
+/// 422, without a text.
+#[derive(Debug)]
+pub struct PathParam<P>(Result<P, Problem>);
+
+impl<P> PathParam<P> {
+    /// Returns the value.
+    ///
+    /// # Errors
+    ///
+    /// 400 that names the part and says what it must be.
+    pub fn get(self) -> Result<P, Problem> {
+        self.0
+    }
+}
+
+impl<'r, P: PathParameter> FromParam<'r> for PathParam<P> {
+    type Error = std::convert::Infallible;
+
+    fn from_param(text: &'r str) -> Result<Self, Self::Error> {
+        Ok(Self(P::parse(text).map_err(|must| Problem::invalid(Source::Params, P::NAME, must))))
+    }
+}
+
+impl<P: PathParameter> Part for PathParam<P> {
+    fn describe(operation: &mut Operation, _: &Interface<'_>) {
+        operation.takes(Parameter::path(P::NAME, P::SAYS, P::schema()));
+        if let Some(missing) = P::MISSING {
+            operation.refuses(404, missing);
+        }
+    }
+}
+
+/// Finds a value among those allowed.
+///
+/// # Errors
+///
+/// `must be one of […]`.
+pub(super) fn one_of<'a, T: AsRef<str>>(value: &str, allowed: &'a [T]) -> Result<&'a T, String> {
+    allowed.iter().find(|allowed| allowed.as_ref() == value).ok_or_else(|| {
+        let allowed: Vec<_> = allowed.iter().map(AsRef::as_ref).collect();
+        format!("must be one of [{}]", allowed.join(", "))
+    })
+}

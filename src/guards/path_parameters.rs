@@ -1,0 +1,61 @@
+//! The parts of paths that need nothing but their own text.
+
+use serde_json::{Value, json};
+
+use super::PathParameter;
+use crate::model::{AreaId, InfrastructureKind, ReportKey};
+
+impl PathParameter for AreaId {
+    const NAME: &'static str = "localAreaId";
+    const SAYS: &'static str = "The local area.";
+    const MISSING: Option<&'static str> = Some("There is no such area.");
+
+    fn schema() -> Value {
+        json!({ "type": "integer", "minimum": 0, "maximum": Self::MAX, "examples": [5] })
+    }
+
+    fn parse(text: &str) -> Result<Self, String> {
+        text.parse().map_err(|error: crate::model::InvalidAreaId| error.to_string())
+    }
+}
+
+impl PathParameter for ReportKey {
+    const NAME: &'static str = "id";
+    const SAYS: &'static str = "The report.";
+    const MISSING: Option<&'static str> = Some("There is no such report.");
+
+    fn schema() -> Value {
+        json!({ "type": "integer", "minimum": 1, "maximum": Self::MAX, "examples": [1] })
+    }
+
+    fn parse(text: &str) -> Result<Self, String> {
+        text.parse().map_err(|error: crate::model::InvalidReportKey| error.to_string())
+    }
+}
+
+impl PathParameter for InfrastructureKind {
+    const NAME: &'static str = "type";
+    const SAYS: &'static str = "The kind.";
+    const MISSING: Option<&'static str> = None;
+
+    fn schema() -> Value {
+        json!({ "type": "string", "enum": Self::ALL })
+    }
+
+    fn parse(text: &str) -> Result<Self, String> {
+        text.parse().map_err(|error: crate::model::UnknownInfrastructureKind| error.to_string())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_area_is_a_number_in_a_path() {
+        assert_eq!(<AreaId as PathParameter>::parse("5").unwrap().number(), 5);
+        for wrong in ["", "x", "5.0", "-5", "0x5", "99999999999999999999"] {
+            assert!(<AreaId as PathParameter>::parse(wrong).is_err(), "{wrong}");
+        }
+    }
+}

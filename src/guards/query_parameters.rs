@@ -1,0 +1,190 @@
+//! The parameters of queries that need nothing but their own value and the configuration.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::QueryParameter;
+use super::parameter::one_of;
+use crate::config::Config;
+use crate::model::{self, DisasterType, FloodState, InfrastructureKind, digits, is_name};
+use crate::schema;
+
+/// `disaster`: one type of disaster, or absent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Disaster(pub Option<DisasterType>);
+
+impl QueryParameter for Disaster {
+    const NAME: &'static str = "disaster";
+    const SAYS: &'static str = "One type of disaster.";
+
+    fn schema(config: &Config) -> Value {
+        json!({ "type": "string", "enum": config.disasters.all() })
+    }
+
+    fn parse(value: Option<&str>, config: &Config) -> Result<Self, String> {
+        let disaster = value.map(|value| one_of(value, &config.disasters.all()).copied());
+        disaster.transpose().map(Self)
+    }
+}
+
+/// `type`: one kind of infrastructure, or absent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct InfrastructureType(pub Option<InfrastructureKind>);
+
+impl QueryParameter for InfrastructureType {
+    const NAME: &'static str = "type";
+    const SAYS: &'static str = "One kind; without it all.";
+
+    fn schema(_: &Config) -> Value {
+        json!({ "type": "string", "enum": InfrastructureKind::ALL })
+    }
+
+    fn parse(value: Option<&str>, _: &Config) -> Result<Self, String> {
+        value.map(|value| one_of(value, &InfrastructureKind::ALL).copied()).transpose().map(Self)
+    }
+}
+
+/// `minimum_state`: 1 to 4, or absent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MinimumState(pub Option<FloodState>);
+
+impl QueryParameter for MinimumState {
+    const NAME: &'static str = "minimum_state";
+    const SAYS: &'static str =
+        "Areas whose state is at least this one; without it those that have none as well.";
+
+    fn schema(_: &Config) -> Value {
+        json!({ "type": "integer", "enum": FloodState::ALL })
+    }
+
+    fn parse(value: Option<&str>, _: &Config) -> Result<Self, String> {
+        value
+            .map(str::parse)
+            .transpose()
+            .map(Self)
+            .map_err(|error: model::InvalidFloodState| error.to_string())
+    }
+}
+
+/// `timeperiod`: how long before now the response begins, in seconds. **Default: one hour**
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TimePeriod(pub Duration);
+
+impl TimePeriod {
+    /// The longest: one week.
+    const LONGEST: u64 = 604_800;
+    /// The duration if none is given.
+    pub const DEFAULT: Duration = Duration::from_hours(1);
+}
+
+impl QueryParameter for TimePeriod {
+    const NAME: &'static str = "timeperiod";
+    const SAYS: &'static str = "How long before now the response begins, in seconds.";
+
+    fn schema(_: &Config) -> Value {
+        let default = Self::DEFAULT.as_secs();
+        json!({ "type": "integer", "minimum": 1, "maximum": Self::LONGEST, "default": default })
+    }
+
+    fn parse(value: Option<&str>, _: &Config) -> Result<Self, String> {
+        let Some(value) = value else { return Ok(Self(Self::DEFAULT)) };
+        let seconds = digits(value).filter(|seconds| (1..=Self::LONGEST).contains(seconds));
+        let must = || format!("must be a whole number of seconds from 1 to {}", Self::LONGEST);
+        seconds.map(|seconds| Self(Duration::from_secs(seconds))).ok_or_else(must)
+    }
+}
+
+/// `training`: whether reports of trainings are wanted as well. **Default: `false`**
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Training(pub bool);
+
+impl QueryParameter for Training {
+    const NAME: &'static str = "training";
+    const SAYS: &'static str = "Whether reports made in trainings count as well.";
+
+    fn schema(_: &Config) -> Value {
+        json!({ "type": "boolean", "default": false })
+    }
+
+    fn parse(value: Option<&str>, _: &Config) -> Result<Self, String> {
+        let value = value.map(|value| one_of(value, &["true", "false"])).transpose()?;
+        Ok(Self(value == Some(&"true")))
+    }
+}
+
+/// `username`: the user a client says it acts for. The log of flood states has it beside the credential's subject; nothing
+/// trusts it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Username(pub Option<String>);
+
+impl QueryParameter for Username {
+    const NAME: &'static str = "username";
+    const SAYS: &'static str = "The user the client acts for; it is logged.";
+
+    fn schema(_: &Config) -> Value {
+        schema::name(Self::SAYS, "@operator")
+    }
+
+    fn parse(value: Option<&str>, _: &Config) -> Result<Self, String> {
+        match value {
+            Some(value) if !is_name(value) => Err(format!("must be {}", model::NAME)),
+            value => Ok(Self(value.map(str::to_owned))),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::Problem;
+    use crate::guards::Query;
+    use crate::guards::parameter::read;
+
+    fn parsed<P: QueryParameter>(query: &str) -> Result<P, Problem> {
+        read(Query::new(query), &Config::default())
+    }
+
+    #[test]
+    fn a_minimum_state_is_a_code_or_absent() {
+        for (text, expected) in [
+            ("", None),
+            ("minimum_state=", None),
+            ("minimum_state=1", Some(FloodState::Unknown)),
+            ("minimum_state=2", Some(FloodState::Minor)),
+            ("minimum_state=3", Some(FloodState::Moderate)),
+            ("minimum_state=4", Some(FloodState::Severe)),
+        ] {
+            assert_eq!(parsed::<MinimumState>(text).unwrap().0, expected, "{text}");
+        }
+        for wrong in ["0", "5", "-1", "1.0", "one", "1%20", "%2B2", "02", "18446744073709551617"] {
+            assert!(parsed::<MinimumState>(&format!("minimum_state={wrong}")).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_time_period_is_a_number_of_seconds_up_to_a_week() {
+        for (text, seconds) in
+            [("", 3600), ("timeperiod=", 3600), ("timeperiod=1", 1), ("timeperiod=604800", 604_800)]
+        {
+            assert_eq!(parsed::<TimePeriod>(text).unwrap().0.as_secs(), seconds, "{text}");
+        }
+        for wrong in ["0", "604801", "-1", "+1", "1.5", "1h", "hour", "%20", "99999999999999999999"] {
+            assert!(parsed::<TimePeriod>(&format!("timeperiod={wrong}")).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_username_is_a_short_text_or_absent() {
+        for (text, expected) in
+            [("", None), ("username=", None), ("username=Ibu+O%27Neil", Some("Ibu O'Neil"))]
+        {
+            assert_eq!(parsed::<Username>(text).unwrap().0.as_deref(), expected, "{text}");
+        }
+        let longest = "%C3%A9".repeat(255);
+        assert!(parsed::<Username>(&format!("username={longest}")).is_ok(), "characters, not bytes");
+        for wrong in [&format!("{longest}e"), "a%00b", "a%0D%0Ab", "%FF", "a&username=b"] {
+            assert!(parsed::<Username>(&format!("username={wrong}")).is_err(), "{wrong}");
+        }
+    }
+}
