@@ -68,7 +68,7 @@ fn the_first_response_after_a_change_is_compressed_as_its_request_prefers() {
     for address in ["/v1/floods", "/v1/floods?geoformat=geojson", "/v1/floods?geoformat=cap"] {
         for name in SHORTER {
             changes += 1;
-            siaga.put("/v1/floods/5", &format!(r#"{{"state":{}}}"#, 1 + changes % 2));
+            siaga.put("/v1/floods/5", format!(r#"{{"state":{}}}"#, 1 + changes % 2));
             let (status, coding, tag, bytes) = with_coding(&siaga, address, name, None);
             assert_eq!((status, coding.as_deref()), (Status::Ok, Some(name)), "{address}");
             let (_, _, plain_tag, plain) = with_coding(&siaga, address, "identity", None);
