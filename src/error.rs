@@ -4,6 +4,7 @@
 //! one form: `{"statusCode":400,"error":"Bad Request","message":"…","validation":{…}}`.
 
 mod catcher;
+mod conversions;
 
 use std::error::Error;
 use std::fmt;
@@ -18,20 +19,15 @@ use rocket::response::{Responder, Response, Result};
 use serde::Serialize;
 
 pub use self::catcher::catchers;
-use crate::cache::{Busy, Unfinished};
 use crate::causes::causes;
-use crate::duration::{whole_seconds, written};
+use crate::duration::whole_seconds;
 use crate::fairings::{RequestId, allow_any_origin, name_licence, secure};
-use crate::formats::EncodeError;
-use crate::images::{ImageError, ImageType, PERMITTED};
 use crate::model::CardId;
 use crate::model::intake::Fault;
-use crate::stores::StoreError;
-use crate::telemetry::Metrics;
+use crate::telemetry::{Metrics, Rejection};
 
-/// After how long another upload may find that one in progress has ended.
-const UPLOAD_RETRY: Duration = Duration::from_secs(5);
-
+const CREDENTIAL_NEEDED: &str =
+    "this needs a valid credential that allows it: Authorization: Bearer <token> or X-Api-Key: <key>";
 const FAILED: &str = "the service failed; the failure was logged";
 
 /// Which part of a request did not validate.
@@ -98,6 +94,8 @@ struct Details {
     cause: Option<Box<dyn Error + Send + Sync>>,
     /// Whether the store is away.
     is_outage: bool,
+    /// As what it is counted, if the request is rejected.
+    rejection: Option<Rejection>,
 }
 
 /// Why a request is not allowed: for the log only.
@@ -110,8 +108,16 @@ struct Refusal {
 
 impl Details {
     fn new(status: Status, message: impl Into<String>) -> Self {
-        let message = message.into();
-        Self { status, message, validation: None, header: None, refusal: None, cause: None, is_outage: false }
+        Self {
+            status,
+            message: message.into(),
+            validation: None,
+            header: None,
+            refusal: None,
+            cause: None,
+            is_outage: false,
+            rejection: rejection(status),
+        }
     }
 
     fn unavailable(retry_after: Duration, cause: Box<dyn Error + Send + Sync>) -> Self {
@@ -158,21 +164,29 @@ impl Problem {
         Self::bad_request(Source::Body, &keys, message.join("; "))
     }
 
-    /// 403, with one message for every reason: what is wrong with a credential is nobody's business.
+    /// 403: no credential was sent, or none that is accepted. The message is that of [`forbidden`](Self::forbidden): what is
+    /// wrong with a credential is nobody's business.
     ///
     /// The log names the `reason`, and the `credential` by a name or a few digits of its digest, never by itself.
+    pub fn unauthorized(reason: impl fmt::Display, credential: Option<&str>) -> Self {
+        Self::refused(reason, credential, CREDENTIAL_NEEDED, Rejection::Unauthorized)
+    }
+
+    /// 403: the credential is accepted but does not allow this. Else as [`unauthorized`](Self::unauthorized).
     pub fn forbidden(reason: impl fmt::Display, credential: Option<&str>) -> Self {
-        Self::refused(
-            reason,
-            credential,
-            "this needs a valid credential that allows it: Authorization: Bearer <token> or X-Api-Key: <key>",
-        )
+        Self::refused(reason, credential, CREDENTIAL_NEEDED, Rejection::Forbidden)
     }
 
     /// 403, whose reason is logged.
-    fn refused(reason: impl fmt::Display, credential: Option<&str>, message: impl Into<String>) -> Self {
+    fn refused(
+        reason: impl fmt::Display,
+        credential: Option<&str>,
+        message: impl Into<String>,
+        rejection: Rejection,
+    ) -> Self {
         let refusal = Refusal { reason: reason.to_string(), credential: credential.map(str::to_owned) };
-        Details { refusal: Some(refusal), ..Details::new(Status::Forbidden, message) }.into()
+        let (refusal, rejection) = (Some(refusal), Some(rejection));
+        Details { refusal, rejection, ..Details::new(Status::Forbidden, message) }.into()
     }
 
     /// 404: what is named does not exist.
@@ -241,12 +255,13 @@ impl Problem {
 
     /// 503: an answer took too long.
     pub fn late(cause: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
-        Self::away(Duration::from_secs(1), cause.into())
+        Self::away(Duration::from_secs(1), cause.into(), Rejection::Late)
     }
 
     /// 503, to be tried again after a while: the store is away, or does not answer in time.
-    fn away(retry_after: Duration, cause: Box<dyn Error + Send + Sync>) -> Self {
-        Details { is_outage: true, ..Details::unavailable(retry_after, cause) }.into()
+    fn away(retry_after: Duration, cause: Box<dyn Error + Send + Sync>, rejection: Rejection) -> Self {
+        let rejection = Some(rejection);
+        Details { is_outage: true, rejection, ..Details::unavailable(retry_after, cause) }.into()
     }
 
     /// Whether the store is away, or did not answer in time.
@@ -254,9 +269,10 @@ impl Problem {
         self.details.is_outage
     }
 
-    /// 503, to be tried again after a while.
-    fn unavailable(retry_after: Duration, cause: Box<dyn Error + Send + Sync>) -> Self {
-        Details::unavailable(retry_after, cause).into()
+    /// 503, to be tried again after a while: too much is under way.
+    fn busy(retry_after: Duration, cause: Box<dyn Error + Send + Sync>) -> Self {
+        let rejection = Some(Rejection::Busy);
+        Details { rejection, ..Details::unavailable(retry_after, cause) }.into()
     }
 
     /// What a guard answers for its result: of a problem, the one the catcher will render.
@@ -302,77 +318,14 @@ impl Problem {
     }
 }
 
-impl From<StoreError> for Problem {
-    fn from(error: StoreError) -> Self {
-        match error {
-            StoreError::NotFound { what } => Self::not_found(what),
-            StoreError::Conflict { what } => Self::conflict(what),
-            StoreError::Refused { what } => Self::refused(&what, None, &*what),
-            StoreError::Unavailable { retry_after, source } => Self::away(retry_after, source),
-            StoreError::Backend { .. } => Self::internal(error),
-        }
-    }
-}
-
-impl From<Unfinished> for Problem {
-    fn from(unfinished: Unfinished) -> Self {
-        match unfinished {
-            Unfinished::Late => Self::late(unfinished),
-            Unfinished::Panicked => Self::internal(unfinished),
-        }
-    }
-}
-
-impl From<Busy> for Problem {
-    fn from(busy: Busy) -> Self {
-        // About as long as renderings take that wait.
-        Self::unavailable(Duration::from_secs(2), busy.into())
-    }
-}
-
-impl From<ImageError> for Problem {
-    fn from(error: ImageError) -> Self {
-        match error {
-            ImageError::Store(error) => error.into(),
-            ImageError::Storage(cause) => Self::unavailable(Duration::from_secs(1), cause),
-            ImageError::NotFound => Self::not_found("this image"),
-            ImageError::NotPermitted(reason) => Self::refused(
-                reason,
-                None,
-                "the address does not permit this, or no longer: ask GET /cards/:cardId/images for another",
-            ),
-            ImageError::TooLarge(limit) => Self::too_large(limit),
-            ImageError::TooSlow => {
-                Self::timeout(format_args!("{}, and at 8 KiB a second", written(PERMITTED)))
-            }
-            ImageError::Busy => Details {
-                header: Some(("Retry-After", seconds_to_wait(UPLOAD_RETRY).to_string())),
-                ..Details::new(
-                    Status::TooManyRequests,
-                    "two uploads to this address are in progress; try again when one has ended",
-                )
-            }
-            .into(),
-            ImageError::Full(_) => Self::unavailable(UPLOAD_RETRY, error.into()),
-            ImageError::Incomplete(_) => Self::bad_request(Source::Body, &[], "the body must arrive whole"),
-            ImageError::NoImage => Self::unsupported_media_type(&format!(
-                "the body must be an image, one of [{}]",
-                ImageType::ALL.map(ImageType::media_type).join(", ")
-            )),
-            ImageError::Random(error) => Self::internal(error),
-        }
-    }
-}
-
-impl From<EncodeError> for Problem {
-    fn from(error: EncodeError) -> Self {
-        Self::internal(error)
-    }
-}
-
 impl<'r> Responder<'r, 'static> for Problem {
     fn respond_to(self, request: &'r Request<'_>) -> Result<'static> {
         self.log(request);
+        if let (Some(rejection), Some(metrics)) =
+            (self.details.rejection, request.rocket().state::<Metrics>())
+        {
+            metrics.request_rejected(rejection);
+        }
         // Texts and numbers are always JSON.
         let body = serde_json::to_vec(&self.body()).unwrap_or_default();
         let mut response = Response::build()
@@ -396,4 +349,16 @@ impl<'r> Responder<'r, 'static> for Problem {
 /// A time to wait, in seconds that are enough, and at least one.
 fn seconds_to_wait(wait: Duration) -> u64 {
     whole_seconds(wait).max(1)
+}
+
+/// As what a request is counted that gets this status; `None` if it is not rejected.
+fn rejection(status: Status) -> Option<Rejection> {
+    match status.code {
+        404 | 409 => None,
+        403 => Some(Rejection::Forbidden),
+        429 => Some(Rejection::RateLimit),
+        503 => Some(Rejection::Unavailable),
+        400..500 => Some(Rejection::BadRequest),
+        _ => None,
+    }
 }

@@ -2,6 +2,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use rocket::tokio::task::{JoinError, spawn_blocking};
+use tracing::Span;
 
 /// Tells long work that nobody waits for it any more. Clones tell the same.
 #[derive(Clone, Debug, Default)]
@@ -28,7 +29,8 @@ impl Drop for StopOnDrop {
     }
 }
 
-/// Does long work off the threads that serve requests. When the future is dropped, the [`Stop`] tells the work.
+/// Does long work off the threads that serve requests, within the span of the caller: what it logs has the id of the request.
+/// When the future is dropped, the [`Stop`] tells the work.
 ///
 /// # Errors
 ///
@@ -38,7 +40,8 @@ pub(crate) async fn off_thread<T: Send + 'static>(
 ) -> Result<T, JoinError> {
     let stop = Stop::default();
     let _on_drop = StopOnDrop(stop.clone());
-    spawn_blocking(move || work(&stop)).await
+    let span = Span::current();
+    spawn_blocking(move || span.in_scope(|| work(&stop))).await
 }
 
 #[cfg(test)]

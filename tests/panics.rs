@@ -45,6 +45,7 @@ impl Format for Broken {
     }
 
     fn encode(&self, _: &Layer, _: &EncodeContext, _: &mut Vec<u8>) -> Result<(), EncodeError> {
+        tracing::warn!("a warning in writing");
         panic!("a bug in writing")
     }
 }
@@ -70,12 +71,12 @@ fn ask() {
 }
 
 #[test]
-fn a_panic_is_logged_in_one_line_with_the_id_of_its_request() {
+fn a_panic_and_a_warning_are_each_logged_in_one_line_with_the_id_of_their_request() {
     const CHILD: &str = "SIAGA_TESTS_PANIC";
     if env::var_os(CHILD).is_some() {
         return ask();
     }
-    let test = "a_panic_is_logged_in_one_line_with_the_id_of_its_request";
+    let test = "a_panic_and_a_warning_are_each_logged_in_one_line_with_the_id_of_their_request";
     let child = Command::new(env::current_exe().unwrap())
         .args([test, "--exact", "--nocapture"])
         .env(CHILD, "1")
@@ -85,8 +86,14 @@ fn a_panic_is_logged_in_one_line_with_the_id_of_its_request() {
     assert!(child.status.success(), "{out}{err}");
     let lines: Vec<serde_json::Value> = err.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     for (id, bug) in out.lines().filter_map(|line| line.split("id=").nth(1)).zip(["reading", "writing"]) {
-        let of_it = |line: &&serde_json::Value| line["request_id"] == id && line.to_string().contains(bug);
+        let of_it = |line: &&serde_json::Value| {
+            line["request_id"] == id && line.to_string().contains(&format!("a bug in {bug}"))
+        };
         assert_eq!(lines.iter().filter(of_it).count(), 1, "{id} {bug}: {err}");
     }
+    let id = out.lines().rev().find_map(|line| line.split("id=").nth(1));
+    let warned = |line: &&serde_json::Value| line["message"] == "a warning in writing";
+    let warnings: Vec<_> = lines.iter().filter(warned).map(|line| line["request_id"].as_str()).collect();
+    assert_eq!(warnings.last(), Some(&id), "{err}");
     assert_eq!(out.matches("id=").count(), 2, "{out}");
 }

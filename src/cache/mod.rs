@@ -17,14 +17,15 @@ mod response;
 
 use std::fmt::Debug;
 use std::hash::Hash;
+use std::num::NonZeroUsize;
 use std::panic::AssertUnwindSafe;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::available_parallelism;
 use std::time::Duration;
 
 use rocket::futures::FutureExt;
 use rocket::tokio::sync::Semaphore;
-use rocket::tokio::task::spawn_blocking;
 use rocket::tokio::{self, select, time};
 use tracing::Instrument;
 
@@ -34,7 +35,9 @@ pub use self::permits::{Busy, Memory, Permit, Permits};
 pub use self::rendered::Rendered;
 use self::rendering::{Outcome, Rendering, Waiting};
 use self::response::{Expected, Response};
+use crate::content::Coding;
 use crate::model::{Clock, Timestamp};
+use crate::off_thread::off_thread;
 use crate::stores::{Revision, Versioned};
 use crate::telemetry::{CacheUse, Metrics};
 
@@ -50,8 +53,10 @@ struct Inner<K: Eq + Hash, E> {
     /// The number of the newest rendering.
     newest: AtomicU64,
     patience: Patience,
-    /// One content is coded at a time, off the threads that serve requests.
-    coding: Semaphore,
+    /// So many responses are compressed for requests that wait at a time: one for each core.
+    compressing: Semaphore,
+    /// One is compressed at the best level at a time.
+    settling: Semaphore,
     metrics: Metrics,
 }
 
@@ -101,10 +106,10 @@ impl<E> From<E> for Failed<E> {
     }
 }
 
-/// How long a response that is asked for again must have stood before its shorter forms are made. They take longer to make
-/// than the response: of one that is replaced at once they would be in vain, and take the time of those who answer.
+/// How long a response that is requested again must have stood before it is compressed at the best level. That takes longer
+/// than rendering it: it would be in vain for a response that is replaced at once.
 const SETTLED: Duration = Duration::from_millis(100);
-/// How much longer a response must last for these to be worth making.
+/// How much longer a response must last for that to be worthwhile.
 const WORTHWHILE: Duration = Duration::from_secs(2);
 
 /// The last response to a question, which may not be current any more.
@@ -140,7 +145,8 @@ where
             entries: Mutex::new(LruByBytes::new(size)),
             newest: AtomicU64::new(0),
             patience,
-            coding: Semaphore::new(1),
+            compressing: Semaphore::new(available_parallelism().map_or(1, NonZeroUsize::get)),
+            settling: Semaphore::new(1),
             metrics,
         }))
     }
@@ -306,7 +312,38 @@ where
         self.0.metrics.cache_size(entries.size());
     }
 
-    /// A response for another request than the one it was rendered for, which makes its shorter forms worth making.
+    /// Compresses a response at the fast level in a coding, off the threads that serve requests, and waits for that. It is
+    /// done once for all requests that wait, and goes on when they go away. If the response is in the cache, the form counts
+    /// against the size of the cache; a response that is too large with it leaves.
+    ///
+    /// At most one response is compressed for each core at a time.
+    pub async fn compress(&self, question: &K, rendered: &Arc<Rendered>, coding: Coding) {
+        let compressing = rendered.content.compress(coding);
+        if compressing.is_first() {
+            let (cache, question) = (self.clone(), question.clone());
+            let (rendered, compressing) = (Arc::clone(rendered), compressing.shared());
+            let running = async move {
+                // Nobody closes it.
+                let _turn = cache.0.compressing.acquire().await;
+                let compressed = off_thread(move |_| rendered.content.compressed(coding)).await;
+                // Only a bug in a library can end it without a result; the response is then sent as it is.
+                compressing.finish(compressed.ok().flatten());
+                cache.weigh_again(&question);
+            };
+            tokio::spawn(running.in_current_span());
+        }
+        compressing.finished().await;
+    }
+
+    /// Weighs the response to a question again, whose forms have changed.
+    fn weigh_again(&self, question: &K) {
+        let mut entries = self.entries();
+        let room = entries.room();
+        entries.change(question, |entry| entry.last.take_if(|last| last.response.size() > room));
+        self.0.metrics.cache_size(entries.size());
+    }
+
+    /// A response for another request than the one it was rendered for, which makes it worth compressing at the best level.
     fn give_again(&self, question: &K, response: &Arc<Response>, clock: &dyn Clock) -> Arc<Rendered> {
         if response.ask_again() && response.lasting.covers(clock.now().after(WORTHWHILE)) {
             self.settle(question, response);
@@ -314,21 +351,18 @@ where
         Arc::clone(&response.rendered)
     }
 
-    /// Has a response made shorter when it is still there after a while.
+    /// Has a response compressed at the best level when it is still there after a while.
     fn settle(&self, question: &K, response: &Arc<Response>) {
         let (cache, question, response) = (self.clone(), question.clone(), Arc::downgrade(response));
         tokio::spawn(async move {
             time::sleep(SETTLED).await;
-            let Ok(_one) = cache.0.coding.acquire().await else { return };
+            let Ok(_one) = cache.0.settling.acquire().await else { return };
             // Nobody has it any more that was replaced.
             let Some(response) = response.upgrade() else { return };
             let (rendered, room) = (Arc::clone(&response.rendered), cache.entries().room());
             // Only a bug in a library can end it without a result; the response then stays as it is.
-            if spawn_blocking(move || rendered.content.code(room)).await.is_ok() {
-                let mut entries = cache.entries();
-                // It is weighed again.
-                entries.change(&question, |_| {});
-                cache.0.metrics.cache_size(entries.size());
+            if off_thread(move |_| rendered.content.code(room)).await.is_ok() {
+                cache.weigh_again(&question);
             }
         });
     }

@@ -28,6 +28,7 @@ struct Lanes {
 
 #[derive(Debug)]
 struct Lane {
+    name: &'static str,
     /// In units.
     memory: Arc<Semaphore>,
     /// How many units one rendering takes at most.
@@ -74,9 +75,9 @@ impl Permits {
         let current = units(limit / 4);
         let periods = units(limit).saturating_sub(current);
         Self(Arc::new(Lanes {
-            small: Lane::new(0, 0, cores.saturating_mul(2), QUEUE),
-            current: Lane::new(current, 0, cores.div_ceil(2), QUEUE),
-            periods: Lane::new(periods, units(cache), cores.div_ceil(2), PERIODS_QUEUE),
+            small: Lane::new("small", 0, 0, cores.saturating_mul(2), QUEUE),
+            current: Lane::new("current", current, 0, cores.div_ceil(2), QUEUE),
+            periods: Lane::new("periods", periods, units(cache), cores.div_ceil(2), PERIODS_QUEUE),
             metrics,
         }))
     }
@@ -110,16 +111,19 @@ impl Permits {
     }
 
     async fn enter(&self, lane: &Lane, bytes: u64) -> Result<Permit, Busy> {
+        let waiting = self.0.metrics.rendering_waits(lane.name);
         let permit = lane.enter(units(bytes)).await;
+        drop(waiting);
         permit.inspect_err(|Busy| self.0.metrics.rendering_rejected())
     }
 }
 
 impl Lane {
     /// A lane of `limit` units for renderings, and `cached` more for what they have made and is cached.
-    fn new(limit: u32, cached: u32, most: u32, queue: usize) -> Self {
+    fn new(name: &'static str, limit: u32, cached: u32, most: u32, queue: usize) -> Self {
         let memory = (limit as usize).saturating_add(cached as usize).min(Semaphore::MAX_PERMITS);
         Self {
+            name,
             memory: Arc::new(Semaphore::new(memory)),
             limit,
             workers: Arc::new(Semaphore::new(most as usize)),
@@ -235,7 +239,9 @@ mod tests {
         let mut waiting: Vec<_> = (0..16).map(|_| Box::pin(permits.period(MIB))).collect();
         assert!(waiting.iter_mut().all(|waiting| waiting.now_or_never().is_none()));
         assert_eq!(permits.period(MIB).now_or_never().unwrap().unwrap_err(), Busy);
-        assert!(metrics.text().unwrap().contains("siaga_renderings_rejected_total 1\n"));
+        let text = metrics.text().unwrap();
+        assert!(text.contains("siaga_renderings_rejected_total 1\n"), "{text}");
+        assert!(text.contains("siaga_renderings_waiting{lane=\"periods\"} 16\n"), "{text}");
         drop(waiting.pop());
         assert!(permits.period(MIB).now_or_never().is_none(), "its place is free");
     }

@@ -2,6 +2,7 @@
 
 mod accepted;
 mod coding;
+mod fast;
 
 use std::cmp::Reverse;
 use std::sync::OnceLock;
@@ -10,23 +11,31 @@ use bytes::Bytes;
 
 pub use self::accepted::Accepted;
 pub(crate) use self::accepted::thousandths;
-pub use self::coding::Coding;
+pub use self::coding::{Coding, Level};
+use self::fast::{Compressing, FastForms};
+
+/// What a tag of a form at the fast level ends in, after the name of the coding.
+const FAST: &str = "-fast";
 
 /// The bytes of an answer, shared by all who read them, and their shorter forms once these are made.
 #[derive(Debug)]
 pub struct Content {
     bytes: Bytes,
     tag: OnceLock<String>,
+    /// At the best level. Once they are made, none is made at the fast level.
     coded: OnceLock<Vec<(Coding, Bytes)>>,
+    fast: FastForms,
 }
 
 /// A form of a [`Content`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Form<'a> {
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Form {
     /// How its bytes are coded.
     pub coding: Coding,
+    /// At which level they were compressed. [`Level::Best`] if they are sent as they are.
+    pub level: Level,
     /// Its bytes.
-    pub bytes: &'a Bytes,
+    pub bytes: Bytes,
 }
 
 impl Content {
@@ -36,7 +45,7 @@ impl Content {
     /// The content of these bytes, which are not copied.
     #[must_use]
     pub fn new(bytes: Vec<u8>) -> Self {
-        Self { bytes: bytes.into(), tag: OnceLock::new(), coded: OnceLock::new() }
+        Self { bytes: bytes.into(), tag: OnceLock::new(), coded: OnceLock::new(), fast: FastForms::default() }
     }
 
     /// The same for bytes that are kept: takes little more memory than they need, and has its tag at once, which costs a
@@ -52,8 +61,9 @@ impl Content {
         content
     }
 
-    /// Makes the shorter forms. Takes some 70 milliseconds of a core for each megabyte, and about as much memory again;
-    /// a form that saves less than a tenth is not kept, nor one with which all would be more bytes than there is `room`.
+    /// Compresses the content at the best level in every coding, and drops the forms at the fast level. Takes some 45
+    /// milliseconds of a core for each megabyte, and about as much memory again; a form that saves less than a tenth is not
+    /// kept, nor one with which all would be more bytes than there is `room`.
     pub fn code(&self, room: usize) {
         self.coded.get_or_init(|| {
             if self.bytes.len() < Self::WORTHWHILE {
@@ -61,62 +71,102 @@ impl Content {
             }
             let mut left = room.saturating_sub(self.bytes.len());
             let coded = Coding::SHORTER.into_iter().filter_map(|coding| {
-                // Writing to memory does not fail; a form that could not be made is one that is not there.
-                let bytes = coding.encode(&self.bytes).ok()?;
-                if bytes.len() >= self.bytes.len() / 10 * 9 {
-                    return None;
-                }
+                let bytes = self.encoded(coding, Level::Best)?;
                 left = left.checked_sub(bytes.len())?;
-                Some((coding, Bytes::from(bytes)))
+                Some((coding, bytes))
             });
             coded.collect()
         });
+        self.fast.clear();
+    }
+
+    /// The coding in which this content has to be compressed at the fast level for a client; `None` if there is nothing to
+    /// wait for.
+    #[must_use]
+    pub fn lacks(&self, accepted: Accepted) -> Option<Coding> {
+        if self.coded.get().is_some() || self.bytes.len() < Self::WORTHWHILE {
+            return None;
+        }
+        let most = Coding::SHORTER.into_iter().map(|coding| accepted.weight(coding)).max()?;
+        if most == 0 || most < accepted.weight(Coding::Identity) {
+            return None;
+        }
+        self.fast.lacking(Coding::FASTEST.into_iter().filter(|&coding| accepted.weight(coding) == most))
+    }
+
+    /// The form in a coding at the fast level, which the first request for it has to have [`compressed`](Self::compressed).
+    pub(crate) fn compress(&self, coding: Coding) -> Compressing {
+        self.fast.join(coding)
+    }
+
+    /// The bytes in a coding at the fast level; `None` if that would save less than a tenth.
+    pub(crate) fn compressed(&self, coding: Coding) -> Option<Bytes> {
+        self.encoded(coding, Level::Fast)
+    }
+
+    fn encoded(&self, coding: Coding, level: Level) -> Option<Bytes> {
+        // Writing to memory does not fail; a form that could not be made is one that is not there.
+        let bytes = coding.encode(level, &self.bytes).ok()?;
+        (bytes.len() < self.bytes.len() / 10 * 9).then(|| bytes.into())
     }
 
     /// The form to send to a client: of those there are the one it prefers, of equals the shortest.
     #[must_use]
-    pub fn form(&self, accepted: Accepted) -> Form<'_> {
-        let identity = Form { coding: Coding::Identity, bytes: &self.bytes };
-        let coded = self.coded.get().into_iter().flatten();
-        let forms = coded.map(|(coding, bytes)| Form { coding: *coding, bytes }).chain([identity]);
-        let acceptable = forms.filter(|form| accepted.weight(form.coding) > 0);
+    pub fn form(&self, accepted: Accepted) -> Form {
+        let identity = || (Coding::Identity, &self.bytes);
+        // Looked at once: forms of one level must not be taken for those of the other.
+        let (best, fast) = match self.coded.get() {
+            Some(best) => (&**best, Vec::new()),
+            None => (&[][..], self.fast.there()),
+        };
+        let level = if fast.is_empty() { Level::Best } else { Level::Fast };
+        let coded = best.iter().chain(&fast).map(|(coding, bytes)| (*coding, bytes));
+        let acceptable = coded.chain([identity()]).filter(|(coding, _)| accepted.weight(*coding) > 0);
         // A client that accepts none of those gets the bytes as they are (RFC 9110 §12.5.3).
-        acceptable
-            .min_by_key(|form| (Reverse(accepted.weight(form.coding)), form.bytes.len()))
-            .unwrap_or(identity)
+        let (coding, bytes) = acceptable
+            .min_by_key(|(coding, bytes)| (Reverse(accepted.weight(*coding)), bytes.len()))
+            .unwrap_or_else(identity);
+        let level = if coding == Coding::Identity { Level::Best } else { level };
+        Form { coding, level, bytes: bytes.clone() }
     }
 
-    /// The strong entity tag of a form (RFC 9110 §8.8.3): equal for equal bytes in the same coding only. Other versions of
-    /// the service may code the same bytes otherwise; nobody can join such pieces, for no ranges are served.
+    /// The strong entity tag of a form (RFC 9110 §8.8.3): equal for equal bytes in the same coding at the same level only. Other
+    /// versions of the service may code the same bytes otherwise; nobody can join such pieces, for no ranges are served.
     ///
     /// Hashes the bytes when asked first.
     #[must_use]
-    pub fn entity_tag(&self, coding: Coding) -> String {
+    pub fn entity_tag(&self, coding: Coding, level: Level) -> String {
         let tag = self.tag();
-        match coding {
-            Coding::Identity => format!("\"{tag}\""),
-            coding => format!("\"{tag}-{}\"", coding.name()),
+        match (coding, level) {
+            (Coding::Identity, _) => format!("\"{tag}\""),
+            (coding, Level::Fast) => format!("\"{tag}-{}{FAST}\"", coding.name()),
+            (coding, Level::Best) => format!("\"{tag}-{}\"", coding.name()),
         }
     }
 
     /// The form that a client says by an entity tag that it has, if it is one of this content that the client accepts.
     ///
-    /// It need not have been made here: another server has made it of the same bytes.
+    /// It need not be there, or not any more: any form of the same bytes is as current.
     #[must_use]
-    pub fn named_by(&self, entity_tag: &str, accepted: Accepted) -> Option<Coding> {
+    pub fn named_by(&self, entity_tag: &str, accepted: Accepted) -> Option<(Coding, Level)> {
         let named = entity_tag.strip_prefix('"')?.strip_suffix('"')?.strip_prefix(self.tag())?;
-        let coding = match named.strip_prefix('-') {
-            Some(name) => Coding::SHORTER.into_iter().find(|coding| coding.name() == name)?,
-            None if named.is_empty() => Coding::Identity,
+        let (coding, level) = match named.strip_prefix('-') {
+            Some(name) => {
+                let (name, level) =
+                    name.strip_suffix(FAST).map_or((name, Level::Best), |name| (name, Level::Fast));
+                (Coding::SHORTER.into_iter().find(|coding| coding.name() == name)?, level)
+            }
+            None if named.is_empty() => (Coding::Identity, Level::Best),
             None => return None,
         };
-        (accepted.weight(coding) > 0).then_some(coding)
+        (accepted.weight(coding) > 0).then_some((coding, level))
     }
 
     /// How many bytes there are in all forms.
     #[must_use]
     pub fn size(&self) -> usize {
-        let coded = self.coded.get().into_iter().flatten();
+        let fast = self.fast.there();
+        let coded = self.coded.get().into_iter().flatten().chain(&fast);
         self.bytes.len() + coded.map(|(_, bytes)| bytes.len()).sum::<usize>()
     }
 
@@ -146,7 +196,7 @@ mod tests {
     #[test]
     fn the_form_a_client_prefers_is_chosen_and_of_equals_the_shortest() {
         let content = content();
-        let size = |coding: &Coding| coding.encode(&content.bytes).unwrap().len();
+        let size = |coding: &Coding| coding.encode(Level::Best, &content.bytes).unwrap().len();
         let shortest = Coding::SHORTER.into_iter().min_by_key(size).unwrap();
         assert_eq!(chosen(&content, "gzip, deflate, br, zstd"), shortest);
         assert_eq!(chosen(&content, "gzip, br;q=0.9"), Coding::Gzip);
@@ -183,14 +233,73 @@ mod tests {
     fn every_form_has_a_tag_of_its_own_by_which_it_is_found_again() {
         let content = content();
         let everything = Accepted::new(["gzip, br, zstd"]);
-        let tags = Coding::ALL.map(|coding| content.entity_tag(coding));
-        for (coding, tag) in Coding::ALL.iter().zip(&tags) {
-            assert_eq!(content.named_by(tag, everything), Some(*coding));
+        let forms = Coding::SHORTER.map(|coding| [(coding, Level::Best), (coding, Level::Fast)]);
+        let forms = [&[(Coding::Identity, Level::Best)], forms.as_flattened()].concat();
+        let tags: Vec<_> = forms.iter().map(|&(coding, level)| content.entity_tag(coding, level)).collect();
+        for (form, tag) in forms.iter().zip(&tags) {
+            assert_eq!(content.named_by(tag, everything), Some(*form));
             assert_eq!(tags.iter().filter(|other| *other == tag).count(), 1);
         }
         assert_eq!(content.named_by(&tags[1], Accepted::new(["gzip"])), None);
-        for other in ["", "\"\"", "\"-gzip\"", "x", &tags[0][..20], &format!("{}-", tags[0])] {
+        let strange =
+            [format!("{}-", tags[0]), tags[0].replacen('"', "", 1), tags[1].replace("-br", "-br-faster")];
+        for other in ["", "\"\"", "\"-gzip\"", "x", &tags[0][..20], "\"-fast\""]
+            .into_iter()
+            .chain(strange.iter().map(|s| &**s))
+        {
             assert_eq!(content.named_by(other, everything), None, "{other}");
         }
+    }
+
+    /// Compresses at the fast level what a client lacks.
+    fn compress(content: &Content, accept: &str) -> Option<Coding> {
+        let coding = content.lacks(Accepted::new([accept]))?;
+        let compressing = content.compress(coding);
+        if compressing.is_first() {
+            compressing.finish(content.compressed(coding));
+        }
+        Some(coding)
+    }
+
+    #[test]
+    fn a_client_lacks_the_fastest_of_the_codings_it_prefers_unless_another_has_one_of_them_already() {
+        for (accept, expected) in [
+            ("gzip", Some(Coding::Gzip)),
+            ("gzip, deflate, br", Some(Coding::Brotli)),
+            ("gzip, deflate, br, zstd", Some(Coding::Zstd)),
+            ("gzip, zstd;q=0.9", Some(Coding::Gzip)),
+            ("gzip, identity", Some(Coding::Gzip)),
+            ("gzip;q=0.5, identity;q=0.6", None),
+            ("identity", None),
+            ("deflate", None),
+            ("", None),
+        ] {
+            let content = Content::new(b"banjir ".repeat(1000));
+            assert_eq!(compress(&content, accept), expected, "{accept}");
+            assert_eq!(chosen(&content, accept), expected.unwrap_or(Coding::Identity), "{accept}");
+        }
+        let content = Content::new(b"banjir ".repeat(1000));
+        let under_way = content.compress(Coding::Gzip);
+        assert_eq!(compress(&content, "gzip, br, zstd"), Some(Coding::Gzip));
+        under_way.finish(content.compressed(Coding::Gzip));
+        assert_eq!(compress(&content, "gzip, br, zstd"), None);
+        assert_eq!(compress(&content, "br"), Some(Coding::Brotli));
+        assert_eq!(Content::new(b"banjir ".repeat(100)).lacks(Accepted::new(["gzip"])), None, "it is short");
+    }
+
+    #[test]
+    fn forms_at_the_fast_level_count_and_give_way_to_those_at_the_best() {
+        let content = Content::new(b"banjir ".repeat(1000));
+        compress(&content, "gzip");
+        let fast = content.form(Accepted::new(["gzip"]));
+        assert_eq!((fast.coding, fast.level), (Coding::Gzip, Level::Fast));
+        assert_eq!(content.form(Accepted::new(["br"])).level, Level::Best, "it is sent as it is");
+        assert_eq!(content.size(), content.bytes.len() + fast.bytes.len());
+        content.code(usize::MAX);
+        let best = content.form(Accepted::new(["gzip"]));
+        assert_eq!((best.coding, best.level), (Coding::Gzip, Level::Best));
+        let coded = Coding::SHORTER.map(|coding| content.form(Accepted::new([coding.name()])).bytes.len());
+        assert_eq!(content.size(), content.bytes.len() + coded.iter().sum::<usize>());
+        assert_eq!(content.lacks(Accepted::new(["gzip"])), None);
     }
 }

@@ -121,7 +121,7 @@ impl<'r, P: Permission> FromRequest<'r> for Authorized<P> {
 
 impl<P: Permission> Authorized<P> {
     fn of(credential: Option<Credential>) -> Result<Self, Problem> {
-        let credential = credential.ok_or_else(|| Problem::forbidden("no credential", None))?;
+        let credential = credential.ok_or_else(|| Problem::unauthorized("no credential", None))?;
         if !P::SCOPES.iter().any(|&scope| credential.allows(scope)) {
             let needed: Vec<_> = P::SCOPES.iter().map(|scope| scope.name()).collect();
             let reason = format!("missing scope: needs one of [{}]", needed.join(", "));
@@ -136,19 +136,19 @@ fn credential(request: &Request<'_>, authenticator: &Authenticator) -> Result<Op
     let bearer = only(request, "Authorization")?
         .filter(|value| !lacks_token(value))
         .map(|value| {
-            bearer_token(value).ok_or_else(|| Problem::forbidden("Authorization without Bearer", None))
+            bearer_token(value).ok_or_else(|| Problem::unauthorized("Authorization without Bearer", None))
         })
         .transpose()?;
     let key = only(request, "X-Api-Key")?;
     let credential = match (bearer, key) {
         (None, None) => return Ok(None),
         (Some(bearer), Some(key)) if bearer != key => {
-            return Err(Problem::forbidden("two different credentials", None));
+            return Err(Problem::unauthorized("two different credentials", None));
         }
         (Some(token), _) => authenticator.token(token),
         (None, Some(key)) => authenticator.key_or_token(key),
     };
-    let refused = |Refused { reason, credential }| Problem::forbidden(reason, Some(&credential));
+    let refused = |Refused { reason, credential }| Problem::unauthorized(reason, Some(&credential));
     credential.map(Some).map_err(refused)
 }
 
@@ -157,7 +157,7 @@ fn only<'r>(request: &'r Request<'_>, name: &str) -> Result<Option<&'r str>, Pro
     let mut values = request.headers().get(name);
     match (values.next(), values.next()) {
         (value, None) => Ok(value.map(str::trim).filter(|value| !value.is_empty())),
-        _ => Err(Problem::forbidden(format_args!("{name} is sent more than once"), None)),
+        _ => Err(Problem::unauthorized(format_args!("{name} is sent more than once"), None)),
     }
 }
 

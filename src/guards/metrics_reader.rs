@@ -23,7 +23,7 @@ impl<'r> FromRequest<'r> for MetricsReader {
             let known = given.is_some_and(|given| KeyDigest::of(given) == KeyDigest::of(token.expose()));
             known
                 .then_some(Self(()))
-                .ok_or_else(|| Problem::forbidden("not the token of siaga.metrics.token", None))
+                .ok_or_else(|| Problem::unauthorized("not the token of siaga.metrics.token", None))
         });
         Problem::outcome(request, allowed)
     }

@@ -12,7 +12,7 @@ use serde::Serialize;
 use super::envelope;
 use crate::cache::{Memory, Rendered};
 use crate::config::{Config, Limits};
-use crate::content::{Accepted, Coding, Content};
+use crate::content::{Accepted, Coding, Content, Level};
 use crate::error::Problem;
 use crate::images::KEEP_FOREVER;
 use crate::model::Timestamp;
@@ -153,8 +153,9 @@ impl<'r> Responder<'r, 'static> for Answer {
         let accepted = Accepted::new(request.headers().get("Accept-Encoding"));
         let form = content.form(accepted);
         if kept != Kept::Never {
-            let known = known(request, &content, accepted);
-            response.set_raw_header("ETag", content.entity_tag(known.unwrap_or(form.coding)));
+            let known = known(request.headers().get("If-None-Match"), &content, accepted);
+            let (coding, level) = known.unwrap_or((form.coding, form.level));
+            response.set_raw_header("ETag", content.entity_tag(coding, level));
             if known.is_some() {
                 response.set_status(Status::NotModified);
                 return Ok(response);
@@ -164,25 +165,30 @@ impl<'r> Responder<'r, 'static> for Answer {
             response.set_raw_header("Content-Encoding", form.coding.name());
         }
         response.set_raw_header("Content-Type", media_type);
-        response.set_sized_body(
-            form.bytes.len(),
-            Cursor::new(Sent { bytes: form.bytes.clone(), _memory: memory }),
-        );
+        let length = form.bytes.len();
+        response.set_sized_body(length, Cursor::new(Sent { bytes: form.bytes, _memory: memory }));
         // Rocket copies a body chunk by chunk, and the number of chunks is what costs. By room that is left in the last
         // one it is found to be that. The size is the body's own, so it is set after that.
         let limits = request.rocket().state().map_or_else(Limits::default, |config: &Config| config.limits);
-        response.set_max_chunk_size((form.bytes.len() + 1).min(limits.chunk()));
+        response.set_max_chunk_size((length + 1).min(limits.chunk()));
         Ok(response)
     }
 }
 
-/// The form of the content that the client says it has already (RFC 9110 §13.1.2, weak comparison).
-fn known(request: &Request<'_>, content: &Content, accepted: Accepted) -> Option<Coding> {
-    let lists = || request.headers().get("If-None-Match");
-    if lists().any(|list| list.trim() == "*") {
-        return Some(content.form(accepted).coding);
-    }
-    // A tag of another's making may hold a comma; none of its parts is one of ours.
-    let tags = lists().flat_map(|list| list.split(',')).map(str::trim);
-    tags.into_iter().find_map(|tag| content.named_by(tag.strip_prefix("W/").unwrap_or(tag), accepted))
+/// The form of the content that the client says it has already, by the lines of `If-None-Match` (RFC 9110 §13.1.2, weak
+/// comparison).
+pub(super) fn known<'a>(
+    mut lists: impl Iterator<Item = &'a str>,
+    content: &Content,
+    accepted: Accepted,
+) -> Option<(Coding, Level)> {
+    lists.find_map(|list| {
+        if list.trim() == "*" {
+            let form = content.form(accepted);
+            return Some((form.coding, form.level));
+        }
+        // A tag of another's making may hold a comma; none of its parts is one of ours.
+        let mut tags = list.split(',').map(str::trim);
+        tags.find_map(|tag| content.named_by(tag.strip_prefix("W/").unwrap_or(tag), accepted))
+    })
 }

@@ -64,6 +64,34 @@ impl Question {
         }
     }
 
+    /// What it asks for, as metrics name it: as the method of the store does.
+    pub(super) fn name(&self) -> &'static str {
+        match self {
+            Self::Layer(query, _) => match query {
+                LayerQuery::Floods(_) | LayerQuery::FloodSince(..) => "floods",
+                LayerQuery::Reports(_) | LayerQuery::Report(_) => "reports",
+                LayerQuery::Gauges(_) => "gauges",
+                LayerQuery::Infrastructure(_) => "infrastructure",
+                LayerQuery::Boundaries(_) => "boundaries",
+            },
+            Self::FloodStates(_) => "flood_states",
+            Self::FloodArchive(_) => "flood_archive",
+            Self::FloodSeries(_) => "flood_series",
+            Self::ReportSeries(_) => "report_series",
+            Self::FloodedRegions(_) => "flooded_regions",
+            Self::FloodedAreas(_) => "flooded_areas",
+            Self::ReportSummary(_) => "report_summary",
+        }
+    }
+
+    /// The name of the format of the response; `json` if there is no choice.
+    pub(super) fn format_name(&self) -> &str {
+        match self {
+            Self::Layer(_, format) => format.name(),
+            _ => "json",
+        }
+    }
+
     /// How long after the response was rendered it expires, if it says so.
     pub(super) fn expires_after(&self) -> Option<Duration> {
         match self {

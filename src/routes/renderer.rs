@@ -1,6 +1,6 @@
 use std::borrow::Cow;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use chrono_tz::Tz;
 use serde::Serialize;
@@ -10,7 +10,7 @@ use super::envelope;
 use super::question::Question;
 use super::stats::{FloodedAreas, FloodedRegions, Reported, flooded};
 use super::weight::{cost, weigh};
-use crate::cache::{Cache, Failed, Permit, Permits, Rendered};
+use crate::cache::{Cache, Failed, Permit, Permits, Rendered, Unfinished};
 use crate::content::Content;
 use crate::error::Problem;
 use crate::formats::{Container, EncodeContext, Format};
@@ -53,7 +53,11 @@ impl Renderer {
         account: Option<Account>,
     ) -> Result<Versioned<Rendered>, Failed<Problem>> {
         let permit = self.permit(&question, account).await?;
-        Ok(self.work(&question, Work { permit, holds_memory: question.is_period() }).await?)
+        let begun = Instant::now();
+        let rendered = self.work(&question, Work { permit, holds_memory: question.is_period() }).await?;
+        let (resource, format) = (question.name(), question.format_name());
+        self.metrics.rendered(resource, format, begun.elapsed(), rendered.value.content.size());
+        Ok(rendered)
     }
 
     /// A permit to render the response, had before the store is asked for what is in it.
@@ -168,6 +172,7 @@ impl Work {
             let memory = self.permit.finish(rendered.content.size());
             Ok(found.map(|_| if self.holds_memory { rendered.holding(memory) } else { rendered }))
         });
-        writing.await.map_err(Problem::internal)?
+        // The panic itself is logged where it happens.
+        writing.await.map_err(|_| Problem::from(Unfinished::Panicked))?
     }
 }

@@ -1,6 +1,7 @@
 mod database;
 mod families;
 mod process;
+mod rejection;
 
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -9,7 +10,8 @@ use std::time::{Duration, Instant};
 use prometheus_client::encoding::text;
 use serde::{Deserialize, Serialize};
 
-use self::families::{Answers, Families, Labels, Requests, Route};
+use self::families::{Answers, Families, Labels, Renderings, Requests, Route};
+pub use self::rejection::Rejection;
 use crate::auth::Secret;
 
 /// The section `metrics` of the configuration.
@@ -111,7 +113,7 @@ impl Drop for StoreOperation<'_> {
     }
 }
 
-/// A request that is being answered, or a job that waits, for as long as it lives.
+/// Something that a gauge counts for as long as this lives: a request that is being answered, a job or a rendering that waits.
 #[derive(Debug)]
 pub struct InFlight(prometheus_client::metrics::gauge::Gauge);
 
@@ -195,6 +197,27 @@ impl Metrics {
             CacheUse::Miss => &self.all().cache_misses,
         }
         .inc();
+    }
+
+    /// Counts a rendering of a `resource` in a `format` that took so long and made so many `bytes`.
+    pub fn rendered(&self, resource: &'static str, format: &str, took: Duration, bytes: usize) {
+        let Families { rendering_durations, rendering_sizes, .. } = self.all();
+        let labels = Renderings { resource, format: format.to_owned() };
+        rendering_durations.get_or_create(&labels).observe(took.as_secs_f64());
+        rendering_sizes.get_or_create(&labels).observe(bytes as f64);
+    }
+
+    /// Counts a rendering that waits for a permit of a `lane`, until what this returns is dropped.
+    #[must_use]
+    pub fn rendering_waits(&self, lane: &'static str) -> InFlight {
+        let waiting = self.all().renderings_waiting.get_or_create(&[("lane", lane)]).clone();
+        waiting.inc();
+        InFlight(waiting)
+    }
+
+    /// Counts a request that was rejected.
+    pub fn request_rejected(&self, why: Rejection) {
+        self.all().requests_rejected.get_or_create(&why.labels()).inc();
     }
 
     /// Counts a rendering that was stopped because no request waited for it any more.

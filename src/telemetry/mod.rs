@@ -8,6 +8,6 @@ mod request_span;
 
 pub use self::log::{Level, Log, LogSettings, LogUnavailable, Shape};
 pub use self::metrics::{
-    CacheUse, InFlight, Metrics, MetricsSettings, ReportOrigin, StoreOperation, UploadStep,
+    CacheUse, InFlight, Metrics, MetricsSettings, Rejection, ReportOrigin, StoreOperation, UploadStep,
 };
 pub(crate) use self::request_span::request_span;

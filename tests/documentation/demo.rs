@@ -24,6 +24,11 @@ impl Demo {
         Self::configured_by(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/templates/Siaga.toml"))
     }
 
+    /// One that renders each response for its own request.
+    pub(crate) fn without_cache() -> Self {
+        Self::with(&[("SIAGA_CACHE__SIZE", "0")])
+    }
+
     /// One by a configuration file.
     pub(crate) fn configured_by(file: &str) -> Self {
         Self::with(&[("ROCKET_CONFIG", file)])

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use rocket::http::{Header, Method, Status};
 use siaga::conformance::fixture;
 
-use crate::support::{KEY, Siaga, figment, key};
+use crate::support::{KEY, OTHER_KEY, Siaga, figment, key};
 
 fn with_metrics() -> Siaga {
     Siaga::with(figment().merge(("siaga.metrics.enabled", true)), |builder| builder)
@@ -93,6 +93,58 @@ fn calls_of_the_store_are_measured_by_their_method() {
     assert_eq!(of("count", "report"), 1.0, "failed calls count, too");
     assert!(of("sum", "floods") > 0.0);
     assert!(!page.contains("operation=\"revision\""), "{page}");
+}
+
+#[test]
+fn renderings_are_measured_by_what_they_render_and_its_format() {
+    let siaga = with_metrics();
+    for address in ["/v1/floods", "/v1/floods", "/v1/floods?geoformat=cap", "/v1/floods/states", "/v1/nowhere"] {
+        siaga.get(address);
+    }
+    let size = siaga.get("/v1/floods?geoformat=cap").into_bytes().unwrap().len() as f64;
+    let page = page(&siaga);
+    let of = |what: &str, resource: &str, format: &str| {
+        value(&page, &format!("siaga_rendering_{what}{{resource=\"{resource}\",format=\"{format}\"}}"))
+    };
+    for (resource, format) in [("floods", "topojson"), ("floods", "cap"), ("flood_states", "json")] {
+        assert_eq!(of("duration_seconds_count", resource, format), 1.0, "{resource} {format}");
+        assert!(of("duration_seconds_sum", resource, format) > 0.0);
+    }
+    assert_eq!(of("bytes_sum", "floods", "cap"), size);
+    assert_eq!(value(&page, "siaga_renderings_waiting{lane=\"small\"}"), 0.0);
+}
+
+#[test]
+fn rejected_requests_are_counted_by_their_reason() {
+    let siaga = with_metrics();
+    let put = |headers: &[Header<'static>], body: &str| {
+        let mut request = siaga.client.put("/v1/floods/1").body(body);
+        for header in headers {
+            request.add_header(header.clone());
+        }
+        request.dispatch().status().code
+    };
+    let wrong = || Header::new("X-Api-Key", "wrong");
+    assert_eq!(put(&[], r#"{"state":2}"#), 403);
+    assert_eq!(put(&[wrong()], r#"{"state":2}"#), 403);
+    assert_eq!(put(&[key(OTHER_KEY)], r#"{"state":2}"#), 403);
+    assert_eq!(put(&[key(KEY)], r#"{"state":9}"#), 400);
+    assert_eq!(put(&[key(KEY)], r#"{"state":2}"#), 200);
+    for address in ["/v1/floods?minimum_state=9", "/v1/floods/4711", "/nowhere"] {
+        siaga.get(address);
+    }
+    let page = page(&siaga);
+    for (reason, expected) in [
+        ("bad_request", 2.0 + 1.0),
+        ("unauthorized", 2.0),
+        ("forbidden", 1.0),
+        ("rate_limit", 0.0),
+        ("busy", 0.0),
+        ("late", 0.0),
+        ("unavailable", 0.0),
+    ] {
+        assert_eq!(value(&page, &format!("siaga_requests_rejected_total{{reason=\"{reason}\"}}")), expected, "{reason}");
+    }
 }
 
 /// The metrics, once there is this line. What they tell of the data is up to some seconds old.

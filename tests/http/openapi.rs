@@ -142,6 +142,33 @@ fn it_has_the_routes_of_an_agency_as_far_as_these_say_something() {
 }
 
 #[test]
+fn the_files_of_its_page_come_compressed_to_the_first_who_asks() {
+    let siaga = Siaga::start();
+    for (address, length) in [
+        ("/docs/swagger-ui-bundle.js", 1_000_000),
+        ("/docs/swagger-ui.css", 100_000),
+        ("/openapi.json", 40_000),
+    ] {
+        let mut tags = BTreeSet::new();
+        for coding in ["gzip", "br", "identity"] {
+            let response = siaga.client.get(address).header(Header::new("Accept-Encoding", coding)).dispatch();
+            let header = |name| response.headers().get_one(name).map(str::to_owned);
+            let (is_coded, tag) = (coding != "identity", header("ETag").unwrap());
+            assert_eq!(header("Content-Encoding").as_deref(), is_coded.then_some(coding), "{address}");
+            assert_eq!(header("Vary").as_deref(), Some("Accept, Accept-Encoding"));
+            assert_eq!(tag.ends_with(&format!("-{coding}\"")), is_coded, "{tag}");
+            let bytes = response.into_bytes().unwrap();
+            assert_eq!(bytes.len() < length / 2, is_coded, "{address} {coding}: {}", bytes.len());
+            let again = siaga.client.get(address).header(Header::new("Accept-Encoding", coding));
+            let known = again.header(Header::new("If-None-Match", tag.clone())).dispatch();
+            assert_eq!(known.status(), Status::NotModified, "{address} {coding}");
+            tags.insert(tag);
+        }
+        assert_eq!(tags.len(), 3, "{tags:?}");
+    }
+}
+
+#[test]
 fn its_page_needs_nothing_from_elsewhere() {
     let siaga = Siaga::start();
     let response = siaga.get("/docs");

@@ -35,7 +35,6 @@ pub(super) fn show(_caller: Caller, config: &State<Config>) -> Page {
 
 /// `GET /docs/:file`: what the page consists of.
 #[get("/docs/<file>")]
-pub(super) fn find_file(_caller: Caller, file: &str, files: &State<Files>) -> Result<Answer, Problem> {
-    let found = files.find(file).map_err(Problem::internal)?;
-    found.map(|file| Answer::shared(&file)).ok_or_else(|| Problem::not_found("this file"))
+pub(super) async fn find_file(_caller: Caller, file: &str, files: &State<Files>) -> Result<Answer, Problem> {
+    files.find(file).await?.map(Answer::shared).ok_or_else(|| Problem::not_found("this file"))
 }

@@ -3,7 +3,6 @@ use std::sync::Arc;
 use arc_swap::ArcSwapOption;
 use async_trait::async_trait;
 use rocket::futures::TryFutureExt;
-use rocket::tokio;
 use sqlx::{Connection, PgConnection};
 
 use super::PostgresStore;
@@ -18,6 +17,7 @@ use crate::model::{
     Area, AreaSet, BoundaryLayer, Course, Infrastructure, InfrastructureLayer, InfrastructureShape, Position,
     Region,
 };
+use crate::off_thread::off_thread;
 use crate::stores::places::Places;
 use crate::stores::{
     BoundaryStore, InfrastructureQuery, InfrastructureStore, Revision, StoreError, Versioned,
@@ -65,7 +65,7 @@ impl PlacesCache {
     /// Loads the places by a connection to the primary that the caller holds already.
     pub(super) async fn load_by(&self, link: &mut Link) -> Result<Loaded, StoreError> {
         let rows = Rows::read(link).await?;
-        let building = tokio::task::spawn_blocking(move || rows.places());
+        let building = off_thread(move |_| rows.places());
         let places = Arc::new(building.await.map_err(backend)??);
         self.cached.store(Some(Arc::clone(&places)));
         Ok(places)

@@ -8,7 +8,7 @@ use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::{Metric, Registry, Unit};
 
 use super::process::Process;
-use super::{ReportOrigin, UploadStep};
+use super::{Rejection, ReportOrigin, UploadStep};
 
 /// Names and values of labels that are known when the program is compiled.
 pub(super) type Labels<const COUNT: usize> = [(&'static str, &'static str); COUNT];
@@ -26,6 +26,7 @@ pub(super) struct Families {
     pub(super) answers: Family<Answers, Counter>,
     pub(super) durations: Histograms<Requests>,
     pub(super) in_flight: Gauge,
+    pub(super) requests_rejected: Family<Labels<1>, Counter>,
     pub(super) bytes: Family<Route, Counter>,
     pub(super) flood_changes: Counter,
     pub(super) reports: Family<Labels<1>, Counter>,
@@ -46,6 +47,9 @@ pub(super) struct Families {
     pub(super) cache_waits: Counter,
     pub(super) cache_misses: Counter,
     pub(super) cache_bytes: Gauge,
+    pub(super) rendering_durations: Histograms<Renderings>,
+    pub(super) rendering_sizes: Histograms<Renderings>,
+    pub(super) renderings_waiting: Family<Labels<1>, Gauge>,
     pub(super) renderings_cancelled: Counter,
     pub(super) stale_responses: Counter,
     pub(super) renderings_rejected: Counter,
@@ -70,6 +74,12 @@ pub(super) struct Route {
     pub(super) route: String,
 }
 
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+pub(super) struct Renderings {
+    pub(super) resource: &'static str,
+    pub(super) format: String,
+}
+
 /// The upper limits of a histogram's buckets.
 #[derive(Clone, Copy)]
 pub(super) struct Buckets(&'static [f64]);
@@ -79,6 +89,19 @@ impl Buckets {
     const TIMES: Self = Self(&[0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0]);
     /// Of jobs: a batch takes 64.
     const JOBS: Self = Self(&[1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0]);
+    /// Of sizes in bytes: from 1 KiB to 256 MiB, each four times the one before.
+    const SIZES: Self = Self(&[
+        1024.0,
+        4096.0,
+        16384.0,
+        65536.0,
+        262_144.0,
+        1_048_576.0,
+        4_194_304.0,
+        16_777_216.0,
+        67_108_864.0,
+        268_435_456.0,
+    ]);
 }
 
 impl MetricConstructor<Histogram> for Buckets {
@@ -105,6 +128,7 @@ impl Default for Families {
                 Buckets::TIMES,
             ),
             in_flight: new(all, "requests_in_flight", "Requests being handled"),
+            requests_rejected: new(all, "requests_rejected", "Requests rejected, by reason"),
             bytes: measured(all, "response", "Size of response bodies", Unit::Bytes, Family::default()),
             flood_changes: new(all, "flood_changes", "Flood states set or cleared by requests"),
             reports: new(all, "reports", "Reports accepted"),
@@ -166,6 +190,21 @@ impl Default for Families {
                 Unit::Bytes,
                 Gauge::default(),
             ),
+            rendering_durations: histograms(
+                all,
+                "rendering_duration",
+                "Time to render a response, without the wait for a permit",
+                Unit::Seconds,
+                Buckets::TIMES,
+            ),
+            rendering_sizes: histograms(
+                all,
+                "rendering",
+                "Size of the responses rendered, before compression",
+                Unit::Bytes,
+                Buckets::SIZES,
+            ),
+            renderings_waiting: new(all, "renderings_waiting", "Renderings that wait for memory or a core"),
             renderings_cancelled: new(
                 all,
                 "renderings_cancelled",
@@ -195,6 +234,9 @@ impl Families {
         for step in [UploadStep::Received, UploadStep::Published, UploadStep::Refused, UploadStep::Postponed]
         {
             drop(self.uploads.get_or_create(&step.labels()));
+        }
+        for why in Rejection::ALL {
+            drop(self.requests_rejected.get_or_create(&why.labels()));
         }
         for origin in [ReportOrigin::Card, ReportOrigin::Partner] {
             drop(self.reports.get_or_create(&origin.labels()));
@@ -244,6 +286,8 @@ mod tests {
 
     use super::super::{CacheUse, Metrics};
 
+    /// What the names of samples have after that of their metric.
+    const PARTS: [&str; 5] = ["", "_total", "_bucket", "_sum", "_count"];
     const PAGE: &str = include_str!("../../../docs/operating.md");
 
     /// Metrics in which everything has happened once: a metric without a value is not written.
@@ -261,6 +305,8 @@ mod tests {
         drop(metrics.batch_job("flood_states"));
         metrics.batch_written("flood_states", 1);
         metrics.cache_used(CacheUse::Hit);
+        metrics.rendered("floods", "topojson", Duration::from_millis(1), 1);
+        drop(metrics.rendering_waits("small"));
         metrics
     }
 
@@ -270,8 +316,10 @@ mod tests {
         let types = text.lines().filter_map(|line| line.strip_prefix("# TYPE ")?.split_once(' '));
         let labelled = types.map(|(name, kind)| {
             let samples = text.lines().filter(|line| !line.starts_with('#'));
-            let samples =
-                samples.filter_map(|line| line.strip_prefix(name)?.split_once('{')?.1.split_once('}'));
+            let samples = samples.filter_map(|line| {
+                let (part, rest) = line.strip_prefix(name)?.split_once('{')?;
+                PARTS.contains(&part).then(|| rest.split_once('}'))?
+            });
             let labels =
                 samples.flat_map(|(labels, _)| labels.split("\",").filter_map(|label| label.split_once('=')));
             let labels = labels.map(|(label, _)| label.to_owned()).filter(|label| label != "le").collect();

@@ -1,5 +1,7 @@
 //! The response cache: never older than the question, and rendered once for all who ask.
 
+mod compression;
+
 use std::future::{Future, pending, poll_fn};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -12,7 +14,7 @@ use rocket::tokio::sync::Semaphore;
 use rocket::tokio::time;
 use siaga::cache::{Cache, Failed, Patience, Rendered, Unfinished};
 use siaga::conformance::{block_on, fixture};
-use siaga::content::{Accepted, Coding, Content};
+use siaga::content::{Accepted, Content};
 use siaga::model::{Lasting, ManualClock};
 use siaga::stores::{Revision, Versioned};
 use siaga::telemetry::Metrics;
@@ -163,29 +165,6 @@ async fn eventually(what: &str, is_so: impl Fn() -> bool) {
 async fn waits<F: Future + Unpin>(request: &mut F) {
     let ended = poll_fn(|context| Poll::Ready(request.poll_unpin(context).is_ready())).await;
     assert!(!ended, "it has what it waits for");
-}
-
-/// A long response, cached or rendered.
-async fn find_text(
-    cache: &Cache<u8, Failure>,
-    question: u8,
-    present: u64,
-    lasting: Lasting,
-) -> Arc<Rendered> {
-    let clock = ManualClock::new(fixture::now());
-    let render = || async move {
-        Ok(Versioned::at(Revision(present), rendered(&"banjir ".repeat(1000))).within(lasting))
-    };
-    cache.find(&question, Revision(present), &clock, render).await.unwrap()
-}
-
-/// How an answer is sent to who accepts gzip.
-fn coding(rendered: &Rendered) -> Coding {
-    rendered.content.form(Accepted::new(["gzip"])).coding
-}
-
-async fn is_made_shorter(rendered: &Rendered) {
-    eventually("it is made shorter", || coding(rendered) != Coding::Identity).await;
 }
 
 #[test]
@@ -399,20 +378,6 @@ fn what_was_not_asked_for_the_longest_makes_room() {
 }
 
 #[test]
-fn an_answer_that_stands_for_a_while_is_made_shorter_and_one_that_is_replaced_is_not() {
-    block_on(async {
-        let cache = Cache::new(LARGE, PATIENT, Metrics::default());
-        let find = |present| find_text(&cache, 0, present, Lasting::Always);
-        let (replaced, standing) = (find(1).await, find(2).await);
-        // Who asks again makes it worth while.
-        find(2).await;
-        assert_eq!(coding(&standing), Coding::Identity, "nobody waits for it");
-        is_made_shorter(&standing).await;
-        assert_eq!(coding(&replaced), Coding::Identity);
-    });
-}
-
-#[test]
 fn a_rendering_that_panics_fails_and_the_next_does_not() {
     block_on(async {
         let cache: Cache<u8, Failure> = Cache::new(LARGE, PATIENT, Metrics::default());
@@ -423,23 +388,5 @@ fn a_rendering_that_panics_fails_and_the_next_does_not() {
         assert!(cache.find(&0, Revision(1), &clock, right).await.is_ok());
         let never = || pending::<Result<Versioned<Rendered>, Failed<Failure>>>();
         assert!(cache.find(&0, Revision(1), &clock, never).await.is_ok(), "it is cached");
-    });
-}
-
-#[test]
-fn an_answer_that_time_changes_soon_stays_as_it_is() {
-    block_on(async {
-        let cache = Cache::new(LARGE, PATIENT, Metrics::default());
-        let find = |question, lasting| find_text(&cache, question, 1, lasting);
-        let asked_twice = async |question, seconds| {
-            let lasting = Lasting::step(fixture::now(), Duration::from_secs(seconds));
-            find(question, lasting).await;
-            find(question, lasting).await
-        };
-        let second = asked_twice(0, 1).await;
-        let hour = asked_twice(1, 3_600).await;
-        is_made_shorter(&hour).await;
-        // Contents are coded in the order they came.
-        assert_eq!(coding(&second), Coding::Identity);
     });
 }

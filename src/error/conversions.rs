@@ -1,0 +1,86 @@
+use std::time::Duration;
+
+use rocket::http::Status;
+
+use super::{Details, Problem, Source, seconds_to_wait};
+use crate::cache::{Busy, Unfinished};
+use crate::duration::written;
+use crate::formats::EncodeError;
+use crate::images::{ImageError, ImageType, PERMITTED};
+use crate::stores::StoreError;
+use crate::telemetry::Rejection;
+
+/// After how long another upload may find that one in progress has ended.
+const UPLOAD_RETRY: Duration = Duration::from_secs(5);
+
+impl From<StoreError> for Problem {
+    fn from(error: StoreError) -> Self {
+        match error {
+            StoreError::NotFound { what } => Self::not_found(what),
+            StoreError::Conflict { what } => Self::conflict(what),
+            StoreError::Refused { what } => Self::refused(&what, None, &*what, Rejection::Forbidden),
+            StoreError::Unavailable { retry_after, source } => {
+                Self::away(retry_after, source, Rejection::Unavailable)
+            }
+            StoreError::Backend { .. } => Self::internal(error),
+        }
+    }
+}
+
+impl From<Unfinished> for Problem {
+    fn from(unfinished: Unfinished) -> Self {
+        match unfinished {
+            Unfinished::Late => Self::late(unfinished),
+            Unfinished::Panicked => Self::internal(unfinished),
+        }
+    }
+}
+
+impl From<Busy> for Problem {
+    fn from(busy: Busy) -> Self {
+        // About as long as renderings take that wait.
+        Self::busy(Duration::from_secs(2), busy.into())
+    }
+}
+
+impl From<ImageError> for Problem {
+    fn from(error: ImageError) -> Self {
+        match error {
+            ImageError::Store(error) => error.into(),
+            ImageError::Storage(cause) => Details::unavailable(Duration::from_secs(1), cause).into(),
+            ImageError::NotFound => Self::not_found("this image"),
+            ImageError::NotPermitted(reason) => Self::refused(
+                reason,
+                None,
+                "the address does not permit this, or no longer: ask GET /cards/:cardId/images for another",
+                Rejection::Forbidden,
+            ),
+            ImageError::TooLarge(limit) => Self::too_large(limit),
+            ImageError::TooSlow => {
+                Self::timeout(format_args!("{}, and at 8 KiB a second", written(PERMITTED)))
+            }
+            ImageError::Busy => Details {
+                header: Some(("Retry-After", seconds_to_wait(UPLOAD_RETRY).to_string())),
+                rejection: Some(Rejection::Busy),
+                ..Details::new(
+                    Status::TooManyRequests,
+                    "two uploads to this address are in progress; try again when one has ended",
+                )
+            }
+            .into(),
+            ImageError::Full(_) => Self::busy(UPLOAD_RETRY, error.into()),
+            ImageError::Incomplete(_) => Self::bad_request(Source::Body, &[], "the body must arrive whole"),
+            ImageError::NoImage => Self::unsupported_media_type(&format!(
+                "the body must be an image, one of [{}]",
+                ImageType::ALL.map(ImageType::media_type).join(", ")
+            )),
+            ImageError::Random(error) => Self::internal(error),
+        }
+    }
+}
+
+impl From<EncodeError> for Problem {
+    fn from(error: EncodeError) -> Self {
+        Self::internal(error)
+    }
+}

@@ -1,0 +1,45 @@
+use super::families::Labels;
+
+/// Why a request is rejected: what the client sent is not served, or not now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rejection {
+    /// 400, 405, 408, 413, 415 and other statuses that blame the request, but neither 404 nor 409.
+    BadRequest,
+    /// 403: no credential was sent, or none that is accepted.
+    Unauthorized,
+    /// 403: the credential, the signature or the data does not allow it.
+    Forbidden,
+    /// 429: the client has sent too many.
+    RateLimit,
+    /// 429 or 503: too many renderings or uploads are under way.
+    Busy,
+    /// 503: the response took too long.
+    Late,
+    /// 503: the store, or the storage of images, is away.
+    Unavailable,
+}
+
+impl Rejection {
+    pub(super) const ALL: [Self; 7] = [
+        Self::BadRequest,
+        Self::Unauthorized,
+        Self::Forbidden,
+        Self::RateLimit,
+        Self::Busy,
+        Self::Late,
+        Self::Unavailable,
+    ];
+
+    pub(super) fn labels(self) -> Labels<1> {
+        let reason = match self {
+            Self::BadRequest => "bad_request",
+            Self::Unauthorized => "unauthorized",
+            Self::Forbidden => "forbidden",
+            Self::RateLimit => "rate_limit",
+            Self::Busy => "busy",
+            Self::Late => "late",
+            Self::Unavailable => "unavailable",
+        };
+        [("reason", reason)]
+    }
+}

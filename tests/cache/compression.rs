@@ -1,0 +1,125 @@
+//! Responses are compressed fast before they are sent first, and better if they stand for a while.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use rocket::futures::future::join_all;
+use siaga::cache::{Cache, Failed, Rendered};
+use siaga::conformance::{block_on, fixture};
+use siaga::content::{Accepted, Coding, Level};
+use siaga::model::{Lasting, ManualClock};
+use siaga::stores::{Revision, Versioned};
+use siaga::telemetry::Metrics;
+
+use crate::{Failure, LARGE, PATIENT, eventually, rendered, waits};
+
+/// A long response, cached or rendered.
+async fn find_text(
+    cache: &Cache<u8, Failure>,
+    question: u8,
+    present: u64,
+    lasting: Lasting,
+) -> Arc<Rendered> {
+    let clock = ManualClock::new(fixture::now());
+    let render = || async move {
+        Ok(Versioned::at(Revision(present), rendered(&"banjir ".repeat(1000))).within(lasting))
+    };
+    cache.find(&question, Revision(present), &clock, render).await.unwrap()
+}
+
+/// How a response is sent to a client that accepts gzip.
+fn coding(rendered: &Rendered) -> (Coding, Level) {
+    let form = rendered.content.form(Accepted::new(["gzip"]));
+    (form.coding, form.level)
+}
+
+const PLAIN: (Coding, Level) = (Coding::Identity, Level::Best);
+const FAST: (Coding, Level) = (Coding::Gzip, Level::Fast);
+const BEST: (Coding, Level) = (Coding::Gzip, Level::Best);
+
+async fn is_compressed_best(rendered: &Rendered) {
+    eventually("it is compressed at the best level", || coding(rendered) == BEST).await;
+}
+
+#[test]
+fn a_response_is_compressed_fast_at_once_and_best_if_it_stands_for_a_while() {
+    block_on(async {
+        let cache = Cache::new(LARGE, PATIENT, Metrics::default());
+        let find = |present| find_text(&cache, 0, present, Lasting::Always);
+        let (replaced, standing) = (find(1).await, find(2).await);
+        for rendered in [&replaced, &standing] {
+            assert_eq!(coding(rendered), PLAIN);
+            cache.compress(&0, rendered, Coding::Gzip).await;
+            assert_eq!(coding(rendered), FAST);
+        }
+        // The second request makes it worthwhile.
+        find(2).await;
+        is_compressed_best(&standing).await;
+        assert_eq!(coding(&replaced), FAST);
+    });
+}
+
+#[test]
+fn a_response_is_compressed_once_for_all_requests_and_counts_in_all_its_forms() {
+    block_on(async {
+        let metrics = Metrics::default();
+        let cache = Cache::new(LARGE, PATIENT, metrics.clone());
+        let cached = || {
+            let page = metrics.text().unwrap();
+            let bytes = page.lines().find_map(|line| line.strip_prefix("siaga_cache_bytes "));
+            bytes.unwrap().parse::<usize>().unwrap()
+        };
+        let rendered = find_text(&cache, 0, 1, Lasting::Always).await;
+        let plain = cached();
+        let mut gone = Box::pin(cache.compress(&0, &rendered, Coding::Gzip));
+        waits(&mut gone).await;
+        drop(gone);
+        eventually("it is compressed though its request has gone", || coding(&rendered) == FAST).await;
+        let first = rendered.content.form(Accepted::new(["gzip"])).bytes;
+        join_all((0..100).map(|_| cache.compress(&0, &rendered, Coding::Gzip))).await;
+        let same = rendered.content.form(Accepted::new(["gzip"])).bytes;
+        assert_eq!(first.as_ptr(), same.as_ptr());
+        eventually("it counts", || cached() == plain + first.len()).await;
+    });
+}
+
+#[test]
+fn a_response_too_large_with_its_forms_leaves_the_cache_and_no_other() {
+    block_on(async {
+        // Room for one and a short one, and no form beside them.
+        let cache = Cache::new(9_000, PATIENT, Metrics::default());
+        let clock = ManualClock::new(fixture::now());
+        // Text that compresses, but not to a tenth.
+        let long: String = (0..2_000u32).map(|n| format!("{:08x}", n.wrapping_mul(2_654_435_761))).collect();
+        let texts = ["short".to_owned(), long[..7_300].to_owned()];
+        for (question, text) in texts.iter().enumerate() {
+            let render = || {
+                let text = text.clone();
+                async move { Ok::<_, Failed<Failure>>(Versioned::at(Revision(1), rendered(&text))) }
+            };
+            let found = cache.find(&question, Revision(1), &clock, render).await.unwrap();
+            cache.compress(&question, &found, Coding::Gzip).await;
+            assert_eq!(coding(&found) == FAST, question == 1);
+        }
+        eventually("it leaves", || cache.last(&1).is_none()).await;
+        assert!(cache.last(&0).is_some());
+    });
+}
+
+#[test]
+fn a_response_that_time_changes_soon_is_not_compressed_at_the_best_level() {
+    block_on(async {
+        let cache = Cache::new(LARGE, PATIENT, Metrics::default());
+        let find = |question, lasting| find_text(&cache, question, 1, lasting);
+        let asked_twice = async |question, seconds| {
+            let lasting = Lasting::step(fixture::now(), Duration::from_secs(seconds));
+            find(question, lasting).await;
+            find(question, lasting).await
+        };
+        let second = asked_twice(0, 1).await;
+        let hour = asked_twice(1, 3_600).await;
+        is_compressed_best(&hour).await;
+        // Contents are coded in the order they came.
+        assert_eq!(coding(&second), PLAIN);
+    });
+}
