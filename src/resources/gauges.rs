@@ -40,7 +40,7 @@ impl Sampled for Gauges {
             |level| Observation { observed_at: now, level, alert: AlertLevel::Watch, label: label.into() };
         let gauge = |(id, levels): (&str, &[f64])| {
             let name = sample.text("Bendung Katulampa").to_owned();
-            let gauge = Gauge { id: id.to_owned(), name, region_code: None, location: sample.place() };
+            let gauge = Gauge { id: id.to_owned(), name, region_code: None, location: Sample::place() };
             let observations = levels.iter().copied().map(reading).collect();
             ObservedGauge { gauge: Arc::new(gauge), observations }
         };

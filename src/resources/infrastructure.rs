@@ -37,11 +37,11 @@ impl MapResource for Infrastructure {
 
 impl Sampled for Infrastructure {
     fn sample(&self, sample: Sample, _: Timestamp) -> Layer {
-        let place = sample.place();
+        let place = Sample::place();
         let course = Course::new(&[place, place]).map(InfrastructureShape::Course);
         let of = |kind, shape| {
             let name = sample.text("Pompa Pluit").to_owned();
-            Arc::new(crate::model::Infrastructure { kind, name, tags: sample.tags(), shape })
+            Arc::new(crate::model::Infrastructure { kind, name, tags: Sample::tags(), shape })
         };
         let pump = of(InfrastructureKind::Pumps, InfrastructureShape::Place(place));
         let course = course.map(|course| of(InfrastructureKind::Waterways, course));

@@ -64,7 +64,7 @@ impl Sampled for Reports {
             report_data: RawValue::from_string(data.to_string()).ok(),
             title: sample.text("").into(),
             text: sample.text("Water up to the knee").into(),
-            location: sample.place(),
+            location: Sample::place(),
             is_training: true,
             partner_code: Some(sample.text("partner-1").into()),
             partner_icon: Some(sample.text("https://images.example/partner-1.png").into()),
@@ -81,7 +81,7 @@ impl Sampled for Reports {
             partner_icon: None,
             ..full.clone()
         };
-        let all = [(ReportKey::FIRST, full, sample.tags()), (ReportKey::LAST, bare, Tags::default())];
+        let all = [(ReportKey::FIRST, full, Sample::tags()), (ReportKey::LAST, bare, Tags::default())];
         let reports = sample.some(all.map(|(key, content, tags)| Arc::new(Report { key, content, tags })));
         Layer::Reports(reports.into())
     }

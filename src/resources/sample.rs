@@ -30,11 +30,11 @@ impl Sample {
         all.into_iter().take(if self == Self::Plain { 1 } else { usize::MAX }).collect()
     }
 
-    pub(super) fn place(self) -> Position {
+    pub(super) fn place() -> Position {
         Position::JAKARTA
     }
 
-    pub(super) fn tags(self) -> Tags {
+    pub(super) fn tags() -> Tags {
         Tags { instance_region_code: Some("ID-JK".into()), local_area_id: 1.try_into().ok(), city: None }
     }
 

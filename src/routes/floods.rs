@@ -95,16 +95,16 @@ pub(super) async fn list_flood_series(
 }
 
 /// `PUT /floods/:localAreaId`: sets the state of an area.
-#[put("/floods/<area>", data = "<body>")]
+#[put("/floods/<id>", data = "<body>")]
 pub(super) async fn set_flood_state(
     authorized: Authorized<FloodsWrite>,
-    area: PathParam<AreaId>,
+    id: PathParam<AreaId>,
     username: Param<Username>,
     body: JsonBody,
     store: &State<Arc<dyn Store>>,
     metrics: &State<Metrics>,
 ) -> Result<Answer, Problem> {
-    let area = area.get()?;
+    let area = id.get()?;
     let state = read_flood_state(&body.0).map_err(|faults| Problem::faults(&faults))?;
     let changed = change(store, authorized, username.get(), area, Some(state)).await?;
     metrics.flood_changed();
@@ -112,15 +112,15 @@ pub(super) async fn set_flood_state(
 }
 
 /// `DELETE /floods/:localAreaId`: clears the state of an area.
-#[delete("/floods/<area>")]
+#[delete("/floods/<id>")]
 pub(super) async fn clear_flood_state(
     authorized: Authorized<FloodsWrite>,
-    area: PathParam<AreaId>,
+    id: PathParam<AreaId>,
     username: Param<Username>,
     store: &State<Arc<dyn Store>>,
     metrics: &State<Metrics>,
 ) -> Result<Answer, Problem> {
-    let area = area.get()?;
+    let area = id.get()?;
     let changed = change(store, authorized, username.get(), area, None).await?;
     metrics.flood_changed();
     Ok(changed)

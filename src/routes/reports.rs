@@ -75,13 +75,13 @@ pub(super) async fn list_report_series(
 }
 
 /// `GET /reports/:id`: one report, be it of a training or not.
-#[get("/reports/<key>")]
+#[get("/reports/<id>")]
 pub(super) async fn find_report(
     _caller: Caller,
-    key: PathParam<ReportKey>,
+    id: PathParam<ReportKey>,
     choice: FormatChoice<Reports>,
     answers: Answers,
 ) -> Result<Answer, Problem> {
-    let key = key.get()?;
+    let key = id.get()?;
     answers.layer(LayerQuery::Report(key), choice.format).await
 }

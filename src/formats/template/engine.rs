@@ -4,7 +4,7 @@ use minijinja::{Environment, Error, ErrorKind, State, UndefinedBehavior};
 use super::budget::Budget;
 use super::escaping::{Escaping, html};
 use super::shapes::{Drawn, Place, Shape, no_geometry};
-use super::{builtins, shape_text, times};
+use super::{shape_text, times};
 use crate::model::FloodState;
 
 /// How deep macros may call one another: what fits on the stack of any thread.
@@ -25,7 +25,6 @@ pub(super) fn engine(escaping: Escaping, steps: u64) -> Environment<'static> {
         Budget::of(state)?.print(text.len())?;
         Ok(out.write_str(&text)?)
     });
-    builtins::bound(&mut engine);
     // What they print is for those who write templates, not for those who read what they make.
     engine.remove_global("debug");
     engine.remove_filter("pprint");

@@ -4,7 +4,6 @@
 
 mod bounded;
 mod budget;
-mod builtins;
 mod engine;
 mod error;
 mod escaping;

@@ -4,8 +4,7 @@ use rustc_hash::FxHashMap;
 
 use super::arc_index::ArcIndex;
 use super::chains::{Chain, ChainKind, Chains};
-use super::filing::Filing;
-use super::numbering::NodeId;
+use super::grid::NodeId;
 
 /// The arcs of a topology: pieces of chains, each kept once.
 #[derive(Debug, Default)]
@@ -26,7 +25,7 @@ impl Arcs {
         let Chains { list, path, nodes } = chains;
         let mut cutter = Cutter {
             arcs: Self::default(),
-            filing: Filing::for_nodes(nodes.len()),
+            at_node: vec![Vec::new(); nodes.len()],
             edges: FxHashMap::default(),
         };
         cutter.arcs.ends.reserve(list.len());
@@ -54,7 +53,7 @@ struct Cutter {
     arcs: Arcs,
     /// Arcs by a node that lies on no other. Between junctions a node is on one arc only, unless a chain touches
     /// itself there.
-    filing: Filing,
+    at_node: Vec<Vec<ArcIndex>>,
     /// Arcs of two nodes, which both may be junctions, by these in order.
     edges: FxHashMap<[NodeId; 2], ArcIndex>,
 }
@@ -89,9 +88,9 @@ impl Cutter {
                 let before_last = path[span.end - 2];
                 let arc = self.known(path, span.clone(), second, same_piece).unwrap_or_else(|| {
                     let arc = self.keep(span);
-                    self.filing.file(second, arc);
+                    self.at_node[second as usize].push(arc);
                     if before_last != second {
-                        self.filing.file(before_last, arc);
+                        self.at_node[before_last as usize].push(arc);
                     }
                     arc
                 });
@@ -105,7 +104,7 @@ impl Cutter {
         let Some(&least) = path[span.clone()].iter().min() else { return };
         let arc = self.known(path, span.clone(), least, same_ring).unwrap_or_else(|| {
             let arc = self.keep(span);
-            self.filing.file(least, arc);
+            self.at_node[least as usize].push(arc);
             arc
         });
         self.arcs.uses.push(arc);
@@ -120,7 +119,7 @@ impl Cutter {
         under: NodeId,
         same: fn(&[NodeId], &[NodeId]) -> Option<bool>,
     ) -> Option<ArcIndex> {
-        self.filing.under(under).find_map(|arc| {
+        self.at_node[under as usize].iter().find_map(|&arc| {
             let other = &path[self.arcs.spans[arc.arc()].clone()];
             same(&path[span.clone()], other).map(|forwards| if forwards { arc } else { arc.reversed() })
         })

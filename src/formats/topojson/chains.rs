@@ -1,10 +1,11 @@
 use std::ops::Range;
 
 use geo::LineString;
+use indexmap::IndexSet;
+use rustc_hash::FxBuildHasher;
 
-use super::grid::{Grid, Node};
+use super::grid::{Grid, Node, NodeId};
 use super::junctions::Junctions;
-use super::numbering::{NodeId, Numbering};
 use super::winding::Winding;
 
 /// A line or a ring: a run of the positions of all.
@@ -90,9 +91,11 @@ pub(super) struct Chains {
 
 impl Chains {
     /// Numbers the nodes of the lines and finds, on the same way, which of them are junctions.
-    pub(super) fn join(lines: Lines, grid: &Grid) -> (Self, Vec<bool>) {
+    pub(super) fn join(lines: Lines) -> (Self, Vec<bool>) {
         let Lines { list, positions } = lines;
-        let mut numbering = Numbering::for_positions(&positions, grid.last());
+        // Most borders are shared by two.
+        let mut nodes: IndexSet<Node, FxBuildHasher> =
+            IndexSet::with_capacity_and_hasher(positions.len() / 2, FxBuildHasher);
         let mut junctions = Junctions::default();
         let mut path: Vec<NodeId> = Vec::with_capacity(positions.len());
         for (number, chain) in list.iter().enumerate() {
@@ -101,14 +104,14 @@ impl Chains {
                 // A border that came before is mostly followed to its end: there is nothing to look up.
                 let followed = before.and_then(|before| {
                     let neighbours = junctions.neighbours(before);
-                    neighbours.into_iter().find(|&id| numbering.nodes.get(id as usize) == Some(&node))
+                    neighbours.into_iter().find(|&id| nodes.get_index(id as usize) == Some(&node))
                 });
-                let id = followed.unwrap_or_else(|| numbering.number(node));
+                let id = followed.unwrap_or_else(|| nodes.insert_full(node).0 as NodeId);
                 path.push(id);
                 before = Some(id);
             }
-            junctions.pass_along(number as u32, chain.kind, &path[chain.span.clone()], numbering.nodes.len());
+            junctions.pass_along(number as u32, chain.kind, &path[chain.span.clone()], nodes.len());
         }
-        (Self { list, path, nodes: numbering.nodes }, junctions.found)
+        (Self { list, path, nodes: nodes.into_iter().collect() }, junctions.found)
     }
 }

@@ -65,7 +65,7 @@ pub(super) fn after_properties(
             out.extend_from_slice(br#","coordinates":"#);
             match exact(grid) {
                 Some(grid) => degrees(grid, node, out),
-                None => numbers::pairs(1, std::iter::once([node.x, node.y]), out),
+                None => numbers::pair([node.x, node.y], out),
             }
             out.push(b'}');
             return;
@@ -96,21 +96,21 @@ pub(super) fn arc(nodes: impl ExactSizeIterator<Item = Node>, grid: Option<&Grid
 
 /// Appends an arc as its first position and the steps from each position to the next, without steps of no length but
 /// with at least one, for an arc has two positions or more.
-fn steps(mut nodes: impl ExactSizeIterator<Item = Node>, out: &mut Vec<u8>) {
+fn steps(mut nodes: impl Iterator<Item = Node>, out: &mut Vec<u8>) {
     let Some(first) = nodes.next() else { return out.extend_from_slice(b"[]") };
     out.push(b'[');
-    numbers::pairs(1, std::iter::once([first.x, first.y]), out);
-    out.push(b',');
+    numbers::pair([first.x, first.y], out);
     let (start, mut last) = (out.len(), first);
-    let steps = nodes.len();
-    let step = |node: Node| {
+    for node in nodes {
         let step = [node.x - last.x, node.y - last.y];
         last = node;
-        (step != [0, 0]).then_some(step)
-    };
-    numbers::pairs(steps, nodes.filter_map(step), out);
+        if step != [0, 0] {
+            out.push(b',');
+            numbers::pair(step, out);
+        }
+    }
     if out.len() == start {
-        out.extend_from_slice(b"[0,0]");
+        out.extend_from_slice(b",[0,0]");
     }
     out.push(b']');
 }

@@ -2,6 +2,9 @@ use geo::{Coord, CoordsIter, LineString, Polygon, Rect};
 
 use crate::model::Geometry;
 
+/// The number of a node: equal positions have equal numbers, from 0 in the order of their first coming.
+pub(super) type NodeId = u32;
+
 /// A position on the grid: the lines that cross there, counted from the south-western corner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Node {
@@ -91,11 +94,6 @@ impl Grid {
                 Node { x: line(x, position.x), y: line(y, position.y) }
             }
         }
-    }
-
-    /// The node of the north-eastern corner.
-    pub(super) fn last(&self) -> Node {
-        self.node(self.bounds.max())
     }
 
     /// The position of a node of this grid.

@@ -1,5 +1,5 @@
 use super::chains::ChainKind;
-use super::numbering::NodeId;
+use super::grid::NodeId;
 
 /// No node: the neighbour of a node that was not visited.
 const NONE: NodeId = NodeId::MAX;

@@ -6,9 +6,9 @@
 //! 1. `grid`: positions are rounded to an integer grid over the layer's bounding box, unless the configuration wants them
 //!    exact (`options`);
 //! 2. `chains`: lines and rings are laid out one after the other, outer rings clockwise (`winding`), equal positions numbered
-//!    alike (`numbering`);
+//!    alike;
 //! 3. `junctions`: positions at which borders meet or part are found;
-//! 4. `arcs`: lines and rings are cut there, and equal pieces kept once, in whichever direction (`filing`);
+//! 4. `arcs`: lines and rings are cut there, and equal pieces kept once, in whichever direction;
 //! 5. `document`: the topology is written, arcs as differences.
 //!
 //! `floods` goes this way once for a set of areas.
@@ -17,11 +17,9 @@ mod arc_index;
 mod arcs;
 mod chains;
 mod document;
-mod filing;
 mod floods;
 mod grid;
 mod junctions;
-mod numbering;
 mod options;
 mod schema;
 mod shapes;

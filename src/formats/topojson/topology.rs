@@ -34,7 +34,7 @@ impl Topology {
             let outline = outline(*geometry, &grid, &mut lines, &mut shapes.polygons);
             shapes.outlines.push(outline);
         }
-        let (mut chains, junctions) = Chains::join(lines, &grid);
+        let (mut chains, junctions) = Chains::join(lines);
         shapes.arcs = Arcs::cut(&mut chains, &junctions);
         Self { grid: Some(grid), bounds, chains, shapes }
     }

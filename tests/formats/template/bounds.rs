@@ -36,24 +36,6 @@ fn no_template_goes_on_forever() {
 }
 
 #[test]
-fn what_is_slow_without_printing_anything_ends_in_time() {
-    let long = "{% set long = 'x' * 100000 %}";
-    for source in [
-        "{% for x in range(100000) %}{% set long = 'x' * (1000000 + x) %}{% endfor %}".to_owned(),
-        format!("{long}{{% for x in range(100000) %}}{{% set loud = long|upper %}}{{% endfor %}}"),
-        format!("{long}{{% for x in [0] * 100000 %}}{{% set loud = long|upper %}}{{% endfor %}}"),
-        format!("{long}{{% for x in [0] * 100000 %}}{{% set x = features[0] ~ long %}}{{% endfor %}}"),
-    ] {
-        let (_folder, figment) = declared(source.as_str(), "text/plain");
-        let template = of(&figment.merge(("siaga.formats.template.x.max_time", "200ms")));
-        let start = Instant::now();
-        let failure = failure(&template, &fixture::layer(&[]));
-        assert!(failure.ends_with(", line 1: it takes longer than max_time, 200ms"), "{source}: {failure}");
-        assert!(start.elapsed() < Duration::from_secs(10), "{source}: {:?}", start.elapsed());
-    }
-}
-
-#[test]
 fn the_clock_is_looked_at_with_each_feature() {
     let source = "{% for of in features %}{% set long = 'x' * (50000000 + loop.index) %}{% endfor %}";
     let (_folder, figment) = declared(source, "text/plain");
@@ -75,16 +57,6 @@ fn what_never_leaves_the_template_is_bounded_too() {
             "it prints more than 4 times max_bytes, 1KiB, in blocks it captures",
         ),
         ("{% set x %}{{ 'x' * 1025 }}{% endset %}", more),
-        ("{% set x = ('x' * 1025)|upper %}", more),
-        ("{% set x = ('x' * 513)|replace('x', 'yy') %}", more),
-        ("{% set x = 'xxxx'|replace('', 'y' * 300) %}", more),
-        ("{% set x = (['x'] * 300)|join('---') %}", more),
-        ("{% set x = (['x'] * 300)|join(d='---') %}", more),
-        ("{% set x = ([0] * 2000)|list %}", more),
-        ("{% set x = ('x' * 1000)|urlencode|replace('x', '%')|urlencode %}", more),
-        ("{% set x = '%1001d'|format(1) %}", "the width of a field is a number up to 1000"),
-        ("{% set x = '%s %-*s'|format(1, 9999, 2) %}", "the width of a field is a number up to 1000"),
-        ("{{ [1]|batch(1000000000, 0) }}", "unknown filter"),
     ] {
         let (_folder, figment) = declared(source, "text/plain");
         let template = of(&figment.merge(("siaga.formats.template.x.max_bytes", 1024)));
