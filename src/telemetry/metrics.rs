@@ -2,6 +2,7 @@ mod database;
 mod families;
 mod process;
 mod rejection;
+mod renderings;
 
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -10,7 +11,7 @@ use std::time::{Duration, Instant};
 use prometheus_client::encoding::text;
 use serde::{Deserialize, Serialize};
 
-use self::families::{Answers, Families, Labels, Renderings, Requests, Route};
+use self::families::{Answers, Families, Labels, Requests, Route};
 pub use self::rejection::Rejection;
 use crate::auth::Secret;
 
@@ -199,35 +200,9 @@ impl Metrics {
         .inc();
     }
 
-    /// Counts a rendering of a `resource` in a `format` that took so long and made so many `bytes`.
-    pub fn rendered(&self, resource: &'static str, format: &str, took: Duration, bytes: usize) {
-        let Families { rendering_durations, rendering_sizes, .. } = self.all();
-        let labels = Renderings { resource, format: format.to_owned() };
-        rendering_durations.get_or_create(&labels).observe(took.as_secs_f64());
-        rendering_sizes.get_or_create(&labels).observe(bytes as f64);
-    }
-
-    /// Counts a rendering that waits for a permit of a `lane`, until what this returns is dropped.
-    #[must_use]
-    pub fn rendering_waits(&self, lane: &'static str) -> InFlight {
-        let waiting = self.all().renderings_waiting.get_or_create(&[("lane", lane)]).clone();
-        waiting.inc();
-        InFlight(waiting)
-    }
-
     /// Counts a request that was rejected.
     pub fn request_rejected(&self, why: Rejection) {
         self.all().requests_rejected.get_or_create(&why.labels()).inc();
-    }
-
-    /// Counts a rendering that was stopped because no request waited for it any more.
-    pub fn rendering_cancelled(&self) {
-        self.all().renderings_cancelled.inc();
-    }
-
-    /// Counts a rendering that was rejected because too many waited for memory or a core.
-    pub fn rendering_rejected(&self) {
-        self.all().renderings_rejected.inc();
     }
 
     /// Counts a response that was returned from the cache while the store was unavailable.

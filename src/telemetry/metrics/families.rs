@@ -8,6 +8,7 @@ use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::{Metric, Registry, Unit};
 
 use super::process::Process;
+use super::renderings::Renderings;
 use super::{Rejection, ReportOrigin, UploadStep};
 
 /// Names and values of labels that are known when the program is compiled.
@@ -47,12 +48,8 @@ pub(super) struct Families {
     pub(super) cache_waits: Counter,
     pub(super) cache_misses: Counter,
     pub(super) cache_bytes: Gauge,
-    pub(super) rendering_durations: Histograms<Renderings>,
-    pub(super) rendering_sizes: Histograms<Renderings>,
-    pub(super) renderings_waiting: Family<Labels<1>, Gauge>,
-    pub(super) renderings_cancelled: Counter,
+    pub(super) renderings: Renderings,
     pub(super) stale_responses: Counter,
-    pub(super) renderings_rejected: Counter,
 }
 
 /// Which answers: the method of their request, the template of its route, their status.
@@ -74,23 +71,18 @@ pub(super) struct Route {
     pub(super) route: String,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-pub(super) struct Renderings {
-    pub(super) resource: &'static str,
-    pub(super) format: String,
-}
-
 /// The upper limits of a histogram's buckets.
 #[derive(Clone, Copy)]
 pub(super) struct Buckets(&'static [f64]);
 
 impl Buckets {
     /// Of times in seconds: from less than a millisecond to `limits.timeout`.
-    const TIMES: Self = Self(&[0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0]);
+    pub(super) const TIMES: Self =
+        Self(&[0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0]);
     /// Of jobs: a batch takes 64.
     const JOBS: Self = Self(&[1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0]);
     /// Of sizes in bytes: from 1 KiB to 256 MiB, each four times the one before.
-    const SIZES: Self = Self(&[
+    pub(super) const SIZES: Self = Self(&[
         1024.0,
         4096.0,
         16384.0,
@@ -190,31 +182,7 @@ impl Default for Families {
                 Unit::Bytes,
                 Gauge::default(),
             ),
-            rendering_durations: histograms(
-                all,
-                "rendering_duration",
-                "Time to render a response, without the wait for a permit",
-                Unit::Seconds,
-                Buckets::TIMES,
-            ),
-            rendering_sizes: histograms(
-                all,
-                "rendering",
-                "Size of the responses rendered, before compression",
-                Unit::Bytes,
-                Buckets::SIZES,
-            ),
-            renderings_waiting: new(all, "renderings_waiting", "Renderings that wait for memory or a core"),
-            renderings_cancelled: new(
-                all,
-                "renderings_cancelled",
-                "Renderings stopped because no request waited for them any more",
-            ),
-            renderings_rejected: new(
-                all,
-                "renderings_rejected",
-                "Renderings rejected because too many waited for memory or a core",
-            ),
+            renderings: Renderings::register(all),
             stale_responses: new(
                 all,
                 "stale_responses",
@@ -245,7 +213,7 @@ impl Families {
 }
 
 /// Registers a new metric.
-fn new<M: Metric + Clone + Default>(registry: &mut Registry, name: &str, help: &str) -> M {
+pub(super) fn new<M: Metric + Clone + Default>(registry: &mut Registry, name: &str, help: &str) -> M {
     add(registry, name, help, M::default())
 }
 
@@ -265,7 +233,7 @@ pub(super) fn measured<M: Metric + Clone>(
     metric
 }
 
-fn histograms<L>(
+pub(super) fn histograms<L>(
     registry: &mut Registry,
     name: &str,
     help: &str,
