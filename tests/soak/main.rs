@@ -1,6 +1,6 @@
 //! The service under a mixed load for a while, with a database that stops, crashes and starts again.
 //!
-//! `SIAGA_SOAK` says how long: `30m`. Default: 20 s.
+//! `SOAK_DURATION` says how long: `30m`. Default: 20 s.
 
 #![cfg(target_os = "linux")]
 
@@ -45,7 +45,7 @@ const RECOVERY: Duration = Duration::from_secs(3);
 
 /// How long the test lasts.
 fn duration() -> Duration {
-    env::var("SIAGA_SOAK").map_or(Duration::from_secs(20), |text| humantime::parse_duration(&text).unwrap())
+    env::var("SOAK_DURATION").map_or(Duration::from_secs(20), |text| humantime::parse_duration(&text).unwrap())
 }
 
 /// Fills a database with the demo.
