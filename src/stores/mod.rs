@@ -26,6 +26,7 @@ pub mod postgres;
 mod readiness;
 mod registry;
 mod reports;
+mod service_state;
 mod upkeep;
 mod window;
 
@@ -50,10 +51,13 @@ pub use overview::Overview;
 pub use readiness::Check;
 pub use registry::{OpenError, OpenStore, OpenedStore, StoreRegistry, StoreSettings, UnknownStore};
 pub use reports::{ReportQuery, ReportSeriesQuery, ReportStore, ReportSummary};
+pub use service_state::{ServiceState, ServiceStore};
 pub use upkeep::{Imported, Migrated, Removed, Replace, Rows, Status, Upkeep};
 pub use window::Window;
 
 /// What a backend must do: one part for each resource, and revisions over all of them.
+///
+/// Methods without a default are required. [`ServiceState`] provides all of [`ImageStore`] and [`KeyStore`].
 ///
 /// `Display` is what logs print.
 ///
@@ -75,11 +79,12 @@ pub trait Store:
     FloodStore
     + ReportStore
     + CardStore
-    + ImageStore
     + FeedStore
     + GaugeStore
     + InfrastructureStore
     + BoundaryStore
+    + ServiceStore
+    + ImageStore
     + KeyStore
     + Debug
     + Display
@@ -132,8 +137,6 @@ pub enum Resource {
     Infrastructure,
     /// Provinces.
     Boundaries,
-    /// API keys that are kept: which there are, and which are revoked.
-    Keys,
 }
 
 /// Counts the visible changes of a resource.

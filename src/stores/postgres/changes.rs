@@ -61,7 +61,6 @@ pub(super) fn name(resource: Resource) -> &'static str {
         Resource::Gauges => "gauges",
         Resource::Infrastructure => "infrastructure",
         Resource::Boundaries => "boundaries",
-        Resource::Keys => "keys",
     }
 }
 
@@ -133,14 +132,14 @@ impl Changes {
         Self { heard, announcer, listening }
     }
 
-    /// The revision of a resource as it was less than [`LASTING`] ago and with everything this instance has written;
+    /// The revision of this name as it was less than [`LASTING`] ago and with everything this instance has written;
     /// `None` when the listener cannot say.
-    pub(super) fn revision(&self, resource: Resource) -> Option<Revision> {
+    pub(super) fn revision(&self, name: &str) -> Option<Revision> {
         let heard = self.heard.borrow();
         let present = heard
             .as_ref()
             .filter(|heard| heard.at.elapsed() < LASTING && heard.written == self.announcer.written())?;
-        present.revisions.get(name(resource)).copied()
+        present.revisions.get(name).copied()
     }
 }
 
