@@ -34,6 +34,7 @@ use std::fmt::{Debug, Display};
 
 use async_trait::async_trait;
 
+pub use crate::managed::Managed;
 use crate::model::Lasting;
 pub use boundaries::BoundaryStore;
 pub use cards::CardStore;

@@ -13,12 +13,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use rocket::futures::FutureExt;
-use rocket::futures::future;
-use rocket::tokio::sync::{Notify, watch};
-use rocket::tokio::task::AbortHandle;
-use rocket::tokio::{self, select, time};
+use futures::FutureExt;
+use futures::future;
 use sqlx::postgres::PgListener;
+use tokio::sync::{Notify, watch};
+use tokio::task::AbortHandle;
+use tokio::{select, time};
 
 use super::pool::PostgresPool;
 use super::revision::revision;

@@ -38,7 +38,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use rocket::futures::TryFutureExt;
+use futures::TryFutureExt;
 
 use self::batch::Batches;
 use self::changes::{Changes, REVISIONS, Revisions, name, revisions};

@@ -2,8 +2,7 @@ use std::sync::Arc;
 
 use arc_swap::ArcSwapOption;
 use async_trait::async_trait;
-use rocket::futures::TryFutureExt;
-use rocket::tokio;
+use futures::TryFutureExt;
 use sqlx::{Connection, PgConnection};
 
 use super::PostgresStore;
