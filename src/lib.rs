@@ -59,6 +59,7 @@ pub mod fairings;
 pub mod formats;
 pub mod guards;
 pub mod images;
+mod managed;
 pub mod model;
 mod number;
 mod off_thread;

@@ -9,7 +9,7 @@ use rocket::{Orbit, Rocket};
 
 use crate::auth::KeyRing;
 use crate::beside::beside;
-use crate::stores::{KeptKey, Resource, Revision, Store, StoreError};
+use crate::stores::{KeptKey, Revision, Store, StoreError};
 
 /// How often the keys' revision is looked at, which costs a store nothing as long as it knows it.
 const ROUND: Duration = Duration::from_millis(150);
@@ -72,7 +72,7 @@ impl StoredKeys {
 
 impl Inner {
     async fn refresh(&self) -> Result<(), StoreError> {
-        let revision = self.store.revision(Resource::Keys).await?;
+        let revision = self.store.keys_revision().await?;
         let known = self.known.lock().unwrap_or_else(PoisonError::into_inner).revision;
         let revision = if known == Some(revision) {
             revision

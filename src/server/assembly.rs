@@ -44,7 +44,7 @@ impl Builder {
         let key = temporary.then(|| temporary_key(&mut config)).transpose()?;
         let temporary = config.auth.api_keys.first().filter(|_| temporary).cloned();
         let settings = self.store_settings(&config);
-        let OpenedStore { store, fairing, failure } =
+        let OpenedStore { store, managed, failure } =
             opener.open(&settings).await.map_err(BuildError::Store)?;
         let metrics = settings.metrics;
         let store: Arc<dyn Store> = Arc::new(Measured::new(store, metrics.clone()));
@@ -130,8 +130,8 @@ impl Builder {
         let at_each_path =
             |rocket: Rocket<Build>, path| rocket.mount(path, routes.clone()).mount(path, others.clone());
         let rocket = config.mount_paths().fold(rocket, at_each_path);
-        let fairings = fairing.into_iter().chain(watch).chain(self.fairings.drain(..));
-        let rocket = fairings.fold(rocket, Rocket::attach);
+        let fairings = watch.into_iter().chain(self.fairings.drain(..));
+        let rocket = fairings.fold(managed.attach(rocket), Rocket::attach);
         let reloading = Reloading::new(self, temporary, config.base_url.clone());
         Ok(Siaga { rocket, config, store, formats, key, failure, reloading, draining, stored_keys })
     }

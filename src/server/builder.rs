@@ -225,11 +225,12 @@ impl Builder {
         upkeep.map(|upkeep| (upkeep, settings)).ok_or(BuildError::NoUpkeep(config.store))
     }
 
-    /// Opens the configured store beside the servers on it, if it keeps what is written.
+    /// Opens the configured store beside the servers on it, if it keeps API keys.
     ///
     /// # Errors
     ///
-    /// [`BuildError`], whose text is one line for the operator; [`BuildError::NoUpkeep`] when it keeps nothing.
+    /// [`BuildError`], whose text is one line for the operator; [`BuildError::NoUpkeep`] when it keeps nothing,
+    /// [`BuildError::NoKeys`] when it keeps the data alone.
     pub async fn open_kept_store(&self) -> Result<Arc<dyn Store>, BuildError> {
         let config = self.checked_for_upkeep()?;
         let opener = self.stores.get(&config.store)?;
@@ -237,7 +238,13 @@ impl Builder {
             return Err(BuildError::NoUpkeep(config.store));
         }
         let opened = opener.open(&self.store_settings(&config)).await;
-        Ok(opened.map_err(BuildError::Store)?.store)
+        let store = opened.map_err(BuildError::Store)?.store;
+        // Its keys would end with this process.
+        if store.service_state().is_some() {
+            store.close().await;
+            return Err(BuildError::NoKeys(config.store));
+        }
+        Ok(store)
     }
 
     pub(super) fn store_settings(&self, config: &Config) -> StoreSettings {

@@ -107,6 +107,9 @@ pub enum BuildError {
         "siaga.store is {0:?}, which keeps nothing beyond a run, so there is nothing to ask or to look after: choose another, such as postgres"
     )]
     NoUpkeep(String),
+    /// The configured store keeps the data, but no API keys.
+    #[error("siaga.store is {0:?}, which keeps no API keys: list them under siaga.auth.api_keys")]
+    NoKeys(String),
     /// No key could be made.
     #[error("{0}")]
     Random(#[from] RandomUnavailable),

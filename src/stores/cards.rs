@@ -34,4 +34,12 @@ pub trait CardStore {
         id: &CardId,
         content: ReportContent,
     ) -> Result<Arc<Report>, StoreError>;
+
+    /// Makes `image` the `image_url` of the card's report, as it is; tells whether this call did. It does not when the
+    /// report shows an image, or there is none, or no such card. Of any number of calls for one card exactly one does.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Unavailable`].
+    async fn show_card_image(&self, id: &CardId, image: &str) -> Result<bool, StoreError>;
 }

@@ -7,8 +7,8 @@ use async_trait::async_trait;
 use super::{
     BoundaryStore, CardStore, Check, FeedStore, FloodQuery, FloodStore, GaugeQuery, GaugeStore, HistoryQuery,
     ImageStore, InfrastructureQuery, InfrastructureStore, KeptKey, KeyEntry, KeyStore, Overview, Received,
-    ReportQuery, ReportSeriesQuery, ReportStore, ReportSummary, Resource, Revision, SetFloodState, Store,
-    StoreError, TakenUpload, Versioned,
+    ReportQuery, ReportSeriesQuery, ReportStore, ReportSummary, Resource, Revision, ServiceState,
+    ServiceStore, SetFloodState, Store, StoreError, TakenUpload, Versioned,
 };
 use crate::model::intake::{GaugeReadings, PartnerReport};
 use crate::model::{
@@ -19,6 +19,12 @@ use crate::model::{
 use crate::telemetry::StoreOperation;
 
 type Answer<T> = Result<T, StoreError>;
+
+impl<T: Decorator> ServiceStore for T {
+    fn service_state(&self) -> Option<&ServiceState> {
+        self.inner().service_state()
+    }
+}
 
 /// Makes the trait whose methods pass on to the inner store, and by it the parts of a store.
 macro_rules! decorator {
@@ -128,6 +134,7 @@ decorator! {
         async fn create_card(holder: CardHolder) -> Answer<Arc<Card>>;
         async fn card(id: &CardId) -> Answer<Arc<Card>>;
         async fn receive_card_report(id: &CardId, content: ReportContent) -> Answer<Arc<Report>>;
+        async fn show_card_image(id: &CardId, image: &str) -> Answer<bool>;
     }
     ImageStore {
         async fn expect_image(card: &CardId, until: Timestamp) -> Answer<Upload>;
@@ -157,6 +164,7 @@ decorator! {
     KeyStore {
         async fn create_key(key: KeyEntry) -> Answer<()>;
         async fn keys() -> Answer<Versioned<Vec<KeptKey>>>;
+        async fn keys_revision() -> Answer<Revision>;
         async fn revoke_key(name: &str) -> Answer<()>;
         async fn note_key_uses(uses: &[(String, Timestamp)]) -> Answer<()>;
     }

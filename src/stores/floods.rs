@@ -55,12 +55,21 @@ pub trait FloodStore {
     /// [`StoreError::Unavailable`].
     async fn floods(&self, query: &FloodQuery) -> Result<Versioned<FloodLayer>, StoreError>;
 
-    /// The current states alone, by `area_id`; areas that have none are absent.
+    /// The current states alone, by `area_id`; areas that have none are absent. **Default: those of
+    /// [`floods`](Self::floods)**
     ///
     /// # Errors
     ///
     /// [`StoreError::Unavailable`].
-    async fn flood_states(&self, query: &FloodQuery) -> Result<Versioned<Vec<FloodStateRecord>>, StoreError>;
+    async fn flood_states(&self, query: &FloodQuery) -> Result<Versioned<Vec<FloodStateRecord>>, StoreError> {
+        Ok(self.floods(query).await?.map(|layer| {
+            let records = layer.features().filter_map(|flood| {
+                let Standing { state, since } = flood.standing?;
+                Some(FloodStateRecord { area_id: flood.area.id, state, last_updated: since })
+            });
+            records.collect()
+        }))
+    }
 
     /// The highest state each area had in a period, by `area_id`, as [`crate::model::archive`] defines it.
     ///

@@ -26,12 +26,17 @@ pub trait GaugeStore {
 
     /// How many readings [`gauges`](Self::gauges) would list now, counted up to `most` and no further.
     ///
-    /// Asked before a list is read, to bound what that takes: it must cost much less than the list.
+    /// Asked before a list is read, to bound what that takes: it must cost much less than the list. **Default: reads the
+    /// list**, which suits a store of a few thousand readings
     ///
     /// # Errors
     ///
     /// [`StoreError::Unavailable`].
-    async fn count_readings(&self, query: &GaugeQuery, most: u64) -> Result<u64, StoreError>;
+    async fn count_readings(&self, query: &GaugeQuery, most: u64) -> Result<u64, StoreError> {
+        let listed = self.gauges(query).await?.value;
+        let readings: usize = listed.0.iter().map(|gauge| gauge.observations.len()).sum();
+        Ok(most.min(readings as u64))
+    }
 
     /// Stores a gauge and its readings, as one change; a name and a place stored already under the gauge's identifier,
     /// and a reading under its time, are replaced. Answers how many readings were stored.

@@ -6,7 +6,8 @@ use crate::telemetry::{Metrics, StoreOperation};
 
 /// A store whose calls are measured by their methods.
 ///
-/// All but [`revision`](Store::revision): it is called for every request, and a store nearly always knows it.
+/// All but [`revision`](Store::revision) and [`keys_revision`](super::KeyStore::keys_revision): they are called for every
+/// request or several times a second, and a store nearly always knows them.
 #[derive(Debug)]
 pub(crate) struct Measured {
     store: Arc<dyn Store>,
@@ -32,6 +33,6 @@ impl Decorator for Measured {
     }
 
     fn measure(&self, method: &'static str) -> Option<StoreOperation<'_>> {
-        (method != "revision").then(|| self.metrics.store_operation(method))
+        (!matches!(method, "revision" | "keys_revision")).then(|| self.metrics.store_operation(method))
     }
 }

@@ -26,6 +26,7 @@ pub mod postgres;
 mod readiness;
 mod registry;
 mod reports;
+mod service_state;
 mod upkeep;
 mod window;
 
@@ -33,6 +34,7 @@ use std::fmt::{Debug, Display};
 
 use async_trait::async_trait;
 
+pub use crate::managed::Managed;
 use crate::model::Lasting;
 pub use boundaries::BoundaryStore;
 pub use cards::CardStore;
@@ -50,10 +52,13 @@ pub use overview::Overview;
 pub use readiness::Check;
 pub use registry::{OpenError, OpenStore, OpenedStore, StoreRegistry, StoreSettings, UnknownStore};
 pub use reports::{ReportQuery, ReportSeriesQuery, ReportStore, ReportSummary};
+pub use service_state::{ServiceState, ServiceStore};
 pub use upkeep::{Imported, Migrated, Removed, Replace, Rows, Status, Upkeep};
 pub use window::Window;
 
 /// What a backend must do: one part for each resource, and revisions over all of them.
+///
+/// Methods without a default are required. [`ServiceState`] provides all of [`ImageStore`] and [`KeyStore`].
 ///
 /// `Display` is what logs print.
 ///
@@ -75,11 +80,12 @@ pub trait Store:
     FloodStore
     + ReportStore
     + CardStore
-    + ImageStore
     + FeedStore
     + GaugeStore
     + InfrastructureStore
     + BoundaryStore
+    + ServiceStore
+    + ImageStore
     + KeyStore
     + Debug
     + Display
@@ -132,8 +138,6 @@ pub enum Resource {
     Infrastructure,
     /// Provinces.
     Boundaries,
-    /// API keys that are kept: which there are, and which are revoked.
-    Keys,
 }
 
 /// Counts the visible changes of a resource.

@@ -5,13 +5,12 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use figment::Figment;
-use rocket::fairing::Fairing;
-use rocket::futures::future::BoxFuture;
+use futures::future::BoxFuture;
 use serde::de::DeserializeOwned;
 
 use super::memory::OpenMemory;
 use super::postgres::OpenPostgres;
-use super::{Store, Upkeep};
+use super::{Managed, Store, Upkeep};
 use crate::datasets::FolderRules;
 use crate::model::Clock;
 use crate::telemetry::Metrics;
@@ -101,8 +100,8 @@ impl StoreSettings {
 pub struct OpenedStore {
     /// The store.
     pub store: Arc<dyn Store>,
-    /// Attached to the server: what routes of one's own can use beside the store.
-    pub fairing: Option<Arc<dyn Fairing>>,
+    /// What the server manages beside the store, for routes of your own: connection pools, for example.
+    pub managed: Managed,
     /// Resolves when the store finds that it cannot go on, which ends the service.
     pub failure: Option<BoxFuture<'static, OpenError>>,
 }
@@ -111,7 +110,7 @@ impl OpenedStore {
     /// A store that needs nothing of the server and goes on for good.
     #[must_use]
     pub fn new(store: Arc<dyn Store>) -> Self {
-        Self { store, fairing: None, failure: None }
+        Self { store, managed: Managed::default(), failure: None }
     }
 }
 

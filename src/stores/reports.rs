@@ -5,7 +5,7 @@ use async_trait::async_trait;
 
 use super::{StoreError, Versioned, Window};
 use crate::model::{
-    AreaSelector, DisasterType, Period, Report, ReportContent, ReportKey, ReportLayer, SeriesPoint,
+    AreaSelector, DisasterType, Period, Report, ReportContent, ReportKey, ReportLayer, SeriesPoint, Timestamp,
 };
 
 /// Which reports are asked for.
@@ -57,6 +57,17 @@ impl ReportSeriesQuery {
             window: Window::Within(self.period.whole_hours()),
         }
     }
+
+    /// How many of these moments lie in each hour of the period.
+    pub(super) fn count(&self, moments: impl Iterator<Item = Timestamp>) -> Vec<SeriesPoint> {
+        let mut points: Vec<_> = self.period.hours().map(|ts| SeriesPoint { ts, count: 0 }).collect();
+        for moment in moments {
+            if let Ok(index) = points.binary_search_by_key(&moment.hour(), |point| point.ts) {
+                points[index].count += 1;
+            }
+        }
+        points
+    }
 }
 
 /// How many reports there are.
@@ -66,6 +77,13 @@ pub struct ReportSummary {
     pub by_source: BTreeMap<String, u64>,
     /// By what they are about.
     pub by_disaster: BTreeMap<DisasterType, u64>,
+}
+
+impl ReportSummary {
+    pub(super) fn count(&mut self, report: &ReportContent) {
+        *self.by_source.entry(report.source.to_string()).or_default() += 1;
+        *self.by_disaster.entry(report.disaster_type).or_default() += 1;
+    }
 }
 
 /// Reports, whichever way they came.
@@ -83,12 +101,15 @@ pub trait ReportStore {
 
     /// How many reports [`reports`](Self::reports) would list now, counted up to `most` and no further.
     ///
-    /// Asked before a list is read, to bound what that takes: it must cost much less than the list.
+    /// Asked before a list is read, to bound what that takes: it must cost much less than the list. **Default: reads the
+    /// list**, which suits a store of a few thousand reports
     ///
     /// # Errors
     ///
     /// [`StoreError::Unavailable`].
-    async fn count_reports(&self, query: &ReportQuery, most: u64) -> Result<u64, StoreError>;
+    async fn count_reports(&self, query: &ReportQuery, most: u64) -> Result<u64, StoreError> {
+        Ok(most.min(self.reports(query).await?.value.reports.len() as u64))
+    }
 
     /// One report.
     ///
@@ -97,7 +118,8 @@ pub trait ReportStore {
     /// [`StoreError::NotFound`], [`StoreError::Unavailable`].
     async fn report(&self, key: ReportKey) -> Result<Versioned<Arc<Report>>, StoreError>;
 
-    /// The number of reports made in each hour of a period; those dated after now are not counted.
+    /// The number of reports made in each hour of a period; those dated after now are not counted. **Default: reads the
+    /// list**
     ///
     /// # Errors
     ///
@@ -105,12 +127,21 @@ pub trait ReportStore {
     async fn report_series(
         &self,
         query: &ReportSeriesQuery,
-    ) -> Result<Versioned<Vec<SeriesPoint>>, StoreError>;
+    ) -> Result<Versioned<Vec<SeriesPoint>>, StoreError> {
+        let listed = self.reports(&query.reports()).await?;
+        Ok(listed.map(|layer| query.count(layer.reports.iter().map(|report| report.content.created_at))))
+    }
 
-    /// How many reports there are of those asked for.
+    /// How many reports there are of those asked for. **Default: reads the list**
     ///
     /// # Errors
     ///
     /// [`StoreError::Unavailable`].
-    async fn report_summary(&self, query: &ReportQuery) -> Result<Versioned<ReportSummary>, StoreError>;
+    async fn report_summary(&self, query: &ReportQuery) -> Result<Versioned<ReportSummary>, StoreError> {
+        Ok(self.reports(query).await?.map(|layer| {
+            let mut summary = ReportSummary::default();
+            layer.reports.iter().for_each(|report| summary.count(&report.content));
+            summary
+        }))
+    }
 }

@@ -33,14 +33,8 @@ use database::Database;
 use images::operations_around_images;
 use operations::{CardChoice, Holder, Operation, Sent, moved, operation, position};
 
-const RESOURCES: [Resource; 6] = [
-    Resource::Floods,
-    Resource::Reports,
-    Resource::Gauges,
-    Resource::Infrastructure,
-    Resource::Boundaries,
-    Resource::Keys,
-];
+const RESOURCES: [Resource; 5] =
+    [Resource::Floods, Resource::Reports, Resource::Gauges, Resource::Infrastructure, Resource::Boundaries];
 
 /// What one of the stores knows by other names than the other: the cards it has made.
 struct Side {

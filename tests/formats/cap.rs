@@ -7,7 +7,7 @@ use siaga::conformance::fixture::{self, id};
 use siaga::conformance::formats::{context, encoded};
 use siaga::format_suite;
 use siaga::formats::Format;
-use siaga::formats::cap::{Cap, Options};
+use siaga::formats::cap::{Cap, Options, WebAddress};
 use siaga::model::{Area, AreaSet, FloodLayer, Layer, Standing, Timestamp};
 
 format_suite!(Cap::default());
@@ -221,5 +221,32 @@ fn the_agency_is_configured() {
     for sender in ["", "a b", "a,b", "a&b", "a<b"] {
         let options = serde_json::from_value::<Options>(serde_json::json!({ "sender": sender }));
         assert!(options.is_err(), "{sender:?}");
+    }
+}
+
+#[test]
+fn a_web_address_is_absolute_and_written_as_rfc_3986_has_it() {
+    let is_accepted = |text: &str| WebAddress::try_from(text.to_owned()).is_ok();
+    for address in
+        ["https://example.org", "http://10.0.0.7:8000/a?b=c&d=%20", "https://[::1]/", "https://a.b/c;d=(e)"]
+    {
+        assert!(is_accepted(address), "{address}");
+    }
+    for text in [
+        "",
+        "example.org",
+        "https:",
+        "https://",
+        "https:///a",
+        "https://?a",
+        "mailto:a@example.org",
+        "/a",
+        "https://a b/",
+        "https://a/<b>",
+        "https://a/\"",
+        "https://☔.example/",
+        "https://a/\n",
+    ] {
+        assert!(!is_accepted(text), "{text}");
     }
 }

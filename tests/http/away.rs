@@ -1,5 +1,6 @@
 //! A store whose backend is away, or fails otherwise.
 
+use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -7,21 +8,25 @@ use async_trait::async_trait;
 use rocket::http::Status;
 use siaga::model::intake::{GaugeReadings, PartnerReport};
 use siaga::model::{
-    ArchiveRecord, AreaId, BoundaryLayer, Card, CardHolder, CardId, FloodChange, FloodLayer, FloodStateRecord,
-    GaugeLayer, InfrastructureLayer, Report, ReportContent, ReportKey, ReportLayer, SeriesPoint, Timestamp,
-    Upload,
+    ArchiveRecord, Card, CardHolder, CardId, FloodChange, FloodLayer, FloodStateRecord, InfrastructureLayer, Report,
+    ReportContent, ReportKey, SeriesPoint,
 };
+use siaga::stores::memory::OpenMemory;
 use siaga::stores::{
-    BoundaryStore, CardStore, FeedStore, FloodQuery, FloodStore, GaugeQuery, GaugeStore, HistoryQuery,
-    ImageStore, InfrastructureQuery, InfrastructureStore, KeptKey, KeyEntry, KeyStore, OpenError, OpenStore, OpenedStore, Received,
-    ReportQuery, ReportSeriesQuery, ReportStore, ReportSummary, Resource, Revision, SetFloodState, Store, StoreError,
-    StoreSettings, TakenUpload, Versioned,
+    Check, Decorator, FloodQuery, GaugeQuery, HistoryQuery, InfrastructureQuery, OpenError, OpenStore, OpenedStore, Received,
+    ReportQuery, ReportSeriesQuery, ReportSummary, Resource, Revision, SetFloodState, Store, StoreError,
+    StoreSettings, Versioned,
 };
 
 use crate::support::{ADMIN_KEY, Siaga, figment, key};
 
+/// Opens a store that is away.
 #[derive(Debug)]
 pub(crate) struct Away;
+
+/// A store of whose data only revisions can be read.
+#[derive(Debug)]
+struct Failing(Arc<dyn Store>);
 
 type Answer<T> = Result<T, StoreError>;
 
@@ -32,16 +37,25 @@ fn away<T>() -> Answer<T> {
     })
 }
 
-impl std::fmt::Display for Away {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl fmt::Display for Failing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("away")
     }
 }
 
 #[async_trait]
-impl FloodStore for Away {
-    async fn floods(&self, _: &FloodQuery) -> Answer<Versioned<FloodLayer>> {
-        away()
+impl Decorator for Failing {
+    fn inner(&self) -> &dyn Store {
+        &*self.0
+    }
+
+    /// Even the revision of boundaries cannot be read.
+    async fn revision(&self, resource: Resource) -> Answer<Revision> {
+        if resource == Resource::Boundaries { away() } else { self.0.revision(resource).await }
+    }
+
+    async fn readiness(&self) -> Vec<Check> {
+        vec![Check::of("store", "does not answer", async { away::<()>() }).await]
     }
 
     async fn flood_states(&self, _: &FloodQuery) -> Answer<Versioned<Vec<FloodStateRecord>>> {
@@ -52,22 +66,15 @@ impl FloodStore for Away {
         panic!("as a bug would")
     }
 
+    async fn floods(&self, _: &FloodQuery) -> Answer<Versioned<FloodLayer>> {
+        away()
+    }
+
     async fn flood_series(&self, _: &HistoryQuery) -> Answer<Versioned<Vec<SeriesPoint>>> {
         away()
     }
 
-    async fn flood_log(&self, _: AreaId) -> Answer<Vec<FloodChange>> {
-        away()
-    }
-
     async fn set_flood_state(&self, _: SetFloodState) -> Answer<FloodChange> {
-        away()
-    }
-}
-
-#[async_trait]
-impl ReportStore for Away {
-    async fn reports(&self, _: &ReportQuery) -> Answer<Versioned<ReportLayer>> {
         away()
     }
 
@@ -86,10 +93,7 @@ impl ReportStore for Away {
     async fn report_summary(&self, _: &ReportQuery) -> Answer<Versioned<ReportSummary>> {
         away()
     }
-}
 
-#[async_trait]
-impl CardStore for Away {
     async fn create_card(&self, _: CardHolder) -> Answer<Arc<Card>> {
         away()
     }
@@ -101,57 +105,8 @@ impl CardStore for Away {
     async fn receive_card_report(&self, _: &CardId, _: ReportContent) -> Answer<Arc<Report>> {
         away()
     }
-}
 
-#[async_trait]
-impl FeedStore for Away {
     async fn receive_partner_report(&self, _: PartnerReport) -> Answer<Received> {
-        away()
-    }
-}
-
-#[async_trait]
-impl ImageStore for Away {
-    async fn expect_image(&self, _: &CardId, _: Timestamp) -> Answer<Upload> {
-        away()
-    }
-
-    async fn expected_upload(&self, _: &CardId) -> Answer<Option<Upload>> {
-        away()
-    }
-
-    async fn receive_upload(&self, _: &Upload, _: &str) -> Answer<bool> {
-        away()
-    }
-
-    async fn uploads_expected_until(&self) -> Answer<Option<Timestamp>> {
-        away()
-    }
-
-    async fn uploads_waiting(&self) -> Answer<u64> {
-        away()
-    }
-
-    async fn take_upload(&self, _: Duration) -> Answer<Option<TakenUpload>> {
-        away()
-    }
-
-    async fn postpone_upload(&self, _: &Upload, _: Duration) -> Answer<()> {
-        away()
-    }
-
-    async fn refuse_upload(&self, _: &Upload) -> Answer<()> {
-        away()
-    }
-
-    async fn publish_image(&self, _: &Upload, _: &str) -> Answer<bool> {
-        away()
-    }
-}
-
-#[async_trait]
-impl GaugeStore for Away {
-    async fn gauges(&self, _: &GaugeQuery) -> Answer<Versioned<GaugeLayer>> {
         away()
     }
 
@@ -162,46 +117,9 @@ impl GaugeStore for Away {
     async fn store_gauge(&self, _: GaugeReadings) -> Answer<usize> {
         away()
     }
-}
 
-#[async_trait]
-impl InfrastructureStore for Away {
     async fn infrastructure(&self, _: &InfrastructureQuery) -> Answer<Versioned<InfrastructureLayer>> {
         away()
-    }
-}
-
-#[async_trait]
-impl BoundaryStore for Away {
-    async fn boundaries(&self, _: Option<&str>) -> Answer<Versioned<BoundaryLayer>> {
-        away()
-    }
-}
-
-#[async_trait]
-impl KeyStore for Away {
-    async fn create_key(&self, _: KeyEntry) -> Answer<()> {
-        away()
-    }
-
-    async fn keys(&self) -> Answer<Versioned<Vec<KeptKey>>> {
-        away()
-    }
-
-    async fn revoke_key(&self, _: &str) -> Answer<()> {
-        away()
-    }
-
-    async fn note_key_uses(&self, _: &[(String, Timestamp)]) -> Answer<()> {
-        away()
-    }
-}
-
-#[async_trait]
-impl Store for Away {
-    /// Of the boundaries not even this can be had.
-    async fn revision(&self, resource: Resource) -> Answer<Revision> {
-        if resource == Resource::Boundaries { away() } else { Ok(Revision(0)) }
     }
 }
 
@@ -215,8 +133,10 @@ impl OpenStore for Away {
         true
     }
 
-    async fn open(&self, _: &StoreSettings) -> Result<OpenedStore, OpenError> {
-        Ok(OpenedStore::new(Arc::new(Self)))
+    async fn open(&self, settings: &StoreSettings) -> Result<OpenedStore, OpenError> {
+        let mut opened = OpenMemory.open(settings).await?;
+        opened.store = Arc::new(Failing(opened.store));
+        Ok(opened)
     }
 }
 

@@ -45,7 +45,8 @@ const RECOVERY: Duration = Duration::from_secs(3);
 
 /// How long the test lasts.
 fn duration() -> Duration {
-    env::var("SOAK_DURATION").map_or(Duration::from_secs(20), |text| humantime::parse_duration(&text).unwrap())
+    env::var("SOAK_DURATION")
+        .map_or(Duration::from_secs(20), |text| humantime::parse_duration(&text).unwrap())
 }
 
 /// Fills a database with the demo.

@@ -91,3 +91,25 @@ pub async fn of_concurrent_reports_for_a_card_exactly_one_is_stored(fresh: &dyn 
     assert!(refused.iter().all(conflict));
     assert_eq!(report_count(&*store).await, before + 1);
 }
+
+pub async fn of_concurrent_images_for_a_report_exactly_one_is_shown(fresh: &dyn FreshStore) {
+    let (store, _) = open(fresh).await;
+    let before = store.revision(Resource::Reports).await.unwrap();
+    for without_report in ["no-such-card", "fresh-card"] {
+        assert!(!store.show_card_image(&card(without_report), "a.jpg").await.unwrap());
+    }
+    assert_eq!(store.revision(Resource::Reports).await.unwrap(), before);
+    let showing = (0..20).map(|number| {
+        let store = Arc::clone(&store);
+        tokio::spawn(async move {
+            let image = format!("{number}.jpg");
+            store.show_card_image(&card("used-card"), &image).await.unwrap().then_some(image)
+        })
+    });
+    let shown: Vec<_> = join_all(showing).await.into_iter().filter_map(Result::unwrap).collect();
+    assert_eq!(shown.len(), 1, "{shown:?}");
+    let report = store.card(&card("used-card")).await.unwrap().report.unwrap();
+    let report = store.report(report).await.unwrap();
+    assert_eq!(report.value.content.image_url.as_deref(), Some(shown[0].as_str()));
+    assert_eq!(report.revision.0, before.0 + 1, "one change of reports");
+}

@@ -10,7 +10,7 @@ use rocket::tokio;
 use super::{FreshStore, open};
 use crate::auth::{ApiKey, KeyDigest, Scope};
 use crate::conformance::fixture::now;
-use crate::stores::{KeptKey, KeyEntry, Resource, Store, StoreError};
+use crate::stores::{KeptKey, KeyEntry, Store, StoreError};
 
 fn entry(name: &str) -> KeyEntry {
     let key = ApiKey {
@@ -31,7 +31,7 @@ async fn kept(store: &dyn Store) -> Vec<KeptKey> {
 pub async fn a_key_is_kept_as_it_was_given(fresh: &dyn FreshStore) {
     let (store, clock) = open(fresh).await;
     assert!(kept(&*store).await.is_empty());
-    let before = store.revision(Resource::Keys).await.unwrap();
+    let before = store.keys_revision().await.unwrap();
     let most = NonZeroU32::MAX;
     let full = KeyEntry {
         key: ApiKey {
@@ -49,7 +49,7 @@ pub async fn a_key_is_kept_as_it_was_given(fresh: &dyn FreshStore) {
     store.create_key(entry("a")).await.unwrap();
     let found = store.keys().await.unwrap();
     assert!(found.revision > before);
-    assert_eq!(store.revision(Resource::Keys).await.unwrap(), found.revision);
+    assert_eq!(store.keys_revision().await.unwrap(), found.revision);
     let names: Vec<_> = found.value.iter().map(|kept| kept.entry.key.name.as_str()).collect();
     assert_eq!(names, ["B", "a", "kunci ☔"], "by name");
     let first = &found.value[2];
@@ -63,14 +63,14 @@ pub async fn a_name_is_given_once_for_good_and_so_is_a_hash(fresh: &dyn FreshSto
     let (store, _) = open(fresh).await;
     store.create_key(entry("one")).await.unwrap();
     store.revoke_key("one").await.unwrap();
-    let revision = store.revision(Resource::Keys).await.unwrap();
+    let revision = store.keys_revision().await.unwrap();
     let other_hash = ApiKey { sha256: KeyDigest::of("other"), ..entry("one").key };
     let other_name = ApiKey { name: "other".to_owned(), ..entry("one").key };
     for key in [entry("one").key, other_hash, other_name] {
         let again = store.create_key(KeyEntry { key, owner: None }).await;
         assert!(matches!(again, Err(StoreError::Conflict { .. })), "{again:?}");
     }
-    assert_eq!(store.revision(Resource::Keys).await.unwrap(), revision, "nothing changed");
+    assert_eq!(store.keys_revision().await.unwrap(), revision, "nothing changed");
     assert_eq!(kept(&*store).await.len(), 1);
 }
 
@@ -78,16 +78,16 @@ pub async fn a_revoked_key_stays_listed_with_when_it_was_revoked_first(fresh: &d
     let (store, clock) = open(fresh).await;
     store.create_key(entry("one")).await.unwrap();
     store.create_key(entry("other")).await.unwrap();
-    let before = store.revision(Resource::Keys).await.unwrap();
+    let before = store.keys_revision().await.unwrap();
     let unknown = store.revoke_key("One").await;
     assert!(matches!(unknown, Err(StoreError::NotFound { .. })), "{unknown:?}");
-    assert_eq!(store.revision(Resource::Keys).await.unwrap(), before);
+    assert_eq!(store.keys_revision().await.unwrap(), before);
     store.revoke_key("one").await.unwrap();
-    let after = store.revision(Resource::Keys).await.unwrap();
+    let after = store.keys_revision().await.unwrap();
     assert!(after > before);
     clock.set(now().after(Duration::from_secs(5)));
     store.revoke_key("one").await.unwrap();
-    assert_eq!(store.revision(Resource::Keys).await.unwrap(), after, "nothing changed");
+    assert_eq!(store.keys_revision().await.unwrap(), after, "nothing changed");
     let revoked: Vec<_> = kept(&*store).await.iter().map(|kept| kept.revoked_at).collect();
     assert_eq!(revoked, [Some(now()), None]);
 }
@@ -96,7 +96,7 @@ pub async fn the_latest_use_is_kept_and_is_no_change(fresh: &dyn FreshStore) {
     let (store, _) = open(fresh).await;
     store.create_key(entry("one")).await.unwrap();
     store.create_key(entry("other")).await.unwrap();
-    let revision = store.revision(Resource::Keys).await.unwrap();
+    let revision = store.keys_revision().await.unwrap();
     let at = |seconds| now().after(Duration::from_secs(seconds));
     let used = |name: &str, seconds| (name.to_owned(), at(seconds));
     store.note_key_uses(&[]).await.unwrap();
@@ -105,7 +105,7 @@ pub async fn the_latest_use_is_kept_and_is_no_change(fresh: &dyn FreshStore) {
     store.note_key_uses(&[used("one", 3)]).await.unwrap();
     let last: Vec<_> = kept(&*store).await.iter().map(|kept| kept.last_used).collect();
     assert_eq!(last, [Some(at(7)), None]);
-    assert_eq!(store.revision(Resource::Keys).await.unwrap(), revision);
+    assert_eq!(store.keys_revision().await.unwrap(), revision);
 }
 
 pub async fn of_concurrent_keys_of_one_name_exactly_one_is_kept(fresh: &dyn FreshStore) {

@@ -104,6 +104,7 @@ macro_rules! store_suite {
             a_card_report_is_published_with_its_tags_and_marks_the_card,
             a_second_report_for_a_card_is_a_conflict_and_not_stored,
             of_concurrent_reports_for_a_card_exactly_one_is_stored,
+            of_concurrent_images_for_a_report_exactly_one_is_shown,
         }
         $crate::store_suite! { @ unless_excepted $fresh, images =>
             an_unknown_card_is_not_found,

@@ -14,9 +14,9 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use rocket::http::uri::Absolute;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
+use url::Url;
 
 use self::entry::Entry;
 use self::polygons::Polygons;
@@ -134,7 +134,11 @@ impl TryFrom<String> for WebAddress {
     type Error = InvalidWebAddress;
 
     fn try_from(text: String) -> Result<Self, InvalidWebAddress> {
-        let valid = Absolute::parse(&text).is_ok_and(|address| address.authority().is_some());
+        // `Url` reads more than RFC 3986 allows, and the text is written as it is.
+        let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~:/?[]@!$&'()*+,;=%".contains(&byte);
+        let names_a_host = text.split_once("://").is_some_and(|(_, rest)| !rest.starts_with('/'));
+        let reads = Url::parse(&text).is_ok_and(|url| url.has_host());
+        let valid = text.bytes().all(allowed) && names_a_host && reads;
         if valid { Ok(Self(text)) } else { Err(InvalidWebAddress) }
     }
 }

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use minijinja::value::Object;
 use minijinja::{Error, ErrorKind, State};
-use rocket::data::ByteUnit;
+use ubyte::ByteUnit;
 
 use crate::duration::written;
 use crate::off_thread::Stop;

@@ -1,9 +1,9 @@
 use std::borrow::Cow;
 
+use mime::Mime;
 use minijinja::value::{Value, ValueKind};
 use minijinja::{AutoEscape, Error, ErrorKind};
 use quick_xml::escape::escape;
-use rocket::http::MediaType;
 
 use super::options::Kind;
 use super::shapes::Shape;
@@ -28,9 +28,8 @@ pub(super) enum Escaping {
 }
 
 impl Escaping {
-    pub(super) fn of(media_type: &MediaType) -> Self {
-        let sub = media_type.sub().as_str().to_ascii_lowercase();
-        match sub.rsplit('+').next() {
+    pub(super) fn of(media_type: &Mime) -> Self {
+        match media_type.essence_str().rsplit(['/', '+']).next() {
             Some("xml") => Self::Xml,
             Some("html") => Self::Html,
             Some("json") => Self::Json,
@@ -84,9 +83,9 @@ impl Escaping {
     }
 
     /// Why a document does not fit a media type: its values are written as they are, and it looks as though they must not.
-    pub(super) fn unfit(self, media_type: &MediaType, document: &[u8]) -> Option<String> {
-        let (top, sub) = (media_type.top(), media_type.sub());
-        let is_text = top == "text" && (sub == "plain" || sub == "markdown");
+    pub(super) fn unfit(self, media_type: &Mime, document: &[u8]) -> Option<String> {
+        let essence = media_type.essence_str();
+        let is_text = matches!(essence, "text/plain" | "text/markdown");
         let document = document.strip_prefix("\u{feff}".as_bytes()).unwrap_or(document);
         let suffix = match document.trim_ascii_start() {
             _ if self != Self::Plain || is_text => return None,
@@ -97,7 +96,7 @@ impl Escaping {
         };
         let page = if suffix == "xml" { ", or text/html of a page" } else { "" };
         Some(format!(
-            "must be {top}/{sub}+{suffix}{page}, for the template makes what begins as {} does, and under {top}/{sub} no \
+            "must be {essence}+{suffix}{page}, for the template makes what begins as {} does, and under {essence} no \
              value is escaped",
             suffix.to_ascii_uppercase(),
         ))

@@ -19,9 +19,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use mime::Mime;
 use minijinja::{Environment, Error, Value};
-use rocket::data::ByteUnit;
-use rocket::http::MediaType;
+use ubyte::ByteUnit;
 
 use self::bounded::Bounded;
 use self::budget::Budget;
@@ -105,8 +105,8 @@ impl Template {
         }
         let wrong = |key: &str, reason: &str| invalid(&format!("{name}.{key}"), reason);
         let Options { media_type, container, layers, max_bytes, max_time, .. } = options;
-        let parsed = media_type.parse::<MediaType>().ok();
-        let parsed = parsed.filter(|parsed| parsed.top() != "*" && parsed.sub() != "*");
+        let parsed = media_type.parse::<Mime>().ok();
+        let parsed = parsed.filter(|parsed| parsed.type_() != mime::STAR && parsed.subtype() != mime::STAR);
         let parsed = parsed.ok_or_else(|| wrong("media_type", "must be a media type such as text/csv"))?;
         let escaping = Escaping::of(&parsed);
         let container = container.unwrap_or(escaping.container());
@@ -172,7 +172,7 @@ impl Template {
             let failure = Failure::new(&self.file, &format!(": makes {fault}"));
             self.at_fault(&format!("{failure} {of}"))
         })?;
-        let parsed = self.media_type.parse::<MediaType>().ok();
+        let parsed = self.media_type.parse::<Mime>().ok();
         match parsed.and_then(|media_type| self.escaping.unfit(&media_type, &out)) {
             Some(reason) => Err(invalid(&format!("{}.media_type", self.name), &reason)),
             None => Ok(out),

@@ -2,8 +2,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use figment::value::magic::RelativePathBuf;
-use rocket::data::ByteUnit;
 use serde::{Deserialize, Serialize};
+use ubyte::ByteUnit;
 
 use crate::duration;
 use crate::formats::Container;

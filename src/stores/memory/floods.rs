@@ -8,8 +8,8 @@ use super::area_log::AreaLog;
 use super::snapshot::{Snapshots, Written};
 use super::{MemoryStore, read_long};
 use crate::model::{
-    Actor, ArchiveRecord, AreaId, AreaSelector, AreaSet, FloodChange, FloodLayer, FloodStateRecord,
-    SeriesPoint, Standing, StateChange, Timestamp, archive, series,
+    Actor, ArchiveRecord, AreaId, AreaSelector, AreaSet, FloodChange, FloodLayer, SeriesPoint, StateChange,
+    Timestamp, archive, series,
 };
 use crate::off_thread::Stop;
 use crate::stores::{FloodQuery, FloodStore, HistoryQuery, Revision, SetFloodState, StoreError, Versioned};
@@ -76,19 +76,13 @@ impl Floods {
         (snapshot.value.newest, flooded)
     }
 
-    /// Positions and states of the areas asked for.
-    fn select<'a>(
-        &'a self,
-        snapshot: &'a Snapshot,
-        query: &'a FloodQuery,
-    ) -> impl Iterator<Item = (usize, Option<Standing>)> + 'a {
+    /// The areas asked for, with their states.
+    fn select(&self, snapshot: &Snapshot, query: &FloodQuery) -> FloodLayer {
         let states = snapshot.logs.iter().map(|log| log.last().and_then(StateChange::standing));
-        self.areas
-            .iter()
-            .zip(states)
-            .enumerate()
-            .filter(|(_, (area, standing))| query.asks_for(area, *standing))
-            .map(|(position, (_, standing))| (position, standing))
+        let areas = self.areas.iter().zip(states).enumerate();
+        let selected = areas.filter(|(_, (area, standing))| query.asks_for(area, *standing));
+        let selected = selected.map(|(position, (_, standing))| (position, standing)).collect();
+        FloodLayer::new(Arc::clone(&self.areas), selected)
     }
 
     fn logs(&self) -> Logs {
@@ -132,18 +126,7 @@ fn checked(changes: impl Iterator<Item = StateChange>, stop: &Stop) -> impl Iter
 impl FloodStore for MemoryStore {
     async fn floods(&self, query: &FloodQuery) -> Result<Versioned<FloodLayer>, StoreError> {
         let snapshot = self.floods.snapshots.read();
-        let selected = self.floods.select(&snapshot.value, query).collect();
-        Ok(snapshot.of(FloodLayer::new(Arc::clone(&self.floods.areas), selected)))
-    }
-
-    async fn flood_states(&self, query: &FloodQuery) -> Result<Versioned<Vec<FloodStateRecord>>, StoreError> {
-        let snapshot = self.floods.snapshots.read();
-        let selected = self.floods.select(&snapshot.value, query);
-        let records = selected.filter_map(|(position, standing)| {
-            let Standing { state, since } = standing?;
-            Some(FloodStateRecord { area_id: self.floods.areas[position].id, state, last_updated: since })
-        });
-        Ok(snapshot.of(records.collect()))
+        Ok(snapshot.of(self.floods.select(&snapshot.value, query)))
     }
 
     async fn flood_archive(&self, query: &HistoryQuery) -> Result<Versioned<Vec<ArchiveRecord>>, StoreError> {

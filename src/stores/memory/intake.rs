@@ -4,7 +4,6 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use imbl::{OrdMap, OrdSet};
 
-use super::images::Images;
 use super::snapshot::{Snapshots, Written};
 use super::{MemoryStore, counted, read_long};
 use crate::model::intake::PartnerReport;
@@ -20,16 +19,15 @@ use crate::stores::{
     StoreError, Versioned,
 };
 
-/// Reports and what they come by: cards and feeds, and the images on their way to them.
+/// Reports and what they come by: cards and feeds.
 #[derive(Debug)]
 pub(super) struct Intake {
-    pub(super) snapshots: Snapshots<Snapshot>,
+    snapshots: Snapshots<Snapshot>,
 }
 
-/// Reports, cards, feeds and images of one moment: a report and the mark on its card are one change, as are an image in a
-/// report and the end of its way.
+/// Reports, cards and feeds of one moment: a report and the mark on its card are one change.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Snapshot {
+struct Snapshot {
     by_time: OrdMap<(Timestamp, ReportKey), Arc<Report>>,
     by_key: OrdMap<ReportKey, Arc<Report>>,
     cards: OrdMap<CardId, Arc<Card>>,
@@ -37,7 +35,6 @@ pub(super) struct Snapshot {
     last_card: u64,
     /// The posts of the partner feed that have come.
     partner_posts: OrdSet<i64>,
-    pub(super) images: Images,
 }
 
 impl Snapshot {
@@ -59,18 +56,15 @@ impl Snapshot {
         self.cards.get(id).ok_or_else(|| StoreError::NotFound { what: format!("card {id}") })
     }
 
-    /// The report of a card, if it has received that.
-    pub(super) fn report_of(&self, card: &CardId) -> Result<Option<&Arc<Report>>, StoreError> {
-        Ok(self.card(card)?.report.and_then(|key| self.by_key.get(&key)))
-    }
-
-    /// Has the report of a card show an image, unless it shows one; tells whether it did not.
-    pub(super) fn show_image(&mut self, card: &CardId, url: &str) -> Result<bool, StoreError> {
-        let report = self.report_of(card)?.filter(|report| report.content.image_url.is_none());
-        let Some(mut report) = report.cloned() else { return Ok(false) };
-        Arc::make_mut(&mut report).content.image_url = Some(url.into());
+    /// Makes an image that of a card's report, unless that shows one; tells whether it did.
+    fn show_image(&mut self, card: &CardId, image: &str) -> bool {
+        let key = self.cards.get(card).and_then(|card| card.report);
+        let report = key.and_then(|key| self.by_key.get(&key));
+        let Some(report) = report.filter(|report| report.content.image_url.is_none()) else { return false };
+        let mut report = Arc::clone(report);
+        Arc::make_mut(&mut report).content.image_url = Some(image.into());
         self.insert(&report);
-        Ok(true)
+        true
     }
 
     /// The reports made between two moments, both included, newest first.
@@ -179,16 +173,11 @@ impl ReportStore for MemoryStore {
         query: &ReportSeriesQuery,
     ) -> Result<Versioned<Vec<SeriesPoint>>, StoreError> {
         let asked = self.asked(query.reports());
-        let period = query.period;
+        let query = query.clone();
         let counting = move |stop: &Stop| {
-            let mut points: Vec<_> = period.hours().map(|ts| SeriesPoint { ts, count: 0 }).collect();
-            for report in asked.reports() {
-                stop.check()?;
-                let hour = report.content.created_at.hour();
-                if let Ok(index) = points.binary_search_by_key(&hour, |point| point.ts) {
-                    points[index].count += 1;
-                }
-            }
+            let waited_for = asked.reports().take_while(|_| stop.check().is_ok());
+            let points = query.count(waited_for.map(|report| report.content.created_at));
+            stop.check()?;
             Ok(asked.answer(points, None))
         };
         read_long(counting).await
@@ -201,8 +190,7 @@ impl ReportStore for MemoryStore {
             for report in asked.reports() {
                 stop.check()?;
                 oldest = Some(report.content.created_at);
-                *summary.by_source.entry(report.content.source.to_string()).or_default() += 1;
-                *summary.by_disaster.entry(report.content.disaster_type).or_default() += 1;
+                summary.count(&report.content);
             }
             Ok(asked.answer(summary, oldest))
         };
@@ -249,6 +237,13 @@ impl CardStore for MemoryStore {
             let card = Card { report: Some(report.key), ..Card::clone(&card) };
             snapshot.cards.insert(id.clone(), Arc::new(card));
             Ok(Written::Visible(report))
+        })
+    }
+
+    async fn show_card_image(&self, id: &CardId, image: &str) -> Result<bool, StoreError> {
+        self.intake.snapshots.write(|snapshot| {
+            let shown = snapshot.show_image(id, image);
+            Ok(if shown { Written::Visible(true) } else { Written::Unseen(false) })
         })
     }
 }

@@ -7,9 +7,7 @@
 mod area_log;
 mod floods;
 mod gauges;
-mod images;
 mod intake;
-mod keys;
 mod overview;
 mod places;
 mod snapshot;
@@ -23,10 +21,10 @@ use async_trait::async_trait;
 use self::floods::Floods;
 use self::gauges::Gauges;
 use self::intake::Intake;
-use self::keys::Keys;
 use super::places::Places;
 use super::{
-    OpenError, OpenStore, OpenedStore, Overview, Resource, Revision, Store, StoreError, StoreSettings,
+    ImageStore, KeyStore, OpenError, OpenStore, OpenedStore, Overview, Resource, Revision, ServiceState,
+    ServiceStore, Store, StoreError, StoreSettings,
 };
 use crate::datasets::Dataset;
 use crate::model::Clock;
@@ -39,7 +37,7 @@ pub struct MemoryStore {
     floods: Floods,
     intake: Intake,
     gauges: Gauges,
-    keys: Keys,
+    service_state: ServiceState,
     clock: Arc<dyn Clock>,
 }
 
@@ -51,7 +49,7 @@ impl MemoryStore {
             floods: Floods::new(Arc::clone(&dataset.areas), dataset.flood_log),
             intake: Intake::new(dataset.reports, dataset.cards, dataset.partner_posts),
             gauges: Gauges::new(dataset.gauges),
-            keys: Keys::new(),
+            service_state: ServiceState::new(Arc::clone(&clock)),
             places: Arc::new(Places::new(
                 dataset.areas,
                 dataset.regions,
@@ -90,6 +88,16 @@ impl fmt::Display for MemoryStore {
     }
 }
 
+impl ServiceStore for MemoryStore {
+    fn service_state(&self) -> Option<&ServiceState> {
+        Some(&self.service_state)
+    }
+}
+
+impl ImageStore for MemoryStore {}
+
+impl KeyStore for MemoryStore {}
+
 #[async_trait]
 impl Store for MemoryStore {
     async fn revision(&self, resource: Resource) -> Result<Revision, StoreError> {
@@ -98,7 +106,6 @@ impl Store for MemoryStore {
             Resource::Reports => self.intake.revision(),
             Resource::Gauges => self.gauges.revision(),
             Resource::Infrastructure | Resource::Boundaries => places::UNCHANGED,
-            Resource::Keys => self.keys.revision(),
         })
     }
 

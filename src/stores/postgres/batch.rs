@@ -7,9 +7,8 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use async_trait::async_trait;
-use rocket::futures::FutureExt;
-use rocket::tokio;
-use rocket::tokio::sync::{mpsc, oneshot};
+use futures::FutureExt;
+use tokio::sync::{mpsc, oneshot};
 
 use super::connections::Connections;
 use super::error::{backend, is_contention, unavailable};

@@ -8,6 +8,7 @@ use super::PostgresStore;
 use super::error::backend;
 use super::link::Link;
 use super::revision::revision;
+use super::statement::Query;
 use super::values::{column, moment, report_key};
 use crate::model::{Card, CardHolder, CardId, Report, ReportContent, Tags};
 use crate::stores::card_ids::random_card_id;
@@ -40,6 +41,9 @@ const RECEIVE: &str = "
         RETURNING pkey
     )
     SELECT places.revision, EXISTS (SELECT FROM card) AS known, (SELECT pkey FROM made) AS pkey FROM places";
+
+const SHOW_IMAGE: &str =
+    "UPDATE reports SET image_url = $2 WHERE card_id = $1 AND image_url IS NULL RETURNING true";
 
 #[derive(FromRow)]
 struct CardRow {
@@ -152,5 +156,11 @@ impl CardStore for PostgresStore {
         content: ReportContent,
     ) -> Result<Arc<Report>, StoreError> {
         self.connections.trying(|| self.receive(id, &content)).await
+    }
+
+    async fn show_card_image(&self, id: &CardId, image: &str) -> Result<bool, StoreError> {
+        let query: Query<(bool,)> =
+            sqlx::query_as(SHOW_IMAGE).bind(id.as_str().to_owned()).bind(image.to_owned());
+        Ok(!self.connections.write(query).await?.is_empty())
     }
 }

@@ -13,12 +13,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use rocket::futures::FutureExt;
-use rocket::futures::future;
-use rocket::tokio::sync::{Notify, watch};
-use rocket::tokio::task::AbortHandle;
-use rocket::tokio::{self, select, time};
+use futures::FutureExt;
+use futures::future;
 use sqlx::postgres::PgListener;
+use tokio::sync::{Notify, watch};
+use tokio::task::AbortHandle;
+use tokio::{select, time};
 
 use super::pool::PostgresPool;
 use super::revision::revision;
@@ -61,7 +61,6 @@ pub(super) fn name(resource: Resource) -> &'static str {
         Resource::Gauges => "gauges",
         Resource::Infrastructure => "infrastructure",
         Resource::Boundaries => "boundaries",
-        Resource::Keys => "keys",
     }
 }
 
@@ -133,14 +132,14 @@ impl Changes {
         Self { heard, announcer, listening }
     }
 
-    /// The revision of a resource as it was less than [`LASTING`] ago and with everything this instance has written;
+    /// The revision of this name as it was less than [`LASTING`] ago and with everything this instance has written;
     /// `None` when the listener cannot say.
-    pub(super) fn revision(&self, resource: Resource) -> Option<Revision> {
+    pub(super) fn revision(&self, name: &str) -> Option<Revision> {
         let heard = self.heard.borrow();
         let present = heard
             .as_ref()
             .filter(|heard| heard.at.elapsed() < LASTING && heard.written == self.announcer.written())?;
-        present.revisions.get(name(resource)).copied()
+        present.revisions.get(name).copied()
     }
 }
 

@@ -1,9 +1,9 @@
 use std::time::{Duration, Instant};
 
-use rocket::futures::FutureExt;
-use rocket::tokio::sync::watch;
-use rocket::tokio::{select, time};
+use futures::FutureExt;
 use sqlx::PgConnection;
+use tokio::sync::watch;
+use tokio::{select, time};
 
 use super::changes::Announcer;
 use super::error::{DatabaseError, is_contention, unavailable};

@@ -4,9 +4,9 @@ use std::io;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use rocket::tokio::time;
 use sqlx::postgres::PgConnectOptions;
 use sqlx::{ConnectOptions, PgConnection};
+use tokio::time;
 use url::Url;
 
 use super::error::{described, is_outage};

@@ -1,8 +1,8 @@
 use std::ops::{Deref, DerefMut};
 
-use rocket::tokio::sync::OwnedSemaphorePermit;
 use sqlx::pool::PoolConnection;
 use sqlx::{PgConnection, Postgres};
+use tokio::sync::OwnedSemaphorePermit;
 
 use super::error::is_contention;
 use super::pool::Place;

@@ -38,7 +38,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use rocket::futures::TryFutureExt;
+use futures::TryFutureExt;
 
 use self::batch::Batches;
 use self::changes::{Changes, REVISIONS, Revisions, name, revisions};
@@ -53,7 +53,7 @@ use self::readiness::Readiness;
 pub use self::schema::SchemaError;
 pub use self::settings::Settings;
 use self::shared::Shared;
-use super::{Check, Overview, Resource, Revision, Store, StoreError};
+use super::{Check, Overview, Resource, Revision, ServiceState, ServiceStore, Store, StoreError};
 use crate::model::Clock;
 
 /// A [`Store`] in a `PostgreSQL` database.
@@ -83,6 +83,15 @@ impl fmt::Display for PostgresStore {
 }
 
 impl PostgresStore {
+    /// The revision of this name in the table of revisions.
+    async fn named_revision(&self, name: &str) -> Result<Revision, StoreError> {
+        if let Some(revision) = self.changes.revision(name) {
+            return Ok(revision);
+        }
+        let revisions = self.connections.trying(|| self.ask_revisions()).await?;
+        Ok(revisions.get(name).copied().unwrap_or(Revision(0)))
+    }
+
     /// The revisions as the database has them, by a question that begins after this call, and is shared by all who ask.
     async fn ask_revisions(&self) -> Result<Arc<Revisions>, StoreError> {
         let question = async {
@@ -94,14 +103,17 @@ impl PostgresStore {
     }
 }
 
+impl ServiceStore for PostgresStore {
+    /// It is in tables: all of `ImageStore` and `KeyStore` is implemented.
+    fn service_state(&self) -> Option<&ServiceState> {
+        None
+    }
+}
+
 #[async_trait]
 impl Store for PostgresStore {
     async fn revision(&self, resource: Resource) -> Result<Revision, StoreError> {
-        if let Some(revision) = self.changes.revision(resource) {
-            return Ok(revision);
-        }
-        let revisions = self.connections.trying(|| self.ask_revisions()).await?;
-        Ok(revisions.get(name(resource)).copied().unwrap_or(Revision(0)))
+        self.named_revision(name(resource)).await
     }
 
     async fn readiness(&self) -> Vec<Check> {

@@ -3,14 +3,13 @@ use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use figment::Figment;
-use rocket::fairing::{AdHoc, Fairing};
-use rocket::futures::FutureExt;
-use rocket::futures::future::{self, BoxFuture};
-use rocket::tokio::sync::watch;
-use rocket::tokio::task::block_in_place;
-use rocket::tokio::{self, time};
+use futures::FutureExt;
+use futures::future::{self, BoxFuture};
 use rocket_db_pools::Database;
 use sqlx::PgConnection;
+use tokio::sync::watch;
+use tokio::task::block_in_place;
+use tokio::time;
 
 use super::batch::Batches;
 use super::changes::{Announcer, Changes};
@@ -26,7 +25,7 @@ use super::shared::Shared;
 use super::{PostgresStore, SchemaError, schema, status, transfer};
 use crate::datasets::{Folder, FolderWriter};
 use crate::stores::{
-    Imported, Migrated, OpenError, OpenStore, OpenedStore, Replace, Status, StoreSettings, Upkeep,
+    Imported, Managed, Migrated, OpenError, OpenStore, OpenedStore, Replace, Status, StoreSettings, Upkeep,
 };
 use crate::telemetry::Metrics;
 
@@ -72,9 +71,9 @@ impl OpenStore for OpenPostgres {
             Err(unprepared) => return Err(unprepared.into_error(&primary)),
         };
         tokio::spawn(fill(primary.clone(), replica.clone(), is_ready.clone()));
-        let attached = attached(primary.clone(), replica.clone());
+        let managed = managed(primary.clone(), replica.clone());
         let store = assemble(primary, replica, is_ready, settings);
-        Ok(OpenedStore { store: Arc::new(store), fairing: Some(Arc::new(attached)), failure })
+        Ok(OpenedStore { store: Arc::new(store), managed, failure })
     }
 }
 
@@ -253,16 +252,13 @@ async fn fill(primary: PostgresPool, replica: Option<PostgresPool>, mut ready: w
     }
 }
 
-/// Gives routes of one's own the pools. They are closed with the store, not when the server is told to stop: requests that
+/// The pools, for routes of your own. They are closed with the store, not when the server is told to stop: requests that
 /// are under way then still need them.
-fn attached(primary: PostgresPool, replica: Option<PostgresPool>) -> impl Fairing {
-    AdHoc::on_ignite("Postgres", |rocket| {
-        Box::pin(async move {
-            let rocket = rocket.manage(Primary::from(primary));
-            match replica {
-                Some(replica) => rocket.manage(Replica::from(replica)),
-                None => rocket,
-            }
-        })
-    })
+fn managed(primary: PostgresPool, replica: Option<PostgresPool>) -> Managed {
+    let mut managed = Managed::default();
+    managed.add(Primary::from(primary));
+    if let Some(replica) = replica {
+        managed.add(Replica::from(replica));
+    }
+    managed
 }

@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use arc_swap::ArcSwapOption;
 use async_trait::async_trait;
-use rocket::futures::TryFutureExt;
+use futures::TryFutureExt;
 use sqlx::{Connection, PgConnection};
 
 use super::PostgresStore;

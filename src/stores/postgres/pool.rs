@@ -2,16 +2,16 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use async_trait::async_trait;
 use figment::Figment;
-use rocket::async_trait;
-use rocket::futures::future::join_all;
-use rocket::tokio::runtime::Handle;
-use rocket::tokio::sync::OwnedSemaphorePermit;
-use rocket::tokio::time;
+use futures::future::join_all;
 use rocket_db_pools::{Config, Database, Pool};
 use sqlx::pool::{PoolConnection, PoolOptions};
 use sqlx::postgres::{PgConnectOptions, PgPoolOptions};
 use sqlx::{Connection, Postgres};
+use tokio::runtime::Handle;
+use tokio::sync::OwnedSemaphorePermit;
+use tokio::time;
 
 use super::error::described;
 use super::hosts::{Hosts, ensure_writable, place_of};

@@ -1,9 +1,9 @@
 use std::error::Error;
 use std::time::Duration;
 
-use rocket::tokio::sync::Mutex;
-use rocket::tokio::time;
 use sqlx::{Connection, PgConnection};
+use tokio::sync::Mutex;
+use tokio::time;
 
 use super::changes::Changes;
 use super::connections::Connections;

@@ -2,7 +2,7 @@ use std::error::Error;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use rocket::tokio::time;
+use tokio::time;
 
 use super::changes::Announcer;
 use super::link::Link;

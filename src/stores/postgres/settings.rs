@@ -1,3 +1,5 @@
+use std::num::NonZeroUsize;
+use std::thread::available_parallelism;
 use std::time::Duration;
 
 use figment::Figment;
@@ -70,7 +72,8 @@ fn table(figment: &Figment, name: &str) -> Result<Option<Config>, OpenError> {
     if let Some(unknown) = table.keys().find(|key| !KEYS.contains(&key.as_str())) {
         return Err(format!("{path}.{unknown}: unknown key; allowed are {}", KEYS.join(", ")).into());
     }
-    let workers = figment.extract_inner(rocket::Config::WORKERS).unwrap_or(rocket::Config::default().workers);
+    let cores = || available_parallelism().unwrap_or(NonZeroUsize::MIN).get();
+    let workers = figment.extract_inner("workers").unwrap_or_else(|_| cores());
     // As a fairing of the crate that defines the table fills it.
     let filled = figment
         .focus(&path)

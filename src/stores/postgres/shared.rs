@@ -1,6 +1,6 @@
 use std::time::Instant;
 
-use rocket::tokio::sync::Mutex;
+use tokio::sync::Mutex;
 
 /// An answer that all share who ask while it is on its way.
 ///
@@ -41,9 +41,9 @@ mod tests {
     use std::sync::Arc;
     use std::sync::atomic::{AtomicU64, Ordering};
 
-    use rocket::futures::future::join_all;
-    use rocket::tokio::sync::Semaphore;
-    use rocket::tokio::{self, join};
+    use futures::future::join_all;
+    use tokio::join;
+    use tokio::sync::Semaphore;
 
     use super::*;
     use crate::conformance::block_on;

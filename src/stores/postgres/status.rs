@@ -3,8 +3,8 @@
 use std::time::{Duration, Instant};
 
 use chrono::{DateTime, Utc};
-use rocket::tokio::time;
 use sqlx::PgConnection;
+use tokio::time;
 
 use super::pool::PostgresPool;
 use super::schema;

@@ -1,8 +1,8 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use rocket::tokio::sync::{OwnedSemaphorePermit, Semaphore};
-use rocket::tokio::{pin, select, time};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::{pin, select, time};
 
 /// How many calls may use connections at the same time. The others wait in the order in which they came.
 #[derive(Debug)]

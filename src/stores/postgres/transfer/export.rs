@@ -1,5 +1,5 @@
 use chrono::{DateTime, Utc};
-use rocket::futures::TryStreamExt;
+use futures::TryStreamExt;
 use serde_json::value::RawValue;
 use sqlx::PgConnection;
 

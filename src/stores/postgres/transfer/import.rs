@@ -1,10 +1,10 @@
 use std::mem;
 use std::sync::Arc;
 
-use rocket::tokio::runtime::Handle;
 use sqlx::postgres::{PgArguments, PgRow};
 use sqlx::query::{Query, QueryAs};
 use sqlx::{FromRow, PgConnection, Postgres};
+use tokio::runtime::Handle;
 
 use super::super::error::described;
 use super::super::places::{areas, cities, regions};

@@ -1,21 +1,18 @@
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use async_trait::async_trait;
-use imbl::{OrdMap, OrdSet};
-
-use super::MemoryStore;
-use super::snapshot::Written;
+use super::{ServiceState, lock};
 use crate::model::{CardId, Timestamp, Upload};
-use crate::stores::{ImageStore, StoreError, TakenUpload};
+use crate::stores::TakenUpload;
 
-/// Images on their way, by card: none is forgotten when it is published, so that the card has no second.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Images {
-    by_card: OrdMap<CardId, Image>,
+/// Images on their way, by card. Published ones stay, so that the card has no second.
+#[derive(Debug, Default)]
+pub(super) struct Uploads {
+    by_card: BTreeMap<CardId, Image>,
     /// Those expected, by the time until when.
-    expected: OrdSet<(Timestamp, CardId)>,
+    expected: BTreeSet<(Timestamp, CardId)>,
     /// Those received, by the time from when on they may be taken.
-    due: OrdSet<(Timestamp, CardId)>,
+    due: BTreeSet<(Timestamp, CardId)>,
 }
 
 #[derive(Clone, Debug)]
@@ -43,7 +40,7 @@ struct Received {
     attempts: u32,
 }
 
-impl Images {
+impl Uploads {
     fn of(&self, upload: &Upload) -> Option<&Image> {
         self.by_card.get(&upload.card).filter(|image| image.turn == upload.turn)
     }
@@ -68,7 +65,7 @@ impl Images {
     }
 
     /// The list an image is in, and by which time.
-    fn list(&mut self, image: &Image) -> Option<(&mut OrdSet<(Timestamp, CardId)>, Timestamp)> {
+    fn list(&mut self, image: &Image) -> Option<(&mut BTreeSet<(Timestamp, CardId)>, Timestamp)> {
         match &image.state {
             State::Expected => Some((&mut self.expected, image.until)),
             State::Received(received) => Some((&mut self.due, received.due)),
@@ -104,7 +101,7 @@ impl Images {
     }
 
     fn take(&mut self, now: Timestamp, until: Timestamp) -> Option<TakenUpload> {
-        let (_, card) = self.due.get_min().filter(|(due, _)| *due <= now)?.clone();
+        let (_, card) = self.due.first().filter(|(due, _)| *due <= now)?.clone();
         let turn = self.by_card.get(&card)?.turn;
         let upload = Upload { card, turn };
         let (image, received) = self.received(&upload)?;
@@ -128,72 +125,58 @@ impl Images {
         }
     }
 
-    /// Ends the way of an image whose upload is received; tells whether it is.
-    fn end(&mut self, upload: &Upload) -> bool {
-        let Some((image, _)) = self.received(upload) else { return false };
-        self.put(&upload.card, Image { state: State::Published, ..image });
-        true
+    /// Ends the way of a card's image, however far it has come: its report shows one.
+    fn end(&mut self, card: &CardId) {
+        if let Some(image) = self.by_card.get(card).cloned() {
+            self.put(card, Image { state: State::Published, ..image });
+        }
     }
 }
 
-#[async_trait]
-impl ImageStore for MemoryStore {
-    async fn expect_image(&self, card: &CardId, until: Timestamp) -> Result<Upload, StoreError> {
-        self.intake.snapshots.write(|snapshot| {
-            let report = snapshot.report_of(card)?.ok_or_else(|| StoreError::not_received(card))?;
-            let shown = report.content.image_url.is_some();
-            let turn = if shown { None } else { snapshot.images.expect(card, until) };
-            let turn = turn.ok_or_else(|| StoreError::has_image(card))?;
-            Ok(Written::Unseen(Upload { card: card.clone(), turn }))
-        })
+impl ServiceState {
+    /// Expects an image; `None` when its upload is received, or it is published.
+    pub(in crate::stores) fn expect_image(&self, card: &CardId, until: Timestamp) -> Option<Upload> {
+        let turn = lock(&self.uploads).expect(card, until)?;
+        Some(Upload { card: card.clone(), turn })
     }
 
-    async fn expected_upload(&self, card: &CardId) -> Result<Option<Upload>, StoreError> {
-        let snapshot = self.intake.snapshots.read();
-        let image = snapshot.value.images.by_card.get(card);
-        let expected = image.filter(|image| matches!(image.state, State::Expected));
-        Ok(expected.map(|image| Upload { card: card.clone(), turn: image.turn }))
+    pub(in crate::stores) fn expected_upload(&self, card: &CardId) -> Option<Upload> {
+        let uploads = lock(&self.uploads);
+        let expected = uploads.by_card.get(card).filter(|image| matches!(image.state, State::Expected));
+        expected.map(|image| Upload { card: card.clone(), turn: image.turn })
     }
 
-    async fn receive_upload(&self, upload: &Upload, object: &str) -> Result<bool, StoreError> {
+    pub(in crate::stores) fn receive_upload(&self, upload: &Upload, object: &str) -> bool {
+        lock(&self.uploads).receive(upload, object, self.clock.now())
+    }
+
+    pub(in crate::stores) fn uploads_expected_until(&self) -> Option<Timestamp> {
+        lock(&self.uploads).expected.last().map(|&(until, _)| until)
+    }
+
+    pub(in crate::stores) fn uploads_waiting(&self) -> u64 {
+        lock(&self.uploads).due.len() as u64
+    }
+
+    pub(in crate::stores) fn take_upload(&self, lease: Duration) -> Option<TakenUpload> {
         let now = self.clock.now();
-        self.write_images(|images| images.receive(upload, object, now))
+        lock(&self.uploads).take(now, now.after(lease))
     }
 
-    async fn uploads_expected_until(&self) -> Result<Option<Timestamp>, StoreError> {
-        let snapshot = self.intake.snapshots.read();
-        Ok(snapshot.value.images.expected.get_max().map(|&(until, _)| until))
+    pub(in crate::stores) fn postpone_upload(&self, upload: &Upload, delay: Duration) {
+        lock(&self.uploads).postpone(upload, self.clock.now().after(delay));
     }
 
-    async fn uploads_waiting(&self) -> Result<u64, StoreError> {
-        Ok(self.intake.snapshots.read().value.images.due.len() as u64)
+    pub(in crate::stores) fn refuse_upload(&self, upload: &Upload) {
+        lock(&self.uploads).refuse(upload);
     }
 
-    async fn take_upload(&self, lease: Duration) -> Result<Option<TakenUpload>, StoreError> {
-        let now = self.clock.now();
-        self.write_images(|images| images.take(now, now.after(lease)))
+    /// Whether an upload is received, and neither refused nor published.
+    pub(in crate::stores) fn is_received(&self, upload: &Upload) -> bool {
+        lock(&self.uploads).received(upload).is_some()
     }
 
-    async fn postpone_upload(&self, upload: &Upload, delay: Duration) -> Result<(), StoreError> {
-        let due = self.clock.now().after(delay);
-        self.write_images(|images| images.postpone(upload, due))
-    }
-
-    async fn refuse_upload(&self, upload: &Upload) -> Result<(), StoreError> {
-        self.write_images(|images| images.refuse(upload))
-    }
-
-    async fn publish_image(&self, upload: &Upload, url: &str) -> Result<bool, StoreError> {
-        self.intake.snapshots.write(|snapshot| {
-            let shown = snapshot.images.end(upload) && snapshot.show_image(&upload.card, url)?;
-            Ok(if shown { Written::Visible(true) } else { Written::Unseen(false) })
-        })
-    }
-}
-
-impl MemoryStore {
-    /// Changes what readers of reports do not see.
-    fn write_images<R>(&self, change: impl FnOnce(&mut Images) -> R) -> Result<R, StoreError> {
-        self.intake.snapshots.write(|snapshot| Ok(Written::Unseen(change(&mut snapshot.images))))
+    pub(in crate::stores) fn end_image(&self, card: &CardId) {
+        lock(&self.uploads).end(card);
     }
 }

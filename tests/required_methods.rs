@@ -1,0 +1,205 @@
+//! A store that implements the required methods and nothing else, as an agency's may, passes the whole suite.
+
+use std::fmt;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use figment::Figment;
+use figment::providers::Serialized;
+use siaga::Siaga;
+use siaga::conformance::stores::FreshStore;
+use siaga::conformance::{block_on, fixture};
+use siaga::model::intake::{GaugeReadings, PartnerReport};
+use siaga::model::{
+    ArchiveRecord, AreaId, BoundaryLayer, Card, CardHolder, CardId, Clock, FloodChange, FloodLayer,
+    GaugeLayer, InfrastructureLayer, Report, ReportContent, ReportKey, ReportLayer, SeriesPoint,
+};
+use siaga::store_suite;
+use siaga::stores::memory::MemoryStore;
+use siaga::stores::{
+    BoundaryStore, CardStore, FeedStore, FloodQuery, FloodStore, GaugeQuery, GaugeStore, HistoryQuery,
+    ImageStore, InfrastructureQuery, InfrastructureStore, KeyStore, OpenError, OpenStore, OpenedStore,
+    Received, ReportQuery, ReportStore, Resource, Revision, ServiceState, ServiceStore, SetFloodState, Store,
+    StoreError, StoreSettings, Versioned,
+};
+
+type Answer<T> = Result<T, StoreError>;
+
+/// Its data is that of a store in memory; the service's state is its own.
+#[derive(Debug)]
+struct Agency {
+    data: MemoryStore,
+    state: ServiceState,
+}
+
+impl fmt::Display for Agency {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an agency's store")
+    }
+}
+
+#[async_trait]
+impl FloodStore for Agency {
+    async fn floods(&self, query: &FloodQuery) -> Answer<Versioned<FloodLayer>> {
+        self.data.floods(query).await
+    }
+
+    async fn flood_archive(&self, query: &HistoryQuery) -> Answer<Versioned<Vec<ArchiveRecord>>> {
+        self.data.flood_archive(query).await
+    }
+
+    async fn flood_series(&self, query: &HistoryQuery) -> Answer<Versioned<Vec<SeriesPoint>>> {
+        self.data.flood_series(query).await
+    }
+
+    async fn flood_log(&self, area: AreaId) -> Answer<Vec<FloodChange>> {
+        self.data.flood_log(area).await
+    }
+
+    async fn set_flood_state(&self, order: SetFloodState) -> Answer<FloodChange> {
+        self.data.set_flood_state(order).await
+    }
+}
+
+#[async_trait]
+impl ReportStore for Agency {
+    async fn reports(&self, query: &ReportQuery) -> Answer<Versioned<ReportLayer>> {
+        self.data.reports(query).await
+    }
+
+    async fn report(&self, key: ReportKey) -> Answer<Versioned<Arc<Report>>> {
+        self.data.report(key).await
+    }
+}
+
+#[async_trait]
+impl CardStore for Agency {
+    async fn create_card(&self, holder: CardHolder) -> Answer<Arc<Card>> {
+        self.data.create_card(holder).await
+    }
+
+    async fn card(&self, id: &CardId) -> Answer<Arc<Card>> {
+        self.data.card(id).await
+    }
+
+    async fn receive_card_report(&self, id: &CardId, content: ReportContent) -> Answer<Arc<Report>> {
+        self.data.receive_card_report(id, content).await
+    }
+
+    async fn show_card_image(&self, id: &CardId, image: &str) -> Answer<bool> {
+        self.data.show_card_image(id, image).await
+    }
+}
+
+#[async_trait]
+impl FeedStore for Agency {
+    async fn receive_partner_report(&self, report: PartnerReport) -> Answer<Received> {
+        self.data.receive_partner_report(report).await
+    }
+}
+
+#[async_trait]
+impl GaugeStore for Agency {
+    async fn gauges(&self, query: &GaugeQuery) -> Answer<Versioned<GaugeLayer>> {
+        self.data.gauges(query).await
+    }
+
+    async fn store_gauge(&self, readings: GaugeReadings) -> Answer<usize> {
+        self.data.store_gauge(readings).await
+    }
+}
+
+#[async_trait]
+impl InfrastructureStore for Agency {
+    async fn infrastructure(&self, query: &InfrastructureQuery) -> Answer<Versioned<InfrastructureLayer>> {
+        self.data.infrastructure(query).await
+    }
+}
+
+#[async_trait]
+impl BoundaryStore for Agency {
+    async fn boundaries(&self, code: Option<&str>) -> Answer<Versioned<BoundaryLayer>> {
+        self.data.boundaries(code).await
+    }
+}
+
+impl ServiceStore for Agency {
+    fn service_state(&self) -> Option<&ServiceState> {
+        Some(&self.state)
+    }
+}
+
+impl ImageStore for Agency {}
+
+impl KeyStore for Agency {}
+
+#[async_trait]
+impl Store for Agency {
+    async fn revision(&self, resource: Resource) -> Answer<Revision> {
+        self.data.revision(resource).await
+    }
+}
+
+struct Fresh;
+
+#[async_trait]
+impl FreshStore for Fresh {
+    async fn open(&self, clock: Arc<dyn Clock>) -> Arc<dyn Store> {
+        let data = MemoryStore::new(fixture::dataset(), Arc::clone(&clock));
+        Arc::new(Agency { data, state: ServiceState::new(clock) })
+    }
+}
+
+// The overview is of the metrics, which leave it out for a store without.
+store_suite!(
+    Fresh,
+    except
+        overview::it_counts_the_areas_of_each_state_and_names_the_newest_of_each_kind,
+        overview::what_has_come_is_in_it_and_what_is_dated_ahead_is_not,
+);
+
+#[derive(Debug)]
+struct OpenAgency;
+
+#[async_trait]
+impl OpenStore for OpenAgency {
+    fn name(&self) -> &'static str {
+        "agency"
+    }
+
+    fn keeps_data(&self) -> bool {
+        true
+    }
+
+    async fn open(&self, settings: &StoreSettings) -> Result<OpenedStore, OpenError> {
+        Ok(OpenedStore::new(Fresh.open(Arc::clone(&settings.clock)).await))
+    }
+}
+
+#[test]
+fn no_key_is_made_in_a_store_that_would_forget_it() {
+    let figment = Figment::from(rocket::Config::debug_default())
+        .merge(Serialized::default("siaga.store", "agency"))
+        .merge(Serialized::default("siaga.images.url", "memory:///"))
+        .merge(Serialized::default("siaga.images.signing_key", "a secret of thirty-two bytes or more"));
+    let builder = Siaga::builder().figment(figment).store(Arc::new(OpenAgency));
+    let refused = block_on(builder.open_kept_store()).unwrap_err().to_string();
+    assert_eq!(
+        refused,
+        r#"siaga.store is "agency", which keeps no API keys: list them under siaga.auth.api_keys"#
+    );
+}
+
+#[test]
+fn the_page_lists_the_required_methods() {
+    let source = include_str!("required_methods.rs").split("struct Fresh;").next().unwrap();
+    let written = source.lines().filter_map(|line| {
+        let (name, _) = line.trim().trim_start_matches("async ").strip_prefix("fn ")?.split_once("(&self")?;
+        (name != "fmt").then_some(name)
+    });
+    let rows = include_str!("../docs/adding-a-store.md").lines().filter(|line| line.starts_with("| `"));
+    let listed = rows.flat_map(|row| row.split('|').nth(3).unwrap().split('`').skip(1).step_by(2));
+    let (written, listed): (Vec<_>, Vec<_>) = (written.collect(), listed.collect());
+    assert_eq!(written, listed);
+    assert_eq!(listed.len(), 18);
+}
