@@ -1,4 +1,4 @@
-//! What README.md and the pages of `docs/` say, tried: their blocks are run as they are printed, and their links followed.
+//! README.md, CONTRIBUTING.md and the pages of `docs/` are true: their blocks run as they are printed, and their links lead somewhere.
 
 #[path = "../common/postgres.rs"]
 mod postgres;
