@@ -21,3 +21,4 @@ mod sh_blocks;
 mod sql_blocks;
 mod templates;
 mod toml_blocks;
+mod words;
