@@ -78,7 +78,8 @@ fn blocks_of(page: &str, text: &str) -> Vec<Block> {
     while let Some((line, number)) = lines.next() {
         if let Some(language) = line.trim_start().strip_prefix("```") {
             let inner = lines.by_ref().map(|(line, _)| line).take_while(|line| line.trim_start() != "```");
-            let comment = before.trim_start().strip_prefix("<!-- ").and_then(|rest| rest.strip_suffix(" -->"));
+            let comment =
+                before.trim_start().strip_prefix("<!-- ").and_then(|rest| rest.strip_suffix(" -->"));
             blocks.push(Block {
                 page: page.to_owned(),
                 line: number,
