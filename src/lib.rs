@@ -1,45 +1,47 @@
-//! Siaga, a disaster and flood information service: flood states of neighbourhoods, shown on maps, in
-//! feeds and to programs over one REST interface.
+//! Siaga, a disaster and flood information service: flood states of neighbourhoods, for maps, feeds and programs, over one
+//! REST interface.
 //!
-//! The crate is a library to build a service from ([`Siaga::builder`]) and the service itself (the program
-//! `siaga`). Its rooms, from the ground up, each importing only from those before it:
+//! The crate is a library to build a service from ([`Siaga::builder`]), and the service itself (the program `siaga`). Its
+//! modules, each of which depends only on those above it:
 //!
-//! | room | holds |
+//! | module | content |
 //! |---|---|
 //! | [`model`] | the domain: plain types and rules |
-//! | [`schema`] | how what is sent and answered is described |
-//! | [`resources`] | what has a place on the map, one description each |
+//! | [`schema`] | requests and responses as JSON Schema |
+//! | [`resources`] | the map resources, one description each |
 //! | [`datasets`] | what a store starts with |
 //! | [`formats`] | how layers are written |
 //! | [`auth`] | who may do what |
-//! | [`stores`] | where the data lives |
-//! | [`telemetry`] | what the operator is told: logs and metrics |
-//! | [`config`] | what can be configured |
-//! | [`images`] | photos, from their upload to the map |
-//! | [`content`], [`cache`] | answers as they are sent, and those at hand |
-//! | [`quotas`] | how many requests each client may send |
-//! | [`openapi`] | how the interface is described |
+//! | [`stores`] | where the data is stored |
+//! | [`telemetry`] | log and metrics |
+//! | [`config`] | the configuration |
+//! | [`images`] | photos, from the upload to the report |
+//! | [`content`], [`cache`] | responses, and the response cache |
+//! | [`quotas`] | rate limits |
+//! | [`openapi`] | the description of the interface |
 //! | [`fairings`], [`error`], [`guards`], [`routes`] | the interface |
-//! | [`Siaga`], [`Builder`] | where all of it meets |
+//! | [`Siaga`], [`Builder`] | put everything together |
 //! | [`program`] | the command line |
 //!
 //! # Adding to it
 //!
-//! A [format](formats::Format), a [store](stores::Store), routes and fairings are added through [`Siaga::builder`]; the pages
-//! `docs/adding-a-format.md`, `docs/adding-a-store.md` and `docs/adding-a-route.md` lead through it, and `examples/agency` is a
-//! crate that has one of each.
+//! Add a [format](formats::Format), a [store](stores::Store), routes and fairings through [`Siaga::builder`]. The pages
+//! `docs/adding-a-format.md`, `docs/adding-a-store.md` and `docs/adding-a-route.md` explain it, and `examples/agency` is a crate
+//! that adds one of each.
 //!
 //! # Versions
 //!
 //! [Semantic versioning](https://semver.org) covers what is public and documented here, the interface over HTTP, the keys of the
-//! configuration and the commands of the program; while the version is 0.x, its second number counts as the first.
+//! configuration and the commands of the program. While the version is 0.x, its second number counts as the first.
 //!
-//! - What is `#[non_exhaustive]` grows with minor versions: kinds of layers (and the list of them), shapes, properties, settings,
-//!   errors. So do [`Format`](formats::Format), [`OpenStore`](stores::OpenStore) and [`Store`](stores::Store), by methods with a default.
-//! - What every store must answer or construct grows with major versions only: methods without a default,
-//!   [`Resource`](stores::Resource), and what of [`model`] is not `#[non_exhaustive]`.
-//! - Types of Rocket, figment, geo, chrono and chrono-tz that show here are theirs: another major version of these is one of Siaga.
-//! - The suites of `conformance` may ask more with a minor version, but nothing that no contract says.
+//! - Minor versions may extend what is `#[non_exhaustive]`: kinds of layers (and their list), shapes, properties, settings,
+//!   errors. They may add methods with a default to [`Format`](formats::Format), [`OpenStore`](stores::OpenStore) and
+//!   [`Store`](stores::Store).
+//! - Only major versions add required methods, variants of [`Resource`](stores::Resource), or fields of exhaustive types of
+//!   [`model`].
+//! - Types of Rocket, figment, geo, chrono and chrono-tz are part of this interface: a new major version of one of these is a
+//!   new major version of Siaga.
+//! - Minor versions may add checks to the suites of `conformance`, but only for what a contract says.
 
 #![warn(clippy::expect_used, clippy::unwrap_used)]
 

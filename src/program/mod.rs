@@ -44,7 +44,7 @@ enum Command {
     Migrate,
     /// Adds the data set in a folder to the store, all of it or, when a row is wrong, nothing; prints what was done.
     Import {
-        /// The folder, as README.md describes it.
+        /// The folder, as docs/data-folder.md describes it.
         folder: PathBuf,
         /// Removes what the folder does not have. Areas in the log of flood states stop the import, unless that is removed too.
         #[arg(long, value_name = "WHAT")]

@@ -2,8 +2,7 @@
 
 use crate::page::{self, Documented};
 
-const PAGES: [(&str, &str); 4] = [
-    ("README.md", include_str!("../../README.md")),
+const PAGES: [(&str, &str); 3] = [
     ("deploying.md", include_str!("../../docs/deploying.md")),
     ("network.md", include_str!("../../docs/network.md")),
     ("operating.md", include_str!("../../docs/operating.md")),

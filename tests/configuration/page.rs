@@ -11,19 +11,23 @@ pub(crate) struct Documented {
     pub(crate) default: String,
 }
 
-/// The keys of the service's own table.
+/// The heading that parts the keys of the service from those of Rocket that the page lists.
+const ROCKET: &str = "\n## Rocket's keys\n";
+
+/// The keys of the service's own tables.
 pub(crate) fn of_the_service() -> Vec<Documented> {
-    table(0)
+    rows(PAGE.split_once(ROCKET).unwrap().0)
 }
 
-/// The keys of Rocket's that the page has a table of.
+/// The keys of Rocket's tables.
 pub(crate) fn of_rocket() -> Vec<Documented> {
-    table(1)
+    rows(PAGE.split_once(ROCKET).unwrap().1)
 }
 
-fn table(number: usize) -> Vec<Documented> {
-    let after = PAGE.split("\n| key | default | meaning |\n|---|---|---|\n").nth(number + 1).unwrap();
-    after.lines().take_while(|line| line.starts_with('|')).flat_map(row).collect()
+fn rows(part: &str) -> Vec<Documented> {
+    let tables = part.split("\n| key | default | meaning |\n|---|---|---|\n").skip(1);
+    let lines = tables.flat_map(|table| table.lines().take_while(|line| line.starts_with('|')));
+    lines.flat_map(row).collect()
 }
 
 /// The keys of a row, whose last cells are their default and what they mean.

@@ -8,12 +8,15 @@ use std::path::Path;
 const TRIED: [&str; 10] = ["sh", "js", "html", "python", "json", "yaml", "sql", "toml", "jinja", "rust"];
 
 /// The blocks that are not tried, by page and reason: how many there are of each. A block is marked by a comment before it.
-const NOT_TRIED: [(&str, &str, usize); 6] = [
+const NOT_TRIED: [(&str, &str, usize); 9] = [
+    ("CONTRIBUTING.md", "takes minutes, or changes the machine", 3),
+    ("README.md", "shows what the program prints", 1),
     ("docs/architecture.md", "a drawing", 1),
     ("docs/credentials.md", "asks a host of the reader's", 1),
+    ("docs/data-folder.md", "needs a file of the reader's", 1),
     ("docs/deploying.md", "changes the machine", 3),
     ("docs/deploying.md", "needs Docker", 1),
-    ("docs/deploying.md", "is for systemd", 1),
+    ("docs/deploying.md", "is for systemd", 2),
     ("docs/runbook.md", "asks a host of the reader's", 2),
 ];
 
@@ -43,8 +46,18 @@ pub(crate) fn pages() -> BTreeMap<String, String> {
     let docs = docs.map(|name| format!("docs/{}", name.to_str().unwrap()));
     let paths = docs
         .filter(|path| Path::new(path).extension().is_some_and(|extension| extension == "md"))
-        .chain(["README.md".to_owned()]);
+        .chain(["README.md", "CONTRIBUTING.md"].map(str::to_owned));
     paths.map(|path| (path.clone(), fs::read_to_string(root.join(path)).unwrap())).collect()
+}
+
+/// The lines of a page that are no code.
+pub(crate) fn prose(text: &str) -> impl Iterator<Item = &str> {
+    let mut code = false;
+    text.lines().filter(move |line| {
+        let fence = line.trim_start().starts_with("```");
+        code ^= fence;
+        !code && !fence
+    })
 }
 
 /// The blocks of one language that are tried, in the order of the pages.
@@ -65,7 +78,8 @@ fn blocks_of(page: &str, text: &str) -> Vec<Block> {
     while let Some((line, number)) = lines.next() {
         if let Some(language) = line.trim_start().strip_prefix("```") {
             let inner = lines.by_ref().map(|(line, _)| line).take_while(|line| line.trim_start() != "```");
-            let comment = before.strip_prefix("<!-- ").and_then(|rest| rest.strip_suffix(" -->"));
+            let comment =
+                before.trim_start().strip_prefix("<!-- ").and_then(|rest| rest.strip_suffix(" -->"));
             blocks.push(Block {
                 page: page.to_owned(),
                 line: number,

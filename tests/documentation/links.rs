@@ -2,19 +2,9 @@
 
 use std::collections::{BTreeMap, HashSet};
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use crate::blocks::pages;
-
-/// The lines of a page that are no code.
-fn prose(text: &str) -> impl Iterator<Item = &str> {
-    let mut code = false;
-    text.lines().filter(move |line| {
-        let fence = line.trim_start().starts_with("```");
-        code ^= fence;
-        !code && !fence
-    })
-}
+use crate::blocks::{pages, prose};
 
 /// The anchors of a page: its headings as GitHub writes them.
 fn anchors(text: &str) -> HashSet<String> {
@@ -44,7 +34,7 @@ fn links(text: &str) -> Vec<&str> {
 fn every_link_leads_to_a_file_and_every_anchor_to_a_heading() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut pages = pages();
-    for page in ["SECURITY.md", "CHANGELOG.md"] {
+    for page in ["SECURITY.md", "CHANGELOG.md", "examples/agency/README.md"] {
         pages.insert(page.to_owned(), fs::read_to_string(root.join(page)).unwrap());
     }
     let mut count = 0;
@@ -64,13 +54,22 @@ fn every_link_leads_to_a_file_and_every_anchor_to_a_heading() {
     assert!(count > 40, "{count}");
 }
 
+/// The pages that a page has links to.
+fn led(page: &str, text: &str) -> HashSet<PathBuf> {
+    let folder = Path::new(page).parent().unwrap();
+    let paths = links(text).into_iter().map(|link| link.split('#').next().unwrap());
+    paths.map(|path| folder.join(path)).collect()
+}
+
 #[test]
-fn readme_leads_to_every_page() {
+fn readme_leads_to_the_index_and_the_index_to_every_page() {
     let pages = pages();
-    let led: HashSet<&str> =
-        links(&pages["README.md"]).into_iter().map(|link| link.split('#').next().unwrap()).collect();
-    for page in pages.keys().filter(|page| *page != "README.md") {
-        assert!(led.contains(page.as_str()), "{page}");
+    assert!(led("README.md", &pages["README.md"]).contains(Path::new("docs/index.md")));
+    let index = led("docs/index.md", &pages["docs/index.md"]);
+    for page in pages.keys().filter(|page| *page != "docs/index.md") {
+        let path =
+            if page.starts_with("docs/") { PathBuf::from(page) } else { Path::new("docs/..").join(page) };
+        assert!(index.contains(&path), "{page}");
     }
 }
 

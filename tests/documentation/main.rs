@@ -1,4 +1,4 @@
-//! What README.md and the pages of `docs/` say, tried: their blocks are run as they are printed, and their links followed.
+//! README.md, CONTRIBUTING.md and the pages of `docs/` are true: their blocks run as they are printed, and their links lead somewhere.
 
 #[path = "../common/postgres.rs"]
 mod postgres;
@@ -21,3 +21,4 @@ mod sh_blocks;
 mod sql_blocks;
 mod templates;
 mod toml_blocks;
+mod words;
