@@ -86,6 +86,7 @@ impl Welcome {
         lines.extend(storage.ok().map(|storage| format!("Photos of reports are in {storage}")));
         lines.extend([
             String::new(),
+            format!("What is served, and how fresh it is: {origin}/"),
             format!("To read and try all of it: {origin}/docs"),
             "To try:".to_owned(),
         ]);
@@ -94,9 +95,8 @@ impl Welcome {
         if let (Some(key), Some(area)) = (&self.key, stored.some_area) {
             let key = key.expose();
             lines.extend([
-                format!(
-                    "  curl -X PUT -H \"X-Api-Key: {key}\" -d '{{\"state\":2}}' \"{base}/floods/{area}\""
-                ),
+                format!("  export KEY={key}"),
+                format!("  curl -X PUT -H \"X-Api-Key: $KEY\" -d '{{\"state\":2}}' \"{base}/floods/{area}\""),
                 String::new(),
                 "The key was made for this run, since siaga.auth accepts no other; it allows everything."
                     .to_owned(),

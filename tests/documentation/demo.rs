@@ -56,8 +56,7 @@ impl Demo {
 
     /// The key that was printed at the start.
     pub(crate) fn key(&self) -> &str {
-        let line = self.service.lines.iter().find(|line| line.contains("X-Api-Key: ")).unwrap();
-        line.split("X-Api-Key: ").nth(1).unwrap().split('"').next().unwrap()
+        self.service.key()
     }
 
     /// What a read answers.

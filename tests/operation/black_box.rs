@@ -5,12 +5,6 @@ use crate::running::Running;
 /// The last line printed at the start of the demo.
 const LAST: &str = "it allows everything";
 
-/// The value of a header with a key, from the line that shows how to use it.
-fn key(service: &Running) -> &str {
-    let line = service.lines.iter().find(|line| line.contains("X-Api-Key: ")).unwrap();
-    line.split("X-Api-Key: ").nth(1).unwrap().split('"').next().unwrap()
-}
-
 #[test]
 fn every_address_printed_at_the_start_answers_and_the_printed_key_writes() {
     let service = Running::start(&[], LAST);
@@ -29,7 +23,7 @@ fn every_address_printed_at_the_start_answers_and_the_printed_key_writes() {
     let put = service.lines.iter().find(|line| line.contains("curl -X PUT")).unwrap();
     let target = put.split(&start).nth(1).unwrap().trim_end_matches('"');
     let body = r#"{"state":2}"#;
-    let rest = format!("X-Api-Key: {}\r\nContent-Length: {}\r\n\r\n{body}", key(&service), body.len());
+    let rest = format!("X-Api-Key: {}\r\nContent-Length: {}\r\n\r\n{body}", service.key(), body.len());
     let answer = service.request("PUT", target, &rest);
     assert!(answer.ends_with(r#""state":2,"updated":true}"#), "{answer}");
 }
@@ -81,7 +75,7 @@ fn a_form_that_names_head_gets_the_response_to_a_post() {
 #[test]
 fn a_body_that_does_not_come_is_408_and_one_announced_too_large_413() {
     let service = Running::start(&[("SIAGA_LIMITS__TIMEOUT", "50ms")], LAST);
-    let key = key(&service);
+    let key = service.key();
     // Rocket itself waits for the first bytes of a body, to see whether they name another method.
     let beginning = r#"{"state":2,"and":"so on"#;
     for (length, status) in [(100, "408"), (102_401, "413")] {

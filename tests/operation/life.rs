@@ -139,8 +139,7 @@ async fn end_while_states_are_set() {
 #[test]
 fn a_request_under_way_is_answered_and_its_connection_is_the_last_thing_waited_for() {
     let mut service = demo(&[]);
-    let line = service.lines.iter().find(|line| line.contains("X-Api-Key: ")).unwrap();
-    let key = line.split("X-Api-Key: ").nth(1).unwrap().split('"').next().unwrap().to_owned();
+    let key = service.key().to_owned();
     let mut idle = TcpStream::connect(&service.authority).unwrap();
     write!(idle, "GET /health/live HTTP/1.1\r\nHost: x\r\n\r\n").unwrap();
     let mut head = [0; 15];

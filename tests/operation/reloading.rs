@@ -121,8 +121,7 @@ fn a_template_at_fault_keeps_no_keys_from_being_changed() {
 #[test]
 fn the_key_made_for_the_run_is_accepted_until_another_credential_is_configured() {
     let service = Running::start_with(&[], "it allows everything", "");
-    let line = service.lines.iter().find(|line| line.contains("X-Api-Key: ")).unwrap();
-    let key = line.split("X-Api-Key: ").nth(1).unwrap().split('"').next().unwrap();
+    let key = service.key();
     fs::write(service.folder().join("Rocket.toml"), "[default.siaga]\ntime_zone = \"Asia/Jayapura\"\n")
         .unwrap();
     service.signal("HUP");

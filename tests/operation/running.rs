@@ -66,6 +66,11 @@ impl Running {
         Self { process, lines, authority, output: Some(output), folder }
     }
 
+    /// The key that was printed at the start.
+    pub(crate) fn key(&self) -> &str {
+        self.lines.iter().find_map(|line| line.trim_start().strip_prefix("export KEY=")).unwrap()
+    }
+
     /// The answer to a request sent as these bytes, until the service closes the connection.
     pub(crate) fn send(&self, request: &str) -> String {
         send(&self.authority, request).unwrap()

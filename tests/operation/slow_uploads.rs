@@ -16,8 +16,7 @@ const LAST: &str = "it allows everything";
 
 /// The path and query of an address for the upload of a card of the demo.
 fn invited(service: &Running, card: &str) -> String {
-    let line = service.lines.iter().find(|line| line.contains("X-Api-Key: ")).unwrap();
-    let key = line.split("X-Api-Key: ").nth(1).unwrap().split('"').next().unwrap();
+    let key = service.key();
     let response =
         service.request("GET", &format!("/v1/cards/{card}/images"), &format!("X-Api-Key: {key}\r\n\r\n"));
     let body: Value = serde_json::from_str(response.split("\r\n\r\n").nth(1).unwrap()).unwrap();
