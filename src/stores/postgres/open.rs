@@ -202,7 +202,7 @@ async fn prepare(
         {
             schema::migrate(&mut connection).await.map(|()| Migrated { from: found, to: needed })
         }
-        checked => checked.map(|()| Migrated { from: schema::NEEDED, to: schema::NEEDED }),
+        checked => checked.map(|()| Migrated { from: schema::needed(), to: schema::needed() }),
     };
     prepared.map_err(|error| if error.is::<sqlx::Error>() { away(error) } else { Unprepared::Unfit(error) })
 }

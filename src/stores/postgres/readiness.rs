@@ -42,7 +42,7 @@ impl Readiness {
         let store = store.await;
         let failure = match applied {
             None => Some("unknown while the database does not respond"),
-            Some(applied) if applied < schema::NEEDED => {
+            Some(applied) if applied < schema::needed() => {
                 Some("the schema is older than this version needs: run `siaga migrate`")
             }
             // A newer server may have migrated it: those that run go on with that.

@@ -1,26 +1,12 @@
 //! The schema: migrations that only go forwards, in the order of their numbers.
 
-use sqlx::migrate::{AppliedMigration, Migrate, Migration, MigrationType, Migrator};
-use sqlx::{PgConnection, SqlStr};
+use sqlx::PgConnection;
+use sqlx::migrate::{AppliedMigration, Migrate, Migration, Migrator};
 
 use crate::stores::OpenError;
 
-const MIGRATIONS: [(i64, &str, &str); 12] = [
-    (1, "revisions", include_str!("../../../migrations/0001_revisions.sql")),
-    (2, "places", include_str!("../../../migrations/0002_places.sql")),
-    (3, "floods", include_str!("../../../migrations/0003_floods.sql")),
-    (4, "reports", include_str!("../../../migrations/0004_reports.sql")),
-    (5, "gauges", include_str!("../../../migrations/0005_gauges.sql")),
-    (6, "images", include_str!("../../../migrations/0006_images.sql")),
-    (7, "api_keys", include_str!("../../../migrations/0007_api_keys.sql")),
-    (8, "take_over", include_str!("../../../migrations/0008_take_over.sql")),
-    (9, "trainings_and_partners", include_str!("../../../migrations/0009_trainings_and_partners.sql")),
-    (10, "attributes", include_str!("../../../migrations/0010_attributes.sql")),
-    (11, "photo_names", include_str!("../../../migrations/0011_photo_names.sql")),
-    (12, "cities", include_str!("../../../migrations/0012_cities.sql")),
-];
-/// How many migrations the store needs.
-pub(super) const NEEDED: usize = MIGRATIONS.len();
+/// Those of the folder; a new file there is a new migration.
+static MIGRATIONS: Migrator = sqlx::migrate!("./migrations");
 /// The table in which the migrations that were applied are listed.
 const APPLIED: &str = "_sqlx_migrations";
 
@@ -59,11 +45,9 @@ pub enum SchemaError {
     },
 }
 
-fn migrator() -> Migrator {
-    let migrations = MIGRATIONS.map(|(version, name, sql)| {
-        Migration::new(version, name.into(), MigrationType::Simple, SqlStr::from_static(sql), false)
-    });
-    Migrator::with_migrations(migrations.into())
+/// How many migrations the store needs.
+pub(super) fn needed() -> usize {
+    MIGRATIONS.iter().count()
 }
 
 /// Brings the schema up to date.
@@ -80,7 +64,7 @@ pub(super) async fn migrate(connection: &mut PgConnection) -> Result<(), OpenErr
 async fn apply_missing(connection: &mut PgConnection) -> Result<(), OpenError> {
     connection.ensure_migrations_table(APPLIED).await?;
     let applied = applied(connection).await?;
-    for migration in migrator().iter().skip(applied) {
+    for migration in MIGRATIONS.iter().skip(applied) {
         connection.apply(APPLIED, migration).await?;
     }
     Ok(())
@@ -93,8 +77,8 @@ pub(super) async fn check(connection: &mut PgConnection) -> Result<(), OpenError
         .fetch_one(&mut *connection)
         .await?;
     let found = if migrated { applied(connection).await? } else { 0 };
-    if found < MIGRATIONS.len() {
-        return Err(SchemaError::Old { found, needed: MIGRATIONS.len() }.into());
+    if found < needed() {
+        return Err(SchemaError::Old { found, needed: needed() }.into());
     }
     Ok(())
 }
@@ -115,15 +99,28 @@ pub(super) async fn version(connection: &mut PgConnection) -> Result<usize, sqlx
 /// How many migrations have been applied: the first so many this program knows.
 async fn applied(connection: &mut PgConnection) -> Result<usize, OpenError> {
     let applied = connection.list_applied_migrations(APPLIED).await?;
-    if applied.len() > MIGRATIONS.len() {
-        return Err(SchemaError::New { found: applied.len(), known: MIGRATIONS.len() }.into());
+    if applied.len() > needed() {
+        return Err(SchemaError::New { found: applied.len(), known: needed() }.into());
     }
-    let migrator = migrator();
     let same = |(known, applied): &(&Migration, &AppliedMigration)| {
         known.version == applied.version && known.checksum == applied.checksum
     };
-    match migrator.iter().zip(&applied).find(|pair| !same(pair)) {
+    match MIGRATIONS.iter().zip(&applied).find(|pair| !same(pair)) {
         Some((known, _)) => Err(SchemaError::Changed { version: known.version }.into()),
         None => Ok(applied.len()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Cargo does not notice a new file by itself: touch this one.
+    #[test]
+    fn every_file_of_the_folder_is_a_migration_in_an_order_without_gaps() {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/migrations");
+        let files = std::fs::read_dir(folder).unwrap().count();
+        let versions: Vec<_> = MIGRATIONS.iter().map(|migration| migration.version).collect();
+        assert_eq!(versions, (1..=i64::try_from(files).unwrap()).collect::<Vec<_>>());
     }
 }

@@ -51,7 +51,7 @@ pub(super) async fn ask(
     let mut connection = connecting.map_err(|_| "gives no connection in time")??;
     let mut status = Status {
         schema: schema::version(&mut connection).await?,
-        needed: schema::NEEDED,
+        needed: schema::needed(),
         ..Status::default()
     };
     if status.schema >= status.needed {
