@@ -12,7 +12,7 @@ use siaga::content::{Accepted, Content};
 use siaga::datasets::{Dataset, FolderRules};
 use siaga::formats::topojson::TopoJson;
 use siaga::formats::{EncodeContext, Format};
-use siaga::model::{AreaSelector, Clock, FloodLayer, FloodState, Lasting, Layer, SystemClock, Timestamp};
+use siaga::model::{AreaSelector, Clock, FloodLayer, FloodState, Layer, SystemClock, Timestamp, Validity};
 use siaga::stores::{FloodQuery, Revision, Versioned};
 use siaga::telemetry::Metrics;
 
@@ -38,14 +38,14 @@ fn question(number: usize) -> FloodQuery {
 }
 
 /// Among a hundred others.
-fn at_hand(criterion: &mut Criterion, name: &str, lasting: Lasting) {
+fn at_hand(criterion: &mut Criterion, name: &str, validity: Validity) {
     let cache: Cache<FloodQuery, Unfinished> =
         Cache::new(1 << 20, Patience::for_requests(Duration::from_secs(10)), Metrics::default());
     let runtime = Runtime::new().expect("threads");
     let present = Revision(1);
     let render = || async move {
         let rendered = Rendered::new("application/json", Content::tagged(b"{}".to_vec()));
-        Ok(Versioned::at(present, rendered).within(lasting))
+        Ok(Versioned::at(present, rendered).within(validity))
     };
     for number in 0..100 {
         let asked = question(number);
@@ -58,8 +58,8 @@ fn at_hand(criterion: &mut Criterion, name: &str, lasting: Lasting) {
 }
 
 fn cache(criterion: &mut Criterion) {
-    at_hand(criterion, "an answer at hand", Lasting::Always);
-    let ever = Lasting::Between { from: SystemClock.now(), until: Timestamp::LAST };
+    at_hand(criterion, "an answer at hand", Validity::Always);
+    let ever = Validity::Between { from: SystemClock.now(), until: Timestamp::LAST };
     at_hand(criterion, "an answer at hand that time could change", ever);
     let accept = "gzip, deflate, br, zstd";
     criterion.bench_function("the codings a browser accepts", |bench| {

@@ -4,7 +4,10 @@ use rocket::{Build, Rocket};
 
 /// Values that the server manages: handlers take each as `&State<T>`, or by a guard that looks for it.
 #[derive(Default)]
-pub struct Managed(Vec<Box<dyn FnOnce(Rocket<Build>) -> Rocket<Build> + Send>>);
+pub struct Managed(Vec<Box<Add>>);
+
+/// Has a server manage one value.
+type Add = dyn FnOnce(Rocket<Build>) -> Rocket<Build> + Send;
 
 impl Managed {
     /// Adds a value. The server can manage one of each type; a second one is a panic at the start.

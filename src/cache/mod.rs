@@ -1,7 +1,7 @@
 //! The response cache: renders each response once, and returns it to every request for it until something has changed.
 //!
 //! A response is returned from the cache while the revision of its resource stands and time has not changed it
-//! ([`Lasting`](crate::model::Lasting)). Otherwise it is rendered, once for all requests that wait for it. No request gets a
+//! ([`Validity`](crate::model::Validity)). Otherwise it is rendered, once for all requests that wait for it. No request gets a
 //! response that is older than itself: one whose rendering began before the request came counts only if it holds the
 //! revision the request has found.
 //!
@@ -265,9 +265,9 @@ where
                     return;
                 }
             };
-            let outcome = outcome.map(|Versioned { revision, lasting, value }| {
+            let outcome = outcome.map(|Versioned { revision, validity, value }| {
                 let (rendered, asked_again) = (Arc::new(value), AtomicBool::new(false));
-                Arc::new(Response { number, present, revision, lasting, begun, rendered, asked_again })
+                Arc::new(Response { number, present, revision, validity, begun, rendered, asked_again })
             });
             if let Some(question) = question {
                 cache.keep(&question, &task, &outcome);
@@ -345,7 +345,7 @@ where
 
     /// A response for another request than the one it was rendered for, which makes it worth compressing at the best level.
     fn give_again(&self, question: &K, response: &Arc<Response>, clock: &dyn Clock) -> Arc<Rendered> {
-        if response.ask_again() && response.lasting.covers(clock.now().after(WORTHWHILE)) {
+        if response.ask_again() && response.validity.covers(clock.now().after(WORTHWHILE)) {
             self.settle(question, response);
         }
         Arc::clone(&response.rendered)

@@ -2,7 +2,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::Rendered;
-use crate::model::{Clock, Lasting, Timestamp};
+use crate::model::{Clock, Timestamp, Validity};
 use crate::stores::Revision;
 
 /// A response and how long it is current.
@@ -14,7 +14,7 @@ pub(super) struct Response {
     pub(super) present: Revision,
     /// The revision it was read at.
     pub(super) revision: Revision,
-    pub(super) lasting: Lasting,
+    pub(super) validity: Validity,
     /// When its rendering began.
     pub(super) begun: Timestamp,
     pub(super) rendered: Arc<Rendered>,
@@ -42,7 +42,7 @@ impl Response {
     fn holds(&self, present: Revision, clock: &dyn Clock) -> bool {
         // What was read can be newer than what the store had said. A revision below that was restored from a backup.
         (self.present..=self.revision).contains(&present)
-            && (self.lasting == Lasting::Always || self.lasting.covers(clock.now()))
+            && (self.validity == Validity::Always || self.validity.covers(clock.now()))
     }
 
     /// How many bytes it takes, in all its forms.

@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde::Deserialize;
 
 use super::copied::What;
-use super::source::{CopyError, Refused, Row, Source, Table};
+use super::source::{CopyError, Refused, Source, Table, TableRow};
 use super::values::{moment, number, text};
 use crate::datasets::{CsvWriter, FolderFile};
 use crate::model::{Actor, AreaId, FloodChange, FloodState, Timestamp};
@@ -54,7 +54,7 @@ pub(super) async fn states(
     now: Timestamp,
 ) -> Result<(), CopyError> {
     let mut ends = Ends::new();
-    let take = |of: Change, row: &mut Row<'_>| {
+    let take = |of: Change, row: &mut TableRow<'_>| {
         let area = area(of.local_area, known)?;
         let state = flood_state(of.state)?;
         let at = past("changed", of.changed.as_deref(), now)?;
@@ -68,7 +68,7 @@ pub(super) async fn states(
     source.each(LOG, take).await?;
 
     let mut standing = HashSet::new();
-    let take = |of: Current, row: &mut Row<'_>| {
+    let take = |of: Current, row: &mut TableRow<'_>| {
         let area = area(of.local_area, known)?;
         // A row that is wrong in other columns does not say that the area was cleared.
         standing.insert(area);

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::source::{CopyError, Row, Source, Table};
+use super::source::{CopyError, Source, Table, TableRow};
 use super::values::moment;
 use crate::datasets::{CsvWriter, FolderFile, GeoJsonWriter};
 use crate::model::{AlertLevel, Gauge, NAME, Observation, is_name};
@@ -47,7 +47,7 @@ pub(super) async fn gauges(
     gauges: &mut GeoJsonWriter<Gauge>,
 ) -> Result<HashSet<String>, CopyError> {
     let mut ids = HashSet::new();
-    let take = |of: GaugeRow, row: &mut Row<'_>| {
+    let take = |of: GaugeRow, row: &mut TableRow<'_>| {
         let id = name("gaugeid", Some(of.gaugeid))?.ok_or("gaugeid is empty")?;
         let gauge = Gauge {
             name: name("gaugenameid", of.gaugenameid)?.unwrap_or_else(|| id.clone()),
@@ -70,7 +70,7 @@ pub(super) async fn readings(
     readings: &mut CsvWriter<Observation>,
     known: &HashSet<String>,
 ) -> Result<(), CopyError> {
-    let take = |of: Reading, row: &mut Row<'_>| {
+    let take = |of: Reading, row: &mut TableRow<'_>| {
         if !known.contains(&of.gaugeid) {
             return Err("gaugeid is none of the gauges copied".into());
         }

@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 
 use super::Options;
 use super::copied::What;
-use super::source::{CopyError, Refused, Row, Source, Table};
+use super::source::{CopyError, Refused, Source, Table, TableRow};
 use super::values::{number, object, required, text};
 use crate::datasets::{FolderFile, GeoJsonWriter, outline, repaired, shape};
 use crate::model::intake::{Object, can_be_kept};
@@ -85,7 +85,7 @@ pub(super) async fn regions(
     options: &Options<'_>,
 ) -> Result<(), CopyError> {
     let mut codes = HashSet::new();
-    let take = |of: RegionRow, row: &mut Row<'_>| {
+    let take = |of: RegionRow, row: &mut TableRow<'_>| {
         let code = required("code", of.code.as_deref())?;
         let name = text("name", of.name.as_deref())?;
         let name = if name.is_empty() { code.clone() } else { name };
@@ -112,7 +112,7 @@ pub(super) async fn areas(
     options: &Options<'_>,
 ) -> Result<HashSet<AreaId>, CopyError> {
     let mut ids = HashSet::new();
-    let take = |of: AreaRow, row: &mut Row<'_>| {
+    let take = |of: AreaRow, row: &mut TableRow<'_>| {
         let id = AreaId::try_from(number("pkey", of.pkey)?).map_err(|error| format!("pkey {error}"))?;
         let geom_id = match of.geom_id {
             Value::String(text) => text,
@@ -151,7 +151,7 @@ pub(super) async fn infrastructure(
     infrastructure: &mut GeoJsonWriter<Infrastructure>,
 ) -> Result<(), CopyError> {
     for (kind, table) in INFRASTRUCTURE {
-        let take = |of: InfrastructureRow, row: &mut Row<'_>| {
+        let take = |of: InfrastructureRow, row: &mut TableRow<'_>| {
             infrastructure.write(&Infrastructure {
                 kind,
                 name: text("name", of.name.as_deref())?,
@@ -177,7 +177,7 @@ fn is_province(code: &str) -> bool {
 }
 
 /// The outline of a row, repaired if that is asked for.
-fn surface(row: &mut Row<'_>, repair: bool) -> Result<geo::MultiPolygon<f64>, Refused> {
+fn surface(row: &mut TableRow<'_>, repair: bool) -> Result<geo::MultiPolygon<f64>, Refused> {
     let outline = outline(&row.shape.geometry()?)?;
     if !repair {
         return Ok(outline);

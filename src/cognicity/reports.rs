@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::source::{CopyError, Row, Source, Table};
+use super::source::{CopyError, Source, Table, TableRow};
 use super::values::{moment, number, object, required};
 use crate::datasets::{CsvWriter, FolderFile, FolderRules, GeoJsonWriter};
 use crate::model::intake::{Object, can_be_kept};
@@ -91,7 +91,7 @@ pub(super) async fn reports(
 ) -> Result<Received, CopyError> {
     let icons = icons(source).await?;
     let mut received = Received::new();
-    let take = |of: ReportRow, row: &mut Row<'_>| {
+    let take = |of: ReportRow, row: &mut TableRow<'_>| {
         if of.status.as_deref().is_some_and(|status| !status.eq_ignore_ascii_case(Report::STATUS)) {
             return Err("status is not confirmed".into());
         }
@@ -128,7 +128,7 @@ pub(super) async fn reports(
 /// The icons of partners by code.
 async fn icons(source: &mut Source) -> Result<HashMap<String, String>, CopyError> {
     let mut icons = HashMap::new();
-    let take = |Partner { partner_code, partner_icon }: Partner, _: &mut Row<'_>| {
+    let take = |Partner { partner_code, partner_icon }: Partner, _: &mut TableRow<'_>| {
         icons.extend(partner_code.zip(partner_icon));
         Ok(())
     };
@@ -147,7 +147,7 @@ pub(super) async fn cards(
         source.copied.missing(USED);
         return Ok(());
     }
-    let take = |CardRow { card, report }: CardRow, row: &mut Row<'_>| {
+    let take = |CardRow { card, report }: CardRow, row: &mut TableRow<'_>| {
         let id = rules.card_id(&card.card_id)?;
         let pkey = number("pkey", card.pkey)?;
         if pkey == 0 {

@@ -131,14 +131,14 @@ pub(super) struct Table {
 }
 
 /// A row of a table, beside what a copy counts.
-pub(super) struct Row<'c> {
+pub(super) struct TableRow<'c> {
     pub(super) shape: Shape,
     pub(super) copied: &'c mut Copied,
     table: &'static str,
     called: String,
 }
 
-impl Row<'_> {
+impl TableRow<'_> {
     /// Notes what happened to the row.
     pub(super) fn note(&mut self, what: What, reason: impl Into<String>) {
         self.copied.note(self.table, what, reason.into(), &self.called);
@@ -211,7 +211,7 @@ impl Source {
     pub(super) async fn each<T: DeserializeOwned>(
         &mut self,
         Table { name: table, sql }: Table,
-        mut take: impl FnMut(T, &mut Row<'_>) -> Result<(), Refused>,
+        mut take: impl FnMut(T, &mut TableRow<'_>) -> Result<(), Refused>,
     ) -> Result<(), CopyError> {
         if !self.has(table).await? {
             self.copied.missing(table);
@@ -222,7 +222,7 @@ impl Source {
         let failed = |error| CopyError::Table { table, error };
         while let Some((json, shape, called)) = rows.try_next().await.map_err(failed)? {
             let (json, called): (String, String) = (json, called);
-            let mut row = Row { shape: Shape(shape), copied: &mut *copied, table, called };
+            let mut row = TableRow { shape: Shape(shape), copied: &mut *copied, table, called };
             let read = serde_json::from_str(&json).map_err(|error| Refused::Row(error.to_string()));
             match read.and_then(|value| take(value, &mut row)) {
                 Ok(()) => {}

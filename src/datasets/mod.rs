@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 pub use self::folder::{
-    CsvWriter, Folder, FolderFile, FolderRules, FolderWriter, GeoJsonWriter, ReportRow, Row, WriteError,
+    CsvWriter, Folder, FolderFile, FolderRow, FolderRules, FolderWriter, GeoJsonWriter, ReportRow, WriteError,
 };
 pub(crate) use self::folder::{outline, place, repaired, shape};
 use crate::model::{

@@ -16,7 +16,6 @@ mod history;
 mod image_url;
 mod infrastructure;
 pub mod intake;
-mod lasting;
 mod layer;
 mod locator;
 mod name;
@@ -29,6 +28,7 @@ mod selector;
 mod tags;
 mod timestamp;
 mod upload;
+mod validity;
 
 pub use area::{Area, AreaId, InvalidAreaId};
 pub use area_set::{AreaSet, DuplicateArea};
@@ -46,7 +46,6 @@ pub use image_url::{WEB_ADDRESS, is_photo_name, is_web_address};
 pub use infrastructure::{
     Course, Infrastructure, InfrastructureKind, InfrastructureShape, UnknownInfrastructureKind,
 };
-pub use lasting::Lasting;
 pub use layer::{
     BoundaryLayer, BoundaryProperties, Feature, FloodFeature, FloodLayer, FloodProperties, FloodStateRecord,
     GaugeLayer, GaugeProperties, InfrastructureLayer, InfrastructureProperties, Layer, LayerKind, MapLayer,
@@ -64,3 +63,4 @@ pub use selector::AreaSelector;
 pub use tags::Tags;
 pub use timestamp::{InvalidTimestamp, Timestamp};
 pub use upload::Upload;
+pub use validity::Validity;

@@ -109,7 +109,7 @@ impl Answer {
 
     /// A body that never changes.
     #[must_use]
-    pub fn lasting(media_type: &'static str, body: Vec<u8>) -> Self {
+    pub fn immutable(media_type: &'static str, body: Vec<u8>) -> Self {
         Self::own(media_type.into(), body, Kept::Long)
     }
 

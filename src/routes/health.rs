@@ -11,16 +11,16 @@ use serde::Serialize;
 use serde_json::json;
 
 use super::Answer;
-use super::lasting::lasting;
+use super::recent::recent;
 use crate::error::Problem;
 use crate::fairings::Draining;
 use crate::images::CardImages;
 use crate::stores::{Check, Store};
 
 /// For how long what was found is answered again: any number of probes costs one look.
-const LASTING: Duration = Duration::from_secs(1);
+const MAX_AGE: Duration = Duration::from_secs(1);
 /// The same of the storage of images, which can cost money.
-const STORAGE_LASTING: Duration = Duration::from_secs(5);
+const STORAGE_MAX_AGE: Duration = Duration::from_secs(5);
 
 /// What was found when last looked.
 #[derive(Debug, Default)]
@@ -55,8 +55,8 @@ impl Readiness {
         let mut guard = self.0.lock().await;
         let found = &mut *guard;
         let (store, storage) = join!(
-            lasting(found.store.take(), LASTING, store.readiness()),
-            lasting(found.storage.take(), STORAGE_LASTING, images.readiness()),
+            recent(found.store.take(), MAX_AGE, store.readiness()),
+            recent(found.storage.take(), STORAGE_MAX_AGE, images.readiness()),
         );
         let shown = store.1.iter().chain([&storage.1]).map(Shown::from).collect();
         (found.store, found.storage) = (Some(store), Some(storage));

@@ -15,7 +15,7 @@ use crate::content::Content;
 use crate::error::Problem;
 use crate::formats::{Container, EncodeContext, Format};
 use crate::guards::Account;
-use crate::model::{Clock, Lasting, Layer};
+use crate::model::{Clock, Layer, Validity};
 use crate::off_thread::{Stop, off_thread};
 use crate::quotas::TooMany;
 use crate::stores::{Store, Versioned};
@@ -114,9 +114,9 @@ impl Renderer {
         work: Work,
     ) -> Result<Versioned<Rendered>, Problem> {
         let layer = layer.map(|layer| layer.with_photos_at(&self.photos_url));
-        let (mut now, mut lasting) = (self.clock.now(), layer.lasting);
+        let (mut now, mut validity) = (self.clock.now(), layer.validity);
         if let Some(step) = format.time_step() {
-            lasting = lasting.and(Lasting::step(now, step));
+            validity = validity.and(Validity::step(now, step));
             now = now.floor(step);
         }
         let mut context = EncodeContext::new(now, self.time_zone, Arc::clone(&self.base_url));
@@ -132,7 +132,7 @@ impl Renderer {
             };
             Ok((format.media_type().to_owned().into(), body))
         });
-        Ok(rendered.await?.within(lasting))
+        Ok(rendered.await?.within(validity))
     }
 }
 

@@ -35,7 +35,7 @@ use std::fmt::{Debug, Display};
 use async_trait::async_trait;
 
 pub use crate::managed::Managed;
-use crate::model::Lasting;
+use crate::model::Validity;
 pub use boundaries::BoundaryStore;
 pub use cards::CardStore;
 pub use decorator::Decorator;
@@ -70,8 +70,8 @@ pub use window::Window;
 ///   after the one before it, at least a millisecond, and not before any other that can be seen, though a clock may
 ///   have stepped back: the log ascends, and the newest entry of an area is its current state.
 /// - **Revisions.** See [`revision`](Self::revision): by it answers are kept, so it bounds how old they can be.
-/// - **Lasting.** Time alone changes what is asked about a [`Window`], or about the hours until one to come. Such an answer
-///   says in which span of time it stays what it is ([`Versioned::lasting`], by [`Window::lasting`]): from the moment
+/// - **Validity.** Time alone changes what is asked about a [`Window`], or about the hours until one to come. Such an answer
+///   says in which span of time it stays what it is ([`Versioned::validity`], by [`Window::validity`]): from the moment
 ///   it was read by the store's clock until, at the latest, the first millisecond at which the same question would be
 ///   answered otherwise. What was past when it was read is taken to be past for good. All others last always.
 /// - **Failure.** A backend that cannot be reached answers [`StoreError::Unavailable`] within a bounded time.
@@ -98,7 +98,7 @@ pub trait Store:
     /// instance before the call, and any other that is a second old.
     ///
     /// Two reads at equal revisions with equal questions give equal answers, as long as both fall into the time the
-    /// first of them lasts ([`Versioned::lasting`]).
+    /// first of them is valid ([`Versioned::validity`]).
     ///
     /// # Errors
     ///
@@ -151,8 +151,8 @@ pub struct Revision(pub u64);
 pub struct Versioned<T> {
     /// The revision.
     pub revision: Revision,
-    /// In which time it stays what it is.
-    pub lasting: Lasting,
+    /// How long it stays correct.
+    pub validity: Validity,
     /// What was read.
     pub value: T,
 }
@@ -161,18 +161,18 @@ impl<T> Versioned<T> {
     /// An answer that time does not change.
     #[must_use]
     pub fn at(revision: Revision, value: T) -> Self {
-        Self { revision, lasting: Lasting::Always, value }
+        Self { revision, validity: Validity::Always, value }
     }
 
     /// The same, changed by time outside this span.
     #[must_use]
-    pub fn within(self, lasting: Lasting) -> Self {
-        Self { lasting, ..self }
+    pub fn within(self, validity: Validity) -> Self {
+        Self { validity, ..self }
     }
 
     /// Something made of what was read.
     #[must_use]
     pub fn map<U>(self, make: impl FnOnce(T) -> U) -> Versioned<U> {
-        Versioned { revision: self.revision, lasting: self.lasting, value: make(self.value) }
+        Versioned { revision: self.revision, validity: self.validity, value: make(self.value) }
     }
 }

@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use crate::model::{Lasting, Period, Timestamp};
+use crate::model::{Period, Timestamp, Validity};
 
 /// A span of time asked about. What is dated after now is in none: it shows when its time has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -28,7 +28,7 @@ impl Window {
     /// things that were not asked for make the time shorter, never longer. What lies wholly in the past stays as it is,
     /// unless the clock steps back.
     #[must_use]
-    pub fn lasting(self, now: Timestamp, oldest: Option<Timestamp>, next: Option<Timestamp>) -> Lasting {
+    pub fn validity(self, now: Timestamp, oldest: Option<Timestamp>, next: Option<Timestamp>) -> Validity {
         /// A window ends with its last moment, and the first without is the next one.
         const NEXT: Duration = Duration::from_millis(1);
         let (from, change) = match self {
@@ -38,7 +38,7 @@ impl Window {
             }
             Self::Within(period) => (now.min(period.end()), next.filter(|next| *next <= period.end())),
         };
-        Lasting::Between { from, until: change.unwrap_or(Timestamp::LAST) }
+        Validity::Between { from, until: change.unwrap_or(Timestamp::LAST) }
     }
 }
 
@@ -52,8 +52,8 @@ mod tests {
         Timestamp::parse(&format!("2017-01-01T00:{minute:02}:00Z")).unwrap()
     }
 
-    fn until(moment: Timestamp) -> Lasting {
-        Lasting::Between { from: at(30), until: moment }
+    fn until(moment: Timestamp) -> Validity {
+        Validity::Between { from: at(30), until: moment }
     }
 
     fn within(start: u32, end: u32) -> Window {
@@ -65,17 +65,17 @@ mod tests {
         let oldest = at(10);
         let leaves = oldest.after(HOUR).after(Duration::from_millis(1));
         let hour = Window::Last(HOUR);
-        assert_eq!(hour.lasting(at(30), Some(oldest), None), until(leaves));
-        assert_eq!(hour.lasting(at(30), Some(oldest), Some(at(40))), until(at(40)));
-        assert_eq!(hour.lasting(at(30), Some(oldest), Some(leaves.after(HOUR))), until(leaves));
-        assert_eq!(hour.lasting(at(30), None, Some(at(40))), until(at(40)));
-        assert_eq!(hour.lasting(at(30), None, None), until(Timestamp::LAST));
+        assert_eq!(hour.validity(at(30), Some(oldest), None), until(leaves));
+        assert_eq!(hour.validity(at(30), Some(oldest), Some(at(40))), until(at(40)));
+        assert_eq!(hour.validity(at(30), Some(oldest), Some(leaves.after(HOUR))), until(leaves));
+        assert_eq!(hour.validity(at(30), None, Some(at(40))), until(at(40)));
+        assert_eq!(hour.validity(at(30), None, None), until(Timestamp::LAST));
     }
 
     #[test]
     fn the_oldest_leaves_the_window_just_when_the_answer_ends() {
         let hour = Window::Last(HOUR);
-        let Lasting::Between { until, .. } = hour.lasting(at(30), Some(at(10)), None) else {
+        let Validity::Between { until, .. } = hour.validity(at(30), Some(at(10)), None) else {
             panic!("a span")
         };
         assert!(hour.bounds(until.before(Duration::from_millis(1))).0 <= at(10));
@@ -84,16 +84,16 @@ mod tests {
 
     #[test]
     fn an_answer_about_a_period_changes_by_what_comes_within_it_alone() {
-        assert_eq!(within(0, 50).lasting(at(30), Some(at(10)), Some(at(50))), until(at(50)));
-        assert_eq!(within(0, 50).lasting(at(30), Some(at(10)), Some(at(51))), until(Timestamp::LAST));
-        assert_eq!(within(40, 50).lasting(at(30), None, None), until(Timestamp::LAST));
-        let past = Lasting::Between { from: at(20), until: Timestamp::LAST };
-        assert_eq!(within(0, 20).lasting(at(30), Some(at(10)), Some(at(21))), past);
+        assert_eq!(within(0, 50).validity(at(30), Some(at(10)), Some(at(50))), until(at(50)));
+        assert_eq!(within(0, 50).validity(at(30), Some(at(10)), Some(at(51))), until(Timestamp::LAST));
+        assert_eq!(within(40, 50).validity(at(30), None, None), until(Timestamp::LAST));
+        let past = Validity::Between { from: at(20), until: Timestamp::LAST };
+        assert_eq!(within(0, 20).validity(at(30), Some(at(10)), Some(at(21))), past);
     }
 
     #[test]
     fn a_window_longer_than_time_is_never_left() {
-        let ever = Window::Last(Duration::MAX).lasting(at(30), Some(at(10)), None);
+        let ever = Window::Last(Duration::MAX).validity(at(30), Some(at(10)), None);
         assert_eq!(ever, until(Timestamp::LAST));
     }
 }

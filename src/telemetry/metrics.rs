@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use prometheus_client::encoding::text;
 use serde::{Deserialize, Serialize};
 
-use self::families::{Answers, Families, Labels, Requests, Route};
+use self::families::{Families, Labels, Requests, Responses, Route};
 pub use self::rejection::Rejection;
 use crate::auth::Secret;
 
@@ -142,7 +142,7 @@ impl Metrics {
     pub fn answered(&self, method: &'static str, route: &str, status: u16, took: Duration, bytes: u64) {
         let Families { answers, durations, bytes: sizes, .. } = self.all();
         let route = || route.to_owned();
-        answers.get_or_create(&Answers { method, route: route(), status: status.into() }).inc();
+        answers.get_or_create(&Responses { method, route: route(), status: status.into() }).inc();
         durations.get_or_create(&Requests { method, route: route() }).observe(took.as_secs_f64());
         sizes.get_or_create(&Route { route: route() }).inc_by(bytes);
     }

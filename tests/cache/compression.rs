@@ -7,7 +7,7 @@ use rocket::futures::future::join_all;
 use siaga::cache::{Cache, Failed, Rendered};
 use siaga::conformance::{block_on, fixture};
 use siaga::content::{Accepted, Coding, Level};
-use siaga::model::{Lasting, ManualClock};
+use siaga::model::{ManualClock, Validity};
 use siaga::stores::{Revision, Versioned};
 use siaga::telemetry::Metrics;
 
@@ -18,11 +18,11 @@ async fn find_text(
     cache: &Cache<u8, Failure>,
     question: u8,
     present: u64,
-    lasting: Lasting,
+    validity: Validity,
 ) -> Arc<Rendered> {
     let clock = ManualClock::new(fixture::now());
     let render = || async move {
-        Ok(Versioned::at(Revision(present), rendered(&"banjir ".repeat(1000))).within(lasting))
+        Ok(Versioned::at(Revision(present), rendered(&"banjir ".repeat(1000))).within(validity))
     };
     cache.find(&question, Revision(present), &clock, render).await.unwrap()
 }
@@ -45,7 +45,7 @@ async fn is_compressed_best(rendered: &Rendered) {
 fn a_response_is_compressed_fast_at_once_and_best_if_it_stands_for_a_while() {
     block_on(async {
         let cache = Cache::new(LARGE, PATIENT, Metrics::default());
-        let find = |present| find_text(&cache, 0, present, Lasting::Always);
+        let find = |present| find_text(&cache, 0, present, Validity::Always);
         let (replaced, standing) = (find(1).await, find(2).await);
         for rendered in [&replaced, &standing] {
             assert_eq!(coding(rendered), PLAIN);
@@ -69,7 +69,7 @@ fn a_response_is_compressed_once_for_all_requests_and_counts_in_all_its_forms() 
             let bytes = page.lines().find_map(|line| line.strip_prefix("siaga_cache_bytes "));
             bytes.unwrap().parse::<usize>().unwrap()
         };
-        let rendered = find_text(&cache, 0, 1, Lasting::Always).await;
+        let rendered = find_text(&cache, 0, 1, Validity::Always).await;
         let plain = cached();
         let mut gone = Box::pin(cache.compress(&0, &rendered, Coding::Gzip));
         waits(&mut gone).await;
@@ -110,11 +110,11 @@ fn a_response_too_large_with_its_forms_leaves_the_cache_and_no_other() {
 fn a_response_that_time_changes_soon_is_not_compressed_at_the_best_level() {
     block_on(async {
         let cache = Cache::new(LARGE, PATIENT, Metrics::default());
-        let find = |question, lasting| find_text(&cache, question, 1, lasting);
+        let find = |question, validity| find_text(&cache, question, 1, validity);
         let asked_twice = async |question, seconds| {
-            let lasting = Lasting::step(fixture::now(), Duration::from_secs(seconds));
-            find(question, lasting).await;
-            find(question, lasting).await
+            let validity = Validity::step(fixture::now(), Duration::from_secs(seconds));
+            find(question, validity).await;
+            find(question, validity).await
         };
         let second = asked_twice(0, 1).await;
         let hour = asked_twice(1, 3_600).await;

@@ -15,7 +15,7 @@ use rocket::tokio::time;
 use siaga::cache::{Cache, Failed, Patience, Rendered, Unfinished};
 use siaga::conformance::{block_on, fixture};
 use siaga::content::{Accepted, Content};
-use siaga::model::{Lasting, ManualClock};
+use siaga::model::{ManualClock, Validity};
 use siaga::stores::{Revision, Versioned};
 use siaga::telemetry::Metrics;
 
@@ -23,7 +23,7 @@ use siaga::telemetry::Metrics;
 struct Desk {
     cache: Cache<&'static str, Failure>,
     clock: ManualClock,
-    lasting: Lasting,
+    validity: Validity,
     metrics: Metrics,
     renderer: Arc<Renderer>,
 }
@@ -98,7 +98,7 @@ impl Desk {
         Self {
             cache: Cache::new(size, patience, metrics.clone()),
             clock: ManualClock::new(fixture::now()),
-            lasting: Lasting::Always,
+            validity: Validity::Always,
             metrics,
             renderer: Arc::new(Renderer {
                 revision: AtomicU64::new(1),
@@ -137,8 +137,8 @@ impl Desk {
 
     async fn ask_at(&self, question: &'static str, present: u64) -> Result<String, Failure> {
         let render = || {
-            let (renderer, lasting) = (Arc::clone(&self.renderer), self.lasting);
-            async move { Ok(renderer.render(question).await?.within(lasting)) }
+            let (renderer, validity) = (Arc::clone(&self.renderer), self.validity);
+            async move { Ok(renderer.render(question).await?.within(validity)) }
         };
         let found = self.cache.find(&question, Revision(present), &self.clock, render).await?;
         let form = found.content.form(Accepted::new([]));
@@ -185,7 +185,7 @@ fn an_answer_is_made_once_and_again_when_its_resource_has_changed() {
 #[test]
 fn an_answer_counts_within_its_time_only() {
     let (from, until) = (fixture::now(), fixture::now().after(Duration::from_secs(1)));
-    let desk = Desk { lasting: Lasting::Between { from, until }, ..Desk::new(LARGE) };
+    let desk = Desk { validity: Validity::Between { from, until }, ..Desk::new(LARGE) };
     block_on(async {
         desk.ask("map").await.unwrap();
         desk.clock.set(until.before(Duration::from_millis(1)));

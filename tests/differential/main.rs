@@ -26,8 +26,8 @@ use siaga::stores::{
 mod database;
 
 mod images;
-mod lasting;
 mod operations;
+mod validity;
 
 use database::Database;
 use images::operations_around_images;
@@ -127,7 +127,7 @@ impl Side {
             Operation::FloodLog(area) => shown(store.flood_log(fixture::id(area)).await, debug),
             Operation::Reports(asked, time) => {
                 let found = store.reports(&asked.at(time)).await;
-                shown(found, |found| lasting(found, |layer| of_layer(Layer::Reports(layer))))
+                shown(found, |found| validity(found, |layer| of_layer(Layer::Reports(layer))))
             }
             Operation::CountReports(asked, time, most) => {
                 shown(store.count_reports(&asked.at(time), most).await, debug)
@@ -145,7 +145,7 @@ impl Side {
             Operation::Gauges(selector, time) => {
                 let query = GaugeQuery { selector, window: time.window() };
                 // The province is not among the properties.
-                shown(store.gauges(&query).await, |found| lasting(found, debug))
+                shown(store.gauges(&query).await, |found| validity(found, debug))
             }
             Operation::CountReadings(selector, time, most) => {
                 let query = GaugeQuery { selector, window: time.window() };
@@ -172,12 +172,12 @@ impl Side {
 }
 
 fn value<T: Debug>(found: Versioned<T>) -> String {
-    lasting(found, debug)
+    validity(found, debug)
 }
 
 /// What was found, and how long that lasts.
-fn lasting<T>(found: Versioned<T>, show: impl FnOnce(T) -> String) -> String {
-    format!("{:?}\n{}", found.lasting, show(found.value))
+fn validity<T>(found: Versioned<T>, show: impl FnOnce(T) -> String) -> String {
+    format!("{:?}\n{}", found.validity, show(found.value))
 }
 
 fn readings(Sent { gauge, name, place, readings }: Sent) -> GaugeReadings {

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use siaga::datasets::{DatasetError, Folder, FolderFile, Row};
+use siaga::datasets::{DatasetError, Folder, FolderFile, FolderRow};
 use siaga::model::{Area, Card};
 
 use super::support::{area, folder_of};
@@ -12,7 +12,7 @@ fn lines_of(content: &str) -> Result<Vec<u64>, String> {
     let folder = folder_of(&[(FolderFile::Areas, content)]);
     let opened = Folder::open(folder.path()).unwrap();
     let mut lines = Vec::new();
-    let read = opened.areas(|row: Row<Area>| {
+    let read = opened.areas(|row: FolderRow<Area>| {
         lines.push(row.line);
         Ok::<_, DatasetError>(())
     });
@@ -86,7 +86,7 @@ fn a_row_has_the_line_it_begins_on_whatever_its_fields_hold() {
             let mut lines = Vec::new();
             let opened = Folder::open(folder.path()).unwrap();
             opened
-                .cards(|row: Row<Card>| {
+                .cards(|row: FolderRow<Card>| {
                     lines.push(row.line);
                     Ok::<_, DatasetError>(())
                 })

@@ -1,6 +1,6 @@
 //! What a folder holds and is not kept is said.
 
-use siaga::datasets::{DatasetError, Folder, FolderFile, Row};
+use siaga::datasets::{DatasetError, Folder, FolderFile, FolderRow};
 use siaga::model::{Area, AreaSet, FloodChange, Locator, Region};
 
 use super::support::{area, folder_of, taken};
@@ -34,7 +34,7 @@ fn a_column_that_is_not_kept_is_said_once_with_the_number_of_rows_that_hold_it()
     let folder = folder_of(&[(FolderFile::Areas, &areas), (FolderFile::FloodStates, states)]);
     let opened = Folder::open(folder.path()).unwrap();
     let mut known = Vec::new();
-    let take = |row: Row<Area>| {
+    let take = |row: FolderRow<Area>| {
         known.push(row.value);
         Ok::<_, DatasetError>(())
     };

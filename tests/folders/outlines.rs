@@ -1,6 +1,6 @@
 //! Outlines that are not valid, and what a wrong feature is called.
 
-use siaga::datasets::{DatasetError, Folder, FolderFile, Row};
+use siaga::datasets::{DatasetError, Folder, FolderFile, FolderRow};
 use siaga::model::Area;
 
 use super::support::{folder_of, load};
@@ -19,7 +19,7 @@ const BOW_TIE: &str = r#"{"type":"Polygon","coordinates":[[[106.8,-6.2],[106.9,-
 
 fn areas_of(folder: &Folder) -> Result<Vec<Area>, DatasetError> {
     let mut areas = Vec::new();
-    folder.areas(|row: Row<Area>| {
+    folder.areas(|row: FolderRow<Area>| {
         areas.push(row.value);
         Ok::<_, DatasetError>(())
     })?;

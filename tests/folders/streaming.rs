@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use siaga::conformance::fixture;
-use siaga::datasets::{Dataset, DatasetError, Folder, FolderFile, FolderRules, Row};
+use siaga::datasets::{Dataset, DatasetError, Folder, FolderFile, FolderRow, FolderRules};
 use siaga::model::{Area, Card, FloodChange, Locator};
 
 use super::support::{AHEAD, load, taken, watched, written};
@@ -24,7 +24,7 @@ fn a_long_log_is_read_as_its_rows_are_taken() {
         (0..ROWS).for_each(|number| out.write_all(row(number).as_bytes()).unwrap());
     });
     let mut count = 0;
-    let sink = |taken: Row<FloodChange>| {
+    let sink = |taken: FolderRow<FloodChange>| {
         count += 1;
         assert_eq!(taken.line, count + 1);
         let ahead = read.load(Ordering::SeqCst) - (HEADER.len() as u64 + count * length);
@@ -52,7 +52,7 @@ fn many_reports_are_read_as_they_are_taken() {
         write!(out, "{}],\"type\":\"FeatureCollection\"}}", last.trim_end().trim_end_matches(',')).unwrap();
     });
     let mut count = 0;
-    let sink = |taken: Row<_>| {
+    let sink = |taken: FolderRow<_>| {
         count += 1;
         assert_eq!(taken.line, count + 1);
         let ahead = read.load(Ordering::SeqCst).saturating_sub(count * length);
@@ -139,15 +139,15 @@ fn an_error_of_the_sink_ends_the_reading_and_comes_back_as_it_is() {
     let folder = written(&fixture::dataset());
     let folder = Folder::open(folder.path()).unwrap();
     let mut taken = 0;
-    let stopped = folder.areas(|row: Row<Area>| {
+    let stopped = folder.areas(|row: FolderRow<Area>| {
         taken += 1;
         if taken == 2 { Err(Refused::Line(row.line)) } else { Ok(()) }
     });
     assert!(matches!(stopped, Err(Refused::Line(3))), "{stopped:?}");
-    let stopped = folder.cards(|row: Row<Card>| Err(Refused::Line(row.line)));
+    let stopped = folder.cards(|row: FolderRow<Card>| Err(Refused::Line(row.line)));
     assert!(matches!(stopped, Err(Refused::Line(2))), "{stopped:?}");
     assert_eq!(taken, 2);
-    let stopped = folder.cards(|row: Row<Card>| {
+    let stopped = folder.cards(|row: FolderRow<Card>| {
         Err::<(), _>(Refused::from(folder.fault(FolderFile::Cards, row.line, "is not wanted")))
     });
     let Err(Refused::Dataset(error)) = stopped else { panic!("{stopped:?}") };

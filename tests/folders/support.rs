@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use geo::orient::{Direction, Orient};
 use siaga::conformance::fixture;
 use siaga::datasets::{
-    Dataset, DatasetError, Folder, FolderFile, FolderRules, FolderWriter, Row, WriteError,
+    Dataset, DatasetError, Folder, FolderFile, FolderRow, FolderRules, FolderWriter, WriteError,
 };
 use siaga::model::{
     Area, AreaSet, Card, FloodChange, Gauge, Infrastructure, Locator, Observation, PartnerPost, Region,
@@ -55,35 +55,37 @@ pub(crate) enum CopyError {
 pub(crate) fn copy(from: &Path, to: &Path) -> Result<(), CopyError> {
     let (from, to) = (Folder::open(from)?, FolderWriter::create(to)?);
     let mut out = to.areas()?;
-    from.areas(|row: Row<Area>| out.write(&row.value).map_err(CopyError::from))?;
+    from.areas(|row: FolderRow<Area>| out.write(&row.value).map_err(CopyError::from))?;
     out.finish()?;
     let mut out = to.regions()?;
-    from.regions(|row: Row<Region>| out.write(&row.value).map_err(CopyError::from))?;
+    from.regions(|row: FolderRow<Region>| out.write(&row.value).map_err(CopyError::from))?;
     out.finish()?;
     let mut out = to.cities()?;
-    from.cities(|row: Row<Region>| out.write(&row.value).map_err(CopyError::from))?;
+    from.cities(|row: FolderRow<Region>| out.write(&row.value).map_err(CopyError::from))?;
     out.finish()?;
     // Everything says where it lies.
     let locator = Locator::new(Arc::default(), Vec::new(), Vec::new());
     let mut out = to.infrastructure()?;
-    from.infrastructure(&locator, |row: Row<Infrastructure>| out.write(&row.value).map_err(CopyError::from))?;
+    from.infrastructure(&locator, |row: FolderRow<Infrastructure>| {
+        out.write(&row.value).map_err(CopyError::from)
+    })?;
     out.finish()?;
     let mut out = to.gauges()?;
-    from.gauges(&locator, |row: Row<Gauge>| out.write(&row.value).map_err(CopyError::from))?;
+    from.gauges(&locator, |row: FolderRow<Gauge>| out.write(&row.value).map_err(CopyError::from))?;
     out.finish()?;
     let mut out = to.gauge_readings()?;
-    from.gauge_readings(&|_| true, |row: Row<(String, Observation)>| {
+    from.gauge_readings(&|_| true, |row: FolderRow<(String, Observation)>| {
         out.write(&row.value.0, &row.value.1).map_err(CopyError::from)
     })?;
     out.finish()?;
     let mut areas = Vec::new();
-    from.areas(|row: Row<Area>| {
+    from.areas(|row: FolderRow<Area>| {
         areas.push(row.value);
         Ok::<_, CopyError>(())
     })?;
     let mut out = to.flood_states()?;
     let end = fixture::now().after(std::time::Duration::from_hours(24 * 365 * 100));
-    from.flood_states(&AreaSet::new(areas).unwrap(), end, |row: Row<FloodChange>| {
+    from.flood_states(&AreaSet::new(areas).unwrap(), end, |row: FolderRow<FloodChange>| {
         out.write(&row.value).map_err(CopyError::from)
     })?;
     out.finish()?;
@@ -94,10 +96,10 @@ pub(crate) fn copy(from: &Path, to: &Path) -> Result<(), CopyError> {
     })?;
     out.finish()?;
     let mut out = to.cards()?;
-    from.cards(|row: Row<Card>| out.write(&row.value).map_err(CopyError::from))?;
+    from.cards(|row: FolderRow<Card>| out.write(&row.value).map_err(CopyError::from))?;
     out.finish()?;
     let mut out = to.partner_posts()?;
-    from.partner_posts(|row: Row<PartnerPost>| out.write(&row.value).map_err(CopyError::from))?;
+    from.partner_posts(|row: FolderRow<PartnerPost>| out.write(&row.value).map_err(CopyError::from))?;
     out.finish()?;
     Ok(())
 }
@@ -138,7 +140,7 @@ pub(crate) fn watched(
 }
 
 /// A sink that takes all rows.
-pub(crate) fn taken<T>() -> impl FnMut(Row<T>) -> Result<(), DatasetError> {
+pub(crate) fn taken<T>() -> impl FnMut(FolderRow<T>) -> Result<(), DatasetError> {
     |_| Ok(())
 }
 

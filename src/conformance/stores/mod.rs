@@ -9,12 +9,12 @@ pub mod floods;
 pub mod gauges;
 pub mod images;
 pub mod keys;
-pub mod lasting;
 pub mod life;
 pub mod overview;
 pub mod places;
 pub mod reports;
 pub mod uploads;
+pub mod validity;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -146,7 +146,7 @@ macro_rules! store_suite {
             readings_are_replaced_by_their_time_and_kept_otherwise,
             a_new_gauge_belongs_to_the_province_it_lies_in,
         }
-        $crate::store_suite! { @ unless_excepted $fresh, lasting =>
+        $crate::store_suite! { @ unless_excepted $fresh, validity =>
             an_answer_of_the_last_hour_lasts_until_its_oldest_report_leaves,
             an_answer_of_the_last_hour_lasts_until_the_next_report_comes,
             an_answer_about_a_period_under_way_lasts_until_the_next_report_comes,

@@ -3,7 +3,7 @@ use std::collections::HashSet;
 use geojson::JsonObject;
 
 use super::feature::Feature;
-use super::{Folder, FolderFile, GeoJsonWriter, Row, WriteError, geojson_file};
+use super::{Folder, FolderFile, FolderRow, GeoJsonWriter, WriteError, geojson_file};
 use crate::datasets::DatasetError;
 use crate::model::intake::can_be_kept;
 use crate::model::{Area, AreaId, Attributes, DuplicateArea};
@@ -11,7 +11,7 @@ use crate::model::{Area, AreaId, Attributes, DuplicateArea};
 /// Reads the local areas.
 pub(super) fn read<E: From<DatasetError>>(
     folder: &Folder,
-    each: impl FnMut(Row<Area>) -> Result<(), E>,
+    each: impl FnMut(FolderRow<Area>) -> Result<(), E>,
 ) -> Result<(), E> {
     let mut ids: HashSet<AreaId> = HashSet::new();
     let make = |feature: &Feature<'_>| {

@@ -4,7 +4,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::csv_file::{self, Record};
-use super::{CsvWriter, Folder, FolderFile, FolderRules, Row, WriteError};
+use super::{CsvWriter, Folder, FolderFile, FolderRow, FolderRules, WriteError};
 use crate::datasets::DatasetError;
 use crate::model::intake::{Object, can_be_kept};
 use crate::model::{Card, CardHolder, CardId, ReportKey, digits};
@@ -30,7 +30,7 @@ impl Record for Line {
 /// Reads the cards.
 pub(super) fn read<E: From<DatasetError>>(
     folder: &Folder,
-    each: impl FnMut(Row<Card>) -> Result<(), E>,
+    each: impl FnMut(FolderRow<Card>) -> Result<(), E>,
 ) -> Result<(), E> {
     let mut ids: HashMap<CardId, u64> = HashMap::new();
     let mut pkeys: HashMap<u64, u64> = HashMap::new();

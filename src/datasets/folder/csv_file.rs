@@ -7,7 +7,7 @@ use serde::de::DeserializeOwned;
 use super::lines::Lines;
 use super::notes::FileNotes;
 use super::source::Source;
-use super::{Folder, FolderFile, Row};
+use super::{Folder, FolderFile, FolderRow};
 use crate::datasets::DatasetError;
 use crate::model::{NAME, is_name};
 
@@ -31,7 +31,7 @@ pub(super) fn read<R: Record, T, E: From<DatasetError>>(
     folder: &Folder,
     file: FolderFile,
     mut make: impl FnMut(R, u64) -> Result<T, String>,
-    mut each: impl FnMut(Row<T>) -> Result<(), E>,
+    mut each: impl FnMut(FolderRow<T>) -> Result<(), E>,
 ) -> Result<(), E> {
     let Some(source) = folder.source(file)? else { return Ok(()) };
     let fault = |line, reason: String| folder.fault(file, line, reason);
@@ -67,7 +67,7 @@ pub(super) fn read<R: Record, T, E: From<DatasetError>>(
         filled.for_each(|(_, column)| notes.unkept(column));
         let row = record.deserialize(Some(&headers)).map_err(|error| wrong(line, error))?;
         let value = make(row, line).map_err(|reason| fault(line, reason))?;
-        each(Row { line, value })?;
+        each(FolderRow { line, value })?;
     }
 }
 

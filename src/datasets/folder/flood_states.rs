@@ -1,7 +1,7 @@
 use serde::Deserialize;
 
 use super::csv_file::{self, Record};
-use super::{CsvWriter, Folder, FolderFile, Row, WriteError};
+use super::{CsvWriter, Folder, FolderFile, FolderRow, WriteError};
 use crate::datasets::DatasetError;
 use crate::model::{Actor, AreaSet, FloodChange, InvalidFloodState, Timestamp};
 
@@ -31,7 +31,7 @@ pub(super) fn read<E: From<DatasetError>>(
     folder: &Folder,
     areas: &AreaSet,
     now: Timestamp,
-    each: impl FnMut(Row<FloodChange>) -> Result<(), E>,
+    each: impl FnMut(FolderRow<FloodChange>) -> Result<(), E>,
 ) -> Result<(), E> {
     csv_file::read(folder, FolderFile::FloodStates, |row, _| change(row, areas, now), each)
 }

@@ -1,7 +1,7 @@
 use serde::Deserialize;
 
 use super::csv_file::{self, Record};
-use super::{CsvWriter, Folder, FolderFile, Row, WriteError};
+use super::{CsvWriter, Folder, FolderFile, FolderRow, WriteError};
 use crate::datasets::DatasetError;
 use crate::model::{AlertLevel, Observation, Timestamp};
 
@@ -26,7 +26,7 @@ impl Record for Reading {
 pub(super) fn read<E: From<DatasetError>>(
     folder: &Folder,
     known: &dyn Fn(&str) -> bool,
-    each: impl FnMut(Row<(String, Observation)>) -> Result<(), E>,
+    each: impl FnMut(FolderRow<(String, Observation)>) -> Result<(), E>,
 ) -> Result<(), E> {
     let make = |row: Reading, _| {
         if known(&row.gaugeid) {

@@ -2,7 +2,7 @@ use std::collections::HashSet;
 
 use super::feature::Feature;
 use super::geometry::place;
-use super::{Folder, FolderFile, GeoJsonWriter, Row, WriteError, geojson_file};
+use super::{Folder, FolderFile, FolderRow, GeoJsonWriter, WriteError, geojson_file};
 use crate::datasets::DatasetError;
 use crate::model::{Gauge, Geometry, Locator, Position};
 
@@ -10,7 +10,7 @@ use crate::model::{Gauge, Geometry, Locator, Position};
 pub(super) fn read<E: From<DatasetError>>(
     folder: &Folder,
     locator: &Locator,
-    each: impl FnMut(Row<Gauge>) -> Result<(), E>,
+    each: impl FnMut(FolderRow<Gauge>) -> Result<(), E>,
 ) -> Result<(), E> {
     let mut ids = HashSet::new();
     let make = |feature: &Feature<'_>| {

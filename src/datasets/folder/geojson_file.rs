@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 use super::feature::Feature;
 use super::notes::FileNotes;
 use super::source::Source;
-use super::{Folder, FolderFile, Row};
+use super::{Folder, FolderFile, FolderRow};
 use crate::datasets::DatasetError;
 
 const COLLECTION: &str = "FeatureCollection";
@@ -23,7 +23,7 @@ pub(super) fn read<T, E: From<DatasetError>>(
     folder: &Folder,
     file: FolderFile,
     mut make: impl FnMut(&Feature<'_>) -> Result<T, String>,
-    mut each: impl FnMut(Row<T>) -> Result<(), E>,
+    mut each: impl FnMut(FolderRow<T>) -> Result<(), E>,
 ) -> Result<(), E> {
     let Some(source) = folder.source(file)? else { return Ok(()) };
     let line = Cell::new(1);
@@ -44,7 +44,7 @@ pub(super) fn read<T, E: From<DatasetError>>(
             .map_err(|reason| fault(format!("feature {number}"), reason))?;
         let value = make(&feature).map_err(|reason| fault(feature.called(file.identifier()), reason))?;
         feature.note_unread();
-        each(Row { line, value })
+        each(FolderRow { line, value })
     };
     let mut json = serde_json::Deserializer::from_reader(Counted { source, line: &line });
     let mut items = Items { take, stopped: None, line: &line };

@@ -1,7 +1,7 @@
 use super::feature::Feature;
 use super::geometry::shape;
 use super::tags::tags;
-use super::{Folder, FolderFile, GeoJsonWriter, Row, WriteError, geojson_file};
+use super::{Folder, FolderFile, FolderRow, GeoJsonWriter, WriteError, geojson_file};
 use crate::datasets::DatasetError;
 use crate::model::{Infrastructure, InfrastructureKind, Locator, Tags};
 
@@ -9,7 +9,7 @@ use crate::model::{Infrastructure, InfrastructureKind, Locator, Tags};
 pub(super) fn read<E: From<DatasetError>>(
     folder: &Folder,
     locator: &Locator,
-    each: impl FnMut(Row<Infrastructure>) -> Result<(), E>,
+    each: impl FnMut(FolderRow<Infrastructure>) -> Result<(), E>,
 ) -> Result<(), E> {
     geojson_file::read(folder, FolderFile::Infrastructure, |feature| infrastructure(feature, locator), each)
 }

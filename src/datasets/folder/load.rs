@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
-use super::{Folder, FolderFile, Row};
+use super::{Folder, FolderFile, FolderRow};
 use crate::datasets::{Dataset, DatasetError};
 use crate::model::{
     AreaId, AreaSet, Card, FloodChange, Gauge, Locator, Observation, ObservedGauge, PartnerPost, Region,
@@ -27,7 +27,7 @@ pub(in crate::datasets) fn dataset(folder: &Folder, now: Timestamp) -> Result<Da
 }
 
 /// What a sink of rows is given.
-type Sink<'s, T> = &'s mut dyn FnMut(Row<T>) -> Result<(), DatasetError>;
+type Sink<'s, T> = &'s mut dyn FnMut(FolderRow<T>) -> Result<(), DatasetError>;
 
 /// All values of a file.
 fn collected<T>(read: impl FnOnce(Sink<'_, T>) -> Result<(), DatasetError>) -> Result<Vec<T>, DatasetError> {
@@ -68,12 +68,12 @@ fn flood_log(folder: &Folder, areas: &AreaSet, now: Timestamp) -> Result<Vec<Flo
 /// The gauges by identifier, and their readings, oldest first. Of readings of one time the last counts.
 fn gauges(folder: &Folder, locator: &Locator) -> Result<Vec<ObservedGauge>, DatasetError> {
     let mut gauges: BTreeMap<String, Gauge> = BTreeMap::new();
-    folder.gauges(locator, |row: Row<Gauge>| {
+    folder.gauges(locator, |row: FolderRow<Gauge>| {
         gauges.insert(row.value.id.clone(), row.value);
         Ok::<_, DatasetError>(())
     })?;
     let mut readings: BTreeMap<String, BTreeMap<Timestamp, Observation>> = BTreeMap::new();
-    folder.gauge_readings(&|id| gauges.contains_key(id), |row: Row<(String, Observation)>| {
+    folder.gauge_readings(&|id| gauges.contains_key(id), |row: FolderRow<(String, Observation)>| {
         let (gauge, reading) = row.value;
         readings.entry(gauge).or_default().insert(reading.observed_at, reading);
         Ok::<_, DatasetError>(())
@@ -103,7 +103,7 @@ fn reports(folder: &Folder, locator: &Locator) -> Result<Vec<Report>, DatasetErr
 /// The cards, whose reports must be among those.
 fn cards(folder: &Folder, reports: &HashSet<ReportKey>) -> Result<Vec<Card>, DatasetError> {
     let mut cards = Vec::new();
-    folder.cards(|Row { line, value: card }: Row<Card>| {
+    folder.cards(|FolderRow { line, value: card }: FolderRow<Card>| {
         if let Some(key) = card.report.filter(|key| !reports.contains(key)) {
             return Err(folder.fault(FolderFile::Cards, line, format!("report {key} is no known report")));
         }
@@ -116,7 +116,7 @@ fn cards(folder: &Folder, reports: &HashSet<ReportKey>) -> Result<Vec<Card>, Dat
 /// The posts of the partner feed, whose reports must be among those.
 fn partner_posts(folder: &Folder, reports: &HashSet<ReportKey>) -> Result<Vec<PartnerPost>, DatasetError> {
     let mut posts = Vec::new();
-    folder.partner_posts(|Row { line, value: post }: Row<PartnerPost>| {
+    folder.partner_posts(|FolderRow { line, value: post }: FolderRow<PartnerPost>| {
         if !reports.contains(&post.report) {
             let reason = format!("pkey {} is no known report", post.report);
             return Err(folder.fault(FolderFile::PartnerPosts, line, reason));

@@ -95,7 +95,7 @@ pub struct Folder {
 
 /// A row of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Row<T> {
+pub struct FolderRow<T> {
     /// The line it begins on, from 1.
     pub line: u64,
     /// What it says.
@@ -180,7 +180,7 @@ impl Folder {
     /// [`DatasetError`], which names the file, the line and the reason, or the error of `each`; so in all readers.
     pub fn areas<E: From<DatasetError>>(
         &self,
-        each: impl FnMut(Row<Area>) -> Result<(), E>,
+        each: impl FnMut(FolderRow<Area>) -> Result<(), E>,
     ) -> Result<(), E> {
         areas::read(self, each)
     }
@@ -192,7 +192,7 @@ impl Folder {
     /// As [`Self::areas`].
     pub fn regions<E: From<DatasetError>>(
         &self,
-        each: impl FnMut(Row<Region>) -> Result<(), E>,
+        each: impl FnMut(FolderRow<Region>) -> Result<(), E>,
     ) -> Result<(), E> {
         regions::read(self, FolderFile::Regions, each)
     }
@@ -204,7 +204,7 @@ impl Folder {
     /// As [`Self::areas`].
     pub fn cities<E: From<DatasetError>>(
         &self,
-        each: impl FnMut(Row<Region>) -> Result<(), E>,
+        each: impl FnMut(FolderRow<Region>) -> Result<(), E>,
     ) -> Result<(), E> {
         regions::read(self, FolderFile::Cities, each)
     }
@@ -217,7 +217,7 @@ impl Folder {
     pub fn infrastructure<E: From<DatasetError>>(
         &self,
         locator: &Locator,
-        each: impl FnMut(Row<Infrastructure>) -> Result<(), E>,
+        each: impl FnMut(FolderRow<Infrastructure>) -> Result<(), E>,
     ) -> Result<(), E> {
         infrastructure::read(self, locator, each)
     }
@@ -230,7 +230,7 @@ impl Folder {
     pub fn gauges<E: From<DatasetError>>(
         &self,
         locator: &Locator,
-        each: impl FnMut(Row<Gauge>) -> Result<(), E>,
+        each: impl FnMut(FolderRow<Gauge>) -> Result<(), E>,
     ) -> Result<(), E> {
         gauges::read(self, locator, each)
     }
@@ -244,7 +244,7 @@ impl Folder {
     pub fn gauge_readings<E: From<DatasetError>>(
         &self,
         known: &dyn Fn(&str) -> bool,
-        each: impl FnMut(Row<(String, Observation)>) -> Result<(), E>,
+        each: impl FnMut(FolderRow<(String, Observation)>) -> Result<(), E>,
     ) -> Result<(), E> {
         gauge_readings::read(self, known, each)
     }
@@ -259,7 +259,7 @@ impl Folder {
         &self,
         areas: &AreaSet,
         now: Timestamp,
-        each: impl FnMut(Row<FloodChange>) -> Result<(), E>,
+        each: impl FnMut(FolderRow<FloodChange>) -> Result<(), E>,
     ) -> Result<(), E> {
         flood_states::read(self, areas, now, each)
     }
@@ -272,7 +272,7 @@ impl Folder {
     pub fn reports<E: From<DatasetError>>(
         &self,
         locator: &Locator,
-        each: impl FnMut(Row<ReportRow>) -> Result<(), E>,
+        each: impl FnMut(FolderRow<ReportRow>) -> Result<(), E>,
     ) -> Result<(), E> {
         reports::read(self, locator, each)
     }
@@ -285,7 +285,7 @@ impl Folder {
     /// As [`Self::areas`].
     pub fn cards<E: From<DatasetError>>(
         &self,
-        each: impl FnMut(Row<Card>) -> Result<(), E>,
+        each: impl FnMut(FolderRow<Card>) -> Result<(), E>,
     ) -> Result<(), E> {
         cards::read(self, each)
     }
@@ -298,7 +298,7 @@ impl Folder {
     /// As [`Self::areas`].
     pub fn partner_posts<E: From<DatasetError>>(
         &self,
-        each: impl FnMut(Row<PartnerPost>) -> Result<(), E>,
+        each: impl FnMut(FolderRow<PartnerPost>) -> Result<(), E>,
     ) -> Result<(), E> {
         partner_posts::read(self, each)
     }

@@ -3,7 +3,7 @@ use std::collections::HashMap;
 use serde::Deserialize;
 
 use super::csv_file::{self, Record};
-use super::{CsvWriter, Folder, FolderFile, Row, WriteError};
+use super::{CsvWriter, Folder, FolderFile, FolderRow, WriteError};
 use crate::datasets::DatasetError;
 use crate::model::{PartnerPost, ReportKey};
 
@@ -21,7 +21,7 @@ impl Record for Post {
 /// Reads the posts of the partner feed.
 pub(super) fn read<E: From<DatasetError>>(
     folder: &Folder,
-    each: impl FnMut(Row<PartnerPost>) -> Result<(), E>,
+    each: impl FnMut(FolderRow<PartnerPost>) -> Result<(), E>,
 ) -> Result<(), E> {
     let mut ids: HashMap<i64, u64> = HashMap::new();
     let mut reports: HashMap<ReportKey, u64> = HashMap::new();

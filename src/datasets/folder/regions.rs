@@ -1,7 +1,7 @@
 use std::collections::HashSet;
 
 use super::feature::Feature;
-use super::{Folder, FolderFile, GeoJsonWriter, Row, WriteError, geojson_file};
+use super::{Folder, FolderFile, FolderRow, GeoJsonWriter, WriteError, geojson_file};
 use crate::datasets::DatasetError;
 use crate::model::{Geometry, Region};
 
@@ -9,7 +9,7 @@ use crate::model::{Geometry, Region};
 pub(super) fn read<E: From<DatasetError>>(
     folder: &Folder,
     file: FolderFile,
-    each: impl FnMut(Row<Region>) -> Result<(), E>,
+    each: impl FnMut(FolderRow<Region>) -> Result<(), E>,
 ) -> Result<(), E> {
     let mut codes = HashSet::new();
     let make = |feature: &Feature<'_>| {

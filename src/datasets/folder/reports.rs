@@ -5,7 +5,7 @@ use serde_json::value::{RawValue, to_raw_value};
 use super::feature::Feature;
 use super::geometry::place;
 use super::tags::tags;
-use super::{Folder, FolderFile, FolderRules, GeoJsonWriter, Row, WriteError, geojson_file};
+use super::{Folder, FolderFile, FolderRow, FolderRules, GeoJsonWriter, WriteError, geojson_file};
 use crate::datasets::DatasetError;
 use crate::model::intake::{can_be_kept, shown_card_data};
 use crate::model::{
@@ -28,7 +28,7 @@ pub struct ReportRow {
 pub(super) fn read<E: From<DatasetError>>(
     folder: &Folder,
     locator: &Locator,
-    each: impl FnMut(Row<ReportRow>) -> Result<(), E>,
+    each: impl FnMut(FolderRow<ReportRow>) -> Result<(), E>,
 ) -> Result<(), E> {
     let mut lines: HashMap<ReportKey, u64> = HashMap::new();
     let make = |feature: &Feature<'_>| {

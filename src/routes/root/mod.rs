@@ -17,7 +17,7 @@ use self::freshness::Freshness;
 pub(crate) use self::lead::lead_to_front;
 use super::answer::{Answer, HTML, JSON};
 use super::envelope;
-use super::lasting::lasting;
+use super::recent::recent;
 use crate::config::Config;
 use crate::error::Problem;
 use crate::formats::FormatRegistry;
@@ -28,7 +28,7 @@ use crate::stores::Store;
 const PAGE: &str = include_str!("page.html");
 
 /// For how long what was found is answered again: any number of visits costs one look.
-const LASTING: Duration = Duration::from_secs(5);
+const MAX_AGE: Duration = Duration::from_secs(5);
 
 /// How fresh the data was when last looked.
 #[derive(Debug, Default)]
@@ -39,7 +39,7 @@ impl Front {
     async fn fresh(&self, store: &dyn Store, limit: Duration) -> Freshness {
         let looking = async {
             let mut found = self.0.lock().await;
-            let (at, fresh) = lasting(found.take(), LASTING, Freshness::of(store)).await;
+            let (at, fresh) = recent(found.take(), MAX_AGE, Freshness::of(store)).await;
             *found = Some((at, fresh.clone()));
             fresh
         };

@@ -101,8 +101,8 @@ impl GaugeStore for MemoryStore {
             let Asked { snapshot, query, now } = &asked;
             let (_, last) = query.window.bounds(*now);
             let next = snapshot.value.values().filter_map(|record| record.next_after(last)).min();
-            let lasting = query.window.lasting(*now, layer.oldest(), next);
-            Ok(snapshot.of(layer).within(lasting))
+            let validity = query.window.validity(*now, layer.oldest(), next);
+            Ok(snapshot.of(layer).within(validity))
         };
         read_long(listing).await
     }

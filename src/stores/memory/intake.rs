@@ -128,7 +128,7 @@ impl Asked {
     fn answer<T>(&self, value: T, oldest: Option<Timestamp>) -> Versioned<T> {
         let (_, last) = self.query.window.bounds(self.now);
         let next = self.snapshot.value.next_after(last);
-        self.snapshot.of(value).within(self.query.window.lasting(self.now, oldest, next))
+        self.snapshot.of(value).within(self.query.window.validity(self.now, oldest, next))
     }
 }
 

@@ -3,7 +3,7 @@
 //! Whoever has written says so over the database's own channel (`NOTIFY`), and every instance listens, on a connection
 //! of its own. What is said is a hint and no more: the listener reads the revisions when it hears one, and when it has
 //! heard none for a while, so that a hint that was lost costs a moment only. It is down when the database has not
-//! answered it for [`LASTING`].
+//! answered it for [`FRESH`].
 
 use std::collections::HashMap;
 use std::convert::Infallible;
@@ -28,8 +28,8 @@ use crate::stores::{Resource, Revision};
 const CHANNEL: &str = "siaga";
 const LISTENER: &str = "siaga listener";
 /// For how long what the listener has read counts as present.
-const LASTING: Duration = Duration::from_secs(1);
-/// How long the listener waits for a hint, and for an answer of the database: both together are less than [`LASTING`].
+const FRESH: Duration = Duration::from_secs(1);
+/// How long the listener waits for a hint, and for an answer of the database: both together are less than [`FRESH`].
 const HEARTBEAT: Duration = Duration::from_millis(300);
 const PATIENCE: Duration = Duration::from_millis(500);
 /// How long it takes to connect, and how long until it is tried again.
@@ -132,27 +132,27 @@ impl Changes {
         Self { heard, announcer, listening }
     }
 
-    /// The revision of this name as it was less than [`LASTING`] ago and with everything this instance has written;
+    /// The revision of this name as it was less than [`FRESH`] ago and with everything this instance has written;
     /// `None` when the listener cannot say.
     pub(super) fn revision(&self, name: &str) -> Option<Revision> {
         let heard = self.heard.borrow();
         let present = heard
             .as_ref()
-            .filter(|heard| heard.at.elapsed() < LASTING && heard.written == self.announcer.written())?;
+            .filter(|heard| heard.at.elapsed() < FRESH && heard.written == self.announcer.written())?;
         present.revisions.get(name).copied()
     }
 }
 
 impl Changes {
-    /// Whether the listener has heard from the database less than [`LASTING`] ago.
+    /// Whether the listener has heard from the database less than [`FRESH`] ago.
     pub(super) fn is_heard(&self) -> bool {
         self.hearing()()
     }
 
-    /// Says later, too, whether the listener has heard from the database less than [`LASTING`] ago.
+    /// Says later, too, whether the listener has heard from the database less than [`FRESH`] ago.
     pub(super) fn hearing(&self) -> impl Fn() -> bool + Send + Sync + 'static {
         let heard = self.heard.clone();
-        move || heard.borrow().as_ref().is_some_and(|heard| heard.at.elapsed() < LASTING)
+        move || heard.borrow().as_ref().is_some_and(|heard| heard.at.elapsed() < FRESH)
     }
 
     /// Ends the listening.

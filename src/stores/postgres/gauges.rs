@@ -170,8 +170,8 @@ impl GaugeStore for PostgresStore {
             }
         }
         let layer = GaugeLayer(gauges);
-        let lasting = query.window.lasting(now, layer.oldest(), next);
-        Ok(Versioned::at(rows.revision, layer).within(lasting))
+        let validity = query.window.validity(now, layer.oldest(), next);
+        Ok(Versioned::at(rows.revision, layer).within(validity))
     }
 
     async fn count_readings(&self, query: &GaugeQuery, most: u64) -> Result<u64, StoreError> {

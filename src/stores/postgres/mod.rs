@@ -27,7 +27,7 @@ mod reports;
 mod revision;
 mod schema;
 mod settings;
-mod shared;
+mod single_flight;
 mod statement;
 mod status;
 mod transfer;
@@ -52,7 +52,7 @@ pub use self::pool::{PoolError, PostgresPool, Primary, Replica};
 use self::readiness::Readiness;
 pub use self::schema::SchemaError;
 pub use self::settings::Settings;
-use self::shared::Shared;
+use self::single_flight::SingleFlight;
 use super::{Check, Overview, Resource, Revision, ServiceState, ServiceStore, Store, StoreError};
 use crate::model::Clock;
 
@@ -65,7 +65,7 @@ pub struct PostgresStore {
     partner_posts: Batches<PartnerPosts>,
     changes: Changes,
     /// What the database says while the listener cannot.
-    revisions: Shared<Result<Arc<Revisions>, Arc<StoreError>>>,
+    revisions: SingleFlight<Result<Arc<Revisions>, Arc<StoreError>>>,
     readiness: Readiness,
     clock: Arc<dyn Clock>,
 }
@@ -98,7 +98,7 @@ impl PostgresStore {
             let rows = self.connections.ask_primary(sqlx::query_as(REVISIONS)).await?;
             Ok(Arc::new(revisions(rows)))
         };
-        let answer = self.revisions.answer(Box::pin(question.map_err(Arc::new))).await;
+        let answer = self.revisions.run(Box::pin(question.map_err(Arc::new))).await;
         answer.map_err(error::shared)
     }
 }

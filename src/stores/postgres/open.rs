@@ -21,7 +21,7 @@ use super::places::PlacesCache;
 use super::pool::{PostgresPool, Primary, Replica};
 use super::readiness::Readiness;
 use super::settings::{Databases, Settings};
-use super::shared::Shared;
+use super::single_flight::SingleFlight;
 use super::{PostgresStore, SchemaError, schema, status, transfer};
 use crate::datasets::{Folder, FolderWriter};
 use crate::stores::{
@@ -140,7 +140,7 @@ fn assemble(
         connections,
         places,
         changes,
-        revisions: Shared::new(),
+        revisions: SingleFlight::new(),
         readiness: Readiness::default(),
         clock,
     }

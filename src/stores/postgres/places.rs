@@ -10,7 +10,7 @@ use super::connections::Connections;
 use super::error::{backend, shared};
 use super::link::Link;
 use super::revision::revision;
-use super::shared::Shared;
+use super::single_flight::SingleFlight;
 use super::statement::{Query, Row};
 use super::values::{area_id, geometry, outline, tags};
 use crate::model::{
@@ -27,14 +27,14 @@ use crate::stores::{
 #[derive(Debug)]
 pub(super) struct PlacesCache {
     cached: ArcSwapOption<Versioned<Places>>,
-    loading: Shared<Result<Loaded, Arc<StoreError>>>,
+    loading: SingleFlight<Result<Loaded, Arc<StoreError>>>,
 }
 
 pub(super) type Loaded = Arc<Versioned<Places>>;
 
 impl PlacesCache {
     pub(super) fn new() -> Self {
-        Self { cached: ArcSwapOption::empty(), loading: Shared::new() }
+        Self { cached: ArcSwapOption::empty(), loading: SingleFlight::new() }
     }
 
     /// The places that are cached, whatever their revision is now.
@@ -59,7 +59,7 @@ impl PlacesCache {
             let loaded = self.load_by(&mut link).await;
             link.end(loaded)
         };
-        self.loading.answer(Box::pin(loading.map_err(Arc::new))).await.map_err(shared)
+        self.loading.run(Box::pin(loading.map_err(Arc::new))).await.map_err(shared)
     }
 
     /// Loads the places by a connection to the primary that the caller holds already.

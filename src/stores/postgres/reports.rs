@@ -170,7 +170,7 @@ impl ReportStore for PostgresStore {
         let (rows, next) = self.asked(LISTED, query, now).await?;
         let reports = versioned(rows, |row: ReportRow| Report::try_from(row).map(Arc::new))?;
         let oldest = reports.value.last().map(|report| report.content.created_at);
-        Ok(reports.map(ReportLayer::from).within(query.window.lasting(now, oldest, next)))
+        Ok(reports.map(ReportLayer::from).within(query.window.validity(now, oldest, next)))
     }
 
     async fn count_reports(&self, query: &ReportQuery, most: u64) -> Result<u64, StoreError> {
@@ -199,7 +199,7 @@ impl ReportStore for PostgresStore {
             let count = counted.next_if(|&(hour, _)| hour == moment(ts)).map_or(0, |(_, count)| count);
             SeriesPoint { ts, count: count.cast_unsigned() }
         });
-        Ok(Versioned::at(counts.revision, points.collect()).within(reports.window.lasting(now, None, next)))
+        Ok(Versioned::at(counts.revision, points.collect()).within(reports.window.validity(now, None, next)))
     }
 
     async fn report_summary(&self, query: &ReportQuery) -> Result<Versioned<ReportSummary>, StoreError> {
@@ -215,6 +215,6 @@ impl ReportStore for PostgresStore {
             *summary.by_source.entry(source).or_default() += reports;
             *summary.by_disaster.entry(disaster).or_default() += reports;
         }
-        Ok(Versioned::at(sums.revision, summary).within(query.window.lasting(now, oldest, next)))
+        Ok(Versioned::at(sums.revision, summary).within(query.window.validity(now, oldest, next)))
     }
 }

@@ -24,7 +24,7 @@ type Fraction = Gauge<f64, AtomicU64>;
 pub(super) struct Families {
     pub(super) registry: Registry,
     pub(super) process: Process,
-    pub(super) answers: Family<Answers, Counter>,
+    pub(super) answers: Family<Responses, Counter>,
     pub(super) durations: Histograms<Requests>,
     pub(super) in_flight: Gauge,
     pub(super) requests_rejected: Family<Labels<1>, Counter>,
@@ -52,9 +52,9 @@ pub(super) struct Families {
     pub(super) stale_responses: Counter,
 }
 
-/// Which answers: the method of their request, the template of its route, their status.
+/// Which responses: the method of their request, the template of its route, their status.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-pub(super) struct Answers {
+pub(super) struct Responses {
     pub(super) method: &'static str,
     pub(super) route: String,
     pub(super) status: u32,

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use super::super::values::moment;
 use super::import::{Import, ImportError, Map, column, counting, lines};
-use crate::datasets::{FolderFile, Row};
+use crate::datasets::{FolderFile, FolderRow};
 use crate::model::{FloodChange, Gauge, Observation};
 
 /// A gauge that is the same already is not touched, which would keep its readings waiting.
@@ -73,7 +73,7 @@ pub(super) fn gauges(import: &mut Import<'_>, map: &Map) -> Result<(), ImportErr
     import.fill(
         FolderFile::Gauges,
         |each| folder.gauges(&map.locator, each),
-        |import, rows: Vec<Row<Gauge>>| {
+        |import, rows: Vec<FolderRow<Gauge>>| {
             import.write(
                 sqlx::query(GAUGES)
                     .bind(column(&rows, |gauge| gauge.id.as_str()))
@@ -89,7 +89,7 @@ pub(super) fn gauges(import: &mut Import<'_>, map: &Map) -> Result<(), ImportErr
     import.fill(
         FolderFile::GaugeReadings,
         |each| folder.gauge_readings(&is_known, each),
-        |import, rows: Vec<Row<(String, Observation)>>| {
+        |import, rows: Vec<FolderRow<(String, Observation)>>| {
             import.write(
                 sqlx::query(READINGS)
                     .bind(lines(&rows))
@@ -109,7 +109,7 @@ pub(super) fn flood_states(import: &mut Import<'_>, map: &Map) -> Result<(), Imp
     import.fill(
         FolderFile::FloodStates,
         |each| folder.flood_states(&map.areas, now, each),
-        |import, rows: Vec<Row<FloodChange>>| {
+        |import, rows: Vec<FolderRow<FloodChange>>| {
             import.write(
                 sqlx::query(CHANGES)
                     .bind(lines(&rows))

@@ -9,7 +9,7 @@ use tokio::runtime::Handle;
 use super::super::error::described;
 use super::super::places::{areas, cities, regions};
 use super::{history, intake, places, relocation, removal};
-use crate::datasets::{DatasetError, Folder, FolderFile, Row};
+use crate::datasets::{DatasetError, Folder, FolderFile, FolderRow};
 use crate::model::{AreaSet, Locator, Region, Timestamp};
 use crate::stores::{Imported, Replace, StoreError};
 
@@ -120,8 +120,8 @@ impl Import<'_> {
     pub(super) fn fill<T>(
         &mut self,
         file: FolderFile,
-        read: impl FnOnce(&mut dyn FnMut(Row<T>) -> Result<(), ImportError>) -> Result<(), ImportError>,
-        mut insert: impl FnMut(&mut Self, Vec<Row<T>>) -> Result<Written, ImportError>,
+        read: impl FnOnce(&mut dyn FnMut(FolderRow<T>) -> Result<(), ImportError>) -> Result<(), ImportError>,
+        mut insert: impl FnMut(&mut Self, Vec<FolderRow<T>>) -> Result<Written, ImportError>,
     ) -> Result<bool, ImportError> {
         let (mut rows, mut count) = (Vec::new(), 0);
         let mut write = |import: &mut Self, rows| {
@@ -207,11 +207,11 @@ impl Import<'_> {
 }
 
 /// One column of the rows.
-pub(super) fn column<'r, T, C>(rows: &'r [Row<T>], of: impl Fn(&'r T) -> C) -> Vec<C> {
+pub(super) fn column<'r, T, C>(rows: &'r [FolderRow<T>], of: impl Fn(&'r T) -> C) -> Vec<C> {
     rows.iter().map(|row| of(&row.value)).collect()
 }
 
 /// The lines of the rows.
-pub(super) fn lines<T>(rows: &[Row<T>]) -> Vec<i64> {
+pub(super) fn lines<T>(rows: &[FolderRow<T>]) -> Vec<i64> {
     rows.iter().map(|row| row.line.cast_signed()).collect()
 }

@@ -4,7 +4,7 @@ use serde_json::value::RawValue;
 
 use super::super::values::moment;
 use super::import::{Import, ImportError, Map, Written, column, lines};
-use crate::datasets::{FolderFile, ReportRow, Row};
+use crate::datasets::{FolderFile, FolderRow, ReportRow};
 use crate::model::{Card, PartnerPost};
 
 const INCOMING: &str = "
@@ -134,7 +134,7 @@ pub(super) fn reports(import: &mut Import<'_>, map: &Map) -> Result<(), ImportEr
     let any = import.fill(
         FolderFile::Reports,
         |each| folder.reports(&map.locator, each),
-        |import, rows: Vec<Row<ReportRow>>| {
+        |import, rows: Vec<FolderRow<ReportRow>>| {
             import.execute(
                 sqlx::query(REPORTS)
                     .bind(lines(&rows))
@@ -177,7 +177,7 @@ pub(super) fn cards(import: &mut Import<'_>) -> Result<(), ImportError> {
     import.fill(
         FolderFile::Cards,
         |each| folder.cards(each),
-        |import, rows: Vec<Row<Card>>| {
+        |import, rows: Vec<FolderRow<Card>>| {
             lock(import)?;
             let ids = column(&rows, |card| card.id.as_str());
             let keys = column(&rows, |card| card.pkey.cast_signed());
@@ -209,7 +209,7 @@ pub(super) fn partner_posts(import: &mut Import<'_>) -> Result<(), ImportError> 
     import.fill(
         FolderFile::PartnerPosts,
         |each| folder.partner_posts(each),
-        |import, rows: Vec<Row<PartnerPost>>| {
+        |import, rows: Vec<FolderRow<PartnerPost>>| {
             lock(import)?;
             let posts = column(&rows, |post| post.post_id);
             let keys = column(&rows, |post| post.report.number().cast_signed());

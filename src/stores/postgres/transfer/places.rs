@@ -2,7 +2,7 @@
 
 use super::super::values::{shape, surface};
 use super::import::{Import, ImportError, Map, Written, column, counting, lines};
-use crate::datasets::{FolderFile, Row};
+use crate::datasets::{FolderFile, FolderRow};
 use crate::model::{Area, Attributes, Infrastructure, Region};
 use crate::stores::StoreError;
 
@@ -76,7 +76,7 @@ pub(super) fn areas(import: &mut Import<'_>) -> Result<Vec<i64>, ImportError> {
     import.fill(
         FolderFile::Areas,
         |each| folder.areas(each),
-        |import, rows: Vec<Row<Area>>| {
+        |import, rows: Vec<FolderRow<Area>>| {
             let outlines: Result<Vec<_>, StoreError> =
                 rows.iter().map(|row| surface(&row.value.outline)).collect();
             let ids = column(&rows, |area| area.id.number().cast_signed());
@@ -123,7 +123,7 @@ pub(super) fn cities(import: &mut Import<'_>) -> Result<bool, ImportError> {
 fn write_regions(
     import: &mut Import<'_>,
     statement: &'static str,
-    rows: Vec<Row<Region>>,
+    rows: Vec<FolderRow<Region>>,
 ) -> Result<Written, ImportError> {
     let outlines: Result<Vec<_>, StoreError> = rows.iter().map(|row| surface(&row.value.outline)).collect();
     import.write(
@@ -140,7 +140,7 @@ pub(super) fn infrastructure(import: &mut Import<'_>, map: &Map) -> Result<(), I
     import.fill(
         FolderFile::Infrastructure,
         |each| folder.infrastructure(&map.locator, each),
-        |import, rows: Vec<Row<Infrastructure>>| {
+        |import, rows: Vec<FolderRow<Infrastructure>>| {
             let shapes: Result<Vec<_>, StoreError> =
                 rows.iter().map(|row| shape(row.value.geometry())).collect();
             import.execute(

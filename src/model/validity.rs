@@ -2,9 +2,9 @@ use std::time::Duration;
 
 use super::Timestamp;
 
-/// In which span of time an answer stays what it is, as long as the revision of its resource stands.
+/// The span of time in which a response stays correct, as long as the revision of its resource is the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Lasting {
+pub enum Validity {
     /// In all time: the question asks about none that passes.
     Always,
     /// From the moment it was read until the next at which time alone changes it, which is not included.
@@ -16,7 +16,7 @@ pub enum Lasting {
     },
 }
 
-impl Lasting {
+impl Validity {
     /// Whether the answer is the same at `now`.
     #[must_use]
     pub fn covers(self, now: Timestamp) -> bool {
@@ -53,29 +53,29 @@ mod tests {
         Timestamp::parse(&format!("2017-01-01T00:00:{second:02}Z")).unwrap()
     }
 
-    fn between(from: u32, until: u32) -> Lasting {
-        Lasting::Between { from: moment(from), until: moment(until) }
+    fn between(from: u32, until: u32) -> Validity {
+        Validity::Between { from: moment(from), until: moment(until) }
     }
 
     #[test]
     fn a_span_includes_its_beginning_and_not_its_end() {
         let covered: Vec<_> = (0..5).filter(|&second| between(1, 3).covers(moment(second))).collect();
         assert_eq!(covered, [1, 2]);
-        assert!(Lasting::Always.covers(moment(0)));
+        assert!(Validity::Always.covers(moment(0)));
     }
 
     #[test]
     fn a_step_begins_at_a_whole_multiple_of_its_length() {
         let now = moment(8).after(Duration::from_millis(999));
-        assert_eq!(Lasting::step(now, Duration::from_secs(1)), between(8, 9));
-        assert_eq!(Lasting::step(now, Duration::from_secs(10)), between(0, 10));
+        assert_eq!(Validity::step(now, Duration::from_secs(1)), between(8, 9));
+        assert_eq!(Validity::step(now, Duration::from_secs(10)), between(0, 10));
     }
 
     #[test]
     fn what_depends_on_two_things_lasts_while_both_do() {
         assert_eq!(between(1, 5).and(between(3, 9)), between(3, 5));
-        assert_eq!(between(1, 5).and(Lasting::Always), between(1, 5));
-        assert_eq!(Lasting::Always.and(between(1, 5)), between(1, 5));
-        assert_eq!(Lasting::Always.and(Lasting::Always), Lasting::Always);
+        assert_eq!(between(1, 5).and(Validity::Always), between(1, 5));
+        assert_eq!(Validity::Always.and(between(1, 5)), between(1, 5));
+        assert_eq!(Validity::Always.and(Validity::Always), Validity::Always);
     }
 }

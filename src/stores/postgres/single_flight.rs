@@ -2,37 +2,37 @@ use std::time::Instant;
 
 use tokio::sync::Mutex;
 
-/// An answer that all share who ask while it is on its way.
+/// Runs a call once for all callers that wait for it.
 ///
-/// Whoever asks gets the answer to a question that began after it asked, and so to one that holds whatever was so by
-/// then. One question is under way at most, and one more waits for its end, for all who came meanwhile. When whoever asks
-/// for them all gives up, the next of them asks.
+/// Each caller gets the result of a call that began after the caller came, and so one that holds everything acknowledged
+/// before. At most one call runs; one more waits for its end, for all callers that came meanwhile. If the caller that runs
+/// it gives up, the next caller runs its own.
 #[derive(Debug)]
-pub(super) struct Shared<T>(Mutex<Option<Answer<T>>>);
+pub(super) struct SingleFlight<T>(Mutex<Option<Finished<T>>>);
 
 #[derive(Debug)]
-struct Answer<T> {
-    /// When its question began.
-    asked: Instant,
-    value: T,
+struct Finished<T> {
+    /// When the call began.
+    began: Instant,
+    result: T,
 }
 
-impl<T: Clone> Shared<T> {
+impl<T: Clone> SingleFlight<T> {
     pub(super) fn new() -> Self {
         Self(Mutex::new(None))
     }
 
-    /// The answer to `question`, which is asked if no other has been since this call.
-    pub(super) async fn answer(&self, question: impl Future<Output = T>) -> T {
+    /// Returns the result of `call`, or of another caller's that began after this method was called.
+    pub(super) async fn run(&self, call: impl Future<Output = T>) -> T {
         let called = Instant::now();
         let mut last = self.0.lock().await;
-        if let Some(answer) = last.as_ref().filter(|answer| answer.asked > called) {
-            return answer.value.clone();
+        if let Some(finished) = last.as_ref().filter(|finished| finished.began > called) {
+            return finished.result.clone();
         }
-        let asked = Instant::now();
-        let value = question.await;
-        *last = Some(Answer { asked, value: value.clone() });
-        value
+        let began = Instant::now();
+        let result = call.await;
+        *last = Some(Finished { began, result: result.clone() });
+        result
     }
 }
 
@@ -74,12 +74,12 @@ mod tests {
     }
 
     #[test]
-    fn a_thousand_who_ask_during_a_question_share_the_next() {
+    fn a_thousand_callers_that_come_during_a_call_share_the_next() {
         block_on(async {
-            let (shared, source) = (Shared::new(), Source::new());
+            let (flight, source) = (SingleFlight::new(), Source::new());
             let others = async {
                 source.is_asked(1).await;
-                let waiting = join_all((0..1_000).map(|_| shared.answer(source.ask())));
+                let waiting = join_all((0..1_000).map(|_| flight.run(source.ask())));
                 let answering = async {
                     // All others have been polled, and so have asked, when this is.
                     tokio::task::yield_now().await;
@@ -87,7 +87,7 @@ mod tests {
                 };
                 join!(waiting, answering).0
             };
-            let (first, others) = join!(shared.answer(source.ask()), others);
+            let (first, others) = join!(flight.run(source.ask()), others);
             assert_eq!((first, source.asked.load(Ordering::SeqCst)), (1, 2));
             assert!(
                 others.iter().all(|answer| *answer == 2),
@@ -97,22 +97,22 @@ mod tests {
     }
 
     #[test]
-    fn who_asks_after_an_answer_asks_anew() {
+    fn a_caller_that_comes_after_a_result_makes_its_own_call() {
         block_on(async {
-            let (shared, source) = (Shared::new(), Source::new());
+            let (flight, source) = (SingleFlight::new(), Source::new());
             source.may_answer.add_permits(2);
-            assert_eq!(shared.answer(source.ask()).await, 1);
-            assert_eq!(shared.answer(source.ask()).await, 2);
+            assert_eq!(flight.run(source.ask()).await, 1);
+            assert_eq!(flight.run(source.ask()).await, 2);
         });
     }
 
     #[test]
-    fn when_the_one_who_asks_gives_up_the_next_asks() {
+    fn when_the_caller_that_runs_the_call_gives_up_the_next_runs_its_own() {
         block_on(async {
-            let (shared, source) = (Arc::new(Shared::new()), Arc::new(Source::new()));
+            let (flight, source) = (Arc::new(SingleFlight::new()), Arc::new(Source::new()));
             let ask = || {
-                let (shared, source) = (Arc::clone(&shared), Arc::clone(&source));
-                tokio::spawn(async move { shared.answer(source.ask()).await })
+                let (flight, source) = (Arc::clone(&flight), Arc::clone(&source));
+                tokio::spawn(async move { flight.run(source.ask()).await })
             };
             let first = ask();
             source.is_asked(1).await;

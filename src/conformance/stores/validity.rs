@@ -7,8 +7,8 @@ use super::{FreshStore, open};
 use crate::conformance::fixture::{content, now, place, reading};
 use crate::model::intake::{GaugeReadings, PartnerReport};
 use crate::model::{
-    AreaSelector, Clock, DisasterType, Lasting, ManualClock, Observation, Period, ReportContent, ReportLayer,
-    Timestamp,
+    AreaSelector, Clock, DisasterType, ManualClock, Observation, Period, ReportContent, ReportLayer,
+    Timestamp, Validity,
 };
 use crate::stores::{GaugeQuery, HistoryQuery, ReportQuery, ReportSeriesQuery, Store, Versioned, Window};
 
@@ -81,7 +81,7 @@ async fn read_ahead(store: &dyn Store, ahead: u64) {
 /// not. Gives back when the answer ends.
 async fn ends<T: Debug + PartialEq>(clock: &ManualClock, read: impl AsyncFn() -> Versioned<T>) -> Timestamp {
     let answer = read().await;
-    let Lasting::Between { from, until } = answer.lasting else { panic!("an answer for ever") };
+    let Validity::Between { from, until } = answer.validity else { panic!("an answer for ever") };
     assert_eq!(from, clock.now());
     clock.set(until.before(MILLISECOND));
     assert_eq!(read().await.value, answer.value, "within its time");
@@ -128,8 +128,8 @@ pub async fn an_answer_to_which_no_report_comes_lasts_on(fresh: &dyn FreshStore)
     let (store, clock) = open(fresh).await;
     let end = now().after(minutes(10));
     let answer = reports(&*store, Window::Within(until(10))).await;
-    assert!(answer.lasting.covers(end.after(HOUR * 1000)), "the next report comes in 2099");
-    assert!(!answer.lasting.covers(now().before(MILLISECOND)), "not before it was read");
+    assert!(answer.validity.covers(end.after(HOUR * 1000)), "the next report comes in 2099");
+    assert!(!answer.validity.covers(now().before(MILLISECOND)), "not before it was read");
     clock.set(end.after(HOUR));
     assert_eq!(reports(&*store, Window::Within(until(10))).await.value, answer.value);
 }
@@ -152,16 +152,16 @@ pub async fn an_answer_about_the_past_lasts(fresh: &dyn FreshStore) {
     let past = Window::Within(until(0));
     let whole_hours = period(now().before(HOUR * 3), now().before(HOUR));
     let history = HistoryQuery { selector: AreaSelector::default(), period: until(10) };
-    for lasting in [
-        reports(&*store, past).await.lasting,
-        summary(&*store, past).await.lasting,
-        gauges(&*store, past).await.lasting,
-        series(&*store, whole_hours).await.lasting,
+    for validity in [
+        reports(&*store, past).await.validity,
+        summary(&*store, past).await.validity,
+        gauges(&*store, past).await.validity,
+        series(&*store, whole_hours).await.validity,
         // No change of an area is dated ahead of what can be seen.
-        store.flood_archive(&history).await.unwrap().lasting,
-        store.flood_series(&history).await.unwrap().lasting,
+        store.flood_archive(&history).await.unwrap().validity,
+        store.flood_series(&history).await.unwrap().validity,
     ] {
-        assert!(lasting.covers(now()) && lasting.covers(now().after(HOUR * 24 * 365)), "{lasting:?}");
+        assert!(validity.covers(now()) && validity.covers(now().after(HOUR * 24 * 365)), "{validity:?}");
     }
 }
 

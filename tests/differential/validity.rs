@@ -5,7 +5,7 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use siaga::conformance::block_on;
 use siaga::conformance::fixture::now;
-use siaga::model::{AreaSelector, Clock, Lasting, ManualClock, Timestamp};
+use siaga::model::{AreaSelector, Clock, ManualClock, Timestamp, Validity};
 use siaga::stores::{GaugeQuery, Store};
 
 use crate::operations::{Asked, Content, Operation, Sent, Span, Time, asked, content, moved, selector, sent};
@@ -22,24 +22,24 @@ enum Question {
 }
 
 impl Question {
-    async fn ask(&self, store: &dyn Store) -> (Lasting, String) {
+    async fn ask(&self, store: &dyn Store) -> (Validity, String) {
         match self.clone() {
             Self::Reports(asked, time) => {
                 let found = store.reports(&asked.at(time)).await.unwrap();
                 let keys = found.value.reports.iter().map(|report| (report.key, report.content.created_at));
-                (found.lasting, debug(keys.collect::<Vec<_>>()))
+                (found.validity, debug(keys.collect::<Vec<_>>()))
             }
             Self::Summary(asked, time) => {
                 let found = store.report_summary(&asked.at(time)).await.unwrap();
-                (found.lasting, debug(found.value))
+                (found.validity, debug(found.value))
             }
             Self::Series(asked, span) => {
                 let found = store.report_series(&asked.hourly(span)).await.unwrap();
-                (found.lasting, debug(found.value))
+                (found.validity, debug(found.value))
             }
             Self::Gauges(selector, time) => {
                 let found = store.gauges(&GaugeQuery { selector, window: time.window() }).await.unwrap();
-                (found.lasting, debug(found.value))
+                (found.validity, debug(found.value))
             }
         }
     }
@@ -55,11 +55,11 @@ fn question() -> impl Strategy<Value = Question> {
 }
 
 /// A time for which an answer lasts, from when it was read on: some way of a thousand to its end, or to that of a month.
-fn at(lasting: Lasting, read: Timestamp, way: i64) -> Timestamp {
+fn at(validity: Validity, read: Timestamp, way: i64) -> Timestamp {
     const MONTH: i64 = 30 * 24 * 3_600_000;
-    let left = match lasting {
-        Lasting::Always => MONTH,
-        Lasting::Between { until, .. } => (until.to_utc() - read.to_utc()).num_milliseconds().min(MONTH),
+    let left = match validity {
+        Validity::Always => MONTH,
+        Validity::Between { until, .. } => (until.to_utc() - read.to_utc()).num_milliseconds().min(MONTH),
     };
     moved(read, (left - 1) * way / 1_000)
 }
@@ -79,18 +79,18 @@ async fn last(
     for (tick, question, way) in questions {
         let read = moved(clock.now(), tick);
         clock.set(read);
-        let (lasting, answer) = question.ask(&*memory.store).await;
-        prop_assert!(lasting.covers(read), "{question:?}: {lasting:?} at {read}");
-        for moment in [read, at(lasting, read, way), at(lasting, read, 1_000)] {
+        let (validity, answer) = question.ask(&*memory.store).await;
+        prop_assert!(validity.covers(read), "{question:?}: {validity:?} at {read}");
+        for moment in [read, at(validity, read, way), at(validity, read, 1_000)] {
             clock.set(moment);
             for store in [&memory.store, &postgres.store] {
                 let (_, then) = question.ask(&**store).await;
-                prop_assert!(then == answer, "{question:?} at {moment}, {lasting:?}:\n{answer}\n{then}");
+                prop_assert!(then == answer, "{question:?} at {moment}, {validity:?}:\n{answer}\n{then}");
             }
         }
         clock.set(read);
         let (of_postgres, _) = question.ask(&*postgres.store).await;
-        prop_assert!(of_postgres == lasting, "{question:?}: {of_postgres:?} {lasting:?}");
+        prop_assert!(of_postgres == validity, "{question:?}: {of_postgres:?} {validity:?}");
     }
     Ok(())
 }
