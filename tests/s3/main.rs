@@ -3,6 +3,7 @@
 #[path = "../common/photos.rs"]
 mod photos;
 #[path = "../operation/running.rs"]
+#[allow(dead_code, reason = "other tests use the rest")]
 mod running;
 
 mod service;
