@@ -3,7 +3,6 @@
 #[path = "../common/photos.rs"]
 mod photos;
 #[path = "../operation/running.rs"]
-#[allow(dead_code, reason = "other tests use the rest")]
 mod running;
 
 mod service;

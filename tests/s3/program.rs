@@ -32,8 +32,7 @@ fn the_program_takes_the_credentials_of_its_storage_from_the_environment() {
             Running::start(&variables, LAST)
         });
         let program = program.await.unwrap();
-        let line = program.lines.iter().find(|line| line.contains("X-Api-Key: ")).unwrap();
-        let key = line.split("X-Api-Key: ").nth(1).unwrap().split('"').next().unwrap();
+        let key = program.key();
         let ask = |method: &str, target: &str, sent: &Value| {
             let sent = sent.to_string();
             let rest = format!("X-Api-Key: {key}\r\nContent-Length: {}\r\n\r\n{sent}", sent.len());
