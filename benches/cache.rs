@@ -1,4 +1,4 @@
-//! What an answer at hand costs, and what is done once with an answer that is made.
+//! What a cached response costs, and what is done once with a response that is rendered.
 
 use std::hint::black_box;
 use std::time::Duration;
@@ -38,7 +38,7 @@ fn question(number: usize) -> FloodQuery {
 }
 
 /// Among a hundred others.
-fn at_hand(criterion: &mut Criterion, name: &str, validity: Validity) {
+fn cached(criterion: &mut Criterion, name: &str, validity: Validity) {
     let cache: Cache<FloodQuery, Unfinished> =
         Cache::new(1 << 20, Patience::for_requests(Duration::from_secs(10)), Metrics::default());
     let runtime = Runtime::new().expect("threads");
@@ -58,9 +58,9 @@ fn at_hand(criterion: &mut Criterion, name: &str, validity: Validity) {
 }
 
 fn cache(criterion: &mut Criterion) {
-    at_hand(criterion, "an answer at hand", Validity::Always);
+    cached(criterion, "a cached response", Validity::Always);
     let ever = Validity::Between { from: SystemClock.now(), until: Timestamp::LAST };
-    at_hand(criterion, "an answer at hand that time could change", ever);
+    cached(criterion, "a cached response that time could change", ever);
     let accept = "gzip, deflate, br, zstd";
     criterion.bench_function("the codings a browser accepts", |bench| {
         bench.iter(|| Accepted::new([black_box(accept)]));

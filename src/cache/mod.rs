@@ -107,7 +107,7 @@ impl<E> From<E> for Failed<E> {
 }
 
 /// How long a response that is requested again must have stood before it is compressed at the best level. That takes longer
-/// than rendering it: it would be in vain for a response that is replaced at once.
+/// than rendering it, and is wasted on a response that is replaced at once.
 const SETTLED: Duration = Duration::from_millis(100);
 /// How much longer a response must last for that to be worthwhile.
 const WORTHWHILE: Duration = Duration::from_secs(2);

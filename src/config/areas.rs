@@ -24,13 +24,10 @@ pub struct Areas {
 #[serde(from = "ByResource<Selectable>")]
 pub struct Supported(BTreeMap<LayerKind, Selectable>);
 
-fn owned(codes: &[&str]) -> Vec<String> {
-    codes.iter().map(|&code| code.to_owned()).collect()
-}
-
 impl Default for Areas {
     fn default() -> Self {
-        Self { cities: owned(&CITIES), provinces: owned(&PROVINCES), supported: Supported::default() }
+        let Selectable { city: cities, admin: provinces } = Selectable::by(&CITIES, &PROVINCES);
+        Self { cities, provinces, supported: Supported::default() }
     }
 }
 

@@ -25,7 +25,7 @@ impl Compressing {
         self.is_first
     }
 
-    /// The same for whoever compresses it.
+    /// Returns the same form, for the task that compresses it.
     pub(crate) fn shared(&self) -> Self {
         Self { form: Arc::clone(&self.form), is_first: false }
     }

@@ -2,9 +2,10 @@
 //!
 //! # In a route of one's own
 //!
-//! A route names what it needs as arguments. The guards are asked from left to right, and the first that fails decides the answer,
-//! by its [`Problem`]. So the first is who asks: [`Caller`] where anybody may, [`Authorized`] where a scope is needed. A
-//! parameter of the query is a [`Param`], a part of the path a [`PathParam`]. What the server manages, such as the store, is had by `&State<…>`. [`Answers`](crate::routes::Answers) is a guard as well.
+//! A route lists what it needs as its arguments. Rocket asks the guards from left to right, and the first one that fails decides
+//! the response, by its [`Problem`]. So put the guard of the caller first: [`Caller`] if anybody may send the request,
+//! [`Authorized`] if it needs a scope. A parameter of the query is a [`Param`], a part of the path a [`PathParam`]. Take values that
+//! the server manages, such as the store, as `&State<…>`. [`Answers`](crate::routes::Answers) is a guard as well.
 //!
 //! ```
 //! use std::sync::Arc;

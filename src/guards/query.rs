@@ -3,6 +3,7 @@ use std::borrow::Cow;
 use rocket::Request;
 use rocket::http::RawStr;
 
+use super::parameter::one_of;
 use crate::error::{Problem, Source};
 
 /// The query of a request, from which guards take the parameters they know. Unknown parameters are ignored.
@@ -58,12 +59,7 @@ impl<'r> Query<'r> {
     /// When it is none of them, and as [`get`](Self::get).
     pub fn one_of<'a, T: AsRef<str>>(self, name: &str, allowed: &'a [T]) -> Result<Option<&'a T>, Problem> {
         let Some(value) = self.get(name)? else { return Ok(None) };
-        let found = allowed.iter().find(|allowed| allowed.as_ref() == value);
-        found.map(Some).ok_or_else(|| {
-            let allowed: Vec<_> = allowed.iter().map(AsRef::as_ref).collect();
-            let must = format!("must be one of [{}]", allowed.join(", "));
-            Problem::invalid(Source::Query, name, must)
-        })
+        one_of(&value, allowed).map(Some).map_err(|must| Problem::invalid(Source::Query, name, must))
     }
 }
 

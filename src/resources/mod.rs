@@ -65,7 +65,7 @@ pub struct Selectable {
 }
 
 impl Selectable {
-    fn by(city: &[&str], admin: &[&str]) -> Self {
+    pub(crate) fn by(city: &[&str], admin: &[&str]) -> Self {
         let owned = |codes: &[&str]| codes.iter().map(|&code| code.to_owned()).collect();
         Self { city: owned(city), admin: owned(admin) }
     }

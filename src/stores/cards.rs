@@ -35,8 +35,9 @@ pub trait CardStore {
         content: ReportContent,
     ) -> Result<Arc<Report>, StoreError>;
 
-    /// Makes `image` the `image_url` of the card's report, as it is; tells whether this call did. It does not when the
-    /// report shows an image, or there is none, or no such card. Of any number of calls for one card exactly one does.
+    /// Makes `image` the `image_url` of the card's report, unchanged, and returns whether this call did so. It does nothing if the
+    /// report shows an image already, or there is no report or no such card. If several calls come for one card, exactly one
+    /// succeeds.
     ///
     /// # Errors
     ///

@@ -122,7 +122,7 @@ pub trait ImageStore: CardStore + ReportStore + ServiceStore {
             return Ok(false);
         }
         let shown = self.show_card_image(&upload.card, image).await?;
-        // The report shows an image now, whoever was first; an upload of a later turn is not needed either.
+        // The report shows an image now, from this call or an earlier one, so no later upload is needed either.
         state.end_image(&upload.card);
         Ok(shown)
     }

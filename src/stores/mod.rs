@@ -70,10 +70,10 @@ pub use window::Window;
 ///   after the one before it, at least a millisecond, and not before any other that can be seen, though a clock may
 ///   have stepped back: the log ascends, and the newest entry of an area is its current state.
 /// - **Revisions.** See [`revision`](Self::revision): by it answers are kept, so it bounds how old they can be.
-/// - **Validity.** Time alone changes what is asked about a [`Window`], or about the hours until one to come. Such an answer
-///   says in which span of time it stays what it is ([`Versioned::validity`], by [`Window::validity`]): from the moment
-///   it was read by the store's clock until, at the latest, the first millisecond at which the same question would be
-///   answered otherwise. What was past when it was read is taken to be past for good. All others last always.
+/// - **Validity.** Results about a [`Window`], or about hours that are not over, change with time alone. Such a result says how
+///   long it is valid ([`Versioned::validity`], by [`Window::validity`]): from the moment it was read, by the store's clock,
+///   until at the latest the first millisecond at which the same query would have another result. Nothing that was past when
+///   it was read changes. All other results are always valid.
 /// - **Failure.** A backend that cannot be reached answers [`StoreError::Unavailable`] within a bounded time.
 #[async_trait]
 pub trait Store:

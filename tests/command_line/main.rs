@@ -1,5 +1,9 @@
 //! The program as an operator runs it.
 
+#[path = "../common/outcome.rs"]
+#[allow(dead_code, reason = "other tests use the rest")]
+mod outcome;
+
 mod configuration;
 mod ends;
 mod refusals;
@@ -8,6 +12,8 @@ mod tokens;
 use std::process::{Command, Output};
 
 use tempfile::TempDir;
+
+use self::outcome::refusal;
 
 /// Runs the program in an empty folder with these variables and nothing else of the service's.
 fn siaga(arguments: &[&str], variables: &[(&str, &str)]) -> Output {
@@ -26,11 +32,4 @@ fn siaga_in(folder: &TempDir, arguments: &[&str], variables: &[(&str, &str)]) ->
 
 fn out(output: &Output) -> String {
     String::from_utf8(output.stdout.clone()).unwrap()
-}
-
-/// The one line on standard error of a run that ended with 1.
-fn refusal(output: &Output) -> String {
-    let error = String::from_utf8(output.stderr.clone()).unwrap();
-    assert_eq!((output.status.code(), error.lines().count()), (Some(1), 1), "{error}");
-    error.trim_end().to_owned()
 }

@@ -19,11 +19,25 @@ use crate::server::{Server, built, figment};
 const SOON: Duration = Duration::from_secs(5);
 const LOG_OF_ANOTHER_HOST: &str = "the database is written to at another host now";
 
-/// A primary with a schema and areas, and a standby that has each write before it is acknowledged.
-async fn primary_and_standby() -> (Cluster, Cluster) {
+/// A primary with a schema and areas.
+async fn primary() -> Cluster {
     let primary = Cluster::new();
     drop(Server::on(&primary.url()).await);
     prepare(&primary).await;
+    primary
+}
+
+/// Sets area 5 to state 2 until that succeeds, which it must soon.
+async fn writes_succeed(server: &Server) {
+    let promoted = Instant::now();
+    while server.set(5, 2).await != 200 {
+        assert!(promoted.elapsed() < SOON, "no write succeeds");
+    }
+}
+
+/// A primary with a schema and areas, and a standby that has each write before it is acknowledged.
+async fn primary_and_standby() -> (Cluster, Cluster) {
+    let primary = primary().await;
     let standby = Cluster::replica_of(&primary);
     // Set after the copy was made, so that the standby does not wait for one of its own when it is promoted.
     let mut connection = connected(&primary).await;
@@ -83,10 +97,7 @@ fn a_primary_that_is_demoted_without_a_restart_is_left_for_the_promoted_standby(
         demoted.execute("ALTER SYSTEM SET default_transaction_read_only = on").await.unwrap();
         demoted.execute("SELECT pg_reload_conf()").await.unwrap();
         standby.promote();
-        let promoted = Instant::now();
-        while server.set(5, 2).await != 200 {
-            assert!(promoted.elapsed() < SOON, "no write succeeds");
-        }
+        writes_succeed(&server).await;
         assert_eq!(server.state(5).await, Some(2));
         let mut other = connected(&standby).await;
         let state: i16 = sqlx::query_scalar("SELECT state FROM flood_states WHERE area_id = 5")
@@ -134,9 +145,7 @@ async fn reading(primary: &Cluster, standby: &Cluster, replica: &Cluster) -> Ser
 #[test]
 fn a_replica_that_has_more_of_the_lost_primary_than_the_promoted_standby_is_not_read() {
     block_on(async {
-        let primary = Cluster::new();
-        drop(Server::on(&primary.url()).await);
-        prepare(&primary).await;
+        let primary = primary().await;
         let (standby, replica) = (Cluster::replica_of(&primary), Cluster::replica_of(&primary));
         let server = reading(&primary, &standby, &replica).await;
         assert_eq!(server.set(5, 1).await, 200);
@@ -152,10 +161,7 @@ fn a_replica_that_has_more_of_the_lost_primary_than_the_promoted_standby_is_not_
         primary.stop("immediate");
         standby.start();
         standby.promote();
-        let promoted = Instant::now();
-        while server.set(5, 2).await != 200 {
-            assert!(promoted.elapsed() < SOON, "no write succeeds");
-        }
+        writes_succeed(&server).await;
         for _ in 0..20 {
             assert_eq!(server.stored_state(5).await, Some(2));
         }
@@ -168,9 +174,7 @@ fn a_replica_that_has_more_of_the_lost_primary_than_the_promoted_standby_is_not_
 #[test]
 fn a_replica_that_follows_the_promoted_standby_is_read_again() {
     block_on(async {
-        let primary = Cluster::new();
-        drop(Server::on(&primary.url()).await);
-        prepare(&primary).await;
+        let primary = primary().await;
         let (standby, replica) = (Cluster::replica_of(&primary), Cluster::replica_of(&primary));
         let server = reading(&primary, &standby, &replica).await;
         assert_eq!(server.set(5, 1).await, 200);
@@ -181,10 +185,7 @@ fn a_replica_that_follows_the_promoted_standby_is_read_again() {
         let follow = format!("ALTER SYSTEM SET primary_conninfo = '{}'", standby.url());
         follower.execute(sqlx::AssertSqlSafe(follow)).await.unwrap();
         follower.execute("SELECT pg_reload_conf()").await.unwrap();
-        let promoted = Instant::now();
-        while server.set(5, 2).await != 200 {
-            assert!(promoted.elapsed() < SOON, "no write succeeds");
-        }
+        writes_succeed(&server).await;
         assert_eq!(server.stored_state(5).await, Some(2));
         caught_up(&standby, &replica).await;
         assert_eq!(server.stored_state(5).await, Some(2));
@@ -201,9 +202,7 @@ fn a_replica_that_follows_the_promoted_standby_is_read_again() {
 #[test]
 fn a_primary_that_answers_nothing_any_more_is_left_for_the_promoted_standby() {
     block_on(async {
-        let primary = Cluster::new();
-        drop(Server::on(&primary.url()).await);
-        prepare(&primary).await;
+        let primary = primary().await;
         let standby = Cluster::replica_of(&primary);
         let proxy = Proxy::before(&primary.url());
         let through = proxy.through(&primary.url());
@@ -214,10 +213,7 @@ fn a_primary_that_answers_nothing_any_more_is_left_for_the_promoted_standby() {
         caught_up(&primary, &standby).await;
         proxy.stall();
         standby.promote();
-        let promoted = Instant::now();
-        while server.set(5, 2).await != 200 {
-            assert!(promoted.elapsed() < SOON, "no write succeeds");
-        }
+        writes_succeed(&server).await;
         assert_eq!(server.state(5).await, Some(2));
     });
 }

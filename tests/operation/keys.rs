@@ -11,6 +11,7 @@ use siaga::conformance::block_on;
 use sqlx::{Connection, Executor, PgConnection};
 
 use crate::cluster::Cluster;
+use crate::outcome::{printed, refusal};
 use crate::postgres::Database;
 use crate::running::Running;
 use crate::server::Server;
@@ -29,18 +30,6 @@ fn siaga(url: &str, arguments: &[&str]) -> Output {
         .env("DATABASE_URL", url)
         .output()
         .unwrap()
-}
-
-fn printed(output: &Output) -> String {
-    assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
-    String::from_utf8(output.stdout.clone()).unwrap()
-}
-
-/// The one line on standard error of a run that ended with 1.
-fn refusal(output: &Output) -> String {
-    let error = String::from_utf8(output.stderr.clone()).unwrap();
-    assert_eq!((output.status.code(), error.lines().count()), (Some(1), 1), "{error}");
-    error.trim_end().to_owned()
 }
 
 /// Makes a key; answers what its holder sends.

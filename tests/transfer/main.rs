@@ -2,6 +2,8 @@
 
 #[path = "../common/postgres.rs"]
 mod database;
+#[path = "../common/outcome.rs"]
+mod outcome;
 
 mod asking;
 mod cognicity;

@@ -10,6 +10,7 @@ use crate::asking::order;
 use crate::database::Database;
 use crate::folders::{area, cards, collection, contents, folder_of, saved, square};
 use crate::operator::Operator;
+use crate::outcome::{printed, refusal};
 
 /// Runs the program on a database.
 fn siaga(database: &Database, arguments: &[&str]) -> Output {
@@ -24,27 +25,17 @@ fn siaga(database: &Database, arguments: &[&str]) -> Output {
         .unwrap()
 }
 
-/// The one line on standard error of a run that ended with 1.
-fn refusal(output: &Output) -> String {
-    let error = String::from_utf8(output.stderr.clone()).unwrap();
-    assert_eq!((output.status.code(), error.lines().count()), (Some(1), 1), "{error}");
-    error.trim_end().to_owned()
-}
-
 #[test]
 fn the_program_imports_and_exports_folders() {
     let database = block_on(Database::empty());
     let folder = saved(fixture::dataset());
-    let imported = siaga(&database, &["import", folder.path().to_str().unwrap()]);
-    assert!(imported.status.success() && imported.stderr.is_empty(), "{imported:?}");
-    let said = String::from_utf8(imported.stdout).unwrap();
+    let said = said(&database, &["import", folder.path().to_str().unwrap()]);
     let first = said.lines().next().unwrap();
     assert_eq!(first, "areas.geojson                 5 rows: 5 added, 0 replaced, 0 skipped", "{said}");
     assert_eq!(said.lines().count(), 10, "{said}");
     let exported = tempfile::tempdir().unwrap();
     let path = exported.path().join("new");
-    let output = siaga(&database, &["export", path.to_str().unwrap()]);
-    assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
+    printed(&siaga(&database, &["export", path.to_str().unwrap()]));
     assert_eq!(contents(&path), contents(folder.path()));
 
     let again = refusal(&siaga(&database, &["export", path.to_str().unwrap()]));
@@ -58,9 +49,7 @@ fn the_program_imports_and_exports_folders() {
 }
 
 fn said(database: &Database, arguments: &[&str]) -> String {
-    let output = siaga(database, arguments);
-    assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
-    String::from_utf8(output.stdout).unwrap()
+    printed(&siaga(database, arguments))
 }
 
 #[test]

@@ -102,12 +102,9 @@ impl Rows {
     /// Decodes the geometry and indexes it, which takes long.
     fn places(self) -> Result<Versioned<Places>, StoreError> {
         let areas = Arc::new(area_set(self.areas)?);
-        let shared = |rows: Vec<RegionRow>| rows.into_iter().map(|row| region(row).map(Arc::new)).collect();
-        let (regions, cities): (Result<_, StoreError>, Result<_, StoreError>) =
-            (shared(self.regions), shared(self.cities));
         let infrastructure: Result<_, StoreError> =
             self.infrastructure.into_iter().map(infrastructure_of).collect();
-        let places = Places::new(areas, regions?, cities?, infrastructure?);
+        let places = Places::new(areas, by_code(self.regions)?, by_code(self.cities)?, infrastructure?);
         Ok(Versioned::at(self.revision, places))
     }
 }
@@ -120,8 +117,8 @@ const AREAS: &str = "
     SELECT area_id, geom_id, area_name, parent_name, city_name, city, instance_region_code, attributes::text,
            ST_AsBinary(outline, 'NDR')
     FROM areas ORDER BY area_id";
-const REGIONS: &str = "SELECT code, name, ST_AsBinary(outline, 'NDR') FROM regions ORDER BY code";
-const CITIES: &str = "SELECT code, name, ST_AsBinary(outline, 'NDR') FROM cities ORDER BY code";
+pub(super) const REGIONS: &str = "SELECT code, name, ST_AsBinary(outline, 'NDR') FROM regions ORDER BY code";
+pub(super) const CITIES: &str = "SELECT code, name, ST_AsBinary(outline, 'NDR') FROM cities ORDER BY code";
 const INFRASTRUCTURE: &str = "
     SELECT kind, name, instance_region_code, local_area_id, ST_AsBinary(shape, 'NDR')
     FROM infrastructure ORDER BY kind, name, id";
@@ -165,14 +162,16 @@ pub(super) async fn areas(connection: &mut PgConnection) -> Result<AreaSet, Stor
     area_set(sqlx::query_as(AREAS).fetch_all(connection).await?)
 }
 
-pub(super) async fn regions(connection: &mut PgConnection) -> Result<Vec<Region>, StoreError> {
-    let rows: Vec<RegionRow> = sqlx::query_as(REGIONS).fetch_all(connection).await?;
-    rows.into_iter().map(region).collect()
+/// Reads [`REGIONS`] or [`CITIES`].
+pub(super) async fn regions(
+    connection: &mut PgConnection,
+    sql: &'static str,
+) -> Result<Vec<Arc<Region>>, StoreError> {
+    by_code(sqlx::query_as(sql).fetch_all(connection).await?)
 }
 
-pub(super) async fn cities(connection: &mut PgConnection) -> Result<Vec<Region>, StoreError> {
-    let rows: Vec<RegionRow> = sqlx::query_as(CITIES).fetch_all(connection).await?;
-    rows.into_iter().map(region).collect()
+fn by_code(rows: Vec<RegionRow>) -> Result<Vec<Arc<Region>>, StoreError> {
+    rows.into_iter().map(|row| region(row).map(Arc::new)).collect()
 }
 
 pub(super) async fn infrastructure(connection: &mut PgConnection) -> Result<Vec<Infrastructure>, StoreError> {

@@ -134,7 +134,7 @@ impl Replica {
     fn has_replayed(&self, written: Position) -> bool {
         let made = self.pool.made();
         let mut progress = self.progress();
-        // Whoever responds now may be another, or the same as it was before a crash.
+        // The server that responds now may be another one, or the same one in its state before a crash.
         if progress.made != made {
             progress.made = made;
             progress.replayed = Position::default();

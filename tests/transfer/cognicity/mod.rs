@@ -20,6 +20,7 @@ use tempfile::TempDir;
 use self::reads::{assert_agrees, everywhere, reports};
 use crate::database::Database;
 use crate::operator::Operator;
+use crate::outcome::{printed, refusal};
 
 /// The longest identifier of a card and a further type of disaster, as the installation needs them.
 const KEYS: [(&str, &str); 2] =
@@ -48,19 +49,6 @@ fn siaga(folder: &Path, target: Option<&Database>, keys: &[(&str, &str)], argume
     program.output().unwrap()
 }
 
-/// What a run that succeeded printed.
-fn said(output: &Output) -> String {
-    assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
-    String::from_utf8(output.stdout.clone()).unwrap()
-}
-
-/// The one line of a run that failed.
-fn refusal(output: &Output) -> String {
-    let error = String::from_utf8(output.stderr.clone()).unwrap();
-    assert_eq!((output.status.code(), error.lines().count()), (Some(1), 1), "{error}");
-    error.trim_end().to_owned()
-}
-
 fn rules() -> FolderRules {
     let also = vec!["typhoon".parse().unwrap()];
     let cards =
@@ -80,7 +68,7 @@ fn a_cognicity_is_taken_over_and_every_read_agrees_with_its_rows() {
         let (source, target) = (cognicity().await, Database::empty().await);
         let folder = tempfile::tempdir().unwrap();
         let arguments = ["import", "--from-cognicity", &source.url(), "copy"];
-        let said = said(&siaga(folder.path(), Some(&target), &KEYS, &arguments));
+        let said = printed(&siaga(folder.path(), Some(&target), &KEYS, &arguments));
         let expected = [
             "areas.geojson: 4 rows",
             "regions.geojson: 2 rows",
@@ -144,7 +132,7 @@ fn a_store_that_keeps_no_data_can_serve_the_copy_and_the_keys_to_set_are_named()
     let source = block_on(cognicity());
     let folder = tempfile::tempdir().unwrap();
     let arguments = ["import", "copy", "--from-cognicity", &source.url()];
-    let said = said(&siaga(folder.path(), None, &[], &arguments));
+    let said = printed(&siaga(folder.path(), None, &[], &arguments));
     for part in [
         "; siaga.cards.max_id_length allows up to 36 (first: pkey 1)\n",
         "not \"typhoon\"; siaga.disasters.also adds types (first: pkey 4)\n",
@@ -176,7 +164,7 @@ fn a_user_who_may_only_read_is_enough_and_columns_and_tables_may_be_missing() {
     block_on(run(&source, &grants));
     let folder = tempfile::tempdir().unwrap();
     let url = source.url().replace("postgres://siaga@", &format!("postgres://{reader}@"));
-    let said = said(&siaga(folder.path(), None, &KEYS, &["import", "--from-cognicity", &url, "copy"]));
+    let said = printed(&siaga(folder.path(), None, &KEYS, &["import", "--from-cognicity", &url, "copy"]));
     for table in [
         "infrastructure.floodgates",
         "infrastructure.pumps",
@@ -221,10 +209,10 @@ fn a_malformed_outline_is_repaired_where_that_is_asked_for_and_else_named_by_the
         "{error}"
     );
     let imported = siaga(folder.path(), Some(&target), &KEYS, &["import", "copy", "--repair"]);
-    assert!(said(&imported).contains("1 outline was repaired"), "the copy is there for another try");
+    assert!(printed(&imported).contains("1 outline was repaired"), "the copy is there for another try");
 
     let (folder, output) = copy_of_bow_tie(None, &["--repair"]);
-    let said = said(&output);
+    let said = printed(&output);
     let line =
         "repaired in cognicity.local_areas: the outline of 1 row, which was not valid (first: pkey 1)\n";
     assert!(said.contains(line), "{said}");

@@ -4,7 +4,7 @@ use serde_json::value::RawValue;
 use sqlx::PgConnection;
 
 use super::super::gauges::observation;
-use super::super::places::{areas, cities, infrastructure, regions};
+use super::super::places::{CITIES, REGIONS, areas, infrastructure, regions};
 use super::super::reports::{EVERY, ReportRow};
 use super::super::values::{area_id, flood_state, position, report_key};
 use crate::datasets::FolderWriter;
@@ -43,12 +43,12 @@ async fn write_places(connection: &mut PgConnection, folder: &FolderWriter) -> R
     }
     file.finish()?;
     let mut file = folder.regions()?;
-    for region in &regions(connection).await? {
+    for region in &regions(connection, REGIONS).await? {
         file.write(region)?;
     }
     file.finish()?;
     let mut file = folder.cities()?;
-    for city in &cities(connection).await? {
+    for city in &regions(connection, CITIES).await? {
         file.write(city)?;
     }
     file.finish()?;

@@ -7,10 +7,10 @@ use sqlx::{FromRow, PgConnection, Postgres};
 use tokio::runtime::Handle;
 
 use super::super::error::described;
-use super::super::places::{areas, cities, regions};
+use super::super::places::{CITIES, REGIONS, areas, regions};
 use super::{history, intake, places, relocation, removal};
 use crate::datasets::{DatasetError, Folder, FolderFile, FolderRow};
-use crate::model::{AreaSet, Locator, Region, Timestamp};
+use crate::model::{AreaSet, Locator, Timestamp};
 use crate::stores::{Imported, Replace, StoreError};
 
 /// How many rows go to the database at once.
@@ -51,7 +51,7 @@ pub(super) struct Written {
 /// A statement that inserts rows or updates those there are, as one that tells how many of each. A row that was inserted
 /// has no `xmax`.
 macro_rules! counting {
-    ($insert:literal) => {
+    ($insert:expr) => {
         concat!(
             "WITH written AS (",
             $insert,
@@ -109,10 +109,9 @@ impl Import<'_> {
 
     fn map(&mut self) -> Result<Map, ImportError> {
         let areas = Arc::new(self.runtime.block_on(areas(&mut self.connection))?);
-        let regions = self.runtime.block_on(regions(&mut self.connection))?;
-        let cities = self.runtime.block_on(cities(&mut self.connection))?;
-        let shared = |regions: Vec<Region>| regions.into_iter().map(Arc::new).collect();
-        let locator = Locator::new(Arc::clone(&areas), shared(regions), shared(cities));
+        let [regions, cities] =
+            [REGIONS, CITIES].map(|sql| self.runtime.block_on(regions(&mut self.connection, sql)));
+        let locator = Locator::new(Arc::clone(&areas), regions?, cities?);
         Ok(Map { areas, locator })
     }
 

@@ -26,23 +26,23 @@ const AREAS: &str = counting!(
                           excluded.instance_region_code, excluded.attributes::text, excluded.outline)"
 );
 
-const REGIONS: &str = counting!(
-    "
-    INSERT INTO regions AS known (code, name, outline)
-    SELECT code, name, ST_GeomFromWKB(outline, 4326)
-    FROM unnest($1::text[], $2::text[], $3::bytea[]) AS rows (code, name, outline)
-    ON CONFLICT (code) DO UPDATE SET name = excluded.name, outline = excluded.outline
-    WHERE (known.*) IS DISTINCT FROM (excluded.*)"
-);
+/// Provinces and cities have tables of the same columns.
+macro_rules! insert_into {
+    ($table:literal) => {
+        counting!(concat!(
+            "INSERT INTO ",
+            $table,
+            " AS known (code, name, outline)
+             SELECT code, name, ST_GeomFromWKB(outline, 4326)
+             FROM unnest($1::text[], $2::text[], $3::bytea[]) AS rows (code, name, outline)
+             ON CONFLICT (code) DO UPDATE SET name = excluded.name, outline = excluded.outline
+             WHERE (known.*) IS DISTINCT FROM (excluded.*)"
+        ))
+    };
+}
 
-const CITIES: &str = counting!(
-    "
-    INSERT INTO cities AS known (code, name, outline)
-    SELECT code, name, ST_GeomFromWKB(outline, 4326)
-    FROM unnest($1::text[], $2::text[], $3::bytea[]) AS rows (code, name, outline)
-    ON CONFLICT (code) DO UPDATE SET name = excluded.name, outline = excluded.outline
-    WHERE (known.*) IS DISTINCT FROM (excluded.*)"
-);
+const REGIONS: &str = insert_into!("regions");
+const CITIES: &str = insert_into!("cities");
 
 /// Infrastructure has no key: what stands there n times is stored n times, and no more when it comes again.
 const INCOMING: &str = "
