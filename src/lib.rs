@@ -19,7 +19,8 @@
 //! | [`content`], [`cache`] | responses, and the response cache |
 //! | [`quotas`] | rate limits |
 //! | [`openapi`] | the description of the interface |
-//! | [`fairings`], [`error`], [`guards`], [`routes`] | the interface |
+//! | [`fairings`], [`error`], [`guards`], [`admission`], [`routes`] | the interface |
+//! | [`background`] | tasks that run beside the server |
 //! | [`Siaga`], [`Builder`] | put everything together |
 //! | [`program`] | the command line |
 //!
@@ -45,17 +46,16 @@
 
 #![warn(clippy::expect_used, clippy::unwrap_used)]
 
+pub mod admission;
 pub mod auth;
-mod beside;
+pub mod background;
 pub mod cache;
-mod causes;
 mod cognicity;
 pub mod config;
 #[cfg(feature = "conformance")]
 pub mod conformance;
 pub mod content;
 pub mod datasets;
-mod duration;
 pub mod error;
 pub mod fairings;
 pub mod formats;
@@ -63,23 +63,20 @@ pub mod guards;
 pub mod images;
 mod managed;
 pub mod model;
-mod number;
-mod off_thread;
 pub mod openapi;
 pub mod program;
 pub mod quotas;
-mod random;
-mod redirect;
 pub mod resources;
 pub mod routes;
 pub mod schema;
 mod server;
 pub mod stores;
+mod tasks;
 pub mod telemetry;
 
-pub use off_thread::Stopped;
-pub use random::RandomUnavailable;
+pub use auth::RandomUnavailable;
 pub use server::{BuildError, Builder, LaunchError, Reload, Reloading, Siaga};
+pub use tasks::Stopped;
 
 /// The pages whose blocks of Rust are tests.
 #[cfg(doctest)]

@@ -9,8 +9,8 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use subtle::ConstantTimeEq;
 
 use super::{Credential, CredentialKind, OwnQuota, Reason, Refused, Scope, Secret};
+use crate::auth::random::{self, RandomUnavailable};
 use crate::model::Timestamp;
-use crate::random::{self, RandomUnavailable};
 
 /// An accepted API key. The key itself is not kept, only its hash.
 #[derive(Clone, Debug, Serialize, Deserialize)]

@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use super::algorithm::PublicAlgorithm;
 use super::{Algorithm, InvalidSettings, Scope, Secret, crypto};
-use crate::duration;
 use crate::model::Timestamp;
+use crate::model::duration;
 
 /// How tokens are signed and verified (RFC 7519). One of `secret`, `public_key` and `jwks` must be given.
 #[derive(Clone, Debug, Serialize, Deserialize)]

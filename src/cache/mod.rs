@@ -37,8 +37,8 @@ use self::rendering::{Outcome, Rendering, Waiting};
 use self::response::{Expected, Response};
 use crate::content::Coding;
 use crate::model::{Clock, Timestamp};
-use crate::off_thread::off_thread;
 use crate::stores::{Revision, Versioned};
+use crate::tasks::off_thread;
 use crate::telemetry::{CacheUse, Metrics};
 
 /// Responses by the question they answer, and the renderings under way. Clones share them.

@@ -4,8 +4,8 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::{BaseUrl, ConfigError};
-use crate::duration;
-use crate::number::Number;
+use crate::model::Number;
+use crate::model::duration;
 
 /// What leads clients to HTTPS. Certificate and key are Rocket's own `tls.certs` and `tls.key`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

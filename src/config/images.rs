@@ -8,7 +8,7 @@ use url::Url;
 
 use super::{AtOnce, BaseUrl, ConfigError};
 use crate::auth::Secret;
-use crate::number::Number;
+use crate::model::Number;
 
 /// Where images of cards are kept, and what is allowed.
 #[derive(Clone, Debug, Serialize, Deserialize)]

@@ -5,8 +5,8 @@ use rocket::data::ByteUnit;
 use serde::{Deserialize, Serialize};
 
 use super::ConfigError;
-use crate::duration;
-use crate::number::Number;
+use crate::model::Number;
+use crate::model::duration;
 
 /// What is too much.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

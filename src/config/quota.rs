@@ -3,7 +3,7 @@ use std::num::NonZeroU32;
 use serde::{Deserialize, Serialize};
 
 use super::{AtOnce, TrustedProxies};
-use crate::number::Number;
+use crate::model::Number;
 
 /// How many requests each client may send to this server.
 ///

@@ -2,7 +2,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::duration;
+use crate::model::duration;
 
 /// How the service ends when it is told to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -8,9 +8,9 @@ use std::time::Duration;
 use chrono_tz::Tz;
 
 use super::fixture;
-use crate::causes::causes;
 use crate::formats::{Container, EncodeContext, Format, well_formed};
 use crate::model::Layer;
+use crate::telemetry::causes;
 
 /// What the suite encodes with: the fixture's time, Jakarta's zone, the default base address.
 #[must_use]

@@ -4,9 +4,9 @@ use rocket::http::Status;
 
 use super::{Details, Problem, Source, seconds_to_wait};
 use crate::cache::{Busy, Unfinished};
-use crate::duration::written;
 use crate::formats::EncodeError;
 use crate::images::{ImageError, ImageType, PERMITTED};
+use crate::model::duration::written;
 use crate::stores::StoreError;
 use crate::telemetry::Rejection;
 

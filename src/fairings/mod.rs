@@ -1,29 +1,20 @@
-//! What happens to every request and answer, whatever the route, and beside all of them.
+//! Middleware: fairings that see every request and response, whatever the route.
 
 mod arrival;
-mod cors;
-mod data_watch;
 mod draining;
 mod exchange;
-mod licence;
 mod real_method;
 mod request_id;
-mod security_headers;
-mod stored_keys;
+mod response_headers;
 mod trailing_slash;
 
 pub use self::arrival::{Arrival, Scheme};
-pub use self::cors::Cors;
-pub(crate) use self::cors::allow_any_origin;
-pub use self::data_watch::DataWatch;
 pub use self::draining::Draining;
 pub use self::exchange::{Exchange, Subject};
 pub(crate) use self::exchange::{Unread, is_head};
-pub use self::licence::Licence;
-pub(crate) use self::licence::name_licence;
 pub use self::real_method::RealMethod;
 pub use self::request_id::RequestId;
-pub use self::security_headers::SecurityHeaders;
-pub(crate) use self::security_headers::secure;
-pub use self::stored_keys::StoredKeys;
+pub(crate) use self::request_id::within_spans;
+pub use self::response_headers::{Cors, Licence, SecurityHeaders};
+pub(crate) use self::response_headers::{allow_any_origin, name_licence, secure};
 pub use self::trailing_slash::TrailingSlash;

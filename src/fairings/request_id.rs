@@ -1,9 +1,10 @@
 use rocket::fairing::{Fairing, Info, Kind};
-use rocket::{Request, Response};
-use tracing::Span;
+use rocket::route::{Handler, Outcome};
+use rocket::{Data, Request, Response, Route, async_trait};
+use tracing::{Instrument, Span};
 
 use super::Arrival;
-use crate::random;
+use crate::auth::random;
 use crate::telemetry::request_span;
 
 /// The id of a request: in its answer as `X-Request-Id` and in whatever is logged about it.
@@ -69,5 +70,25 @@ impl Fairing for AddRequestId {
 
     async fn on_response<'r>(&self, request: &'r Request<'_>, response: &mut Response<'r>) {
         RequestId::of(request).add_to(response);
+    }
+}
+
+/// The routes, each handled within the span of its request: whatever is logged meanwhile, a panic too, has the request's id.
+#[must_use]
+pub(crate) fn within_spans(routes: Vec<Route>) -> Vec<Route> {
+    let within_span = |mut route: Route| {
+        route.handler = Box::new(WithinSpan(route.handler));
+        route
+    };
+    routes.into_iter().map(within_span).collect()
+}
+
+#[derive(Clone)]
+struct WithinSpan(Box<dyn Handler>);
+
+#[async_trait]
+impl Handler for WithinSpan {
+    async fn handle<'r>(&self, request: &'r Request<'_>, data: Data<'r>) -> Outcome<'r> {
+        self.0.handle(request, data).instrument(RequestId::span(request).clone()).await
     }
 }

@@ -31,7 +31,7 @@ use serde_json::{Value, json};
 
 pub use self::registry::{FormatRegistry, InvalidFormats};
 use crate::model::{Layer, LayerKind, Timestamp};
-use crate::off_thread::{Stop, Stopped};
+use crate::tasks::{Stop, Stopped};
 
 /// Writes layers in one format.
 ///

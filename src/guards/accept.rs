@@ -1,10 +1,14 @@
 use std::str::FromStr;
 use std::sync::Arc;
 
+use rocket::Request;
 use rocket::http::MediaType;
+use rocket::request::{FromRequest, Outcome};
 
 use crate::content::thousandths;
+use crate::error::Problem;
 use crate::formats::Format;
+use crate::openapi::{Interface, Operation, Part};
 
 /// Which media types a client accepts, by its `Accept` (RFC 9110 §12.5.1): ranges, each with a weight in thousandths.
 ///
@@ -91,6 +95,24 @@ fn specificity(range: &MediaType, name: &MediaType) -> Option<(u8, usize)> {
         count += 1;
     }
     Some((kind, count))
+}
+
+/// Whether a client wants a page for people more than data, by its `Accept`, as browsers do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WantsPage(pub bool);
+
+#[rocket::async_trait]
+impl<'r> FromRequest<'r> for WantsPage {
+    type Error = Problem;
+
+    async fn from_request(request: &'r Request<'_>) -> Outcome<Self, Problem> {
+        let accept = Accept::new(request.headers().get("Accept"));
+        Outcome::Success(Self(accept.weight(["text/html"]) > accept.weight(["application/json"])))
+    }
+}
+
+impl Part for WantsPage {
+    fn describe(_: &mut Operation, _: &Interface<'_>) {}
 }
 
 #[cfg(test)]

@@ -94,7 +94,7 @@ impl<P: Permission> Part for Authorized<P> {
 
 impl Caller {
     /// Whoever sends this request, or why its credential is refused; verified when it is first asked for.
-    pub(super) fn of<'r>(request: &'r Request<'_>) -> &'r Result<Self, Problem> {
+    pub(crate) fn of<'r>(request: &'r Request<'_>) -> &'r Result<Self, Problem> {
         request.local_cache(|| {
             let credential = managed(request).and_then(|known| credential(request, known))?;
             if let Some(credential) = &credential {

@@ -35,8 +35,6 @@
 //! A guard of one's own answers [`Problem::outcome`] from its `from_request`, so that clients get its text.
 
 mod accept;
-mod account;
-mod admission;
 mod area_selector;
 mod body_headers;
 mod card_id;
@@ -52,10 +50,8 @@ mod period;
 mod query;
 mod query_parameters;
 mod signed_upload;
-mod wants_page;
 
-pub(crate) use self::account::Account;
-pub use self::admission::{Admission, Diversion};
+pub use self::accept::WantsPage;
 pub use self::area_selector::Select;
 pub use self::card_id::CardIdParam;
 pub use self::credential::{
@@ -73,7 +69,6 @@ pub use self::query_parameters::{
     Disaster, InfrastructureType, MinimumState, TimePeriod, Training, Username,
 };
 pub use self::signed_upload::SignedUpload;
-pub use self::wants_page::WantsPage;
 
 use rocket::Request;
 

@@ -5,8 +5,8 @@ use rocket::request::{FromRequest, Outcome};
 
 use super::{Query, managed};
 use crate::config::Config;
-use crate::duration::written;
 use crate::error::{Problem, Source};
+use crate::model::duration::written;
 use crate::model::{Period, Timestamp};
 use crate::openapi::{Interface, Operation, Parameter, Part};
 use crate::schema;

@@ -3,8 +3,9 @@ use std::io;
 
 use rocket::data::ByteUnit;
 
-use crate::random::RandomUnavailable;
+use crate::auth::RandomUnavailable;
 use crate::stores::StoreError;
+use crate::telemetry::causes;
 
 /// Why an image cannot be taken or given: the variants are what a caller can act on.
 #[derive(Debug, thiserror::Error)]
@@ -64,5 +65,12 @@ impl From<object_store::Error> for ImageError {
     fn from(error: object_store::Error) -> Self {
         // Not being found is no answer but where something is read: a bucket that is not there is not found, too.
         Self::Storage(error.into())
+    }
+}
+
+/// Logs an error of the store. An unreachable store is logged where that is noticed.
+pub(super) fn log_unless_away(error: &StoreError) {
+    if !matches!(error, StoreError::Unavailable { .. }) {
+        tracing::error!("images cannot be worked on: {}", causes(error));
     }
 }

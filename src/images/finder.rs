@@ -5,11 +5,11 @@ use object_store::ObjectMeta;
 use rocket::futures::TryStreamExt;
 use rocket::tokio::time;
 
-use super::worker::log_unless_away;
+use super::error::log_unless_away;
 use super::{CardImages, ImageError, Uploads, names};
-use crate::causes::causes;
 use crate::model::{Timestamp, Upload};
 use crate::telemetry::UploadStep;
+use crate::telemetry::causes;
 
 /// How often it is asked whether the storage is to be looked at.
 const ROUND: Duration = Duration::from_secs(1);

@@ -7,7 +7,7 @@ use rocket::tokio::time;
 use super::signing::Permit;
 use super::slots::Slot;
 use super::{CardImages, ImageError, PERMITTED, Unpermitted, Uploads, names};
-use crate::random;
+use crate::auth::random;
 use crate::telemetry::UploadStep;
 
 /// The rate an upload must arrive at, in bytes a second.

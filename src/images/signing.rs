@@ -3,8 +3,8 @@ use rocket::data::ByteUnit;
 
 use super::{ImageType, names};
 use crate::auth::Secret;
+use crate::auth::random::{self, RandomUnavailable};
 use crate::model::Upload;
-use crate::random::{self, RandomUnavailable};
 
 /// What an address for an upload to this service lets its holder do: put one image of one type, until it expires.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -20,8 +20,8 @@ use url::Url;
 
 use super::cloud::{Cloud, unknown_kind, unknown_option};
 use super::{ImageError, KEEP_FOREVER};
+use crate::auth::random;
 use crate::config::{ConfigError, Images};
-use crate::random;
 
 /// The folder of uploads, beside which images are published.
 const UPLOADS: &str = "uploads";

@@ -9,12 +9,13 @@ use rocket::futures::future::{join, join_all};
 use rocket::tokio::task::spawn_blocking;
 use rocket::tokio::{select, time};
 
+use super::error::log_unless_away;
 use super::finder::Finder;
 use super::{CardImages, ImageError, names, photo};
-use crate::beside::beside;
-use crate::causes::causes;
 use crate::stores::{StoreError, TakenUpload};
+use crate::tasks::run_in_background;
 use crate::telemetry::UploadStep;
+use crate::telemetry::causes;
 
 /// How often work is looked for that nobody has told of.
 const ROUND: Duration = Duration::from_secs(1);
@@ -67,7 +68,7 @@ impl Worker {
     /// another server, or after the next start.
     #[must_use]
     pub fn fairing(self) -> AdHoc {
-        AdHoc::on_liftoff("Images", |rocket| Box::pin(async move { beside(rocket, self.run()) }))
+        AdHoc::on_liftoff("Images", |rocket| Box::pin(async move { run_in_background(rocket, self.run()) }))
     }
 
     async fn run(self) {
@@ -176,12 +177,5 @@ impl Worker {
         self.images.metrics.upload(UploadStep::Refused);
         tracing::warn!(upload = %taken.upload, attempt = taken.attempt, "an upload is refused: {reason}");
         self.images.store.refuse_upload(&taken.upload).await
-    }
-}
-
-/// That the store is away is logged where it is noticed.
-pub(super) fn log_unless_away(error: &StoreError) {
-    if !matches!(error, StoreError::Unavailable { .. }) {
-        tracing::error!("images cannot be worked on: {}", causes(error));
     }
 }

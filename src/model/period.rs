@@ -1,7 +1,7 @@
 use std::time::Duration;
 
 use super::Timestamp;
-use crate::duration::written;
+use crate::model::duration::written;
 
 /// A span of time, both ends included; the end never lies before the start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -22,8 +22,8 @@ use rocket::tokio::time;
 pub use self::client::Client;
 use self::limiter::Limiter;
 use crate::auth::OwnQuota;
-use crate::beside::beside;
 use crate::config::{self, AtOnce, Rate};
+use crate::tasks::run_in_background;
 
 /// How often what need not be remembered any more is forgotten.
 const SWEEP: Duration = Duration::from_secs(20);
@@ -244,7 +244,7 @@ impl Quotas {
                 self.sweep();
             }
         };
-        AdHoc::on_liftoff("Quotas", |rocket| Box::pin(async move { beside(rocket, sweeping) }))
+        AdHoc::on_liftoff("Quotas", |rocket| Box::pin(async move { run_in_background(rocket, sweeping) }))
     }
 }
 

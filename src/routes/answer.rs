@@ -16,6 +16,7 @@ use crate::content::{Accepted, Coding, Content, Level};
 use crate::error::Problem;
 use crate::images::KEEP_FOREVER;
 use crate::model::Timestamp;
+use crate::tasks::off_thread;
 
 pub(super) const JSON: &str = "application/json";
 pub(super) const HTML: &str = "text/html; charset=utf-8";
@@ -191,4 +192,21 @@ pub(super) fn known<'a>(
         let mut tags = list.split(',').map(str::trim);
         tags.find_map(|tag| content.named_by(tag.strip_prefix("W/").unwrap_or(tag), accepted))
     })
+}
+
+/// What is the same until the program ends, with its tag and compressed at the best level, off the threads that serve requests.
+///
+/// # Errors
+///
+/// 500 if a bug ends that.
+pub(super) async fn prepared(
+    media_type: impl Into<Cow<'static, str>>,
+    bytes: Vec<u8>,
+) -> Result<Rendered, Problem> {
+    let compressing = off_thread(move |_| {
+        let content = Content::tagged(bytes);
+        content.code(usize::MAX);
+        content
+    });
+    Ok(Rendered::new(media_type, compressing.await.map_err(Problem::internal)?))
 }

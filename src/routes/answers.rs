@@ -9,12 +9,13 @@ use super::Answer;
 use super::answer::known;
 use super::question::Question;
 use super::renderer::Renderer;
+use crate::admission::Account;
 use crate::cache::LastKnown;
 use crate::content::{Accepted, Coding, Content};
 use crate::error::Problem;
 use crate::fairings::is_head;
 use crate::formats::Format;
-use crate::guards::{Account, managed};
+use crate::guards::managed;
 use crate::openapi::{Interface, Operation, Part};
 use crate::stores::LayerQuery;
 

@@ -7,8 +7,8 @@ use rocket::route::{Handler, Outcome};
 use rocket::{Data, Route};
 
 use super::methods::METHODS;
+use crate::admission::{Admission, Diversion};
 use crate::error::Problem;
-use crate::guards::{Admission, Diversion};
 
 /// The routes of requests that are not admitted, to be mounted at the root.
 #[must_use]

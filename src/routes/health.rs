@@ -11,7 +11,6 @@ use serde::Serialize;
 use serde_json::json;
 
 use super::Answer;
-use super::recent::recent;
 use crate::error::Problem;
 use crate::fairings::Draining;
 use crate::images::CardImages;
@@ -94,4 +93,18 @@ pub(super) async fn tell_ready(
         "result": { "status": text, "checks": checks },
     }))?;
     Ok((status, answer))
+}
+
+/// Returns what is known if it is younger than `max_age`, else what `look` finds, each with when it was found. Its age counts
+/// from the end of the look, which can take longer than `max_age`.
+pub(super) async fn recent<T>(
+    known: Option<(Instant, T)>,
+    max_age: Duration,
+    look: impl Future<Output = T>,
+) -> (Instant, T) {
+    if let Some(known) = known.filter(|(at, _)| at.elapsed() < max_age) {
+        return known;
+    }
+    let found = look.await;
+    (Instant::now(), found)
 }

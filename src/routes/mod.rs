@@ -7,7 +7,6 @@
 mod admin;
 mod answer;
 mod answers;
-mod at_hand;
 mod cards;
 mod diverted;
 mod docs;
@@ -22,14 +21,12 @@ mod methods;
 mod metrics;
 mod openapi;
 mod question;
-mod recent;
 mod renderer;
 mod reports;
 mod root;
 mod stats;
 mod unread;
 mod weight;
-mod within_spans;
 
 use rocket::{Route, routes};
 
@@ -44,7 +41,6 @@ pub use self::question::Question;
 pub(crate) use self::renderer::Renderer;
 pub(crate) use self::root::{Front, lead_to_front, to_try};
 pub(crate) use self::unread::unread;
-pub(crate) use self::within_spans::within_spans;
 use crate::openapi::Described;
 
 /// All routes under the base address, and what the description of the interface says of them.

@@ -3,8 +3,7 @@ use rocket::{State, get};
 use serde_json::Value;
 
 use super::Answer;
-use super::answer::JSON;
-use super::at_hand::at_hand;
+use super::answer::{JSON, prepared};
 use crate::cache::Rendered;
 use crate::error::Problem;
 use crate::guards::Caller;
@@ -27,6 +26,6 @@ impl Description {
 #[get("/openapi.json")]
 pub(super) async fn describe(_caller: Caller, description: &State<Description>) -> Result<Answer, Problem> {
     let Description { document, ready } = &**description;
-    let made = ready.get_or_try_init(|| at_hand(JSON, document.to_string().into_bytes()));
+    let made = ready.get_or_try_init(|| prepared(JSON, document.to_string().into_bytes()));
     made.await.map(Answer::shared)
 }

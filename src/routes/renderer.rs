@@ -10,15 +10,15 @@ use super::envelope;
 use super::question::Question;
 use super::stats::{FloodedAreas, FloodedRegions, Reported, flooded};
 use super::weight::{cost, weigh};
+use crate::admission::Account;
 use crate::cache::{Cache, Failed, Permit, Permits, Rendered, Unfinished};
 use crate::content::Content;
 use crate::error::Problem;
 use crate::formats::{Container, EncodeContext, Format};
-use crate::guards::Account;
 use crate::model::{Clock, Layer, Validity};
-use crate::off_thread::{Stop, off_thread};
 use crate::quotas::TooMany;
 use crate::stores::{Store, Versioned};
+use crate::tasks::{Stop, off_thread};
 use crate::telemetry::Metrics;
 
 /// Renders responses from what the store has, off the threads that serve requests.

@@ -7,9 +7,9 @@ use rocket::response::{Responder, Result};
 use rocket::{Catcher, Route, catch, catchers};
 
 use super::methods::allowed;
+use crate::admission::Admission;
 use crate::error::Problem;
 use crate::fairings::{Exchange, Unread};
-use crate::guards::Admission;
 use crate::openapi::shape;
 
 /// The catcher of requests that Rocket could not read.

@@ -10,25 +10,24 @@ use rocket::shield::{Hsts, Shield};
 use rocket::{Build, Rocket};
 
 use super::{BuildError, Builder, Reloading, Siaga};
+use crate::admission::Admission;
+use crate::auth::RandomUnavailable;
 use crate::auth::{Authenticator, NewKey, Scope, Secret};
-use crate::beside::beside;
+use crate::background::{DataWatch, StoredKeys};
 use crate::cache::{Cache, Patience, Permits};
 use crate::config::Config;
 use crate::error::catchers;
 use crate::fairings::{
-    Cors, DataWatch, Draining, Exchange, Licence, RealMethod, RequestId, SecurityHeaders, StoredKeys,
-    TrailingSlash,
+    Cors, Draining, Exchange, Licence, RealMethod, RequestId, SecurityHeaders, TrailingSlash, within_spans,
 };
-use crate::guards::Admission;
 use crate::images::{CardImages, Worker};
 use crate::openapi::{Described, Interface, document};
 use crate::quotas::Quotas;
-use crate::random::RandomUnavailable;
 use crate::routes::{
     self, Description, Files, Front, Readiness, Renderer, diverted, lead_to_front, other_methods, unread,
-    within_spans,
 };
 use crate::stores::{Measured, OpenedStore, Store};
+use crate::tasks::run_in_background;
 
 impl Builder {
     /// Opens the store and puts the server together.
@@ -177,7 +176,7 @@ impl Builder {
 /// Lets tokens be verified by the public keys there are now, from when the server listens until it is told to stop.
 fn follow_public_keys(authenticator: Authenticator) -> AdHoc {
     AdHoc::on_liftoff("Public keys", |rocket| {
-        Box::pin(async move { beside(rocket, async move { authenticator.watch().await }) })
+        Box::pin(async move { run_in_background(rocket, async move { authenticator.watch().await }) })
     })
 }
 

@@ -4,9 +4,9 @@ use std::net::SocketAddr;
 use rocket::error::ErrorKind;
 
 use crate::auth::InvalidSettings;
+use crate::auth::RandomUnavailable;
 use crate::config::ConfigError;
 use crate::formats::InvalidFormats;
-use crate::random::RandomUnavailable;
 use crate::stores::{OpenError, UnknownStore};
 
 /// Why a server ended.

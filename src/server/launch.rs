@@ -14,11 +14,11 @@ use rocket::tokio::time::Instant;
 use rocket::tokio::{self, select, time};
 use rocket::{Build, Ignite, Rocket};
 
+use super::redirect::Redirect;
 use super::signals::{Signal, Signals};
 use super::{LaunchError, Siaga};
 use crate::config::Shutdown;
-use crate::duration::whole_seconds;
-use crate::redirect::Redirect;
+use crate::model::duration::whole_seconds;
 use crate::stores::OpenError;
 
 /// How long connections that do not end may take beyond the time of the requests under way.

@@ -3,6 +3,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 
 use super::StoreError;
+use crate::auth::random;
 use crate::model::{Card, CardHolder, CardId, Report, ReportContent};
 
 /// Cards: each the permission to send one report.
@@ -43,4 +44,11 @@ pub trait CardStore {
     ///
     /// [`StoreError::Unavailable`].
     async fn show_card_image(&self, id: &CardId, image: &str) -> Result<bool, StoreError>;
+}
+
+/// An identifier for a new card that nobody can guess.
+pub(super) fn random_card_id() -> Result<CardId, StoreError> {
+    let text = random::url_safe::<{ CardId::NEW_LENGTH }>()
+        .map_err(|error| StoreError::Backend { source: error.into() })?;
+    text.parse().map_err(|error: crate::model::InvalidCardId| StoreError::Backend { source: error.into() })
 }

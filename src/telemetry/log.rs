@@ -12,8 +12,8 @@ use tracing_subscriber::layer::{Context, Layer, SubscriberExt};
 use tracing_subscriber::util::{SubscriberInitExt, TryInitError};
 use tracing_subscriber::{Registry, fmt as lines, reload};
 
+use super::failures::log_panics;
 use super::line::{Line, OneLine};
-use super::panics::log_panics;
 use super::request_span::RequestIds;
 
 /// The section `log` of the configuration: what is written to standard error while the service runs.

@@ -1,11 +1,12 @@
 //! What the service tells its operator while it runs: logs and metrics. Knows nothing of requests and stores.
 
+mod failures;
 mod line;
 mod log;
 mod metrics;
-mod panics;
 mod request_span;
 
+pub(crate) use self::failures::causes;
 pub use self::log::{Level, Log, LogSettings, LogUnavailable, Shape};
 pub use self::metrics::{
     CacheUse, InFlight, Metrics, MetricsSettings, Rejection, ReportOrigin, StoreOperation, UploadStep,

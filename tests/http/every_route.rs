@@ -5,7 +5,7 @@ use rocket::http::{Method, Status};
 use rocket::local::blocking::Client;
 use rocket::route::{Handler, Outcome};
 use rocket::{Data, Request, Route};
-use siaga::guards::Admission;
+use siaga::admission::Admission;
 
 use crate::support::{Siaga, figment, json_of};
 

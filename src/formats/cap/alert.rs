@@ -1,8 +1,8 @@
 use std::io;
 
 use super::Options;
-use super::feed::Feed;
 use super::xml::{self, Xml};
+use crate::formats::EncodeContext;
 use crate::model::{Area, FloodFeature, FloodState};
 
 /// The alert about one flooded area.
@@ -22,13 +22,14 @@ pub(super) struct Alert<'a> {
 }
 
 impl<'a> Alert<'a> {
-    /// The alert of an area; `None` when it has no state.
+    /// Returns the alert of an area, valid until `expires`; `None` when the area has no state.
     pub(super) fn new(
         FloodFeature { area, standing }: FloodFeature<'a>,
         polygons: &'a [u8],
-        feed: &'a Feed<'_>,
+        options: &'a Options,
+        context: &EncodeContext,
+        expires: &'a str,
     ) -> Option<Self> {
-        let Feed { options, context, expires, .. } = feed;
         let standing = standing?;
         let (sender, sender_name) = options.agency_of(area);
         let sent = xml::date_time(standing.since, context.time_zone);

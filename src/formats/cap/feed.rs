@@ -14,13 +14,13 @@ use crate::model::FloodLayer;
 const QUERY_VALUE: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
 /// What all entries of a feed have in common.
-pub(super) struct Feed<'a> {
-    pub(super) options: &'a Options,
-    pub(super) context: &'a EncodeContext,
+struct Feed<'a> {
+    options: &'a Options,
+    context: &'a EncodeContext,
     /// The address of the resource.
     address: String,
     /// When its alerts expire.
-    pub(super) expires: String,
+    expires: String,
 }
 
 impl<'a> Feed<'a> {
@@ -38,7 +38,9 @@ impl<'a> Feed<'a> {
     fn alerts(&'a self, floods: &'a FloodLayer, polygons: &'a Polygons) -> impl Iterator<Item = Alert<'a>> {
         let positions = floods.selected().iter().map(|(position, _)| *position);
         let with_polygons = floods.features().zip(positions);
-        with_polygons.filter_map(move |(flood, position)| Alert::new(flood, polygons.of(position), self))
+        with_polygons.filter_map(move |(flood, position)| {
+            Alert::new(flood, polygons.of(position), self.options, self.context, &self.expires)
+        })
     }
 }
 

@@ -22,7 +22,7 @@ use self::entry::Entry;
 use self::polygons::Polygons;
 use super::memo::Memo;
 use super::{Container, EncodeContext, EncodeError, Format};
-use crate::duration;
+use crate::model::duration;
 use crate::model::{Area, FloodLayer, Layer, LayerKind};
 
 /// CAP `status`: what an alert is for.

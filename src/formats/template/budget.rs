@@ -6,8 +6,8 @@ use minijinja::value::Object;
 use minijinja::{Error, ErrorKind, State};
 use ubyte::ByteUnit;
 
-use crate::duration::written;
-use crate::off_thread::Stop;
+use crate::model::duration::written;
+use crate::tasks::Stop;
 
 /// How many times `max_bytes` a template may print while it makes one document: what is captured in a block, or made by a
 /// macro, is printed again to leave it.

@@ -5,9 +5,9 @@ use figment::value::magic::RelativePathBuf;
 use serde::{Deserialize, Serialize};
 use ubyte::ByteUnit;
 
-use crate::duration;
 use crate::formats::Container;
 use crate::model::LayerKind;
+use crate::model::duration;
 
 /// A format declared in the configuration: `formats.template.<name>`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

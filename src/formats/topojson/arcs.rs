@@ -3,8 +3,9 @@ use std::ops::Range;
 use rustc_hash::FxHashMap;
 
 use super::arc_index::ArcIndex;
-use super::chains::{Chain, ChainKind, Chains};
+use super::chains::{Chain, Chains};
 use super::grid::NodeId;
+use super::junctions::ChainKind;
 
 /// The arcs of a topology: pieces of chains, each kept once.
 #[derive(Debug, Default)]

@@ -5,7 +5,7 @@ use indexmap::IndexSet;
 use rustc_hash::FxBuildHasher;
 
 use super::grid::{Grid, Node, NodeId};
-use super::junctions::Junctions;
+use super::junctions::{ChainKind, Junctions};
 use super::winding::Winding;
 
 /// A line or a ring: a run of the positions of all.
@@ -14,15 +14,6 @@ pub(super) struct Chain {
     pub(super) kind: ChainKind,
     /// Where its nodes stand, the last included; of a ring the last equals the first.
     pub(super) span: Range<usize>,
-}
-
-/// Whether a chain may begin elsewhere.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum ChainKind {
-    /// Begins and ends where it does, even when both are the same place.
-    Line,
-    /// Closed; may be turned to begin at any of its nodes.
-    Ring,
 }
 
 /// All lines and rings of a layer laid out on the grid, one after the other.

@@ -1,5 +1,13 @@
-use super::chains::ChainKind;
 use super::grid::NodeId;
+
+/// Whether a chain may begin elsewhere.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ChainKind {
+    /// Begins and ends where it does, even when both are the same place.
+    Line,
+    /// Closed; may be turned to begin at any of its nodes.
+    Ring,
+}
 
 /// No node: the neighbour of a node that was not visited.
 const NONE: NodeId = NodeId::MAX;

@@ -3,8 +3,8 @@ use serde_json::value::to_raw_value;
 
 use super::attributes::{self, all_report_types, disaster_of, report_types};
 use super::fields::{Fault, Fields, Object, read};
+use crate::model::Number;
 use crate::model::{CARD_SOURCE, CardId, DisasterType, InvalidCardId, ReportContent};
-use crate::number::Number;
 
 /// What cards may report.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -5,7 +5,7 @@ use utoipa_swagger_ui::Config as Ui;
 
 use crate::cache::Rendered;
 use crate::error::Problem;
-use crate::routes::at_hand::at_hand;
+use crate::routes::answer::prepared;
 
 /// What the page consists of.
 const NAMES: [&str; 3] = ["start.js", "swagger-ui.css", "swagger-ui-bundle.js"];
@@ -28,11 +28,11 @@ impl Files {
 /// A file that is part of the program.
 async fn contained(name: &str) -> Result<Option<Rendered>, Problem> {
     if name == "start.js" {
-        return Ok(Some(at_hand("text/javascript", START.into()).await?));
+        return Ok(Some(prepared("text/javascript", START.into()).await?));
     }
     let file = utoipa_swagger_ui::serve(name, Arc::new(Ui::default()));
     match file.map_err(|error| Problem::internal(error.to_string()))? {
-        Some(file) => Ok(Some(at_hand(file.content_type, file.bytes.into_owned()).await?)),
+        Some(file) => Ok(Some(prepared(file.content_type, file.bytes.into_owned()).await?)),
         None => Ok(None),
     }
 }

@@ -1,23 +1,25 @@
 //! What the service is, under which terms its data may be used, and how fresh it is.
 
 mod freshness;
-mod lead;
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use minijinja::value::Serde;
 use minijinja::{Environment, context};
+use rocket::http::{Method, Status};
+use rocket::request::Request;
+use rocket::response::Response;
+use rocket::route::{Handler, Outcome};
 use rocket::tokio::sync::Mutex;
 use rocket::tokio::time::timeout;
-use rocket::{State, get};
+use rocket::{Data, Route, State, get};
 use serde_json::{Map, Value, json};
 
 use self::freshness::Freshness;
-pub(crate) use self::lead::lead_to_front;
 use super::answer::{Answer, HTML, JSON};
 use super::envelope;
-use super::recent::recent;
+use super::health::recent;
 use crate::config::Config;
 use crate::error::Problem;
 use crate::formats::FormatRegistry;
@@ -99,4 +101,23 @@ pub(crate) fn to_try(base: &str, formats: &FormatRegistry) -> [(&'static str, Ve
         ("boundaries", one("admin")),
         ("statistics", one("stats/floodedRWsSummary")),
     ]
+}
+
+/// A route that leads from a path at which the interface is mounted, and where nothing of it is, to `/`.
+#[must_use]
+pub(crate) fn lead_to_front(path: &str) -> Route {
+    Route::new(Method::Get, path, Lead)
+}
+
+#[derive(Clone)]
+struct Lead;
+
+#[rocket::async_trait]
+impl Handler for Lead {
+    async fn handle<'r>(&self, _request: &'r Request<'_>, _data: Data<'r>) -> Outcome<'r> {
+        // Without a host: whatever name the service is reached by, there it is.
+        let response =
+            Response::build().status(Status::TemporaryRedirect).raw_header("Location", "/").finalize();
+        Outcome::Success(response)
+    }
 }

@@ -11,8 +11,8 @@ use crate::model::{
     Actor, ArchiveRecord, AreaId, AreaSelector, AreaSet, FloodChange, FloodLayer, SeriesPoint, StateChange,
     Timestamp, archive, series,
 };
-use crate::off_thread::Stop;
 use crate::stores::{FloodQuery, FloodStore, HistoryQuery, Revision, SetFloodState, StoreError, Versioned};
+use crate::tasks::Stop;
 
 /// Areas, their states and the log.
 #[derive(Debug)]

@@ -8,8 +8,8 @@ use super::snapshot::{Snapshots, Written};
 use super::{MemoryStore, counted, read_long};
 use crate::model::intake::GaugeReadings;
 use crate::model::{Gauge, GaugeLayer, Observation, ObservedGauge, Timestamp};
-use crate::off_thread::Stop;
 use crate::stores::{GaugeQuery, GaugeStore, Revision, StoreError, Versioned};
+use crate::tasks::Stop;
 
 /// Gauges by their identifier.
 #[derive(Debug)]

@@ -11,13 +11,13 @@ use crate::model::{
     Card, CardHolder, CardId, PartnerPost, Report, ReportContent, ReportKey, ReportLayer, SeriesPoint, Tags,
     Timestamp,
 };
-use crate::off_thread::Stop;
-use crate::stores::card_ids::random_card_id;
+use crate::stores::cards::random_card_id;
 use crate::stores::places::Places;
 use crate::stores::{
     CardStore, FeedStore, Received, ReportQuery, ReportSeriesQuery, ReportStore, ReportSummary, Revision,
     StoreError, Versioned,
 };
+use crate::tasks::Stop;
 
 /// Reports and what they come by: cards and feeds.
 #[derive(Debug)]

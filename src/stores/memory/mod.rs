@@ -8,7 +8,6 @@ mod area_log;
 mod floods;
 mod gauges;
 mod intake;
-mod overview;
 mod places;
 mod snapshot;
 
@@ -28,7 +27,7 @@ use super::{
 };
 use crate::datasets::Dataset;
 use crate::model::Clock;
-use crate::off_thread::{Stop, Stopped, off_thread};
+use crate::tasks::{Stop, Stopped, off_thread};
 
 /// A [`Store`] in memory, filled from a [`Dataset`].
 #[derive(Debug)]
@@ -109,8 +108,16 @@ impl Store for MemoryStore {
         })
     }
 
+    /// Costs O(areas + gauges × log readings).
     async fn overview(&self) -> Result<Option<Overview>, StoreError> {
-        Ok(Some(self.overview_now()))
+        let now = self.clock.now();
+        let (newest_flood_change, flooded_areas) = self.floods.overview();
+        Ok(Some(Overview {
+            newest_flood_change,
+            newest_report: self.intake.newest(now),
+            newest_reading: self.gauges.newest(now),
+            flooded_areas,
+        }))
     }
 }
 

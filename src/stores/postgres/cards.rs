@@ -11,7 +11,7 @@ use super::revision::revision;
 use super::statement::Query;
 use super::values::{column, moment, report_key};
 use crate::model::{Card, CardHolder, CardId, Report, ReportContent, Tags};
-use crate::stores::card_ids::random_card_id;
+use crate::stores::cards::random_card_id;
 use crate::stores::{CardStore, StoreError};
 
 const MAKE: &str = "

@@ -17,11 +17,11 @@ use crate::model::{
     Area, AreaSet, BoundaryLayer, Course, Infrastructure, InfrastructureLayer, InfrastructureShape, Position,
     Region,
 };
-use crate::off_thread::off_thread;
 use crate::stores::places::Places;
 use crate::stores::{
     BoundaryStore, InfrastructureQuery, InfrastructureStore, Revision, StoreError, Versioned,
 };
+use crate::tasks::off_thread;
 
 /// The places as they were read from the primary last: megabytes that hardly ever change.
 #[derive(Debug)]

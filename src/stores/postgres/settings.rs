@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::hosts;
 use super::pool::{PostgresPool, Primary, Replica};
-use crate::duration;
+use crate::model::duration;
 use crate::stores::OpenError;
 
 /// How the store behaves at the start.

@@ -7,11 +7,9 @@ use sqlx::{FromRow, PgConnection, Postgres};
 use tokio::runtime::Handle;
 
 use super::super::error::described;
-use super::super::places::{CITIES, REGIONS, areas, regions};
-use super::{history, intake, places, relocation, removal};
 use crate::datasets::{DatasetError, Folder, FolderFile, FolderRow};
 use crate::model::{AreaSet, Locator, Timestamp};
-use crate::stores::{Imported, Replace, StoreError};
+use crate::stores::{Imported, StoreError};
 
 /// How many rows go to the database at once.
 const BATCH: usize = 2000;
@@ -68,51 +66,18 @@ pub(super) struct Map {
     pub(super) locator: Locator,
 }
 
-/// Imports a folder. Blocks the thread.
-pub(in super::super) fn import(
-    connection: PgConnection,
-    folder: &Folder,
-    now: Timestamp,
-    replace: Replace,
-) -> Result<Imported, Box<dyn std::error::Error + Send + Sync>> {
-    let (runtime, done) = (Handle::current(), Imported::default());
-    let mut import = Import { folder, now, runtime, connection, done };
-    import.run(replace)?;
-    Ok(import.done)
-}
-
-impl Import<'_> {
-    fn run(&mut self, replace: Replace) -> Result<(), ImportError> {
-        self.execute(sqlx::query("BEGIN"))?;
-        // One import at a time, which counts its changes where nobody else does: it takes long.
-        self.execute(sqlx::query("SELECT pg_advisory_xact_lock(hashtext('siaga import'))"))?;
-        self.execute(sqlx::query("SET LOCAL siaga.shard = 32"))?;
-        let areas = places::areas(self)?;
-        places::regions(self)?;
-        let cities_changed = places::cities(self)?;
-        let removed = removal::others(self, &areas, replace)?;
-        let map = self.map()?;
-        places::infrastructure(self, &map)?;
-        history::gauges(self, &map)?;
-        history::flood_states(self, &map)?;
-        // Last, since new reports may have to wait for it.
-        intake::reports(self, &map)?;
-        intake::cards(self)?;
-        intake::partner_posts(self)?;
-        self.done.relocated = relocation::relocate(self, &removed, cities_changed, &map)?;
-        history::standing_states(self)?;
-        intake::count_on(self)?;
-        self.execute(sqlx::query("SELECT pg_notify('siaga', '')"))?;
-        self.execute(sqlx::query("COMMIT"))?;
-        Ok(())
+impl<'a> Import<'a> {
+    /// Begins an import over this connection.
+    pub(super) fn new(connection: PgConnection, folder: &'a Folder, now: Timestamp) -> Self {
+        Self { folder, now, runtime: Handle::current(), connection, done: Imported::default() }
     }
 
-    fn map(&mut self) -> Result<Map, ImportError> {
-        let areas = Arc::new(self.runtime.block_on(areas(&mut self.connection))?);
-        let [regions, cities] =
-            [REGIONS, CITIES].map(|sql| self.runtime.block_on(regions(&mut self.connection, sql)));
-        let locator = Locator::new(Arc::clone(&areas), regions?, cities?);
-        Ok(Map { areas, locator })
+    /// Reads by the connection.
+    pub(super) fn read<T>(
+        &mut self,
+        read: impl AsyncFnOnce(&mut PgConnection) -> Result<T, StoreError>,
+    ) -> Result<T, ImportError> {
+        Ok(self.runtime.block_on(read(&mut self.connection))?)
     }
 
     /// Gives the rows of a file to the database, a batch at a time, and counts them; returns whether there were any.

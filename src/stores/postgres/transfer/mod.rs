@@ -8,5 +8,49 @@ mod places;
 mod relocation;
 mod removal;
 
+use std::error::Error;
+
+use sqlx::PgConnection;
+
 pub(super) use self::export::export;
-pub(super) use self::import::import;
+use self::import::{Import, ImportError};
+use crate::datasets::Folder;
+use crate::model::Timestamp;
+use crate::stores::{Imported, Replace};
+
+/// Imports a folder. Blocks the thread.
+pub(super) fn import(
+    connection: PgConnection,
+    folder: &Folder,
+    now: Timestamp,
+    replace: Replace,
+) -> Result<Imported, Box<dyn Error + Send + Sync>> {
+    let mut import = Import::new(connection, folder, now);
+    run(&mut import, replace)?;
+    Ok(import.done)
+}
+
+fn run(import: &mut Import<'_>, replace: Replace) -> Result<(), ImportError> {
+    import.execute(sqlx::query("BEGIN"))?;
+    // One import at a time, which counts its changes where nobody else does: it takes long.
+    import.execute(sqlx::query("SELECT pg_advisory_xact_lock(hashtext('siaga import'))"))?;
+    import.execute(sqlx::query("SET LOCAL siaga.shard = 32"))?;
+    let areas = places::areas(import)?;
+    places::regions(import)?;
+    let cities_changed = places::cities(import)?;
+    let removed = removal::others(import, &areas, replace)?;
+    let map = places::map(import)?;
+    places::infrastructure(import, &map)?;
+    history::gauges(import, &map)?;
+    history::flood_states(import, &map)?;
+    // Last, since new reports may have to wait for it.
+    intake::reports(import, &map)?;
+    intake::cards(import)?;
+    intake::partner_posts(import)?;
+    import.done.relocated = relocation::relocate(import, &removed, cities_changed, &map)?;
+    history::standing_states(import)?;
+    intake::count_on(import)?;
+    import.execute(sqlx::query("SELECT pg_notify('siaga', '')"))?;
+    import.execute(sqlx::query("COMMIT"))?;
+    Ok(())
+}

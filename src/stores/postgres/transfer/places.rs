@@ -1,9 +1,12 @@
 //! Areas, provinces and infrastructure.
 
+use std::sync::Arc;
+
+use super::super::places as stored;
 use super::super::values::{shape, surface};
 use super::import::{Import, ImportError, Map, Written, column, counting, lines};
 use crate::datasets::{FolderFile, FolderRow};
-use crate::model::{Area, Attributes, Infrastructure, Region};
+use crate::model::{Area, Attributes, Infrastructure, Locator, Region};
 use crate::stores::StoreError;
 
 const AREAS: &str = counting!(
@@ -132,6 +135,16 @@ fn write_regions(
             .bind(column(&rows, |region| region.name.as_str()))
             .bind(outlines?),
     )
+}
+
+/// Reads the map as it is now, for what is found by its place.
+pub(super) fn map(import: &mut Import<'_>) -> Result<Map, ImportError> {
+    import.read(async |connection| {
+        let areas = Arc::new(stored::areas(connection).await?);
+        let regions = stored::regions(connection, stored::REGIONS).await?;
+        let cities = stored::regions(connection, stored::CITIES).await?;
+        Ok(Map { locator: Locator::new(Arc::clone(&areas), regions, cities), areas })
+    })
 }
 
 pub(super) fn infrastructure(import: &mut Import<'_>, map: &Map) -> Result<(), ImportError> {

@@ -4,6 +4,7 @@ mod assembly;
 mod builder;
 mod error;
 mod launch;
+mod redirect;
 mod reload;
 mod signals;
 mod tls;
@@ -18,8 +19,9 @@ pub use self::builder::Builder;
 pub use self::error::{BuildError, LaunchError};
 pub use self::reload::{Reload, Reloading};
 use crate::auth::Secret;
+use crate::background::StoredKeys;
 use crate::config::Config;
-use crate::fairings::{Draining, StoredKeys};
+use crate::fairings::Draining;
 use crate::formats::FormatRegistry;
 use crate::stores::{OpenError, Store};
 

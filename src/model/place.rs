@@ -1,4 +1,7 @@
 use geo::Coord;
+use serde::Serialize;
+
+use super::AreaId;
 
 /// A place on the globe in WGS84 degrees.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -19,4 +22,16 @@ impl Position {
     pub fn coord(self) -> Coord<f64> {
         self.0
     }
+}
+
+/// Where something lies, in the terms of the map: each is null outside all areas.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Tags {
+    /// The province (ISO 3166-2).
+    pub instance_region_code: Option<Box<str>>,
+    /// The local area.
+    pub local_area_id: Option<AreaId>,
+    /// The city with a boundary of its own that the place lies in. Responses do not show it.
+    #[serde(skip)]
+    pub city: Option<Box<str>>,
 }

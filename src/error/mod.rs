@@ -19,11 +19,11 @@ use rocket::response::{Responder, Response, Result};
 use serde::Serialize;
 
 pub use self::catcher::catchers;
-use crate::causes::causes;
-use crate::duration::whole_seconds;
 use crate::fairings::{RequestId, allow_any_origin, name_licence, secure};
 use crate::model::CardId;
+use crate::model::duration::whole_seconds;
 use crate::model::intake::Fault;
+use crate::telemetry::causes;
 use crate::telemetry::{Metrics, Rejection};
 
 const CREDENTIAL_NEEDED: &str =

@@ -1,3 +1,7 @@
+//! Decides for every request, before routing, whether it reaches a route: rate limits, credential, HTTPS.
+
+mod account;
+
 use std::net::IpAddr;
 use std::sync::Arc;
 
@@ -5,11 +9,12 @@ use rocket::fairing::{Fairing, Info, Kind};
 use rocket::http::uri::Origin;
 use rocket::{Data, Request, Response};
 
-use super::{Account, Caller, managed};
+pub(crate) use self::account::Account;
 use crate::config::Config;
-use crate::duration::whole_seconds;
 use crate::error::Problem;
 use crate::fairings::{Arrival, Scheme};
+use crate::guards::{Caller, managed};
+use crate::model::duration::whole_seconds;
 use crate::quotas::{Client, Quotas, Standing, TooMany};
 
 /// Decides of every request whether it gets to a route at all.

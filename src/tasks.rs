@@ -1,7 +1,11 @@
+//! Work apart from the threads that serve requests.
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use rocket::tokio::task::{JoinError, spawn_blocking};
+use rocket::tokio::{self, select};
+use rocket::{Orbit, Rocket};
 use tracing::Span;
 
 /// Tells long work that nobody waits for it any more. Clones tell the same.
@@ -42,6 +46,17 @@ pub(crate) async fn off_thread<T: Send + 'static>(
     let _on_drop = StopOnDrop(stop.clone());
     let span = Span::current();
     spawn_blocking(move || span.in_scope(|| work(&stop))).await
+}
+
+/// Runs a background task until the server shuts down; it is dropped then.
+pub(crate) fn run_in_background(rocket: &Rocket<Orbit>, task: impl Future<Output = ()> + Send + 'static) {
+    let stop = rocket.shutdown();
+    tokio::spawn(async move {
+        select! {
+            () = task => {}
+            () = stop => {}
+        }
+    });
 }
 
 #[cfg(test)]

@@ -1,3 +1,7 @@
+//! Errors and panics in the log.
+
+use std::error::Error;
+use std::iter;
 use std::panic::{self, PanicHookInfo};
 
 /// Logs panics like everything else, in place of what the standard library prints.
@@ -9,4 +13,10 @@ fn log(panic: &PanicHookInfo<'_>) {
     let location = panic.location().map(ToString::to_string).unwrap_or_default();
     let text = panic.payload_as_str().unwrap_or("without a text");
     tracing::error!(location, "panicked: {text}");
+}
+
+/// An error and its causes in one line.
+pub(crate) fn causes(error: &(dyn Error + 'static)) -> String {
+    let causes = iter::successors(Some(error), |&error| error.source());
+    causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")
 }

@@ -6,9 +6,9 @@ use rocket::fairing::{Fairing, Info, Kind};
 use rocket::tokio::time;
 use rocket::{Orbit, Rocket};
 
-use crate::beside::beside;
 use crate::model::{Clock, Timestamp};
 use crate::stores::{Overview, Store};
+use crate::tasks::run_in_background;
 use crate::telemetry::Metrics;
 
 /// How often the store is asked.
@@ -81,6 +81,6 @@ impl Fairing for DataWatch {
 
     async fn on_liftoff(&self, rocket: &Rocket<Orbit>) {
         let inner = Arc::clone(&self.0);
-        beside(rocket, async move { match inner.watch().await {} });
+        run_in_background(rocket, async move { match inner.watch().await {} });
     }
 }

@@ -8,8 +8,8 @@ use rocket::tokio::{self, time};
 use rocket::{Orbit, Rocket};
 
 use crate::auth::KeyRing;
-use crate::beside::beside;
 use crate::stores::{KeptKey, Revision, Store, StoreError};
+use crate::tasks::run_in_background;
 
 /// How often the keys' revision is looked at, which costs a store nothing as long as it knows it.
 const ROUND: Duration = Duration::from_millis(150);
@@ -124,7 +124,7 @@ impl Fairing for StoredKeys {
 
     async fn on_liftoff(&self, rocket: &Rocket<Orbit>) {
         let keys = self.clone();
-        beside(rocket, async move {
+        run_in_background(rocket, async move {
             join(each(ROUND, || keys.refresh()), each(BETWEEN_NOTES, || keys.note_uses())).await;
         });
     }

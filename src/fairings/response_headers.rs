@@ -1,9 +1,35 @@
+//! Headers that every response gets. Rocket runs no fairings for requests that it cannot read, so each is a function, too.
+
 use rocket::fairing::{Fairing, Info, Kind};
 use rocket::http::{ContentType, Status};
 use rocket::{Request, Response};
 
 use super::{Arrival, Scheme};
 use crate::config::Config;
+
+/// Lets pages of any origin read every answer.
+#[derive(Clone, Copy, Debug)]
+pub struct Cors;
+
+#[rocket::async_trait]
+impl Fairing for Cors {
+    fn info(&self) -> Info {
+        Info { name: "CORS", kind: Kind::Response }
+    }
+
+    async fn on_response<'r>(&self, _request: &'r Request<'_>, response: &mut Response<'r>) {
+        allow_any_origin(response);
+    }
+}
+
+const EXPOSED: &str = "Age, Allow, ETag, Link, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, Retry-After, Siaga-Stale-Since, \
+     X-Request-Id";
+
+/// Adds the headers that let pages of any origin read the answer and those of its headers that matter to them.
+pub(crate) fn allow_any_origin(response: &mut Response<'_>) {
+    response.set_raw_header("Access-Control-Allow-Origin", "*");
+    response.set_raw_header("Access-Control-Expose-Headers", EXPOSED);
+}
 
 /// Tells browsers what not to do with an answer, and for how long to use HTTPS only.
 #[derive(Clone, Copy, Debug)]
@@ -44,5 +70,29 @@ pub(crate) fn secure(request: &Request<'_>, response: &mut Response<'_>) {
     let hsts = request.rocket().state().and_then(|config: &Config| config.https.hsts);
     if let Some(hsts) = hsts.filter(|_| Arrival::of(request).scheme == Scheme::Https) {
         response.set_raw_header("Strict-Transport-Security", format!("max-age={}", hsts.0.as_secs()));
+    }
+}
+
+/// Names the configured licence of the data in every answer.
+#[derive(Clone, Copy, Debug)]
+pub struct Licence;
+
+#[rocket::async_trait]
+impl Fairing for Licence {
+    fn info(&self) -> Info {
+        Info { name: "Licence", kind: Kind::Response }
+    }
+
+    async fn on_response<'r>(&self, request: &'r Request<'_>, response: &mut Response<'r>) {
+        name_licence(request, response);
+    }
+}
+
+/// Adds the link to the licence (RFC 8288), if one is configured, beside other links.
+pub(crate) fn name_licence(request: &Request<'_>, response: &mut Response<'_>) {
+    let url = request.rocket().state().and_then(|config: &Config| config.licence.url.as_ref());
+    let Some(link) = url.map(|url| format!("<{url}>; rel=\"license\"")) else { return };
+    if !response.headers().get("Link").any(|known| known == link) {
+        response.adjoin_raw_header("Link", link);
     }
 }

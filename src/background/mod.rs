@@ -1,0 +1,7 @@
+//! Background tasks that run beside the server until it shuts down.
+
+mod data_watch;
+mod stored_keys;
+
+pub use self::data_watch::DataWatch;
+pub use self::stored_keys::StoredKeys;
