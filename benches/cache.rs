@@ -1,6 +1,7 @@
 //! What a cached response costs, and what is done once with a response that is rendered.
 
 use std::hint::black_box;
+use std::sync::Arc;
 use std::time::Duration;
 
 use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
@@ -23,7 +24,8 @@ static ALLOCATOR: MiMalloc = MiMalloc;
 /// The flood map as it is sent.
 fn map() -> Vec<u8> {
     let name = std::env::var("SIAGA_DATASET").unwrap_or_else(|_| "demo".to_owned());
-    let areas = Dataset::load(&name, &FolderRules::default(), SystemClock.now()).expect("a data set").areas;
+    let dataset = Dataset::load(&name, &FolderRules::default(), SystemClock.now()).expect("a data set");
+    let areas = Arc::clone(dataset.places.areas());
     let all = (0..areas.len()).map(|position| (position, None)).collect();
     let context = EncodeContext::new(SystemClock.now(), chrono_tz::Asia::Jakarta, "http://127.0.0.1:8000/v1");
     let mut bytes = Vec::new();

@@ -106,7 +106,8 @@ fn from_geometry(criterion: &mut Criterion, whose: &str, areas: &Arc<AreaSet>, q
 
 fn encoding(criterion: &mut Criterion) {
     let name = std::env::var("SIAGA_DATASET").unwrap_or_else(|_| "demo".to_owned());
-    let areas = Dataset::load(&name, &FolderRules::default(), SystemClock.now()).expect("a data set").areas;
+    let dataset = Dataset::load(&name, &FolderRules::default(), SystemClock.now()).expect("a data set");
+    let areas = Arc::clone(dataset.places.areas());
     let context = context();
     let all = layer(&areas, floods(&areas));
     let flooded = |state: FloodState| {
@@ -141,7 +142,8 @@ fn encoding(criterion: &mut Criterion) {
 
 fn many(criterion: &mut Criterion) {
     let name = std::env::var("SIAGA_DATASET").unwrap_or_else(|_| "demo".to_owned());
-    let areas = Dataset::load(&name, &FolderRules::default(), SystemClock.now()).expect("a data set").areas;
+    let dataset = Dataset::load(&name, &FolderRules::default(), SystemClock.now()).expect("a data set");
+    let areas = Arc::clone(dataset.places.areas());
     let (areas, quantization) = side_by_side(&areas);
     from_geometry(criterion, "250,000", &areas, quantization);
 }

@@ -10,7 +10,7 @@ use geo::{Coord, MultiPolygon, Rect};
 use rocket::tokio::runtime::Runtime;
 use siaga::datasets::Dataset;
 use siaga::model::{
-    Actor, Area, AreaId, AreaSelector, AreaSet, Clock, FloodChange, FloodState, ManualClock, Period,
+    Actor, Area, AreaId, AreaSelector, AreaSet, Clock, FloodChange, FloodState, ManualClock, Period, Places,
     SystemClock, Timestamp,
 };
 use siaga::stores::memory::MemoryStore;
@@ -59,7 +59,11 @@ fn store(older: u32, now: Timestamp) -> MemoryStore {
     let week = now.before(WEEK);
     let before = changes(older, week.before(WEEK * 50), WEEK * 50);
     let flood_log = before.chain(changes(CHANGES, week, WEEK)).collect();
-    let dataset = Dataset { areas: Arc::new(areas()), flood_log, ..Dataset::default() };
+    let dataset = Dataset {
+        places: Places::new(Arc::new(areas()), Vec::new(), Vec::new()),
+        flood_log,
+        ..Dataset::default()
+    };
     MemoryStore::new(dataset, Arc::new(ManualClock::new(now)))
 }
 

@@ -41,7 +41,7 @@ fn what_is_not_known_of_an_area_is_its_attributes_as_it_is_written() {
         let first = AREAS.replace(r#""city":"jbd"}"#, &format!(r#""city":"jbd"{more}}}"#));
         let loaded = load(&[("areas.geojson", first.as_bytes())])
             .map_err(|error| error.replace("areas.geojson", ""))?;
-        Ok(loaded.areas[1].attributes.as_ref().map(|attributes| attributes.as_json().to_owned()))
+        Ok(loaded.places.areas()[1].attributes.as_ref().map(|attributes| attributes.as_json().to_owned()))
     };
     for (more, expected) in [
         ("", None),
@@ -77,11 +77,14 @@ fn a_folder_gives_its_areas_regions_and_history() {
         ("notes.txt", b"\xff ignored"),
     ];
     let dataset = load(&files).unwrap();
-    let ids: Vec<_> = dataset.areas.iter().map(|area| area.id.number()).collect();
+    let ids: Vec<_> = dataset.places.areas().iter().map(|area| area.id.number()).collect();
     assert_eq!(ids, [3, 7]);
-    assert_eq!((dataset.areas[0].name.as_str(), dataset.areas[1].city_code.as_str()), ("", "jbd"));
-    assert_eq!(dataset.areas[0].geometry().type_name(), "MultiPolygon");
-    assert_eq!(dataset.regions[0].name, "DKI Jakarta");
+    assert_eq!(
+        (dataset.places.areas()[0].name.as_str(), dataset.places.areas()[1].city_code.as_str()),
+        ("", "jbd")
+    );
+    assert_eq!(dataset.places.areas()[0].geometry().type_name(), "MultiPolygon");
+    assert_eq!(dataset.places.regions()[0].name, "DKI Jakarta");
     let log: Vec<_> = dataset
         .flood_log
         .iter()
@@ -100,7 +103,8 @@ fn a_folder_gives_its_areas_regions_and_history() {
 
 #[test]
 fn rings_are_wound_as_rfc_7946_asks() {
-    let areas = load(&[("areas.geojson", AREAS.as_bytes())]).unwrap().areas;
+    let areas = load(&[("areas.geojson", AREAS.as_bytes())]).unwrap();
+    let areas = areas.places.areas();
     let ring = areas[1].outline.0[0].exterior();
     let positions: Vec<_> = ring.coords().map(|coord| (coord.x, coord.y)).collect();
     assert_eq!(positions, [(0.0, 0.0), (1.0, 0.0), (1.0, 1.0), (0.0, 1.0), (0.0, 0.0)]);
@@ -109,9 +113,13 @@ fn rings_are_wound_as_rfc_7946_asks() {
 #[test]
 fn every_file_is_optional_and_a_byte_order_mark_is_no_error() {
     let regions = load(&[("regions.geojson", REGIONS.as_bytes())]).unwrap();
-    assert!(regions.areas.is_empty() && regions.regions.len() == 1 && regions.flood_log.is_empty());
+    assert!(
+        regions.places.areas().is_empty()
+            && regions.places.regions().len() == 1
+            && regions.flood_log.is_empty()
+    );
     let marked = format!("\u{feff}{AREAS}");
-    assert_eq!(load(&[("areas.geojson", marked.as_bytes())]).unwrap().areas.len(), 2);
+    assert_eq!(load(&[("areas.geojson", marked.as_bytes())]).unwrap().places.areas().len(), 2);
 }
 
 #[test]
@@ -281,7 +289,7 @@ fn a_folder_gives_infrastructure_gauges_and_reports() {
         ("reports.geojson", REPORTS.as_bytes()),
     ];
     let dataset = load(&files).unwrap();
-    let [pump, river] = &dataset.infrastructure[..] else { panic!("two") };
+    let [pump, river] = dataset.places.infrastructure() else { panic!("two") };
     assert_eq!((pump.kind, pump.tags.local_area_id.unwrap().number()), (InfrastructureKind::Pumps, 769));
     assert_eq!(river.tags.local_area_id.unwrap().number(), 7, "located where it begins");
     let [a, b] = &dataset.gauges[..] else { panic!("two") };

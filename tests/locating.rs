@@ -120,14 +120,14 @@ fn an_area_outside_its_city_s_boundary_is_not_in_the_city() {
 #[test]
 fn the_index_finds_what_a_look_at_every_area_finds() {
     let demo = Dataset::load("demo", &FolderRules::default(), now()).unwrap();
-    let locator = Locator::new(Arc::clone(&demo.areas), demo.regions.clone(), Vec::new());
+    let locator = Locator::new(Arc::clone(demo.places.areas()), demo.places.regions().to_vec(), Vec::new());
     let vertices: Vec<Coord<f64>> =
-        demo.areas.iter().flat_map(|area| area.outline.0[0].exterior().coords().copied()).collect();
+        demo.places.areas().iter().flat_map(|area| area.outline.0[0].exterior().coords().copied()).collect();
     proptest!(|(lng in 106.66..107.0f64, lat in -6.40..-6.06f64, vertex in any::<prop::sample::Index>())| {
         let vertex = vertex.get(&vertices);
         for position in [Position::new(lng, lat), Position::new(vertex.x, vertex.y)] {
             let position = position.unwrap();
-            prop_assert_eq!(locator.locate(position), naive(&demo.areas, &demo.regions, position));
+            prop_assert_eq!(locator.locate(position), naive(demo.places.areas(), demo.places.regions(), position));
         }
     });
 }

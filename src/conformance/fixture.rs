@@ -12,7 +12,7 @@ use crate::model::{
     Actor, AlertLevel, Area, AreaId, AreaSet, BoundaryLayer, CARD_SOURCE, Card, CardHolder, Course,
     DisasterType, FloodChange, FloodLayer, FloodState, Gauge, GaugeLayer, Infrastructure, InfrastructureKind,
     InfrastructureLayer, InfrastructureShape, Layer, Locator, Observation, ObservedGauge, PartnerPost,
-    Position, Region, Report, ReportContent, ReportKey, Standing, Timestamp,
+    Places, Position, Region, Report, ReportContent, ReportKey, Standing, Timestamp,
 };
 
 /// The time in the fixture, a few hours after the last change of its log.
@@ -256,15 +256,18 @@ pub fn infrastructure() -> Vec<Infrastructure> {
     ]
 }
 
+/// Returns everything that requests only read.
+#[must_use]
+pub fn places() -> Places {
+    Places::new(Arc::new(areas()), regions(), cities()).with_infrastructure(infrastructure())
+}
+
 /// All of it.
 #[must_use]
 pub fn dataset() -> Dataset {
     Dataset {
-        areas: Arc::new(areas()),
-        regions: regions(),
-        cities: cities(),
+        places: places(),
         flood_log: log(),
-        infrastructure: infrastructure(),
         gauges: gauges(),
         reports: reports(),
         cards: cards(),

@@ -4,31 +4,22 @@ mod demo;
 mod folder;
 
 use std::path::PathBuf;
-use std::sync::Arc;
 
 pub use self::folder::{
     CsvWriter, Folder, FolderFile, FolderRow, FolderRules, FolderWriter, GeoJsonWriter, ReportRow, WriteError,
 };
 pub(crate) use self::folder::{outline, place, repaired, shape};
-use crate::model::{
-    AreaSet, Card, FloodChange, Infrastructure, ObservedGauge, PartnerPost, Region, Report, Timestamp,
-};
+use crate::model::{Card, FloodChange, ObservedGauge, PartnerPost, Places, Report, Timestamp};
 
 /// Everything a store can be filled with.
 ///
-/// The log ascends in time and names areas of the set only.
+/// The log ascends in time and names areas of the places only.
 #[derive(Debug, Default)]
 pub struct Dataset {
-    /// The local areas.
-    pub areas: Arc<AreaSet>,
-    /// The provinces, by code.
-    pub regions: Vec<Arc<Region>>,
-    /// The cities that have a boundary of their own, by code. Other cities are where their areas are.
-    pub cities: Vec<Arc<Region>>,
+    /// Areas, provinces, cities and infrastructure.
+    pub places: Places,
     /// Every change of a flood state, oldest first; the newest of an area is its current state.
     pub flood_log: Vec<FloodChange>,
-    /// Floodgates, pumps and waterways.
-    pub infrastructure: Vec<Infrastructure>,
     /// Gauges with all their readings.
     pub gauges: Vec<ObservedGauge>,
     /// Reports, each with a key of its own.

@@ -7,7 +7,7 @@ use crate::guards::{Caller, FormatChoice, InfrastructureType, Param, PathParam, 
 use crate::model::InfrastructureKind;
 use crate::openapi::Described;
 use crate::resources::Infrastructure;
-use crate::stores::{InfrastructureQuery, LayerQuery};
+use crate::stores::LayerQuery;
 
 /// The routes of the resource.
 pub(super) fn routes() -> Vec<Described> {
@@ -47,6 +47,5 @@ async fn list(
     choice: FormatChoice<Infrastructure>,
     answers: &Answers,
 ) -> Result<Answer, Problem> {
-    let query = InfrastructureQuery { selector: select.areas, kind };
-    answers.layer(LayerQuery::Infrastructure(query), choice.format).await
+    answers.layer(LayerQuery::Infrastructure(select.areas, kind), choice.format).await
 }

@@ -64,16 +64,10 @@ impl Question {
         }
     }
 
-    /// What it asks for, as metrics name it: as the method of the store does.
+    /// What it asks for, as metrics name it.
     pub(super) fn name(&self) -> &'static str {
         match self {
-            Self::Layer(query, _) => match query {
-                LayerQuery::Floods(_) | LayerQuery::FloodSince(..) => "floods",
-                LayerQuery::Reports(_) | LayerQuery::Report(_) => "reports",
-                LayerQuery::Gauges(_) => "gauges",
-                LayerQuery::Infrastructure(_) => "infrastructure",
-                LayerQuery::Boundaries(_) => "boundaries",
-            },
+            Self::Layer(query, _) => query.kind().name(),
             Self::FloodStates(_) => "flood_states",
             Self::FloodArchive(_) => "flood_archive",
             Self::FloodSeries(_) => "flood_series",

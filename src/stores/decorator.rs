@@ -5,16 +5,15 @@ use std::time::Duration;
 use async_trait::async_trait;
 
 use super::{
-    BoundaryStore, CardStore, Check, FeedStore, FloodQuery, FloodStore, GaugeQuery, GaugeStore, HistoryQuery,
-    ImageStore, InfrastructureQuery, InfrastructureStore, KeptKey, KeyEntry, KeyStore, Overview, Received,
-    ReportQuery, ReportSeriesQuery, ReportStore, ReportSummary, Resource, Revision, ServiceState,
-    ServiceStore, SetFloodState, Store, StoreError, TakenUpload, Versioned,
+    CardStore, Check, FeedStore, FloodQuery, FloodStore, GaugeQuery, GaugeStore, HistoryQuery, ImageStore,
+    KeptKey, KeyEntry, KeyStore, Overview, PlaceStore, Received, ReportQuery, ReportSeriesQuery, ReportStore,
+    ReportSummary, Resource, Revision, ServiceState, ServiceStore, SetFloodState, Store, StoreError,
+    TakenUpload, Versioned,
 };
 use crate::model::intake::{GaugeReadings, PartnerReport};
 use crate::model::{
-    ArchiveRecord, AreaId, BoundaryLayer, Card, CardHolder, CardId, FloodChange, FloodLayer,
-    FloodStateRecord, GaugeLayer, InfrastructureLayer, Report, ReportContent, ReportKey, ReportLayer,
-    SeriesPoint, Timestamp, Upload,
+    ArchiveRecord, AreaId, Card, CardHolder, CardId, FloodChange, FloodLayer, FloodStateRecord, GaugeLayer,
+    Places, Report, ReportContent, ReportKey, ReportLayer, SeriesPoint, Timestamp, Upload,
 };
 use crate::telemetry::StoreOperation;
 
@@ -155,11 +154,8 @@ decorator! {
         async fn count_readings(query: &GaugeQuery, most: u64) -> Answer<u64>;
         async fn store_gauge(readings: GaugeReadings) -> Answer<usize>;
     }
-    InfrastructureStore {
-        async fn infrastructure(query: &InfrastructureQuery) -> Answer<Versioned<InfrastructureLayer>>;
-    }
-    BoundaryStore {
-        async fn boundaries(code: Option<&str>) -> Answer<Versioned<BoundaryLayer>>;
+    PlaceStore {
+        async fn places() -> Answer<Versioned<Arc<Places>>>;
     }
     KeyStore {
         async fn create_key(key: KeyEntry) -> Answer<()>;

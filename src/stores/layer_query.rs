@@ -1,10 +1,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::{
-    FloodQuery, GaugeQuery, InfrastructureQuery, ReportQuery, Resource, Store, StoreError, Versioned,
+use super::{FloodQuery, GaugeQuery, ReportQuery, Resource, Store, StoreError, Versioned};
+use crate::model::{
+    AreaId, AreaSelector, FloodFeature, FloodLayer, FloodState, InfrastructureKind, Layer, LayerKind,
+    ReportKey, Timestamp,
 };
-use crate::model::{AreaId, AreaSelector, FloodFeature, FloodLayer, FloodState, Layer, ReportKey, Timestamp};
 
 /// A question that a store answers with a layer.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -19,22 +20,33 @@ pub enum LayerQuery {
     Report(ReportKey),
     /// Gauges with their readings.
     Gauges(GaugeQuery),
-    /// Floodgates, pumps and waterways.
-    Infrastructure(InfrastructureQuery),
+    /// Floodgates, pumps and waterways, or one kind of them.
+    Infrastructure(AreaSelector, Option<InfrastructureKind>),
     /// All provinces, or the one of a code.
     Boundaries(Option<String>),
 }
 
 impl LayerQuery {
-    /// The resource it is about.
+    /// Returns the kind of the layer.
+    #[must_use]
+    pub fn kind(&self) -> LayerKind {
+        match self {
+            Self::Floods(_) | Self::FloodSince(..) => LayerKind::Floods,
+            Self::Reports(_) | Self::Report(_) => LayerKind::Reports,
+            Self::Gauges(_) => LayerKind::Gauges,
+            Self::Infrastructure(..) => LayerKind::Infrastructure,
+            Self::Boundaries(_) => LayerKind::Boundaries,
+        }
+    }
+
+    /// Returns the resource whose changes change the layer.
     #[must_use]
     pub fn resource(&self) -> Resource {
-        match self {
-            Self::Floods(_) | Self::FloodSince(..) => Resource::Floods,
-            Self::Reports(_) | Self::Report(_) => Resource::Reports,
-            Self::Gauges(_) => Resource::Gauges,
-            Self::Infrastructure(_) => Resource::Infrastructure,
-            Self::Boundaries(_) => Resource::Boundaries,
+        match self.kind() {
+            LayerKind::Floods => Resource::Floods,
+            LayerKind::Reports => Resource::Reports,
+            LayerKind::Gauges => Resource::Gauges,
+            LayerKind::Infrastructure | LayerKind::Boundaries => Resource::Places,
         }
     }
 
@@ -50,8 +62,13 @@ impl LayerQuery {
             Self::Reports(query) => store.reports(query).await?.map(Layer::Reports),
             Self::Report(key) => store.report(*key).await?.map(|report| Layer::Reports(vec![report].into())),
             Self::Gauges(query) => store.gauges(query).await?.map(Layer::Gauges),
-            Self::Infrastructure(query) => store.infrastructure(query).await?.map(Layer::Infrastructure),
-            Self::Boundaries(code) => store.boundaries(code.as_deref()).await?.map(Layer::Boundaries),
+            Self::Infrastructure(selector, kind) => store
+                .places()
+                .await?
+                .map(|places| Layer::Infrastructure(places.infrastructure_layer(selector, *kind))),
+            Self::Boundaries(code) => {
+                store.places().await?.map(|places| Layer::Boundaries(places.boundary_layer(code.as_deref())))
+            }
         })
     }
 }

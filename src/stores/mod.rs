@@ -6,7 +6,6 @@
 //! ([`Builder::store`](crate::Builder::store)), and run the store suite (`conformance::stores`) on it. The configuration key `store`
 //! then chooses it. `docs/adding-a-store.md` leads through this.
 
-mod boundaries;
 mod cards;
 mod decorator;
 mod error;
@@ -15,7 +14,6 @@ mod floods;
 mod gauges;
 mod health;
 mod images;
-mod infrastructure;
 mod keys;
 mod layer_query;
 mod measured;
@@ -34,7 +32,6 @@ use async_trait::async_trait;
 
 pub use crate::managed::Managed;
 use crate::model::Validity;
-pub use boundaries::BoundaryStore;
 pub use cards::CardStore;
 pub use decorator::Decorator;
 pub use error::StoreError;
@@ -43,10 +40,10 @@ pub use floods::{FloodQuery, FloodStore, HistoryQuery, SetFloodState};
 pub use gauges::{GaugeQuery, GaugeStore};
 pub use health::{Check, Overview};
 pub use images::{ImageStore, TakenUpload};
-pub use infrastructure::{InfrastructureQuery, InfrastructureStore};
 pub use keys::{KeptKey, KeyEntry, KeyStore};
 pub use layer_query::LayerQuery;
 pub(crate) use measured::Measured;
+pub use places::PlaceStore;
 pub use registry::{OpenError, OpenStore, OpenedStore, StoreRegistry, StoreSettings, UnknownStore};
 pub use reports::{ReportQuery, ReportSeriesQuery, ReportStore, ReportSummary};
 pub use service_state::{ServiceState, ServiceStore};
@@ -79,8 +76,7 @@ pub trait Store:
     + CardStore
     + FeedStore
     + GaugeStore
-    + InfrastructureStore
-    + BoundaryStore
+    + PlaceStore
     + ServiceStore
     + ImageStore
     + KeyStore
@@ -105,7 +101,7 @@ pub trait Store:
     /// Whether the backend can answer now, and what else the store needs, by cheap questions within a bounded time. Asked
     /// about once a second at most. **Default: whether a revision can be had, as `store`**
     async fn readiness(&self) -> Vec<Check> {
-        vec![Check::of("store", "does not answer", self.revision(Resource::Boundaries)).await]
+        vec![Check::of("store", "does not answer", self.revision(Resource::Places)).await]
     }
 
     /// What an operator watches about the data, by a cheap read. The server asks every few seconds if it has metrics.
@@ -131,10 +127,8 @@ pub enum Resource {
     Reports,
     /// Gauges and their readings.
     Gauges,
-    /// Floodgates, pumps and waterways.
-    Infrastructure,
-    /// Provinces.
-    Boundaries,
+    /// Areas, provinces, cities and infrastructure.
+    Places,
 }
 
 /// Counts the visible changes of a resource.

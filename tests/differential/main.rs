@@ -12,15 +12,12 @@ use siaga::conformance::fixture::{self, now};
 use siaga::datasets::{Dataset, FolderRules, FolderWriter};
 use siaga::model::intake::{GaugeReadings, PartnerReport};
 use siaga::model::{
-    AlertLevel, CARD_SOURCE, Card, CardHolder, CardId, Clock, Layer, ManualClock, Observation, Report,
-    ReportKey, Timestamp,
+    AlertLevel, CARD_SOURCE, Card, CardHolder, CardId, Clock, Layer, ManualClock, Observation, Places,
+    Report, ReportKey, Timestamp,
 };
 use siaga::stores::memory::MemoryStore;
 use siaga::stores::postgres::OpenPostgres;
-use siaga::stores::{
-    GaugeQuery, HistoryQuery, InfrastructureQuery, OpenStore, Resource, Revision, Store, StoreError,
-    Versioned,
-};
+use siaga::stores::{GaugeQuery, HistoryQuery, OpenStore, Resource, Revision, Store, StoreError, Versioned};
 
 #[path = "../common/postgres.rs"]
 mod database;
@@ -33,8 +30,7 @@ use database::Database;
 use images::operations_around_images;
 use operations::{CardChoice, Holder, Operation, Sent, moved, operation, position};
 
-const RESOURCES: [Resource; 5] =
-    [Resource::Floods, Resource::Reports, Resource::Gauges, Resource::Infrastructure, Resource::Boundaries];
+const RESOURCES: [Resource; 4] = [Resource::Floods, Resource::Reports, Resource::Gauges, Resource::Places];
 
 /// What one of the stores knows by other names than the other: the cards it has made.
 struct Side {
@@ -152,18 +148,19 @@ impl Side {
                 shown(store.count_readings(&query, most).await, debug)
             }
             Operation::Infrastructure(selector, kind) => {
-                let found = store.infrastructure(&InfrastructureQuery { selector, kind }).await;
-                shown(found, |found| of_layer(Layer::Infrastructure(found.value)))
+                let layer = |places: Arc<Places>| places.infrastructure_layer(&selector, kind);
+                shown(store.places().await, |found| of_layer(Layer::Infrastructure(layer(found.value))))
             }
             Operation::Boundaries(code) => {
-                shown(store.boundaries(code).await, |found| of_layer(Layer::Boundaries(found.value)))
+                let layer = |places: Arc<Places>| places.boundary_layer(code);
+                shown(store.places().await, |found| of_layer(Layer::Boundaries(layer(found.value))))
             }
             Operation::OfImage(operation) => self.answer_of_image(operation).await,
         }
     }
 
-    async fn revisions(&self) -> [Revision; 6] {
-        let mut revisions = [Revision(0); 6];
+    async fn revisions(&self) -> [Revision; 5] {
+        let mut revisions = [Revision(0); 5];
         for (resource, revision) in RESOURCES.into_iter().zip(&mut revisions) {
             *revision = self.store.revision(resource).await.unwrap();
         }

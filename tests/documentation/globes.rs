@@ -42,7 +42,9 @@ fn drawn_in_each_way(areas: &Arc<AreaSet>) {
 
 #[test]
 fn d3_draws_the_areas_of_the_demo_as_large_as_they_are() {
-    drawn_in_each_way(&Dataset::load("demo", &FolderRules::default(), SystemClock.now()).unwrap().areas);
+    drawn_in_each_way(
+        Dataset::load("demo", &FolderRules::default(), SystemClock.now()).unwrap().places.areas(),
+    );
 }
 
 #[test]

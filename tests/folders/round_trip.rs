@@ -19,7 +19,7 @@ fn what_is_written_is_read_as_the_same() {
         let folder = written(&dataset);
         let read = load(folder.path()).unwrap();
         for (read, written) in [
-            (format!("{:?}", read.areas), format!("{:?}", dataset.areas)),
+            (format!("{:?}", read.places), format!("{:?}", dataset.places)),
             (format!("{:?}", read.reports), format!("{:?}", dataset.reports)),
             (format!("{read:?}"), format!("{dataset:?}")),
         ] {

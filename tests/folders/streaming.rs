@@ -107,14 +107,14 @@ fn progress_adds_up_to_the_size() {
         progress.fetch_add(bytes, Ordering::SeqCst);
     });
     let locator = Locator::new(Arc::default(), Vec::new(), Vec::new());
-    let areas = load(folder.path()).unwrap().areas;
+    let places = load(folder.path()).unwrap().places;
     opened.areas(taken()).unwrap();
     opened.regions(taken()).unwrap();
     opened.cities(taken()).unwrap();
     opened.infrastructure(&locator, taken()).unwrap();
     opened.gauges(&locator, taken()).unwrap();
     opened.gauge_readings(&|_| true, taken()).unwrap();
-    opened.flood_states(&areas, fixture::now(), taken()).unwrap();
+    opened.flood_states(places.areas(), fixture::now(), taken()).unwrap();
     opened.reports(&locator, taken()).unwrap();
     opened.cards(taken()).unwrap();
     opened.partner_posts(taken()).unwrap();

@@ -12,8 +12,8 @@ use siaga::datasets::{
     Dataset, DatasetError, Folder, FolderFile, FolderRow, FolderRules, FolderWriter, WriteError,
 };
 use siaga::model::{
-    Area, AreaSet, Card, FloodChange, Gauge, Infrastructure, Locator, Observation, PartnerPost, Region,
-    Report,
+    Area, AreaSet, Card, FloodChange, Gauge, Infrastructure, Locator, Observation, PartnerPost, Places,
+    Region, Report,
 };
 use tempfile::TempDir;
 
@@ -106,12 +106,15 @@ pub(crate) fn copy(from: &Path, to: &Path) -> Result<(), CopyError> {
 
 /// The data set with every ring wound as RFC 7946 asks, as all that is read is.
 pub(crate) fn wound(dataset: Dataset) -> Dataset {
-    let areas = dataset.areas.iter().map(|area| {
+    let places = &dataset.places;
+    let areas = places.areas().iter().map(|area| {
         let outline = area.outline.orient(Direction::Default);
         Area { outline, ..area.clone() }
     });
     let areas = Arc::new(AreaSet::new(areas.collect()).unwrap());
-    Dataset { areas, ..dataset }
+    let infrastructure = places.infrastructure().iter().map(|of| Infrastructure::clone(of)).collect();
+    let places = Places::new(areas, places.regions().to_vec(), places.cities().to_vec());
+    Dataset { places: places.with_infrastructure(infrastructure), ..dataset }
 }
 
 /// An area on one line.

@@ -54,7 +54,7 @@ fn a_file_without_rows_is_a_file_and_one_not_asked_for_is_none() {
     );
     assert_eq!(fs::read_dir(&path).unwrap().count(), 2);
     let dataset = load(&path).unwrap();
-    assert!(dataset.areas.is_empty() && dataset.cards.is_empty());
+    assert!(dataset.places.areas().is_empty() && dataset.cards.is_empty());
 }
 
 #[test]

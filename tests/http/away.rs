@@ -8,12 +8,12 @@ use async_trait::async_trait;
 use rocket::http::Status;
 use siaga::model::intake::{GaugeReadings, PartnerReport};
 use siaga::model::{
-    ArchiveRecord, Card, CardHolder, CardId, FloodChange, FloodLayer, FloodStateRecord, InfrastructureLayer, Report,
+    ArchiveRecord, Card, CardHolder, CardId, FloodChange, FloodLayer, FloodStateRecord, Places, Report,
     ReportContent, ReportKey, SeriesPoint,
 };
 use siaga::stores::memory::OpenMemory;
 use siaga::stores::{
-    Check, Decorator, FloodQuery, GaugeQuery, HistoryQuery, InfrastructureQuery, OpenError, OpenStore, OpenedStore, Received,
+    Check, Decorator, FloodQuery, GaugeQuery, HistoryQuery, OpenError, OpenStore, OpenedStore, Received,
     ReportQuery, ReportSeriesQuery, ReportSummary, Resource, Revision, SetFloodState, Store, StoreError,
     StoreSettings, Versioned,
 };
@@ -49,9 +49,9 @@ impl Decorator for Failing {
         &*self.0
     }
 
-    /// Even the revision of boundaries cannot be read.
+    /// Even the revision of places cannot be read.
     async fn revision(&self, resource: Resource) -> Answer<Revision> {
-        if resource == Resource::Boundaries { away() } else { self.0.revision(resource).await }
+        if resource == Resource::Places { away() } else { self.0.revision(resource).await }
     }
 
     async fn readiness(&self) -> Vec<Check> {
@@ -118,7 +118,7 @@ impl Decorator for Failing {
         away()
     }
 
-    async fn infrastructure(&self, _: &InfrastructureQuery) -> Answer<Versioned<InfrastructureLayer>> {
+    async fn places(&self) -> Answer<Versioned<Arc<Places>>> {
         away()
     }
 }

@@ -9,7 +9,7 @@ use siaga::conformance::fixture;
 use siaga::datasets::{Dataset, FolderFile, FolderRules};
 use siaga::model::{AreaSelector, ManualClock, Timestamp};
 use siaga::stores::memory::MemoryStore;
-use siaga::stores::{InfrastructureQuery, Replace, ReportQuery, Store, Window};
+use siaga::stores::{Replace, ReportQuery, Store, Window};
 
 use crate::asking::{post, receive};
 use crate::folders::{collection, folder_of, report, reports, saved, square};
@@ -34,8 +34,7 @@ async fn lies_in(store: &dyn Store, city: &str) -> (Vec<u64>, Vec<String>) {
     let mut keys: Vec<_> = reports.iter().map(|report| report.key.number()).collect();
     keys.sort_unstable();
     assert_eq!(store.count_reports(&query, 1_000).await.unwrap(), keys.len() as u64);
-    let query = InfrastructureQuery { selector, kind: None };
-    let infrastructure = store.infrastructure(&query).await.unwrap().value;
+    let infrastructure = store.places().await.unwrap().value.infrastructure_layer(&selector, None);
     (keys, infrastructure.0.iter().map(|of| of.name.clone()).collect())
 }
 
@@ -106,7 +105,7 @@ fn cities_come_back_as_they_were_imported() {
         let exported = operator.export().await;
         let path = exported.path().to_str().unwrap();
         let dataset = Dataset::load(path, &FolderRules::default(), Timestamp::LAST).unwrap();
-        let codes: Vec<_> = dataset.cities.iter().map(|city| city.code.as_str()).collect();
+        let codes: Vec<_> = dataset.places.cities().iter().map(|city| city.code.as_str()).collect();
         assert_eq!(codes, ["bdg", "jbd", "sby"]);
     });
 }

@@ -37,7 +37,7 @@ fn an_open_store_shows_what_is_imported_within_a_second() {
         // It has the places at hand when they change.
         store.receive_partner_report(post(1, 7.5, 0.5)).await.unwrap();
         let mut revisions: Vec<Revision> = Vec::new();
-        let resources = [Resource::Floods, Resource::Reports, Resource::Infrastructure];
+        let resources = [Resource::Floods, Resource::Reports, Resource::Places];
         for resource in resources {
             revisions.push(store.revision(resource).await.unwrap());
         }

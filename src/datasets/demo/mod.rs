@@ -21,27 +21,23 @@ use geo::{LineString, MultiPolygon, Polygon};
 use self::mesh::Cell;
 use self::names::{CITIES, City};
 use super::Dataset;
-use crate::model::{Area, AreaId, AreaSet, Locator, Region, Timestamp};
+use crate::model::{Area, AreaId, AreaSet, Places, Region, Timestamp};
 
 /// For how long after the start new reports and readings show: stores hold back what is dated after now.
 const LIVE: Duration = Duration::from_hours(3 * 24);
 
 /// The demo as it stands at `now`.
 pub(super) fn dataset(now: Timestamp) -> Dataset {
-    let areas = Arc::new(areas());
-    let regions = vec![Arc::new(region())];
-    let locator = Locator::new(Arc::clone(&areas), regions.clone(), Vec::new());
-    let flood_log = flood::log(&areas, now);
-    let reports = reports::reports(&areas, &flood_log, &locator, now);
+    let places = Places::new(Arc::new(areas()), vec![Arc::new(region())], Vec::new());
+    let flood_log = flood::log(places.areas(), now);
+    let reports = reports::reports(places.areas(), &flood_log, places.locator(), now);
+    let infrastructure = infrastructure::infrastructure(places.locator());
     Dataset {
-        infrastructure: infrastructure::infrastructure(&locator),
+        places: places.with_infrastructure(infrastructure),
         gauges: gauges::gauges(now),
         cards: reports::cards(&reports),
         partner_posts: Vec::new(),
         reports,
-        areas,
-        regions,
-        cities: Vec::new(),
         flood_log,
     }
 }
@@ -201,9 +197,9 @@ mod tests {
             assert!(last.observed_at > now().before(std::time::Duration::from_mins(11)));
             assert!(gauge.observations.windows(2).all(|pair| pair[0].observed_at < pair[1].observed_at));
         }
-        let kinds: HashSet<_> = demo.infrastructure.iter().map(|of| of.kind).collect();
+        let kinds: HashSet<_> = demo.places.infrastructure().iter().map(|of| of.kind).collect();
         assert_eq!(kinds.len(), 3);
-        assert_eq!(demo.regions[0].code, "ID-JK");
+        assert_eq!(demo.places.regions()[0].code, "ID-JK");
     }
 
     #[test]
@@ -226,7 +222,7 @@ mod tests {
     fn two_starts_differ_in_time_only() {
         let later = now().after(std::time::Duration::from_secs(999));
         let (one, other) = (dataset(now()), dataset(later));
-        assert!(one.areas.iter().eq(other.areas.iter()));
+        assert!(one.places.areas().iter().eq(other.places.areas().iter()));
         let states = |demo: &Dataset| {
             demo.flood_log.iter().map(|change| (change.area, change.state)).collect::<Vec<_>>()
         };

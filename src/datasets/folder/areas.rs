@@ -3,22 +3,28 @@ use std::collections::HashSet;
 use geojson::JsonObject;
 
 use super::feature::Feature;
-use super::{Folder, FolderFile, FolderRow, GeoJsonWriter, WriteError, geojson_file};
+use super::{Folder, FolderFile, FolderRow, FolderWriter, GeoJsonWriter, WriteError, geojson_file};
 use crate::datasets::DatasetError;
 use crate::model::intake::can_be_kept;
 use crate::model::{Area, AreaId, Attributes, DuplicateArea};
 
-/// Reads the local areas.
-pub(super) fn read<E: From<DatasetError>>(
-    folder: &Folder,
-    each: impl FnMut(FolderRow<Area>) -> Result<(), E>,
-) -> Result<(), E> {
-    let mut ids: HashSet<AreaId> = HashSet::new();
-    let make = |feature: &Feature<'_>| {
-        let area = area(feature)?;
-        if ids.insert(area.id) { Ok(area) } else { Err(DuplicateArea(area.id).to_string()) }
-    };
-    geojson_file::read(folder, FolderFile::Areas, make, each)
+impl Folder {
+    /// Reads the local areas; their identifiers differ.
+    ///
+    /// # Errors
+    ///
+    /// [`DatasetError`], which names the file, the line and the reason, or the error of `each`; so in all readers.
+    pub fn areas<E: From<DatasetError>>(
+        &self,
+        each: impl FnMut(FolderRow<Area>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let mut ids: HashSet<AreaId> = HashSet::new();
+        let make = |feature: &Feature<'_>| {
+            let area = area(feature)?;
+            if ids.insert(area.id) { Ok(area) } else { Err(DuplicateArea(area.id).to_string()) }
+        };
+        geojson_file::read(self, FolderFile::Areas, make, each)
+    }
 }
 
 fn area(feature: &Feature<'_>) -> Result<Area, String> {
@@ -72,6 +78,17 @@ struct Properties<'a> {
     city: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     attributes: Option<&'a Attributes>,
+}
+
+impl FolderWriter {
+    /// Begins `areas.geojson`.
+    ///
+    /// # Errors
+    ///
+    /// When the file cannot be made, as for all files.
+    pub fn areas(&self) -> Result<GeoJsonWriter<Area>, WriteError> {
+        self.features(FolderFile::Areas)
+    }
 }
 
 impl GeoJsonWriter<Area> {

@@ -4,7 +4,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::csv_file::{self, Record};
-use super::{CsvWriter, Folder, FolderFile, FolderRow, FolderRules, WriteError};
+use super::{CsvWriter, Folder, FolderFile, FolderRow, FolderRules, FolderWriter, WriteError};
 use crate::datasets::DatasetError;
 use crate::model::intake::{Object, can_be_kept};
 use crate::model::{Card, CardHolder, CardId, ReportKey, digits};
@@ -27,24 +27,31 @@ impl Record for Line {
     const COLUMNS: &[&str] = &CsvWriter::<Card>::COLUMNS;
 }
 
-/// Reads the cards.
-pub(super) fn read<E: From<DatasetError>>(
-    folder: &Folder,
-    each: impl FnMut(FolderRow<Card>) -> Result<(), E>,
-) -> Result<(), E> {
-    let mut ids: HashMap<CardId, u64> = HashMap::new();
-    let mut pkeys: HashMap<u64, u64> = HashMap::new();
-    let make = |row, line| {
-        let card = card(row, &folder.rules)?;
-        if let Some(first) = ids.insert(card.id.clone(), line) {
-            return Err(format!("card_id is that of line {first} already"));
-        }
-        if let Some(first) = pkeys.insert(card.pkey, line) {
-            return Err(format!("pkey is that of line {first} already"));
-        }
-        Ok(card)
-    };
-    csv_file::read(folder, FolderFile::Cards, make, each)
+impl Folder {
+    /// Reads the cards; their identifiers and numbers differ. Whether there are the reports they name is for `each` to
+    /// see.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::areas`].
+    pub fn cards<E: From<DatasetError>>(
+        &self,
+        each: impl FnMut(FolderRow<Card>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let mut ids: HashMap<CardId, u64> = HashMap::new();
+        let mut pkeys: HashMap<u64, u64> = HashMap::new();
+        let make = |row, line| {
+            let card = card(row, &self.rules)?;
+            if let Some(first) = ids.insert(card.id.clone(), line) {
+                return Err(format!("card_id is that of line {first} already"));
+            }
+            if let Some(first) = pkeys.insert(card.pkey, line) {
+                return Err(format!("pkey is that of line {first} already"));
+            }
+            Ok(card)
+        };
+        csv_file::read(self, FolderFile::Cards, make, each)
+    }
 }
 
 fn card(row: Line, rules: &FolderRules) -> Result<Card, String> {
@@ -77,6 +84,17 @@ fn network_data(text: &str) -> Result<Option<Box<RawValue>>, String> {
     let object: Object = serde_json::from_str(text).map_err(wrong)?;
     can_be_kept(&object).map_err(|unkeepable| format!("network_data {unkeepable}"))?;
     serde_json::from_str(text).map(Some).map_err(wrong)
+}
+
+impl FolderWriter {
+    /// Begins `cards.csv`.
+    ///
+    /// # Errors
+    ///
+    /// When the file cannot be made.
+    pub fn cards(&self) -> Result<CsvWriter<Card>, WriteError> {
+        self.rows(FolderFile::Cards, CsvWriter::<Card>::COLUMNS)
+    }
 }
 
 impl CsvWriter<Card> {

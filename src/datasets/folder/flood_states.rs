@@ -1,7 +1,7 @@
 use serde::Deserialize;
 
 use super::csv_file::{self, Record};
-use super::{CsvWriter, Folder, FolderFile, FolderRow, WriteError};
+use super::{CsvWriter, Folder, FolderFile, FolderRow, FolderWriter, WriteError};
 use crate::datasets::DatasetError;
 use crate::model::{Actor, AreaSet, FloodChange, InvalidFloodState, Timestamp};
 
@@ -26,14 +26,21 @@ impl Record for Change {
     const OPTIONAL: &[&str] = &["username", "subject"];
 }
 
-/// Reads the changes of flood states of `areas`, none after `now`.
-pub(super) fn read<E: From<DatasetError>>(
-    folder: &Folder,
-    areas: &AreaSet,
-    now: Timestamp,
-    each: impl FnMut(FolderRow<FloodChange>) -> Result<(), E>,
-) -> Result<(), E> {
-    csv_file::read(folder, FolderFile::FloodStates, |row, _| change(row, areas, now), each)
+impl Folder {
+    /// Reads the log of flood states, in whatever order it stands there; its areas are among `areas`, and it has nothing
+    /// after `now`. Of the changes of an area at one moment the last counts.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::areas`].
+    pub fn flood_states<E: From<DatasetError>>(
+        &self,
+        areas: &AreaSet,
+        now: Timestamp,
+        each: impl FnMut(FolderRow<FloodChange>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        csv_file::read(self, FolderFile::FloodStates, |row, _| change(row, areas, now), each)
+    }
 }
 
 fn change(row: Change, areas: &AreaSet, now: Timestamp) -> Result<FloodChange, String> {
@@ -56,6 +63,17 @@ fn change(row: Change, areas: &AreaSet, now: Timestamp) -> Result<FloodChange, S
     let subject = row.subject.filter(|subject| !subject.is_empty());
     let subject = csv_file::text("subject", subject.unwrap_or_else(|| IMPORT.to_owned()))?;
     Ok(FloodChange { area, state, at, by: Actor { subject, username } })
+}
+
+impl FolderWriter {
+    /// Begins `flood_states.csv`.
+    ///
+    /// # Errors
+    ///
+    /// When the file cannot be made.
+    pub fn flood_states(&self) -> Result<CsvWriter<FloodChange>, WriteError> {
+        self.rows(FolderFile::FloodStates, CsvWriter::<FloodChange>::COLUMNS)
+    }
 }
 
 impl CsvWriter<FloodChange> {

@@ -1,7 +1,7 @@
 use serde::Deserialize;
 
 use super::csv_file::{self, Record};
-use super::{CsvWriter, Folder, FolderFile, FolderRow, WriteError};
+use super::{CsvWriter, Folder, FolderFile, FolderRow, FolderWriter, WriteError};
 use crate::datasets::DatasetError;
 use crate::model::{AlertLevel, Observation, Timestamp};
 
@@ -22,20 +22,27 @@ impl Record for Reading {
     const OPTIONAL: &[&str] = &["label"];
 }
 
-/// Reads what was read at the gauges that are `known`.
-pub(super) fn read<E: From<DatasetError>>(
-    folder: &Folder,
-    known: &dyn Fn(&str) -> bool,
-    each: impl FnMut(FolderRow<(String, Observation)>) -> Result<(), E>,
-) -> Result<(), E> {
-    let make = |row: Reading, _| {
-        if known(&row.gaugeid) {
-            reading(row)
-        } else {
-            Err(format!("gaugeid {:?} is no known gauge", row.gaugeid))
-        }
-    };
-    csv_file::read(folder, FolderFile::GaugeReadings, make, each)
+impl Folder {
+    /// Reads what was read at the gauges, each with the identifier of its gauge, which must be `known`. Of the readings
+    /// of a gauge at one time the last counts.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::areas`].
+    pub fn gauge_readings<E: From<DatasetError>>(
+        &self,
+        known: &dyn Fn(&str) -> bool,
+        each: impl FnMut(FolderRow<(String, Observation)>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let make = |row: Reading, _| {
+            if known(&row.gaugeid) {
+                reading(row)
+            } else {
+                Err(format!("gaugeid {:?} is no known gauge", row.gaugeid))
+            }
+        };
+        csv_file::read(self, FolderFile::GaugeReadings, make, each)
+    }
 }
 
 fn reading(row: Reading) -> Result<(String, Observation), String> {
@@ -49,6 +56,17 @@ fn reading(row: Reading) -> Result<(String, Observation), String> {
     let label = csv_file::name("label", label)?;
     let label = label.as_deref().unwrap_or(known.label()).into();
     Ok((gaugeid, Observation { observed_at, level: number, alert: known, label }))
+}
+
+impl FolderWriter {
+    /// Begins `gauge_readings.csv`.
+    ///
+    /// # Errors
+    ///
+    /// When the file cannot be made.
+    pub fn gauge_readings(&self) -> Result<CsvWriter<Observation>, WriteError> {
+        self.rows(FolderFile::GaugeReadings, CsvWriter::<Observation>::COLUMNS)
+    }
 }
 
 impl CsvWriter<Observation> {

@@ -2,26 +2,32 @@ use std::collections::HashSet;
 
 use super::feature::Feature;
 use super::geometry::place;
-use super::{Folder, FolderFile, FolderRow, GeoJsonWriter, WriteError, geojson_file};
+use super::{Folder, FolderFile, FolderRow, FolderWriter, GeoJsonWriter, WriteError, geojson_file};
 use crate::datasets::DatasetError;
 use crate::model::{Gauge, Geometry, Locator, Position};
 
-/// Reads the gauges.
-pub(super) fn read<E: From<DatasetError>>(
-    folder: &Folder,
-    locator: &Locator,
-    each: impl FnMut(FolderRow<Gauge>) -> Result<(), E>,
-) -> Result<(), E> {
-    let mut ids = HashSet::new();
-    let make = |feature: &Feature<'_>| {
-        let gauge = gauge(feature, locator)?;
-        if ids.insert(gauge.id.clone()) {
-            Ok(gauge)
-        } else {
-            Err(format!("gaugeid {} occurs already", gauge.id))
-        }
-    };
-    geojson_file::read(folder, FolderFile::Gauges, make, each)
+impl Folder {
+    /// Reads the gauges; their identifiers differ. `locator` finds the province of those that do not say it.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::areas`].
+    pub fn gauges<E: From<DatasetError>>(
+        &self,
+        locator: &Locator,
+        each: impl FnMut(FolderRow<Gauge>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let mut ids = HashSet::new();
+        let make = |feature: &Feature<'_>| {
+            let gauge = gauge(feature, locator)?;
+            if ids.insert(gauge.id.clone()) {
+                Ok(gauge)
+            } else {
+                Err(format!("gaugeid {} occurs already", gauge.id))
+            }
+        };
+        geojson_file::read(self, FolderFile::Gauges, make, each)
+    }
 }
 
 fn gauge(feature: &Feature<'_>, locator: &Locator) -> Result<Gauge, String> {
@@ -45,6 +51,17 @@ struct Properties<'a> {
     gaugeid: &'a str,
     gaugenameid: &'a str,
     instance_region_code: Option<&'a str>,
+}
+
+impl FolderWriter {
+    /// Begins `gauges.geojson`.
+    ///
+    /// # Errors
+    ///
+    /// When the file cannot be made.
+    pub fn gauges(&self) -> Result<GeoJsonWriter<Gauge>, WriteError> {
+        self.features(FolderFile::Gauges)
+    }
 }
 
 impl GeoJsonWriter<Gauge> {

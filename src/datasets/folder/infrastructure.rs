@@ -1,17 +1,23 @@
 use super::feature::Feature;
 use super::geometry::shape;
 use super::tags::tags;
-use super::{Folder, FolderFile, FolderRow, GeoJsonWriter, WriteError, geojson_file};
+use super::{Folder, FolderFile, FolderRow, FolderWriter, GeoJsonWriter, WriteError, geojson_file};
 use crate::datasets::DatasetError;
 use crate::model::{Infrastructure, InfrastructureKind, Locator, Tags};
 
-/// Reads floodgates, pumps and waterways.
-pub(super) fn read<E: From<DatasetError>>(
-    folder: &Folder,
-    locator: &Locator,
-    each: impl FnMut(FolderRow<Infrastructure>) -> Result<(), E>,
-) -> Result<(), E> {
-    geojson_file::read(folder, FolderFile::Infrastructure, |feature| infrastructure(feature, locator), each)
+impl Folder {
+    /// Reads floodgates, pumps and waterways; `locator` finds the tags that are absent.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::areas`].
+    pub fn infrastructure<E: From<DatasetError>>(
+        &self,
+        locator: &Locator,
+        each: impl FnMut(FolderRow<Infrastructure>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        geojson_file::read(self, FolderFile::Infrastructure, |feature| infrastructure(feature, locator), each)
+    }
 }
 
 fn infrastructure(feature: &Feature<'_>, locator: &Locator) -> Result<Infrastructure, String> {
@@ -30,6 +36,17 @@ struct Properties<'a> {
     r#type: InfrastructureKind,
     name: &'a str,
     tags: &'a Tags,
+}
+
+impl FolderWriter {
+    /// Begins `infrastructure.geojson`.
+    ///
+    /// # Errors
+    ///
+    /// When the file cannot be made.
+    pub fn infrastructure(&self) -> Result<GeoJsonWriter<Infrastructure>, WriteError> {
+        self.features(FolderFile::Infrastructure)
+    }
 }
 
 impl GeoJsonWriter<Infrastructure> {

@@ -22,6 +22,7 @@
 mod areas;
 mod cards;
 mod csv_file;
+mod dataset;
 mod feature;
 mod file;
 mod flood_states;
@@ -31,13 +32,11 @@ mod geojson_file;
 mod geometry;
 mod infrastructure;
 mod lines;
-mod load;
 mod notes;
 mod partner_posts;
 mod regions;
 mod reports;
 mod rules;
-mod save;
 mod source;
 mod tags;
 mod validity;
@@ -50,21 +49,16 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
+pub(super) use self::dataset::{dataset, save};
 pub use self::file::FolderFile;
 pub(crate) use self::geometry::{outline, place, shape};
-pub(super) use self::load::dataset;
 use self::notes::FileNotes;
 pub use self::reports::ReportRow;
 pub use self::rules::FolderRules;
-pub(super) use self::save::save;
 use self::source::{NotUtf8, Source};
 pub(crate) use self::validity::repaired;
 pub use self::writing::{CsvWriter, FolderWriter, GeoJsonWriter, WriteError};
 use super::DatasetError;
-use crate::model::{
-    Area, AreaSet, Card, FloodChange, Gauge, Infrastructure, Locator, Observation, PartnerPost, Region,
-    Timestamp,
-};
 
 /// A folder of GeoJSON and CSV files, each of them optional; other files are ignored.
 ///
@@ -171,136 +165,6 @@ impl Folder {
     pub fn size(&self) -> u64 {
         let metadata = FolderFile::ALL.into_iter().map(|file| fs::metadata(self.path_of(file)));
         metadata.flatten().map(|metadata| metadata.len()).sum()
-    }
-
-    /// Reads the local areas; their identifiers differ.
-    ///
-    /// # Errors
-    ///
-    /// [`DatasetError`], which names the file, the line and the reason, or the error of `each`; so in all readers.
-    pub fn areas<E: From<DatasetError>>(
-        &self,
-        each: impl FnMut(FolderRow<Area>) -> Result<(), E>,
-    ) -> Result<(), E> {
-        areas::read(self, each)
-    }
-
-    /// Reads the provinces; their codes differ.
-    ///
-    /// # Errors
-    ///
-    /// As [`Self::areas`].
-    pub fn regions<E: From<DatasetError>>(
-        &self,
-        each: impl FnMut(FolderRow<Region>) -> Result<(), E>,
-    ) -> Result<(), E> {
-        regions::read(self, FolderFile::Regions, each)
-    }
-
-    /// Reads the cities that have a boundary of their own; their codes differ.
-    ///
-    /// # Errors
-    ///
-    /// As [`Self::areas`].
-    pub fn cities<E: From<DatasetError>>(
-        &self,
-        each: impl FnMut(FolderRow<Region>) -> Result<(), E>,
-    ) -> Result<(), E> {
-        regions::read(self, FolderFile::Cities, each)
-    }
-
-    /// Reads floodgates, pumps and waterways; `locator` finds the tags that are absent.
-    ///
-    /// # Errors
-    ///
-    /// As [`Self::areas`].
-    pub fn infrastructure<E: From<DatasetError>>(
-        &self,
-        locator: &Locator,
-        each: impl FnMut(FolderRow<Infrastructure>) -> Result<(), E>,
-    ) -> Result<(), E> {
-        infrastructure::read(self, locator, each)
-    }
-
-    /// Reads the gauges; their identifiers differ. `locator` finds the province of those that do not say it.
-    ///
-    /// # Errors
-    ///
-    /// As [`Self::areas`].
-    pub fn gauges<E: From<DatasetError>>(
-        &self,
-        locator: &Locator,
-        each: impl FnMut(FolderRow<Gauge>) -> Result<(), E>,
-    ) -> Result<(), E> {
-        gauges::read(self, locator, each)
-    }
-
-    /// Reads what was read at the gauges, each with the identifier of its gauge, which must be `known`. Of the readings
-    /// of a gauge at one time the last counts.
-    ///
-    /// # Errors
-    ///
-    /// As [`Self::areas`].
-    pub fn gauge_readings<E: From<DatasetError>>(
-        &self,
-        known: &dyn Fn(&str) -> bool,
-        each: impl FnMut(FolderRow<(String, Observation)>) -> Result<(), E>,
-    ) -> Result<(), E> {
-        gauge_readings::read(self, known, each)
-    }
-
-    /// Reads the log of flood states, in whatever order it stands there; its areas are among `areas`, and it has nothing
-    /// after `now`. Of the changes of an area at one moment the last counts.
-    ///
-    /// # Errors
-    ///
-    /// As [`Self::areas`].
-    pub fn flood_states<E: From<DatasetError>>(
-        &self,
-        areas: &AreaSet,
-        now: Timestamp,
-        each: impl FnMut(FolderRow<FloodChange>) -> Result<(), E>,
-    ) -> Result<(), E> {
-        flood_states::read(self, areas, now, each)
-    }
-
-    /// Reads the reports; the keys of those that have one differ. `locator` finds the tags that are absent.
-    ///
-    /// # Errors
-    ///
-    /// As [`Self::areas`].
-    pub fn reports<E: From<DatasetError>>(
-        &self,
-        locator: &Locator,
-        each: impl FnMut(FolderRow<ReportRow>) -> Result<(), E>,
-    ) -> Result<(), E> {
-        reports::read(self, locator, each)
-    }
-
-    /// Reads the cards; their identifiers and numbers differ. Whether there are the reports they name is for `each` to
-    /// see.
-    ///
-    /// # Errors
-    ///
-    /// As [`Self::areas`].
-    pub fn cards<E: From<DatasetError>>(
-        &self,
-        each: impl FnMut(FolderRow<Card>) -> Result<(), E>,
-    ) -> Result<(), E> {
-        cards::read(self, each)
-    }
-
-    /// Reads the posts of the partner feed; their identifiers and reports differ. Whether there are those reports is for
-    /// `each` to see.
-    ///
-    /// # Errors
-    ///
-    /// As [`Self::areas`].
-    pub fn partner_posts<E: From<DatasetError>>(
-        &self,
-        each: impl FnMut(FolderRow<PartnerPost>) -> Result<(), E>,
-    ) -> Result<(), E> {
-        partner_posts::read(self, each)
     }
 
     /// The error that a row of a file is wrong, for what only the taker of the rows can see.

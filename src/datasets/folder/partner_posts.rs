@@ -3,7 +3,7 @@ use std::collections::HashMap;
 use serde::Deserialize;
 
 use super::csv_file::{self, Record};
-use super::{CsvWriter, Folder, FolderFile, FolderRow, WriteError};
+use super::{CsvWriter, Folder, FolderFile, FolderRow, FolderWriter, WriteError};
 use crate::datasets::DatasetError;
 use crate::model::{PartnerPost, ReportKey};
 
@@ -18,24 +18,31 @@ impl Record for Post {
     const COLUMNS: &[&str] = &CsvWriter::<PartnerPost>::COLUMNS;
 }
 
-/// Reads the posts of the partner feed.
-pub(super) fn read<E: From<DatasetError>>(
-    folder: &Folder,
-    each: impl FnMut(FolderRow<PartnerPost>) -> Result<(), E>,
-) -> Result<(), E> {
-    let mut ids: HashMap<i64, u64> = HashMap::new();
-    let mut reports: HashMap<ReportKey, u64> = HashMap::new();
-    let make = |row, line| {
-        let post = post(&row)?;
-        if let Some(first) = ids.insert(post.post_id, line) {
-            return Err(format!("post_id is that of line {first} already"));
-        }
-        if let Some(first) = reports.insert(post.report, line) {
-            return Err(format!("pkey is that of line {first} already"));
-        }
-        Ok(post)
-    };
-    csv_file::read(folder, FolderFile::PartnerPosts, make, each)
+impl Folder {
+    /// Reads the posts of the partner feed; their identifiers and reports differ. Whether there are those reports is for
+    /// `each` to see.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::areas`].
+    pub fn partner_posts<E: From<DatasetError>>(
+        &self,
+        each: impl FnMut(FolderRow<PartnerPost>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let mut ids: HashMap<i64, u64> = HashMap::new();
+        let mut reports: HashMap<ReportKey, u64> = HashMap::new();
+        let make = |row, line| {
+            let post = post(&row)?;
+            if let Some(first) = ids.insert(post.post_id, line) {
+                return Err(format!("post_id is that of line {first} already"));
+            }
+            if let Some(first) = reports.insert(post.report, line) {
+                return Err(format!("pkey is that of line {first} already"));
+            }
+            Ok(post)
+        };
+        csv_file::read(self, FolderFile::PartnerPosts, make, each)
+    }
 }
 
 fn post(row: &Post) -> Result<PartnerPost, String> {
@@ -43,6 +50,17 @@ fn post(row: &Post) -> Result<PartnerPost, String> {
     let post_id = row.post_id.trim().parse().map_err(whole)?;
     let report = row.pkey.trim().parse().map_err(|error| format!("pkey {error}"))?;
     Ok(PartnerPost { post_id, report })
+}
+
+impl FolderWriter {
+    /// Begins `partner_posts.csv`.
+    ///
+    /// # Errors
+    ///
+    /// When the file cannot be made.
+    pub fn partner_posts(&self) -> Result<CsvWriter<PartnerPost>, WriteError> {
+        self.rows(FolderFile::PartnerPosts, CsvWriter::<PartnerPost>::COLUMNS)
+    }
 }
 
 impl CsvWriter<PartnerPost> {

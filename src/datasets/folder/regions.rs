@@ -1,12 +1,38 @@
 use std::collections::HashSet;
 
 use super::feature::Feature;
-use super::{Folder, FolderFile, FolderRow, GeoJsonWriter, WriteError, geojson_file};
+use super::{Folder, FolderFile, FolderRow, FolderWriter, GeoJsonWriter, WriteError, geojson_file};
 use crate::datasets::DatasetError;
 use crate::model::{Geometry, Region};
 
+impl Folder {
+    /// Reads the provinces; their codes differ.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::areas`].
+    pub fn regions<E: From<DatasetError>>(
+        &self,
+        each: impl FnMut(FolderRow<Region>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        read(self, FolderFile::Regions, each)
+    }
+
+    /// Reads the cities that have a boundary of their own; their codes differ.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::areas`].
+    pub fn cities<E: From<DatasetError>>(
+        &self,
+        each: impl FnMut(FolderRow<Region>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        read(self, FolderFile::Cities, each)
+    }
+}
+
 /// Reads provinces or cities.
-pub(super) fn read<E: From<DatasetError>>(
+fn read<E: From<DatasetError>>(
     folder: &Folder,
     file: FolderFile,
     each: impl FnMut(FolderRow<Region>) -> Result<(), E>,
@@ -26,6 +52,26 @@ pub(super) fn read<E: From<DatasetError>>(
 struct Properties<'a> {
     code: &'a str,
     name: &'a str,
+}
+
+impl FolderWriter {
+    /// Begins `regions.geojson`.
+    ///
+    /// # Errors
+    ///
+    /// When the file cannot be made.
+    pub fn regions(&self) -> Result<GeoJsonWriter<Region>, WriteError> {
+        self.features(FolderFile::Regions)
+    }
+
+    /// Begins `cities.geojson`.
+    ///
+    /// # Errors
+    ///
+    /// When the file cannot be made.
+    pub fn cities(&self) -> Result<GeoJsonWriter<Region>, WriteError> {
+        self.features(FolderFile::Cities)
+    }
 }
 
 impl GeoJsonWriter<Region> {

@@ -5,7 +5,9 @@ use serde_json::value::{RawValue, to_raw_value};
 use super::feature::Feature;
 use super::geometry::place;
 use super::tags::tags;
-use super::{Folder, FolderFile, FolderRow, FolderRules, GeoJsonWriter, WriteError, geojson_file};
+use super::{
+    Folder, FolderFile, FolderRow, FolderRules, FolderWriter, GeoJsonWriter, WriteError, geojson_file,
+};
 use crate::datasets::DatasetError;
 use crate::model::intake::{can_be_kept, shown_card_data};
 use crate::model::{
@@ -24,26 +26,32 @@ pub struct ReportRow {
     pub tags: Tags,
 }
 
-/// Reads the reports.
-pub(super) fn read<E: From<DatasetError>>(
-    folder: &Folder,
-    locator: &Locator,
-    each: impl FnMut(FolderRow<ReportRow>) -> Result<(), E>,
-) -> Result<(), E> {
-    let mut lines: HashMap<ReportKey, u64> = HashMap::new();
-    let make = |feature: &Feature<'_>| {
-        let key = key(feature)?;
-        if let Some(line) = key.and_then(|key| lines.insert(key, feature.line)) {
-            return Err(format!("pkey is that of line {line} already"));
-        }
-        let content = content(feature, &folder.rules)?;
-        let tags = tags(feature, content.location, locator)?;
-        if !matches!(feature.prose("status")?.as_deref(), None | Some("confirmed")) {
-            feature.note_unkept("status");
-        }
-        Ok(ReportRow { key, content, tags })
-    };
-    geojson_file::read(folder, FolderFile::Reports, make, each)
+impl Folder {
+    /// Reads the reports; the keys of those that have one differ. `locator` finds the tags that are absent.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::areas`].
+    pub fn reports<E: From<DatasetError>>(
+        &self,
+        locator: &Locator,
+        each: impl FnMut(FolderRow<ReportRow>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let mut lines: HashMap<ReportKey, u64> = HashMap::new();
+        let make = |feature: &Feature<'_>| {
+            let key = key(feature)?;
+            if let Some(line) = key.and_then(|key| lines.insert(key, feature.line)) {
+                return Err(format!("pkey is that of line {line} already"));
+            }
+            let content = content(feature, &self.rules)?;
+            let tags = tags(feature, content.location, locator)?;
+            if !matches!(feature.prose("status")?.as_deref(), None | Some("confirmed")) {
+                feature.note_unkept("status");
+            }
+            Ok(ReportRow { key, content, tags })
+        };
+        geojson_file::read(self, FolderFile::Reports, make, each)
+    }
 }
 
 fn key(feature: &Feature<'_>) -> Result<Option<ReportKey>, String> {
@@ -92,6 +100,17 @@ fn report_data(feature: &Feature<'_>, location: Position) -> Result<Option<Box<R
     let Some(data) = feature.object("report_data")? else { return Ok(None) };
     can_be_kept(&data).map_err(|unkeepable| format!("report_data {unkeepable}"))?;
     to_raw_value(&shown_card_data(&data, location)).map(Some).map_err(|error| format!("report_data: {error}"))
+}
+
+impl FolderWriter {
+    /// Begins `reports.geojson`.
+    ///
+    /// # Errors
+    ///
+    /// When the file cannot be made.
+    pub fn reports(&self) -> Result<GeoJsonWriter<Report>, WriteError> {
+        self.features(FolderFile::Reports)
+    }
 }
 
 impl GeoJsonWriter<Report> {

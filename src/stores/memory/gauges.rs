@@ -122,7 +122,7 @@ impl GaugeStore for MemoryStore {
             let unmoved = known.filter(|record| record.gauge.location == location);
             let region_code = match unmoved {
                 Some(record) => record.gauge.region_code.clone(),
-                None => self.places.locate(location).instance_region_code.map(String::from),
+                None => self.places.locator().locate(location).instance_region_code.map(String::from),
             };
             let before = known.map(|record| record.readings.clone()).unwrap_or_default();
             let gauge = Arc::new(Gauge { id: id.clone(), name, region_code, location });

@@ -8,11 +8,10 @@ use super::snapshot::{Snapshots, Written};
 use super::{MemoryStore, counted, read_long};
 use crate::model::intake::PartnerReport;
 use crate::model::{
-    Card, CardHolder, CardId, PartnerPost, Report, ReportContent, ReportKey, ReportLayer, SeriesPoint, Tags,
-    Timestamp,
+    Card, CardHolder, CardId, PartnerPost, Places, Report, ReportContent, ReportKey, ReportLayer,
+    SeriesPoint, Tags, Timestamp,
 };
 use crate::stores::cards::random_card_id;
-use crate::stores::places::Places;
 use crate::stores::{
     CardStore, FeedStore, Received, ReportQuery, ReportSeriesQuery, ReportStore, ReportSummary, Revision,
     StoreError, Versioned,
@@ -227,7 +226,7 @@ impl CardStore for MemoryStore {
         id: &CardId,
         content: ReportContent,
     ) -> Result<Arc<Report>, StoreError> {
-        let tags = self.places.locate(content.location);
+        let tags = self.places.locator().locate(content.location);
         self.intake.snapshots.write(|snapshot| {
             let card = snapshot.card(id)?.clone();
             if card.report.is_some() {
@@ -251,7 +250,7 @@ impl CardStore for MemoryStore {
 #[async_trait]
 impl FeedStore for MemoryStore {
     async fn receive_partner_report(&self, report: PartnerReport) -> Result<Received, StoreError> {
-        let tags = self.places.locate(report.content.location);
+        let tags = self.places.locator().locate(report.content.location);
         self.intake.snapshots.write(|snapshot| {
             if snapshot.partner_posts.contains(&report.post_id) {
                 return Ok(Written::Unseen(Received::Existing));

@@ -8,7 +8,6 @@ mod area_log;
 mod floods;
 mod gauges;
 mod intake;
-mod places;
 mod snapshot;
 
 use std::error::Error;
@@ -20,14 +19,16 @@ use async_trait::async_trait;
 use self::floods::Floods;
 use self::gauges::Gauges;
 use self::intake::Intake;
-use super::places::Places;
 use super::{
-    ImageStore, KeyStore, OpenError, OpenStore, OpenedStore, Overview, Resource, Revision, ServiceState,
-    ServiceStore, Store, StoreError, StoreSettings,
+    ImageStore, KeyStore, OpenError, OpenStore, OpenedStore, Overview, PlaceStore, Resource, Revision,
+    ServiceState, ServiceStore, Store, StoreError, StoreSettings, Versioned,
 };
 use crate::datasets::Dataset;
-use crate::model::Clock;
+use crate::model::{Clock, Places};
 use crate::tasks::{Stop, Stopped, off_thread};
+
+/// Places never change while the store is open.
+const UNCHANGED: Revision = Revision(0);
 
 /// A [`Store`] in memory, filled from a [`Dataset`].
 #[derive(Debug)]
@@ -45,16 +46,11 @@ impl MemoryStore {
     #[must_use]
     pub fn new(dataset: Dataset, clock: Arc<dyn Clock>) -> Self {
         Self {
-            floods: Floods::new(Arc::clone(&dataset.areas), dataset.flood_log),
+            floods: Floods::new(Arc::clone(dataset.places.areas()), dataset.flood_log),
             intake: Intake::new(dataset.reports, dataset.cards, dataset.partner_posts),
             gauges: Gauges::new(dataset.gauges),
             service_state: ServiceState::new(Arc::clone(&clock)),
-            places: Arc::new(Places::new(
-                dataset.areas,
-                dataset.regions,
-                dataset.cities,
-                dataset.infrastructure,
-            )),
+            places: Arc::new(dataset.places),
             clock,
         }
     }
@@ -87,6 +83,13 @@ impl fmt::Display for MemoryStore {
     }
 }
 
+#[async_trait]
+impl PlaceStore for MemoryStore {
+    async fn places(&self) -> Result<Versioned<Arc<Places>>, StoreError> {
+        Ok(Versioned::at(UNCHANGED, Arc::clone(&self.places)))
+    }
+}
+
 impl ServiceStore for MemoryStore {
     fn service_state(&self) -> Option<&ServiceState> {
         Some(&self.service_state)
@@ -104,7 +107,7 @@ impl Store for MemoryStore {
             Resource::Floods => self.floods.revision(),
             Resource::Reports => self.intake.revision(),
             Resource::Gauges => self.gauges.revision(),
-            Resource::Infrastructure | Resource::Boundaries => places::UNCHANGED,
+            Resource::Places => UNCHANGED,
         })
     }
 

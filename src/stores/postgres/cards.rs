@@ -59,7 +59,7 @@ impl PostgresStore {
     async fn receive(&self, id: &CardId, content: &ReportContent) -> Result<Arc<Report>, StoreError> {
         let mut places = self.places.any(&self.connections).await?;
         loop {
-            let tags = places.value.locate(content.location);
+            let tags = places.value.locator().locate(content.location);
             let mut link = self.connections.writer().await?;
             let outcome = receive(&mut link, id, content, &tags, places.revision.0).await;
             let outcome = outcome.map_err(StoreError::from);

@@ -59,8 +59,7 @@ pub(super) fn name(resource: Resource) -> &'static str {
         Resource::Floods => "floods",
         Resource::Reports => "reports",
         Resource::Gauges => "gauges",
-        Resource::Infrastructure => "infrastructure",
-        Resource::Boundaries => "boundaries",
+        Resource::Places => "places",
     }
 }
 

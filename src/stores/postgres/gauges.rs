@@ -104,7 +104,7 @@ impl PostgresStore {
     async fn store(&self, readings: &GaugeReadings) -> Result<usize, StoreError> {
         let mut places = self.places.any(&self.connections).await?;
         loop {
-            let region_code = places.value.locate(readings.location).instance_region_code;
+            let region_code = places.value.locator().locate(readings.location).instance_region_code;
             let mut link = self.connections.writer().await?;
             let outcome = store(&mut link, readings, region_code.as_deref(), places.revision.0).await;
             let outcome = outcome.map_err(StoreError::from);

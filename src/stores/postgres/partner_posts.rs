@@ -11,8 +11,8 @@ use super::link::Link;
 use super::places::PlacesCache;
 use super::revision::{AtRevision, versioned};
 use super::values::{column, moment};
+use crate::model::Places;
 use crate::model::intake::PartnerReport;
-use crate::stores::places::Places;
 use crate::stores::{FeedStore, Received, StoreError, Versioned};
 
 /// Publishes the posts that have not come before, unless the places have changed since their tags were found.
@@ -53,10 +53,11 @@ pub(super) struct PartnerPosts {
 /// Publishes posts with tags found in these places; answers those that were new, or `None` when the places have changed.
 async fn receive(
     link: &mut Link,
-    places: &Versioned<Places>,
+    places: &Versioned<Arc<Places>>,
     posts: &[PartnerReport],
 ) -> Result<Option<HashSet<i64>>, StoreError> {
-    let tags: Vec<_> = posts.iter().map(|post| places.value.locate(post.content.location)).collect();
+    let tags: Vec<_> =
+        posts.iter().map(|post| places.value.locator().locate(post.content.location)).collect();
     fn each<'a, T>(posts: &'a [PartnerReport], of: impl Fn(&'a PartnerReport) -> T) -> Vec<T> {
         posts.iter().map(of).collect()
     }

@@ -13,24 +13,18 @@ use super::revision::revision;
 use super::single_flight::SingleFlight;
 use super::statement::{Query, Row};
 use super::values::{area_id, geometry, outline, tags};
-use crate::model::{
-    Area, AreaSet, BoundaryLayer, Course, Infrastructure, InfrastructureLayer, InfrastructureShape, Position,
-    Region,
-};
-use crate::stores::places::Places;
-use crate::stores::{
-    BoundaryStore, InfrastructureQuery, InfrastructureStore, Revision, StoreError, Versioned,
-};
+use crate::model::{Area, AreaSet, Course, Infrastructure, InfrastructureShape, Places, Position, Region};
+use crate::stores::{PlaceStore, Revision, StoreError, Versioned};
 use crate::tasks::off_thread;
 
 /// The places as they were read from the primary last: megabytes that hardly ever change.
 #[derive(Debug)]
 pub(super) struct PlacesCache {
-    cached: ArcSwapOption<Versioned<Places>>,
+    cached: ArcSwapOption<Loaded>,
     loading: SingleFlight<Result<Loaded, Arc<StoreError>>>,
 }
 
-pub(super) type Loaded = Arc<Versioned<Places>>;
+pub(super) type Loaded = Versioned<Arc<Places>>;
 
 impl PlacesCache {
     pub(super) fn new() -> Self {
@@ -39,7 +33,7 @@ impl PlacesCache {
 
     /// The places that are cached, whatever their revision is now.
     pub(super) fn cached(&self) -> Option<Loaded> {
-        self.cached.load_full()
+        self.cached.load().as_deref().cloned()
     }
 
     /// The places that are cached, loaded if there are none yet. The caller holds no connection, as for
@@ -66,8 +60,8 @@ impl PlacesCache {
     pub(super) async fn load_by(&self, link: &mut Link) -> Result<Loaded, StoreError> {
         let rows = Rows::read(link).await?;
         let building = off_thread(move |_| rows.places());
-        let places = Arc::new(building.await.map_err(backend)??);
-        self.cached.store(Some(Arc::clone(&places)));
+        let places = building.await.map_err(backend)??;
+        self.cached.store(Some(Arc::new(places.clone())));
         Ok(places)
     }
 }
@@ -100,12 +94,12 @@ impl Rows {
     }
 
     /// Decodes the geometry and indexes it, which takes long.
-    fn places(self) -> Result<Versioned<Places>, StoreError> {
+    fn places(self) -> Result<Loaded, StoreError> {
         let areas = Arc::new(area_set(self.areas)?);
         let infrastructure: Result<_, StoreError> =
             self.infrastructure.into_iter().map(infrastructure_of).collect();
-        let places = Places::new(areas, by_code(self.regions)?, by_code(self.cities)?, infrastructure?);
-        Ok(Versioned::at(self.revision, places))
+        let places = Places::new(areas, by_code(self.regions)?, by_code(self.cities)?);
+        Ok(Versioned::at(self.revision, Arc::new(places.with_infrastructure(infrastructure?))))
     }
 }
 
@@ -195,12 +189,6 @@ fn shape(bytes: &[u8]) -> Result<InfrastructureShape, StoreError> {
     }
 }
 
-/// The revision of a resource, and of the places.
-const OF_RESOURCE: &str = "
-    SELECT of_resource.revision, of_places.revision
-    FROM current_revisions of_resource, current_revisions of_places
-    WHERE of_resource.resource = $1 AND of_places.resource = 'places'";
-
 impl PostgresStore {
     /// The rows of a query, and the places at the revision that `of_places` finds in the first row.
     pub(super) async fn with_places<T: Row>(
@@ -234,33 +222,13 @@ impl PostgresStore {
         };
         self.connections.trying(reading).await
     }
-
-    /// What `find` finds in the places, with the revision of their resource.
-    async fn of_places<T>(
-        &self,
-        resource: &'static str,
-        find: impl Fn(&Places) -> T + Send,
-    ) -> Result<Versioned<T>, StoreError> {
-        let query = || sqlx::query_as(OF_RESOURCE).bind(resource);
-        let (rows, places) = self.with_places(query, |&(_, of_places): &(i64, i64)| of_places).await?;
-        let (of_resource, _) = rows[0];
-        Ok(Versioned::at(revision(of_resource), find(&places.value)))
-    }
 }
 
 #[async_trait]
-impl InfrastructureStore for PostgresStore {
-    async fn infrastructure(
-        &self,
-        query: &InfrastructureQuery,
-    ) -> Result<Versioned<InfrastructureLayer>, StoreError> {
-        self.of_places("infrastructure", |places| places.infrastructure(query)).await
-    }
-}
-
-#[async_trait]
-impl BoundaryStore for PostgresStore {
-    async fn boundaries(&self, code: Option<&str>) -> Result<Versioned<BoundaryLayer>, StoreError> {
-        self.of_places("boundaries", |places| places.boundaries(code)).await
+impl PlaceStore for PostgresStore {
+    async fn places(&self) -> Result<Versioned<Arc<Places>>, StoreError> {
+        let query = || sqlx::query_as("SELECT revision FROM current_revisions WHERE resource = 'places'");
+        let (_, places) = self.with_places(query, |&(revision,): &(i64,)| revision).await?;
+        Ok(places)
     }
 }

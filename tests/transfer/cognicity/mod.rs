@@ -142,7 +142,7 @@ fn a_store_that_keeps_no_data_can_serve_the_copy_and_the_keys_to_set_are_named()
     }
     let copy = folder.path().join("copy");
     let dataset = Dataset::load(copy.to_str().unwrap(), &FolderRules::default(), Timestamp::LAST).unwrap();
-    assert_eq!((dataset.areas.len(), dataset.reports.len(), dataset.cards.len()), (4, 4, 0));
+    assert_eq!((dataset.places.areas().len(), dataset.reports.len(), dataset.cards.len()), (4, 4, 0));
     let again = refusal(&siaga(folder.path(), None, &[], &arguments));
     assert!(again.contains("areas.geojson is there already"), "{again}");
 }

@@ -7,8 +7,7 @@ use serde_json::{Value, json};
 use siaga::conformance::fixture::id;
 use siaga::model::{AreaSelector, DisasterType, FloodState, Layer, Period, ReportKey, Timestamp};
 use siaga::stores::{
-    FloodQuery, GaugeQuery, HistoryQuery, InfrastructureQuery, ReportQuery, ReportSeriesQuery, Store,
-    StoreError, Window,
+    FloodQuery, GaugeQuery, HistoryQuery, ReportQuery, ReportSeriesQuery, Store, StoreError, Window,
 };
 
 use crate::asking::card_id;
@@ -204,8 +203,9 @@ async fn assert_gauges(store: &dyn Store) {
 }
 
 async fn assert_places(store: &dyn Store) {
-    let query = InfrastructureQuery::default();
-    let found = features(&Layer::Infrastructure(store.infrastructure(&query).await.unwrap().value));
+    let places = store.places().await.unwrap().value;
+    let infrastructure = places.infrastructure_layer(&AreaSelector::default(), None);
+    let found = features(&Layer::Infrastructure(infrastructure));
     let none = json!({ "instance_region_code": null, "local_area_id": null });
     assert_eq!(
         found,
@@ -221,7 +221,7 @@ async fn assert_places(store: &dyn Store) {
             }),
         ]
     );
-    let regions = features(&Layer::Boundaries(store.boundaries(None).await.unwrap().value));
+    let regions = features(&Layer::Boundaries(places.boundary_layer(None)));
     assert_eq!(
         regions,
         [json!({ "code": "ID-JB", "name": "Jawa Barat" }), json!({ "code": "ID-JK", "name": "DKI Jakarta" }),]

@@ -12,9 +12,6 @@ pub use self::csv_writer::CsvWriter;
 pub use self::geojson_writer::GeoJsonWriter;
 use self::part_file::PartFile;
 use super::FolderFile;
-use crate::model::{
-    Area, Card, FloodChange, Gauge, Infrastructure, Observation, PartnerPost, Region, Report,
-};
 
 /// Writes a folder that a [`Folder`](super::Folder) reads as the same values.
 ///
@@ -63,94 +60,18 @@ impl FolderWriter {
         Ok(Self { path })
     }
 
-    /// Begins `areas.geojson`.
-    ///
-    /// # Errors
-    ///
-    /// When the file cannot be made, as for all files.
-    pub fn areas(&self) -> Result<GeoJsonWriter<Area>, WriteError> {
-        GeoJsonWriter::begin(self.begin(FolderFile::Areas)?)
+    /// Begins a file of features.
+    pub(super) fn features<T>(&self, file: FolderFile) -> Result<GeoJsonWriter<T>, WriteError> {
+        GeoJsonWriter::begin(self.begin(file)?)
     }
 
-    /// Begins `regions.geojson`.
-    ///
-    /// # Errors
-    ///
-    /// When the file cannot be made.
-    pub fn regions(&self) -> Result<GeoJsonWriter<Region>, WriteError> {
-        GeoJsonWriter::begin(self.begin(FolderFile::Regions)?)
-    }
-
-    /// Begins `cities.geojson`.
-    ///
-    /// # Errors
-    ///
-    /// When the file cannot be made.
-    pub fn cities(&self) -> Result<GeoJsonWriter<Region>, WriteError> {
-        GeoJsonWriter::begin(self.begin(FolderFile::Cities)?)
-    }
-
-    /// Begins `infrastructure.geojson`.
-    ///
-    /// # Errors
-    ///
-    /// When the file cannot be made.
-    pub fn infrastructure(&self) -> Result<GeoJsonWriter<Infrastructure>, WriteError> {
-        GeoJsonWriter::begin(self.begin(FolderFile::Infrastructure)?)
-    }
-
-    /// Begins `gauges.geojson`.
-    ///
-    /// # Errors
-    ///
-    /// When the file cannot be made.
-    pub fn gauges(&self) -> Result<GeoJsonWriter<Gauge>, WriteError> {
-        GeoJsonWriter::begin(self.begin(FolderFile::Gauges)?)
-    }
-
-    /// Begins `gauge_readings.csv`.
-    ///
-    /// # Errors
-    ///
-    /// When the file cannot be made.
-    pub fn gauge_readings(&self) -> Result<CsvWriter<Observation>, WriteError> {
-        CsvWriter::begin(self.begin(FolderFile::GaugeReadings)?, CsvWriter::<Observation>::COLUMNS)
-    }
-
-    /// Begins `flood_states.csv`.
-    ///
-    /// # Errors
-    ///
-    /// When the file cannot be made.
-    pub fn flood_states(&self) -> Result<CsvWriter<FloodChange>, WriteError> {
-        CsvWriter::begin(self.begin(FolderFile::FloodStates)?, CsvWriter::<FloodChange>::COLUMNS)
-    }
-
-    /// Begins `reports.geojson`.
-    ///
-    /// # Errors
-    ///
-    /// When the file cannot be made.
-    pub fn reports(&self) -> Result<GeoJsonWriter<Report>, WriteError> {
-        GeoJsonWriter::begin(self.begin(FolderFile::Reports)?)
-    }
-
-    /// Begins `cards.csv`.
-    ///
-    /// # Errors
-    ///
-    /// When the file cannot be made.
-    pub fn cards(&self) -> Result<CsvWriter<Card>, WriteError> {
-        CsvWriter::begin(self.begin(FolderFile::Cards)?, CsvWriter::<Card>::COLUMNS)
-    }
-
-    /// Begins `partner_posts.csv`.
-    ///
-    /// # Errors
-    ///
-    /// When the file cannot be made.
-    pub fn partner_posts(&self) -> Result<CsvWriter<PartnerPost>, WriteError> {
-        CsvWriter::begin(self.begin(FolderFile::PartnerPosts)?, CsvWriter::<PartnerPost>::COLUMNS)
+    /// Begins a file of rows with these columns.
+    pub(super) fn rows<T, const N: usize>(
+        &self,
+        file: FolderFile,
+        columns: [&str; N],
+    ) -> Result<CsvWriter<T>, WriteError> {
+        CsvWriter::begin(self.begin(file)?, columns)
     }
 
     fn begin(&self, file: FolderFile) -> Result<PartFile, WriteError> {

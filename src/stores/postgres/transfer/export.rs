@@ -4,9 +4,9 @@ use serde_json::value::RawValue;
 use sqlx::PgConnection;
 
 use super::super::gauges::observation;
-use super::super::places::{CITIES, REGIONS, areas, infrastructure, regions};
 use super::super::reports::{EVERY, ReportRow};
 use super::super::values::{area_id, flood_state, position, report_key};
+use super::places;
 use crate::datasets::FolderWriter;
 use crate::model::{Actor, Card, CardHolder, FloodChange, Gauge, PartnerPost, Report};
 use crate::stores::OpenError;
@@ -28,35 +28,12 @@ pub(in super::super) async fn export(
     folder: &FolderWriter,
 ) -> Result<(), OpenError> {
     sqlx::query("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY").execute(&mut *connection).await?;
-    write_places(connection, folder).await?;
+    places::export(connection, folder).await?;
     write_gauges(connection, folder).await?;
     write_floods(connection, folder).await?;
     write_reports(connection, folder).await?;
     sqlx::query("COMMIT").execute(connection).await?;
     Ok(())
-}
-
-async fn write_places(connection: &mut PgConnection, folder: &FolderWriter) -> Result<(), OpenError> {
-    let mut file = folder.areas()?;
-    for area in &areas(connection).await? {
-        file.write(area)?;
-    }
-    file.finish()?;
-    let mut file = folder.regions()?;
-    for region in &regions(connection, REGIONS).await? {
-        file.write(region)?;
-    }
-    file.finish()?;
-    let mut file = folder.cities()?;
-    for city in &regions(connection, CITIES).await? {
-        file.write(city)?;
-    }
-    file.finish()?;
-    let mut file = folder.infrastructure()?;
-    for of in &infrastructure(connection).await? {
-        file.write(of)?;
-    }
-    Ok(file.finish()?)
 }
 
 async fn write_gauges(connection: &mut PgConnection, folder: &FolderWriter) -> Result<(), OpenError> {

@@ -1,13 +1,15 @@
-//! Areas, provinces and infrastructure.
+//! Imports and exports areas, provinces, cities and infrastructure.
 
 use std::sync::Arc;
+
+use sqlx::PgConnection;
 
 use super::super::places as stored;
 use super::super::values::{shape, surface};
 use super::import::{Import, ImportError, Map, Written, column, counting, lines};
-use crate::datasets::{FolderFile, FolderRow};
+use crate::datasets::{FolderFile, FolderRow, FolderWriter};
 use crate::model::{Area, Attributes, Infrastructure, Locator, Region};
-use crate::stores::StoreError;
+use crate::stores::{OpenError, StoreError};
 
 const AREAS: &str = counting!(
     "
@@ -173,4 +175,28 @@ pub(super) fn infrastructure(import: &mut Import<'_>, map: &Map) -> Result<(), I
         import.count(FolderFile::Infrastructure, added);
     }
     Ok(())
+}
+
+/// Writes the files of all places.
+pub(super) async fn export(connection: &mut PgConnection, folder: &FolderWriter) -> Result<(), OpenError> {
+    let mut file = folder.areas()?;
+    for area in &stored::areas(connection).await? {
+        file.write(area)?;
+    }
+    file.finish()?;
+    let mut file = folder.regions()?;
+    for region in &stored::regions(connection, stored::REGIONS).await? {
+        file.write(region)?;
+    }
+    file.finish()?;
+    let mut file = folder.cities()?;
+    for city in &stored::regions(connection, stored::CITIES).await? {
+        file.write(city)?;
+    }
+    file.finish()?;
+    let mut file = folder.infrastructure()?;
+    for of in &stored::infrastructure(connection).await? {
+        file.write(of)?;
+    }
+    Ok(file.finish()?)
 }

@@ -1,29 +1,61 @@
-//! A folder as a data set, all of it held.
+//! Reads a folder as a data set, all of it held in memory, and writes one.
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
-use super::{Folder, FolderFile, FolderRow};
+use super::{Folder, FolderFile, FolderRow, FolderWriter, WriteError};
 use crate::datasets::{Dataset, DatasetError};
 use crate::model::{
-    AreaId, AreaSet, Card, FloodChange, Gauge, Locator, Observation, ObservedGauge, PartnerPost, Region,
-    Report, ReportKey, Timestamp,
+    AreaId, AreaSet, Card, FloodChange, Gauge, Locator, Observation, ObservedGauge, PartnerPost, Places,
+    Region, Report, ReportKey, Timestamp,
 };
 
 /// Reads the folder; `now` is the latest time its log may have.
 pub(in crate::datasets) fn dataset(folder: &Folder, now: Timestamp) -> Result<Dataset, DatasetError> {
-    let areas = Arc::new(areas(folder)?);
-    let regions = by_code(|each| folder.regions(each))?;
-    let cities = by_code(|each| folder.cities(each))?;
-    let locator = Locator::new(Arc::clone(&areas), regions.clone(), cities.clone());
-    let flood_log = flood_log(folder, &areas, now)?;
-    let infrastructure = collected(|each| folder.infrastructure(&locator, each))?;
-    let gauges = gauges(folder, &locator)?;
-    let reports = reports(folder, &locator)?;
+    let places = places(folder)?;
+    let flood_log = flood_log(folder, places.areas(), now)?;
+    let gauges = gauges(folder, places.locator())?;
+    let reports = reports(folder, places.locator())?;
     let keys: HashSet<ReportKey> = reports.iter().map(|report| report.key).collect();
     let cards = cards(folder, &keys)?;
     let partner_posts = partner_posts(folder, &keys)?;
-    Ok(Dataset { areas, regions, cities, flood_log, infrastructure, gauges, reports, cards, partner_posts })
+    Ok(Dataset { places, flood_log, gauges, reports, cards, partner_posts })
+}
+
+/// Writes every file of the folder.
+pub(in crate::datasets) fn save(dataset: &Dataset, folder: &FolderWriter) -> Result<(), WriteError> {
+    let places = &dataset.places;
+    let mut areas = folder.areas()?;
+    places.areas().iter().try_for_each(|area| areas.write(area))?;
+    areas.finish()?;
+    let mut regions = folder.regions()?;
+    places.regions().iter().try_for_each(|region| regions.write(region))?;
+    regions.finish()?;
+    let mut cities = folder.cities()?;
+    places.cities().iter().try_for_each(|city| cities.write(city))?;
+    cities.finish()?;
+    let mut infrastructure = folder.infrastructure()?;
+    places.infrastructure().iter().try_for_each(|of| infrastructure.write(of))?;
+    infrastructure.finish()?;
+    let (mut gauges, mut readings) = (folder.gauges()?, folder.gauge_readings()?);
+    for observed in &dataset.gauges {
+        gauges.write(&observed.gauge)?;
+        observed.observations.iter().try_for_each(|reading| readings.write(&observed.gauge.id, reading))?;
+    }
+    gauges.finish()?;
+    readings.finish()?;
+    let mut states = folder.flood_states()?;
+    dataset.flood_log.iter().try_for_each(|change| states.write(change))?;
+    states.finish()?;
+    let mut reports = folder.reports()?;
+    dataset.reports.iter().try_for_each(|report| reports.write(report))?;
+    reports.finish()?;
+    let mut cards = folder.cards()?;
+    dataset.cards.iter().try_for_each(|card| cards.write(card))?;
+    cards.finish()?;
+    let mut posts = folder.partner_posts()?;
+    dataset.partner_posts.iter().try_for_each(|post| posts.write(post))?;
+    posts.finish()
 }
 
 /// What a sink of rows is given.
@@ -44,13 +76,13 @@ fn areas(folder: &Folder) -> Result<AreaSet, DatasetError> {
     AreaSet::new(areas).map_err(|duplicate| folder.fault(FolderFile::Areas, 1, duplicate.to_string()))
 }
 
-/// Provinces or cities, by code.
-fn by_code(
-    read: impl FnOnce(Sink<'_, Region>) -> Result<(), DatasetError>,
-) -> Result<Vec<Arc<Region>>, DatasetError> {
-    let mut regions = collected(read)?;
-    regions.sort_by(|a, b| a.code.cmp(&b.code));
-    Ok(regions.into_iter().map(Arc::new).collect())
+fn places(folder: &Folder) -> Result<Places, DatasetError> {
+    let shared = |regions: Vec<Region>| regions.into_iter().map(Arc::new).collect();
+    let regions = shared(collected(|each| folder.regions(each))?);
+    let cities = shared(collected(|each| folder.cities(each))?);
+    let places = Places::new(Arc::new(areas(folder)?), regions, cities);
+    let infrastructure = collected(|each| folder.infrastructure(places.locator(), each))?;
+    Ok(places.with_infrastructure(infrastructure))
 }
 
 /// The log, oldest first whatever the order in the file. Of the entries of one area at one moment the last counts: a

@@ -1,0 +1,105 @@
+use std::sync::Arc;
+
+use super::{
+    AreaSelector, AreaSet, BoundaryLayer, Infrastructure, InfrastructureKind, InfrastructureLayer, Locator,
+    Region, Tags,
+};
+
+/// Everything on the map that requests only read: areas, provinces, cities and infrastructure.
+///
+/// Finds where a place lies ([`Locator`]), and makes the layers of what is here. A layer costs O(what is here); it shares the
+/// geometry.
+#[derive(Debug)]
+pub struct Places {
+    areas: Arc<AreaSet>,
+    regions: Vec<Arc<Region>>,
+    cities: Vec<Arc<Region>>,
+    infrastructure: Vec<Arc<Infrastructure>>,
+    locator: Locator,
+}
+
+impl Default for Places {
+    fn default() -> Self {
+        Self::new(Arc::default(), Vec::new(), Vec::new())
+    }
+}
+
+impl Places {
+    /// Indexes local areas, provinces, and the cities that have a boundary of their own. Other cities are where their areas are.
+    #[must_use]
+    pub fn new(areas: Arc<AreaSet>, mut regions: Vec<Arc<Region>>, mut cities: Vec<Arc<Region>>) -> Self {
+        regions.sort_by(|a, b| a.code.cmp(&b.code));
+        cities.sort_by(|a, b| a.code.cmp(&b.code));
+        let locator = Locator::new(Arc::clone(&areas), regions.clone(), cities.clone());
+        Self { areas, regions, cities, infrastructure: Vec::new(), locator }
+    }
+
+    /// Sets the floodgates, pumps and waterways.
+    #[must_use]
+    pub fn with_infrastructure(self, mut infrastructure: Vec<Infrastructure>) -> Self {
+        infrastructure.sort_by(|a, b| (a.kind, &a.name).cmp(&(b.kind, &b.name)));
+        for of in &mut infrastructure {
+            of.tags.city = self.locator.city_at(of.shape.beginning()).map(Box::from);
+        }
+        Self { infrastructure: infrastructure.into_iter().map(Arc::new).collect(), ..self }
+    }
+
+    /// Returns the local areas.
+    #[must_use]
+    pub fn areas(&self) -> &Arc<AreaSet> {
+        &self.areas
+    }
+
+    /// Returns the provinces, by code.
+    #[must_use]
+    pub fn regions(&self) -> &[Arc<Region>] {
+        &self.regions
+    }
+
+    /// Returns the cities that have a boundary of their own, by code.
+    #[must_use]
+    pub fn cities(&self) -> &[Arc<Region>] {
+        &self.cities
+    }
+
+    /// Returns the floodgates, pumps and waterways, by kind, then by name.
+    #[must_use]
+    pub fn infrastructure(&self) -> &[Arc<Infrastructure>] {
+        &self.infrastructure
+    }
+
+    /// Returns the index that finds where a place lies.
+    #[must_use]
+    pub fn locator(&self) -> &Locator {
+        &self.locator
+    }
+
+    /// Returns whether a selector selects a place with these tags.
+    #[must_use]
+    pub fn selects(&self, selector: &AreaSelector, tags: &Tags) -> bool {
+        selector.is_everything() || {
+            selector.matches_codes(self.locator.city(tags), tags.instance_region_code.as_deref())
+        }
+    }
+
+    /// Returns the selected infrastructure, or one kind of it, by kind, then by name.
+    #[must_use]
+    pub fn infrastructure_layer(
+        &self,
+        selector: &AreaSelector,
+        kind: Option<InfrastructureKind>,
+    ) -> InfrastructureLayer {
+        let selected = self
+            .infrastructure
+            .iter()
+            .filter(|of| kind.is_none_or(|kind| kind == of.kind) && self.selects(selector, &of.tags));
+        InfrastructureLayer(selected.cloned().collect())
+    }
+
+    /// Returns the boundaries of all provinces by code, or of the one of a code; none if there is no such province.
+    #[must_use]
+    pub fn boundary_layer(&self, code: Option<&str>) -> BoundaryLayer {
+        let selected = self.regions.iter().filter(|region| code.is_none_or(|code| code == region.code));
+        BoundaryLayer(selected.cloned().collect())
+    }
+}
