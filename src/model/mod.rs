@@ -2,6 +2,7 @@
 //!
 //! Everything else in the crate imports from here; nothing here imports from elsewhere in the crate.
 
+pub mod alerts;
 mod area;
 mod area_set;
 mod attributes;

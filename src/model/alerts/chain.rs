@@ -1,0 +1,158 @@
+use std::time::Duration;
+
+use super::{
+    CONFIRMED_FOR, Entry, LIFETIME, MOST_REFERENCES, Message, MessageKey, MessageType, RENEWAL, Reference,
+    SETTLING,
+};
+use crate::model::Timestamp;
+
+/// The resolution of `sent` and `expires`.
+const SECOND: Duration = Duration::from_secs(1);
+
+/// The message of an area that is in force at a moment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InForce {
+    /// The newest message that is shown, unless it has expired.
+    pub message: Option<Message>,
+    /// When this changes, if the log stays as it is: the message is renewed or expires.
+    pub until: Timestamp,
+}
+
+/// Returns the earliest time of the entries that the messages after a moment depend on. Earlier entries change nothing.
+#[must_use]
+pub fn reach(from: Timestamp) -> Timestamp {
+    referable(from).before(CONFIRMED_FOR)
+}
+
+/// The moment after which messages may be referred to by messages after `from`.
+fn referable(from: Timestamp) -> Timestamp {
+    from.before(LIFETIME + SECOND)
+}
+
+/// Returns the messages that are due after `from` and not after `until`, oldest first.
+///
+/// `entries` are those of one area, in ascending order: at least those from [`reach`] to `until`. Costs
+/// O(entries + messages × references).
+#[must_use]
+pub fn messages(entries: &[Entry], from: Timestamp, until: Timestamp) -> Vec<Message> {
+    let mut chain = Vec::new();
+    let mut runs = entries.chunk_by(|one, other| one.run == other.run).peekable();
+    while let Some(run) = runs.next() {
+        let end = runs.peek().and_then(|next| next.first()).map(|first| first.at);
+        add_run(&mut chain, run, end, referable(from), until);
+    }
+    chain.retain(|(due, _)| *due > from);
+    chain.into_iter().map(|(_, message)| message).collect()
+}
+
+/// Returns the earliest time of the entries that [`in_force`] depends on. Earlier entries change nothing.
+#[must_use]
+pub fn reach_in_force(now: Timestamp) -> Timestamp {
+    reach(referable(now))
+}
+
+/// Returns the message of an area that is in force at a moment.
+///
+/// `entries` are those of one area, in ascending order: at least those from [`reach_in_force`].
+#[must_use]
+pub fn in_force(entries: &[Entry], now: Timestamp) -> InForce {
+    let known = &entries[..entries.partition_point(|entry| entry.at <= now)];
+    let around = messages(known, referable(now), now.after(LIFETIME));
+    // A change can be shown before a renewal that was sent before it: what is shown later need not be newer.
+    let newest = around.iter().rposition(|message| message.shown_from <= now);
+    let later = &around[newest.map_or(0, |newest| newest + 1)..];
+    let message = newest.map(|newest| &around[newest]).filter(|message| message.expires > now);
+    let ends = message.map(|message| message.expires);
+    let until = later.iter().map(|message| message.shown_from).chain(ends).min().unwrap_or(Timestamp::LAST);
+    InForce { message: message.cloned(), until }
+}
+
+/// Returns one message, if it exists and is shown at `now`. `entries` are as for [`messages`], around the message.
+#[must_use]
+pub fn find(entries: &[Entry], key: MessageKey, now: Timestamp) -> Option<Message> {
+    let due = due(key)?;
+    let found = messages(entries, due.before(Duration::from_millis(1)), due);
+    found.into_iter().find(|message| message.key == key && message.shown_from <= now)
+}
+
+/// The moment of a message; `None` beyond the end of time.
+fn due(MessageKey { run, renewal }: MessageKey) -> Option<Timestamp> {
+    let due = run.after(RENEWAL.checked_mul(renewal)?);
+    (due < Timestamp::LAST).then_some(due)
+}
+
+/// Adds the messages of a run that are due after `from` and not after `until`. `end` is when the next run begins.
+fn add_run(
+    chain: &mut Vec<(Timestamp, Message)>,
+    entries: &[Entry],
+    end: Option<Timestamp>,
+    from: Timestamp,
+    until: Timestamp,
+) {
+    let [Entry { run, state, .. }, ..] = *entries else { return };
+    if state.is_none() {
+        if run > from && run <= until {
+            chain.extend(cancel(chain, run).map(|message| (run, message)));
+        }
+        return;
+    }
+    let passed = from.since(run).as_millis() / RENEWAL.as_millis();
+    for renewal in u32::try_from(passed).unwrap_or(u32::MAX).. {
+        let key = MessageKey { run, renewal };
+        let is_due = |due: &Timestamp| *due <= until && end.is_none_or(|end| *due < end);
+        let Some(due) = due(key).filter(is_due) else { return };
+        if due <= from {
+            continue;
+        }
+        let confirmed = entries[..entries.partition_point(|entry| entry.at <= due)].last();
+        let is_recent = |entry: &&Entry| due.since(entry.at) <= CONFIRMED_FOR;
+        let Some(confirmed) = confirmed.filter(is_recent) else { return };
+        chain.push((due, standing(chain, key, due, *confirmed)));
+    }
+}
+
+/// The message that an area has a state, after those of `chain`.
+fn standing(chain: &[(Timestamp, Message)], key: MessageKey, due: Timestamp, confirmed: Entry) -> Message {
+    let sent = due.floor(SECOND);
+    let references = references(chain, sent);
+    Message {
+        key,
+        message_type: if references.is_empty() { MessageType::Alert } else { MessageType::Update },
+        state: confirmed.state,
+        sent,
+        expires: sent.after(LIFETIME),
+        shown_from: if key.renewal == 0 { due } else { due.after(SETTLING) },
+        last_confirmed: confirmed.at,
+        references,
+    }
+}
+
+/// The message that a flood is over; `None` if no message about it is valid.
+fn cancel(chain: &[(Timestamp, Message)], run: Timestamp) -> Option<Message> {
+    let sent = run.floor(SECOND);
+    let (_, newest) = chain.last()?;
+    if newest.message_type == MessageType::Cancel || newest.expires <= sent {
+        return None;
+    }
+    Some(Message {
+        key: MessageKey { run, renewal: 0 },
+        message_type: MessageType::Cancel,
+        state: None,
+        sent,
+        // Each message expires after those before it, so this is the latest of all that it refers to.
+        expires: newest.expires,
+        shown_from: run,
+        last_confirmed: run,
+        references: references(chain, sent),
+    })
+}
+
+/// The newest `Alert`s and `Update`s that have not expired at a moment, oldest first.
+fn references(chain: &[(Timestamp, Message)], at: Timestamp) -> Vec<Reference> {
+    let earlier = chain.iter().rev().map(|(_, message)| message);
+    let replaced = earlier.filter(|message| message.message_type != MessageType::Cancel);
+    let valid = replaced.take_while(|message| message.expires > at).take(MOST_REFERENCES);
+    let mut references: Vec<_> = valid.map(|of| Reference { key: of.key, sent: of.sent }).collect();
+    references.reverse();
+    references
+}

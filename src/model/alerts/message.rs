@@ -1,0 +1,64 @@
+use crate::model::{FloodState, Timestamp};
+
+/// Identifies a message among those of its area.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct MessageKey {
+    /// When the first entry of its run was made.
+    pub run: Timestamp,
+    /// Which renewal of the run it is; 0 is the first message.
+    pub renewal: u32,
+}
+
+/// The type of a message (CAP 1.2 §3.2.1, `msgType`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum MessageType {
+    /// The first message.
+    Alert,
+    /// Replaces the messages that it refers to.
+    Update,
+    /// The flood is over.
+    Cancel,
+}
+
+impl MessageType {
+    /// Returns its name in CAP.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Alert => "Alert",
+            Self::Update => "Update",
+            Self::Cancel => "Cancel",
+        }
+    }
+}
+
+/// An earlier message that another one refers to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reference {
+    /// The message.
+    pub key: MessageKey,
+    /// When it was sent.
+    pub sent: Timestamp,
+}
+
+/// One message about one area. All it says is as of [`sent`](Self::sent).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Message {
+    /// Identifies it.
+    pub key: MessageKey,
+    /// Its type.
+    pub message_type: MessageType,
+    /// The state of the area; `None` for a `Cancel`.
+    pub state: Option<FloodState>,
+    /// When it was sent, to the second.
+    pub sent: Timestamp,
+    /// Until when it is valid, to the second.
+    pub expires: Timestamp,
+    /// From when on it is shown: for renewals, [`SETTLING`](super::SETTLING) after they are sent.
+    pub shown_from: Timestamp,
+    /// When the state was last set before the message was sent.
+    pub last_confirmed: Timestamp,
+    /// The messages it refers to, oldest first: the newest [`MOST_REFERENCES`](super::MOST_REFERENCES) earlier `Alert`s and
+    /// `Update`s that had not expired when it was sent, cancelled ones included.
+    pub references: Vec<Reference>,
+}

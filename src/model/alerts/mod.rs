@@ -1,0 +1,40 @@
+//! Alerts: the messages that tell alert hubs that a flood began, changed, continues or is over.
+//!
+//! Messages are not stored. They follow from the log of flood states of an area, so every server and every store makes the
+//! same ones, back to the first entry of an imported history. The terms are constants, because changing them would change the
+//! identity of messages that were sent.
+//!
+//! - A *run* is a series of entries of one area with the same state, each at most [`CONFIRMED_FOR`] after the one before.
+//!   Setting the same state again confirms a run.
+//! - A run with a state has a message when it begins, and a renewal every [`RENEWAL`] for as long as it lasts and its newest
+//!   entry is at most [`CONFIRMED_FOR`] old.
+//! - A run without a state, a clearing, is a `Cancel` if the message before it has not expired.
+//! - A message refers to the earlier messages of its area that have not expired. The first one has none to refer to, and is an
+//!   `Alert`; those that refer to others are `Update`s.
+//!
+//! While the log grows at its end, a message that was shown keeps its identity, `sent`, `expires` and references.
+
+mod chain;
+mod entry;
+mod message;
+
+use std::time::Duration;
+
+pub use self::chain::{InForce, find, in_force, messages, reach, reach_in_force};
+pub use self::entry::{Entry, entries};
+pub use self::message::{Message, MessageKey, MessageType, Reference};
+
+/// How long a message is valid.
+pub const LIFETIME: Duration = Duration::from_hours(6);
+
+/// How long after a message the next one about the same run is sent. Less than [`LIFETIME`], so that one is always valid.
+pub const RENEWAL: Duration = Duration::from_hours(5);
+
+/// How long after its newest entry a run is renewed: a state that nobody confirms is not on air for days.
+pub const CONFIRMED_FOR: Duration = Duration::from_hours(24);
+
+/// How long after it is sent a renewal is shown, so that a change that is still being committed comes before it.
+pub const SETTLING: Duration = Duration::from_secs(15);
+
+/// How many messages one refers to at most.
+pub const MOST_REFERENCES: usize = 50;

@@ -1,0 +1,163 @@
+//! The rules by which messages follow from the log of an area.
+
+mod properties;
+
+use std::time::Duration;
+
+use siaga::model::alerts::MessageType::{self, Alert, Cancel, Update};
+use siaga::model::alerts::{entries, find, in_force, messages};
+use siaga::model::{FloodState, StateChange, Timestamp};
+
+/// The beginning of the logs here.
+fn start() -> Timestamp {
+    Timestamp::parse("2017-02-21T00:00:00Z").unwrap()
+}
+
+fn after(milliseconds: u64) -> Timestamp {
+    start().after(Duration::from_millis(milliseconds))
+}
+
+/// `hh:mm:ss` after the beginning.
+fn at(text: &str) -> Timestamp {
+    let parts: Vec<u64> = text.split(':').map(|part| part.parse().unwrap()).collect();
+    after(1000 * parts.into_iter().chain([0, 0]).take(3).fold(0, |sum, part| sum * 60 + part))
+}
+
+fn change(at: Timestamp, code: u64) -> StateChange {
+    StateChange { at, state: FloodState::try_from(code).ok() }
+}
+
+/// All messages of a log: type, when sent, numbers of those referred to (from 1), when it expires.
+fn chain(log: &[StateChange], until: Timestamp) -> Vec<(MessageType, Timestamp, Vec<usize>, Timestamp)> {
+    let all = messages(&entries(log.iter().copied()), start().before(Duration::from_millis(1)), until);
+    let number = |key| all.iter().position(|message| message.key == key).unwrap() + 1;
+    let shown = all.iter().map(|message| {
+        let references = message.references.iter().map(|reference| number(reference.key)).collect();
+        (message.message_type, message.sent, references, message.expires)
+    });
+    shown.collect()
+}
+
+#[test]
+fn a_flood_that_comes_back_refers_to_cancelled_messages_that_have_not_expired() {
+    let log = [("0:00", 2), ("1:00:00", 0), ("1:00:05", 2), ("2:00", 3), ("3:00", 0)];
+    let log = log.map(|(time, code)| change(at(time), code));
+    assert_eq!(
+        chain(&log, at("30:00")),
+        [
+            (Alert, at("0:00"), vec![], at("6:00")),
+            (Cancel, at("1:00"), vec![1], at("6:00")),
+            (Update, at("1:00:05"), vec![1], at("7:00:05")),
+            (Update, at("2:00"), vec![1, 3], at("8:00")),
+            (Cancel, at("3:00"), vec![1, 3, 4], at("8:00")),
+        ]
+    );
+}
+
+#[test]
+fn a_state_that_nobody_confirms_is_renewed_for_a_day() {
+    let log = [change(at("0:00"), 2), change(at("25:30"), 2)];
+    let expected = [
+        (Alert, at("0:00"), vec![], at("6:00")),
+        (Update, at("5:00"), vec![1], at("11:00")),
+        (Update, at("10:00"), vec![2], at("16:00")),
+        (Update, at("15:00"), vec![3], at("21:00")),
+        (Update, at("20:00"), vec![4], at("26:00")),
+    ];
+    let messages = chain(&log, at("26:00"));
+    assert_eq!(messages[..5], expected);
+    assert_eq!(messages[5..], [(Update, at("25:30"), vec![5], at("31:30"))]);
+
+    let later = [change(at("0:00"), 2), change(at("26:30"), 2)];
+    let messages = chain(&later, at("27:00"));
+    assert_eq!(messages[..5], expected);
+    assert_eq!(messages[5..], [(Alert, at("26:30"), vec![], at("32:30"))]);
+
+    let confirmed = [change(at("0:00"), 2), change(at("1:00"), 2)];
+    let sent: Vec<_> = chain(&confirmed, at("60:00")).into_iter().map(|(_, sent, ..)| sent).collect();
+    assert_eq!(
+        sent,
+        ["0:00", "5:00", "10:00", "15:00", "20:00", "25:00"].map(at),
+        "25:00 is a day after 1:00"
+    );
+}
+
+#[test]
+fn changes_within_a_second_are_messages_of_their_own() {
+    let log = [change(after(100), 2), change(after(500), 3), change(after(900), 2)];
+    let six = at("6:00");
+    assert_eq!(
+        chain(&log, at("1:00")),
+        [(Alert, start(), vec![], six), (Update, start(), vec![1], six), (Update, start(), vec![1, 2], six)]
+    );
+    let shown = in_force(&entries(log), at("0:01")).message.unwrap();
+    assert_eq!((shown.key.run, shown.state), (after(900), Some(FloodState::Minor)));
+}
+
+#[test]
+fn if_an_area_changes_twice_at_one_moment_the_last_change_counts() {
+    let log = [change(at("0:00"), 2), change(at("1:00"), 3), change(at("1:00"), 2)];
+    assert_eq!(chain(&log, at("2:00")), [(Alert, at("0:00"), vec![], at("6:00"))]);
+}
+
+#[test]
+fn a_clearing_is_a_message_only_while_one_about_the_flood_is_valid() {
+    let log = [("0:00", 0), ("30:00", 2), ("31:00", 0), ("32:00", 0), ("100:00", 0)];
+    let log = log.map(|(time, code)| change(at(time), code));
+    assert_eq!(
+        chain(&log, at("200:00")),
+        [(Alert, at("30:00"), vec![], at("36:00")), (Cancel, at("31:00"), vec![1], at("36:00"))]
+    );
+    // The last renewal was sent at 20:00 and expired at 26:00.
+    let forgotten = [change(at("0:00"), 2), change(at("26:00"), 0)];
+    assert!(chain(&forgotten, at("60:00")).iter().all(|(kind, ..)| *kind != Cancel));
+}
+
+#[test]
+fn a_renewal_is_shown_15_seconds_after_it_is_sent_and_orphans_no_change_in_between() {
+    let log = [change(at("0:00"), 2)];
+    let known = entries(log);
+    let before = in_force(&known, at("5:00:14"));
+    assert_eq!(before.message.unwrap().sent, at("0:00"));
+    assert_eq!(before.until, at("5:00:15"));
+    let renewal = in_force(&known, at("5:00:15")).message.unwrap();
+    assert_eq!((renewal.sent, renewal.key.renewal), (at("5:00"), 1));
+
+    // It was made before the renewal was due, and committed after that: the renewal was never shown.
+    let changed = entries([log[0], change(at("4:59:58"), 3)]);
+    assert_eq!(find(&changed, renewal.key, at("6:00")), None);
+    // It was made after the renewal was due: it refers to the renewal, which nobody was shown.
+    let changed = entries([log[0], change(at("5:00:05"), 3)]);
+    let shown = in_force(&changed, at("5:00:05"));
+    let message = shown.message.unwrap();
+    assert_eq!(message.state, Some(FloodState::Moderate));
+    assert!(message.references.iter().any(|reference| reference.key == renewal.key));
+    // When the renewal would have been shown, the newer message stays.
+    assert_eq!(in_force(&changed, at("5:00:20")).message, Some(message));
+    assert_eq!(shown.until, at("10:00:20"));
+}
+
+#[test]
+fn a_message_refers_to_the_newest_50_before_it() {
+    let log: Vec<_> = (0..100).map(|minute| change(at(&format!("0:{minute}")), 2 + minute % 2)).collect();
+    let last = chain(&log, at("1:59")).pop().unwrap();
+    assert_eq!(last.2, (50..100).collect::<Vec<_>>());
+}
+
+#[test]
+fn a_message_is_found_by_its_key_as_long_as_the_log_lasts() {
+    let log: Vec<_> = (0..400).map(|hour| change(at(&format!("{}:00", hour * 12)), 2)).collect();
+    let known = entries(log);
+    let now = at("4790:00");
+    for message in messages(&known, start().before(Duration::from_millis(1)), now) {
+        let shown = Some(message.clone()).filter(|message| message.shown_from <= now);
+        assert_eq!(find(&known, message.key, now), shown);
+    }
+    let newest = in_force(&known, now).message.unwrap();
+    assert_eq!(newest.key.run, start());
+    let mut other = newest.key;
+    for renewal in [newest.key.renewal + 1, u32::MAX] {
+        other.renewal = renewal;
+        assert_eq!(find(&known, other, now), None);
+    }
+}

@@ -1,0 +1,169 @@
+//! What holds for every log and every moment.
+
+use std::collections::HashSet;
+use std::time::Duration;
+
+use proptest::prelude::*;
+use siaga::model::alerts::{
+    CONFIRMED_FOR, Entry, LIFETIME, Message, MessageType, RENEWAL, SETTLING, entries, find, in_force,
+    messages, reach, reach_in_force,
+};
+use siaga::model::{StateChange, Timestamp};
+
+use crate::{after, change, start};
+
+/// A log: short and long pauses, around the terms too, and states that come back.
+fn log() -> impl Strategy<Value = Vec<StateChange>> {
+    let terms =
+        [LIFETIME, RENEWAL, CONFIRMED_FOR, SETTLING].map(|term| u64::try_from(term.as_millis()).unwrap());
+    let around = (prop::sample::select(terms.to_vec()), 0..2000_u64);
+    let pause = prop_oneof![
+        1 => 0..3_u64,
+        2 => 0..20_000_u64,
+        4 => 0..(2 * 3_600_000_u64),
+        2 => 0..(40 * 3_600_000_u64),
+        2 => around.prop_map(|(term, by)| (term + by).saturating_sub(1000)),
+    ];
+    prop::collection::vec((pause, 0..4_u64), 0..40).prop_map(|steps| {
+        let mut time = 0;
+        let changes = steps.into_iter().map(|(pause, code)| {
+            time += pause;
+            // 1 stands for a clearing, so that one is as frequent as a state.
+            change(after(time), if code == 1 { 0 } else { code })
+        });
+        changes.collect()
+    })
+}
+
+/// A moment near one of the entries, or up to two days after.
+fn moment(log: &[StateChange], pick: usize, by: i64) -> Timestamp {
+    let near = log.get(pick % log.len().max(1)).map_or(start(), |change| change.at);
+    let by_ms = Duration::from_millis(by.unsigned_abs());
+    if by < 0 { near.before(by_ms) } else { near.after(by_ms) }
+}
+
+fn offsets() -> impl Strategy<Value = i64> {
+    prop_oneof![-2_i64..20_000, -3_600_000_i64..(48 * 3_600_000)]
+}
+
+fn all(entries: &[Entry], until: Timestamp) -> Vec<Message> {
+    messages(entries, start().before(Duration::from_millis(1)), until)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(500))]
+
+    #[test]
+    fn an_area_that_stands_and_is_confirmed_has_one_message_in_force_and_no_other_for_long(
+        log in log(), pick in 0..40_usize, by in offsets()
+    ) {
+        let now = moment(&log, pick, by);
+        let known = entries(log);
+        let standing = known.iter().rev().find(|entry| entry.at <= now);
+        let found = in_force(&known, now).message;
+        match standing {
+            Some(Entry { at, state: Some(state), .. }) if now.since(*at) <= CONFIRMED_FOR => {
+                prop_assert_eq!(found.unwrap().state, Some(*state));
+            }
+            Some(Entry { at, state: Some(state), .. }) => {
+                prop_assert!(found.as_ref().is_none_or(|found| found.state == Some(*state)));
+                prop_assert!(found.is_none() || now.since(*at) < CONFIRMED_FOR + LIFETIME);
+            }
+            Some(Entry { state: None, .. }) => {
+                prop_assert!(found.is_none_or(|found| found.message_type == MessageType::Cancel));
+            }
+            None => prop_assert_eq!(found, None),
+        }
+    }
+
+    #[test]
+    fn references_are_the_earlier_alerts_and_updates_that_have_not_expired(log in log()) {
+        let last = log.last().map_or(start(), |change| change.at);
+        let chain = all(&entries(log), last.after(LIFETIME));
+        for (number, message) in chain.iter().enumerate() {
+            let earlier = chain[..number].iter();
+            let valid = earlier.filter(|of| of.message_type != MessageType::Cancel && of.expires > message.sent);
+            let valid: Vec<_> = valid.collect();
+            let newest = &valid[valid.len().saturating_sub(50)..];
+            let keys: Vec<_> = newest.iter().map(|message| (message.key, message.sent)).collect();
+            let referred: Vec<_> = message.references.iter().map(|of| (of.key, of.sent)).collect();
+            prop_assert_eq!(referred, keys);
+            prop_assert_eq!(message.message_type == MessageType::Alert, valid.is_empty());
+            if message.message_type == MessageType::Cancel {
+                prop_assert_eq!(Some(message.expires), valid.iter().map(|of| of.expires).max());
+                prop_assert!(chain[number - 1].message_type != MessageType::Cancel);
+            } else {
+                prop_assert_eq!(message.expires, message.sent.after(LIFETIME));
+            }
+        }
+    }
+
+    #[test]
+    fn keys_never_repeat_and_a_state_that_is_set_again_makes_no_message(log in log()) {
+        let known = entries(log.iter().copied());
+        let last = log.last().map_or(start(), |change| change.at);
+        let chain = all(&known, last.after(LIFETIME));
+        let keys: HashSet<_> = chain.iter().map(|message| message.key).collect();
+        prop_assert_eq!(keys.len(), chain.len());
+        let begun: HashSet<_> = known.iter().map(|entry| entry.run).collect();
+        prop_assert!(chain.iter().all(|message| begun.contains(&message.key.run)));
+        let first = chain.iter().filter(|message| message.key.renewal == 0).count();
+        prop_assert!(first <= begun.len());
+    }
+
+    #[test]
+    fn messages_that_were_shown_never_change_while_the_log_grows_at_its_end(
+        log in log(), pick in 0..40_usize, by in offsets()
+    ) {
+        let now = moment(&log, pick, by);
+        let whole = entries(log.iter().copied());
+        let then = entries(log.into_iter().take_while(|change| change.at <= now));
+        let shown = |entries: &[Entry]| -> Vec<Message> {
+            all(entries, now).into_iter().filter(|message| message.shown_from <= now).collect()
+        };
+        prop_assert_eq!(shown(&then), shown(&whole));
+        prop_assert_eq!(in_force(&then, now), in_force(&whole, now));
+    }
+
+    #[test]
+    fn a_change_that_is_committed_10_seconds_late_orphans_no_message(
+        log in log(), pick in 0..40_usize, by in offsets(), late in 0..10_000_u64
+    ) {
+        let now = moment(&log, pick, by);
+        let committed = log.iter().copied().filter(|change| change.at.after(Duration::from_millis(late)) <= now);
+        let renewals = |entries: &[Entry]| -> Vec<_> {
+            let shown = all(entries, now).into_iter().filter(|message| message.shown_from <= now);
+            shown.filter(|message| message.key.renewal > 0).map(|message| message.key).collect()
+        };
+        let (then, whole) = (entries(committed), entries(log.iter().copied()));
+        let later = renewals(&whole);
+        prop_assert!(renewals(&then).iter().all(|key| later.contains(key)));
+    }
+
+    #[test]
+    fn entries_before_the_reach_change_nothing(log in log(), pick in 0..40_usize, by in offsets()) {
+        let now = moment(&log, pick, by);
+        let known = entries(log);
+        let since = |from: Timestamp| &known[known.partition_point(|entry| entry.at < from)..];
+        prop_assert_eq!(in_force(since(reach_in_force(now)), now), in_force(&known, now));
+        let from = now.before(Duration::from_hours(2));
+        prop_assert_eq!(messages(since(reach(from)), from, now), messages(&known, from, now));
+        for message in messages(&known, from, now) {
+            if message.shown_from <= now {
+                prop_assert_eq!(find(since(reach(from)), message.key, now), Some(message));
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_in_force_stays_until_it_says(log in log(), pick in 0..40_usize, by in offsets(), part in 0.0..1.0) {
+        let now = moment(&log, pick, by);
+        let known = entries(log.into_iter().take_while(|change| change.at <= now));
+        let found = in_force(&known, now);
+        prop_assert!(found.until > now);
+        let length = found.until.min(now.after(LIFETIME * 9)).since(now) - Duration::from_millis(1);
+        let later = now.after(length.mul_f64(part));
+        prop_assert_eq!(&in_force(&known, later).message, &found.message);
+        prop_assert_eq!(in_force(&known, now.after(length)).message, found.message);
+    }
+}
