@@ -82,7 +82,7 @@ pub struct NamedFile;
 impl NamedFile {
     const VARIABLE: &'static str = "ROCKET_CONFIG";
 
-    /// Returns the path of the configuration file. As in Rocket, a relative path is also looked for in the parent directories.
+    /// Returns the path of the configuration file. As in Rocket, a relative path is also looked for in the parent folders.
     #[must_use]
     pub fn path() -> String {
         Env::var_or(Self::VARIABLE, "Rocket.toml")

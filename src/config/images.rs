@@ -15,8 +15,8 @@ use crate::model::Number;
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Images {
-    /// The storage: `file:///folder`, `memory:///` or `s3://bucket/prefix`. **Default: the directory `images` beside the data
-    /// set, or in the working directory if the data set is not a directory**
+    /// The storage: `file:///folder`, `memory:///` or `s3://bucket/prefix`. **Default: the folder `images` beside the data
+    /// set, or in the working directory if the data set is not a folder**
     #[serde(skip_serializing_if = "Option::is_none")]
     pub url: Option<StorageUrl>,
     /// The public address of the storage, if clients load images from there instead of from this service. **Default: none,
@@ -61,7 +61,7 @@ impl Images {
         Ok(())
     }
 
-    /// Returns the storage: the configured one, or else a directory beside the data set.
+    /// Returns the storage: the configured one, or else a folder beside the data set.
     ///
     /// # Errors
     ///

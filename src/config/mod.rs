@@ -62,7 +62,7 @@ use crate::telemetry::{LogSettings, MetricsSettings};
 pub struct Config {
     /// The store: `memory`, `postgres` or a registered one. **Default: `memory`**
     pub store: String,
-    /// The initial data of the memory store: `demo`, `empty`, or a directory. **Default: `demo`**
+    /// The initial data of the memory store: `demo`, `empty`, or a folder. **Default: `demo`**
     pub dataset: String,
     /// The public base address. The interface is mounted at its path. **Default: `http://127.0.0.1:8000/v1`**
     pub base_url: BaseUrl,

@@ -1,6 +1,6 @@
 //! Images of cards: from the signed upload address to the small, upright photo on the map.
 //!
-//! A cloud storage signs upload addresses and receives uploads itself; for a directory or the memory, this service does both.
+//! A cloud storage signs upload addresses and receives uploads itself; for a folder or the memory, this service does both.
 //! An upload is not published as it is: a [`Worker`] makes a photo from it ([`photo`]) and publishes the photo, and only then
 //! does the report of the card link to it. The store records the progress of each image
 //! ([`ImageStore`](crate::stores::ImageStore)), so that any server can continue with it.
@@ -137,7 +137,7 @@ impl CardImages {
         })
     }
 
-    /// Checks whether the storage responds, and whether a directory can be written to. Reads of the service need neither.
+    /// Checks whether the storage responds, and whether a folder can be written to. Reads of the service need neither.
     pub async fn readiness(&self) -> Check {
         let asking = async {
             match time::timeout(STORAGE_PATIENCE, self.storage.is_there()).await {

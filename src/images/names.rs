@@ -10,7 +10,7 @@ const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_');
 /// Returns a card's part of a name: its identifier, in which any byte except letters, digits, `-` and `_` is written as `=` and
 /// two hexadecimal digits.
 ///
-/// A data set can contain cards with any identifier. No identifier leads to another directory, and no two have the same name.
+/// A data set can contain cards with any identifier. No identifier leads to another folder, and no two have the same name.
 fn card_part(card: &CardId) -> String {
     utf8_percent_encode(card.as_str(), ESCAPED).to_string().replace('%', "=")
 }

@@ -23,21 +23,21 @@ use super::{ImageError, KEEP_FOREVER};
 use crate::auth::random;
 use crate::config::{ConfigError, Images};
 
-/// The directory of uploads, in the directory where images are published.
+/// The folder of uploads, in the folder where images are published.
 const UPLOADS: &str = "uploads";
 /// How much of an upload is collected before it is written, in bytes.
 const PART: usize = 1 << 20;
-/// How much is written to check whether a directory can be written to, in bytes: a block of most file systems.
+/// How much is written to check whether a folder can be written to, in bytes: a block of most file systems.
 const CHECKED: usize = 4 << 10;
 
-/// Objects under one address: unprocessed uploads in the directory `uploads`, and published images.
+/// Objects under one address: unprocessed uploads in the folder `uploads`, and published images.
 #[derive(Clone, Debug)]
 pub(super) struct Storage {
     objects: Arc<dyn ObjectStore>,
     root: Path,
-    /// For a storage that is a directory.
+    /// For a storage that is a folder.
     folder: Option<PathBuf>,
-    /// Held while the directory is checked.
+    /// Held while the folder is checked.
     checking: Arc<Semaphore>,
     /// For a storage that receives uploads itself.
     pub(super) signer: Option<Arc<dyn Signer>>,
@@ -128,7 +128,7 @@ impl Storage {
         }
     }
 
-    /// Returns whether a cloud storage responds, or a directory can be written to.
+    /// Returns whether a cloud storage responds, or a folder can be written to.
     pub(super) async fn is_there(&self) -> bool {
         let Some(folder) = self.folder.clone() else {
             return matches!(self.uploads_there().next().await, None | Some(Ok(_)));
@@ -179,7 +179,7 @@ fn unread(error: Error) -> ImageError {
     }
 }
 
-/// Writes a small file into a directory, or into the nearest existing one above it, and deletes it again.
+/// Writes a small file into a folder, or into the nearest existing one above it, and deletes it again.
 ///
 /// Only writing shows whether a disk is full or a quota is used up.
 fn try_to_write(folder: &std::path::Path) -> io::Result<()> {
