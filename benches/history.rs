@@ -44,7 +44,7 @@ fn areas() -> AreaSet {
     AreaSet::new((0..AREAS).map(area).collect()).expect("areas")
 }
 
-/// Returns changes at equal intervals within a time from a moment on, of one area after the other.
+/// Returns `count` changes at equal intervals `within` a time after `from`, of one area after the other.
 fn changes(count: u32, from: Timestamp, within: Duration) -> impl Iterator<Item = FloodChange> {
     (0..count).map(move |number| FloodChange {
         area: id(u64::from(number) % AREAS),

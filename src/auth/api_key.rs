@@ -62,7 +62,7 @@ impl ApiKey {
 }
 
 /// Returns the key with a digest, if it is among `keys`. Always compares all keys, so that the time does not reveal which one
-/// matches.
+/// matches, or whether one does.
 pub(super) fn search<'k>(
     keys: impl IntoIterator<Item = &'k ApiKey>,
     digest: &KeyDigest,

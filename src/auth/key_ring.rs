@@ -33,9 +33,9 @@ pub struct KeyRing {
 pub(super) enum Found {
     /// A key that is accepted unless it has expired.
     Key(Arc<ApiKey>),
-    /// A key that is not accepted.
+    /// A key that is not accepted: it is revoked, or the configuration overrides it.
     Unusable(Refused),
-    /// A revoked key, or one that a key in the configuration overrides.
+    /// No key has the digest.
     Nothing,
 }
 

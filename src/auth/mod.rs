@@ -102,8 +102,8 @@ impl Accepted {
 }
 
 impl Authenticator {
-    /// Accepts the credentials in `settings`, and those in its [`ring`](Self::ring). Expiry is checked by `clock`. Reads the
-    /// files of public keys.
+    /// Accepts the credentials in `settings`, and those in its [`ring`](Self::ring). `clock` tells whether they have expired.
+    /// Reads the files of public keys.
     ///
     /// # Errors
     ///

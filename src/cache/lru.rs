@@ -6,7 +6,7 @@ use lru::LruCache;
 #[derive(Debug)]
 pub(super) struct LruByBytes<K: Hash + Eq, V> {
     values: LruCache<K, Weighed<V>>,
-    /// How many bytes the values take.
+    /// How many bytes the values take now.
     size: usize,
     limit: usize,
 }

@@ -98,7 +98,7 @@ impl TryFrom<String> for StorageUrl {
 
     fn try_from(text: String) -> Result<Self, InvalidStorageUrl> {
         let url = Url::parse(&text).map_err(|_| InvalidStorageUrl)?;
-        // Credentials belong into `options`, which are never shown.
+        // Credentials belong in `options`, which are never shown.
         let plain = url.username().is_empty() && url.password().is_none();
         plain.then_some(Self(url)).ok_or(InvalidStorageUrl)
     }

@@ -49,7 +49,7 @@ impl Part for SignedUpload {
 async fn permitted(request: &Request<'_>) -> Result<Incoming, Problem> {
     let images = managed::<Arc<CardImages>>(request)?;
     let query = Query::of(request);
-    // If any part of the address is missing, the response is the same as for a wrong signature.
+    // If any part of the address is missing or unreadable, the response is the same as for a wrong signature.
     let altered = || ImageError::NotPermitted(Unpermitted::WrongSignature);
     let part = |name| query.get(name).ok().flatten().ok_or_else(altered);
     // Segment 1 of `/uploads/:name`, below the path at which the interface is mounted.

@@ -23,8 +23,8 @@ use crate::stores::LayerQuery;
 ///
 /// While the store is away, it returns the last response in the cache, marked as stale, for at most `limits.stale`.
 ///
-/// If the client has chosen a period and the response has to be rendered, this costs the client as many requests as the
-/// response is large. `HEAD` for such a response renders nothing.
+/// If the client has chosen a period, rendering the response costs the client one additional request for each MiB that it is
+/// estimated to take. `HEAD` for such a response renders nothing.
 #[derive(Clone, Debug)]
 pub struct Answers {
     renderer: Arc<Renderer>,

@@ -26,7 +26,7 @@ use crate::telemetry::Metrics;
 pub(crate) struct Renderer {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) cache: Cache<Question, Problem>,
-    /// Limits how many renderings run at once.
+    /// Limits how many renderings run at once, and their memory.
     pub(crate) permits: Permits,
     /// How many features a list of reports or readings may have.
     pub(crate) features: u64,

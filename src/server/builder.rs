@@ -72,7 +72,7 @@ impl Default for Builder {
 }
 
 impl Builder {
-    /// Configures the server from `figment` instead, which is never read again.
+    /// Configures the server from `figment` instead. Reloading gives the same values again.
     #[must_use]
     pub fn figment(self, figment: Figment) -> Self {
         self.figment_from(move || figment.clone())
@@ -193,7 +193,7 @@ impl Builder {
         Ok(self.figment.extract()?)
     }
 
-    /// Checks everything that is not needed by servers only, such as the files of templates.
+    /// Checks everything except what only servers need, such as the files of templates.
     fn checked_for_upkeep(&self) -> Result<Config, BuildError> {
         let config = Config::extract(&self.figment)?;
         tls::check(&self.rocket_config()?)?;

@@ -21,7 +21,7 @@ use crate::config::Shutdown;
 use crate::model::duration::whole_seconds;
 use crate::stores::OpenError;
 
-/// How much longer than requests in progress connections may take that do not end.
+/// How much more time connections that stay open get, after the time for requests in progress.
 const MERCY: Duration = Duration::from_secs(1);
 /// Further signals within this time are ignored, because some programs signal both a process and its group.
 const TWIN: Duration = Duration::from_secs(1);
@@ -35,7 +35,7 @@ struct LastConnection(#[allow(dead_code, reason = "its end is what is told")] mp
 
 /// Events during the shutdown of the server.
 struct Ends {
-    /// Gets the address of the server when Rocket begins to run the shutdown fairings.
+    /// Receives the address of the server when Rocket begins to run the shutdown fairings.
     begun: oneshot::Receiver<SocketAddr>,
     /// Closed when the last connection has ended.
     last: mpsc::Receiver<Infallible>,

@@ -90,8 +90,8 @@ fn one_line(event: &[u8]) -> String {
     let mut line = String::with_capacity(text.len() + 1);
     for character in text.chars() {
         if character.is_control() || TURNS.iter().any(|turns| turns.contains(&character)) {
-            // The same form as in JSON, because the formatters leave DEL and the control characters after it unchanged. Writing
-            // to a string cannot fail.
+            // JSON has the same form, but its formatter leaves DEL and the control characters after it unescaped. Writing to a
+            // string cannot fail.
             let _ = fmt::Write::write_fmt(&mut line, format_args!("\\u{:04x}", u32::from(character)));
         } else {
             line.push(character);

@@ -36,7 +36,7 @@ pub struct Photo {
 /// there are several. It is shrunk until no side is longer than `max_side` pixels, but never enlarged. Only the picture
 /// remains: no EXIF, GPS, XMP, comments, profile or thumbnail, and nothing that follows the image in the file.
 ///
-/// Takes at most [`MAX_MEMORY`] bytes in addition to the file, which is checked by the header before anything is decoded, plus
+/// In addition to the file, takes at most [`MAX_MEMORY`] bytes, which is checked by the header before anything is decoded, and
 /// 20 MiB for profiles and tables.
 ///
 /// The time is bounded by the number of pixels, at most [`MAX_PIXELS`], times [`MAX_SCANS`] for JPEGs, and by the length of the
