@@ -28,8 +28,8 @@ pub struct Limits {
     pub rendering: ByteUnit,
     /// How many features a list of reports or of readings of gauges may have. **Default: `100000`**
     pub features: Features,
-    /// How long public responses are returned from the cache while the store is away, since they were last known to be current;
-    /// `0` to return none. **Default: `1h`**
+    /// How long public responses are returned from the cache while the store is away, counted from when they were last known to
+    /// be current; `0` returns none. **Default: `1h`**
     #[serde(with = "duration")]
     pub stale: Duration,
 }

@@ -111,7 +111,7 @@ impl CardImages {
         match copied.unwrap_or(Err(ImageError::TooSlow)) {
             Ok(()) => writer.shutdown().await.map_err(failed),
             Err(error) => {
-                // If this fails, nothing else uses the rest, and the storage cleans it up when the writer is dropped.
+                // If this fails, nothing else uses the rest, and dropping the writer gives it up.
                 let _ = writer.abort().await;
                 Err(error)
             }

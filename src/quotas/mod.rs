@@ -83,7 +83,7 @@ impl<C: Clock + Clone> Quotas<C> {
         Self { counts: ArcSwap::from_pointee(Counts::new(settings, clock.clone())), clock }
     }
 
-    /// Changes the settings. If the numbers of requests differ, counting starts anew; otherwise the counts stay.
+    /// Changes the settings. If the numbers of requests differ, all counts start again from zero; otherwise they stay.
     pub fn change(&self, settings: config::Quota) {
         if !self.counts.load().settings.counts_like(&settings) {
             self.counts.store(Arc::new(Counts::new(settings, self.clock.clone())));
