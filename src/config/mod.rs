@@ -85,7 +85,7 @@ pub struct Config {
     pub auth: auth::Settings,
     /// Where the images of cards are stored.
     pub images: Images,
-    /// Settings of the PostgreSQL store.
+    /// Settings of the Postgres store.
     pub postgres: postgres::Settings,
     /// The response cache.
     pub cache: Cache,
