@@ -147,7 +147,7 @@ impl Authenticator {
 
     /// Verifies an API key, or else a token.
     ///
-    /// It takes the same time for each of the configured keys, and for none of them.
+    /// Comparing a key with the configured ones takes the same time for each of them, and if none matches.
     ///
     /// # Errors
     ///

@@ -1,7 +1,7 @@
 //! Counts how many requests each client may send. Knows nothing about requests except the client.
 //!
 //! Each window is the GCRA of the `governor` crate: a client that has sent nothing for a while may send a burst at once, and
-//! gets its requests back one by one at a steady pace. A refused request is not counted.
+//! gets its requests back one by one at a steady pace. A request does not count in the window that refuses it.
 
 mod bounded;
 mod client;
