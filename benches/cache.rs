@@ -1,4 +1,4 @@
-//! What a cached response costs, and what is done once with a response that is rendered.
+//! Measures a cache hit, and the work that is done once for each rendered response.
 
 use std::hint::black_box;
 use std::sync::Arc;
@@ -17,11 +17,11 @@ use siaga::model::{AreaSelector, Clock, FloodLayer, FloodState, Layer, SystemClo
 use siaga::stores::{FloodQuery, Revision, Versioned};
 use siaga::telemetry::Metrics;
 
-/// As the program.
+/// The same allocator as in the program.
 #[global_allocator]
 static ALLOCATOR: MiMalloc = MiMalloc;
 
-/// The flood map as it is sent.
+/// The body of the flood map.
 fn map() -> Vec<u8> {
     let name = std::env::var("SIAGA_DATASET").unwrap_or_else(|_| "demo".to_owned());
     let dataset = Dataset::load(&name, &FolderRules::default(), SystemClock.now()).expect("a data set");
@@ -39,7 +39,7 @@ fn question(number: usize) -> FloodQuery {
     FloodQuery { selector, minimum_state: Some(FloodState::Minor) }
 }
 
-/// Among a hundred others.
+/// Measures a cache hit among a hundred cached responses.
 fn cached(criterion: &mut Criterion, name: &str, validity: Validity) {
     let cache: Cache<FloodQuery, Unfinished> =
         Cache::new(1 << 20, Patience::for_requests(Duration::from_secs(10)), Metrics::default());

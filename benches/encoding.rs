@@ -1,7 +1,7 @@
-//! How long it takes to write the flood map: from geometry, with everything prepared, and a selection of it.
+//! Measures how long it takes to write the flood map: from geometry, with everything prepared, and a selection of it.
 //!
-//! `SIAGA_DATASET=folder` measures on the areas of a folder instead of the demo's. What is written from geometry is also
-//! written for 250,000 areas, copies side by side, to show what a position costs there.
+//! `SIAGA_DATASET=folder` uses the areas of a folder instead of the demo's. Writing from geometry is also measured with 250,000
+//! areas, copies of the data set side by side, to show the cost of a position at that size.
 
 use std::hint::black_box;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use siaga::formats::topojson::{Options, Quantization, TopoJson, Topology};
 use siaga::formats::{EncodeContext, Format};
 use siaga::model::{Area, AreaSet, Clock, FloodLayer, FloodState, Geometry, Layer, Standing, SystemClock};
 
-/// As the program.
+/// The same allocator as in the program.
 #[global_allocator]
 static ALLOCATOR: MiMalloc = MiMalloc;
 
@@ -30,7 +30,7 @@ fn context() -> EncodeContext {
     EncodeContext::new(SystemClock.now(), chrono_tz::Asia::Jakarta, "http://127.0.0.1:8000/v1")
 }
 
-/// The flood map of all areas, of which one in ten has a state.
+/// Returns all areas for the flood map; one in ten has a state.
 fn floods(areas: &Arc<AreaSet>) -> Vec<(usize, Option<Standing>)> {
     let since = SystemClock.now();
     let states = FloodState::ALL.into_iter().cycle();
@@ -55,8 +55,8 @@ fn bounds(areas: &AreaSet) -> Rect<f64> {
     GeometryCollection::<f64>(outlines.collect()).bounding_rect().expect("areas")
 }
 
-/// Copies of the areas side by side, [`MANY`] or a few more, and the quantization with which they have as many steps to
-/// the degree as one copy has.
+/// Returns copies of the areas side by side, [`MANY`] or a few more, and a quantization with as many steps per degree as a
+/// single copy has.
 fn side_by_side(areas: &AreaSet) -> (Arc<AreaSet>, Quantization) {
     let one = bounds(areas);
     let copies = MANY.div_ceil(areas.len());
@@ -84,7 +84,7 @@ fn bench(criterion: &mut Criterion, name: &str, mut write: impl FnMut(&mut Vec<u
     });
 }
 
-/// What `topojson` does from geometry: the topology alone, then the document.
+/// Measures `topojson` from geometry: first the topology alone, then the document.
 fn from_geometry(criterion: &mut Criterion, whose: &str, areas: &Arc<AreaSet>, quantization: Quantization) {
     let mut group = criterion.benchmark_group(format!("topojson of {whose} areas"));
     group.throughput(Throughput::Elements(positions(areas) as u64));

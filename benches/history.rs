@@ -1,5 +1,5 @@
-//! What the series and the archive of 7 days with 20,000 changes cost in memory, what a change does, and what older
-//! changes add to that.
+//! Measures the memory store with 20,000 changes in 7 days: the series and the archive of these days, a change, and how much
+//! older changes slow them down.
 
 use std::hint::black_box;
 use std::sync::Arc;
@@ -44,7 +44,7 @@ fn areas() -> AreaSet {
     AreaSet::new((0..AREAS).map(area).collect()).expect("areas")
 }
 
-/// So many changes at equal distances from a moment on, of one area after the other.
+/// Returns `count` changes at equal intervals `within` a time after `from`, of one area after the other.
 fn changes(count: u32, from: Timestamp, within: Duration) -> impl Iterator<Item = FloodChange> {
     (0..count).map(move |number| FloodChange {
         area: id(u64::from(number) % AREAS),
@@ -54,7 +54,7 @@ fn changes(count: u32, from: Timestamp, within: Duration) -> impl Iterator<Item 
     })
 }
 
-/// A store with a week's changes until now, and older ones of 50 weeks.
+/// Makes a store with a week's changes up to now, and `older` changes from the 50 weeks before.
 fn store(older: u32, now: Timestamp) -> MemoryStore {
     let week = now.before(WEEK);
     let before = changes(older, week.before(WEEK * 50), WEEK * 50);
@@ -83,7 +83,7 @@ fn week(criterion: &mut Criterion) {
         criterion.bench_function(&format!("the log of an area, {older} older changes"), |bench| {
             bench.iter(|| runtime.block_on(store.flood_log(black_box(id(7)))).map(black_box));
         });
-        // Last, since it adds to the log.
+        // Measured last, because it adds to the log.
         criterion.bench_function(&format!("a change of an area, {older} older changes"), |bench| {
             let mut areas = (0..AREAS).cycle();
             bench.iter(|| {

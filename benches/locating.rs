@@ -1,6 +1,6 @@
-//! How long it takes to find the local area and the province of a place among all areas of a city.
+//! Measures how long it takes to find the local area and the province of a place among all areas of a city.
 //!
-//! `SIAGA_DATASET=folder` measures on the areas of a folder instead of the demo's.
+//! `SIAGA_DATASET=folder` uses the areas of a folder instead of the demo's.
 
 use std::hint::black_box;
 

@@ -1,4 +1,4 @@
-//! How long it takes to make a photo of what a phone took, and how much memory.
+//! Measures how long it takes to make a photo from a phone's picture, and how much memory.
 
 use std::fs;
 use std::hint::black_box;
@@ -11,7 +11,7 @@ use siaga::images::photo::prepare;
 /// The longest side of photos, in pixels.
 const MAX_SIDE: u32 = 1_600;
 
-/// A JPEG of so many pixels: gradients, waves and noise, about as hard to compress as a picture of a street.
+/// Makes a JPEG of this size: gradients, waves and noise, about as hard to compress as a picture of a street.
 fn taken(width: u32, height: u32) -> Vec<u8> {
     let mut state = 1_u32;
     let image = RgbImage::from_fn(width, height, |x, y| {
@@ -29,7 +29,7 @@ fn taken(width: u32, height: u32) -> Vec<u8> {
     file
 }
 
-/// A field of the status of this process in MiB, where the system tells.
+/// Returns a field of this process's status in MiB, if the system has it.
 fn status(field: &str) -> Option<u64> {
     let status = fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix(field)?.strip_prefix(":"))?;
@@ -39,7 +39,7 @@ fn status(field: &str) -> Option<u64> {
 fn photos(criterion: &mut Criterion) {
     for (name, width, height) in [("12 megapixels", 4_032, 3_024), ("48 megapixels", 8_064, 6_048)] {
         let file = taken(width, height);
-        // Forgets the peak so far.
+        // Resets the peak of the memory.
         let forgotten = fs::write("/proc/self/clear_refs", "5").is_ok();
         let before = status("VmRSS");
         prepare(&file, MAX_SIDE).expect("a photo");

@@ -1,4 +1,4 @@
-//! How the reports of the last hour are found among few and among many, and what many take of memory.
+//! Measures how long it takes to find the reports of the last hour among few and among many, and how much memory many take.
 
 use std::hint::black_box;
 use std::sync::Arc;
@@ -15,10 +15,10 @@ use siaga::model::{
 use siaga::stores::memory::MemoryStore;
 use siaga::stores::{ReportQuery, ReportStore, Window};
 
-/// How many of the reports are of the last hour, however many there are.
+/// How many of the reports are from the last hour, however many there are in total.
 const RECENT: u64 = 200;
 
-/// Reports with texts of 200 characters; the recent ones within the hour, the others in the year before.
+/// Makes reports with texts of 200 characters; the recent ones are from the last hour, the others from the year before.
 fn reports(count: u64, now: Timestamp) -> Vec<Report> {
     let report = |number: u64| Report {
         key: (number + 1).try_into().expect("a key"),
@@ -50,7 +50,7 @@ fn store(count: u64) -> MemoryStore {
     MemoryStore::new(dataset, Arc::new(ManualClock::new(now)))
 }
 
-/// Resident memory of this process in MiB, where the system tells.
+/// Returns the resident memory of this process in MiB, if the system shows it.
 fn resident() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;

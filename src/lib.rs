@@ -1,8 +1,8 @@
-//! Siaga, a disaster and flood information service: flood states of neighbourhoods, for maps, feeds and programs, over one
+//! Siaga, a disaster and flood information service: flood states of neighbourhoods for maps, feeds and programs, through one
 //! REST interface.
 //!
-//! The crate is a library to build a service from ([`Siaga::builder`]), and the service itself (the program `siaga`). Its
-//! modules, each of which depends only on those above it:
+//! The crate is a library to build a service with ([`Siaga::builder`]), and the service itself (the program `siaga`). Each of
+//! its modules depends only on those above it:
 //!
 //! | module | content |
 //! |---|---|
@@ -26,23 +26,24 @@
 //!
 //! # Adding to it
 //!
-//! Add a [format](formats::Format), a [store](stores::Store), routes and fairings through [`Siaga::builder`]. The pages
-//! `docs/adding-a-format.md`, `docs/adding-a-store.md` and `docs/adding-a-route.md` explain it, and `examples/agency` is a crate
-//! that adds one of each.
+//! Add a [format](formats::Format), a [store](stores::Store), routes and fairings with [`Siaga::builder`]. The pages
+//! `docs/adding-a-format.md`, `docs/adding-a-store.md` and `docs/adding-a-route.md` explain how, and `examples/agency` is a
+//! crate that adds one of each.
 //!
 //! # Versions
 //!
-//! [Semantic versioning](https://semver.org) covers what is public and documented here, the interface over HTTP, the keys of the
-//! configuration and the commands of the program. While the version is 0.x, its second number counts as the first.
+//! [Semantic versioning](https://semver.org) covers everything public and documented here, the HTTP interface, the keys of the
+//! configuration and the commands of the program. As long as the version is 0.x, the second number is treated as the major
+//! version.
 //!
-//! - Minor versions may extend what is `#[non_exhaustive]`: kinds of layers (and their list), shapes, properties, settings,
-//!   errors. They may add methods with a default to [`Format`](formats::Format), [`OpenStore`](stores::OpenStore) and
+//! - Minor versions may extend everything that is `#[non_exhaustive]`: kinds of layers (and their list), shapes, properties,
+//!   settings, errors. They may add methods with a default to [`Format`](formats::Format), [`OpenStore`](stores::OpenStore) and
 //!   [`Store`](stores::Store).
 //! - Only major versions add required methods, variants of [`Resource`](stores::Resource), or fields of exhaustive types of
 //!   [`model`].
 //! - Types of Rocket, figment, geo, chrono and chrono-tz are part of this interface: a new major version of one of these is a
 //!   new major version of Siaga.
-//! - Minor versions may add checks to the suites of `conformance`, but only for what a contract says.
+//! - Minor versions may add checks to the suites of `conformance`, but only for guarantees in a contract.
 
 #![warn(clippy::expect_used, clippy::unwrap_used)]
 
@@ -78,7 +79,7 @@ pub use auth::RandomUnavailable;
 pub use server::{BuildError, Builder, LaunchError, Reload, Reloading, Siaga};
 pub use tasks::Stopped;
 
-/// The pages whose blocks of Rust are tests.
+/// The pages whose Rust code blocks are tests.
 #[cfg(doctest)]
 mod pages {
     #[doc = include_str!("../docs/adding-a-format.md")]

@@ -5,7 +5,8 @@ use std::process::ExitCode;
 use mimalloc::MiMalloc;
 use siaga::{Siaga, program};
 
-/// A fifth more answers of a megabyte a second than by the system's allocator, and less memory after thousands of sizes.
+/// With this allocator, the service sends a fifth more responses of one megabyte per second than with the system's, and uses
+/// less memory after responses of thousands of different sizes.
 #[global_allocator]
 static ALLOCATOR: MiMalloc = MiMalloc;
 

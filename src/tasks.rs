@@ -1,4 +1,4 @@
-//! Work apart from the threads that serve requests.
+//! Work outside the threads that serve requests.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -8,23 +8,23 @@ use rocket::tokio::{self, select};
 use rocket::{Orbit, Rocket};
 use tracing::Span;
 
-/// Tells long work that nobody waits for it any more. Clones tell the same.
+/// Tells long work to stop because nothing waits for it any more. Clones share the signal.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Stop(Arc<AtomicBool>);
 
-/// Nobody waits for this work any more, so it stopped.
+/// The work stopped because nothing waits for it any more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("no request waits for it any more")]
 pub struct Stopped;
 
 impl Stop {
-    /// Fails once nobody waits. Costs about a nanosecond.
+    /// Fails once nothing waits for the work any more. Costs about a nanosecond.
     pub(crate) fn check(&self) -> Result<(), Stopped> {
         if self.0.load(Ordering::Relaxed) { Err(Stopped) } else { Ok(()) }
     }
 }
 
-/// Tells the work to stop when it is dropped.
+/// Signals the work to stop when it is dropped.
 struct StopOnDrop(Stop);
 
 impl Drop for StopOnDrop {
@@ -33,12 +33,12 @@ impl Drop for StopOnDrop {
     }
 }
 
-/// Does long work off the threads that serve requests, within the span of the caller: what it logs has the id of the request.
-/// When the future is dropped, the [`Stop`] tells the work.
+/// Runs long work off the threads that serve requests, within the span of the caller, so that its log lines have the id of the
+/// request. If the future is dropped, the work is told by its [`Stop`].
 ///
 /// # Errors
 ///
-/// When the work panics.
+/// If the work panics.
 pub(crate) async fn off_thread<T: Send + 'static>(
     work: impl FnOnce(&Stop) -> T + Send + 'static,
 ) -> Result<T, JoinError> {

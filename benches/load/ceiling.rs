@@ -1,9 +1,9 @@
-//! The ceiling: one answer from memory, as fast as plain hyper sends it.
+//! The ceiling: sends one response from memory, as fast as plain hyper can.
 //!
-//! `ceiling HEAD BODY` answers every request with the status line and header lines in the file HEAD and the bytes in BODY,
-//! as `curl --dump-header HEAD --output BODY` wrote them, and prints the port it listens on. It looks at nothing that is
-//! asked: no route, no credential, no condition. What it sends a second is what a server on this hyper, tokio and machine
-//! can send of that answer at most.
+//! `ceiling HEAD BODY` responds to every request with the status line and header lines in the file HEAD and the bytes in BODY,
+//! as written by `curl --dump-header HEAD --output BODY`, and prints the port on which it listens. It ignores everything in a
+//! request: path, credential, conditions. So its responses per second are the maximum for a server with this hyper and tokio on
+//! this machine.
 
 use std::convert::Infallible;
 use std::error::Error;
@@ -20,7 +20,7 @@ use tokio::net::TcpListener;
 
 type Failure = Box<dyn Error>;
 
-/// The answer that a head and a body, as curl wrote them, make.
+/// Makes a response from a head and a body, as written by curl.
 fn answer(head: &str, body: Vec<u8>) -> Result<Response<Full<Bytes>>, Failure> {
     let mut lines = head.lines();
     let status = lines.next().and_then(|line| line.split_whitespace().nth(1)).ok_or("no status line")?;
@@ -29,7 +29,7 @@ fn answer(head: &str, body: Vec<u8>) -> Result<Response<Full<Bytes>>, Failure> {
     for line in lines.take_while(|line| !line.is_empty()) {
         let (name, value) = line.split_once(':').ok_or("a header line without a colon")?;
         let name = name.parse::<HeaderName>()?;
-        // hyper writes these itself, as it does for the server it is compared with.
+        // hyper writes these itself, as it does in the measured server.
         if name != DATE && name != CONTENT_LENGTH {
             answer.headers_mut().append(name, HeaderValue::from_str(value.trim())?);
         }
@@ -56,7 +56,7 @@ async fn main() -> Result<(), Failure> {
                 let answer = answer.clone();
                 async move { Ok::<_, Infallible>(answer) }
             });
-            // It fails when the client goes away in the middle of an answer, as wrk does at the end.
+            // This fails if the client goes away in the middle of a response, as wrk does at the end.
             drop(http1::Builder::new().serve_connection(TokioIo::new(stream), service).await);
         });
     }

@@ -1,9 +1,9 @@
-//! A storm of changes: so many states of areas a second, however long each takes.
+//! A storm of changes: sets a fixed number of area states per second, however long each takes.
 //!
-//! `storm ADDRESS KEY AREAS RATE SECONDS` changes the states of the areas in the file AREAS (one identifier a line), one
-//! after the other, and prints how many changes were due, how many the server answered with 200, and how late, in
-//! milliseconds, the latest was sent. Each change has a moment at which it is due, which those before it do not move: a
-//! server that falls behind gets what it missed at once.
+//! `storm ADDRESS KEY AREAS RATE SECONDS` changes the states of the areas in the file AREAS (one identifier per line), one
+//! after the other. It prints how many changes were due, how many got a response of 200, and by how many milliseconds the
+//! latest one was late. Each change has a fixed time at which it is due, even if those before it are late: a server that falls
+//! behind gets the missed changes at once.
 
 use std::error::Error;
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -13,10 +13,10 @@ use std::time::{Duration, Instant};
 
 type Failure = Box<dyn Error + Send + Sync>;
 
-/// Connections, so that one slow answer does not delay the next change.
+/// The number of connections, so that one slow response does not delay the next change.
 const CONNECTIONS: u32 = 16;
 
-/// What to change, where and how often.
+/// The changes to make, with the address of the server.
 #[derive(Clone, Debug)]
 struct Storm {
     address: String,
@@ -26,7 +26,7 @@ struct Storm {
     changes: u32,
 }
 
-/// What became of changes.
+/// The results of changes.
 #[derive(Clone, Copy, Debug, Default)]
 struct Outcome {
     succeeded: usize,
@@ -51,7 +51,7 @@ impl Storm {
         Ok(Self { address: address.clone(), key: key.clone(), areas, rate, changes })
     }
 
-    /// The request for a change: neighbours in time are far from one another in the list of areas.
+    /// Returns the request for a change. Consecutive changes are of areas far apart in the list.
     fn request(&self, number: u32) -> String {
         let area = &self.areas[number as usize * 997 % self.areas.len()];
         let body = format!("{{\"state\":{}}}", 1 + number / 7 % 4);
@@ -64,7 +64,7 @@ impl Storm {
         )
     }
 
-    /// Makes every so-many-th change when it is due.
+    /// Sends every [`CONNECTIONS`]th change from `first` on, when it is due.
     fn connection(&self, first: u32, start: Instant) -> Result<Outcome, Failure> {
         let stream = TcpStream::connect(&self.address)?;
         stream.set_nodelay(true)?;
@@ -82,7 +82,7 @@ impl Storm {
     }
 }
 
-/// The status of the next answer; the rest of it is read and dropped.
+/// Returns the status of the next response, and reads the rest of it.
 fn status(answers: &mut impl BufRead) -> Result<u16, Failure> {
     let mut line = String::new();
     answers.read_line(&mut line)?;

@@ -3,18 +3,18 @@ use std::sync::{Arc, Mutex, PoisonError};
 use crate::auth::OwnQuota;
 use crate::quotas::{Client, Quotas, Standing, TooMany};
 
-/// The quota that a request counts against. Clones are of the same request.
+/// The quota that a request counts against. Clones belong to the same request.
 #[derive(Clone, Debug)]
 pub(crate) struct Account {
     quotas: Arc<Quotas>,
     client: Client,
     own: Option<OwnQuota>,
-    /// Where the client stands, as the response tells it.
+    /// The client's quota after the latest count, for the headers of the response.
     standing: Arc<Mutex<Option<Standing>>>,
 }
 
 impl Account {
-    /// The quota of a client, which may be its own.
+    /// Makes the account of a client, which may have its own quota.
     pub(super) fn new(quotas: &Arc<Quotas>, client: Client, own: Option<OwnQuota>) -> Self {
         Self { quotas: Arc::clone(quotas), client, own, standing: Arc::default() }
     }
@@ -23,7 +23,7 @@ impl Account {
     ///
     /// # Errors
     ///
-    /// When it is one too many.
+    /// If the request is one too many.
     pub(super) fn count(&self) -> Result<(), TooMany> {
         let counted = self.quotas.count(&self.client, self.own);
         self.stands(match counted {
@@ -33,12 +33,12 @@ impl Account {
         counted.map(drop)
     }
 
-    /// Counts what a request costs beyond itself, as so many more. At most half of a burst is counted, so that a client that
-    /// has sent a few others can still send one that costs the most.
+    /// Charges the additional cost of a request, as this many more requests. At most half of a burst is charged, so that a
+    /// client that has sent a few other requests can still send the most expensive one.
     ///
     /// # Errors
     ///
-    /// When that is too many; nothing is counted then.
+    /// If the client has fewer requests left.
     pub(crate) fn charge(&self, requests: u32) -> Result<(), TooMany> {
         if let Some(standing) = self.quotas.charge(&self.client, self.own, requests)? {
             self.stands(Some(standing));

@@ -17,42 +17,42 @@ use crate::guards::{Caller, managed};
 use crate::model::duration::whole_seconds;
 use crate::quotas::{Client, Quotas, Standing, TooMany};
 
-/// Decides of every request whether it gets to a route at all.
+/// Decides for every request whether it reaches a route.
 ///
-/// A guard in every route would be forgotten in one, and would see neither what no route answers nor a wrong method. So
-/// this looks at every request first, and one that is not admitted gets another path, where [`Diversion`] is answered
-/// whatever its method.
+/// A guard could be forgotten in a route, and would not run for paths without a route or for a wrong method. So this fairing
+/// checks every request first, and gives a request that is not admitted another path, where a route responds with the
+/// [`Diversion`], whatever the method.
 #[derive(Clone, Copy, Debug)]
 pub struct Admission;
 
-/// What a request gets instead of what it asks for.
+/// The response to a request that is not admitted.
 #[derive(Clone, Debug)]
 pub enum Diversion {
-    /// It is one too many.
+    /// The request is one too many.
     TooMany(Problem),
-    /// It came by HTTP; this is the address by HTTPS.
+    /// The request came by HTTP; this is its address by HTTPS.
     ToHttps(String),
 }
 
-/// What was found out about a request before any route saw it.
+/// The decision about a request.
 #[derive(Debug, Default)]
 struct Admitted {
-    /// Where the address stands that has blown its fuse.
+    /// The state of the fuse, if the address has used it up.
     fused: Option<Standing>,
     account: Option<Account>,
     diversion: Option<Diversion>,
 }
 
 impl Admission {
-    /// The path of requests that are not admitted. No base address can have it: its paths have no colons.
+    /// The path of requests that are not admitted. It differs from every base address, because paths there contain no colons.
     pub const DIVERTED: &'static str = "/:diverted:";
 
-    /// The paths of requests that see whether the service is well. They are not counted, nor is what is below them.
+    /// The path of the health checks. Neither these nor the paths below are counted.
     const HEALTH: &'static str = "/health";
-    /// The path of the metrics. They are not counted where they need a token.
+    /// The path of the metrics. Requests for them are not counted if they need a token.
     const METRICS: &'static str = "/metrics";
 
-    /// Counts a request that no fairing comes to, since Rocket could not read it; returns the refusal of one too many.
+    /// Counts a request that Rocket could not read, for which no fairing runs; returns the refusal if it is one too many.
     pub(crate) fn refusal(request: &Request<'_>) -> Option<Problem> {
         match &request.local_cache(|| admitted(request)).diversion {
             Some(Diversion::TooMany(problem)) => Some(problem.clone()),
@@ -60,7 +60,7 @@ impl Admission {
         }
     }
 
-    /// Adds where the client stands to the response to a request that was counted.
+    /// Adds the rate-limit headers to the response to a request that was counted.
     pub(crate) fn tell_standing(request: &Request<'_>, response: &mut Response<'_>) {
         let Admitted { fused, account, .. } = request.local_cache(Admitted::default);
         let Some(standing) = account.as_ref().and_then(Account::standing).or(*fused) else { return };
@@ -76,14 +76,14 @@ impl Admission {
 }
 
 impl Account {
-    /// The quota that this request counts against; `None` for one that is not counted.
+    /// Returns the quota that this request counts against; `None` if it is not counted.
     pub(crate) fn of(request: &Request<'_>) -> Option<Self> {
         request.local_cache(Admitted::default).account.clone()
     }
 }
 
 impl Diversion {
-    /// What this request gets instead; `None` for one that is admitted.
+    /// Returns the diversion of this request; `None` if it is admitted.
     pub fn of<'r>(request: &'r Request<'_>) -> Option<&'r Self> {
         request.local_cache(Admitted::default).diversion.as_ref()
     }
@@ -112,14 +112,14 @@ fn admitted(request: &Request<'_>) -> Admitted {
         return Admitted::default();
     };
     let arrival = Arrival::of(request);
-    // Only a program that embeds the service sends requests by no connection.
+    // Only a program that embeds the service sends requests without a connection.
     let Some(client) = arrival.client else { return Admitted::default() };
     let token = config.metrics.token.is_some();
     if is_uncounted(request.uri().path().as_str(), config.base_url.path(), token) {
         return Admitted::default();
     }
     let refused = |too_many: TooMany| Some(Diversion::TooMany(Problem::too_many(too_many.retry_after)));
-    // The fuse of the address comes before its credential is looked at: guessing is what it is against.
+    // The fuse of the address comes before its credential is verified, because it protects against guessing credentials.
     if let Err(too_many) = quotas.fuse(client) {
         return Admitted { fused: Some(too_many.standing), account: None, diversion: refused(too_many) };
     }
@@ -133,7 +133,7 @@ fn admitted(request: &Request<'_>) -> Admitted {
     Admitted { fused: None, account: Some(account), diversion }
 }
 
-/// The quota of the credential, or else of the address.
+/// Returns the quota of the credential, or else that of the address.
 fn account(request: &Request<'_>, quotas: &Arc<Quotas>, address: IpAddr) -> Account {
     match Caller::of(request) {
         Ok(Caller(Some(credential))) => {
@@ -144,7 +144,7 @@ fn account(request: &Request<'_>, quotas: &Arc<Quotas>, address: IpAddr) -> Acco
     }
 }
 
-/// Whether the path is outside the interface and among those that are not counted.
+/// Returns whether the path is outside the interface and among those that are not counted.
 fn is_uncounted(path: &str, base: &str, metrics_need_token: bool) -> bool {
     let below = |path: &str, root: &str| {
         path.strip_prefix(root).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))

@@ -3,10 +3,10 @@ use serde::{Deserialize, Serialize};
 /// A signature algorithm of RFC 7518 §3.1 or RFC 8037 §3.1.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Algorithm {
-    /// HMAC with SHA-256, by a secret.
+    /// HMAC with SHA-256, with a secret.
     #[default]
     HS256,
-    /// RSASSA-PKCS1-v1_5 with SHA-256, by an RSA key of 2048 to 8192 bits.
+    /// RSASSA-PKCS1-v1_5 with SHA-256, with an RSA key of 2048 to 8192 bits.
     RS256,
     /// ECDSA on the curve P-256 with SHA-256.
     ES256,
@@ -14,7 +14,7 @@ pub enum Algorithm {
     EdDSA,
 }
 
-/// An algorithm whose signatures are verified by a public key.
+/// An algorithm that verifies signatures with a public key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum PublicAlgorithm {
     RS256,
@@ -23,7 +23,7 @@ pub(super) enum PublicAlgorithm {
 }
 
 impl Algorithm {
-    /// The same as one with public keys; `None` for one with a secret.
+    /// Returns the algorithm as one with public keys; `None` if it uses a secret.
     pub(super) fn public(self) -> Option<PublicAlgorithm> {
         match self {
             Self::HS256 => None,

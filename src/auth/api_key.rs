@@ -12,23 +12,23 @@ use super::{Credential, CredentialKind, OwnQuota, Reason, Refused, Scope, Secret
 use crate::auth::random::{self, RandomUnavailable};
 use crate::model::Timestamp;
 
-/// An accepted API key. The key itself is not kept, only its hash.
+/// An accepted API key. Only the hash of the key is stored, not the key itself.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ApiKey {
-    /// Who holds the key; changes made with it are logged under this name.
+    /// The holder of the key. Changes made with the key are logged under this name.
     pub name: String,
     /// SHA-256 of the key, in hexadecimal.
     pub sha256: KeyDigest,
     /// What the key allows.
     pub scopes: Vec<Scope>,
-    /// When the key ceases to be accepted (RFC 3339). **Default: never**
+    /// When the key expires (RFC 3339). **Default: never**
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "moment")]
     pub expires: Option<DateTime<Utc>>,
-    /// How many requests the key may make in a second. **Default: as many as others**
+    /// How many requests the key may make per second. **Default: as for other keys**
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub per_second: Option<NonZeroU32>,
-    /// How many requests the key may make in a day. **Default: as many as others**
+    /// How many requests the key may make per day. **Default: as for other keys**
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub per_day: Option<NonZeroU32>,
 }
@@ -40,14 +40,14 @@ fn moment<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<DateTime<
 }
 
 impl ApiKey {
-    /// The quota of the key's own, if it has one.
+    /// Returns the key's own quota, if it has one.
     #[must_use]
     pub fn quota(&self) -> Option<OwnQuota> {
         let quota = OwnQuota { per_second: self.per_second, per_day: self.per_day };
         (self.per_second.is_some() || self.per_day.is_some()).then_some(quota)
     }
 
-    /// What the holder of the key may do, unless it has expired.
+    /// Returns what the holder of the key may do, unless the key has expired.
     pub(super) fn credential(&self, now: Timestamp) -> Result<Credential, Refused> {
         if self.expires.is_some_and(|expires| Timestamp::from(expires) <= now) {
             return Err(Refused::known(Reason::ExpiredKey, &self.name));
@@ -61,7 +61,8 @@ impl ApiKey {
     }
 }
 
-/// The key of a digest, if it is among `keys`. Looks at all of them, wherever it stands and whether it does.
+/// Returns the key with a digest, if it is among `keys`. Always compares all keys, so that the time does not reveal which one
+/// matches, or whether one does.
 pub(super) fn search<'k>(
     keys: impl IntoIterator<Item = &'k ApiKey>,
     digest: &KeyDigest,
@@ -69,12 +70,12 @@ pub(super) fn search<'k>(
     keys.into_iter().fold(None, |found, key| if key.sha256 == *digest { Some(key) } else { found })
 }
 
-/// A key just made: the only time its text is known.
+/// A new key. Only here is its text known.
 #[derive(Debug)]
 pub struct NewKey {
-    /// What its holder sends.
+    /// The text that its holder sends.
     pub key: Secret,
-    /// What the service keeps.
+    /// The entry that the service stores.
     pub entry: ApiKey,
 }
 
@@ -83,7 +84,7 @@ impl NewKey {
     ///
     /// # Errors
     ///
-    /// When the system has no random numbers.
+    /// If the system has no random numbers.
     pub fn make(name: &str, scopes: Vec<Scope>) -> Result<Self, RandomUnavailable> {
         let key = random::hex::<32>()?;
         let sha256 = KeyDigest::of(&key);
@@ -93,25 +94,25 @@ impl NewKey {
     }
 }
 
-/// The SHA-256 of an API key. Compared in constant time; not shown.
+/// The SHA-256 of an API key. It is compared in constant time and never shown.
 #[derive(Clone, Copy, Eq, Deserialize)]
 #[serde(try_from = "String")]
 pub struct KeyDigest([u8; 32]);
 
-/// Why a text is no [`KeyDigest`].
+/// Why a text is not a [`KeyDigest`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum InvalidDigest {
-    /// It is no digest.
+    /// It is not a digest.
     #[error("must be the SHA-256 of the key as 64 hexadecimal digits")]
     Malformed,
-    /// It is the digest of the empty text, which is no key.
+    /// It is the digest of the empty text, which is not a key.
     #[error("must be the SHA-256 of the key; this is the SHA-256 of an empty text: make the key again")]
     Empty,
 }
 
 impl KeyDigest {
-    /// The digest of a key.
+    /// Returns the digest of a key.
     #[must_use]
     pub fn of(key: &str) -> Self {
         let mut bytes = [0; 32];
@@ -119,13 +120,13 @@ impl KeyDigest {
         Self(bytes)
     }
 
-    /// The digest as the configuration takes it.
+    /// Returns the digest as it is written in the configuration.
     #[must_use]
     pub fn to_hex(self) -> String {
         hex::encode(self.0)
     }
 
-    /// The bytes, as stores keep them.
+    /// Returns the bytes that stores keep.
     #[must_use]
     pub fn as_bytes(&self) -> &[u8; 32] {
         &self.0

@@ -2,12 +2,12 @@ use std::num::NonZeroU32;
 
 use super::Scope;
 
-/// What a caller proved to be.
+/// The proven identity of a caller, and what it allows.
 ///
-/// `kind` and `subject` together say who it is: they are the same for every request of one holder.
+/// `kind` and `subject` together identify the holder: they are the same in all its requests.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Credential {
-    /// What it was proved by.
+    /// Whether an API key or a token proved it.
     pub kind: CredentialKind,
     /// The name of the API key or the `sub` of the token.
     pub subject: String,
@@ -15,7 +15,7 @@ pub struct Credential {
     pub(super) scopes: Vec<Scope>,
 }
 
-/// What a caller proved to be something by.
+/// A kind of credential.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum CredentialKind {
     /// An API key.
@@ -24,23 +24,23 @@ pub enum CredentialKind {
     Token,
 }
 
-/// How many requests whoever holds a credential may send, where it is not the configured number.
+/// A credential's own quota, in place of the configured one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct OwnQuota {
-    /// Requests a second. **Default: as configured for all**
+    /// Requests per second. **Default: as configured for all**
     pub per_second: Option<NonZeroU32>,
-    /// Requests a day. **Default: as configured for all**
+    /// Requests per day. **Default: as configured for all**
     pub per_day: Option<NonZeroU32>,
 }
 
 impl Credential {
-    /// The quota of its own; `None` for that of all, as every token has it.
+    /// Returns its own quota; `None` if the quota for all applies, as for every token.
     #[must_use]
     pub fn quota(&self) -> Option<OwnQuota> {
         self.quota
     }
 
-    /// Whether the credential covers the scope; [`Scope::Admin`] covers all.
+    /// Returns whether the credential grants the scope; [`Scope::Admin`] grants all.
     #[must_use]
     pub fn allows(&self, scope: Scope) -> bool {
         self.scopes.iter().any(|&own| own == scope || own == Scope::Admin)

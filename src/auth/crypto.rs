@@ -1,4 +1,4 @@
-//! The cryptography of tokens, by `ring`.
+//! The cryptography of tokens, with `ring`.
 
 use jsonwebtoken::crypto::{CryptoProvider, JwtSigner, JwtVerifier, KeyUtils};
 use jsonwebtoken::errors::{ErrorKind, Result};
@@ -10,8 +10,8 @@ use ring::signature::{
     VerificationAlgorithm,
 };
 
-/// Lets `jsonwebtoken` use `ring`, which the service's TLS uses too; of the providers it brings along one depends on
-/// a crate with an open advisory and the other on a second cryptography library in C.
+/// Lets `jsonwebtoken` use `ring`, which the service's TLS uses too. Of the providers that `jsonwebtoken` includes, one depends
+/// on a crate with an open advisory, and the other on a second cryptography library in C.
 static RING: CryptoProvider = CryptoProvider {
     signer_factory: |algorithm, key| Ok(Box::new(Hs256::signer(*algorithm, key)?)),
     verifier_factory: |algorithm, key| match algorithm {
@@ -21,13 +21,13 @@ static RING: CryptoProvider = CryptoProvider {
     key_utils: KeyUtils::new_unimplemented(),
 };
 
-/// Makes `ring` the process's provider. Calls after the first change nothing.
+/// Makes `ring` the provider for the whole process. Later calls change nothing.
 pub(super) fn install() {
-    // An error means that a provider is installed already.
+    // An error means that a provider is already installed.
     let _ = RING.install_default();
 }
 
-/// The key when it is one of the family: the bytes of a public key must never be taken for a secret.
+/// Returns the key if it belongs to the family: the bytes of a public key must never be used as a secret.
 fn of_family(key: &DecodingKey, family: AlgorithmFamily) -> Result<&DecodingKey> {
     if key.family() == family { Ok(key) } else { Err(ErrorKind::InvalidAlgorithm.into()) }
 }

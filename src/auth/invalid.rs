@@ -1,11 +1,11 @@
 use std::fmt;
 
-/// Why the section `auth` of the configuration cannot be used, in one line: the key's full path and what is allowed.
+/// Why the section `auth` of the configuration is invalid, in one line: the key's full path and what is allowed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InvalidSettings(String);
 
 impl InvalidSettings {
-    /// An error about a key of `siaga.auth`.
+    /// Makes an error about a key of `siaga.auth`.
     pub(super) fn new(key: &str, reason: impl fmt::Display) -> Self {
         Self(format!("siaga.auth.{key}: {reason}"))
     }

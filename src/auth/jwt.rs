@@ -9,26 +9,26 @@ use super::{Algorithm, InvalidSettings, Scope, Secret, crypto};
 use crate::model::Timestamp;
 use crate::model::duration;
 
-/// How tokens are signed and verified (RFC 7519). One of `secret`, `public_key` and `jwks` must be given.
+/// How tokens are signed and verified (RFC 7519). Exactly one of `secret`, `public_key` and `jwks` is required.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Jwt {
-    /// The algorithm; what a token says of itself does not count. **Default: `HS256`**
+    /// The algorithm; the one in a token's header is not trusted. **Default: `HS256`**
     #[serde(default)]
     pub algorithm: Algorithm,
-    /// The secret of HS256. RFC 7518 §3.2 asks for 32 bytes or more. **Default: none**
+    /// The secret for HS256. RFC 7518 §3.2 requires at least 32 bytes. **Default: none**
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub secret: Option<Secret>,
-    /// The public key of another algorithm: in PEM, or the path of a file that holds it so. **Default: none**
+    /// The public key for the other algorithms: in PEM, or the path of a PEM file. **Default: none**
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub public_key: Option<String>,
-    /// The path of a file of public keys, a JSON Web Key Set (RFC 7517), read anew when it changes. **Default: none**
+    /// The path of a file of public keys, a JSON Web Key Set (RFC 7517), read again when it changes. **Default: none**
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub jwks: Option<PathBuf>,
-    /// The `iss` a token must have. **Default: any or none**
+    /// The `iss` that a token must have. **Default: any or none**
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub issuer: Option<String>,
-    /// An `aud` a token must have. **Default: any or none**
+    /// The `aud` that a token must contain. **Default: any or none**
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub audience: Option<String>,
     /// How far the clocks of issuer and service may differ. **Default: `30s`**
@@ -36,22 +36,22 @@ pub struct Jwt {
     pub leeway: Duration,
 }
 
-/// What a token says.
+/// The claims of a token.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Claims {
-    /// Who holds the token.
+    /// The holder of the token.
     pub sub: String,
-    /// What it allows: names of scopes with blanks between them. Unknown ones allow nothing.
+    /// What it allows: names of scopes, separated by spaces. Unknown ones allow nothing.
     pub scope: String,
     /// When it expires, in seconds since 1970, possibly with a fraction.
     pub exp: f64,
-    /// Before when it is not accepted, in seconds since 1970.
+    /// Before this time it is not accepted, in seconds since 1970.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub nbf: Option<f64>,
-    /// Who issued it.
+    /// The issuer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub iss: Option<String>,
-    /// Whom it is for: one name or several.
+    /// The recipients: one name or several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub aud: Option<Audience>,
 }
@@ -66,11 +66,11 @@ pub enum Audience {
     Several(Vec<String>),
 }
 
-/// A token could not be made.
+/// Why a token could not be made.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TokenError {
-    /// The service knows public keys only.
+    /// The service has only public keys.
     #[error("siaga.auth.jwt.secret: needed to sign a token; public keys only verify those that others sign")]
     NoSecret,
     /// The signing failed.
@@ -78,7 +78,7 @@ pub enum TokenError {
     Unsigned(#[from] jsonwebtoken::errors::Error),
 }
 
-/// What tokens are verified by.
+/// The source of the keys that verify tokens.
 #[derive(Clone, Debug)]
 pub(super) enum KeySource<'a> {
     Secret(&'a Secret),
@@ -87,14 +87,14 @@ pub(super) enum KeySource<'a> {
 }
 
 impl Jwt {
-    /// The shortest secret RFC 7518 §3.2 allows, in bytes.
+    /// The shortest secret that RFC 7518 §3.2 allows, in bytes.
     pub const SHORTEST_SECRET: usize = 32;
 
     fn default_leeway() -> Duration {
         Duration::from_secs(30)
     }
 
-    /// What tokens are verified by: the one source there must be, when it fits the algorithm.
+    /// Returns the source of the keys: exactly one must be configured, and it must fit the algorithm.
     pub(super) fn source(&self) -> Result<KeySource<'_>, InvalidSettings> {
         let public = self.algorithm.public();
         let unfit = |name, allowed| {
@@ -133,11 +133,11 @@ impl Jwt {
         }
     }
 
-    /// Makes a token that is accepted from now until `lifetime` has passed.
+    /// Makes a token that is accepted from now on, for `lifetime`.
     ///
     /// # Errors
     ///
-    /// [`TokenError::NoSecret`] when the configuration has public keys only; another [`TokenError`] when it cannot be
+    /// [`TokenError::NoSecret`] if the configuration has only public keys; another [`TokenError`] if the token cannot be
     /// signed.
     pub fn issue(
         &self,
@@ -162,7 +162,7 @@ impl Jwt {
     }
 }
 
-/// Seconds since 1970.
+/// Returns the seconds since 1970.
 pub(super) fn seconds(moment: Timestamp) -> f64 {
     moment.to_utc().timestamp_millis() as f64 / 1000.0
 }

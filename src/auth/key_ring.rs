@@ -8,60 +8,60 @@ use arc_swap::ArcSwap;
 use super::{ApiKey, KeyDigest, Reason, Refused};
 use crate::model::Timestamp;
 
-/// How long after a use of a key the next is noted.
+/// The minimum time between two noted uses of a key.
 const BETWEEN_USES: Duration = Duration::from_mins(1);
 
-/// The API keys that are kept in the store, at hand.
+/// The API keys of the store, in memory.
 ///
-/// Whoever knows the store fills it, anew whenever the keys there change, and takes from it when which key was used.
-/// While nobody fills it, it stays as it is: a key that is not in it is not accepted.
+/// A module that knows the store fills the ring whenever the keys there change, and takes the noted uses from it. Between two
+/// fillings, the ring stays as it is; keys that it does not contain are not accepted.
 #[derive(Debug, Default)]
 pub struct KeyRing {
-    /// Names of keys that the configuration has, and so wins.
+    /// The names of the keys in the configuration, which override keys in the ring.
     configured: ArcSwap<HashSet<String>>,
-    /// By digest. A look-up in a map takes longer for a digest that is there than for another, but whoever measures that
-    /// learns of a digest only, and to send one of their choice would have to find a text that has it: a key has 256
-    /// random bits, so guessing the next bit of its digest leads nowhere.
+    /// The keys by digest. A lookup takes longer for a digest that exists, so an attacker who measures the time could find
+    /// digests. But that does not help: to send a chosen digest, the attacker would have to find a text with it, and keys have
+    /// 256 random bits.
     keys: ArcSwap<HashMap<KeyDigest, Arc<ApiKey>>>,
-    /// The names of keys that are not accepted any more, by digest: only so that the log can say so.
+    /// The names of revoked keys, by digest. They are needed only for the log.
     revoked: ArcSwap<HashMap<KeyDigest, String>>,
     uses: Mutex<Uses>,
 }
 
-/// What a ring has of a digest.
+/// The result of looking up a digest.
 #[derive(Debug)]
 pub(super) enum Found {
-    /// A key that is accepted, unless it has expired.
+    /// A key that is accepted unless it has expired.
     Key(Arc<ApiKey>),
-    /// A key that is not accepted.
+    /// A key that is not accepted: it is revoked, or the configuration overrides it.
     Unusable(Refused),
-    /// Nothing.
+    /// No key has the digest.
     Nothing,
 }
 
-/// When keys were used.
+/// The times at which keys were used.
 #[derive(Debug, Default)]
 struct Uses {
-    /// The last use of each that was noted.
+    /// The last noted use of each key.
     noted: HashMap<String, Timestamp>,
-    /// Those nobody has taken yet.
+    /// The uses that have not been taken yet.
     new: HashMap<String, Timestamp>,
 }
 
 impl KeyRing {
-    /// An empty ring beside these keys of the configuration.
+    /// Makes an empty ring, to be used with these keys of the configuration.
     pub(super) fn beside(configured: &[ApiKey]) -> Self {
         let ring = Self::default();
         ring.stand_beside(configured);
         ring
     }
 
-    /// Gives way to these keys of the configuration from now on.
+    /// Lets these keys of the configuration override keys in the ring from now on.
     pub(super) fn stand_beside(&self, configured: &[ApiKey]) {
         self.configured.store(Arc::new(configured.iter().map(|key| key.name.clone()).collect()));
     }
 
-    /// Accepts these keys from now on and no other, and knows which were revoked.
+    /// Replaces the keys in the ring, and remembers which keys were revoked.
     pub fn fill(&self, keys: impl IntoIterator<Item = ApiKey>, revoked: impl IntoIterator<Item = ApiKey>) {
         let held: HashMap<_, _> = keys.into_iter().map(|key| (key.sha256, Arc::new(key))).collect();
         {
@@ -74,14 +74,14 @@ impl KeyRing {
         self.revoked.store(Arc::new(revoked));
     }
 
-    /// The names of the keys it holds that are not accepted, since the configuration has a key of the name.
+    /// Returns the names of the keys in the ring that are not accepted because the configuration has a key with the same name.
     pub fn left_out(&self) -> Vec<String> {
         let (configured, held) = (self.configured.load(), self.keys.load());
         let names = held.values().map(|key| &key.name);
         names.filter(|&name| configured.contains(name)).cloned().collect()
     }
 
-    /// The key of a digest.
+    /// Looks up the key with a digest.
     pub(super) fn get(&self, digest: &KeyDigest) -> Found {
         if let Some(key) = self.keys.load().get(digest) {
             return if self.configured.load().contains(&key.name) {
@@ -96,7 +96,7 @@ impl KeyRing {
             .map_or(Found::Nothing, |name| Found::Unusable(Refused::known(Reason::RevokedKey, name)))
     }
 
-    /// Notes that a key was used, once a minute at most.
+    /// Notes that a key was used, at most once a minute.
     pub(super) fn note_use(&self, key: &ApiKey, now: Timestamp) {
         let mut uses = self.uses.lock().unwrap_or_else(PoisonError::into_inner);
         let lately = |last: &Timestamp| *last <= now && now < last.after(BETWEEN_USES);
@@ -106,13 +106,13 @@ impl KeyRing {
         }
     }
 
-    /// When which key was used, as far as nobody has taken it before.
+    /// Takes the uses that have not been taken yet: the name of each key, and the time.
     pub fn take_uses(&self) -> Vec<(String, Timestamp)> {
         let mut uses = self.uses.lock().unwrap_or_else(PoisonError::into_inner);
         mem::take(&mut uses.new).into_iter().collect()
     }
 
-    /// Gives back uses that were taken and could not be kept.
+    /// Returns uses that were taken but could not be stored.
     pub fn return_uses(&self, taken: Vec<(String, Timestamp)>) {
         let mut uses = self.uses.lock().unwrap_or_else(PoisonError::into_inner);
         for (name, at) in taken {
@@ -130,7 +130,7 @@ mod tests {
         NewKey::make(name, Vec::new()).unwrap().entry
     }
 
-    /// What the ring has of a key, in words.
+    /// Describes the result of looking up a key.
     fn found(ring: &KeyRing, key: &ApiKey) -> String {
         match ring.get(&key.sha256) {
             Found::Key(key) => key.name.clone(),

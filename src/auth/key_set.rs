@@ -16,12 +16,12 @@ use serde_json::Value;
 use super::algorithm::PublicAlgorithm;
 use super::public_key;
 
-/// How often the file is looked at.
+/// How often the file is checked.
 const ROUND: Duration = Duration::from_secs(1);
-/// The largest file; a set of a hundred keys has a tenth of it.
+/// The largest size of the file; a set of a hundred keys has a tenth of it.
 const LARGEST: u64 = 1 << 20;
 
-/// The public keys in a file (RFC 7517 §5), which may change at any time: how keys are rotated.
+/// The public keys in a file (RFC 7517 §5). The file may change at any time, so that keys can be rotated.
 #[derive(Debug)]
 pub(super) struct KeySet {
     path: PathBuf,
@@ -29,11 +29,11 @@ pub(super) struct KeySet {
     keys: ArcSwap<Keys>,
 }
 
-/// The keys of a set that verify by one algorithm.
+/// The keys of a set for one algorithm, with their ids.
 #[derive(Debug)]
 struct Keys(Vec<(Option<String>, Arc<DecodingKey>)>);
 
-/// Why a file is no set of keys.
+/// Why a file is not a usable set of keys.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum BrokenSet {
     #[error("{} cannot be read: {source}", .path.display())]
@@ -59,7 +59,7 @@ impl KeySet {
         Ok(Self { path, algorithm, keys: ArcSwap::from_pointee(keys) })
     }
 
-    /// The key a token names, or the only one there is when it names none.
+    /// Returns the key with this id; without an id, the only key in the set.
     pub(super) fn choose(&self, kid: Option<&str>) -> Option<Arc<DecodingKey>> {
         let keys = self.keys.load();
         let chosen = match (kid, &*keys.0) {
@@ -70,23 +70,23 @@ impl KeySet {
         chosen.cloned()
     }
 
-    /// Takes the keys of the file whenever it has changed; never ends.
+    /// Reads the keys again whenever the file has changed; never ends.
     ///
-    /// A file that is no set leaves the keys as they were, and is logged. One without a key for the algorithm is taken:
-    /// it says that no token is accepted any more.
+    /// If the file is not a set of keys, the keys stay as they were, and the error is logged. If it is a set without a key for
+    /// the algorithm, it is applied: then no token is accepted any more.
     pub(super) async fn watch(self: Arc<Self>) {
         let mut seen = None;
         loop {
             let (set, before) = (Arc::clone(&self), seen.take());
-            // A panic leaves the keys as they were, too.
+            // After a panic, too, the keys stay as they were.
             seen = spawn_blocking(move || set.look(before)).await.ok();
             time::sleep(ROUND).await;
         }
     }
 
-    /// Looks at the file; answers what is in it, for the next time.
+    /// Checks the file; returns its content in the form that the next call needs.
     ///
-    /// The file is read each time and compared by its digest: the time of its last change need not have changed with it.
+    /// The file is read each time and compared by its digest, because it can change without a change of its modification time.
     fn look(&self, before: Option<Seen>) -> Seen {
         let read = contents(&self.path);
         let seen = match &read {
@@ -111,11 +111,11 @@ impl KeySet {
     }
 }
 
-/// What was in the file, or why it could not be read.
+/// The digest of the file's content, or the error of reading it.
 type Seen = Vec<u8>;
 
 impl Keys {
-    /// The keys of a set for one algorithm; others are ignored, as RFC 7517 §5 has it.
+    /// Reads the keys of a set for one algorithm. Other keys are ignored, as RFC 7517 §5 says.
     fn parse(path: &Path, text: &[u8], algorithm: PublicAlgorithm) -> Result<Self, BrokenSet> {
         #[derive(Deserialize)]
         struct Set {
@@ -141,7 +141,7 @@ impl Keys {
 fn contents(path: &Path) -> Result<Vec<u8>, BrokenSet> {
     let mut text = Vec::new();
     let mut read = || {
-        // Opening a named pipe waits until somebody writes to it.
+        // Opening a named pipe would block until another program writes to it.
         if !fs::metadata(path)?.is_file() {
             return Err(io::Error::other("it is not a regular file"));
         }

@@ -1,5 +1,5 @@
-//! Who may do what: API keys, JSON Web Tokens and their scopes. Knows nothing of requests, nor of stores: keys that are
-//! kept in one are in the [`KeyRing`], which somebody above fills.
+//! Authentication and authorization: API keys, JSON Web Tokens and their scopes. Knows neither requests nor stores: the keys of
+//! a store are in the [`KeyRing`], which another module fills.
 
 mod algorithm;
 mod api_key;
@@ -42,22 +42,22 @@ use crate::model::Clock;
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Settings {
-    /// The accepted API keys; those kept in the store are accepted besides. **Default: none**
+    /// The accepted API keys, in addition to those in the store. **Default: none**
     pub api_keys: Vec<ApiKey>,
-    /// How tokens are verified. **Default: none is accepted**
+    /// How tokens are verified. **Default: no tokens are accepted**
     #[serde(skip_serializing_if = "Option::is_none")]
     pub jwt: Option<Jwt>,
 }
 
 impl Settings {
-    /// Whether no credential at all is accepted.
+    /// Returns whether the settings accept no credential at all.
     #[must_use]
     pub fn accepts_nobody(&self) -> bool {
         self.api_keys.is_empty() && self.jwt.is_none()
     }
 
-    /// Checks that no two keys have the same name or the same digest: changes are logged under the name, and the digest
-    /// says what a request may do.
+    /// Checks that all keys have different names and digests: changes are logged under the name, and the digest determines what
+    /// a request may do.
     fn check_keys(&self) -> Result<(), InvalidSettings> {
         for (index, key) in self.api_keys.iter().enumerate() {
             for (other, earlier) in self.api_keys[..index].iter().enumerate() {
@@ -76,17 +76,17 @@ impl Settings {
     }
 }
 
-/// Verifies credentials. Clones share what is accepted.
+/// Verifies credentials. Clones share the accepted credentials.
 #[derive(Clone, Debug)]
 pub struct Authenticator {
     accepted: Arc<ArcSwap<Accepted>>,
-    /// Says that something else is accepted.
+    /// Notified when other credentials are accepted.
     changed: Arc<Notify>,
     ring: Arc<KeyRing>,
     clock: Arc<dyn Clock>,
 }
 
-/// What the configuration accepts.
+/// The credentials that the configuration accepts.
 #[derive(Debug)]
 struct Accepted {
     api_keys: Vec<ApiKey>,
@@ -102,24 +102,24 @@ impl Accepted {
 }
 
 impl Authenticator {
-    /// Accepts what `settings` accept, at the time `clock` tells, and what its [`ring`](Self::ring) holds. Reads the files
-    /// with public keys.
+    /// Accepts the credentials in `settings`, and those in its [`ring`](Self::ring). `clock` tells whether they have expired.
+    /// Reads the files of public keys.
     ///
     /// # Errors
     ///
-    /// When the settings contradict each other, or a file is not as it must be.
+    /// If the settings contradict each other, or a file is invalid.
     pub fn new(settings: Settings, clock: Arc<dyn Clock>) -> Result<Self, InvalidSettings> {
         let ring = Arc::new(KeyRing::beside(&settings.api_keys));
         let accepted = Arc::new(ArcSwap::from_pointee(Accepted::of(settings)?));
         Ok(Self { accepted, changed: Arc::default(), ring, clock })
     }
 
-    /// Accepts what `settings` accept from now on, and nothing else but what the [`ring`](Self::ring) holds. Reads the files
-    /// with public keys anew.
+    /// Replaces the accepted credentials by those in `settings`; those in the [`ring`](Self::ring) stay. Reads the files of
+    /// public keys again.
     ///
     /// # Errors
     ///
-    /// As [`new`](Self::new); what was accepted still is.
+    /// As [`new`](Self::new); then the accepted credentials do not change.
     pub fn accept(&self, settings: Settings) -> Result<(), InvalidSettings> {
         let accepted = Accepted::of(settings)?;
         self.ring.stand_beside(&accepted.api_keys);
@@ -128,7 +128,7 @@ impl Authenticator {
         Ok(())
     }
 
-    /// The keys it accepts besides those of the settings; none until it is filled.
+    /// Returns the ring of the keys that it accepts in addition to those in the settings. It is empty until it is filled.
     #[must_use]
     pub fn ring(&self) -> &Arc<KeyRing> {
         &self.ring
@@ -138,7 +138,7 @@ impl Authenticator {
     ///
     /// # Errors
     ///
-    /// [`Refused`], which clients must not be told.
+    /// [`Refused`], which must not be shown to clients.
     pub fn token(&self, token: &str) -> Result<Credential, Refused> {
         let accepted = self.accepted.load();
         let tokens = accepted.tokens.as_ref().ok_or_else(|| Refused::stranger(Reason::NoTokens, token))?;
@@ -147,11 +147,11 @@ impl Authenticator {
 
     /// Verifies an API key, or else a token.
     ///
-    /// Takes the same time whichever of the configured keys it is, or none.
+    /// Comparing a key with the configured ones takes the same time for each of them, and if none matches.
     ///
     /// # Errors
     ///
-    /// [`Refused`], which clients must not be told.
+    /// [`Refused`], which must not be shown to clients.
     pub fn key_or_token(&self, text: &str) -> Result<Credential, Refused> {
         let digest = KeyDigest::of(text);
         let now = self.clock.now();
@@ -170,7 +170,7 @@ impl Authenticator {
         }
     }
 
-    /// Follows the file with public keys while it changes, whichever is configured. Never ends.
+    /// Reads the file of public keys again whenever it changes, also after other settings are applied. Never ends.
     pub async fn watch(&self) {
         loop {
             let accepted = self.accepted.load_full();
@@ -181,7 +181,7 @@ impl Authenticator {
                 }
             };
             select! {
-                // One that does not change.
+                // The keys do not come from a file that can change.
                 () = following => self.changed.notified().await,
                 () = self.changed.notified() => {}
             }

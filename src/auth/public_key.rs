@@ -11,13 +11,13 @@ const ELLIPTIC: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.10045.2
 const P256: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.10045.3.1.7");
 const ED25519: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.3.101.112");
 
-/// The moduli RSA keys may have, in bits: what is shorter can be broken, what is longer costs too much.
+/// The allowed sizes of RSA moduli, in bits: shorter ones can be broken, and longer ones cost too much time.
 const RSA_BITS: std::ops::RangeInclusive<usize> = 2048..=8192;
-/// The size of a point of P-256, uncompressed, and of a public key of Ed25519, in bytes.
+/// The sizes of an uncompressed P-256 point and of an Ed25519 public key, in bytes.
 const P256_POINT: usize = 65;
 const ED25519_KEY: usize = 32;
 
-/// A text or a member of a set that is no key for an algorithm.
+/// Why a text, or a member of a set, is not a key for an algorithm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum UnfitKey {
     #[error("must be one public key in PEM, -----BEGIN PUBLIC KEY-----")]
@@ -28,12 +28,12 @@ pub(super) enum UnfitKey {
     NoP256,
     #[error("must be a key of Ed25519")]
     NoEd25519,
-    /// The set says that it is for something else.
+    /// The set says that the key is for another purpose.
     #[error("is meant for something else")]
     Elsewhere,
 }
 
-/// A key from its `SubjectPublicKeyInfo` in PEM (RFC 7468 §13).
+/// Reads a key from its `SubjectPublicKeyInfo` in PEM (RFC 7468 §13).
 pub(super) fn from_pem(text: &str, algorithm: PublicAlgorithm) -> Result<DecodingKey, UnfitKey> {
     let document = Document::from_public_key_pem(text.trim()).map_err(|_| UnfitKey::Unreadable)?;
     let info = SubjectPublicKeyInfoRef::from_der(document.as_bytes()).map_err(|_| UnfitKey::Unreadable)?;
@@ -55,7 +55,7 @@ pub(super) fn from_pem(text: &str, algorithm: PublicAlgorithm) -> Result<Decodin
     }
 }
 
-/// A key from a member of a set (RFC 7517 §4), unless that says that it is for another algorithm or another use.
+/// Reads a key from a member of a set (RFC 7517 §4), unless the member is for another algorithm or another use.
 pub(super) fn from_jwk(jwk: &Jwk, algorithm: PublicAlgorithm) -> Result<DecodingKey, UnfitKey> {
     let common = &jwk.common;
     let other_use = common.public_key_use.as_ref().is_some_and(|meant| *meant != PublicKeyUse::Signature);
@@ -100,7 +100,7 @@ fn rsa(modulus: &[u8], exponent: &[u8]) -> Result<DecodingKey, UnfitKey> {
 }
 
 fn p256(point: &[u8]) -> Result<DecodingKey, UnfitKey> {
-    // 4 begins an uncompressed point (SEC 1 §2.3.3).
+    // An uncompressed point begins with 4 (SEC 1 §2.3.3).
     let whole = point.len() == P256_POINT && point.first() == Some(&4);
     whole.then(|| DecodingKey::from_ec_der(point)).ok_or(UnfitKey::NoP256)
 }
@@ -110,7 +110,7 @@ fn ed25519(bytes: &[u8]) -> Result<DecodingKey, UnfitKey> {
     whole.then(|| DecodingKey::from_ed_der(bytes)).ok_or(UnfitKey::NoEd25519)
 }
 
-/// A number without what `ring` does not take: leading zeros.
+/// Returns a number without leading zeros, which `ring` does not accept.
 fn without_zeros(mut number: &[u8]) -> &[u8] {
     while let [0, rest @ ..] = number {
         number = rest;

@@ -1,4 +1,4 @@
-//! Random texts that nobody guesses, from the system's source of randomness.
+//! Random texts that cannot be guessed, from the system's source of randomness.
 
 use ring::rand::{SecureRandom, SystemRandom};
 
@@ -13,12 +13,12 @@ fn bytes<const N: usize>() -> Result<[u8; N], RandomUnavailable> {
     Ok(bytes)
 }
 
-/// `N` random bytes in hexadecimal.
+/// Returns `N` random bytes in hexadecimal.
 pub(crate) fn hex<const N: usize>() -> Result<String, RandomUnavailable> {
     bytes::<N>().map(hex::encode)
 }
 
-/// `N` characters that need no encoding in an address, 6 random bits each.
+/// Returns `N` characters that need no encoding in an address, with 6 random bits each.
 pub(crate) fn url_safe<const N: usize>() -> Result<String, RandomUnavailable> {
     const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
     Ok(bytes::<N>()?.map(|byte| char::from(ALPHABET[usize::from(byte % 64)])).iter().collect())

@@ -1,12 +1,12 @@
 use super::KeyDigest;
 
-/// Why a credential is not accepted, and which one it was. It is for the operator's log: clients are not told.
+/// Why a credential is not accepted, and which one it was. Only for the operator's log, not for clients.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refused {
-    /// Why.
+    /// The reason.
     pub reason: Reason,
-    /// The name of the key or the `sub` of the token, as far as it has proved to be that; else the beginning of the SHA-256
-    /// of what was sent.
+    /// The name of the key or the `sub` of the token, if that is proven; otherwise the beginning of the SHA-256 of the text
+    /// sent.
     pub credential: String,
 }
 
@@ -14,25 +14,25 @@ pub struct Refused {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Reason {
-    /// No key has the digest, and it does not look like a token.
+    /// No key has the digest, and the text does not look like a token.
     #[error("unknown key")]
     UnknownKey,
-    /// The store has the key and says that it is revoked.
+    /// The store has the key, but it is revoked.
     #[error("revoked key")]
     RevokedKey,
     /// The key has expired.
     #[error("expired key")]
     ExpiredKey,
-    /// The key is in the store, and the configuration has another of the same name.
+    /// The key is in the store, but the configuration has another key with the same name.
     #[error("key in the store with the name of a key in siaga.auth.api_keys")]
     ReplacedKey,
     /// The configuration accepts no tokens.
     #[error("token, but siaga.auth.jwt is not configured")]
     NoTokens,
-    /// It is no token, or its claims are not as they must be.
+    /// It is not a token, or its claims are invalid.
     #[error("malformed token")]
     MalformedToken,
-    /// It says that something is critical which this service does not know.
+    /// It has a critical extension, and this service supports none.
     #[error("token with a critical extension")]
     CriticalExtension,
     /// Its `kid` is not in the set of public keys, or it has none and the set has several keys.
@@ -41,7 +41,7 @@ pub enum Reason {
     /// Its algorithm is not the configured one.
     #[error("token with another algorithm")]
     WrongAlgorithm,
-    /// The signature is not that of the configured key.
+    /// The signature does not match the key.
     #[error("token with a wrong signature")]
     WrongSignature,
     /// The issuer is not the configured one.
@@ -59,16 +59,16 @@ pub enum Reason {
 }
 
 impl Refused {
-    /// A credential that has not proved to be anybody's.
+    /// Makes the refusal of a credential whose holder is not proven.
     pub(super) fn stranger(reason: Reason, sent: &str) -> Self {
-        /// Enough to find the same credential again, and too little to find out what it is.
+        /// Enough to recognize the same credential again, but too little to find out what it is.
         const SHOWN: usize = 8;
         let mut digest = KeyDigest::of(sent).to_hex();
         digest.truncate(SHOWN);
         Self { reason, credential: format!("sha256 {digest}…") }
     }
 
-    /// A credential that has proved to be of this name.
+    /// Makes the refusal of a credential whose holder is proven.
     pub(super) fn known(reason: Reason, name: &str) -> Self {
         Self { reason, credential: name.to_owned() }
     }

@@ -3,7 +3,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// What a credential allows.
+/// A permission that a credential can grant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(into = "&'static str", try_from = "String")]
 pub enum Scope {
@@ -11,7 +11,7 @@ pub enum Scope {
     FloodsWrite,
     /// Reading cards.
     CardsRead,
-    /// Making cards and their reports, and reading them.
+    /// Making cards and their reports, and reading cards.
     CardsWrite,
     /// Sending reports of partners.
     FeedsWrite,
@@ -21,7 +21,7 @@ pub enum Scope {
     Admin,
 }
 
-/// A text that names no [`Scope`].
+/// A text that is not the name of a [`Scope`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a scope must be one of [floods:write, cards:read, cards:write, feeds:write, gauges:write, admin]")]
 pub struct UnknownScope;
@@ -37,7 +37,7 @@ impl Scope {
         Self::Admin,
     ];
 
-    /// The name, as credentials carry it.
+    /// Returns the name, as it appears in credentials.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {

@@ -3,15 +3,15 @@ use std::fmt;
 use serde::de::{Error, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// A text that never shows: neither in logs nor in the printed configuration.
+/// A text that is never shown, neither in logs nor in the printed configuration.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret(String);
 
 impl Secret {
-    /// What stands in its place.
+    /// The text that is shown instead.
     pub const MASK: &'static str = "********";
 
-    /// The text.
+    /// Returns the text.
     #[must_use]
     pub fn expose(&self) -> &str {
         &self.0
@@ -37,7 +37,7 @@ impl Serialize for Secret {
 }
 
 impl<'de> Deserialize<'de> for Secret {
-    /// Takes a text, or a whole number as its digits: a configuration file may leave out the quotes.
+    /// Reads a text, or a whole number as its digits, because quotes may be missing in a configuration file.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct SecretVisitor;
 
@@ -49,7 +49,7 @@ impl<'de> Deserialize<'de> for Secret {
             }
 
             fn visit_str<E: Error>(self, text: &str) -> Result<Secret, E> {
-                // What a variable that was never set leaves behind would let everybody in.
+                // An environment variable that was never set gives an empty text, which would admit anyone.
                 if text.is_empty() {
                     return Err(E::custom("must not be empty"));
                 }

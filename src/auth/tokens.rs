@@ -10,9 +10,9 @@ use super::key_set::KeySet;
 use super::{Credential, CredentialKind, InvalidSettings, Reason, Refused, crypto, public_key};
 use crate::model::{Timestamp, is_name};
 
-/// The longest token that is looked at, in bytes: one of ours has 300, one of a large issuer 2,000.
+/// The longest token that is accepted, in bytes: this service's tokens have 300, those of a large issuer 2,000.
 const LONGEST: usize = 16 * 1024;
-/// What begins a key in PEM; anything else is the path of a file.
+/// The beginning of a key in PEM; any other text is the path of a file.
 const PEM: &str = "-----BEGIN";
 
 /// Verifies tokens.
@@ -30,7 +30,7 @@ enum Keys {
 }
 
 impl Tokens {
-    /// Verifies as the settings say. Reads the files they name.
+    /// Makes a verifier with these settings. Reads the files of public keys.
     pub(super) fn new(settings: &Jwt) -> Result<Self, InvalidSettings> {
         crypto::install();
         let keys = match settings.source()? {
@@ -57,18 +57,18 @@ impl Tokens {
         Ok(Self { keys, validation: validation(settings), leeway: settings.leeway })
     }
 
-    /// What the holder of the token may do, if it is accepted at `now`.
+    /// Returns what the holder of a token may do, if the token is accepted at `now`.
     pub(super) fn verify(&self, token: &str, now: Timestamp) -> Result<Credential, Refused> {
         let stranger = |reason| Refused::stranger(reason, token);
         if token.len() > LONGEST {
             return Err(stranger(Reason::MalformedToken));
         }
         let header = jsonwebtoken::decode_header(token).map_err(|_| stranger(Reason::MalformedToken))?;
-        // Whoever does not understand what a token calls critical must refuse it (RFC 7515 §4.1.11).
+        // A token with critical extensions that the recipient does not understand must be refused (RFC 7515 §4.1.11).
         if header.crit.is_some() {
             return Err(stranger(Reason::CriticalExtension));
         }
-        // Of all the ways a header can name a key only this one counts, and it names one of those that are known.
+        // A header can specify a key in several ways. Only the `kid` is used, and it must be that of a configured key.
         let key = match &self.keys {
             Keys::One(key) => Arc::clone(key),
             Keys::Set(set) => {
@@ -94,7 +94,7 @@ impl Tokens {
         Ok(Credential { kind: CredentialKind::Token, subject: claims.sub, quota: None, scopes })
     }
 
-    /// Follows the keys while they change; never ends when they can.
+    /// Reads the keys again whenever they change. Never ends if they can change; otherwise ends at once.
     pub(super) async fn watch(&self) {
         if let Keys::Set(set) = &self.keys {
             Arc::clone(set).watch().await;
@@ -102,12 +102,12 @@ impl Tokens {
     }
 }
 
-/// Whether a text has the three parts of a token (RFC 7515 §7.1).
+/// Returns whether a text has the three parts of a token (RFC 7515 §7.1).
 pub(super) fn looks_like_a_token(text: &str) -> bool {
     text.split('.').count() == 3
 }
 
-/// Why a token whose header was read is refused.
+/// Returns why a token whose header could be read is refused.
 fn reason(kind: &ErrorKind) -> Reason {
     match kind {
         ErrorKind::InvalidSignature => Reason::WrongSignature,
@@ -121,7 +121,7 @@ fn reason(kind: &ErrorKind) -> Reason {
 fn validation(settings: &Jwt) -> Validation {
     let mut validation = Validation::new(settings.algorithm.into());
     validation.required_spec_claims.clear();
-    // Judged by `verify` itself, by the service's clock.
+    // `verify` checks these itself, by the service's clock.
     validation.validate_exp = false;
     validation.validate_nbf = false;
     if let Some(issuer) = &settings.issuer {
@@ -147,7 +147,7 @@ mod tests {
 
     const SECRET: &str = "a secret of thirty-two bytes or more";
 
-    /// The token of good claims with some changed, signed by a secret.
+    /// Returns a token with valid claims except for `change`, signed with a secret.
     fn token(secret: &str, change: Value) -> String {
         let mut claims = json!({ "sub": "ana", "scope": "admin", "exp": 2_000, "iss": "us", "aud": "siaga" });
         claims.as_object_mut().unwrap().extend(change.as_object().unwrap().clone());

@@ -11,12 +11,12 @@ use crate::stores::{Overview, Store};
 use crate::tasks::run_in_background;
 use crate::telemetry::Metrics;
 
-/// How often the store is asked.
+/// How often the store is queried.
 const ROUND: Duration = Duration::from_secs(5);
 
-/// Keeps the metrics of the data up to date, so that writing the metrics asks the store nothing.
+/// Keeps the metrics of the data up to date, so that a request for the metrics does not query the store.
 ///
-/// While the store cannot say, the numbers stay as they are and the ages grow.
+/// While the store is away, the numbers stay as they are and the ages grow.
 #[derive(Clone, Debug)]
 pub struct DataWatch(Arc<Inner>);
 
@@ -24,12 +24,12 @@ pub struct DataWatch(Arc<Inner>);
 struct Inner {
     store: Arc<dyn Store>,
     metrics: Metrics,
-    /// What the store said last.
+    /// The latest overview from the store.
     known: Arc<Mutex<Option<Overview>>>,
 }
 
 impl DataWatch {
-    /// Watches `store` for `metrics`. Ages are by `clock`.
+    /// Makes a task that keeps `metrics` up to date from `store`. It computes ages with `clock`.
     #[must_use]
     pub fn new(store: Arc<dyn Store>, metrics: Metrics, clock: Arc<dyn Clock>) -> Self {
         let known = Arc::new(Mutex::new(None));

@@ -11,16 +11,15 @@ use crate::auth::KeyRing;
 use crate::stores::{KeptKey, Revision, Store, StoreError};
 use crate::tasks::run_in_background;
 
-/// How often the keys' revision is looked at, which costs a store nothing as long as it knows it.
+/// How often the revision of the keys is checked. This costs a store nothing if it already knows the revision.
 const ROUND: Duration = Duration::from_millis(150);
-/// How often uses are noted in the store, and how long the end of the service waits for that.
+/// How often uses are noted in the store. Shutdown waits for the last note for at most `PATIENCE`.
 const BETWEEN_NOTES: Duration = Duration::from_secs(3);
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Keeps a ring as the store has its keys, and notes in the store when they were used.
+/// Keeps a key ring in step with the keys in the store, and notes in the store when they were used.
 ///
-/// While the store cannot say which keys there are, the ring stays as it was: a key that was accepted goes on to be, and
-/// no other begins to.
+/// While the store cannot return its keys, the ring stays as it was: keys that were accepted still are, and no other key is.
 #[derive(Clone, Debug)]
 pub struct StoredKeys(Arc<Inner>);
 
@@ -29,35 +28,36 @@ struct Inner {
     store: Arc<dyn Store>,
     ring: Arc<KeyRing>,
     known: Mutex<Known>,
-    /// Held while uses are noted, so that whoever comes last finds all of them noted.
+    /// Held while uses are noted, so that when the last call returns, all uses are noted.
     noting: tokio::sync::Mutex<()>,
 }
 
-/// What the ring was filled with last.
+/// The state of the ring when it was last filled.
 #[derive(Debug, Default)]
 struct Known {
     revision: Option<Revision>,
     left_out: Vec<String>,
-    /// Whether it was logged that it cannot be filled.
+    /// Whether it was logged that the ring cannot be filled.
     failing: bool,
 }
 
 impl StoredKeys {
-    /// The keys of `store` in `ring`.
+    /// Makes a task that fills `ring` with the keys in `store`.
     #[must_use]
     pub fn new(store: Arc<dyn Store>, ring: Arc<KeyRing>) -> Self {
         Self(Arc::new(Inner { store, ring, known: Mutex::default(), noting: tokio::sync::Mutex::default() }))
     }
 
-    /// Notes in the store which keys were used since that was done last. What cannot be noted in two seconds is lost: at
-    /// most it makes a key look a minute less used.
+    /// Notes in the store which keys were used since the last note. If that takes more than two seconds, the notes may be lost;
+    /// then a key looks at most a minute less used than it is.
     pub async fn note_uses(&self) {
-        // By a task of its own: whoever waits may stop waiting, and what was taken from the ring would be lost with that.
+        // Runs in its own task, because the caller may stop waiting, and the uses already taken from the ring would then be
+        // lost.
         let inner = Arc::clone(&self.0);
         let _ = time::timeout(PATIENCE, tokio::spawn(async move { inner.note_uses().await })).await;
     }
 
-    /// Fills the ring if the keys have changed since it was filled last. That it cannot be is logged, once.
+    /// Fills the ring if the keys have changed since it was last filled. A failure is logged once.
     pub async fn refresh(&self) {
         let done = self.0.refresh().await;
         let mut known = self.0.known.lock().unwrap_or_else(PoisonError::into_inner);
@@ -84,7 +84,7 @@ impl Inner {
             self.ring.fill(keys(valid), keys(revoked));
             found.revision
         };
-        // The configuration can change, too.
+        // The configuration can change too.
         let left_out = self.ring.left_out();
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         for name in left_out.iter().filter(|name| !known.left_out.contains(name)) {
@@ -108,7 +108,7 @@ impl Inner {
     }
 }
 
-/// Does something again and again.
+/// Repeats `round` forever, with a `pause` before each.
 async fn each<F: Future<Output = ()>>(pause: Duration, mut round: impl FnMut() -> F) -> Infallible {
     loop {
         time::sleep(pause).await;

@@ -5,12 +5,12 @@ use super::rendering::Rendering;
 use super::response::Response;
 use crate::model::Timestamp;
 
-/// What the cache has for one question.
+/// The cache entry of one question.
 #[derive(Debug)]
 pub(super) struct Entry<E> {
     /// The last response, current or not.
     pub(super) last: Option<Last>,
-    /// The newest rendering, if it is under way or has failed.
+    /// The newest rendering, if it is in progress or has failed.
     pub(super) rendering: Option<Arc<Rendering<E>>>,
 }
 
@@ -43,7 +43,7 @@ impl<E: Clone> Value for Entry<E> {
         }
     }
 
-    /// Requests that come join a rendering under way, so that stays.
+    /// Requests that arrive later join a rendering in progress, so it stays.
     fn evict(&mut self) -> bool {
         self.last = None;
         self.rendering.as_ref().is_some_and(|rendering| rendering.is_under_way())

@@ -2,21 +2,21 @@ use std::hash::Hash;
 
 use lru::LruCache;
 
-/// Values up to so many bytes: of too many, the one that was not asked for the longest is dropped first.
+/// A map whose values take up to `limit` bytes in total. If they take more, the least recently used one is dropped first.
 #[derive(Debug)]
 pub(super) struct LruByBytes<K: Hash + Eq, V> {
     values: LruCache<K, Weighed<V>>,
-    /// How many bytes there are, and how many may be.
+    /// How many bytes the values take now.
     size: usize,
     limit: usize,
 }
 
 /// A value of an [`LruByBytes`].
 pub(super) trait Value: Default {
-    /// How many bytes it takes, and what is not worth to be there at all takes none.
+    /// Returns how many bytes the value takes; `None` if the value is not worth keeping.
     fn bytes(&self) -> Option<usize>;
 
-    /// Drops what takes bytes; tells whether anything is left that must stay.
+    /// Drops the bytes of the value; returns whether the rest of it must stay.
     fn evict(&mut self) -> bool;
 }
 
@@ -26,7 +26,7 @@ struct Weighed<V> {
     weight: usize,
 }
 
-/// What a value takes beside its bytes, about.
+/// About how many bytes a value takes in addition to its own.
 const OVERHEAD: usize = 512;
 
 impl<K: Clone + Hash + Eq, V: Value> LruByBytes<K, V> {
@@ -34,27 +34,27 @@ impl<K: Clone + Hash + Eq, V: Value> LruByBytes<K, V> {
         Self { values: LruCache::unbounded(), size: 0, limit }
     }
 
-    /// How many bytes one value can have at most.
+    /// Returns how many bytes one value can take at most.
     pub(super) fn room(&self) -> usize {
         self.limit.saturating_sub(OVERHEAD)
     }
 
-    /// Whether no value is ever kept.
+    /// Returns whether the limit is 0, so that no value is ever kept.
     pub(super) fn is_off(&self) -> bool {
         self.limit == 0
     }
 
-    /// The value of a key, whose bytes must stay as many as they are.
+    /// Returns the value of a key and marks it as used. The caller must not change how many bytes it takes.
     pub(super) fn get(&mut self, key: &K) -> Option<&mut V> {
         self.values.get_mut(key).map(|weighed| &mut weighed.value)
     }
 
-    /// The value of a key, which counts as asked for no later than before.
+    /// Returns the value of a key without marking it as used.
     pub(super) fn peek(&self, key: &K) -> Option<&V> {
         self.values.peek(key).map(|weighed| &weighed.value)
     }
 
-    /// Changes the value of a key, from none at first, and drops others until all have room.
+    /// Changes the value of a key, which starts as the default, and drops other values until all fit.
     pub(super) fn change<R>(&mut self, key: &K, change: impl FnOnce(&mut V) -> R) -> R {
         let mut value = match self.values.pop(key) {
             Some(weighed) => {
@@ -73,12 +73,12 @@ impl<K: Clone + Hash + Eq, V: Value> LruByBytes<K, V> {
         result
     }
 
-    /// Has the value of a key go before all others.
+    /// Makes the value of a key the first to be dropped.
     pub(super) fn demote(&mut self, key: &K) {
         self.values.demote(key);
     }
 
-    /// How many bytes there are.
+    /// Returns how many bytes the values take.
     pub(super) fn size(&self) -> usize {
         self.size
     }
@@ -103,7 +103,7 @@ impl<K: Clone + Hash + Eq, V: Value> LruByBytes<K, V> {
 mod tests {
     use super::*;
 
-    /// So many bytes; perhaps what stays whatever else there is.
+    /// A value of so many bytes; it may have to stay in the map.
     #[derive(Debug, Default)]
     struct Bytes {
         bytes: usize,

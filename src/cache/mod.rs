@@ -1,12 +1,12 @@
-//! The response cache: renders each response once, and returns it to every request for it until something has changed.
+//! The response cache: renders each response once, and returns it for every request until something has changed.
 //!
-//! A response is returned from the cache while the revision of its resource stands and time has not changed it
-//! ([`Validity`](crate::model::Validity)). Otherwise it is rendered, once for all requests that wait for it. No request gets a
-//! response that is older than itself: one whose rendering began before the request came counts only if it holds the
-//! revision the request has found.
+//! A response is returned from the cache as long as the revision of its resource is the same and time has not changed the
+//! response ([`Validity`](crate::model::Validity)). Otherwise it is rendered, once for all requests that wait for it. No
+//! request gets a response that is older than the request itself: if the rendering began before the request arrived, its
+//! response counts only if it has the revision that the request has found.
 //!
-//! A rendering runs in a task of its own. It goes on when the request that started it goes away, so that later requests
-//! get what was begun, and is cancelled when no request has waited for it for a while.
+//! A rendering runs in its own task. It goes on if the request that started it goes away, so that later requests get its
+//! response, and is cancelled if no request has waited for it for a while.
 
 mod entry;
 mod lru;
@@ -41,9 +41,9 @@ use crate::stores::{Revision, Versioned};
 use crate::tasks::off_thread;
 use crate::telemetry::{CacheUse, Metrics};
 
-/// Responses by the question they answer, and the renderings under way. Clones share them.
+/// The cached responses by question, and the renderings in progress. Clones share them.
 ///
-/// `E` is why a response cannot be rendered; every request that waits for it gets the error.
+/// `E` is the error of a rendering. Every request that waits for the rendering gets it.
 #[derive(Clone, Debug)]
 pub struct Cache<K: Eq + Hash, E>(Arc<Inner<K, E>>);
 
@@ -53,9 +53,9 @@ struct Inner<K: Eq + Hash, E> {
     /// The number of the newest rendering.
     newest: AtomicU64,
     patience: Patience,
-    /// So many responses are compressed for requests that wait at a time: one for each core.
+    /// How many responses are compressed at a time for waiting requests: one per core.
     compressing: Semaphore,
-    /// One is compressed at the best level at a time.
+    /// Lets one response at a time be compressed at the best level.
     settling: Semaphore,
     metrics: Metrics,
 }
@@ -63,25 +63,26 @@ struct Inner<K: Eq + Hash, E> {
 /// When a rendering is stopped.
 #[derive(Clone, Copy, Debug)]
 pub struct Patience {
-    /// A rendering that has taken this long fails.
+    /// A rendering that takes longer than this fails.
     pub deadline: Duration,
-    /// A rendering that no request has waited for this long is cancelled.
+    /// A rendering for which no request has waited for this long is cancelled.
     pub unwaited: Duration,
 }
 
 impl Patience {
-    /// What suits requests that wait at most this long: a response that takes longer is there for those who ask again.
+    /// Returns the limits for requests that wait at most `timeout`. A response that takes longer is ready when the client
+    /// retries.
     #[must_use]
     pub fn for_requests(timeout: Duration) -> Self {
         Self { deadline: 3 * timeout, unwaited: Duration::from_secs(2) }
     }
 }
 
-/// Why a rendering ended without an outcome of its own.
+/// Why a rendering ended without its own outcome.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Unfinished {
-    /// It took longer than it may.
+    /// It took too long.
     #[error("the response could not be rendered in time")]
     Late,
     /// It panicked.
@@ -89,14 +90,14 @@ pub enum Unfinished {
     Panicked,
 }
 
-/// The part of the cache, 1 of so many, that a response may take which holds memory.
+/// A response that holds memory may take 1/`LISTS` of the cache.
 const LISTS: usize = 8;
-/// Why a rendering has no response, and whom that concerns.
+/// Why a rendering has no response, and which requests this concerns.
 #[derive(Clone, Debug)]
 pub enum Failed<E> {
-    /// Every request that waits for it.
+    /// The error concerns every request that waits for the rendering.
     ForAll(E),
-    /// The request that has started it alone. Others that wait start another.
+    /// The error concerns only the request that started the rendering. If others wait, they start another.
     ForStarter(E),
 }
 
@@ -106,10 +107,10 @@ impl<E> From<E> for Failed<E> {
     }
 }
 
-/// How long a response that is requested again must have stood before it is compressed at the best level. That takes longer
-/// than rendering it, and is wasted on a response that is replaced at once.
+/// How long after a response is requested again it is compressed at the best level, if it is still cached. This takes longer
+/// than rendering it, and is wasted on a response that is soon replaced.
 const SETTLED: Duration = Duration::from_millis(100);
-/// How much longer a response must last for that to be worthwhile.
+/// How much longer a response must be valid to make that worthwhile.
 const WORTHWHILE: Duration = Duration::from_secs(2);
 
 /// The last response to a question, which may not be current any more.
@@ -123,13 +124,13 @@ pub struct LastKnown {
     pub current_at: Timestamp,
 }
 
-/// What there is for a request.
+/// The state of the cache for a request.
 enum Found<E> {
     /// A response that is current.
     Cached(Arc<Response>),
-    /// The error of a rendering that began after the request came.
+    /// The error of a rendering that began after the request arrived.
     Failed(E),
-    /// A rendering, which the request joined or started.
+    /// A rendering, which the request has joined or started.
     Rendering(Waiting<E>, CacheUse),
 }
 
@@ -138,7 +139,7 @@ where
     K: Clone + Debug + Eq + Hash + Send + Sync + 'static,
     E: Clone + Debug + From<Unfinished> + Send + Sync + 'static,
 {
-    /// A cache of up to `size` bytes. With 0 it keeps nothing, and each request has a rendering of its own.
+    /// Makes a cache of up to `size` bytes. If `size` is 0, nothing is cached, and each request has its own rendering.
     #[must_use]
     pub fn new(size: usize, patience: Patience, metrics: Metrics) -> Self {
         Self(Arc::new(Inner {
@@ -151,14 +152,15 @@ where
         }))
     }
 
-    /// The response to a question about a resource whose revision is `present`, made by `render` where there is none.
+    /// Returns the response to a question about a resource whose revision is `present`. If no current one is cached, `render`
+    /// makes it.
     ///
-    /// Costs the look into a map when it is cached. Otherwise waits for a rendering, twice in a row at most, and starts one
-    /// where none is under way. Dropping the future does not stop it: others may wait for it, or come soon.
+    /// A cache hit costs one lookup in a map. Otherwise this waits for a rendering, at most two in a row, and starts one if
+    /// none is in progress. Dropping the future does not stop the rendering: others may wait for it, or arrive soon.
     ///
     /// # Errors
     ///
-    /// Those of a rendering that began after this was called; [`Unfinished`] when it took too long, or panicked.
+    /// The error of a rendering that began after this call; [`Unfinished`] if it took too long or panicked.
     pub async fn find<F>(
         &self,
         question: &K,
@@ -190,14 +192,14 @@ where
                 }
                 Err(Failed::ForAll(error)) if waiting.number() > newest => return Err(error),
                 Err(Failed::ForStarter(error)) if used == CacheUse::Miss => return Err(error),
-                // It began before this request came, or concerns another.
+                // It began before this request arrived, or its error concerns another request.
                 _ => {}
             }
         }
     }
 
-    /// The response to a question about a resource whose revision is `present`, if a current one is cached. Waits for
-    /// nothing, and starts nothing.
+    /// Returns the response to a question about a resource whose revision is `present`, if a current one is cached. Never
+    /// waits, and starts no rendering.
     #[must_use]
     pub fn cached(&self, question: &K, present: Revision, clock: &dyn Clock) -> Option<Arc<Rendered>> {
         let expected = Expected { newest: self.0.newest.load(Ordering::SeqCst), present, clock };
@@ -208,14 +210,14 @@ where
         })
     }
 
-    /// The last response to a question, if it is still there. Nothing says whether it is current.
+    /// Returns the last response to a question, if it is still cached. It may not be current.
     #[must_use]
     pub fn last(&self, question: &K) -> Option<LastKnown> {
         let Last { response, current_at } = self.entries().peek(question)?.last.clone()?;
         Some(LastKnown { rendered: Arc::clone(&response.rendered), begun: response.begun, current_at })
     }
 
-    /// Finds what there is for a request, and starts a rendering where there is nothing.
+    /// Looks up the state for a request, and starts a rendering if there is neither a current response nor a rendering.
     fn look<F>(&self, question: &K, expected: &Expected<'_>, render: impl Fn() -> F) -> Found<E>
     where
         F: Future<Output = Result<Versioned<Rendered>, Failed<E>>> + Send + 'static,
@@ -243,7 +245,7 @@ where
         Found::Rendering(waiting, CacheUse::Miss)
     }
 
-    /// Starts a rendering, whose response is cached under the question, if there is one.
+    /// Starts a rendering. If there is a question, the response is cached under it.
     fn start(
         &self,
         question: Option<K>,
@@ -278,7 +280,8 @@ where
         (rendering, first)
     }
 
-    /// Resolves when no request waits for a rendering, or can come to do so.
+    /// Resolves when no request waits for a rendering any more. The rendering is then forgotten, so that no request can join
+    /// it.
     async fn abandoned(&self, question: Option<&K>, rendering: &Arc<Rendering<E>>) {
         loop {
             rendering.nobody_waits(self.0.patience.unwaited).await;
@@ -290,8 +293,8 @@ where
         }
     }
 
-    /// Keeps the outcome of a rendering. A failure stays for those who came before it while there is room, and takes none
-    /// from responses: it helps nobody who comes later. The last response stays beside it.
+    /// Stores the outcome of a rendering. An error stays for the requests that arrived before the rendering began, but only
+    /// while there is spare room, because no later request uses it. The last response stays beside it.
     fn keep(&self, question: &K, rendering: &Arc<Rendering<E>>, outcome: &Outcome<E>) {
         let mut entries = self.entries();
         let room = entries.room();
@@ -299,7 +302,7 @@ where
             if let Ok(response) = outcome {
                 entry.forget(rendering);
                 let Rendered { content, memory, .. } = &*response.rendered;
-                // One larger than the cache makes no room for itself, and a large list not much for itself alone.
+                // A response larger than the cache does not displace others, and a large list displaces only a few.
                 let room = if memory.is_some() { room / LISTS } else { room };
                 let last = || Last { response: Arc::clone(response), current_at: response.begun };
                 entry.last = (content.size() <= room).then(last);
@@ -312,21 +315,21 @@ where
         self.0.metrics.cache_size(entries.size());
     }
 
-    /// Compresses a response at the fast level in a coding, off the threads that serve requests, and waits for that. It is
-    /// done once for all requests that wait, and goes on when they go away. If the response is in the cache, the form counts
-    /// against the size of the cache; a response that is too large with it leaves.
+    /// Compresses a response at the fast level in a coding, off the threads that serve requests, and waits for the result. It
+    /// is compressed once for all requests that wait, and this goes on if they go away. If the response is cached, the
+    /// compressed form counts against the size of the cache; a response that becomes too large with it is removed.
     ///
-    /// At most one response is compressed for each core at a time.
+    /// At most one response per core is compressed at a time.
     pub async fn compress(&self, question: &K, rendered: &Arc<Rendered>, coding: Coding) {
         let compressing = rendered.content.compress(coding);
         if compressing.is_first() {
             let (cache, question) = (self.clone(), question.clone());
             let (rendered, compressing) = (Arc::clone(rendered), compressing.shared());
             let running = async move {
-                // Nobody closes it.
+                // The semaphore is never closed.
                 let _turn = cache.0.compressing.acquire().await;
                 let compressed = off_thread(move |_| rendered.content.compressed(coding)).await;
-                // Only a bug in a library can end it without a result; the response is then sent as it is.
+                // Only a bug in a library can end the compression without a result. The response is then sent uncompressed.
                 compressing.finish(compressed.ok().flatten());
                 cache.weigh_again(&question);
             };
@@ -335,7 +338,7 @@ where
         compressing.finished().await;
     }
 
-    /// Weighs the response to a question again, whose forms have changed.
+    /// Updates the size of the cached response to a question after its forms have changed.
     fn weigh_again(&self, question: &K) {
         let mut entries = self.entries();
         let room = entries.room();
@@ -343,7 +346,8 @@ where
         self.0.metrics.cache_size(entries.size());
     }
 
-    /// A response for another request than the one it was rendered for, which makes it worth compressing at the best level.
+    /// Returns a response to a request other than the one it was rendered for. This makes it worth compressing at the best
+    /// level.
     fn give_again(&self, question: &K, response: &Arc<Response>, clock: &dyn Clock) -> Arc<Rendered> {
         if response.ask_again() && response.validity.covers(clock.now().after(WORTHWHILE)) {
             self.settle(question, response);
@@ -351,16 +355,16 @@ where
         Arc::clone(&response.rendered)
     }
 
-    /// Has a response compressed at the best level when it is still there after a while.
+    /// Compresses a response at the best level if it is still cached after a while.
     fn settle(&self, question: &K, response: &Arc<Response>) {
         let (cache, question, response) = (self.clone(), question.clone(), Arc::downgrade(response));
         tokio::spawn(async move {
             time::sleep(SETTLED).await;
             let Ok(_one) = cache.0.settling.acquire().await else { return };
-            // Nobody has it any more that was replaced.
+            // The response is gone if it was replaced meanwhile.
             let Some(response) = response.upgrade() else { return };
             let (rendered, room) = (Arc::clone(&response.rendered), cache.entries().room());
-            // Only a bug in a library can end it without a result; the response then stays as it is.
+            // Only a bug in a library can end the compression without a result. The response then stays as it is.
             if off_thread(move |_| rendered.content.code(room)).await.is_ok() {
                 cache.weigh_again(&question);
             }

@@ -5,16 +5,17 @@ use rocket::tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::telemetry::Metrics;
 
-/// Bounds what renderings take together: the memory of large ones, and how many work at the same time.
+/// Limits the memory that large renderings take together, and how many renderings work at the same time.
 ///
-/// A rendering is *large* if it is estimated to take [`LARGE`](Self::LARGE) bytes or more. There are three lanes, so that none
-/// waits for another: small renderings; large ones of what is current, the map and the last reports; and large ones of periods,
-/// of which clients can ask for any number. Of the limit a quarter is for what is current and the rest for periods. A rendering
-/// needs as much memory of its lane as it is estimated to take; one heavier than that runs alone there.
+/// A rendering is *large* if it is estimated to take [`LARGE`](Self::LARGE) bytes or more. There are three lanes, which do not
+/// wait for each other: small renderings; large renderings of current data, that is, the map and the latest reports; and large
+/// renderings of periods, which clients can request in any number. A quarter of the limit is for current data, the rest for
+/// periods. A rendering needs as much memory of its lane as it is estimated to take; if that is more than the lane has, it runs
+/// there alone.
 ///
-/// What a period has made holds its [`Memory`] until the last byte is sent. While it is cached it counts against the size of
-/// the cache, which is added to the memory of the lane. So cached responses never keep a rendering from its memory, and all of
-/// them together take no more than the limit and the cache.
+/// The response for a period holds its [`Memory`] until the last byte is sent. While it is cached, it counts against the size
+/// of the cache, which is added to the memory of the lane. So cached responses never take memory away from renderings, and all
+/// of them together take at most the limit plus the size of the cache.
 #[derive(Clone, Debug)]
 pub struct Permits(Arc<Lanes>);
 
@@ -29,7 +30,7 @@ struct Lanes {
 #[derive(Debug)]
 struct Lane {
     name: &'static str,
-    /// In units.
+    /// In units of [`UNIT`].
     memory: Arc<Semaphore>,
     /// How many units one rendering takes at most.
     limit: u32,
@@ -39,14 +40,14 @@ struct Lane {
     queue: Semaphore,
 }
 
-/// Lets a rendering work.
+/// Permission for a rendering to work.
 #[derive(Debug)]
 pub struct Permit {
     _work: OwnedSemaphorePermit,
     memory: OwnedSemaphorePermit,
 }
 
-/// Memory of the limit that a response holds.
+/// Memory within the limit that a response holds.
 #[derive(Debug)]
 pub struct Memory(#[expect(dead_code, reason = "held until it is dropped")] OwnedSemaphorePermit);
 
@@ -55,18 +56,19 @@ pub struct Memory(#[expect(dead_code, reason = "held until it is dropped")] Owne
 #[error("too many renderings wait for memory or a core")]
 pub struct Busy;
 
-/// Memory is counted in KiB: then a count of 32 bits is enough.
+/// Memory is counted in KiB, so that 32 bits are enough.
 const UNIT: u64 = 1024;
-/// How many renderings wait in a lane at most.
+/// How many renderings may wait in a lane.
 const QUEUE: usize = 256;
-/// The same for large ones of periods, which take longer.
+/// The same for large renderings of periods, which take longer.
 const PERIODS_QUEUE: usize = 16;
 
 impl Permits {
-    /// From this estimate on a rendering is large, in bytes.
+    /// A rendering is large if it is estimated to take this many bytes or more.
     pub const LARGE: u64 = 1 << 20;
 
-    /// Permits for large renderings of up to `limit` bytes together beside a cache of up to `cache` bytes, on so many cores.
+    /// Makes permits for large renderings of up to `limit` bytes together, in addition to a cache of up to `cache` bytes, on
+    /// `cores` cores.
     ///
     /// About one large rendering works on each core, and two small ones.
     #[must_use]
@@ -82,30 +84,31 @@ impl Permits {
         }))
     }
 
-    /// A permit for a small rendering; waits in the order of the calls.
+    /// Waits, in the order of the calls, for a permit for a small rendering.
     ///
     /// # Errors
     ///
-    /// [`Busy`] when too many wait already.
+    /// [`Busy`] if too many are already waiting.
     pub async fn small(&self) -> Result<Permit, Busy> {
         self.enter(&self.0.small, 0).await
     }
 
-    /// A permit for a large rendering of what is current that is estimated to take so many bytes; waits in the order of the
-    /// calls.
+    /// Waits, in the order of the calls, for a permit for a large rendering of current data that is estimated to take this many
+    /// bytes.
     ///
     /// # Errors
     ///
-    /// [`Busy`] when too many wait already.
+    /// [`Busy`] if too many are already waiting.
     pub async fn current(&self, bytes: u64) -> Result<Permit, Busy> {
         self.enter(&self.0.current, bytes).await
     }
 
-    /// A permit for a large rendering of a period that is estimated to take so many bytes; waits in the order of the calls.
+    /// Waits, in the order of the calls, for a permit for a large rendering of a period that is estimated to take this many
+    /// bytes.
     ///
     /// # Errors
     ///
-    /// [`Busy`] when too many wait already.
+    /// [`Busy`] if too many are already waiting.
     pub async fn period(&self, bytes: u64) -> Result<Permit, Busy> {
         self.enter(&self.0.periods, bytes).await
     }
@@ -119,7 +122,7 @@ impl Permits {
 }
 
 impl Lane {
-    /// A lane of `limit` units for renderings, and `cached` more for what they have made and is cached.
+    /// Makes a lane of `limit` units for renderings, and `cached` more units for their cached responses.
     fn new(name: &'static str, limit: u32, cached: u32, most: u32, queue: usize) -> Self {
         let memory = (limit as usize).saturating_add(cached as usize).min(Semaphore::MAX_PERMITS);
         Self {
@@ -136,7 +139,7 @@ impl Lane {
         let _place = self.queue.try_acquire().map_err(|_| Busy)?;
         let workers = if wanted > self.limit { self.most } else { 1 };
         let memory = Arc::clone(&self.memory).acquire_many_owned(wanted.min(self.limit));
-        // Nobody closes them.
+        // The semaphores are never closed.
         let memory = memory.await.map_err(|_| Busy)?;
         let work = Arc::clone(&self.workers).acquire_many_owned(workers).await.map_err(|_| Busy)?;
         Ok(Permit { _work: work, memory })
@@ -144,7 +147,7 @@ impl Lane {
 }
 
 impl Permit {
-    /// Ends the work. What it has made, of so many bytes, holds the memory it takes, if it was a large rendering.
+    /// Ends the work. If it was a large rendering, its response of this many bytes holds the memory that it takes.
     #[must_use]
     pub fn finish(self, bytes: usize) -> Memory {
         let Self { mut memory, .. } = self;

@@ -7,10 +7,10 @@ use rocket::tokio::time::timeout;
 use super::Failed;
 use super::response::{Expected, Response};
 
-/// How a rendering ended: the response, or why there is none.
+/// The outcome of a rendering: the response, or why there is none.
 pub(super) type Outcome<E> = Result<Arc<Response>, Failed<E>>;
 
-/// The making of one response in a task of its own, and the requests that wait for it.
+/// The rendering of one response in its own task, and the requests that wait for it.
 #[derive(Debug)]
 pub(super) struct Rendering<E> {
     /// Renderings are numbered in the order they begin.
@@ -25,14 +25,14 @@ pub(super) struct Rendering<E> {
 pub(super) struct Waiting<E>(Arc<Rendering<E>>);
 
 impl<E: Clone> Rendering<E> {
-    /// A rendering, and the request it is started for.
+    /// Makes a rendering, and the first request that waits for it.
     pub(super) fn new(number: u64) -> (Arc<Self>, Waiting<E>) {
         let rendering = Arc::new(Self { number, outcome: SetOnce::new(), waiting: watch::Sender::new(0) });
         let first = rendering.join();
         (rendering, first)
     }
 
-    /// Another request waits for it.
+    /// Lets another request wait for it.
     pub(super) fn join(self: &Arc<Self>) -> Waiting<E> {
         change(&self.waiting, |count| count + 1);
         Waiting(Arc::clone(self))
@@ -46,7 +46,7 @@ impl<E: Clone> Rendering<E> {
         *self.waiting.borrow() > 0
     }
 
-    /// Its error, if it has failed and counts for a request: it began after that came.
+    /// Returns its error if it has failed, if it began after the request arrived, and if the error concerns all requests.
     pub(super) fn failure(&self, expected: &Expected<'_>) -> Option<E> {
         match self.outcome.get()?.as_ref().err()? {
             Failed::ForAll(error) if self.number > expected.newest => Some(error.clone()),
@@ -66,7 +66,7 @@ impl<E: Clone> Rendering<E> {
         }
     }
 
-    /// Hands the outcome to all who wait. Later outcomes count for nothing.
+    /// Gives the outcome to all requests that wait. Only the first call counts.
     pub(super) fn finish(&self, outcome: Outcome<E>) {
         drop(self.outcome.set(outcome));
     }
@@ -88,7 +88,7 @@ impl<E> Drop for Waiting<E> {
     }
 }
 
-/// Changes a count. Who watches it is woken only when the first came or the last went.
+/// Changes a count. A watcher is woken only when the count becomes zero or stops being zero.
 fn change(count: &watch::Sender<usize>, change: impl FnOnce(usize) -> usize) {
     count.send_if_modified(|count| {
         let before = std::mem::replace(count, change(*count));

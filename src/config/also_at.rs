@@ -3,21 +3,21 @@ use serde::{Deserialize, Serialize};
 use super::base_url::is_mountable;
 use super::{BaseUrl, ConfigError};
 
-/// A path at which the interface stands: `/`, or `/api/v1` without a slash at its end.
+/// A path at which the interface is mounted: `/`, or `/api/v1` without a slash at its end.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String")]
 pub struct MountPath(String);
 
-/// A text that is no [`MountPath`].
+/// A text that is not a [`MountPath`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("must be a path such as / or /api/v1, of letters, digits and -._~ between the slashes")]
 pub struct InvalidMountPath;
 
 impl MountPath {
-    /// What the paths outside the interface begin with.
+    /// The first segments of the paths outside the interface.
     pub const RESERVED: [&'static str; 4] = ["health", "metrics", "docs", "openapi.json"];
 
-    /// The path.
+    /// Returns the path.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
@@ -38,7 +38,8 @@ impl TryFrom<String> for MountPath {
     }
 }
 
-/// Checks that the interface can stand at these paths beside that of the base address.
+/// Checks that these paths clash neither with the path of the base address nor with each other nor with paths outside the
+/// interface.
 pub(super) fn check(also_at: &[MountPath], base_url: &BaseUrl) -> Result<(), ConfigError> {
     let mut taken = vec![base_url.path()];
     for (index, MountPath(path)) in also_at.iter().enumerate() {

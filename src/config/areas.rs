@@ -6,7 +6,7 @@ use super::{ByResource, ConfigError};
 use crate::model::LayerKind;
 use crate::resources::{CITIES, PROVINCES, Selectable, describe};
 
-/// Which cities and provinces there are to select, and which resource can be selected by which.
+/// The cities and provinces that clients can select, and the selectors that each resource supports.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
@@ -15,11 +15,11 @@ pub struct Areas {
     pub cities: Vec<String>,
     /// Province codes (ISO 3166-2). **Default: the 38 of Indonesia**
     pub provinces: Vec<String>,
-    /// What each resource can be selected by.
+    /// The selectors of each resource.
     pub supported: Supported,
 }
 
-/// What each resource can be selected by: what is configured, otherwise what the resource's description says.
+/// The selectors of each resource: the configured ones, otherwise those in the resource's description.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "ByResource<Selectable>")]
 pub struct Supported(BTreeMap<LayerKind, Selectable>);
@@ -32,7 +32,7 @@ impl Default for Areas {
 }
 
 impl Supported {
-    /// What a resource can be selected by.
+    /// Returns the selectors of a resource.
     #[must_use]
     pub fn by(&self, kind: LayerKind) -> &Selectable {
         &self.0[&kind]

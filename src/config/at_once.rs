@@ -4,24 +4,24 @@ use serde::{Deserialize, Serialize};
 
 use crate::model::Number;
 
-/// How many of something there may be at once: at least one.
+/// How many of something may exist at once: at least one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Number", into = "u32")]
 pub struct AtOnce(NonZeroU32);
 
-/// A number that is no [`AtOnce`].
+/// A number that is not an [`AtOnce`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("must be a whole number from 1 to {}", u32::MAX)]
 pub struct InvalidAtOnce;
 
 impl AtOnce {
-    /// So many.
+    /// Allows this many at once.
     #[must_use]
     pub const fn new(number: NonZeroU32) -> Self {
         Self(number)
     }
 
-    /// The number.
+    /// Returns the number.
     #[must_use]
     pub fn get(self) -> NonZeroU32 {
         self.0

@@ -8,25 +8,25 @@ use url::{Host, Url};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct BaseUrl {
-    /// Without a slash at its end.
+    /// The address, without a slash at its end.
     text: String,
     /// Where the path begins in `text`.
     path: usize,
 }
 
-/// A text that is no [`BaseUrl`].
+/// A text that is not a [`BaseUrl`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("must be an address such as https://example.org/v1: http or https, a host, a path, and no query")]
 pub struct InvalidBaseUrl;
 
 impl BaseUrl {
-    /// The address, without a slash at its end.
+    /// Returns the address, without a slash at its end.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.text
     }
 
-    /// The path, `/v1`; a single slash when the address has none.
+    /// Returns the path, such as `/v1`; a single slash if the address has none.
     #[must_use]
     pub fn path(&self) -> &str {
         match &self.text[self.path..] {
@@ -35,19 +35,19 @@ impl BaseUrl {
         }
     }
 
-    /// Scheme, host and port, without a slash: `https://example.org`.
+    /// Returns scheme, host and port, without a slash: `https://example.org`.
     #[must_use]
     pub fn origin(&self) -> &str {
         &self.text[..self.path]
     }
 
-    /// Whether clients speak to it by HTTPS.
+    /// Returns whether clients use HTTPS.
     #[must_use]
     pub fn is_https(&self) -> bool {
         self.text.starts_with("https:")
     }
 
-    /// Whether only this machine can use it.
+    /// Returns whether only this machine can reach the address.
     #[must_use]
     pub fn is_local(&self) -> bool {
         match Url::parse(&self.text).ok().as_ref().and_then(Url::host) {
@@ -58,7 +58,7 @@ impl BaseUrl {
         }
     }
 
-    /// What a service is reached by at this port from the machine it runs on.
+    /// Returns the address of a service on this port of the same machine.
     pub(super) fn local(port: u16) -> Self {
         let origin = format!("http://127.0.0.1:{port}");
         Self { path: origin.len(), text: format!("{origin}/v1") }
@@ -92,8 +92,8 @@ impl TryFrom<String> for BaseUrl {
     }
 }
 
-/// Whether routes can stand at a path without a slash at its end: nothing in it would be encoded, or means something to
-/// routers and to clients.
+/// Returns whether routes can be mounted at a path without a slash at its end: its segments contain only characters that need
+/// no encoding and have no special meaning for routers or clients.
 pub(super) fn is_mountable(path: &str) -> bool {
     let plain = |segment: &str| {
         let unreserved = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);

@@ -36,7 +36,7 @@ impl<'de, T: Deserialize<'de>> Deserialize<'de> for ByResource<T> {
     }
 }
 
-/// Reads the table. A map of serde's own would call a name that is no resource a wrong value, not an unknown key.
+/// Reads the table. With serde's own map, an unknown resource would be reported as a wrong value, not as an unknown key.
 struct Table<T>(PhantomData<T>);
 
 impl<'de, T: Deserialize<'de>> Visitor<'de> for Table<T> {

@@ -3,17 +3,17 @@ use serde::{Deserialize, Serialize};
 
 use super::ConfigError;
 
-/// The answers that are kept at hand.
+/// The response cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Cache {
-    /// How many bytes they may be, a size such as `64MiB`, from `1MiB`; `0` to keep none. **Default: `64MiB`**
+    /// Size of the response cache, such as `64MiB`; at least `1MiB`. `0` disables caching. **Default: `64MiB`**
     pub size: ByteUnit,
 }
 
 impl Cache {
-    /// Checks that something useful can be kept, or nothing shall be.
+    /// Checks that the size is useful, or 0.
     pub(super) fn check(self) -> Result<(), ConfigError> {
         if self.size == 0 || self.size >= ByteUnit::Mebibyte(1) {
             Ok(())

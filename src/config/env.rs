@@ -8,13 +8,13 @@ use super::Config;
 
 /// The environment: `SIAGA_STORE`, `SIAGA_FORMATS__DEFAULT`, with `__` between levels.
 ///
-/// A value in brackets, braces or quotes and the words `true` and `false` are read as in TOML; anything else, and a
-/// secret whatever it looks like, is text. Keys that take a number take it as text too.
+/// A value that begins with a bracket, a brace or a quote, and the words `true` and `false` are read as in TOML. Everything
+/// else is text, and secrets always are. Keys that need a number accept it as text too.
 #[derive(Clone, Copy, Debug)]
 pub struct SiagaEnv;
 
 const PREFIX: &str = "SIAGA_";
-/// What keys begin with whose value is taken as it stands.
+/// Beginnings of keys whose value is always text.
 const TEXTS: [&str; 6] = [
     "auth.jwt.secret",
     "auth.jwt.public_key",
@@ -44,15 +44,15 @@ impl Provider for SiagaEnv {
             insert(&mut dict, &key, value);
         }
         let table = Dict::from([(Config::KEY.to_owned(), Value::from(dict))]);
-        // Into the profile that overrides all others: what is in the environment is meant for this run.
+        // The profile that overrides all others, because the environment is meant for this run.
         Ok(Map::from([(Profile::Global, table)]))
     }
 }
 
-/// Whether a container platform may have set the variable for a service of the name `siaga`:
-/// `SIAGA_PORT=tcp://…`, `SIAGA_PORT_8000_TCP_ADDR`, `SIAGA_SERVICE_HOST`, `SIAGA_SERVICE_PORT_HTTP`.
+/// Returns whether a container platform may have set the variable for a service named `siaga`: `SIAGA_PORT=tcp://…`,
+/// `SIAGA_PORT_8000_TCP_ADDR`, `SIAGA_SERVICE_HOST`, `SIAGA_SERVICE_PORT_HTTP`.
 fn is_injected(key: &str, text: &str) -> bool {
-    // A plain number was written by somebody who means Rocket's port.
+    // A plain number comes from a person who means Rocket's port.
     let is_address = key == "port" && text.parse::<u16>().is_err();
     is_address || key.starts_with("port_") || key.starts_with("service_")
 }
@@ -75,14 +75,14 @@ impl Provider for DatabaseUrl {
     }
 }
 
-/// The environment: `ROCKET_CONFIG`, whose file must be there. Read without it the service would start with its defaults.
+/// The environment: `ROCKET_CONFIG`. Its file must exist; otherwise the service would silently start with its defaults.
 #[derive(Clone, Copy, Debug)]
 pub struct NamedFile;
 
 impl NamedFile {
     const VARIABLE: &'static str = "ROCKET_CONFIG";
 
-    /// The path of the configuration file; as Rocket does, one that is relative is looked for in the folders above, too.
+    /// Returns the path of the configuration file. As in Rocket, a relative path is also looked for in the parent folders.
     #[must_use]
     pub fn path() -> String {
         Env::var_or(Self::VARIABLE, "Rocket.toml")
@@ -106,7 +106,7 @@ impl Provider for NamedFile {
     }
 }
 
-/// Puts a value at a path of keys with dots between them.
+/// Sets the value of a key path, with dots between the keys.
 fn insert(dict: &mut Dict, path: &str, value: Value) {
     let Some((first, rest)) = path.split_once('.') else {
         dict.insert(path.to_owned(), value);

@@ -10,7 +10,7 @@ use super::near_misses::is_rockets;
 pub struct ConfigError(String);
 
 impl ConfigError {
-    /// An error about one key, with what is allowed.
+    /// Makes an error about one key, with what is allowed.
     pub(crate) fn new(key: &str, reason: impl fmt::Display) -> Self {
         Self(format!("{key}: {reason}"))
     }
@@ -31,21 +31,21 @@ impl From<Error> for ConfigError {
     }
 }
 
-/// Where what stands in a wrong place may be a secret.
+/// Keys whose wrong values may be secrets.
 const SECRET: [&str; 4] =
     ["siaga.auth", "siaga.images.signing_key", "siaga.images.options", "siaga.metrics.token"];
 
-/// The lines of a text as one, without those that show an excerpt of a file: a secret can stand there.
+/// Joins the lines of a text, without those that show an excerpt of a file, which may contain a secret.
 fn without_excerpt(text: &str) -> String {
     let is_excerpt =
         |line: &&str| line.trim_start_matches(|c: char| c.is_ascii_digit() || c == ' ').starts_with('|');
     text.lines().filter(|line| !is_excerpt(line)).map(str::trim).collect::<Vec<_>>().join(" ")
 }
 
-/// The full path of the key, what is wrong with it, what is allowed, and where it was set.
+/// Returns the full path of the key, what is wrong with it, what is allowed, and where it was set.
 fn line(error: &Error) -> String {
     let mut path = error.path.clone();
-    // Which figment has in the path already, and which it has not, depends on how the value was read.
+    // Whether figment has already added the name to the path depends on how the value was read.
     if let Kind::UnknownField(name, _) = &error.kind
         && path.last() != Some(name)
     {

@@ -14,7 +14,7 @@ pub struct Feeds {
 }
 
 impl Feeds {
-    /// Checks that partners report disasters that the installation knows.
+    /// Checks that the installation knows all disasters that partners may report.
     pub(super) fn check(&self, disasters: &Disasters) -> Result<(), ConfigError> {
         let known = disasters.all();
         let unknown = |(_, disaster): &(usize, &DisasterType)| !known.contains(disaster);

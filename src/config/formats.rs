@@ -5,23 +5,23 @@ use serde::{Deserialize, Serialize};
 use super::ByResource;
 use crate::formats::{cap, template, topojson};
 
-/// Which formats are on offer, and their settings.
+/// The enabled formats, and their settings.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Formats {
-    /// The formats on offer, by name. **Default: `topojson`, `geojson`, `cap`**
+    /// The names of the enabled formats. **Default: `topojson`, `geojson`, `cap`**
     pub enabled: Vec<String>,
-    /// The format of an answer to a request that names none. **Default: `topojson`**
+    /// The format of a response if the request does not ask for another. **Default: `topojson`**
     pub default: String,
-    /// The formats on offer, by name, for resources that do not have all: the default, if it is among them, else the first
-    /// answers requests that name none. **Default: all that can write the resource**
+    /// The names of the formats of a resource that does not have all. Requests that ask for no format get the default if it is
+    /// among them, else the first. **Default: all enabled formats that can write the resource**
     pub resources: ByResource<Vec<String>>,
     /// Settings of TopoJSON.
     pub topojson: topojson::Options,
     /// Settings of the CAP feed.
     pub cap: cap::Options,
-    /// Formats that are templates, by name: like all others they are on offer when they are enabled. **Default: none**
+    /// Formats written by templates, by name. Like all others, they must be enabled. **Default: none**
     pub template: BTreeMap<String, template::Options>,
 }
 

@@ -7,22 +7,21 @@ use super::{BaseUrl, ConfigError};
 use crate::model::Number;
 use crate::model::duration;
 
-/// What leads clients to HTTPS. Certificate and key are Rocket's own `tls.certs` and `tls.key`.
+/// How clients are led to HTTPS. Certificate and key are Rocket's own `tls.certs` and `tls.key`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Https {
-    /// A port on which every request is sent on to the scheme and host of `base_url`, which is `https`. **Default: none**
+    /// A port that redirects every request to the scheme and host of `base_url`, which must be `https`. **Default: none**
     #[serde(skip_serializing_if = "Option::is_none")]
     pub redirect_from: Option<Port>,
-    /// For how long browsers shall use nothing but HTTPS for this host, which they are told when they do. **Default: they
-    /// are told nothing**
+    /// How long browsers must use only HTTPS for this host. It is sent in responses over HTTPS. **Default: not sent**
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hsts: Option<MaxAge>,
 }
 
 impl Https {
-    /// Checks that there is something to be sent on to.
+    /// Checks that `base_url` is `https` if requests are redirected to it.
     pub(super) fn check(&self, base_url: &BaseUrl) -> Result<(), ConfigError> {
         if self.redirect_from.is_some() && !base_url.is_https() {
             let reason = "needs a siaga.base_url that begins with https://";
@@ -37,13 +36,13 @@ impl Https {
 #[serde(try_from = "Number")]
 pub struct Port(NonZeroU16);
 
-/// A number that is no [`Port`].
+/// A number that is not a [`Port`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("must be a port from 1 to 65535")]
 pub struct InvalidPort;
 
 impl Port {
-    /// The number.
+    /// Returns the number.
     #[must_use]
     pub fn get(self) -> u16 {
         self.0.get()
@@ -59,7 +58,7 @@ impl TryFrom<Number> for Port {
     }
 }
 
-/// How long something is to be remembered.
+/// How long browsers remember something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct MaxAge(#[serde(with = "duration")] pub Duration);

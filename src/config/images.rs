@@ -10,31 +10,31 @@ use super::{AtOnce, BaseUrl, ConfigError};
 use crate::auth::Secret;
 use crate::model::Number;
 
-/// Where images of cards are kept, and what is allowed.
+/// Where the images of cards are stored, and what is allowed.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Images {
-    /// The storage: `file:///folder`, `memory:///` or `s3://bucket/prefix`. **Default: the folder `images` beside that of
-    /// the data set, or in the working directory where the data set is no folder**
+    /// The storage: `file:///folder`, `memory:///` or `s3://bucket/prefix`. **Default: the folder `images` beside the data
+    /// set, or in the working directory if the data set is not a folder**
     #[serde(skip_serializing_if = "Option::is_none")]
     pub url: Option<StorageUrl>,
-    /// The public address of the storage, where clients find images without this service. **Default: none, they are
-    /// served at `{base_url}/images`**
+    /// The public address of the storage, if clients load images from there instead of from this service. **Default: none,
+    /// images are served at `{base_url}/images`**
     #[serde(skip_serializing_if = "Option::is_none")]
     pub public_url: Option<BaseUrl>,
-    /// What addresses for uploads to this service are signed with; the same for all servers on one store. **Default: one
-    /// made for the run, where the store keeps nothing beyond it**
+    /// The key that signs upload addresses. It must be the same for all servers on one store. **Default: a key made for the
+    /// run, if the store keeps nothing beyond the run**
     #[serde(skip_serializing_if = "Option::is_none")]
     pub signing_key: Option<Secret>,
     /// The largest upload: a size such as `20MiB`, or a number of bytes. **Default: `20MiB`**
     pub max_bytes: ByteUnit,
-    /// How many uploads one server receives at once; two of them can be to one address. **Default: `64`**
+    /// How many uploads one server receives at once; at most two of them to the same address. **Default: `64`**
     pub max_uploads: AtOnce,
     /// The longest side of a published image, in pixels. **Default: `1280`**
     pub max_side: Side,
-    /// Settings of a storage in the cloud by their names in `object_store`, such as `aws_endpoint`. They win over the
-    /// environment's `AWS_…`. **Default: none**
+    /// Settings of a cloud storage by their names in `object_store`, such as `aws_endpoint`. They override `AWS_…` in the
+    /// environment. **Default: none**
     pub options: BTreeMap<String, Secret>,
 }
 
@@ -53,7 +53,7 @@ impl Default for Images {
 }
 
 impl Images {
-    /// Checks that something is allowed at all.
+    /// Checks that uploads can have any bytes at all.
     pub(super) fn check(&self) -> Result<(), ConfigError> {
         if self.max_bytes == 0 {
             return Err(ConfigError::new("siaga.images.max_bytes", "must be more than 0"));
@@ -61,17 +61,17 @@ impl Images {
         Ok(())
     }
 
-    /// The storage, which is a folder beside the data set unless one is configured.
+    /// Returns the storage: the configured one, or else a folder beside the data set.
     ///
     /// # Errors
     ///
-    /// When the working directory, which that folder is in, is gone.
+    /// If no storage is configured and the working directory has been deleted.
     pub fn storage(&self, dataset: &str) -> Result<Url, ConfigError> {
         if let Some(StorageUrl(url)) = &self.url {
             return Ok(url.clone());
         }
         let beside = Path::new(dataset).with_file_name("images");
-        // Storages take no address with `..`, and only the file system knows where that leads.
+        // Storages accept no address with `..`, and only the file system can resolve it.
         let parent =
             beside.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let folder = parent.canonicalize().map(|parent| parent.join("images"));
@@ -83,12 +83,12 @@ impl Images {
     }
 }
 
-/// The address of a storage; of which kinds, the storages say.
+/// The address of a storage. Each kind of storage checks its own addresses.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String")]
 pub struct StorageUrl(Url);
 
-/// A text that is no [`StorageUrl`].
+/// A text that is not a [`StorageUrl`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("must be an address such as file:///srv/siaga or s3://bucket/prefix, without credentials")]
 pub struct InvalidStorageUrl;
@@ -98,18 +98,18 @@ impl TryFrom<String> for StorageUrl {
 
     fn try_from(text: String) -> Result<Self, InvalidStorageUrl> {
         let url = Url::parse(&text).map_err(|_| InvalidStorageUrl)?;
-        // Credentials are options, which are never shown.
+        // Credentials belong in `options`, which are never shown.
         let plain = url.username().is_empty() && url.password().is_none();
         plain.then_some(Self(url)).ok_or(InvalidStorageUrl)
     }
 }
 
-/// A number of pixels: 1 to 65,535, the most a JPEG can have (ITU-T T.81 §B.2.2).
+/// A number of pixels: 1 to 65,535, the maximum for a JPEG (ITU-T T.81 §B.2.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Number")]
 pub struct Side(u32);
 
-/// A number that is no [`Side`].
+/// A number that is not a [`Side`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("must be a whole number from 1 to {}", Side::MOST)]
 pub struct InvalidSide;
@@ -117,7 +117,7 @@ pub struct InvalidSide;
 impl Side {
     const MOST: u32 = 65_535;
 
-    /// The number.
+    /// Returns the number.
     #[must_use]
     pub fn get(self) -> u32 {
         self.0

@@ -2,15 +2,15 @@ use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
 use url::Url;
 
-/// Under which terms the data may be used.
+/// The terms under which the data may be used.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Licence {
-    /// The terms in a line. **Default: `Non-commercial use is free with attribution. Commercial use needs attribution and a
+    /// The terms in one line. **Default: `Non-commercial use is free with attribution. Commercial use needs attribution and a
     /// separate agreement.`**
     pub terms: String,
-    /// Where the licence can be read; every answer then names it (`Link: …; rel="license"`, RFC 8288). **Default: none**
+    /// The address of the licence. If set, every response links to it (`Link: …; rel="license"`, RFC 8288). **Default: none**
     #[serde(deserialize_with = "address")]
     pub url: Option<Url>,
 }
@@ -22,7 +22,7 @@ impl Default for Licence {
     }
 }
 
-/// An address that pages can lead to.
+/// Reads an address to which pages can link.
 fn address<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Url>, D::Error> {
     let Some(text) = Option::<String>::deserialize(deserializer)? else { return Ok(None) };
     let url = Url::parse(&text).ok().filter(|url| matches!(url.scheme(), "http" | "https"));

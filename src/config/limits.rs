@@ -8,7 +8,7 @@ use super::ConfigError;
 use crate::model::Number;
 use crate::model::duration;
 
-/// What is too much.
+/// Limits of requests and responses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
@@ -18,18 +18,18 @@ pub struct Limits {
     pub max_period: Duration,
     /// The largest JSON body: a size such as `100KiB`, or a number of bytes. **Default: `100KiB`**
     pub body: ByteUnit,
-    /// How long a body may take to arrive, and the store to answer. **Default: `10s`**
+    /// How long a body may take to arrive, and how long the store may take to respond. **Default: `10s`**
     #[serde(with = "duration")]
     pub timeout: Duration,
-    /// How much of an answer is copied at once: less takes less memory where many read slowly, and more time. A size up to
-    /// `16MiB`. **Default: `2MiB`**, which is the map of a large city
+    /// How much of a body is copied at once: a size up to `16MiB`. A smaller one takes less memory if many clients read slowly,
+    /// but more time. **Default: `2MiB`**, the size of the map of a large city
     pub chunk: ByteUnit,
     /// How much memory large responses may take together while they are rendered and sent: a size. **Default: `256MiB`**
     pub rendering: ByteUnit,
     /// How many features a list of reports or of readings of gauges may have. **Default: `100000`**
     pub features: Features,
-    /// How long public responses are returned from the cache while the store is away, after they were last known to be
-    /// current; `0` for none. **Default: `1h`**
+    /// How long public responses are returned from the cache while the store is away, counted from when they were last known to
+    /// be current; `0` returns none. **Default: `1h`**
     #[serde(with = "duration")]
     pub stale: Duration,
 }
@@ -39,13 +39,13 @@ pub struct Limits {
 #[serde(try_from = "Number", into = "u32")]
 pub struct Features(NonZeroU32);
 
-/// A number that is no [`Features`].
+/// A number that is not a [`Features`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("must be a whole number from 1 to {}", u32::MAX)]
 pub struct InvalidFeatures;
 
 impl Features {
-    /// The number.
+    /// Returns the number.
     #[must_use]
     pub fn get(self) -> u32 {
         self.0.get()
@@ -69,14 +69,14 @@ impl From<Features> for u32 {
 impl Limits {
     const LARGEST_CHUNK: ByteUnit = ByteUnit::Mebibyte(16);
 
-    /// How many bytes of an answer are copied at once.
+    /// Returns how many bytes of a body are copied at once.
     #[must_use]
     pub fn chunk(&self) -> usize {
-        // At most 16 MiB, by the check.
+        // The check allows at most 16 MiB.
         self.chunk.as_u64() as usize
     }
 
-    /// Checks that something is allowed at all.
+    /// Checks that each limit allows something.
     pub(super) fn check(&self) -> Result<(), ConfigError> {
         let wrong = |key| Err(ConfigError::new(&format!("siaga.limits.{key}"), "must be more than 0"));
         match self {

@@ -1,7 +1,7 @@
 //! The configuration: one struct for each section of `[default.siaga]`, read with figment.
 //!
-//! Later sources win: the defaults below, the profile's table in `Rocket.toml`, the environment
-//! ([`SiagaEnv`]). A key that is unknown or has a wrong value stops the start with its full path.
+//! Later sources win: the defaults below, the profile's table in `Rocket.toml`, the environment ([`SiagaEnv`]). If a key is
+//! unknown or has a wrong value, startup fails with its full path.
 
 mod also_at;
 mod areas;
@@ -55,53 +55,53 @@ use crate::model::intake::CardRules;
 use crate::stores::postgres;
 use crate::telemetry::{LogSettings, MetricsSettings};
 
-/// Everything under `siaga` in the configuration.
+/// All keys under `siaga` in the configuration.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Config {
     /// The store: `memory`, `postgres` or a registered one. **Default: `memory`**
     pub store: String,
-    /// What the memory store starts with: `demo`, `empty`, or a folder. **Default: `demo`**
+    /// The initial data of the memory store: `demo`, `empty`, or a folder. **Default: `demo`**
     pub dataset: String,
-    /// The public base address. Its path is where the interface is mounted. **Default: `http://127.0.0.1:8000/v1`**
+    /// The public base address. The interface is mounted at its path. **Default: `http://127.0.0.1:8000/v1`**
     pub base_url: BaseUrl,
     /// Further paths at which the interface is mounted, such as `/`. **Default: none**
     pub also_at: Vec<MountPath>,
-    /// The zone of times written for people. **Default: `Asia/Jakarta`**
+    /// The time zone of times that are written for people. **Default: `Asia/Jakarta`**
     #[serde(deserialize_with = "time_zone")]
     pub time_zone: Tz,
-    /// Which areas can be selected.
+    /// The areas that clients can select.
     pub areas: Areas,
-    /// Which formats are on offer, and their settings.
+    /// The enabled formats, and their settings.
     pub formats: Formats,
     /// What cards may report.
     pub cards: CardRules,
-    /// What reports may be about.
+    /// The disasters that reports may be about.
     pub disasters: Disasters,
     /// What feeds may report.
     pub feeds: Feeds,
-    /// Which credentials are accepted.
+    /// The credentials that are accepted.
     pub auth: auth::Settings,
-    /// Where images of cards are kept.
+    /// Where the images of cards are stored.
     pub images: Images,
-    /// How the store in a database behaves.
+    /// Settings of the Postgres store.
     pub postgres: postgres::Settings,
-    /// Which answers are kept at hand.
+    /// The response cache.
     pub cache: Cache,
-    /// What is too much.
+    /// Limits of requests and responses.
     pub limits: Limits,
     /// How many requests each client may send.
     pub quota: Quota,
-    /// What leads clients to HTTPS.
+    /// How clients are led to HTTPS.
     pub https: Https,
     /// What is written to standard error.
     pub log: LogSettings,
-    /// Whether metrics can be asked for.
+    /// Whether the service exposes metrics.
     pub metrics: MetricsSettings,
-    /// How the service ends.
+    /// How the service shuts down.
     pub shutdown: Shutdown,
-    /// Under which terms the data may be used.
+    /// The terms under which the data may be used.
     pub licence: Licence,
 }
 
@@ -138,7 +138,7 @@ impl Default for Config {
     }
 }
 
-/// The file that a value, or any value within it, was read from.
+/// Returns the file from which a value, or any value within it, was read.
 fn file_of(figment: &Figment, value: &Value) -> Option<PathBuf> {
     match value {
         Value::Dict(_, dict) => dict.values().find_map(|value| file_of(figment, value)),
@@ -150,21 +150,20 @@ fn file_of(figment: &Figment, value: &Value) -> Option<PathBuf> {
 }
 
 impl Config {
-    /// The paths at which the interface is mounted, that of the base address first.
+    /// Returns the paths at which the interface is mounted, that of the base address first.
     pub fn mount_paths(&self) -> impl Iterator<Item = &str> {
         iter::once(self.base_url.path()).chain(self.also_at.iter().map(MountPath::as_str))
     }
 
-    /// The key of the service's table beside Rocket's own keys.
+    /// The name of the service's table, beside Rocket's own keys.
     pub const KEY: &'static str = "siaga";
 
-    /// The sources the service is configured from: Rocket's own (`Rocket.toml`, `ROCKET_…`), then `DATABASE_URL`, then
-    /// `SIAGA_…`.
+    /// Returns the sources of the configuration: Rocket's own (`Rocket.toml`, `ROCKET_…`), then `DATABASE_URL`, then `SIAGA_…`.
     ///
-    /// Other than Rocket by itself it answers as `Siaga`, and believes nobody's `X-Real-IP`.
+    /// Unlike plain Rocket, the server identifies itself as `Siaga` and ignores `X-Real-IP`, which any client can send.
     #[must_use]
     pub fn figment() -> Figment {
-        // What `rocket::Config::figment` does, but for the defaults, which nothing can be put between there.
+        // The same as `rocket::Config::figment`, rebuilt here so that the service's defaults can come right after Rocket's.
         Figment::from(rocket::Config::default())
             .merge(Serialized::default("ident", "Siaga"))
             .merge(Serialized::default("ip_header", false))
@@ -176,14 +175,15 @@ impl Config {
             .merge(SiagaEnv)
     }
 
-    /// Where clients find published photos, without a slash at its end: `images.public_url`, or else `{base_url}/images`.
+    /// Returns the public address of published photos, without a slash at its end: `images.public_url`, or else
+    /// `{base_url}/images`.
     #[must_use]
     pub fn photos_url(&self) -> String {
         let public = self.images.public_url.as_ref().map(ToString::to_string);
         public.unwrap_or_else(|| format!("{}/images", self.base_url))
     }
 
-    /// Returns a line for each key that nothing reads although it resembles one that is read, with what to write instead.
+    /// Returns a line for each unknown key that resembles a known one, with the suggested key.
     #[must_use]
     pub fn warnings(figment: &Figment) -> Vec<String> {
         near_misses::warnings(figment)
@@ -201,9 +201,9 @@ impl Config {
     ///
     /// # Errors
     ///
-    /// [`ConfigError`] names every key at fault with its full path, and what is allowed.
+    /// [`ConfigError`], with the full path of every wrong key and what is allowed.
     pub fn extract(figment: &Figment) -> Result<Self, ConfigError> {
-        /// Rocket's own keys stand beside the service's table and are none of its business.
+        /// Rocket's own keys are beside the service's table and are ignored here.
         #[derive(Deserialize)]
         struct Whole {
             #[serde(default)]
@@ -212,7 +212,7 @@ impl Config {
 
         near_misses::refuse(figment)?;
         let Whole { siaga: mut config } = figment.extract()?;
-        // Of a port that the system chooses nothing is known yet.
+        // If the port is 0, the system chooses it, so it is not known yet.
         if let Some(port) = figment.extract_inner("port").ok().filter(|&port| port != 0)
             && !figment.contains(&format!("{}.base_url", Self::KEY))
         {

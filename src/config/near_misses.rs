@@ -1,4 +1,4 @@
-//! Keys that nothing reads although they resemble one that is read: most likely a slip of the pen.
+//! Unknown keys that resemble a known one: most likely typing mistakes.
 
 use figment::value::Value;
 use figment::{Figment, Profile, Provider};
@@ -6,24 +6,24 @@ use strsim::osa_distance;
 
 use super::{Config, ConfigError};
 
-/// Tables beside Rocket's keys that the service reads.
+/// Tables beside Rocket's keys that are read.
 const TABLES: [&str; 5] =
     [Config::KEY, DATABASES, rocket::Config::LIMITS, rocket::Config::SHUTDOWN, rocket::Config::TLS];
 /// Rocket's table of databases.
 const DATABASES: &str = "databases";
-/// What profiles Rocket reads beside the selected one.
+/// The profiles that Rocket reads in addition to the selected one.
 const PROFILES: [Profile; 2] = [Profile::Default, Profile::Global];
 
-/// Whether a key belongs beside the service's table rather than into it.
+/// Returns whether a key belongs beside the service's table rather than into it.
 pub(super) fn is_rockets(key: &str) -> bool {
     key == DATABASES || rocket::Config::PARAMETERS.contains(&key)
 }
 
-/// Refuses a table of the service's settings in a place where nothing reads it.
+/// Refuses a table of the service's settings in a place where it is not read.
 ///
 /// # Errors
 ///
-/// [`ConfigError`], which names the table and the one to write instead.
+/// [`ConfigError`], with the table and the one to write instead.
 pub(super) fn refuse(figment: &Figment) -> Result<(), ConfigError> {
     for (profile, key, value) in entries(figment) {
         let misplaced = if is_read(figment, &profile) {
@@ -45,7 +45,7 @@ pub(super) fn refuse(figment: &Figment) -> Result<(), ConfigError> {
     Ok(())
 }
 
-/// Returns a line for each other key or profile that resembles one that is read.
+/// Returns a line for each other unknown key or profile that resembles a known one.
 pub(super) fn warnings(figment: &Figment) -> Vec<String> {
     let warning = |(profile, key, value): (Profile, String, Value)| {
         let place = place(figment, &value);
@@ -69,19 +69,20 @@ pub(super) fn warnings(figment: &Figment) -> Vec<String> {
     entries(figment).filter_map(warning).collect()
 }
 
-/// All top-level keys of all profiles. A figment with an error has none; reading it brings the error.
+/// Returns all top-level keys of all profiles. If the figment has an error, it returns none; extracting the configuration
+/// reports the error.
 fn entries(figment: &Figment) -> impl Iterator<Item = (Profile, String, Value)> {
     let profiles = figment.data().unwrap_or_default().into_iter();
     profiles
         .flat_map(|(profile, keys)| keys.into_iter().map(move |(key, value)| (profile.clone(), key, value)))
 }
 
-/// Whether the keys of a profile are read.
+/// Returns whether the keys of a profile are read.
 fn is_read(figment: &Figment, profile: &Profile) -> bool {
     profile == figment.profile() || PROFILES.contains(profile)
 }
 
-/// Where a value was set, in parentheses.
+/// Returns where a value was set, in parentheses.
 fn place(figment: &Figment, value: &Value) -> String {
     let metadata = figment.get_metadata(value.tag());
     metadata.map_or_else(String::new, |metadata| match &metadata.source {
@@ -90,7 +91,7 @@ fn place(figment: &Figment, value: &Value) -> String {
     })
 }
 
-/// Whether one letter is too many, missing, wrong or in the wrong place, or only the case differs.
+/// Returns whether one letter is extra, missing, wrong or in the wrong place, or only the case differs.
 fn resembles(written: &str, known: &str) -> bool {
     written != known && osa_distance(&written.to_ascii_lowercase(), known) <= 1
 }

@@ -7,48 +7,47 @@ use crate::model::Number;
 
 /// How many requests each client may send to this server.
 ///
-/// Where `base_url` is an address of the machine itself, which makes it somebody's trial, and no number is configured, any
-/// number is allowed.
+/// If `base_url` is an address of the machine itself, as in a trial, and no limit is configured, the number of requests is
+/// unlimited.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Quota {
-    /// Requests a second in the long run, of each address without a credential; 0 for any number. **Default: `20`**
+    /// Requests per second in the long run, for each address without a credential; `0` for no limit. **Default: `20`**
     pub per_second: Rate,
-    /// Requests at once, of each address without a credential. **Default: `40`**
+    /// Requests at once, for each address without a credential. **Default: `40`**
     pub burst: AtOnce,
-    /// The same for each credential without numbers of its own.
+    /// The same for each credential without its own limits.
     pub credential: CredentialQuota,
-    /// Requests a day of each credential, else of each address, counted as the second's are: a 24th of them is there again
-    /// after an hour; 0 for any number.
-    /// **Default: `100000`**
+    /// Requests per day for each credential, or else for each address; `0` for no limit. Like the others, they come back at a
+    /// steady pace: a 24th of them after an hour. **Default: `100000`**
     pub per_day: Rate,
-    /// Requests a second of each address, whatever its credentials, which are not even looked at beyond; 0 for any number.
-    /// **Default: `400`**
+    /// Requests per second for each address, whatever its credentials; beyond it, credentials are not even verified. `0` for no
+    /// limit. **Default: `400`**
     pub fuse_per_second: Rate,
-    /// The proxies that are believed whom a request is from, how it came and what its id is. **Default: none**
+    /// The proxies whose headers are trusted for the client's address, the scheme and the request id. **Default: none**
     pub trusted_proxies: TrustedProxies,
 }
 
-/// How many requests each credential without numbers of its own may send.
+/// How many requests each credential without its own limits may send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct CredentialQuota {
-    /// Requests a second in the long run; 0 for any number. **Default: `100`**
+    /// Requests per second in the long run; `0` for no limit. **Default: `100`**
     pub per_second: Rate,
     /// Requests at once. **Default: `300`**
     pub burst: AtOnce,
 }
 
 impl Quota {
-    /// Whether the same numbers of requests are allowed.
+    /// Returns whether both have the same limits.
     pub(crate) fn counts_like(&self, other: &Self) -> bool {
         let numbers = |of: &Self| (of.per_second, of.burst, of.credential, of.per_day, of.fuse_per_second);
         numbers(self) == numbers(other)
     }
 
-    /// The numbers of a trial.
+    /// Removes the limits, as for a trial.
     pub(super) fn unlimited(self) -> Self {
         let any = Rate(None);
         let credential = CredentialQuota { per_second: any, ..self.credential };
@@ -63,7 +62,7 @@ impl Default for Quota {
             burst: AtOnce::new(NonZeroU32::MIN.saturating_add(39)),
             credential: CredentialQuota::default(),
             per_day: Rate(NonZeroU32::new(100_000)),
-            // More than the burst of a credential: it must not be the fuse that stops one.
+            // More than the burst of a credential, so that the fuse never stops such a burst.
             fuse_per_second: Rate(NonZeroU32::new(400)),
             trusted_proxies: TrustedProxies::default(),
         }
@@ -80,18 +79,18 @@ impl Default for CredentialQuota {
     }
 }
 
-/// A number of requests in a time, or any number.
+/// A number of requests per unit of time, or no limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Number", into = "u32")]
 pub struct Rate(Option<NonZeroU32>);
 
-/// A number that is no [`Rate`].
+/// A number that is not a [`Rate`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("must be a whole number from 0, which allows any number, to {}", u32::MAX)]
 pub struct InvalidRate;
 
 impl Rate {
-    /// The number; `None` for any.
+    /// Returns the number; `None` for no limit.
     #[must_use]
     pub fn get(self) -> Option<NonZeroU32> {
         self.0

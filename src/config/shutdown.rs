@@ -4,16 +4,17 @@ use serde::{Deserialize, Serialize};
 
 use crate::model::duration;
 
-/// How the service ends when it is told to.
+/// How the service shuts down.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Shutdown {
-    /// For how long it goes on as before, but for `/health/ready`, which answers 503, so that whoever shares out requests
-    /// learns of it; connections end with their next answer. **Default: `0s`**
+    /// How long it continues to serve while `/health/ready` responds with 503, so that load balancers stop sending requests.
+    /// Each connection closes after its next response. **Default: `0s`**
     #[serde(with = "duration")]
     pub delay: Duration,
-    /// How long requests in progress and shutdown fairings may take then. It ends as soon as they are done. **Default: `15s`**
+    /// How long requests in progress and shutdown fairings may take after that. The service ends as soon as they are done.
+    /// **Default: `15s`**
     #[serde(with = "duration")]
     pub grace: Duration,
 }

@@ -3,23 +3,23 @@ use std::net::IpAddr;
 use ipnet::{IpNet, Ipv4Net};
 use serde::{Deserialize, Serialize};
 
-/// The proxies whose word on a request counts: whom it is from, how it came and its id.
+/// The proxies whose headers are trusted for the client's address, the scheme and the request id.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct TrustedProxies(Vec<Proxies>);
 
-/// An address, or a range of them.
+/// An address, or a range of addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Proxies(IpNet);
 
-/// A text that is no [`Proxies`].
+/// A text that is not a [`Proxies`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("must be an IP address or a range such as 10.0.0.0/8 or fd00::/8")]
 pub struct InvalidProxies;
 
 impl TrustedProxies {
-    /// Whether a proxy at this address is trusted.
+    /// Returns whether a proxy at this address is trusted.
     #[must_use]
     pub fn contain(&self, address: IpAddr) -> bool {
         let address = address.to_canonical();
@@ -34,7 +34,7 @@ impl TryFrom<String> for Proxies {
         const MAPPED: u8 = 96;
         let range = text.parse::<IpNet>().or_else(|_| text.parse::<IpAddr>().map(IpNet::from));
         let range = range.map_err(|_| InvalidProxies)?;
-        // A peer's IPv4 address is compared as such, however the range is written.
+        // IPv4 addresses are compared as such, even if the range is written as mapped IPv6.
         let mapped = match range {
             IpNet::V6(range) if range.prefix_len() >= MAPPED => {
                 let address = range.addr().to_ipv4_mapped();

@@ -1,16 +1,17 @@
 use super::Coding;
 
-/// Which codings a client accepts, by its `Accept-Encoding` (RFC 9110 §12.5.3).
+/// The codings that a client accepts, by its `Accept-Encoding` (RFC 9110 §12.5.3).
 ///
-/// Weights are thousandths, 0 of what is not accepted.
+/// Weights are in thousandths; 0 means that a coding is not accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Accepted([u16; Coding::ALL.len()]);
 
 impl Accepted {
-    /// What `identity` weighs that is not mentioned: it is accepted, and any other is preferred.
+    /// The weight of `identity` if the header does not mention it: it is accepted, but any other coding is preferred.
     const LEAST: u16 = 1;
 
-    /// Reads the lines of the header. What cannot be read is ignored; of a coding given twice the first counts.
+    /// Reads the lines of the header. Entries that cannot be read are ignored; if a coding is given twice, the first one
+    /// counts.
     #[must_use]
     pub fn new<'a>(lines: impl IntoIterator<Item = &'a str>) -> Self {
         let (mut weights, mut others) = ([None; Coding::ALL.len()], None);
@@ -25,7 +26,7 @@ impl Accepted {
         }
         Self(Coding::ALL.map(|coding| {
             let others = match coding {
-                // `*` says of it only that it is not accepted.
+                // `*` matters for identity only if its weight is 0.
                 Coding::Identity => others.filter(|&weight| weight == 0).or(Some(Self::LEAST)),
                 _ => others,
             };
@@ -33,20 +34,20 @@ impl Accepted {
         }))
     }
 
-    /// The weight of a coding.
+    /// Returns the weight of a coding.
     #[must_use]
     pub fn weight(self, coding: Coding) -> u16 {
         self.0[coding as usize]
     }
 }
 
-/// The position of a coding in [`Coding::ALL`]. `x-gzip` is another name of gzip (§8.4.1.3).
+/// Returns the position of a coding in [`Coding::ALL`]. `x-gzip` is another name for gzip (§8.4.1.3).
 fn position(name: &str) -> Option<usize> {
     let name = if name.eq_ignore_ascii_case("x-gzip") { Coding::Gzip.name() } else { name };
     Coding::ALL.iter().position(|coding| coding.name().eq_ignore_ascii_case(name))
 }
 
-/// `gzip;q=0.5`: a name and its weight, by itself 1.
+/// Reads a name and its weight, such as `gzip;q=0.5`. The default weight is 1.
 fn entry(text: &str) -> Option<(&str, u16)> {
     let mut parts = text.split(';').map(str::trim);
     let name = parts.next().filter(|name| !name.is_empty())?;
@@ -59,7 +60,7 @@ fn entry(text: &str) -> Option<(&str, u16)> {
     }
 }
 
-/// A weight (§12.4.2): 0 to 1 with up to three digits after the point, in thousandths.
+/// Reads a weight (§12.4.2): 0 to 1 with up to three digits after the point. Returns it in thousandths.
 pub(crate) fn thousandths(text: &str) -> Option<u16> {
     let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
     let digits = fraction.len() <= 3 && fraction.bytes().all(|byte| byte.is_ascii_digit());

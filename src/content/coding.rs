@@ -4,10 +4,10 @@ use brotli::enc::BrotliEncoderParams;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
-/// How bytes are sent: as they are, or made shorter in a way that clients can undo (RFC 9110 §8.4.1).
+/// A content coding: the bytes are sent uncompressed, or compressed in a way that clients can undo (RFC 9110 §8.4.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Coding {
-    /// As they are.
+    /// Uncompressed.
     Identity,
     /// Brotli (RFC 7932).
     Brotli,
@@ -20,22 +20,22 @@ pub enum Coding {
 /// How hard bytes are compressed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Level {
-    /// Takes some 2 (Zstandard) to 7 (Brotli) milliseconds of a core for each megabyte: for a response a request waits for.
+    /// Takes about 2 (Zstandard) to 7 (Brotli) ms of a core per megabyte. For a response for which a request waits.
     Fast,
-    /// Takes some 2 (Zstandard), 16 (gzip) and 23 (Brotli) milliseconds for each megabyte, for a tenth fewer bytes: for a
-    /// response that is sent often. Harder would take several times as long for a few hundredths.
+    /// Takes about 2 (Zstandard), 16 (gzip) and 23 (Brotli) ms per megabyte, for a tenth fewer bytes. For a response that is
+    /// sent often. Higher levels would take several times as long to save a few percent more.
     Best,
 }
 
 impl Coding {
     /// Every coding.
     pub const ALL: [Self; 4] = [Self::Identity, Self::Brotli, Self::Zstd, Self::Gzip];
-    /// Those that make bytes shorter.
+    /// The codings that compress.
     pub const SHORTER: [Self; 3] = [Self::Brotli, Self::Zstd, Self::Gzip];
     /// The same, the fastest at [`Level::Fast`] first.
     pub(super) const FASTEST: [Self; 3] = [Self::Zstd, Self::Brotli, Self::Gzip];
 
-    /// The name in `Accept-Encoding` and `Content-Encoding`.
+    /// Returns the name in `Accept-Encoding` and `Content-Encoding`.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -46,11 +46,11 @@ impl Coding {
         }
     }
 
-    /// The bytes in this coding at a level.
+    /// Returns the bytes in this coding at a level.
     ///
     /// # Errors
     ///
-    /// When the library fails.
+    /// If the library fails.
     pub(super) fn encode(self, level: Level, bytes: &[u8]) -> io::Result<Vec<u8>> {
         let is_fast = level == Level::Fast;
         let mut coded = Vec::with_capacity(bytes.len() / 2);

@@ -5,14 +5,14 @@ use rocket::tokio::sync::SetOnce;
 
 use super::Coding;
 
-/// The forms of a content at the fast level, each compressed once for all requests that wait for it.
+/// The forms of a content at the fast level. Each is compressed once for all requests that wait for it.
 #[derive(Debug, Default)]
 pub(super) struct FastForms(Mutex<Vec<(Coding, Arc<FastForm>)>>);
 
 /// A form at the fast level; `None` if it is not worth sending.
 type FastForm = SetOnce<Option<Bytes>>;
 
-/// A form at the fast level that is being compressed, or is there already.
+/// A form at the fast level that is being compressed, or is ready.
 #[derive(Debug)]
 pub(crate) struct Compressing {
     form: Arc<FastForm>,
@@ -20,7 +20,7 @@ pub(crate) struct Compressing {
 }
 
 impl Compressing {
-    /// Whether this is the first request for the form: it has to have it compressed. The others wait.
+    /// Returns whether this is the first request for the form: it must have it compressed, while the others wait.
     pub(crate) fn is_first(&self) -> bool {
         self.is_first
     }
@@ -30,19 +30,19 @@ impl Compressing {
         Self { form: Arc::clone(&self.form), is_first: false }
     }
 
-    /// Hands the form to all requests that wait; `None` if the bytes are sent as they are.
+    /// Gives the form to all requests that wait; `None` if the bytes are sent uncompressed.
     pub(crate) fn finish(&self, bytes: Option<Bytes>) {
         drop(self.form.set(bytes));
     }
 
-    /// Waits until it is compressed.
+    /// Waits until the form is ready.
     pub(crate) async fn finished(&self) {
         self.form.wait().await;
     }
 }
 
 impl FastForms {
-    /// The form in a coding.
+    /// Returns the form in a coding, and starts it if there is none.
     pub(super) fn join(&self, coding: Coding) -> Compressing {
         let mut forms = self.forms();
         if let Some((_, form)) = forms.iter().find(|(of, _)| *of == coding) {
@@ -53,8 +53,9 @@ impl FastForms {
         Compressing { form, is_first: true }
     }
 
-    /// The form to make, or to wait for, for a client that prefers each of these codings alike; `None` if it is there. Of
-    /// equals, one that another request has asked for costs nothing.
+    /// Returns the coding of the form that must be compressed, or waited for, for a client that prefers all these codings
+    /// equally; `None` if one of their forms is ready. A form that another request has already started is chosen first, because
+    /// it costs nothing.
     pub(super) fn lacking(&self, mut preferred: impl Iterator<Item = Coding> + Clone) -> Option<Coding> {
         let forms = self.forms();
         let begun = |coding| forms.iter().find(|(of, _)| *of == coding);
@@ -64,13 +65,13 @@ impl FastForms {
         }
     }
 
-    /// Those that are there.
+    /// Returns the forms that are ready.
     pub(super) fn there(&self) -> Vec<(Coding, Bytes)> {
         let forms = self.forms();
         forms.iter().filter_map(|(coding, form)| Some((*coding, form.get()?.clone()?))).collect()
     }
 
-    /// Drops all of them.
+    /// Drops all forms.
     pub(super) fn clear(&self) {
         self.forms().clear();
     }

@@ -1,4 +1,4 @@
-//! What an answer consists of: its bytes, a tag that names them, and shorter forms of them.
+//! The content of a response: its bytes, a tag that identifies them, and compressed forms of them.
 
 mod accepted;
 mod coding;
@@ -14,15 +14,15 @@ pub(crate) use self::accepted::thousandths;
 pub use self::coding::{Coding, Level};
 use self::fast::{Compressing, FastForms};
 
-/// What a tag of a form at the fast level ends in, after the name of the coding.
+/// The ending of the tag of a form at the fast level, after the name of the coding.
 const FAST: &str = "-fast";
 
-/// The bytes of an answer, shared by all who read them, and their shorter forms once these are made.
+/// The bytes of a response, shared by all readers, and their compressed forms once these are made.
 #[derive(Debug)]
 pub struct Content {
     bytes: Bytes,
     tag: OnceLock<String>,
-    /// At the best level. Once they are made, none is made at the fast level.
+    /// The forms at the best level. Once they are made, none is made at the fast level.
     coded: OnceLock<Vec<(Coding, Bytes)>>,
     fast: FastForms,
 }
@@ -32,27 +32,27 @@ pub struct Content {
 pub struct Form {
     /// How its bytes are coded.
     pub coding: Coding,
-    /// At which level they were compressed. [`Level::Best`] if they are sent as they are.
+    /// The level at which they were compressed; [`Level::Best`] if they are uncompressed.
     pub level: Level,
     /// Its bytes.
     pub bytes: Bytes,
 }
 
 impl Content {
-    /// What is shorter is sent as it is: the header of a coded answer would eat what is gained.
+    /// A body that is shorter than this is sent uncompressed: the additional header would take up the bytes saved.
     const WORTHWHILE: usize = 1024;
 
-    /// The content of these bytes, which are not copied.
+    /// Makes the content of these bytes, which are not copied.
     #[must_use]
     pub fn new(bytes: Vec<u8>) -> Self {
         Self { bytes: bytes.into(), tag: OnceLock::new(), coded: OnceLock::new(), fast: FastForms::default() }
     }
 
-    /// The same for bytes that are kept: takes little more memory than they need, and has its tag at once, which costs a
-    /// look at every byte.
+    /// Makes the content of bytes that will be cached: releases spare memory, and computes the tag at once, which reads every
+    /// byte.
     #[must_use]
     pub fn tagged(mut bytes: Vec<u8>) -> Self {
-        // What is nearly full is not worth a copy.
+        // If the buffer is nearly full, shrinking it is not worth a copy.
         if bytes.capacity() > bytes.len() / 8 * 9 {
             bytes.shrink_to_fit();
         }
@@ -61,9 +61,9 @@ impl Content {
         content
     }
 
-    /// Compresses the content at the best level in every coding, and drops the forms at the fast level. Takes some 45
-    /// milliseconds of a core for each megabyte, and about as much memory again; a form that saves less than a tenth is not
-    /// kept, nor one with which all would be more bytes than there is `room`.
+    /// Compresses the content at the best level in every coding, and drops the forms at the fast level. This takes about 45 ms
+    /// of a core per megabyte, and about as much memory again. A form is dropped if it saves less than a tenth, or if all forms
+    /// together would take more than `room` bytes with it.
     pub fn code(&self, room: usize) {
         self.coded.get_or_init(|| {
             if self.bytes.len() < Self::WORTHWHILE {
@@ -80,8 +80,8 @@ impl Content {
         self.fast.clear();
     }
 
-    /// The coding in which this content has to be compressed at the fast level for a client; `None` if there is nothing to
-    /// wait for.
+    /// Returns the coding in which this content must be compressed at the fast level for a client; `None` if the client need
+    /// not wait.
     #[must_use]
     pub fn lacks(&self, accepted: Accepted) -> Option<Coding> {
         if self.coded.get().is_some() || self.bytes.len() < Self::WORTHWHILE {
@@ -94,27 +94,27 @@ impl Content {
         self.fast.lacking(Coding::FASTEST.into_iter().filter(|&coding| accepted.weight(coding) == most))
     }
 
-    /// The form in a coding at the fast level, which the first request for it has to have [`compressed`](Self::compressed).
+    /// Returns the form in a coding at the fast level. The first request for it must have it [`compressed`](Self::compressed).
     pub(crate) fn compress(&self, coding: Coding) -> Compressing {
         self.fast.join(coding)
     }
 
-    /// The bytes in a coding at the fast level; `None` if that would save less than a tenth.
+    /// Compresses the bytes in a coding at the fast level; returns `None` if that would save less than a tenth.
     pub(crate) fn compressed(&self, coding: Coding) -> Option<Bytes> {
         self.encoded(coding, Level::Fast)
     }
 
     fn encoded(&self, coding: Coding, level: Level) -> Option<Bytes> {
-        // Writing to memory does not fail; a form that could not be made is one that is not there.
+        // Writing to memory does not fail; if it did, the form would just be missing.
         let bytes = coding.encode(level, &self.bytes).ok()?;
         (bytes.len() < self.bytes.len() / 10 * 9).then(|| bytes.into())
     }
 
-    /// The form to send to a client: of those there are the one it prefers, of equals the shortest.
+    /// Returns the form to send to a client: of those that are ready, the one it prefers; among equals, the shortest.
     #[must_use]
     pub fn form(&self, accepted: Accepted) -> Form {
         let identity = || (Coding::Identity, &self.bytes);
-        // Looked at once: forms of one level must not be taken for those of the other.
+        // Read only once, because forms of one level must not be mixed with those of the other.
         let (best, fast) = match self.coded.get() {
             Some(best) => (&**best, Vec::new()),
             None => (&[][..], self.fast.there()),
@@ -122,7 +122,7 @@ impl Content {
         let level = if fast.is_empty() { Level::Best } else { Level::Fast };
         let coded = best.iter().chain(&fast).map(|(coding, bytes)| (*coding, bytes));
         let acceptable = coded.chain([identity()]).filter(|(coding, _)| accepted.weight(*coding) > 0);
-        // A client that accepts none of those gets the bytes as they are (RFC 9110 §12.5.3).
+        // A client that accepts none of these gets the bytes uncompressed (RFC 9110 §12.5.3).
         let (coding, bytes) = acceptable
             .min_by_key(|(coding, bytes)| (Reverse(accepted.weight(*coding)), bytes.len()))
             .unwrap_or_else(identity);
@@ -130,10 +130,11 @@ impl Content {
         Form { coding, level, bytes: bytes.clone() }
     }
 
-    /// The strong entity tag of a form (RFC 9110 §8.8.3): equal for equal bytes in the same coding at the same level only. Other
-    /// versions of the service may code the same bytes otherwise; nobody can join such pieces, for no ranges are served.
+    /// Returns the strong entity tag of a form (RFC 9110 §8.8.3). Tags are equal only for equal bytes in the same coding at the
+    /// same level. Another version of the service may compress the same bytes differently under the same tag; this does no
+    /// harm, because the service serves no ranges, so that no client can join parts of different forms.
     ///
-    /// Hashes the bytes when asked first.
+    /// The first call hashes the bytes.
     #[must_use]
     pub fn entity_tag(&self, coding: Coding, level: Level) -> String {
         let tag = self.tag();
@@ -144,9 +145,9 @@ impl Content {
         }
     }
 
-    /// The form that a client says by an entity tag that it has, if it is one of this content that the client accepts.
+    /// Returns the form that an entity tag from a client identifies, if it is a form of this content that the client accepts.
     ///
-    /// It need not be there, or not any more: any form of the same bytes is as current.
+    /// The form need not exist, or may have been dropped: any form of the same bytes is equally current.
     #[must_use]
     pub fn named_by(&self, entity_tag: &str, accepted: Accepted) -> Option<(Coding, Level)> {
         let named = entity_tag.strip_prefix('"')?.strip_suffix('"')?.strip_prefix(self.tag())?;
@@ -162,7 +163,7 @@ impl Content {
         (accepted.weight(coding) > 0).then_some((coding, level))
     }
 
-    /// How many bytes there are in all forms.
+    /// Returns how many bytes all forms take.
     #[must_use]
     pub fn size(&self) -> usize {
         let fast = self.fast.there();
@@ -171,8 +172,8 @@ impl Content {
     }
 
     fn tag(&self) -> &str {
-        // A third of the time SHA-256 takes, which is more than writing a map takes. Nobody can make two answers of one
-        // tag, as with a checksum: reports hold what anybody sends.
+        // BLAKE3 takes a third of the time of SHA-256, which takes longer than writing a map does. With a simple checksum,
+        // anyone could craft two bodies with the same tag, because reports contain text from anyone; with BLAKE3, no one can.
         self.tag.get_or_init(|| hex::encode(&blake3::hash(&self.bytes).as_bytes()[..16]))
     }
 }
@@ -251,7 +252,7 @@ mod tests {
         }
     }
 
-    /// Compresses at the fast level what a client lacks.
+    /// Compresses the content at the fast level as a client needs it.
     fn compress(content: &Content, accept: &str) -> Option<Coding> {
         let coding = content.lacks(Accepted::new([accept]))?;
         let compressing = content.compress(coding);

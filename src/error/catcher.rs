@@ -4,7 +4,7 @@ use rocket::{Catcher, catch, catchers};
 
 use super::{FAILED, Problem};
 
-/// The catcher of whatever has no catcher of its own.
+/// Returns the catcher of all statuses that have no catcher of their own.
 #[must_use]
 pub fn catchers() -> Vec<Catcher> {
     catchers![problem]
@@ -16,9 +16,9 @@ fn problem(status: Status, request: &Request<'_>) -> Problem {
 }
 
 impl Problem {
-    /// What a guard refused, or else what Rocket did.
+    /// Returns the problem that a guard has noted for this request, or else one for Rocket's own status.
     pub(crate) fn caught(status: Status, request: &Request<'_>) -> Self {
-        // A route that went on without the guard that refused can have failed otherwise since.
+        // If the route went on without the guard that refused, it may have failed later with another status.
         match request.local_cache(|| None::<Self>) {
             Some(problem) if problem.details.status == status => return problem.clone(),
             _ => {}

@@ -10,7 +10,7 @@ use crate::model::duration::written;
 use crate::stores::StoreError;
 use crate::telemetry::Rejection;
 
-/// After how long another upload may find that one in progress has ended.
+/// After how long an upload that is in progress may have ended.
 const UPLOAD_RETRY: Duration = Duration::from_secs(5);
 
 impl From<StoreError> for Problem {
@@ -38,7 +38,7 @@ impl From<Unfinished> for Problem {
 
 impl From<Busy> for Problem {
     fn from(busy: Busy) -> Self {
-        // About as long as renderings take that wait.
+        // Renderings that wait take about this long.
         Self::busy(Duration::from_secs(2), busy.into())
     }
 }

@@ -1,7 +1,7 @@
 //! The one place that turns a failure into a status and a JSON body.
 //!
-//! Guards and routes make a [`Problem`]; the catcher renders it, and whatever Rocket itself refuses, in
-//! one form: `{"statusCode":400,"error":"Bad Request","message":"…","validation":{…}}`.
+//! Guards and routes make a [`Problem`]. The catcher renders it, and whatever Rocket itself refuses, in one form:
+//! `{"statusCode":400,"error":"Bad Request","message":"…","validation":{…}}`.
 
 mod catcher;
 mod conversions;
@@ -30,13 +30,13 @@ const CREDENTIAL_NEEDED: &str =
     "this needs a valid credential that allows it: Authorization: Bearer <token> or X-Api-Key: <key>";
 const FAILED: &str = "the service failed; the failure was logged";
 
-/// Which part of a request did not validate.
+/// The part of a request that is not valid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Source {
     /// The query of the address.
     Query,
-    /// A part of the path.
+    /// A segment of the path.
     Params,
     /// The body.
     Body,
@@ -44,7 +44,7 @@ pub enum Source {
     Headers,
 }
 
-/// The body of every error answer.
+/// The body of every error response.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Body<'a> {
@@ -57,30 +57,30 @@ struct Body<'a> {
     validation: Option<Validation<'a>>,
 }
 
-/// What the errors of cards carry besides.
+/// The additional members of errors about cards.
 #[derive(Clone, Debug, Serialize)]
 #[serde(untagged, rename_all_fields = "camelCase")]
 enum CardError {
-    /// A change of a card.
+    /// An error of a change to a card.
     Change { card_id: CardId },
-    /// A card that was asked for.
+    /// An error of a request for a card.
     Read { found: bool, result: () },
 }
 
-/// What did not validate.
+/// The part of the request that is not valid.
 #[derive(Serialize)]
 struct Validation<'a> {
     source: Source,
     keys: &'a [String],
 }
 
-/// Why a request is refused or failed, as the client is told.
+/// Why a request is refused or has failed, as the client sees it.
 ///
-/// The cause of a failure of ours is logged with the id of the request and never told.
+/// If the service fails, the cause is logged with the id of the request, and never sent to the client.
 #[derive(Clone, Debug)]
 pub struct Problem {
     details: Arc<Details>,
-    /// What the errors of cards carry besides.
+    /// The additional members of errors about cards.
     card: Option<CardError>,
 }
 
@@ -94,15 +94,15 @@ struct Details {
     cause: Option<Box<dyn Error + Send + Sync>>,
     /// Whether the store is away.
     is_outage: bool,
-    /// As what it is counted, if the request is rejected.
+    /// The kind of rejection in the metrics, if the request is rejected.
     rejection: Option<Rejection>,
 }
 
-/// Why a request is not allowed: for the log only.
+/// Why a request is not allowed. Only for the log.
 #[derive(Debug)]
 struct Refusal {
     reason: String,
-    /// Whose credential it was, or the beginning of its digest; never the credential.
+    /// The name of the credential, or the beginning of its digest; never the credential itself.
     credential: Option<String>,
 }
 
@@ -140,20 +140,20 @@ impl Problem {
         Details::new(status, message).into()
     }
 
-    /// 400: `key` of `source` is not as it `must` be; the message reads `"key" must …`.
+    /// Makes a 400: `key` of `source` is not as it `must` be; the message reads `"key" must …`.
     pub fn invalid(source: Source, key: &str, must: impl fmt::Display) -> Self {
         Self::bad_request(source, &[key], format!("\"{key}\" {must}"))
     }
 
-    /// 400: the keys of `source`, or `source` itself, are not as the message says they must be.
+    /// Makes a 400: the keys of `source`, or `source` itself, are not as the message says they must be.
     pub fn bad_request(source: Source, keys: &[&str], message: impl Into<String>) -> Self {
         let keys = keys.iter().map(|&key| key.to_owned()).collect();
         Details { validation: Some((source, keys)), ..Details::new(Status::BadRequest, message) }.into()
     }
 
-    /// 400: the body is wrong in each of these ways, of which the answer tells the first 50.
+    /// Makes a 400: the body has these faults, of which the response lists the first 50.
     pub fn faults(faults: &[Fault]) -> Self {
-        // A body of a hundred kilobytes can have faults for megabytes.
+        // A body of a hundred kilobytes can have faults whose texts take megabytes.
         const MOST: usize = 50;
         let (told, rest) = faults.split_at(faults.len().min(MOST));
         let mut message: Vec<String> = told.iter().map(ToString::to_string).collect();
@@ -164,20 +164,21 @@ impl Problem {
         Self::bad_request(Source::Body, &keys, message.join("; "))
     }
 
-    /// 403: no credential was sent, or none that is accepted. The message is that of [`forbidden`](Self::forbidden): what is
-    /// wrong with a credential is nobody's business.
+    /// Makes a 403: the request has no credential, or one that is not accepted. The message is that of
+    /// [`forbidden`](Self::forbidden), so that it does not reveal what is wrong with a credential.
     ///
-    /// The log names the `reason`, and the `credential` by a name or a few digits of its digest, never by itself.
+    /// The log contains the `reason`, and identifies the `credential` by its name or a few digits of its digest, never by its
+    /// value.
     pub fn unauthorized(reason: impl fmt::Display, credential: Option<&str>) -> Self {
         Self::refused(reason, credential, CREDENTIAL_NEEDED, Rejection::Unauthorized)
     }
 
-    /// 403: the credential is accepted but does not allow this. Else as [`unauthorized`](Self::unauthorized).
+    /// Makes a 403: the credential is accepted but does not allow this. Otherwise as [`unauthorized`](Self::unauthorized).
     pub fn forbidden(reason: impl fmt::Display, credential: Option<&str>) -> Self {
         Self::refused(reason, credential, CREDENTIAL_NEEDED, Rejection::Forbidden)
     }
 
-    /// 403, whose reason is logged.
+    /// Makes a 403 whose reason is logged.
     fn refused(
         reason: impl fmt::Display,
         credential: Option<&str>,
@@ -189,29 +190,29 @@ impl Problem {
         Details { refusal, rejection, ..Details::new(Status::Forbidden, message) }.into()
     }
 
-    /// 404: what is named does not exist.
+    /// Makes a 404: `what` does not exist.
     pub fn not_found(what: impl fmt::Display) -> Self {
         Self::new(Status::NotFound, format!("{what} does not exist"))
     }
 
-    /// 409: what is asked for was done before.
+    /// Makes a 409: the change was already made.
     pub fn conflict(what: impl Into<String>) -> Self {
         Self::new(Status::Conflict, what)
     }
 
-    /// The same failure, with the card a change was about.
+    /// Adds the card that the change was about.
     #[must_use]
     pub fn about_card(self, id: &CardId) -> Self {
         Self { card: Some(CardError::Change { card_id: id.clone() }), ..self }
     }
 
-    /// The same failure, as the answer to a card that was asked for says it.
+    /// Adds the members that the error response to a request for a card has.
     #[must_use]
     pub fn for_card_reader(self) -> Self {
         Self { card: Some(CardError::Read { found: false, result: () }), ..self }
     }
 
-    /// 405: the path exists and takes the `allowed` methods.
+    /// Makes a 405: the path exists and supports the `allowed` methods.
     #[must_use]
     pub fn method_not_allowed(allowed: &str) -> Self {
         let header = Some(("Allow", allowed.to_owned()));
@@ -219,28 +220,28 @@ impl Problem {
         Details { header, ..Details::new(Status::MethodNotAllowed, message) }.into()
     }
 
-    /// 400: the target of the request has no path (RFC 9112 §3.2.3).
+    /// Makes a 400: the target of the request has no path (RFC 9112 §3.2.3).
     pub(crate) fn unreadable_target() -> Self {
         Self::new(Status::BadRequest, "the address of the request cannot be read")
     }
 
-    /// 408: the body did not arrive in time.
+    /// Makes a 408: the body did not arrive within `limit`.
     pub fn timeout(limit: impl fmt::Display) -> Self {
         Self::new(Status::RequestTimeout, format!("the body must arrive within {limit}"))
     }
 
-    /// 413: the body is larger than `limit`.
+    /// Makes a 413: the body is larger than `limit`.
     pub fn too_large(limit: impl fmt::Display) -> Self {
         Self::new(Status::PayloadTooLarge, format!("the body must be at most {limit}"))
     }
 
-    /// 415: a header says that the body is what it must not be.
+    /// Makes a 415: a header says that the body is of a type that is not allowed. The message is `must`.
     #[must_use]
     pub fn unsupported_media_type(must: &str) -> Self {
         Self::new(Status::UnsupportedMediaType, must)
     }
 
-    /// 429, to be tried again after a while.
+    /// Makes a 429: the client may try again after `retry_after`.
     #[must_use]
     pub fn too_many(retry_after: Duration) -> Self {
         let header = Some(("Retry-After", seconds_to_wait(retry_after).to_string()));
@@ -248,34 +249,35 @@ impl Problem {
         Details { header, ..Details::new(Status::TooManyRequests, message) }.into()
     }
 
-    /// 500, for the cause given.
+    /// Makes a 500 with this cause.
     pub fn internal(cause: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         Details { cause: Some(cause.into()), ..Details::new(Status::InternalServerError, FAILED) }.into()
     }
 
-    /// 503: an answer took too long.
+    /// Makes a 503: the response took too long.
     pub fn late(cause: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         Self::away(Duration::from_secs(1), cause.into(), Rejection::Late)
     }
 
-    /// 503, to be tried again after a while: the store is away, or does not answer in time.
+    /// Makes a 503: the store is away or does not respond in time; the client may try again after `retry_after`.
     fn away(retry_after: Duration, cause: Box<dyn Error + Send + Sync>, rejection: Rejection) -> Self {
         let rejection = Some(rejection);
         Details { is_outage: true, rejection, ..Details::unavailable(retry_after, cause) }.into()
     }
 
-    /// Whether the store is away, or did not answer in time.
+    /// Returns whether the store is away, or did not respond in time.
     pub(crate) fn is_outage(&self) -> bool {
         self.details.is_outage
     }
 
-    /// 503, to be tried again after a while: too much is under way.
+    /// Makes a 503: the server is too busy; the client may try again after `retry_after`.
     fn busy(retry_after: Duration, cause: Box<dyn Error + Send + Sync>) -> Self {
         let rejection = Some(Rejection::Busy);
         Details { rejection, ..Details::unavailable(retry_after, cause) }.into()
     }
 
-    /// What a guard answers for its result: of a problem, the one the catcher will render.
+    /// Converts the result of a guard into its outcome. If it is a problem, notes it in the request, so that the catcher
+    /// renders it.
     pub fn outcome<T, F>(
         request: &Request<'_>,
         result: std::result::Result<T, Self>,
@@ -283,7 +285,7 @@ impl Problem {
         match result {
             Ok(value) => Outcome::Success(value),
             Err(problem) => {
-                // A guard's error value does not reach the catcher, only its status does.
+                // Rocket passes only the status of a guard's error to the catcher, not the error itself.
                 request.local_cache(|| Some(problem.clone()));
                 Outcome::Error((problem.details.status, problem))
             }
@@ -326,7 +328,7 @@ impl<'r> Responder<'r, 'static> for Problem {
         {
             metrics.request_rejected(rejection);
         }
-        // Texts and numbers are always JSON.
+        // Texts and numbers can always be written as JSON.
         let body = serde_json::to_vec(&self.body()).unwrap_or_default();
         let mut response = Response::build()
             .status(self.details.status)
@@ -337,7 +339,7 @@ impl<'r> Responder<'r, 'static> for Problem {
         if let Some((name, value)) = &self.details.header {
             response.set_raw_header(*name, value.clone());
         }
-        // Rocket runs no response fairings for a request it could not read.
+        // Rocket runs no response fairings for a request that it could not read.
         RequestId::of(request).add_to(&mut response);
         allow_any_origin(&mut response);
         secure(request, &mut response);
@@ -346,12 +348,12 @@ impl<'r> Responder<'r, 'static> for Problem {
     }
 }
 
-/// A time to wait, in seconds that are enough, and at least one.
+/// Returns a waiting time in seconds, rounded up, and at least one.
 fn seconds_to_wait(wait: Duration) -> u64 {
     whole_seconds(wait).max(1)
 }
 
-/// As what a request is counted that gets this status; `None` if it is not rejected.
+/// Returns the kind of rejection that a status is counted as; `None` if it is not a rejection.
 fn rejection(status: Status) -> Option<Rejection> {
     match status.code {
         404 | 409 => None,

@@ -4,36 +4,36 @@ use rocket::Request;
 
 use crate::config::{Config, TrustedProxies};
 
-/// How a request came: from whom and by what.
+/// How a request arrived: from which client and by which scheme.
 ///
-/// Whoever sends a request can write anything into its headers. So what they say counts only as far as a proxy of
-/// `quota.trusted_proxies` says it. `X-Forwarded-For` is read from its end, where the nearest proxy writes, through
-/// trusted proxies to the first address that is none. `X-Real-IP` counts where there is no `X-Forwarded-For`.
-/// `Forwarded` (RFC 7239) is ignored: proxies pass on what clients write into it.
+/// Any client can write anything into its headers. So headers count only as far as a proxy of `quota.trusted_proxies` has
+/// written them. `X-Forwarded-For` is read from its end, where the nearest proxy writes, through trusted proxies to the first
+/// address that is not one of them. Parsing stops at an entry that is not an address. `X-Real-IP` counts if there is no
+/// `X-Forwarded-For`. `Forwarded` (RFC 7239) is ignored, because proxies pass it on as clients have written it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Arrival {
-    /// Whom the request is from; `None` of one that came by no connection, which only programs that embed the service
-    /// send.
+    /// The address of the client; `None` if the request came without a connection, which happens only in programs that embed
+    /// the service.
     pub client: Option<IpAddr>,
-    /// By what.
+    /// The scheme by which the request came.
     pub scheme: Scheme,
-    /// Whether it came from a trusted proxy, whose headers count.
+    /// Whether it came from a trusted proxy, so that its headers count.
     pub by_proxy: bool,
 }
 
-/// By what a request came.
+/// The scheme by which a request came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scheme {
     /// By HTTPS, to the server itself or to a trusted proxy.
     Https,
-    /// By HTTP, to a trusted proxy, which says so.
+    /// By HTTP to a trusted proxy, which says so.
     HttpToProxy,
-    /// By HTTP, or nobody says by what.
+    /// By HTTP, or unknown.
     Http,
 }
 
 impl Arrival {
-    /// How this request came.
+    /// Returns how this request arrived.
     pub fn of<'r>(request: &'r Request<'_>) -> &'r Self {
         request.local_cache(|| {
             let nobody = TrustedProxies::default();
@@ -54,7 +54,7 @@ impl Arrival {
     }
 }
 
-/// Whom a request is from that came from a trusted proxy.
+/// Returns the client of a request that came from a trusted proxy.
 fn behind(proxy: IpAddr, request: &Request<'_>, trusted: &TrustedProxies) -> IpAddr {
     let forwarded = list(request, "X-Forwarded-For");
     if forwarded.is_empty() {
@@ -72,12 +72,12 @@ fn behind(proxy: IpAddr, request: &Request<'_>, trusted: &TrustedProxies) -> IpA
     last
 }
 
-/// The entries of a header that is a list, whether sent in one line or in several (RFC 9110 §5.3).
+/// Returns the entries of a header that is a list, whether sent in one line or in several (RFC 9110 §5.3).
 fn list<'r>(request: &'r Request<'_>, name: &str) -> Vec<&'r str> {
     request.headers().get(name).flat_map(|line| line.split(',')).map(str::trim).collect()
 }
 
-/// An address, as proxies write it: perhaps with a port, perhaps in brackets.
+/// Reads an address as proxies write it: possibly with a port, possibly in brackets.
 fn address(text: &str) -> Option<IpAddr> {
     let bare = text.strip_prefix('[').and_then(|text| text.strip_suffix(']')).unwrap_or(text);
     let address = bare.parse().ok().or_else(|| text.parse().ok().map(|socket: SocketAddr| socket.ip()));

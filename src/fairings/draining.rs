@@ -4,17 +4,17 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use rocket::fairing::{Fairing, Info, Kind};
 use rocket::{Request, Response};
 
-/// Whether the service is about to end. From then on every answer is the last of its connection. Clones share it.
+/// Whether the service is about to end. From then on, every response closes its connection. Clones share the state.
 #[derive(Clone, Debug, Default)]
 pub struct Draining(Arc<AtomicBool>);
 
 impl Draining {
-    /// Begins to end.
+    /// Marks the service as about to end.
     pub fn begin(&self) {
         self.0.store(true, Ordering::Relaxed);
     }
 
-    /// Whether the service is about to end.
+    /// Returns whether the service is about to end.
     #[must_use]
     pub fn has_begun(&self) -> bool {
         self.0.load(Ordering::Relaxed)

@@ -7,31 +7,31 @@ use rocket::{Data, Request, Response};
 use super::{Arrival, RequestId};
 use crate::telemetry::{InFlight, Log, Metrics};
 
-/// Counts every request and its answer, and writes the line of it where such lines are wanted.
+/// Counts every request and its response, and writes an access-log line for it if the access log is enabled.
 ///
-/// Attached after what changes the method of a request, and before what may give it another path.
+/// Attach it after any fairing that changes the method of a request, and before any that may change the path.
 #[derive(Clone, Debug)]
 pub struct Exchange(Metrics);
 
-/// Whose credential a request was sent with, noted by the guard that has checked it.
+/// The subject of a request's credential, noted by the guard that has verified it.
 #[derive(Clone, Debug)]
 pub struct Subject(Option<String>);
 
-/// A request that is being answered.
+/// A request in progress.
 struct Begun {
     at: Instant,
-    /// Rocket answers HEAD as GET.
+    /// The method as sent; Rocket handles HEAD as GET.
     method: &'static str,
-    /// Where it was sent, where that is logged: one that is not admitted is given another path.
+    /// The path as sent, if it is logged: a request that is not admitted is given another path.
     path: Option<String>,
-    /// None for a request that Rocket could not read, to which no request fairing comes.
+    /// `None` for a request that Rocket could not read, for which no request fairing runs.
     in_flight: Option<InFlight>,
 }
 
-/// What Rocket could not read of a request.
+/// The part of a request that Rocket could not read.
 ///
-/// Rocket tells neither the method nor the target: it gives a request GET for a method it does not know, and `/` for a target
-/// without a path. So GET of such a target passes for a request of an unknown method.
+/// Rocket reveals neither the method nor the target: for a method that it does not know, it sets GET; for a target without a
+/// path, it sets `/`. So a GET request with such a target is taken for a request with an unknown method.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unread {
     /// The method.
@@ -58,19 +58,19 @@ impl Begun {
 }
 
 impl Exchange {
-    /// Counts by these metrics.
+    /// Makes a fairing that counts in these metrics.
     #[must_use]
     pub fn new(metrics: Metrics) -> Self {
         Self(metrics)
     }
 
-    /// Counts and logs the response to a request that Rocket could not read, to which no fairing comes.
+    /// Counts and logs the response to a request that Rocket could not read, for which no fairing runs.
     pub(crate) fn record_unread(request: &Request<'_>, status: u16) {
         record(request, status, 0);
     }
 }
 
-/// Whether a request was sent with `HEAD`, which Rocket has answered as `GET`.
+/// Returns whether a request was sent with `HEAD`, which Rocket handles as `GET`.
 pub(crate) fn is_head(request: &Request<'_>) -> bool {
     Begun::of(request).method == Method::Head.as_str()
 }
@@ -103,7 +103,7 @@ impl Fairing for Exchange {
 }
 
 impl Unread {
-    /// What Rocket could not read of this request; `None` if it has read it.
+    /// Returns the part of this request that Rocket could not read; `None` if it has read the whole request.
     pub(crate) fn of(request: &Request<'_>) -> Option<Self> {
         Self::among(request, Begun::of(request).in_flight.as_ref())
     }
@@ -137,10 +137,10 @@ struct Line<'a> {
     took: Duration,
 }
 
-/// Most characters of what a client sends that are in a line.
+/// The maximum number of characters of a client's text in a line.
 const MOST: usize = 256;
 
-/// The line of a request. Its query is not in it: it can hold a signature, and what people take for a key.
+/// Logs the line of a request. The line omits the query, which can contain a signature or something that people use as a key.
 fn log(request: &Request<'_>, Line { method, route, status, bytes, took }: Line<'_>) {
     let address = Arrival::of(request).client.map(|address| address.to_string());
     let agent = request.headers().get_one("User-Agent").map(bounded);
@@ -160,7 +160,7 @@ fn log(request: &Request<'_>, Line { method, route, status, bytes, took }: Line<
     );
 }
 
-/// The first characters of a text. What controls something is escaped where the line is written.
+/// Returns the first characters of a text. Control characters are escaped where the line is written.
 fn bounded(text: &str) -> &str {
     text.char_indices().nth(MOST).map_or(text, |(end, _)| &text[..end])
 }

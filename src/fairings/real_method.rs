@@ -3,15 +3,15 @@ use rocket::form::Form;
 use rocket::http::Method;
 use rocket::{Data, Request};
 
-/// Restores the method of a POST that Rocket has taken for another method, because its form names one in `_method`.
+/// Restores the method of a POST that Rocket has changed to another method because its form has a field `_method`.
 ///
-/// Rocket overwrites the method before any fairing runs and does not keep the original one. So this reads the beginning of
-/// the body by the same rules as Rocket. A request that really has the method its form names is taken for a POST too: the
+/// Rocket overwrites the method before any fairing runs and does not keep the original one. So this reads the beginning of the
+/// body by the same rules as Rocket. A request that was really sent with the method in its form is taken for a POST too: the
 /// two cannot be told apart, and no route of this service reads a form.
 #[derive(Clone, Copy, Debug)]
 pub struct RealMethod;
 
-/// The bytes of a body that Rocket looks at.
+/// The bytes of a body that Rocket reads for this.
 const READ: usize = "_method=delete".len();
 
 #[rocket::async_trait]
@@ -28,7 +28,7 @@ impl Fairing for RealMethod {
     }
 }
 
-/// The method that a form names in its first field.
+/// Returns the method in the first field of a form.
 fn named(form: &[u8]) -> Option<Method> {
     let field = Form::values(str::from_utf8(form).ok()?).next()?;
     (field.name == "_method").then(|| field.value.parse().ok())?

@@ -7,21 +7,21 @@ use super::Arrival;
 use crate::auth::random;
 use crate::telemetry::request_span;
 
-/// The id of a request: in its answer as `X-Request-Id` and in whatever is logged about it.
+/// The id of a request. It is sent in the response as `X-Request-Id`, and all log lines about the request contain it.
 #[derive(Clone, Debug)]
 pub struct RequestId(String);
 
 impl RequestId {
     const HEADER: &'static str = "X-Request-Id";
-    /// In bytes, of one that a proxy gives.
+    /// The maximum length in bytes of an id that a proxy gives.
     const LONGEST: usize = 64;
 
-    /// The id of this request: what a trusted proxy calls it, else made when it is first asked for.
+    /// Returns the id of this request: the one that a trusted proxy has set, else one made at the first call.
     pub fn of<'r>(request: &'r Request<'_>) -> &'r Self {
         request.local_cache(|| Self::given(request).unwrap_or_else(Self::made))
     }
 
-    /// What a trusted proxy calls the request, if that cannot be taken for anything else in a log.
+    /// Returns the id that a trusted proxy has set, if it consists of characters that cannot confuse a log.
     fn given(request: &Request<'_>) -> Option<Self> {
         let mut given = request.headers().get(Self::HEADER);
         let (Some(id), None) = (given.next(), given.next()) else { return None };
@@ -31,13 +31,14 @@ impl RequestId {
     }
 
     fn made() -> Self {
-        // Without random numbers requests go on, with ids that do not tell them apart.
+        // If random numbers are unavailable, requests go on, but all with the same id.
         Self(random::hex::<8>().unwrap_or_else(|_| "0".repeat(16)))
     }
 
-    /// The span of this request. What is logged within it has the request's id; tasks that a request starts enter it, too.
+    /// Returns the span of this request. Everything logged within it has the request's id; tasks that a request starts enter it
+    /// too.
     pub fn span<'r>(request: &'r Request<'_>) -> &'r Span {
-        /// Of its own type: a cache of a request holds one value for each.
+        /// A type of its own, because a request's cache holds one value per type.
         struct OfRequest(Span);
         &request.local_cache(|| OfRequest(request_span(Self::of(request).as_str()))).0
     }
@@ -48,12 +49,12 @@ impl RequestId {
         &self.0
     }
 
-    /// Adds the id to the answer.
+    /// Adds the id to the response.
     pub fn add_to(&self, response: &mut Response<'_>) {
         response.set_raw_header(Self::HEADER, self.0.clone());
     }
 
-    /// Adds the id of every request to its answer.
+    /// Returns a fairing that adds the id of every request to its response.
     #[must_use]
     pub fn fairing() -> impl Fairing {
         AddRequestId
@@ -73,7 +74,7 @@ impl Fairing for AddRequestId {
     }
 }
 
-/// The routes, each handled within the span of its request: whatever is logged meanwhile, a panic too, has the request's id.
+/// Makes each route run within the span of its request, so that everything it logs, even a panic, has the request's id.
 #[must_use]
 pub(crate) fn within_spans(routes: Vec<Route>) -> Vec<Route> {
     let within_span = |mut route: Route| {

@@ -1,4 +1,4 @@
-//! Headers that every response gets. Rocket runs no fairings for requests that it cannot read, so each is a function, too.
+//! Headers that every response gets. Rocket runs no fairings for requests that it cannot read, so each is a function too.
 
 use rocket::fairing::{Fairing, Info, Kind};
 use rocket::http::{ContentType, Status};
@@ -7,7 +7,7 @@ use rocket::{Request, Response};
 use super::{Arrival, Scheme};
 use crate::config::Config;
 
-/// Lets pages of any origin read every answer.
+/// Lets pages of any origin read every response.
 #[derive(Clone, Copy, Debug)]
 pub struct Cors;
 
@@ -25,13 +25,13 @@ impl Fairing for Cors {
 const EXPOSED: &str = "Age, Allow, ETag, Link, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, Retry-After, Siaga-Stale-Since, \
      X-Request-Id";
 
-/// Adds the headers that let pages of any origin read the answer and those of its headers that matter to them.
+/// Adds the headers that let pages of any origin read the response, and those of its headers that they need.
 pub(crate) fn allow_any_origin(response: &mut Response<'_>) {
     response.set_raw_header("Access-Control-Allow-Origin", "*");
     response.set_raw_header("Access-Control-Expose-Headers", EXPOSED);
 }
 
-/// Tells browsers what not to do with an answer, and for how long to use HTTPS only.
+/// Adds the headers that restrict what browsers do with a response, and for how long they must use HTTPS only.
 #[derive(Clone, Copy, Debug)]
 pub struct SecurityHeaders;
 
@@ -46,26 +46,26 @@ impl Fairing for SecurityHeaders {
     }
 }
 
-/// The policy of data: it is looked at by itself.
+/// The policy for data, which needs no other resources.
 const DATA: &str = "default-src 'none'; frame-ancestors 'none'";
-/// The policy of pages that bring none, such as those that templates write: they may look as they like.
+/// The policy for pages that set none themselves, such as pages from templates: styles and images are allowed.
 const PAGE: &str = "default-src 'none'; style-src 'unsafe-inline'; img-src https: data:; base-uri 'none'; \
     form-action 'none'; frame-ancestors 'none'";
 
-/// Adds the headers that keep browsers from guessing what an answer is, from running or framing it and, where HSTS is
-/// configured and the request came by HTTPS, from asking for it by HTTP.
+/// Adds the headers that keep browsers from guessing the type of a response and from running or framing it. If HSTS is
+/// configured and the request came by HTTPS, the headers also keep browsers from requesting it by HTTP.
 ///
-/// A page can bring its own `Content-Security-Policy`: these let nothing run.
+/// A page can set its own `Content-Security-Policy`: the policies here let no script run.
 pub(crate) fn secure(request: &Request<'_>, response: &mut Response<'_>) {
     response.set_raw_header("X-Content-Type-Options", "nosniff");
     response.set_raw_header("Referrer-Policy", "no-referrer");
-    // Of what a client has already its policy stays.
+    // A 304 has no policy, so that the client keeps the policy of the response that it has cached.
     let known = response.status() == Status::NotModified;
     if !known && !response.headers().contains("Content-Security-Policy") {
         let page = response.content_type().is_some_and(|kind| kind == ContentType::HTML);
         response.set_raw_header("Content-Security-Policy", if page { PAGE } else { DATA });
     }
-    // Rocket has one of its own, sent by HTTP, too.
+    // Rocket sets its own header, even by HTTP.
     response.remove_header("Strict-Transport-Security");
     let hsts = request.rocket().state().and_then(|config: &Config| config.https.hsts);
     if let Some(hsts) = hsts.filter(|_| Arrival::of(request).scheme == Scheme::Https) {
@@ -73,7 +73,7 @@ pub(crate) fn secure(request: &Request<'_>, response: &mut Response<'_>) {
     }
 }
 
-/// Names the configured licence of the data in every answer.
+/// Adds the configured licence of the data to every response.
 #[derive(Clone, Copy, Debug)]
 pub struct Licence;
 
@@ -88,7 +88,7 @@ impl Fairing for Licence {
     }
 }
 
-/// Adds the link to the licence (RFC 8288), if one is configured, beside other links.
+/// Adds a link to the licence (RFC 8288), if one is configured, to other links in the response.
 pub(crate) fn name_licence(request: &Request<'_>, response: &mut Response<'_>) {
     let url = request.rocket().state().and_then(|config: &Config| config.licence.url.as_ref());
     let Some(link) = url.map(|url| format!("<{url}>; rel=\"license\"")) else { return };

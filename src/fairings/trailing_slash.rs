@@ -2,7 +2,7 @@ use rocket::fairing::{Fairing, Info, Kind};
 use rocket::http::uri::Origin;
 use rocket::{Data, Request};
 
-/// Takes `/floods/` for `/floods`.
+/// Treats `/floods/` as `/floods`.
 #[derive(Clone, Copy, Debug)]
 pub struct TrailingSlash;
 

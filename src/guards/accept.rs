@@ -10,20 +10,20 @@ use crate::error::Problem;
 use crate::formats::Format;
 use crate::openapi::{Interface, Operation, Part};
 
-/// Which media types a client accepts, by its `Accept` (RFC 9110 §12.5.1): ranges, each with a weight in thousandths.
+/// The media types that a client accepts, by its `Accept` (RFC 9110 §12.5.1): ranges, each with a weight in thousandths.
 ///
-/// Rocket's own `Accept` knows the first line alone, gives all of it up for one range it cannot read, and takes a weight that
-/// does not come first for 1.
+/// Rocket's own `Accept` reads only the first line, gives up all ranges if it cannot read one, and takes a weight that is not
+/// the first parameter for 1.
 #[derive(Debug)]
 pub(super) struct Accept(Vec<(MediaType, u16)>);
 
 impl Accept {
-    /// Reads the lines of the header. What cannot be read is ignored.
+    /// Reads the lines of the header. Ranges that cannot be read are ignored.
     pub(super) fn new<'a>(lines: impl IntoIterator<Item = &'a str>) -> Self {
         Self(lines.into_iter().flat_map(ranges).filter_map(range).collect())
     }
 
-    /// The first of the formats the client wants most; `None` when it wants none.
+    /// Returns the format that the client prefers, the first of equals; `None` if the client accepts none of them.
     pub(super) fn preferred<'f>(
         &self,
         formats: impl Iterator<Item = &'f Arc<dyn Format>>,
@@ -36,13 +36,14 @@ impl Accept {
         best.map(|(_, format)| format)
     }
 
-    /// Whether the client prefers the media type of one format to that of another.
+    /// Returns whether the client prefers the media type of `one` to that of `other`.
     pub(super) fn prefers(&self, one: &dyn Format, other: &dyn Format) -> bool {
         self.weight([one.media_type()]) > self.weight([other.media_type()])
     }
 
-    /// The weight of the most specific range that holds one of these media types. Of ranges as specific counts that for
-    /// the type that comes first, as do further types of a format, which tell it from others, and then the first range.
+    /// Returns the weight of the most specific range that matches one of these media types. If several ranges are equally
+    /// specific, the one that matches the earliest type counts, and then the first range. The additional types of a format come
+    /// first, because they distinguish it from other formats.
     pub(super) fn weight<'n>(&self, names: impl IntoIterator<Item = &'n str>) -> u16 {
         let names = names.into_iter().filter_map(|name| MediaType::from_str(name).ok());
         let matching = names.flat_map(|name| {
@@ -54,7 +55,7 @@ impl Accept {
     }
 }
 
-/// The parts of a line between the commas that stand outside of quotes.
+/// Splits a line at the commas that are outside of quotes.
 fn ranges(line: &str) -> impl Iterator<Item = &str> {
     let (mut quoted, mut escaped) = (false, false);
     line.split(move |c| {
@@ -68,16 +69,16 @@ fn ranges(line: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// `text/*;q=0.5`: a range and its weight, by itself 1.
+/// Reads a range and its weight, such as `text/*;q=0.5`. The default weight is 1.
 fn range(text: &str) -> Option<(MediaType, u16)> {
     let range = MediaType::from_str(text.trim()).ok()?;
     let weight = range.param("q").map_or(Some(1000), thousandths)?;
     Some((range, weight))
 }
 
-/// How specific a range is that holds a media type; `None` when it does not.
+/// Returns how specific a range is that matches a media type; `None` if it does not match.
 ///
-/// With `charset=utf-8` it holds a type that names no charset too: no format writes another.
+/// A range with `charset=utf-8` also matches a type without a charset, because every format writes UTF-8.
 fn specificity(range: &MediaType, name: &MediaType) -> Option<(u8, usize)> {
     let kind = match (range.top().as_str(), range.sub().as_str()) {
         ("*", "*") => 0,
@@ -97,7 +98,7 @@ fn specificity(range: &MediaType, name: &MediaType) -> Option<(u8, usize)> {
     Some((kind, count))
 }
 
-/// Whether a client wants a page for people more than data, by its `Accept`, as browsers do.
+/// Whether a client prefers a page for people to data, by its `Accept`, as browsers do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WantsPage(pub bool);
 
@@ -120,7 +121,7 @@ mod tests {
     use super::*;
     use crate::formats::{builtin, cap, topojson};
 
-    /// Which of TopoJSON, GeoJSON and CAP is preferred, in this order.
+    /// Returns which of TopoJSON, GeoJSON and CAP is preferred, in this order.
     fn preferred(lines: &[&str]) -> Option<String> {
         let formats = builtin(topojson::Options::default(), cap::Options::default());
         let accept = Accept::new(lines.iter().copied());

@@ -14,7 +14,7 @@ use crate::resources::{MapResource, Selectable};
 /// The query parameters `city` and `admin`, as far as the resource supports them.
 #[derive(Clone, Debug)]
 pub struct Select<R> {
-    /// The areas selected.
+    /// The selected areas.
     pub areas: AreaSelector,
     resource: PhantomData<R>,
 }
@@ -44,7 +44,7 @@ impl<R: MapResource + Default> Part for Select<R> {
 fn selector(query: Query<'_>, selectable: &Selectable) -> Result<AreaSelector, Problem> {
     Ok(AreaSelector {
         city: if selectable.city.is_empty() {
-            // A parameter the resource does not have is one more unknown parameter.
+            // A parameter that the resource does not have is ignored like any unknown parameter.
             None
         } else {
             query.one_of("city", &selectable.city)?.cloned()

@@ -1,17 +1,17 @@
-//! What the headers of a request say of its body, before any of it is read.
+//! Checks of the headers that describe a request's body, before any of the body is read.
 
 use rocket::Request;
 use rocket::data::ByteUnit;
 
 use crate::error::Problem;
 
-/// Refuses a body that is announced as larger than allowed.
+/// Refuses a body whose `Content-Length` is larger than allowed.
 pub(super) fn announces_at_most(request: &Request<'_>, most: ByteUnit) -> Result<(), Problem> {
     let announced = request.headers().get_one("Content-Length").and_then(|length| length.parse().ok());
     if announced.is_some_and(|length: u64| most < length) { Err(Problem::too_large(most)) } else { Ok(()) }
 }
 
-/// Refuses a body that is coded.
+/// Refuses a body with a content coding.
 pub(super) fn is_not_coded(request: &Request<'_>) -> Result<(), Problem> {
     let mut codings = request.headers().get("Content-Encoding");
     if codings.any(|coding| !coding.eq_ignore_ascii_case("identity")) {

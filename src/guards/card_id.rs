@@ -11,16 +11,16 @@ use crate::schema;
 
 const NAME: &str = "cardId";
 
-/// The part `:cardId` of a path.
+/// The segment `:cardId` of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CardIdParam<'r>(&'r str);
 
 impl CardIdParam<'_> {
-    /// The identifier.
+    /// Returns the identifier.
     ///
     /// # Errors
     ///
-    /// 400 when it is none, or longer than `cards.max_id_length`.
+    /// 400 if it is not an identifier, or longer than `cards.max_id_length`.
     pub fn read(self, config: &Config) -> Result<CardId, Problem> {
         let id = config.cards.max_id_length.read(self.0);
         id.map_err(|error| Problem::invalid(Source::Params, NAME, error))

@@ -9,14 +9,13 @@ use crate::error::Problem;
 use crate::fairings::Subject;
 use crate::openapi::{Interface, Operation, Part};
 
-/// Whoever sends the request: somebody with a valid credential, or anybody without one.
+/// The sender of a request: with a valid credential, or without any.
 ///
-/// A credential that is not valid is refused, on open routes too: a client that means to be known
-/// should learn that it is not.
+/// An invalid credential is refused on public routes too, so that the client learns early that it is wrong.
 #[derive(Clone, Debug)]
 pub struct Caller(pub Option<Credential>);
 
-/// A caller whose credential covers a permission.
+/// A caller whose credential grants a permission.
 #[derive(Clone, Debug)]
 pub struct Authorized<P> {
     /// The credential.
@@ -24,9 +23,9 @@ pub struct Authorized<P> {
     permission: PhantomData<P>,
 }
 
-/// A permission a route can ask for.
+/// A permission that a route can require.
 pub trait Permission: Send + Sync + 'static {
-    /// The scopes of which a credential needs one.
+    /// A credential needs one of these scopes.
     const SCOPES: &'static [Scope];
 }
 
@@ -93,7 +92,7 @@ impl<P: Permission> Part for Authorized<P> {
 }
 
 impl Caller {
-    /// Whoever sends this request, or why its credential is refused; verified when it is first asked for.
+    /// Returns the sender of this request, or why its credential is refused. The credential is verified at the first call.
     pub(crate) fn of<'r>(request: &'r Request<'_>) -> &'r Result<Self, Problem> {
         request.local_cache(|| {
             let credential = managed(request).and_then(|known| credential(request, known))?;
@@ -131,7 +130,7 @@ impl<P: Permission> Authorized<P> {
     }
 }
 
-/// The credential of the headers `Authorization` and `X-Api-Key`; `None` if they carry none.
+/// Returns the credential in the headers `Authorization` and `X-Api-Key`; `None` if they contain none.
 fn credential(request: &Request<'_>, authenticator: &Authenticator) -> Result<Option<Credential>, Problem> {
     let bearer = only(request, "Authorization")?
         .filter(|value| !lacks_token(value))
@@ -152,7 +151,7 @@ fn credential(request: &Request<'_>, authenticator: &Authenticator) -> Result<Op
     credential.map(Some).map_err(refused)
 }
 
-/// The value of a header that may be sent once; `None` if it is absent or empty.
+/// Returns the value of a header that may be sent only once; `None` if it is absent or empty.
 fn only<'r>(request: &'r Request<'_>, name: &str) -> Result<Option<&'r str>, Problem> {
     let mut values = request.headers().get(name);
     match (values.next(), values.next()) {
@@ -161,13 +160,13 @@ fn only<'r>(request: &'r Request<'_>, name: &str) -> Result<Option<&'r str>, Pro
     }
 }
 
-/// Whether the value is `Bearer` with what scripts write for a token they do not have.
+/// Returns whether the value is `Bearer` followed by what scripts send when they have no token.
 fn lacks_token(value: &str) -> bool {
     let (scheme, token) = value.split_once(' ').unwrap_or((value, ""));
     scheme.eq_ignore_ascii_case("Bearer") && ["", "null", "undefined"].contains(&token.trim_start())
 }
 
-/// The token of `Bearer <token>` (RFC 6750 §2.1); the scheme in any case (RFC 9110 §11.1).
+/// Returns the token of `Bearer <token>` (RFC 6750 §2.1); the scheme is case-insensitive (RFC 9110 §11.1).
 pub(super) fn bearer_token(value: &str) -> Option<&str> {
     let (scheme, token) = value.split_once(' ')?;
     scheme.eq_ignore_ascii_case("Bearer").then_some(token.trim_start())

@@ -10,7 +10,8 @@ use crate::openapi::{Interface, Operation, Parameter, Part};
 const NAME: &str = "file_type";
 const HEADER: &str = "Content-Type";
 
-/// The type an image will be sent as: the query parameter `file_type`, else the header `Content-Type`, else `image/jpeg`.
+/// The media type that an image will be sent as: the query parameter `file_type`, else the header `Content-Type`, else
+/// `image/jpeg`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FileType(pub ImageType);
 
@@ -26,7 +27,7 @@ impl<'r> FromRequest<'r> for FileType {
 impl Part for FileType {
     fn describe(operation: &mut Operation, _: &Interface<'_>) {
         let types = json!({ "type": "string", "enum": ImageType::ALL.map(ImageType::media_type) });
-        // OpenAPI has no parameter for this header: it ignores one of that name.
+        // OpenAPI ignores header parameters named `Content-Type`.
         let says = "The type the image will be sent as; without it the header `Content-Type` says so, else it is `image/jpeg`.";
         operation.takes(Parameter::query(NAME, says, types));
         operation.refuses(400, "`Content-Type` names a type that no image can have.");
@@ -43,7 +44,7 @@ fn file_type(request: &Request<'_>) -> Result<ImageType, Problem> {
     }
 }
 
-/// The type the header names; JPEG if it names a type that HTTP libraries send with every request.
+/// Returns the image type that the header names; JPEG if the header has a value that HTTP libraries send by default.
 fn of_header(text: &str) -> Result<ImageType, Problem> {
     let essence = text.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
     let says_nothing =

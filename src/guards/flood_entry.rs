@@ -14,8 +14,8 @@ use crate::openapi::{Interface, Operation, Parameter, Part};
 const AREA: &str = "area_id";
 const TIME: &str = "time";
 
-/// The entry of a feed that a request names by its address: the query parameters `area_id` and `time`, both of them and no
-/// format. `None` for any other request, and where no format on offer has entries.
+/// The entry of a feed whose address was requested: the query has the parameters `area_id` and `time`, and no format. `None`
+/// for any other request, and if no enabled format has entries.
 #[derive(Clone, Debug)]
 pub struct FloodEntry(pub Option<Entry>);
 
@@ -26,7 +26,7 @@ pub struct Entry {
     pub area: AreaId,
     /// The second in which its state was set.
     pub since: Timestamp,
-    /// The format of the entry by itself.
+    /// The format for a single entry.
     pub format: Arc<dyn Format>,
 }
 
@@ -61,7 +61,7 @@ impl Part for FloodEntry {
     }
 }
 
-/// The format of entries by themselves.
+/// Returns the format for single entries.
 fn format(formats: &FormatRegistry) -> Option<Arc<dyn Format>> {
     formats.carrying(LayerKind::Floods).find_map(|format| format.of_entry())
 }

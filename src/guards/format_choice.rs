@@ -14,16 +14,16 @@ use crate::openapi::{Interface, Operation, Parameter, Part, layer_schema};
 use crate::resources::MapResource;
 use crate::schema;
 
-/// The format chosen by the query parameters `format` (the container) and `geoformat` (the format's name).
+/// The format chosen by the query parameters `format` (the container) and `geoformat` (the name of the format).
 ///
-/// Either follows from the other where only one is given. Without both it is the one the header `Accept` wants most, of several
-/// the configured default before the others; and the default where the header wants none of them, as clients expect that have
-/// never sent one with care.
+/// If only one of them is given, the other follows from it. If neither is given, the format that the header `Accept` prefers is
+/// used; among equals, the configured default comes first. If the header accepts none of the formats, the default is used,
+/// because existing clients send careless headers and expect it.
 ///
-/// A format that can be had without the envelope ([`Format::bare`]) is sent so if `Accept` prefers the media type it then has.
+/// A format that also exists without the envelope ([`Format::bare`]) is sent that way if `Accept` prefers that media type.
 #[derive(Clone, Debug)]
 pub struct FormatChoice<R> {
-    /// The format, which carries the layers of the resource.
+    /// The format, which supports the layers of the resource.
     pub format: Arc<dyn Format>,
     resource: PhantomData<R>,
 }

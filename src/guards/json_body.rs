@@ -14,7 +14,7 @@ use crate::openapi::{Interface, Operation, Part};
 
 /// A body that is a JSON object.
 ///
-/// Bodies without a content type, and those curl sends as a form by itself, are read as JSON too.
+/// A body without a content type is read as JSON too, as is one with the form type that curl sends by default.
 #[derive(Clone, Debug)]
 pub struct JsonBody(pub Map<String, Value>);
 
@@ -59,9 +59,9 @@ fn invalid(message: String) -> Problem {
     Problem::bad_request(Source::Body, &[], message)
 }
 
-/// Refuses a body whose headers say that it is something else.
+/// Refuses a body if the headers say that it is not JSON.
 fn may_be_json(request: &Request<'_>) -> Result<(), Problem> {
-    // An unreadable content type reads as none, so the header itself is looked at.
+    // Rocket treats an unreadable content type as absent, so this reads the header itself.
     let mut kinds = request.headers().get("Content-Type");
     let is_json = match (kinds.next(), kinds.next()) {
         (None | Some(""), None) => true,

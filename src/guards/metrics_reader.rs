@@ -7,7 +7,7 @@ use crate::auth::KeyDigest;
 use crate::config::Config;
 use crate::error::Problem;
 
-/// Whoever may read the metrics: anybody, or who knows the configured token.
+/// A caller that may read the metrics: anyone, or only one with the configured token.
 #[derive(Clone, Copy, Debug)]
 pub struct MetricsReader(());
 

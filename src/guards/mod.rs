@@ -1,11 +1,12 @@
-//! Request guards: each makes one validated thing of a request, or refuses it with a clear answer.
+//! Request guards: each reads and validates one part of a request, or refuses it with a clear message.
 //!
-//! # In a route of one's own
+//! # In your own routes
 //!
-//! A route lists what it needs as its arguments. Rocket asks the guards from left to right, and the first one that fails decides
-//! the response, by its [`Problem`]. So put the guard of the caller first: [`Caller`] if anybody may send the request,
-//! [`Authorized`] if it needs a scope. A parameter of the query is a [`Param`], a part of the path a [`PathParam`]. Take values that
-//! the server manages, such as the store, as `&State<…>`. [`Answers`](crate::routes::Answers) is a guard as well.
+//! A route lists what it needs as its arguments. Rocket runs the guards from left to right, and the first one that fails
+//! decides the response, by its [`Problem`]. So put the guard of the caller first: [`Caller`] if anyone may send the request,
+//! [`Authorized`] if it needs a scope. Read a parameter of the query as a [`Param`], and a segment of the path as a
+//! [`PathParam`]. Take values that the server manages, such as the store, as `&State<…>`. [`Answers`](crate::routes::Answers)
+//! is a guard as well.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -32,7 +33,7 @@
 //! let builder = Siaga::builder().mount("/", routes![count_changes]);
 //! ```
 //!
-//! A guard of one's own answers [`Problem::outcome`] from its `from_request`, so that clients get its text.
+//! In your own guard, return [`Problem::outcome`] from `from_request`, so that clients get its text.
 
 mod accept;
 mod area_selector;
@@ -74,7 +75,7 @@ use rocket::Request;
 
 use crate::error::Problem;
 
-/// A value the server manages for its guards.
+/// Returns a value that the server manages for its guards.
 pub(crate) fn managed<'r, T: Send + Sync + 'static>(request: &'r Request<'_>) -> Result<&'r T, Problem> {
     request
         .rocket()

@@ -45,21 +45,21 @@ use crate::openapi::{Interface, Operation, Parameter, Part};
 pub trait QueryParameter: Send + Sized {
     /// The name of the parameter.
     const NAME: &'static str;
-    /// What it means, for the description of the interface.
+    /// The meaning of the parameter, for the description of the interface.
     const SAYS: &'static str;
 
     /// Returns the JSON Schema of its values.
     fn schema(config: &Config) -> Value;
 
-    /// Reads the decoded value; `None` if the parameter is absent or empty.
+    /// Reads the decoded value, which is `None` if the parameter is absent or empty.
     ///
     /// # Errors
     ///
-    /// What the value must be. The response is 400 with this text and names the parameter.
+    /// What the value must be. The response is then 400, with this text and the name of the parameter.
     fn parse(value: Option<&str>, config: &Config) -> Result<Self, String>;
 }
 
-/// A [`QueryParameter`] of a request. A wrong value is 400, as is a parameter that is given more than once.
+/// A [`QueryParameter`] of a request. If its value is wrong or it is given more than once, the response is 400.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Param<P> {
     value: P,
@@ -102,28 +102,28 @@ pub(super) fn read<P: QueryParameter>(query: Query<'_>, config: &Config) -> Resu
     P::parse(value.as_deref(), config).map_err(|must| Problem::invalid(Source::Query, P::NAME, must))
 }
 
-/// A part of a path. Routes take it as [`PathParam`].
+/// A segment of a path. Routes take it as [`PathParam`].
 pub trait PathParameter: Sized {
-    /// The name of the part in the description of the interface.
+    /// The name of the segment in the description of the interface.
     const NAME: &'static str;
-    /// What it names, for the description of the interface.
+    /// The meaning of the segment, for the description of the interface.
     const SAYS: &'static str;
-    /// What 404 means on a path with it, if it can be 404.
+    /// What 404 means on a path with this segment; `None` if it never causes 404.
     const MISSING: Option<&'static str>;
 
     /// Returns the JSON Schema of its values.
     fn schema() -> Value;
 
-    /// Reads the part.
+    /// Reads the segment.
     ///
     /// # Errors
     ///
-    /// What it must be.
+    /// What the segment must be.
     fn parse(text: &str) -> Result<Self, String>;
 }
 
-/// A [`PathParameter`] of a request. The route calls [`get`](Self::get), because Rocket itself would answer a wrong part with
-/// 422, without a text.
+/// A [`PathParameter`] of a request. The route calls [`get`](Self::get), because Rocket itself would respond to a wrong segment
+/// with 422, without a text.
 #[derive(Debug)]
 pub struct PathParam<P>(Result<P, Problem>);
 
@@ -132,7 +132,7 @@ impl<P> PathParam<P> {
     ///
     /// # Errors
     ///
-    /// 400 that names the part and says what it must be.
+    /// 400, with the name of the segment and what it must be.
     pub fn get(self) -> Result<P, Problem> {
         self.0
     }
@@ -155,7 +155,7 @@ impl<P: PathParameter> Part for PathParam<P> {
     }
 }
 
-/// Finds a value among those allowed.
+/// Returns the allowed value that equals `value`.
 ///
 /// # Errors
 ///

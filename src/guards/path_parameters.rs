@@ -1,4 +1,4 @@
-//! The parts of paths that need nothing but their own text.
+//! Path segments that can be read without the configuration.
 
 use serde_json::{Value, json};
 

@@ -6,28 +6,28 @@ use rocket::http::RawStr;
 use super::parameter::one_of;
 use crate::error::{Problem, Source};
 
-/// The query of a request, from which guards take the parameters they know. Unknown parameters are ignored.
+/// The query of a request. Guards read the parameters that they know from it; unknown parameters are ignored.
 #[derive(Clone, Copy, Debug)]
 pub struct Query<'r>(&'r RawStr);
 
 impl<'r> Query<'r> {
-    /// A query by itself.
+    /// Makes a query from text.
     #[must_use]
     pub fn new(text: &'r str) -> Self {
         Self(text.into())
     }
 
-    /// The query of a request; empty when it has none.
+    /// Returns the query of a request; empty if it has none.
     #[must_use]
     pub fn of(request: &'r Request<'_>) -> Self {
         Self::new(request.uri().query().map_or("", |query| query.as_str()))
     }
 
-    /// The value of a parameter; `None` when it is absent or empty.
+    /// Returns the decoded value of a parameter; `None` if it is absent or empty.
     ///
     /// # Errors
     ///
-    /// When it is given more than once, or is not UTF-8.
+    /// 400 if it is given more than once or is not UTF-8.
     pub fn get(self, name: &str) -> Result<Option<Cow<'r, str>>, Problem> {
         let mut values = self.0.split('&').map(|pair| pair.split_at_byte(b'=')).filter_map(|(key, value)| {
             let same = key.url_decode().is_ok_and(|key| key == name);
@@ -43,20 +43,20 @@ impl<'r> Query<'r> {
         Ok(Some(value).filter(|value| !value.is_empty()))
     }
 
-    /// The value of a parameter that must be given.
+    /// Returns the value of a required parameter.
     ///
     /// # Errors
     ///
-    /// When it is absent or empty, and as [`get`](Self::get).
+    /// 400 if it is absent or empty, and as [`get`](Self::get).
     pub fn require(self, name: &str) -> Result<Cow<'r, str>, Problem> {
         self.get(name)?.ok_or_else(|| Problem::invalid(Source::Query, name, "is required"))
     }
 
-    /// The value of a parameter that must be one of the `allowed`.
+    /// Returns the value of a parameter, which must be one of the `allowed`; `None` if it is absent or empty.
     ///
     /// # Errors
     ///
-    /// When it is none of them, and as [`get`](Self::get).
+    /// 400 if it is none of them, and as [`get`](Self::get).
     pub fn one_of<'a, T: AsRef<str>>(self, name: &str, allowed: &'a [T]) -> Result<Option<&'a T>, Problem> {
         let Some(value) = self.get(name)? else { return Ok(None) };
         one_of(&value, allowed).map(Some).map_err(|must| Problem::invalid(Source::Query, name, must))

@@ -1,4 +1,4 @@
-//! The parameters of queries that need nothing but their own value and the configuration.
+//! Query parameters that need only their own value and the configuration.
 
 use std::time::Duration;
 
@@ -67,12 +67,12 @@ impl QueryParameter for MinimumState {
     }
 }
 
-/// `timeperiod`: how long before now the response begins, in seconds. **Default: one hour**
+/// `timeperiod`: how long before now the requested period begins, in seconds. **Default: one hour**
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TimePeriod(pub Duration);
 
 impl TimePeriod {
-    /// The longest: one week.
+    /// The longest duration: one week.
     const LONGEST: u64 = 604_800;
     /// The duration if none is given.
     pub const DEFAULT: Duration = Duration::from_hours(1);
@@ -95,7 +95,7 @@ impl QueryParameter for TimePeriod {
     }
 }
 
-/// `training`: whether reports of trainings are wanted as well. **Default: `false`**
+/// `training`: whether reports of trainings are included. **Default: `false`**
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Training(pub bool);
 
@@ -113,8 +113,8 @@ impl QueryParameter for Training {
     }
 }
 
-/// `username`: the user a client says it acts for. The log of flood states has it beside the credential's subject; nothing
-/// trusts it.
+/// `username`: the user for whom the client says it acts. The log of flood states records it beside the credential's subject;
+/// nothing trusts it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Username(pub Option<String>);
 

@@ -12,8 +12,8 @@ use crate::error::Problem;
 use crate::images::{CardImages, ImageError, ImageType, Incoming, Unpermitted};
 use crate::openapi::{Interface, Operation, Parameter, Part};
 
-/// An upload at an address this service has signed, of the type it was signed for and not larger than allowed, for all its
-/// headers say. It counts as one in progress while this lives.
+/// An upload to an address that this service has signed. According to its headers, the body has the type that the address was
+/// signed for, and is not larger than allowed. The upload counts as in progress as long as this value lives.
 #[derive(Debug)]
 pub struct SignedUpload(pub Incoming);
 
@@ -49,10 +49,10 @@ impl Part for SignedUpload {
 async fn permitted(request: &Request<'_>) -> Result<Incoming, Problem> {
     let images = managed::<Arc<CardImages>>(request)?;
     let query = Query::of(request);
-    // An address that is altered in any way is refused as one.
+    // If any part of the address is missing or unreadable, the response is the same as for a wrong signature.
     let altered = || ImageError::NotPermitted(Unpermitted::WrongSignature);
     let part = |name| query.get(name).ok().flatten().ok_or_else(altered);
-    // `/uploads/:name`, after where the interface is mounted.
+    // Segment 1 of `/uploads/:name`, below the path at which the interface is mounted.
     let name = request.param::<&str>(1).and_then(Result::ok).unwrap_or_default();
     let permit = images.permit(name, &part("expires")?, &part("signature")?)?;
     images.is_expected(&permit).await?;

@@ -14,28 +14,28 @@ use url::Url;
 
 use crate::config::{ConfigError, Images};
 
-/// The key at fault when a storage cannot be had.
+/// The configuration key in errors about the storage.
 const KEY: &str = "siaga.images.url";
 
-/// A storage somebody else runs.
+/// A storage in the cloud.
 pub(super) struct Cloud {
     pub(super) objects: Arc<dyn ObjectStore>,
-    /// Of one that takes uploads itself.
+    /// For a storage that receives uploads itself.
     pub(super) signer: Option<Arc<dyn Signer>>,
 }
 
 impl Cloud {
-    /// The storage of a kind that this program was built with. Does not reach for it yet.
+    /// Opens the storage of a kind that this program was built with. Does not connect to it yet.
     ///
     /// # Errors
     ///
-    /// The key at fault.
+    /// The key with a wrong value.
     pub(super) fn open(
         scheme: &ObjectStoreScheme,
         url: &Url,
         settings: &Images,
     ) -> Result<Self, ConfigError> {
-        // The library comes without cryptography; an error means that there is some already.
+        // The library includes no cryptography provider. An error means that one is already installed.
         let _ = rustls::crypto::ring::default_provider().install_default();
         match scheme {
             ObjectStoreScheme::AmazonS3 => {
@@ -50,7 +50,7 @@ impl Cloud {
                 let builder = configured(builder, settings, GoogleCloudStorageBuilder::with_config)?;
                 Ok(Self::signing(builder.build().map_err(wrong)?))
             }
-            // It would take uploads only from clients that send a header of its own, and cannot sign their type.
+            // Azure would accept uploads only from clients that send a special header, and cannot sign the media type.
             #[cfg(feature = "azure")]
             ObjectStoreScheme::MicrosoftAzure => {
                 let builder = MicrosoftAzureBuilder::from_env().with_url(url.as_str()).with_retry(retry());
@@ -67,7 +67,7 @@ impl Cloud {
     }
 }
 
-/// The refusal of an address of another kind.
+/// Returns the error for an address of an unknown kind.
 pub(super) fn unknown_kind() -> ConfigError {
     let kinds = [
         Some("file:///…"),
@@ -82,12 +82,12 @@ pub(super) fn unknown_kind() -> ConfigError {
     )
 }
 
-/// The refusal of an option the storage does not have.
+/// Returns the error for an option that the storage does not have.
 pub(super) fn unknown_option(name: &str) -> ConfigError {
     ConfigError::new(&format!("siaga.images.options.{name}"), "this storage has no such option")
 }
 
-/// What waits for an answer waits seconds, not the minutes that are the default.
+/// Requests wait for the storage, so it may take seconds, not minutes as by default.
 fn retry() -> RetryConfig {
     RetryConfig {
         max_retries: 2,
@@ -111,7 +111,7 @@ fn wrong(error: Error) -> ConfigError {
     ConfigError::new(KEY, OneLine(error))
 }
 
-/// A text that may have line breaks, without them.
+/// Shows a text without its line breaks.
 struct OneLine<T>(T);
 
 impl<T: Display> Display for OneLine<T> {

@@ -11,34 +11,34 @@ use crate::model::{Timestamp, Upload};
 use crate::telemetry::UploadStep;
 use crate::telemetry::causes;
 
-/// How often it is asked whether the storage is to be looked at.
+/// How often to check whether the storage should be searched.
 const ROUND: Duration = Duration::from_secs(1);
-/// How often it is looked at though nothing is expected: for what came while nobody looked.
+/// How often to search the storage if no uploads are expected, in case some arrived while no server ran.
 const SELDOM: Duration = Duration::from_hours(1);
-/// How often for uploads that this service receives itself: for those it did not get to note before it ended.
+/// How often to search it if this service receives uploads itself, in case a server ended before it could note one.
 const NOW_AND_THEN: Duration = Duration::from_mins(1);
-/// How long an upload that began in time may take.
+/// How long after its address expired an upload that began in time may still arrive.
 const GRACE: Duration = Duration::from_mins(5);
-/// After how long the store is asked again about an upload that is there still: it may have come while the one before it
-/// was looked at.
+/// After how long to ask the store again about an upload that is still there: it may have arrived while the one before it was
+/// processed.
 const AGAIN: Duration = Duration::from_secs(10);
-/// From which age on an upload of this service is none that is just being noted.
+/// From this age on, an upload that this service received is no longer just being noted.
 const LEFT: Duration = Duration::from_mins(1);
-/// From which age on an upload is one nobody waits for.
+/// From this age on, an upload is no longer expected.
 const OLD: Duration = Duration::from_hours(24);
-/// How long deleting old uploads may keep it from looking again.
+/// How long one search may spend deleting old uploads.
 const DELETING: Duration = Duration::from_mins(1);
 
-/// Finds uploads that nobody has told of, and deletes those that nobody waits for.
+/// Finds uploads that the store does not know yet, and deletes those that are no longer expected.
 pub(super) struct Finder<'i> {
     images: &'i CardImages,
     since: Timestamp,
     looked: Option<Instant>,
-    /// Whether it was logged that the storage cannot be looked at.
+    /// Whether it was logged that the storage cannot be searched.
     failing: bool,
-    /// The uploads that were there when last looked, and when the store was asked about each.
+    /// The uploads found by the last search, and when the store was asked about each.
     seen: HashMap<String, (ObjectMeta, Instant)>,
-    /// The old uploads that the storage did not delete, and when it was last asked to.
+    /// The old uploads that the storage failed to delete, and when that was last tried.
     undeleted: HashMap<String, Instant>,
 }
 
@@ -54,7 +54,7 @@ impl<'i> Finder<'i> {
         }
     }
 
-    /// Looks for uploads; never ends.
+    /// Searches for uploads; never ends.
     pub(super) async fn run(mut self) {
         loop {
             match self.look_if_due().await {
@@ -115,12 +115,13 @@ impl<'i> Finder<'i> {
             seen.insert(name, (object, asked.unwrap_or_else(Instant::now)));
         }
         self.seen = seen;
-        // The rest is deleted when it looks again.
+        // The next search deletes the rest.
         let _ = time::timeout(DELETING, self.delete(old)).await;
         Ok(())
     }
 
-    /// Deletes old uploads. One that the storage does not delete is left alone for an hour; the log names the first.
+    /// Deletes old uploads. If the storage fails to delete one, it is left alone for an hour; the log names the first such
+    /// upload.
     async fn delete(&mut self, old: HashSet<String>) {
         self.undeleted.retain(|name, tried| tried.elapsed() < SELDOM && old.contains(name));
         let mut logged = false;
@@ -138,7 +139,7 @@ impl<'i> Finder<'i> {
         }
     }
 
-    /// The upload that an object of this name may be.
+    /// Returns the upload to which an object of this name can belong.
     async fn upload(&self, name: &str) -> Result<Option<Upload>, ImageError> {
         match &self.images.uploads {
             Uploads::Direct(_) => Ok(names::upload_of(name).map(|(upload, _)| upload)),

@@ -14,13 +14,13 @@ pub enum ImageType {
 }
 
 impl ImageType {
-    /// All there are.
+    /// Every image type.
     pub const ALL: [Self; 4] = [Self::Jpeg, Self::Png, Self::Webp, Self::Gif];
 
-    /// How many of a file's leading bytes tell its type.
+    /// How many leading bytes of a file are needed to recognize its type.
     pub const LEADING: usize = 12;
 
-    /// The media type.
+    /// Returns the media type.
     #[must_use]
     pub fn media_type(self) -> &'static str {
         match self {
@@ -31,7 +31,7 @@ impl ImageType {
         }
     }
 
-    /// How names of such files end, without the dot.
+    /// Returns the file extension, without the dot.
     #[must_use]
     pub fn extension(self) -> &'static str {
         match self {
@@ -42,13 +42,13 @@ impl ImageType {
         }
     }
 
-    /// The type with this [`extension`](Self::extension).
+    /// Returns the type with this [`extension`](Self::extension).
     #[must_use]
     pub fn from_extension(extension: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.extension() == extension)
     }
 
-    /// The type of a file, by its first bytes, of which [`LEADING`](Self::LEADING) are enough.
+    /// Returns the type of a file by its first bytes; [`LEADING`](Self::LEADING) bytes are enough.
     #[must_use]
     pub fn of(leading: &[u8]) -> Option<Self> {
         match leading {
@@ -62,7 +62,7 @@ impl ImageType {
 }
 
 impl AsRef<str> for ImageType {
-    /// The media type.
+    /// Returns the media type.
     fn as_ref(&self) -> &str {
         self.media_type()
     }

@@ -1,9 +1,9 @@
-//! Images of cards: from the signed address for an upload to the small, upright photo on the map.
+//! Images of cards: from the signed upload address to the small, upright photo on the map.
 //!
-//! A storage in the cloud takes uploads itself, at an address it has signed; for a folder or the memory this service
-//! signs the address and takes the upload. An upload is not shown: a [`Worker`] makes a photo of it ([`photo`]), publishes
-//! that, and only then does the report of the card point to it. How far an image has come is kept by the store
-//! ([`ImageStore`](crate::stores::ImageStore)), so that any server can go on with it.
+//! A cloud storage signs upload addresses and receives uploads itself; for a folder or the memory, this service does both.
+//! An upload is not published as it is: a [`Worker`] makes a photo from it ([`photo`]) and publishes the photo, and only then
+//! does the report of the card link to it. The store records the progress of each image
+//! ([`ImageStore`](crate::stores::ImageStore)), so that any server can continue with it.
 
 mod cloud;
 mod error;
@@ -39,34 +39,34 @@ use crate::model::{CardId, Clock};
 use crate::stores::{Check, Store};
 use crate::telemetry::Metrics;
 
-/// How long an address for an upload permits it.
+/// How long an upload address is valid.
 pub const PERMITTED: Duration = Duration::from_mins(15);
 
-/// How long the storage may take to say that it is there.
+/// How long the storage may take for the readiness check.
 const STORAGE_PATIENCE: Duration = Duration::from_secs(2);
 
-/// For how long a published image, which never changes, may be kept (RFC 8246).
+/// How long caches may keep a published image, which never changes (RFC 8246).
 pub const KEEP_FOREVER: &str = "public, max-age=31536000, immutable";
 
-/// Images of cards, on the configured storage.
+/// The images of cards, in the configured storage.
 pub struct CardImages {
     storage: Storage,
     uploads: Uploads,
     store: Arc<dyn Store>,
     clock: Arc<dyn Clock>,
     metrics: Metrics,
-    /// The address of the interface, and that of published images, both without a slash at their end.
+    /// The address of the interface, and that of published images, both without a slash at the end.
     base_url: Box<str>,
     public_url: Box<str>,
     max_bytes: ByteUnit,
     max_side: u32,
     timeout: Duration,
-    /// Says that an upload was received here.
+    /// Notified when this server has received an upload.
     received: Notify,
     slots: Arc<Slots>,
 }
 
-/// Who takes uploads.
+/// Who receives uploads.
 enum Uploads {
     /// The storage.
     Presigned(Arc<dyn Signer>),
@@ -74,21 +74,21 @@ enum Uploads {
     Direct(SigningKey),
 }
 
-/// Where an image is to be sent, and where it is found soon after.
+/// Where a client uploads an image, and where the photo appears soon after.
 #[derive(Clone, Debug)]
 pub struct Invitation {
-    /// Takes one `PUT` of an image of the type asked for, within [`PERMITTED`].
+    /// An address that accepts one `PUT` of an image of the requested type, within [`PERMITTED`].
     pub signed_request: String,
-    /// The published image.
+    /// The address of the published photo.
     pub url: String,
 }
 
 impl CardImages {
-    /// Checks the configuration, for a store that keeps its data or does not.
+    /// Checks the configuration for a store that keeps its data or does not.
     ///
     /// # Errors
     ///
-    /// The key at fault, with what is allowed.
+    /// The key with a wrong value, with what is allowed.
     pub fn check(config: &Config, keeps_data: bool) -> Result<(), ConfigError> {
         let storage = Storage::open(&config.images.storage(&config.dataset)?, &config.images)?;
         if storage.signer.is_none() && keeps_data && config.images.signing_key.is_none() {
@@ -100,11 +100,11 @@ impl CardImages {
         Ok(())
     }
 
-    /// Images of the cards of `store`. Does not reach for the storage yet.
+    /// Opens the images of the cards in `store`. Does not connect to the storage yet.
     ///
     /// # Errors
     ///
-    /// The key at fault, with what is allowed.
+    /// The key with a wrong value, with what is allowed.
     pub fn open(
         config: &Config,
         store: Arc<dyn Store>,
@@ -137,7 +137,7 @@ impl CardImages {
         })
     }
 
-    /// Checks whether the storage answers, and whether a folder can be written to; reads need neither.
+    /// Checks whether the storage responds, and whether a folder can be written to. Reads of the service need neither.
     pub async fn readiness(&self) -> Check {
         let asking = async {
             match time::timeout(STORAGE_PATIENCE, self.storage.is_there()).await {
@@ -148,12 +148,12 @@ impl CardImages {
         Check::of("images", "the storage of images cannot be reached or written to", asking).await.optional()
     }
 
-    /// Expects the image of a card, sent as `image_type`.
+    /// Prepares to receive the image of a card, sent as `image_type`.
     ///
     /// # Errors
     ///
-    /// Those of [`ImageStore::expect_image`](crate::stores::ImageStore::expect_image); [`ImageError::Storage`] when the
-    /// storage's credentials cannot be had.
+    /// Those of [`ImageStore::expect_image`](crate::stores::ImageStore::expect_image); [`ImageError::Storage`] if the
+    /// credentials of the storage cannot be obtained.
     pub async fn invite(&self, card: &CardId, image_type: ImageType) -> Result<Invitation, ImageError> {
         let until = self.clock.now().after(PERMITTED);
         let upload = self.store.expect_image(card, until).await?;
@@ -176,12 +176,12 @@ impl CardImages {
         Ok(Invitation { signed_request, url: self.address(card) })
     }
 
-    /// Where the image of a card is found once it is published.
+    /// Returns the address of a card's image once it is published.
     fn address(&self, card: &CardId) -> String {
         format!("{}/{}", self.public_url, names::published(card))
     }
 
-    /// The published image of this name, a JPEG.
+    /// Returns the published image with this name, a JPEG.
     ///
     /// # Errors
     ///

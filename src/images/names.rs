@@ -1,15 +1,16 @@
-//! The names that uploads and images have in the storage and in addresses.
+//! The names of uploads and images in the storage and in addresses.
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 
 use crate::model::{CardId, PHOTO, Upload};
 
-/// Everything but what identifiers of cards are made of here.
+/// Every character except those that identifiers consist of here.
 const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_');
 
-/// A card in a name: its identifier, in which any byte but letters, digits, `-` and `_` is `=` and two hexadecimal digits.
+/// Returns a card's part of a name: its identifier, in which any byte except letters, digits, `-` and `_` is written as `=` and
+/// two hexadecimal digits.
 ///
-/// A data set can bring cards with any identifier; none leads to another folder or stands for another card.
+/// A data set can contain cards with any identifier. No identifier leads to another folder, and no two have the same name.
 fn card_part(card: &CardId) -> String {
     utf8_percent_encode(card.as_str(), ESCAPED).to_string().replace('%', "=")
 }
@@ -17,31 +18,32 @@ fn card_part(card: &CardId) -> String {
 fn card_of(part: &str) -> Option<CardId> {
     let text = part.replace('=', "%");
     let card = percent_decode_str(&text).decode_utf8().ok()?.parse().ok()?;
-    // One card has one name.
+    // Each card has exactly one name.
     (card_part(&card) == part).then_some(card)
 }
 
-/// The name of the published image of a card.
+/// Returns the name of the published image of a card.
 pub(super) fn published(card: &CardId) -> String {
     card_part(card) + PHOTO
 }
 
-/// The card whose published image has this name.
+/// Returns the card whose published image has this name.
 pub(super) fn published_card(name: &str) -> Option<CardId> {
     name.strip_suffix(PHOTO).and_then(card_of)
 }
 
-/// The name of an upload, of which there is one in a storage that takes uploads itself, and nothing else is known.
+/// Returns the name of an upload in a storage that receives uploads itself. There is one per card, because nothing else is
+/// known about it.
 pub(super) fn presigned(card: &CardId) -> String {
     card_part(card)
 }
 
-/// The name of an upload, with something at its end that makes it another.
+/// Returns the name of an upload, with an ending that distinguishes it from others.
 pub(super) fn upload(upload: &Upload, end: &str) -> String {
     format!("{}.{}.{end}", card_part(&upload.card), upload.turn)
 }
 
-/// What [`upload`] made a name of.
+/// Returns the upload and the ending from which [`upload`] made a name.
 pub(super) fn upload_of(name: &str) -> Option<(Upload, &str)> {
     let (card, rest) = name.split_once('.')?;
     let (turn, end) = rest.split_once('.')?;
@@ -50,7 +52,7 @@ pub(super) fn upload_of(name: &str) -> Option<(Upload, &str)> {
     Some((Upload { card: card_of(card)?, turn }, end))
 }
 
-/// What [`presigned`] made a name of.
+/// Returns the card from which [`presigned`] made a name.
 pub(super) fn presigned_card(name: &str) -> Option<CardId> {
     card_of(name)
 }

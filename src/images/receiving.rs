@@ -10,13 +10,13 @@ use super::{CardImages, ImageError, PERMITTED, Unpermitted, Uploads, names};
 use crate::auth::random;
 use crate::telemetry::UploadStep;
 
-/// The rate an upload must arrive at, in bytes a second.
+/// The minimum rate of an upload, in bytes per second.
 const SLOWEST: f64 = 8_192.0;
-/// The longest time over which the rate is averaged; `limits.timeout` if that is shorter. An upload is read in pieces of
-/// what must arrive within it.
+/// The longest time over which the rate is averaged; `limits.timeout` if that is shorter. An upload is read in pieces, each as
+/// large as what must arrive in this time.
 const LONGEST_PIECE: Duration = Duration::from_mins(1);
 
-/// An upload that may be received now. It counts as one in progress until it is dropped.
+/// An upload that may be received now. It counts as in progress until it is dropped.
 #[derive(Debug)]
 pub struct Incoming {
     permit: Permit,
@@ -24,11 +24,11 @@ pub struct Incoming {
 }
 
 impl CardImages {
-    /// What the address of an upload permits.
+    /// Returns what an upload address permits.
     ///
     /// # Errors
     ///
-    /// [`ImageError::NotPermitted`] unless this service has signed the address for the present.
+    /// [`ImageError::NotPermitted`] unless this service has signed the address and it is still valid.
     pub fn permit(&self, name: &str, expires: &str, signature: &str) -> Result<Permit, ImageError> {
         let permit = match &self.uploads {
             Uploads::Direct(key) => {
@@ -43,11 +43,11 @@ impl CardImages {
         Ok(permit)
     }
 
-    /// Makes sure that what is permitted has not been done yet.
+    /// Checks that no upload was received yet for the permit.
     ///
     /// # Errors
     ///
-    /// [`ImageError::NotPermitted`] when an upload of the card was received at this address or an earlier one,
+    /// [`ImageError::NotPermitted`] if an upload for the card was already received at this address or an earlier one,
     /// [`ImageError::Store`].
     pub async fn is_expected(&self, permit: &Permit) -> Result<(), ImageError> {
         let expected = self.store.expected_upload(&permit.upload.card).await?;
@@ -55,8 +55,8 @@ impl CardImages {
         if expected.as_ref() == Some(&permit.upload) { Ok(()) } else { Err(used) }
     }
 
-    /// Lets an upload begin. Two may be in progress at one address, since a client that has lost its connection tries
-    /// again, and `images.max_uploads` on one server.
+    /// Lets an upload begin. Two uploads to one address may be in progress, because a client that loses its connection tries
+    /// again; and one server may receive `images.max_uploads` in total.
     ///
     /// # Errors
     ///
@@ -66,22 +66,22 @@ impl CardImages {
         Ok(Incoming { permit, _slot: slot })
     }
 
-    /// Receives an upload as it comes in. Nothing of it is there before it is whole, and of several at one address
-    /// one is received.
+    /// Receives an upload. It does not appear in the storage before it is complete, and if several arrive at one address,
+    /// exactly one is accepted.
     ///
-    /// Holds about a mebibyte of it in memory. It must arrive at 8 KiB a second, averaged over `limits.timeout` or a
+    /// Holds about 1 MiB of it in memory. It must arrive at 8 KiB a second at least, averaged over `limits.timeout` or a
     /// minute, whichever is shorter.
     ///
     /// # Errors
     ///
-    /// [`ImageError::TooLarge`], [`ImageError::TooSlow`], [`ImageError::Incomplete`]: nothing was received, and the
-    /// address can be used again. [`ImageError::NotPermitted`] when another upload was received meanwhile;
-    /// [`ImageError::Storage`], [`ImageError::Store`].
+    /// [`ImageError::TooLarge`], [`ImageError::TooSlow`], [`ImageError::Incomplete`]: nothing was received, and the address can
+    /// be used again. [`ImageError::NotPermitted`] if another upload was received meanwhile; [`ImageError::Storage`],
+    /// [`ImageError::Store`].
     pub async fn receive(&self, incoming: Incoming, body: impl AsyncRead + Unpin) -> Result<(), ImageError> {
         let upload = &incoming.permit.upload;
         let name = names::upload(upload, &random::hex::<8>()?);
         self.keep(&name, body).await?;
-        // Where the store does not say what it has done the upload stays, and is found later.
+        // If the store does not confirm, the upload stays in the storage and is found later.
         if self.store.receive_upload(upload, &name).await? {
             self.metrics.upload(UploadStep::Received);
             self.received.notify_one();
@@ -111,7 +111,7 @@ impl CardImages {
         match copied.unwrap_or(Err(ImageError::TooSlow)) {
             Ok(()) => writer.shutdown().await.map_err(failed),
             Err(error) => {
-                // What is left of it is nobody's, and its writer gives that up by itself.
+                // If this fails, nothing else uses the rest, and dropping the writer gives it up.
                 let _ = writer.abort().await;
                 Err(error)
             }

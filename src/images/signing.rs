@@ -6,34 +6,34 @@ use crate::auth::Secret;
 use crate::auth::random::{self, RandomUnavailable};
 use crate::model::Upload;
 
-/// What an address for an upload to this service lets its holder do: put one image of one type, until it expires.
+/// What an upload address of this service permits: to put one image of one type, until it expires.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Permit {
     pub(super) upload: Upload,
-    /// The type the image is sent as.
+    /// The media type with which the image must be sent.
     pub image_type: ImageType,
     /// In seconds since 1970.
     pub(super) expires: i64,
 }
 
 impl Permit {
-    /// The last part of the address.
+    /// Returns the last segment of the address.
     pub(super) fn name(&self) -> String {
         names::upload(&self.upload, self.image_type.extension())
     }
 
-    /// What an address of this name and expiry says, if it is one.
+    /// Reads the permit from the name and expiry in an address; `None` if they are invalid.
     pub(super) fn read(name: &str, expires: &str) -> Option<Self> {
         let (upload, extension) = names::upload_of(name)?;
         let image_type = ImageType::from_extension(extension)?;
-        // One permit has one address.
+        // Each permit has exactly one address.
         let expires = expires.parse().ok().filter(|number: &i64| number.to_string() == expires)?;
         Some(Self { upload, image_type, expires })
     }
 }
 
-/// Signs addresses for uploads, and knows them again: HMAC with SHA-256 over the method, the name, the type, the size
-/// that is allowed, and the expiry.
+/// Signs upload addresses and verifies them: HMAC with SHA-256 over the method, the name, the type, the maximum size and the
+/// expiry.
 #[derive(Clone, Debug)]
 pub(super) struct SigningKey {
     key: hmac::Key,
@@ -41,12 +41,12 @@ pub(super) struct SigningKey {
 }
 
 impl SigningKey {
-    /// Signs with a secret.
+    /// Makes a key from a secret.
     pub(super) fn new(secret: &Secret, max_bytes: ByteUnit) -> Self {
         Self { key: hmac::Key::new(hmac::HMAC_SHA256, secret.expose().as_bytes()), max_bytes }
     }
 
-    /// Signs with a key that nobody else has.
+    /// Makes a random key that only this server has.
     pub(super) fn random(max_bytes: ByteUnit) -> Result<Self, RandomUnavailable> {
         Ok(Self::new(&random::hex::<32>()?.into(), max_bytes))
     }
@@ -55,7 +55,7 @@ impl SigningKey {
         hex::encode(hmac::sign(&self.key, self.message(permit).as_bytes()))
     }
 
-    /// Whether the signature is this key's for the permit; takes the same time wherever it differs.
+    /// Returns whether this key has signed the permit with this signature. Takes the same time wherever the signatures differ.
     pub(super) fn has_signed(&self, permit: &Permit, signature: &str) -> bool {
         let Ok(bytes) = hex::decode(signature) else { return false };
         let is_canonical = !signature.bytes().any(|digit| digit.is_ascii_uppercase());

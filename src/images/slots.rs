@@ -4,17 +4,17 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::ImageError;
 use crate::model::Upload;
 
-/// How many uploads to one address may be in progress at once: one that has stalled, and the client's next attempt.
+/// How many uploads to one address may be in progress: one that has stalled, and the client's next attempt.
 const PER_ADDRESS: u32 = 2;
 
-/// How many uploads this server is receiving, of each address and in total.
+/// How many uploads this server is receiving, for each address and in total.
 #[derive(Debug)]
 pub(super) struct Slots {
     most: u32,
     taken: Mutex<HashMap<Upload, u32>>,
 }
 
-/// The right to receive one upload, given back when it is dropped.
+/// The right to receive one upload, released when it is dropped.
 #[derive(Debug)]
 pub(super) struct Slot {
     slots: Arc<Slots>,
@@ -22,7 +22,7 @@ pub(super) struct Slot {
 }
 
 impl Slots {
-    /// At most this many uploads in total.
+    /// Makes slots for at most this many uploads in total.
     pub(super) fn new(most: u32) -> Arc<Self> {
         Arc::new(Self { most, taken: Mutex::default() })
     }

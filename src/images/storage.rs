@@ -23,34 +23,34 @@ use super::{ImageError, KEEP_FOREVER};
 use crate::auth::random;
 use crate::config::{ConfigError, Images};
 
-/// The folder of uploads, beside which images are published.
+/// The folder of uploads, in the folder where images are published.
 const UPLOADS: &str = "uploads";
-/// How much of an upload is gathered before it is written, in bytes.
+/// How much of an upload is collected before it is written, in bytes.
 const PART: usize = 1 << 20;
-/// How much is written to see whether a folder can be written to, in bytes: a block of most file systems.
+/// How much is written to check whether a folder can be written to, in bytes: a block of most file systems.
 const CHECKED: usize = 4 << 10;
 
-/// Objects under one address: uploads that wait, in the folder `uploads`, and published images.
+/// Objects under one address: unprocessed uploads in the folder `uploads`, and published images.
 #[derive(Clone, Debug)]
 pub(super) struct Storage {
     objects: Arc<dyn ObjectStore>,
     root: Path,
-    /// Of a storage that is a folder.
+    /// For a storage that is a folder.
     folder: Option<PathBuf>,
-    /// Held while the folder is being checked.
+    /// Held while the folder is checked.
     checking: Arc<Semaphore>,
-    /// Of a storage that takes uploads itself.
+    /// For a storage that receives uploads itself.
     pub(super) signer: Option<Arc<dyn Signer>>,
-    /// What is noted with a published image, where the storage serves it.
+    /// The attributes of a published image, for a storage that serves images itself.
     attributes: Attributes,
 }
 
 impl Storage {
-    /// The storage at `url`. Does not reach for it yet.
+    /// Opens the storage at `url`. Does not connect to it yet.
     ///
     /// # Errors
     ///
-    /// The key at fault: an address of another kind, or an option there is not.
+    /// The key with a wrong value: an address of an unknown kind, or an unknown option.
     pub(super) fn open(url: &Url, settings: &Images) -> std::result::Result<Self, ConfigError> {
         let (scheme, root) = ObjectStoreScheme::parse(url).map_err(|_| unknown_kind())?;
         let option = settings.options.keys().next();
@@ -58,7 +58,7 @@ impl Storage {
             (ObjectStoreScheme::Local | ObjectStoreScheme::Memory, Some(option)) => {
                 Err(unknown_option(option))
             }
-            // What was acknowledged is on the disk.
+            // With fsync, what the service has confirmed is on the disk.
             (ObjectStoreScheme::Local, None) => Ok(Self {
                 folder: url.to_file_path().ok(),
                 ..Self::here(LocalFileSystem::new().with_fsync(true), root)
@@ -84,7 +84,7 @@ impl Storage {
         }
     }
 
-    /// Where an upload is kept.
+    /// Returns where an upload is stored.
     pub(super) fn upload(&self, name: &str) -> Path {
         self.uploads().join(name)
     }
@@ -97,12 +97,12 @@ impl Storage {
         self.root.clone().join(name)
     }
 
-    /// Writes an upload, which is there once the writer is shut down and not before.
+    /// Returns a writer for an upload. The upload appears only once the writer is shut down.
     pub(super) fn upload_writer(&self, name: &str) -> BufWriter {
         BufWriter::with_capacity(Arc::clone(&self.objects), self.upload(name), PART).with_max_concurrency(1)
     }
 
-    /// An upload; its size is known before its content is read.
+    /// Reads an upload; its size is known before its content is read.
     ///
     /// # Errors
     ///
@@ -111,7 +111,7 @@ impl Storage {
         self.objects.get(&self.upload(name)).await.map_err(unread)
     }
 
-    /// Deletes an upload, if it is there.
+    /// Deletes an upload, if it exists.
     pub(super) async fn delete_upload(&self, name: &str) -> Result<()> {
         match self.objects.delete(&self.upload(name)).await {
             Err(Error::NotFound { .. }) => Ok(()),
@@ -119,7 +119,7 @@ impl Storage {
         }
     }
 
-    /// Deletes an upload that was looked at, unless another has come in its place since.
+    /// Deletes an upload that was processed, unless another has replaced it since.
     pub(super) async fn delete_unchanged(&self, name: &str, looked_at: &ObjectMeta) -> Result<()> {
         match self.objects.head(&self.upload(name)).await {
             Ok(there) if there == *looked_at => self.delete_upload(name).await,
@@ -128,12 +128,12 @@ impl Storage {
         }
     }
 
-    /// Whether a storage in the cloud answers, or a folder can be written to.
+    /// Returns whether a cloud storage responds, or a folder can be written to.
     pub(super) async fn is_there(&self) -> bool {
         let Some(folder) = self.folder.clone() else {
             return matches!(self.uploads_there().next().await, None | Some(Ok(_)));
         };
-        // A disk that hangs holds one thread, however often it is checked.
+        // If the disk hangs, at most one thread waits for it, however often the check runs.
         let Ok(permit) = Arc::clone(&self.checking).try_acquire_owned() else { return false };
         let written = spawn_blocking(move || {
             let _permit = permit;
@@ -142,7 +142,7 @@ impl Storage {
         matches!(written.await, Ok(Ok(())))
     }
 
-    /// All uploads there are, each with its name.
+    /// Lists all uploads, each with its name.
     pub(super) fn uploads_there(&self) -> BoxStream<'_, Result<(String, ObjectMeta)>> {
         let all = self.objects.list(Some(&self.uploads()));
         all.try_filter_map(async |object| {
@@ -151,13 +151,13 @@ impl Storage {
         .boxed()
     }
 
-    /// Makes an image public, in the place of one that was there.
+    /// Publishes an image; replaces an existing one.
     pub(super) async fn publish(&self, name: &str, image: Vec<u8>) -> Result<()> {
         let options = PutOptions { attributes: self.attributes.clone(), ..PutOptions::default() };
         self.objects.put_opts(&self.published(name), image.into(), options).await.map(drop)
     }
 
-    /// A published image.
+    /// Returns a published image.
     ///
     /// # Errors
     ///
@@ -181,7 +181,7 @@ fn unread(error: Error) -> ImageError {
 
 /// Writes a small file into a folder, or into the nearest existing one above it, and deletes it again.
 ///
-/// Only writing shows that a disk is full or a quota used up.
+/// Only writing shows whether a disk is full or a quota is used up.
 fn try_to_write(folder: &std::path::Path) -> io::Result<()> {
     let is_missing = |error: io::Error| error.kind() == io::ErrorKind::NotFound;
     let mut existing = folder.ancestors().filter(|folder| !folder.symlink_metadata().is_err_and(is_missing));

@@ -17,24 +17,24 @@ use crate::tasks::run_in_background;
 use crate::telemetry::UploadStep;
 use crate::telemetry::causes;
 
-/// How often work is looked for that nobody has told of.
+/// How often to look for work without a notification.
 const ROUND: Duration = Duration::from_secs(1);
-/// For how long work is nobody else's while nothing is heard of who has taken it: what a crash delays an image by.
+/// How long an upload stays reserved after the last sign of life of its worker. A crash delays an image by this time.
 const LEASE: Duration = Duration::from_secs(5);
-/// How often something is heard.
+/// How often a worker gives a sign of life.
 const SIGN_OF_LIFE: Duration = Duration::from_secs(1);
-/// How long reading an upload, and publishing an image, may take.
+/// How long reading an upload may take, and how long publishing an image may take.
 const PATIENCE: Duration = Duration::from_mins(1);
-/// How often an upload is tried, over more than an hour in all.
+/// How many times an upload is tried, over more than an hour in total.
 const ATTEMPTS: u32 = 10;
-/// What the wait between attempts grows to.
+/// The longest wait between attempts.
 const LONGEST_WAIT: Duration = Duration::from_mins(15);
-/// How many uploads are worked on at once at most: each takes a processor, and memory as [`photo`] says.
+/// How many uploads are processed at once at most. Each takes a CPU, and memory as described in [`photo`].
 const MOST_HANDS: usize = 4;
 
-/// Finds uploads, makes photos of them and publishes these, for as long as it runs.
+/// Finds uploads, makes photos from them and publishes these, as long as it runs.
 ///
-/// Any number of workers share the work of one store.
+/// Any number of workers can share the uploads in one store.
 #[derive(Debug)]
 pub struct Worker {
     images: Arc<CardImages>,
@@ -42,9 +42,9 @@ pub struct Worker {
 
 /// Why an upload was not published.
 enum Failure {
-    /// It never will be; with what was looked at, unless it is gone.
+    /// It never will be. Contains the metadata of the file read, unless the file is gone.
     Refused(String, Option<ObjectMeta>),
-    /// It may be another time.
+    /// A later attempt may succeed.
     Later(String),
 }
 
@@ -58,33 +58,32 @@ impl From<ImageError> for Failure {
 }
 
 impl Worker {
-    /// A worker on these images.
+    /// Makes a worker for these images.
     #[must_use]
     pub fn new(images: Arc<CardImages>) -> Self {
         Self { images }
     }
 
-    /// Runs the worker beside a server, from when that listens until it is told to stop. What is under way then is done by
-    /// another server, or after the next start.
+    /// Runs the worker while the server runs. Work in progress at shutdown is done by another server, or after the next start.
     #[must_use]
     pub fn fairing(self) -> AdHoc {
         AdHoc::on_liftoff("Images", |rocket| Box::pin(async move { run_in_background(rocket, self.run()) }))
     }
 
     async fn run(self) {
-        // Half of the processors are for those who ask.
+        // The other half of the CPUs is for requests.
         let processors = thread::available_parallelism().map_or(1, NonZero::get);
         let hands = (0..(processors / 2).clamp(1, MOST_HANDS)).map(|_| self.work());
         join(join_all(hands), Finder::new(&self.images).run()).await;
     }
 
-    /// One upload after the other.
+    /// Processes one upload after the other; never ends.
     async fn work(&self) {
         loop {
             match self.images.store.take_upload(LEASE).await {
                 Ok(Some(taken)) => self.work_on(&taken).await,
                 Ok(None) => {
-                    // Whoever is not told looks for itself after a while.
+                    // A worker that was not notified looks for work itself after a while.
                     let _ = time::timeout(ROUND, self.images.received.notified()).await;
                 }
                 Err(error) => {
@@ -104,7 +103,7 @@ impl Worker {
             Ok(()) => Ok(()),
             Err(Failure::Later(reason)) if taken.attempt < ATTEMPTS => self.put_off(taken, &reason).await,
             Err(Failure::Later(reason)) => {
-                // First it is deleted, so that it is not found again; one that stays is deleted when it is old.
+                // Deleted first, so that it is not found again. If that fails, the upload is deleted when it is old.
                 let _ = self.images.storage.delete_upload(&taken.object).await;
                 self.refuse(taken, &reason).await
             }
@@ -116,7 +115,7 @@ impl Worker {
             }
         };
         if let Err(error) = settled {
-            // It is anybody's again when the lease ends.
+            // When the lease ends, any worker can take it.
             log_unless_away(&error);
         }
     }
@@ -127,7 +126,7 @@ impl Worker {
         let (file, looked_at) = time::timeout(PATIENCE, self.read(object)).await.map_err(late)??;
         let refused = |reason| Failure::Refused(reason, Some(looked_at.clone()));
         let max_side = images.max_side;
-        // It goes on when nobody waits for it any more, and is bounded by what is decoded at all.
+        // It goes on even if nothing waits for it any more; the limits for decoding bound its time.
         let prepared = spawn_blocking(move || photo::prepare(&file, max_side)).await;
         let photo = prepared
             .map_err(|_panic| refused("it cannot be decoded".to_owned()))?
@@ -138,7 +137,7 @@ impl Worker {
         if images.store.publish_image(upload, &name).await.map_err(ImageError::from)? {
             images.metrics.upload(UploadStep::Published);
         }
-        // One that stays is deleted when it is old.
+        // If that fails, the upload is deleted when it is old.
         let _ = images.storage.delete_upload(object).await;
         Ok(())
     }
@@ -153,11 +152,11 @@ impl Worker {
         Ok((found.bytes().await.map_err(ImageError::from)?.into(), looked_at))
     }
 
-    /// Keeps the lease; never ends.
+    /// Renews the lease; never ends.
     async fn give_signs_of_life(&self, taken: &TakenUpload) {
         loop {
             time::sleep(SIGN_OF_LIFE).await;
-            // When it is not heard, another will try, too, and one of both publishes.
+            // If that fails, another worker may process it too; then one of both publishes it.
             let _ = self.images.store.postpone_upload(&taken.upload, LEASE).await;
         }
     }

@@ -11,10 +11,10 @@ use crate::schema;
 
 type Say = Arc<dyn Fn(&mut Operation, &Interface<'_>) + Send + Sync>;
 
-/// A route, and what the description of the interface says of it.
+/// A route and its description in the OpenAPI document.
 ///
-/// Made of a handler by [`described!`](crate::described); a mere [`Route`] can be one too, of which the description then
-/// says no more than that it is there.
+/// [`described!`](crate::described) makes it from a handler. It can also be made from a plain [`Route`]; the document then says
+/// only that the route exists.
 ///
 /// ```
 /// use rocket::get;
@@ -40,14 +40,14 @@ pub struct Described {
 }
 
 impl Described {
-    /// A route, and its handler, whose arguments tell what it takes.
+    /// Makes the description of a route. The arguments of its handler describe its parameters.
     pub fn new<Arguments, H: DescribedHandler<Arguments>>(route: Route, _handler: H) -> Self {
-        // The function alone: what it is of may borrow from requests.
+        // Only the function pointer is stored, because the type of the handler may borrow from requests.
         let describe: fn(&mut Operation, &Interface<'_>) = H::describe;
         Self::from(route).with(describe)
     }
 
-    /// Returns the same handler at another method and path, with a name of its own in the description.
+    /// Returns the same handler at another method and path, with its own name in the description.
     #[must_use]
     pub fn at(&self, method: Method, path: &'static str, name: &'static str) -> Self {
         let mut route = Route::new(method, path, SameHandler(self.route.handler.clone()));
@@ -55,43 +55,44 @@ impl Described {
         Self { route, ..self.clone() }
     }
 
-    /// What it does, in a line.
+    /// Sets the summary: what the route does, in one line.
     #[must_use]
     pub fn says(self, summary: &'static str) -> Self {
         Self { summary, ..self }
     }
 
-    /// It answers JSON of this schema.
+    /// Adds a response of 200 with JSON of this schema.
     #[must_use]
     pub fn gives(self, schema: Value) -> Self {
         self.with(move |operation, _| operation.gives_json(schema.clone()))
     }
 
-    /// It answers `{"statusCode":200,"result":…}` with a result of this schema.
+    /// Adds the response `{"statusCode":200,"result":…}` with a result of this schema.
     #[must_use]
     pub fn gives_result(self, schema: Value) -> Self {
         self.gives(schema::enveloped(schema))
     }
 
-    /// It answers everybody the same, and 304 to who has that already; the result is of this schema.
+    /// Adds a response that is the same for all clients, with a result of this schema, and 304 for clients that already have
+    /// it.
     #[must_use]
     pub fn shares(self, schema: Value) -> Self {
         self.gives_result(schema).with(|operation, _| operation.is_shared())
     }
 
-    /// It takes JSON of the schema that the interface asks for.
+    /// Sets the schema of the JSON body, which may depend on the interface.
     #[must_use]
     pub fn takes(self, schema: impl Fn(&Interface<'_>) -> Value + Send + Sync + 'static) -> Self {
         self.with(move |operation, interface| operation.takes_body(schema(interface)))
     }
 
-    /// It refuses something.
+    /// Adds an error response.
     #[must_use]
     pub fn refuses(self, status: u16, says: &'static str) -> Self {
         self.with(move |operation, _| operation.refuses(status, says))
     }
 
-    /// It lists no more features than the configuration allows.
+    /// Adds the response for lists of more features than the configuration allows.
     #[must_use]
     pub(crate) fn lists_at_most_so_many(self, what: &'static str) -> Self {
         self.with(move |operation, interface| {
@@ -103,7 +104,7 @@ impl Described {
         })
     }
 
-    /// Whatever else there is to say.
+    /// Adds anything else to the description.
     #[must_use]
     pub fn with(mut self, say: impl Fn(&mut Operation, &Interface<'_>) + Send + Sync + 'static) -> Self {
         self.said.push(Arc::new(say));
@@ -119,7 +120,7 @@ impl Described {
     }
 }
 
-/// A handler behind a box, which Rocket takes no routes of.
+/// A boxed handler. Rocket makes routes only from handlers that are not boxed.
 #[derive(Clone)]
 struct SameHandler(Box<dyn Handler>);
 
@@ -145,12 +146,12 @@ impl fmt::Debug for Described {
     }
 }
 
-/// A [`Described`](crate::openapi::Described) route of a handler, which `#[get("…")]` or its like stands above.
+/// Makes a [`Described`](crate::openapi::Described) route from a handler that has an attribute such as `#[get("…")]`.
 #[macro_export]
 macro_rules! described {
     ($($handler:ident)::+) => {
         $crate::openapi::Described::new(
-            // One handler makes one route.
+            // Each handler makes exactly one route.
             ::rocket::routes![$($handler)::+].remove(0),
             $($handler)::+,
         )

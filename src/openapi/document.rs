@@ -10,14 +10,14 @@ use crate::model::{LayerKind, Timestamp};
 use crate::resources::{self, Sample, sample};
 use crate::schema;
 
-/// The description of an interface of these routes, as an OpenAPI document in JSON.
+/// Returns the description of an interface with these routes, as an OpenAPI document in JSON.
 ///
-/// The paths are relative to the one server it names, the configured base address. HEAD is answered wherever GET is, and
-/// OPTIONS everywhere; neither is described. Costs about a millisecond.
+/// The paths are relative to the only server in it, the configured base address. HEAD is supported wherever GET is, and OPTIONS
+/// everywhere; neither is described. Costs about a millisecond.
 #[must_use]
 pub fn document(interface: &Interface<'_>, routes: &[Described]) -> Value {
     let mut paths: Map<String, Value> = Map::new();
-    // By the shape of a path how it is written: two that differ in the names of their parts alone are one.
+    // The path of each shape, as first written: paths that differ only in the names of their parameters are the same.
     let mut written: HashMap<String, String> = HashMap::new();
     let mut ids = HashSet::new();
     for described in routes {
@@ -28,13 +28,13 @@ pub fn document(interface: &Interface<'_>, routes: &[Described]) -> Value {
             written.entry(shape(uri)).or_insert_with(|| path(uri, operation.path_parameters())).clone();
         operation.name_path_parameters(&path);
         let mut id = described.route.name.as_deref().unwrap_or(&path).to_owned();
-        // A handler can stand at several paths.
+        // A handler can be mounted at several paths.
         while !ids.insert(id.clone()) {
             id.push('_');
         }
         let value = operation.into_value(&id, tag(&path));
         let item = paths.entry(path).or_insert_with(|| json!({}));
-        // Of several that answer the same the first that matches does, as far as anybody can say.
+        // If several routes match, the description shows the first one, because nothing tells which of them will respond.
         if item.get(&method).is_none() {
             item[method] = value;
         }
@@ -66,7 +66,7 @@ pub fn document(interface: &Interface<'_>, routes: &[Described]) -> Value {
     })
 }
 
-/// The name of the schema of what a format writes of layers of a kind.
+/// Returns the name of the schema for layers of a kind in a format.
 pub(crate) fn layer_schema(kind: LayerKind, format: &dyn Format) -> String {
     format!("{kind:?}.{}", format.name())
 }
@@ -88,13 +88,13 @@ fn schemas(interface: &Interface<'_>) -> Map<String, Value> {
     all
 }
 
-/// What a format writes of a small layer; nothing where that is no text.
+/// Returns a small layer in a format, as an example; `None` if the output is not text.
 fn example(interface: &Interface<'_>, kind: LayerKind, format: &dyn Format) -> Option<Value> {
     let now = Timestamp::parse("2016-12-19T13:53:52.274Z").ok()?;
     let Config { time_zone, base_url, .. } = interface.config;
     let context = EncodeContext::new(now, *time_zone, base_url.as_str());
     let layer = sample(kind, Sample::Plain, now);
-    // A format that panics has no example, but does not stop the start: who asks for it learns of it.
+    // A format that panics gets no example, but startup goes on; requests for it then show the fault.
     let writing = catch_unwind(AssertUnwindSafe(|| {
         let mut written = Vec::new();
         format.encode(&layer, &context, &mut written).map(|()| written)
@@ -119,8 +119,8 @@ const DESCRIPTION: &str = "Reports of residents, flood states of neighbourhoods,
     water in its place.\n\nAn empty parameter counts as an absent one, and unknown \
     parameters are ignored. Coordinates are WGS84, times UTC unless they say otherwise.";
 
-/// A path of Rocket's with its parameters named as the interface documents them: `/floods/<id>`, `/floods/{localAreaId}`;
-/// those it does not document by their own names.
+/// Converts a path from Rocket's notation to OpenAPI's: `/floods/<id>` to `/floods/{localAreaId}`. Parameters that the
+/// description does not name keep their own names.
 fn path<'a>(uri: &str, mut names: impl Iterator<Item = &'a str>) -> String {
     let part = |part: &str| match own_name(part) {
         Some(own) => format!("{{{}}}", names.next().unwrap_or(own)),
@@ -129,18 +129,18 @@ fn path<'a>(uri: &str, mut names: impl Iterator<Item = &'a str>) -> String {
     uri.split('/').map(part).collect::<Vec<_>>().join("/")
 }
 
-/// A path of Rocket's with its parameters unnamed.
+/// Returns a path in Rocket's notation without the names of its parameters.
 pub(crate) fn shape(uri: &str) -> String {
     let part = |part| if own_name(part).is_some() { "<>" } else { part };
     uri.split('/').map(part).collect::<Vec<_>>().join("/")
 }
 
-/// The name Rocket knows a part of a path by, if it is a parameter.
+/// Returns Rocket's name for a segment of a path, if it is a parameter.
 fn own_name(part: &str) -> Option<&str> {
     Some(part.strip_prefix('<')?.strip_suffix('>')?.trim_end_matches('.'))
 }
 
-/// What the operations of a path are listed under: the first part of the path.
+/// Returns the tag of the operations on a path: its first segment.
 fn tag(path: &str) -> &str {
     path.split('/').find(|part| !part.is_empty()).unwrap_or("/")
 }

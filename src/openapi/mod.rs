@@ -1,9 +1,10 @@
-//! The description of the interface ([OpenAPI 3.1](https://spec.openapis.org/oas/v3.1.1.html)), made of what serves it.
+//! The description of the interface ([OpenAPI 3.1](https://spec.openapis.org/oas/v3.1.1.html)), generated from the code that
+//! serves it.
 //!
-//! What can be asked is told by the types a route's handler takes: each guard is a [`Part`] and says which parameters,
-//! body and refusals it brings. What is answered is told beside the handler ([`Described`]), and by the formats on offer
-//! ([`Format::schema`](crate::formats::Format::schema)). So a guard cannot be added to a route, nor a format enabled,
-//! without the description saying so.
+//! The argument types of a route's handler describe its requests: each guard is a [`Part`] and adds its parameters, body and
+//! error responses. The responses are described beside the handler ([`Described`]) and by the enabled formats
+//! ([`Format::schema`](crate::formats::Format::schema)). So if a guard is added to a route, or a format enabled, the
+//! description always includes it.
 
 mod described;
 mod document;
@@ -18,12 +19,12 @@ pub use self::part::{Handler, Part};
 use crate::config::Config;
 use crate::formats::FormatRegistry;
 
-/// What the interface is made of, as far as its description depends on it.
+/// The parts of the interface on which its description depends.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Interface<'a> {
     /// Its configuration.
     pub config: &'a Config,
-    /// The formats on offer.
+    /// The enabled formats.
     pub formats: &'a FormatRegistry,
 }

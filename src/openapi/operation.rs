@@ -7,14 +7,14 @@ use crate::schema;
 
 const JSON: &str = "application/json";
 
-/// One thing that can be asked of the interface: a method of a path, what it takes and what it answers.
+/// An operation of the interface: a method of a path, with its parameters, body and responses.
 #[derive(Clone, Debug, Default)]
 pub struct Operation {
     summary: &'static str,
     parameters: Vec<Parameter>,
     body: Option<Value>,
     answers: BTreeMap<u16, Answer>,
-    /// The alternatives, of which a request needs one.
+    /// The alternatives, of which a request must satisfy one.
     security: Vec<Value>,
 }
 
@@ -36,19 +36,19 @@ struct Answer {
 }
 
 impl Parameter {
-    /// A parameter of the query, which may be left out or empty.
+    /// Makes a parameter of the query, which may be absent or empty.
     #[must_use]
     pub fn query(name: impl Into<Cow<'static, str>>, says: impl Into<String>, schema: Value) -> Self {
         Self { name: name.into(), in_path: false, required: false, says: says.into(), schema }
     }
 
-    /// A part of the path. A handler takes these in the order in which they stand there.
+    /// Makes a segment of the path. A handler takes these in the order in which they appear in the path.
     #[must_use]
     pub fn path(name: impl Into<Cow<'static, str>>, says: impl Into<String>, schema: Value) -> Self {
         Self { in_path: true, required: true, ..Self::query(name, says, schema) }
     }
 
-    /// The same, to be given with every request.
+    /// Makes the parameter required.
     #[must_use]
     pub fn required(self) -> Self {
         Self { required: true, ..self }
@@ -83,29 +83,29 @@ impl Operation {
         operation
     }
 
-    /// Takes a parameter.
+    /// Adds a parameter.
     pub fn takes(&mut self, parameter: Parameter) {
         let says = format!("`{}` is not as it must be; the message says what is allowed.", parameter.name);
         self.refuses(400, says);
         self.parameters.push(parameter);
     }
 
-    /// Takes a body in JSON.
+    /// Sets the schema of a JSON body.
     pub fn takes_body(&mut self, schema: Value) {
         self.body = Some(json!({ "required": true, "content": { JSON: { "schema": schema } } }));
     }
 
-    /// Takes a body of one of these media types.
+    /// Sets the media types of a body.
     pub fn takes_bytes<'a>(&mut self, media_types: impl IntoIterator<Item = &'a str>) {
         let content: Map<_, _> =
             media_types.into_iter().map(|media_type| (media_type.to_owned(), json!({}))).collect();
         self.body = Some(json!({ "required": true, "content": content }));
     }
 
-    /// Takes a credential with one of these scopes, or a credential or none where there are none.
+    /// Requires a credential with one of these scopes. If there are no scopes, a credential is optional.
     pub fn takes_credential(&mut self, scopes: &[&str]) {
         self.security = if scopes.is_empty() { vec![json!({})] } else { Vec::new() };
-        // Scopes of alternatives are all needed in each; so each scope makes an alternative of its own.
+        // All scopes within an alternative are required, so each scope is an alternative of its own.
         let alternatives: Vec<_> = match scopes {
             [] => vec![Vec::new()],
             scopes => scopes.iter().map(|&scope| vec![scope]).collect(),
@@ -116,7 +116,8 @@ impl Operation {
         self.refuses(403, "The credential is missing, not valid, or does not allow this.");
     }
 
-    /// Answers 200 with one of the things that are answered in this media type.
+    /// Adds a response of 200 with this media type and schema. If the media type already has schemas, this is one more
+    /// alternative.
     pub fn gives(&mut self, media_type: &str, schema: Value) {
         let answer = self.answer(200);
         "What was asked for.".clone_into(&mut answer.says);
@@ -128,12 +129,12 @@ impl Operation {
         }
     }
 
-    /// Answers 200 with JSON.
+    /// Adds a response of 200 with JSON.
     pub fn gives_json(&mut self, schema: Value) {
         self.gives(JSON, schema);
     }
 
-    /// Answers what everybody gets, with its tag, and 304 to who has it already.
+    /// Adds the headers and the 304 of a response that is the same for all clients.
     pub fn is_shared(&mut self) {
         let tag = json!({ "description": "Names what is answered.", "schema": { "type": "string" } });
         for status in [200, 304] {
@@ -153,7 +154,7 @@ impl Operation {
         "What the client has is what it would get.".clone_into(&mut self.answer(304).says);
     }
 
-    /// Refuses something.
+    /// Adds an error response.
     pub fn refuses(&mut self, status: u16, says: impl Into<String>) {
         let answer = self.answer(status);
         let says = says.into();
@@ -168,12 +169,12 @@ impl Operation {
         self.answers.entry(status).or_default()
     }
 
-    /// The names of the parts of its path, in their order.
+    /// Returns the names of its path parameters, in order.
     pub(super) fn path_parameters(&self) -> impl Iterator<Item = &str> {
         self.parameters.iter().filter(|parameter| parameter.in_path).map(|parameter| &*parameter.name)
     }
 
-    /// Names the parts of its path as the path does, and takes those it has not told of.
+    /// Gives its path parameters the names in the path, and adds those that it lacks.
     pub(super) fn name_path_parameters(&mut self, path: &str) {
         let mut told = self.parameters.iter_mut().filter(|parameter| parameter.in_path);
         let mut untold = Vec::new();
@@ -188,7 +189,7 @@ impl Operation {
         }
     }
 
-    /// As the document has it.
+    /// Returns the operation as JSON for the document.
     pub(super) fn into_value(mut self, id: &str, tag: &str) -> Value {
         if !self.answers.contains_key(&200) {
             "What was asked for.".clone_into(&mut self.answer(200).says);
@@ -231,7 +232,7 @@ impl Answer {
     }
 }
 
-/// The same content, its schema without a choice where there is none.
+/// Simplifies a schema that has only one alternative.
 fn only(mut content: Value) -> Value {
     if let Some(Value::Array(alternatives)) = content.pointer_mut("/schema/anyOf")
         && alternatives.len() == 1

@@ -9,11 +9,12 @@ use rocket::{Data, State};
 
 use super::{Interface, Operation};
 
-/// What an argument of a handler says of the operation: the parameters it reads, the body it takes, and what it refuses.
+/// An argument of a handler, which describes its part of an operation: the parameters it reads, the body it takes, and its
+/// error responses.
 ///
-/// A type of the standard library that Rocket makes of a part of the path, or of a parameter of the query (`?<name>`), is one
-/// and says nothing. The description then has the part of the path by the name the route gives it, as a text; a parameter of
-/// the query it does not list. What it shall list is a guard, or is said by [`Described::with`](super::Described::with).
+/// Standard types that Rocket reads from a segment of the path, or from a parameter of the query (`?<name>`), implement this
+/// and describe nothing. The description then shows the segment with its name in the route, as text. It does not list such a
+/// query parameter: to list it, use a guard, or describe it with [`Described::with`](super::Described::with).
 ///
 /// ```
 /// use std::path::PathBuf;
@@ -43,19 +44,19 @@ pub trait Part {
     fn describe(operation: &mut Operation, interface: &Interface<'_>);
 }
 
-/// An argument that a handler looks into itself, to answer what the guard found wrong.
+/// An argument whose error the handler receives, to respond to it itself.
 impl<T: Part, E> Part for Result<T, E> {
     fn describe(operation: &mut Operation, interface: &Interface<'_>) {
         T::describe(operation, interface);
     }
 }
 
-/// What the server manages is no part of a request.
+/// Values that the server manages are not part of a request.
 impl<T: Send + Sync + 'static> Part for &State<T> {
     fn describe(_: &mut Operation, _: &Interface<'_>) {}
 }
 
-/// A part of the path as it stands there.
+/// A segment of the path as text.
 impl Part for &str {
     fn describe(_: &mut Operation, _: &Interface<'_>) {}
 }
@@ -83,14 +84,14 @@ say_nothing!(NonZeroI8 NonZeroI16 NonZeroI32 NonZeroI64 NonZeroI128 NonZeroIsize
 say_nothing!(NonZeroU8 NonZeroU16 NonZeroU32 NonZeroU64 NonZeroU128 NonZeroUsize);
 say_nothing!(IpAddr Ipv4Addr Ipv6Addr SocketAddr SocketAddrV4 SocketAddrV6);
 
-/// A body in pieces; what it must be is for the route to say.
+/// A raw body; the route itself must describe it.
 impl Part for Data<'_> {
     fn describe(_: &mut Operation, _: &Interface<'_>) {}
 }
 
-/// A handler of a route, by the arguments it takes.
+/// A handler of a route, as seen by its arguments.
 ///
-/// Every function whose arguments are [`Part`]s, eight at most, is one: nobody has to say which these are.
+/// Every function with up to eight arguments, all of them [`Part`]s, implements this. The compiler infers `Arguments`.
 #[diagnostic::on_unimplemented(
     message = "an argument of this handler does not say what it takes of a request",
     label = "has an argument that is no `Part`, or more than eight arguments",
@@ -98,7 +99,7 @@ impl Part for Data<'_> {
     note = "a route that is not described is a `Described` too: `Described::from(route)`"
 )]
 pub trait Handler<Arguments> {
-    /// Adds what its arguments say to the description of an operation.
+    /// Adds the descriptions of its arguments to an operation.
     fn describe(operation: &mut Operation, interface: &Interface<'_>);
 }
 

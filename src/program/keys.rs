@@ -14,37 +14,37 @@ use clap::Subcommand;
 
 #[derive(Subcommand)]
 pub(super) enum KeyCommand {
-    /// Makes a key and prints it, this once, as the last word.
+    /// Makes a key and prints it once, at the end of the line.
     Create {
-        /// Who holds the key; nobody else ever has this name.
+        /// The holder of the key. A name is never used again.
         #[arg(long, value_parser = name)]
         name: String,
-        /// What it allows: one or more scopes.
+        /// What the key allows: one or more scopes.
         #[arg(long, required = true, num_args = 1.., value_delimiter = ' ')]
         scope: Vec<Scope>,
-        /// Who answers for it.
+        /// The person responsible for the key.
         #[arg(long, value_parser = name)]
         owner: Option<String>,
-        /// When it ceases to be accepted: a time such as 2027-01-31T00:00:00Z, or a duration such as 30d.
+        /// When the key expires: a time such as 2027-01-31T00:00:00Z, or a duration such as 30d.
         #[arg(long, value_name = "WHEN", value_parser = expiry)]
         expires: Option<Expiry>,
-        /// How many requests it may make in a second, if not as many as others.
+        /// How many requests the key may make per second, if different from other keys.
         #[arg(long, value_name = "N")]
         per_second: Option<NonZeroU32>,
-        /// How many requests it may make in a day, if not as many as others.
+        /// How many requests the key may make per day, if different from other keys.
         #[arg(long, value_name = "N")]
         per_day: Option<NonZeroU32>,
     },
-    /// Lists all keys, revoked ones too; never the keys themselves.
+    /// Lists all keys, including revoked ones, but never the keys themselves.
     List,
-    /// Revokes a key for good.
+    /// Revokes a key permanently.
     Revoke {
         /// The name of the key.
         name: String,
     },
 }
 
-/// When a key ceases to be accepted.
+/// When a key expires.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Expiry {
     At(Timestamp),
@@ -92,7 +92,7 @@ async fn carry_out(store: &dyn Store, command: KeyCommand) -> Result<(), Failure
     Ok(())
 }
 
-/// One line for each key under a line of headings, in columns.
+/// Returns a table with a line of headings and one line for each key.
 fn table(keys: &[KeptKey]) -> String {
     const HEADINGS: [&str; 9] =
         ["name", "scopes", "owner", "expires", "per second", "per day", "created", "last used", "revoked"];

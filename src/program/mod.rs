@@ -1,5 +1,5 @@
-//! The command line: the service and what an operator needs beside it. It is the program `siaga`, and that of whoever builds a
-//! service of their own.
+//! The command line: it runs the service, and has the commands for operators. It is used by the program `siaga` and by programs
+//! that build their own service.
 
 mod keys;
 mod take_over;
@@ -36,56 +36,57 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Runs the service (what happens without a command).
+    /// Runs the service (the default command).
     Serve,
-    /// Prints the effective configuration with secrets masked; exits with 1 when it is wrong.
+    /// Prints the effective configuration with secrets masked; exits with 1 if it is wrong.
     Check,
     /// Brings the schema of the store's database up to date.
     Migrate,
-    /// Adds the data set in a folder to the store, all of it or, when a row is wrong, nothing; prints what was done.
+    /// Adds the data set in a folder to the store and prints what was done. If a row is wrong, nothing is added.
     Import {
-        /// The folder, as docs/data-folder.md describes it.
+        /// The folder, as described in docs/data-folder.md.
         folder: PathBuf,
-        /// Removes what the folder does not have. Areas in the log of flood states stop the import, unless that is removed too.
+        /// Removes areas that the folder does not contain. If the log of flood states has entries of such an area, the import
+        /// fails unless these are removed too.
         #[arg(long, value_name = "WHAT")]
         replace: Option<Replaced>,
-        /// Repairs outlines that cross, touch or overlap themselves; otherwise they stop the import.
+        /// Repairs boundaries that cross, touch or overlap themselves; without this, the import fails.
         #[arg(long)]
         repair: bool,
-        /// Fills the folder, a new one, from a running CogniCity first: the address of its database, which is only read.
-        /// A store that keeps no data can serve the folder as its data set.
+        /// First fills the folder, which must be new, from a running CogniCity: the address of its database, which is only
+        /// read. A store that keeps no data can serve the folder as its data set.
         #[arg(long, value_name = "URL")]
         from_cognicity: Option<String>,
     },
-    /// Writes all that is stored into a folder, which `import` reads.
+    /// Writes all stored data into a folder, which `import` can read.
     Export {
-        /// The folder; it is made when there is none.
+        /// The folder; it is created if it does not exist.
         folder: PathBuf,
     },
-    /// Prints what the store holds and how fresh that is; a server may run meanwhile.
+    /// Prints what the store contains and how fresh it is; a server may be running.
     Status,
-    /// Makes, lists and revokes API keys that are kept in the store.
+    /// Makes, lists and revokes API keys in the store.
     Key {
         #[command(subcommand)]
         command: KeyCommand,
     },
-    /// Prints the description of the interface, OpenAPI in JSON.
+    /// Prints the description of the interface: OpenAPI in JSON.
     Openapi,
     /// Prints a token signed with the configured secret.
     Token {
-        /// Who holds the token.
+        /// The holder of the token.
         #[arg(long)]
         sub: String,
-        /// What it allows: scopes with blanks between them.
+        /// What the token allows: scopes separated by spaces.
         #[arg(long, value_delimiter = ' ', required = true)]
         scope: Vec<Scope>,
-        /// How long it is accepted: 90s, 15m, 1h, 7d.
+        /// How long the token is valid: 90s, 15m, 1h, 7d.
         #[arg(long, default_value = "1h", value_parser = humantime::parse_duration)]
         ttl: Duration,
     },
 }
 
-/// What an import can remove.
+/// The data that an import can remove.
 #[derive(Clone, Copy, ValueEnum)]
 enum Replaced {
     /// Areas.
@@ -104,16 +105,17 @@ impl From<Option<Replaced>> for Replace {
     }
 }
 
-/// How long work that goes on beside a command may take once that is done.
+/// How long background work may continue after a command has finished.
 const LEFT: Duration = Duration::from_millis(500);
 
-/// Why a command did not do what it was asked; printed in one line.
+/// Why a command failed; printed in one line.
 type Failure = Box<dyn Error + Send + Sync>;
 
-/// Carries out what the arguments of the process ask for, on what `builder` makes.
+/// Runs the command that the arguments of the process ask for, with the service from `builder`.
 ///
-/// Without a command the service runs until it is told to stop. A failure is one line on standard error and exit status 1,
-/// arguments that are wrong are 2. To be called once, from `main`: it installs the log of the process.
+/// Without a command, it runs the service until it is told to stop. If the command fails, it prints one line to standard error
+/// and returns exit status 1; if the arguments are wrong, the status is 2. Call it once, from `main`, because it installs the
+/// log of the process.
 #[must_use]
 pub fn run(builder: Builder) -> ExitCode {
     let cli = Cli::parse();
@@ -150,8 +152,8 @@ fn carry_out(builder: Builder, command: Command) -> Result<(), Failure> {
     done
 }
 
-/// The threads of the process, as Rocket's keys `workers` and `max_blocking` say. Rocket's own way to make them panics when
-/// the configuration is wrong.
+/// Makes the runtime with as many threads as Rocket's keys `workers` and `max_blocking` say. Rocket's own function for this
+/// panics if the configuration is wrong.
 fn runtime(builder: &Builder) -> Result<Runtime, Failure> {
     let config = builder.rocket_config()?;
     let mut threads = runtime::Builder::new_multi_thread();

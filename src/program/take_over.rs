@@ -1,4 +1,4 @@
-//! How an operator takes over a running CogniCity.
+//! How an operator migrates from a running CogniCity.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -8,18 +8,19 @@ use crate::cognicity::{self, Address, Options};
 use crate::datasets::FolderWriter;
 use crate::{BuildError, Builder};
 
-/// What becomes of a copy.
+/// What happens after a copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Next {
-    /// The store keeps data: the folder is imported.
+    /// The store keeps data, so the folder is imported.
     Import,
-    /// The store keeps none: the folder can be its data set.
+    /// The store keeps no data; the folder can be its data set.
     Serve,
 }
 
-/// Copies the database at `url` into a new folder and prints what was copied and what was left out.
+/// Copies the database at `url` into a new folder, and prints what was copied and what was left out.
 pub(super) async fn copy(builder: &Builder, url: &str, folder: &Path, repair: bool) -> Result<Next, Failure> {
-    // First of all, since other messages name the folder: an address in its place would show its password.
+    // Checked first, because other messages contain the name of the folder: if that were an address by mistake, they would show
+    // its password.
     let address = Address::read(url)?;
     let settings = builder.settings()?;
     let next = match builder.upkeep() {

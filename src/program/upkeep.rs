@@ -1,4 +1,4 @@
-//! What an operator does with the store beside serving it.
+//! What an operator does with the store, apart from running a server on it.
 
 use std::cmp::Ordering;
 use std::io::{self, Write};
@@ -28,7 +28,7 @@ pub(super) async fn import(
     let (upkeep, settings) = builder.upkeep()?;
     let folder = Folder::open(folder)?.by(settings.rules.clone());
     let folder = if repair { folder.repairing() } else { folder };
-    // Drawn on a terminal only.
+    // The progress bar is drawn only on a terminal.
     let bar = ProgressBar::new(folder.size()).with_style(ProgressStyle::with_template(
         "{wide_bar} {binary_bytes} of {binary_total_bytes}, {eta} to go",
     )?);
@@ -39,7 +39,7 @@ pub(super) async fn import(
     Ok(io::stdout().write_all(said_of(&imported?, &folder).as_bytes())?)
 }
 
-/// What an import did, and what it left out, in lines.
+/// Returns lines that say what an import did and what it left out.
 fn said_of(imported: &Imported, folder: &Folder) -> String {
     let file = |(file, rows): (&FolderFile, &Rows)| {
         let Rows { read, added, replaced } = rows;
@@ -71,7 +71,7 @@ pub(super) async fn status(builder: &Builder) -> Result<(), Failure> {
     Ok(io::stdout().write_all(lines_of(&status, settings.clock.now()).as_bytes())?)
 }
 
-/// What a store holds, in lines of a name and a value.
+/// Returns lines of names and values that say what a store contains.
 fn lines_of(status: &Status, now: Timestamp) -> String {
     let Status { schema, needed, rows, newest, replica, .. } = status;
     let advice = match schema.cmp(needed) {
@@ -97,7 +97,7 @@ fn lines_of(status: &Status, now: Timestamp) -> String {
     lines.iter().map(|(name, value)| format!("{name:16}{value}\n")).collect()
 }
 
-/// Milliseconds in the units people use: `3m 12s`.
+/// Formats milliseconds in common units, such as `3m 12s`.
 fn told(milliseconds: i64) -> String {
     humantime::format_duration(Duration::from_millis(milliseconds.max(0).cast_unsigned())).to_string()
 }

@@ -12,10 +12,10 @@ use crate::stores::{FloodQuery, Store};
 use figment::Figment;
 use rocket::fairing::{AdHoc, Fairing};
 
-/// The shortest text that nobody guesses, if it is made well: 128 bits in hexadecimal.
+/// The shortest secret that cannot be guessed if it is random: 128 bits in hexadecimal.
 const SHORTEST_SECRET: usize = 32;
 
-/// The keys whose defaults let alerts speak in the name of the first installation.
+/// The keys with defaults that name the first installation as the sender of alerts.
 const IN_WHOSE_NAME: [&str; 4] = [
     "siaga.formats.cap.sender",
     "siaga.formats.cap.sender_name",
@@ -23,14 +23,14 @@ const IN_WHOSE_NAME: [&str; 4] = [
     "siaga.formats.cap.author",
 ];
 
-/// What the store holds, as far as it can say: it may be away.
+/// What the store contains; `None` for what it cannot return, as when it is away.
 struct Stored {
     areas: Option<usize>,
     some_area: Option<AreaId>,
     keys: Option<usize>,
 }
 
-/// What the lines at the start are made of.
+/// The source of the lines at startup.
 pub(super) struct Welcome {
     pub(super) config: Config,
     pub(super) store: Arc<dyn Store>,
@@ -39,7 +39,7 @@ pub(super) struct Welcome {
 }
 
 impl Welcome {
-    /// Of a service; its temporary key, if it has one, is printed and kept nowhere else.
+    /// Takes the temporary key of a service, if it has one: it is printed, and stored nowhere else.
     pub(super) fn of(service: &mut Siaga) -> Self {
         Self {
             config: service.config.clone(),
@@ -49,7 +49,7 @@ impl Welcome {
         }
     }
 
-    /// Prints, once the server listens, what it serves and what to try.
+    /// Prints at startup, once the server listens, what it serves and what to try.
     pub(super) fn fairing(self) -> impl Fairing {
         AdHoc::on_liftoff("Welcome", move |rocket| {
             Box::pin(async move {
@@ -58,7 +58,7 @@ impl Welcome {
                 let scheme = if rocket.config().tls_enabled() { "https" } else { "http" };
                 let origin = format!("{scheme}://{}", SocketAddr::new(reachable(address), port));
                 let stored = self.stored().await;
-                // A service goes on though nobody reads what it prints.
+                // The service goes on even if standard output is closed.
                 let _ = writeln!(io::stdout(), "{}", self.lines(&origin, path, &stored).join("\n"));
                 let unset = self.unset(rocket.figment());
                 for warning in self.warnings(address, &stored, &unset) {
@@ -106,14 +106,14 @@ impl Welcome {
         lines
     }
 
-    /// The keys that say in whose name the service speaks, as far as they are not set.
+    /// Returns the keys that identify the service's operator and are not set.
     fn unset(&self, figment: &Figment) -> Vec<&'static str> {
         let alerts = self.formats.carrying(LayerKind::Floods).any(|format| format.name() == "cap");
         let alerts = IN_WHOSE_NAME.into_iter().filter(|_| alerts);
         alerts.chain(["siaga.licence.terms"]).filter(|key| !figment.contains(key)).collect()
     }
 
-    /// What the operator should know, a line each.
+    /// Returns warnings for the operator, one line each.
     fn warnings(&self, address: IpAddr, stored: &Stored, unset: &[&str]) -> Vec<String> {
         let least = Jwt::SHORTEST_SECRET;
         let secret = self.config.auth.jwt.as_ref().and_then(|jwt| jwt.secret.as_ref());
@@ -127,7 +127,7 @@ impl Welcome {
         let short_secret = format!(
             "siaga.images.signing_key or siaga.metrics.token is shorter than {SHORTEST_SECRET} bytes: it can be guessed"
         );
-        // What only this machine can use is somebody's trial.
+        // If only this machine can use the service, it is a trial.
         let public = !self.config.base_url.is_local();
         let quota = &self.config.quota;
         let rates = [quota.per_second, quota.credential.per_second, quota.per_day, quota.fuse_per_second];
@@ -167,7 +167,7 @@ impl Welcome {
     }
 }
 
-/// An address clients on this machine reach the server by.
+/// Returns an address at which clients on this machine can reach the server.
 fn reachable(address: IpAddr) -> IpAddr {
     match address {
         IpAddr::V4(Ipv4Addr::UNSPECIFIED) => Ipv4Addr::LOCALHOST.into(),

@@ -6,21 +6,21 @@ use governor::state::keyed::{DashMapStateStore, ShrinkableKeyedStateStore};
 
 use super::Client;
 
-/// How many addresses are kept of their own; a few tens of bytes each.
+/// How many addresses are counted individually. Each takes a few tens of bytes.
 const MOST: usize = 200_000;
-/// How many wider networks are kept beside them.
+/// How many wider networks are counted in addition.
 const MOST_NETWORKS: usize = 70_000;
 
-/// What is kept of clients; of too many, what is kept of the networks they are in.
+/// The counts of clients. If there are too many clients, new ones are counted by their networks.
 #[derive(Debug, Default)]
 pub(super) struct Bounded {
     kept: DashMapStateStore<Client>,
-    /// How many are kept, since the map counts them one shard after another.
+    /// How many counts there are. The map itself can only count them shard by shard.
     count: AtomicUsize,
 }
 
 impl Bounded {
-    /// The client, or in whose place it is counted.
+    /// Returns the client, or the network in whose place it is counted.
     fn place(&self, client: &Client) -> Client {
         let mut place = client.clone();
         for most in [MOST, MOST + MOST_NETWORKS] {

@@ -3,25 +3,25 @@ use std::sync::Arc;
 
 use crate::auth::CredentialKind;
 
-/// Whose requests are counted together.
+/// A client whose requests are counted together.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Client {
-    /// Whoever holds a credential of this kind and name: a token can be made out to the name of a key.
+    /// The holder of a credential. The kind is part of it, because a token can have the same name as a key.
     Credential(CredentialKind, Arc<str>),
     /// An IPv4 address.
     V4(u32),
-    /// The network of an IPv6 address, its first 64 bits: one customer has as many addresses in it as it likes.
+    /// The network of an IPv6 address, its first 64 bits: one customer can use any number of addresses in it.
     V6(u64),
-    /// A /16 of IPv4, in place of its addresses.
+    /// A /16 network of IPv4, instead of its individual addresses.
     V4Network(u16),
-    /// A /32 of IPv6, in place of its networks.
+    /// A /32 network of IPv6, instead of its individual networks.
     V6Network(u32),
-    /// All that nothing else is kept of.
+    /// All clients that are not counted individually or by network.
     Rest,
 }
 
 impl Client {
-    /// Whom the requests of this client are counted with while too many clients are kept.
+    /// Returns the wider client that this one is counted as while there are too many clients.
     pub(super) fn wider(&self) -> Self {
         match self {
             Self::V4(address) => Self::V4Network((address >> 16) as u16),
@@ -30,7 +30,7 @@ impl Client {
         }
     }
 
-    /// Whether it is kept in any case: nobody but the operator makes more of them.
+    /// Returns whether it is always counted individually: only the operator can create more of these.
     pub(super) fn is_known(&self) -> bool {
         matches!(self, Self::Credential(..))
     }

@@ -10,12 +10,12 @@ use super::{Client, Standing, TooMany};
 
 const DAY: Duration = Duration::from_hours(24);
 
-/// One window over all clients.
+/// One window for all clients.
 pub(super) struct Limiter<C: Clock> {
     counts: RateLimiter<Client, Bounded, C, StateInformationMiddleware>,
-    /// How many requests there are at once.
+    /// How many requests a client may send at once.
     limit: u32,
-    /// After how long one of them is there again.
+    /// After how long a client gets one of them back.
     pace: Duration,
 }
 
@@ -25,7 +25,7 @@ impl<C: Clock + Clone> Limiter<C> {
     }
 
     pub(super) fn per_day(rate: NonZeroU32, clock: &C) -> Self {
-        // A day is more nanoseconds than there are numbers of 32 bits: the pace is never none.
+        // A day has more nanoseconds than 32 bits can count, so the pace is never zero.
         let pace = Quota::with_period(DAY / rate.get());
         Self::new(pace.unwrap_or(Quota::per_second(rate)).allow_burst(rate), clock)
     }
@@ -38,7 +38,7 @@ impl<C: Clock + Clone> Limiter<C> {
         }
     }
 
-    /// Counts a request; answers where the client stands after it.
+    /// Counts a request; returns the client's quota after it.
     pub(super) fn count(&self, client: &Client) -> Result<Standing, TooMany> {
         self.counts
             .check_key(client)
@@ -46,13 +46,13 @@ impl<C: Clock + Clone> Limiter<C> {
             .map_err(|until| self.too_many(&until, 1))
     }
 
-    /// Counts so many requests, half of the limit at most; `None` when there are none to count.
+    /// Charges this many requests, at most half of the limit; returns `None` if there are none to charge.
     pub(super) fn charge(&self, client: &Client, requests: u32) -> Result<Option<Standing>, TooMany> {
         let Some(requests) = NonZeroU32::new(requests.min(self.limit / 2)) else { return Ok(None) };
         match self.counts.check_key_n(client, requests) {
             Ok(Ok(state)) => Ok(Some(self.standing(&state))),
             Ok(Err(until)) => Err(self.too_many(&until, requests.get())),
-            // Half of the limit is never beyond it.
+            // Half of the limit is never more than the limit.
             Err(InsufficientCapacity(_)) => Ok(None),
         }
     }
@@ -63,7 +63,7 @@ impl<C: Clock + Clone> Limiter<C> {
         Standing { limit: self.limit, remaining, reset }
     }
 
-    /// What a client is told that has not this many requests left.
+    /// Returns the refusal for a client that has fewer than this many requests left.
     fn too_many(&self, until: &NotUntil<C::Instant>, requests: u32) -> TooMany {
         let retry_after = until.wait_time_from(self.counts.clock().now());
         let reset = retry_after + self.pace.saturating_mul(self.limit - requests);

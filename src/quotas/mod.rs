@@ -1,7 +1,7 @@
-//! How many requests each client may send. Knows nothing of requests, only whose they are.
+//! Counts how many requests each client may send. Knows nothing about requests except the client.
 //!
-//! Each window is the `governor` crate's GCRA: a client that was quiet has a burst at hand, of which one request comes
-//! back at a steady pace. A refused request uses nothing up.
+//! Each window is the GCRA of the `governor` crate: a client that has sent nothing for a while may send a burst at once, and
+//! gets its requests back one by one at a steady pace. A request does not count in the window that refuses it.
 
 mod bounded;
 mod client;
@@ -25,39 +25,39 @@ use crate::auth::OwnQuota;
 use crate::config::{self, AtOnce, Rate};
 use crate::tasks::run_in_background;
 
-/// How often what need not be remembered any more is forgotten.
+/// How often counts that are no longer needed are dropped.
 const SWEEP: Duration = Duration::from_secs(20);
 
-/// Where a client stands in the window that leaves it the fewest requests.
+/// The client's quota in the window in which it has the fewest requests left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Standing {
     /// How many requests it may send at once.
     pub limit: u32,
-    /// How many of them it has left.
+    /// How many of them are left.
     pub remaining: u32,
-    /// When it has all of them again, if it sends none until then.
+    /// After how long all of them are available again, if it sends none until then.
     pub reset: Duration,
 }
 
-/// A request too many.
+/// The refusal of a request that is one too many.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TooMany {
-    /// Where the client stands.
+    /// The client's quota.
     pub standing: Standing,
-    /// When it may send the next.
+    /// After how long it may send the next request.
     pub retry_after: Duration,
 }
 
-/// Counts the requests of each client, by a clock that never steps back.
+/// Counts the requests of each client, by a clock that never goes backwards.
 ///
-/// What is kept of a client is as large as its key, until it has its whole quota again. At most 200,000 addresses are
-/// kept in a window; while there are more, new ones share the quota of the networks they are in.
+/// The count of a client takes little more memory than its key, and is dropped once the client has its whole quota again. Each
+/// window counts at most 200,000 addresses; if there are more, new ones share the quota of their networks.
 pub struct Quotas<C: Clock = MonotonicClock> {
     clock: C,
     counts: ArcSwap<Counts<C>>,
 }
 
-/// What has been counted under the same settings.
+/// The counts under the same settings.
 struct Counts<C: Clock> {
     clock: C,
     settings: config::Quota,
@@ -66,54 +66,54 @@ struct Counts<C: Clock> {
     addresses: Windows<C>,
     /// For credentials without quotas of their own.
     credentials: Windows<C>,
-    /// For credentials with quotas of their own: as many as there are different ones.
+    /// For credentials with their own quotas: one entry for each different quota.
     own: RwLock<HashMap<OwnQuota, Arc<Windows<C>>>>,
 }
 
-/// The windows of the same quota.
+/// The windows of one quota.
 struct Windows<C: Clock> {
     second: Option<Limiter<C>>,
     day: Option<Limiter<C>>,
 }
 
 impl<C: Clock + Clone> Quotas<C> {
-    /// As configured, at the time `clock` tells.
+    /// Makes the counts for these settings, with the time of `clock`.
     #[must_use]
     pub fn new(settings: config::Quota, clock: C) -> Self {
         Self { counts: ArcSwap::from_pointee(Counts::new(settings, clock.clone())), clock }
     }
 
-    /// Counts by other settings from now on, anew; by the same as before.
+    /// Changes the settings. If the numbers of requests differ, all counts start again from zero; otherwise they stay.
     pub fn change(&self, settings: config::Quota) {
         if !self.counts.load().settings.counts_like(&settings) {
             self.counts.store(Arc::new(Counts::new(settings, self.clock.clone())));
         }
     }
 
-    /// Counts a request of an address against its fuse, which takes no account of credentials.
+    /// Counts a request from an address against its fuse, which does not depend on credentials.
     ///
     /// # Errors
     ///
-    /// When it is one too many.
+    /// If the request is one too many.
     pub fn fuse(&self, address: IpAddr) -> Result<(), TooMany> {
         self.counts.load().fuse.as_ref().map_or(Ok(()), |fuse| fuse.count(&address.into()).map(drop))
     }
 
-    /// Counts a request; answers where the client stands after it, unless no quota is set.
+    /// Counts a request; returns the client's quota after it, or `None` if no quota is set.
     ///
     /// # Errors
     ///
-    /// When it is one too many.
+    /// If the request is one too many.
     pub fn count(&self, client: &Client, own: Option<OwnQuota>) -> Result<Option<Standing>, TooMany> {
         self.counts.load().with_windows(client, own, |windows| windows.count(client))
     }
 
-    /// Counts what a request costs beyond itself as so many more, at most half of what each window allows at once; answers
-    /// where the client stands after it, unless no quota is set or nothing is counted.
+    /// Charges the additional cost of a request, as this many more requests; at most half of what each window allows at once.
+    /// Returns the client's quota after it, or `None` if no quota is set or nothing is charged.
     ///
     /// # Errors
     ///
-    /// When that is too many.
+    /// If the client has fewer requests left.
     pub fn charge(
         &self,
         client: &Client,
@@ -123,7 +123,7 @@ impl<C: Clock + Clone> Quotas<C> {
         self.counts.load().with_windows(client, own, |windows| windows.charge(client, requests))
     }
 
-    /// Forgets the clients that have their whole quota again, and gives back the memory.
+    /// Drops the counts of clients that have their whole quota again, and releases the memory.
     pub fn sweep(&self) {
         let counts = self.counts.load();
         counts.fuse.iter().for_each(Limiter::sweep);
@@ -136,7 +136,7 @@ impl<C: Clock + Clone> Quotas<C> {
         });
     }
 
-    /// How many clients are remembered, in the window that remembers most.
+    /// Returns how many clients are counted, in the window that counts the most.
     #[must_use]
     pub fn tracked(&self) -> usize {
         let counts = self.counts.load();
@@ -163,7 +163,7 @@ impl<C: Clock + Clone> Counts<C> {
         }
     }
 
-    /// Does something with the windows of a client, which may have a quota of its own.
+    /// Calls `act` with the windows of a client, which may have its own quota.
     fn with_windows<R>(
         &self,
         client: &Client,
@@ -177,7 +177,8 @@ impl<C: Clock + Clone> Counts<C> {
         }
     }
 
-    /// The windows of a quota of a credential's own. What it leaves open is as for all credentials.
+    /// Returns the windows of a credential's own quota. If it sets no value for a window, the value for all credentials is
+    /// used.
     fn windows(&self, own: OwnQuota) -> Arc<Windows<C>> {
         let known = self.own.read().unwrap_or_else(PoisonError::into_inner).get(&own).cloned();
         known.unwrap_or_else(|| {
@@ -194,7 +195,7 @@ impl<C: Clock + Clone> Counts<C> {
         })
     }
 
-    /// As much at once, for its rate, as all other credentials have.
+    /// Returns the burst for a rate, in the same proportion as for all other credentials.
     fn burst(&self, rate: NonZeroU32) -> NonZeroU32 {
         let credential = self.settings.credential;
         let burst = u64::from(credential.burst.get().get());
@@ -217,7 +218,7 @@ impl<C: Clock + Clone> Windows<C> {
         &self,
         take: impl Fn(&Limiter<C>) -> Result<Option<Standing>, TooMany>,
     ) -> Result<Option<Standing>, TooMany> {
-        // The shorter first: what it refuses does not use up the day.
+        // The shorter window comes first, so that a request that it refuses does not use up the day.
         let mut standings = Vec::with_capacity(2);
         for window in self.second.iter().chain(&self.day) {
             standings.extend(take(window)?);
@@ -235,7 +236,7 @@ impl<C: Clock + Clone> Windows<C> {
 }
 
 impl Quotas {
-    /// Sweeps every 20 seconds from the start to the end of a server.
+    /// Returns a fairing that sweeps every 20 seconds while the server runs.
     #[must_use]
     pub fn sweeper(self: Arc<Self>) -> impl Fairing {
         let sweeping = async move {

@@ -8,12 +8,12 @@ use crate::openapi::Described;
 use crate::resources::Boundaries;
 use crate::stores::LayerQuery;
 
-/// The routes of the resource.
+/// Returns the routes of the resource.
 pub(super) fn routes() -> Vec<Described> {
     vec![described!(list_boundaries).says("The boundaries of provinces")]
 }
 
-/// `GET /admin`: the boundaries of all provinces, or of one.
+/// `GET /admin`: responds with the boundaries of all provinces, or of one.
 #[get("/admin")]
 pub(super) async fn list_boundaries(
     _caller: Caller,

@@ -21,11 +21,11 @@ use crate::tasks::off_thread;
 pub(super) const JSON: &str = "application/json";
 pub(super) const HTML: &str = "text/html; charset=utf-8";
 
-/// The body of a successful answer and how long it may be kept.
+/// The body of a successful response, and how long caches may keep it.
 #[derive(Clone, Debug)]
 pub struct Answer {
     media_type: Cow<'static, str>,
-    /// `None` when it was not rendered: then the headers are all there is.
+    /// `None` if the body was not rendered: then only the headers are sent.
     content: Option<Arc<Content>>,
     /// Held until the last byte is sent.
     memory: Option<Arc<Memory>>,
@@ -33,12 +33,12 @@ pub struct Answer {
     stale: Option<Stale>,
 }
 
-/// How old a response is that may not be current any more.
+/// The age of a response that may no longer be current.
 #[derive(Clone, Copy, Debug)]
 struct Stale {
-    /// Until when it was known to be current.
+    /// The time until which it was known to be current.
     since: Timestamp,
-    /// How long ago that is.
+    /// How long ago that was.
     age: Duration,
 }
 
@@ -54,14 +54,14 @@ impl AsRef<[u8]> for Sent {
     }
 }
 
-/// How long an answer may be kept, and by whom.
+/// Whether and how caches may keep a response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kept {
-    /// By nobody.
+    /// No cache may keep it.
     Never,
-    /// By anybody who asks before each reuse whether it still holds.
+    /// Any cache may keep it, but must revalidate it before each reuse.
     UntilAsked,
-    /// By anybody: it never changes.
+    /// Any cache may keep it and reuse it freely: it never changes.
     Long,
 }
 
@@ -76,19 +76,20 @@ impl Kept {
 }
 
 impl Answer {
-    /// What everybody gets who asks the same, to be revalidated before each reuse.
+    /// Makes a response that is the same for all clients, to be revalidated before each reuse.
     #[must_use]
     pub fn shared(rendered: &Rendered) -> Self {
         let Rendered { media_type, content, memory } = rendered.clone();
         Self { media_type, content: Some(content), memory, kept: Kept::UntilAsked, stale: None }
     }
 
-    /// The same response, said to have been current until then, so long ago.
+    /// Marks the response as current only until `since`, which is `age` ago.
     pub(super) fn stale_since(self, since: Timestamp, age: Duration) -> Self {
         Self { stale: Some(Stale { since, age }), ..self }
     }
 
-    /// The headers of what everybody gets who asks the same, as far as they are known without rendering it.
+    /// Makes a response that is the same for all clients and was not rendered, with those headers that are known without
+    /// rendering it.
     pub(super) fn unrendered(media_type: String) -> Self {
         Self {
             media_type: media_type.into(),
@@ -99,32 +100,32 @@ impl Answer {
         }
     }
 
-    /// `{"statusCode":200,"result":…}`, not to be kept by anyone: an answer to somebody with a credential.
+    /// Makes the response `{"statusCode":200,"result":…}` for a client with a credential. Caches must not keep it.
     ///
     /// # Errors
     ///
-    /// When the result cannot be written as JSON.
+    /// If the result cannot be written as JSON.
     pub fn private_result<T: Serialize>(result: &T) -> Result<Self, Problem> {
         Ok(Self::own(JSON.into(), envelope::result(result)?, Kept::Never))
     }
 
-    /// A body that never changes.
+    /// Makes a response whose body never changes.
     #[must_use]
     pub fn immutable(media_type: &'static str, body: Vec<u8>) -> Self {
         Self::own(media_type.into(), body, Kept::Long)
     }
 
-    /// A body of its own that everybody gets, to be revalidated before each reuse.
+    /// Makes a response that is the same for all clients, from its own body, to be revalidated before each reuse.
     #[must_use]
     pub fn public(media_type: impl Into<Cow<'static, str>>, body: Vec<u8>) -> Self {
         Self::own(media_type.into(), body, Kept::UntilAsked)
     }
 
-    /// The bare value, not to be kept by anyone: the answer to a change.
+    /// Makes a response to a change: the value itself, without an envelope. Caches must not keep it.
     ///
     /// # Errors
     ///
-    /// When the value cannot be written as JSON.
+    /// If the value cannot be written as JSON.
     pub fn bare<T: Serialize>(value: &T) -> Result<Self, Problem> {
         let body = serde_json::to_vec(value).map_err(Problem::internal)?;
         Ok(Self::own(JSON.into(), body, Kept::Never))
@@ -168,16 +169,16 @@ impl<'r> Responder<'r, 'static> for Answer {
         response.set_raw_header("Content-Type", media_type);
         let length = form.bytes.len();
         response.set_sized_body(length, Cursor::new(Sent { bytes: form.bytes, _memory: memory }));
-        // Rocket copies a body chunk by chunk, and the number of chunks is what costs. By room that is left in the last
-        // one it is found to be that. The size is the body's own, so it is set after that.
+        // Rocket copies a body chunk by chunk, and each chunk costs time. With one byte to spare, Rocket sees that the first
+        // chunk is the last. The chunk size is a setting of the body, so it is set after the body.
         let limits = request.rocket().state().map_or_else(Limits::default, |config: &Config| config.limits);
         response.set_max_chunk_size((length + 1).min(limits.chunk()));
         Ok(response)
     }
 }
 
-/// The form of the content that the client says it has already, by the lines of `If-None-Match` (RFC 9110 §13.1.2, weak
-/// comparison).
+/// Returns the form of the content that the client already has, according to the lines of `If-None-Match` (RFC 9110 §13.1.2,
+/// weak comparison).
 pub(super) fn known<'a>(
     mut lists: impl Iterator<Item = &'a str>,
     content: &Content,
@@ -188,17 +189,18 @@ pub(super) fn known<'a>(
             let form = content.form(accepted);
             return Some((form.coding, form.level));
         }
-        // A tag of another's making may hold a comma; none of its parts is one of ours.
+        // A tag from elsewhere may contain a comma, but none of its parts can equal one of ours.
         let mut tags = list.split(',').map(str::trim);
         tags.find_map(|tag| content.named_by(tag.strip_prefix("W/").unwrap_or(tag), accepted))
     })
 }
 
-/// What is the same until the program ends, with its tag and compressed at the best level, off the threads that serve requests.
+/// Prepares content that stays the same until the program ends: computes its tag and compresses it at the best level, off the
+/// threads that serve requests.
 ///
 /// # Errors
 ///
-/// 500 if a bug ends that.
+/// 500 if the compression panics.
 pub(super) async fn prepared(
     media_type: impl Into<Cow<'static, str>>,
     bytes: Vec<u8>,

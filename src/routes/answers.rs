@@ -19,12 +19,12 @@ use crate::guards::managed;
 use crate::openapi::{Interface, Operation, Part};
 use crate::stores::LayerQuery;
 
-/// Responds to questions that everybody gets the same response to: from the cache, or else by rendering it. A guard.
+/// Responds to questions to which all clients get the same response: from the cache, or else by rendering it. A guard.
 ///
-/// While the store is away, and for `limits.stale` at most, the last response in the cache is returned, marked as stale.
+/// While the store is away, it returns the last response in the cache, marked as stale, for at most `limits.stale`.
 ///
-/// A period that the client has chosen costs it as many requests as it is large, if it has to be rendered. `HEAD` of one that is
-/// not cached renders nothing.
+/// If the client has chosen a period, rendering the response costs the client one additional request for each MiB that it is
+/// estimated to take. `HEAD` for such a response renders nothing.
 #[derive(Clone, Debug)]
 pub struct Answers {
     renderer: Arc<Renderer>,
@@ -56,13 +56,15 @@ impl Part for Answers {
 }
 
 impl Answers {
-    /// The response to a question: the one that the store would give now, whether it is asked or not.
+    /// Returns the response to a question: the same that the store's data would give now, whether it comes from the cache or
+    /// not.
     ///
-    /// If it has no form in the coding the client prefers, it is compressed, as far as there is time: else it is sent as it is.
+    /// If it does not yet exist in the coding that the client prefers, it is compressed; if there is not enough time, it is
+    /// sent uncompressed.
     ///
     /// # Errors
     ///
-    /// When the store fails or takes too long, the format cannot write what it gives, or too much is asked for.
+    /// If the store fails or takes too long, if the format cannot encode the layer, or if the question asks for too much.
     pub async fn to(&self, question: Question) -> Result<Answer, Problem> {
         let Self { renderer, account, is_head, .. } = self;
         let Renderer { store, cache, clock, .. } = &**renderer;
@@ -75,7 +77,7 @@ impl Answers {
             let render = || Arc::clone(renderer).render(question.clone(), account.clone());
             cache.find(&question, present, &**clock, render).await.map(Some)
         };
-        // The rendering goes on: the next request for the same response can get it.
+        // The rendering goes on after the timeout, so that the next request for the same response can get it.
         let outcome = timeout_at(deadline, responding).await.map_err(Problem::late).flatten();
         let (rendered, stale) = match outcome {
             Ok(None) => return Ok(Answer::unrendered(question.media_type().to_owned())),
@@ -95,15 +97,15 @@ impl Answers {
         })
     }
 
-    /// The coding in which a content is compressed for this request. It is not compressed for headers alone.
+    /// Returns the coding in which a content must be compressed for this request; `None` if only headers are sent.
     fn lacks(&self, content: &Content) -> Option<Coding> {
         let coding = content.lacks(self.accepted)?;
         let is_known = || known(self.known.iter().map(String::as_str), content, self.accepted).is_some();
         (!self.is_head && !is_known()).then_some(coding)
     }
 
-    /// The last response to a question and how long ago it was known to be current, for as long as may be; while the store is
-    /// away.
+    /// Returns the last response to a question, and how long ago it was known to be current, if `problem` means that the store
+    /// is away. Returns `problem` otherwise, or if the response is too old or has expired.
     fn stale(&self, question: &Question, problem: Problem) -> Result<(LastKnown, Duration), Problem> {
         let Renderer { cache, clock, stale, metrics, .. } = &*self.renderer;
         let Some(last) = cache.last(question).filter(|_| problem.is_outage()) else { return Err(problem) };
@@ -117,7 +119,7 @@ impl Answers {
         Ok((last, age))
     }
 
-    /// The layer that a store answers a query with, in a format that carries it, be it enabled or not.
+    /// Returns the store's layer for a query, in a format that supports the layer, even if that format is not enabled.
     ///
     /// # Errors
     ///

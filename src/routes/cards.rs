@@ -18,7 +18,7 @@ use crate::schema::{self, reference};
 use crate::stores::{Store, StoreError};
 use crate::telemetry::{Metrics, ReportOrigin};
 
-/// The routes of the resource.
+/// Returns the routes of the resource.
 pub(super) fn routes() -> Vec<Described> {
     vec![
         described!(create_card)
@@ -40,7 +40,7 @@ pub(super) fn routes() -> Vec<Described> {
     ]
 }
 
-/// A card as the interface shows it.
+/// A card as responses show it.
 #[derive(Serialize)]
 struct CardRecord<'a> {
     pkey: String,
@@ -78,7 +78,7 @@ pub(super) async fn create_card(
     Answer::bare(&json!({ "cardId": card.id, "created": true }))
 }
 
-/// `GET /cards/:cardId`: a card.
+/// `GET /cards/:cardId`: responds with a card.
 #[get("/cards/<id>")]
 pub(super) async fn find_card(
     _authorized: Authorized<CardsRead>,
@@ -107,7 +107,7 @@ pub(super) async fn receive_card_report(
     let id = id.read(config)?;
     let about_card = |error: StoreError| Problem::from(error).about_card(&id);
     let receiving = async {
-        // A card that is not there, or has its report, is said before the body is judged.
+        // A card that does not exist, or already has its report, is reported before the body is checked.
         let card = store.card(&id).await.map_err(about_card)?;
         if card.report.is_some() {
             return Err(about_card(StoreError::received(&id)));
@@ -117,14 +117,14 @@ pub(super) async fn receive_card_report(
             .map_err(|faults| Problem::faults(&faults).about_card(&id))?;
         store.receive_card_report(&id, content).await.map_err(about_card)
     };
-    // The store is asked twice, in the time of one question.
+    // Both questions to the store together have the time of one.
     let received = time::timeout(config.limits.timeout, receiving).await;
     received.unwrap_or_else(|elapsed| Err(Problem::late(elapsed).about_card(&id)))?;
     metrics.report_taken(ReportOrigin::Card);
     Answer::bare(&json!({ "statusCode": 200, "cardId": id, "created": true }))
 }
 
-/// `GET /cards/:cardId/images`: where the image of a card is to be sent.
+/// `GET /cards/:cardId/images`: responds with the address to which the image of a card is uploaded.
 #[get("/cards/<id>/images")]
 pub(super) async fn invite_image(
     _authorized: Authorized<CardsRead>,

@@ -1,4 +1,4 @@
-//! What requests get that are not admitted: 429, or the address by HTTPS.
+//! The responses to requests that are not admitted: 429, or a redirect to HTTPS.
 
 use rocket::http::Status;
 use rocket::request::Request;
@@ -10,7 +10,7 @@ use super::methods::METHODS;
 use crate::admission::{Admission, Diversion};
 use crate::error::Problem;
 
-/// The routes of requests that are not admitted, to be mounted at the root.
+/// Returns the routes for requests that are not admitted, to be mounted at the root.
 #[must_use]
 pub(crate) fn diverted() -> Vec<Route> {
     METHODS.into_iter().map(|method| Route::new(method, Admission::DIVERTED, Diverted)).collect()
@@ -30,7 +30,7 @@ impl Handler for Diverted {
                     .raw_header("Location", address.clone())
                     .finalize(),
             ),
-            // Somebody who knows the path asks for it.
+            // Only a client that sends this path itself gets here.
             None => Outcome::from(request, Problem::not_found("this resource")),
         }
     }

@@ -2,10 +2,10 @@ use serde::Serialize;
 
 use crate::error::Problem;
 
-/// What stands before and after the result of an answer in JSON.
+/// The bytes before and after the result in a JSON response.
 const ENVELOPE: (&[u8], &[u8]) = (br#"{"statusCode":200,"result":"#, b"}");
 
-/// `{"statusCode":200,"result":…}` around the JSON that `write` appends.
+/// Returns `{"statusCode":200,"result":…}` around the JSON that `write` appends.
 pub(super) fn enveloped<E>(write: impl FnOnce(&mut Vec<u8>) -> Result<(), E>) -> Result<Vec<u8>, E> {
     let mut body = ENVELOPE.0.to_vec();
     write(&mut body)?;
@@ -13,12 +13,12 @@ pub(super) fn enveloped<E>(write: impl FnOnce(&mut Vec<u8>) -> Result<(), E>) ->
     Ok(body)
 }
 
-/// The same around a value.
+/// Returns `{"statusCode":200,"result":…}` around a value.
 pub(super) fn result<T: Serialize>(value: &T) -> Result<Vec<u8>, Problem> {
     enveloped(|body| serde_json::to_writer(body, value)).map_err(Problem::internal)
 }
 
-/// The same around a struct, whose members stand beside `result` as well.
+/// Returns `{"statusCode":200,"result":…}` around a struct, with its members beside `result` as well.
 pub(super) fn result_and_members<T: Serialize>(value: &T) -> Result<Vec<u8>, Problem> {
     #[derive(Serialize)]
     struct Beside<'a, T> {

@@ -15,7 +15,7 @@ use crate::schema::{self, array, reference};
 use crate::stores::{Received, Store};
 use crate::telemetry::{Metrics, ReportOrigin};
 
-/// The routes of the resource.
+/// Returns the routes of the resource.
 pub(super) fn routes() -> Vec<Described> {
     let partner = described!(post_partner_report)
         .says("Publishes a report of a partner")
@@ -31,7 +31,7 @@ pub(super) fn routes() -> Vec<Described> {
     ]
 }
 
-/// `GET /feeds`: the feeds there are.
+/// `GET /feeds`: lists the feeds.
 #[get("/feeds")]
 pub(super) fn list_feeds(
     _authorized: Authorized<FeedsWrite>,

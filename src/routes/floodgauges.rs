@@ -14,7 +14,7 @@ use crate::schema::reference;
 use crate::stores::{GaugeQuery, LayerQuery, Store, Window};
 use crate::telemetry::Metrics;
 
-/// The routes of the resource.
+/// Returns the routes of the resource.
 pub(super) fn routes() -> Vec<Described> {
     vec![
         described!(list_gauges)
@@ -27,7 +27,7 @@ pub(super) fn routes() -> Vec<Described> {
     ]
 }
 
-/// `GET /floodgauges`: the gauges read in the last hour, or in another time until now.
+/// `GET /floodgauges`: responds with the gauges read in the last hour, or in another period up to now.
 #[get("/floodgauges")]
 pub(super) async fn list_gauges(
     _caller: Caller,
@@ -40,7 +40,7 @@ pub(super) async fn list_gauges(
     answers.layer(LayerQuery::Gauges(query), choice.format).await
 }
 
-/// `PUT /floodgauges`: stores a gauge and readings of it.
+/// `PUT /floodgauges`: stores a gauge and its readings.
 #[put("/floodgauges", data = "<body>")]
 pub(super) async fn store_gauge(
     _authorized: Authorized<GaugesWrite>,

@@ -18,7 +18,7 @@ use crate::schema::{array, reference};
 use crate::stores::{FloodQuery, HistoryQuery, LayerQuery, SetFloodState, Store};
 use crate::telemetry::Metrics;
 
-/// The routes of the resource.
+/// Returns the routes of the resource.
 pub(super) fn routes() -> Vec<Described> {
     vec![
         described!(list_floods).says("The areas with their current states, on the map"),
@@ -41,7 +41,8 @@ pub(super) fn routes() -> Vec<Described> {
     ]
 }
 
-/// `GET /floods`: the areas with their current states, on the map; or one alert, by the address of its entry in the feed.
+/// `GET /floods`: responds with the areas and their current states, on the map; or with one alert, if the query is the address
+/// of its entry in the feed.
 #[get("/floods")]
 pub(super) async fn list_floods(
     _caller: Caller,
@@ -58,7 +59,7 @@ pub(super) async fn list_floods(
     answers.layer(LayerQuery::Floods(query), choice.format).await
 }
 
-/// `GET /floods/states`: the current states without the map.
+/// `GET /floods/states`: responds with the current states without the map.
 #[get("/floods/states")]
 pub(super) async fn list_flood_states(
     _caller: Caller,
@@ -70,7 +71,7 @@ pub(super) async fn list_flood_states(
     answers.to(Question::FloodStates(query)).await
 }
 
-/// `GET /floods/archive`: the highest state of each area in a period.
+/// `GET /floods/archive`: responds with the highest state of each area in a period.
 #[get("/floods/archive")]
 pub(super) async fn list_flood_archive(
     _caller: Caller,
@@ -82,7 +83,7 @@ pub(super) async fn list_flood_archive(
     answers.to(Question::FloodArchive(query)).await
 }
 
-/// `GET /floods/timeseries`: the number of flooded areas at each hour of a period.
+/// `GET /floods/timeseries`: responds with the number of flooded areas at each hour of a period.
 #[get("/floods/timeseries")]
 pub(super) async fn list_flood_series(
     _caller: Caller,

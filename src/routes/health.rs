@@ -1,4 +1,4 @@
-//! Whether the process runs and whether it can serve requests: for supervisors and load balancers.
+//! Health checks for supervisors and load balancers: whether the process runs, and whether it can serve requests.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -16,12 +16,12 @@ use crate::fairings::Draining;
 use crate::images::CardImages;
 use crate::stores::{Check, Store};
 
-/// For how long what was found is answered again: any number of probes costs one look.
+/// How long the results of the checks are reused: any number of probes in this time costs one check.
 const MAX_AGE: Duration = Duration::from_secs(1);
-/// The same of the storage of images, which can cost money.
+/// The same for the check of the image storage, which can cost money.
 const STORAGE_MAX_AGE: Duration = Duration::from_secs(5);
 
-/// What was found when last looked.
+/// The latest results of the checks.
 #[derive(Debug, Default)]
 pub(crate) struct Readiness(Mutex<Found>);
 
@@ -31,7 +31,7 @@ struct Found {
     storage: Option<(Instant, Check)>,
 }
 
-/// A check as the response shows it.
+/// The result of a check as the response shows it.
 #[derive(Serialize)]
 struct Shown {
     name: &'static str,
@@ -63,14 +63,14 @@ impl Readiness {
     }
 }
 
-/// `GET /health/live`: answers while the service runs.
+/// `GET /health/live`: responds with 200 while the service runs.
 #[get("/health/live")]
 pub(super) fn tell_live() -> Result<Answer, Problem> {
     Answer::private_result(&json!({ "status": "live" }))
 }
 
-/// `GET /health/ready`: whether everything that reads need works. If anything else fails, the status is still 200, but the
-/// text is `degraded`.
+/// `GET /health/ready`: responds with 200 if everything that reads need works, else with 503. If only something else fails, the
+/// status is still 200, but the text is `degraded`.
 #[get("/health/ready")]
 pub(super) async fn tell_ready(
     readiness: &State<Readiness>,
@@ -95,8 +95,8 @@ pub(super) async fn tell_ready(
     Ok((status, answer))
 }
 
-/// Returns what is known if it is younger than `max_age`, else what `look` finds, each with when it was found. Its age counts
-/// from the end of the look, which can take longer than `max_age`.
+/// Returns the `known` result if it is younger than `max_age`, else the result of `look`; each with the time at which it was
+/// found. Its age counts from the end of the look, which can take longer than `max_age`.
 pub(super) async fn recent<T>(
     known: Option<(Instant, T)>,
     max_age: Duration,

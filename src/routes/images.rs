@@ -14,7 +14,7 @@ use crate::images::{CardImages, ImageError, ImageType};
 use crate::openapi::{Described, Parameter};
 use crate::schema::object;
 
-/// The routes of images and their uploads.
+/// Returns the routes of images and their uploads.
 pub(super) fn routes() -> Vec<Described> {
     vec![
         described!(receive_image)
@@ -44,12 +44,12 @@ pub(super) async fn receive_image(
     if ImageType::of(beginning.map_err(|_| ImageError::TooSlow)?).is_none() {
         return Err(ImageError::NoImage.into());
     }
-    // One byte more shows that it is too large.
+    // The one byte more shows whether the image is too large.
     images.receive(incoming, body.open(config.images.max_bytes + 1.bytes())).await?;
     Answer::bare(&json!({ "statusCode": 200, "received": true }))
 }
 
-/// `GET /images/:name`: the published image of a card.
+/// `GET /images/:name`: responds with the published image of a card.
 #[get("/images/<name>")]
 pub(super) async fn find_image(
     _caller: Caller,

@@ -9,7 +9,7 @@ use crate::openapi::Described;
 use crate::resources::Infrastructure;
 use crate::stores::LayerQuery;
 
-/// The routes of the resource.
+/// Returns the routes of the resource.
 pub(super) fn routes() -> Vec<Described> {
     vec![
         described!(list_infrastructure).says("Floodgates, pumps and waterways, or one kind of them"),
@@ -17,7 +17,7 @@ pub(super) fn routes() -> Vec<Described> {
     ]
 }
 
-/// `GET /infrastructure`: floodgates, pumps and waterways, or one kind of them.
+/// `GET /infrastructure`: responds with floodgates, pumps and waterways, or with one kind of them.
 #[get("/infrastructure")]
 pub(super) async fn list_infrastructure(
     _caller: Caller,
@@ -29,7 +29,7 @@ pub(super) async fn list_infrastructure(
     list(kind.0, select, choice, &answers).await
 }
 
-/// `GET /infrastructure/:type`: one kind of infrastructure.
+/// `GET /infrastructure/:type`: responds with one kind of infrastructure.
 #[get("/infrastructure/<kind>")]
 pub(super) async fn list_infrastructure_of_type(
     _caller: Caller,

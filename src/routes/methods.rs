@@ -1,4 +1,4 @@
-//! The methods a path does not take: 405 with `Allow`, and `OPTIONS` with what a browser asks before it sends.
+//! Methods that a path does not support: 405 with `Allow`; and `OPTIONS`, for the preflight requests of browsers.
 
 use std::collections::BTreeMap;
 
@@ -23,7 +23,7 @@ pub(super) const METHODS: [Method; 8] = [
     Method::Patch,
 ];
 
-/// Routes for all methods the `known` routes leave out, on each of their paths.
+/// Returns routes for all methods that the `known` routes do not support, on each of their paths.
 pub(crate) fn other_methods<'a>(known: impl Iterator<Item = &'a Route>) -> Vec<Route> {
     let mut paths: BTreeMap<String, (&str, Vec<Method>)> = BTreeMap::new();
     for route in known {
@@ -40,7 +40,7 @@ pub(crate) fn other_methods<'a>(known: impl Iterator<Item = &'a Route>) -> Vec<R
         .collect()
 }
 
-/// The value of `Allow` (RFC 9110 §10.2.1) where these methods are known.
+/// Returns the value of `Allow` (RFC 9110 §10.2.1) for a path that supports these methods.
 pub(super) fn allowed(known: &[Method]) -> String {
     const ORDER: [Method; 7] = [
         Method::Get,
@@ -51,7 +51,7 @@ pub(super) fn allowed(known: &[Method]) -> String {
         Method::Patch,
         Method::Options,
     ];
-    // Rocket answers HEAD where it answers GET.
+    // Rocket serves HEAD wherever it serves GET.
     let as_known = |method| if method == Method::Head { Method::Get } else { method };
     let allowed =
         ORDER.into_iter().filter(|&method| method == Method::Options || known.contains(&as_known(method)));
@@ -75,7 +75,7 @@ impl Handler for OtherMethod {
 }
 
 impl OtherMethod {
-    /// Any origin may send any of the path's methods with any headers, for a day without asking again.
+    /// Allows any origin to send any of the path's methods with any headers, for a day without another preflight.
     fn preflight<'r>(&self, request: &Request<'_>) -> Response<'r> {
         let headers = request.headers().get_one("Access-Control-Request-Headers");
         Response::build()

@@ -5,7 +5,7 @@ use crate::error::Problem;
 use crate::guards::MetricsReader;
 use crate::telemetry::Metrics;
 
-/// What `GET /metrics` answers.
+/// The response of `GET /metrics`.
 #[derive(Responder)]
 pub(super) struct Page {
     text: String,
@@ -13,7 +13,7 @@ pub(super) struct Page {
     cache_control: Header<'static>,
 }
 
-/// `GET /metrics`: what is counted and measured, for Prometheus. It asks the store nothing.
+/// `GET /metrics`: responds with all metrics, for Prometheus. It does not query the store.
 #[get("/metrics")]
 pub(super) fn list_metrics(_reader: MetricsReader, metrics: &State<Metrics>) -> Result<Page, Problem> {
     Ok(Page {

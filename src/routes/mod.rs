@@ -1,8 +1,9 @@
-//! The interface: one file for each resource, named as in the address. A route asks its guards, then the store, then
-//! the format; it knows neither a concrete store nor a concrete format.
+//! The interface: one file for each resource, named as in the address. A route runs its guards, then queries the store, then
+//! has the format write the response; it knows neither a concrete store nor a concrete format.
 //!
-//! Routes of others are added by [`Builder::mount`](crate::Builder::mount). They answer as those here do, with an [`Answer`]: one
-//! that everybody gets alike comes from [`Answers`], which keeps it at hand; one's own is made by a function of [`Answer`].
+//! Programs add their own routes with [`Builder::mount`](crate::Builder::mount). These respond as the routes here do, with an
+//! [`Answer`]. If all clients get the same response, take it from [`Answers`], which caches it; otherwise make it with a
+//! function of [`Answer`].
 
 mod admin;
 mod answer;
@@ -43,7 +44,7 @@ pub(crate) use self::root::{Front, lead_to_front, to_try};
 pub(crate) use self::unread::unread;
 use crate::openapi::Described;
 
-/// All routes under the base address, and what the description of the interface says of them.
+/// Returns all routes under the base address, with their descriptions.
 pub(crate) fn all() -> Vec<Described> {
     let all = [
         floods::routes(),
@@ -59,8 +60,8 @@ pub(crate) fn all() -> Vec<Described> {
     all.into_iter().flatten().collect()
 }
 
-/// The routes outside the base address: of those who operate the service, and of who wants to know it; those of the
-/// metrics where these are wanted.
+/// Returns the routes outside the base address: for operators, and for people who get to know the service; with the routes of
+/// the metrics if wanted.
 pub(crate) fn outside(with_metrics: bool) -> Vec<Route> {
     let mut all = routes![
         root::show,

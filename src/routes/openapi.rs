@@ -8,7 +8,7 @@ use crate::cache::Rendered;
 use crate::error::Problem;
 use crate::guards::Caller;
 
-/// The description of the interface, made ready to be sent when it is first asked for.
+/// The description of the interface, compressed when it is first requested.
 #[derive(Debug)]
 pub(crate) struct Description {
     document: Value,
@@ -16,13 +16,13 @@ pub(crate) struct Description {
 }
 
 impl Description {
-    /// Of an OpenAPI document.
+    /// Makes the description from an OpenAPI document.
     pub(crate) fn new(document: Value) -> Self {
         Self { document, ready: OnceCell::new() }
     }
 }
 
-/// `GET /openapi.json`: the description of the interface.
+/// `GET /openapi.json`: responds with the description of the interface.
 #[get("/openapi.json")]
 pub(super) async fn describe(_caller: Caller, description: &State<Description>) -> Result<Answer, Problem> {
     let Description { document, ready } = &**description;

@@ -9,10 +9,10 @@ use crate::stores::{
     FloodQuery, GaugeQuery, HistoryQuery, LayerQuery, ReportQuery, ReportSeriesQuery, Resource, Window,
 };
 
-/// What the interface can be asked that everybody gets the same answer to: by it answers are kept.
+/// A question to which all clients get the same response. It is the key of the response cache.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Question {
-    /// What is on the map, in a format.
+    /// A layer of the map, in a format.
     Layer(LayerQuery, Arc<dyn Format>),
     /// The current states without the map.
     FloodStates(FloodQuery),
@@ -22,16 +22,16 @@ pub enum Question {
     FloodSeries(HistoryQuery),
     /// The number of reports in each hour.
     ReportSeries(ReportSeriesQuery),
-    /// The names of what flooded areas lie in.
+    /// The names of the regions that contain flooded areas.
     FloodedRegions(AreaSelector),
-    /// How many areas stand how deep.
+    /// The number of areas at each depth of water.
     FloodedAreas(AreaSelector),
-    /// How many reports came from where and about what.
+    /// The number of reports by source and by disaster.
     ReportSummary(ReportQuery),
 }
 
 impl Question {
-    /// Whether it is about a period that the client has chosen. There is no end of different ones.
+    /// Returns whether the question is about a period that the client has chosen. The number of such periods is unlimited.
     #[must_use]
     pub fn is_period(&self) -> bool {
         match self {
@@ -49,7 +49,7 @@ impl Question {
         }
     }
 
-    /// The media type of the response, with its parameters.
+    /// Returns the media type of the response, with its parameters.
     #[must_use]
     pub fn media_type(&self) -> &str {
         match self {
@@ -64,7 +64,7 @@ impl Question {
         }
     }
 
-    /// What it asks for, as metrics name it.
+    /// Returns the name of the question in metrics.
     pub(super) fn name(&self) -> &'static str {
         match self {
             Self::Layer(query, _) => query.kind().name(),
@@ -78,7 +78,7 @@ impl Question {
         }
     }
 
-    /// The name of the format of the response; `json` if there is no choice.
+    /// Returns the name of the format of the response; `json` if there is no choice.
     pub(super) fn format_name(&self) -> &str {
         match self {
             Self::Layer(_, format) => format.name(),
@@ -86,7 +86,7 @@ impl Question {
         }
     }
 
-    /// How long after the response was rendered it expires, if it says so.
+    /// Returns how long after its rendering began the response expires, if it has an expiry time.
     pub(super) fn expires_after(&self) -> Option<Duration> {
         match self {
             Self::Layer(_, format) => format.expires_after(),
@@ -100,7 +100,7 @@ impl Question {
         }
     }
 
-    /// The resource whose changes change the answer.
+    /// Returns the resource whose changes change the response.
     #[must_use]
     pub fn resource(&self) -> Resource {
         match self {

@@ -21,32 +21,32 @@ use crate::stores::{Store, Versioned};
 use crate::tasks::{Stop, off_thread};
 use crate::telemetry::Metrics;
 
-/// Renders responses from what the store has, off the threads that serve requests.
+/// Renders responses from the data in the store, off the threads that serve requests.
 #[derive(Clone, Debug)]
 pub(crate) struct Renderer {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) cache: Cache<Question, Problem>,
-    /// Bounds the renderings under way.
+    /// Limits how many renderings run at once, and their memory.
     pub(crate) permits: Permits,
     /// How many features a list of reports or readings may have.
     pub(crate) features: u64,
-    /// Where the time of a request comes from.
+    /// The clock that gives the time of a request.
     pub(crate) clock: Arc<dyn Clock>,
-    /// The zone of times written for people.
+    /// The time zone of times that are written for people.
     pub(crate) time_zone: Tz,
     /// The public base address.
     pub(crate) base_url: Arc<str>,
-    /// Where this service's photos are, without a slash at its end.
+    /// The address of this service's photos, without a slash at its end.
     pub(crate) photos_url: Arc<str>,
     /// How long a request waits for its response.
     pub(crate) timeout: Duration,
-    /// How long after it was known to be current a response is returned while the store is away.
+    /// How long after a response was known to be current it may be returned while the store is away.
     pub(crate) stale: Duration,
     pub(crate) metrics: Metrics,
 }
 
 impl Renderer {
-    /// Renders the response to a question, at the cost of an account where the question costs more than a request.
+    /// Renders the response to a question. If the question costs more than one request, charges the account.
     pub(super) async fn render(
         self: Arc<Self>,
         question: Question,
@@ -60,7 +60,7 @@ impl Renderer {
         Ok(rendered)
     }
 
-    /// A permit to render the response, had before the store is asked for what is in it.
+    /// Returns a permit to render the response. It is obtained before the data is read from the store.
     async fn permit(&self, question: &Question, account: Option<Account>) -> Result<Permit, Failed<Problem>> {
         // Counting is small work.
         let small = self.permits.small().await.map_err(Problem::from)?;
@@ -106,7 +106,7 @@ impl Renderer {
         }
     }
 
-    /// The layer in the format; in the JSON envelope where the format writes JSON.
+    /// Encodes the layer in the format, within the JSON envelope if the format writes JSON.
     async fn encode(
         &self,
         layer: Versioned<Layer>,
@@ -136,15 +136,15 @@ impl Renderer {
     }
 }
 
-/// A rendering that may work.
+/// A rendering that has its permit.
 struct Work {
     permit: Permit,
-    /// Whether its response holds the memory it takes.
+    /// Whether its response holds the memory that it takes.
     holds_memory: bool,
 }
 
 impl Work {
-    /// `{"statusCode":200,"result":…}` of what was found.
+    /// Renders `{"statusCode":200,"result":…}` around the value.
     async fn result<T>(self, found: Versioned<T>) -> Result<Versioned<Rendered>, Problem>
     where
         T: Serialize + Send + 'static,
@@ -152,7 +152,8 @@ impl Work {
         self.write(found, |value, _| Ok((JSON.into(), envelope::result(value)?))).await
     }
 
-    /// `{"statusCode":200,"result":…}` and the members of the result beside it, where existing maps read statistics.
+    /// Renders `{"statusCode":200,"result":…}` around the value, with its members beside `result`, where existing maps read
+    /// statistics.
     async fn statistic<T>(self, found: Versioned<T>) -> Result<Versioned<Rendered>, Problem>
     where
         T: Serialize + Send + 'static,
@@ -160,7 +161,8 @@ impl Work {
         self.write(found, |value, _| Ok((JSON.into(), envelope::result_and_members(value)?))).await
     }
 
-    /// What `write` makes of what was found, and its tag. The permit is held as long as that takes, whoever waits for it.
+    /// Renders the bytes that `write` returns for the value, and their tag. The permit is held until that is done, even if no
+    /// request waits any more.
     async fn write<T: Send + 'static>(
         self,
         found: Versioned<T>,

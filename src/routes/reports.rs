@@ -12,7 +12,7 @@ use crate::resources::Reports;
 use crate::schema::{array, reference};
 use crate::stores::{LayerQuery, ReportQuery, ReportSeriesQuery, Window};
 
-/// The routes of the resource.
+/// Returns the routes of the resource.
 pub(super) fn routes() -> Vec<Described> {
     vec![
         described!(list_reports)
@@ -26,7 +26,7 @@ pub(super) fn routes() -> Vec<Described> {
     ]
 }
 
-/// `GET /reports`: the reports of the last hour, or of another time until now.
+/// `GET /reports`: responds with the reports of the last hour, or of another period up to now.
 #[get("/reports")]
 pub(super) async fn list_reports(
     _caller: Caller,
@@ -42,7 +42,7 @@ pub(super) async fn list_reports(
     answers.layer(LayerQuery::Reports(query), choice.format).await
 }
 
-/// `GET /reports/archive`: the reports of a period.
+/// `GET /reports/archive`: responds with the reports of a period.
 #[get("/reports/archive")]
 pub(super) async fn list_report_archive(
     _caller: Caller,
@@ -58,8 +58,8 @@ pub(super) async fn list_report_archive(
     answers.layer(LayerQuery::Reports(query), choice.format).await
 }
 
-/// `GET /reports/timeseries`: the number of reports in each hour of a period; of flood reports, unless another
-/// disaster is asked for.
+/// `GET /reports/timeseries`: responds with the number of reports in each hour of a period; of flood reports, unless the client
+/// asks for another disaster.
 #[get("/reports/timeseries")]
 pub(super) async fn list_report_series(
     _caller: Caller,
@@ -74,7 +74,7 @@ pub(super) async fn list_report_series(
     answers.to(Question::ReportSeries(ReportSeriesQuery { selector, disaster, training, period })).await
 }
 
-/// `GET /reports/:id`: one report, be it of a training or not.
+/// `GET /reports/:id`: responds with one report, whether from a training or not.
 #[get("/reports/<id>")]
 pub(super) async fn find_report(
     _caller: Caller,

@@ -14,7 +14,7 @@ use crate::resources::Reports;
 use crate::schema;
 use crate::stores::{FloodQuery, ReportQuery, ReportSummary, Store, StoreError, Versioned, Window};
 
-/// The routes of the statistics.
+/// Returns the routes of the statistics.
 pub(super) fn routes() -> Vec<Described> {
     let shares = |route: Described, statistic: Value| {
         let route = route.gives(schema::enveloped_with_members(statistic));
@@ -36,7 +36,7 @@ pub(super) fn routes() -> Vec<Described> {
     ]
 }
 
-/// What flooded areas lie in.
+/// The names of the regions that contain flooded areas.
 #[derive(Serialize)]
 pub(super) struct FloodedRegions {
     #[serde(rename = "total number of regions with flooded RWs")]
@@ -45,7 +45,7 @@ pub(super) struct FloodedRegions {
     names: BTreeSet<String>,
 }
 
-/// Flooded areas by the depth of their water.
+/// The number of flooded areas by the depth of their water.
 #[derive(Default, Serialize)]
 pub(super) struct FloodedAreas {
     #[serde(rename = "# hati-hati RWs")]
@@ -58,7 +58,7 @@ pub(super) struct FloodedAreas {
     severe: u64,
 }
 
-/// Reports by where they came from and what they are about.
+/// The number of reports by source and by disaster.
 #[derive(Serialize)]
 pub(super) struct Reported {
     #[serde(rename = "total number of reports")]
@@ -69,7 +69,7 @@ pub(super) struct Reported {
     by_disaster: BTreeMap<String, u64>,
 }
 
-/// `GET /stats/floodedRegionsSummary`: the names of what flooded areas lie in.
+/// `GET /stats/floodedRegionsSummary`: responds with the names of the regions that contain flooded areas.
 #[get("/stats/floodedRegionsSummary")]
 pub(super) async fn summarize_flooded_regions(
     _caller: Caller,
@@ -79,7 +79,7 @@ pub(super) async fn summarize_flooded_regions(
     answers.to(Question::FloodedRegions(select.areas)).await
 }
 
-/// `GET /stats/floodedRWsSummary`: how many areas stand how deep.
+/// `GET /stats/floodedRWsSummary`: responds with the number of areas at each depth of water.
 #[get("/stats/floodedRWsSummary")]
 pub(super) async fn summarize_flooded_areas(
     _caller: Caller,
@@ -89,7 +89,7 @@ pub(super) async fn summarize_flooded_areas(
     answers.to(Question::FloodedAreas(select.areas)).await
 }
 
-/// `GET /stats/reportsSummary`: how many reports came from where and about what.
+/// `GET /stats/reportsSummary`: responds with the number of reports by source and by disaster.
 #[get("/stats/reportsSummary")]
 pub(super) async fn summarize_reports(
     _caller: Caller,
@@ -103,7 +103,7 @@ pub(super) async fn summarize_reports(
     answers.to(Question::ReportSummary(query)).await
 }
 
-/// The flooded areas of a selection.
+/// Returns the flooded areas of a selection.
 pub(super) async fn flooded(
     store: &dyn Store,
     selector: &AreaSelector,

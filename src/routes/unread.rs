@@ -1,5 +1,5 @@
-//! What requests get that Rocket could not read: it does not know the method, or the target has no path (`GET a:80`). Rocket
-//! runs no fairing for such a request, and gives it to the catcher of 400 with what it could read.
+//! Responses to requests that Rocket could not read: the method is unknown, or the target has no path (`GET a:80`). Rocket runs
+//! no fairing for such a request. It calls the catcher of 400 with those parts that it could read.
 
 use rocket::http::{Method, Status};
 use rocket::request::Request;
@@ -12,13 +12,13 @@ use crate::error::Problem;
 use crate::fairings::{Exchange, Unread};
 use crate::openapi::shape;
 
-/// The catcher of requests that Rocket could not read.
+/// Returns the catcher of requests that Rocket could not read.
 #[must_use]
 pub(crate) fn unread() -> Vec<Catcher> {
     catchers![refuse]
 }
 
-/// Counts such a request against the limits of its address, and refuses it; renders any other 400.
+/// Counts such a request against the rate limits of its address, and refuses it; renders any other 400.
 #[catch(400)]
 fn refuse(status: Status, request: &Request<'_>) -> Refusal {
     match Unread::of(request) {
@@ -39,7 +39,7 @@ impl<'r> Responder<'r, 'static> for Refusal {
     fn respond_to(self, request: &'r Request<'_>) -> Result<'static> {
         match self {
             Self::Read(problem) => problem.respond_to(request),
-            // What response fairings do for others.
+            // For other requests, response fairings do this.
             Self::Unread(problem) => {
                 let mut response = problem.respond_to(request)?;
                 Admission::tell_standing(request, &mut response);
@@ -58,13 +58,13 @@ fn problem(request: &Request<'_>, unread: Unread) -> Problem {
     there.sort_by_key(|route| dynamic(route));
     let Some(best) = there.first() else { return Problem::not_found("this resource") };
     let at_path = there.iter().filter(|route| shape(route.uri.path()) == shape(best.uri.path()));
-    // Those that answer what a path does not take have no names.
+    // Routes for methods that a path does not support have no names.
     let methods: Vec<Method> =
         at_path.filter(|route| route.name.is_some()).map(|route| route.method).collect();
     Problem::method_not_allowed(&allowed(&methods))
 }
 
-/// Whether the path of a request leads to a route.
+/// Returns whether the path of a request matches a route.
 fn leads(request: &Request<'_>, route: &Route) -> bool {
     let mut parts = request.uri().path().segments().filter(|part| !part.is_empty());
     for own in route.uri.path().split('/').filter(|own| !own.is_empty()) {
@@ -78,7 +78,7 @@ fn leads(request: &Request<'_>, route: &Route) -> bool {
     parts.next().is_none()
 }
 
-/// How many parts of a route's path can be anything.
+/// Returns how many segments of a route's path are parameters.
 fn dynamic(route: &Route) -> usize {
     route.uri.path().split('/').filter(|part| part.starts_with('<')).count()
 }

@@ -4,21 +4,22 @@ use super::Question;
 use crate::error::{Problem, Source};
 use crate::stores::{GaugeQuery, LayerQuery, ReportQuery, Store, Window};
 
-/// What a report takes while a list of reports is rendered, in bytes: its row, and what is written of it.
+/// The bytes that a report takes while a list of reports is rendered: for its row, and for its part of the body.
 const REPORT: u64 = 2 << 10;
 /// The same for a reading of a gauge.
 const READING: u64 = 512;
-/// What an hour of a history takes. The numbers of an hour are much less; this stands for what the store reads to find them.
+/// The bytes that an hour of a history takes. The numbers of an hour take much less; this covers the data that the store reads
+/// to find them.
 const HOUR: u64 = 1 << 10;
 
-/// Estimates what rendering the response to a question takes, in bytes. The estimate is coarse, and rather too large.
+/// Estimates how many bytes rendering the response to a question takes. The estimate is coarse, and rather too large.
 ///
-/// Lists are counted by the store; histories are estimated by their hours. Everything else is on the map, where requests can
-/// ask for few different things: it is as large as when it was rendered `last`.
+/// The store counts the items of a list; a history is estimated by its hours. Everything else is on the map, where requests can
+/// ask for only few different things: it is estimated by its size when it was rendered `last`.
 ///
 /// # Errors
 ///
-/// 400 for a list of more than so many `features`; when the store fails.
+/// 400 for a list of more than `features` items; any error of the store.
 pub(super) async fn weigh(
     question: &Question,
     store: &dyn Store,
@@ -40,7 +41,7 @@ pub(super) async fn weigh(
     })
 }
 
-/// How many requests a rendering of this weight costs beside its own: one for each MiB.
+/// Returns how many requests a rendering of this weight costs in addition to its own: one for each MiB.
 pub(super) fn cost(weight: u64) -> u32 {
     u32::try_from(weight >> 20).unwrap_or(u32::MAX)
 }
@@ -70,7 +71,7 @@ fn too_many(features: u64, what: &str, window: Window) -> Problem {
     }
 }
 
-/// The whole hours of a window, and one more.
+/// Returns the number of whole hours in a window, plus one.
 fn hours(window: Window) -> u64 {
     let length = match window {
         Window::Last(length) => length,

@@ -47,7 +47,7 @@ impl Builder {
             opener.open(&settings).await.map_err(BuildError::Store)?;
         let metrics = settings.metrics;
         let store: Arc<dyn Store> = Arc::new(Measured::new(store, metrics.clone()));
-        // What does not fit into memory does not fit into a smaller limit either.
+        // If the size does not fit into `usize`, the cache has the largest limit there is.
         let cache_size = config.cache.size.as_u64().try_into().unwrap_or(usize::MAX);
         let cores = available_parallelism().unwrap_or(NonZeroUsize::MIN);
         let limits = config.limits;
@@ -76,7 +76,7 @@ impl Builder {
         let quotas = Arc::new(Quotas::new(config.quota.clone(), MonotonicClock));
         self.reloaded.push(Arc::clone(&quotas) as _);
         let stored_keys = StoredKeys::new(Arc::clone(&store), Arc::clone(authenticator.ring()));
-        // So that the first request finds them.
+        // The first request must find the keys.
         stored_keys.refresh().await;
         let watch = config.metrics.enabled.then(|| {
             let watch = DataWatch::new(Arc::clone(&store), metrics.clone(), Arc::clone(&self.clock));
@@ -93,7 +93,7 @@ impl Builder {
         let others_outside = other_methods(outside.iter());
         let draining = Draining::default();
         let rocket = rocket::custom(self.figment.clone())
-            // In place of Rocket's own. `SecurityHeaders` decides on HSTS; without any here Rocket makes one up for TLS.
+            // Replaces Rocket's own. `SecurityHeaders` decides on HSTS; without an entry here, Rocket adds its own for TLS.
             .attach(Shield::new().enable(Hsts::default()))
             .attach(RealMethod)
             .attach(Exchange::new(metrics.clone()))
@@ -135,7 +135,7 @@ impl Builder {
         Ok(Siaga { rocket, config, store, formats, key, failure, reloading, draining, stored_keys })
     }
 
-    /// Checks that no path at which the interface is mounted is one of a resource where it is also mounted at `/`.
+    /// Checks that, if the interface is mounted at `/` as well, no other mount path begins with the path of a resource.
     pub(super) fn check_mount_paths(&self, config: &Config) -> Result<(), BuildError> {
         let first = |path: &str| path.split('/').nth(1).unwrap_or_default().to_owned();
         if config.mount_paths().all(|path| path != "/") {
@@ -152,13 +152,13 @@ impl Builder {
         }
     }
 
-    /// All routes below the base address: the service's own, and those that were added.
+    /// Returns all routes below the base address: the service's own, and those that were added.
     pub(super) fn interface(&self) -> Result<Vec<Described>, BuildError> {
         let mut all = routes::all();
         for (path, described) in &self.routes {
             let refused =
                 |error: Error<'_>| BuildError::Mount { path: path.clone(), reason: error.to_string() };
-            // What a route is rebased to is read less strictly.
+            // Rebasing a route below checks the path less strictly.
             let base = Origin::parse(path).map_err(refused)?;
             if base.query().is_some() {
                 let reason = "it has a query".to_owned();
@@ -173,14 +173,14 @@ impl Builder {
     }
 }
 
-/// Lets tokens be verified by the public keys there are now, from when the server listens until it is told to stop.
+/// Keeps the public keys that verify tokens up to date while the server runs.
 fn follow_public_keys(authenticator: Authenticator) -> AdHoc {
     AdHoc::on_liftoff("Public keys", |rocket| {
         Box::pin(async move { run_in_background(rocket, async move { authenticator.watch().await }) })
     })
 }
 
-/// Makes a key that allows everything.
+/// Makes a key with all scopes, and adds it to the accepted keys.
 fn temporary_key(config: &mut Config) -> Result<Secret, RandomUnavailable> {
     let NewKey { key, entry } = NewKey::make("temporary", vec![Scope::Admin])?;
     config.auth.api_keys.push(entry);

@@ -16,7 +16,7 @@ use crate::openapi::{Described, Interface, document};
 use crate::stores::{OpenStore, Store, StoreRegistry, StoreSettings, Upkeep};
 use crate::telemetry::Metrics;
 
-/// Makes a server: the service's own parts, and those added here.
+/// Builds a server from the service's own parts and those added here.
 ///
 /// ```no_run
 /// use rocket::{get, routes};
@@ -34,13 +34,13 @@ use crate::telemetry::Metrics;
 /// ```
 #[derive(Clone)]
 pub struct Builder {
-    /// Where the configuration is read from, and what was read there.
+    /// The source of the configuration; `figment` is what was read from it.
     pub(super) source: Arc<dyn Fn() -> Figment + Send + Sync>,
     pub(super) figment: Figment,
     pub(super) clock: Arc<dyn Clock>,
     pub(super) stores: StoreRegistry,
     pub(super) reloaded: Vec<Arc<dyn Reload>>,
-    /// Routes of others, and the path below the base address at which each stands.
+    /// Added routes, each with its path below the base address.
     pub(super) routes: Vec<(String, Described)>,
     pub(super) fairings: Vec<Arc<dyn Fairing>>,
     pub(super) formats: Vec<Arc<dyn Format>>,
@@ -56,7 +56,7 @@ impl fmt::Debug for Builder {
 }
 
 impl Default for Builder {
-    /// Configured from `Rocket.toml` and the environment, by the clock of the machine.
+    /// Reads the configuration from `Rocket.toml` and the environment, and the time from the system clock.
     fn default() -> Self {
         Self {
             source: Arc::new(Config::figment),
@@ -72,13 +72,13 @@ impl Default for Builder {
 }
 
 impl Builder {
-    /// Configures the server from `figment` instead, for good.
+    /// Configures the server from `figment` instead. Reloading gives the same values again.
     #[must_use]
     pub fn figment(self, figment: Figment) -> Self {
         self.figment_from(move || figment.clone())
     }
 
-    /// Configures the server from what `source` reads instead: now, and whenever it is to read its configuration anew.
+    /// Configures the server from what `source` returns instead: now, and whenever the configuration is read again.
     #[must_use]
     pub fn figment_from(mut self, source: impl Fn() -> Figment + Send + Sync + 'static) -> Self {
         self.figment = source();
@@ -86,7 +86,7 @@ impl Builder {
         self
     }
 
-    /// Adds something that can go on with another configuration while the service runs.
+    /// Adds something whose settings can change while the service runs.
     #[must_use]
     pub fn reload(mut self, part: Arc<dyn Reload>) -> Self {
         self.reloaded.push(part);
@@ -100,14 +100,14 @@ impl Builder {
         self
     }
 
-    /// Adds a format, which the configuration can then enable; it replaces one of the same name.
+    /// Adds a format, which the configuration can then enable. It replaces a format with the same name.
     #[must_use]
     pub fn format(mut self, format: Arc<dyn Format>) -> Self {
         self.formats.push(format);
         self
     }
 
-    /// Adds a kind of store, which the configuration can then choose; it replaces one of the same name.
+    /// Adds a kind of store, which the configuration can then choose. It replaces a kind with the same name.
     #[must_use]
     pub fn store(mut self, opener: Arc<dyn OpenStore>) -> Self {
         self.stores.register(opener);
@@ -116,24 +116,25 @@ impl Builder {
 
     /// Adds routes at a path below the base address: `/` or `/warnings`.
     ///
-    /// They are counted, logged and held to quotas as the service's own, and may use its [guards](crate::guards) and what it
-    /// manages, such as `Arc<dyn Store>`. The methods their paths do not take are
-    /// answered 405. A path and method the service answers itself stops the start. The description of the interface lists
-    /// them, and what they take and answer where they are [`described!`](crate::described).
+    /// They are counted, logged and rate-limited like the service's own, and may use its [guards](crate::guards) and what it
+    /// manages, such as `Arc<dyn Store>`. Methods that their paths do not support get 405. Startup fails if the service itself
+    /// already has a route with the same path and method. The description of the interface lists the routes; it also lists
+    /// their parameters and responses if they are [`described!`](crate::described).
     #[must_use]
     pub fn mount<R: Into<Described>>(mut self, path: &str, routes: impl IntoIterator<Item = R>) -> Self {
         self.routes.extend(routes.into_iter().map(|route| (path.to_owned(), route.into())));
         self
     }
 
-    /// Adds a fairing, after the service's own. When it acts at shutdown, it may take up to `siaga.shutdown.grace`.
+    /// Adds a fairing after the service's own. Its shutdown callback may take up to `siaga.shutdown.grace`.
     #[must_use]
     pub fn attach(mut self, fairing: impl Fairing) -> Self {
         self.fairings.push(Arc::new(fairing));
         self
     }
 
-    /// Makes the server and serves until it is told to stop: [`build`](Self::build), then [`Siaga::launch`](super::Siaga::launch).
+    /// Builds the server and serves until it is told to stop: [`build`](Self::build), then
+    /// [`Siaga::launch`](super::Siaga::launch).
     ///
     /// # Errors
     ///
@@ -151,14 +152,14 @@ impl Builder {
         self.checked().map(|(config, _)| config)
     }
 
-    /// The same, with the formats that were made to check them.
+    /// As [`check`](Self::check); also returns the formats that were made for the check.
     pub(super) fn checked(&self) -> Result<(Config, FormatRegistry), BuildError> {
         let config = self.checked_but_for_templates()?;
         let formats = self.formats(&config)?;
         Ok((config, formats))
     }
 
-    /// The same, without reading the files of templates: for what has nothing to do with them.
+    /// Checks the configuration without reading the files of templates, for callers that do not need them.
     pub(crate) fn checked_but_for_templates(&self) -> Result<Config, BuildError> {
         let config = self.checked_for_upkeep()?;
         let keeps_data = self.stores.get(&config.store)?.keeps_data();
@@ -167,7 +168,7 @@ impl Builder {
         Ok(config)
     }
 
-    /// The description of the interface, as an OpenAPI document in JSON; what `GET /openapi.json` answers.
+    /// Returns the description of the interface as an OpenAPI document, the same as `GET /openapi.json`.
     ///
     /// # Errors
     ///
@@ -178,7 +179,7 @@ impl Builder {
         Ok(document(&Interface { config: &config, formats: &formats }, &self.interface()?))
     }
 
-    /// Returns a line for each key of the configuration that nothing reads although it resembles one that is read.
+    /// Returns a line for each unknown key of the configuration that resembles a known one.
     pub(crate) fn warnings(&self) -> Vec<String> {
         Config::warnings(&self.figment)
     }
@@ -192,7 +193,7 @@ impl Builder {
         Ok(self.figment.extract()?)
     }
 
-    /// Checks all but what only a server needs, such as the files of templates.
+    /// Checks everything except what only servers need, such as the files of templates.
     fn checked_for_upkeep(&self) -> Result<Config, BuildError> {
         let config = Config::extract(&self.figment)?;
         tls::check(&self.rocket_config()?)?;
@@ -213,11 +214,11 @@ impl Builder {
         self.checked_for_upkeep().map(|config| self.store_settings(&config))
     }
 
-    /// What an operator can do with the configured store, and the settings to do it with.
+    /// Returns the maintenance operations of the configured store, and the settings for them.
     ///
     /// # Errors
     ///
-    /// [`BuildError`], whose text is one line for the operator; [`BuildError::NoUpkeep`] when there is nothing to do.
+    /// [`BuildError`], whose text is one line for the operator; [`BuildError::NoUpkeep`] if the store has no such operations.
     pub fn upkeep(&self) -> Result<(&dyn Upkeep, StoreSettings), BuildError> {
         let config = self.checked_for_upkeep()?;
         let upkeep = self.stores.get(&config.store)?.upkeep();
@@ -225,12 +226,12 @@ impl Builder {
         upkeep.map(|upkeep| (upkeep, settings)).ok_or(BuildError::NoUpkeep(config.store))
     }
 
-    /// Opens the configured store beside the servers on it, if it keeps API keys.
+    /// Opens the configured store, while servers may use it, if it keeps API keys.
     ///
     /// # Errors
     ///
-    /// [`BuildError`], whose text is one line for the operator; [`BuildError::NoUpkeep`] when it keeps nothing,
-    /// [`BuildError::NoKeys`] when it keeps the data alone.
+    /// [`BuildError`], whose text is one line for the operator; [`BuildError::NoUpkeep`] if the store keeps nothing beyond a
+    /// run, [`BuildError::NoKeys`] if it keeps data but no keys.
     pub async fn open_kept_store(&self) -> Result<Arc<dyn Store>, BuildError> {
         let config = self.checked_for_upkeep()?;
         let opener = self.stores.get(&config.store)?;
@@ -239,7 +240,7 @@ impl Builder {
         }
         let opened = opener.open(&self.store_settings(&config)).await;
         let store = opened.map_err(BuildError::Store)?.store;
-        // Its keys would end with this process.
+        // Keys made in it would be lost when this process ends.
         if store.service_state().is_some() {
             store.close().await;
             return Err(BuildError::NoKeys(config.store));
@@ -258,7 +259,7 @@ impl Builder {
         }
     }
 
-    /// The configured formats, with the templates as their files have them.
+    /// Returns the configured formats, with the templates read from their files.
     fn formats(&self, config: &Config) -> Result<FormatRegistry, BuildError> {
         let context = EncodeContext::new(self.clock.now(), config.time_zone, config.base_url.as_str());
         let templates = template::read(&config.formats.template, &context).map_err(InvalidFormats::from)?;

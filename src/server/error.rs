@@ -9,18 +9,18 @@ use crate::config::ConfigError;
 use crate::formats::InvalidFormats;
 use crate::stores::{OpenError, UnknownStore};
 
-/// Why a server ended.
+/// Why a server ended, or could not start.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LaunchError {
-    /// It could not be made.
+    /// The server could not be built.
     #[error("{0}")]
     Build(#[from] BuildError),
-    /// It could not start or go on.
+    /// Rocket could not start or go on.
     // The error's own text would print the whole configuration.
     #[error("{}", .0.kind())]
     Rocket(Box<rocket::Error>),
-    /// The address and port cannot be listened on.
+    /// The server cannot listen on the address and port.
     #[error("cannot listen on {address}: {error}{}", advice(.error))]
     Bind {
         /// The address and the port.
@@ -31,7 +31,7 @@ pub enum LaunchError {
     /// The store could not go on.
     #[error("{0}")]
     Store(OpenError),
-    /// The port that sends on to HTTPS cannot be listened on.
+    /// The server cannot listen on the port that redirects to HTTPS.
     #[error("siaga.https.redirect_from: port {port}: {error}")]
     Redirect {
         /// The port.
@@ -39,16 +39,16 @@ pub enum LaunchError {
         /// Why not.
         error: io::Error,
     },
-    /// It could not be told to end.
+    /// The server cannot receive signals.
     #[error("signals cannot be received: {0}")]
     Signals(io::Error),
-    /// It was told a second time to end, and did at once.
+    /// A second signal told the server to stop, and it ended at once.
     #[error("ended at once by a second signal; requests under way were not answered")]
     Stopped,
 }
 
 impl LaunchError {
-    /// The error of a server that was to listen on `address`.
+    /// Converts the error of a server that was to listen on `address`.
     pub(super) fn of_rocket(error: rocket::Error, address: SocketAddr) -> Self {
         match error.kind() {
             ErrorKind::Bind(cause) => {
@@ -59,7 +59,7 @@ impl LaunchError {
     }
 }
 
-/// What to do when an address cannot be listened on.
+/// Returns advice for an address on which the server cannot listen.
 fn advice(error: &io::Error) -> &'static str {
     match error.kind() {
         io::ErrorKind::AddrInUse => {
@@ -75,34 +75,34 @@ fn advice(error: &io::Error) -> &'static str {
     }
 }
 
-/// Why a server could not be made.
+/// Why a server could not be built.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BuildError {
     /// The configuration is wrong.
     #[error("{0}")]
     Config(#[from] ConfigError),
-    /// What the configuration says of credentials is wrong.
+    /// The settings for credentials are wrong.
     #[error("{0}")]
     Auth(#[from] InvalidSettings),
-    /// The configuration names a store there is not.
+    /// The configuration names an unknown store.
     #[error("{0}")]
     UnknownStore(#[from] UnknownStore),
-    /// The configuration names formats there are not.
+    /// The configuration names unknown formats, or its settings for formats are wrong.
     #[error("{0}")]
     Formats(#[from] InvalidFormats),
     /// The store could not be opened.
     #[error("{0}")]
     Store(OpenError),
-    /// Routes were added at what is no path.
+    /// Routes were added at an invalid path.
     #[error("routes cannot be mounted at {path:?}: {reason}")]
     Mount {
-        /// Where they were to stand.
+        /// The path.
         path: String,
         /// Why not.
         reason: String,
     },
-    /// The configured store keeps nothing to look after.
+    /// The configured store keeps nothing beyond a run, so it needs no maintenance.
     #[error(
         "siaga.store is {0:?}, which keeps nothing beyond a run, so there is nothing to ask or to look after: choose another, such as postgres"
     )]
@@ -110,7 +110,7 @@ pub enum BuildError {
     /// The configured store keeps the data, but no API keys.
     #[error("siaga.store is {0:?}, which keeps no API keys: list them under siaga.auth.api_keys")]
     NoKeys(String),
-    /// No key could be made.
+    /// The system has no random numbers for a key.
     #[error("{0}")]
     Random(#[from] RandomUnavailable),
 }

@@ -1,4 +1,4 @@
-//! The life of a running service, from its first request to its last.
+//! Runs a server from its launch to its shutdown.
 
 use std::convert::Infallible;
 use std::net::SocketAddr;
@@ -21,21 +21,21 @@ use crate::config::Shutdown;
 use crate::model::duration::whole_seconds;
 use crate::stores::OpenError;
 
-/// How long connections that do not end may take beyond the time of the requests under way.
+/// How much more time connections that stay open get, after the time for requests in progress.
 const MERCY: Duration = Duration::from_secs(1);
-/// Signals within this time are one: some programs signal a process and its group.
+/// Further signals within this time are ignored, because some programs signal both a process and its group.
 const TWIN: Duration = Duration::from_secs(1);
-/// How long the store may take to give back what it holds.
+/// How long the store may take to close.
 const CLOSING: Duration = Duration::from_secs(2);
-/// How often to look whether the listening socket is closed.
+/// How often to check whether the listening socket is closed.
 const ROUND: Duration = Duration::from_millis(10);
 
-/// Dropped with the last connection, which keeps the server and all it manages.
+/// Dropped with the last connection: each connection holds the server and everything it manages.
 struct LastConnection(#[allow(dead_code, reason = "its end is what is told")] mpsc::Sender<Infallible>);
 
-/// What the server tells about its shutdown.
+/// Events during the shutdown of the server.
 struct Ends {
-    /// Where it listens, sent when Rocket begins to run the shutdown fairings.
+    /// Receives the address of the server when Rocket begins to run the shutdown fairings.
     begun: oneshot::Receiver<SocketAddr>,
     /// Closed when the last connection has ended.
     last: mpsc::Receiver<Infallible>,
@@ -44,10 +44,10 @@ struct Ends {
 impl Siaga {
     /// Serves until it is told to stop, or the store cannot go on.
     ///
-    /// SIGTERM, SIGINT and Rocket's own [`Shutdown`](rocket::Shutdown) end it: it accepts no new connection, finishes the
-    /// requests in progress, runs every shutdown fairing to its end, closes the store, and returns as soon as that is done.
-    /// What has not finished within `siaga.shutdown.grace` is cancelled. A second signal, at least a second later,
-    /// makes it return immediately. SIGHUP makes it read its configuration again ([`Reloading`](super::Reloading)).
+    /// SIGTERM, SIGINT and Rocket's own [`Shutdown`](rocket::Shutdown) stop it: it accepts no new connection, finishes the
+    /// requests in progress, runs every shutdown fairing to its end, closes the store, and then returns. Requests and fairings
+    /// that take longer than `siaga.shutdown.grace` are cancelled. A second signal, at least a second later, makes it return
+    /// immediately. On SIGHUP it reads its configuration again ([`Reloading`](super::Reloading)).
     ///
     /// # Errors
     ///
@@ -98,15 +98,15 @@ impl Siaga {
                 deadline
             };
             let deadline = select! {
-                // It was not serving yet, or no connection is open.
+                // The server was not serving yet, or no connection is open.
                 done = &mut launch => {
                     ended(done)?;
                     Instant::now()
                 }
                 deadline = stopped => deadline,
             };
-            // While a connection is open, the launch would wait for the whole grace. Connections are tasks of their own
-            // and tell when the last one has ended.
+            // While a connection is open, the launch would wait for the whole grace period. Connections run in their own tasks,
+            // so `last` reports when the last one has ended.
             drop(launch);
             if time::timeout_at(deadline + 2 * MERCY, last.recv()).await.is_err() {
                 tracing::warn!("requests were not answered within siaga.shutdown.grace");
@@ -125,7 +125,7 @@ impl Siaga {
     }
 }
 
-/// Resolves when it is told to end once more, after the time in which signals count as one.
+/// Resolves at the next signal to stop, except within the time in which further signals are ignored.
 async fn second(signals: &mut Signals) {
     let first = Instant::now();
     loop {
@@ -136,7 +136,7 @@ async fn second(signals: &mut Signals) {
     }
 }
 
-/// The server with signals left to the service, and what tells its ends.
+/// Returns the server without its own signal handling, and the events of its shutdown.
 fn with_ends(rocket: Rocket<Build>, settings: Shutdown) -> (Rocket<Build>, Ends) {
     let (begin, begun) = oneshot::channel();
     let (sender, last) = mpsc::channel(1);
@@ -153,7 +153,7 @@ fn with_ends(rocket: Rocket<Build>, settings: Shutdown) -> (Rocket<Build>, Ends)
     let begins = AdHoc::on_shutdown("Shutdown", |rocket| {
         let address = SocketAddr::new(rocket.config().address, rocket.config().port);
         Box::pin(async move {
-            // Nobody may wait for it any more.
+            // The receiver may be gone already.
             let _ = begin.send(address);
         })
     });
@@ -162,7 +162,7 @@ fn with_ends(rocket: Rocket<Build>, settings: Shutdown) -> (Rocket<Build>, Ends)
 
 /// Waits until Rocket has run all shutdown fairings.
 ///
-/// Rocket tells nobody, but it closes its listening socket right after the last one.
+/// Rocket does not report this, but it closes its listening socket right after the last one.
 async fn fairings_have_run(begun: oneshot::Receiver<SocketAddr>) {
     let Ok(address) = begun.await else { return };
     while !is_free(address) {
@@ -170,7 +170,7 @@ async fn fairings_have_run(begun: oneshot::Receiver<SocketAddr>) {
     }
 }
 
-/// Whether nothing listens at an address. Connections that were accepted there may still be open.
+/// Returns whether nothing listens on an address. Connections that were accepted there may still be open.
 fn is_free(address: SocketAddr) -> bool {
     let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() };
     let bound = socket.and_then(|socket| {

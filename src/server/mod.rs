@@ -1,4 +1,4 @@
-//! Where everything meets: configuration, store, formats, fairings and routes become a server.
+//! Assembles a server from configuration, store, formats, fairings and routes.
 
 mod assembly;
 mod builder;
@@ -36,21 +36,21 @@ pub struct Siaga {
     pub store: Arc<dyn Store>,
     /// Its formats.
     pub formats: FormatRegistry,
-    /// A key made for this run; only where the configuration accepts no credential at all and the
-    /// store keeps nothing beyond the run.
+    /// A key made for this run; only if the configuration accepts no credential at all and the store keeps nothing beyond the
+    /// run.
     pub key: Option<Secret>,
-    /// Resolves when the store cannot go on.
+    /// Resolves if the store cannot go on.
     pub failure: Option<BoxFuture<'static, OpenError>>,
-    /// Puts another configuration into effect while it runs.
+    /// Applies another configuration while the server runs.
     pub reloading: Reloading,
-    /// Says that it is about to end.
+    /// Marks the server as about to end.
     pub draining: Draining,
-    /// The keys of its store, and when they were used.
+    /// The API keys in the store, and when they were used.
     pub stored_keys: StoredKeys,
 }
 
 impl Siaga {
-    /// Begins a server of the service's own parts, configured from `Rocket.toml` and the environment.
+    /// Starts building a server from the service's own parts, configured from `Rocket.toml` and the environment.
     #[must_use]
     pub fn builder() -> Builder {
         Builder::default()

@@ -1,4 +1,4 @@
-//! The port that sends everything on to HTTPS.
+//! The port that redirects all requests to HTTPS.
 
 use std::convert::Infallible;
 use std::io;
@@ -17,16 +17,16 @@ use rocket::tokio::net::{TcpListener, TcpStream};
 use rocket::tokio::sync::Semaphore;
 use rocket::tokio::{self, select, time};
 
-/// How many connections there are at once; further ones wait.
+/// How many connections may be open at once; further ones wait.
 const MOST: usize = 256;
-/// How long the headers of a request may take to arrive, and all of a connection.
+/// How long the headers of a request may take to arrive, and the whole connection may last.
 const TIMEOUT: Duration = Duration::from_secs(5);
 /// How large the headers of a request may be, in bytes.
 const LARGEST: usize = 16 << 10;
-/// How long to wait when no connection can be accepted, since there are too many open files.
+/// How long to wait if no connection can be accepted because too many files are open.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// Answers every request with 308 and the same path and query at another scheme and host, which a request has no say in.
+/// Responds to every request with 308 and the same path and query at another scheme and host, which the request cannot change.
 #[derive(Debug)]
 pub(crate) struct Redirect {
     listener: TcpListener,
@@ -34,17 +34,17 @@ pub(crate) struct Redirect {
 }
 
 impl Redirect {
-    /// Listens at once.
+    /// Binds the port at once.
     ///
     /// # Errors
     ///
-    /// When the port is taken, or not to be had.
+    /// If the port is taken or cannot be used.
     pub(crate) async fn bind(address: IpAddr, port: u16, origin: &str) -> io::Result<Self> {
         let listener = TcpListener::bind(SocketAddr::new(address, port)).await?;
         Ok(Self { listener, origin: Arc::from(origin) })
     }
 
-    /// Answers until the server shuts down.
+    /// Serves until the server shuts down.
     pub(crate) async fn serve(self, mut shutdown: Shutdown) {
         let free = Arc::new(Semaphore::new(MOST));
         loop {
@@ -63,14 +63,14 @@ impl Redirect {
             let origin = Arc::clone(&self.origin);
             tokio::spawn(async move {
                 let _permit = permit;
-                // Who does not send a request in time gets no answer.
+                // A client that does not send a request in time gets no response.
                 let _ = time::timeout(TIMEOUT, answer(connection, &origin)).await;
             });
         }
     }
 }
 
-/// Answers one request.
+/// Responds to one request.
 async fn answer(connection: TcpStream, origin: &str) -> hyper::Result<()> {
     let service =
         service_fn(async |request: hyper::Request<_>| Ok::<_, Infallible>(moved(origin, request.uri())));
@@ -85,10 +85,10 @@ async fn answer(connection: TcpStream, origin: &str) -> hyper::Result<()> {
 
 fn moved(origin: &str, address: &Uri) -> Response<String> {
     let target = address.path_and_query().map_or("/", PathAndQuery::as_str);
-    // `OPTIONS *` is of no path.
+    // `OPTIONS *` has no path.
     let target = if target.starts_with('/') { target } else { "/" };
     let mut response = Response::new(String::new());
-    // What was read as an address is no header that ends early; if ever it were, it would be refused here.
+    // A parsed address always fits into a header. If it ever did not, the request would be refused here.
     match HeaderValue::from_str(&format!("{origin}{target}")) {
         Ok(location) => {
             *response.status_mut() = StatusCode::PERMANENT_REDIRECT;

@@ -11,12 +11,12 @@ use crate::config::{BaseUrl, Config, ConfigError};
 use crate::quotas::Quotas;
 use crate::telemetry::Log;
 
-/// Something whose settings can change while the service runs.
+/// A part of the service whose settings can change while it runs.
 pub trait Reload: Send + Sync {
-    /// The keys it takes its settings from, with all below them: `siaga.log`.
+    /// Returns the keys from which it takes its settings, each with all keys below: `siaga.log`.
     fn keys(&self) -> &[&str];
 
-    /// Goes on with the settings of this configuration, which was checked.
+    /// Applies the settings of this configuration, which has been checked.
     fn reload(&self, config: &Config);
 }
 
@@ -36,7 +36,7 @@ impl Reload for Authenticator {
     }
 
     fn reload(&self, config: &Config) {
-        // What was checked can have become wrong since: files are read again.
+        // Files are read again here, and may have changed since the check.
         if let Err(error) = self.accept(config.auth.clone()) {
             tracing::error!("credentials stay as they were: {error}");
         }
@@ -45,7 +45,7 @@ impl Reload for Authenticator {
 
 impl Reload for Quotas {
     fn keys(&self) -> &[&str] {
-        // Trusted proxies count for more than quotas.
+        // Trusted proxies are used for more than quotas, so they are not reloaded.
         &[
             "siaga.quota.per_second",
             "siaga.quota.burst",
@@ -60,12 +60,12 @@ impl Reload for Quotas {
     }
 }
 
-/// Reads the configuration anew and hands it to what can go on with another.
+/// Reads the configuration again and applies it to the parts whose settings can change.
 pub struct Reloading {
     builder: Builder,
-    /// What it is reached by, which stays, and with it what depends on it.
+    /// The base address of the running server. It stays, and so do all settings derived from it.
     base_url: BaseUrl,
-    /// The key made for this run, accepted for as long as no other credential is.
+    /// The key made for this run. It stays accepted as long as no other credential is.
     temporary: Option<ApiKey>,
 }
 
@@ -80,15 +80,15 @@ impl Reloading {
         Self { builder, base_url, temporary }
     }
 
-    /// Reads the configuration from its sources, checks it, and puts it into effect as far as that goes without a restart.
-    /// Answers the paths of the keys that differ from before and need one. The files of templates are not read again.
+    /// Reads the configuration from its sources, checks it, and applies everything that needs no restart. Returns the paths of
+    /// the changed keys that need a restart. The files of templates are not read again.
     ///
     /// # Errors
     ///
-    /// When it is wrong, or sets no key any more although it did at the start. Everything goes on as before.
+    /// If the configuration is wrong, or its file is now empty or missing. Then nothing changes.
     pub fn reload(&self) -> Result<Vec<String>, BuildError> {
         let builder = Builder { figment: (self.builder.source)(), ..self.builder.clone() };
-        // An editor empties a file before it writes it. Read then, it would take away every key.
+        // Some editors empty a file before they write it. If it were read then, every key would be lost.
         if let Some(file) = Config::file(&self.builder.figment)
             && Config::file(&builder.figment).is_none()
         {
@@ -112,7 +112,7 @@ impl Reloading {
         Ok(fixed)
     }
 
-    /// The same, with what comes of it in the log.
+    /// As [`reload`](Self::reload); logs the result.
     pub(super) fn reload_and_log(&self) {
         match self.reload() {
             Ok(fixed) if fixed.is_empty() => tracing::info!("the configuration was read anew"),
@@ -131,7 +131,7 @@ impl Reloading {
     }
 }
 
-/// All that is configured, by the full path of its key.
+/// Returns all configured values by the full path of their key.
 fn keys(figment: &Figment) -> Result<BTreeMap<String, Value>, ConfigError> {
     let mut found = BTreeMap::new();
     let all: Dict = figment.extract().map_err(ConfigError::from)?;

@@ -1,15 +1,15 @@
 use std::io;
 
-/// What the process is told from outside.
+/// A signal to the process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Signal {
-    /// To end: SIGTERM or SIGINT.
+    /// End: SIGTERM or SIGINT.
     End,
-    /// To read its configuration anew: SIGHUP.
+    /// Read the configuration again: SIGHUP.
     Reload,
 }
 
-/// The signals that come from now on.
+/// Receives signals from now on.
 #[cfg(unix)]
 pub(super) struct Signals {
     terminate: rocket::tokio::signal::unix::Signal,
@@ -36,13 +36,13 @@ impl Signals {
         }
     }
 
-    /// Resolves when it is told to end.
+    /// Resolves at the next signal to end.
     pub(super) async fn end(&mut self) {
         while self.next().await != Signal::End {}
     }
 }
 
-/// The signals that come from now on.
+/// Receives signals from now on.
 #[cfg(not(unix))]
 pub(super) struct Signals;
 

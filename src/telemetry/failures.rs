@@ -4,7 +4,7 @@ use std::error::Error;
 use std::iter;
 use std::panic::{self, PanicHookInfo};
 
-/// Logs panics like everything else, in place of what the standard library prints.
+/// Logs panics as events, instead of the output of the standard library.
 pub(super) fn log_panics() {
     panic::set_hook(Box::new(log));
 }
@@ -15,7 +15,7 @@ fn log(panic: &PanicHookInfo<'_>) {
     tracing::error!(location, "panicked: {text}");
 }
 
-/// An error and its causes in one line.
+/// Joins an error and its causes in one line.
 pub(crate) fn causes(error: &(dyn Error + 'static)) -> String {
     let causes = iter::successors(Some(error), |&error| error.source());
     causes.map(ToString::to_string).collect::<Vec<_>>().join(": ")

@@ -11,7 +11,7 @@ use tracing_subscriber::registry::LookupSpan;
 
 use super::request_span::{REQUEST_ID, request_id};
 
-/// Writes an event as text or as a JSON object, as is asked for at the moment. Both name the request it happened in.
+/// Formats an event as text or as a JSON object, as currently configured. Both include the id of the request.
 pub(super) struct Line {
     json: Arc<AtomicBool>,
     text: Format<Full>,
@@ -45,7 +45,7 @@ where
         }
         let mut object = String::new();
         self.object.format_event(context, Writer::new(&mut object), event)?;
-        // An event that names its request itself must not name it twice.
+        // If the event itself has the request id, it must not appear twice.
         let names_it = event.metadata().fields().field(REQUEST_ID).is_some();
         let id = context.event_scope().filter(|_| !names_it).and_then(request_id);
         match (id, object.strip_suffix("}\n")) {
@@ -55,7 +55,7 @@ where
     }
 }
 
-/// Standard error, to which every event is written as one line, whatever is in it.
+/// Standard error. Every event is written as one line, whatever it contains.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct OneLine;
 
@@ -68,7 +68,7 @@ impl MakeWriter<'_> for OneLine {
 }
 
 impl Write for OneLine {
-    /// Takes a whole event, as the formatter gives it.
+    /// Writes a whole event, which the formatter passes in one call.
     fn write(&mut self, event: &[u8]) -> io::Result<usize> {
         io::stderr().write_all(one_line(event).as_bytes())?;
         Ok(event.len())
@@ -79,19 +79,19 @@ impl Write for OneLine {
     }
 }
 
-/// What ends a line for some readers, and what turns the direction of what is behind it.
+/// Characters that some readers treat as line ends, or that change the direction of the text after them.
 const TURNS: [RangeInclusive<char>; 3] =
     ['\u{2028}'..='\u{202e}', '\u{2066}'..='\u{2069}', '\u{200e}'..='\u{200f}'];
 
-/// The text of an event with its control characters, but for the line's end, written as `\u001b`.
+/// Returns the text of an event with its control characters, except the line end, written as `\u001b`.
 fn one_line(event: &[u8]) -> String {
     let text = String::from_utf8_lossy(event);
     let text = text.strip_suffix('\n').unwrap_or(&text);
     let mut line = String::with_capacity(text.len() + 1);
     for character in text.chars() {
         if character.is_control() || TURNS.iter().any(|turns| turns.contains(&character)) {
-            // As JSON has it, too, where a formatter leaves DEL and what lies behind it as it is.
-            // Writing to a text cannot fail.
+            // JSON has the same form, but its formatter leaves DEL and the control characters after it unescaped. Writing to a
+            // string cannot fail.
             let _ = fmt::Write::write_fmt(&mut line, format_args!("\\u{:04x}", u32::from(character)));
         } else {
             line.push(character);

@@ -16,43 +16,43 @@ use super::failures::log_panics;
 use super::line::{Line, OneLine};
 use super::request_span::RequestIds;
 
-/// The section `log` of the configuration: what is written to standard error while the service runs.
+/// The section `log` of the configuration: what the service writes to standard error.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct LogSettings {
-    /// How a line looks: `text` or `json`. **Default: `text`**
+    /// The format of a line: `text` or `json`. **Default: `text`**
     pub format: Shape,
-    /// From which level on events are written: `off`, `error`, `warn`, `info`, `debug` or `trace`. **Default: `warn`**
+    /// The least severe level that is written: `off`, `error`, `warn`, `info`, `debug` or `trace`. **Default: `warn`**
     pub level: Level,
     /// Whether a line is written for every request, whatever the level. **Default: `false`**
     pub access: bool,
 }
 
-/// How a line of the log looks.
+/// The format of a log line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Shape {
     /// For people.
     #[default]
     Text,
-    /// An object of JSON, for programs.
+    /// A JSON object, for programs.
     Json,
 }
 
-/// From which level on events are written.
+/// The least severe level that is written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Level {
     /// Nothing.
     Off,
-    /// What failed.
+    /// Failures.
     Error,
-    /// What an operator should know of, too.
+    /// Also warnings for the operator.
     #[default]
     Warn,
-    /// What happens otherwise.
+    /// Also normal events.
     Info,
-    /// What helps to find a fault, Rocket's own events among it.
+    /// Also events that help to find a fault, including Rocket's own.
     Debug,
     /// Everything.
     Trace,
@@ -84,27 +84,27 @@ impl From<Level> for log::LevelFilter {
     }
 }
 
-/// The log of the process, whose settings can change while it runs.
+/// The log of the process. Its settings can change while the process runs.
 #[derive(Clone)]
 pub struct Log {
     filter: reload::Handle<Wanted, Registry>,
     json: Arc<AtomicBool>,
 }
 
-/// The process has a log already.
+/// The process already has a log.
 #[derive(Debug, thiserror::Error)]
 #[error("the process has a log already: {0}")]
 pub struct LogUnavailable(#[from] TryInitError);
 
 impl Log {
-    /// The target of the lines of requests.
+    /// The target of access-log lines.
     pub const ACCESS: &'static str = "siaga::access";
 
-    /// Has the process log to standard error, panics included.
+    /// Makes the process log to standard error, including panics.
     ///
     /// # Errors
     ///
-    /// When it has a log already.
+    /// If the process already has a log.
     pub fn install(settings: LogSettings) -> Result<Self, LogUnavailable> {
         let (filter, handle) = reload::Layer::new(Wanted::of(settings));
         let json = Arc::new(AtomicBool::new(settings.format == Shape::Json));
@@ -119,9 +119,9 @@ impl Log {
     /// Changes the settings.
     pub fn set(&self, settings: LogSettings) {
         self.json.store(settings.format == Shape::Json, Ordering::Relaxed);
-        // It fails only when the process has ended its log.
+        // This fails only if the log of the process has ended.
         let _ = self.filter.reload(Wanted::of(settings));
-        // Of Rocket's events, which cost something for each request, only those are made that are written.
+        // Limits Rocket's events to those that are written, because each one takes time in every request.
         log::set_max_level(settings.level.into());
     }
 }
@@ -135,20 +135,20 @@ impl fmt::Debug for Log {
 /// Which events are written.
 struct Wanted {
     targets: Targets,
-    /// Of what Rocket says.
+    /// The level for Rocket's events.
     rocket: LevelFilter,
     accepting: Accepting,
 }
 
 impl Wanted {
     fn of(settings: LogSettings) -> Self {
-        // What Rocket says of a request is said by the lines of requests and by errors.
+        // The access log and errors already contain what Rocket's events say about a request.
         let rocket = if settings.level >= Level::Debug { settings.level.into() } else { LevelFilter::OFF };
         let access = if settings.access { LevelFilter::INFO } else { LevelFilter::OFF };
         let targets = Targets::new()
             .with_default(LevelFilter::from(settings.level))
             .with_target("rocket", rocket)
-            // It says of each request what its headers and its query are: credentials and signatures among them.
+            // It logs the headers and the query of each request, which can include credentials and signatures.
             .with_target("rocket::server", rocket.min(LevelFilter::WARN))
             .with_target(Accepting::TARGET, LevelFilter::from(settings.level).min(LevelFilter::WARN))
             .with_target(Log::ACCESS, access);
@@ -158,7 +158,8 @@ impl Wanted {
 
 impl<S: Subscriber> Layer<S> for Wanted {
     fn enabled(&self, metadata: &Metadata<'_>, _: Context<'_, S>) -> bool {
-        // So ends the target of what Rocket generates for routes, wherever these are: it speaks of every guard that refuses.
+        // The targets of code that Rocket generates for routes end in this way, in any module. It logs every guard that
+        // refuses.
         let of_rocket = metadata.target().ends_with("::_");
         (!of_rocket || *metadata.level() <= self.rocket)
             && self.targets.would_enable(metadata.target(), metadata.level())
@@ -169,14 +170,14 @@ impl<S: Subscriber> Layer<S> for Wanted {
     }
 }
 
-/// Connections that cannot be accepted, as a rule since the process has no file descriptors left. Rocket tries again four times
-/// a second and logs each failure; only the first one is written.
+/// Filters errors of accepting connections. These usually mean that the process has no file descriptors left. Rocket tries
+/// again four times a second and logs each error; only the first one is written.
 #[derive(Default)]
 struct Accepting(Mutex<Option<Instant>>);
 
 impl Accepting {
     const TARGET: &'static str = "rocket_http::listener";
-    /// A failure this long after the last one is written again.
+    /// If the last error is longer ago than this, the next one is written again.
     const QUIET: Duration = Duration::from_mins(1);
 
     fn is_source_of(event: &Event<'_>) -> bool {

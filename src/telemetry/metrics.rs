@@ -19,38 +19,38 @@ use crate::auth::Secret;
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct MetricsSettings {
-    /// Whether `GET /metrics` is there. **Default: `false`**
+    /// Whether `GET /metrics` exists. **Default: `false`**
     pub enabled: bool,
-    /// What it must be asked with, as `Authorization: Bearer <token>`. **Default: none, anybody may ask**
+    /// The token for `GET /metrics`, sent as `Authorization: Bearer <token>`. **Default: none, anyone may read the metrics**
     #[serde(skip_serializing_if = "Option::is_none")]
     pub token: Option<Secret>,
 }
 
-/// What is counted and measured, for Prometheus. Clones share it.
+/// The metrics of the service, for Prometheus. Clones share them.
 ///
-/// Labels have few values whatever is requested: methods Rocket knows, templates of routes, names of store methods.
+/// Labels have only a few values, whatever clients request: methods that Rocket knows, route templates, names of store methods.
 #[derive(Clone, Default)]
 pub struct Metrics(Arc<Inner>);
 
 #[derive(Default)]
 struct Inner {
     families: Families,
-    /// Called before the metrics are written: they set gauges whose values somebody else keeps.
+    /// Called before the metrics are written. They set gauges whose values are stored elsewhere.
     sources: Mutex<Vec<Box<Source>>>,
 }
 
 type Source = dyn Fn(&Metrics) + Send + Sync;
 
-/// What becomes of uploads of images.
+/// A step in the processing of an uploaded image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UploadStep {
-    /// One was received, by the service or by the storage.
+    /// The service or the storage received it.
     Received,
-    /// A photo was made of one and is shown.
+    /// A photo was made of it and published.
     Published,
-    /// One will never be shown.
+    /// It will never be published.
     Refused,
-    /// One is tried again later.
+    /// It will be tried again later.
     Postponed,
 }
 
@@ -69,18 +69,18 @@ impl UploadStep {
     }
 }
 
-/// How a question came to its answer.
+/// How a request got its response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CacheUse {
-    /// It was at hand.
+    /// The response was cached.
     Hit,
-    /// It was being made for another.
+    /// It was already being rendered for another request.
     Wait,
     /// A rendering was started for it.
     Miss,
 }
 
-/// Where a report came from.
+/// The origin of a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReportOrigin {
     /// The card of a resident.
@@ -99,7 +99,7 @@ impl ReportOrigin {
     }
 }
 
-/// A store operation under way. It is measured when this is dropped, so that an operation that is given up counts too.
+/// A store operation in progress. It is measured when this is dropped, so that a cancelled operation counts too.
 #[derive(Debug)]
 pub struct StoreOperation<'m> {
     metrics: &'m Metrics,
@@ -114,7 +114,7 @@ impl Drop for StoreOperation<'_> {
     }
 }
 
-/// Something that a gauge counts for as long as this lives: a request that is being answered, a job or a rendering that waits.
+/// Something that a gauge counts as long as this value lives: a request in progress, or a job or rendering that waits.
 #[derive(Debug)]
 pub struct InFlight(prometheus_client::metrics::gauge::Gauge);
 
@@ -125,20 +125,20 @@ impl Drop for InFlight {
 }
 
 impl Metrics {
-    /// The method of a request whose own is unknown.
+    /// The label for a request whose method is unknown.
     pub const OTHER_METHOD: &'static str = "other";
 
-    /// The route of a request that none takes.
+    /// The label for a request that matches no route.
     pub const NO_ROUTE: &'static str = "none";
 
-    /// Counts a request that is being answered.
+    /// Counts a request in progress.
     #[must_use]
     pub fn begin(&self) -> InFlight {
         self.all().in_flight.inc();
         InFlight(self.all().in_flight.clone())
     }
 
-    /// Counts an answer, to a request of a `method` and the template of a `route`, that is of so many `bytes`.
+    /// Counts a response of `bytes` to a request with a `method` and a `route` template.
     pub fn answered(&self, method: &'static str, route: &str, status: u16, took: Duration, bytes: u64) {
         let Families { answers, durations, bytes: sizes, .. } = self.all();
         let route = || route.to_owned();
@@ -152,7 +152,7 @@ impl Metrics {
         self.all().flood_changes.inc();
     }
 
-    /// Counts a report that was taken.
+    /// Counts a report that was accepted.
     pub fn report_taken(&self, origin: ReportOrigin) {
         self.all().reports.get_or_create(&origin.labels()).inc();
     }
@@ -162,35 +162,35 @@ impl Metrics {
         self.all().readings.inc_by(count as u64);
     }
 
-    /// Counts what became of an upload.
+    /// Counts a step of an upload.
     pub fn upload(&self, step: UploadStep) {
         self.all().uploads.get_or_create(&step.labels()).inc();
     }
 
-    /// Notes how many uploads are not done with.
+    /// Sets how many uploads have not been processed yet.
     pub fn uploads_waiting(&self, count: u64) {
         self.all().uploads_waiting.set(gauge(count));
     }
 
-    /// Notes how many areas have each flood state, from 1 to 4.
+    /// Sets how many areas have each flood state, from 1 to 4.
     pub fn flooded_areas(&self, areas: [u64; 4]) {
         for (state, areas) in ["1", "2", "3", "4"].into_iter().zip(areas) {
             self.all().flooded_areas.get_or_create(&[("state", state)]).set(gauge(areas));
         }
     }
 
-    /// Notes how long ago the newest `data` of a kind is.
+    /// Sets the age of the newest `data` of a kind.
     pub fn data_age(&self, data: &'static str, age: Duration) {
         self.all().data_ages.get_or_create(&[("data", data)]).set(age.as_secs_f64());
     }
 
-    /// Measures a store operation, from now until what this returns is dropped.
+    /// Measures a store operation, from now until the returned value is dropped.
     #[must_use]
     pub fn store_operation(&self, name: &'static str) -> StoreOperation<'_> {
         StoreOperation { metrics: self, name, begun: Instant::now() }
     }
 
-    /// Counts a question that came to its answer.
+    /// Counts a request by how it got its response.
     pub fn cache_used(&self, how: CacheUse) {
         match how {
             CacheUse::Hit => &self.all().cache_hits,
@@ -210,23 +210,23 @@ impl Metrics {
         self.all().stale_responses.inc();
     }
 
-    /// Notes how many bytes the answers at hand take.
+    /// Sets how many bytes the cached responses take.
     pub fn cache_size(&self, bytes: usize) {
         self.all().cache_bytes.set(gauge(bytes));
     }
 
-    /// Calls `source` each time before the metrics are written, so that it can set gauges whose values it knows.
+    /// Calls `source` each time before the metrics are written, so that it can set gauges.
     ///
-    /// It must be quick and not block, and should hold weak references: it is kept as long as these metrics.
+    /// It must be quick and must not block. It should hold weak references, because it lives as long as these metrics.
     pub fn add_source(&self, source: impl Fn(&Self) + Send + Sync + 'static) {
         self.sources().push(Box::new(source));
     }
 
-    /// All of it, in the text format of `OpenMetrics`.
+    /// Returns all metrics in the `OpenMetrics` text format.
     ///
     /// # Errors
     ///
-    /// When a value cannot be written.
+    /// If a value cannot be written.
     pub fn text(&self) -> Result<String, fmt::Error> {
         self.all().process.read();
         for source in &*self.sources() {

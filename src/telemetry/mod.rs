@@ -1,4 +1,4 @@
-//! What the service tells its operator while it runs: logs and metrics. Knows nothing of requests and stores.
+//! Logs and metrics for the operator. Knows neither requests nor stores.
 
 mod failures;
 mod line;

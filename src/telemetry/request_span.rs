@@ -6,12 +6,12 @@ use tracing::{Subscriber, error_span};
 use tracing_subscriber::layer::{Context, Layer};
 use tracing_subscriber::registry::{LookupSpan, Scope};
 
-/// The field that holds the id of a request, in spans and in lines of the log.
+/// The field with the id of a request, in spans and in log lines.
 pub(super) const REQUEST_ID: &str = "request_id";
 
-/// The span of a request: every event within it is logged with the id of the request, a panic too.
+/// Makes the span of a request. Every event within it, even a panic, is logged with the id of the request.
 ///
-/// It has the level of errors, so that it exists whenever anything is logged. With the log switched off it costs nothing.
+/// It has the level of errors, so that it exists whenever anything is logged. If the log is off, it costs nothing.
 pub(crate) fn request_span(id: &str) -> Span {
     error_span!("request", request_id = id)
 }
@@ -32,7 +32,7 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for RequestIds {
     }
 }
 
-/// The id of the request that the innermost of these spans belongs to.
+/// Returns the id of the request to which the innermost of these spans belongs.
 pub(super) fn request_id<'a, S: LookupSpan<'a>>(mut spans: Scope<'a, S>) -> Option<String> {
     spans.find_map(|span| span.extensions().get::<RequestId>().map(|id| id.0.clone()))
 }

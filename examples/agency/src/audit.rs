@@ -1,4 +1,4 @@
-//! A store that tells the log who changes the flood state of an area.
+//! A store that logs who changes the flood state of an area.
 
 use std::fmt;
 use std::sync::Arc;
@@ -9,14 +9,14 @@ use siaga::stores::{
     Decorator, OpenError, OpenStore, OpenedStore, SetFloodState, Store, StoreError, StoreSettings, Upkeep,
 };
 
-/// Any store, with a line in the log for each change of a flood state that was made through it.
+/// Any store, with a log line for each change of a flood state that is made through it.
 ///
-/// The lines are events of the level `info` and the target `agency::audit`. A change that was refused leaves none.
+/// The lines are events with the level `info` and the target `agency::audit`. A change that is refused logs nothing.
 #[derive(Debug)]
 pub struct Audited(Arc<dyn Store>);
 
 impl Audited {
-    /// The same store, audited.
+    /// Makes an audited store from `store`.
     #[must_use]
     pub fn new(store: Arc<dyn Store>) -> Self {
         Self(store)
@@ -49,7 +49,7 @@ impl Decorator for Audited {
     }
 }
 
-/// Opens what another opens, audited: the store `audited-memory` of `memory`.
+/// Opens the same stores as another opener, but audited: the store `audited-memory` is `memory`, audited.
 #[derive(Debug)]
 pub struct OpenAudited<O> {
     name: String,
@@ -57,7 +57,7 @@ pub struct OpenAudited<O> {
 }
 
 impl<O: OpenStore> OpenAudited<O> {
-    /// Opens what `inner` opens.
+    /// Makes an opener of audited stores from `inner`.
     #[must_use]
     pub fn new(inner: O) -> Self {
         Self { name: format!("audited-{}", inner.name()), inner }

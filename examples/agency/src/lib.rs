@@ -1,4 +1,4 @@
-//! What an agency adds to Siaga without touching it: one file for each addition, and one list of them.
+//! An agency's additions to Siaga, without changes to its files: one file for each addition, and one list of them.
 
 #![warn(clippy::expect_used, clippy::unwrap_used)]
 
@@ -15,7 +15,7 @@ use siaga::{Builder, Siaga};
 use self::audit::OpenAudited;
 use self::flatgeobuf::FlatGeobuf;
 
-/// Siaga with all that is the agency's own. The configuration chooses among it.
+/// Returns a builder for Siaga with all additions of the agency. The configuration chooses which of them are used.
 #[must_use]
 pub fn builder() -> Builder {
     Siaga::builder()

@@ -1,4 +1,4 @@
-//! The program `agency`: Siaga with a format, a store and a route of its own, and all of its commands.
+//! The program `agency`: Siaga with its own format, store and route, and with all commands of Siaga.
 
 use std::process::ExitCode;
 

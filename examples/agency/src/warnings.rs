@@ -1,4 +1,4 @@
-//! `GET /v1/warnings`: where the water stands high, as text to be read out.
+//! `GET /v1/warnings`: the areas with high water, as text to be read out.
 
 use std::fmt::Write;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use siaga::resources::Floods;
 use siaga::routes::{Answer, Answers};
 use siaga::stores::{FloodQuery, LayerQuery};
 
-/// The route, and what the description of the interface says of it besides its parameters.
+/// Returns the route with its description; its parameters describe themselves.
 pub(crate) fn routes() -> Vec<Described> {
     let route = described!(list_warnings).says("Where the water stands high, as text to be read out");
     vec![route.with(|operation, _| {
@@ -25,18 +25,18 @@ pub(crate) fn routes() -> Vec<Described> {
     })]
 }
 
-/// The areas whose state is 3 or 4, of all cities or of those selected by `city` and `admin`.
+/// Responds with the areas whose state is 3 or 4, in all cities or in those selected by `city` and `admin`.
 ///
-/// The answer is kept at hand, tagged and compressed as those of Siaga's own routes.
+/// The response is cached, tagged and compressed like those of Siaga's own routes.
 #[get("/warnings")]
 async fn list_warnings(_caller: Caller, select: Select<Floods>, answers: Answers) -> Result<Answer, Problem> {
     let query = FloodQuery { selector: select.areas, minimum_state: Some(FloodState::Moderate) };
     answers.layer(LayerQuery::Floods(query), Arc::new(Bulletin)).await
 }
 
-/// Writes the flooded areas of a layer, a line each, after a line with their number; areas without a state are left out.
+/// Writes the flooded areas of a layer, one per line, after a line with their number; areas without a state are left out.
 ///
-/// No configuration enables it: it is the format of one route.
+/// It is not enabled in the configuration, because only one route uses it.
 #[derive(Clone, Copy, Debug)]
 pub struct Bulletin;
 
@@ -82,7 +82,7 @@ impl Format for Bulletin {
     }
 }
 
-/// The name on one line, whatever is in it.
+/// Returns the name on one line, whatever it contains.
 fn plain(name: &str) -> String {
     name.replace(char::is_control, " ")
 }

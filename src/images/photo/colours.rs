@@ -3,10 +3,10 @@ use moxcms::{ColorProfile, DataColorSpace, Layout as Samples, TransformOptions};
 use super::flatten::Layout;
 use super::picture::Picture;
 
-/// Brings the colours of a picture to sRGB, from those of its ICC profile.
+/// Converts the colours of a picture from those of its ICC profile to sRGB.
 ///
-/// Done for profiles that are three primaries and their curves, as those of cameras, phones and screens are (Display P3,
-/// Adobe RGB). A profile that is otherwise, or broken, or of a gray picture, is dropped, and the numbers stay.
+/// This works for profiles of three primaries and their curves, such as those of cameras, phones and screens (Display P3, Adobe
+/// RGB). Any other profile, and one of a gray picture, is ignored, and the samples stay unchanged.
 pub(super) fn to_srgb(picture: &mut Picture, profile: &[u8]) {
     if picture.layout == Layout::Gray {
         return;

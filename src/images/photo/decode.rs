@@ -13,21 +13,22 @@ use super::limits::{MAX_MEMORY, MAX_METADATA, Size};
 use super::picture::Picture;
 use crate::images::ImageType;
 
-/// What is decoded of an image.
+/// The decoded parts of an image.
 pub(super) struct Decoded {
-    /// Its first picture, as it is stored.
+    /// The first picture, as it is stored.
     pub(super) picture: Picture,
-    /// What makes the picture upright.
+    /// The transformation that makes the picture upright.
     pub(super) orientation: Orientation,
     /// The ICC profile of its colours.
     pub(super) profile: Option<Vec<u8>>,
 }
 
-/// Decodes the first picture of an image that fits the limits, given how many bytes its decoder takes besides the picture.
+/// Decodes the first picture of an image if it fits the limits. `working` is the memory in bytes that its decoder takes in
+/// addition to the picture.
 ///
 /// # Errors
 ///
-/// [`NotAPhoto::TooManyPixels`], [`NotAPhoto::TooLong`] and [`NotAPhoto::TooMuchMemory`], by its header;
+/// [`NotAPhoto::TooManyPixels`], [`NotAPhoto::TooLong`] and [`NotAPhoto::TooMuchMemory`], according to its header;
 /// [`NotAPhoto::Undecodable`].
 pub(super) fn decode(
     kind: ImageType,
@@ -40,7 +41,7 @@ pub(super) fn decode(
     let color = decoder.color_type();
     let decoded = decoder.total_bytes();
     Size { width, height, decoded, working }.check(max_side)?;
-    // Neither is worth refusing a picture for.
+    // Errors in these two are not worth refusing a picture.
     let orientation = decoder.orientation().unwrap_or(Orientation::NoTransforms);
     let profile = decoder.icc_profile().unwrap_or(None);
     let mut samples = vec![0; usize::try_from(decoded).map_err(NotAPhoto::undecodable)?];
@@ -49,7 +50,7 @@ pub(super) fn decode(
     Ok(Decoded { picture: Picture { width, height, layout, samples }, orientation, profile })
 }
 
-/// A decoder that has read the header.
+/// Opens a decoder, which reads the header.
 fn open<'a>(kind: ImageType, image: &'a [u8]) -> ImageResult<Box<dyn ImageDecoder + 'a>> {
     let input = Cursor::new(image);
     let mut limits = Limits::no_limits();

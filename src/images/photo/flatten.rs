@@ -1,6 +1,6 @@
 use image::ColorType;
 
-/// How a pixel is stored.
+/// The layout of a pixel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Layout {
     /// One byte.
@@ -9,11 +9,12 @@ pub(super) enum Layout {
     Rgb,
 }
 
-/// Brings decoded samples to 8 bits each, over white, in place: the picture is the largest thing there is in memory.
+/// Converts decoded samples to 8 bits, over a white background. It works in place, because the picture is the largest object in
+/// memory.
 ///
 /// # Errors
 ///
-/// When there is no rule for the colours.
+/// If the colours are of an unsupported kind.
 pub(super) fn flatten(samples: &mut Vec<u8>, color: ColorType) -> Result<Layout, String> {
     match color {
         ColorType::L8 | ColorType::Rgb8 => {}
@@ -47,14 +48,14 @@ fn squeeze<const FROM: usize, const TO: usize>(
     samples.shrink_to_fit();
 }
 
-/// The upper byte of a sample of 16 bits, of which the machine decides the order.
+/// Returns the upper byte of a 16-bit sample, whose byte order is that of the machine.
 fn high(first: u8, second: u8) -> u8 {
     u16::from_ne_bytes([first, second]).to_be_bytes()[0]
 }
 
 fn over_white(sample: u8, alpha: u8) -> u8 {
     let (sample, alpha) = (u32::from(sample), u32::from(alpha));
-    // At most 255, as a mean of numbers that are.
+    // At most 255, because it is a mean of numbers up to 255.
     ((sample * alpha + 255 * (255 - alpha) + 127) / 255) as u8
 }
 

@@ -1,4 +1,4 @@
-//! Turns a file somebody uploaded into a photo that can be published, or refuses it.
+//! Converts an uploaded file into a photo that can be published, or refuses it.
 //!
 //! ```text
 //! file -> type, by its first bytes -> outline: where the image ends and what decoding it takes
@@ -21,31 +21,31 @@ pub use self::not_a_photo::NotAPhoto;
 
 use super::ImageType;
 
-/// A JPEG that shows a picture and says nothing else.
+/// A JPEG that contains only a picture, without metadata.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Photo {
     /// The file.
     pub jpeg: Vec<u8>,
-    /// How wide the picture is, in pixels.
+    /// The width of the picture, in pixels.
     pub width: u32,
-    /// How high the picture is, in pixels.
+    /// The height of the picture, in pixels.
     pub height: u32,
 }
 
-/// Makes a photo of a file: upright, in sRGB, over white where it was transparent, its first picture when it has many,
-/// shrunk until no side is longer than `max_side` pixels and never enlarged. Nothing of the file but the picture
-/// survives: no EXIF, GPS, XMP, comments, profile or thumbnail, and nothing that follows the image.
+/// Makes a photo from a file: upright, in sRGB, with a white background where it was transparent; from the first picture if
+/// there are several. It is shrunk until no side is longer than `max_side` pixels, but never enlarged. Only the picture
+/// remains: no EXIF, GPS, XMP, comments, profile or thumbnail, and nothing that follows the image in the file.
 ///
-/// Takes at most [`MAX_MEMORY`] bytes beside the file, which the header is asked for before anything is decoded, and 20
-/// MiB for profiles and tables.
+/// In addition to the file, takes at most [`MAX_MEMORY`] bytes, which is checked by the header before anything is decoded, and
+/// 20 MiB for profiles and tables.
 ///
-/// The time is bounded by the pixels, [`MAX_PIXELS`], times [`MAX_SCANS`] for JPEGs, and by the length of the file, which is
-/// read several times. Pictures after the first are not decoded. There is no way to interrupt it. The decoders
-/// are other people's code: a panic of theirs is a refusal too, and the caller's to catch.
+/// The time is bounded by the number of pixels, at most [`MAX_PIXELS`], times [`MAX_SCANS`] for JPEGs, and by the length of the
+/// file, which is read several times. Pictures after the first are not decoded. It cannot be interrupted. If a decoder panics,
+/// the caller must catch that and treat it as a refusal.
 ///
 /// # Errors
 ///
-/// [`NotAPhoto`], which says why.
+/// [`NotAPhoto`], with the reason.
 pub fn prepare(file: &[u8], max_side: u32) -> Result<Photo, NotAPhoto> {
     if file.is_empty() {
         return Err(NotAPhoto::Empty);

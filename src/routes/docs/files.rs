@@ -7,16 +7,16 @@ use crate::cache::Rendered;
 use crate::error::Problem;
 use crate::routes::answer::prepared;
 
-/// What the page consists of.
+/// The files that the page loads.
 const NAMES: [&str; 3] = ["start.js", "swagger-ui.css", "swagger-ui-bundle.js"];
 const START: &str = include_str!("start.js");
 
-/// The files of the page. Each is compressed once, when it is first requested.
+/// The files that the page loads. Each is compressed once, when it is first requested.
 #[derive(Debug, Default)]
 pub(crate) struct Files([OnceCell<Option<Rendered>>; NAMES.len()]);
 
 impl Files {
-    /// The file of this name; `None` when there is none.
+    /// Returns the file of this name; `None` if there is none.
     pub(super) async fn find(&self, name: &str) -> Result<Option<&Rendered>, Problem> {
         let Some((name, ready)) = NAMES.into_iter().zip(&self.0).find(|(known, _)| *known == name) else {
             return Ok(None);
@@ -25,7 +25,7 @@ impl Files {
     }
 }
 
-/// A file that is part of the program.
+/// Returns a file that is part of the program.
 async fn contained(name: &str) -> Result<Option<Rendered>, Problem> {
     if name == "start.js" {
         return Ok(Some(prepared("text/javascript", START.into()).await?));

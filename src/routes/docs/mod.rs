@@ -14,17 +14,17 @@ use crate::guards::Caller;
 
 const PAGE: &str = include_str!("page.html");
 
-/// The page, with a policy of its own.
+/// The page, with its own content security policy.
 #[derive(Responder)]
 pub(super) struct Page {
     answer: Answer,
     policy: Header<'static>,
 }
 
-/// `GET /docs`: the page.
+/// `GET /docs`: responds with the page.
 #[get("/docs")]
 pub(super) fn show(_caller: Caller, config: &State<Config>) -> Page {
-    // Nothing but what comes with the page runs, and the interface may be tried out.
+    // Only scripts that come with the page run; the page may send requests to the interface, so that people can try it.
     let policy = format!(
         "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; \
          connect-src 'self' {}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
@@ -33,7 +33,7 @@ pub(super) fn show(_caller: Caller, config: &State<Config>) -> Page {
     Page { answer: Answer::public(HTML, PAGE.into()), policy: Header::new("Content-Security-Policy", policy) }
 }
 
-/// `GET /docs/:file`: what the page consists of.
+/// `GET /docs/:file`: responds with a file that the page loads.
 #[get("/docs/<file>")]
 pub(super) async fn find_file(_caller: Caller, file: &str, files: &State<Files>) -> Result<Answer, Problem> {
     files.find(file).await?.map(Answer::shared).ok_or_else(|| Problem::not_found("this file"))

@@ -6,13 +6,14 @@ use serde::Serialize;
 use crate::model::{AreaSelector, FloodStateRecord, Timestamp};
 use crate::stores::{FloodQuery, GaugeQuery, ReportQuery, Store, Window};
 
-/// How far back the latest report and reading are looked for: what a map shows by default, and no more to read.
+/// The period in which the latest report and reading are looked for: the one a map shows by default, so that no more has to be
+/// read.
 const WINDOW: Window = Window::Last(Duration::from_hours(1));
 
-/// When what is known was last added to; null where there is nothing, or the store cannot say now.
+/// When each kind of data was last added to; null if there is none, or if the store cannot be read now.
 #[derive(Clone, Debug, Default, Serialize)]
 pub(super) struct Freshness {
-    /// When the latest of the states that stand was set.
+    /// When the latest of the current states was set.
     flood_state: Option<Timestamp>,
     /// When the latest report of the last hour was made.
     report: Option<Timestamp>,

@@ -1,4 +1,4 @@
-//! What the service is, under which terms its data may be used, and how fresh it is.
+//! What the service is, under which terms its data may be used, and how fresh the data is.
 
 mod freshness;
 
@@ -29,15 +29,15 @@ use crate::stores::Store;
 
 const PAGE: &str = include_str!("page.html");
 
-/// For how long what was found is answered again: any number of visits costs one look.
+/// How long a result is reused: any number of visits in this time costs one look at the store.
 const MAX_AGE: Duration = Duration::from_secs(5);
 
-/// How fresh the data was when last looked.
+/// How fresh the data was at the last look.
 #[derive(Debug, Default)]
 pub(crate) struct Front(Mutex<Option<(Instant, Freshness)>>);
 
 impl Front {
-    /// How fresh it is; nothing is known of it when that cannot be found out in time.
+    /// Returns how fresh the data is; all null if that cannot be found out within `limit`.
     async fn fresh(&self, store: &dyn Store, limit: Duration) -> Freshness {
         let looking = async {
             let mut found = self.0.lock().await;
@@ -49,7 +49,7 @@ impl Front {
     }
 }
 
-/// `GET /`: a page for people, the same as JSON for programs.
+/// `GET /`: responds with a page for people, or with the same as JSON for programs.
 #[get("/")]
 pub(super) async fn show(
     _caller: Caller,
@@ -65,7 +65,7 @@ pub(super) async fn show(
         return Ok(Answer::public(JSON, envelope::result(&about)?));
     }
     let mut engine = Environment::new();
-    // The name says that values are escaped for HTML.
+    // The ending `.html` makes the engine escape values for HTML.
     engine.add_template("page.html", PAGE).map_err(Problem::internal)?;
     let page = engine.get_template("page.html").map_err(Problem::internal)?;
     let page = page.render(context! { about => Serde(about) }).map_err(Problem::internal)?;
@@ -87,7 +87,7 @@ fn about(config: &Config, formats: &FormatRegistry, fresh: &Freshness) -> Value 
     })
 }
 
-/// Addresses below `base` that show what there is, by resource: of floods one for each format.
+/// Returns example addresses below `base`, by resource; for floods, one for each format.
 pub(crate) fn to_try(base: &str, formats: &FormatRegistry) -> [(&'static str, Vec<String>); 7] {
     let floods = formats.carrying(LayerKind::Floods);
     let floods = floods.map(|format| format!("{base}/floods?minimum_state=1&geoformat={}", format.name()));
@@ -103,7 +103,8 @@ pub(crate) fn to_try(base: &str, formats: &FormatRegistry) -> [(&'static str, Ve
     ]
 }
 
-/// A route that leads from a path at which the interface is mounted, and where nothing of it is, to `/`.
+/// Returns a route that redirects from a path at which the interface is mounted to `/`, for paths that have no resource
+/// themselves.
 #[must_use]
 pub(crate) fn lead_to_front(path: &str) -> Route {
     Route::new(Method::Get, path, Lead)
@@ -115,7 +116,7 @@ struct Lead;
 #[rocket::async_trait]
 impl Handler for Lead {
     async fn handle<'r>(&self, _request: &'r Request<'_>, _data: Data<'r>) -> Outcome<'r> {
-        // Without a host: whatever name the service is reached by, there it is.
+        // The address has no host, because the service may be reached by any name.
         let response =
             Response::build().status(Status::TemporaryRedirect).raw_header("Location", "/").finalize();
         Outcome::Success(response)

@@ -1,8 +1,8 @@
 use super::{InFlight, Metrics, gauge};
 
-/// What a store in a database tells of it.
+/// Metrics of a store in a database.
 impl Metrics {
-    /// Notes how many connections to a database are in use, and how many are idle.
+    /// Sets how many connections to a database are in use, and how many are idle.
     pub fn connections(&self, database: &'static str, in_use: usize, idle: usize) {
         for (state, count) in [("in_use", in_use), ("idle", idle)] {
             let labels = [("database", database), ("state", state)];
@@ -10,17 +10,17 @@ impl Metrics {
         }
     }
 
-    /// Notes how many calls wait for a connection to a database because all that they may use are in use.
+    /// Sets how many calls wait for a connection to a database because all connections that they may use are in use.
     pub fn calls_waiting(&self, database: &'static str, count: usize) {
         self.all().calls_waiting.get_or_create(&[("database", database)]).set(gauge(count));
     }
 
-    /// Notes whether the store hears of changes by other servers.
+    /// Sets whether the store is notified of changes by other servers.
     pub fn listener(&self, is_up: bool) {
         self.all().listener_up.get_or_create(&[]).set(is_up.into());
     }
 
-    /// Notes how many bytes of the database's log a replica is behind. `None`, where that is unknown, removes the metric.
+    /// Sets how many bytes of the database's log a replica is behind. `None` means unknown, and removes the metric.
     pub fn replica_lag(&self, bytes: Option<u64>) {
         match bytes {
             Some(bytes) => {
@@ -30,12 +30,12 @@ impl Metrics {
         }
     }
 
-    /// Counts calls that are tried again because others held a lock, or another call of their transaction failed.
+    /// Counts calls that are tried again because other calls held a lock, or another call in their transaction failed.
     pub fn calls_retried(&self, count: usize) {
         self.all().retries.inc_by(count as u64);
     }
 
-    /// Counts a job that waits until it is written together with others, until what this returns is dropped.
+    /// Counts a job that waits to be written together with others, until the returned value is dropped.
     #[must_use]
     pub fn batch_job(&self, batch: &'static str) -> InFlight {
         let waiting = self.all().batch_jobs.get_or_create_owned(&[("batch", batch)]);
@@ -43,7 +43,7 @@ impl Metrics {
         InFlight(waiting)
     }
 
-    /// Notes how many jobs are written in one transaction.
+    /// Records how many jobs are written in one transaction.
     pub fn batch_written(&self, batch: &'static str, jobs: usize) {
         #[expect(clippy::cast_precision_loss, reason = "few")]
         let jobs = jobs as f64;

@@ -11,7 +11,7 @@ use super::process::Process;
 use super::renderings::Renderings;
 use super::{Rejection, ReportOrigin, UploadStep};
 
-/// Names and values of labels that are known when the program is compiled.
+/// Labels whose names and values are known at compile time.
 pub(super) type Labels<const COUNT: usize> = [(&'static str, &'static str); COUNT];
 
 /// A histogram for each set of labels.
@@ -52,7 +52,7 @@ pub(super) struct Families {
     pub(super) stale_responses: Counter,
 }
 
-/// Which responses: the method of their request, the template of its route, their status.
+/// The labels of a response: the method of its request, the template of its route, and its status.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 pub(super) struct Responses {
     pub(super) method: &'static str,
@@ -76,12 +76,12 @@ pub(super) struct Route {
 pub(super) struct Buckets(&'static [f64]);
 
 impl Buckets {
-    /// Of times in seconds: from less than a millisecond to `limits.timeout`.
+    /// For times in seconds: from less than a millisecond to `limits.timeout`.
     pub(super) const TIMES: Self =
         Self(&[0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0]);
-    /// Of jobs: a batch takes 64.
+    /// For jobs: a batch has at most 64.
     const JOBS: Self = Self(&[1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0]);
-    /// Of sizes in bytes: from 1 KiB to 256 MiB, each four times the one before.
+    /// For sizes in bytes: from 1 KiB to 256 MiB, each four times the one before.
     pub(super) const SIZES: Self = Self(&[
         1024.0,
         4096.0,
@@ -254,11 +254,11 @@ mod tests {
 
     use super::super::{CacheUse, Metrics};
 
-    /// What the names of samples have after that of their metric.
+    /// The suffixes that names of samples add to the name of their metric.
     const PARTS: [&str; 5] = ["", "_total", "_bucket", "_sum", "_count"];
     const PAGE: &str = include_str!("../../../docs/operating.md");
 
-    /// Metrics in which everything has happened once: a metric without a value is not written.
+    /// Metrics in which everything has happened once, because a metric without a value is not written.
     fn used() -> Metrics {
         let metrics = Metrics::default();
         drop(metrics.begin());
@@ -278,7 +278,7 @@ mod tests {
         metrics
     }
 
-    /// The metrics as the page names them, with the names of their labels.
+    /// The metrics with their names as on the page, and the names of their labels.
     fn written(metrics: &Metrics) -> Vec<(String, BTreeSet<String>)> {
         let text = metrics.text().unwrap();
         let types = text.lines().filter_map(|line| line.strip_prefix("# TYPE ")?.split_once(' '));

@@ -6,9 +6,9 @@ use prometheus_client::registry::{Registry, Unit};
 
 use super::families::{Labels, add, measured};
 
-/// What the process uses of its machine, by the names that clients of Prometheus agree on.
+/// Resources that the process uses, by the usual Prometheus names.
 ///
-/// It is read from `/proc`, which only Linux has; elsewhere the metrics have no values.
+/// They are read from `/proc`, which exists only on Linux; elsewhere the metrics have no values.
 pub(super) struct Process {
     resident_memory: Family<Labels<0>, Gauge>,
     open_files: Family<Labels<0>, Gauge>,
@@ -31,7 +31,7 @@ impl Process {
         }
     }
 
-    /// Sets the values as they are now. Costs some file reads from memory.
+    /// Sets the current values. This costs a few reads of files that are in memory.
     pub(super) fn read(&self) {
         for (gauge, value) in [
             (&self.resident_memory, resident_memory()),
@@ -45,23 +45,23 @@ impl Process {
     }
 }
 
-/// In bytes.
+/// Returns the resident memory in bytes.
 fn resident_memory() -> Option<i64> {
     let kibibytes = number_after(&fs::read_to_string("/proc/self/status").ok()?, "VmRSS:")?;
     kibibytes.checked_mul(1024)
 }
 
 fn open_files() -> Option<i64> {
-    // One is open to count them.
+    // Reading the directory itself opens one file.
     i64::try_from(fs::read_dir("/proc/self/fd").ok()?.count().saturating_sub(1)).ok()
 }
 
-/// The soft limit; `None` if there is none.
+/// Returns the soft limit; `None` if there is none.
 fn most_files() -> Option<i64> {
     number_after(&fs::read_to_string("/proc/self/limits").ok()?, "Max open files")
 }
 
-/// The first number of the line that begins with `name`.
+/// Returns the first number in the line that begins with `name`.
 fn number_after(lines: &str, name: &str) -> Option<i64> {
     let line = lines.lines().find_map(|line| line.strip_prefix(name))?;
     line.split_whitespace().next()?.parse().ok()

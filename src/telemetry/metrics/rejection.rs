@@ -1,21 +1,21 @@
 use super::families::Labels;
 
-/// Why a request is rejected: what the client sent is not served, or not now.
+/// Why a request is rejected: it is not served at all, or not now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rejection {
-    /// 400, 405, 408, 413, 415 and other statuses that blame the request, but neither 404 nor 409.
+    /// 400, 405, 408, 413, 415 and other client errors, but neither 404 nor 409.
     BadRequest,
-    /// 403: no credential was sent, or none that is accepted.
+    /// 403: no credential was sent, or one that is not accepted.
     Unauthorized,
     /// 403: the credential, the signature or the data does not allow it.
     Forbidden,
-    /// 429: the client has sent too many.
+    /// 429: the client has sent too many requests.
     RateLimit,
-    /// 429 or 503: too many renderings or uploads are under way.
+    /// 429 or 503: too many renderings or uploads are in progress.
     Busy,
     /// 503: the response took too long.
     Late,
-    /// 503: the store, or the storage of images, is away.
+    /// 503: the store or the image storage is away.
     Unavailable,
 }
 

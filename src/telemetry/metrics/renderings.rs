@@ -18,7 +18,7 @@ pub(super) struct Renderings {
     rejected: Counter,
 }
 
-/// What is rendered.
+/// The labels of a rendering.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct Rendering {
     resource: &'static str,
@@ -57,9 +57,9 @@ impl Renderings {
     }
 }
 
-/// What is counted of renderings.
+/// Methods that count renderings.
 impl Metrics {
-    /// Counts a rendering of a `resource` in a `format` that took so long and made so many `bytes`.
+    /// Counts a rendering of a `resource` in a `format`, with its duration and size in bytes.
     pub fn rendered(&self, resource: &'static str, format: &str, took: Duration, bytes: usize) {
         let Renderings { durations, sizes, .. } = &self.all().renderings;
         let labels = Rendering { resource, format: format.to_owned() };
@@ -67,7 +67,7 @@ impl Metrics {
         sizes.get_or_create(&labels).observe(bytes as f64);
     }
 
-    /// Counts a rendering that waits for a permit of a `lane`, until what this returns is dropped.
+    /// Counts a rendering that waits for a permit of a `lane`, until the returned value is dropped.
     #[must_use]
     pub fn rendering_waits(&self, lane: &'static str) -> InFlight {
         let waiting = self.all().renderings.waiting.get_or_create_owned(&[("lane", lane)]);

@@ -22,7 +22,7 @@ impl FreshStore for Fresh {
 
 store_suite!(Fresh);
 
-/// What is written to the log.
+/// The text written to the log.
 #[derive(Clone, Default)]
 struct Lines(Arc<Mutex<Vec<u8>>>);
 
@@ -36,7 +36,7 @@ impl Write for Lines {
     }
 }
 
-/// The lines written while the state of an area is set.
+/// Returns the lines written while the state of an area is set.
 fn lines_of_a_change(area: AreaId) -> String {
     let lines = Lines::default();
     let writer = lines.clone();
@@ -46,7 +46,7 @@ fn lines_of_a_change(area: AreaId) -> String {
     tracing::subscriber::with_default(log, || {
         block_on(async {
             let store = Fresh.open(Arc::new(ManualClock::new(fixture::now()))).await;
-            // A change that is refused is one of the cases.
+            // A refused change is one of the cases.
             let _ = store.set_flood_state(order).await;
         });
     });

@@ -1,4 +1,4 @@
-//! What the agency adds, held against Siaga's suites and asked for over HTTP.
+//! Tests of the agency's additions, with Siaga's suites and over HTTP.
 
 mod audit;
 mod configuration;

@@ -1,4 +1,4 @@
-//! The agency's service on an audited store that holds the fixture of Siaga's suites.
+//! The agency's service on an audited store with the test data of Siaga's suites.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use siaga::model::ManualClock;
 use siaga::stores::memory::MemoryStore;
 use siaga::stores::{OpenError, OpenStore, OpenedStore, StoreSettings};
 
-/// Opens a store in memory that holds the fixture.
+/// Opens a memory store with the test data.
 #[derive(Debug)]
 struct OpenFixture;
 
@@ -31,7 +31,7 @@ impl OpenStore for OpenFixture {
     }
 }
 
-/// A client of the service, which speaks without a network.
+/// A client of the service that needs no network.
 pub(crate) fn service() -> Client {
     let figment = Figment::from(rocket::Config {
         log_level: rocket::config::LogLevel::Off,

@@ -5,7 +5,8 @@ use crate::images::photo::{MAX_SCANS, NotAPhoto};
 
 const MARK: u8 = 0xFF;
 
-/// Walks the segments up to the end-of-image marker: the first such bytes may be those of a thumbnail within a segment.
+/// Walks the segments up to the end-of-image marker. It cannot just search for the marker's bytes, because the first ones may
+/// belong to a thumbnail within a segment.
 ///
 /// # Errors
 ///
@@ -27,7 +28,7 @@ pub(super) fn outline(file: &[u8]) -> Result<Outline, NotAPhoto> {
         }
         let [code] = bytes(file, position + 1)?;
         match code {
-            // A mark can be repeated to fill.
+            // Marks can be repeated as padding.
             MARK => {
                 position += 1;
                 continue;
@@ -50,7 +51,7 @@ pub(super) fn outline(file: &[u8]) -> Result<Outline, NotAPhoto> {
             0xDA => {
                 let Some(frame) = &frame else { return invalid("there is a scan before the frame") };
                 scans += 1;
-                // One that is not progressive draws each component once.
+                // A JPEG that is not progressive draws each component once.
                 let allowed = if frame.progressive { MAX_SCANS } else { usize::from(frame.components()) };
                 if scans > allowed {
                     return Err(NotAPhoto::TooManyScans { allowed });
@@ -65,7 +66,7 @@ pub(super) fn outline(file: &[u8]) -> Result<Outline, NotAPhoto> {
     }
     let Some(frame) = frame.filter(|_| scans > 0) else { return invalid("there is no picture") };
     let end = position + 2;
-    // The decoder copies the file, and out of it the segments that are not the picture.
+    // The decoder copies the file, and from it the segments that do not contain the picture.
     let mut working = (2 * end - drawn) as u64;
     if frame.progressive || separate {
         working += frame.coefficients();
@@ -73,7 +74,7 @@ pub(super) fn outline(file: &[u8]) -> Result<Outline, NotAPhoto> {
     Ok(Outline { end, working })
 }
 
-/// Where the marker stands that ends a scan. Within a scan stuffed marks, restarts and fills can be.
+/// Returns the position of the marker that ends a scan. Within a scan there can be stuffed marks, restart markers and padding.
 fn end_of_scan(file: &[u8], mut position: usize) -> Result<usize, NotAPhoto> {
     loop {
         let rest = file.get(position..).ok_or(NotAPhoto::CutOff)?;
@@ -86,12 +87,12 @@ fn end_of_scan(file: &[u8], mut position: usize) -> Result<usize, NotAPhoto> {
     }
 }
 
-/// What is drawn.
+/// The frame header: how the picture is drawn.
 struct Frame {
     progressive: bool,
     width: u16,
     height: u16,
-    /// Horizontal and vertical sampling of each component.
+    /// The horizontal and vertical sampling of each component.
     sampling: Vec<(u8, u8)>,
 }
 
@@ -100,7 +101,7 @@ impl Frame {
         let [_, y1, y0, x1, x0, components, rest @ ..] = segment else {
             return Err(NotAPhoto::undecodable("its frame is too short"));
         };
-        // Four are inks. What colours they make depends on the printer, and cameras do not write them.
+        // Four components are inks. Their colours depend on the printer, and cameras do not write them.
         if !matches!(components, 1 | 3) {
             return Err(NotAPhoto::undecodable(format!("it has {components} colour components, not 1 or 3")));
         }
@@ -113,11 +114,11 @@ impl Frame {
     }
 
     fn components(&self) -> u8 {
-        // There are 3 at most.
+        // There are at most 3.
         self.sampling.len() as u8
     }
 
-    /// Bytes of all its coefficients, two each.
+    /// Returns the size of all its coefficients, two bytes each.
     fn coefficients(&self) -> u64 {
         let largest =
             |of: fn(&(u8, u8)) -> u8| u64::from(self.sampling.iter().map(of).max().unwrap_or(1).max(1));

@@ -1,4 +1,4 @@
-//! Where an image ends and how much memory its decoder takes, by the parts the file says it has.
+//! Finds where an image ends and how much memory its decoder takes, from the structure of the file.
 
 mod gif;
 mod jpeg;
@@ -8,21 +8,21 @@ mod webp;
 use super::NotAPhoto;
 use crate::images::ImageType;
 
-/// What the parts of an image say about it.
+/// The end of an image, and the memory to decode it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Outline {
-    /// Where the image ends.
+    /// The position at which the image ends.
     pub(super) end: usize,
-    /// How many bytes the decoder takes besides the decoded picture.
+    /// How many bytes the decoder takes in addition to the decoded picture.
     pub(super) working: u64,
 }
 
-/// The outline of a file of this type. Reads the file once, and decodes nothing.
+/// Returns the outline of a file of this type. Reads the file once, and decodes nothing.
 ///
 /// # Errors
 ///
-/// [`NotAPhoto::CutOff`] when the file ends before the image, [`NotAPhoto::Undecodable`] when its parts are not as the type
-/// has them, [`NotAPhoto::TooManyScans`].
+/// [`NotAPhoto::CutOff`] if the file ends before the image, [`NotAPhoto::Undecodable`] if its structure is invalid for the
+/// type, [`NotAPhoto::TooManyScans`].
 pub(super) fn of(kind: ImageType, file: &[u8]) -> Result<Outline, NotAPhoto> {
     match kind {
         ImageType::Jpeg => jpeg::outline(file),
@@ -32,11 +32,11 @@ pub(super) fn of(kind: ImageType, file: &[u8]) -> Result<Outline, NotAPhoto> {
     }
 }
 
-/// The `N` bytes at `position`.
+/// Returns the `N` bytes at `position`.
 ///
 /// # Errors
 ///
-/// [`NotAPhoto::CutOff`] when there are fewer.
+/// [`NotAPhoto::CutOff`] if there are fewer.
 pub(super) fn bytes<const N: usize>(file: &[u8], position: usize) -> Result<[u8; N], NotAPhoto> {
     file.get(position..).and_then(<[u8]>::first_chunk).copied().ok_or(NotAPhoto::CutOff)
 }

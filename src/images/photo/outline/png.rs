@@ -3,7 +3,7 @@
 use super::{Outline, bytes};
 use crate::images::photo::NotAPhoto;
 
-/// The bytes of a chunk besides its data: its length, its name and its checksum.
+/// The bytes of a chunk in addition to its data: its length, its name and its checksum.
 const AROUND: usize = 12;
 
 /// Walks the chunks up to the end chunk.
@@ -24,7 +24,7 @@ pub(super) fn outline(file: &[u8]) -> Result<Outline, NotAPhoto> {
             return Err(NotAPhoto::CutOff);
         }
         if &name == b"IEND" {
-            // Chunks that the decoder keeps, as they are and unpacked.
+            // For the chunks that the decoder keeps, both packed and unpacked.
             return Ok(Outline { end, working: end as u64 });
         }
         position = end;

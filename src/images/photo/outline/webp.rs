@@ -31,14 +31,14 @@ pub(super) fn outline(file: &[u8]) -> Result<Outline, NotAPhoto> {
         position = chunk.next;
     }
     let picture = match animated {
-        // The canvas, and the frame before it is laid on that.
+        // The canvas, and the frame before it is drawn on the canvas.
         Some(frame) => 4 * still.area() + 4 * frame.area() + frame.working(),
         None => still.working(),
     };
     Ok(Outline { end, working: 3 * end as u64 + picture })
 }
 
-/// A number of pixels as the chunks have it, less one, in 24 bits.
+/// Decodes a number of pixels, which chunks store minus one, in 24 bits.
 fn pixels(low: u8, middle: u8, high: u8) -> u32 {
     u32::from_le_bytes([low, middle, high, 0]) + 1
 }
@@ -61,18 +61,18 @@ impl Chunk {
     }
 }
 
-/// What the chunks of one picture say of the memory it takes.
+/// The memory that one picture takes, according to its chunks.
 #[derive(Default)]
 struct Frame {
     size: (u32, u32),
-    /// Pixels of what is lossy, by its own header, which can be another than what the chunks around it say.
+    /// The pixels of lossy data by its own header, which can differ from the size in the chunks around it.
     lossy: u64,
-    /// Bytes that are lossless: a picture, or the alpha of a lossy one.
+    /// The bytes of lossless data: a picture, or the alpha channel of a lossy one.
     lossless: u64,
 }
 
-/// What a byte that is lossless can take to decode: few of them describe a code, whose tables are thousands of bytes, and how
-/// many codes there are the header does not tell.
+/// How many bytes decoding one byte of lossless data can take: a few bytes can describe a code whose tables take thousands of
+/// bytes, and the header does not show how many codes there are.
 const TABLES: u64 = 300;
 
 impl Frame {
@@ -88,7 +88,7 @@ impl Frame {
         Ok(frame)
     }
 
-    /// Takes note of a chunk, if it holds a picture.
+    /// Adds a chunk, if it contains a picture.
     fn add(&mut self, riff: &[u8], chunk: &Chunk) -> Result<(), NotAPhoto> {
         match &chunk.name {
             b"VP8 " => {
@@ -114,7 +114,7 @@ impl Frame {
         u64::from(self.size.0) * u64::from(self.size.1)
     }
 
-    /// Planes of what is lossy; what is lossless, with its transforms and codes.
+    /// Returns the memory for the planes of lossy data, and for lossless data with its transforms and codes.
     fn working(&self) -> u64 {
         let lossless = match self.lossless {
             0 => 0,
