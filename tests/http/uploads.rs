@@ -129,6 +129,18 @@ fn each_type_is_taken_as_the_one_it_was_asked_for_as() {
 }
 
 #[test]
+fn an_address_is_accepted_by_every_server_with_its_signing_key_and_by_no_other() {
+    let siaga = Siaga::start();
+    let address = invited(&siaga, "");
+    let other_key = figment().merge(("siaga.images.signing_key", "another key"));
+    for (figment, status) in [(other_key, Status::Forbidden), (figment(), Status::Ok)] {
+        let other = siaga.beside(figment);
+        let upload = other.put(address.as_str()).header(ContentType::JPEG).body(photo(4, 3, 1));
+        assert_eq!(upload.dispatch().status(), status);
+    }
+}
+
+#[test]
 fn an_address_that_is_altered_expired_or_foreign_is_403() {
     let siaga = Siaga::start();
     let address = invited(&siaga, "");
