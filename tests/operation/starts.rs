@@ -19,27 +19,32 @@ use crate::server::{Server, built, figment};
 /// An address where nothing listens, with a password that must not be told.
 const NOWHERE: &str = "postgres://siaga:hush@127.0.0.1:1/siaga";
 
+/// Why a start fails that could wait for a minute, and does not.
+async fn refused_at_once(url: &str) -> String {
+    let patient =
+        figment(url).merge(("siaga.limits.timeout", "60s")).merge(("databases.siaga.connect_timeout", 60));
+    let begun = Instant::now();
+    let error = built(patient).await.unwrap_err().to_string();
+    assert!(begun.elapsed() < Duration::from_secs(20), "{:?}", begun.elapsed());
+    error
+}
+
 #[test]
 fn a_start_without_its_database_fails_at_once_and_names_it_without_the_password() {
     block_on(async {
-        let begun = Instant::now();
-        let error = built(figment(NOWHERE)).await.unwrap_err().to_string();
+        let error = refused_at_once(NOWHERE).await;
         assert!(error.starts_with("the database 127.0.0.1:1/siaga: "), "{error}");
         assert!(!error.contains("hush") && !error.contains('\n'), "{error}");
-        assert!(begun.elapsed() < Duration::from_secs(1));
     });
 }
 
 #[test]
 fn a_start_without_any_of_its_hosts_fails_at_once_and_says_why_for_each() {
     block_on(async {
-        let begun = Instant::now();
-        let error = built(figment("postgres://siaga:hush@127.0.0.1:1,127.0.0.1:2/siaga")).await;
-        let error = error.unwrap_err().to_string();
+        let error = refused_at_once("postgres://siaga:hush@127.0.0.1:1,127.0.0.1:2/siaga").await;
         assert!(error.starts_with("the database 127.0.0.1:1,127.0.0.1:2/siaga: "), "{error}");
         assert!(error.contains("127.0.0.1:1: ") && error.contains("; 127.0.0.1:2: "), "{error}");
         assert!(!error.contains("hush") && !error.contains('\n'), "{error}");
-        assert!(begun.elapsed() < Duration::from_secs(1));
     });
 }
 
