@@ -1,4 +1,4 @@
-//! Waiting for what a test cannot be told of.
+//! Waits for conditions that nothing announces.
 
 #![allow(dead_code, reason = "few test targets wait in both ways")]
 
@@ -6,13 +6,15 @@ use std::fmt::Debug;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How long a test waits for what has no limit of its own: far longer than it ever takes, on a machine with much to do.
+/// How long a test waits if no limit is part of what it tests: far longer than it takes on a busy machine.
 pub(crate) const LONG: Duration = Duration::from_secs(30);
-/// How long it waits before it looks again.
+/// The pause between two looks.
 const PAUSE: Duration = Duration::from_millis(10);
 
-/// Looks again and again until it sees what is expected; returns that. Panics with `what` was expected, and what is seen
-/// instead, if that is not seen by a look that begins after `limit`: how long the look itself takes does not count.
+/// Looks again and again until it sees what is expected, and returns that.
+///
+/// Panics with `what` was expected and what was seen last, if a look that begins after `limit` does not see it either. How
+/// long a look takes does not count.
 pub(crate) async fn eventually<T: Debug>(
     what: &str,
     limit: Duration,
@@ -31,7 +33,7 @@ pub(crate) async fn eventually<T: Debug>(
     }
 }
 
-/// Does the same on a thread of its own.
+/// Does the same on a thread that may block.
 #[track_caller]
 pub(crate) fn eventually_blocking<T: Debug>(
     what: &str,

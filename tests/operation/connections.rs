@@ -8,6 +8,7 @@ use rocket::tokio::time;
 use siaga::conformance::block_on;
 use sqlx::{Connection, Executor, PgConnection};
 
+use crate::eventually::{LONG, eventually};
 use crate::postgres::Database;
 use crate::server::{KEY, Server, built, figment};
 
@@ -15,7 +16,7 @@ use crate::server::{KEY, Server, built, figment};
 const SESSIONS: &str = "
     SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND application_name = $1";
 
-/// The tables of databases. A database that is not behind is a replica as good as any, so that the tests of both need one.
+/// The tables that configure databases. Here the replica is the primary itself, which is never behind.
 const TABLES: [&str; 2] = ["siaga", "siaga_read"];
 
 /// A server with these settings of its database in a table, and somebody else's connection to that.
@@ -33,15 +34,10 @@ async fn served(table: &str, settings: &[(&str, u32)]) -> (Server, PgConnection,
 
 /// Waits until there are so many connections of a table.
 async fn until(connection: &mut PgConnection, table: &str, expected: impl Fn(i64) -> bool) {
-    let since = Instant::now();
-    loop {
-        let found: i64 = sqlx::query_scalar(SESSIONS).bind(table).fetch_one(&mut *connection).await.unwrap();
-        if expected(found) {
-            return;
-        }
-        assert!(since.elapsed() < Duration::from_secs(10), "there are {found}");
-        time::sleep(Duration::from_millis(20)).await;
-    }
+    let found = async || {
+        sqlx::query_scalar::<_, i64>(SESSIONS).bind(table).fetch_one(&mut *connection).await.unwrap()
+    };
+    eventually("the number of connections", LONG, found, |found| expected(*found)).await;
 }
 
 /// The status of a request that needs the database, whatever answers are at hand.
@@ -125,9 +121,9 @@ fn a_connection_is_waited_for_as_long_as_configured() {
             let holder = r#"{"username":"u","network":"n","language":"id"}"#;
             let making = server.client.post("/v1/cards").header(Header::new("X-Api-Key", KEY)).body(holder);
             let asking = async {
-                while sqlx::query_scalar::<_, i64>(WORKING).fetch_one(&mut other).await.unwrap() == 0 {
-                    time::sleep(Duration::from_millis(5)).await;
-                }
+                let working =
+                    async || sqlx::query_scalar::<_, i64>(WORKING).fetch_one(&mut other).await.unwrap();
+                eventually("a card is made", LONG, working, |working| *working > 0).await;
                 let begun = Instant::now();
                 (ask(&server).await, begun.elapsed())
             };

@@ -48,22 +48,22 @@ async fn lag(writer: &Server, reader: &Server) -> Duration {
 }
 
 #[test]
-fn a_change_is_known_to_the_other_server_before_that_asks_by_itself() {
-    /// How long a server waits that is told nothing.
-    const SILENCE: Duration = Duration::from_millis(300);
+fn the_other_server_learns_of_a_change_by_notification_and_not_by_polling() {
+    /// How often a server reads the revisions without a notification.
+    const POLLING: Duration = Duration::from_millis(300);
     block_on(async {
         let database = Database::with_fixture().await;
         let (one, other) = (Server::on(&database.url()).await, Server::on(&database.url()).await);
         until(&one, "ready").await;
         until(&other, "ready").await;
-        // From now on the other server has asked a moment ago when something changes. Without being told it would know of
-        // each change almost that long later. On a busy machine a few take as long, but not all.
+        // From now on the other server has just read the revisions when the next change comes. By polling it would learn
+        // of each change almost 300 ms later. On a busy machine a few take that long, but not all.
         lag(&one, &other).await;
         let mut lags = Vec::new();
         for _ in 0..8 {
             lags.push(lag(&one, &other).await);
         }
-        assert!(lags.iter().any(|lag| *lag < SILENCE / 2), "{lags:?}");
+        assert!(lags.iter().any(|lag| *lag < POLLING / 2), "{lags:?}");
     });
 }
 

@@ -53,7 +53,7 @@ fn a_changed_area_is_loaded_once_however_many_ask() {
     });
 }
 
-/// How long it takes to load the areas, and for how long at most nothing else is done by the thread meanwhile.
+/// Loads the areas. Returns how long that takes, and the longest time for which the thread does nothing else.
 async fn loading(server: &Server) -> (Duration, Duration) {
     let loaded = Arc::new(AtomicBool::new(false));
     let ended = Arc::clone(&loaded);
@@ -61,7 +61,7 @@ async fn loading(server: &Server) -> (Duration, Duration) {
         let mut longest = Duration::ZERO;
         while !ended.load(Ordering::Relaxed) {
             let waiting = Instant::now();
-            // The pace at which it notes whether it gets its turn.
+            // How often it checks whether it gets its turn.
             time::sleep(Duration::from_millis(1)).await;
             longest = longest.max(waiting.elapsed());
         }
@@ -88,7 +88,7 @@ fn geometry_is_decoded_and_indexed_off_the_threads_that_serve() {
                    ST_Multi(ST_Buffer(ST_SetSRID(ST_MakePoint(number / 100.0, 0), 4326), 0.01, 'quad_segs=1000'))
             FROM generate_series(1, 100) AS number";
         editor.execute(areas).await.unwrap();
-        // On a busy machine something else may take the thread for long, but not each time.
+        // On a busy machine another program may delay the thread, but not each time.
         let mut measured = Vec::new();
         for name in ["RW 1", "RW 2", "RW 3"] {
             sqlx::query("UPDATE areas SET area_name = $1").bind(name).execute(&mut editor).await.unwrap();
