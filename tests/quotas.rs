@@ -31,19 +31,19 @@ fn taken(quotas: &Quotas<FakeRelativeClock>, client: &Client, own: Option<OwnQuo
 
 #[test]
 fn a_client_has_a_burst_and_then_its_rate() {
-    let (quotas, clock) = quotas(json!({ "per_second": 20, "burst": 40, "per_day": 0 }));
-    assert_eq!(taken(&quotas, &client(1), None, 100), 40);
+    let (quotas, clock) = quotas(json!({ "per_second": 10, "burst": 30, "per_day": 0 }));
+    assert_eq!(taken(&quotas, &client(1), None, 100), 30);
     let too_many = quotas.count(&client(1), None).unwrap_err();
-    assert_eq!(too_many.retry_after, Duration::from_millis(50));
-    assert_eq!(too_many.standing.reset, Duration::from_secs(2));
-    clock.advance(Duration::from_millis(49));
+    assert_eq!(too_many.retry_after, Duration::from_millis(100));
+    assert_eq!(too_many.standing.reset, Duration::from_secs(3));
+    clock.advance(Duration::from_millis(99));
     assert_eq!(taken(&quotas, &client(1), None, 5), 0);
     clock.advance(Duration::from_millis(1));
     assert_eq!(taken(&quotas, &client(1), None, 5), 1);
     clock.advance(Duration::from_secs(1));
-    assert_eq!(taken(&quotas, &client(1), None, 100), 20);
+    assert_eq!(taken(&quotas, &client(1), None, 100), 10);
     clock.advance(Duration::from_hours(1));
-    assert_eq!(taken(&quotas, &client(1), None, 100), 40);
+    assert_eq!(taken(&quotas, &client(1), None, 100), 30);
 }
 
 #[test]

@@ -96,6 +96,7 @@ fn distinct_archives_asked_for_at_once_take_no_more_memory_than_their_limit() {
         // The responses are held as by clients that read slowly.
         let asked = join_all(addresses.iter().map(|address| client.get(address.as_str()).dispatch()));
         let others = async {
+            // While the large ones are rendered.
             time::sleep(Duration::from_secs(1)).await;
             client.get("/v1/reports").dispatch().await.status().code
         };

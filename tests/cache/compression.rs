@@ -12,7 +12,8 @@ use siaga::model::{ManualClock, Validity};
 use siaga::stores::{Revision, Versioned};
 use siaga::telemetry::Metrics;
 
-use crate::{Failure, LARGE, PATIENT, eventually, rendered};
+use crate::eventually::{LONG, eventually};
+use crate::{Failure, LARGE, PATIENT, rendered};
 
 /// A long response, cached or rendered.
 async fn find_text(
@@ -39,7 +40,8 @@ const FAST: (Coding, Level) = (Coding::Gzip, Level::Fast);
 const BEST: (Coding, Level) = (Coding::Gzip, Level::Best);
 
 async fn is_compressed_best(rendered: &Rendered) {
-    eventually("it is compressed at the best level", || coding(rendered) == BEST).await;
+    let coding = async || coding(rendered);
+    eventually("it is compressed at the best level", LONG, coding, |coding| *coding == BEST).await;
 }
 
 #[test]
@@ -74,12 +76,14 @@ fn a_response_is_compressed_once_for_all_requests_and_counts_in_all_its_forms() 
         let plain = cached();
         // A request that goes away after it has begun.
         cache.compress(&0, &rendered, Coding::Gzip).now_or_never();
-        eventually("it is compressed though its request has gone", || coding(&rendered) == FAST).await;
+        let sent = async || coding(&rendered);
+        eventually("it is compressed though its request has gone", LONG, sent, |sent| *sent == FAST).await;
         let first = rendered.content.form(Accepted::new(["gzip"])).bytes;
         join_all((0..100).map(|_| cache.compress(&0, &rendered, Coding::Gzip))).await;
         let same = rendered.content.form(Accepted::new(["gzip"])).bytes;
         assert_eq!(first.as_ptr(), same.as_ptr());
-        eventually("it counts", || cached() == plain + first.len()).await;
+        let expected = plain + first.len();
+        eventually("it counts", LONG, async || cached(), |cached| *cached == expected).await;
     });
 }
 
@@ -101,7 +105,7 @@ fn a_response_too_large_with_its_forms_leaves_the_cache_and_no_other() {
             cache.compress(&question, &found, Coding::Gzip).await;
             assert_eq!(coding(&found) == FAST, question == 1);
         }
-        eventually("it leaves", || cache.last(&1).is_none()).await;
+        eventually("it leaves", LONG, async || cache.last(&1).is_some(), |is_cached| !is_cached).await;
         assert!(cache.last(&0).is_some());
     });
 }

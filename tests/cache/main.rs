@@ -1,12 +1,14 @@
 //! The response cache: never older than the question, and rendered once for all who ask.
 
 mod compression;
+#[path = "../common/eventually.rs"]
+mod eventually;
 
 use std::future::{Future, pending, poll_fn};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::Poll;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use rocket::futures::FutureExt;
 use rocket::futures::future::join_all;
@@ -18,6 +20,8 @@ use siaga::content::{Accepted, Content};
 use siaga::model::{ManualClock, Validity};
 use siaga::stores::{Revision, Versioned};
 use siaga::telemetry::Metrics;
+
+use crate::eventually::{LONG, eventually};
 
 /// A service that has responses rendered, which it numbers.
 struct Desk {
@@ -127,7 +131,7 @@ impl Desk {
 
     /// Waits until so many renderings have begun.
     async fn has_begun(&self, renderings: u64) {
-        eventually(&format!("{renderings} begin"), || self.made() == renderings).await;
+        eventually("renderings begin", LONG, async || self.made(), |made| *made == renderings).await;
     }
 
     /// What somebody gets who asks now: the revision that was read, and which rendering it was.
@@ -149,15 +153,6 @@ impl Desk {
         let page = self.metrics.text().unwrap();
         let line = page.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix("_total "));
         line.unwrap().parse().unwrap()
-    }
-}
-
-/// Waits until something is so.
-async fn eventually(what: &str, is_so: impl Fn() -> bool) {
-    let begun = Instant::now();
-    while !is_so() {
-        assert!(begun.elapsed() < Duration::from_secs(20), "never: {what}");
-        time::sleep(Duration::from_millis(1)).await;
     }
 }
 
@@ -338,7 +333,8 @@ fn a_rendering_nobody_waits_for_is_stopped_after_a_while_and_the_next_request_st
             let waited = time::timeout(Duration::from_millis(200), &mut first).await;
             assert!(waited.is_err() && desk.renderer.stopped.load(Ordering::SeqCst) == 0, "it is waited for");
             drop(first);
-            eventually("it is stopped", || desk.renderer.stopped.load(Ordering::SeqCst) == 1).await;
+            let stopped = async || desk.renderer.stopped.load(Ordering::SeqCst);
+            eventually("it is stopped", LONG, stopped, |stopped| *stopped == 1).await;
             assert_eq!(desk.counted("siaga_renderings_cancelled"), 1);
             desk.open(1);
             assert_eq!(desk.ask("map").await.unwrap(), "revision 1, made 2");

@@ -1,14 +1,11 @@
-//! docs/configuration.md tells the truth: of the keys there are, their defaults, and what they do.
-
-#[path = "../common/named_tests.rs"]
-mod named_tests;
+//! docs/configuration.md tells the truth about which keys there are, and about their defaults. What a key does is tested
+//! where its effect is.
 
 mod keys;
 mod minimal;
 mod page;
 
 mod defaults;
-mod effects;
 mod elsewhere;
 mod known;
 mod refusals;

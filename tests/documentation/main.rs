@@ -1,5 +1,7 @@
 //! README.md, CONTRIBUTING.md and the pages of `docs/` are true: their blocks run as they are printed, and their links lead somewhere.
 
+#[path = "../common/eventually.rs"]
+mod eventually;
 #[path = "../common/postgres.rs"]
 mod postgres;
 #[path = "../operation/running.rs"]

@@ -3,11 +3,10 @@
 use std::fs;
 use std::path::Path;
 use std::process::Command;
-use std::thread;
-use std::time::{Duration, Instant};
 
 use crate::blocks::{blocks, pages};
 use crate::demo::Demo;
+use crate::eventually::{LONG, eventually_blocking};
 use crate::tools::{node, printed, program, python};
 
 const PAGE: &str = "docs/polling.md";
@@ -42,20 +41,20 @@ fn in_python_a_change_is_told_once_and_a_refusal_is_waited_for() {
 /// The bytes of a response in a coding, once it is sent as its tag shall end: of its headers, and of its body.
 fn size(demo: &Demo, target: &str, coding: &str, ending: &str, tag: &str) -> (u64, u64) {
     let (accept, known) = (format!("Accept-Encoding: {coding}"), format!("If-None-Match: {tag}"));
-    let until = Instant::now() + Duration::from_secs(30);
-    loop {
+    let sent = || {
         let mut curl = program("curl");
         curl.args(["-s", "-o", "/dev/null", "-H", &accept, "-H", &known, &demo.address(target)]);
         curl.args(["-w", "%header{etag};%{size_header};%{size_download}"]);
         let told = printed(target, &mut curl);
-        let [sent, header, body] = <[&str; 3]>::try_from(told.split(';').collect::<Vec<_>>()).unwrap();
-        let is_plain = ending.is_empty() && !sent.contains('-');
-        if is_plain || (!ending.is_empty() && sent.ends_with(&format!("{ending}\""))) {
-            return (header.parse().unwrap(), body.parse().unwrap());
-        }
-        assert!(Instant::now() < until, "{target} is not sent with a tag that ends in {ending}");
-        thread::sleep(Duration::from_millis(200));
-    }
+        let [tag, header, body] = <[&str; 3]>::try_from(told.split(';').collect::<Vec<_>>()).unwrap();
+        (tag.to_owned(), header.parse().unwrap(), body.parse().unwrap())
+    };
+    let ends = |tag: &str| {
+        if ending.is_empty() { !tag.contains('-') } else { tag.ends_with(&format!("{ending}\"")) }
+    };
+    let what = format!("{target} is sent with a tag that ends in {ending}");
+    let (_, header, body) = eventually_blocking(&what, LONG, sent, |(tag, ..)| ends(tag));
+    (header, body)
 }
 
 #[test]

@@ -10,6 +10,7 @@ use rocket::http::Status;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
+use crate::eventually::{LONG, eventually_blocking};
 use crate::signing::{claims, jwk, token};
 use crate::support::{Siaga, figment_without_tokens};
 use crate::tokens::change;
@@ -46,11 +47,8 @@ impl WithSet {
 
     /// Waits until a token with this `kid` is answered so.
     fn await_status(&self, algorithm: &str, kid: &str, expected: Status) {
-        let deadline = Instant::now() + Duration::from_secs(10);
-        while self.status(algorithm, &json!(kid)) != expected {
-            assert!(Instant::now() < deadline, "{kid} is not answered {expected}");
-            thread::sleep(Duration::from_millis(20));
-        }
+        let status = || self.status(algorithm, &json!(kid));
+        eventually_blocking(&format!("{kid} is answered {expected}"), LONG, status, |status| *status == expected);
     }
 }
 
@@ -143,7 +141,7 @@ fn keys_are_rotated_while_the_service_runs_and_a_broken_file_changes_nothing() {
     }
     fs::remove_file(&set.path).unwrap();
     assert_eq!(set.status("ES256", &json!("new")), Status::Ok);
-    // Nobody ever writes to it.
+    // Nothing is ever written to it, so that a read would never end. There is time for one.
     assert!(Command::new("mkfifo").arg(&set.path).status().unwrap().success());
     thread::sleep(Duration::from_millis(1300));
     assert_eq!(set.status("ES256", &json!("new")), Status::Ok);

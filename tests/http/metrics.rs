@@ -1,11 +1,11 @@
 //! What is counted and measured.
 
-use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use rocket::http::{Header, Method, Status};
 use siaga::conformance::fixture;
 
+use crate::eventually::{LONG, eventually_blocking};
 use crate::support::{KEY, OTHER_KEY, Siaga, figment, key};
 
 fn with_metrics() -> Siaga {
@@ -147,17 +147,11 @@ fn rejected_requests_are_counted_by_their_reason() {
     }
 }
 
-/// The metrics, once there is this line. What they tell of the data is up to some seconds old.
+/// The metrics, once there has been this line. What they tell of the data is up to some seconds old.
 fn page_with(siaga: &Siaga, line: &str) -> String {
-    let since = Instant::now();
-    loop {
-        let page = page(siaga);
-        if page.lines().any(|found| found == line) {
-            return page;
-        }
-        assert!(since.elapsed() < Duration::from_secs(20), "{line} is not in\n{page}");
-        thread::sleep(Duration::from_millis(50));
-    }
+    eventually_blocking(line, LONG, || page(siaga), |page| page.lines().any(|found| found == line));
+    // The server may have been updating the other values when it wrote that page.
+    page(siaga)
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use figment::Figment;
 use rocket::http::Status;
@@ -14,6 +14,7 @@ use siaga::conformance::block_on;
 use siaga::formats::{Container, EncodeContext, EncodeError, Format};
 use siaga::model::{Layer, LayerKind};
 
+use crate::eventually::eventually;
 use crate::support::{Siaga, figment, service};
 
 /// A format that writes nothing until it is let, or stopped.
@@ -54,6 +55,7 @@ impl Format for Gated {
                 self.stopped.fetch_add(1, Ordering::SeqCst);
                 EncodeError::new("gated", stopped)
             })?;
+            // How long a step of a slow format takes.
             thread::sleep(Duration::from_millis(1));
         }
         out.extend(b"let through");
@@ -116,11 +118,8 @@ fn a_response_whose_request_has_gone_is_written_no_further() {
         let request = client.get(ADDRESS);
         let gone = time::timeout(Duration::from_millis(200), request.dispatch()).await;
         assert!(gone.is_err(), "it waits");
-        let until = Instant::now() + Duration::from_secs(8);
-        while format.stopped.load(Ordering::SeqCst) == 0 {
-            assert!(Instant::now() < until, "it is written on");
-            time::sleep(Duration::from_millis(5)).await;
-        }
+        let stopped = async || format.stopped.load(Ordering::SeqCst);
+        eventually("it is written no further", Duration::from_secs(8), stopped, |stopped| *stopped > 0).await;
         let page = client.get("/metrics").dispatch().await.into_string().await.unwrap();
         assert_eq!(counted(&page, "siaga_renderings_cancelled"), 1);
         begin(&format);

@@ -1,15 +1,14 @@
 //! API keys that are kept in the store, while they come and go.
 
 use std::sync::Arc;
-use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use rocket::http::Status;
-use rocket::tokio::time;
 use siaga::auth::{ApiKey, KeyDigest, Scope};
 use siaga::conformance::fixture::now;
 use siaga::stores::{KeptKey, KeyEntry, Store};
 
+use crate::eventually::{LONG, eventually, eventually_blocking};
 use crate::support::{KEY, Siaga, json_of, key};
 
 fn entry(name: &str, text: &str) -> ApiKey {
@@ -35,12 +34,9 @@ fn change(siaga: &Siaga, text: &str) -> Status {
     siaga.client.put("/v1/floods/5").header(key(text)).body(r#"{"state":2}"#).dispatch().status()
 }
 
-fn await_true(what: &str, mut is: impl FnMut() -> bool) {
-    let deadline = Instant::now() + Duration::from_secs(10);
-    while !is() {
-        assert!(Instant::now() < deadline, "{what}");
-        thread::sleep(Duration::from_millis(10));
-    }
+/// Waits until a change with a key has this status.
+fn await_status(siaga: &Siaga, text: &str, expected: Status) {
+    eventually_blocking(text, LONG, || change(siaga, text), |status| *status == expected);
 }
 
 #[test]
@@ -48,11 +44,11 @@ fn a_key_is_accepted_from_soon_after_it_was_made_until_soon_after_it_was_revoked
     let siaga = Siaga::start();
     assert_eq!(change(&siaga, "stored"), Status::Forbidden);
     create(&siaga, entry("new", "stored"));
-    await_true("the new key is accepted", || change(&siaga, "stored") == Status::Ok);
+    await_status(&siaga, "stored", Status::Ok);
     assert_eq!(change(&siaga, KEY), Status::Ok, "beside those of the configuration");
     assert_eq!(change(&siaga, &KeyDigest::of("stored").to_hex()), Status::Forbidden, "the hash is no key");
     siaga.wait(store(&siaga).revoke_key("new")).unwrap();
-    await_true("the revoked key is refused", || change(&siaga, "stored") == Status::Forbidden);
+    await_status(&siaga, "stored", Status::Forbidden);
     let response = siaga.client.get("/v1/floods").header(key("stored")).dispatch();
     assert_eq!(response.status(), Status::Forbidden, "on open routes, too");
     assert!(json_of(response)["message"].as_str().unwrap().starts_with("this needs a valid credential"));
@@ -64,10 +60,9 @@ fn a_stored_key_is_accepted_until_it_expires_and_for_its_scopes() {
     let expires = Some(now().after(Duration::from_secs(1)).to_utc());
     create(&siaga, ApiKey { expires, ..entry("short", "stored") });
     create(&siaga, ApiKey { scopes: vec![Scope::GaugesWrite], ..entry("gauges only", "elsewhere") });
-    await_true("the new key is accepted", || change(&siaga, "stored") == Status::Ok);
-    await_true("the other is known", || {
-        siaga.client.get("/v1/floods").header(key("elsewhere")).dispatch().status() == Status::Ok
-    });
+    await_status(&siaga, "stored", Status::Ok);
+    let status = || siaga.client.get("/v1/floods").header(key("elsewhere")).dispatch().status();
+    eventually_blocking("the other is known", LONG, status, |status| *status == Status::Ok);
     assert_eq!(change(&siaga, "elsewhere"), Status::Forbidden);
     siaga.clock.set(now().after(Duration::from_secs(1)));
     assert_eq!(change(&siaga, "stored"), Status::Forbidden);
@@ -78,7 +73,7 @@ fn of_one_name_the_key_of_the_configuration_counts() {
     let siaga = Siaga::start();
     create(&siaga, entry("bpbd", "stored"));
     create(&siaga, entry("sign", "another"));
-    await_true("the keys are known", || change(&siaga, "another") == Status::Ok);
+    await_status(&siaga, "another", Status::Ok);
     assert_eq!(change(&siaga, "stored"), Status::Forbidden);
     assert_eq!(change(&siaga, KEY), Status::Ok);
 }
@@ -88,12 +83,12 @@ fn the_last_use_of_a_key_is_noted_soon_after_it() {
     let siaga = Siaga::start();
     create(&siaga, entry("used", "stored"));
     create(&siaga, entry("unused", "never sent"));
-    await_true("the new key is accepted", || change(&siaga, "stored") == Status::Ok);
+    await_status(&siaga, "stored", Status::Ok);
     let last_uses = || {
         let keys: Vec<KeptKey> = siaga.wait(store(&siaga).keys()).unwrap().value;
         keys.iter().map(|kept| kept.last_used).collect::<Vec<_>>()
     };
-    await_true("the use is noted", || last_uses() == [None, Some(now())]);
+    eventually_blocking("the use is noted", LONG, last_uses, |uses| *uses == [None, Some(now())]);
 }
 
 #[test]
@@ -101,17 +96,11 @@ fn the_last_use_of_a_key_is_noted_at_the_end_of_the_service() {
     let siaga = Siaga::start();
     let store = store(&siaga);
     create(&siaga, entry("used", "stored"));
-    await_true("the new key is accepted", || change(&siaga, "stored") == Status::Ok);
+    await_status(&siaga, "stored", Status::Ok);
     let keys = siaga.end(async move {
-        let deadline = Instant::now() + Duration::from_secs(10);
         // Connections of a pool that the service has used end with it, and are found to have.
-        loop {
-            match store.keys().await {
-                Ok(found) => return found.value,
-                Err(error) => assert!(Instant::now() < deadline, "{error}"),
-            }
-            time::sleep(Duration::from_millis(20)).await;
-        }
+        let keys = async || store.keys().await;
+        eventually("the keys are read", LONG, keys, Result::is_ok).await.unwrap().value
     });
     assert_eq!(keys[0].last_used, Some(now()));
 }

@@ -4,6 +4,8 @@ mod described;
 mod signing;
 mod support;
 
+#[path = "../common/eventually.rs"]
+mod eventually;
 #[path = "../common/photos.rs"]
 mod photos;
 

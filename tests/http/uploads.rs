@@ -1,7 +1,6 @@
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use image::{GenericImageView, ImageFormat};
 use rocket::futures::future::join_all;
@@ -13,6 +12,7 @@ use serde_json::{Value, json};
 use siaga::conformance::block_on;
 use siaga::model::Clock;
 
+use crate::eventually::{LONG, eventually, eventually_blocking};
 use crate::photos::{photo, picture};
 use crate::support::{ADMIN_KEY, KEY, Siaga, figment, json_of, key, properties, service};
 
@@ -28,16 +28,15 @@ fn send<'c>(siaga: &'c Siaga, address: &'c str, kind: &str, body: impl AsRef<[u8
     siaga.client.put(address).header(kind).body(body).dispatch()
 }
 
-/// Whether something comes true soon.
-fn soon(mut is_so: impl FnMut() -> bool) -> bool {
-    let start = Instant::now();
-    while start.elapsed() < Duration::from_secs(20) {
-        if is_so() {
-            return true;
-        }
-        thread::sleep(Duration::from_millis(20));
-    }
-    false
+/// Waits until the report shows its photo.
+fn shows_its_photo(siaga: &Siaga) {
+    eventually_blocking("the photo is shown", LONG, || image_url(siaga), |url| !url.is_null());
+}
+
+/// Waits until the photo is served.
+fn serves_its_photo(siaga: &Siaga) {
+    let status = || siaga.get("/v1/images/used-card.jpg").status();
+    eventually_blocking("the photo is served", LONG, status, |status| *status == Status::Ok);
 }
 
 fn image_url(siaga: &Siaga) -> Value {
@@ -48,7 +47,7 @@ fn image_url(siaga: &Siaga) -> Value {
 fn the_address_of_a_photo_is_the_one_configured_when_the_report_is_read() {
     let siaga = Siaga::start();
     assert_eq!(send(&siaga, &invited(&siaga, ""), "image/jpeg", photo(40, 30, 1)).status(), Status::Ok);
-    assert!(soon(|| image_url(&siaga) != Value::Null));
+    shows_its_photo(&siaga);
     assert_eq!(image_url(&siaga), "http://localhost/v1/images/used-card.jpg");
     for (key, value, photo) in [
         ("siaga.base_url", "https://data.example.org/v1", "https://data.example.org/v1/images/used-card.jpg"),
@@ -76,7 +75,7 @@ fn a_photo_that_is_sent_is_shown_by_the_report_small_and_upright() {
     assert_eq!(answer.status(), Status::Ok);
     assert_eq!(answer.headers().get_one("Cache-Control"), Some("no-store"));
     assert_eq!(json_of(answer), json!({ "statusCode": 200, "received": true }));
-    assert!(soon(|| image_url(&siaga) != Value::Null));
+    shows_its_photo(&siaga);
     assert_eq!(image_url(&siaga), "http://localhost/v1/images/used-card.jpg");
 
     let published = siaga.get("/v1/images/used-card.jpg");
@@ -108,7 +107,7 @@ fn the_report_changes_with_its_photo_and_nothing_else_does() {
     let before = siaga.get("/v1/reports/1").headers().get_one("ETag").unwrap().to_owned();
     let floods = siaga.get("/v1/floods").headers().get_one("ETag").unwrap().to_owned();
     send(&siaga, &invited(&siaga, ""), "image/jpeg", photo(40, 30, 1));
-    assert!(soon(|| image_url(&siaga) != Value::Null));
+    shows_its_photo(&siaga);
     assert_ne!(siaga.get("/v1/reports/1").headers().get_one("ETag").unwrap(), before);
     assert_eq!(siaga.get("/v1/floods").headers().get_one("ETag").unwrap(), floods);
 }
@@ -124,7 +123,19 @@ fn each_type_is_taken_as_the_one_it_was_asked_for_as() {
         let address = invited(&siaga, &format!("?file_type={kind}"));
         assert_eq!(send(&siaga, &address, "image/jpeg", photo(4, 3, 1)).status(), Status::UnsupportedMediaType);
         assert_eq!(send(&siaga, &address, kind, picture(40, 30, format)).status(), Status::Ok, "{kind}");
-        assert!(soon(|| siaga.get("/v1/images/used-card.jpg").status() == Status::Ok), "{kind}");
+        serves_its_photo(&siaga);
+    }
+}
+
+#[test]
+fn an_address_is_accepted_by_every_server_with_its_signing_key_and_by_no_other() {
+    let siaga = Siaga::start();
+    let address = invited(&siaga, "");
+    let other_key = figment().merge(("siaga.images.signing_key", "another key"));
+    for (figment, status) in [(other_key, Status::Forbidden), (figment(), Status::Ok)] {
+        let other = siaga.beside(figment);
+        let upload = other.put(address.as_str()).header(ContentType::JPEG).body(photo(4, 3, 1));
+        assert_eq!(upload.dispatch().status(), status);
     }
 }
 
@@ -183,7 +194,7 @@ fn an_address_is_used_once_and_then_no_other_is_given() {
         assert_eq!(send(&siaga, &another, "image/png", png).status(), Status::Forbidden);
         let refused = siaga.ask(Method::Get, "/v1/cards/used-card/images", "");
         assert_eq!(refused.status(), Status::Conflict);
-        assert!(soon(|| image_url(&siaga) != Value::Null));
+        shows_its_photo(&siaga);
     }
 }
 
@@ -227,7 +238,8 @@ fn an_upload_that_is_too_large_is_413_and_the_address_can_be_used_again() {
     assert!(json_of(answer)["message"].as_str().unwrap().contains("at most 2kB"));
     assert_eq!(send(&siaga, &address, "image/jpeg", &file).status(), Status::PayloadTooLarge);
     assert_eq!(send(&siaga, &address, "image/jpeg", &file[..2_000]).status(), Status::Ok);
-    assert!(soon(|| image_url(&siaga) != Value::Null), "zeros after its end are no fault");
+    // Zeros after its end are no fault.
+    shows_its_photo(&siaga);
 }
 
 #[test]
@@ -238,15 +250,16 @@ fn an_upload_that_is_no_photo_leaves_the_report_alone_and_another_can_be_sent() 
         let address = invited(&siaga, "");
         assert!(address.starts_with(&format!("/v1/uploads/used-card.{turn}.jpeg?")), "{address}");
         assert_eq!(send(&siaga, &address, "image/jpeg", file).status(), Status::Ok);
-        let asked = || siaga.ask(Method::Get, "/v1/cards/used-card/images", "").status() == Status::Ok;
-        assert!(soon(asked), "it is refused");
+        let status = || siaga.ask(Method::Get, "/v1/cards/used-card/images", "").status();
+        eventually_blocking("another address is given", LONG, status, |status| *status == Status::Ok);
         assert_eq!(send(&siaga, &address, "image/jpeg", &whole).status(), Status::Forbidden);
         assert_eq!(image_url(&siaga), Value::Null);
     }
     assert_eq!(siaga.get("/v1/images/used-card.jpg").status(), Status::NotFound);
     let more = [&whole[..], b"<script>alert(1)</script>"].concat();
     assert_eq!(send(&siaga, &invited(&siaga, ""), "image/jpeg", &more).status(), Status::Ok);
-    assert!(soon(|| image_url(&siaga) != Value::Null), "what follows a photo is no fault");
+    // What follows a photo is no fault.
+    shows_its_photo(&siaga);
 }
 
 #[test]
@@ -275,15 +288,13 @@ fn of_50_concurrent_requests_and_uploads_for_a_card_one_photo_is_received() {
         assert_eq!(received.len(), 1, "{answers:?}");
         // Two of them are received at a time.
         assert!(answers.iter().all(|(status, _)| [200, 403, 409, 429].contains(status)), "{answers:?}");
-        loop {
+        let file = async || {
             let shown = client.get("/v1/images/used-card.jpg").dispatch().await;
-            if shown.status() == Status::Ok {
-                let shown = image::load_from_memory(&shown.into_bytes().await.unwrap()).unwrap();
-                assert_eq!(shown.width(), received[0].1, "it is the one that was received");
-                break;
-            }
-            tokio::time::sleep(Duration::from_millis(20)).await;
-        }
+            if shown.status() == Status::Ok { shown.into_bytes().await } else { None }
+        };
+        let file = eventually("the photo is served", LONG, file, Option::is_some).await.unwrap();
+        let shown = image::load_from_memory(&file).unwrap();
+        assert_eq!(shown.width(), received[0].1, "it is the one that was received");
     });
 }
 
@@ -301,7 +312,7 @@ fn an_upload_needs_no_credential_and_a_bad_one_does_not_help() {
 fn the_longest_side_of_a_photo_is_configured() {
     let siaga = Siaga::with(figment().merge(("siaga.images.max_side", 100)), |builder| builder);
     assert_eq!(send(&siaga, &invited(&siaga, ""), "image/jpeg", photo(160, 120, 1)).status(), Status::Ok);
-    assert!(soon(|| siaga.get("/v1/images/used-card.jpg").status() == Status::Ok));
+    serves_its_photo(&siaga);
     let file = siaga.get("/v1/images/used-card.jpg").into_bytes().unwrap();
     assert_eq!(image::load_from_memory(&file).unwrap().dimensions(), (100, 75));
 }

@@ -1,5 +1,7 @@
 //! The program on a real port, spoken to over a real connection.
 
+use std::time::{Duration, Instant};
+
 use crate::running::Running;
 
 /// The last line printed at the start of the demo.
@@ -80,7 +82,9 @@ fn a_body_that_does_not_come_is_408_and_one_announced_too_large_413() {
     let beginning = r#"{"state":2,"and":"so on"#;
     for (length, status) in [(100, "408"), (102_401, "413")] {
         let rest = format!("X-Api-Key: {key}\r\nContent-Length: {length}\r\n\r\n{beginning}");
+        let sent = Instant::now();
         let answer = service.request("PUT", "/v1/floods/1", &rest);
+        assert!(sent.elapsed() < Duration::from_secs(8), "it waits for longer than configured");
         assert!(answer.starts_with(&format!("HTTP/1.1 {status} ")), "{answer}");
         assert!(answer.contains(&format!(r#"{{"statusCode":{status},"#)), "{answer}");
     }

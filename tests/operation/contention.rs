@@ -12,6 +12,7 @@ use siaga::model::CardHolder;
 use siaga::stores::StoreError;
 use sqlx::{AssertSqlSafe, Connection, Executor, PgConnection};
 
+use crate::eventually::{LONG, eventually};
 use crate::postgres::Database;
 use crate::server::{KEY, Server, built, figment};
 
@@ -134,13 +135,14 @@ fn orders_go_on_while_a_few_areas_of_the_same_batch_are_locked() {
 #[test]
 fn orders_that_meet_a_lock_are_carried_out_when_it_is_released_in_time() {
     block_on(async {
-        let (server, mut other, _database) = served("20s").await;
+        let (server, mut other, database) = served("20s").await;
         other.execute("BEGIN; LOCK TABLE flood_states IN EXCLUSIVE MODE").await.unwrap();
         let orders = join_all(AREAS.map(|area| server.set(area, 1)));
+        // Inside a transaction `pg_stat_activity` does not change.
+        let mut watching = PgConnection::connect(&database.url()).await.unwrap();
         let releasing = async {
-            while count(&mut other, LOCKED_OUT).await == 0 {
-                time::sleep(Duration::from_millis(5)).await;
-            }
+            let locked_out = async || count(&mut watching, LOCKED_OUT).await;
+            eventually("orders wait", LONG, locked_out, |locked_out| *locked_out > 0).await;
             other.execute("ROLLBACK").await.unwrap();
         };
         let (statuses, ()) = join(orders, releasing).await;
@@ -168,6 +170,7 @@ fn calls_that_wait_for_locks_share_the_connections_with_those_that_need_not() {
                     let begun = Instant::now();
                     assert_eq!(server.set(100, 1).await, 200);
                     assert!(begun.elapsed() < 2 * QUICK, "{:?}", begun.elapsed());
+                    // Now and then while the others wait.
                     time::sleep(Duration::from_millis(200)).await;
                 }
             };
@@ -213,16 +216,15 @@ fn statements_of_calls_that_were_given_up_end_and_never_exceed_the_connections()
             let mut most = 0;
             for _ in 0..200 {
                 most = most.max(count(&mut watching, SESSIONS).await);
+                // The pace of the samples.
                 time::sleep(Duration::from_millis(5)).await;
             }
             most
         });
         giving_up.await;
-        let given_up = Instant::now();
-        while count(&mut other, WORKING).await > 0 {
-            assert!(given_up.elapsed() < Duration::from_secs(2), "they go on in the database");
-            time::sleep(Duration::from_millis(20)).await;
-        }
+        let working = async || count(&mut other, WORKING).await;
+        eventually("they end in the database", Duration::from_secs(2), working, |working| *working == 0)
+            .await;
         let most = watched.await.unwrap();
         assert!((1..=MOST).contains(&most), "{most} sessions");
     });
@@ -235,9 +237,8 @@ fn readiness_does_not_wait_for_the_connections_of_requests() {
         other.execute(SLOW_CARDS).await.unwrap();
         let making = join_all((0..8).map(|_| make_card(&server)));
         let asking = async {
-            while count(&mut other, WORKING).await < 3 {
-                time::sleep(Duration::from_millis(5)).await;
-            }
+            let working = async || count(&mut other, WORKING).await;
+            eventually("cards are made", LONG, working, |working| *working >= 3).await;
             others_are_served(&server).await;
         };
         let (made, ()) = join(making, asking).await;

@@ -1,16 +1,15 @@
 //! What the metrics tell of the database: calls that wait and are retried, batches, how far a replica is behind.
 
-use std::time::{Duration, Instant};
-
 use figment::Figment;
 use rocket::futures::future::join;
 use rocket::http::Header;
-use rocket::tokio::{join, time};
+use rocket::tokio::join;
 use siaga::conformance::block_on;
 use sqlx::{Connection, Executor, PgConnection};
 
 use crate::cluster::Cluster;
 use crate::connections::SLOW_CARDS;
+use crate::eventually::{LONG, eventually};
 use crate::postgres::Database;
 use crate::replicas::{AREA, connected, with_replica};
 use crate::running::Running;
@@ -28,11 +27,8 @@ async fn value(server: &Server, series: &str) -> Option<f64> {
 
 /// Waits until a series has a value.
 async fn until(server: &Server, series: &str, expected: impl Fn(f64) -> bool) {
-    let since = Instant::now();
-    while !value(server, series).await.is_some_and(&expected) {
-        assert!(since.elapsed() < Duration::from_secs(10), "{series} is {:?}", value(server, series).await);
-        time::sleep(Duration::from_millis(10)).await;
-    }
+    let value = async || value(server, series).await;
+    eventually(series, LONG, value, |value| value.is_some_and(&expected)).await;
 }
 
 const WAITING: &str = r#"siaga_database_calls_waiting{database="primary"}"#;
@@ -141,11 +137,11 @@ fn the_metrics_tell_how_far_a_replica_is_behind_while_it_responds() {
         assert!((1e6..2e6).contains(&behind), "{behind}");
 
         connected(&replica).await.execute("SELECT pg_wal_replay_resume()").await.unwrap();
-        let resumed = Instant::now();
-        while value(&server, LAG).await != Some(0.0) {
-            assert!(resumed.elapsed() < Duration::from_secs(10), "the replica does not follow");
+        let lag = async || {
             overview().await;
-        }
+            value(&server, LAG).await
+        };
+        eventually("the replica follows", LONG, lag, |lag| *lag == Some(0.0)).await;
         replica.stop("immediate");
         overview().await;
         assert_eq!(value(&server, LAG).await, None);

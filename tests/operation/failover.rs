@@ -4,13 +4,14 @@ use std::sync::atomic::AtomicU64;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use rocket::tokio::time;
+use chrono::{DateTime, Utc};
 use serde_json::json;
 use siaga::conformance::block_on;
-use sqlx::Executor;
+use sqlx::{Executor, PgConnection};
 
 use crate::cluster::{Cluster, url_of};
 use crate::crashes::{Acknowledged, ask, check, prepare, start, under_load};
+use crate::eventually::{LONG, eventually, eventually_blocking};
 use crate::proxy::Proxy;
 use crate::replicas::connected;
 use crate::server::{Server, built, figment};
@@ -29,10 +30,8 @@ async fn primary() -> Cluster {
 
 /// Sets area 5 to state 2 until that succeeds, which it must soon.
 async fn writes_succeed(server: &Server) {
-    let promoted = Instant::now();
-    while server.set(5, 2).await != 200 {
-        assert!(promoted.elapsed() < SOON, "no write succeeds");
-    }
+    let status = async || server.set(5, 2).await;
+    eventually("a write succeeds", SOON, status, |status| *status == 200).await;
 }
 
 /// A primary with a schema and areas, and a standby that has each write before it is acknowledged.
@@ -43,19 +42,12 @@ async fn primary_and_standby() -> (Cluster, Cluster) {
     let mut connection = connected(&primary).await;
     connection.execute("ALTER SYSTEM SET synchronous_standby_names = '*'").await.unwrap();
     connection.execute("SELECT pg_reload_conf()").await.unwrap();
-    let waited = Instant::now();
-    loop {
-        let synchronous: i64 =
-            sqlx::query_scalar("SELECT count(*) FROM pg_stat_replication WHERE sync_state = 'sync'")
-                .fetch_one(&mut connection)
-                .await
-                .unwrap();
-        if synchronous == 1 {
-            return (primary, standby);
-        }
-        assert!(waited.elapsed() < Duration::from_secs(10), "the standby is not synchronous");
-        time::sleep(Duration::from_millis(50)).await;
-    }
+    let synchronous = async || {
+        let sql = "SELECT count(*) FROM pg_stat_replication WHERE sync_state = 'sync'";
+        sqlx::query_scalar::<_, i64>(sql).fetch_one(&mut connection).await.unwrap()
+    };
+    eventually("the standby is synchronous", LONG, synchronous, |count| *count == 1).await;
+    (primary, standby)
 }
 
 #[test]
@@ -65,20 +57,17 @@ fn nothing_acknowledged_is_lost_when_the_primary_crashes_under_load_and_its_stan
     let service = start(&url_of(&[&primary, &standby]));
     let mut back = Duration::MAX;
     let statuses = under_load(&service.authority, &next, &noted, || {
-        thread::sleep(Duration::from_secs(1));
+        noted.grow_by(100);
         primary.stop("immediate");
-        let before = noted.count();
-        assert!(before > 0, "nothing was written before");
+        // An operator needs some time to notice.
         thread::sleep(Duration::from_millis(500));
         standby.promote();
         let promoted = Instant::now();
         let state = json!({ "state": 1 });
-        while !matches!(ask(&service.authority, "PUT", "/v1/floods/1", &state), Some((200, _))) {
-            assert!(promoted.elapsed() < SOON, "no write succeeds");
-        }
+        let status = || ask(&service.authority, "PUT", "/v1/floods/1", &state).map(|(status, _)| status);
+        eventually_blocking("a write succeeds", SOON, status, |status| *status == Some(200));
         back = promoted.elapsed();
-        thread::sleep(Duration::from_secs(1));
-        assert!(noted.count() > before, "the writers do not go on");
+        noted.grow_by(100);
     });
     println!("back after {back:?}, {} writes acknowledged", noted.count());
     assert!(statuses.iter().all(|status| [200, 503].contains(status)), "{statuses:?}");
@@ -128,12 +117,26 @@ async fn caught_up(primary: &Cluster, replica: &Cluster) {
         .fetch_one(&mut connected(primary).await)
         .await
         .unwrap();
-    let (mut replica, since) = (connected(replica).await, Instant::now());
-    let replayed = "SELECT coalesce(pg_last_wal_replay_lsn() >= $1::text::pg_lsn, false)";
-    while !sqlx::query_scalar::<_, bool>(replayed).bind(&position).fetch_one(&mut replica).await.unwrap() {
-        assert!(since.elapsed() < Duration::from_secs(10), "the replica does not follow");
-        time::sleep(Duration::from_millis(20)).await;
-    }
+    let mut replica = connected(replica).await;
+    let replayed = async || {
+        let sql = "SELECT coalesce(pg_last_wal_replay_lsn() >= $1::text::pg_lsn, false)";
+        sqlx::query_scalar::<_, bool>(sql).bind(&position).fetch_one(&mut replica).await.unwrap()
+    };
+    eventually("the replica follows", LONG, replayed, |replayed| *replayed).await;
+}
+
+/// Waits until a server reads from the replica that `follower` is connected to.
+async fn reads_from(server: &Server, follower: &mut PgConnection) {
+    let answered = "
+        SELECT count(*) FROM pg_stat_activity
+        WHERE application_name = 'siaga_read' AND query LIKE '%flood_states%' AND query_start > $1";
+    let reading = async || {
+        let asked: DateTime<Utc> =
+            sqlx::query_scalar("SELECT clock_timestamp()").fetch_one(&mut *follower).await.unwrap();
+        server.stored_state(5).await;
+        sqlx::query_scalar::<_, i64>(answered).bind(asked).fetch_one(&mut *follower).await.unwrap()
+    };
+    eventually("the replica is read", LONG, reading, |answered| *answered > 0).await;
 }
 
 /// A server that writes to the first two of these and reads from the third.
@@ -188,6 +191,7 @@ fn a_replica_that_follows_the_promoted_standby_is_read_again() {
         writes_succeed(&server).await;
         assert_eq!(server.stored_state(5).await, Some(2));
         caught_up(&standby, &replica).await;
+        reads_from(&server, &mut follower).await;
         assert_eq!(server.stored_state(5).await, Some(2));
 
         // What another server writes while the replica stands still does not show: it is the replica that is read.
@@ -195,7 +199,9 @@ fn a_replica_that_follows_the_promoted_standby_is_read_again() {
         let other = Server::on(&standby.url()).await;
         assert_eq!(other.set(5, 4).await, 200);
         assert_eq!(other.stored_state(5).await, Some(4));
-        assert_eq!(server.stored_state(5).await, Some(2));
+        // On a busy machine the replica may respond too late once: the server then does not use it for a second.
+        let stored = async || server.stored_state(5).await;
+        eventually("what the replica has is read", LONG, stored, |state| *state == Some(2)).await;
     });
 }
 

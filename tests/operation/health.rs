@@ -2,28 +2,24 @@
 
 use std::time::{Duration, Instant};
 
-use rocket::tokio::time;
 use serde_json::{Value, json};
 use siaga::conformance::block_on;
 use sqlx::{Connection, Executor, PgConnection};
 
+use crate::eventually::{LONG, eventually};
 use crate::postgres::Database;
 use crate::proxy::Proxy;
 use crate::running::Running;
 use crate::server::Server;
 
 /// The result once it has this status; the code of the response goes with it.
-async fn until(server: &Server, status: &str) -> Value {
-    let since = Instant::now();
-    loop {
+pub(crate) async fn until(server: &Server, status: &str) -> Value {
+    let result = async || {
         let (code, body) = server.get("/health/ready").await;
         assert_eq!(code == 503, body["result"]["status"] == "unready", "{code}: {body}");
-        if body["result"]["status"] == status {
-            return body["result"].clone();
-        }
-        assert!(since.elapsed() < Duration::from_secs(15), "{code}: {body}");
-        time::sleep(Duration::from_millis(50)).await;
-    }
+        body["result"].clone()
+    };
+    eventually(status, LONG, result, |result| result["status"] == status).await
 }
 
 /// The names of the checks that failed.

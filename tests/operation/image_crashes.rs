@@ -5,7 +5,7 @@ use std::io::Cursor;
 use std::net::TcpListener;
 use std::path::PathBuf;
 use std::sync::LazyLock;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use image::codecs::jpeg::JpegEncoder;
 use image::{ImageDecoder, RgbImage};
@@ -21,6 +21,7 @@ use siaga::conformance::block_on;
 use tempfile::TempDir;
 use url::Url;
 
+use crate::eventually::eventually;
 use crate::postgres::Database;
 use crate::running::Running;
 
@@ -215,18 +216,9 @@ fn watch_image(client: &Client, card: &str, mut stop: watch::Receiver<bool>) -> 
 
 /// Waits until the reports show the images of these cards, one soon after the other.
 async fn assert_shown(client: &Client, cards: &[&Card]) {
-    let mut left = cards.to_vec();
-    let mut last = Instant::now();
-    while !left.is_empty() {
-        let shown = join_all(left.iter().map(|card| client.is_shown(card))).await;
-        let before = left.len();
-        let mut shown = shown.into_iter();
-        left.retain(|_| shown.next() == Some(false));
-        if left.len() < before {
-            last = Instant::now();
-        }
-        assert!(last.elapsed() < SOON, "{} images are not shown, as that of {}", left.len(), left[0].id);
-        time::sleep(Duration::from_millis(50)).await;
+    for card in cards {
+        let shown = async || client.is_shown(card).await;
+        eventually(&format!("the image of {} is shown", card.id), SOON, shown, |shown| *shown).await;
     }
     for card in cards {
         let address = format!("/images/{}.jpg", card.id);
@@ -266,6 +258,7 @@ async fn killed_amid_uploads(server: Server, moment: Duration, received: bool) -
     let (stop, stopped) = watch::channel(false);
     let watchers = cards.iter().map(|card| watch_image(&server.client, &card.id, stopped.clone()));
     let watchers: Vec<_> = watchers.collect();
+    // Another moment in each round.
     time::sleep(moment).await;
     server.process.kill();
     outcomes.extend(join_all(sending).await.into_iter().map(Result::unwrap));
@@ -276,12 +269,8 @@ async fn killed_amid_uploads(server: Server, moment: Duration, received: bool) -
 
 /// Makes sure that the uploads of these cards are deleted, which show their images by now.
 async fn assert_deleted(site: &Site, cards: &[&Card]) {
-    let start = Instant::now();
     for card in cards {
-        while !site.waiting(&card.id).is_empty() {
-            assert!(start.elapsed() < SOON, "{:?} are left", site.waiting(&card.id));
-            time::sleep(Duration::from_millis(20)).await;
-        }
+        eventually("no upload is left", SOON, async || site.waiting(&card.id), Vec::is_empty).await;
     }
 }
 
@@ -332,6 +321,7 @@ fn what_a_server_was_at_when_it_was_killed_another_finishes() {
             let cards = join_all((0..4).map(|_| server.client.card())).await;
             let sent = join_all(cards.iter().map(|card| upload(&card.upload, Duration::ZERO))).await;
             assert_eq!(sent, [true; 4]);
+            // Another moment in each round.
             time::sleep(Duration::from_millis(100 * round)).await;
             server.process.kill();
             assert_shown(&other.client, &cards.iter().collect::<Vec<_>>()).await;

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use chrono::{DateTime, Utc};
 use rocket::tokio::{self, time};
 use siaga::conformance::block_on;
 use siaga::conformance::fixture::now;
@@ -11,6 +12,7 @@ use siaga::stores::postgres::OpenPostgres;
 use siaga::stores::{OpenStore, Store, StoreError};
 use sqlx::{Connection, Executor, PgConnection};
 
+use crate::eventually::{LONG, eventually};
 use crate::postgres::Database;
 
 const URL: &str = "http://example.org/used-card.jpg";
@@ -31,16 +33,35 @@ async fn image(store: &dyn Store) -> Option<String> {
     report.content.image_url.clone().map(Into::into)
 }
 
+/// Returns the time by the clock of the database.
+async fn moment(connection: &mut PgConnection) -> DateTime<Utc> {
+    sqlx::query_scalar("SELECT clock_timestamp()").fetch_one(connection).await.unwrap()
+}
+
+/// Waits until the store has sent a statement about images after a moment.
+async fn is_asked(database: &Database, moment: DateTime<Utc>) {
+    let mut watching = PgConnection::connect(&database.url()).await.unwrap();
+    let asked = async || {
+        let sql = "
+            SELECT count(*) FROM pg_stat_activity
+            WHERE datname = current_database() AND application_name = 'siaga' AND query LIKE '%images%'
+              AND query_start > $1";
+        sqlx::query_scalar::<_, i64>(sql).bind(moment).fetch_one(&mut watching).await.unwrap()
+    };
+    eventually("the store asks", LONG, asked, |asked| *asked > 0).await;
+}
+
 /// Publishes while an editor changes the report; answers whether the image was published.
 async fn publish_amid(edit: &'static str) -> (bool, Option<String>, Option<String>) {
-    let (_database, store, upload, mut editor) = with_received().await;
+    let (database, store, upload, mut editor) = with_received().await;
     editor.execute("BEGIN").await.unwrap();
     editor.execute(edit).await.unwrap();
+    let edited = moment(&mut editor).await;
     let publishing = {
         let (store, upload) = (Arc::clone(&store), upload.clone());
         tokio::spawn(async move { store.publish_image(&upload, URL).await.unwrap() })
     };
-    time::sleep(Duration::from_millis(300)).await;
+    is_asked(&database, edited).await;
     assert!(!publishing.is_finished(), "it waits for the editor");
     editor.execute("COMMIT").await.unwrap();
     let published = publishing.await.unwrap();
@@ -120,11 +141,12 @@ async fn ask_amid<T: Send + 'static>(
     change: &'static str,
     ask: impl AsyncFnOnce(Arc<dyn Store>, Upload) -> T,
 ) -> T {
-    let (_database, store, upload, mut other) = with_received().await;
+    let (database, store, upload, mut other) = with_received().await;
     other.execute("BEGIN").await.unwrap();
     other.execute(change).await.unwrap();
+    let changed = moment(&mut other).await;
     let committing = async {
-        time::sleep(Duration::from_millis(300)).await;
+        is_asked(&database, changed).await;
         other.execute("COMMIT").await.unwrap();
     };
     tokio::join!(ask(store, upload), committing).0

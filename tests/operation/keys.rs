@@ -1,7 +1,7 @@
 //! API keys in the database: what an operator does with the program is so on every server.
 
 use std::process::{Command, Output};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use rocket::futures::future::join_all;
 use rocket::http::Header;
@@ -11,6 +11,7 @@ use siaga::conformance::block_on;
 use sqlx::{Connection, Executor, PgConnection};
 
 use crate::cluster::Cluster;
+use crate::eventually::{LONG, eventually};
 use crate::outcome::{printed, refusal};
 use crate::postgres::Database;
 use crate::running::Running;
@@ -47,15 +48,9 @@ async fn set(server: &Server, key: &str) -> u16 {
 
 /// Waits until all servers answer a change with a key so.
 async fn await_everywhere(servers: &[&Server], key: &str, expected: u16) {
-    let start = Instant::now();
-    loop {
-        let statuses = join_all(servers.iter().map(|server| set(server, key))).await;
-        if statuses.iter().all(|status| *status == expected) {
-            return;
-        }
-        assert!(start.elapsed() < SOON, "{statuses:?}, not {expected}");
-        time::sleep(Duration::from_millis(5)).await;
-    }
+    let statuses = async || join_all(servers.iter().map(|server| set(server, key))).await;
+    let is_so = |statuses: &Vec<u16>| statuses.iter().all(|status| *status == expected);
+    eventually(&format!("everywhere {expected}"), SOON, statuses, is_so).await;
 }
 
 #[test]
@@ -181,11 +176,8 @@ fn while_the_database_is_away_the_keys_stay_as_they_were() {
         assert_eq!(set(&server, &key).await, 503, "the key is accepted, the change cannot be made");
         assert_eq!(set(&server, "unknown").await, 403);
         cluster.start();
-        let deadline = Instant::now() + Duration::from_secs(10);
-        while set(&server, &key).await != 404 {
-            assert!(Instant::now() < deadline, "the database is not back");
-            time::sleep(Duration::from_millis(20)).await;
-        }
+        let status = async || set(&server, &key).await;
+        eventually("the database is back", LONG, status, |status| *status == 404).await;
         printed(&siaga(&cluster.url(), &["key", "revoke", "one"]));
         await_everywhere(&[&server], &key, 403).await;
     });

@@ -5,14 +5,16 @@ use std::net::TcpStream;
 use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread;
-use std::time::{Duration, Instant};
+use std::sync::mpsc::{self, Sender};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
 
 use siaga::conformance::block_on;
 use sqlx::{Connection, PgConnection};
 
+use crate::eventually::{LONG, eventually_blocking};
 use crate::postgres::Database;
-use crate::running::Running;
+use crate::running::{Running, request};
 
 const LAST: &str = "it allows everything";
 
@@ -45,7 +47,38 @@ fn is_whole(answer: &[u8]) -> bool {
     length.and_then(|length| length.parse().ok()) == Some(body.len())
 }
 
-fn ask_on_and_on(authority: &str, request: &str, ended: &AtomicBool) -> Seen {
+/// After so many whole responses a client is under way.
+const UNDER_WAY: usize = 10;
+
+/// Requests of several clients at once, each sent again and again.
+struct Load {
+    ended: Arc<AtomicBool>,
+    clients: Vec<JoinHandle<Seen>>,
+}
+
+impl Load {
+    /// Starts a client for each request, and waits until all are under way.
+    fn start(authority: &str, requests: impl IntoIterator<Item = String>) -> Self {
+        let ended = Arc::new(AtomicBool::new(false));
+        let (sender, under_way) = mpsc::channel();
+        let clients = requests.into_iter().map(|request| {
+            let (authority, ended, sender) = (authority.to_owned(), Arc::clone(&ended), sender.clone());
+            thread::spawn(move || ask_on_and_on(&authority, &request, &ended, &sender))
+        });
+        let clients: Vec<_> = clients.collect();
+        for _ in &clients {
+            under_way.recv_timeout(LONG).expect("responses to all clients");
+        }
+        Self { ended, clients }
+    }
+
+    fn end(self) -> Vec<Seen> {
+        self.ended.store(true, Ordering::Relaxed);
+        self.clients.into_iter().map(|client| client.join().unwrap()).collect()
+    }
+}
+
+fn ask_on_and_on(authority: &str, request: &str, ended: &AtomicBool, under_way: &Sender<()>) -> Seen {
     let mut seen = Seen::default();
     while !ended.load(Ordering::Relaxed) {
         let Ok(mut connection) = TcpStream::connect(authority) else { break };
@@ -56,7 +89,12 @@ fn ask_on_and_on(authority: &str, request: &str, ended: &AtomicBool) -> Seen {
         }
         match read_answer(&mut connection) {
             answer if answer.is_empty() => seen.nothing += 1,
-            answer if is_whole(&answer) => seen.whole += 1,
+            answer if is_whole(&answer) => {
+                seen.whole += 1;
+                if seen.whole == UNDER_WAY {
+                    under_way.send(()).unwrap();
+                }
+            }
             answer => seen.torn.push(String::from_utf8_lossy(&answer).into_owned()),
         }
     }
@@ -67,23 +105,15 @@ fn ask_on_and_on(authority: &str, request: &str, ended: &AtomicBool) -> Seen {
 fn told_to_end_under_load_it_tears_no_answer_and_ends_cleanly() {
     for signal in ["TERM", "INT"] {
         let mut service = demo(&[]);
-        let ended = Arc::new(AtomicBool::new(false));
-        let load: Vec<_> = ["/v1/floods", "/v1/floods/states", "/v1/reports", "/v1/infrastructure/pumps"]
-            .into_iter()
-            .map(|target| {
-                let (authority, ended) = (service.authority.clone(), Arc::clone(&ended));
-                let request = crate::running::request(&authority, "GET", target, "\r\n");
-                thread::spawn(move || ask_on_and_on(&authority, &request, &ended))
-            })
-            .collect();
-        thread::sleep(Duration::from_millis(500));
+        let targets = ["/v1/floods", "/v1/floods/states", "/v1/reports", "/v1/infrastructure/pumps"];
+        let requests = targets.map(|target| request(&service.authority, "GET", target, "\r\n"));
+        let load = Load::start(&service.authority, requests);
         service.signal(signal);
         let (code, took) = service.ended();
-        ended.store(true, Ordering::Relaxed);
-        let seen: Vec<Seen> = load.into_iter().map(|load| load.join().unwrap()).collect();
+        let seen = load.end();
         assert_eq!(code, Some(0), "{}", service.errors());
         assert!(took < Duration::from_secs(10), "{took:?}");
-        assert!(seen.iter().all(|seen| seen.torn.is_empty() && seen.whole > 0), "{seen:?}");
+        assert!(seen.iter().all(|seen| seen.torn.is_empty()), "{seen:?}");
         // Those that were connected, and not read, when it closed its socket.
         assert!(seen.iter().map(|seen| seen.nothing).sum::<usize>() <= 2 * seen.len(), "{seen:?}");
         assert_eq!(service.errors(), "");
@@ -111,24 +141,16 @@ async fn end_while_states_are_set() {
     let changes = "SELECT count(*) FROM flood_changes";
     let before: i64 = sqlx::query_scalar(changes).fetch_one(&mut connection).await.unwrap();
     let mut service = Running::start(&variables, "Siaga ");
-    let ended = Arc::new(AtomicBool::new(false));
-    let load: Vec<_> = [1, 2, 5, 30]
-        .into_iter()
-        .map(|area| {
-            let (authority, ended) = (service.authority.clone(), Arc::clone(&ended));
-            let rest = format!("X-Api-Key: {key}\r\nContent-Length: 11\r\n\r\n{{\"state\":2}}");
-            let request = crate::running::request(&authority, "PUT", &format!("/v1/floods/{area}"), &rest);
-            thread::spawn(move || ask_on_and_on(&authority, &request, &ended))
-        })
-        .collect();
-    thread::sleep(Duration::from_millis(700));
+    let rest = format!("X-Api-Key: {key}\r\nContent-Length: 11\r\n\r\n{{\"state\":2}}");
+    let orders =
+        [1, 2, 5, 30].map(|area| request(&service.authority, "PUT", &format!("/v1/floods/{area}"), &rest));
+    let load = Load::start(&service.authority, orders);
     service.signal("TERM");
     let (code, _) = service.ended();
-    ended.store(true, Ordering::Relaxed);
-    let seen: Vec<Seen> = load.into_iter().map(|load| load.join().unwrap()).collect();
+    let seen = load.end();
     let after: i64 = sqlx::query_scalar(changes).fetch_one(&mut connection).await.unwrap();
     assert_eq!((code, service.errors()), (Some(0), String::new()));
-    assert!(seen.iter().all(|seen| seen.torn.is_empty() && seen.whole > 0), "{seen:?}");
+    assert!(seen.iter().all(|seen| seen.torn.is_empty()), "{seen:?}");
     let answered: usize = seen.iter().map(|seen| seen.whole).sum();
     assert_eq!(after - before, i64::try_from(answered).unwrap(), "{seen:?}");
     let sessions = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()";
@@ -136,9 +158,16 @@ async fn end_while_states_are_set() {
     assert_eq!(left, 0, "connections to the database are closed");
 }
 
+/// Waits until a request is under way beside the one that asks.
+fn one_is_under_way(service: &Running) {
+    service.until("a request under way", |service| {
+        service.request("GET", "/metrics", "\r\n").contains("\nsiaga_requests_in_flight 2\n").then_some(())
+    });
+}
+
 #[test]
 fn a_request_under_way_is_answered_and_its_connection_is_the_last_thing_waited_for() {
-    let mut service = demo(&[]);
+    let mut service = demo(&[("SIAGA_METRICS__ENABLED", "true")]);
     let key = service.key().to_owned();
     let mut idle = TcpStream::connect(&service.authority).unwrap();
     write!(idle, "GET /health/live HTTP/1.1\r\nHost: x\r\n\r\n").unwrap();
@@ -153,7 +182,7 @@ fn a_request_under_way_is_answered_and_its_connection_is_the_last_thing_waited_f
         "PUT /v1/floods/5 HTTP/1.1\r\nHost: x\r\nX-Api-Key: {key}\r\nContent-Length: {length}\r\n\r\n{first}"
     )
     .unwrap();
-    thread::sleep(Duration::from_millis(300));
+    one_is_under_way(&service);
     service.signal("TERM");
     // The idle connection is closed at once.
     idle.set_read_timeout(Some(Duration::from_secs(5))).unwrap();
@@ -174,18 +203,23 @@ fn a_request_under_way_is_answered_and_its_connection_is_the_last_thing_waited_f
 
 #[test]
 fn a_request_that_does_not_end_is_cut_after_the_grace() {
-    let mut service = demo(&[("SIAGA_SHUTDOWN__GRACE", "1s"), ("SIAGA_LIMITS__TIMEOUT", "1m")]);
+    let mut service = demo(&[
+        ("SIAGA_SHUTDOWN__GRACE", "1s"),
+        ("SIAGA_LIMITS__TIMEOUT", "1m"),
+        ("SIAGA_METRICS__ENABLED", "true"),
+    ]);
     let mut slow = TcpStream::connect(&service.authority).unwrap();
+    let key = service.key();
     write!(
         slow,
-        "PUT /v1/floods/5 HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{{\"state\":2,\"a\":\"b\""
+        "PUT /v1/floods/5 HTTP/1.1\r\nHost: x\r\nX-Api-Key: {key}\r\nContent-Length: 100\r\n\r\n{{\"state\":2,\"a\":\"b\""
     )
     .unwrap();
-    thread::sleep(Duration::from_millis(300));
+    one_is_under_way(&service);
     service.signal("TERM");
     let (code, took) = service.ended();
     assert_eq!(code, Some(0), "{}", service.errors());
-    assert!(took < Duration::from_secs(8), "{took:?}");
+    assert!((Duration::from_secs(1)..Duration::from_secs(8)).contains(&took), "{took:?}");
 }
 
 #[test]
@@ -203,12 +237,11 @@ fn a_second_signal_ends_it_at_once_and_says_so() {
     let answer = String::from_utf8(read_answer(&mut kept)).unwrap();
     assert!(answer.starts_with("HTTP/1.1 200 ") && answer.to_ascii_lowercase().contains("connection: close"));
     // Signals of the first second count as one with the first.
-    let begun = Instant::now();
-    while service.process.try_wait().unwrap().is_none() {
-        assert!(begun.elapsed() < Duration::from_secs(20), "it goes on: {}", service.errors());
+    let signalled = || {
         service.signal("INT");
-        thread::sleep(Duration::from_millis(50));
-    }
+        service.process.try_wait().unwrap()
+    };
+    eventually_blocking("it ends", LONG, signalled, Option::is_some);
     let (code, took) = service.ended();
     assert_eq!((code, service.errors().lines().count()), (Some(1), 1), "{}", service.errors());
     assert!(took < Duration::from_secs(3), "{took:?}");

@@ -1,5 +1,7 @@
 //! The service in operation: as a process, and when its database is lost, late, crashed or changed by others.
 
+#[path = "../common/eventually.rs"]
+mod eventually;
 #[path = "../common/outcome.rs"]
 mod outcome;
 #[path = "../common/photos.rs"]

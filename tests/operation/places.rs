@@ -1,7 +1,7 @@
 //! Areas and provinces, loaded anew when they have changed.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use rocket::futures::future::{join, join_all};
@@ -53,6 +53,27 @@ fn a_changed_area_is_loaded_once_however_many_ask() {
     });
 }
 
+/// Loads the areas. Returns how long that takes, and the longest time for which the thread does nothing else.
+async fn loading(server: &Server) -> (Duration, Duration) {
+    let loaded = Arc::new(AtomicBool::new(false));
+    let ended = Arc::clone(&loaded);
+    let beside = tokio::spawn(async move {
+        let mut longest = Duration::ZERO;
+        while !ended.load(Ordering::Relaxed) {
+            let waiting = Instant::now();
+            // How often it checks whether it gets its turn.
+            time::sleep(Duration::from_millis(1)).await;
+            longest = longest.max(waiting.elapsed());
+        }
+        longest
+    });
+    let begun = Instant::now();
+    server.store.flood_states(&FloodQuery::default()).await.unwrap();
+    let took = begun.elapsed();
+    loaded.store(true, Ordering::Relaxed);
+    (took, beside.await.unwrap())
+}
+
 #[test]
 fn geometry_is_decoded_and_indexed_off_the_threads_that_serve() {
     // One thread serves: what is done on it is seen by whoever else wants it.
@@ -67,22 +88,16 @@ fn geometry_is_decoded_and_indexed_off_the_threads_that_serve() {
                    ST_Multi(ST_Buffer(ST_SetSRID(ST_MakePoint(number / 100.0, 0), 4326), 0.01, 'quad_segs=1000'))
             FROM generate_series(1, 100) AS number";
         editor.execute(areas).await.unwrap();
-        // How long at most nothing else is done.
-        let longest = Arc::new(AtomicU64::new(0));
-        let noting = Arc::clone(&longest);
-        let beside = tokio::spawn(async move {
-            loop {
-                let waiting = Instant::now();
-                time::sleep(Duration::from_millis(1)).await;
-                noting.fetch_max(waiting.elapsed().as_millis() as u64, Ordering::Relaxed);
+        // On a busy machine another program may delay the thread, but not each time.
+        let mut measured = Vec::new();
+        for name in ["RW 1", "RW 2", "RW 3"] {
+            sqlx::query("UPDATE areas SET area_name = $1").bind(name).execute(&mut editor).await.unwrap();
+            let (took, longest) = loading(&server).await;
+            if longest < took / 2 {
+                return;
             }
-        });
-        let begun = Instant::now();
-        server.store.flood_states(&FloodQuery::default()).await.unwrap();
-        let took = begun.elapsed();
-        time::sleep(Duration::from_millis(5)).await;
-        beside.abort();
-        let longest = Duration::from_millis(longest.load(Ordering::Relaxed));
-        assert!(longest < took / 2, "{longest:?} of {took:?}");
+            measured.push((took, longest));
+        }
+        panic!("nothing else is done for most of the time: {measured:?}");
     });
 }

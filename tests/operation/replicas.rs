@@ -12,6 +12,7 @@ use siaga::stores::{OpenStore, StoreSettings};
 use sqlx::{Connection, Executor, PgConnection};
 
 use crate::cluster::Cluster;
+use crate::eventually::{LONG, eventually};
 use crate::server::{Server, built, figment};
 
 pub(crate) fn with_replica(primary: &Cluster, replica: &Cluster) -> Figment {
@@ -52,11 +53,8 @@ fn reads_go_to_a_replica_that_has_what_the_server_wrote_and_else_to_the_primary(
         assert!(reads >= 1, "the replica is read");
 
         follower.execute("SELECT pg_wal_replay_resume()").await.unwrap();
-        let resumed = Instant::now();
-        while other.state(5).await != Some(2) {
-            assert!(resumed.elapsed() < Duration::from_secs(5), "the replica does not follow");
-            time::sleep(Duration::from_millis(10)).await;
-        }
+        let shown = async || other.state(5).await;
+        eventually("the replica follows", LONG, shown, |state| *state == Some(2)).await;
 
         // A replica that is lost is done without, and taken again when it is back.
         follower.close().await.unwrap();
@@ -72,22 +70,18 @@ fn reads_go_to_a_replica_that_has_what_the_server_wrote_and_else_to_the_primary(
         let started = Instant::now();
         while started.elapsed() < Duration::from_secs(3) {
             assert_eq!(server.stored_state(5).await, Some(1));
+            // Now and then: the replica must not be read too early.
             time::sleep(Duration::from_millis(50)).await;
         }
         replica.stop("immediate");
         replica.configure("recovery_min_apply_delay = 0");
         replica.start();
-        let started = Instant::now();
         let mut follower = connected(&replica).await;
-        loop {
+        let reads = async || {
             assert_eq!(server.stored_state(5).await, Some(1));
-            let reads: i64 = sqlx::query_scalar(READS).fetch_one(&mut follower).await.unwrap();
-            if reads >= 1 {
-                break;
-            }
-            assert!(started.elapsed() < Duration::from_secs(10), "the replica is not read again");
-            time::sleep(Duration::from_millis(50)).await;
-        }
+            sqlx::query_scalar::<_, i64>(READS).fetch_one(&mut follower).await.unwrap()
+        };
+        eventually("the replica is read again", LONG, reads, |reads| *reads >= 1).await;
     });
 }
 

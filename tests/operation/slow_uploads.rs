@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use image::ImageFormat;
 use serde_json::Value;
 
+use crate::eventually::{LONG, eventually_blocking};
 use crate::photos::{photo, picture};
 use crate::running::Running;
 
@@ -51,15 +52,10 @@ fn tried(service: &Running, address: &str) -> String {
 
 /// Tries an address until the response has a status.
 fn until(service: &Running, address: &str, status: u16) -> String {
-    let start = Instant::now();
-    loop {
-        let response = tried(service, address);
-        if response.starts_with(&format!("HTTP/1.1 {status} ")) {
-            return response.to_ascii_lowercase();
-        }
-        assert!(start.elapsed() < Duration::from_secs(20), "it is not {status}: {response}");
-        thread::sleep(Duration::from_millis(20));
-    }
+    let begins = format!("HTTP/1.1 {status} ");
+    let response = || tried(service, address);
+    eventually_blocking(&begins, LONG, response, |response| response.starts_with(&begins))
+        .to_ascii_lowercase()
 }
 
 #[test]

@@ -1,10 +1,11 @@
 //! A running service told what to do by signals, and what is seen of it.
 
+use std::fmt::Debug;
 use std::path::Path;
 use std::process::Command;
-use std::thread;
 use std::time::{Duration, Instant};
 
+use crate::eventually::{LONG, eventually_blocking};
 use crate::running::{PROGRAM, Running};
 
 impl Running {
@@ -32,26 +33,17 @@ impl Running {
     }
 
     /// Waits until something is so.
-    pub(crate) fn until<T>(&self, what: &str, mut found: impl FnMut(&Self) -> Option<T>) -> T {
-        let since = Instant::now();
-        loop {
-            if let Some(found) = found(self) {
-                return found;
-            }
-            assert!(since.elapsed() < Duration::from_secs(20), "{what}: {}", self.errors());
-            thread::sleep(Duration::from_millis(10));
-        }
+    pub(crate) fn until<T: Debug>(&self, what: &str, mut found: impl FnMut(&Self) -> Option<T>) -> T {
+        // If nothing is found, the failure shows the log of the service.
+        let look = || found(self).ok_or_else(|| self.errors());
+        eventually_blocking(what, LONG, look, Result::is_ok).unwrap()
     }
 
     /// Waits until it has ended by itself; answers the code it ended with, and after how long.
     pub(crate) fn ended(&mut self) -> (Option<i32>, Duration) {
         let since = Instant::now();
-        loop {
-            if let Some(status) = self.process.try_wait().unwrap() {
-                return (status.code(), since.elapsed());
-            }
-            assert!(since.elapsed() < Duration::from_secs(30), "goes on: {}", self.errors());
-            thread::sleep(Duration::from_millis(5));
-        }
+        let look = || self.process.try_wait().unwrap().ok_or_else(|| self.errors());
+        let status = eventually_blocking("it ends", LONG, look, Result::is_ok).unwrap();
+        (status.code(), since.elapsed())
     }
 }

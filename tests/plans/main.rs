@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use rocket::futures::FutureExt;
 use rocket::futures::future::BoxFuture;
-use rocket::tokio;
 use siaga::conformance::block_on;
 use siaga::conformance::fixture::{cards, content, id, now, place, reading, state};
 use siaga::model::intake::{GaugeReadings, PartnerReport};
@@ -19,11 +18,14 @@ use sqlx::{AssertSqlSafe, Connection, Executor, PgConnection};
 
 #[path = "../common/postgres.rs"]
 mod database;
+#[path = "../common/eventually.rs"]
+mod eventually;
 
 mod images;
 mod revisions;
 
 use database::Database;
+use eventually::{LONG, eventually};
 
 /// The tables that grow for as long as the service runs.
 const LARGE: &str = "('flood_changes', 'reports', 'cards', 'images', 'gauge_readings')";
@@ -360,15 +362,11 @@ async fn end_sessions(connection: &mut PgConnection) {
         "FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()";
     let end = format!("SELECT pg_terminate_backend(pid) {OTHERS}");
     let left = format!("SELECT count(*) {OTHERS}");
-    loop {
+    let left = async || {
         connection.execute(AssertSqlSafe(end.as_str())).await.unwrap();
-        let left: i64 =
-            sqlx::query_scalar(AssertSqlSafe(left.as_str())).fetch_one(&mut *connection).await.unwrap();
-        if left == 0 {
-            return;
-        }
-        tokio::time::sleep(Duration::from_millis(5)).await;
-    }
+        sqlx::query_scalar::<_, i64>(AssertSqlSafe(left.as_str())).fetch_one(&mut *connection).await.unwrap()
+    };
+    eventually("no other session is left", LONG, left, |left| *left == 0).await;
 }
 
 /// A database of a year, in which all statements are planned in one way.

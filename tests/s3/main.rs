@@ -1,5 +1,7 @@
 //! The service on a storage that speaks the protocol of S3, over real connections.
 
+#[path = "../common/eventually.rs"]
+mod eventually;
 #[path = "../common/photos.rs"]
 mod photos;
 #[path = "../operation/running.rs"]

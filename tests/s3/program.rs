@@ -6,9 +6,9 @@ use rocket::tokio::task::spawn_blocking;
 use serde_json::{Value, json};
 use siaga::conformance::block_on;
 
+use crate::eventually::{LONG, eventually};
 use crate::photos::photo;
 use crate::running::Running;
-use crate::service::soon;
 use crate::storage::{SECRET_KEY, Storage};
 
 /// The last line printed at the start of the demo.
@@ -51,8 +51,8 @@ fn the_program_takes_the_credentials_of_its_storage_from_the_environment() {
         let sent = upload.body(photo(60, 30, 1)).send().await.unwrap();
         assert_eq!(sent.status().as_u16(), 200);
         let address = format!("http://localhost/v1/images/{card}.jpg");
-        let shown = soon(|| async { ask("GET", "/v1/reports", &Value::Null).to_string().contains(&address) });
-        assert!(shown.await);
+        let reports = async || ask("GET", "/v1/reports", &Value::Null).to_string();
+        eventually("the photo is shown", LONG, reports, |reports| reports.contains(&address)).await;
         let printed = program.kill();
         assert!(!printed.contains(SECRET_KEY), "{printed}");
     });

@@ -9,8 +9,9 @@ use rocket::tokio::time;
 use serde_json::Value;
 use siaga::conformance::block_on;
 
+use crate::eventually::{LONG, eventually};
 use crate::photos::photo;
-use crate::service::{Siaga, soon};
+use crate::service::Siaga;
 use crate::storage::Storage;
 
 #[test]
@@ -31,14 +32,15 @@ fn what_is_no_photo_is_deleted_and_a_photo_sent_to_the_same_address_is_taken() {
             let address = siaga.invited("").await;
             assert_eq!(siaga.send(&address, "image/jpeg", upload).await, 200, "{what}");
             assert_eq!(storage.uploads(), ["used-card"], "{what}");
-            assert!(soon(|| async { storage.uploads().is_empty() }).await, "{what} is deleted");
-            let asked = soon(|| async { siaga.ask("").await.0 == 200 }).await;
-            assert!(asked, "another address is given after one that is {what}");
+            let deleted = format!("what is {what} is deleted");
+            eventually(&deleted, LONG, async || storage.uploads(), Vec::is_empty).await;
+            // Another address is given.
+            siaga.answers(200).await;
             assert_eq!(siaga.image_url().await, Value::Null, "{what}");
             assert_eq!(siaga.get("/v1/images/used-card.jpg").await.status().code, 404, "{what}");
 
             assert_eq!(siaga.send(&address, "image/jpeg", whole.clone()).await, 200);
-            assert!(siaga.shows_an_image().await, "the first photo is taken after one that is {what}");
+            siaga.shows_an_image().await;
             assert_eq!(siaga.image().await.dimensions(), (400, 300));
         });
     }
@@ -60,10 +62,11 @@ fn a_photo_sent_while_what_was_sent_before_is_looked_at_is_not_deleted_with_it()
             let siaga = Siaga::start(storage.figment()).await;
             let address = siaga.invited("").await;
             assert_eq!(siaga.send(&address, "image/jpeg", file.clone()).await, 200);
-            assert!(soon(|| async { siaga.ask("").await.0 == 409 }).await, "it is received");
+            siaga.answers(409).await;
+            // The next upload arrives at different moments while this one is processed.
             time::sleep(Duration::from_millis(wait)).await;
             assert_eq!(siaga.send(&address, "image/jpeg", photo(60, 30, 1)).await, 200);
-            assert!(siaga.shows_an_image().await, "after {wait} ms");
+            siaga.shows_an_image().await;
             assert_eq!(siaga.image().await.dimensions(), (60, 30));
         });
     }

@@ -1,7 +1,6 @@
 //! A service on the fixture's data, whose images are in a storage of their own.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use figment::Figment;
@@ -9,7 +8,6 @@ use figment::providers::Serialized;
 use image::RgbImage;
 use rocket::http::Header;
 use rocket::local::asynchronous::{Client, LocalResponse};
-use rocket::tokio::time;
 use serde_json::{Value, json};
 use siaga::auth::KeyDigest;
 use siaga::conformance::fixture;
@@ -17,6 +15,7 @@ use siaga::model::{Clock, SystemClock};
 use siaga::stores::memory::MemoryStore;
 use siaga::stores::{OpenError, OpenStore, OpenedStore, Store, StoreSettings};
 
+use crate::eventually::{LONG, eventually};
 use crate::photos::photo;
 
 const KEY: &str = "a key for everything";
@@ -74,8 +73,8 @@ impl Siaga {
         self.client.rocket().shutdown().notify();
         let Self { client, store, others, .. } = self;
         drop(client);
-        let alone = soon(|| async { Arc::strong_count(&store) == others }).await;
-        assert!(alone, "somebody works on the store still");
+        let users = async || Arc::strong_count(&store);
+        eventually("nobody works on the store", LONG, users, |users| *users == others).await;
     }
 
     pub(crate) async fn get(&self, address: &str) -> LocalResponse<'_> {
@@ -109,12 +108,19 @@ impl Siaga {
     }
 
     /// Waits until the report shows an image.
-    pub(crate) async fn shows_an_image(&self) -> bool {
-        soon(|| async { self.image_url().await != Value::Null }).await
+    pub(crate) async fn shows_an_image(&self) {
+        let url = async || self.image_url().await;
+        eventually("the report shows an image", LONG, url, |url| !url.is_null()).await;
+    }
+
+    /// Waits until a request for an address of an upload has this status.
+    pub(crate) async fn answers(&self, expected: u16) {
+        let status = async || self.ask("").await.0;
+        eventually(&format!("the status {expected}"), LONG, status, |status| *status == expected).await;
     }
 
     /// Takes an image of `fresh-card`, for which it looks at all uploads there are.
-    pub(crate) async fn takes_another(&self) -> bool {
+    pub(crate) async fn takes_another(&self) {
         let report = json!({ "card_data": { "report_type": "wind" }, "created_at": "2016-12-19T15:00:00Z",
                              "location": { "lat": 0.5, "lng": 0.5 } });
         let reporting = self.client.put("/v1/cards/fresh-card").header(Header::new("X-Api-Key", KEY));
@@ -122,7 +128,8 @@ impl Siaga {
         let answer: Value = self.get("/v1/cards/fresh-card/images").await.into_json().await.unwrap();
         let address = answer["signedRequest"].as_str().unwrap();
         assert_eq!(self.send(address, "image/jpeg", photo(40, 30, 1)).await, 200);
-        soon(|| async { self.get("/v1/images/fresh-card.jpg").await.status().code == 200 }).await
+        let status = async || self.get("/v1/images/fresh-card.jpg").await.status().code;
+        eventually("the other image is served", LONG, status, |status| *status == 200).await;
     }
 
     /// The published image, as the service serves it.
@@ -130,18 +137,6 @@ impl Siaga {
         let file = self.get("/v1/images/used-card.jpg").await.into_bytes().await.unwrap();
         image::load_from_memory(&file).unwrap().into_rgb8()
     }
-}
-
-/// Whether something comes true soon.
-pub(crate) async fn soon<F: Future<Output = bool>>(mut is_so: impl FnMut() -> F) -> bool {
-    let start = Instant::now();
-    while start.elapsed() < Duration::from_secs(30) {
-        if is_so().await {
-            return true;
-        }
-        time::sleep(Duration::from_millis(20)).await;
-    }
-    false
 }
 
 /// Hands out the same store to every service.

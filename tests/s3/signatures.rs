@@ -10,8 +10,9 @@ use serde_json::Value;
 use siaga::conformance::block_on;
 use url::Url;
 
+use crate::eventually::{LONG, eventually};
 use crate::photos::photo;
-use crate::service::{Siaga, soon};
+use crate::service::Siaga;
 use crate::storage::Storage;
 
 /// An address with another value of a part of its query.
@@ -72,7 +73,7 @@ fn another_type_than_the_one_asked_for_is_refused() {
         assert_eq!(without.send().await.unwrap().status().as_u16(), 403);
         assert!(storage.uploads().is_empty());
         assert_eq!(siaga.send(&address, "image/png", photo(40, 30, 1)).await, 200);
-        assert!(siaga.shows_an_image().await, "the content tells what it is");
+        siaga.shows_an_image().await;
     });
 }
 
@@ -99,7 +100,7 @@ fn an_address_that_has_expired_is_refused() {
         let path = Path::from("prefix/uploads/used-card");
         let owner = storage.owner();
         let brief = owner.signed_url(Method::PUT, &path, Duration::from_secs(1)).await.unwrap();
-        let refused = soon(|| async { siaga.send(brief.as_str(), "image/jpeg", vec![]).await == 403 });
-        assert!(refused.await);
+        let status = async || siaga.send(brief.as_str(), "image/jpeg", vec![]).await;
+        eventually("it is refused", LONG, status, |status| *status == 403).await;
     });
 }

@@ -6,12 +6,18 @@ use std::time::Duration;
 use siaga::conformance::block_on;
 use siaga::model::{Clock, ManualClock, SystemClock};
 
+use crate::eventually::{LONG, eventually};
 use crate::photos::photo;
-use crate::service::{Siaga, soon, store};
+use crate::service::{Siaga, store};
 use crate::storage::{PROTECTED, Storage};
 
 const STRANGERS: [&str; 6] =
     ["x", "fresh-card", "no-such-card", "used-card.jpg", "used-card.0.jpeg", "=2e=2e"];
+
+fn sorted(mut names: Vec<String>) -> Vec<String> {
+    names.sort_unstable();
+    names
+}
 
 #[test]
 fn objects_nobody_waits_for_are_left_alone_and_hurt_nothing() {
@@ -24,16 +30,12 @@ fn objects_nobody_waits_for_are_left_alone_and_hurt_nothing() {
         // They come before and after it in the list.
         let address = siaga.invited("").await;
         assert_eq!(siaga.send(&address, "image/jpeg", photo(60, 30, 1)).await, 200);
-        assert!(siaga.shows_an_image().await);
+        siaga.shows_an_image().await;
         assert_eq!(siaga.image().await.width(), 60);
         let mut strangers = STRANGERS.to_vec();
         strangers.sort_unstable();
-        let left = soon(|| async {
-            let mut there = storage.uploads();
-            there.sort_unstable();
-            there == strangers
-        });
-        assert!(left.await, "{:?}", storage.uploads());
+        let left = async || sorted(storage.uploads());
+        eventually("the strangers are left", LONG, left, |left| *left == strangers).await;
     });
 }
 
@@ -44,12 +46,13 @@ fn an_image_sent_again_after_it_was_published_changes_nothing() {
         let siaga = Siaga::start(storage.figment()).await;
         let address = siaga.invited("").await;
         assert_eq!(siaga.send(&address, "image/jpeg", photo(60, 30, 1)).await, 200);
-        assert!(siaga.shows_an_image().await);
-        assert!(soon(|| async { storage.uploads().is_empty() }).await);
+        siaga.shows_an_image().await;
+        eventually("the upload is deleted", LONG, async || storage.uploads(), Vec::is_empty).await;
         assert_eq!(siaga.send(&address, "image/jpeg", photo(80, 30, 1)).await, 200);
-        assert!(siaga.takes_another().await);
+        siaga.takes_another().await;
         assert_eq!(siaga.image().await.width(), 60);
-        assert!(soon(|| async { storage.uploads() == ["used-card"] }).await, "{:?}", storage.uploads());
+        let left = async || storage.uploads();
+        eventually("what was sent again is left", LONG, left, |left| *left == ["used-card"]).await;
     });
 }
 
@@ -68,12 +71,8 @@ fn an_old_upload_that_cannot_be_deleted_keeps_no_other_from_being_found_or_delet
         clock.set(SystemClock.now().after(Duration::from_mins(61)));
         let address = siaga.invited("").await;
         assert_eq!(siaga.send(&address, "image/jpeg", photo(60, 30, 1)).await, 200);
-        assert!(siaga.shows_an_image().await);
-        let rest = soon(|| async {
-            let mut there = storage.uploads();
-            there.sort_unstable();
-            there == stuck
-        });
-        assert!(rest.await, "{:?}", storage.uploads());
+        siaga.shows_an_image().await;
+        let left = async || sorted(storage.uploads());
+        eventually("what is stuck is left", LONG, left, |left| *left == stuck).await;
     });
 }

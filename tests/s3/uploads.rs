@@ -6,8 +6,9 @@ use object_store::{Attribute, AttributeValue, Error};
 use serde_json::{Value, json};
 use siaga::conformance::block_on;
 
+use crate::eventually::{LONG, eventually};
 use crate::photos::{photo, picture};
-use crate::service::{IMAGE, Siaga, soon};
+use crate::service::{IMAGE, Siaga};
 use crate::storage::Storage;
 
 #[test]
@@ -19,7 +20,7 @@ fn a_photo_sent_to_the_storage_is_shown_by_the_report_and_served() {
         assert_eq!((status, &answer["url"]), (200, &json!(IMAGE)));
         let address = answer["signedRequest"].as_str().unwrap();
         assert_eq!(siaga.send(address, "image/jpeg", photo(1600, 1200, 6)).await, 200);
-        assert!(siaga.shows_an_image().await);
+        siaga.shows_an_image().await;
         assert_eq!(siaga.image_url().await, IMAGE);
 
         let served = siaga.get("/v1/images/used-card.jpg").await;
@@ -33,7 +34,7 @@ fn a_photo_sent_to_the_storage_is_shown_by_the_report_and_served() {
         assert_eq!(noted(Attribute::ContentType), Some("image/jpeg"));
         assert_eq!(noted(Attribute::CacheControl), Some("public, max-age=31536000, immutable"));
         assert_eq!(object.bytes().await.unwrap(), served);
-        assert!(soon(|| async { storage.uploads().is_empty() }).await, "the upload is deleted");
+        eventually("the upload is deleted", LONG, async || storage.uploads(), Vec::is_empty).await;
         assert_eq!(siaga.ask("").await.0, 409);
     });
 }
@@ -48,7 +49,7 @@ fn each_type_is_taken_as_the_one_it_was_asked_for_as() {
             let siaga = Siaga::start(storage.figment()).await;
             let address = siaga.invited(&format!("?file_type={kind}")).await;
             assert_eq!(siaga.send(&address, kind, picture(40, 30, format)).await, 200, "{kind}");
-            assert!(siaga.shows_an_image().await, "{kind}");
+            siaga.shows_an_image().await;
             assert_eq!(siaga.image().await.dimensions(), (40, 30), "{kind}");
         });
     }
@@ -65,7 +66,7 @@ fn the_report_shows_the_public_address_of_the_storage_where_it_has_one() {
         assert_eq!(answer["url"], address);
         let upload = answer["signedRequest"].as_str().unwrap();
         assert_eq!(siaga.send(upload, "image/jpeg", photo(40, 30, 1)).await, 200);
-        assert!(siaga.shows_an_image().await);
+        siaga.shows_an_image().await;
         assert_eq!(siaga.image_url().await, address);
     });
 }

@@ -7,6 +7,8 @@
 #[path = "../operation/cluster.rs"]
 #[allow(dead_code, reason = "other tests use the rest")]
 mod cluster;
+#[path = "../common/eventually.rs"]
+mod eventually;
 #[path = "../common/photos.rs"]
 #[allow(dead_code, reason = "other tests use the rest")]
 mod photos;
@@ -32,6 +34,7 @@ use sqlx::{Connection, PgConnection};
 
 use self::client::{Client, KEY};
 use self::cluster::Cluster;
+use self::eventually::eventually;
 use self::load::{Load, Written};
 use self::memory::Memory;
 use self::running::{PROGRAM, Running};
@@ -114,17 +117,12 @@ async fn check(cluster: &Cluster, written: &Written) {
             "SELECT card_id FROM reports WHERE card_id IS NOT NULL AND image_url IS NOT NULL",
         ),
     ] {
-        let read = async |connection: &mut PgConnection| -> Vec<String> {
-            sqlx::query_scalar(stored).fetch_all(connection).await.unwrap()
-        };
-        let mut stored = read(&mut connection).await;
+        let mut stored =
+            async || -> Vec<String> { sqlx::query_scalar(stored).fetch_all(&mut connection).await.unwrap() };
         // Photos are published some time after they were acknowledged.
-        let since = Instant::now();
-        while !of.is_in(&stored) && since.elapsed() < Duration::from_mins(1) {
-            time::sleep(Duration::from_millis(200)).await;
-            stored = read(&mut connection).await;
-        }
-        of.check(name, &stored);
+        let missing = async || of.missing(&stored().await);
+        eventually(&format!("all {name} are stored"), Duration::from_mins(1), missing, Vec::is_empty).await;
+        of.check(name, &stored().await);
     }
 }
 

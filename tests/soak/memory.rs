@@ -20,6 +20,7 @@ impl Memory {
         thread::spawn(move || {
             while let Some(resident) = resident(process) {
                 taken.lock().unwrap().push(resident);
+                // The pace of the samples.
                 thread::sleep(Duration::from_millis(250));
             }
         });

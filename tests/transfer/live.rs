@@ -17,6 +17,7 @@ use siaga::stores::{FloodQuery, Received, Resource, Revision, Store};
 use sqlx::{Connection, PgConnection};
 
 use crate::asking::{before, keys, order, post, standing};
+use crate::eventually::{LONG, eventually};
 use crate::folders::{area, collection, long_folder, states};
 use crate::operator::Operator;
 
@@ -53,10 +54,10 @@ fn an_open_store_shows_what_is_imported_within_a_second() {
             operator.rows("SELECT local_area_id FROM reports WHERE post_id IN (1, 2) ORDER BY post_id").await;
         assert_eq!(tags, [(None,), (Some(6),)]);
         for (resource, before) in resources.into_iter().zip(revisions) {
-            while store.revision(resource).await.unwrap() <= before {
-                assert!(imported.elapsed() < Duration::from_secs(1), "{resource:?}");
-                tokio::time::sleep(Duration::from_millis(10)).await;
-            }
+            let what = format!("the revision of {resource:?} has grown");
+            let left = Duration::from_secs(1).saturating_sub(imported.elapsed());
+            let revision = async || store.revision(resource).await.unwrap();
+            eventually(&what, left, revision, |revision| *revision > before).await;
         }
     });
 }
@@ -87,7 +88,9 @@ fn nothing_that_is_written_during_an_import_fails_or_is_lost() {
             })
         });
         let writers: Vec<_> = writers.collect();
-        tokio::time::sleep(Duration::from_millis(50)).await;
+        let posts = async || operator.count("SELECT count(*) FROM reports WHERE post_id IS NOT NULL").await;
+        let before = posts().await;
+        eventually("posts are written", LONG, posts, |posts| *posts > before + 8).await;
         let imported = operator.import(folder.path()).await;
         done.store(true, Ordering::SeqCst);
         imported.unwrap();
@@ -138,10 +141,11 @@ fn an_import_that_takes_long_holds_nobody_up_before_it_comes_to_the_reports() {
             }
         });
         let waiting = "SELECT count(*) FROM pg_locks WHERE NOT granted AND relation = 'cards'::regclass";
-        while operator.count(waiting).await == 0 {
-            assert!(!importing.is_finished(), "{:?}", importing.await);
-            tokio::time::sleep(Duration::from_millis(10)).await;
-        }
+        let waiting = async || {
+            assert!(!importing.is_finished(), "it waits for nobody");
+            operator.count(waiting).await
+        };
+        eventually("the import waits", LONG, waiting, |waiting| *waiting > 0).await;
         let writing = async {
             store.set_flood_state(order(5, Some(4))).await.unwrap();
             let gauge = fixture::gauges()[0].gauge.clone();

@@ -2,6 +2,8 @@
 
 #[path = "../common/postgres.rs"]
 mod database;
+#[path = "../common/eventually.rs"]
+mod eventually;
 #[path = "../common/outcome.rs"]
 mod outcome;
 
