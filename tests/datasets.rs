@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use siaga::conformance::fixture;
-use siaga::datasets::{Dataset, FolderRules};
+use siaga::datasets::{Dataset, FolderFile, FolderRules};
 use siaga::model::{FloodState, InfrastructureKind};
 
 const AREAS: &str = r#"{"type":"FeatureCollection","features":[
@@ -134,8 +134,7 @@ fn a_path_that_is_no_folder_is_refused_with_what_is_allowed() {
 
 #[test]
 fn a_folder_in_which_nothing_is_recognised_is_refused_with_what_was_looked_for_and_what_is_there() {
-    let looked = "areas.geojson, regions.geojson, cities.geojson, infrastructure.geojson, gauges.geojson, \
-                  gauge_readings.csv, flood_states.csv, reports.geojson, cards.csv, partner_posts.csv";
+    let looked = FolderFile::ALL.map(FolderFile::name).join(", ");
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().to_str().unwrap();
     for (name, found) in [

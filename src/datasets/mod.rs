@@ -16,7 +16,7 @@ use crate::model::{Card, FloodChange, ObservedGauge, PartnerPost, Places, Report
 /// The log ascends in time and names areas of the places only.
 #[derive(Debug, Default)]
 pub struct Dataset {
-    /// Areas, provinces, cities and infrastructure.
+    /// Everything in [`Places`](crate::model::Places).
     pub places: Places,
     /// Every change of a flood state, oldest first; the newest of an area is its current state.
     pub flood_log: Vec<FloodChange>,

@@ -17,6 +17,10 @@ impl MapResource for Boundaries {
         LayerKind::Boundaries
     }
 
+    fn path(&self) -> &'static str {
+        "admin"
+    }
+
     fn selectable(&self) -> Selectable {
         Selectable::by(&[], &PROVINCES)
     }

@@ -18,6 +18,10 @@ impl MapResource for Floods {
         LayerKind::Floods
     }
 
+    fn path(&self) -> &'static str {
+        "floods"
+    }
+
     fn selectable(&self) -> Selectable {
         Selectable::by(&CITIES, &["ID-JK"])
     }

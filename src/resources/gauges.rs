@@ -16,6 +16,10 @@ impl MapResource for Gauges {
         LayerKind::Gauges
     }
 
+    fn path(&self) -> &'static str {
+        "floodgauges"
+    }
+
     fn selectable(&self) -> Selectable {
         Selectable::by(&["ID-JK"], &["ID-JK"])
     }

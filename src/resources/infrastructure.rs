@@ -18,6 +18,10 @@ impl MapResource for Infrastructure {
         LayerKind::Infrastructure
     }
 
+    fn path(&self) -> &'static str {
+        "infrastructure"
+    }
+
     fn selectable(&self) -> Selectable {
         Selectable::by(&["ID-JK"], &["ID-JK"])
     }

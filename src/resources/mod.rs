@@ -32,6 +32,9 @@ pub trait MapResource: Debug + Send + Sync + 'static {
     /// Returns the kind of its layers.
     fn kind(&self) -> LayerKind;
 
+    /// Returns its path below the base address, without a slash.
+    fn path(&self) -> &'static str;
+
     /// Returns the codes that requests can select it by, unless others are configured.
     fn selectable(&self) -> Selectable;
 

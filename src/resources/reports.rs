@@ -19,6 +19,10 @@ impl MapResource for Reports {
         LayerKind::Reports
     }
 
+    fn path(&self) -> &'static str {
+        "reports"
+    }
+
     /// Clients send a code of either kind as `city`.
     fn selectable(&self) -> Selectable {
         Selectable::by(&[&CITIES[..], &PROVINCES].concat(), &PROVINCES)

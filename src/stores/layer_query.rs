@@ -9,6 +9,7 @@ use crate::model::{
 
 /// A question that a store answers with a layer.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum LayerQuery {
     /// Areas with their flood state.
     Floods(FloodQuery),

@@ -127,7 +127,7 @@ pub enum Resource {
     Reports,
     /// Gauges and their readings.
     Gauges,
-    /// Areas, provinces, cities and infrastructure.
+    /// Everything in [`Places`](crate::model::Places).
     Places,
 }
 

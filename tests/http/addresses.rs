@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use rocket::http::{Method, Status};
 use siaga::Builder;
 
-use crate::support::{ADMIN_KEY, Siaga, figment, json_of, key};
+use crate::suite::support::{ADMIN_KEY, Siaga, figment, json_of, key};
 
 fn also_at(paths: &[&str]) -> Siaga {
     Siaga::with(figment().merge(("siaga.also_at", paths)), |builder| builder)

@@ -1,6 +1,6 @@
 use serde_json::json;
 
-use crate::support::{Siaga, assert_invalid, each, properties};
+use crate::suite::support::{Siaga, assert_invalid, each, properties};
 
 #[test]
 fn all_boundaries_are_listed_by_code() {

@@ -3,7 +3,7 @@
 use rocket::http::Status;
 use serde_json::json;
 
-use crate::support::{Siaga, assert_invalid, figment, json_of};
+use crate::suite::support::{Siaga, assert_invalid, figment, json_of};
 
 #[test]
 fn alerts_and_their_feed_say_what_is_configured() {
@@ -13,8 +13,7 @@ fn alerts_and_their_feed_say_what_is_configured() {
         "expires_after": "90m",
         "agencies": { "bdg": { "sender": "bandung.example.org", "sender_name": "BANDUNG AGENCY" } },
     });
-    let figment =
-        figment().merge(("siaga.formats.cap", cap)).merge(("siaga.time_zone", "Asia/Jayapura"));
+    let figment = figment().merge(("siaga.formats.cap", cap)).merge(("siaga.time_zone", "Asia/Jayapura"));
     let siaga = Siaga::with(figment, |builder| builder);
     let feed = |city: &str| {
         siaga.client.get(format!("/v1/floods?geoformat=cap&city={city}")).dispatch().into_string().unwrap()

@@ -1,27 +1,26 @@
 //! What can be asked for, by the configuration.
 
 use rocket::http::Status;
+use siaga::model::LayerKind;
+use siaga::resources::describe;
 
-use crate::support::{Siaga, assert_invalid, figment};
+use crate::suite::support::{Siaga, assert_invalid, figment};
 
 #[test]
 fn each_resource_is_asked_for_by_its_configured_codes() {
-    let resources = [
-        ("floods", "/v1/floods"),
-        ("reports", "/v1/reports"),
-        ("gauges", "/v1/floodgauges"),
-        ("infrastructure", "/v1/infrastructure"),
-        ("boundaries", "/v1/admin"),
-    ];
-    for (resource, address) in resources {
-        let has_cities = resource != "boundaries";
+    let resources = LayerKind::ALL.map(describe);
+    for described in resources {
+        let (resource, has_cities) = (described.kind().name(), described.has_cities());
+        let address = format!("/v1/{}", described.path());
         // Codes that are known by the configuration alone, of which each resource has others.
         let mut figment = figment()
             .merge(("siaga.areas.cities", ["its", "others"]))
             .merge(("siaga.areas.provinces", ["ID-ITS", "ID-OTHERS"]));
-        for (other, _) in resources {
-            let (city, admin) = if other == resource { ("its", "ID-ITS") } else { ("others", "ID-OTHERS") };
-            let cities = if other == "boundaries" { vec![] } else { vec![city] };
+        for other in resources {
+            let is_other = other.kind() != described.kind();
+            let (city, admin) = if is_other { ("others", "ID-OTHERS") } else { ("its", "ID-ITS") };
+            let cities = if other.has_cities() { vec![city] } else { vec![] };
+            let other = other.kind().name();
             figment = figment
                 .merge((format!("siaga.areas.supported.{other}.city"), cities))
                 .merge((format!("siaga.areas.supported.{other}.admin"), [admin]));

@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 use siaga::auth::KeyDigest;
 use siaga::conformance::fixture;
 
-use crate::signing::{base64, claims, now};
-use crate::support::{ADMIN_KEY, KEY, OTHER_KEY, SECRET, Siaga, figment, json_of};
+use crate::suite::signing::{base64, claims, now};
+use crate::suite::support::{ADMIN_KEY, KEY, OTHER_KEY, SECRET, Siaga, figment, json_of};
 
 fn signed(secret: &str, claims: &Value) -> String {
     // Starting a service installed the cryptography.
@@ -243,7 +243,8 @@ fn an_empty_header_and_a_bearer_without_a_token_count_as_no_credential() {
         let both = [(name, value), (other_name, other.as_str())];
         assert_eq!(change(&siaga, &both), Status::Ok, "{name}: {value:?} beside a credential");
     }
-    for (name, value) in [("X-Api-Key", "null"), ("Authorization", "Bearer nil"), ("Authorization", "Basic")] {
+    for (name, value) in [("X-Api-Key", "null"), ("Authorization", "Bearer nil"), ("Authorization", "Basic")]
+    {
         let read = siaga.client.get("/v1/floods/states").header(Header::new(name, value)).dispatch();
         assert_eq!(read.status(), Status::Forbidden, "{name}: {value:?}");
     }

@@ -18,7 +18,7 @@ use siaga::stores::{
     StoreSettings, Versioned,
 };
 
-use crate::support::{ADMIN_KEY, Siaga, figment, key};
+use crate::suite::support::{ADMIN_KEY, Siaga, figment, key};
 
 /// Opens a store that is away.
 #[derive(Debug)]

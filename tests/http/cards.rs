@@ -1,7 +1,9 @@
 use rocket::http::{Method, Status};
 use serde_json::{Value, json};
 
-use crate::support::{ADMIN_KEY, Siaga, assert_invalid, each, figment, json_of, key, properties, race};
+use crate::suite::support::{
+    ADMIN_KEY, Siaga, assert_invalid, each, figment, json_of, key, properties, race,
+};
 
 /// The body of the contract's example.
 fn report() -> Value {
@@ -377,7 +379,8 @@ fn a_card_needs_a_username_a_network_and_a_language() {
 
 /// Arrays and objects in one another.
 fn nested(levels: usize) -> Value {
-    (0..levels).fold(json!(1), |inner, level| if level % 2 == 0 { json!([inner]) } else { json!({ "a": inner }) })
+    (0..levels)
+        .fold(json!(1), |inner, level| if level % 2 == 0 { json!([inner]) } else { json!({ "a": inner }) })
 }
 
 #[test]
@@ -407,7 +410,8 @@ fn what_is_kept_as_it_is_sent_is_nested_at_most_16_levels_deep() {
 fn the_types_of_preparedness_are_configured() {
     let figment = figment().merge(("siaga.cards.prep_types", ["sandbags"]));
     let siaga = Siaga::with(figment, |builder| builder);
-    let of = |name: &str| report_with(json!({ "disaster_type": "prep", "card_data": { "report_type": name } }));
+    let of =
+        |name: &str| report_with(json!({ "disaster_type": "prep", "card_data": { "report_type": name } }));
     let says = "one of [sandbags]";
     assert_invalid(
         put(&siaga, "/v1/cards/fresh-card", &of("drain")),
@@ -438,7 +442,8 @@ fn cards_of_an_installation_that_is_taken_over_may_have_longer_identifiers() {
 
 #[test]
 fn disasters_that_only_the_installation_knows_are_reported_and_asked_for() {
-    let typhoon = report_with(json!({ "disaster_type": "typhoon", "card_data": { "report_type": "typhoon" } }));
+    let typhoon =
+        report_with(json!({ "disaster_type": "typhoon", "card_data": { "report_type": "typhoon" } }));
     let unknown = Siaga::start();
     assert_invalid(
         put(&unknown, "/v1/cards/fresh-card", &typhoon),

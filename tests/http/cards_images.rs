@@ -4,7 +4,7 @@ use rocket::http::{Header, Method, Status};
 use serde_json::json;
 use siaga::model::Clock;
 
-use crate::support::{ADMIN_KEY, KEY, Siaga, assert_invalid, figment, json_of, key};
+use crate::suite::support::{ADMIN_KEY, KEY, Siaga, assert_invalid, figment, json_of, key};
 
 const ADDRESS: &str = "/v1/cards/used-card/images";
 
@@ -56,25 +56,43 @@ fn it_is_404_without_the_card_and_409_before_its_report() {
             (&json!(status.code), &json!(id), &json!(message))
         );
     }
-    assert_invalid(siaga.ask(Method::Get, "/v1/cards/abc/images", ""), "params", &["cardId"], "7 to 14 characters");
+    assert_invalid(
+        siaga.ask(Method::Get, "/v1/cards/abc/images", ""),
+        "params",
+        &["cardId"],
+        "7 to 14 characters",
+    );
 }
 
 #[test]
 fn a_file_type_is_one_of_four() {
     let siaga = Siaga::start();
     for (query, extension) in [
-        ("", "jpeg"), ("?file_type=", "jpeg"), ("?file_type=image/jpeg", "jpeg"), ("?file_type=image%2Fpng", "png"),
-        ("?file_type=image/webp", "webp"), ("?file_type=image/gif", "gif"),
+        ("", "jpeg"),
+        ("?file_type=", "jpeg"),
+        ("?file_type=image/jpeg", "jpeg"),
+        ("?file_type=image%2Fpng", "png"),
+        ("?file_type=image/webp", "webp"),
+        ("?file_type=image/gif", "gif"),
     ] {
         let answer = json_of(siaga.ask(Method::Get, &format!("{ADDRESS}{query}"), ""));
         let address = answer["signedRequest"].as_str().unwrap();
         assert!(address.contains(&format!("/uploads/used-card.0.{extension}?")), "{query}: {address}");
         assert_eq!(answer["url"], "http://localhost/v1/images/used-card.jpg");
     }
-    for query in ["?file_type=image/svg%2Bxml", "?file_type=jpeg", "?file_type=IMAGE/JPEG", "?file_type=image/jpeg&file_type=image/jpeg"] {
+    for query in [
+        "?file_type=image/svg%2Bxml",
+        "?file_type=jpeg",
+        "?file_type=IMAGE/JPEG",
+        "?file_type=image/jpeg&file_type=image/jpeg",
+    ] {
         let address = format!("{ADDRESS}{query}");
         let response = siaga.ask(Method::Get, &address, "");
-        let says = if query.contains('&') { "once" } else { "one of [image/jpeg, image/png, image/webp, image/gif]" };
+        let says = if query.contains('&') {
+            "once"
+        } else {
+            "one of [image/jpeg, image/png, image/webp, image/gif]"
+        };
         assert_invalid(response, "query", &["file_type"], says);
     }
 }
@@ -104,7 +122,8 @@ fn the_type_is_file_type_else_the_header_content_type_else_jpeg() {
         assert!(address.contains(&format!(".{extension}?")), "{query} {header:?}: {address}");
     }
     for wrong in ["audio/mpeg", "image/heic", "png"] {
-        let request = siaga.client.get(ADDRESS).header(key(ADMIN_KEY)).header(Header::new("Content-Type", wrong));
+        let request =
+            siaga.client.get(ADDRESS).header(key(ADMIN_KEY)).header(Header::new("Content-Type", wrong));
         assert_invalid(request.dispatch(), "headers", &["Content-Type"], "one of [image/jpeg, image/png, ");
     }
 }

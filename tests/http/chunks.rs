@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use figment::Figment;
 use rocket::fairing::AdHoc;
 
-use crate::support::{Siaga, figment};
+use crate::suite::support::{Siaga, figment};
 
 /// The size of the chunks an answer comes in, and its own.
 fn sizes(figment: Figment) -> (usize, usize) {

@@ -1,6 +1,6 @@
 use rocket::http::{Header, Status};
 
-use crate::support::{Siaga, figment};
+use crate::suite::support::{Siaga, figment};
 
 fn etag(siaga: &Siaga, address: &str) -> String {
     siaga.get(address).headers().get_one("ETag").unwrap().to_owned()

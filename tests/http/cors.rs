@@ -1,6 +1,6 @@
 use rocket::http::{Header, Method, Status};
 
-use crate::support::Siaga;
+use crate::suite::support::Siaga;
 
 #[test]
 fn pages_of_any_origin_may_read_every_answer() {

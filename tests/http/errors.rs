@@ -1,7 +1,7 @@
 use proptest::prelude::*;
 use rocket::http::{Method, Status};
 
-use crate::support::{KEY, Siaga, json_of, key};
+use crate::suite::support::{KEY, Siaga, json_of, key};
 
 #[test]
 fn an_unknown_route_is_404_in_json() {
@@ -44,9 +44,11 @@ fn a_wrong_method_is_405_with_the_methods_there_are() {
 /// Forms that name a method in each way Rocket understands, and forms that nearly do.
 fn forms() -> impl Strategy<Value = String> {
     const PARTS: [&str; 16] = [
-        "&", "_method", "_METHOD", "=", "GET", "head", "PUT", "DELETE", "POST", "OPTIONS", ".", "[", "]", "%5F", "x", "é",
+        "&", "_method", "_METHOD", "=", "GET", "head", "PUT", "DELETE", "POST", "OPTIONS", ".", "[", "]",
+        "%5F", "x", "é",
     ];
-    let methods = prop::sample::select(&["GET", "get", "HEAD", "Put", "DELETE", "PATCH", "OPTIONS", "TRACE"][..]);
+    let methods =
+        prop::sample::select(&["GET", "get", "HEAD", "Put", "DELETE", "PATCH", "OPTIONS", "TRACE"][..]);
     prop_oneof![
         prop::collection::vec(prop::sample::select(&PARTS[..]), 0..8).prop_map(|parts| parts.concat()),
         ("&{0,4}", r"(\.|\[x?\]?|)", methods, "(&.{0,3}|)")
@@ -61,7 +63,9 @@ fn a_form_that_names_another_method_is_still_a_post() {
         let request = siaga.client.post(address).header(rocket::http::ContentType::Form).header(key(KEY));
         request.body(form).dispatch()
     };
-    for form in ["_method=get", "&_method=PUT", "&_method=HEAD&", "&&&_method=GET", "_method.=DELETE", "_method[=PUT"] {
+    for form in
+        ["_method=get", "&_method=PUT", "&_method=HEAD&", "&&&_method=GET", "_method.=DELETE", "_method[=PUT"]
+    {
         assert_eq!(post("/v1/floods/5", form).status(), Status::MethodNotAllowed, "{form}");
     }
     proptest!(ProptestConfig::with_cases(1_000), |(form in forms())| {
@@ -75,7 +79,8 @@ fn a_form_that_names_another_method_is_still_a_post() {
 fn a_form_does_not_change_a_method_that_is_no_post() {
     let siaga = Siaga::start();
     for form in ["_method=DELETE", "&_method=GET", "_method=POST", "state=2"] {
-        let request = siaga.client.put("/v1/floods/5").header(rocket::http::ContentType::Form).header(key(KEY));
+        let request =
+            siaga.client.put("/v1/floods/5").header(rocket::http::ContentType::Form).header(key(KEY));
         let response = request.body(form).dispatch();
         assert_eq!(response.status(), Status::BadRequest, "{form} is no JSON, and the method is PUT");
     }

@@ -7,7 +7,7 @@ use rocket::route::{Handler, Outcome};
 use rocket::{Data, Request, Route};
 use siaga::admission::Admission;
 
-use crate::support::{Siaga, figment, json_of};
+use crate::suite::support::{Siaga, figment, json_of};
 
 /// The one route whose address is signed, which is the credential.
 const SIGNED: (Method, &str) = (Method::Put, "/v1/uploads/<_>");
@@ -18,8 +18,7 @@ const PROTECTED: [&str; 2] = ["/v1/cards", "/v1/feeds"];
 /// Whether a route must refuse whoever has no credential.
 fn must_refuse(route: &Route) -> bool {
     let path = route.uri.path();
-    let protected =
-        PROTECTED.iter().any(|begin| path == *begin || path.starts_with(&format!("{begin}/")));
+    let protected = PROTECTED.iter().any(|begin| path == *begin || path.starts_with(&format!("{begin}/")));
     let safe = matches!(route.method, Method::Get | Method::Head | Method::Options);
     // Where requests go that get no further: whoever asks for it themselves finds nothing.
     let diverted = path == Admission::DIVERTED;

@@ -1,7 +1,7 @@
 use rocket::http::{Method, Status};
 use serde_json::{Value, json};
 
-use crate::support::{KEY, Siaga, assert_invalid, figment, json_of, key, properties, race};
+use crate::suite::support::{KEY, Siaga, assert_invalid, figment, json_of, key, properties, race};
 
 /// The body of the contract's example.
 fn post(post_id: Value) -> Value {

@@ -1,7 +1,7 @@
 use rocket::http::Status;
 use serde_json::{Value, json};
 
-use crate::support::{KEY, OTHER_KEY, Siaga, assert_invalid, each, figment, key, properties};
+use crate::suite::support::{KEY, OTHER_KEY, Siaga, assert_invalid, each, figment, key, properties};
 
 fn gauge() -> Value {
     json!({

@@ -1,6 +1,6 @@
 use serde_json::json;
 
-use crate::support::{Siaga, assert_invalid, figment};
+use crate::suite::support::{Siaga, assert_invalid, figment};
 
 #[test]
 fn the_highest_state_of_each_area_in_the_period_is_given() {

@@ -1,7 +1,7 @@
 use rocket::http::Status;
 use serde_json::json;
 
-use crate::support::{Siaga, assert_invalid, json_of};
+use crate::suite::support::{Siaga, assert_invalid, json_of};
 
 #[test]
 fn a_state_is_cleared_and_answered_with_null() {

@@ -1,7 +1,7 @@
 use rocket::http::{ContentType, Status};
 use serde_json::{Value, json};
 
-use crate::support::{Siaga, assert_invalid, figment};
+use crate::suite::support::{Siaga, assert_invalid, figment};
 
 fn areas(result: &Value) -> Vec<(String, Value)> {
     let geometries = result["objects"]["output"]["geometries"].as_array().unwrap();
@@ -40,9 +40,11 @@ fn an_area_has_the_documented_properties() {
 #[test]
 fn the_attributes_of_an_area_are_served_as_the_data_set_has_them() {
     let siaga = Siaga::start();
-    let expected = r#""attributes":{"District":"Kota \"Tua\" & <Utara>","kode":31.740,"RT":[1,2],"none":null},"state":"#;
+    let expected =
+        r#""attributes":{"District":"Kota \"Tua\" & <Utara>","kode":31.740,"RT":[1,2],"none":null},"state":"#;
     for format in ["topojson", "geojson"] {
-        let body = siaga.client.get(format!("/v1/floods?geoformat={format}")).dispatch().into_string().unwrap();
+        let body =
+            siaga.client.get(format!("/v1/floods?geoformat={format}")).dispatch().into_string().unwrap();
         assert!(body.contains(&format!("{expected}null")), "{format}: {body}");
         assert_eq!(body.matches("attributes").count(), 1, "{format}: absent where there are none");
     }

@@ -6,7 +6,7 @@ use siaga::conformance::fixture::{self, id};
 use siaga::model::Actor;
 use siaga::stores::Store;
 
-use crate::support::{KEY, Siaga, assert_invalid, figment, json_of, key};
+use crate::suite::support::{KEY, Siaga, assert_invalid, figment, json_of, key};
 
 fn newest_actor(siaga: &Siaga, area: u64) -> Actor {
     let store = siaga.client.rocket().state::<std::sync::Arc<dyn Store>>().unwrap();

@@ -1,6 +1,6 @@
 use serde_json::json;
 
-use crate::support::{Siaga, assert_invalid};
+use crate::suite::support::{Siaga, assert_invalid};
 
 #[test]
 fn only_areas_with_a_state_are_listed_by_number() {

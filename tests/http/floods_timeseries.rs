@@ -1,6 +1,6 @@
 use serde_json::json;
 
-use crate::support::Siaga;
+use crate::suite::support::Siaga;
 
 #[test]
 fn every_hour_from_start_to_end_has_its_count_as_a_string() {

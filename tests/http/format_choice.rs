@@ -2,8 +2,10 @@
 
 use rocket::http::{Accept, Header, Status};
 use siaga::Builder;
+use siaga::model::LayerKind;
+use siaga::resources::describe;
 
-use crate::support::{Siaga, assert_invalid, figment};
+use crate::suite::support::{Siaga, assert_invalid, figment};
 
 const GEOJSON: &str = "application/geo+json";
 const ATOM: &str = "application/atom+xml";
@@ -20,6 +22,11 @@ fn begun(siaga: &Siaga, address: &str, accept: &[&str]) -> String {
     let body = response.into_string().unwrap();
     let begun = body.trim_start_matches(r#"{"statusCode":200,"result":"#);
     begun.trim_start_matches(r#"{"type":""#).chars().take(5).collect()
+}
+
+/// The address of a map resource.
+fn address(kind: LayerKind) -> String {
+    format!("/v1/{}", describe(kind).path())
 }
 
 #[test]
@@ -44,7 +51,8 @@ fn accept_chooses_when_no_parameter_does() {
 #[test]
 fn who_accepts_geojson_gets_it_without_the_envelope_and_all_others_with_it() {
     let siaga = Siaga::start();
-    for address in ["/v1/floods", "/v1/reports", "/v1/floodgauges", "/v1/infrastructure", "/v1/admin"] {
+    for address in LayerKind::ALL.map(address) {
+        let address = &*address;
         let geojson = format!("{address}?geoformat=geojson");
         let ask = |address: &str, accept: &str| {
             let request = siaga.client.get(address.to_owned());
@@ -56,7 +64,8 @@ fn who_accepts_geojson_gets_it_without_the_envelope_and_all_others_with_it() {
         };
         let (kind, tag, enveloped) = ask(&geojson, "application/json");
         assert_eq!(kind, "application/json", "{address}");
-        let collection = enveloped.strip_prefix(r#"{"statusCode":200,"result":"#).unwrap().strip_suffix('}').unwrap();
+        let collection =
+            enveloped.strip_prefix(r#"{"statusCode":200,"result":"#).unwrap().strip_suffix('}').unwrap();
         for (address, accept) in [
             (address, GEOJSON),
             (&*geojson, GEOJSON),
@@ -67,7 +76,13 @@ fn who_accepts_geojson_gets_it_without_the_envelope_and_all_others_with_it() {
             assert_eq!((&*kind, &*bare), (GEOJSON, collection), "{address} {accept}");
             assert_ne!(bare_tag, tag);
         }
-        for accept in ["*/*", "application/*", "text/html", "application/geo+json, application/json", "application/json, application/geo+json;q=0.9"] {
+        for accept in [
+            "*/*",
+            "application/*",
+            "text/html",
+            "application/geo+json, application/json",
+            "application/json, application/geo+json;q=0.9",
+        ] {
             let (kind, _, body) = ask(&geojson, accept);
             assert_eq!((&*kind, &body), ("application/json", &enveloped), "{address} {accept}");
         }
@@ -94,7 +109,8 @@ fn a_parameter_counts_whatever_is_accepted() {
 #[test]
 fn only_formats_that_carry_the_layer_are_chosen() {
     let siaga = Siaga::start();
-    for address in ["/v1/reports", "/v1/floodgauges", "/v1/infrastructure", "/v1/admin"] {
+    for address in LayerKind::ALL.into_iter().filter(|kind| *kind != LayerKind::Floods).map(address) {
+        let address = &address;
         assert_eq!(begun(&siaga, address, &[ATOM]), "Topol", "{address}");
         assert_eq!(begun(&siaga, address, &[ATOM, GEOJSON]), "Featu", "{address}");
     }
@@ -110,15 +126,25 @@ fn a_resource_is_on_offer_in_the_formats_it_is_narrowed_to() {
     assert_eq!(begun(&siaga, "/v1/floods", &[]), "<?xml");
     assert_eq!(begun(&siaga, "/v1/floods?format=json", &[]), "Featu");
     assert_eq!(begun(&siaga, "/v1/floods", &["application/json"]), "Featu");
-    assert_invalid(siaga.get("/v1/floods?geoformat=topojson"), "query", &["geoformat"], "one of [cap, geojson]");
+    assert_invalid(
+        siaga.get("/v1/floods?geoformat=topojson"),
+        "query",
+        &["geoformat"],
+        "one of [cap, geojson]",
+    );
     assert_eq!(begun(&siaga, "/v1/reports", &[]), "Topol");
-    assert_invalid(siaga.get("/v1/reports?geoformat=x"), "query", &["geoformat"], "one of [topojson, geojson]");
+    assert_invalid(
+        siaga.get("/v1/reports?geoformat=x"),
+        "query",
+        &["geoformat"],
+        "one of [topojson, geojson]",
+    );
     assert_eq!(begun(&siaga, "/v1/admin", &[]), "Topol");
-    for (resource, address) in
-        [("gauges", "/v1/floodgauges"), ("infrastructure", "/v1/infrastructure"), ("boundaries", "/v1/admin")]
-    {
+    for kind in LayerKind::ALL.into_iter().filter(|kind| *kind != LayerKind::Reports) {
+        let (resource, address) = (kind.name(), &address(kind));
         let key = format!("siaga.formats.resources.{resource}");
-        let siaga = Siaga::with(crate::support::figment().merge((key, ["geojson"])), |builder| builder);
+        let siaga =
+            Siaga::with(crate::suite::support::figment().merge((key, ["geojson"])), |builder| builder);
         assert_eq!(begun(&siaga, address, &[]), "Featu", "{resource}");
         assert_eq!(begun(&siaga, "/v1/reports", &[]), "Topol", "{resource}");
     }
@@ -134,12 +160,22 @@ fn a_request_that_names_no_format_gets_the_configured_default() {
 #[test]
 fn a_resource_narrowed_to_what_it_cannot_be_written_in_stops_the_start() {
     for (key, names, expected) in [
-        ("reports", &["csv"][..], "siaga.formats.resources.reports: each must be one of [topojson, geojson], not \"csv\""),
-        ("gauges", &["cap"], "siaga.formats.resources.gauges: each must be one of [topojson, geojson], not \"cap\""),
+        (
+            "reports",
+            &["csv"][..],
+            "siaga.formats.resources.reports: each must be one of [topojson, geojson], not \"csv\"",
+        ),
+        (
+            "gauges",
+            &["cap"],
+            "siaga.formats.resources.gauges: each must be one of [topojson, geojson], not \"cap\"",
+        ),
         ("floods", &[], "siaga.formats.resources.floods: must name at least one of [topojson, geojson, cap]"),
         ("admin", &["geojson"], "siaga.formats.resources.admin: unknown key; allowed are floods, reports, "),
     ] {
-        let figment = figment().merge((format!("siaga.formats.resources.{key}"), names)).merge(("siaga.store", "memory"));
+        let figment = figment()
+            .merge((format!("siaga.formats.resources.{key}"), names))
+            .merge(("siaga.store", "memory"));
         let error = Builder::default().figment(figment).check().unwrap_err().to_string();
         assert!(error.contains(expected), "{error}");
     }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use rocket::http::{Method, Status};
 use serde_json::{Value, json};
 
-use crate::away::Away;
-use crate::support::{Siaga, figment, json_of, key};
+use crate::suite::away::Away;
+use crate::suite::support::{Siaga, figment, json_of, key};
 
 fn names(body: &Value) -> Vec<&str> {
     let checks = body["result"]["checks"].as_array().unwrap();

@@ -1,7 +1,7 @@
 use rocket::http::{Method, Status};
 use serde_json::{Value, json};
 
-use crate::support::{Siaga, json_of, properties};
+use crate::suite::support::{Siaga, json_of, properties};
 
 /// What means something to a database, a page, a document or a template, and nothing here.
 const TEXTS: [&str; 8] = [
@@ -35,7 +35,10 @@ fn names_and_texts_are_data_whatever_they_hold() {
         assert_eq!(accepted(&siaga, Method::Post, "/v1/feeds/partner", &report)["created"], true);
         let result = siaga.result("/v1/reports?geoformat=geojson");
         let newest = &result["features"][0]["properties"];
-        assert_eq!((&newest["title"], &newest["text"], &newest["image_url"]), (&json!(text), &json!(text), &json!(image)));
+        assert_eq!(
+            (&newest["title"], &newest["text"], &newest["image_url"]),
+            (&json!(text), &json!(text), &json!(image))
+        );
         assert_eq!(properties(&siaga.result("/v1/reports"))[0], *newest, "in every format");
 
         let gauge = json!({
@@ -46,7 +49,10 @@ fn names_and_texts_are_data_whatever_they_hold() {
         if answer.status() == Status::Ok {
             let gauges = properties(&siaga.result("/v1/floodgauges"));
             let stored = gauges.iter().find(|stored| stored["gaugeid"] == gauge["gaugeid"]).unwrap();
-            assert_eq!((&stored["gaugenameid"], &stored["observations"][0]["f4"]), (&json!(text), &json!(text)));
+            assert_eq!(
+                (&stored["gaugenameid"], &stored["observations"][0]["f4"]),
+                (&json!(text), &json!(text))
+            );
         } else {
             assert_eq!(answer.status(), Status::BadRequest, "a name is refused, or kept as it is");
         }

@@ -1,13 +1,23 @@
 use rocket::http::{Method, Status};
 
-use crate::support::{Siaga, json_of, key};
+use crate::suite::support::{Siaga, json_of, key};
 
 #[test]
 fn an_image_that_is_not_there_is_404_whatever_its_name() {
     let siaga = Siaga::start();
     for name in [
-        "used-card.jpg", "used-card", "used-card.png", ".jpg", "x.jpg", "uploads", "..%2Fuploads%2Fused-card.jpg",
-        "..%2F..%2F..%2Fetc%2Fpasswd", "%2e%2e%2fCargo.toml.jpg", "used-card.jpg%00", "%FF%FE.jpg", "=2E=2E=2Fetc.jpg",
+        "used-card.jpg",
+        "used-card",
+        "used-card.png",
+        ".jpg",
+        "x.jpg",
+        "uploads",
+        "..%2Fuploads%2Fused-card.jpg",
+        "..%2F..%2F..%2Fetc%2Fpasswd",
+        "%2e%2e%2fCargo.toml.jpg",
+        "used-card.jpg%00",
+        "%FF%FE.jpg",
+        "=2E=2E=2Fetc.jpg",
     ] {
         let answer = siaga.get(&format!("/v1/images/{name}")).status();
         assert_eq!(answer, Status::NotFound, "{name}");

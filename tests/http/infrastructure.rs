@@ -1,6 +1,6 @@
 use serde_json::json;
 
-use crate::support::{Siaga, assert_invalid, each, properties};
+use crate::suite::support::{Siaga, assert_invalid, each, properties};
 
 #[test]
 fn all_kinds_are_listed_by_kind_then_name() {

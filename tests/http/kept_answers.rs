@@ -10,12 +10,17 @@ use rocket::local::blocking::Client;
 use siaga::conformance::fixture;
 use siaga::model::{Clock, ManualClock};
 
-use crate::eventually::{LONG, eventually_blocking};
-use crate::support::{ADMIN_KEY, Siaga, figment, key};
+use crate::suite::eventually::{LONG, eventually_blocking};
+use crate::suite::support::{ADMIN_KEY, Siaga, figment, key};
 
 const SHORTER: [&str; 3] = ["gzip", "br", "zstd"];
 
-fn with_coding(siaga: &Siaga, address: &str, coding: &str, tag: Option<&str>) -> (Status, Option<String>, String, Vec<u8>) {
+fn with_coding(
+    siaga: &Siaga,
+    address: &str,
+    coding: &str,
+    tag: Option<&str>,
+) -> (Status, Option<String>, String, Vec<u8>) {
     let mut request = siaga.client.get(address.to_owned());
     request.add_header(Header::new("Accept-Encoding", coding.to_owned()));
     if let Some(tag) = tag {
@@ -57,7 +62,10 @@ fn an_answer_comes_shorter_to_who_accepts_it_with_a_tag_of_its_own() {
             // Who has the plain bytes and accepts those, too, has the answer.
             assert_eq!(with_coding(&siaga, address, name, Some(&tag)).0, Status::NotModified);
         }
-        assert_eq!(with_coding(&siaga, address, "gzip;q=0, br;q=0.5, zstd;q=0.7", None).1.as_deref(), Some("zstd"));
+        assert_eq!(
+            with_coding(&siaga, address, "gzip;q=0, br;q=0.5, zstd;q=0.7", None).1.as_deref(),
+            Some("zstd")
+        );
         assert_eq!(with_coding(&siaga, address, "gzip;q=0.1, identity", None).1, None);
     }
 }
@@ -159,12 +167,19 @@ fn what_is_at_hand_is_asked_of_no_store_and_made_by_nobody() {
         let line = page.lines().find_map(|line| line.strip_prefix("siaga_cache_misses_total "));
         line.unwrap().parse::<u64>().unwrap()
     };
-    for address in ["/v1/floods", "/v1/floods/states", "/v1/reports", "/v1/infrastructure", "/v1/stats/floodedRWsSummary"] {
+    for address in [
+        "/v1/floods",
+        "/v1/floods/states",
+        "/v1/reports",
+        "/v1/infrastructure",
+        "/v1/stats/floodedRWsSummary",
+    ] {
         let tag = siaga.get(address).headers().get_one("ETag").unwrap().to_owned();
         let before = made(&siaga);
         for _ in 0..5 {
             assert_eq!(siaga.get(address).status(), Status::Ok);
-            let known = siaga.client.get(address).header(Header::new("If-None-Match", tag.clone())).dispatch();
+            let known =
+                siaga.client.get(address).header(Header::new("If-None-Match", tag.clone())).dispatch();
             assert_eq!(known.status(), Status::NotModified);
         }
         assert_eq!(made(&siaga), before, "{address}");

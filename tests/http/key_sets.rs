@@ -10,10 +10,10 @@ use rocket::http::Status;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::eventually::{LONG, eventually_blocking};
-use crate::signing::{claims, jwk, token};
-use crate::support::{Siaga, figment_without_tokens};
-use crate::tokens::change;
+use crate::suite::eventually::{LONG, eventually_blocking};
+use crate::suite::signing::{claims, jwk, token};
+use crate::suite::support::{Siaga, figment_without_tokens};
+use crate::suite::tokens::change;
 
 /// A service and the file of its keys.
 struct WithSet {
@@ -48,7 +48,9 @@ impl WithSet {
     /// Waits until a token with this `kid` is answered so.
     fn await_status(&self, algorithm: &str, kid: &str, expected: Status) {
         let status = || self.status(algorithm, &json!(kid));
-        eventually_blocking(&format!("{kid} is answered {expected}"), LONG, status, |status| *status == expected);
+        eventually_blocking(&format!("{kid} is answered {expected}"), LONG, status, |status| {
+            *status == expected
+        });
     }
 }
 

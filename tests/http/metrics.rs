@@ -5,8 +5,8 @@ use std::time::Duration;
 use rocket::http::{Header, Method, Status};
 use siaga::conformance::fixture;
 
-use crate::eventually::{LONG, eventually_blocking};
-use crate::support::{KEY, OTHER_KEY, Siaga, figment, key};
+use crate::suite::eventually::{LONG, eventually_blocking};
+use crate::suite::support::{KEY, OTHER_KEY, Siaga, figment, key};
 
 fn with_metrics() -> Siaga {
     Siaga::with(figment().merge(("siaga.metrics.enabled", true)), |builder| builder)
@@ -98,7 +98,9 @@ fn calls_of_the_store_are_measured_by_their_method() {
 #[test]
 fn renderings_are_measured_by_what_they_render_and_its_format() {
     let siaga = with_metrics();
-    for address in ["/v1/floods", "/v1/floods", "/v1/floods?geoformat=cap", "/v1/floods/states", "/v1/nowhere"] {
+    for address in
+        ["/v1/floods", "/v1/floods", "/v1/floods?geoformat=cap", "/v1/floods/states", "/v1/nowhere"]
+    {
         siaga.get(address);
     }
     let size = siaga.get("/v1/floods?geoformat=cap").into_bytes().unwrap().len() as f64;
@@ -143,7 +145,11 @@ fn rejected_requests_are_counted_by_their_reason() {
         ("late", 0.0),
         ("unavailable", 0.0),
     ] {
-        assert_eq!(value(&page, &format!("siaga_requests_rejected_total{{reason=\"{reason}\"}}")), expected, "{reason}");
+        assert_eq!(
+            value(&page, &format!("siaga_requests_rejected_total{{reason=\"{reason}\"}}")),
+            expected,
+            "{reason}"
+        );
     }
 }
 
@@ -220,7 +226,8 @@ fn whatever_is_requested_the_number_of_series_stays() {
         for _ in 0..times {
             number = number.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             let method = METHODS[(number >> 60) as usize % METHODS.len()];
-            let place = ["/", "/v1/", "/v1/floods/", "/v1/cards/", "/v1/images/"][(number >> 32) as usize % 5];
+            let place =
+                ["/", "/v1/", "/v1/floods/", "/v1/cards/", "/v1/images/"][(number >> 32) as usize % 5];
             siaga.client.req(method, format!("{place}{number:x}?q={number}")).dispatch();
         }
     };

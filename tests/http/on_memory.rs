@@ -1,6 +1,7 @@
 //! The interface over HTTP, on the store in memory.
 
-include!("suite.rs");
+#[path = "suite.rs"]
+mod suite;
 
 mod backend {
     use std::sync::{Arc, OnceLock};

@@ -1,6 +1,7 @@
 //! The interface over HTTP, on the store in Postgres.
 
-include!("suite.rs");
+#[path = "suite.rs"]
+mod suite;
 
 #[path = "../common/postgres.rs"]
 mod postgres;

@@ -6,7 +6,7 @@ use rocket::http::{Header, Status};
 use serde_json::{Value, json};
 use siaga::described;
 
-use crate::support::{Siaga, figment, json_of};
+use crate::suite::support::{Siaga, figment, json_of};
 
 /// Every operation of a description: method and path.
 fn operations(document: &Value) -> BTreeSet<(String, String)> {
@@ -151,7 +151,8 @@ fn the_files_of_its_page_come_compressed_to_the_first_who_asks() {
     ] {
         let mut tags = BTreeSet::new();
         for coding in ["gzip", "br", "identity"] {
-            let response = siaga.client.get(address).header(Header::new("Accept-Encoding", coding)).dispatch();
+            let response =
+                siaga.client.get(address).header(Header::new("Accept-Encoding", coding)).dispatch();
             let header = |name| response.headers().get_one(name).map(str::to_owned);
             let (is_coded, tag) = (coding != "identity", header("ETag").unwrap());
             assert_eq!(header("Content-Encoding").as_deref(), is_coded.then_some(coding), "{address}");

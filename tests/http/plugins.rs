@@ -11,12 +11,12 @@ use siaga::conformance::block_on;
 use siaga::error::Problem;
 use siaga::formats::{Container, EncodeContext, EncodeError, Format};
 use siaga::guards::{Caller, Param, Select, TimePeriod};
-use siaga::resources::Floods;
 use siaga::model::{AreaSelector, FloodState, Layer, LayerKind};
+use siaga::resources::Floods;
 use siaga::routes::{Answer, Answers};
 use siaga::stores::{FloodQuery, LayerQuery, Store, StoreError};
 
-use crate::support::{Siaga, assert_invalid, figment, json_of};
+use crate::suite::support::{Siaga, assert_invalid, figment, json_of};
 
 #[derive(Debug)]
 struct Csv;
@@ -213,8 +213,7 @@ async fn answer_own(select: Select<Floods>, answers: Answers) -> Result<Answer, 
 #[test]
 fn a_format_of_one_route_is_not_taken_for_another_of_its_name() {
     let figment = figment().merge(("siaga.formats.enabled", ["topojson", "csv"]));
-    let siaga =
-        Siaga::with(figment, |builder| builder.format(Arc::new(Csv)).mount("/", routes![answer_own]));
+    let siaga = Siaga::with(figment, |builder| builder.format(Arc::new(Csv)).mount("/", routes![answer_own]));
     for _ in 0..2 {
         assert_eq!(siaga.get("/v1/own?city=bdg").into_string().unwrap(), "own");
         assert_eq!(siaga.get("/v1/floods?city=bdg&geoformat=csv").into_string().unwrap(), "30,RW 30\n");

@@ -7,7 +7,7 @@ use figment::providers::Serialized;
 use rocket::http::{Header, Status};
 use rocket::local::blocking::LocalResponse;
 
-use crate::support::{Siaga, figment};
+use crate::suite::support::{Siaga, figment};
 
 /// A service behind proxies, at an address by HTTPS, which gives each client one request.
 fn behind_proxies() -> Siaga {
@@ -58,7 +58,11 @@ fn only_a_trusted_proxy_says_whom_a_request_is_from() {
         ("198.51.100.1", "10.0.0.1", &[("X-Forwarded-For", "203.0.113.7, 198.51.100.1")]),
         ("198.51.100.1", "10.0.0.1", &[("X-Forwarded-For", "203.0.113.7, 198.51.100.1, 10.0.0.2")]),
         ("198.51.100.1", "10.0.0.1", &[("X-Forwarded-For", "10.0.0.3, 198.51.100.1 ,10.0.0.2")]),
-        ("198.51.100.1", "10.0.0.1", &[("X-Forwarded-For", "203.0.113.7"), ("X-Forwarded-For", "198.51.100.1")]),
+        (
+            "198.51.100.1",
+            "10.0.0.1",
+            &[("X-Forwarded-For", "203.0.113.7"), ("X-Forwarded-For", "198.51.100.1")],
+        ),
         ("198.51.100.1", "10.0.0.1", &[("X-Forwarded-For", "198.51.100.1"), ("X-Real-IP", "203.0.113.7")]),
         ("10.0.0.2", "10.0.0.1", &[("X-Forwarded-For", "198.51.100.1, unknown, 10.0.0.2")]),
         ("10.0.0.1", "10.0.0.1", &[("X-Forwarded-For", "unknown"), ("X-Real-IP", "203.0.113.7")]),

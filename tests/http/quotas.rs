@@ -9,7 +9,7 @@ use rocket::local::blocking::LocalResponse;
 use serde_json::json;
 use siaga::auth::KeyDigest;
 
-use crate::support::{ADMIN_KEY, KEY, Siaga, figment, json_of, key};
+use crate::suite::support::{ADMIN_KEY, KEY, Siaga, figment, json_of, key};
 
 /// A service that gives each client three requests, none of which comes back while a test runs.
 fn three() -> Figment {
@@ -109,12 +109,11 @@ fn a_credential_is_counted_wherever_it_comes_from_and_apart_from_its_address() {
 
 #[test]
 fn a_key_can_have_quotas_of_its_own() {
-    let own = |name: &str, quota: &str, number: u32| {
-        json!({ "name": name, "sha256": KeyDigest::of(name).to_hex(), "scopes": [], quota: number })
-    };
+    let own = |name: &str, quota: &str, number: u32| json!({ "name": name, "sha256": KeyDigest::of(name).to_hex(), "scopes": [], quota: number });
     let keys = [own("a second's", "per_second", 3), own("a day's", "per_day", 2)];
-    let siaga =
-        started(with(&[("credential.per_second", 100)]).merge(Serialized::default("siaga.auth.api_keys", keys)));
+    let siaga = started(
+        with(&[("credential.per_second", 100)]).merge(Serialized::default("siaga.auth.api_keys", keys)),
+    );
     let limit = |of: &str| {
         let request = siaga.client.get("/v1/floods/states").remote(from("192.0.2.1"));
         let response = request.header(key(of)).dispatch();
@@ -127,7 +126,8 @@ fn a_key_can_have_quotas_of_its_own() {
 
 #[test]
 fn a_key_writes_300_states_at_once_behind_a_public_address() {
-    let siaga = started(figment().merge(Serialized::default("siaga.base_url", "https://data.example.org/v1")));
+    let siaga =
+        started(figment().merge(Serialized::default("siaga.base_url", "https://data.example.org/v1")));
     let set = || {
         let request = siaga.client.put("/v1/floods/5").remote(from("192.0.2.1")).header(key(KEY));
         request.body(r#"{"state":2}"#).dispatch().status().code
@@ -215,7 +215,10 @@ fn no_method_of_any_path_escapes() {
     let known = known.map(|route| route.uri.to_string());
     let mut targets: Vec<String> = known.filter(|uri| uri.starts_with("/v1/")).collect();
     assert!(targets.len() > 25);
-    targets.extend(["/", "/v1", "/v1/nothing", "/v1/floods/", "//v1//floods", "/:diverted:", "/x?a=b"].map(str::to_owned));
+    targets.extend(
+        ["/", "/v1", "/v1/nothing", "/v1/floods/", "//v1//floods", "/:diverted:", "/x?a=b"]
+            .map(str::to_owned),
+    );
     for target in &targets {
         let target = target.replace(['<', '>'], "");
         for method in METHODS {
@@ -259,7 +262,8 @@ fn a_trial_on_the_machine_itself_is_not_counted_and_a_public_address_is() {
     let trial = started(figment());
     assert_eq!(statuses(&trial, "192.0.2.1", 60), [200; 60]);
     assert!(get(&trial, "192.0.2.1", "/v1/floods/states").headers().get_one("RateLimit-Limit").is_none());
-    let public = started(figment().merge(Serialized::default("siaga.base_url", "https://data.example.org/v1")));
+    let public =
+        started(figment().merge(Serialized::default("siaga.base_url", "https://data.example.org/v1")));
     let answered = statuses(&public, "192.0.2.1", 100);
     assert_eq!(answered[..40], [200; 40]);
     assert_eq!(answered[99], 429);
@@ -298,14 +302,21 @@ fn a_period_too_many_is_429_for_the_client_that_starts_it_alone() {
     };
     let first = year(1);
     let response = get(&siaga, "192.0.2.1", &first);
-    assert_eq!((response.status(), remaining(&response)), (Status::Ok, 5), "at most half of what is allowed at once");
+    assert_eq!(
+        (response.status(), remaining(&response)),
+        (Status::Ok, 5),
+        "at most half of what is allowed at once"
+    );
     drop(response);
     let address = year(2);
     let refused = get(&siaga, "192.0.2.1", &address);
     assert_eq!((refused.status(), remaining(&refused)), (Status::TooManyRequests, 4));
     let wait: u64 = refused.headers().get_one("Retry-After").unwrap().parse().unwrap();
     assert!((14_000..=14_400).contains(&wait), "two of twelve a day are missing: {wait}");
-    assert_eq!(json_of(refused)["message"], "too many requests; try again after the seconds Retry-After says");
+    assert_eq!(
+        json_of(refused)["message"],
+        "too many requests; try again after the seconds Retry-After says"
+    );
     assert_eq!(get(&siaga, "192.0.2.1", &first).status(), Status::Ok, "it is cached");
     assert_eq!(get(&siaga, "192.0.2.1", "/v1/floods").status(), Status::Ok);
     assert_eq!(get(&siaga, "198.51.100.1", &address).status(), Status::Ok, "another client");

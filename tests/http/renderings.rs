@@ -14,8 +14,8 @@ use siaga::conformance::block_on;
 use siaga::formats::{Container, EncodeContext, EncodeError, Format};
 use siaga::model::{Layer, LayerKind};
 
-use crate::eventually::eventually;
-use crate::support::{Siaga, figment, service};
+use crate::suite::eventually::eventually;
+use crate::suite::support::{Siaga, figment, service};
 
 /// A format that writes nothing until it is let, or stopped.
 #[derive(Debug, Default)]

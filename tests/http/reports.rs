@@ -3,7 +3,7 @@ use serde_json::{Value, json};
 use siaga::conformance::fixture;
 use siaga::model::Timestamp;
 
-use crate::support::{Siaga, assert_invalid, each, figment, json_of, properties};
+use crate::suite::support::{Siaga, assert_invalid, each, figment, json_of, properties};
 
 fn keys(siaga: &Siaga, address: &str) -> Vec<Value> {
     each(&siaga.result(address), "pkey")
@@ -122,7 +122,9 @@ fn every_province_of_the_country_can_be_asked_for_as_city_or_as_admin() {
     assert_eq!(codes.len(), 38);
     let period = "start=2016-12-19T13:30:00Z&end=2016-12-19T16:00:00Z";
     for code in codes {
-        for address in ["reports?", &format!("reports/archive?{period}&"), &format!("reports/timeseries?{period}&")] {
+        for address in
+            ["reports?", &format!("reports/archive?{period}&"), &format!("reports/timeseries?{period}&")]
+        {
             let [city, admin] =
                 ["city", "admin"].map(|key| siaga.result(&format!("/v1/{address}{key}={code}")));
             assert_eq!(city, admin, "{address} {code}");
@@ -156,8 +158,11 @@ fn a_report_of_a_training_is_listed_and_counted_only_with_training_true() {
     assert_eq!(siaga.ask(Method::Post, "/v1/feeds/partner", body.to_string()).status(), Status::Ok);
     let period = "start=2016-12-19T15:30:00Z&end=2016-12-19T16:30:00Z";
     let archive = format!("/v1/reports/archive?{period}");
-    for (query, trainings) in [("", false), ("&training=", false), ("&training=false", false), ("&training=true", true)] {
-        let listed: &[&str] = if trainings { &["10", "9", "1", "7", "6", "2", "5"] } else { &["1", "7", "6", "2", "5"] };
+    for (query, trainings) in
+        [("", false), ("&training=", false), ("&training=false", false), ("&training=true", true)]
+    {
+        let listed: &[&str] =
+            if trainings { &["10", "9", "1", "7", "6", "2", "5"] } else { &["1", "7", "6", "2", "5"] };
         assert_eq!(keys(&siaga, &format!("/v1/reports?x{query}")), listed, "{query}");
         assert_eq!(keys(&siaga, &format!("{archive}{query}"))[..2], listed[..2], "{query}");
         let series = siaga.result(&format!("/v1/reports/timeseries?{period}{query}"));

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use rocket::http::Method;
 use serde_json::{Value, json};
 
-use crate::support::{ADMIN_KEY, Siaga, json_of, key};
+use crate::suite::support::{ADMIN_KEY, Siaga, json_of, key};
 
 fn json_values() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![

@@ -3,7 +3,7 @@
 use figment::providers::Serialized;
 use rocket::http::{Header, Method};
 
-use crate::support::{Siaga, figment};
+use crate::suite::support::{Siaga, figment};
 
 #[test]
 fn every_answer_is_taken_for_what_it_is_and_runs_nothing() {
@@ -59,7 +59,8 @@ fn browsers_are_told_to_stay_with_https_when_they_use_it() {
 fn a_page_of_a_template_runs_nothing_either_and_stays_as_it_is_while_it_is_known() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("page.html");
-    std::fs::write(&file, "<!doctype html>{% for f in features %}<p>{{ f.properties.pkey }}</p>{% endfor %}").unwrap();
+    std::fs::write(&file, "<!doctype html>{% for f in features %}<p>{{ f.properties.pkey }}</p>{% endfor %}")
+        .unwrap();
     let figment = figment()
         .merge(("siaga.formats.enabled", ["topojson", "page"]))
         .merge(("siaga.formats.template.page.file", file.to_str().unwrap()))

@@ -14,7 +14,7 @@ use siaga::stores::{
 };
 
 use crate::backend::OpenFixture;
-use crate::support::{Siaga, figment};
+use crate::suite::support::{Siaga, figment};
 
 /// What of a store is away.
 #[derive(Debug, Default)]
@@ -47,7 +47,10 @@ impl Away {
 
 fn unless(away: &AtomicBool) -> Result<(), StoreError> {
     if away.load(Ordering::SeqCst) {
-        return Err(StoreError::Unavailable { retry_after: Duration::from_secs(1), source: "it is away".into() });
+        return Err(StoreError::Unavailable {
+            retry_after: Duration::from_secs(1),
+            source: "it is away".into(),
+        });
     }
     Ok(())
 }
@@ -200,7 +203,8 @@ fn a_response_is_returned_for_no_longer_than_configured_after_it_was_current() {
 
 #[test]
 fn no_alert_is_returned_that_has_expired() {
-    let (siaga, away) = with_failing(&[("siaga.limits.stale", "1d"), ("siaga.formats.cap.expires_after", "2h")]);
+    let (siaga, away) =
+        with_failing(&[("siaga.limits.stale", "1d"), ("siaga.formats.cap.expires_after", "2h")]);
     for address in ["/v1/floods", "/v1/floods?geoformat=cap"] {
         assert_eq!(siaga.get(address).status(), Status::Ok);
     }

@@ -10,7 +10,7 @@ use rocket::tokio;
 use serde_json::{Value, json};
 use siaga::conformance::block_on;
 
-use crate::support::{ADMIN_KEY, figment, key, properties, service};
+use crate::suite::support::{ADMIN_KEY, figment, key, properties, service};
 
 const AREAS: [u64; 4] = [1, 2, 5, 10];
 /// Of each area.

@@ -1,7 +1,7 @@
 use rocket::http::Status;
 use serde_json::json;
 
-use crate::support::{Siaga, assert_invalid, json_of};
+use crate::suite::support::{Siaga, assert_invalid, json_of};
 
 #[test]
 fn the_regions_of_flooded_areas_are_listed_alphabetically() {

@@ -8,8 +8,8 @@ use siaga::auth::{ApiKey, KeyDigest, Scope};
 use siaga::conformance::fixture::now;
 use siaga::stores::{KeptKey, KeyEntry, Store};
 
-use crate::eventually::{LONG, eventually, eventually_blocking};
-use crate::support::{KEY, Siaga, json_of, key};
+use crate::suite::eventually::{LONG, eventually, eventually_blocking};
+use crate::suite::support::{KEY, Siaga, json_of, key};
 
 fn entry(name: &str, text: &str) -> ApiKey {
     ApiKey {

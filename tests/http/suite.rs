@@ -1,4 +1,4 @@
-// One file for each address, and one for each concern that crosses them.
+//! One file for each address, and one for each concern that crosses them.
 
 mod described;
 mod signing;
@@ -44,11 +44,11 @@ mod proxies;
 mod quotas;
 mod renderings;
 mod reports;
-mod root;
 mod robustness;
+mod root;
 mod security_headers;
-mod staleness;
 mod stale;
+mod staleness;
 mod stats;
 mod stored_keys;
 mod templates;

@@ -11,14 +11,14 @@ use rocket::local::blocking::{Client, LocalResponse};
 use rocket::tokio::runtime::{self, Runtime};
 use rocket::{Build, Rocket, Route, tokio};
 use serde_json::{Value, json};
+use siaga::Builder;
 use siaga::auth::KeyDigest;
 use siaga::conformance::{block_on, fixture};
 use siaga::model::{Clock, ManualClock};
 use siaga::stores::OpenStore;
-use siaga::Builder;
 
 use crate::backend::OpenFixture;
-use crate::described::Described;
+use crate::suite::described::Described;
 
 /// A key that allows to set flood states.
 pub(crate) const KEY: &str = "a key for floods";

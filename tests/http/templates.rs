@@ -7,7 +7,7 @@ use figment::providers::{Format, Toml};
 use rocket::http::{Header, Status};
 use tempfile::TempDir;
 
-use crate::support::{Siaga, assert_invalid, figment, json_of};
+use crate::suite::support::{Siaga, assert_invalid, figment, json_of};
 
 const KML: &str = "application/vnd.google-earth.kml+xml";
 
@@ -63,7 +63,8 @@ fn a_template_stands_where_its_configuration_does_and_is_read_once() {
     let (folder, figment) = beside("{{ layer }} at {{ base_url }}: {{ features|length }}");
     let siaga = Siaga::with(figment, |builder| builder);
     fs::remove_file(folder.path().join("x.txt")).unwrap();
-    for (query, expected) in [("", "floods at http://localhost/v1: 5"), ("&city=bdg", "floods at http://localhost/v1: 1")]
+    for (query, expected) in
+        [("", "floods at http://localhost/v1: 5"), ("&city=bdg", "floods at http://localhost/v1: 1")]
     {
         let response = siaga.client.get(format!("/v1/floods?geoformat=x{query}")).dispatch();
         assert_eq!(response.into_string().unwrap(), expected);

@@ -3,10 +3,10 @@
 use rocket::http::{Header, Status};
 use serde_json::{Value, json};
 
-use crate::signing::{
+use crate::suite::signing::{
     ED25519_PEM, P256_PEM, PUBLIC, RSA_PEM, base64, claims, jwk, now, token, token_by_secret,
 };
-use crate::support::{SECRET, Siaga, figment_without_tokens, json_of};
+use crate::suite::support::{SECRET, Siaga, figment_without_tokens, json_of};
 
 /// A service that takes tokens by this algorithm and key alone.
 fn with_key(algorithm: &str, pem: &str) -> Siaga {
@@ -96,9 +96,10 @@ fn what_a_token_says_of_its_algorithm_does_not_count() {
                 assert_eq!(change(&siaga, &forged), Status::Forbidden, "{algorithm} as {said}");
             }
         }
-        for said in
-            ["none", "None", "NONE", "nOnE", "", "HS256", "HS512", "RS512", "PS256", "ES384", "RS256 ", "rs256"]
-        {
+        for said in [
+            "none", "None", "NONE", "nOnE", "", "HS256", "HS512", "RS512", "PS256", "ES384", "RS256 ",
+            "rs256",
+        ] {
             let swapped = token(algorithm, &header(said, json!({})), &claims);
             assert_eq!(change(&siaga, &swapped), Status::Forbidden, "{algorithm} as {said}");
         }
@@ -107,7 +108,8 @@ fn what_a_token_says_of_its_algorithm_does_not_count() {
             let swapped = token(other, &header(algorithm, json!({})), &claims);
             assert_eq!(change(&siaga, &swapped), Status::Forbidden, "{other} as {algorithm}");
         }
-        for wrong in [json!({ "typ": "JWT" }), json!({ "alg": null }), json!({ "alg": ["RS256"] }), json!([])] {
+        for wrong in [json!({ "typ": "JWT" }), json!({ "alg": null }), json!({ "alg": ["RS256"] }), json!([])]
+        {
             assert_eq!(change(&siaga, &token(algorithm, &wrong, &claims)), Status::Forbidden, "{wrong}");
         }
     }

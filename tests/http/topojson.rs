@@ -4,7 +4,7 @@ use rocket::http::{Method, Status};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::support::{Siaga, figment};
+use crate::suite::support::{Siaga, figment};
 
 /// The places of the points of a GeoJSON collection, in degrees.
 fn places(collection: &Value) -> Vec<[f64; 2]> {
@@ -40,7 +40,9 @@ fn reports_of_the_whole_country_decode_to_within_20_centimetres_of_where_they_ar
     let transform = &topology["transform"];
     let [scale, translate] =
         ["scale", "translate"].map(|member| <[f64; 2]>::deserialize(&transform[member]).unwrap());
-    let decoded = coordinates(&topology).into_iter().map(|at| [0, 1].map(|axis| at[axis] * scale[axis] + translate[axis]));
+    let decoded = coordinates(&topology)
+        .into_iter()
+        .map(|at| [0, 1].map(|axis| at[axis] * scale[axis] + translate[axis]));
     let places = places(&siaga.result("/v1/reports?geoformat=geojson"));
     assert!(places.len() > 40, "{}", places.len());
     for (decoded, place) in decoded.zip(places) {
@@ -64,7 +66,8 @@ fn the_grid_has_as_many_lines_as_configured() {
 
 #[test]
 fn without_quantization_positions_are_absolute() {
-    let siaga = Siaga::with(figment().merge(("siaga.formats.topojson.quantization", "none")), |builder| builder);
+    let siaga =
+        Siaga::with(figment().merge(("siaga.formats.topojson.quantization", "none")), |builder| builder);
     send_reports(&siaga);
     let topology = siaga.result("/v1/reports");
     assert_eq!(topology.get("transform"), None);
@@ -72,17 +75,23 @@ fn without_quantization_positions_are_absolute() {
     let floods = siaga.result("/v1/floods");
     assert_eq!((floods.get("transform"), &floods["bbox"]), (None, &json!([106.8, -6.2, 106.85, -6.16])));
     let arcs = Vec::<Vec<[f64; 2]>>::deserialize(&floods["arcs"]).unwrap();
-    assert!(arcs.iter().flatten().all(|at| (106.8..=106.85).contains(&at[0]) && (-6.2..=-6.16).contains(&at[1])));
+    assert!(
+        arcs.iter().flatten().all(|at| (106.8..=106.85).contains(&at[0]) && (-6.2..=-6.16).contains(&at[1]))
+    );
 }
 
 #[test]
 fn outer_rings_run_clockwise_in_topojson_and_counter_clockwise_in_geojson() {
-    let siaga = Siaga::with(figment().merge(("siaga.formats.topojson.quantization", "none")), |builder| builder);
-    let doubled_area = |ring: &[[f64; 2]]| -> f64 { ring.windows(2).map(|pair| pair[0][0] * pair[1][1] - pair[1][0] * pair[0][1]).sum() };
+    let siaga =
+        Siaga::with(figment().merge(("siaga.formats.topojson.quantization", "none")), |builder| builder);
+    let doubled_area = |ring: &[[f64; 2]]| -> f64 {
+        ring.windows(2).map(|pair| pair[0][0] * pair[1][1] - pair[1][0] * pair[0][1]).sum()
+    };
     let floods = siaga.result("/v1/floods?city=bdg");
     let [ring] = <[Vec<[f64; 2]>; 1]>::deserialize(&floods["arcs"]).unwrap();
     assert!(doubled_area(&ring) < 0.0, "{ring:?}");
     let floods = siaga.result("/v1/floods?city=bdg&geoformat=geojson");
-    let [ring] = <[Vec<[f64; 2]>; 1]>::deserialize(&floods["features"][0]["geometry"]["coordinates"]).unwrap();
+    let [ring] =
+        <[Vec<[f64; 2]>; 1]>::deserialize(&floods["features"][0]["geometry"]["coordinates"]).unwrap();
     assert!(doubled_area(&ring) > 0.0, "{ring:?}");
 }

@@ -12,9 +12,9 @@ use serde_json::{Value, json};
 use siaga::conformance::block_on;
 use siaga::model::Clock;
 
-use crate::eventually::{LONG, eventually, eventually_blocking};
-use crate::photos::{photo, picture};
-use crate::support::{ADMIN_KEY, KEY, Siaga, figment, json_of, key, properties, service};
+use crate::suite::eventually::{LONG, eventually, eventually_blocking};
+use crate::suite::photos::{photo, picture};
+use crate::suite::support::{ADMIN_KEY, KEY, Siaga, figment, json_of, key, properties, service};
 
 /// The path and query of the address a photo of a card can be sent to.
 fn invited(siaga: &Siaga, query: &str) -> String {
@@ -114,14 +114,15 @@ fn the_report_changes_with_its_photo_and_nothing_else_does() {
 
 #[test]
 fn each_type_is_taken_as_the_one_it_was_asked_for_as() {
-    for (kind, format) in [
-        ("image/png", ImageFormat::Png),
-        ("image/webp", ImageFormat::WebP),
-        ("image/gif", ImageFormat::Gif),
-    ] {
+    for (kind, format) in
+        [("image/png", ImageFormat::Png), ("image/webp", ImageFormat::WebP), ("image/gif", ImageFormat::Gif)]
+    {
         let siaga = Siaga::start();
         let address = invited(&siaga, &format!("?file_type={kind}"));
-        assert_eq!(send(&siaga, &address, "image/jpeg", photo(4, 3, 1)).status(), Status::UnsupportedMediaType);
+        assert_eq!(
+            send(&siaga, &address, "image/jpeg", photo(4, 3, 1)).status(),
+            Status::UnsupportedMediaType
+        );
         assert_eq!(send(&siaga, &address, kind, picture(40, 30, format)).status(), Status::Ok, "{kind}");
         serves_its_photo(&siaga);
     }
@@ -202,14 +203,17 @@ fn an_address_is_used_once_and_then_no_other_is_given() {
 fn a_wrong_or_missing_content_type_is_415() {
     let siaga = Siaga::start();
     let address = invited(&siaga, "");
-    for kind in ["", "image/png", "text/html", "application/octet-stream", "image", "rubbish", "image/jpeg/png"] {
+    for kind in
+        ["", "image/png", "text/html", "application/octet-stream", "image", "rubbish", "image/jpeg/png"]
+    {
         let answer = send(&siaga, &address, kind, photo(4, 3, 1));
         assert_eq!(answer.status(), Status::UnsupportedMediaType, "{kind}");
         assert!(json_of(answer)["message"].as_str().unwrap().contains("image/jpeg"));
     }
     let none = siaga.client.put(&address).body(photo(4, 3, 1)).dispatch();
     assert_eq!(none.status(), Status::UnsupportedMediaType);
-    let encoded = siaga.client.put(&address).header(ContentType::JPEG).header(Header::new("Content-Encoding", "gzip"));
+    let encoded =
+        siaga.client.put(&address).header(ContentType::JPEG).header(Header::new("Content-Encoding", "gzip"));
     assert_eq!(encoded.body(photo(4, 3, 1)).dispatch().status(), Status::UnsupportedMediaType);
     assert_eq!(send(&siaga, &address, "image/jpeg; q=1", photo(4, 3, 1)).status(), Status::Ok);
 }
@@ -218,7 +222,14 @@ fn a_wrong_or_missing_content_type_is_415() {
 fn what_does_not_begin_like_an_image_is_415_and_the_address_can_be_used_again() {
     let siaga = Siaga::start();
     let address = invited(&siaga, "");
-    for body in [&b""[..], b"<svg xmlns=\"http://www.w3.org/2000/svg\"/>", b"<html>", b"PK\x03\x04", b"%PDF-1.7", b"\xFF\xD8"] {
+    for body in [
+        &b""[..],
+        b"<svg xmlns=\"http://www.w3.org/2000/svg\"/>",
+        b"<html>",
+        b"PK\x03\x04",
+        b"%PDF-1.7",
+        b"\xFF\xD8",
+    ] {
         let answer = send(&siaga, &address, "image/jpeg", body);
         assert_eq!(answer.status(), Status::UnsupportedMediaType);
         assert!(json_of(answer)["message"].as_str().unwrap().contains("image/webp"));
@@ -232,7 +243,8 @@ fn an_upload_that_is_too_large_is_413_and_the_address_can_be_used_again() {
     let address = invited(&siaga, "");
     let mut file = photo(4, 3, 1);
     file.resize(2_001, 0);
-    let announced = siaga.client.put(&address).header(ContentType::JPEG).header(Header::new("Content-Length", "2001"));
+    let announced =
+        siaga.client.put(&address).header(ContentType::JPEG).header(Header::new("Content-Length", "2001"));
     let answer = announced.dispatch();
     assert_eq!(answer.status(), Status::PayloadTooLarge, "before anything of it was read");
     assert!(json_of(answer)["message"].as_str().unwrap().contains("at most 2kB"));

@@ -24,19 +24,7 @@ pub(in crate::datasets) fn dataset(folder: &Folder, now: Timestamp) -> Result<Da
 
 /// Writes every file of the folder.
 pub(in crate::datasets) fn save(dataset: &Dataset, folder: &FolderWriter) -> Result<(), WriteError> {
-    let places = &dataset.places;
-    let mut areas = folder.areas()?;
-    places.areas().iter().try_for_each(|area| areas.write(area))?;
-    areas.finish()?;
-    let mut regions = folder.regions()?;
-    places.regions().iter().try_for_each(|region| regions.write(region))?;
-    regions.finish()?;
-    let mut cities = folder.cities()?;
-    places.cities().iter().try_for_each(|city| cities.write(city))?;
-    cities.finish()?;
-    let mut infrastructure = folder.infrastructure()?;
-    places.infrastructure().iter().try_for_each(|of| infrastructure.write(of))?;
-    infrastructure.finish()?;
+    folder.places(&dataset.places)?;
     let (mut gauges, mut readings) = (folder.gauges()?, folder.gauge_readings()?);
     for observed in &dataset.gauges {
         gauges.write(&observed.gauge)?;
@@ -56,6 +44,28 @@ pub(in crate::datasets) fn save(dataset: &Dataset, folder: &FolderWriter) -> Res
     let mut posts = folder.partner_posts()?;
     dataset.partner_posts.iter().try_for_each(|post| posts.write(post))?;
     posts.finish()
+}
+
+impl FolderWriter {
+    /// Writes the files of all places.
+    ///
+    /// # Errors
+    ///
+    /// When a file cannot be written.
+    pub fn places(&self, places: &Places) -> Result<(), WriteError> {
+        let mut areas = self.areas()?;
+        places.areas().iter().try_for_each(|area| areas.write(area))?;
+        areas.finish()?;
+        let mut regions = self.regions()?;
+        places.regions().iter().try_for_each(|region| regions.write(region))?;
+        regions.finish()?;
+        let mut cities = self.cities()?;
+        places.cities().iter().try_for_each(|city| cities.write(city))?;
+        cities.finish()?;
+        let mut infrastructure = self.infrastructure()?;
+        places.infrastructure().iter().try_for_each(|of| infrastructure.write(of))?;
+        infrastructure.finish()
+    }
 }
 
 /// What a sink of rows is given.

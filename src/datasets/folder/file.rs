@@ -6,6 +6,7 @@ macro_rules! folder_files {
     ($($File:ident = $name:literal by $identifier:literal, $doc:literal;)+) => {
         /// A file of a [`Folder`](super::Folder).
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[non_exhaustive]
         pub enum FolderFile {
             $(#[doc = concat!("`", $name, "`: ", $doc)] $File,)+
         }

@@ -21,7 +21,7 @@ use super::Geometry;
 
 /// Calls a macro with all map resources: the kind, the layer, the name in the configuration, and what the layer holds.
 ///
-/// This is the only list of them. A new resource is one more line.
+/// Everything that treats all resources alike is made from this list.
 macro_rules! for_each_map_resource {
     ($then:ident) => {
         $then! {

@@ -22,9 +22,10 @@ use super::envelope;
 use super::health::recent;
 use crate::config::Config;
 use crate::error::Problem;
-use crate::formats::FormatRegistry;
+use crate::formats::{Format, FormatRegistry};
 use crate::guards::{Caller, WantsPage};
 use crate::model::LayerKind;
+use crate::resources::describe;
 use crate::stores::Store;
 
 const PAGE: &str = include_str!("page.html");
@@ -74,7 +75,8 @@ pub(super) async fn show(
 
 fn about(config: &Config, formats: &FormatRegistry, fresh: &Freshness) -> Value {
     let (base, origin) = (config.base_url.as_str(), config.base_url.origin());
-    let links = to_try(base, formats).map(|(name, addresses)| (name.to_owned(), addresses.into()));
+    let links = to_try(base, formats).into_iter();
+    let links = links.map(|(name, addresses)| (name.to_owned(), addresses.into()));
     json!({
         "service": "Siaga",
         "version": env!("CARGO_PKG_VERSION"),
@@ -83,24 +85,25 @@ fn about(config: &Config, formats: &FormatRegistry, fresh: &Freshness) -> Value 
         "openapi": format!("{origin}/openapi.json"),
         "licence": config.licence,
         "latest": fresh,
-        "to_try": links.into_iter().collect::<Map<_, _>>(),
+        "to_try": links.collect::<Map<_, _>>(),
     })
 }
 
-/// Returns example addresses below `base`, by resource; for floods, one for each format.
-pub(crate) fn to_try(base: &str, formats: &FormatRegistry) -> [(&'static str, Vec<String>); 7] {
-    let floods = formats.carrying(LayerKind::Floods);
-    let floods = floods.map(|format| format!("{base}/floods?minimum_state=1&geoformat={}", format.name()));
+/// Returns addresses below `base` that show the data, by resource: for floods, one per format.
+pub(crate) fn to_try(base: &str, formats: &FormatRegistry) -> Vec<(&'static str, Vec<String>)> {
     let one = |path: &str| vec![format!("{base}/{path}")];
-    [
-        ("floods", floods.collect()),
-        ("states", one("floods/states")),
-        ("reports", one("reports")),
-        ("gauges", one("floodgauges")),
-        ("infrastructure", one("infrastructure")),
-        ("boundaries", one("admin")),
-        ("statistics", one("stats/floodedRWsSummary")),
-    ]
+    let resources = LayerKind::ALL.into_iter().map(|kind| {
+        let path = describe(kind).path();
+        let of_formats =
+            |format: &dyn Format| format!("{base}/{path}?minimum_state=1&geoformat={}", format.name());
+        let addresses = match kind {
+            LayerKind::Floods => formats.carrying(kind).map(|format| of_formats(&**format)).collect(),
+            _ => one(path),
+        };
+        (kind.name(), addresses)
+    });
+    let others = [("states", "floods/states"), ("statistics", "stats/floodedRWsSummary")];
+    resources.chain(others.map(|(name, path)| (name, one(path)))).collect()
 }
 
 /// Returns a route that redirects from a path at which the interface is mounted to `/`, for paths that have no resource

@@ -76,21 +76,27 @@ struct Rows {
 }
 
 impl Rows {
+    /// Reads a snapshot.
     async fn read(connection: &mut PgConnection) -> Result<Self, sqlx::Error> {
         let mut snapshot = connection.begin_with("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY").await?;
-        let of_places =
-            sqlx::query_scalar("SELECT revision FROM current_revisions WHERE resource = 'places'")
-                .fetch_one(&mut *snapshot)
-                .await?;
-        let rows = Self {
-            revision: revision(of_places),
-            areas: sqlx::query_as(AREAS).fetch_all(&mut *snapshot).await?,
-            regions: sqlx::query_as(REGIONS).fetch_all(&mut *snapshot).await?,
-            cities: sqlx::query_as(CITIES).fetch_all(&mut *snapshot).await?,
-            infrastructure: sqlx::query_as(INFRASTRUCTURE).fetch_all(&mut *snapshot).await?,
-        };
+        let rows = Self::read_within(&mut snapshot).await?;
         snapshot.commit().await?;
         Ok(rows)
+    }
+
+    /// Reads within a transaction.
+    async fn read_within(connection: &mut PgConnection) -> Result<Self, sqlx::Error> {
+        let of_places =
+            sqlx::query_scalar("SELECT revision FROM current_revisions WHERE resource = 'places'")
+                .fetch_one(&mut *connection)
+                .await?;
+        Ok(Self {
+            revision: revision(of_places),
+            areas: sqlx::query_as(AREAS).fetch_all(&mut *connection).await?,
+            regions: sqlx::query_as(REGIONS).fetch_all(&mut *connection).await?,
+            cities: sqlx::query_as(CITIES).fetch_all(&mut *connection).await?,
+            infrastructure: sqlx::query_as(INFRASTRUCTURE).fetch_all(connection).await?,
+        })
     }
 
     /// Decodes the geometry and indexes it, which takes long.
@@ -111,8 +117,8 @@ const AREAS: &str = "
     SELECT area_id, geom_id, area_name, parent_name, city_name, city, instance_region_code, attributes::text,
            ST_AsBinary(outline, 'NDR')
     FROM areas ORDER BY area_id";
-pub(super) const REGIONS: &str = "SELECT code, name, ST_AsBinary(outline, 'NDR') FROM regions ORDER BY code";
-pub(super) const CITIES: &str = "SELECT code, name, ST_AsBinary(outline, 'NDR') FROM cities ORDER BY code";
+const REGIONS: &str = "SELECT code, name, ST_AsBinary(outline, 'NDR') FROM regions ORDER BY code";
+const CITIES: &str = "SELECT code, name, ST_AsBinary(outline, 'NDR') FROM cities ORDER BY code";
 const INFRASTRUCTURE: &str = "
     SELECT kind, name, instance_region_code, local_area_id, ST_AsBinary(shape, 'NDR')
     FROM infrastructure ORDER BY kind, name, id";
@@ -151,26 +157,13 @@ fn infrastructure_of(
     })
 }
 
-/// Reads all areas; for an import or export, which has a thread or the time of its own.
-pub(super) async fn areas(connection: &mut PgConnection) -> Result<AreaSet, StoreError> {
-    area_set(sqlx::query_as(AREAS).fetch_all(connection).await?)
-}
-
-/// Reads [`REGIONS`] or [`CITIES`].
-pub(super) async fn regions(
-    connection: &mut PgConnection,
-    sql: &'static str,
-) -> Result<Vec<Arc<Region>>, StoreError> {
-    by_code(sqlx::query_as(sql).fetch_all(connection).await?)
+/// Reads all places within a transaction, and decodes them on this thread: for an import or export.
+pub(super) async fn read(connection: &mut PgConnection) -> Result<Arc<Places>, StoreError> {
+    Ok(Rows::read_within(connection).await?.places()?.value)
 }
 
 fn by_code(rows: Vec<RegionRow>) -> Result<Vec<Arc<Region>>, StoreError> {
     rows.into_iter().map(|row| region(row).map(Arc::new)).collect()
-}
-
-pub(super) async fn infrastructure(connection: &mut PgConnection) -> Result<Vec<Infrastructure>, StoreError> {
-    let rows: Vec<InfrastructureRow> = sqlx::query_as(INFRASTRUCTURE).fetch_all(connection).await?;
-    rows.into_iter().map(infrastructure_of).collect()
 }
 
 fn shape(bytes: &[u8]) -> Result<InfrastructureShape, StoreError> {

@@ -12,7 +12,7 @@ use super::values::moment;
 use crate::model::Timestamp;
 use crate::stores::{OpenError, Status, StoreSettings};
 
-const ROWS: [(&str, &str); 12] = [
+const ROWS: &[(&str, &str)] = &[
     ("areas", "SELECT count(*) FROM areas"),
     ("provinces", "SELECT count(*) FROM regions"),
     ("cities", "SELECT count(*) FROM cities"),
@@ -28,7 +28,7 @@ const ROWS: [(&str, &str); 12] = [
 ];
 
 /// A report may be dated in the future.
-const NEWEST: [(&str, &str); 3] = [
+const NEWEST: &[(&str, &str)] = &[
     ("newest state", "SELECT max(changed_at) FROM flood_changes WHERE changed_at <= $1"),
     ("newest report", "SELECT max(created_at) FROM reports WHERE created_at <= $1"),
     ("newest reading", "SELECT max(observed_at) FROM gauge_readings WHERE observed_at <= $1"),
@@ -56,11 +56,11 @@ pub(super) async fn ask(
     };
     if status.schema >= status.needed {
         sqlx::query("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY").execute(&mut connection).await?;
-        for (name, sql) in ROWS {
+        for &(name, sql) in ROWS {
             let count: i64 = sqlx::query_scalar(sql).fetch_one(&mut connection).await?;
             status.rows.push((name, count.cast_unsigned()));
         }
-        for (name, sql) in NEWEST {
+        for &(name, sql) in NEWEST {
             let now = moment(settings.clock.now());
             let newest: Option<DateTime<Utc>> =
                 sqlx::query_scalar(sql).bind(now).fetch_one(&mut connection).await?;

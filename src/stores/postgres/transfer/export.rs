@@ -4,9 +4,9 @@ use serde_json::value::RawValue;
 use sqlx::PgConnection;
 
 use super::super::gauges::observation;
+use super::super::places;
 use super::super::reports::{EVERY, ReportRow};
 use super::super::values::{area_id, flood_state, position, report_key};
-use super::places;
 use crate::datasets::FolderWriter;
 use crate::model::{Actor, Card, CardHolder, FloodChange, Gauge, PartnerPost, Report};
 use crate::stores::OpenError;
@@ -28,7 +28,7 @@ pub(in super::super) async fn export(
     folder: &FolderWriter,
 ) -> Result<(), OpenError> {
     sqlx::query("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY").execute(&mut *connection).await?;
-    places::export(connection, folder).await?;
+    folder.places(&*places::read(connection).await?)?;
     write_gauges(connection, folder).await?;
     write_floods(connection, folder).await?;
     write_reports(connection, folder).await?;

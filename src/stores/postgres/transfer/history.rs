@@ -3,9 +3,9 @@
 use std::collections::HashSet;
 
 use super::super::values::moment;
-use super::import::{Import, ImportError, Map, column, counting, lines};
+use super::import::{Import, ImportError, column, counting, lines};
 use crate::datasets::{FolderFile, FolderRow};
-use crate::model::{FloodChange, Gauge, Observation};
+use crate::model::{FloodChange, Gauge, Observation, Places};
 
 /// A gauge that is the same already is not touched, which would keep its readings waiting.
 const GAUGES: &str = counting!(
@@ -68,11 +68,11 @@ const STATES: &str = "
 
 const GAUGE_IDS: &str = "SELECT gaugeid FROM gauges";
 
-pub(super) fn gauges(import: &mut Import<'_>, map: &Map) -> Result<(), ImportError> {
+pub(super) fn gauges(import: &mut Import<'_>, places: &Places) -> Result<(), ImportError> {
     let folder = import.folder;
     import.fill(
         FolderFile::Gauges,
-        |each| folder.gauges(&map.locator, each),
+        |each| folder.gauges(places.locator(), each),
         |import, rows: Vec<FolderRow<Gauge>>| {
             import.write(
                 sqlx::query(GAUGES)
@@ -104,11 +104,11 @@ pub(super) fn gauges(import: &mut Import<'_>, map: &Map) -> Result<(), ImportErr
     Ok(())
 }
 
-pub(super) fn flood_states(import: &mut Import<'_>, map: &Map) -> Result<(), ImportError> {
+pub(super) fn flood_states(import: &mut Import<'_>, places: &Places) -> Result<(), ImportError> {
     let (folder, now) = (import.folder, import.now);
     import.fill(
         FolderFile::FloodStates,
-        |each| folder.flood_states(&map.areas, now, each),
+        |each| folder.flood_states(places.areas(), now, each),
         |import, rows: Vec<FolderRow<FloodChange>>| {
             import.write(
                 sqlx::query(CHANGES)

@@ -1,5 +1,4 @@
 use std::mem;
-use std::sync::Arc;
 
 use sqlx::postgres::{PgArguments, PgRow};
 use sqlx::query::{Query, QueryAs};
@@ -8,7 +7,7 @@ use tokio::runtime::Handle;
 
 use super::super::error::described;
 use crate::datasets::{DatasetError, Folder, FolderFile, FolderRow};
-use crate::model::{AreaSet, Locator, Timestamp};
+use crate::model::Timestamp;
 use crate::stores::{Imported, StoreError};
 
 /// How many rows go to the database at once.
@@ -59,12 +58,6 @@ macro_rules! counting {
     };
 }
 pub(super) use counting;
-
-/// What is on the map before the history is read: of the store and of the folder.
-pub(super) struct Map {
-    pub(super) areas: Arc<AreaSet>,
-    pub(super) locator: Locator,
-}
 
 impl<'a> Import<'a> {
     /// Begins an import over this connection.

@@ -3,9 +3,9 @@
 use serde_json::value::RawValue;
 
 use super::super::values::moment;
-use super::import::{Import, ImportError, Map, Written, column, lines};
+use super::import::{Import, ImportError, Written, column, lines};
 use crate::datasets::{FolderFile, FolderRow, ReportRow};
-use crate::model::{Card, PartnerPost};
+use crate::model::{Card, PartnerPost, Places};
 
 const INCOMING: &str = "
     CREATE TEMPORARY TABLE incoming_reports (
@@ -128,12 +128,12 @@ const NOT_POSTED: &str = "
     )
     ORDER BY line LIMIT 1";
 
-pub(super) fn reports(import: &mut Import<'_>, map: &Map) -> Result<(), ImportError> {
+pub(super) fn reports(import: &mut Import<'_>, places: &Places) -> Result<(), ImportError> {
     let folder = import.folder;
     import.execute(sqlx::query(INCOMING))?;
     let any = import.fill(
         FolderFile::Reports,
-        |each| folder.reports(&map.locator, each),
+        |each| folder.reports(places.locator(), each),
         |import, rows: Vec<FolderRow<ReportRow>>| {
             import.execute(
                 sqlx::query(REPORTS)

@@ -39,15 +39,15 @@ fn run(import: &mut Import<'_>, replace: Replace) -> Result<(), ImportError> {
     places::regions(import)?;
     let cities_changed = places::cities(import)?;
     let removed = removal::others(import, &areas, replace)?;
-    let map = places::map(import)?;
-    places::infrastructure(import, &map)?;
-    history::gauges(import, &map)?;
-    history::flood_states(import, &map)?;
+    let stored = import.read(async |connection| super::places::read(connection).await)?;
+    places::infrastructure(import, &stored)?;
+    history::gauges(import, &stored)?;
+    history::flood_states(import, &stored)?;
     // Last, since new reports may have to wait for it.
-    intake::reports(import, &map)?;
+    intake::reports(import, &stored)?;
     intake::cards(import)?;
     intake::partner_posts(import)?;
-    import.done.relocated = relocation::relocate(import, &removed, cities_changed, &map)?;
+    import.done.relocated = relocation::relocate(import, &removed, cities_changed, &stored)?;
     history::standing_states(import)?;
     intake::count_on(import)?;
     import.execute(sqlx::query("SELECT pg_notify('siaga', '')"))?;

@@ -1,15 +1,10 @@
-//! Imports and exports areas, provinces, cities and infrastructure.
+//! Imports what is on the map.
 
-use std::sync::Arc;
-
-use sqlx::PgConnection;
-
-use super::super::places as stored;
 use super::super::values::{shape, surface};
-use super::import::{Import, ImportError, Map, Written, column, counting, lines};
-use crate::datasets::{FolderFile, FolderRow, FolderWriter};
-use crate::model::{Area, Attributes, Infrastructure, Locator, Region};
-use crate::stores::{OpenError, StoreError};
+use super::import::{Import, ImportError, Written, column, counting, lines};
+use crate::datasets::{FolderFile, FolderRow};
+use crate::model::{Area, Attributes, Infrastructure, Places, Region};
+use crate::stores::StoreError;
 
 const AREAS: &str = counting!(
     "
@@ -139,22 +134,12 @@ fn write_regions(
     )
 }
 
-/// Reads the map as it is now, for what is found by its place.
-pub(super) fn map(import: &mut Import<'_>) -> Result<Map, ImportError> {
-    import.read(async |connection| {
-        let areas = Arc::new(stored::areas(connection).await?);
-        let regions = stored::regions(connection, stored::REGIONS).await?;
-        let cities = stored::regions(connection, stored::CITIES).await?;
-        Ok(Map { locator: Locator::new(Arc::clone(&areas), regions, cities), areas })
-    })
-}
-
-pub(super) fn infrastructure(import: &mut Import<'_>, map: &Map) -> Result<(), ImportError> {
+pub(super) fn infrastructure(import: &mut Import<'_>, places: &Places) -> Result<(), ImportError> {
     let folder = import.folder;
     import.execute(sqlx::query(INCOMING))?;
     import.fill(
         FolderFile::Infrastructure,
-        |each| folder.infrastructure(&map.locator, each),
+        |each| folder.infrastructure(places.locator(), each),
         |import, rows: Vec<FolderRow<Infrastructure>>| {
             let shapes: Result<Vec<_>, StoreError> =
                 rows.iter().map(|row| shape(row.value.geometry())).collect();
@@ -175,28 +160,4 @@ pub(super) fn infrastructure(import: &mut Import<'_>, map: &Map) -> Result<(), I
         import.count(FolderFile::Infrastructure, added);
     }
     Ok(())
-}
-
-/// Writes the files of all places.
-pub(super) async fn export(connection: &mut PgConnection, folder: &FolderWriter) -> Result<(), OpenError> {
-    let mut file = folder.areas()?;
-    for area in &stored::areas(connection).await? {
-        file.write(area)?;
-    }
-    file.finish()?;
-    let mut file = folder.regions()?;
-    for region in &stored::regions(connection, stored::REGIONS).await? {
-        file.write(region)?;
-    }
-    file.finish()?;
-    let mut file = folder.cities()?;
-    for city in &stored::regions(connection, stored::CITIES).await? {
-        file.write(city)?;
-    }
-    file.finish()?;
-    let mut file = folder.infrastructure()?;
-    for of in &stored::infrastructure(connection).await? {
-        file.write(of)?;
-    }
-    Ok(file.finish()?)
 }

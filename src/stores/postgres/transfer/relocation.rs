@@ -2,9 +2,9 @@
 
 use std::collections::HashSet;
 
-use super::import::{Import, ImportError, Map};
+use super::import::{Import, ImportError};
 use super::intake;
-use crate::model::{Position, Tags};
+use crate::model::{Places, Position, Tags};
 
 /// How many reports are held at a time.
 const BATCH: i64 = 10_000;
@@ -38,20 +38,20 @@ pub(super) fn relocate(
     import: &mut Import<'_>,
     removed: &[i64],
     cities_changed: bool,
-    map: &Map,
+    places: &Places,
 ) -> Result<u64, ImportError> {
     if removed.is_empty() && !cities_changed {
         return Ok(0);
     }
     intake::lock(import)?;
-    Ok(reports(import, removed, cities_changed, map)? + infrastructure(import, removed, map)?)
+    Ok(reports(import, removed, cities_changed, places)? + infrastructure(import, removed, places)?)
 }
 
 fn reports(
     import: &mut Import<'_>,
     removed: &[i64],
     cities_changed: bool,
-    map: &Map,
+    places: &Places,
 ) -> Result<u64, ImportError> {
     let gone: HashSet<_> = removed.iter().copied().collect();
     let (mut count, mut last) = (0, 0);
@@ -62,7 +62,7 @@ fn reports(
         last = highest;
         let (mut keys, mut areas, mut cities) = (Vec::new(), Vec::new(), Vec::new());
         for (key, lng, lat, old_area, old_city) in found {
-            let tags = located(map, lng, lat);
+            let tags = located(places, lng, lat);
             let is_gone = old_area.is_some_and(|area| gone.contains(&area));
             let area = if is_gone { area_of(&tags) } else { old_area };
             if area != old_area || tags.city.as_deref() != old_city.as_deref() {
@@ -75,15 +75,15 @@ fn reports(
     }
 }
 
-fn infrastructure(import: &mut Import<'_>, removed: &[i64], map: &Map) -> Result<u64, ImportError> {
+fn infrastructure(import: &mut Import<'_>, removed: &[i64], places: &Places) -> Result<u64, ImportError> {
     let found: Vec<(i64, f64, f64)> = import.rows(sqlx::query_as(INFRASTRUCTURE).bind(removed))?;
-    let areas: Vec<_> = found.iter().map(|&(_, lng, lat)| area_of(&located(map, lng, lat))).collect();
+    let areas: Vec<_> = found.iter().map(|&(_, lng, lat)| area_of(&located(places, lng, lat))).collect();
     let ids: Vec<_> = found.iter().map(|(id, ..)| *id).collect();
     import.execute(sqlx::query(MOVE_INFRASTRUCTURE).bind(ids).bind(areas))
 }
 
-fn located(map: &Map, lng: f64, lat: f64) -> Tags {
-    Position::new(lng, lat).map(|place| map.locator.locate(place)).unwrap_or_default()
+fn located(places: &Places, lng: f64, lat: f64) -> Tags {
+    Position::new(lng, lat).map(|place| places.locator().locate(place)).unwrap_or_default()
 }
 
 fn area_of(tags: &Tags) -> Option<i64> {
