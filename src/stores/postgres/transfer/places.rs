@@ -49,7 +49,8 @@ macro_rules! insert_into {
 const REGIONS: &str = insert_into!("regions");
 const CITIES: &str = insert_into!("cities");
 
-/// Infrastructure has no key: what stands there n times is stored n times, and no more when it comes again.
+/// Infrastructure has no key. If a folder has the same piece n times, it is stored n times, and importing it again adds
+/// none.
 const INCOMING: &str = "
     CREATE TEMPORARY TABLE incoming_infrastructure (
         line bigint, kind text, name text, instance_region_code text, local_area_id bigint, shape geometry
@@ -74,7 +75,7 @@ const MERGE: &str = "
     WHERE time > coalesce(times, 0)
     ORDER BY line";
 
-/// Takes in the areas, and returns their identifiers.
+/// Imports the areas, and returns their identifiers.
 pub(super) fn areas(import: &mut Import<'_>) -> Result<Vec<i64>, ImportError> {
     let folder = import.folder;
     let mut areas = Vec::new();
@@ -110,7 +111,7 @@ pub(super) fn regions(import: &mut Import<'_>) -> Result<(), ImportError> {
     Ok(())
 }
 
-/// Takes in the cities; returns whether that changed any of them.
+/// Imports the cities, and returns whether that changed any of them.
 pub(super) fn cities(import: &mut Import<'_>) -> Result<bool, ImportError> {
     let (folder, mut changed) = (import.folder, false);
     import.fill(
@@ -139,7 +140,7 @@ fn write_regions(
     )
 }
 
-/// Reads the map as it is now, for what is found by its place.
+/// Reads the current map, to find the places of imported rows.
 pub(super) fn map(import: &mut Import<'_>) -> Result<Map, ImportError> {
     import.read(async |connection| {
         let areas = Arc::new(stored::areas(connection).await?);
