@@ -19,7 +19,7 @@ pub enum StoreError {
         /// What exists, in words for the client: `card abcdefg has received its report already`.
         what: String,
     },
-    /// The store refuses the operation, to everybody or to this caller: a decorator forbids it.
+    /// The store refuses the operation, for every caller or for this one. Decorators that forbid something use it.
     #[error("{what}")]
     Refused {
         /// Why, in words for the client: `states are set by the control room alone`.

@@ -102,7 +102,7 @@ impl StoreSettings {
 pub struct OpenedStore {
     /// The store.
     pub store: Arc<dyn Store>,
-    /// What the server manages beside the store, for routes of your own: connection pools, for example.
+    /// What the server manages besides the store, for routes of your own: connection pools, for example.
     pub managed: Managed,
     /// Resolves if the store finds that it cannot go on; the service then ends.
     pub failure: Option<BoxFuture<'static, OpenError>>,

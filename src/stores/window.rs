@@ -21,7 +21,7 @@ impl Window {
         }
     }
 
-    /// Returns how long a result about this window stays valid that was read at `now`.
+    /// Returns how long a result stays valid, if it is about this window and was read at `now`.
     ///
     /// `oldest` is the oldest item of the result, which leaves a moving window first. `next` is the first item dated
     /// after the window's last moment at `now`, in the result's resource or in any part of it that contains the result:

@@ -35,7 +35,7 @@ struct Wave {
     step: u64,
     /// How much higher the water is than along an average river.
     height: f64,
-    /// When the water leaves the areas that it leaves.
+    /// When the water leaves those areas that it leaves at all.
     ebb: u64,
     /// The fraction of the areas that the water leaves.
     ebbing: f64,

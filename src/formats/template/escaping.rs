@@ -104,7 +104,7 @@ impl Escaping {
     }
 }
 
-/// The filter `html`: returns a value as text of a page, which is escaped once more where it is printed.
+/// Implements the filter `html`: returns a value as text of a page, which is escaped once more where it is printed.
 pub(super) fn html(value: &Value) -> Result<String, Error> {
     // Not every HTML parser knows the XML name.
     Ok(escape(text(value)?).replace("&apos;", "&#39;"))

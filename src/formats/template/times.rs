@@ -6,7 +6,7 @@ use minijinja::{Error, ErrorKind, State};
 
 use crate::model::Timestamp;
 
-/// The filter `date`: formats a time with `format`, which has the conversions of `strftime`.
+/// Implements the filter `date`: formats a time with `format`, which has the conversions of `strftime`.
 pub(super) fn date(
     state: &State<'_, '_>,
     time: &str,
@@ -21,12 +21,12 @@ pub(super) fn date(
     }
 }
 
-/// The filter `rfc3339`: `2016-12-19T20:53:52+07:00`.
+/// Implements the filter `rfc3339`: `2016-12-19T20:53:52+07:00`.
 pub(super) fn rfc3339(state: &State<'_, '_>, time: &str, zone: Option<&str>) -> Result<String, Error> {
     date(state, time, "%Y-%m-%dT%H:%M:%S%:z", zone)
 }
 
-/// The filter `rfc822`, for times in RSS: `Mon, 19 Dec 2016 20:53:52 +0700`.
+/// Implements the filter `rfc822`, for times in RSS: `Mon, 19 Dec 2016 20:53:52 +0700`.
 pub(super) fn rfc822(state: &State<'_, '_>, time: &str, zone: Option<&str>) -> Result<String, Error> {
     date(state, time, "%a, %d %b %Y %H:%M:%S %z", zone)
 }

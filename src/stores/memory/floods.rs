@@ -38,7 +38,7 @@ impl Snapshot {
         }
     }
 
-    /// Returns when a change of an area takes effect that is made now: at least 1 ms after the area's previous change,
+    /// Returns when a change of an area that is made now takes effect: at least 1 ms after the area's previous change,
     /// and not before any other change, even if the clock has stepped back.
     fn moment(&self, position: usize, now: Timestamp) -> Timestamp {
         const NEXT: Duration = Duration::from_millis(1);

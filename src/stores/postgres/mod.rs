@@ -105,7 +105,7 @@ impl PostgresStore {
 }
 
 impl ServiceStore for PostgresStore {
-    /// The state is in tables: this store implements all of `ImageStore` and `KeyStore`.
+    /// Returns `None`: the state is in tables, and this store implements all of `ImageStore` and `KeyStore`.
     fn service_state(&self) -> Option<&ServiceState> {
         None
     }

@@ -253,7 +253,7 @@ async fn fill(primary: PostgresPool, replica: Option<PostgresPool>, mut ready: w
     }
 }
 
-/// Returns the pools, for routes of your own. They are closed with the store, not when the server is told to shut down:
+/// Returns the pools, for routes of your own. They are closed with the store, not when the server begins to shut down:
 /// requests in progress still need them then.
 fn managed(primary: PostgresPool, replica: Option<PostgresPool>) -> Managed {
     let mut managed = Managed::default();

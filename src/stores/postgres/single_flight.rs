@@ -48,7 +48,7 @@ mod tests {
     use super::*;
     use crate::conformance::block_on;
 
-    /// Counts how often it is asked, and answers when it may.
+    /// Counts how often it is called, and responds when it may.
     #[derive(Debug)]
     struct Source {
         asked: AtomicU64,

@@ -225,8 +225,8 @@ pub(super) fn partner_posts(import: &mut Import<'_>) -> Result<(), ImportError> 
     Ok(())
 }
 
-/// From here on no other session takes a key. Other sessions queue behind this statement, so it does not wait long
-/// itself.
+/// Locks reports and cards: from here on no other session takes a key. Other sessions queue behind this statement, so
+/// it does not wait long itself.
 pub(super) fn lock(import: &mut Import<'_>) -> Result<(), ImportError> {
     import.lock(LOCK)
 }
