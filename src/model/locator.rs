@@ -21,7 +21,7 @@ pub struct Locator {
     city_boxes: RTree<Bounds>,
 }
 
-/// The bounding box of a polygon, with the index of its region and of the polygon in it.
+/// The bounding box of a polygon, with the index of its area or region, and that of the polygon in it.
 type Bounds = GeomWithData<Rectangle<[f64; 2]>, (usize, usize)>;
 
 impl Locator {

@@ -79,7 +79,7 @@ pub(super) fn name(column: &str, text: Option<String>) -> Result<Option<String>,
     }
 }
 
-/// Returns a column that may be any text, unchanged.
+/// Returns a column that may be any text without NUL characters, unchanged.
 pub(super) fn text(column: &str, text: String) -> Result<String, String> {
     if text.contains('\0') {
         Err(format!("{column} must be a text without NUL characters"))

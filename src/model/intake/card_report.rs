@@ -24,7 +24,7 @@ impl Default for CardRules {
     }
 }
 
-/// The allowed length of the identifier of a card, in characters.
+/// The largest allowed length of the identifier of a card, in characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Number")]
 pub struct MaxIdLength(usize);
