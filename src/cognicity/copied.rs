@@ -4,10 +4,10 @@ use std::fmt;
 use super::FILES;
 use crate::datasets::FolderFile;
 
-/// How many reasons of one table are told apart.
+/// How many reasons for one table are listed.
 const MOST: usize = 20;
 
-/// What a copy wrote, and what it left out. Its text has a line for each.
+/// What a copy wrote and what it left out. Its text has a line for each.
 #[derive(Debug)]
 pub(crate) struct Copied {
     files: BTreeMap<FolderFile, u64>,
@@ -33,7 +33,7 @@ pub(super) enum What {
     Row,
     /// The value of this column was left out, and the row was kept.
     Value(&'static str),
-    /// Its outline was repaired.
+    /// Its geometry was repaired.
     Repaired,
     /// It became an entry of the log of flood states.
     Logged,
@@ -51,14 +51,14 @@ impl Copied {
         *self.files.entry(file).or_default() += 1;
     }
 
-    /// Notes a table that the database does not have, once.
+    /// Notes a missing table, once.
     pub(super) fn missing(&mut self, table: &'static str) {
         if !self.missing.contains(&table) {
             self.missing.push(table);
         }
     }
 
-    /// Counts what happened to the row called `row`.
+    /// Counts what happened to a row; `row` is its name in messages.
     pub(super) fn note(&mut self, table: &'static str, what: What, reason: String, row: &str) {
         let mut of_table = 0;
         for note in self.notes.iter_mut().filter(|note| note.table == table && note.what == what) {

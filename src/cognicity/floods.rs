@@ -1,4 +1,4 @@
-//! The log of flood states, and the states that stand.
+//! The log of flood states, and the current states.
 
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
@@ -11,7 +11,7 @@ use super::values::{moment, number, text};
 use crate::datasets::{CsvWriter, FolderFile};
 use crate::model::{Actor, AreaId, FloodChange, FloodState, Timestamp};
 
-/// In the order in which changes took effect, so that of two within a millisecond the later counts.
+/// In the order in which changes took effect, so that the later of two within a millisecond counts.
 const LOG: Table = Table {
     name: "cognicity.rem_status_log",
     sql: "SELECT row_to_json(t)::text, NULL::bytea, 'id ' || id
@@ -24,7 +24,7 @@ const STATES: Table = Table {
           FROM cognicity.rem_status t ORDER BY local_area",
 };
 
-/// Whose credential the changes name.
+/// The subject that the copied changes name.
 const SUBJECT: &str = "cognicity";
 
 #[derive(Deserialize)]
@@ -42,11 +42,11 @@ struct Current {
     last_updated: Option<String>,
 }
 
-/// How the log of an area ends.
+/// The last entry of the log of each area.
 type Ends = HashMap<AreaId, (Option<FloodState>, Timestamp)>;
 
-/// Copies the log of the areas in `known`, then adds an entry for each area whose current state is another than its log
-/// says, or was set later.
+/// Copies the log of the areas in `known`. Then adds an entry for each area whose current state differs from the end of
+/// its log, or was set later.
 pub(super) async fn states(
     source: &mut Source,
     states: &mut CsvWriter<FloodChange>,
@@ -70,7 +70,7 @@ pub(super) async fn states(
     let mut standing = HashSet::new();
     let take = |of: Current, row: &mut TableRow<'_>| {
         let area = area(of.local_area, known)?;
-        // A row that is wrong in other columns does not say that the area was cleared.
+        // A row with errors in other columns does not mean that the area was cleared.
         standing.insert(area);
         let state = flood_state(of.state)?;
         let updated = past("last_updated", of.last_updated.as_deref(), now)?;
@@ -94,8 +94,8 @@ pub(super) async fn states(
     Ok(())
 }
 
-/// Adds the clearing of areas that have no current state though their log ends with one. The database does not say when
-/// they were cleared, so the time is that of the copy.
+/// Clears areas that have no current state although their log ends with one. The database does not say when they were
+/// cleared, so the time of the copy is used.
 fn clear(
     source: &mut Source,
     states: &mut CsvWriter<FloodChange>,
@@ -128,7 +128,7 @@ fn area(number_of: Option<i64>, known: &HashSet<AreaId>) -> Result<AreaId, Refus
     if known.contains(&area) { Ok(area) } else { Err("local_area is none of the areas copied".into()) }
 }
 
-/// The state of a code; 0 and null are none.
+/// Returns the state with a code. 0 and null mean no state.
 fn flood_state(code: Option<i64>) -> Result<Option<FloodState>, Refused> {
     let Some(code) = code.filter(|&code| code != 0) else { return Ok(None) };
     let state = u64::try_from(code).ok().and_then(|code| code.try_into().ok());

@@ -1,4 +1,4 @@
-//! Gauges and what was read at them.
+//! Gauges and their readings.
 
 use std::collections::HashSet;
 
@@ -10,7 +10,7 @@ use super::values::moment;
 use crate::datasets::{CsvWriter, FolderFile, GeoJsonWriter};
 use crate::model::{AlertLevel, Gauge, NAME, Observation, is_name};
 
-/// Of each gauge the newest row that has a place.
+/// For each gauge, its newest row that has a place.
 const GAUGES: Table = Table {
     name: "floodgauge.reports",
     sql: "SELECT DISTINCT ON (gaugeid) row_to_json(t)::text, ST_AsBinary(ST_Force2D(the_geom), 'NDR'),
@@ -18,7 +18,7 @@ const GAUGES: Table = Table {
           FROM floodgauge.reports t ORDER BY gaugeid, the_geom IS NULL, measuredatetime DESC, pkey DESC",
 };
 
-/// Of two readings of a gauge at one time the later row counts.
+/// If a gauge has two readings with the same time, the later row counts.
 const READINGS: Table = Table {
     name: "floodgauge.reports",
     sql: "SELECT row_to_json(t)::text, NULL::bytea, 'pkey ' || pkey
@@ -90,7 +90,7 @@ pub(super) async fn readings(
     source.each(READINGS, take).await
 }
 
-/// A column that is a name; `None` when it is null or empty.
+/// Returns a column that is a name; `None` if it is null or empty.
 fn name(column: &str, name: Option<String>) -> Result<Option<String>, String> {
     match name.filter(|name| !name.is_empty()) {
         Some(text) if !is_name(&text) => Err(format!("{column} must be {NAME}")),

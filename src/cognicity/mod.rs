@@ -1,4 +1,4 @@
-//! Takes over a CogniCity database: reads its tables, all at one moment, and writes them as a folder of data.
+//! Takes over a CogniCity database: reads its tables, all from one snapshot, and writes them as a data folder.
 //!
 //! | file here | reads |
 //! |---|---|
@@ -7,8 +7,8 @@
 //! | `reports.rs` | `cognicity.all_reports`, `cognicity.partners`, `grasp.cards`, `grasp.reports` |
 //! | `gauges.rs` | `floodgauge.reports` |
 //!
-//! Rows are written as they come; memory holds the identifiers that other tables name. A row or value that the folder
-//! would refuse is left out and counted, so that one wrong row of millions does not stop the others.
+//! Rows are written as they are read. Memory holds only the identifiers that other tables refer to. A row or value that
+//! the folder would reject is left out and counted, so that one wrong row among millions does not stop the copy.
 
 mod copied;
 mod floods;
@@ -26,26 +26,26 @@ pub(crate) use self::source::{Address, CopyError};
 use crate::datasets::{FolderFile, FolderRules, FolderWriter};
 use crate::model::Timestamp;
 
-/// How a database is copied.
+/// The options of a copy.
 #[derive(Debug)]
 pub(crate) struct Options<'a> {
-    /// Which cards and reports the folder may hold.
+    /// Which cards and reports the folder may contain.
     pub(crate) rules: &'a FolderRules,
-    /// Nothing later than this is in the log of flood states.
+    /// The latest time that the log of flood states may have.
     pub(crate) now: Timestamp,
-    /// How long the database may take to let the user in.
+    /// How long connecting to the database may take.
     pub(crate) timeout: Duration,
-    /// Whether outlines that are not valid are repaired. Otherwise they are copied as they are.
+    /// Whether invalid geometry is repaired. Otherwise it is copied unchanged.
     pub(crate) repair: bool,
 }
 
 /// Copies a database into a folder. It only reads the database, in one read-only transaction.
 ///
-/// Files have their names when all of them are whole: after a failure the folder is empty.
+/// Files get their names only after all of them are complete: after a failure the folder is empty.
 ///
 /// # Errors
 ///
-/// When the database cannot be read or has none of the tables, or the folder cannot be written. No text shows the password.
+/// If the database cannot be read or has none of the tables, or the folder cannot be written. No text shows the password.
 pub(crate) async fn copy(
     from: &Address,
     folder: &FolderWriter,

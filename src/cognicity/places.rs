@@ -77,7 +77,7 @@ struct InfrastructureRow {
     tags: Option<Value>,
 }
 
-/// Copies the provinces, and the cities, whose codes have another form.
+/// Copies the provinces and the cities. The form of the code tells them apart.
 pub(super) async fn regions(
     source: &mut Source,
     regions: &mut GeoJsonWriter<Region>,
@@ -166,7 +166,7 @@ pub(super) async fn infrastructure(
     Ok(())
 }
 
-/// Whether a code is that of a province (ISO 3166-2): `ID-JK`. Those of cities are `jbd`.
+/// Returns whether a code is that of a province (ISO 3166-2), such as `ID-JK`. City codes look like `jbd`.
 fn is_province(code: &str) -> bool {
     let Some((country, province)) = code.split_once('-') else { return false };
     let is_short = |text: &str, lengths: std::ops::RangeInclusive<usize>| {
@@ -176,7 +176,7 @@ fn is_province(code: &str) -> bool {
     is_short(country, 2..=2) && is_short(province, 1..=3)
 }
 
-/// The outline of a row, repaired if that is asked for.
+/// Returns the geometry of a row, repaired if `repair` is set.
 fn surface(row: &mut TableRow<'_>, repair: bool) -> Result<geo::MultiPolygon<f64>, Refused> {
     let outline = outline(&row.shape.geometry()?)?;
     if !repair {
@@ -189,7 +189,7 @@ fn surface(row: &mut TableRow<'_>, repair: bool) -> Result<geo::MultiPolygon<f64
     Ok(outline)
 }
 
-/// What the table says of an area besides; `None` for nothing.
+/// Returns the further properties of an area in the table; `None` if there are none.
 fn attributes(json: Option<Box<RawValue>>) -> Result<Option<Attributes>, String> {
     let Some(json) = object("attributes", json)? else { return Ok(None) };
     let members: Object = serde_json::from_str(json.get()).map_err(|error| error.to_string())?;

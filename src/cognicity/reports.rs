@@ -1,4 +1,4 @@
-//! Reports, and the cards they came by.
+//! Reports, and the cards that they came from.
 
 use std::collections::HashMap;
 
@@ -27,10 +27,10 @@ const REPORTS: Table = Table {
           FROM cognicity.all_reports t ORDER BY pkey",
 };
 
-/// Says which cards were used: without it none is copied.
+/// Tells which cards were used. Without this table, no card is copied.
 const USED: &str = "grasp.reports";
 
-/// A card beside the number of its report in `grasp.reports`.
+/// Each card with the number of its report in `grasp.reports`.
 const CARDS: Table = Table {
     name: "grasp.cards",
     sql: "SELECT json_build_object('card', row_to_json(t), 'report', r.pkey)::text, NULL::bytea, 'pkey ' || t.pkey
@@ -80,10 +80,10 @@ struct CardColumns {
     network_data: Option<Box<RawValue>>,
 }
 
-/// The reports that came by cards, by their number in `grasp.reports`.
+/// The reports that came from cards, by their number in `grasp.reports`.
 pub(super) type Received = HashMap<i64, ReportKey>;
 
-/// Copies the confirmed reports and returns those that came by cards.
+/// Copies the confirmed reports and returns those that came from cards.
 pub(super) async fn reports(
     source: &mut Source,
     reports: &mut GeoJsonWriter<Report>,
@@ -114,7 +114,7 @@ pub(super) async fn reports(
         let tags = row.tags(of.tags.as_ref());
         let by_card = &*content.source == CARD_SOURCE;
         reports.write(&Report { key, content, tags })?;
-        // Of several reports of one card the first is the card's.
+        // If a card has several reports, the first one is the card's.
         if let Some(number) = of.fkey.filter(|_| by_card) {
             received.entry(number).or_insert(key);
         }
@@ -125,7 +125,7 @@ pub(super) async fn reports(
     Ok(received)
 }
 
-/// The icons of partners by code.
+/// Returns the icons of partners by code.
 async fn icons(source: &mut Source) -> Result<HashMap<String, String>, CopyError> {
     let mut icons = HashMap::new();
     let take = |Partner { partner_code, partner_icon }: Partner, _: &mut TableRow<'_>| {
@@ -136,7 +136,7 @@ async fn icons(source: &mut Source) -> Result<HashMap<String, String>, CopyError
     Ok(icons)
 }
 
-/// Copies the cards. One that was used and whose report is not copied is left out: it must not be used again.
+/// Copies the cards. A card that was used but whose report is not copied is left out, because it must not be used again.
 pub(super) async fn cards(
     source: &mut Source,
     cards: &mut CsvWriter<Card>,
@@ -170,7 +170,7 @@ pub(super) async fn cards(
     source.each(CARDS, take).await
 }
 
-/// A column that is a JSON object which can be kept.
+/// Returns a column that is a JSON object, if it can be kept.
 fn kept(column: &str, json: Option<Box<RawValue>>) -> Result<Option<Box<RawValue>>, String> {
     let Some(json) = object(column, json)? else { return Ok(None) };
     let members: Object = serde_json::from_str(json.get()).map_err(|error| format!("{column}: {error}"))?;

@@ -15,7 +15,7 @@ use crate::datasets::WriteError;
 use crate::model::Tags;
 use crate::stores::postgres::described;
 
-/// The address of a database. No text of it shows the password.
+/// The address of a database. Its text never shows the password.
 pub(crate) struct Address(PgConnectOptions);
 
 impl fmt::Debug for Address {
@@ -35,12 +35,12 @@ impl fmt::Display for Address {
 }
 
 impl Address {
-    /// Reads an address, `postgres://user:password@host/name`. Parts that are absent, such as the password, come from the
+    /// Reads an address, `postgres://user:password@host/name`. Missing parts, such as the password, come from the
     /// environment (`PGPASSWORD`, `PGPASSFILE`), as in libpq.
     ///
     /// # Errors
     ///
-    /// When it is none.
+    /// If it is not an address.
     pub(crate) fn read(url: &str) -> Result<Self, CopyError> {
         let is_postgres = ["postgres://", "postgresql://"].iter().any(|scheme| url.starts_with(scheme));
         let options = url.parse().ok().filter(|_| is_postgres);
@@ -51,7 +51,7 @@ impl Address {
     ///
     /// # Errors
     ///
-    /// When both addresses name one host, port and database.
+    /// If both addresses have the same host, port and database.
     pub(crate) fn differs_from(&self, store: &str) -> Result<(), CopyError> {
         let address = self.to_string();
         let is_same = Self::read(store).is_ok_and(|store| store.to_string() == address);
@@ -62,13 +62,13 @@ impl Address {
 /// Why a database could not be copied.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum CopyError {
-    /// What should be an address is none. The text does not repeat it: it may hold a password.
+    /// The text is not an address. The error does not repeat it, because it may contain a password.
     #[error("--from-cognicity must be the address of a database, postgres://user:password@host/name")]
     Address,
     /// The copy would be written into the database itself.
     #[error("--from-cognicity is the database of the configured store, {0}: give the store another one")]
     Same(String),
-    /// The database cannot be reached, or does not let the user in.
+    /// The database cannot be reached, or rejects the user.
     #[error("cannot connect to {address}: {}", described(.error))]
     Connection {
         /// The address, without user and password.
@@ -92,7 +92,7 @@ pub(crate) enum CopyError {
     Write(#[from] WriteError),
 }
 
-/// Every CogniCity has one of these at least.
+/// Every CogniCity database has at least one of these.
 const TABLES: [&str; 2] = ["cognicity.local_areas", "cognicity.all_reports"];
 
 /// Why a row is not written.
@@ -121,16 +121,16 @@ impl From<WriteError> for Refused {
     }
 }
 
-/// A query of the rows of a table: each as JSON, its geometry in well-known binary or null, and what messages call it.
+/// A query for the rows of a table: each as JSON, its geometry in well-known binary or null, and its name in messages.
 ///
-/// JSON, because the columns of installations differ: those that are absent are read as null.
+/// Rows are JSON because the columns of installations differ: missing columns are read as null.
 pub(super) struct Table {
-    /// Its name with that of its schema.
+    /// Its name with its schema.
     pub(super) name: &'static str,
     pub(super) sql: &'static str,
 }
 
-/// A row of a table, beside what a copy counts.
+/// A row of a table, with the counts of the copy.
 pub(super) struct TableRow<'c> {
     pub(super) shape: Shape,
     pub(super) copied: &'c mut Copied,
@@ -144,12 +144,12 @@ impl TableRow<'_> {
         self.copied.note(self.table, what, reason.into(), &self.called);
     }
 
-    /// Where the row lies, as its column `tags` says. Wrong tags are noted, and null.
+    /// Returns where the row lies, from its column `tags`. Wrong tags are noted and become null.
     pub(super) fn tags(&mut self, column: Option<&Value>) -> Tags {
         self.value("tags", tags(column).map(Some)).unwrap_or_default()
     }
 
-    /// The value of a column; `None` when it is wrong, which is noted.
+    /// Returns the value of a column; `None` if it is wrong, which is noted.
     pub(super) fn value<T>(
         &mut self,
         column: &'static str,
@@ -162,7 +162,7 @@ impl TableRow<'_> {
     }
 }
 
-/// A database that is copied, of one moment, and what was copied of it.
+/// A database that is copied, as of one moment, and the counts of the copy.
 pub(super) struct Source {
     connection: PgConnection,
     pub(super) copied: Copied,
@@ -180,7 +180,7 @@ impl Source {
         let mut connection = connected.map_err(failed)?;
         for statement in [
             "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
-            // Times are read as texts, and a role's own limit would end a long table.
+            // Times are read as text, and a time limit of the role would stop the copy of a long table.
             "SET LOCAL TIME ZONE 'UTC'",
             "SET LOCAL statement_timeout = 0",
         ] {
@@ -195,9 +195,9 @@ impl Source {
         Err(CopyError::NoTables(address.to_string()))
     }
 
-    /// Whether there is a table.
+    /// Returns whether there is a table.
     pub(super) async fn has(&mut self, table: &'static str) -> Result<bool, CopyError> {
-        // `to_regclass` fails where the user may not use the schema; reading the table then says so.
+        // `to_regclass` fails if the user may not use the schema; then reading the table reports that.
         let there = sqlx::query_scalar(
             "SELECT EXISTS (SELECT FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace
                             WHERE nspname || '.' || relname = $1)",
@@ -206,8 +206,8 @@ impl Source {
         there.map_err(|error| CopyError::Table { table, error })
     }
 
-    /// Hands each row of a table to `take`, as it comes. A row that `take` refuses is left out. A table that is missing
-    /// has no rows; that is noted.
+    /// Passes each row of a table to `take`, one after the other. A row that `take` refuses is left out. A missing
+    /// table has no rows; that is noted.
     pub(super) async fn each<T: DeserializeOwned>(
         &mut self,
         Table { name: table, sql }: Table,
@@ -235,7 +235,7 @@ impl Source {
 
     /// Ends the transaction and the connection.
     pub(super) async fn close(self) -> Copied {
-        // All has been read: how the connection ends changes nothing.
+        // All data has been read, so an error here changes nothing.
         let _ = self.connection.close().await;
         self.copied
     }

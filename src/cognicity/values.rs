@@ -1,4 +1,4 @@
-//! Values of CogniCity's tables as the model's.
+//! Converts values of CogniCity's tables to the model's.
 
 use geo_traits::to_geo::ToGeoGeometry;
 use geojson::GeometryValue;
@@ -9,15 +9,15 @@ use crate::datasets::place;
 use crate::model::intake::Object;
 use crate::model::{NAME, Position, Tags, Timestamp, is_name};
 
-/// A geometry in well-known binary; `None` when there is none.
+/// A geometry in well-known binary; `None` if there is none.
 pub(super) struct Shape(pub(super) Option<Vec<u8>>);
 
 impl Shape {
-    /// The geometry as the readers of folders take it.
+    /// Returns the geometry in the form that the readers of folders use.
     ///
     /// # Errors
     ///
-    /// The reason, when there is none or it is empty.
+    /// The reason, if there is none or it is empty.
     pub(super) fn geometry(&self) -> Result<GeometryValue, String> {
         let bytes = self.0.as_deref().ok_or("the_geom is missing")?;
         let read = wkb::reader::read_wkb(bytes).map_err(|error| format!("the_geom: {error}"))?;
@@ -25,11 +25,11 @@ impl Shape {
         Ok(GeometryValue::from(&geometry))
     }
 
-    /// The geometry as a place.
+    /// Returns the geometry as a place.
     ///
     /// # Errors
     ///
-    /// The reason, which is the same for every place that is off the globe.
+    /// The reason, which is the same text for all places off the globe.
     pub(super) fn place(&self) -> Result<Position, String> {
         let off =
             |_| "the_geom must be a point in degrees of longitude (-180 to 180) and latitude (-90 to 90)";
@@ -37,7 +37,7 @@ impl Shape {
     }
 }
 
-/// A column of text that is a name, without the whitespace around it; empty when it is null.
+/// Returns a text column that is a name, without the whitespace around it; empty if it is null.
 pub(super) fn text(column: &str, text: Option<&str>) -> Result<String, String> {
     let text = text.unwrap_or_default().trim();
     if text.is_empty() || is_name(text) {
@@ -47,30 +47,31 @@ pub(super) fn text(column: &str, text: Option<&str>) -> Result<String, String> {
     }
 }
 
-/// The same, not empty.
+/// Does the same, but fails if the name is empty.
 pub(super) fn required(column: &str, value: Option<&str>) -> Result<String, String> {
     let text = text(column, value)?;
     if text.is_empty() { Err(format!("{column} is empty")) } else { Ok(text) }
 }
 
-/// A column with a time, as JSON in UTC has it.
+/// Returns a column with a time, in the form of JSON in UTC.
 pub(super) fn moment(column: &str, text: Option<&str>) -> Result<Timestamp, String> {
     let text = text.ok_or_else(|| format!("{column} is empty"))?;
     Timestamp::parse(text).map_err(|_| format!("{column} must be a time of the years 1 to 9999"))
 }
 
-/// A column with a whole number that is not negative.
+/// Returns a column with a whole number that is not negative.
 pub(super) fn number(column: &str, number: i64) -> Result<u64, String> {
     number.try_into().map_err(|_| format!("{column} must not be negative"))
 }
 
-/// A column that is a JSON object; `None` when it is null.
+/// Returns a column that is a JSON object; `None` if it is null.
 pub(super) fn object(column: &str, json: Option<Box<RawValue>>) -> Result<Option<Box<RawValue>>, String> {
     let Some(json) = json else { return Ok(None) };
     if json.get().starts_with('{') { Ok(Some(json)) } else { Err(format!("{column} must be a JSON object")) }
 }
 
-/// The column `tags`, as the triggers of different versions write it. Nothing is looked up: what is absent is null.
+/// Returns the column `tags`, in the forms that the triggers of different versions write. Missing tags are null; they
+/// are not looked up.
 pub(super) fn tags(column: Option<&Value>) -> Result<Tags, String> {
     let Some(column) = column.filter(|column| !column.is_null()) else { return Ok(Tags::default()) };
     let members = column.as_object().ok_or("tags must be a JSON object")?;
@@ -85,7 +86,7 @@ pub(super) fn tags(column: Option<&Value>) -> Result<Tags, String> {
     })
 }
 
-/// A tag; `None` when it is absent, null, empty, or the text `null`, which older triggers write.
+/// Returns a tag; `None` if it is missing, null, empty, or the text `null`, which older triggers write.
 fn tag(members: &Object, name: &str) -> Result<Option<String>, String> {
     match members.get(name) {
         None | Some(Value::Null) => Ok(None),

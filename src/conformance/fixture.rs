@@ -1,4 +1,4 @@
-//! A small data set with everything in it that is easily got wrong.
+//! A small data set with many cases that are easy to get wrong.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,26 +15,26 @@ use crate::model::{
     Places, Position, Region, Report, ReportContent, ReportKey, Standing, Timestamp,
 };
 
-/// The time in the fixture, a few hours after the last change of its log.
+/// Returns the time in the fixture, a few hours after the last change of its log.
 #[must_use]
 pub fn now() -> Timestamp {
     Utc.with_ymd_and_hms(2016, 12, 19, 16, 8, 52).unwrap().into()
 }
 
-/// The identifier of a number.
+/// Returns the area identifier with this number.
 #[must_use]
 pub fn id(number: u64) -> AreaId {
     number.try_into().unwrap()
 }
 
-/// The state of a code.
+/// Returns the state with this code.
 #[must_use]
 pub fn state(code: u64) -> FloodState {
     code.try_into().unwrap()
 }
 
-/// Five areas: 1 and 2 share a border, 5 has a hole, 10 fills the hole and has a second part, 30 is in another city
-/// and touches others in corners. Area 2 has attributes. Names hold blanks, umlauts and markup, or are empty.
+/// Returns five areas: 1 and 2 share a border, 5 has a hole, 10 fills the hole and has a second part, 30 is in another
+/// city and touches others at corners. Area 2 has attributes. Names contain spaces, umlauts and markup, or are empty.
 #[must_use]
 pub fn areas() -> AreaSet {
     let area = |number, name: &str, parent: &str, outline| Area {
@@ -74,14 +74,14 @@ pub fn areas() -> AreaSet {
     .unwrap()
 }
 
-/// A closed square, counter-clockwise, in hundredths of a degree from 106.8 E, 6.2 S.
+/// Returns a closed square, counter-clockwise, in hundredths of a degree from 106.8 E, 6.2 S.
 fn square(x: f64, y: f64, side: f64) -> LineString<f64> {
     let at = |x: f64, y: f64| Coord { x: 106.8 + x / 100.0, y: -6.2 + y / 100.0 };
     LineString(vec![at(x, y), at(x + side, y), at(x + side, y + side), at(x, y + side), at(x, y)])
 }
 
-/// A log of six days before [`now`]: area 5 rose to 4, fell to 2 and stands there; 30 stands at 3 since the
-/// beginning; 1 was flooded and cleared.
+/// Returns a log of the six days before [`now`]. Area 5 rose to 4 and fell to 2, its current state. Area 30 has had
+/// state 3 since the beginning. Area 1 was flooded and cleared.
 #[must_use]
 pub fn log() -> Vec<FloodChange> {
     let entry = |day, hour, minute, area, code: Option<u64>| FloodChange {
@@ -100,7 +100,7 @@ pub fn log() -> Vec<FloodChange> {
     ]
 }
 
-/// Two provinces: ID-JK around all areas, ID-JB east of it.
+/// Returns two provinces: ID-JK around all areas, ID-JB east of it.
 #[must_use]
 pub fn regions() -> Vec<Arc<Region>> {
     let region = |code: &str, name: &str, x| {
@@ -110,20 +110,20 @@ pub fn regions() -> Vec<Arc<Region>> {
     vec![region("ID-JB", "Jawa Barat", 6.0), region("ID-JK", "DKI Jakarta", -2.0)]
 }
 
-/// One city with a boundary of its own, sby: far away, around no area.
+/// Returns one city with its own boundary, sby, which is far away and around no area.
 #[must_use]
 pub fn cities() -> Vec<Arc<Region>> {
     let outline = MultiPolygon(vec![Polygon::new(square(39.0, 39.0, 2.0), vec![])]);
     vec![Arc::new(Region { code: "sby".to_owned(), name: "Surabaya".to_owned(), outline })]
 }
 
-/// A place in hundredths of a degree from 106.8 E, 6.2 S.
+/// Returns a place in hundredths of a degree from 106.8 E, 6.2 S.
 #[must_use]
 pub fn place(x: f64, y: f64) -> Position {
     Position::new(106.8 + x / 100.0, -6.2 + y / 100.0).unwrap()
 }
 
-/// What a report of a card says: made some minutes ago at a place.
+/// Returns the content of a card's report, made some minutes ago at a place.
 #[must_use]
 pub fn content(disaster_type: DisasterType, minutes_ago: u64, place: Position) -> ReportContent {
     let data = serde_json::json!({ "report_type": disaster_type.name(), "flood_depth": 80 });
@@ -143,8 +143,9 @@ pub fn content(disaster_type: DisasterType, minutes_ago: u64, place: Position) -
     }
 }
 
-/// Reports in the order of their keys: a flood in area 1 ten minutes ago, a wind in area 30, a drain, a partner's flood
-/// of two hours ago in area 1, a haze in the city sby and outside all areas, two floods of the same minute in area 5, and one of the year 2099.
+/// Returns reports in the order of their keys: a flood in area 1 ten minutes ago, a wind in area 30, a drain, a
+/// partner's flood two hours ago in area 1, a haze in the city sby and outside all areas, two floods of the same minute
+/// in area 5, and one in the year 2099.
 #[must_use]
 pub fn reports() -> Vec<Report> {
     let partner = ReportContent {
@@ -179,7 +180,7 @@ pub fn reports() -> Vec<Report> {
         .collect()
 }
 
-/// Two cards: `fresh-card` has no report yet, `used-card` has report 1.
+/// Returns two cards: `fresh-card` has no report yet, `used-card` has report 1.
 #[must_use]
 pub fn cards() -> Vec<Card> {
     let card = |pkey, id: &str, report| Card {
@@ -196,13 +197,13 @@ pub fn cards() -> Vec<Card> {
     vec![card(1, "fresh-card", None), card(2, "used-card", Some(ReportKey::FIRST))]
 }
 
-/// The post that made the partner's report.
+/// Returns the post that became the partner's report.
 #[must_use]
 pub fn partner_posts() -> Vec<PartnerPost> {
     vec![PartnerPost { post_id: 4711, report: 4.try_into().unwrap() }]
 }
 
-/// A reading some minutes ago.
+/// Returns a reading made some minutes ago.
 #[must_use]
 pub fn reading(minutes_ago: u64, level: f64) -> Observation {
     let observed_at = now().before(Duration::from_mins(minutes_ago));
@@ -210,8 +211,8 @@ pub fn reading(minutes_ago: u64, level: f64) -> Observation {
     Observation { observed_at, level, alert, label: alert.label().into() }
 }
 
-/// Three gauges: the first read twice in the last hour and once before, the second below zero and listed
-/// by ID-JB, the third not read for hours.
+/// Returns three gauges: the first was read twice in the last hour and once before, the second is below zero and listed
+/// by ID-JB, the third was not read for hours.
 #[must_use]
 pub fn gauges() -> Vec<ObservedGauge> {
     let gauge = |id: &str, name: &str, region: &str, x, observations| ObservedGauge {
@@ -236,7 +237,7 @@ pub fn gauges() -> Vec<ObservedGauge> {
     ]
 }
 
-/// One floodgate, two pumps of which one lies in another city, and a waterway.
+/// Returns one floodgate, two pumps, one of which lies in another city, and a waterway.
 #[must_use]
 pub fn infrastructure() -> Vec<Infrastructure> {
     let locator = Locator::new(Arc::new(areas()), regions(), cities());
@@ -262,7 +263,7 @@ pub fn places() -> Places {
     Places::new(Arc::new(areas()), regions(), cities()).with_infrastructure(infrastructure())
 }
 
-/// All of it.
+/// Returns the whole data set.
 #[must_use]
 pub fn dataset() -> Dataset {
     Dataset {
@@ -275,7 +276,7 @@ pub fn dataset() -> Dataset {
     }
 }
 
-/// The flood map of the fixture, with the states given by code; areas not named have none.
+/// Returns the flood map of the fixture with these states, given by code. Other areas have no state.
 #[must_use]
 pub fn layer(states: &[(u64, u64)]) -> Layer {
     let areas = areas();
@@ -288,7 +289,7 @@ pub fn layer(states: &[(u64, u64)]) -> Layer {
     Layer::Floods(FloodLayer::new(Arc::new(areas), selected))
 }
 
-/// A layer of each kind with all that the fixture has of it.
+/// Returns a layer of each kind with all features of the fixture.
 #[must_use]
 pub fn layers() -> Vec<Layer> {
     vec![
@@ -300,7 +301,7 @@ pub fn layers() -> Vec<Layer> {
     ]
 }
 
-/// A flood map without areas.
+/// Returns a flood map without areas.
 #[must_use]
 pub fn empty_layer() -> Layer {
     Layer::Floods(FloodLayer::new(Arc::default(), Vec::new()))

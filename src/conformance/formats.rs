@@ -1,7 +1,7 @@
-//! The suite every [`Format`] must pass.
+//! The suite that every [`Format`] must pass.
 //!
-//! A behaviour takes the format and panics when it behaves otherwise. Layers of kinds the format does not carry are
-//! left out.
+//! Each function checks one behaviour: it takes the format and panics if the format behaves otherwise. It leaves out
+//! layers of kinds that the format does not carry.
 
 use std::time::Duration;
 
@@ -12,19 +12,20 @@ use crate::formats::{Container, EncodeContext, Format, well_formed};
 use crate::model::Layer;
 use crate::telemetry::causes;
 
-/// What the suite encodes with: the fixture's time, Jakarta's zone, the default base address.
+/// Returns the context of the suite: the fixture's time, Jakarta's zone, the default base address.
 #[must_use]
 pub fn context() -> EncodeContext {
     EncodeContext::new(fixture::now(), Tz::Asia__Jakarta, "http://127.0.0.1:8000/v1")
 }
 
-/// The layer in the format.
+/// Returns the layer in the format.
 #[must_use]
 pub fn encoded(format: &dyn Format, layer: &Layer) -> Vec<u8> {
     written(format, layer, &context())
 }
 
-/// The layers of the suite that the format carries: all the fixture has, some and no areas flooded, and no area at all.
+/// Returns the layers of the suite that the format carries: all of the fixture, with some and with no areas flooded,
+/// and without any area.
 fn layers(format: &dyn Format) -> Vec<Layer> {
     let mut layers = fixture::layers();
     layers.extend([fixture::empty_layer(), fixture::layer(&[]), fixture::layer(&[(5, 3), (10, 4)])]);
@@ -120,7 +121,7 @@ pub fn documents_of_a_known_container_are_well_formed(format: &dyn Format) {
     }
 }
 
-/// Appends the layer in the format, which must be able to write it.
+/// Appends the layer in the format; fails the test if the format cannot write it.
 fn append(format: &dyn Format, layer: &Layer, context: &EncodeContext, out: &mut Vec<u8>) {
     if let Err(error) = format.encode(layer, context, out) {
         let said = causes(&error);
@@ -134,7 +135,7 @@ fn written(format: &dyn Format, layer: &Layer, context: &EncodeContext) -> Vec<u
     out
 }
 
-/// A layer in words.
+/// Describes a layer in words.
 fn told(layer: &Layer) -> String {
     match layer.features().count() {
         0 => format!("an empty layer of {:?}", layer.kind()),
@@ -142,31 +143,31 @@ fn told(layer: &Layer) -> String {
     }
 }
 
-/// The beginning of a document, to be read.
+/// Returns the beginning of a document, as text.
 fn shown(document: &[u8]) -> String {
     const MOST: usize = 400;
     let text = String::from_utf8_lossy(&document[..document.len().min(MOST)]);
     if document.len() > MOST { format!("{text}…") } else { text.into_owned() }
 }
 
-/// Two documents from a little before where they begin to differ.
+/// Shows two documents, from a little before the first difference.
 fn both(one: &[u8], other: &[u8]) -> String {
     let same = one.iter().zip(other).take_while(|(a, b)| a == b).count();
     let from = same.saturating_sub(40);
     format!("at byte {same}: {}\nand: {}", shown(&one[from..]), shown(&other[from..]))
 }
 
-/// Makes a test of each behaviour of the suite, for the format of an expression.
+/// Makes a test for each behaviour of the suite, for the format that an expression returns.
 ///
-/// A behaviour that is none of the format's is named: `format_suite!(Summary, except different_layers_give_different_bytes)`.
-/// To name those that are, `format_suite!(Summary => the_same_layer_gives_the_same_bytes)`.
+/// Name behaviours that the format does not have: `format_suite!(Summary, except different_layers_give_different_bytes)`. Or
+/// name those that it has: `format_suite!(Summary => the_same_layer_gives_the_same_bytes)`.
 #[macro_export]
 macro_rules! format_suite {
     ($format:expr) => {
         $crate::format_suite!($format, except);
     };
     ($format:expr, except $($excepted:ident),* $(,)?) => {
-        // A name that is no behaviour's does not compile.
+        // A name that is not a behaviour does not compile.
         const _: () = { $(let _: fn(&dyn $crate::formats::Format) = $crate::conformance::formats::$excepted;)* };
 
         macro_rules! unless_excepted {

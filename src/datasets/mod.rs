@@ -1,4 +1,4 @@
-//! What a store starts with: generated (`demo`), nothing (`empty`), or read from a folder.
+//! The data that a store starts with: generated (`demo`), none (`empty`), or read from a folder.
 
 mod demo;
 mod folder;
@@ -13,20 +13,20 @@ use crate::model::{Card, FloodChange, ObservedGauge, PartnerPost, Places, Report
 
 /// Everything a store can be filled with.
 ///
-/// The log ascends in time and names areas of the places only.
+/// The log ascends in time and names only areas of the places.
 #[derive(Debug, Default)]
 pub struct Dataset {
     /// Everything in [`Places`](crate::model::Places).
     pub places: Places,
-    /// Every change of a flood state, oldest first; the newest of an area is its current state.
+    /// Every change of a flood state, oldest first. The newest one of an area is its current state.
     pub flood_log: Vec<FloodChange>,
     /// Gauges with all their readings.
     pub gauges: Vec<ObservedGauge>,
-    /// Reports, each with a key of its own.
+    /// Reports, each with its own key.
     pub reports: Vec<Report>,
-    /// Cards, each with an identifier of its own.
+    /// Cards, each with its own identifier.
     pub cards: Vec<Card>,
-    /// The posts of the partner feed that made reports, each with an identifier of its own.
+    /// The posts of the partner feed that became reports, each with its own identifier.
     pub partner_posts: Vec<PartnerPost>,
 }
 
@@ -37,15 +37,15 @@ pub enum DatasetError {
     /// The name is neither a generated data set nor a folder.
     #[error("siaga.dataset must be demo, empty or a folder, and {0:?} is no folder")]
     Unknown(String),
-    /// The path is that of no folder.
+    /// There is no folder at the path.
     #[error("{} is no folder", .0.display())]
     NoFolder(PathBuf),
-    /// The folder holds no file of a data set.
+    /// The folder contains no file of a data set.
     #[error("{} holds no data set: looked for {}; {}", .path.display(), FolderFile::names(), listed(.found))]
     NothingFound {
         /// The folder.
         path: PathBuf,
-        /// The names of what is there.
+        /// The names of the files that are there.
         found: Vec<String>,
     },
     /// A file is there but cannot be read.
@@ -56,21 +56,21 @@ pub enum DatasetError {
         /// Why not.
         source: std::io::Error,
     },
-    /// A row of a file is wrong. Nothing of the data set is loaded then.
+    /// A row of a file is wrong. Then nothing of the data set is loaded.
     #[error("{}, line {line}: {reason}", .path.display())]
     Row {
         /// The file.
         path: PathBuf,
-        /// The line the row begins on, from 1.
+        /// The line on which the row begins, from 1.
         line: u64,
         /// What is wrong, and what is allowed.
         reason: String,
     },
 }
 
-/// What lies in a folder, in a few words.
+/// Describes the content of a folder in a few words.
 fn listed(found: &[String]) -> String {
-    /// How many names are told.
+    /// How many names are shown.
     const SHOWN: usize = 20;
 
     let mut names: Vec<_> = found.iter().take(SHOWN).map(|name| name.escape_debug().to_string()).collect();
@@ -81,11 +81,12 @@ fn listed(found: &[String]) -> String {
 }
 
 impl Dataset {
-    /// The data set called `name`: `demo`, `empty`, or else the folder of that path.
+    /// Loads the data set called `name`: `demo`, `empty`, or else the folder at that path.
     ///
-    /// `demo` has the same areas at every call; its flood is under way at `now`.
+    /// `demo` has the same areas in every call; its flood is going on at `now`.
     ///
-    /// A folder is read as [`Folder`] says, by these rules, and what its rows name must be in it. The first wrong row ends the load.
+    /// A folder is read as [`Folder`] describes, by these rules. What its rows refer to must be in the folder. The
+    /// first wrong row ends the load.
     ///
     /// # Errors
     ///
@@ -105,7 +106,7 @@ impl Dataset {
         }
     }
 
-    /// Makes sure that there is a data set called `name`, whatever its rows are.
+    /// Makes sure that there is a data set called `name`, without reading its rows.
     ///
     /// # Errors
     ///
@@ -124,7 +125,7 @@ impl Dataset {
         })
     }
 
-    /// Writes the data set as a folder, which [`load`](Self::load) reads as the same.
+    /// Writes the data set as a folder, which [`load`](Self::load) reads as the same data set.
     ///
     /// # Errors
     ///

@@ -1,38 +1,37 @@
-//! The text of flooded areas, prepared.
+//! Prepared text of flooded areas.
 
 use crate::model::{Area, FloodCondition, FloodIdentity, Standing};
 
-/// The JSON text of areas one after the other, as it is when none has a state, and where in it states stand.
+/// The JSON text of areas one after the other, as it is if none has a state, and the places in it where states go.
 ///
-/// With it the features of any areas in any state are written by copying: whatever stands between two states
-/// at once.
+/// With it, the features of any areas in any state are written by copying everything between two states at once.
 #[derive(Debug)]
 pub(super) struct FloodText {
     /// The features, with commas between them.
     text: Vec<u8>,
     marks: Vec<Marks>,
-    /// The text where a state would stand, the same for each feature.
+    /// The text in place of a state, the same for each feature.
     dry: Vec<u8>,
 }
 
-/// Where a feature stands in the text.
+/// Where a feature is in the text.
 #[derive(Clone, Copy, Debug)]
 struct Marks {
     start: usize,
-    /// The end of its properties but those of its state.
+    /// The end of its properties, without those of its state.
     identity: usize,
     end: usize,
 }
 
 impl FloodText {
-    /// No features.
+    /// Returns a text without features.
     pub(super) fn new() -> serde_json::Result<Self> {
         let mut dry = Vec::new();
         append_condition(None, &mut dry)?;
         Ok(Self { text: Vec::new(), marks: Vec::new(), dry })
     }
 
-    /// Adds a feature: the text before its properties, these, and the text after them.
+    /// Adds a feature: the text before its properties, the properties, and the text after them.
     pub(super) fn push(
         &mut self,
         area: &Area,
@@ -46,7 +45,7 @@ impl FloodText {
         let start = text.len();
         before(text);
         serde_json::to_writer(&mut *text, &FloodIdentity::of(area))?;
-        // What follows goes on with the object.
+        // Removes the closing brace: the next text continues the object.
         text.pop();
         let identity = text.len();
         text.extend_from_slice(&self.dry);
@@ -55,12 +54,12 @@ impl FloodText {
         Ok(())
     }
 
-    /// The number of features.
+    /// Returns the number of features.
     pub(super) fn len(&self) -> usize {
         self.marks.len()
     }
 
-    /// How long the text is when no area has a state.
+    /// Returns how long the text is if no area has a state.
     pub(super) fn size(&self) -> usize {
         self.text.len()
     }
@@ -113,7 +112,7 @@ impl FloodText {
     }
 }
 
-/// Appends the properties of a state as they follow others: the brace they would begin with is the comma before them.
+/// Appends the properties of a state after other properties: a comma takes the place of the opening brace.
 fn append_condition(standing: Option<Standing>, out: &mut Vec<u8>) -> serde_json::Result<()> {
     let start = out.len();
     serde_json::to_writer(&mut *out, &FloodCondition(standing))?;

@@ -17,10 +17,10 @@ use crate::schema;
 
 /// Writes a layer as a `FeatureCollection`.
 ///
-/// Coordinates are written with the fewest digits that read back as the same number. Costs O(positions).
+/// Coordinates are written with the fewest digits that parse to the same number. Costs O(positions).
 ///
-/// The text of areas is made once for each set of them, and kept as long as the set: then floods cost little more than
-/// copying their text.
+/// The text of areas is built once for each set of areas, and cached as long as the set exists. After that, writing
+/// floods costs little more than copying their text.
 #[derive(Clone, Debug, Default)]
 pub struct GeoJson {
     floods: Arc<Memo<FloodText>>,
@@ -48,7 +48,7 @@ impl GeoJson {
         let all =
             selected.len() == text.len() && selected.iter().map(|(position, _)| *position).eq(0..text.len());
         if all {
-            // States are written longer than none, by about 30 bytes.
+            // The text of a state is about 30 bytes longer than that of none.
             out.reserve(text.size() + 32 * selected.len() + 2);
             return text.append_all(selected.iter().map(|(_, standing)| *standing), out);
         }
@@ -100,7 +100,7 @@ impl Format for GeoJson {
     }
 }
 
-/// The schema of layers of a kind.
+/// Returns the schema of layers of a kind.
 fn feature_collection(kind: LayerKind) -> Value {
     schema::object(json!({
         "type": { "const": "FeatureCollection" },
@@ -152,7 +152,7 @@ impl Format for Bare {
     }
 }
 
-/// The text of all areas of a set.
+/// Builds the text of all areas of a set.
 fn prepared(areas: &AreaSet) -> serde_json::Result<FloodText> {
     let mut text = FloodText::new()?;
     for area in areas {
@@ -161,7 +161,7 @@ fn prepared(areas: &AreaSet) -> serde_json::Result<FloodText> {
     Ok(text)
 }
 
-/// Writes the features of a layer with nothing prepared.
+/// Writes the features of a layer, without prepared text.
 fn write_features(
     layer: &Layer,
     context: &EncodeContext,
@@ -189,7 +189,7 @@ fn after_properties(out: &mut Vec<u8>) {
     out.push(b'}');
 }
 
-/// Appends a geometry as GeoJSON has it (§3.1), outside a layer too.
+/// Appends a geometry as GeoJSON (§3.1), also outside a layer.
 pub(crate) fn geometry(geometry: Geometry<'_>, out: &mut Vec<u8>) {
     out.extend_from_slice(br#"{"type":""#);
     out.extend_from_slice(geometry.type_name().as_bytes());

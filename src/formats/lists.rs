@@ -1,4 +1,4 @@
-//! Lists as JSON has them.
+//! Lists in JSON.
 
 /// Appends the items in brackets, with commas between them.
 pub(super) fn array<T>(

@@ -1,21 +1,20 @@
-//! What is made once and kept: of a set of areas for as long as there is the set.
+//! A cache for what is built once for each set of areas, and stays valid as long as the set exists.
 
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use crate::model::AreaSet;
 
-/// How many sets are remembered: the one that is served, the one before it, and some more for tests and the like.
+/// How many sets are cached: the current one, the one before it, and some more for tests and the like.
 const SETS: usize = 4;
 
-/// What formats make of a set of areas, made once for each set.
+/// What formats build from a set of areas, once for each set.
 ///
-/// A set is known by where it is, for it never changes. What was made of a set that is gone is dropped by the next
-/// question, and of more than four the one that came first. A memo only saves work: whoever asks gets what would have
-/// been made otherwise.
+/// A set is identified by its address, because it never changes. The next call drops entries whose set is gone, and the
+/// oldest entry if there are more than four. The cache only saves work: a caller gets the same value as without it.
 #[derive(Debug)]
 pub(super) struct Memo<T>(Mutex<Vec<Entry<T>>>);
 
-/// A set and what was made of it.
+/// A set and the value that was built from it.
 type Entry<T> = (Weak<AreaSet>, Arc<Kept<T>>);
 
 impl<T> Default for Memo<T> {
@@ -25,20 +24,20 @@ impl<T> Default for Memo<T> {
 }
 
 impl<T> Memo<T> {
-    /// What `make` makes of the set; it must not hold the set itself. Who asks while it is made waits for it.
+    /// Returns what `make` builds from the set; it must not hold the set itself. Concurrent callers wait for it.
     ///
     /// # Errors
     ///
-    /// Those of `make`; the next question tries again.
+    /// Those of `make`; the next call tries again.
     pub(super) fn of<E>(&self, set: &Arc<AreaSet>, make: impl FnOnce() -> Result<T, E>) -> Result<Arc<T>, E> {
         self.kept(set).get(make)
     }
 
-    /// The place for what is made of a set. It is made without holding up questions about other sets.
+    /// Returns the entry of a set. While its value is built, calls for other sets do not wait.
     fn kept(&self, set: &Arc<AreaSet>) -> Arc<Kept<T>> {
         let mut sets = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         sets.retain(|(known, _)| known.strong_count() > 0);
-        // Its place is not given to another while there is a weak pointer.
+        // The address is not used again while there is a weak pointer to it.
         if let Some((_, kept)) = sets.iter().find(|(known, _)| known.as_ptr() == Arc::as_ptr(set)) {
             return Arc::clone(kept);
         }
@@ -51,7 +50,7 @@ impl<T> Memo<T> {
     }
 }
 
-/// A thing that is made when it is asked for first.
+/// A value that is built at the first call.
 #[derive(Debug)]
 pub(super) struct Kept<T>(Mutex<Option<Arc<T>>>);
 
@@ -62,13 +61,13 @@ impl<T> Default for Kept<T> {
 }
 
 impl<T> Kept<T> {
-    /// The thing, which `make` makes the first time. Who asks meanwhile waits.
+    /// Returns the value, which `make` builds at the first call. Concurrent callers wait.
     ///
     /// # Errors
     ///
-    /// Those of `make`; the next question tries again.
+    /// Those of `make`; the next call tries again.
     pub(super) fn get<E>(&self, make: impl FnOnce() -> Result<T, E>) -> Result<Arc<T>, E> {
-        // A panic while it was made left nothing there.
+        // After a panic in `make`, the value is simply not there.
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(made) = &*kept {
             return Ok(Arc::clone(made));

@@ -1,11 +1,11 @@
-//! How layers are written: the [`Format`] trait, its registry, and the formats that come with the service.
+//! Formats write layers: the [`Format`] trait, its registry, and the formats that come with the service.
 //!
 //! # Adding a format
 //!
-//! Implement [`Format`], add it to the registry (the service's own in [`builtin`], an agency's through
-//! [`Builder::format`](crate::Builder::format)), and run the format suite (`conformance::formats`) on it. The configuration key
-//! `formats.enabled` then offers it. `docs/adding-a-format.md` leads through this. A [`template`] is one
-//! without Rust.
+//! Implement [`Format`], add it to the registry (the service's own in [`builtin`], an agency's with
+//! [`Builder::format`](crate::Builder::format)), and run the format suite (`conformance::formats`) on it. The
+//! configuration key `formats.enabled` then enables it. `docs/adding-a-format.md` explains the steps. A [`template`] is
+//! a format without Rust.
 
 pub mod cap;
 mod flood_text;
@@ -37,58 +37,59 @@ use crate::tasks::{Stop, Stopped};
 ///
 /// # Contract
 ///
-/// - **Pure.** The same layer and context give the same bytes; a format reads no clock and no configuration.
-/// - **Whole.** Every feature of the layer is written, unless the format's documentation says which it leaves
-///   out; what cannot be written is an error, never a silently shorter answer.
-/// - **Safe.** Names are data: whatever characters they hold, the output is well-formed.
+/// - **Pure.** The same layer and context give the same bytes. A format reads no clock and no configuration.
+/// - **Whole.** Every feature of the layer is written, unless the format's documentation says which ones it leaves out.
+///   If something cannot be written, that is an error, never a silently shorter document.
+/// - **Safe.** Names are data: whatever characters they contain, the output is well-formed.
 pub trait Format: Any + Debug + Send + Sync {
-    /// The name clients choose it by with `geoformat`, in small letters and digits; no other format has it.
+    /// Returns the name that clients select it by with `geoformat`, in lower-case letters and digits. No other format has it.
     fn name(&self) -> &str;
 
-    /// What its output is a part or kind of; clients choose it with `format`.
+    /// Returns the kind of document that its output is, or is a part of. Clients select it with `format`.
     fn container(&self) -> Container;
 
-    /// The media type of its answers, with its parameters.
+    /// Returns the media type of its responses, with parameters.
     fn media_type(&self) -> &str;
 
-    /// Further media types by which clients may ask for it in `Accept`, each without parameters.
+    /// Returns further media types by which clients may request it in `Accept`, each without parameters.
     ///
-    /// Such as the type a document has by itself that is sent within another.
+    /// An example is the type of a document by itself that is sent within another.
     fn also_accepted(&self) -> &[&str] {
         &[]
     }
 
-    /// The format by whose media type clients ask in `Accept` for its documents without the envelope; `None` by default.
+    /// Returns the format for its documents without the envelope, which clients request by that format's media type in
+    /// `Accept`. **Default: `None`**
     ///
-    /// It writes the same and is in a container that has no envelope.
+    /// That format writes the same, and is in a container that has no envelope.
     fn bare(&self) -> Option<Arc<dyn Format>> {
         None
     }
 
-    /// Whether it can write layers of this kind.
+    /// Returns whether it can write layers of this kind.
     fn carries(&self, kind: LayerKind) -> bool;
 
-    /// The format of an entry of its documents by itself: of the one area that an address with `area_id` and `time` names,
-    /// which its documents give the entry. Default: none.
+    /// Returns the format for a single entry of its documents, about the one area that an address with `area_id` and
+    /// `time` names. Its documents give this address to the entry. **Default: `None`**
     fn of_entry(&self) -> Option<Arc<dyn Format>> {
         None
     }
 
-    /// In which steps the passing of time changes what it writes of a layer; `None` when it does not.
+    /// Returns the steps in which time alone changes what it writes for a layer; `None` if time does not change it.
     ///
-    /// An answer is kept for as long as the step of its request lasts, and [`EncodeContext::now`] is its beginning. The
-    /// shortest step is a millisecond.
+    /// A response is cached until the step of its request ends, and [`EncodeContext::now`] is the beginning of the
+    /// step. The shortest step is a millisecond.
     fn time_step(&self) -> Option<Duration>;
 
-    /// How long after [`EncodeContext::now`] what it writes expires, if that stands in it. While the store is away an
-    /// expired document is not returned any more. **Default: `None`**
+    /// Returns how long after [`EncodeContext::now`] its documents expire, if they say so themselves. While the store
+    /// is unavailable, an expired document is no longer returned. **Default: `None`**
     fn expires_after(&self) -> Option<Duration> {
         None
     }
 
-    /// What it writes of layers of this kind, as JSON Schema (2020-12), for the description of the interface.
+    /// Returns a JSON Schema (2020-12) of what it writes for layers of this kind, for the description of the interface.
     ///
-    /// Unless told, whatever its media type says.
+    /// **Default: anything that its media type allows**
     fn schema(&self, kind: LayerKind) -> Value {
         let _ = kind;
         json!({})
@@ -96,16 +97,16 @@ pub trait Format: Any + Debug + Send + Sync {
 
     /// Appends the layer to `out`.
     ///
-    /// Only called with layers it [`carries`](Self::carries), on a thread that may be busy with it, and once for all who ask
-    /// the same at the same time; and at the start with a small one, as an example for the description of the interface.
+    /// Only called with layers it [`carries`](Self::carries), on a thread that it may block, and once for all concurrent
+    /// requests for the same. Also called at startup with a small layer, for an example in the description of the interface.
     ///
     /// # Errors
     ///
-    /// When the layer cannot be written; `out` is then of no use.
+    /// If the layer cannot be written; `out` is then of no use.
     fn encode(&self, layer: &Layer, context: &EncodeContext, out: &mut Vec<u8>) -> Result<(), EncodeError>;
 }
 
-// Of the formats on offer no two have one name; but one that a route has for itself may have the name of another's.
+// No two enabled formats have the same name, but a format that only one route uses may have the name of an enabled one.
 impl PartialEq for dyn Format {
     fn eq(&self, other: &Self) -> bool {
         identity(self) == identity(other)
@@ -124,9 +125,9 @@ fn identity(format: &dyn Format) -> (TypeId, &str) {
     ((format as &dyn Any).type_id(), format.name())
 }
 
-/// The kind of document a format writes: the value of the query parameter `format`, in small letters and digits.
+/// The kind of document that a format writes: the value of the query parameter `format`, in lower-case letters and digits.
 ///
-/// Answers in [`Container::JSON`] stand in the envelope `{"statusCode":200,"result":…}`; all others stand alone.
+/// Responses in [`Container::JSON`] have the envelope `{"statusCode":200,"result":…}`; all others have none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Container(pub &'static str);
 
@@ -157,13 +158,13 @@ pub struct EncodeContext {
 }
 
 impl EncodeContext {
-    /// What a format is told besides the layer.
+    /// Returns a context with these values.
     pub fn new(now: Timestamp, time_zone: Tz, base_url: impl Into<Arc<str>>) -> Self {
         Self { now, time_zone, base_url: base_url.into(), stop: Stop::default() }
     }
 
     /// Fails once no request waits for the response any more. A format whose layers can be long calls this for each
-    /// feature, and fails by it; it costs about a nanosecond.
+    /// feature, and returns the error. It costs about a nanosecond.
     ///
     /// # Errors
     ///
@@ -185,13 +186,13 @@ pub struct EncodeError {
 }
 
 impl EncodeError {
-    /// The failure of the format of this name, and its cause, which is logged and never told to clients.
+    /// Returns the error of the format with this name, and its cause, which is logged and never sent to clients.
     pub fn new(format: &str, source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         Self { format: format.to_owned(), source: source.into() }
     }
 }
 
-/// The formats that come with the service.
+/// Returns the formats that come with the service.
 #[must_use]
 pub fn builtin(topojson: topojson::Options, cap: cap::Options) -> Vec<Arc<dyn Format>> {
     vec![

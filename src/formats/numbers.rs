@@ -16,7 +16,7 @@ pub(super) fn pair([x, y]: [i32; 2], out: &mut Vec<u8>) {
     out.push(b']');
 }
 
-/// Appends a number as JSON has it, the way `serde_json` writes it: `106.8`, `106.0`, `1e-7`.
+/// Appends a number as JSON, as `serde_json` writes it: `106.8`, `106.0`, `1e-7`.
 pub(super) fn float(number: f64, out: &mut Vec<u8>) {
     if number.is_finite() {
         out.extend_from_slice(zmij::Buffer::new().format_finite(number).as_bytes());
@@ -36,7 +36,7 @@ pub(super) fn position(x: f64, y: f64, out: &mut Vec<u8>) {
 
 /// Appends a number as its `Display` writes it: `106.8`, `106`, `0.0000001`.
 pub(super) fn plain_float(number: f64, out: &mut Vec<u8>) {
-    // `Display` takes several times as long, and differs only in whole, very small and very large numbers.
+    // `Display` is several times slower, and differs only for whole, very small and very large numbers.
     let mut buffer = zmij::Buffer::new();
     let text = buffer.format(number);
     if text.contains('e') || !number.is_finite() {

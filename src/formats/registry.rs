@@ -5,16 +5,16 @@ use super::template::InvalidTemplate;
 use super::{Container, Format};
 use crate::model::LayerKind;
 
-/// The enabled formats, in the order the configuration names them, and the one used when a client names none.
+/// The enabled formats, in the order of the configuration, and the one for requests that name none.
 #[derive(Clone, Debug)]
 pub struct FormatRegistry {
     formats: Vec<Arc<dyn Format>>,
-    /// Those on offer for a resource that does not have all.
+    /// The formats of a resource that does not have all of them.
     offers: HashMap<LayerKind, Vec<Arc<dyn Format>>>,
     default: Arc<dyn Format>,
 }
 
-/// The configuration names formats that cannot be had.
+/// The configured formats cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum InvalidFormats {
@@ -29,7 +29,7 @@ pub enum InvalidFormats {
         /// The registered names.
         known: Vec<String>,
     },
-    /// No enabled format can write some answers.
+    /// No enabled format can write layers of some kind.
     #[error("siaga.formats.enabled: none of [{}] can write {kind:?}", .enabled.join(", "))]
     NotCarried {
         /// What cannot be written.
@@ -45,7 +45,7 @@ pub enum InvalidFormats {
         /// The enabled names.
         enabled: Vec<String>,
     },
-    /// A resource is to be offered in a format that is not enabled, or cannot write it.
+    /// A resource has a configured format that is not enabled, or cannot write it.
     #[error("siaga.formats.resources.{}: each must be one of [{}], not {name:?}", .kind.name(), .allowed.join(", "))]
     NotOffered {
         /// The resource.
@@ -55,7 +55,7 @@ pub enum InvalidFormats {
         /// The names of the enabled formats that can write it.
         allowed: Vec<String>,
     },
-    /// A resource is to be offered in no format.
+    /// A resource has an empty list of formats.
     #[error("siaga.formats.resources.{}: must name at least one of [{}]", .kind.name(), .allowed.join(", "))]
     NoneOffered {
         /// The resource.
@@ -66,11 +66,11 @@ pub enum InvalidFormats {
 }
 
 impl FormatRegistry {
-    /// Chooses `enabled` and `default` by name among the `known` formats; of two with one name the later counts.
+    /// Selects `enabled` and `default` by name among the `known` formats. If two have the same name, the later one counts.
     ///
     /// # Errors
     ///
-    /// When a name is not known, or the default not enabled.
+    /// If a name is not known, the default is not enabled, or no enabled format can write some kind of layer.
     pub fn new(known: &[Arc<dyn Format>], enabled: &[String], default: &str) -> Result<Self, InvalidFormats> {
         let find = |name: &String| {
             known.iter().rfind(|format| format.name() == name).cloned().ok_or_else(|| {
@@ -89,11 +89,11 @@ impl FormatRegistry {
         }
     }
 
-    /// Offers the resource whose layers are of a kind in these formats alone, in this order.
+    /// Restricts the resource with layers of this kind to these formats, in this order.
     ///
     /// # Errors
     ///
-    /// When there are none, or one is not among the enabled formats that can write it.
+    /// If there are none, or one is not among the enabled formats that can write it.
     pub fn offering(mut self, kind: LayerKind, names: &[String]) -> Result<Self, InvalidFormats> {
         let allowed: Vec<_> = self.carrying(kind).cloned().collect();
         let named = |allowed: &[Arc<dyn Format>]| allowed.iter().map(|of| of.name().to_owned()).collect();
@@ -110,8 +110,8 @@ impl FormatRegistry {
         Ok(self)
     }
 
-    /// The formats on offer that can write layers of a kind: the default first, if it is one of them, then the others as
-    /// the configuration has them.
+    /// Returns the formats that can write layers of a kind: the default first, if it is one of them, then the others in
+    /// the order of the configuration.
     pub fn carrying(&self, kind: LayerKind) -> impl Iterator<Item = &Arc<dyn Format>> {
         let offered = self.offers.get(&kind).unwrap_or(&self.formats);
         let is_default = |format: &&Arc<dyn Format>| format.name() == self.default.name();
@@ -119,7 +119,7 @@ impl FormatRegistry {
         offered.iter().filter(is_default).take(1).chain(others).filter(move |format| format.carries(kind))
     }
 
-    /// The containers of the formats that can write layers of a kind, each once.
+    /// Returns the containers of the formats that can write layers of a kind, each once.
     #[must_use]
     pub fn containers(&self, kind: LayerKind) -> Vec<Container> {
         let mut containers = Vec::new();

@@ -1,15 +1,15 @@
-//! Whether documents are what their format says, in words for those who write formats.
+//! Checks whether documents are well-formed, and names faults for those who write formats.
 
 use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
 use serde::de::IgnoredAny;
 
-/// What is wrong with a document of JSON.
+/// Fails with what is wrong with a JSON document.
 pub(crate) fn json(document: &[u8]) -> Result<(), String> {
     serde_json::from_slice::<IgnoredAny>(document).map(drop).map_err(|error| error.to_string())
 }
 
-/// What is wrong with a document of XML: whether it is well-formed, not whether it is valid.
+/// Fails with what is wrong with an XML document. Checks whether it is well-formed, not whether it is valid.
 pub(crate) fn xml(document: &[u8]) -> Result<(), String> {
     let mut reader = Reader::from_reader(document);
     reader.config_mut().check_end_names = true;
@@ -48,7 +48,7 @@ pub(crate) fn xml(document: &[u8]) -> Result<(), String> {
     }
 }
 
-/// What is wrong with the attributes of an element.
+/// Fails with what is wrong with the attributes of an element.
 fn attributes(element: &BytesStart<'_>) -> Result<(), String> {
     for attribute in element.attributes() {
         let attribute = attribute.map_err(|error| error.to_string())?;
@@ -59,7 +59,7 @@ fn attributes(element: &BytesStart<'_>) -> Result<(), String> {
     Ok(())
 }
 
-/// Whether every reader knows what an entity stands for: a character, or one of XML's five.
+/// Returns whether every XML parser knows an entity: a character, or one of XML's five.
 fn is_known(name: &str) -> bool {
     name.starts_with('#') || matches!(name, "amp" | "lt" | "gt" | "quot" | "apos")
 }

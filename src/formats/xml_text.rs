@@ -1,8 +1,8 @@
-//! Text as XML has it.
+//! Text for XML.
 
 use std::borrow::Cow;
 
-/// The text with the characters no XML 1.0 document can hold (§2.2, `Char`) replaced.
+/// Returns the text with a replacement for the characters that no XML 1.0 document can contain (§2.2, `Char`).
 pub(super) fn allowed(text: &str) -> Cow<'_, str> {
     let forbidden = |c: char| match c {
         '\t' | '\n' | '\r' => false,

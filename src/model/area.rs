@@ -8,20 +8,20 @@ use super::{Attributes, Geometry, digits};
 
 /// The identifier of a local area: a whole number from 0 to 9223372036854775807.
 ///
-/// Answers show it as a string (`"area_id":"5"`), except where the interface says a number.
+/// Responses show it as a string (`"area_id":"5"`), except where the interface requires a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct AreaId(u64);
 
-/// A text or number that is no [`AreaId`].
+/// The error for a text or number that is not an [`AreaId`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("must be a whole number from 0 to {}", AreaId::MAX)]
 pub struct InvalidAreaId;
 
 impl AreaId {
-    /// The largest identifier: what a signed 64-bit database column holds.
+    /// The largest identifier: the largest number in a signed 64-bit database column.
     pub const MAX: u64 = i64::MAX as u64;
 
-    /// The identifier as a number.
+    /// Returns the identifier as a number.
     #[must_use]
     pub fn number(self) -> u64 {
         self.0
@@ -39,7 +39,7 @@ impl TryFrom<u64> for AreaId {
 impl FromStr for AreaId {
     type Err = InvalidAreaId;
 
-    /// Reads decimal digits; a sign, a blank or a fraction is an error.
+    /// Reads decimal digits. A sign, whitespace or a fraction is an error.
     fn from_str(text: &str) -> Result<Self, InvalidAreaId> {
         digits(text).ok_or(InvalidAreaId)?.try_into()
     }
@@ -57,31 +57,31 @@ impl Serialize for AreaId {
     }
 }
 
-/// A neighbourhood whose flood state is kept: the smallest unit of the flood map.
+/// A neighbourhood with a flood state: the smallest unit of the flood map.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Area {
-    /// Identifies the area in every address and answer.
+    /// Identifies the area in all addresses and responses.
     pub id: AreaId,
     /// Identifier of the geometry at the mapping agency.
     pub geom_id: String,
-    /// Name of the area, `RW 09`; real data has areas without a name, which is then empty.
+    /// Name of the area, `RW 09`. It may be empty: real data has areas without a name.
     pub name: String,
     /// Name of the area it lies in, `GROGOL`; may be empty.
     pub parent_name: String,
     /// Name of the city it lies in, `JAKARTA BARAT`; may be empty.
     pub city_name: String,
-    /// Code of the city selector it answers to, `jbd`; empty when it answers to none.
+    /// Code of the city that selects it, `jbd`; empty if no city does.
     pub city_code: String,
-    /// Code of the province it lies in (ISO 3166-2), `ID-JK`; empty when unknown.
+    /// Code of the province it lies in (ISO 3166-2), `ID-JK`; empty if unknown.
     pub region_code: String,
-    /// What the data set says of it besides; `None` when it says no more.
+    /// Further properties in the data set; `None` if there are none.
     pub attributes: Option<Attributes>,
-    /// Its outline in WGS84 degrees: one or more polygons, outer rings counter-clockwise (RFC 7946 §3.1.6).
+    /// Its geometry in WGS84 degrees: one or more polygons, outer rings counter-clockwise (RFC 7946 §3.1.6).
     pub outline: MultiPolygon<f64>,
 }
 
 impl Area {
-    /// The outline as a polygon when it is one piece, as a multipolygon otherwise.
+    /// Returns the geometry: a polygon if it is in one piece, otherwise a multipolygon.
     #[must_use]
     pub fn geometry(&self) -> Geometry<'_> {
         Geometry::surface(&self.outline)

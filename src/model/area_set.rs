@@ -2,10 +2,10 @@ use std::ops::Index;
 
 use super::{Area, AreaId};
 
-/// All areas a store serves, in the order of their identifiers.
+/// All areas that a store serves, in the order of their identifiers.
 ///
-/// A set never changes once made. Its parts are shared by reference, so an answer that shows every
-/// area copies none of them. An area is named by its *position*: its place in the order, from 0.
+/// A set never changes after it was created. Its parts are shared by reference, so a response with all areas copies
+/// none of them. The *position* of an area is its index in the order, from 0.
 #[derive(Debug, Default)]
 pub struct AreaSet {
     areas: Vec<Area>,
@@ -17,11 +17,11 @@ pub struct AreaSet {
 pub struct DuplicateArea(pub AreaId);
 
 impl AreaSet {
-    /// Puts `areas` in order.
+    /// Creates a set and sorts the areas.
     ///
     /// # Errors
     ///
-    /// When two areas share an identifier.
+    /// If two areas have the same identifier.
     pub fn new(mut areas: Vec<Area>) -> Result<Self, DuplicateArea> {
         areas.sort_by_key(|area| area.id);
         match areas.windows(2).find(|pair| pair[0].id == pair[1].id) {
@@ -30,24 +30,24 @@ impl AreaSet {
         }
     }
 
-    /// The position of an area, found in O(log n).
+    /// Returns the position of an area, in O(log n).
     #[must_use]
     pub fn position(&self, id: AreaId) -> Option<usize> {
         self.areas.binary_search_by_key(&id, |area| area.id).ok()
     }
 
-    /// The areas in the order of their identifiers.
+    /// Returns the areas in the order of their identifiers.
     pub fn iter(&self) -> std::slice::Iter<'_, Area> {
         self.areas.iter()
     }
 
-    /// How many areas there are.
+    /// Returns how many areas there are.
     #[must_use]
     pub fn len(&self) -> usize {
         self.areas.len()
     }
 
-    /// Whether there are none.
+    /// Returns whether there are none.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.areas.is_empty()

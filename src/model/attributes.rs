@@ -3,31 +3,31 @@ use std::fmt;
 use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 
-/// What a data set says of an area in words of its own: a JSON object with at least one member, as the text it was given,
-/// without whitespace between its parts.
+/// Further properties of an area in a data set: a JSON object with at least one member, as the original text without
+/// whitespace between its parts.
 #[derive(Clone)]
 pub struct Attributes(Box<RawValue>);
 
-/// A text that is no [`Attributes`].
+/// The error for a text that is not [`Attributes`].
 #[derive(Debug, thiserror::Error)]
 #[error("must be a JSON object with at least one member")]
 pub struct InvalidAttributes;
 
 impl Attributes {
-    /// The attributes as JSON.
+    /// Returns the attributes as JSON.
     #[must_use]
     pub fn as_json(&self) -> &str {
         self.0.get()
     }
 
-    /// An object of these members, each a JSON value as text, in this order; `None` without any.
+    /// Returns an object with these members in this order, each a JSON value as text; `None` if there are none.
     pub(crate) fn of<'a>(members: impl Iterator<Item = (&'a str, &'a str)>) -> Option<Self> {
         let members: Vec<String> = members.map(|(name, value)| format!("{}:{value}", quoted(name))).collect();
         if members.is_empty() { None } else { format!("{{{}}}", members.join(",")).try_into().ok() }
     }
 }
 
-/// A text as JSON writes it.
+/// Returns a text as a JSON string.
 fn quoted(text: &str) -> serde_json::Value {
     text.into()
 }
@@ -41,7 +41,7 @@ impl TryFrom<String> for Attributes {
     }
 }
 
-/// The JSON without whitespace between its parts; numbers and texts stay as they are written.
+/// Returns the JSON without whitespace between its parts. Numbers and texts stay as they are written.
 fn compact(json: &str) -> String {
     let (mut in_text, mut escaped) = (false, false);
     let stays = |&char: &char| {

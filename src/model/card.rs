@@ -6,16 +6,16 @@ use serde_json::value::RawValue;
 
 use super::ReportKey;
 
-/// The identifier of a card: 7 to 36 characters, none of them a control character. Those longer than 14 are of
+/// The identifier of a card: 7 to 36 characters, none of them a control character. Those longer than 14 are from
 /// installations that were taken over.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CardId(Box<str>);
 
-/// A text that is no [`CardId`].
+/// The error for a text that is not a [`CardId`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("must be of {} to {longest} characters, none of them a control character", CardId::SHORTEST)]
 pub struct InvalidCardId {
-    /// The most characters that are allowed.
+    /// The largest allowed number of characters.
     pub longest: usize,
 }
 
@@ -24,10 +24,10 @@ impl CardId {
     pub const SHORTEST: usize = 7;
     /// The most characters an identifier can have: those of a UUID.
     pub const LONGEST: usize = 36;
-    /// How many characters the identifiers of new cards have; of 64 different ones, so that nobody guesses them.
+    /// How many characters the identifiers of new cards have. Each is one of 64, so that nobody can guess an identifier.
     pub const NEW_LENGTH: usize = 14;
 
-    /// The identifier as text.
+    /// Returns the identifier as text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
@@ -56,7 +56,7 @@ impl Serialize for CardId {
     }
 }
 
-/// For whom a card is made.
+/// The user for whom a card is created.
 #[derive(Clone, Debug)]
 pub struct CardHolder {
     /// The user in the network.
@@ -65,20 +65,20 @@ pub struct CardHolder {
     pub network: String,
     /// The language the card is shown in.
     pub language: String,
-    /// What the network wants to remember with the card, as JSON.
+    /// Data that the network stores with the card, as JSON.
     pub network_data: Option<Box<RawValue>>,
 }
 
-/// A card: the permission to send one report.
+/// A card, which permits one report.
 #[derive(Clone, Debug)]
 pub struct Card {
-    /// Counts the cards.
+    /// Its number. Cards are counted.
     pub pkey: u64,
     /// Identifies it.
     pub id: CardId,
-    /// For whom it was made.
+    /// The user for whom it was created.
     pub holder: CardHolder,
-    /// The report that came by it: a card receives one at most.
+    /// The report that came from it. A card receives at most one.
     pub report: Option<ReportKey>,
 }
 

@@ -5,11 +5,11 @@ use chrono::Utc;
 
 use super::Timestamp;
 
-/// Where the time comes from.
+/// A source of the time.
 ///
-/// Whatever needs the time is handed a clock when it is made, so that tests decide what time it is.
+/// Everything that needs the time gets a clock when it is created, so that tests can set the time.
 pub trait Clock: fmt::Debug + Send + Sync + 'static {
-    /// The present moment.
+    /// Returns the current time.
     fn now(&self) -> Timestamp;
 }
 
@@ -23,18 +23,18 @@ impl Clock for SystemClock {
     }
 }
 
-/// A clock that stands still until it is moved, for tests.
+/// A clock that stands still until it is set, for tests.
 #[derive(Debug)]
 pub struct ManualClock(Mutex<Timestamp>);
 
 impl ManualClock {
-    /// A clock standing at `now`.
+    /// Returns a clock that stands at `now`.
     #[must_use]
     pub fn new(now: Timestamp) -> Self {
         Self(Mutex::new(now))
     }
 
-    /// Sets the clock, forwards or back.
+    /// Sets the clock, forwards or backwards.
     pub fn set(&self, now: Timestamp) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = now;
     }

@@ -19,27 +19,27 @@ pub enum DisasterType {
     Wind,
     /// Volcano.
     Volcano,
-    /// Preparedness: no disaster yet, something to mend before one. Listed only when asked for.
+    /// Preparedness: not a disaster yet, but something to repair before one. Listed only on request.
     Prep,
-    /// A type that only this installation knows, by [`Disasters::also`].
+    /// A type that only this installation knows, from [`Disasters::also`].
     Other(OtherDisaster),
 }
 
-/// The name of a disaster type that is not the service's own: 1 to 24 lower-case letters, digits, `_` and `-`.
+/// The name of a disaster type that does not belong to the service: 1 to 24 lower-case letters, digits, `_` and `-`.
 ///
-/// The name is held in place, so that a [`DisasterType`] stays a value that is copied.
+/// The name is stored inline, so that a [`DisasterType`] can be copied.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct OtherDisaster {
-    /// Padded with zeros, which no name holds.
+    /// Padded with zeros, which no name contains.
     name: [u8; Self::LONGEST],
 }
 
-/// A text that cannot name a [`DisasterType`].
+/// The error for a text that cannot be the name of a [`DisasterType`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("must be 1 to {} lower-case letters, digits, _ and -", OtherDisaster::LONGEST)]
 pub struct InvalidDisasterType;
 
-/// The disaster types of an installation: the service's own, and those of its configuration.
+/// The disaster types of an installation: those of the service, and those of its configuration.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Disasters {
@@ -48,7 +48,7 @@ pub struct Disasters {
 }
 
 impl Disasters {
-    /// Every type: the service's own, then the further ones in the order of the configuration.
+    /// Returns every type: those of the service, then the further ones in the order of the configuration.
     #[must_use]
     pub fn all(&self) -> Vec<DisasterType> {
         let also = self.also.iter().filter(|disaster| !DisasterType::OWN.contains(disaster));
@@ -61,7 +61,7 @@ impl DisasterType {
     pub const OWN: [Self; 7] =
         [Self::Flood, Self::Earthquake, Self::Fire, Self::Haze, Self::Wind, Self::Volcano, Self::Prep];
 
-    /// The name in requests and responses.
+    /// Returns the name in requests and responses.
     #[must_use]
     pub fn name(&self) -> &str {
         match self {
@@ -89,7 +89,7 @@ impl OtherDisaster {
 
     fn name(&self) -> &str {
         let length = self.name.iter().position(|&byte| byte == 0).unwrap_or(Self::LONGEST);
-        // Only ASCII is let in.
+        // `new` only accepts ASCII.
         str::from_utf8(&self.name[..length]).unwrap_or_default()
     }
 }
@@ -121,7 +121,7 @@ impl Serialize for DisasterType {
 impl FromStr for DisasterType {
     type Err = InvalidDisasterType;
 
-    /// Reads a name. Whether an installation knows the type is for [`Disasters::all`] to say.
+    /// Reads a name. [`Disasters::all`] tells whether an installation knows the type.
     fn from_str(name: &str) -> Result<Self, InvalidDisasterType> {
         let own = Self::OWN.into_iter().find(|known| known.name() == name);
         own.or_else(|| OtherDisaster::new(name).map(Self::Other)).ok_or(InvalidDisasterType)

@@ -4,10 +4,10 @@ use serde::{Serialize, Serializer};
 
 use super::{AreaId, Timestamp};
 
-/// How high the water stands in an area.
+/// How high the water is in an area.
 ///
-/// The order of the variants is the order of severity as the codes have it: an unknown level, used
-/// for "take care", ranks below a measured one.
+/// The variants are ordered by severity, like their codes: an unknown level, which means "take care", ranks below a
+/// measured one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum FloodState {
@@ -21,7 +21,7 @@ pub enum FloodState {
     Severe,
 }
 
-/// A number that is no code of a [`FloodState`].
+/// The error for a number that is not the code of a [`FloodState`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("must be one of [1, 2, 3, 4]")]
 pub struct InvalidFloodState;
@@ -30,8 +30,7 @@ impl FloodState {
     /// Every state, lowest code first.
     pub const ALL: [Self; 4] = [Self::Unknown, Self::Minor, Self::Moderate, Self::Severe];
 
-    /// The state of an area in which the water stands this deep, in centimetres: under 70 minor, up to 150 moderate,
-    /// above severe.
+    /// Returns the state for a depth of the water in centimetres: minor if under 70, moderate up to 150, severe above.
     #[must_use]
     pub fn of_depth(centimetres: f64) -> Self {
         match centimetres {
@@ -41,13 +40,13 @@ impl FloodState {
         }
     }
 
-    /// The code shown in answers, 1 to 4.
+    /// Returns the code in responses, 1 to 4.
     #[must_use]
     pub fn code(self) -> u8 {
         self as u8
     }
 
-    /// The name of the severity, which is also its CAP 1.2 `severity`.
+    /// Returns the name of the severity, which is also its CAP 1.2 `severity`.
     #[must_use]
     pub fn severity(self) -> &'static str {
         match self {
@@ -85,7 +84,7 @@ impl Serialize for FloodState {
     }
 }
 
-/// The flood state an area has, and since when.
+/// The flood state of an area, and since when it has it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Standing {
     /// The state.
@@ -99,33 +98,33 @@ pub struct Standing {
 pub struct Actor {
     /// The subject of the credential: the name of an API key or the `sub` of a token.
     pub subject: String,
-    /// The user the caller says it acts for, as sent; nothing vouches for it.
+    /// The user for whom the caller says it acts, as sent; nothing verifies it.
     pub username: Option<String>,
 }
 
-/// One area's state was set or cleared.
+/// A change of the state of one area.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StateChange {
-    /// The new state; `None` is a clearing.
+    /// The new state; `None` if the state was cleared.
     pub state: Option<FloodState>,
     /// When the change took effect.
     pub at: Timestamp,
 }
 
 impl StateChange {
-    /// The state in effect from the change on; `None` when it clears the area.
+    /// Returns the state in effect after the change; `None` if it clears the area.
     #[must_use]
     pub fn standing(self) -> Option<Standing> {
         self.state.map(|state| Standing { state, since: self.at })
     }
 }
 
-/// An entry of the log: one area's state was set or cleared.
+/// An entry of the log: a change of the state of one area.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FloodChange {
     /// The area.
     pub area: AreaId,
-    /// The new state; `None` is a clearing.
+    /// The new state; `None` if the state was cleared.
     pub state: Option<FloodState>,
     /// When the change took effect.
     pub at: Timestamp,

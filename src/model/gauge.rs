@@ -7,7 +7,7 @@ pub struct Gauge {
     pub id: String,
     /// Its name, `Bendung Katulampa`.
     pub name: String,
-    /// The province whose service lists it, which need not be the one it lies in.
+    /// The province that lists it, which need not be the one in which it lies.
     pub region_code: Option<String>,
     /// Where it is.
     pub location: Position,
@@ -27,7 +27,7 @@ pub enum AlertLevel {
     Normal,
 }
 
-/// A number that is no [`AlertLevel`].
+/// The error for a number that is not an [`AlertLevel`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("must be one of [1, 2, 3, 4]")]
 pub struct InvalidAlertLevel;
@@ -36,13 +36,13 @@ impl AlertLevel {
     /// Every level, the worst first.
     pub const ALL: [Self; 4] = [Self::Critical, Self::Alert, Self::Watch, Self::Normal];
 
-    /// The number, 1 to 4.
+    /// Returns the number, 1 to 4.
     #[must_use]
     pub fn number(self) -> u8 {
         self as u8
     }
 
-    /// What agencies call it.
+    /// Returns the name that agencies use.
     #[must_use]
     pub fn label(self) -> &'static str {
         match self {
@@ -66,12 +66,12 @@ impl TryFrom<u64> for AlertLevel {
 /// A reading of a gauge.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Observation {
-    /// When it was read. A gauge has one reading at a time.
+    /// When it was read. A gauge has one reading for each time.
     pub observed_at: Timestamp,
     /// The water level in centimetres; negative below the gauge's zero.
     pub level: f64,
     /// How alarming that is.
     pub alert: AlertLevel,
-    /// What the agency calls it.
+    /// The agency's name for that.
     pub label: Box<str>,
 }

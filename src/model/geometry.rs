@@ -1,6 +1,6 @@
 use geo::{Coord, LineString, MultiPolygon, Polygon};
 
-/// The shape of a feature, borrowed from wherever it is kept. Coordinates are WGS84 degrees, longitude first.
+/// The geometry of a feature, borrowed from where it is stored. Coordinates are WGS84 degrees, longitude first.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Geometry<'a> {
@@ -15,7 +15,7 @@ pub enum Geometry<'a> {
 }
 
 impl<'a> Geometry<'a> {
-    /// A surface: a polygon when it is in one piece, a multipolygon otherwise.
+    /// Returns a surface: a polygon if it is in one piece, otherwise a multipolygon.
     #[must_use]
     pub fn surface(outline: &'a MultiPolygon<f64>) -> Self {
         match outline.0.as_slice() {
@@ -24,7 +24,7 @@ impl<'a> Geometry<'a> {
         }
     }
 
-    /// The name of the type in GeoJSON and TopoJSON.
+    /// Returns the name of the type in GeoJSON and TopoJSON.
     #[must_use]
     pub fn type_name(&self) -> &'static str {
         match self {

@@ -1,26 +1,25 @@
-//! What the log of flood changes says about a period.
+//! Queries on the log of flood changes, about a period.
 //!
-//! A state is *in effect* from the moment it was set until the next change of its area; one that was
-//! replaced at the very moment it was set never was. Both functions read the logs of areas, each in the
-//! order of its times: all of it, or what it says of the period, which is the change that stands when
-//! the period begins and those until its end.
+//! A state is *in effect* from the moment it was set until the next change of its area. If it was replaced at the same moment,
+//! it never was in effect. Both functions read the logs of areas, each in the order of its times. They can read the whole log,
+//! or only its part for the period: the change in effect when the period begins, and those until its end.
 
 use serde::{Serialize, Serializer};
 
 use super::{AreaId, FloodState, Period, Standing, StateChange, Timestamp};
 
-/// The highest state an area had in a period.
+/// The highest state of an area in a period.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct ArchiveRecord {
     /// The area.
     pub area_id: AreaId,
-    /// The first moment at which that state took effect; possibly before the period.
+    /// When that state first took effect, possibly before the period.
     pub last_updated: Timestamp,
     /// The highest state in effect at any moment of the period.
     pub max_state: FloodState,
 }
 
-/// How many there were at an hour.
+/// A number at an hour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct SeriesPoint {
     /// The hour.
@@ -30,13 +29,14 @@ pub struct SeriesPoint {
     pub count: u64,
 }
 
-// serde hands over references.
+// serde passes references.
 #[allow(clippy::trivially_copy_pass_by_ref)]
 fn as_text<S: Serializer>(count: &u64, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_str(count)
 }
 
-/// Each area's highest state in effect during the period, in the order of the logs; areas without one are absent.
+/// Returns each area's highest state in effect during the period, in the order of the logs. Areas without a state are
+/// left out.
 ///
 /// Costs O(entries).
 pub fn archive<L>(logs: impl IntoIterator<Item = (AreaId, L)>, period: &Period) -> Vec<ArchiveRecord>
@@ -58,7 +58,7 @@ fn highest(log: impl IntoIterator<Item = StateChange>, period: &Period) -> Optio
     area.finish()
 }
 
-/// The highest state of one area so far, and the one that stands.
+/// The highest state of one area so far, and its current one.
 #[derive(Default)]
 struct Highest {
     highest: Option<Standing>,
@@ -66,7 +66,7 @@ struct Highest {
 }
 
 impl Highest {
-    /// The standing state counts once a later moment of the period has come.
+    /// Sets the current state. The state before it counts if it was in effect at some moment of the period.
     fn replace(&mut self, change: StateChange, start: Timestamp) {
         if self.standing.is_some_and(|standing| change.at > standing.since.max(start)) {
             self.count_standing();
@@ -87,7 +87,7 @@ impl Highest {
     }
 }
 
-/// For each whole hour of the period, how many areas had a state in effect at that instant.
+/// Returns for each whole hour of the period how many areas had a state in effect at that moment.
 ///
 /// Costs O(entries · log hours + hours).
 pub fn series<L>(logs: impl IntoIterator<Item = L>, period: &Period) -> Vec<SeriesPoint>
@@ -117,7 +117,7 @@ where
     points.collect()
 }
 
-/// How many more areas are flooded at an hour than at the one before, and how many less.
+/// How many areas became flooded since the hour before, and how many are no longer flooded.
 struct Step {
     hour: Timestamp,
     more: u64,
@@ -133,7 +133,7 @@ mod tests {
 
     use super::*;
 
-    /// Minutes after some hour.
+    /// Returns a time some minutes after an hour.
     fn minute(minute: i64) -> Timestamp {
         Utc.timestamp_opt(1_700_002_800 + 60 * minute, 0).unwrap().into()
     }
@@ -162,7 +162,7 @@ mod tests {
         Period::new(minute(start), minute(end), Duration::from_hours(8784)).unwrap()
     }
 
-    /// The state in effect at a moment, by the definition: the last entry up to it.
+    /// Returns the state in effect at a moment, by definition: that of the last entry up to it.
     fn in_effect(log: &[Entry], area: AreaId, at: Timestamp) -> Option<Standing> {
         of(log, area).filter(|change| change.at <= at).last()?.standing()
     }

@@ -1,15 +1,16 @@
-//! What the `image_url` of a report may be.
+//! The rules for the `image_url` of a report.
 
 use serde::{Serialize, Serializer};
 
-/// What the address of an image on the web is, in words.
+/// What the address of an image on the web must be, in words.
 pub const WEB_ADDRESS: &str =
     "an http or https address of at most 2048 characters without control characters";
 
 /// The longest address, in characters.
 pub(crate) const LONGEST_WEB_ADDRESS: usize = 2048;
 
-/// Whether a text is [`WEB_ADDRESS`]. Browsers run or open what other schemes hold, such as `javascript:` and `data:`.
+/// Returns whether a text is [`WEB_ADDRESS`]. Other schemes, such as `javascript:` and `data:`, could make browsers run
+/// or open something.
 #[must_use]
 pub fn is_web_address(text: &str) -> bool {
     let Some((scheme, rest)) = text.split_once("://") else { return false };
@@ -19,24 +20,26 @@ pub fn is_web_address(text: &str) -> bool {
     on_the_web && names_a_host && fits
 }
 
-/// What ends the name of a photo.
+/// The suffix of the name of a photo.
 pub(crate) const PHOTO: &str = ".jpg";
 
-/// Whether a text is the name of a photo that this service publishes: `<card>.jpg`, of letters, digits, `-`, `_` and `=`.
+/// Returns whether a text is the name of a photo that this service publishes: `<card>.jpg`, of letters, digits, `-`,
+/// `_` and `=`.
 ///
-/// Stores and data sets keep this name, since the address of photos can change. No [web address](is_web_address) is one.
+/// Stores and data sets contain this name, because the address of photos can change. A [web address](is_web_address) is
+/// never such a name.
 #[must_use]
 pub fn is_photo_name(text: &str) -> bool {
     let card = text.strip_suffix(PHOTO).unwrap_or_default();
     !card.is_empty() && card.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_=".contains(&byte))
 }
 
-/// An `image_url` as readers get it: the name of a photo with the address in front of it, anything else as it is.
+/// An `image_url` for responses: the name of a photo gets the address before it, anything else stays unchanged.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ImageUrl<'a> {
-    /// As it is stored.
+    /// The stored value.
     pub(crate) stored: &'a str,
-    /// Where photos are, without a slash at its end; empty where that does not matter.
+    /// The address of photos, without a slash at its end; empty to leave names as they are.
     pub(crate) photos: &'a str,
 }
 

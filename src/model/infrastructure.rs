@@ -5,7 +5,7 @@ use serde::{Serialize, Serializer};
 
 use super::{Geometry, Position, Tags};
 
-/// What keeps water in its place.
+/// A kind of flood infrastructure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum InfrastructureKind {
     /// Floodgates.
@@ -17,10 +17,10 @@ pub enum InfrastructureKind {
 }
 
 impl InfrastructureKind {
-    /// Every kind, in the order of answers.
+    /// Every kind, in the order of responses.
     pub const ALL: [Self; 3] = [Self::Floodgates, Self::Pumps, Self::Waterways];
 
-    /// The name in requests and answers.
+    /// Returns the name in requests and responses.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -37,7 +37,7 @@ impl AsRef<str> for InfrastructureKind {
     }
 }
 
-/// A text that names no [`InfrastructureKind`].
+/// The error for a text that is not the name of an [`InfrastructureKind`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("must be one of [floodgates, pumps, waterways]")]
 pub struct UnknownInfrastructureKind;
@@ -69,7 +69,7 @@ pub struct Infrastructure {
     pub shape: InfrastructureShape,
 }
 
-/// The place or course of an infrastructure.
+/// The place or course of a piece of infrastructure.
 #[derive(Clone, Debug, PartialEq)]
 pub enum InfrastructureShape {
     /// A place.
@@ -79,7 +79,7 @@ pub enum InfrastructureShape {
 }
 
 impl InfrastructureShape {
-    /// The place itself, or where the course begins.
+    /// Returns the place, or where the course begins.
     #[must_use]
     pub fn beginning(&self) -> Position {
         match self {
@@ -97,7 +97,7 @@ pub struct Course {
 }
 
 impl Course {
-    /// The course along these positions; `None` when there are less than two.
+    /// Returns the course along these positions; `None` if there are less than two.
     #[must_use]
     pub fn new(positions: &[Position]) -> Option<Self> {
         let &[beginning, _, ..] = positions else { return None };
@@ -107,7 +107,7 @@ impl Course {
 }
 
 impl Infrastructure {
-    /// Its shape as geometry.
+    /// Returns its shape as geometry.
     #[must_use]
     pub fn geometry(&self) -> Geometry<'_> {
         match &self.shape {

@@ -6,11 +6,11 @@ use rstar::{AABB, RTree};
 
 use super::{AreaSet, Position, Region, Tags};
 
-/// Finds the local area, the province and the city a place lies in.
+/// Finds the local area, the province and the city in which a place lies.
 ///
-/// A place on a border lies in both areas that share it; of several areas the one with the lowest `area_id`
-/// counts, of several provinces or cities the one with the first code. The province of a place in a local area is that
-/// area's. Costs O(log n) and the vertices of the few polygons whose bounding box holds the place.
+/// A place on a border lies in both areas that share it. If several areas contain a place, the one with the lowest `area_id`
+/// counts; if several provinces or cities do, the one with the first code. The province of a place in a local area is that of
+/// the area. The cost is O(log n), plus the vertices of the few polygons whose bounding box contains the place.
 #[derive(Debug)]
 pub struct Locator {
     areas: Arc<AreaSet>,
@@ -21,11 +21,11 @@ pub struct Locator {
     city_boxes: RTree<Bounds>,
 }
 
-/// The bounding box of a polygon: of which outline, and which of its polygons.
+/// The bounding box of a polygon, with the index of its area or region, and that of the polygon in it.
 type Bounds = GeomWithData<Rectangle<[f64; 2]>, (usize, usize)>;
 
 impl Locator {
-    /// Indexes areas, provinces, and the cities that have a boundary of their own; `regions` and `cities` must be in the
+    /// Indexes areas, provinces, and the cities that have their own boundary. `regions` and `cities` must be in the
     /// order of their codes.
     #[must_use]
     pub fn new(areas: Arc<AreaSet>, regions: Vec<Arc<Region>>, cities: Vec<Arc<Region>>) -> Self {
@@ -48,14 +48,14 @@ impl Locator {
         Tags { instance_region_code: region.map(Box::from), local_area_id: area.map(|area| area.id), city }
     }
 
-    /// Returns the code of the city whose boundary holds a place, among the cities that have one.
+    /// Returns the code of the city whose boundary contains a place, among the cities that have one.
     #[must_use]
     pub fn city_at(&self, place: Position) -> Option<&str> {
         code_of_first(&self.city_boxes, &self.cities, place.coord())
     }
 
-    /// Returns the code of the city of a place with these tags: the city whose boundary holds it, otherwise the city of its
-    /// local area if that city has no boundary of its own.
+    /// Returns the code of the city of a place with these tags: the city whose boundary contains it, otherwise the city
+    /// of its local area if that city has no boundary of its own.
     #[must_use]
     pub fn city<'t>(&'t self, tags: &'t Tags) -> Option<&'t str> {
         tags.city.as_deref().or_else(|| {
@@ -66,7 +66,7 @@ impl Locator {
     }
 }
 
-/// The code of the first of the regions that hold a place.
+/// Returns the code of the first region that contains a place.
 fn code_of_first<'r>(
     boxes: &RTree<Bounds>,
     regions: &'r [Arc<Region>],
@@ -88,7 +88,7 @@ fn boxes<'a>(outlines: impl Iterator<Item = &'a [Polygon<f64>]>) -> RTree<Bounds
     RTree::bulk_load(boxes.collect())
 }
 
-/// The first of the outlines that hold a place, their borders included.
+/// Returns the index of the first geometry that contains a place, including its border.
 fn lowest<'a>(
     boxes: &RTree<Bounds>,
     place: Coord<f64>,

@@ -1,6 +1,6 @@
 //! The domain: plain types and the rules between them, without input or output.
 //!
-//! Everything else in the crate imports from here; nothing here imports from elsewhere in the crate.
+//! Everything else in the crate imports from here; this module imports nothing from elsewhere in the crate.
 
 pub mod alerts;
 mod area;

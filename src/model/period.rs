@@ -3,18 +3,18 @@ use std::time::Duration;
 use super::Timestamp;
 use crate::model::duration::written;
 
-/// A span of time, both ends included; the end never lies before the start.
+/// A span of time, both ends included. The end is never before the start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Period {
     start: Timestamp,
     end: Timestamp,
 }
 
-/// Why two moments are no [`Period`]. All are faults of the end.
+/// Why two moments are not a [`Period`]. All variants are faults of the end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum InvalidPeriod {
-    /// The end lies before the start.
+    /// The end is before the start.
     #[error("must not be before \"start\"")]
     EndBeforeStart,
     /// The period is longer than the service allows.
@@ -23,11 +23,11 @@ pub enum InvalidPeriod {
 }
 
 impl Period {
-    /// The period from `start` to `end`.
+    /// Returns the period from `start` to `end`.
     ///
     /// # Errors
     ///
-    /// When the end lies before the start or more than `longest` after it.
+    /// If the end is before the start, or more than `longest` after it.
     pub fn new(start: Timestamp, end: Timestamp, longest: Duration) -> Result<Self, InvalidPeriod> {
         if end < start {
             Err(InvalidPeriod::EndBeforeStart)
@@ -38,32 +38,32 @@ impl Period {
         }
     }
 
-    /// The first moment.
+    /// Returns the first moment.
     #[must_use]
     pub fn start(&self) -> Timestamp {
         self.start
     }
 
-    /// The last moment.
+    /// Returns the last moment.
     #[must_use]
     pub fn end(&self) -> Timestamp {
         self.end
     }
 
-    /// How long it is.
+    /// Returns how long it is.
     #[must_use]
     pub fn length(&self) -> Duration {
         self.end.since(self.start)
     }
 
-    /// The period from the beginning of the hour (UTC) `start` lies in to the end of the one `end` lies in.
+    /// Returns the period from the beginning of the hour (UTC) of `start` to the end of the hour of `end`.
     #[must_use]
     pub fn whole_hours(&self) -> Self {
         const REST: Duration = Duration::from_millis(3_599_999);
         Self { start: self.start.hour(), end: self.end.hour().after(REST) }
     }
 
-    /// The whole hours (UTC) from the one `start` lies in to the one `end` lies in, ascending.
+    /// Returns the whole hours (UTC) from that of `start` to that of `end`, ascending.
     pub fn hours(&self) -> impl Iterator<Item = Timestamp> + use<> {
         const HOUR: Duration = Duration::from_hours(1);
         let last = self.end.hour();

@@ -8,30 +8,30 @@ use super::AreaId;
 pub struct Position(Coord<f64>);
 
 impl Position {
-    /// The middle of Jakarta, for examples.
+    /// The centre of Jakarta, for examples.
     pub(crate) const JAKARTA: Self = Self(Coord { x: 106.83, y: -6.18 });
 
-    /// The place at a longitude of -180 to 180 and a latitude of -90 to 90; `None` beyond.
+    /// Returns the place at a longitude from -180 to 180 and a latitude from -90 to 90; `None` beyond these.
     #[must_use]
     pub fn new(lng: f64, lat: f64) -> Option<Self> {
         (lng.abs() <= 180.0 && lat.abs() <= 90.0).then_some(Self(Coord { x: lng, y: lat }))
     }
 
-    /// The place as `x` (longitude) and `y` (latitude).
+    /// Returns the place as `x` (longitude) and `y` (latitude).
     #[must_use]
     pub fn coord(self) -> Coord<f64> {
         self.0
     }
 }
 
-/// Where something lies, in the terms of the map: each is null outside all areas.
+/// Where something lies on the map: each tag is null outside all areas.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Tags {
     /// The province (ISO 3166-2).
     pub instance_region_code: Option<Box<str>>,
     /// The local area.
     pub local_area_id: Option<AreaId>,
-    /// The city with a boundary of its own that the place lies in. Responses do not show it.
+    /// The city with its own boundary in which the place lies. Responses do not show it.
     #[serde(skip)]
     pub city: Option<Box<str>>,
 }

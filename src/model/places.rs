@@ -7,8 +7,7 @@ use super::{
 
 /// Everything on the map that requests only read: areas, provinces, cities and infrastructure.
 ///
-/// Finds where a place lies ([`Locator`]), and makes the layers of what is here. A layer costs O(what is here); it shares the
-/// geometry.
+/// Finds where a place lies ([`Locator`]), and makes layers. A layer costs O(places of its kind) and shares the geometry.
 #[derive(Debug)]
 pub struct Places {
     areas: Arc<AreaSet>,
@@ -25,7 +24,7 @@ impl Default for Places {
 }
 
 impl Places {
-    /// Indexes local areas, provinces, and the cities that have a boundary of their own. Other cities are where their areas are.
+    /// Indexes local areas, provinces, and the cities that have their own boundary. Other cities are where their areas are.
     #[must_use]
     pub fn new(areas: Arc<AreaSet>, mut regions: Vec<Arc<Region>>, mut cities: Vec<Arc<Region>>) -> Self {
         regions.sort_by(|a, b| a.code.cmp(&b.code));
@@ -56,7 +55,7 @@ impl Places {
         &self.regions
     }
 
-    /// Returns the cities that have a boundary of their own, by code.
+    /// Returns the cities that have their own boundary, by code.
     #[must_use]
     pub fn cities(&self) -> &[Arc<Region>] {
         &self.cities
@@ -96,7 +95,7 @@ impl Places {
         InfrastructureLayer(selected.cloned().collect())
     }
 
-    /// Returns the boundaries of all provinces by code, or of the one of a code; none if there is no such province.
+    /// Returns the boundaries of all provinces by code, or of the province with this code; none if there is no such province.
     #[must_use]
     pub fn boundary_layer(&self, code: Option<&str>) -> BoundaryLayer {
         let selected = self.regions.iter().filter(|region| code.is_none_or(|code| code == region.code));

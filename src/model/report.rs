@@ -7,11 +7,11 @@ use serde_json::value::RawValue;
 
 use super::{DisasterType, Position, Tags, Timestamp, digits};
 
-/// The identifier of a report: a whole number from 1 to 9223372036854775807. Answers show it as a string.
+/// The identifier of a report: a whole number from 1 to 9223372036854775807. Responses show it as a string.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ReportKey(NonZeroU64);
 
-/// A text or number that is no [`ReportKey`].
+/// The error for a text or number that is not a [`ReportKey`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("must be a whole number from 1 to {}", ReportKey::MAX)]
 pub struct InvalidReportKey;
@@ -26,16 +26,16 @@ impl ReportKey {
         None => Self::FIRST,
     };
 
-    /// The largest identifier: what a signed 64-bit database column holds.
+    /// The largest identifier: the largest number in a signed 64-bit database column.
     pub const MAX: u64 = i64::MAX as u64;
 
-    /// The identifier as a number.
+    /// Returns the identifier as a number.
     #[must_use]
     pub fn number(self) -> u64 {
         self.0.get()
     }
 
-    /// The identifier after this one; `None` after the last.
+    /// Returns the identifier after this one; `None` after the last.
     #[must_use]
     pub fn next(self) -> Option<Self> {
         self.number().checked_add(1)?.try_into().ok()
@@ -54,7 +54,7 @@ impl TryFrom<u64> for ReportKey {
 impl FromStr for ReportKey {
     type Err = InvalidReportKey;
 
-    /// Reads decimal digits; a sign, a blank or a fraction is an error.
+    /// Reads decimal digits. A sign, whitespace or a fraction is an error.
     fn from_str(text: &str) -> Result<Self, InvalidReportKey> {
         digits(text).ok_or(InvalidReportKey)?.try_into()
     }
@@ -72,32 +72,32 @@ impl Serialize for ReportKey {
     }
 }
 
-/// Where reports that came by a card say they come from.
+/// The source of reports that came from cards.
 pub const CARD_SOURCE: &str = "grasp";
 
-/// What a report says, before it is stored: everything but its identifier and its tags.
+/// The content of a report before it is stored: everything except its identifier and its tags.
 #[derive(Clone, Debug)]
 pub struct ReportContent {
     /// When the reporter made it.
     pub created_at: Timestamp,
-    /// Where it comes from: [`CARD_SOURCE`] or the name of a feed.
+    /// Its source: [`CARD_SOURCE`] or the name of a feed.
     pub source: Box<str>,
-    /// The card it came by.
+    /// The card it came from.
     pub url: Option<Box<str>>,
     /// Its picture: a web address ([`is_web_address`](super::is_web_address)), or the name of a photo of this service
-    /// ([`is_photo_name`](super::is_photo_name)), which readers get as an address.
+    /// ([`is_photo_name`](super::is_photo_name)), which responses show as an address.
     pub image_url: Option<Box<str>>,
     /// What it is about.
     pub disaster_type: DisasterType,
-    /// What the reporter filled in, as JSON; none for feeds.
+    /// The data that the reporter filled in, as JSON; none for feeds.
     pub report_data: Option<Box<RawValue>>,
     /// Title, possibly empty.
     pub title: Box<str>,
-    /// What the reporter wrote, possibly nothing.
+    /// The text that the reporter wrote, possibly empty.
     pub text: Box<str>,
     /// Where it was made.
     pub location: Position,
-    /// Whether it was made in a training: such reports are listed and counted only where they are asked for.
+    /// Whether it was made in a training. Such reports are listed and counted only on request.
     pub is_training: bool,
     /// The code of the partner it came through.
     pub partner_code: Option<Box<str>>,
@@ -105,12 +105,12 @@ pub struct ReportContent {
     pub partner_icon: Option<Box<str>>,
 }
 
-/// A report of a resident.
+/// A report from a resident.
 #[derive(Clone, Debug)]
 pub struct Report {
     /// Identifies it.
     pub key: ReportKey,
-    /// What it says.
+    /// The content.
     pub content: ReportContent,
     /// Where it lies.
     pub tags: Tags,
@@ -121,7 +121,7 @@ impl Report {
     pub const STATUS: &'static str = "confirmed";
 }
 
-/// A post of the partner feed and the report it made.
+/// A post of the partner feed and the report that it became.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PartnerPost {
     /// Identifies the post at the partner.

@@ -1,9 +1,9 @@
 use super::Area;
 
-/// What part of the country a request is about: a city, a province, where both meet, or all of it.
+/// The part of the country that a request is about: a city, a province, the part of a city in a province, or everything.
 ///
-/// The codes are known to be configured ones. A city may be named by a province's code, as clients do
-/// for resources that know no cities.
+/// The codes have been checked to be configured ones. A city may also be given by a province's code, as clients do for
+/// resources without cities.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct AreaSelector {
     /// A city code, `jbd`, or a province code.
@@ -13,13 +13,13 @@ pub struct AreaSelector {
 }
 
 impl AreaSelector {
-    /// Whether the area is among the selected.
+    /// Returns whether the area is selected.
     #[must_use]
     pub fn matches(&self, area: &Area) -> bool {
         self.matches_codes(Some(&area.city_code), Some(&area.region_code))
     }
 
-    /// Whether something in this city and province is among the selected.
+    /// Returns whether something in this city and province is selected.
     #[must_use]
     pub fn matches_codes(&self, city: Option<&str>, region: Option<&str>) -> bool {
         let in_city = |code: &str| city == Some(code) || region == Some(code);
@@ -27,7 +27,7 @@ impl AreaSelector {
             && self.region.as_deref().is_none_or(|code| region == Some(code))
     }
 
-    /// Whether everything is selected.
+    /// Returns whether everything is selected.
     #[must_use]
     pub fn is_everything(&self) -> bool {
         *self == Self::default()

@@ -4,21 +4,21 @@ use std::time::Duration;
 use chrono::{DateTime, Datelike, SecondsFormat, TimeDelta, Timelike, Utc};
 use serde::{Serialize, Serializer};
 
-/// A moment in UTC with a resolution of one millisecond, the resolution of every time the interface shows.
+/// A moment in UTC with a resolution of one millisecond, like every time in the interface.
 ///
-/// Displayed and serialized as the interface writes it: `2016-12-19T13:53:52.274Z`. Because nothing
-/// finer is ever kept, a moment read from an answer and sent back names the same moment.
+/// Displayed and serialized as in the interface: `2016-12-19T13:53:52.274Z`. Because nothing finer is ever stored, a
+/// client can send back a time from a response and means the same moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Timestamp(DateTime<Utc>);
 
-/// Why a text is no [`Timestamp`].
+/// Why a text is not a [`Timestamp`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum InvalidTimestamp {
-    /// It is not written as the interface wants it.
+    /// It is not written as the interface requires.
     #[error("must be a time as YYYY-MM-DDTHH:mm:ss with an offset of Z, +HHmm or +HH:mm")]
     Malformed,
-    /// The plus sign of the offset was sent unencoded in an address and arrived as a blank.
+    /// The plus sign of the offset was sent unencoded in an address and arrived as a space.
     #[error("has a blank where the offset's sign should be: encode + as %2B")]
     UnencodedPlus,
 }
@@ -27,15 +27,15 @@ impl Timestamp {
     /// The last representable moment.
     pub const LAST: Self = Self(DateTime::<Utc>::MAX_UTC);
 
-    /// Reads a moment as the interface takes it: `YYYY-MM-DDTHH:mm:ss`, an optional fraction of a second,
-    /// and an offset of `Z`, `+0700` or `+07:00` (ISO 8601).
+    /// Reads a moment as the interface accepts it: `YYYY-MM-DDTHH:mm:ss`, an optional fraction of a second, and an
+    /// offset of `Z`, `+0700` or `+07:00` (ISO 8601).
     ///
     /// # Errors
     ///
-    /// [`InvalidTimestamp::UnencodedPlus`] when a blank stands where the sign of the offset should be,
+    /// [`InvalidTimestamp::UnencodedPlus`] if there is a space where the sign of the offset should be,
     /// [`InvalidTimestamp::Malformed`] for anything else.
     pub fn parse(text: &str) -> Result<Self, InvalidTimestamp> {
-        // chrono alone would also take years of other lengths, blanks and signs.
+        // chrono alone would also accept years of other lengths, spaces and signs.
         const SHAPE: &[u8; 19] = b"0000-00-00T00:00:00";
         let written = |byte: u8, shape: u8| match shape {
             b'0' => byte.is_ascii_digit(),
@@ -57,7 +57,7 @@ impl Timestamp {
         DateTime::parse_from_str(&text, "%Y-%m-%dT%H:%M:%S%.f%z")
             .map(|moment| Self::from(moment.to_utc()))
             .ok()
-            // The offset, or a leap second, can move a moment beyond the years that are written with four digits.
+            // The offset, or a leap second, can move a moment beyond the years with four digits.
             .filter(|moment| (1..=9999).contains(&moment.0.year()))
             .ok_or(InvalidTimestamp::Malformed)
     }
@@ -66,14 +66,14 @@ impl Timestamp {
         DateTime::from_timestamp_millis(millis).map(Self)
     }
 
-    /// The start of the hour (UTC) this moment lies in.
+    /// Returns the start of the hour (UTC) of this moment.
     #[must_use]
     pub fn hour(self) -> Self {
         self.floor(Duration::from_hours(1))
     }
 
-    /// The last whole multiple of `step` since 1970 that is not after this moment; this moment when the step is shorter
-    /// than a millisecond.
+    /// Returns the last whole multiple of `step` since 1970 that is not after this moment; this moment if the step is
+    /// shorter than a millisecond.
     #[must_use]
     pub fn floor(self, step: Duration) -> Self {
         let millis = self.0.timestamp_millis();
@@ -81,7 +81,7 @@ impl Timestamp {
         past.and_then(|past| Self::from_millis(millis - past)).unwrap_or(self)
     }
 
-    /// This moment plus `duration`, or the last representable moment when that lies beyond it.
+    /// Returns this moment plus `duration`, or the last representable moment if that is earlier.
     #[must_use]
     pub fn after(self, duration: Duration) -> Self {
         TimeDelta::from_std(duration)
@@ -90,7 +90,7 @@ impl Timestamp {
             .map_or(Self::LAST, Self::from)
     }
 
-    /// This moment minus `duration`, or the first representable moment when that lies before it.
+    /// Returns this moment minus `duration`, or the first representable moment if that is later.
     #[must_use]
     pub fn before(self, duration: Duration) -> Self {
         TimeDelta::from_std(duration)
@@ -99,20 +99,19 @@ impl Timestamp {
             .map_or(Self(DateTime::<Utc>::MIN_UTC), Self::from)
     }
 
-    /// How long after `earlier` this moment is; nothing if it is before.
+    /// Returns how long after `earlier` this moment is; zero if it is before.
     #[must_use]
     pub fn since(self, earlier: Self) -> Duration {
         self.0.signed_duration_since(earlier.0).to_std().unwrap_or_default()
     }
 
-    /// The moment as gauge readings write it: `2016-12-09T04:00:00+00:00`, with a fraction of a second only
-    /// where there is one.
+    /// Returns the moment as in gauge readings: `2016-12-09T04:00:00+00:00`, with a fraction of a second only if there is one.
     #[must_use]
     pub fn with_offset(self) -> String {
         self.0.to_rfc3339_opts(SecondsFormat::AutoSi, false)
     }
 
-    /// The same moment as a `chrono` value.
+    /// Returns the moment as a `chrono` value.
     #[must_use]
     pub fn to_utc(self) -> DateTime<Utc> {
         self.0
@@ -120,7 +119,7 @@ impl Timestamp {
 }
 
 impl From<DateTime<Utc>> for Timestamp {
-    /// Drops whatever is finer than a millisecond. A leap second is the first second after it.
+    /// Drops everything finer than a millisecond. A leap second becomes the first second after it.
     fn from(moment: DateTime<Utc>) -> Self {
         Self::from_millis(moment.timestamp_millis()).unwrap_or(Self(moment))
     }
@@ -133,7 +132,8 @@ struct Text([u8; FORM.len()]);
 const FORM: &[u8; 24] = b"0000-00-00T00:00:00.000Z";
 
 impl Text {
-    /// The text of a moment; `None` when its year has not four digits. Takes a tenth of the time `chrono` needs.
+    /// Returns the text of a moment; `None` if its year does not have four digits. Takes a tenth of the time that
+    /// `chrono` needs.
     fn of(moment: DateTime<Utc>) -> Option<Self> {
         let (date, time) = (moment.date_naive(), moment.time());
         let year = u32::try_from(date.year()).ok().filter(|year| *year <= 9999)?;

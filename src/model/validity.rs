@@ -5,19 +5,19 @@ use super::Timestamp;
 /// The span of time in which a response stays correct, as long as the revision of its resource is the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Validity {
-    /// In all time: the question asks about none that passes.
+    /// Always: time alone does not change the response.
     Always,
-    /// From the moment it was read until the next at which time alone changes it, which is not included.
+    /// From the moment it was read until the next moment at which time alone changes it. That moment is not included.
     Between {
-        /// The moment.
+        /// When it was read.
         from: Timestamp,
-        /// The next.
+        /// When time alone changes it.
         until: Timestamp,
     },
 }
 
 impl Validity {
-    /// Whether the answer is the same at `now`.
+    /// Returns whether the response is valid at `now`.
     #[must_use]
     pub fn covers(self, now: Timestamp) -> bool {
         match self {
@@ -26,14 +26,14 @@ impl Validity {
         }
     }
 
-    /// The whole step of time that `now` lies in, of steps counted since 1970.
+    /// Returns the whole step of time that contains `now`. Steps are counted since 1970.
     #[must_use]
     pub fn step(now: Timestamp, step: Duration) -> Self {
         let from = now.floor(step);
         Self::Between { from, until: from.after(step) }
     }
 
-    /// The span that lies in both.
+    /// Returns the span that lies in both.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         match (self, other) {

@@ -25,7 +25,7 @@ impl MapResource for Boundaries {
         Selectable::by(&[], &PROVINCES)
     }
 
-    /// Provinces lie in no city.
+    /// Provinces are not in a city.
     fn has_cities(&self) -> bool {
         false
     }

@@ -1,8 +1,8 @@
 //! The map resources: everything that has a place on the map, one file for each.
 //!
-//! [`LayerKind`] lists them. [`describe`] returns the description of one: what requests select it by, what its features look
-//! like, and a made-up layer. Guards, formats, the configuration and the description of the interface read this, so that
-//! none of them names single resources.
+//! [`LayerKind`] lists them. [`describe`] returns the description of one: how requests select it, what its features
+//! look like, and a made-up layer. Guards, formats, the configuration and the description of the interface read these
+//! descriptions, so none of them names single resources.
 
 mod boundaries;
 mod floods;
@@ -74,10 +74,10 @@ impl Selectable {
     }
 }
 
-/// The cities there are, unless others are configured.
+/// The default codes of cities.
 pub(crate) const CITIES: [&str; 3] = ["bdg", "jbd", "sby"];
 
-/// The provinces there are, unless others are configured: ISO 3166-2:ID.
+/// The default codes of provinces: ISO 3166-2:ID.
 pub(crate) const PROVINCES: [&str; 38] = [
     "ID-AC", "ID-BA", "ID-BB", "ID-BE", "ID-BT", "ID-GO", "ID-JA", "ID-JB", "ID-JI", "ID-JK", "ID-JT",
     "ID-KB", "ID-KI", "ID-KR", "ID-KS", "ID-KT", "ID-KU", "ID-LA", "ID-MA", "ID-MU", "ID-NB", "ID-NT",

@@ -2,17 +2,17 @@ use geo::{Coord, LineString, MultiPolygon, Polygon};
 
 use crate::model::{Position, Tags};
 
-/// What a made-up layer is for.
+/// The purpose of a made-up layer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Sample {
-    /// To show what a format writes: one feature, such as there are.
+    /// To show what a format writes: one ordinary feature.
     Plain,
-    /// To try a format: everything there can be, features with and without a state, with holes and in pieces, texts that are
-    /// hostile and values that are null.
+    /// To test a format with all cases: features with and without a state, with holes and in pieces, hostile texts and
+    /// null values.
     Hostile,
 }
 
-/// A text with what is special in XML, JSON and CSV, and in the comments of XML.
+/// A text with the special characters of XML, JSON and CSV, and of XML comments.
 const HOSTILE: &str = "=RW \"01\" & <Söhne>, it's ]]> -- \u{1}\n{{ 1 }}";
 
 impl Sample {
@@ -25,7 +25,7 @@ impl Sample {
         (self == Self::Hostile).then_some(HOSTILE)
     }
 
-    /// Returns all of what there can be, or the first.
+    /// Returns all items for a hostile sample, or only the first.
     pub(super) fn some<T>(self, all: impl IntoIterator<Item = T>) -> Vec<T> {
         all.into_iter().take(if self == Self::Plain { 1 } else { usize::MAX }).collect()
     }

@@ -5,7 +5,7 @@ use super::{Named, array, object, reference};
 use crate::model::intake::{ATTRIBUTES, Accepts, CardRules, DEEPEST, all_report_types, report_types};
 use crate::model::{CardId, DisasterType};
 
-/// The report of a card about one of these disasters, by these rules.
+/// Returns the schema of a card's report about one of these disasters, by these rules.
 pub(crate) fn card_report(disasters: &[DisasterType], rules: &CardRules) -> Value {
     json!({
         "type": "object",
@@ -33,7 +33,7 @@ pub(crate) fn card_report(disasters: &[DisasterType], rules: &CardRules) -> Valu
     })
 }
 
-/// What a card says, whatever the disaster.
+/// Returns the schema of the data from a card, for all disasters.
 fn card_data(disasters: &[DisasterType], rules: &CardRules) -> Value {
     let mut properties = json!({ "report_type": { "enum": all_report_types(disasters, rules) } });
     for (name, accepts) in &ATTRIBUTES {
@@ -47,8 +47,8 @@ fn card_data(disasters: &[DisasterType], rules: &CardRules) -> Value {
     }))
 }
 
-/// What goes together: a disaster, named or not, with its types. A type that is of a disaster and of preparedness
-/// counts, unless it is named, for the disaster.
+/// Returns which values are allowed together: a disaster, named or not, with its report types. If a type belongs to a
+/// disaster and to preparedness, and no disaster is named, the type means the disaster.
 fn of_disaster(disaster: &DisasterType, disasters: &[DisasterType], rules: &CardRules) -> Vec<Value> {
     let types = report_types(disaster, rules);
     let named = |names: Value, types: &[&str], required: &[&str]| {
@@ -79,7 +79,7 @@ fn of_disaster(disaster: &DisasterType, disasters: &[DisasterType], rules: &Card
     }
 }
 
-/// What an attribute may be, or null.
+/// Returns the schema of an attribute, or null.
 fn attribute(accepts: &Accepts) -> Value {
     let code = |highest: i64| json!({ "type": "integer", "minimum": 0, "maximum": highest });
     let measure = json!({ "type": "number", "minimum": 0 });
@@ -96,7 +96,7 @@ fn attribute(accepts: &Accepts) -> Value {
     }
 }
 
-/// What a card said, as it is shown: each attribute has one type.
+/// Returns the schema of the data from a card in responses, where each attribute has one type.
 pub(crate) fn shown_card_data() -> Value {
     let code = |highest: i64| json!({ "type": "integer", "minimum": 0, "maximum": highest });
     let attributes = ATTRIBUTES.iter().map(|(name, accepts)| {

@@ -8,7 +8,7 @@ pub(crate) const WITHOUT_CONTROLS: &str = r"^[^\u0000-\u001F\u007F-\u009F]*$";
 
 const WITHOUT_NUL: &str = r"^[^\u0000]*$";
 
-/// A moment as the service takes it.
+/// Returns the schema of a moment in requests.
 pub(crate) fn moment(says: &str) -> Value {
     let says = format!("{says} In the years 1 to 9999 (UTC); the colon of the offset can be left out.");
     json!({
@@ -17,7 +17,7 @@ pub(crate) fn moment(says: &str) -> Value {
     })
 }
 
-/// A moment as the service writes it.
+/// Returns the schema of a moment in responses.
 pub(crate) fn written_moment(says: &str) -> Value {
     json!({
         "type": "string", "format": "date-time", "description": says,
@@ -25,7 +25,7 @@ pub(crate) fn written_moment(says: &str) -> Value {
     })
 }
 
-/// A name, as [`is_name`](crate::model::is_name) has it.
+/// Returns the schema of a name, as [`is_name`](crate::model::is_name) accepts it.
 pub(crate) fn name(says: &str, example: &str) -> Value {
     json!({
         "type": "string", "description": says, "pattern": WITHOUT_CONTROLS,
@@ -33,7 +33,7 @@ pub(crate) fn name(says: &str, example: &str) -> Value {
     })
 }
 
-/// Whether a report that is sent is of a training.
+/// Returns the schema of the flag for reports that are made in a training.
 pub(super) fn is_training() -> Value {
     json!({
         "type": ["boolean", "null"],
@@ -41,7 +41,7 @@ pub(super) fn is_training() -> Value {
     })
 }
 
-/// The code of the partner a report that is sent comes through.
+/// Returns the schema of the code of the partner that a report in a request comes through.
 pub(super) fn partner_code() -> Value {
     json!({
         "type": ["string", "null"], "description": "The partner it comes through; none if empty.",
@@ -49,12 +49,12 @@ pub(super) fn partner_code() -> Value {
     })
 }
 
-/// A text without NUL characters.
+/// Returns the schema of a text without NUL characters.
 pub(super) fn text(says: &str) -> Value {
     json!({ "type": "string", "description": says, "pattern": WITHOUT_NUL })
 }
 
-/// The address of something on the web, as [`is_web_address`](crate::model::is_web_address) has it.
+/// Returns the schema of an address on the web, as [`is_web_address`](crate::model::is_web_address) accepts it.
 pub(super) fn web_address(says: &str) -> Value {
     json!({
         "type": "string", "description": says, "maxLength": LONGEST_WEB_ADDRESS,
@@ -62,14 +62,15 @@ pub(super) fn web_address(says: &str) -> Value {
     })
 }
 
-/// A JSON object that is kept as it is sent; no database holds NUL characters. JSON Schema cannot say how deep it may be.
+/// Returns the schema of a JSON object that is kept unchanged. Databases cannot store NUL characters. JSON Schema
+/// cannot limit how deep it is nested.
 pub(super) fn kept(mut object: Value) -> Value {
     object["propertyNames"] = json!({ "pattern": WITHOUT_NUL });
     object["additionalProperties"] = reference("Kept");
     object
 }
 
-/// The same value, or null.
+/// Adds null to the allowed values.
 pub(crate) fn or_null(mut schema: Value) -> Value {
     if let Some(kind) = schema.get("type").cloned() {
         schema["type"] = json!([kind, "null"]);
@@ -80,7 +81,7 @@ pub(crate) fn or_null(mut schema: Value) -> Value {
     schema
 }
 
-/// A whole number written as a string.
+/// Returns the schema of a whole number that is written as a string.
 pub(crate) fn number_as_text(says: &str) -> Value {
     json!({ "type": "string", "description": says, "pattern": r"^\d+$", "examples": ["5"] })
 }

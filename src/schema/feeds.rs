@@ -4,7 +4,7 @@ use super::common::{is_training, moment, or_null, partner_code, text, web_addres
 use super::{Named, array, object, reference};
 use crate::model::intake::PartnerRules;
 
-/// A report of the partner feed, by these rules.
+/// Returns the schema of a report from the partner feed, by these rules.
 pub(crate) fn partner_report(rules: &PartnerRules) -> Value {
     json!({
         "type": "object",

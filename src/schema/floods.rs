@@ -8,7 +8,7 @@ pub(crate) fn area_id() -> Value {
     number_as_text("The local area.")
 }
 
-/// A flood state.
+/// Returns the schema of a flood state.
 pub(crate) fn flood_state() -> Value {
     json!({
         "type": "integer",

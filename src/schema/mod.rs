@@ -1,5 +1,5 @@
-//! Requests and responses as JSON Schema (2020-12, the dialect of OpenAPI 3.1). Features on the map are described in
-//! [`resources`](crate::resources).
+//! Schemas of requests and responses, as JSON Schema (2020-12, the dialect of OpenAPI 3.1).
+//! [`resources`](crate::resources) describes the features on the map.
 
 mod cards;
 mod common;
@@ -15,19 +15,19 @@ pub(crate) use self::common::{WITHOUT_CONTROLS, moment, name, number_as_text, or
 pub(crate) use self::feeds::partner_report;
 pub(crate) use self::floods::{area_id, flood_state};
 pub(crate) use self::stats::{flooded_areas, flooded_regions, reported};
-/// A reference to one of the document's schemas.
+/// Returns a reference to one of the document's schemas.
 #[must_use]
 pub fn reference(name: &str) -> Value {
     json!({ "$ref": format!("#/components/schemas/{name}") })
 }
 
-/// `{"statusCode":200,"result":…}`.
+/// Returns the schema of `{"statusCode":200,"result":…}`.
 #[must_use]
 pub fn enveloped(result: Value) -> Value {
     object(json!({ "statusCode": { "const": 200 }, "result": result }))
 }
 
-/// The same of a result that is an [`object`], whose properties stand beside it as well.
+/// Returns the same for a result that is an [`object`]. The properties of the result are also beside it.
 pub(crate) fn enveloped_with_members(result: Value) -> Value {
     let mut properties = json!({ "statusCode": { "const": 200 } });
     if let (Some(all), Some(members)) = (properties.as_object_mut(), result["properties"].as_object()) {
@@ -37,20 +37,20 @@ pub(crate) fn enveloped_with_members(result: Value) -> Value {
     object(properties)
 }
 
-/// An array.
+/// Returns the schema of an array.
 #[must_use]
 pub fn array(items: Value) -> Value {
     json!({ "type": "array", "items": items })
 }
 
-/// An object that has all of these properties, and perhaps more.
+/// Returns the schema of an object that has all of these properties, and perhaps more.
 #[must_use]
 pub fn object(properties: Value) -> Value {
     let required: Vec<_> = properties.as_object().into_iter().flat_map(Map::keys).cloned().collect();
     json!({ "type": "object", "required": required, "properties": properties })
 }
 
-/// The schemas that have a name.
+/// Returns the schemas that have a name.
 pub(crate) fn components() -> Map<String, Value> {
     let all = [common::named(), floods::named(), gauges::named()];
     let named = all.into_iter().chain([cards::named(), feeds::named()]).flatten();

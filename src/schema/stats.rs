@@ -6,7 +6,7 @@ fn count(says: &str) -> Value {
     json!({ "type": "integer", "minimum": 0, "description": says })
 }
 
-/// What flooded areas lie in.
+/// Returns the schema of the regions with flooded areas.
 pub(crate) fn flooded_regions() -> Value {
     object(json!({
         "total number of regions with flooded RWs": count("How many regions have flooded areas."),
@@ -14,7 +14,7 @@ pub(crate) fn flooded_regions() -> Value {
     }))
 }
 
-/// Flooded areas by the depth of their water.
+/// Returns the schema of the number of flooded areas by depth.
 pub(crate) fn flooded_areas() -> Value {
     object(json!({
         "# hati-hati RWs": count("Areas in state 1."),
@@ -24,7 +24,7 @@ pub(crate) fn flooded_areas() -> Value {
     }))
 }
 
-/// Reports by where they came from and what they are about.
+/// Returns the schema of the number of reports by source and by disaster.
 pub(crate) fn reported() -> Value {
     let counts = json!({ "type": "object", "additionalProperties": { "type": "integer", "minimum": 1 } });
     object(json!({

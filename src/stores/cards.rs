@@ -6,39 +6,39 @@ use super::StoreError;
 use crate::auth::random;
 use crate::model::{Card, CardHolder, CardId, Report, ReportContent};
 
-/// Cards: each the permission to send one report.
+/// Cards. Each card permits one report.
 #[async_trait]
 pub trait CardStore {
-    /// Makes a card with an identifier of its own that nobody can guess.
+    /// Creates a card with a random identifier that nobody can guess.
     ///
     /// # Errors
     ///
     /// [`StoreError::Unavailable`], [`StoreError::Backend`].
     async fn create_card(&self, holder: CardHolder) -> Result<Arc<Card>, StoreError>;
 
-    /// One card.
+    /// Returns a card.
     ///
     /// # Errors
     ///
     /// [`StoreError::NotFound`], [`StoreError::Unavailable`].
     async fn card(&self, id: &CardId) -> Result<Arc<Card>, StoreError>;
 
-    /// Publishes the report of a card and marks the card as used, as one change. Of any number of calls for one card
+    /// Publishes the report of a card and marks the card as used, as one change. If several calls come for one card,
     /// exactly one succeeds.
     ///
     /// # Errors
     ///
-    /// [`StoreError::NotFound`] when there is no such card, [`StoreError::Conflict`] when it has
-    /// received its report; nothing is stored then. [`StoreError::Unavailable`].
+    /// [`StoreError::NotFound`] if there is no such card, [`StoreError::Conflict`] if it has received its report
+    /// already; nothing is stored then. [`StoreError::Unavailable`].
     async fn receive_card_report(
         &self,
         id: &CardId,
         content: ReportContent,
     ) -> Result<Arc<Report>, StoreError>;
 
-    /// Makes `image` the `image_url` of the card's report, unchanged, and returns whether this call did so. It does nothing if the
-    /// report shows an image already, or there is no report or no such card. If several calls come for one card, exactly one
-    /// succeeds.
+    /// Makes `image` the `image_url` of the card's report, unchanged, and returns whether this call did so. Does
+    /// nothing if the report shows an image already, or there is no report or no such card. If several calls come for
+    /// one card, exactly one succeeds.
     ///
     /// # Errors
     ///
@@ -46,7 +46,7 @@ pub trait CardStore {
     async fn show_card_image(&self, id: &CardId, image: &str) -> Result<bool, StoreError>;
 }
 
-/// An identifier for a new card that nobody can guess.
+/// Returns a random identifier for a new card that nobody can guess.
 pub(super) fn random_card_id() -> Result<CardId, StoreError> {
     let text = random::url_safe::<{ CardId::NEW_LENGTH }>()
         .map_err(|error| StoreError::Backend { source: error.into() })?;

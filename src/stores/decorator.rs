@@ -25,22 +25,24 @@ impl<T: Decorator> ServiceStore for T {
     }
 }
 
-/// Makes the trait whose methods pass on to the inner store, and by it the parts of a store.
+/// Defines the trait `Decorator`, whose methods call the inner store by default, and implements the parts of a store
+/// for every decorator.
 macro_rules! decorator {
     ($($part:ident {
         $(async fn $name:ident($($argument:ident: $type:ty),*) -> $answer:ty;)+
     })+) => {
-        /// A store that stands before another and does a few things differently.
+        /// A store that wraps another store and changes some of its methods.
         ///
-        /// Whatever implements it is a [`Store`]: each method of [`Store`] and its parts is one here, and passes on to
-        /// the [`inner`](Self::inner) store unless it is written anew. So are methods that later versions add: who hides
-        /// something, or guards it, looks at what is new before an upgrade.
+        /// Every type that implements it is a [`Store`]. Each method of [`Store`] and its parts is a method here, and
+        /// calls the [`inner`](Self::inner) store unless you override it. So do methods that later versions add: if
+        /// your decorator hides or guards data, look at the new methods before you upgrade.
         ///
         /// # Contract
         ///
-        /// That of [`Store`], whose suite a decorator passes as well, but for what it refuses or hides. What it leaves out
-        /// of an answer, or adds, must follow from the inner store's data alone, or [`revision`](Self::revision) must grow
-        /// with it; and an answer keeps the revision and the span of what it was made of ([`Versioned::map`]).
+        /// The contract of [`Store`]. A decorator passes the same test suite, except for what it refuses or hides. What
+        /// it adds to a result, or leaves out, must follow from the inner store's data alone; otherwise
+        /// [`revision`](Self::revision) must grow with it. A result keeps the revision and the validity of the data it
+        /// was made from ([`Versioned::map`]).
         ///
         /// # Example
         ///
@@ -52,7 +54,7 @@ macro_rules! decorator {
         /// use siaga::model::FloodChange;
         /// use siaga::stores::{Decorator, SetFloodState, Store, StoreError};
         ///
-        /// /// Takes no states from a desk that is closed.
+        /// /// Refuses to set flood states while the desk is closed.
         /// #[derive(Debug)]
         /// struct Closed(Arc<dyn Store>);
         ///
@@ -79,10 +81,11 @@ macro_rules! decorator {
         /// ```
         #[async_trait]
         pub trait Decorator: Debug + Display + Send + Sync + 'static {
-            /// The store behind this one.
+            /// Returns the inner store.
             fn inner(&self) -> &dyn Store;
 
-            /// Measures a call of this method that is passed on, until what this returns is dropped. **Default: `None`**
+            /// Starts to measure a call of `method` on the inner store; dropping the result ends the measurement.
+            /// **Default: `None`**
             fn measure(&self, _method: &'static str) -> Option<StoreOperation<'_>> {
                 None
             }
@@ -99,7 +102,7 @@ macro_rules! decorator {
         }
 
         $(
-            // Left out below, a method that has a default would not reach the inner store.
+            // A method that has a default and is missing from the list below would not reach the inner store.
             #[deny(clippy::missing_trait_methods)]
             #[async_trait]
             impl<T: Decorator> $part for T {

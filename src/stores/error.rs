@@ -3,23 +3,23 @@ use std::time::Duration;
 
 use crate::model::CardId;
 
-/// Why a store could not do what it was asked: the variants are what a caller can act on.
+/// Why a store operation failed. Each variant is a case that a caller can act on.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StoreError {
-    /// The thing named does not exist.
+    /// The requested thing does not exist.
     #[error("{what} does not exist")]
     NotFound {
-        /// What was looked for, in words for the client: `local area 5`.
+        /// What was requested, in words for the client: `local area 5`.
         what: String,
     },
-    /// The thing named is there already, or was done already.
+    /// The thing exists already, or was done already.
     #[error("{what}")]
     Conflict {
-        /// What is there, in words for the client: `card abcdefg has received its report already`.
+        /// What exists, in words for the client: `card abcdefg has received its report already`.
         what: String,
     },
-    /// The store does not take this, whoever asks or for who asks: what a decorator forbids.
+    /// The store refuses the operation, for every caller or for this one. Decorators that forbid something use it.
     #[error("{what}")]
     Refused {
         /// Why, in words for the client: `states are set by the control room alone`.
@@ -33,7 +33,7 @@ pub enum StoreError {
         /// The cause.
         source: Box<dyn Error + Send + Sync>,
     },
-    /// The backend failed in a way no caller can mend.
+    /// The backend failed in a way that no caller can fix.
     #[error("the store failed")]
     Backend {
         /// The cause.
@@ -42,31 +42,31 @@ pub enum StoreError {
 }
 
 impl StoreError {
-    /// The conflict of an image for a card whose report has not come.
+    /// Returns the conflict for an image of a card that has not received its report.
     #[must_use]
     pub fn not_received(card: &CardId) -> Self {
         Self::Conflict { what: format!("card {card} has not received its report yet") }
     }
 
-    /// The conflict of a second image for one card.
+    /// Returns the conflict for a second image of one card.
     #[must_use]
     pub fn has_image(card: &CardId) -> Self {
         Self::Conflict { what: format!("card {card} has its image already") }
     }
 
-    /// The conflict of a second key of one name.
+    /// Returns the conflict for a second key with the same name.
     #[must_use]
     pub fn key_exists(name: &str) -> Self {
         Self::Conflict { what: format!("there is, or was, a key {name:?} already") }
     }
 
-    /// A key that is not there.
+    /// Returns the error for a key that does not exist.
     #[must_use]
     pub fn no_key(name: &str) -> Self {
         Self::NotFound { what: format!("the key {name:?}") }
     }
 
-    /// The conflict of a second report for one card.
+    /// Returns the conflict for a second report for one card.
     #[must_use]
     pub fn received(card: &CardId) -> Self {
         Self::Conflict { what: format!("card {card} has received its report already") }

@@ -3,20 +3,20 @@ use async_trait::async_trait;
 use super::StoreError;
 use crate::model::intake::PartnerReport;
 
-/// What became of a report that may have come before.
+/// The result of storing a report that may have come before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Received {
     /// It was stored.
     Created,
-    /// It had come before, and nothing was stored.
+    /// It had come before; nothing was stored.
     Existing,
 }
 
-/// Feeds of partners.
+/// Feeds from partners.
 #[async_trait]
 pub trait FeedStore {
-    /// Publishes a partner's report unless one with its `post_id` is stored. Of any number of calls with one
-    /// `post_id` exactly one stores its report.
+    /// Publishes a partner's report, unless a report with its `post_id` is stored already. If several calls come with
+    /// one `post_id`, exactly one stores its report.
     ///
     /// # Errors
     ///

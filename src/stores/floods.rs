@@ -6,17 +6,17 @@ use crate::model::{
     Period, SeriesPoint, Standing,
 };
 
-/// Which areas of the flood map are asked for.
+/// Which areas of the flood map to return.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct FloodQuery {
-    /// Areas of a city or province only.
+    /// Only areas of this city or province.
     pub selector: AreaSelector,
-    /// Areas whose state is at least this one only; areas without a state never qualify.
+    /// Only areas whose state is at least this one. Areas without a state never qualify.
     pub minimum_state: Option<FloodState>,
 }
 
 impl FloodQuery {
-    /// Whether an area in this state is asked for.
+    /// Returns whether the query selects an area in this state.
     #[must_use]
     pub fn asks_for(&self, area: &Area, standing: Option<Standing>) -> bool {
         let high_enough = |minimum| standing.is_some_and(|standing| standing.state >= minimum);
@@ -24,12 +24,12 @@ impl FloodQuery {
     }
 }
 
-/// What part of the log is asked about.
+/// Which part of the log to read.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct HistoryQuery {
-    /// Areas of a city or province only.
+    /// Only areas of this city or province.
     pub selector: AreaSelector,
-    /// The time asked about.
+    /// The period to read about.
     pub period: Period,
 }
 
@@ -47,16 +47,16 @@ pub struct SetFloodState {
 /// Flood states of areas and the log of their changes.
 #[async_trait]
 pub trait FloodStore {
-    /// The areas asked for with their current states, by `area_id`. Without a minimum state, areas that
-    /// have none are included.
+    /// Returns the selected areas with their current states, by `area_id`. Without a minimum state, areas without a
+    /// state are included.
     ///
     /// # Errors
     ///
     /// [`StoreError::Unavailable`].
     async fn floods(&self, query: &FloodQuery) -> Result<Versioned<FloodLayer>, StoreError>;
 
-    /// The current states alone, by `area_id`; areas that have none are absent. **Default: those of
-    /// [`floods`](Self::floods)**
+    /// Returns only the current states, by `area_id`; areas without a state are left out.
+    /// **Default: the states of [`floods`](Self::floods)**
     ///
     /// # Errors
     ///
@@ -71,21 +71,22 @@ pub trait FloodStore {
         }))
     }
 
-    /// The highest state each area had in a period, by `area_id`, as [`crate::model::archive`] defines it.
+    /// Returns the highest state each area had in a period, by `area_id`, as [`crate::model::archive`] defines it.
     ///
     /// # Errors
     ///
     /// [`StoreError::Unavailable`].
     async fn flood_archive(&self, query: &HistoryQuery) -> Result<Versioned<Vec<ArchiveRecord>>, StoreError>;
 
-    /// The number of flooded areas at each hour of a period, as [`crate::model::series`] defines it.
+    /// Returns the number of flooded areas at each hour of a period, as [`crate::model::series`] defines it.
     ///
     /// # Errors
     ///
     /// [`StoreError::Unavailable`].
     async fn flood_series(&self, query: &HistoryQuery) -> Result<Versioned<Vec<SeriesPoint>>, StoreError>;
 
-    /// Every change of one area, oldest first; empty for an area that was never flooded or does not exist.
+    /// Returns every change of one area, oldest first. The list is empty if the area was never flooded or does not
+    /// exist.
     ///
     /// # Errors
     ///
@@ -94,12 +95,11 @@ pub trait FloodStore {
 
     /// Sets or clears the state of an area and logs it, as one change.
     ///
-    /// Setting the state an area already has, or clearing one that has none, is a change too: it is
-    /// logged and takes effect now. Answers the log entry.
+    /// Setting the state that an area already has, or clearing an area without a state, is a change too: it is logged
+    /// and takes effect now. Returns the log entry.
     ///
     /// # Errors
     ///
-    /// [`StoreError::NotFound`] when there is no such area, and nothing is logged;
-    /// [`StoreError::Unavailable`].
+    /// [`StoreError::NotFound`] if there is no such area; nothing is logged then. [`StoreError::Unavailable`].
     async fn set_flood_state(&self, order: SetFloodState) -> Result<FloodChange, StoreError>;
 }

@@ -4,30 +4,30 @@ use super::{StoreError, Versioned, Window};
 use crate::model::intake::GaugeReadings;
 use crate::model::{AreaSelector, GaugeLayer};
 
-/// Which gauges are asked for.
+/// Which gauges and readings to return.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct GaugeQuery {
-    /// Gauges listed by a province only.
+    /// Only gauges that this province lists.
     pub selector: AreaSelector,
-    /// When they were read.
+    /// When the readings were made.
     pub window: Window,
 }
 
 /// Gauges and their readings.
 #[async_trait]
 pub trait GaugeStore {
-    /// The gauges asked for by their identifier, each with its readings of the window, oldest first; gauges without
-    /// one are absent.
+    /// Returns the selected gauges by identifier, each with its readings within the window, oldest first. Gauges
+    /// without such a reading are left out.
     ///
     /// # Errors
     ///
     /// [`StoreError::Unavailable`].
     async fn gauges(&self, query: &GaugeQuery) -> Result<Versioned<GaugeLayer>, StoreError>;
 
-    /// How many readings [`gauges`](Self::gauges) would list now, counted up to `most` and no further.
+    /// Returns how many readings [`gauges`](Self::gauges) would list now, counting no further than `most`.
     ///
-    /// Asked before a list is read, to bound what that takes: it must cost much less than the list. **Default: reads the
-    /// list**, which suits a store of a few thousand readings
+    /// The server calls it before it reads a list, to bound the cost of that read: it must cost much less than the
+    /// list. **Default: reads the list**, which suits a store with a few thousand readings
     ///
     /// # Errors
     ///
@@ -38,11 +38,11 @@ pub trait GaugeStore {
         Ok(most.min(readings as u64))
     }
 
-    /// Stores a gauge and its readings, as one change; a name and a place stored already under the gauge's identifier,
-    /// and a reading under its time, are replaced. Answers how many readings were stored.
+    /// Stores a gauge and its readings, as one change. Replaces the name and place stored under the gauge's identifier,
+    /// and the readings stored under the same times. Returns how many readings were stored.
     ///
-    /// A gauge belongs to the province it lies in, but one that is known and has not moved stays with the province that
-    /// lists it.
+    /// A gauge belongs to the province in which it lies, but a known gauge that has not moved stays with the province
+    /// that lists it.
     ///
     /// # Errors
     ///

@@ -10,9 +10,10 @@ pub struct Check {
     pub name: &'static str,
     /// Whether reads need it. If not, its failure leaves the service ready, but degraded.
     pub required: bool,
-    /// Why it does not serve, for anybody to read: without addresses and texts of others.
+    /// Why the check failed; `None` if it passed. Everybody can read it, so it contains no addresses and no texts from
+    /// other systems.
     pub failure: Option<&'static str>,
-    /// How long it took to find out.
+    /// How long the check took.
     pub took: Duration,
 }
 
@@ -28,19 +29,19 @@ impl Check {
         Self { name, required: true, failure, took: since.elapsed() }
     }
 
-    /// The same check of something that reads do not need.
+    /// Makes this a check of something that reads do not need.
     #[must_use]
     pub fn optional(self) -> Self {
         Self { required: false, ..self }
     }
 }
 
-/// What an operator watches about the data: how new it is, and how many areas are flooded.
+/// Figures about the data for an operator: how new it is, and how many areas are flooded.
 ///
-/// Of reports and readings those count that are not dated after now.
+/// Reports and readings dated in the future do not count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Overview {
-    /// When the newest change of a flood state took effect, the clearing of an area included; `None` if there is none.
+    /// When the newest change of a flood state took effect, including the clearing of an area; `None` if there is none.
     pub newest_flood_change: Option<Timestamp>,
     /// The date of the newest report; `None` if there is none.
     pub newest_report: Option<Timestamp>,

@@ -6,29 +6,30 @@ use super::service_state::state;
 use super::{CardStore, ReportStore, ServiceStore, StoreError};
 use crate::model::{CardId, Timestamp, Upload};
 
-/// Images of cards on their way: what is known of each from the address for its upload until its report shows it.
+/// Images of cards before their publication: the state of each, from the address for its upload until its report shows
+/// it.
 ///
-/// An image is *expected* when an address for its upload is given out, *received* when the upload has come, and
-/// *published* when the report of the card shows it, which is the end. A received upload that turns out to be no image is
-/// *refused*, and the next one is expected: uploads of a card are counted by [`Upload::turn`]. A card has one image at
-/// most, under any concurrency.
+/// An image is *expected* once an address for its upload is given out, *received* once the upload has arrived, and
+/// *published* once the report of the card shows it; this is the last state. A received upload that turns out not to be
+/// an image is *refused*, and the next one is expected: [`Upload::turn`] counts the uploads of a card. A card never has
+/// more than one image, even under concurrent calls.
 ///
-/// Received uploads are work, which any instance takes, one upload at a time each: whoever takes one has it for a
-/// while, and when nothing is heard of it by then, another instance takes it.
+/// Received uploads are work for any server, one upload at a time each. A server takes an upload for a limited time,
+/// the lease. If it is not heard from by the end of the lease, another server takes the upload.
 ///
-/// Of all this readers of reports see the publication alone: it is a change of reports, nothing else here is.
+/// Readers of reports see only the publication: it changes reports, and nothing else here does.
 ///
-/// Each method has a default: it works on the store's [`ServiceState`](super::ServiceState), and publishes by
+/// Each method has a default: it works on the store's [`ServiceState`](super::ServiceState), and publishes with
 /// [`CardStore::show_card_image`].
 #[async_trait]
 pub trait ImageStore: CardStore + ReportStore + ServiceStore {
-    /// Expects an image of a card until `until`, or for as long as before if that is longer, and names the upload.
-    /// Asked again before the upload has come, it names the same.
+    /// Expects an image for a card until `until`, or until the time of an earlier call if that is later, and returns
+    /// the upload. Until the upload arrives, every call returns the same one.
     ///
     /// # Errors
     ///
-    /// [`StoreError::NotFound`] when there is no such card, [`StoreError::Conflict`] when it has not received its report,
-    /// or an upload of its image is received, or its report shows an image. [`StoreError::Unavailable`].
+    /// [`StoreError::NotFound`] if there is no such card. [`StoreError::Conflict`] if the card has not received its
+    /// report, an upload of its image is received, or its report shows an image. [`StoreError::Unavailable`].
     async fn expect_image(&self, card: &CardId, until: Timestamp) -> Result<Upload, StoreError> {
         let key = self.card(card).await?.report.ok_or_else(|| StoreError::not_received(card))?;
         let shown = self.report(key).await?.value.content.image_url.is_some();
@@ -36,7 +37,7 @@ pub trait ImageStore: CardStore + ReportStore + ServiceStore {
         expected.ok_or_else(|| StoreError::has_image(card))
     }
 
-    /// The upload that is expected of a card, however long ago that ended; `None` when none is.
+    /// Returns the upload that is expected for a card, even if its time is over; `None` if none is expected.
     ///
     /// # Errors
     ///
@@ -45,10 +46,10 @@ pub trait ImageStore: CardStore + ReportStore + ServiceStore {
         Ok(state(self)?.expected_upload(card))
     }
 
-    /// Notes that an expected upload has come and is found as `object`; tells whether it is received as that object. It
-    /// may have come in time and be noted late, so it does not matter until when it was expected. Of any number of calls
-    /// with different objects exactly one is told so, however often it is repeated before the upload is refused or
-    /// published; repeating it changes nothing.
+    /// Records that an expected upload has arrived and is stored as `object`; returns whether the upload is received as
+    /// that object. It does not matter until when the upload was expected, because it may arrive in time and be
+    /// recorded late. If calls come with different objects, exactly one object gets `true`, however often its call is
+    /// repeated before the upload is refused or published. A repeated call changes nothing.
     ///
     /// # Errors
     ///
@@ -57,7 +58,7 @@ pub trait ImageStore: CardStore + ReportStore + ServiceStore {
         Ok(state(self)?.receive_upload(upload, object))
     }
 
-    /// Until when the last of the uploads that are expected now may come; `None` when none is.
+    /// Returns until when the last of the expected uploads may arrive; `None` if none is expected.
     ///
     /// # Errors
     ///
@@ -66,7 +67,7 @@ pub trait ImageStore: CardStore + ReportStore + ServiceStore {
         Ok(state(self)?.uploads_expected_until())
     }
 
-    /// How many received uploads are not done with: those that wait, and those somebody works on.
+    /// Returns how many received uploads are not finished: those that wait, and those that a server works on.
     ///
     /// # Errors
     ///
@@ -75,8 +76,8 @@ pub trait ImageStore: CardStore + ReportStore + ServiceStore {
         Ok(state(self)?.uploads_waiting())
     }
 
-    /// Takes the received upload that is due for longest, of several the one of the lowest card, for a `lease`: for so
-    /// long no other call takes it. `None` when none is due.
+    /// Takes the received upload that has been due for longest; if several have, the one of the lowest card. No other
+    /// call takes it during the `lease`. Returns `None` if none is due.
     ///
     /// # Errors
     ///
@@ -85,8 +86,8 @@ pub trait ImageStore: CardStore + ReportStore + ServiceStore {
         Ok(state(self)?.take_upload(lease))
     }
 
-    /// Lets nobody take a received upload until a `delay` from now has passed: what extends a lease, and what puts the
-    /// work off. Does nothing when the upload is not received.
+    /// Lets no call take a received upload until `delay` from now has passed. This extends a lease, or puts the work
+    /// off. Does nothing if the upload is not received.
     ///
     /// # Errors
     ///
@@ -96,8 +97,8 @@ pub trait ImageStore: CardStore + ReportStore + ServiceStore {
         Ok(())
     }
 
-    /// Refuses a received upload: the next turn of its card is expected until when this one was. Does nothing when the
-    /// upload is not received.
+    /// Refuses a received upload: the next turn of its card is expected, until the same time as this one. Does nothing
+    /// if the upload is not received.
     ///
     /// # Errors
     ///
@@ -107,11 +108,11 @@ pub trait ImageStore: CardStore + ReportStore + ServiceStore {
         Ok(())
     }
 
-    /// Makes `image` the `image_url` of the card's report, as it is; tells whether this call did. It does not when the upload
-    /// is not received, or the report shows an image. Either way the upload is not received any more.
+    /// Makes `image` the `image_url` of the card's report, unchanged, and returns whether this call did so. It does not
+    /// if the upload is not received, or the report shows an image. Either way the upload is no longer received.
     ///
-    /// The service gives the [name of the photo](crate::model::is_photo_name), and makes an address of it when the report is
-    /// read: the address of photos can change.
+    /// The service passes the [name of the photo](crate::model::is_photo_name) and builds the address from it when the
+    /// report is read, because the address of photos can change.
     ///
     /// # Errors
     ///
@@ -122,19 +123,19 @@ pub trait ImageStore: CardStore + ReportStore + ServiceStore {
             return Ok(false);
         }
         let shown = self.show_card_image(&upload.card, image).await?;
-        // The report shows an image now, from this call or an earlier one, so no later upload is needed either.
+        // The report shows an image now, from this call or an earlier one, so the card needs no further upload.
         state.end_image(&upload.card);
         Ok(shown)
     }
 }
 
-/// A received upload somebody works on.
+/// A received upload that a server works on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TakenUpload {
-    /// Which.
+    /// The upload.
     pub upload: Upload,
-    /// Where it is found.
+    /// The object it is stored as.
     pub object: Box<str>,
-    /// How often it was taken, this time included.
+    /// How often it was taken, including this time.
     pub attempt: u32,
 }

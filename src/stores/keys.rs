@@ -5,24 +5,24 @@ use super::{Revision, ServiceStore, StoreError, Versioned};
 use crate::auth::ApiKey;
 use crate::model::Timestamp;
 
-/// API keys that are kept: the hash of each, what it allows, and when it was used last.
+/// Stored API keys: the hash of each, what it allows, and when it was last used.
 ///
-/// A key is known by its name, which is nobody else's for good: a key that is revoked stays listed.
+/// A key is identified by its name, which is never used again: a revoked key stays listed.
 ///
 /// Each method has a default: it works on the store's [`ServiceState`](super::ServiceState).
 #[async_trait]
 pub trait KeyStore: ServiceStore {
-    /// Keeps a new key.
+    /// Stores a new key.
     ///
     /// # Errors
     ///
-    /// [`StoreError::Conflict`] when there is, or was, a key of the name, or one with the same hash.
+    /// [`StoreError::Conflict`] if there is, or was, a key with the same name or the same hash.
     /// [`StoreError::Unavailable`].
     async fn create_key(&self, key: KeyEntry) -> Result<(), StoreError> {
         state(self)?.create_key(key)
     }
 
-    /// All keys, revoked ones too, by name.
+    /// Returns all keys by name, including revoked ones.
     ///
     /// # Errors
     ///
@@ -31,8 +31,8 @@ pub trait KeyStore: ServiceStore {
         Ok(state(self)?.keys())
     }
 
-    /// The revision of the keys: it grows when a key is created or revoked, and with nothing else. Otherwise as
-    /// [`Store::revision`](super::Store::revision).
+    /// Returns the revision of the keys. It grows when a key is created or revoked, and with nothing else. Otherwise it
+    /// is like [`Store::revision`](super::Store::revision).
     ///
     /// # Errors
     ///
@@ -41,16 +41,16 @@ pub trait KeyStore: ServiceStore {
         Ok(state(self)?.keys_revision())
     }
 
-    /// Revokes a key for good. Repeated, it changes nothing.
+    /// Revokes a key for good. Repeating this changes nothing.
     ///
     /// # Errors
     ///
-    /// [`StoreError::NotFound`] when there is no key of the name. [`StoreError::Unavailable`].
+    /// [`StoreError::NotFound`] if there is no key with the name. [`StoreError::Unavailable`].
     async fn revoke_key(&self, name: &str) -> Result<(), StoreError> {
         state(self)?.revoke_key(name)
     }
 
-    /// Notes when keys were used, unless a later use is known. Names there are no keys of are ignored.
+    /// Records when keys were used, unless a later use is known. Ignores names without a key.
     ///
     /// # Errors
     ///
@@ -61,24 +61,24 @@ pub trait KeyStore: ServiceStore {
     }
 }
 
-/// A key to be kept.
+/// A key to be stored.
 #[derive(Clone, Debug)]
 pub struct KeyEntry {
-    /// What it is accepted by, and what it allows.
+    /// Its name, its hash, and what it allows.
     pub key: ApiKey,
-    /// Who answers for it.
+    /// Who is responsible for it.
     pub owner: Option<String>,
 }
 
-/// A key that is kept.
+/// A stored key.
 #[derive(Clone, Debug)]
 pub struct KeptKey {
     /// The key.
     pub entry: KeyEntry,
-    /// When it was made.
+    /// When it was created.
     pub created_at: Timestamp,
-    /// When it was revoked; `None` while it is not.
+    /// When it was revoked; `None` if it was not.
     pub revoked_at: Option<Timestamp>,
-    /// When it was used last, as far as that was noted.
+    /// When it was last used, as far as that was recorded.
     pub last_used: Option<Timestamp>,
 }

@@ -7,13 +7,13 @@ use crate::model::{
     ReportKey, Timestamp,
 };
 
-/// A question that a store answers with a layer.
+/// A query whose result is a layer.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum LayerQuery {
     /// Areas with their flood state.
     Floods(FloodQuery),
-    /// An area, if the state it has was set in the second that begins at this time.
+    /// An area, if its current state was set in the second that begins at this time.
     FloodSince(AreaId, Timestamp),
     /// Reports.
     Reports(ReportQuery),
@@ -23,7 +23,7 @@ pub enum LayerQuery {
     Gauges(GaugeQuery),
     /// Floodgates, pumps and waterways, or one kind of them.
     Infrastructure(AreaSelector, Option<InfrastructureKind>),
-    /// All provinces, or the one of a code.
+    /// All provinces, or the one with this code.
     Boundaries(Option<String>),
 }
 
@@ -51,11 +51,11 @@ impl LayerQuery {
         }
     }
 
-    /// What the store has.
+    /// Runs the query on a store.
     ///
     /// # Errors
     ///
-    /// [`StoreError::NotFound`] of one report or one area, [`StoreError::Unavailable`].
+    /// [`StoreError::NotFound`] for one report or one area, [`StoreError::Unavailable`].
     pub async fn ask(&self, store: &dyn Store) -> Result<Versioned<Layer>, StoreError> {
         Ok(match self {
             Self::Floods(query) => store.floods(query).await?.map(Layer::Floods),
@@ -74,7 +74,7 @@ impl LayerQuery {
     }
 }
 
-/// The layer of one area, whose state was set in the second that begins at this time.
+/// Returns a layer with one area, if its state was set in the second that begins at this time.
 async fn flood_since(
     store: &dyn Store,
     area: AreaId,

@@ -4,10 +4,10 @@ use std::sync::Arc;
 use super::{Decorator, Store};
 use crate::telemetry::{Metrics, StoreOperation};
 
-/// A store whose calls are measured by their methods.
+/// A store that measures the calls of another store, by method.
 ///
-/// All but [`revision`](Store::revision) and [`keys_revision`](super::KeyStore::keys_revision): they are called for every
-/// request or several times a second, and a store nearly always knows them.
+/// It does not measure [`revision`](Store::revision) and [`keys_revision`](super::KeyStore::keys_revision): they are
+/// called for every request or several times a second, and a store nearly always knows the result.
 #[derive(Debug)]
 pub(crate) struct Measured {
     store: Arc<dyn Store>,
@@ -15,7 +15,7 @@ pub(crate) struct Measured {
 }
 
 impl Measured {
-    /// Measures the calls of `store`.
+    /// Wraps `store` and measures its calls.
     pub(crate) fn new(store: Arc<dyn Store>, metrics: Metrics) -> Self {
         Self { store, metrics }
     }

@@ -2,9 +2,9 @@
 //!
 //! # Adding a store
 //!
-//! Implement [`Store`], or a [`Decorator`] that stands before another, register an [`OpenStore`] for it under a name
-//! ([`Builder::store`](crate::Builder::store)), and run the store suite (`conformance::stores`) on it. The configuration key `store`
-//! then chooses it. `docs/adding-a-store.md` leads through this.
+//! Implement [`Store`], or a [`Decorator`] that wraps another store. Register an [`OpenStore`] for it under a name
+//! ([`Builder::store`](crate::Builder::store)), and run the store suite (`conformance::stores`) on it. The
+//! configuration key `store` then selects it. `docs/adding-a-store.md` explains the steps.
 
 mod cards;
 mod decorator;
@@ -50,25 +50,27 @@ pub use service_state::{ServiceState, ServiceStore};
 pub use upkeep::{Imported, Migrated, Removed, Replace, Rows, Status, Upkeep};
 pub use window::Window;
 
-/// What a backend must do: one part for each resource, and revisions over all of them.
+/// The trait of a backend: one part for each resource, and revisions over all of them.
 ///
 /// Methods without a default are required. [`ServiceState`] provides all of [`ImageStore`] and [`KeyStore`].
 ///
-/// `Display` is what logs print.
+/// Logs print the `Display` text.
 ///
 /// # Contract
 ///
-/// - **Isolation.** A read sees every change that was acknowledged before it began, and never half of one.
-/// - **Order.** Every list comes in the order its method documents, whatever was written last.
-/// - **Time.** The time of a change is taken from the clock the store was made with. A change of an area takes effect
-///   after the one before it, at least a millisecond, and not before any other that can be seen, though a clock may
-///   have stepped back: the log ascends, and the newest entry of an area is its current state.
-/// - **Revisions.** See [`revision`](Self::revision): by it answers are kept, so it bounds how old they can be.
+/// - **Isolation.** A read sees every change that was acknowledged before it began, and never a part of a change.
+/// - **Order.** Every list has the order that its method documents, whatever was written last.
+/// - **Time.** The store takes the time of a change from the clock it was created with. Change times never go
+///   backwards, even if the clock does: each change of an area takes effect at least 1 ms after the area's previous
+///   one, and not before any other visible change. So the log ascends, and the newest entry of an area is its current
+///   state.
+/// - **Revisions.** Responses are cached by [`revision`](Self::revision), so it bounds how old they can be.
 /// - **Validity.** Results about a [`Window`], or about hours that are not over, change with time alone. Such a result says how
 ///   long it is valid ([`Versioned::validity`], by [`Window::validity`]): from the moment it was read, by the store's clock,
 ///   until at the latest the first millisecond at which the same query would have another result. Nothing that was past when
 ///   it was read changes. All other results are always valid.
-/// - **Failure.** A backend that cannot be reached answers [`StoreError::Unavailable`] within a bounded time.
+/// - **Failure.** If the backend cannot be reached, a call fails with [`StoreError::Unavailable`] within a bounded
+///   time.
 #[async_trait]
 pub trait Store:
     FloodStore
@@ -86,44 +88,45 @@ pub trait Store:
     + Sync
     + 'static
 {
-    /// The revision of a resource: it grows with every visible change of that resource and with nothing
-    /// else, whichever instance of the service made the change. It holds every change that was acknowledged by this
-    /// instance before the call, and any other that is a second old.
+    /// Returns the revision of a resource. It grows with every visible change of that resource, whichever instance of
+    /// the service made it, and with nothing else. It includes every change that this instance acknowledged before the
+    /// call, and every other change that is at least a second old.
     ///
-    /// Two reads at equal revisions with equal questions give equal answers, as long as both fall into the time the
-    /// first of them is valid ([`Versioned::validity`]).
+    /// Two reads with equal queries at equal revisions return equal results, as long as both happen while the first
+    /// result is valid ([`Versioned::validity`]).
     ///
     /// # Errors
     ///
-    /// [`StoreError::Unavailable`] when the backend cannot say.
+    /// [`StoreError::Unavailable`] if the backend cannot tell.
     async fn revision(&self, resource: Resource) -> Result<Revision, StoreError>;
 
-    /// Whether the backend can answer now, and what else the store needs, by cheap questions within a bounded time. Asked
-    /// about once a second at most. **Default: whether a revision can be had, as `store`**
+    /// Checks whether the backend responds, and what else the store needs, by cheap queries within a bounded time.
+    /// Called about once a second at most. **Default: one check, `store`, which reads a revision**
     async fn readiness(&self) -> Vec<Check> {
         vec![Check::of("store", "does not answer", self.revision(Resource::Places)).await]
     }
 
-    /// What an operator watches about the data, by a cheap read. The server asks every few seconds if it has metrics.
-    /// **Default: `None`**, and the metrics leave it out
+    /// Returns figures about the data for an operator, by a cheap read. If metrics are enabled, the server calls it
+    /// every few seconds. **Default: `None`**, and the metrics leave the figures out
     ///
     /// # Errors
     ///
-    /// [`StoreError::Unavailable`] when the backend cannot say.
+    /// [`StoreError::Unavailable`] if the backend cannot tell.
     async fn overview(&self) -> Result<Option<Overview>, StoreError> {
         Ok(None)
     }
 
-    /// Gives back what the backend holds for the store, when no call is under way or comes any more. **Default: nothing**
+    /// Releases what the backend holds for the store. Called when no call is running and none will follow.
+    /// **Default: does nothing**
     async fn close(&self) {}
 }
 
-/// The resources whose changes are counted apart.
+/// The resources whose changes are counted separately.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Resource {
     /// Flood states of areas and the log of their changes.
     Floods,
-    /// Reports, whichever way they came.
+    /// Reports from all sources.
     Reports,
     /// Gauges and their readings.
     Gauges,
@@ -131,37 +134,37 @@ pub enum Resource {
     Places,
 }
 
-/// Counts the visible changes of a resource.
+/// A counter of the visible changes of a resource.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Revision(pub u64);
 
-/// An answer and the revision of its resource at which it was read, both of the same snapshot.
+/// A result and the revision of its resource at which it was read, both from the same snapshot.
 ///
-/// It is the answer to the same question while the revision stands and time is within its span.
+/// The same query has the same result while the revision stays the same and the result is valid.
 #[derive(Clone, Debug)]
 pub struct Versioned<T> {
     /// The revision.
     pub revision: Revision,
-    /// How long it stays correct.
+    /// How long the value is valid.
     pub validity: Validity,
-    /// What was read.
+    /// The value that was read.
     pub value: T,
 }
 
 impl<T> Versioned<T> {
-    /// An answer that time does not change.
+    /// Returns a result that time alone does not change.
     #[must_use]
     pub fn at(revision: Revision, value: T) -> Self {
         Self { revision, validity: Validity::Always, value }
     }
 
-    /// The same, changed by time outside this span.
+    /// Sets how long the result is valid: outside that span, time alone may change it.
     #[must_use]
     pub fn within(self, validity: Validity) -> Self {
         Self { validity, ..self }
     }
 
-    /// Something made of what was read.
+    /// Converts the value; the revision and the validity stay.
     #[must_use]
     pub fn map<U>(self, make: impl FnOnce(T) -> U) -> Versioned<U> {
         Versioned { revision: self.revision, validity: self.validity, value: make(self.value) }

@@ -5,7 +5,7 @@ use async_trait::async_trait;
 use super::{StoreError, Versioned};
 use crate::model::Places;
 
-/// What is on the map whether it floods or not.
+/// What is on the map, whether it is flooded or not.
 #[async_trait]
 pub trait PlaceStore {
     /// Returns all places. Their revision is that of [`Resource::Places`](super::Resource::Places).

@@ -15,25 +15,25 @@ use crate::datasets::FolderRules;
 use crate::model::Clock;
 use crate::telemetry::Metrics;
 
-/// Opens stores of one kind: what is registered under a name of the configuration key `store`.
+/// Opens stores of one kind. The configuration key `store` selects it by its name.
 #[async_trait]
 pub trait OpenStore: Debug + Send + Sync + 'static {
-    /// The name the configuration chooses it by.
+    /// Returns the name that selects it in the configuration.
     fn name(&self) -> &str;
 
-    /// Whether what is written outlives the run.
+    /// Returns whether the data outlives the process.
     fn keeps_data(&self) -> bool;
 
-    /// Checks the settings that are the store's own, without opening it.
+    /// Checks the store's own settings, without opening it.
     ///
     /// # Errors
     ///
-    /// What is wrong with the first that is, with its full path.
+    /// Names the first wrong setting, with its full path, and what is wrong.
     fn check(&self, _: &StoreSettings) -> Result<(), OpenError> {
         Ok(())
     }
 
-    /// What an operator can do with the store; `None` for one that has nothing to look after.
+    /// Returns what an operator can do with the store; `None` if it needs no maintenance.
     fn upkeep(&self) -> Option<&dyn Upkeep> {
         None
     }
@@ -42,33 +42,34 @@ pub trait OpenStore: Debug + Send + Sync + 'static {
     ///
     /// # Errors
     ///
-    /// Whatever stops the start of the service.
+    /// Any error, which makes startup fail.
     async fn open(&self, settings: &StoreSettings) -> Result<OpenedStore, OpenError>;
 }
 
-/// What stops a store from opening, or from going on; its text is shown to the operator in one line.
+/// Why a store cannot open, or cannot go on. The operator sees its text in one line.
 pub type OpenError = Box<dyn Error + Send + Sync>;
 
-/// What a store is opened with.
+/// The settings to open a store with.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct StoreSettings {
-    /// The whole configuration, for keys of the store's own.
+    /// The whole configuration, in which a store finds its own keys.
     pub figment: Figment,
     /// The configured data set: `demo`, `empty` or a folder.
     pub dataset: String,
-    /// What cards and reports of data sets may be.
+    /// The rules for cards and reports in data sets.
     pub rules: FolderRules,
-    /// Where the store takes the time from.
+    /// The clock of the store.
     pub clock: Arc<dyn Clock>,
-    /// How long a call may take until it is answered [`StoreError::Unavailable`](super::StoreError::Unavailable).
+    /// How long a call may take before it fails with [`StoreError::Unavailable`](super::StoreError::Unavailable).
     pub timeout: Duration,
-    /// Where the store notes what only it knows, such as its connections. The server measures the calls of every store.
+    /// Where the store records what only it knows, such as its connections. The server measures the calls of every
+    /// store.
     pub metrics: Metrics,
 }
 
 impl StoreSettings {
-    /// Settings for a store outside a service, as in tests: the data set `empty`, and ten seconds for a call.
+    /// Returns settings for a store outside a service, as in tests: the data set `empty`, and ten seconds for a call.
     #[must_use]
     pub fn new(figment: Figment, clock: Arc<dyn Clock>) -> Self {
         Self {
@@ -81,12 +82,13 @@ impl StoreSettings {
         }
     }
 
-    /// The settings of a store of one's own, in the configuration beside the service's table: `section("ceiling")` is
-    /// `[default.ceiling]`, or what is `Default` where there is none; in the environment `ROCKET_CEILING={…}`.
+    /// Reads the settings of a store of your own from its table in the configuration, beside the service's table:
+    /// `section("ceiling")` reads `[default.ceiling]`, or in the environment `ROCKET_CEILING={…}`. Returns the
+    /// `Default` if there is no such table.
     ///
     /// # Errors
     ///
-    /// When the table cannot be read as `T`; the text names it, and what is wrong.
+    /// If the table cannot be read as `T`. The text names the table and the problem.
     pub fn section<T: DeserializeOwned + Default>(&self, name: &str) -> Result<T, OpenError> {
         if !self.figment.contains(name) {
             return Ok(T::default());
@@ -95,19 +97,19 @@ impl StoreSettings {
     }
 }
 
-/// A store that is open, and what the server does for it.
+/// An open store, and what the server does for it.
 #[non_exhaustive]
 pub struct OpenedStore {
     /// The store.
     pub store: Arc<dyn Store>,
-    /// What the server manages beside the store, for routes of your own: connection pools, for example.
+    /// What the server manages besides the store, for routes of your own: connection pools, for example.
     pub managed: Managed,
-    /// Resolves when the store finds that it cannot go on, which ends the service.
+    /// Resolves if the store finds that it cannot go on; the service then ends.
     pub failure: Option<BoxFuture<'static, OpenError>>,
 }
 
 impl OpenedStore {
-    /// A store that needs nothing of the server and goes on for good.
+    /// Returns a store that needs nothing from the server and never ends by itself.
     #[must_use]
     pub fn new(store: Arc<dyn Store>) -> Self {
         Self { store, managed: Managed::default(), failure: None }
@@ -120,13 +122,13 @@ impl fmt::Debug for OpenedStore {
     }
 }
 
-/// The stores that can be chosen by name.
+/// The stores that can be selected by name.
 #[derive(Clone, Debug)]
 pub struct StoreRegistry {
     openers: Vec<Arc<dyn OpenStore>>,
 }
 
-/// The configuration names a store that is not registered.
+/// The configured store is not registered.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("siaga.store must be one of [{}], not {name:?}", .known.join(", "))]
 pub struct UnknownStore {
@@ -135,24 +137,24 @@ pub struct UnknownStore {
 }
 
 impl Default for StoreRegistry {
-    /// The stores that come with the service.
+    /// Returns the stores that come with the service.
     fn default() -> Self {
         Self { openers: vec![Arc::new(OpenMemory), Arc::new(OpenPostgres)] }
     }
 }
 
 impl StoreRegistry {
-    /// Adds a kind of store; one of the same name is replaced.
+    /// Adds a kind of store. It replaces one with the same name.
     pub fn register(&mut self, opener: Arc<dyn OpenStore>) {
         self.openers.retain(|known| known.name() != opener.name());
         self.openers.push(opener);
     }
 
-    /// The opener registered under `name`.
+    /// Returns the opener registered under `name`.
     ///
     /// # Errors
     ///
-    /// When there is none; the error lists the names there are.
+    /// If there is none. The error lists the registered names.
     pub fn get(&self, name: &str) -> Result<&Arc<dyn OpenStore>, UnknownStore> {
         self.openers.iter().find(|opener| opener.name() == name).ok_or_else(|| UnknownStore {
             name: name.to_owned(),

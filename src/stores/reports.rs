@@ -8,21 +8,21 @@ use crate::model::{
     AreaSelector, DisasterType, Period, Report, ReportContent, ReportKey, ReportLayer, SeriesPoint, Timestamp,
 };
 
-/// Which reports are asked for.
+/// Which reports to return.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ReportQuery {
-    /// Reports of a city or province only.
+    /// Only reports of this city or province.
     pub selector: AreaSelector,
-    /// Reports of one disaster only; without it of all disasters, which preparedness is none of.
+    /// Only reports of this disaster. `None` means all disasters, which do not include preparedness.
     pub disaster: Option<DisasterType>,
-    /// Whether reports of trainings are asked for as well.
+    /// Whether to include training reports.
     pub training: bool,
-    /// When they were made.
+    /// When the reports were made.
     pub window: Window,
 }
 
 impl ReportQuery {
-    /// Whether reports that say this are asked for, wherever and whenever they were made.
+    /// Returns whether the query selects reports with this content, wherever and whenever they were made.
     #[must_use]
     pub fn asks_for(&self, content: &ReportContent) -> bool {
         let disaster = match self.disaster {
@@ -33,21 +33,21 @@ impl ReportQuery {
     }
 }
 
-/// Which reports are counted hour by hour.
+/// Which reports to count hour by hour.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ReportSeriesQuery {
-    /// Reports of a city or province only.
+    /// Only reports of this city or province.
     pub selector: AreaSelector,
-    /// Reports of this disaster.
+    /// Only reports of this disaster.
     pub disaster: DisasterType,
-    /// Whether reports of trainings are counted as well.
+    /// Whether to include training reports.
     pub training: bool,
-    /// The hours, those of both its ends whole.
+    /// The period. Its first and its last hour are counted as whole hours.
     pub period: Period,
 }
 
 impl ReportSeriesQuery {
-    /// The reports that are counted: those of whole hours.
+    /// Returns the query for the reports to count: those of whole hours.
     #[must_use]
     pub fn reports(&self) -> ReportQuery {
         ReportQuery {
@@ -58,7 +58,7 @@ impl ReportSeriesQuery {
         }
     }
 
-    /// How many of these moments lie in each hour of the period.
+    /// Counts how many of these moments lie in each hour of the period.
     pub(super) fn count(&self, moments: impl Iterator<Item = Timestamp>) -> Vec<SeriesPoint> {
         let mut points: Vec<_> = self.period.hours().map(|ts| SeriesPoint { ts, count: 0 }).collect();
         for moment in moments {
@@ -70,12 +70,12 @@ impl ReportSeriesQuery {
     }
 }
 
-/// How many reports there are.
+/// The number of reports.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ReportSummary {
-    /// By where they come from.
+    /// By source.
     pub by_source: BTreeMap<String, u64>,
-    /// By what they are about.
+    /// By disaster.
     pub by_disaster: BTreeMap<DisasterType, u64>,
 }
 
@@ -86,23 +86,23 @@ impl ReportSummary {
     }
 }
 
-/// Reports, whichever way they came.
+/// Reports from all sources.
 #[async_trait]
 pub trait ReportStore {
-    /// The reports asked for, newest first, of the same time by falling identifier. Reports dated after now
-    /// are left out until their time has come.
+    /// Returns the selected reports, newest first; reports of the same time by descending identifier. Reports dated in
+    /// the future are left out until that time.
     ///
-    /// Costs what the reports of the window cost, however many others there are.
+    /// The cost depends on the reports within the window, not on how many others there are.
     ///
     /// # Errors
     ///
     /// [`StoreError::Unavailable`].
     async fn reports(&self, query: &ReportQuery) -> Result<Versioned<ReportLayer>, StoreError>;
 
-    /// How many reports [`reports`](Self::reports) would list now, counted up to `most` and no further.
+    /// Returns how many reports [`reports`](Self::reports) would list now, counting no further than `most`.
     ///
-    /// Asked before a list is read, to bound what that takes: it must cost much less than the list. **Default: reads the
-    /// list**, which suits a store of a few thousand reports
+    /// The server calls it before it reads a list, to bound the cost of that read: it must cost much less than the
+    /// list. **Default: reads the list**, which suits a store with a few thousand reports
     ///
     /// # Errors
     ///
@@ -111,15 +111,15 @@ pub trait ReportStore {
         Ok(most.min(self.reports(query).await?.value.reports.len() as u64))
     }
 
-    /// One report.
+    /// Returns one report.
     ///
     /// # Errors
     ///
     /// [`StoreError::NotFound`], [`StoreError::Unavailable`].
     async fn report(&self, key: ReportKey) -> Result<Versioned<Arc<Report>>, StoreError>;
 
-    /// The number of reports made in each hour of a period; those dated after now are not counted. **Default: reads the
-    /// list**
+    /// Returns the number of reports made in each hour of a period. Reports dated in the future are not counted.
+    /// **Default: reads the list**
     ///
     /// # Errors
     ///
@@ -132,7 +132,7 @@ pub trait ReportStore {
         Ok(listed.map(|layer| query.count(layer.reports.iter().map(|report| report.content.created_at))))
     }
 
-    /// How many reports there are of those asked for. **Default: reads the list**
+    /// Counts the selected reports, by source and by disaster. **Default: reads the list**
     ///
     /// # Errors
     ///

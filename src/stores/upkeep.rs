@@ -7,25 +7,26 @@ use super::{OpenError, StoreSettings};
 use crate::datasets::{Folder, FolderFile, FolderWriter};
 use crate::model::Timestamp;
 
-/// What an operator does with a store that keeps its data, beside serving it.
+/// What an operator does with a store that keeps its data, besides serving it.
 #[async_trait]
 pub trait Upkeep: Send + Sync {
-    /// Brings the store's schema up to date, and returns its versions; does nothing when it is.
+    /// Brings the store's schema up to date, and returns its versions before and after. Does nothing if it is up to
+    /// date.
     ///
     /// # Errors
     ///
-    /// Whatever stops it; what was done until then stands.
+    /// Any error that stops it. What was done before the error stays.
     async fn migrate(&self, settings: &StoreSettings) -> Result<Migrated, OpenError>;
 
-    /// Adds a data set to what is stored, as one change; a wrong row leaves everything as it was.
+    /// Adds a data set to the stored data, as one change. A wrong row leaves everything as it was.
     ///
-    /// Doing it again changes nothing. What is stored under the same identifier (an area, province, gauge), or the same
-    /// moment of the same thing (a flood state, reading), is replaced; reports, cards and posts that are stored already
-    /// stay as they are; only what `replace` names is removed. Rows are held a few thousand at a time.
+    /// Importing it again changes nothing. The import replaces what is stored under the same identifier (an area,
+    /// province or gauge), or for the same thing and time (a flood state or reading). Stored reports, cards and posts
+    /// stay as they are. Only what `replace` names is removed. The import holds a few thousand rows at a time.
     ///
     /// # Errors
     ///
-    /// Whatever stops it. A wrong row, or one that contradicts what is stored, is named by file and line.
+    /// Any error that stops it. If a row is wrong, or contradicts what is stored, the error names its file and line.
     async fn import(
         &self,
         settings: &StoreSettings,
@@ -33,86 +34,87 @@ pub trait Upkeep: Send + Sync {
         replace: Replace,
     ) -> Result<Imported, OpenError>;
 
-    /// Writes all that is stored, as it is at one moment, as a data set.
+    /// Writes all stored data, as it is at one moment, as a data set.
     ///
-    /// Costs the memory of the areas, whatever the size of the history.
+    /// The areas must fit into memory; the history does not have to.
     ///
     /// # Errors
     ///
-    /// Whatever stops it.
+    /// Any error that stops it.
     async fn export(&self, settings: &StoreSettings, folder: FolderWriter) -> Result<(), OpenError>;
 
-    /// Returns what the store holds and how fresh that is; changes nothing, and disturbs no server on it.
+    /// Returns what the store holds and how fresh it is. Changes nothing, and disturbs no server that uses the store.
     ///
     /// # Errors
     ///
-    /// When the store cannot be reached. A replica that cannot be is no error.
+    /// If the store cannot be reached. A replica that cannot be reached is not an error.
     async fn status(&self, settings: &StoreSettings) -> Result<Status, OpenError>;
 }
 
-/// What a store holds, and how fresh that is.
+/// What a store holds, and how fresh it is.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Status {
-    /// The version of the schema there; 0 where there is none.
+    /// The version of the stored schema; 0 if there is none.
     pub schema: usize,
-    /// The version this program needs.
+    /// The version that this program needs.
     pub needed: usize,
-    /// How many there are of each thing, by its name; none while the schema is too old.
+    /// The number of items of each kind, by name; empty while the schema is too old.
     pub rows: Vec<(&'static str, u64)>,
-    /// The time of the newest state, report and reading until now, where there is any; none while the schema is too old.
+    /// The time of the newest state, report and reading that is not in the future, if any; empty while the schema is
+    /// too old.
     pub newest: Vec<(&'static str, Option<Timestamp>)>,
-    /// How far the replica is behind, or why that is not known; `None` without a replica.
+    /// How far the replica is behind, or why that is unknown; `None` without a replica.
     pub replica: Option<Result<Duration, String>>,
 }
 
 /// The versions of a schema before and after it was brought up to date.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Migrated {
-    /// Before; 0 where there was none.
+    /// The version before; 0 if there was none.
     pub from: usize,
-    /// Afterwards.
+    /// The version after.
     pub to: usize,
 }
 
-/// What an import removes because the folder does not have it.
+/// What an import removes because the folder does not contain it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Replace {
     /// Nothing.
     #[default]
     Nothing,
-    /// Areas. One with entries in the log of flood states stops the import.
+    /// Areas. If one of them has entries in the log of flood states, the import fails.
     Areas,
     /// Areas, with their entries in the log of flood states.
     AreasAndLog,
 }
 
-/// What an import did.
+/// The result of an import.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Imported {
-    /// What became of the rows of each file there was.
+    /// The rows of each file in the folder, counted.
     pub files: BTreeMap<FolderFile, Rows>,
     /// What was removed.
     pub removed: Removed,
-    /// How many stored reports and pieces of infrastructure are in another area or city now, because areas were removed or
-    /// the boundaries of cities changed.
+    /// How many stored reports and pieces of infrastructure are in another area or city now, because areas were removed
+    /// or the boundaries of cities changed.
     pub relocated: u64,
 }
 
-/// What became of the rows of a file.
+/// The rows of a file, counted by what the import did with them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Rows {
-    /// How many there are.
+    /// How many the file has.
     pub read: u64,
     /// How many were not stored before.
     pub added: u64,
-    /// How many have taken the place of what was stored.
+    /// How many replaced a stored row.
     pub replaced: u64,
 }
 
 impl Rows {
-    /// Returns how many were stored already, or have a later row in their place.
+    /// Returns how many were stored already, or are replaced by a later row of the file.
     #[must_use]
     pub fn skipped(self) -> u64 {
         self.read.saturating_sub(self.added + self.replaced)

@@ -2,17 +2,17 @@ use std::time::Duration;
 
 use crate::model::{Period, Timestamp, Validity};
 
-/// A span of time asked about. What is dated after now is in none: it shows when its time has come.
+/// A span of time to query. No window includes the future: what is dated after now appears once its time has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Window {
     /// From this long ago until now.
     Last(Duration),
-    /// A period, as far as it has passed.
+    /// A period, up to now.
     Within(Period),
 }
 
 impl Window {
-    /// The first and the last moment at `now`, both included; the last may lie before the first.
+    /// Returns the first and the last moment of the window at `now`, both included. The last may be before the first.
     #[must_use]
     pub fn bounds(self, now: Timestamp) -> (Timestamp, Timestamp) {
         match self {
@@ -21,15 +21,15 @@ impl Window {
         }
     }
 
-    /// How long an answer about this window lasts that was read at `now`.
+    /// Returns how long a result stays valid, if it is about this window and was read at `now`.
     ///
-    /// `oldest` is the oldest thing in the answer, which leaves a window that moves first; `next` the first thing dated
-    /// after the window's last moment at `now`, in the answer's resource or any part of it that the answer is from:
-    /// things that were not asked for make the time shorter, never longer. What lies wholly in the past stays as it is,
-    /// unless the clock steps back.
+    /// `oldest` is the oldest item of the result, which leaves a moving window first. `next` is the first item dated
+    /// after the window's last moment at `now`, in the result's resource or in any part of it that contains the result:
+    /// items that the query does not select can make the validity shorter, never longer. A result that lies wholly in
+    /// the past stays valid, unless the clock steps back.
     #[must_use]
     pub fn validity(self, now: Timestamp, oldest: Option<Timestamp>, next: Option<Timestamp>) -> Validity {
-        /// A window ends with its last moment, and the first without is the next one.
+        /// A window includes its last moment, so an item is outside from the next millisecond on.
         const NEXT: Duration = Duration::from_millis(1);
         let (from, change) = match self {
             Self::Last(duration) => {

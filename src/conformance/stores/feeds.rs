@@ -1,4 +1,4 @@
-//! Feeds of partners.
+//! Feeds from partners.
 
 use std::sync::Arc;
 use std::time::Duration;

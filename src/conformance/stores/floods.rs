@@ -27,14 +27,14 @@ fn query(selector: AreaSelector, minimum: Option<u64>) -> FloodQuery {
     FloodQuery { selector, minimum_state: minimum.map(state) }
 }
 
-/// Area numbers and state codes of the map.
+/// Returns the area numbers and state codes of the map.
 async fn map(store: &dyn Store, query: &FloodQuery) -> Vec<(u64, Option<u8>)> {
     let layer = store.floods(query).await.unwrap().value;
     let code = |standing: Standing| standing.state.code();
     layer.features().map(|flood| (flood.area.id.number(), flood.standing.map(code))).collect()
 }
 
-/// Area numbers and state codes of the list of states.
+/// Returns the area numbers and state codes of the list of states.
 async fn states(store: &dyn Store, query: &FloodQuery) -> Vec<(u64, u8)> {
     let records = store.flood_states(query).await.unwrap().value;
     records.iter().map(|record| (record.area_id.number(), record.state.code())).collect()
@@ -165,7 +165,7 @@ pub async fn changes_of_an_area_at_one_time_have_a_moment_each(fresh: &dyn Fresh
     assert_eq!(moments, expected.collect::<Vec<_>>());
     let logged: Vec<_> = store.flood_log(id(2)).await.unwrap().iter().map(|change| change.at).collect();
     assert_eq!(logged, moments);
-    // Each was in effect: the highest counts, though it was replaced at once.
+    // Each was in effect, so the highest counts, although it was replaced at once.
     let query = history(AreaSelector::default(), now(), now().after(hours(1)));
     let highest = store.flood_archive(&query).await.unwrap().value[0];
     assert_eq!((highest.area_id, highest.max_state, highest.last_updated), (id(2), state(4), now()));
@@ -240,7 +240,7 @@ pub async fn the_archive_gives_the_highest_state_in_effect(fresh: &dyn FreshStor
             highest(30, 3, "2016-12-13T08:00:35.000Z"),
         ]
     );
-    // The last hour: what stands since long before it.
+    // In the last hour: a state that was set long before it.
     assert_eq!(records(city("jbd"), 1, 0).await, [highest(5, 2, "2016-12-19T13:41:35.000Z")]);
     assert_eq!(records(AreaSelector::default(), 24 * 9, 24 * 8).await, []);
 }

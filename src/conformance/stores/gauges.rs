@@ -12,7 +12,7 @@ fn last(hours: u64) -> GaugeQuery {
     GaugeQuery { selector: AreaSelector::default(), window: Window::Last(Duration::from_hours(hours)) }
 }
 
-/// Identifiers and levels.
+/// Returns identifiers and levels.
 async fn levels(store: &dyn Store, query: &GaugeQuery) -> Vec<(String, Vec<f64>)> {
     let layer = store.gauges(query).await.unwrap().value;
     let levels =
@@ -92,7 +92,7 @@ pub async fn a_new_gauge_belongs_to_the_province_it_lies_in(fresh: &dyn FreshSto
         let stored = gauges.iter().find(|of| of.gauge.id == id).unwrap();
         assert_eq!(stored.gauge.region_code.as_deref(), region);
     }
-    // Moved, it belongs to where it lies now; sent again from the same place it stays.
+    // A gauge that has moved belongs to its new place; one that is sent again from the same place stays.
     store.store_gauge(sent("TMA00001", 8.0, &[])).await.unwrap();
     store.store_gauge(sent("TMA00002", 7.0, &[])).await.unwrap();
     let selector = AreaSelector { city: None, region: Some("ID-JB".to_owned()) };

@@ -1,4 +1,4 @@
-//! Images of cards on their way.
+//! Images of cards before and after their publication.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -22,7 +22,7 @@ pub(super) fn minutes(minutes: u64) -> Timestamp {
     now().after(Duration::from_mins(minutes))
 }
 
-/// A new card that has received its report.
+/// Returns a new card that has received its report.
 pub(super) async fn reported(store: &dyn Store) -> CardId {
     let made = store.create_card(cards()[0].holder.clone()).await.unwrap();
     let content = content(DisasterType::Flood, 1, place(0.5, 0.5));
@@ -30,7 +30,7 @@ pub(super) async fn reported(store: &dyn Store) -> CardId {
     made.id.clone()
 }
 
-/// An upload of a new card, received as `object`.
+/// Returns an upload of a new card, received as `object`.
 pub(super) async fn received(store: &dyn Store, object: &str) -> Upload {
     let card = reported(store).await;
     let upload = store.expect_image(&card, minutes(10)).await.unwrap();
@@ -53,7 +53,7 @@ async fn revision(store: &dyn Store) -> Revision {
     store.revision(Resource::Reports).await.unwrap()
 }
 
-/// The images that the reports of the last hours show.
+/// Returns the images in the reports of the last hour.
 async fn shown(store: &dyn Store) -> Vec<(ReportKey, String)> {
     let window = Window::Last(Duration::from_hours(1));
     let query = ReportQuery { selector: AreaSelector::default(), disaster: None, training: false, window };
@@ -105,7 +105,7 @@ pub async fn asked_again_the_same_upload_is_named_and_expected_for_longer(fresh:
     let (store, clock) = open(fresh).await;
     let id = card("used-card");
     let upload = store.expect_image(&id, minutes(10)).await.unwrap();
-    // Asked by two at once, the address of neither ends before its time.
+    // If two clients request an address, neither address ends before its time.
     for (until, expected) in [(5, 10), (20, 20)] {
         assert_eq!(store.expect_image(&id, minutes(until)).await.unwrap(), upload);
         assert_eq!(store.uploads_expected_until().await.unwrap(), Some(minutes(expected)));
@@ -196,7 +196,8 @@ pub async fn after_publication_no_image_is_expected_and_nothing_is_received(fres
     assert_eq!(revision(&*store).await, after);
 }
 
-/// What one of many does until an image is published, or another is at it; answers whether this one has published it.
+/// Acts as one of many concurrent callers, until an image is published or another caller is working on one. Returns
+/// whether this caller published it.
 async fn hurry(store: &dyn Store, card: &CardId, number: u32) -> bool {
     loop {
         let upload = match store.expect_image(card, minutes(10 + u64::from(number))).await {

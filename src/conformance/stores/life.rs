@@ -1,4 +1,4 @@
-//! What a store tells of itself.
+//! What a store reports about itself.
 
 use super::{FreshStore, open};
 

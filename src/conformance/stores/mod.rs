@@ -1,7 +1,7 @@
-//! The suite every [`Store`] must pass.
+//! The suite that every [`Store`] must pass.
 //!
-//! A behaviour takes a fresh store that holds [`fixture::dataset`] and takes its time from the
-//! clock given, and panics when the store behaves otherwise.
+//! Each function checks one behaviour: it opens a fresh store that holds [`fixture::dataset`] and takes its time from a
+//! given clock, and panics if the store behaves otherwise.
 
 pub mod cards;
 pub mod feeds;
@@ -29,11 +29,11 @@ use crate::stores::Store;
 /// Opens the stores under test.
 #[async_trait]
 pub trait FreshStore: Sync {
-    /// A store of its own that holds [`fixture::dataset`] and takes its time from `clock`.
+    /// Opens a new store that holds [`fixture::dataset`] and takes its time from `clock`.
     async fn open(&self, clock: Arc<dyn Clock>) -> Arc<dyn Store>;
 }
 
-/// A clock that moves a millisecond on each time it is read, so that a time read too early shows.
+/// A clock that moves on by a millisecond each time it is read. It reveals a time that was read too early.
 #[derive(Debug, Default)]
 pub(super) struct TickingClock(AtomicU64);
 
@@ -43,24 +43,24 @@ impl Clock for TickingClock {
     }
 }
 
-/// A fresh store and its clock, which stands at [`fixture::now`].
+/// Opens a fresh store and returns it with its clock, which stands at [`fixture::now`].
 pub(super) async fn open(fresh: &dyn FreshStore) -> (Arc<dyn Store>, Arc<ManualClock>) {
     let clock = Arc::new(ManualClock::new(fixture::now()));
     (fresh.open(Arc::clone(&clock) as _).await, clock)
 }
 
-/// Makes a test of each behaviour of the suite, for the store that an expression of a
-/// [`FreshStore`] opens.
+/// Makes a test for each behaviour of the suite, for the stores that a [`FreshStore`] expression opens.
 ///
-/// Behaviours that a decorator takes away are named: `store_suite!(Fresh, except floods::a_cleared_area_stays_on_the_map_without_a_state)`.
-/// The states are set with the subject `agency` and the user name `duty officer`: each of 1 to 4, and none.
+/// Name behaviours that a decorator removes:
+/// `store_suite!(Fresh, except floods::a_cleared_area_stays_on_the_map_without_a_state)`. The suite sets states with
+/// the subject `agency` and the user name `duty officer`: each from 1 to 4, and none.
 #[macro_export]
 macro_rules! store_suite {
     ($fresh:expr) => {
         $crate::store_suite!($fresh, except);
     };
     ($fresh:expr, except $($of:ident::$excepted:ident),* $(,)?) => {
-        // A name that is no behaviour's does not compile.
+        // A name that is not a behaviour does not compile.
         const _: () = { $(let _ = $crate::conformance::stores::$of::$excepted;)* };
 
         macro_rules! unless_excepted {

@@ -1,4 +1,4 @@
-//! What an operator watches about the data.
+//! Figures about the data for an operator.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! Uploads of images that have come, which are work.
+//! Received uploads of images, which are work for servers.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,7 +21,7 @@ async fn taken_object(store: &dyn Store) -> Option<String> {
 
 pub async fn of_concurrent_receptions_exactly_one_is_told_so(fresh: &dyn FreshStore) {
     let (store, _) = open(fresh).await;
-    // A store with connections has not got them all the first time.
+    // A store with a connection pool may not have opened all its connections in the first round.
     for _ in 0..10 {
         let upload = store.expect_image(&reported(&*store).await, minutes(10)).await.unwrap();
         let receiving = (0..50).map(|number| {
@@ -78,7 +78,7 @@ pub async fn received_uploads_are_taken_in_the_order_they_came_each_by_one(fresh
         let card = reported(&*store).await;
         uploads.push(store.expect_image(&card, minutes(10)).await.unwrap());
     }
-    // Two at each moment, which are taken by their cards.
+    // Two arrive at each moment; those are taken in the order of their cards.
     uploads.rotate_left(2);
     for moment in uploads.chunks_mut(2) {
         move_on(&clock, Duration::from_millis(1));
@@ -111,7 +111,7 @@ pub async fn a_postponed_upload_waits(fresh: &dyn FreshStore) {
     let first = received(&*store, "first").await;
     move_on(&clock, Duration::from_secs(1));
     received(&*store, "second").await;
-    // Until a second before the lease of the other ends for the second time.
+    // Until one second before the other upload's lease ends for the second time.
     let delay = (LEASE * 2).checked_sub(Duration::from_secs(1)).unwrap();
     store.postpone_upload(&first, delay).await.unwrap();
     assert_eq!(taken_object(&*store).await.as_deref(), Some("second"));

@@ -1,4 +1,4 @@
-//! How long answers last that time alone changes.
+//! How long results stay valid that change with time alone.
 
 use std::fmt::Debug;
 use std::time::Duration;
@@ -25,7 +25,7 @@ fn period(start: Timestamp, end: Timestamp) -> Period {
     Period::new(start, end, Duration::MAX).unwrap()
 }
 
-/// From an hour ago until some minutes after now.
+/// Returns the period from an hour ago until some minutes after now.
 fn until(ahead: u64) -> Period {
     period(now().before(HOUR), now().after(minutes(ahead)))
 }
@@ -68,7 +68,7 @@ async fn publish_ahead(store: &dyn Store, ahead: u64) {
     store.receive_partner_report(PartnerReport { post_id: 1, content }).await.unwrap();
 }
 
-/// Stores a reading of some minutes after now.
+/// Stores a reading dated some minutes after now.
 async fn read_ahead(store: &dyn Store, ahead: u64) {
     let observed_at = now().after(minutes(ahead));
     let observations = vec![Observation { observed_at, ..reading(0, 7.0) }];
@@ -77,8 +77,8 @@ async fn read_ahead(store: &dyn Store, ahead: u64) {
     stored.unwrap();
 }
 
-/// Reads at the present, a moment before the answer's end, and at its end; the first two are the same, and the last is
-/// not. Gives back when the answer ends.
+/// Reads three times: now, one millisecond before the result's validity ends, and when it ends. The first two results
+/// must be the same, and the last one different. Returns when the validity ends.
 async fn ends<T: Debug + PartialEq>(clock: &ManualClock, read: impl AsyncFn() -> Versioned<T>) -> Timestamp {
     let answer = read().await;
     let Validity::Between { from, until } = answer.validity else { panic!("an answer for ever") };
@@ -118,7 +118,7 @@ pub async fn an_answer_about_a_period_under_way_lasts_until_the_next_report_come
     clock.set(now());
     ends(&clock, async || summary(&*store, Window::Within(under_way)).await).await;
     clock.set(now());
-    // Hours are counted whole, and so the report's time is among those of this one.
+    // Whole hours are counted, so the report's time is within this one.
     ends(&clock, async || series(&*store, until(0)).await).await;
     clock.set(now());
     ends(&clock, async || reports(&*store, Window::Within(period(end, end))).await).await;
@@ -157,7 +157,7 @@ pub async fn an_answer_about_the_past_lasts(fresh: &dyn FreshStore) {
         summary(&*store, past).await.validity,
         gauges(&*store, past).await.validity,
         series(&*store, whole_hours).await.validity,
-        // No change of an area is dated ahead of what can be seen.
+        // No change of an area is dated after now.
         store.flood_archive(&history).await.unwrap().validity,
         store.flood_series(&history).await.unwrap().validity,
     ] {
@@ -171,7 +171,7 @@ pub async fn an_answer_of_which_nothing_is_found_lasts_until_something_comes(fre
     let never = Window::Last(Duration::ZERO);
     let end = ends(&clock, async || reports(&*store, never).await).await;
     assert_eq!(end, now().after(minutes(5)));
-    // It shows for the one millisecond it is dated at.
+    // It appears for the one millisecond of its date.
     let end = ends(&clock, async || reports(&*store, never).await).await;
     assert_eq!(end, now().after(minutes(5)).after(MILLISECOND));
 }

@@ -1,4 +1,4 @@
-//! A flood that rose along the rivers in the last hours, and one some days before it that has gone.
+//! A flood that has risen along the rivers in the last hours, and an earlier one, some days before, that has ended.
 
 use std::time::Duration;
 
@@ -33,11 +33,11 @@ struct Wave {
     onset: u64,
     /// How long the water takes from one state to the next.
     step: u64,
-    /// How much higher than along an average river it stands.
+    /// How much higher the water is than along an average river.
     height: f64,
-    /// When the water goes from the areas it goes from.
+    /// When the water leaves those areas that it leaves at all.
     ebb: u64,
-    /// What part of the areas it goes from, of 1.
+    /// The fraction of the areas that the water leaves.
     ebbing: f64,
 }
 
@@ -46,7 +46,7 @@ const WAVES: [Wave; 2] = [
     Wave { salt: 2, onset: 19 * HOUR, step: 3 * HOUR, height: 0.0, ebb: 4 * HOUR, ebbing: 0.15 },
 ];
 
-/// Every change of the last days up to `now`, oldest first.
+/// Returns every change of the last days up to `now`, oldest first.
 pub(super) fn log(areas: &AreaSet, now: Timestamp) -> Vec<FloodChange> {
     let mut log: Vec<FloodChange> =
         areas.iter().flat_map(|area| WAVES.iter().flat_map(move |wave| changes(area, wave, now))).collect();
@@ -54,7 +54,7 @@ pub(super) fn log(areas: &AreaSet, now: Timestamp) -> Vec<FloodChange> {
     log
 }
 
-/// What a wave does to an area: state by state up to the highest, and perhaps back to none.
+/// Returns the changes of an area in a wave: state by state up to the highest, and perhaps back to none.
 fn changes(area: &Area, wave: &Wave, now: Timestamp) -> Vec<FloodChange> {
     let chance = |what| f64::midpoint(noise([area.id.number(), wave.salt, what]), 1.0);
     let depth = wetness(area) + wave.height + 0.35 * (chance(0) - 0.5);
@@ -87,7 +87,7 @@ fn changes(area: &Area, wave: &Wave, now: Timestamp) -> Vec<FloodChange> {
     changes
 }
 
-/// From 1 in a river to 0 beyond its reach.
+/// Returns 1 in a river, falling to 0 beyond its reach.
 fn wetness(area: &Area) -> f64 {
     let Some(centre) = area.outline.centroid() else { return 0.0 };
     let courses = RIVERS.iter().flat_map(|river| river.windows(2));

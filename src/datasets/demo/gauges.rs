@@ -21,10 +21,10 @@ const GAUGES: [(&str, f64, f64, f64, f64); 9] = [
 ];
 
 const EVERY: Duration = Duration::from_mins(10);
-/// How many readings there are of the last day.
+/// How many readings of the last day there are.
 const PAST: u64 = 24 * 6;
 
-/// The gauges with their readings of the last day, and those that will show while the demo runs.
+/// Returns the gauges with their readings of the last day, and those that will appear while the demo runs.
 pub(super) fn gauges(now: Timestamp) -> Vec<ObservedGauge> {
     (0u64..).zip(GAUGES).filter_map(|(number, gauge)| observed(number, gauge, now)).collect()
 }
@@ -44,7 +44,7 @@ fn observed(
     let first = last.before(EVERY.saturating_mul(PAST as u32));
     let coming = LIVE.as_secs() / EVERY.as_secs();
     let observations = (1..=PAST + coming).map(|reading| {
-        // The flood is as old as the readings: it rises for the first half of the day and stands.
+        // The flood is as old as the readings: it rises for the first half of the day and then stays.
         let risen = (2.0 * reading as f64 / PAST as f64).min(1.0);
         let level = (low + rise * risen + 4.0 * noise([number, reading, 77])).round();
         let alert = match risen {

@@ -17,7 +17,7 @@ const PLACES: [(InfrastructureKind, &str, f64, f64); 9] = [
 
 const RIVER_NAMES: [&str; 3] = ["Kali Angke", "Ciliwung", "Kali Sunter"];
 
-/// What the demo city keeps its water with.
+/// Returns the infrastructure of the demo city.
 pub(super) fn infrastructure(locator: &Locator) -> Vec<Infrastructure> {
     let places = PLACES.into_iter().filter_map(|(kind, name, lng, lat)| {
         Some((kind, name, InfrastructureShape::Place(Position::new(lng, lat)?)))

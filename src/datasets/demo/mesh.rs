@@ -1,4 +1,4 @@
-//! A mesh of irregular quadrilaterals over the outline of the city.
+//! A mesh of irregular quadrilaterals that covers the city.
 
 use geo::{Contains, Coord, LineString, Polygon};
 
@@ -12,12 +12,12 @@ const COLUMNS: usize = 67;
 const ROWS: usize = 67;
 /// How far a corner may move, in sides.
 const CORNER_JITTER: f64 = 0.27;
-/// How far the middle of a border bends, in lengths of the border; halved with each halving of it.
+/// How far the middle of a border bends, as a fraction of the border; each halving of the border halves it.
 const BEND: f64 = 0.13;
 /// A border is halved this many times: 2³ segments.
 const HALVINGS: u32 = 3;
 
-/// The city's outline, roughly: the coast in the north, counter-clockwise from the north-east.
+/// The approximate boundary of the city: the coast is in the north; counter-clockwise from the north-east.
 const OUTLINE: [(f64, f64); 24] = [
     (106.972, -6.098),
     (106.945, -6.092),
@@ -55,13 +55,13 @@ pub(super) struct Cell {
 /// A place where four cells meet, by column and row.
 type Corner = (usize, usize);
 
-/// The outline of the city, roughly: its areas follow it by their middles.
+/// Returns the approximate boundary of the city. An area belongs to the city if its centre is within it.
 pub(super) fn outline() -> Polygon<f64> {
     let ring = OUTLINE.iter().map(|&(x, y)| Coord { x, y }).collect();
     Polygon::new(LineString(ring), Vec::new())
 }
 
-/// The cells whose middle lies within the outline.
+/// Returns the cells whose centre lies within the boundary.
 pub(super) fn cells() -> Vec<Cell> {
     let outline = outline();
     (0..ROWS)
@@ -71,12 +71,12 @@ pub(super) fn cells() -> Vec<Cell> {
 }
 
 impl Cell {
-    /// The middle of the cell before its corners were moved.
+    /// Returns the centre of the cell before its corners were moved.
     pub(super) fn centre(self) -> Coord<f64> {
         Coord { x: WEST + SIDE * (self.column as f64 + 0.5), y: SOUTH + SIDE * (self.row as f64 + 0.5) }
     }
 
-    /// The border, closed, counter-clockwise.
+    /// Returns the border, closed, counter-clockwise.
     pub(super) fn ring(self) -> Vec<Coord<f64>> {
         let Self { column, row } = self;
         let south_west = (column, row);
@@ -96,7 +96,7 @@ impl Cell {
     }
 }
 
-/// Where a corner lies.
+/// Returns where a corner lies.
 fn place((column, row): Corner) -> Coord<f64> {
     let jitter = |axis| CORNER_JITTER * noise([column as u64, row as u64, axis]);
     rounded(Coord {
@@ -107,7 +107,7 @@ fn place((column, row): Corner) -> Coord<f64> {
 
 /// Adds the border between two neighbouring corners to `ring`, without its first position.
 ///
-/// Both cells at the border draw it from the lesser corner, so that it is the same for both.
+/// Both cells at the border draw it from the lower corner, so that both get the same line.
 fn border(from: Corner, to: Corner, ring: &mut Vec<Coord<f64>>) {
     let (first, last) = (from.min(to), from.max(to));
     let key = [first.0 as u64, first.1 as u64, u64::from(first.0 == last.0)];
@@ -122,7 +122,7 @@ fn border(from: Corner, to: Corner, ring: &mut Vec<Coord<f64>>) {
     }
 }
 
-/// The line with every segment bent at its middle.
+/// Returns the line with every segment bent at its middle.
 fn halved(line: &[Coord<f64>], [column, row, direction]: [u64; 3], level: u32) -> Vec<Coord<f64>> {
     let bend = BEND / f64::from(1 << level);
     let mut halved = vec![line[0]];
@@ -138,7 +138,7 @@ fn halved(line: &[Coord<f64>], [column, row, direction]: [u64; 3], level: u32) -
     halved
 }
 
-/// Rounded to 7 decimals, about a centimetre.
+/// Rounds to 7 decimals, about a centimetre.
 fn rounded(coord: Coord<f64>) -> Coord<f64> {
     let round = |degrees: f64| (degrees * 1e7).round() / 1e7;
     Coord { x: round(coord.x), y: round(coord.y) }

@@ -1,8 +1,7 @@
-//! The generated data set: a city the shape of Jakarta with a flood under way.
+//! The generated data set: a city in the shape of Jakarta during a flood.
 //!
-//! The areas are the same at every start; the times of the flood are relative to the start. Borders are
-//! shared vertex by vertex, as in a surveyed map. Names of cities and kelurahan are real, everything
-//! else is made up.
+//! The areas are the same at every startup; the times of the flood are relative to startup. Neighbours share their
+//! borders vertex by vertex, as in a surveyed map. Names of cities and kelurahan are real, everything else is made up.
 
 mod flood;
 mod gauges;
@@ -23,10 +22,10 @@ use self::names::{CITIES, City};
 use super::Dataset;
 use crate::model::{Area, AreaId, AreaSet, Places, Region, Timestamp};
 
-/// For how long after the start new reports and readings show: stores hold back what is dated after now.
+/// For how long after startup new reports and readings appear: stores hide what is dated in the future.
 const LIVE: Duration = Duration::from_hours(3 * 24);
 
-/// The demo as it stands at `now`.
+/// Returns the demo as it is at `now`.
 pub(super) fn dataset(now: Timestamp) -> Dataset {
     let places = Places::new(Arc::new(areas()), vec![Arc::new(region())], Vec::new());
     let flood_log = flood::log(places.areas(), now);
@@ -62,11 +61,11 @@ fn areas() -> AreaSet {
             }
         }
     }
-    // Identifiers are counted, so none occurs twice.
+    // Identifiers are numbers in sequence, so none occurs twice.
     AreaSet::new(areas).unwrap_or_default()
 }
 
-/// Cuts a city into one compact block for each of its kelurahan: strips of rows, cut along the way.
+/// Cuts a city into one compact block for each of its kelurahan: strips of rows, which are cut along their length.
 fn blocks(mut cells: Vec<Cell>, city: &City) -> Vec<Vec<Cell>> {
     const ROWS: usize = 3;
     cells.sort_by_key(|cell| (cell.row / ROWS, cell.column, cell.row));

@@ -8,12 +8,12 @@ pub(super) struct City {
     pub(super) name: &'static str,
     /// The number of the city at the statistics agency: the first digits of its areas' `geom_id`.
     pub(super) code: &'static str,
-    /// Where about it lies.
+    /// Where it lies, approximately.
     centre: Coord<f64>,
     pub(super) kelurahan: &'static [&'static str],
 }
 
-/// The city a place belongs to: the one whose centre is nearest.
+/// Returns the city that a place belongs to: the one whose centre is nearest.
 pub(super) fn city_at(place: Coord<f64>) -> &'static City {
     let distance = |city: &City| (city.centre.x - place.x).hypot(city.centre.y - place.y);
     CITIES.iter().skip(1).fold(

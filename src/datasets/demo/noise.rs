@@ -1,7 +1,7 @@
-/// A number in [-1, 1) that depends on `key` alone: the finalizer of `SplitMix64`, taken as a hash.
+/// Returns a number in [-1, 1) that depends only on `key`: the finalizer of `SplitMix64`, used as a hash.
 ///
-/// Unlike a sequence of random numbers it gives both neighbours of a border the same border, and it
-/// stays the same with every version of every library.
+/// Unlike a sequence of random numbers, it gives both neighbours of a border the same border, and it stays the same
+/// with every version of every library.
 pub(super) fn noise(key: [u64; 3]) -> f64 {
     let mixed = key.into_iter().fold(0, |state: u64, part| {
         let mut z = state.wrapping_add(part).wrapping_add(0x9e37_79b9_7f4a_7c15);

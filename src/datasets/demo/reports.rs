@@ -1,4 +1,4 @@
-//! What residents reported in the last hours: every disaster, by cards and by the partner feed.
+//! Reports by residents in the last hours: of every disaster, from cards and from the partner feed.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -15,18 +15,18 @@ use crate::model::{
     Report, ReportContent, ReportKey, Timestamp,
 };
 
-/// A card to send a report with.
+/// A card that has not been used yet.
 const FRESH_CARD: &str = "abcdefg";
 
-/// Every how many flooded areas somebody reports, and how often.
+/// One flooded area in this many has a report, and the time between two of these reports.
 const FLOODED_AREAS_PER_REPORT: usize = 6;
 const BETWEEN_REPORTS: Duration = Duration::from_secs(150);
-/// How often somebody reports a flood from now on.
+/// The time between two flood reports from now on.
 const BETWEEN_COMING_REPORTS: Duration = Duration::from_mins(10);
-/// After how long all else is reported again.
+/// After how long all other disasters are reported again.
 const OTHERS_LAST: Duration = Duration::from_mins(50);
 
-/// What else is reported: a disaster, its type and attributes, a place, how long ago, and the reporter's words.
+/// Returns the other reports: a disaster, its type and attributes, a place, how many minutes ago, and the reporter's words.
 fn others() -> [(DisasterType, Value, f64, f64, u64, &'static str); 8] {
     use DisasterType::{Earthquake, Fire, Haze, Prep, Volcano, Wind};
     [
@@ -76,7 +76,7 @@ fn others() -> [(DisasterType, Value, f64, f64, u64, &'static str); 8] {
     ]
 }
 
-/// The reports of the last hours, and those that will show while the demo runs, in the order of their times.
+/// Returns the reports of the last hours, and those that will appear while the demo runs, in the order of their times.
 pub(super) fn reports(
     areas: &AreaSet,
     log: &[FloodChange],
@@ -111,7 +111,7 @@ pub(super) fn reports(
     keys.zip(contents).map(report).collect()
 }
 
-/// The cards: those the reports came by, and a fresh one.
+/// Returns the cards: those the reports came from, and an unused one.
 pub(super) fn cards(reports: &[Report]) -> Vec<Card> {
     let fresh = (FRESH_CARD, None);
     let used = reports.iter().filter_map(|report| Some((report.content.url.as_deref()?, Some(report.key))));
@@ -127,7 +127,7 @@ pub(super) fn cards(reports: &[Report]) -> Vec<Card> {
     (1..).zip(used.chain([fresh])).filter_map(card).collect()
 }
 
-/// The middles of the areas flooded now.
+/// Returns the centres of the areas that are flooded now.
 fn flooded(areas: &AreaSet, log: &[FloodChange]) -> Vec<Position> {
     let states: HashMap<AreaId, _> = log.iter().map(|change| (change.area, change.state)).collect();
     areas
@@ -140,7 +140,7 @@ fn flooded(areas: &AreaSet, log: &[FloodChange]) -> Vec<Position> {
         .collect()
 }
 
-/// A flood report, every fourth by the partner feed.
+/// Returns a flood report; every fourth is from the partner feed.
 fn flood(number: u32, place: Position, at: Timestamp) -> ReportContent {
     let depth = (20.0 + 150.0 * noise([number.into(), 5, 5]).abs()).round();
     let from_card = !number.is_multiple_of(4);
@@ -155,7 +155,7 @@ fn flood(number: u32, place: Position, at: Timestamp) -> ReportContent {
 
 struct Sketch<'a> {
     disaster: DisasterType,
-    /// What a card says; none for the partner feed.
+    /// The data from a card; none for the partner feed.
     data: Option<Value>,
     place: Position,
     at: Timestamp,

@@ -9,11 +9,11 @@ use crate::model::intake::can_be_kept;
 use crate::model::{Area, AreaId, Attributes, DuplicateArea};
 
 impl Folder {
-    /// Reads the local areas; their identifiers differ.
+    /// Reads the local areas. Their identifiers must differ.
     ///
     /// # Errors
     ///
-    /// [`DatasetError`], which names the file, the line and the reason, or the error of `each`; so in all readers.
+    /// [`DatasetError`], which names the file, the line and the reason, or the error of `each`. All readers have these errors.
     pub fn areas<E: From<DatasetError>>(
         &self,
         each: impl FnMut(FolderRow<Area>) -> Result<(), E>,
@@ -42,10 +42,10 @@ fn area(feature: &Feature<'_>) -> Result<Area, String> {
     })
 }
 
-/// What the interface says of areas and not the data set: it is in files that were made of responses.
+/// Properties that the interface adds to areas. Files that were made from responses have them.
 const STATE: [&str; 2] = ["state", "last_updated"];
 
-/// The members of the property `attributes`, and all properties that are not known.
+/// Returns the members of the property `attributes`, and all unknown properties.
 fn attributes(feature: &Feature<'_>) -> Result<Option<Attributes>, String> {
     const NAME: &str = "attributes";
     let known = |name: &str| PROPERTIES.contains(&name) || STATE.contains(&name);
@@ -63,7 +63,7 @@ fn attributes(feature: &Feature<'_>) -> Result<Option<Attributes>, String> {
     Ok(Some(attributes))
 }
 
-/// The properties of an area but `attributes`.
+/// The properties of an area, without `attributes`.
 const PROPERTIES: [&str; 7] =
     ["area_id", "geom_id", "area_name", "parent_name", "city_name", "instance_region_code", "city"];
 
@@ -85,7 +85,7 @@ impl FolderWriter {
     ///
     /// # Errors
     ///
-    /// When the file cannot be made, as for all files.
+    /// If the file cannot be created. This applies to all files.
     pub fn areas(&self) -> Result<GeoJsonWriter<Area>, WriteError> {
         self.features(FolderFile::Areas)
     }
@@ -96,7 +96,7 @@ impl GeoJsonWriter<Area> {
     ///
     /// # Errors
     ///
-    /// When the file cannot be written.
+    /// If the file cannot be written.
     pub fn write(&mut self, area: &Area) -> Result<(), WriteError> {
         let properties = Properties {
             area_id: area.id,

@@ -9,7 +9,7 @@ use crate::datasets::DatasetError;
 use crate::model::intake::{Object, can_be_kept};
 use crate::model::{Card, CardHolder, CardId, ReportKey, digits};
 
-/// A row of the file as it stands there.
+/// A row of the file, as text.
 #[derive(Deserialize)]
 struct Line {
     card_id: String,
@@ -17,9 +17,9 @@ struct Line {
     username: String,
     network: String,
     language: String,
-    /// Empty for none.
+    /// Empty if there is none.
     network_data: String,
-    /// Empty for none.
+    /// Empty if there is none.
     report: String,
 }
 
@@ -28,8 +28,7 @@ impl Record for Line {
 }
 
 impl Folder {
-    /// Reads the cards; their identifiers and numbers differ. Whether there are the reports they name is for `each` to
-    /// see.
+    /// Reads the cards. Their identifiers and numbers must differ. `each` must check that the reports they name exist.
     ///
     /// # Errors
     ///
@@ -69,7 +68,7 @@ fn card(row: Line, rules: &FolderRules) -> Result<Card, String> {
     Ok(Card { pkey: pkey(row.pkey.trim())?, id, holder, report })
 }
 
-/// Counts cards within what a signed 64-bit database column holds.
+/// Reads the number of a card, which must fit into a signed 64-bit database column.
 fn pkey(text: &str) -> Result<u64, String> {
     const ALLOWED: std::ops::RangeInclusive<u64> = 1..=ReportKey::MAX;
     let number = digits(text).filter(|number| ALLOWED.contains(number));
@@ -91,7 +90,7 @@ impl FolderWriter {
     ///
     /// # Errors
     ///
-    /// When the file cannot be made.
+    /// If the file cannot be created.
     pub fn cards(&self) -> Result<CsvWriter<Card>, WriteError> {
         self.rows(FolderFile::Cards, CsvWriter::<Card>::COLUMNS)
     }
@@ -105,7 +104,7 @@ impl CsvWriter<Card> {
     ///
     /// # Errors
     ///
-    /// When the file cannot be written.
+    /// If the file cannot be written.
     pub fn write(&mut self, card: &Card) -> Result<(), WriteError> {
         let CardHolder { username, network, language, network_data } = &card.holder;
         let data = network_data.as_deref().map_or("", RawValue::get);

@@ -11,22 +11,22 @@ use super::{Folder, FolderFile, FolderRow};
 use crate::datasets::DatasetError;
 use crate::model::{NAME, is_name};
 
-/// The longest row in bytes: all that is held of a file in which a quotation mark is left open.
+/// The longest row in bytes. This limits memory if a quotation mark is left open.
 const LONGEST: usize = 16 << 20;
 
-/// A row of a file as it stands there, all of it text.
+/// A row of a file, all of it text.
 pub(super) trait Record: DeserializeOwned {
     /// The columns the file must have.
     const COLUMNS: &[&str];
-    /// Further columns that are kept.
+    /// Optional columns that are kept.
     const OPTIONAL: &[&str] = &[];
 }
 
-/// Makes a value of each row of the file and hands it to `each`, in the order of the file; nothing when there is no such
-/// file.
+/// Makes a value from each row of the file and passes it to `each`, in the order of the file. Does nothing if there is
+/// no such file.
 ///
-/// `make` is given the row and its line, and answers the reason when it is wrong. Columns that are not kept are noted. Holds one
-/// row at a time.
+/// `make` gets the row and its line, and returns the reason if the row is wrong. Columns that are not kept are noted.
+/// Holds one row at a time.
 pub(super) fn read<R: Record, T, E: From<DatasetError>>(
     folder: &Folder,
     file: FolderFile,
@@ -44,7 +44,7 @@ pub(super) fn read<R: Record, T, E: From<DatasetError>>(
     };
     let lines = RefCell::new(Lines::new());
     let noted = Noted { source, lines: &lines };
-    // Blanks in a text are a part of it.
+    // Whitespace in a text is a part of it.
     let mut reader = csv::ReaderBuilder::new().trim(Trim::Headers).from_reader(noted);
     let headers = reader.headers().map_err(|error| wrong(1, error))?.clone();
     if let Some(missing) = R::COLUMNS.iter().find(|&&column| !headers.iter().any(|known| known == column)) {
@@ -71,7 +71,7 @@ pub(super) fn read<R: Record, T, E: From<DatasetError>>(
     }
 }
 
-/// A column that is a name or empty; `None` when it is empty or there is no such column.
+/// Returns a column that is a name or empty; `None` if it is empty or there is no such column.
 pub(super) fn name(column: &str, text: Option<String>) -> Result<Option<String>, String> {
     match text.filter(|text| !text.is_empty()) {
         Some(text) if !is_name(&text) => Err(format!("{column} must be {NAME}")),
@@ -79,7 +79,7 @@ pub(super) fn name(column: &str, text: Option<String>) -> Result<Option<String>,
     }
 }
 
-/// A column that is any text, as it stands there.
+/// Returns a column that may be any text without NUL characters, unchanged.
 pub(super) fn text(column: &str, text: String) -> Result<String, String> {
     if text.contains('\0') {
         Err(format!("{column} must be a text without NUL characters"))
@@ -88,8 +88,8 @@ pub(super) fn text(column: &str, text: String) -> Result<String, String> {
     }
 }
 
-/// Notes what the reader takes ahead of its rows. The reader's own count of lines is of the place where a row was looked
-/// for: before the line breaks that end the row before, and before blank lines.
+/// Records what the CSV reader reads ahead of its rows. The reader's own line count is that of the place where it
+/// looked for a row: before the line breaks that end the previous row, and before empty lines.
 struct Noted<'f, 'l> {
     source: Source<'f>,
     lines: &'l RefCell<Lines>,

@@ -1,4 +1,4 @@
-//! Reads a folder as a data set, all of it held in memory, and writes one.
+//! Reads a folder as a data set, all of it in memory, and writes one.
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use crate::model::{
     Region, Report, ReportKey, Timestamp,
 };
 
-/// Reads the folder; `now` is the latest time its log may have.
+/// Reads the folder. `now` is the latest time that its log may have.
 pub(in crate::datasets) fn dataset(folder: &Folder, now: Timestamp) -> Result<Dataset, DatasetError> {
     let places = places(folder)?;
     let flood_log = flood_log(folder, places.areas(), now)?;
@@ -68,10 +68,10 @@ impl FolderWriter {
     }
 }
 
-/// What a sink of rows is given.
+/// A function that takes the rows.
 type Sink<'s, T> = &'s mut dyn FnMut(FolderRow<T>) -> Result<(), DatasetError>;
 
-/// All values of a file.
+/// Returns all values of a file.
 fn collected<T>(read: impl FnOnce(Sink<'_, T>) -> Result<(), DatasetError>) -> Result<Vec<T>, DatasetError> {
     let mut values = Vec::new();
     read(&mut |row| {
@@ -95,8 +95,8 @@ fn places(folder: &Folder) -> Result<Places, DatasetError> {
     Ok(places.with_infrastructure(infrastructure))
 }
 
-/// The log, oldest first whatever the order in the file. Of the entries of one area at one moment the last counts: a
-/// change has a moment of its own.
+/// Returns the log, oldest first, whatever the order in the file. If an area has several entries with the same time,
+/// the last one counts, because no area has two changes at one time.
 fn flood_log(folder: &Folder, areas: &AreaSet, now: Timestamp) -> Result<Vec<FloodChange>, DatasetError> {
     let mut log = collected(|each| folder.flood_states(areas, now, each))?;
     log.sort_by_key(|change| change.at);
@@ -107,7 +107,8 @@ fn flood_log(folder: &Folder, areas: &AreaSet, now: Timestamp) -> Result<Vec<Flo
     Ok(log)
 }
 
-/// The gauges by identifier, and their readings, oldest first. Of readings of one time the last counts.
+/// Returns the gauges by identifier, and their readings, oldest first. If several readings have the same time, the last
+/// one counts.
 fn gauges(folder: &Folder, locator: &Locator) -> Result<Vec<ObservedGauge>, DatasetError> {
     let mut gauges: BTreeMap<String, Gauge> = BTreeMap::new();
     folder.gauges(locator, |row: FolderRow<Gauge>| {
@@ -127,7 +128,7 @@ fn gauges(folder: &Folder, locator: &Locator) -> Result<Vec<ObservedGauge>, Data
     Ok(observed.collect())
 }
 
-/// The reports; those without a key are counted on from the highest.
+/// Returns the reports. Those without a key get the keys after the highest one.
 fn reports(folder: &Folder, locator: &Locator) -> Result<Vec<Report>, DatasetError> {
     let rows = collected(|each| folder.reports(locator, each))?;
     let mut last = rows.iter().filter_map(|row| row.key).max();
@@ -142,7 +143,7 @@ fn reports(folder: &Folder, locator: &Locator) -> Result<Vec<Report>, DatasetErr
     keyed.collect()
 }
 
-/// The cards, whose reports must be among those.
+/// Returns the cards, whose reports must be among `reports`.
 fn cards(folder: &Folder, reports: &HashSet<ReportKey>) -> Result<Vec<Card>, DatasetError> {
     let mut cards = Vec::new();
     folder.cards(|FolderRow { line, value: card }: FolderRow<Card>| {
@@ -155,7 +156,7 @@ fn cards(folder: &Folder, reports: &HashSet<ReportKey>) -> Result<Vec<Card>, Dat
     Ok(cards)
 }
 
-/// The posts of the partner feed, whose reports must be among those.
+/// Returns the posts of the partner feed, whose reports must be among `reports`.
 fn partner_posts(folder: &Folder, reports: &HashSet<ReportKey>) -> Result<Vec<PartnerPost>, DatasetError> {
     let mut posts = Vec::new();
     folder.partner_posts(|FolderRow { line, value: post }: FolderRow<PartnerPost>| {

@@ -13,23 +13,23 @@ use crate::model::{NAME, Timestamp, is_name};
 
 /// A feature of a GeoJSON file.
 pub(super) struct Feature<'a> {
-    /// The line it begins on.
+    /// The line on which it begins.
     pub(super) line: u64,
     /// Its number in the file, from 1.
     number: u64,
     document: Document<'a>,
-    /// Which of its properties somebody has looked at.
+    /// Which of its properties were read.
     read: RefCell<Vec<bool>>,
     notes: &'a RefCell<FileNotes>,
-    /// Whether an invalid outline is repaired.
+    /// Whether invalid geometry is repaired.
     repairing: bool,
 }
 
-/// How many characters of an identifier, and how many properties, a message names.
+/// How many characters of an identifier, and how many properties, a message shows.
 const SHOWN: usize = 40;
 
-/// A feature as it stands there. Its properties are still text: each may be as deep as the parser allows, as it may be
-/// where clients send it.
+/// A feature before its properties are parsed. They are still text, so each may be nested as deep as the parser allows,
+/// as in requests.
 #[derive(Deserialize)]
 struct Document<'a> {
     #[serde(rename = "type")]
@@ -62,7 +62,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Members<'de>, A::Error> {
                 let mut members: Vec<(String, &RawValue)> = Vec::new();
                 while let Some((name, value)) = map.next_entry::<String, _>()? {
-                    // Of two of one name the later counts.
+                    // If two have the same name, the later one counts.
                     members.retain(|(other, _)| *other != name);
                     members.push((name, value));
                 }
@@ -75,11 +75,11 @@ impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {
 }
 
 impl<'a> Feature<'a> {
-    /// Reads the feature of this number, which begins on a line.
+    /// Reads the feature with this number, which begins on `line`.
     ///
     /// # Errors
     ///
-    /// The reason, when it is none.
+    /// The reason, if it is not a feature.
     pub(super) fn read(
         line: u64,
         number: u64,
@@ -94,11 +94,11 @@ impl<'a> Feature<'a> {
         Ok(Self { line, number, document, read, notes, repairing })
     }
 
-    /// Its number in the file, and what it is identified by as it stands there: `feature 5 (area_id 17)`.
+    /// Returns its number in the file, and its identifier as in the file: `feature 5 (area_id 17)`.
     pub(super) fn called(&self, identifier: &str) -> String {
         let number = self.number;
         match self.raw(identifier).map(RawValue::get) {
-            // A text or a number, which is one line.
+            // A text or a number, which is on one line.
             Some(raw)
                 if raw.len() > 2 && raw.starts_with('"') || raw.starts_with(|c: char| c.is_ascii_digit()) =>
             {
@@ -109,24 +109,24 @@ impl<'a> Feature<'a> {
         }
     }
 
-    /// Notes which properties hold something that nobody has looked at.
+    /// Notes the properties that have a value and were not read.
     pub(super) fn note_unread(&self) {
         let read = self.read.borrow();
         let unread = self.held().iter().zip(&*read).filter(|((_, raw), read)| !**read && raw.get() != "null");
         unread.for_each(|((key, _), _)| self.note_unkept(key));
     }
 
-    /// Notes that something of a property is not kept.
+    /// Notes that a part of a property is not kept.
     pub(super) fn note_unkept(&self, property: &str) {
         self.notes.borrow_mut().unkept(property);
     }
 
-    /// All properties, as they stand there.
+    /// Returns all properties, as text.
     fn held(&self) -> &[(String, &'a RawValue)] {
         self.document.properties.as_ref().map_or(&[], |Members(members)| members)
     }
 
-    /// A property as it stands there.
+    /// Returns a property, as text.
     fn raw(&self, key: &str) -> Option<&'a RawValue> {
         let held = self.held();
         let position = held.iter().position(|(name, _)| name == key)?;
@@ -134,26 +134,26 @@ impl<'a> Feature<'a> {
         Some(held[position].1)
     }
 
-    /// Gives out all properties as they stand there, so that none of them is left out.
+    /// Returns all properties, as text, and marks all as read.
     pub(super) fn properties(&self) -> impl Iterator<Item = (&str, &'a RawValue)> {
         self.read.borrow_mut().fill(true);
         self.held().iter().map(|(name, value)| (name.as_str(), *value))
     }
 
-    /// The members of a property that is an object; none when it is anything else.
+    /// Returns the members of a property that is an object; none if it is anything else.
     pub(super) fn members(&self, key: &str) -> Result<Vec<(String, &'a RawValue)>, String> {
         let object = self.raw(key).filter(|raw| raw.get().starts_with('{'));
         let read = object.map_or(Ok(Members::default()), |raw| serde_json::from_str(raw.get()));
         Ok(read.map_err(|error| format!("{key}: {error}"))?.0)
     }
 
-    /// A property; `None` when it is absent or null.
+    /// Returns a property; `None` if it is absent or null.
     fn property(&self, key: &str) -> Result<Option<JsonValue>, String> {
         let read = self.raw(key).map_or(Ok(JsonValue::Null), |raw| serde_json::from_str(raw.get()));
         Ok(Some(read.map_err(|error| format!("{key}: {error}"))?).filter(|value| !value.is_null()))
     }
 
-    /// A property that is an object.
+    /// Returns a property that is an object.
     pub(super) fn object(&self, key: &str) -> Result<Option<JsonObject>, String> {
         match self.property(key)? {
             None => Ok(None),
@@ -162,7 +162,7 @@ impl<'a> Feature<'a> {
         }
     }
 
-    /// A property that is true or false; false when it is absent or null.
+    /// Returns a property that is true or false; false if it is absent or null.
     pub(super) fn truth(&self, key: &str) -> Result<bool, String> {
         match self.property(key)? {
             None => Ok(false),
@@ -171,12 +171,12 @@ impl<'a> Feature<'a> {
         }
     }
 
-    /// A property that is a moment, and there.
+    /// Returns a required property that is a time.
     pub(super) fn moment(&self, key: &str) -> Result<Timestamp, String> {
         Timestamp::parse(&self.required(key)?).map_err(|error| format!("{key} {error}"))
     }
 
-    /// A property that is text of several lines, perhaps; `None` when it is absent or null.
+    /// Returns a property that is text, perhaps of several lines; `None` if it is absent or null.
     pub(super) fn prose(&self, key: &str) -> Result<Option<String>, String> {
         match self.property(key)? {
             None => Ok(None),
@@ -185,20 +185,20 @@ impl<'a> Feature<'a> {
         }
     }
 
-    /// A property that is text, without the blanks around it; a number is taken as its digits. Absent or null is the
-    /// empty text.
+    /// Returns a property that is text, without the whitespace around it. A number becomes its digits. If the property
+    /// is absent or null, the text is empty.
     pub(super) fn text(&self, key: &str) -> Result<String, String> {
         let text = self.string(key)?.trim().to_owned();
         if text.is_empty() || is_name(&text) { Ok(text) } else { Err(format!("{key} must be {NAME}")) }
     }
 
-    /// A property that is text and not empty, without the blanks around it.
+    /// Returns a property that is text and not empty, without the whitespace around it.
     pub(super) fn required(&self, key: &str) -> Result<String, String> {
         let text = self.text(key)?;
         if text.is_empty() { Err(self.missing(key)) } else { Ok(text) }
     }
 
-    /// The reason that a property is missing, with what is there in its place.
+    /// Returns the reason that a property is missing, with what is there instead.
     fn missing(&self, key: &str) -> String {
         let mut found: Vec<_> =
             self.held().iter().map(|(found, _)| found.escape_debug().to_string()).collect();
@@ -213,7 +213,7 @@ impl<'a> Feature<'a> {
         format!("{key} is missing; the properties are [{}]: rename one of them, or add it", found.join(", "))
     }
 
-    /// A property that is a name, with the blanks around it: clients give such names too.
+    /// Returns a property that is a name, with the whitespace around it, because clients send such names too.
     pub(super) fn name(&self, key: &str) -> Result<String, String> {
         let name = self.string(key)?;
         match name.as_str() {
@@ -223,7 +223,7 @@ impl<'a> Feature<'a> {
         }
     }
 
-    /// Whether a property is there and null.
+    /// Returns whether a property is present and null.
     pub(super) fn is_null(&self, key: &str) -> bool {
         self.raw(key).is_some_and(|raw| raw.get() == "null")
     }
@@ -237,11 +237,11 @@ impl<'a> Feature<'a> {
         }
     }
 
-    /// The geometry as a valid surface, repaired if that is asked for.
+    /// Returns the geometry as a valid surface, repaired if the folder repairs geometry.
     ///
     /// # Errors
     ///
-    /// The reason, with the position at fault.
+    /// The reason, with the position of the fault.
     pub(super) fn outline(&self) -> Result<MultiPolygon<f64>, String> {
         let outline = geometry::outline(self.geometry()?)?;
         if !self.repairing {
@@ -257,7 +257,7 @@ impl<'a> Feature<'a> {
         Ok(outline)
     }
 
-    /// The geometry.
+    /// Returns the geometry.
     pub(super) fn geometry(&self) -> Result<&geojson::GeometryValue, String> {
         let geometry = self.document.geometry.as_ref().ok_or("geometry is missing")?;
         Ok(&geometry.value)

@@ -1,7 +1,7 @@
 use std::fmt;
 
-/// Makes the list of the files: each with its name in the folder, the property or column by which messages name a row, and
-/// what it holds.
+/// Defines the list of the files: each with its name in the folder, the property or column by which messages identify a
+/// row, and its content.
 macro_rules! folder_files {
     ($($File:ident = $name:literal by $identifier:literal, $doc:literal;)+) => {
         /// A file of a [`Folder`](super::Folder).
@@ -12,7 +12,7 @@ macro_rules! folder_files {
         }
 
         impl FolderFile {
-            /// Every file, those first that others refer to.
+            /// Every file. Those that others refer to come first.
             pub const ALL: [Self; [$($name),+].len()] = [$(Self::$File),+];
 
             /// Returns its name in the folder.
@@ -23,7 +23,7 @@ macro_rules! folder_files {
                 }
             }
 
-            /// Returns the property or column by which messages name a row.
+            /// Returns the property or column by which messages identify a row.
             pub(super) fn identifier(self) -> &'static str {
                 match self {
                     $(Self::$File => $identifier,)+

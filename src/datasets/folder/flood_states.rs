@@ -5,14 +5,14 @@ use super::{CsvWriter, Folder, FolderFile, FolderRow, FolderWriter, WriteError};
 use crate::datasets::DatasetError;
 use crate::model::{Actor, AreaSet, FloodChange, InvalidFloodState, Timestamp};
 
-/// Who made the changes of which the file says nothing.
+/// Who made a change if the file does not say it.
 const IMPORT: &str = "import";
 
-/// A row of the file as it stands there.
+/// A row of the file, as text.
 #[derive(Deserialize)]
 struct Change {
     area_id: String,
-    /// Empty for a clearing.
+    /// Empty if the state was cleared.
     state: String,
     changed_at: String,
     #[serde(default)]
@@ -27,8 +27,8 @@ impl Record for Change {
 }
 
 impl Folder {
-    /// Reads the log of flood states, in whatever order it stands there; its areas are among `areas`, and it has nothing
-    /// after `now`. Of the changes of an area at one moment the last counts.
+    /// Reads the log of flood states, which may be in any order. Its areas must be among `areas`, and no change may be
+    /// after `now`. If an area has several changes with the same time, the last one counts.
     ///
     /// # Errors
     ///
@@ -70,7 +70,7 @@ impl FolderWriter {
     ///
     /// # Errors
     ///
-    /// When the file cannot be made.
+    /// If the file cannot be created.
     pub fn flood_states(&self) -> Result<CsvWriter<FloodChange>, WriteError> {
         self.rows(FolderFile::FloodStates, CsvWriter::<FloodChange>::COLUMNS)
     }
@@ -83,7 +83,7 @@ impl CsvWriter<FloodChange> {
     ///
     /// # Errors
     ///
-    /// When the file cannot be written.
+    /// If the file cannot be written.
     pub fn write(&mut self, change: &FloodChange) -> Result<(), WriteError> {
         let state = change.state.map_or_else(String::new, |state| state.code().to_string());
         let username = change.by.username.as_deref().unwrap_or_default();

@@ -5,14 +5,14 @@ use super::{CsvWriter, Folder, FolderFile, FolderRow, FolderWriter, WriteError};
 use crate::datasets::DatasetError;
 use crate::model::{AlertLevel, Observation, Timestamp};
 
-/// A row of the file as it stands there.
+/// A row of the file, as text.
 #[derive(Deserialize)]
 struct Reading {
     gaugeid: String,
     observed_at: String,
     level: String,
     alert: String,
-    /// Empty for the label of the alert.
+    /// If empty, the label follows from the alert.
     #[serde(default)]
     label: Option<String>,
 }
@@ -23,8 +23,8 @@ impl Record for Reading {
 }
 
 impl Folder {
-    /// Reads what was read at the gauges, each with the identifier of its gauge, which must be `known`. Of the readings
-    /// of a gauge at one time the last counts.
+    /// Reads the readings of the gauges, each with the identifier of its gauge, which must be `known`. If a gauge has
+    /// several readings with the same time, the last one counts.
     ///
     /// # Errors
     ///
@@ -63,7 +63,7 @@ impl FolderWriter {
     ///
     /// # Errors
     ///
-    /// When the file cannot be made.
+    /// If the file cannot be created.
     pub fn gauge_readings(&self) -> Result<CsvWriter<Observation>, WriteError> {
         self.rows(FolderFile::GaugeReadings, CsvWriter::<Observation>::COLUMNS)
     }
@@ -76,10 +76,10 @@ impl CsvWriter<Observation> {
     ///
     /// # Errors
     ///
-    /// When the file cannot be written.
+    /// If the file cannot be written.
     pub fn write(&mut self, gaugeid: &str, reading: &Observation) -> Result<(), WriteError> {
         let Observation { observed_at, level, alert, label } = reading;
-        // A number is written with the digits that read back as the same.
+        // `to_string` writes the digits that parse to the same number.
         let (alert, level) = (alert.number().to_string(), level.to_string());
         self.record([gaugeid, &observed_at.to_string(), &level, &alert, label])
     }

@@ -7,7 +7,7 @@ use crate::datasets::DatasetError;
 use crate::model::{Gauge, Geometry, Locator, Position};
 
 impl Folder {
-    /// Reads the gauges; their identifiers differ. `locator` finds the province of those that do not say it.
+    /// Reads the gauges. Their identifiers must differ. If the province is missing, `locator` finds it.
     ///
     /// # Errors
     ///
@@ -36,7 +36,7 @@ fn gauge(feature: &Feature<'_>, locator: &Locator) -> Result<Gauge, String> {
     Ok(Gauge { id: feature.name("gaugeid")?, name: feature.name("gaugenameid")?, region_code, location })
 }
 
-/// The province, found by the place when it is absent or empty; none when it is null.
+/// Returns the province. If the property is absent or empty, the place determines it; if it is null, there is none.
 fn region_code(feature: &Feature<'_>, place: Position, locator: &Locator) -> Result<Option<String>, String> {
     const KEY: &str = "instance_region_code";
     match feature.text(KEY)? {
@@ -58,7 +58,7 @@ impl FolderWriter {
     ///
     /// # Errors
     ///
-    /// When the file cannot be made.
+    /// If the file cannot be created.
     pub fn gauges(&self) -> Result<GeoJsonWriter<Gauge>, WriteError> {
         self.features(FolderFile::Gauges)
     }
@@ -69,7 +69,7 @@ impl GeoJsonWriter<Gauge> {
     ///
     /// # Errors
     ///
-    /// When the file cannot be written.
+    /// If the file cannot be written.
     pub fn write(&mut self, gauge: &Gauge) -> Result<(), WriteError> {
         let properties = Properties {
             gaugeid: &gauge.id,

@@ -14,11 +14,11 @@ use crate::datasets::DatasetError;
 
 const COLLECTION: &str = "FeatureCollection";
 
-/// Makes a value of each feature of the file and hands it to `each`, in the order of the file; nothing when there is no
-/// such file.
+/// Makes a value from each feature of the file and passes it to `each`, in the order of the file. Does nothing if there
+/// is no such file.
 ///
-/// `make` answers the reason when the feature is wrong; the error names the feature as well. Properties that `make` does not
-/// look at are noted. Holds one feature at a time.
+/// `make` returns the reason if the feature is wrong; the error names the feature as well. Properties that `make` does
+/// not read are noted. Holds one feature at a time.
 pub(super) fn read<T, E: From<DatasetError>>(
     folder: &Folder,
     file: FolderFile,
@@ -63,17 +63,17 @@ pub(super) fn read<T, E: From<DatasetError>>(
     }
 }
 
-/// What a feature collection is made of.
+/// A part of a feature collection.
 enum Item<'a> {
     Type(&'a str),
-    /// A feature, still text so that a wrong one can be named by the line it begins on.
+    /// A feature, still as text, so that a wrong one can be named by the line on which it begins.
     Feature(u64, &'a RawValue),
 }
 
-/// Hands the items of a feature collection to `take` as they are read, in whatever order they stand.
+/// Passes the items of a feature collection to `take` as they are read, in whatever order they are.
 struct Items<'l, F, E> {
     take: F,
-    /// Why `take` ended the reading: an error of the parser's carries texts only.
+    /// The error with which `take` stopped the reading, because an error of the parser can only carry text.
     stopped: Option<E>,
     line: &'l Cell<u64>,
 }
@@ -146,20 +146,20 @@ impl<'de, F: FnMut(Item<'_>) -> Result<(), E>, E> Visitor<'de> for Features<'_, 
     }
 }
 
-/// A value and the line it begins on.
+/// A value and the line on which it begins.
 struct Numbered<'l>(&'l Cell<u64>);
 
 impl<'de> DeserializeSeed<'de> for Numbered<'_> {
     type Value = (u64, Box<RawValue>);
 
     fn deserialize<D: serde::Deserializer<'de>>(self, value: D) -> Result<Self::Value, D::Error> {
-        // The parser has passed the blanks before the value, and looked at its first byte: no more.
+        // The parser has skipped the whitespace before the value and looked at its first byte, and no more.
         let line = self.0.get();
         serde::Deserialize::deserialize(value).map(|raw| (line, raw))
     }
 }
 
-/// Tells the line of the byte given last; the parser takes the bytes one by one.
+/// Tells the line of the last byte that was read. The parser reads the bytes one by one.
 struct Counted<'f, 'l> {
     source: Source<'f>,
     line: &'l Cell<u64>,

@@ -1,4 +1,4 @@
-//! GeoJSON geometry as the model's.
+//! Converts GeoJSON geometry to the model's.
 
 use geo::orient::{Direction, Orient};
 use geo::{Coord, LineString, MultiPolygon, Polygon};
@@ -6,11 +6,11 @@ use geojson::{GeometryValue, Position};
 
 use crate::model::{Course, InfrastructureShape, Position as Place};
 
-/// The polygons of a GeoJSON surface, wound as RFC 7946 §3.1.6 asks: outer rings counter-clockwise.
+/// Returns the polygons of a GeoJSON surface, wound as RFC 7946 §3.1.6 requires: outer rings counter-clockwise.
 ///
 /// # Errors
 ///
-/// The reason, when it is no surface, or a ring is open, too short or off the globe.
+/// The reason, if it is not a surface, or a ring is open, too short or off the globe.
 pub(crate) fn outline(geometry: &GeometryValue) -> Result<MultiPolygon<f64>, String> {
     let polygons = match geometry {
         GeometryValue::Polygon { coordinates } => vec![polygon(coordinates)?],
@@ -50,11 +50,11 @@ fn ring(positions: &[Position]) -> Result<LineString<f64>, String> {
     Ok(LineString(ring))
 }
 
-/// The place of a GeoJSON point.
+/// Returns the place of a GeoJSON point.
 ///
 /// # Errors
 ///
-/// The reason, when it is no point or off the globe.
+/// The reason, if it is not a point, or off the globe.
 pub(crate) fn place(geometry: &GeometryValue) -> Result<Place, String> {
     match geometry {
         GeometryValue::Point { coordinates } => position(coordinates),
@@ -62,11 +62,11 @@ pub(crate) fn place(geometry: &GeometryValue) -> Result<Place, String> {
     }
 }
 
-/// The place of a GeoJSON point or the course of a line.
+/// Returns the place of a GeoJSON point or the course of a line.
 ///
 /// # Errors
 ///
-/// The reason, when it is neither, or too short, or off the globe.
+/// The reason, if it is neither, or too short, or off the globe.
 pub(crate) fn shape(geometry: &GeometryValue) -> Result<InfrastructureShape, String> {
     match geometry {
         GeometryValue::Point { coordinates } => position(coordinates).map(InfrastructureShape::Place),

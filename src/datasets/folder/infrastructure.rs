@@ -6,7 +6,7 @@ use crate::datasets::DatasetError;
 use crate::model::{Infrastructure, InfrastructureKind, Locator, Tags};
 
 impl Folder {
-    /// Reads floodgates, pumps and waterways; `locator` finds the tags that are absent.
+    /// Reads floodgates, pumps and waterways. `locator` finds missing tags.
     ///
     /// # Errors
     ///
@@ -43,7 +43,7 @@ impl FolderWriter {
     ///
     /// # Errors
     ///
-    /// When the file cannot be made.
+    /// If the file cannot be created.
     pub fn infrastructure(&self) -> Result<GeoJsonWriter<Infrastructure>, WriteError> {
         self.features(FolderFile::Infrastructure)
     }
@@ -54,7 +54,7 @@ impl GeoJsonWriter<Infrastructure> {
     ///
     /// # Errors
     ///
-    /// When the file cannot be written.
+    /// If the file cannot be written.
     pub fn write(&mut self, of: &Infrastructure) -> Result<(), WriteError> {
         let properties = Properties { r#type: of.kind, name: &of.name, tags: &of.tags };
         self.feature(&properties, of.geometry())

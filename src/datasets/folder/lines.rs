@@ -2,12 +2,12 @@ use std::collections::VecDeque;
 
 use super::source::breaks;
 
-/// Tells the line of each row of a file that is read ahead, in the order of the rows.
+/// Finds the line of each row of a file that is read ahead, in the order of the rows.
 ///
-/// Holds what is read ahead, and no more.
+/// Holds only what was read ahead.
 pub(super) struct Lines {
     ahead: VecDeque<u8>,
-    /// The offset in the file of what is ahead.
+    /// The offset in the file at which `ahead` begins.
     passed: u64,
     /// The line of that offset, from 1.
     line: u64,
@@ -18,17 +18,17 @@ impl Lines {
         Self { ahead: VecDeque::new(), passed: 0, line: 1 }
     }
 
-    /// Takes in what was read ahead.
+    /// Adds what was read ahead.
     pub(super) fn read(&mut self, bytes: &[u8]) {
         self.ahead.extend(bytes);
     }
 
-    /// How many bytes are ahead of the row asked for last.
+    /// Returns how many bytes are ahead of the row that was last looked up.
     pub(super) fn ahead(&self) -> usize {
         self.ahead.len()
     }
 
-    /// The line of the row that begins at an offset, or after the line breaks that stand there.
+    /// Returns the line of the row that begins at an offset, or after the line breaks at that offset.
     pub(super) fn of_row(&mut self, offset: u64) -> u64 {
         self.pass(offset.saturating_sub(self.passed) as usize);
         while let Some(b'\r' | b'\n') = self.ahead.front() {

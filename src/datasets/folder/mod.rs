@@ -13,11 +13,11 @@
 //! | `cards.csv` | `card_id,pkey,username,network,language,network_data,report` |
 //! | `partner_posts.csv` | `post_id,pkey` |
 //!
-//! Files are UTF-8, with a byte order mark or without, and lines end in LF or CRLF. A file is held a chunk and a row at a
-//! time, whatever its size; beside that a reader keeps only the identifiers it has seen, where these must differ.
+//! Files are UTF-8, with or without a byte order mark, and lines end in LF or CRLF. Of a file of any size, only a chunk and a
+//! row are in memory at a time. Besides that, a reader remembers only the identifiers it has seen, where these must differ.
 //!
-//! What [`FolderWriter`] writes, [`Folder`] reads as the same values, to the last bit of a coordinate: it writes properties
-//! in the order above, and what is nothing as null, which is then not looked for by its place.
+//! [`Folder`] reads what [`FolderWriter`] writes as the same values, to the last bit of a coordinate. The writer writes
+//! properties in the order above, and missing values as null, so that the reader does not look them up by place.
 
 mod areas;
 mod cards;
@@ -60,11 +60,10 @@ pub(crate) use self::validity::repaired;
 pub use self::writing::{CsvWriter, FolderWriter, GeoJsonWriter, WriteError};
 use super::DatasetError;
 
-/// A folder of GeoJSON and CSV files, each of them optional; other files are ignored.
+/// A folder of GeoJSON and CSV files. Each file is optional; other files are ignored.
 ///
-/// Each file has a method that calls `each` for every row in the order of the file, and does nothing when there is no
-/// such file. It stops at the first row that is wrong, and at the first error of `each`: rows before that have been
-/// handed out by then.
+/// Each file has a method that calls `each` for every row in the order of the file, and does nothing if there is no such file.
+/// It stops at the first wrong row, and at the first error of `each`. The rows before that have been passed on by then.
 ///
 /// ```no_run
 /// use siaga::datasets::{DatasetError, Folder};
@@ -82,7 +81,7 @@ pub struct Folder {
     path: PathBuf,
     rules: FolderRules,
     progress: Box<dyn Fn(u64) + Send + Sync>,
-    /// Whether invalid outlines are repaired.
+    /// Whether invalid geometry is repaired.
     repairing: bool,
     notes: Mutex<BTreeMap<FolderFile, FileNotes>>,
 }
@@ -90,18 +89,18 @@ pub struct Folder {
 /// A row of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FolderRow<T> {
-    /// The line it begins on, from 1.
+    /// The line on which it begins, from 1.
     pub line: u64,
-    /// What it says.
+    /// The content.
     pub value: T,
 }
 
 impl Folder {
-    /// The folder at `path`.
+    /// Opens the folder at `path`.
     ///
     /// # Errors
     ///
-    /// [`DatasetError::NoFolder`] when it is none, [`DatasetError::NothingFound`] when no file in it is one of a data set.
+    /// [`DatasetError::NoFolder`] if it is not a folder, [`DatasetError::NothingFound`] if it contains no file of a data set.
     pub fn open(path: impl Into<PathBuf>) -> Result<Self, DatasetError> {
         let path = path.into();
         if !path.is_dir() {
@@ -116,13 +115,13 @@ impl Folder {
         Err(DatasetError::NothingFound { path: folder.path, found })
     }
 
-    /// Whether a file is there.
+    /// Returns whether a file exists.
     #[must_use]
     pub fn has(&self, file: FolderFile) -> bool {
         self.path_of(file).is_file()
     }
 
-    /// Returns the names of what else is there: files that are no part of a data set.
+    /// Returns the names of other files in the folder, which are not part of a data set.
     #[must_use]
     pub fn strangers(&self) -> Vec<String> {
         let entries = fs::read_dir(&self.path).into_iter().flatten().flatten();
@@ -133,41 +132,41 @@ impl Folder {
         names
     }
 
-    /// The same folder, whose cards and reports follow these rules.
+    /// Sets the rules for the cards and reports of the folder.
     #[must_use]
     pub fn by(self, rules: FolderRules) -> Self {
         Self { rules, ..self }
     }
 
-    /// The same folder, which tells `progress` how many further bytes were read, whenever some were.
+    /// Calls `progress` with the number of further bytes, each time some were read.
     #[must_use]
     pub fn watched(self, progress: impl Fn(u64) + Send + Sync + 'static) -> Self {
         Self { progress: Box::new(progress), ..self }
     }
 
-    /// The same folder, whose outlines are repaired where they are not valid: where rings cross or touch themselves or each
-    /// other along a line, holes lie outside, or polygons overlap. Otherwise such a row is wrong.
+    /// Repairs invalid geometry: rings that cross or touch themselves or each other along a line, holes outside their
+    /// polygon, and polygons that overlap. Without this, such a row is an error.
     #[must_use]
     pub fn repairing(self) -> Self {
         Self { repairing: true, ..self }
     }
 
-    /// Returns a line for each column or property that holds something that is not kept, with the number of rows, and for
-    /// each file with outlines that were repaired. It speaks of the files that were read to their end.
+    /// Returns a line for each column or property with data that is not kept, with the number of rows, and a line for
+    /// each file with repaired geometry. Covers the files that were read to their end.
     #[must_use]
     pub fn notes(&self) -> Vec<String> {
         let notes = self.notes.lock().unwrap_or_else(PoisonError::into_inner);
         notes.iter().flat_map(|(file, notes)| notes.lines(*file)).collect()
     }
 
-    /// How many bytes its files have: what is told to the `progress` of [`Self::watched`] when each is read once.
+    /// Returns how many bytes its files have: the sum that `progress` of [`Self::watched`] gets if each file is read once.
     #[must_use]
     pub fn size(&self) -> u64 {
         let metadata = FolderFile::ALL.into_iter().map(|file| fs::metadata(self.path_of(file)));
         metadata.flatten().map(|metadata| metadata.len()).sum()
     }
 
-    /// The error that a row of a file is wrong, for what only the taker of the rows can see.
+    /// Returns the error for a wrong row of a file. For faults that only the receiver of the rows can detect.
     #[must_use]
     pub fn fault(&self, file: FolderFile, line: u64, reason: impl Into<String>) -> DatasetError {
         DatasetError::Row { path: self.path_of(file), line, reason: reason.into() }
@@ -177,7 +176,7 @@ impl Folder {
         self.notes.lock().unwrap_or_else(PoisonError::into_inner).insert(file, notes);
     }
 
-    /// The error that a file cannot be read on.
+    /// Returns the error for a file that cannot be read on.
     fn unreadable(&self, file: FolderFile, error: io::Error) -> DatasetError {
         match error.get_ref().and_then(|inner| inner.downcast_ref::<NotUtf8>()) {
             Some(wrong) => self.fault(file, wrong.line, wrong.to_string()),
@@ -185,7 +184,7 @@ impl Folder {
         }
     }
 
-    /// The bytes of a file; `None` when there is no such file.
+    /// Returns the bytes of a file; `None` if there is no such file.
     fn source(&self, file: FolderFile) -> Result<Option<Source<'_>>, DatasetError> {
         match File::open(self.path_of(file)) {
             Ok(opened) => Ok(Some(Source::new(opened, &*self.progress))),

@@ -1,26 +1,26 @@
-//! What a folder holds and is not kept, and what was repaired, so that nothing is lost in silence.
+//! Notes about data that is not kept, and about repairs, so that nothing is lost silently.
 
 use std::collections::BTreeMap;
 
 use super::FolderFile;
 use super::validity::Fault;
 
-/// How many columns of a file are told apart.
+/// How many columns of a file are noted.
 const MOST: usize = 100;
 
-/// What is to be said of a file that was read.
+/// The notes about a file that was read.
 #[derive(Debug, Default)]
 pub(super) struct FileNotes {
-    /// The columns or properties that are not kept, and in how many rows they hold something.
+    /// The columns or properties that are not kept, and in how many rows they have a value.
     unkept: BTreeMap<String, u64>,
-    /// How many outlines were repaired.
+    /// How many features had their geometry repaired.
     repaired: u64,
-    /// What was wrong with the first of them, and where.
+    /// The fault of the first of them, and where it is.
     first: Option<String>,
 }
 
 impl FileNotes {
-    /// Counts a row in which a column holds something that is not kept.
+    /// Counts a row in which a column has a value that is not kept.
     pub(super) fn unkept(&mut self, column: &str) {
         if let Some(rows) = self.unkept.get_mut(column) {
             *rows += 1;
@@ -29,13 +29,13 @@ impl FileNotes {
         }
     }
 
-    /// Counts a feature whose outline was repaired.
+    /// Counts a feature whose geometry was repaired.
     pub(super) fn repaired(&mut self, line: u64, number: u64, fault: &Fault) {
         self.repaired += 1;
         self.first.get_or_insert_with(|| format!("line {line}, feature {number} {fault}"));
     }
 
-    /// Returns a line for each thing to say.
+    /// Returns the notes, one on each line.
     pub(super) fn lines(&self, file: FolderFile) -> impl Iterator<Item = String> {
         let repaired = self.first.iter().map(move |first| {
             let outlines = if self.repaired == 1 {

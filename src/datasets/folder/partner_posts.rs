@@ -7,7 +7,7 @@ use super::{CsvWriter, Folder, FolderFile, FolderRow, FolderWriter, WriteError};
 use crate::datasets::DatasetError;
 use crate::model::{PartnerPost, ReportKey};
 
-/// A row of the file as it stands there.
+/// A row of the file, as text.
 #[derive(Deserialize)]
 struct Post {
     post_id: String,
@@ -19,8 +19,8 @@ impl Record for Post {
 }
 
 impl Folder {
-    /// Reads the posts of the partner feed; their identifiers and reports differ. Whether there are those reports is for
-    /// `each` to see.
+    /// Reads the posts of the partner feed. Their identifiers and reports must differ. `each` must check that the
+    /// reports exist.
     ///
     /// # Errors
     ///
@@ -57,7 +57,7 @@ impl FolderWriter {
     ///
     /// # Errors
     ///
-    /// When the file cannot be made.
+    /// If the file cannot be created.
     pub fn partner_posts(&self) -> Result<CsvWriter<PartnerPost>, WriteError> {
         self.rows(FolderFile::PartnerPosts, CsvWriter::<PartnerPost>::COLUMNS)
     }
@@ -70,7 +70,7 @@ impl CsvWriter<PartnerPost> {
     ///
     /// # Errors
     ///
-    /// When the file cannot be written.
+    /// If the file cannot be written.
     pub fn write(&mut self, post: &PartnerPost) -> Result<(), WriteError> {
         self.record([&post.post_id.to_string(), &post.report.to_string()])
     }

@@ -6,7 +6,7 @@ use crate::datasets::DatasetError;
 use crate::model::{Geometry, Region};
 
 impl Folder {
-    /// Reads the provinces; their codes differ.
+    /// Reads the provinces. Their codes must differ.
     ///
     /// # Errors
     ///
@@ -18,7 +18,7 @@ impl Folder {
         read(self, FolderFile::Regions, each)
     }
 
-    /// Reads the cities that have a boundary of their own; their codes differ.
+    /// Reads the cities that have their own boundary. Their codes must differ.
     ///
     /// # Errors
     ///
@@ -59,7 +59,7 @@ impl FolderWriter {
     ///
     /// # Errors
     ///
-    /// When the file cannot be made.
+    /// If the file cannot be created.
     pub fn regions(&self) -> Result<GeoJsonWriter<Region>, WriteError> {
         self.features(FolderFile::Regions)
     }
@@ -68,7 +68,7 @@ impl FolderWriter {
     ///
     /// # Errors
     ///
-    /// When the file cannot be made.
+    /// If the file cannot be created.
     pub fn cities(&self) -> Result<GeoJsonWriter<Region>, WriteError> {
         self.features(FolderFile::Cities)
     }
@@ -79,7 +79,7 @@ impl GeoJsonWriter<Region> {
     ///
     /// # Errors
     ///
-    /// When the file cannot be written.
+    /// If the file cannot be written.
     pub fn write(&mut self, region: &Region) -> Result<(), WriteError> {
         let properties = Properties { code: &region.code, name: &region.name };
         self.feature(&properties, Geometry::surface(&region.outline))

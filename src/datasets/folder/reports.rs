@@ -15,19 +15,19 @@ use crate::model::{
     is_web_address,
 };
 
-/// A report of a folder.
+/// A report from a folder.
 #[derive(Clone, Debug)]
 pub struct ReportRow {
-    /// Identifies it, if it has an identifier already.
+    /// Its identifier, if it has one already.
     pub key: Option<ReportKey>,
-    /// What it says.
+    /// The content.
     pub content: ReportContent,
     /// Where it lies.
     pub tags: Tags,
 }
 
 impl Folder {
-    /// Reads the reports; the keys of those that have one differ. `locator` finds the tags that are absent.
+    /// Reads the reports. Those with a key must have different keys. `locator` finds missing tags.
     ///
     /// # Errors
     ///
@@ -95,7 +95,7 @@ fn web_address(feature: &Feature<'_>, key: &str) -> Result<Option<String>, Strin
     }
 }
 
-/// What a card says, with its attributes as the types that clients read.
+/// Returns the data from a card, with its attributes in the types that clients read.
 fn report_data(feature: &Feature<'_>, location: Position) -> Result<Option<Box<RawValue>>, String> {
     let Some(data) = feature.object("report_data")? else { return Ok(None) };
     can_be_kept(&data).map_err(|unkeepable| format!("report_data {unkeepable}"))?;
@@ -107,18 +107,18 @@ impl FolderWriter {
     ///
     /// # Errors
     ///
-    /// When the file cannot be made.
+    /// If the file cannot be created.
     pub fn reports(&self) -> Result<GeoJsonWriter<Report>, WriteError> {
         self.features(FolderFile::Reports)
     }
 }
 
 impl GeoJsonWriter<Report> {
-    /// Writes the next report, with the properties the interface shows.
+    /// Writes the next report, with the properties of the interface.
     ///
     /// # Errors
     ///
-    /// When the file cannot be written.
+    /// If the file cannot be written.
     pub fn write(&mut self, report: &Report) -> Result<(), WriteError> {
         let shown = model::Feature::from(report);
         self.feature(&shown.properties, shown.geometry)

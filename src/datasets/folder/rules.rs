@@ -3,7 +3,7 @@ use std::sync::Arc;
 use crate::model::intake::{CardRules, MaxIdLength};
 use crate::model::{CardId, DisasterType, Disasters};
 
-/// Which cards and reports a folder may hold: those of the service, and those the configuration allows besides.
+/// Which cards and reports a folder may contain: those of the service, and those that the configuration allows in addition.
 #[derive(Clone, Debug)]
 pub struct FolderRules {
     disasters: Arc<[DisasterType]>,
@@ -17,17 +17,17 @@ impl Default for FolderRules {
 }
 
 impl FolderRules {
-    /// The rules of an installation.
+    /// Returns the rules of an installation.
     #[must_use]
     pub fn new(disasters: &Disasters, cards: &CardRules) -> Self {
         Self { disasters: disasters.all().into(), max_card_id: cards.max_id_length }
     }
 
-    /// The disaster type of this name.
+    /// Returns the disaster type with this name.
     ///
     /// # Errors
     ///
-    /// The reason, when the installation does not know it.
+    /// The reason, if the installation does not know it.
     pub(crate) fn disaster(&self, name: &str) -> Result<DisasterType, String> {
         self.disasters.iter().find(|known| known.name() == name).copied().ok_or_else(|| {
             let known: Vec<_> = self.disasters.iter().map(DisasterType::name).collect();
@@ -36,11 +36,11 @@ impl FolderRules {
         })
     }
 
-    /// The card of this identifier.
+    /// Returns the card identifier in a text.
     ///
     /// # Errors
     ///
-    /// The reason, when it is no identifier or too long.
+    /// The reason, if it is not an identifier, or too long.
     pub(crate) fn card_id(&self, text: &str) -> Result<CardId, String> {
         self.max_card_id.read(text).map_err(|error| {
             format!("card_id {error}; siaga.cards.max_id_length allows up to {}", CardId::LONGEST)

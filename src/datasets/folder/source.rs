@@ -4,43 +4,43 @@ use std::io::{self, BufRead, Read};
 /// How much of a file is read at a time.
 const CHUNK: usize = 64 * 1024;
 
-/// A byte order mark as UTF-8.
+/// A byte order mark in UTF-8.
 const MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// The bytes of a file, known to be UTF-8 and without a byte order mark.
+/// The bytes of a file, checked to be UTF-8 and without a byte order mark.
 ///
-/// Holds one chunk of the file at a time. Bytes that are no UTF-8 are an error of [`NotUtf8`] where they stand: all
-/// before them is given first.
+/// Holds one chunk of the file at a time. Bytes that are not UTF-8 cause the error [`NotUtf8`] when they are reached:
+/// all bytes before them are returned first.
 pub(super) struct Source<'f> {
     file: File,
     progress: &'f dyn Fn(u64),
     buffer: Box<[u8]>,
-    /// What of the buffer is to be given next.
+    /// Where the bytes begin that are returned next.
     next: usize,
-    /// What of the buffer is UTF-8.
+    /// Where the UTF-8 in the buffer ends.
     valid: usize,
-    /// What of the buffer is of the file: after what is valid, the beginning of a character or what is wrong.
+    /// Where the bytes of the file end. Between `valid` and here are the beginning of a character, or invalid bytes.
     filled: usize,
-    /// The line the buffer begins on, 0 before the first chunk.
+    /// The line on which the buffer begins; 0 before the first chunk.
     line: u64,
 }
 
-/// Bytes of a file are no UTF-8.
+/// Bytes of a file are not UTF-8.
 #[derive(Debug, thiserror::Error)]
 #[error("is not UTF-8")]
 pub(super) struct NotUtf8 {
-    /// The line they stand on, from 1.
+    /// The line they are on, from 1.
     pub(super) line: u64,
 }
 
 impl<'f> Source<'f> {
-    /// Reads `file` from its beginning and tells `progress` of the bytes as they are read.
+    /// Reads `file` from its beginning, and calls `progress` with the number of bytes as they are read.
     pub(super) fn new(file: File, progress: &'f dyn Fn(u64)) -> Self {
         let buffer = vec![0; CHUNK].into_boxed_slice();
         Self { file, progress, buffer, next: 0, valid: 0, filled: 0, line: 0 }
     }
 
-    /// Puts the next chunk into the buffer, after the character the last one broke off.
+    /// Reads the next chunk into the buffer, after the incomplete character at the end of the last one.
     fn refill(&mut self) -> io::Result<()> {
         let first = self.line == 0;
         self.line += if first { 1 } else { breaks(&self.buffer[..self.valid]) };
@@ -75,7 +75,7 @@ impl BufRead for Source<'_> {
         if self.next == self.valid {
             self.refill()?;
         }
-        // A file of a mark alone has nothing after it; this is its end.
+        // In a file with only a mark, nothing follows the mark; this is the end of the file.
         Ok(&self.buffer[self.next..self.valid])
     }
 
@@ -94,7 +94,7 @@ impl Read for Source<'_> {
     }
 }
 
-/// How many lines end in some bytes.
+/// Returns how many lines end in some bytes.
 pub(super) fn breaks(bytes: &[u8]) -> u64 {
     bytes.iter().map(|&byte| u64::from(byte == b'\n')).sum()
 }

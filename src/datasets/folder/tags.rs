@@ -3,7 +3,7 @@ use geojson::{JsonObject, JsonValue};
 use super::feature::Feature;
 use crate::model::{Locator, Position, Tags};
 
-/// The property `tags`; a tag that is absent is found by the place, one that is null stays so.
+/// Returns the property `tags`. If a tag is absent, the place determines it; if it is null, it stays null.
 pub(super) fn tags(feature: &Feature<'_>, place: Position, locator: &Locator) -> Result<Tags, String> {
     let located = locator.locate(place);
     let Some(tags) = feature.object("tags")? else { return Ok(located) };

@@ -1,4 +1,5 @@
-//! Whether an outline is a valid surface as OGC Simple Features (06-103r4, 6.1.11 and 6.1.14) define it, and its repair.
+//! Checks whether a geometry is a valid surface as OGC Simple Features (06-103r4, 6.1.11 and 6.1.14) define it, and
+//! repairs it.
 
 use std::fmt;
 
@@ -12,7 +13,7 @@ use geo::{
     Relate, unary_union,
 };
 
-/// What is wrong with an outline, and where. Its text follows a noun: "crosses itself at [106.85, -6.15]".
+/// What is wrong with a geometry, and where. Its text follows a noun: "crosses itself at [106.85, -6.15]".
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Fault {
     what: &'static str,
@@ -21,16 +22,16 @@ pub(crate) struct Fault {
 
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // A centimetre is near enough to find it.
+        // A precision of a centimetre is enough to find it.
         let [lng, lat] = [self.at.x, self.at.y].map(|degrees| (degrees * 1e7).round() / 1e7);
         write!(f, "{} at [{lng}, {lat}]", self.what)
     }
 }
 
-/// Finds what is wrong with an outline whose rings are closed and have three different positions each.
+/// Finds what is wrong with a geometry whose rings are closed and have three different positions each.
 ///
-/// Rings may touch each other in single points. Costs little more than sorting the edges, and comparing pairs of polygons
-/// whose bounding boxes meet.
+/// Rings may touch each other in single points. Costs little more than sorting the edges, and comparing the pairs of
+/// polygons whose bounding boxes meet.
 pub(super) fn fault(outline: &MultiPolygon<f64>) -> Option<Fault> {
     crossing(outline).or_else(|| outline.iter().find_map(misplaced_hole)).or_else(|| {
         let at = overlap(&outline.0)?;
@@ -38,11 +39,11 @@ pub(super) fn fault(outline: &MultiPolygon<f64>) -> Option<Fault> {
     })
 }
 
-/// Returns the outline, repaired where it is not valid, and what was wrong with it.
+/// Returns the geometry, repaired if it is not valid, and what was wrong with it.
 ///
 /// # Errors
 ///
-/// The reason, when nothing valid is left.
+/// The reason, if nothing valid is left.
 pub(crate) fn repaired(outline: MultiPolygon<f64>) -> Result<(MultiPolygon<f64>, Option<Fault>), String> {
     let Some(fault) = fault(&outline) else { return Ok((outline, None)) };
     let repaired = repair(&outline);
@@ -51,11 +52,11 @@ pub(crate) fn repaired(outline: MultiPolygon<f64>) -> Result<(MultiPolygon<f64>,
     Ok((repaired.orient(Direction::Default), Some(fault)))
 }
 
-/// Repairs an outline: what is enclosed an odd number of times by the rings of a polygon is inside, and polygons that
-/// overlap or share an edge become one. Positions stay where they are, but for those of polygons that become one, which can move
-/// by a millionth of their extent.
+/// Repairs a geometry. What the rings of a polygon enclose an odd number of times is inside, and polygons that overlap
+/// or share an edge become one. Positions stay unchanged, except in polygons that become one: there they can move by a
+/// millionth of the extent.
 ///
-/// `None` when nothing valid is left.
+/// Returns `None` if nothing valid is left.
 fn repair(outline: &MultiPolygon<f64>) -> Option<MultiPolygon<f64>> {
     let polygons: Option<Vec<_>> = outline.iter().map(|polygon| polygon.make_valid().ok()).collect();
     let polygons = MultiPolygon(polygons?.into_iter().flatten().collect());
@@ -82,7 +83,7 @@ impl Cross for Edge {
 }
 
 impl Edge {
-    /// Whether the other begins where this one ends because it is the next of the ring.
+    /// Returns whether the other is the next edge of the same ring, and so begins where this one ends.
     fn is_before(&self, other: &Self) -> bool {
         self.ring == other.ring && other.number == if self.number == self.last { 0 } else { self.number + 1 }
     }
@@ -92,7 +93,7 @@ fn edges(outline: &MultiPolygon<f64>) -> impl Iterator<Item = Edge> {
     let rings =
         outline.iter().flat_map(|polygon| [polygon.exterior()].into_iter().chain(polygon.interiors()));
     rings.enumerate().flat_map(|(ring, positions)| {
-        // A position may be repeated.
+        // Consecutive positions may be equal.
         let lines: Vec<_> = positions.lines().filter(|line| line.start != line.end).collect();
         let last = lines.len().saturating_sub(1);
         lines.into_iter().enumerate().map(move |(number, line)| Edge { ring, number, last, line })
@@ -118,7 +119,7 @@ fn crossing(outline: &MultiPolygon<f64>) -> Option<Fault> {
     edges(outline).collect::<Intersections<Edge>>().find_map(fault)
 }
 
-/// Finds a hole that is not within its polygon, or overlaps another.
+/// Finds a hole that is not within its polygon, or overlaps another hole.
 fn misplaced_hole(polygon: &Polygon<f64>) -> Option<Fault> {
     if polygon.interiors().is_empty() {
         return None;
@@ -133,7 +134,7 @@ fn misplaced_hole(polygon: &Polygon<f64>) -> Option<Fault> {
     }
 }
 
-/// The first position of a polygon whose inside meets that of another.
+/// Returns the first position of a polygon whose inside overlaps that of another.
 fn overlap(polygons: &[Polygon<f64>]) -> Option<Coord<f64>> {
     let boxes: Vec<_> = polygons.iter().map(BoundingRect::bounding_rect).collect();
     let overlaps = |one: usize, other: usize| {
@@ -159,7 +160,7 @@ mod tests {
 
     use super::*;
 
-    /// Asserts what is wrong with an outline, and the area of its repair.
+    /// Asserts what is wrong with a geometry, and the area of its repair.
     fn assert_fault(outline: &MultiPolygon<f64>, expected: &str, area: Option<f64>) {
         assert_eq!(fault(outline).map(|fault| fault.to_string()).as_deref(), Some(expected));
         let repaired = repair(outline);

@@ -22,7 +22,7 @@ pub(super) struct Alert<'a> {
 }
 
 impl<'a> Alert<'a> {
-    /// Returns the alert of an area, valid until `expires`; `None` when the area has no state.
+    /// Returns the alert of an area, valid until `expires`; `None` if the area has no state.
     pub(super) fn new(
         FloodFeature { area, standing }: FloodFeature<'a>,
         polygons: &'a [u8],
@@ -82,23 +82,23 @@ fn info(xml: &mut Xml<'_>, alert: &Alert<'_>) -> io::Result<()> {
     xml::text(xml, "web", &alert.options.web.0)?;
     xml::element(xml, "area", None, |xml| {
         xml::text(xml, "areaDesc", &joined([&alert.area.name, &alert.area.parent_name], ", "))?;
-        // Numbers, blanks and commas: nothing that would have to be escaped.
+        // Numbers, spaces and commas: nothing that needs escaping.
         xml.get_mut().extend_from_slice(alert.polygons);
         Ok(())
     })
 }
 
-/// Parent name, area name and time joined by dots, without the characters CAP forbids in an identifier.
+/// Returns parent name, area name and time joined by dots, without the characters that CAP forbids in an identifier.
 fn identifier(area: &Area, sent: &str) -> String {
     joined([&area.parent_name, &area.name, sent], ".").replace(xml::forbidden_in_identifier, "_")
 }
 
-/// The parts that are not empty, with the separator between them.
+/// Returns the parts that are not empty, with the separator between them.
 fn joined<const N: usize>(parts: [&str; N], separator: &str) -> String {
     parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(separator)
 }
 
-/// What was seen, as descriptions say it.
+/// Returns the text about a state for descriptions.
 fn description(state: FloodState) -> &'static str {
     match state {
         FloodState::Unknown => "AN UNKNOWN LEVEL OF FLOODING - USE CAUTION -",

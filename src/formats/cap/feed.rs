@@ -10,7 +10,7 @@ use super::xml::{self, Xml};
 use crate::formats::EncodeContext;
 use crate::model::FloodLayer;
 
-/// Everything but the unreserved characters of RFC 3986 §2.3.
+/// All characters except the unreserved ones of RFC 3986 §2.3.
 const QUERY_VALUE: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
 /// What all entries of a feed have in common.
@@ -34,7 +34,7 @@ impl<'a> Feed<'a> {
         }
     }
 
-    /// The alerts of the areas that have a state.
+    /// Returns the alerts of the areas that have a state.
     fn alerts(&'a self, floods: &'a FloodLayer, polygons: &'a Polygons) -> impl Iterator<Item = Alert<'a>> {
         let positions = floods.selected().iter().map(|(position, _)| *position);
         let with_polygons = floods.features().zip(positions);

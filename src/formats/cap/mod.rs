@@ -28,12 +28,12 @@ use crate::model::{Area, FloodLayer, Layer, LayerKind};
 /// CAP `status`: what an alert is for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Status {
-    /// Everybody it concerns should act on it.
+    /// Everybody concerned should act on it.
     #[default]
     Actual,
-    /// Only those who take part in an exercise should.
+    /// Only participants in an exercise should act on it.
     Exercise,
-    /// Nobody should: it tests the way of alerts.
+    /// Nobody should act on it: it tests how alerts are delivered.
     Test,
 }
 
@@ -51,7 +51,7 @@ impl Status {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Options {
-    /// CAP `sender`, without blanks and commas. **Default: `BPBD.JAKARTA.GOV.ID`**
+    /// CAP `sender`, without whitespace and commas. **Default: `BPBD.JAKARTA.GOV.ID`**
     pub sender: Sender,
     /// CAP `senderName`, also named in descriptions. **Default: `JAKARTA EMERGENCY MANAGEMENT AGENCY`**
     pub sender_name: String,
@@ -83,7 +83,7 @@ pub struct Agency {
 }
 
 impl Options {
-    /// `sender` and `senderName` of an area's alerts.
+    /// Returns `sender` and `senderName` for an area's alerts.
     fn agency_of(&self, area: &Area) -> (&str, &str) {
         match self.agencies.get(&area.city_code) {
             Some(agency) => (&agency.sender.0, &agency.sender_name),
@@ -108,24 +108,24 @@ impl Default for Options {
     }
 }
 
-/// A text that may stand as CAP `sender`: not empty, without blanks, commas, `<` and `&` (CAP 1.2 §3.2.1).
+/// A text that is allowed as CAP `sender`: not empty, without whitespace, commas, `<` and `&` (CAP 1.2 §3.2.1).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String")]
 pub struct Sender(String);
 
-/// A duration after which an alert can expire: beyond, the time could not be written as CAP wants it.
+/// Reads the duration after which an alert expires. Beyond this range, the time could not be written as CAP requires.
 fn expiry<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Duration, D::Error> {
     let expiry = duration::deserialize(deserializer)?;
     let allowed = Duration::from_secs(1)..=Duration::from_hours(24 * 366);
     if allowed.contains(&expiry) { Ok(expiry) } else { Err(Error::custom("must be from 1s to 366d")) }
 }
 
-/// An absolute address (RFC 3986), as CAP and Atom ask for.
+/// An absolute address (RFC 3986), as CAP and Atom require.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String")]
 pub struct WebAddress(String);
 
-/// A text that is no [`WebAddress`].
+/// The error for a text that is not a [`WebAddress`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("must be an address such as https://example.org/")]
 pub struct InvalidWebAddress;
@@ -134,7 +134,7 @@ impl TryFrom<String> for WebAddress {
     type Error = InvalidWebAddress;
 
     fn try_from(text: String) -> Result<Self, InvalidWebAddress> {
-        // `Url` reads more than RFC 3986 allows, and the text is written as it is.
+        // `Url` accepts more than RFC 3986 allows, and the text is written as it is.
         let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~:/?[]@!$&'()*+,;=%".contains(&byte);
         let names_a_host = text.split_once("://").is_some_and(|(_, rest)| !rest.starts_with('/'));
         let reads = Url::parse(&text).is_ok_and(|url| url.has_host());
@@ -143,7 +143,7 @@ impl TryFrom<String> for WebAddress {
     }
 }
 
-/// A text that is no [`Sender`].
+/// The error for a text that is not a [`Sender`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("must not be empty or contain blanks, commas, < or &")]
 pub struct InvalidSender;
@@ -157,11 +157,11 @@ impl TryFrom<String> for Sender {
     }
 }
 
-/// Writes flooded areas as alerts; areas without a state make no entry.
+/// Writes flooded areas as alerts. Areas without a state get no entry.
 ///
-/// Everything but `expires` and the feed's `updated` depends on the state alone, so that the alert of a state
-/// is the same alert at every request. CAP knows no holes: an area's outer rings are written. Their text is made once
-/// for each set of areas, and kept as long as the set.
+/// Everything except `expires` and the feed's `updated` depends only on the state, so every request gets the same alert
+/// for a state. CAP has no holes, so only the outer rings of an area are written. Their text is built once for each set
+/// of areas, and cached as long as the set exists.
 #[derive(Clone, Debug, Default)]
 pub struct Cap {
     options: Options,
@@ -169,13 +169,13 @@ pub struct Cap {
 }
 
 impl Cap {
-    /// The format with these settings.
+    /// Returns the format with these settings.
     #[must_use]
     pub fn new(options: Options) -> Self {
         Self { options, polygons: Arc::default() }
     }
 
-    /// The flood map of a layer, and the polygons of its areas.
+    /// Returns the flood map of a layer, and the polygons of its areas.
     fn prepared<'a>(&self, layer: &'a Layer) -> io::Result<(&'a FloodLayer, Arc<Polygons>)> {
         let Layer::Floods(floods) = layer else {
             return Err(io::Error::other("an alert is about a flooded area"));

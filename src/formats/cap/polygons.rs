@@ -3,11 +3,11 @@ use geo::LineString;
 use crate::formats::numbers;
 use crate::model::AreaSet;
 
-/// The outlines of the areas of a set as CAP writes them: the text of the elements `polygon`.
+/// The geometry of the areas of a set as CAP text: the elements `polygon`.
 #[derive(Debug)]
 pub(super) struct Polygons {
     text: Vec<u8>,
-    /// Where those of each area end.
+    /// Where the text of each area ends.
     ends: Vec<usize>,
 }
 
@@ -25,14 +25,14 @@ impl Polygons {
         Self { text, ends }
     }
 
-    /// The elements of the area at a position of the set.
+    /// Returns the elements of the area at a position of the set.
     pub(super) fn of(&self, position: usize) -> &[u8] {
         let start = position.checked_sub(1).map_or(0, |before| self.ends[before]);
         &self.text[start..self.ends[position]]
     }
 }
 
-/// A ring as CAP writes it: pairs of latitude and longitude, the last the same as the first.
+/// Writes a ring for CAP: pairs of latitude and longitude, the last the same as the first.
 fn pairs(ring: &LineString<f64>, out: &mut Vec<u8>) {
     for (index, position) in ring.coords().enumerate() {
         if index > 0 {

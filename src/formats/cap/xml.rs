@@ -33,13 +33,13 @@ pub(super) fn declaration(xml: &mut Xml<'_>) -> io::Result<()> {
     xml.write_event(Event::Decl(quick_xml::events::BytesDecl::new("1.0", Some("UTF-8"), None)))
 }
 
-/// Whether a character may not stand in CAP's `identifier` and `sender` (CAP 1.2 §3.2.1).
+/// Returns whether a character is forbidden in CAP's `identifier` and `sender` (CAP 1.2 §3.2.1).
 pub(super) fn forbidden_in_identifier(c: char) -> bool {
     c.is_whitespace() || c.is_control() || matches!(c, ',' | '<' | '&')
 }
 
-/// The moment in the zone as CAP and Atom both take it: `2016-12-19T22:41:35+07:00`. The offset of UTC
-/// is written `-00:00`, as CAP 1.2 §3.3.2 asks.
+/// Returns the moment in the zone in a form that CAP and Atom both accept: `2016-12-19T22:41:35+07:00`. The offset of
+/// UTC is written `-00:00`, as CAP 1.2 §3.3.2 requires.
 pub(super) fn date_time(moment: Timestamp, zone: Tz) -> String {
     let local = moment.to_utc().with_timezone(&zone).fixed_offset();
     let date_time = local.format("%Y-%m-%dT%H:%M:%S");

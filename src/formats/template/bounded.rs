@@ -2,10 +2,10 @@ use std::io::{self, Write};
 
 use super::budget::Budget;
 
-/// Appends to a document until that is too long, or took too long.
+/// Appends to a document until the document is too long, or took too long.
 pub(super) struct Bounded<'a> {
     out: &'a mut Vec<u8>,
-    /// How long it was before.
+    /// How long the output was before.
     begun: usize,
     budget: &'a Budget,
 }

@@ -9,35 +9,35 @@ use ubyte::ByteUnit;
 use crate::model::duration::written;
 use crate::tasks::Stop;
 
-/// How many times `max_bytes` a template may print while it makes one document: what is captured in a block, or made by a
-/// macro, is printed again to leave it.
+/// How many times `max_bytes` a template may print for one document. Text that a block captures, or a macro builds, is
+/// printed again when it leaves the block or macro.
 const TIMES: usize = 4;
 
-/// How much a template may still make of one layer, and how long it may take.
+/// How much a template may write for one layer, and how long it may take.
 #[derive(Debug)]
 pub(super) struct Budget {
     max_bytes: ByteUnit,
     max_time: Duration,
-    /// `None` when that never comes.
+    /// The end of its time; `None` if that is too far away to express.
     until: Option<Instant>,
-    /// Whether anybody waits for what it makes.
+    /// Tells when no request waits for the document any more.
     stop: Stop,
     printed: AtomicUsize,
-    /// What was met first.
+    /// The first limit that was exceeded.
     exceeded: OnceLock<String>,
 }
 
 impl Budget {
-    /// The variable that holds it, which no template can name.
+    /// The variable that holds it, with a name that no template can write.
     pub(super) const VARIABLE: &str = "max_bytes and max_time";
 
-    /// One of which the time begins now.
+    /// Returns a budget whose time begins now.
     pub(super) fn new(max_bytes: ByteUnit, max_time: Duration, stop: Stop) -> Self {
         let until = Instant::now().checked_add(max_time);
         Self { max_bytes, max_time, until, stop, printed: AtomicUsize::default(), exceeded: OnceLock::new() }
     }
 
-    /// That of what is being rendered.
+    /// Returns the budget of the current rendering.
     pub(super) fn of(state: &mut State<'_, '_>) -> Result<Arc<Self>, Error> {
         if let Some(budget) = state.get_extension::<Arc<Self>>() {
             return Ok(Arc::clone(budget));
@@ -47,12 +47,12 @@ impl Budget {
         Ok(Arc::clone(state.get_or_insert_extension(budget)))
     }
 
-    /// Which bound was met, if one was.
+    /// Returns which limit was exceeded, if any.
     pub(super) fn exceeded(&self) -> Option<&str> {
         self.exceeded.get().map(String::as_str)
     }
 
-    /// Refuses to go on when the time is over, or nobody waits any more.
+    /// Fails if the time is over, or no request waits any more.
     pub(super) fn goes_on(&self) -> Result<(), Error> {
         self.stop.check().map_err(|stopped| self.refuse(|| stopped.to_string()))?;
         if self.until.is_none_or(|until| Instant::now() <= until) {
@@ -61,7 +61,7 @@ impl Budget {
         Err(self.refuse(|| format!("it takes longer than max_time, {}", written(self.max_time))))
     }
 
-    /// Refuses a text that is too long.
+    /// Fails if a text is too long.
     pub(super) fn allows(&self, length: usize) -> Result<(), Error> {
         if length <= self.most() {
             return Ok(());
@@ -69,7 +69,7 @@ impl Budget {
         Err(self.refuse(|| format!("it makes more than max_bytes, {}", self.max_bytes)))
     }
 
-    /// Notes a text that is printed, perhaps into a block that is captured.
+    /// Counts a text that is printed, perhaps into a block that captures it.
     pub(super) fn print(&self, length: usize) -> Result<(), Error> {
         self.goes_on()?;
         self.allows(length)?;
@@ -83,7 +83,7 @@ impl Budget {
     }
 
     fn most(&self) -> usize {
-        // What does not fit into memory does not fit into a smaller limit either.
+        // A limit beyond the address space is the same as none.
         self.max_bytes.as_u64().try_into().unwrap_or(usize::MAX)
     }
 

@@ -7,14 +7,14 @@ use super::shapes::{Drawn, Place, Shape, no_geometry};
 use super::{shape_text, times};
 use crate::model::FloodState;
 
-/// How deep macros may call one another: what fits on the stack of any thread.
+/// How deep macros may call each other: as deep as the stack of any thread allows.
 const DEPTH: usize = 64;
 
-/// An engine with the filters of this room and without a way to other templates: what it is not given it cannot read.
+/// Returns an engine with the filters of this module. It has no loader, so a template cannot read other templates or files.
 pub(super) fn engine(escaping: Escaping, steps: u64) -> Environment<'static> {
     let mut engine = Environment::new();
     engine.set_undefined_behavior(UndefinedBehavior::Strict);
-    // So that an error says what is undefined.
+    // With this, an error says what is undefined.
     engine.set_debug(true);
     engine.set_fuel(Some(steps));
     engine.set_recursion_limit(DEPTH);
@@ -25,7 +25,7 @@ pub(super) fn engine(escaping: Escaping, steps: u64) -> Environment<'static> {
         Budget::of(state)?.print(text.len())?;
         Ok(out.write_str(&text)?)
     });
-    // What they print is for those who write templates, not for those who read what they make.
+    // They print internals for authors of templates, not for clients.
     engine.remove_global("debug");
     engine.remove_filter("pprint");
     engine.add_filter("html", html);
@@ -55,7 +55,7 @@ fn place(shape: &Shape) -> Value {
     shape.place().map_or_else(|| Value::from(()), |place: Place| Value::from_object(place))
 }
 
-/// The name of a flood state's severity.
+/// Returns the name of a flood state's severity.
 fn severity(code: u64) -> Result<&'static str, Error> {
     let state = FloodState::try_from(code);
     let wrong = |error| Error::new(ErrorKind::InvalidOperation, format!("a flood state {error}"));

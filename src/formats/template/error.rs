@@ -6,7 +6,7 @@ use minijinja::{Error, ErrorKind};
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("siaga.formats.template.{key}: {reason}")]
 pub struct InvalidTemplate {
-    /// The key at fault, from the format's name on.
+    /// The wrong key, beginning with the format's name.
     pub key: String,
     /// What is wrong, and what is allowed.
     pub reason: String,
@@ -18,7 +18,7 @@ pub struct InvalidTemplate {
 pub(super) struct Failure(String);
 
 impl Failure {
-    /// What the engine says of the template in a file.
+    /// Returns an error of the engine about the template in a file.
     pub(super) fn of(file: &Path, error: &Error) -> Self {
         let what = match error.kind() {
             ErrorKind::OutOfFuel => "it takes more steps than max_time allows".to_owned(),
@@ -27,13 +27,13 @@ impl Failure {
         Self::at(file, error, &what.replace(['\r', '\n'], " "))
     }
 
-    /// What is wrong where the engine ended with an error.
+    /// Returns another problem, at the line where the engine ended with an error.
     pub(super) fn at(file: &Path, error: &Error, what: &str) -> Self {
         let line = error.line().map(|line| format!(", line {line}")).unwrap_or_default();
         Self::new(file, &format!("{line}: {what}"))
     }
 
-    /// What else is wrong with it.
+    /// Returns any other problem with the template.
     pub(super) fn new(file: &Path, what: &str) -> Self {
         Self(format!("{}{what}", file.display()))
     }

@@ -10,20 +10,20 @@ use super::shapes::Shape;
 use crate::formats::well_formed;
 use crate::formats::xml_text::allowed;
 
-/// How the values a template prints are written, which follows from its media type.
+/// How the values that a template prints are escaped. It follows from the media type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Escaping {
-    /// As text of XML, fit for attributes in quotes as well.
+    /// As XML text, which may also be in quoted attributes.
     Xml,
-    /// The same in a page, which need not be XML.
+    /// The same, in an HTML page, which need not be XML.
     Html,
-    /// As a JSON value: texts in quotes.
+    /// As a JSON value: text in quotes.
     Json,
-    /// The same in a sequence of JSON values, which is none by itself.
+    /// The same, in a sequence of JSON values, which is not a JSON value itself.
     JsonLines,
-    /// As a field of CSV.
+    /// As a CSV field.
     Csv,
-    /// As it is.
+    /// Not at all.
     Plain,
 }
 
@@ -39,7 +39,7 @@ impl Escaping {
         }
     }
 
-    /// The container of such documents, unless the configuration names another.
+    /// Returns the container of such documents, unless the configuration sets another.
     pub(super) fn container(self) -> Kind {
         match self {
             Self::Xml => Kind::Xml,
@@ -49,7 +49,7 @@ impl Escaping {
         }
     }
 
-    /// What is wrong with a document, where that can be told.
+    /// Fails if a document is not well-formed, for XML and JSON.
     pub(super) fn check(self, document: &[u8]) -> Result<(), String> {
         match self {
             Self::Xml => well_formed::xml(document).map_err(|fault| format!("no XML: {fault}")),
@@ -58,18 +58,18 @@ impl Escaping {
         }
     }
 
-    /// The mode in which the engine renders; what a block captures in it is not escaped again.
+    /// Returns the mode in which the engine renders. In this mode, text that a block captures is not escaped again.
     pub(super) fn mode(self) -> AutoEscape {
         match self {
             Self::Plain => AutoEscape::None,
-            // The name is for nobody: the formatter knows what to do.
+            // Nothing uses the name: the formatter does the escaping.
             _ => AutoEscape::Custom("by the media type".into()),
         }
     }
 
-    /// A value as it is written.
+    /// Returns a value as escaped text.
     pub(super) fn escaped(self, value: &Value) -> Result<Cow<'_, str>, Error> {
-        // What the template has made of escaped text, or says is safe.
+        // The template built it from escaped text, or marked it as safe.
         if let Some(text) = value.as_str().filter(|_| value.is_safe()) {
             return Ok(Cow::Borrowed(text));
         }
@@ -82,7 +82,8 @@ impl Escaping {
         })
     }
 
-    /// Why a document does not fit a media type: its values are written as they are, and it looks as though they must not.
+    /// Returns why a document does not fit a media type: under that type its values are not escaped, and the document
+    /// looks as if they should be.
     pub(super) fn unfit(self, media_type: &Mime, document: &[u8]) -> Option<String> {
         let essence = media_type.essence_str();
         let is_text = matches!(essence, "text/plain" | "text/markdown");
@@ -103,13 +104,13 @@ impl Escaping {
     }
 }
 
-/// The filter `html`: a value as text of a page, to be escaped once more where it is printed.
+/// Implements the filter `html`: returns a value as text of a page, which is escaped once more where it is printed.
 pub(super) fn html(value: &Value) -> Result<String, Error> {
-    // Not every reader of HTML knows the name that XML has for it.
+    // Not every HTML parser knows the XML name.
     Ok(escape(text(value)?).replace("&apos;", "&#39;"))
 }
 
-/// What is made of a text, which often is the text itself.
+/// Converts a text. The result often is the text itself.
 fn mapped<'a>(text: Cow<'a, str>, make: impl for<'b> Fn(&'b str) -> Cow<'b, str>) -> Cow<'a, str> {
     match text {
         Cow::Borrowed(text) => make(text),
@@ -117,7 +118,7 @@ fn mapped<'a>(text: Cow<'a, str>, make: impl for<'b> Fn(&'b str) -> Cow<'b, str>
     }
 }
 
-/// A value as text: nothing for null, and JSON for what is neither text nor number nor `true` or `false`.
+/// Returns a value as text: nothing for null, and JSON for lists and objects.
 fn text(value: &Value) -> Result<Cow<'_, str>, Error> {
     Ok(match value.kind() {
         ValueKind::Undefined | ValueKind::None => Cow::Borrowed(""),
@@ -136,13 +137,13 @@ fn json(value: &Value) -> Result<String, Error> {
         .map_err(|error| Error::new(ErrorKind::BadSerialization, "is no JSON").with_source(error))
 }
 
-/// What begins a formula: some spreadsheets take the wide forms of East Asia for the others.
+/// The characters that begin a formula. Some spreadsheets treat the full-width forms of East Asia like the others.
 const FORMULAS: [char; 8] = ['=', '+', '-', '@', '＝', '＋', '－', '＠'];
 
-/// A field of CSV (RFC 4180), in quotes where it needs them.
+/// Returns a CSV field (RFC 4180), in quotes if it needs them.
 ///
-/// Spreadsheets take a text for a formula that begins as one does, and so run what a stranger has sent in a report: such a
-/// text gets an apostrophe before it, which they take for "this is text".
+/// Spreadsheets run a text that begins like a formula, even if a stranger sent it in a report. Such a text gets an
+/// apostrophe in front, which spreadsheets read as "this is text".
 fn field(text: &str) -> Cow<'_, str> {
     let formula = text.starts_with(['\t', '\r', '\n']) || text.trim_start().starts_with(FORMULAS);
     let quoted = text.contains(['"', ',', ';', '\r', '\n', '\t']) || text.trim() != text;

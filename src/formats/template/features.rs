@@ -8,14 +8,14 @@ use super::shape_text;
 use super::shapes::{Drawn, Shape};
 use crate::model::Layer;
 
-/// The features of a layer, each made when the template comes to it in time.
+/// The features of a layer. Each is built when the template reaches it, if there is time left.
 #[derive(Debug)]
 pub(super) struct Features {
     layer: Arc<Layer>,
     budget: Arc<Budget>,
 }
 
-/// One of them: `properties`, `geometry` and `wkt`, each made when it is asked for.
+/// A feature: `properties`, `geometry` and `wkt`, each built when it is first used.
 #[derive(Debug)]
 struct Feature {
     layer: Arc<Layer>,
@@ -71,9 +71,9 @@ impl Object for Feature {
 }
 
 impl Feature {
-    /// The properties as the interface has them.
+    /// Returns the properties as in the interface.
     ///
-    /// By way of JSON, which alone knows what the data of a report are: text that is JSON already.
+    /// They are converted to JSON first, because the data of a report is text that already is JSON.
     fn properties(&self) -> Value {
         match serde_json::to_value(self.layer.feature(self.index).properties) {
             Ok(properties) => Value::from(Serde(properties)),

@@ -1,6 +1,6 @@
-//! Formats that are templates: declared in the configuration, without a line of Rust.
+//! Formats that are templates: declared in the configuration, without any Rust.
 //!
-//! What a template gets, its filters, how values are escaped and what bounds it is told in `docs/templates.md`.
+//! `docs/templates.md` describes the data that a template gets, its filters, how values are escaped, and the limits.
 
 mod bounded;
 mod budget;
@@ -34,12 +34,13 @@ use super::{Container, EncodeContext, EncodeError, Format};
 use crate::model::{Layer, LayerKind};
 use crate::resources::{Sample, sample};
 
-/// How many steps a template may take for each second of `max_time`: many times what one takes that prints what it makes.
+/// How many steps a template may take for each second of `max_time`: many times more than a template needs that prints
+/// its results.
 const STEPS_PER_SECOND: u64 = 20_000_000;
 
-/// Writes layers by a template.
+/// Writes layers with a template.
 ///
-/// Costs what the template makes of each feature, which is made when the template comes to it.
+/// The cost is that of the features, which are built when the template reaches them, and of what the template does with them.
 #[derive(Debug)]
 pub struct Template {
     name: String,
@@ -49,17 +50,17 @@ pub struct Template {
     layers: Vec<LayerKind>,
     escaping: Escaping,
     engine: Environment<'static>,
-    /// Whether it tells the time.
+    /// Whether it uses the variable `now`.
     tells_time: bool,
     max_bytes: ByteUnit,
     max_time: Duration,
 }
 
-/// The formats of all templates, each tried in a context on what it can be asked to write.
+/// Returns the formats of all templates. Each has been tried on examples of the layers it may have to write.
 ///
 /// # Errors
 ///
-/// [`InvalidTemplate`] of the first that cannot be one.
+/// [`InvalidTemplate`] for the first one that cannot be a format.
 pub fn read(
     templates: &BTreeMap<String, Options>,
     context: &EncodeContext,
@@ -72,7 +73,7 @@ pub fn read(
     templates.iter().map(format).collect()
 }
 
-/// The formats of all templates as far as their keys tell, without their files: they write nothing.
+/// Returns the formats of all templates from their settings alone, without reading their files. They write nothing.
 pub(crate) fn declared(
     templates: &BTreeMap<String, Options>,
 ) -> Result<Vec<Arc<dyn Format>>, InvalidTemplate> {
@@ -88,12 +89,12 @@ impl Template {
     ///
     /// # Errors
     ///
-    /// When a key has a wrong value, or the file cannot be read or is no template.
+    /// If a key has a wrong value, or the file cannot be read or is not a template.
     pub fn new(name: &str, options: &Options) -> Result<Self, InvalidTemplate> {
         Self::of(name, options, source)
     }
 
-    /// The template of a format, with the source that is in its file.
+    /// Returns the template of a format, with the source from its file.
     fn of(
         name: &str,
         options: &Options,
@@ -125,7 +126,7 @@ impl Template {
         let file = options.path();
         let source = source(&file).map_err(|failure| wrong("file", &failure.to_string()))?;
         let millis = u64::try_from(max_time.as_millis()).unwrap_or(u64::MAX);
-        // The engine counts with a sign.
+        // The engine counts with a signed number.
         let steps = millis.saturating_mul(STEPS_PER_SECOND / 1000).clamp(1, i64::MAX as u64);
         let mut engine = engine::engine(escaping, steps);
         let unreadable = |error: &Error| wrong("file", &Failure::of(&file, error).to_string());
@@ -146,7 +147,7 @@ impl Template {
         })
     }
 
-    /// Writes a made-up layer of each kind, and an empty one.
+    /// Tries the template on a made-up layer of each kind, and on an empty one.
     fn rehearse(&self, context: &EncodeContext) -> Result<(), InvalidTemplate> {
         for &kind in &self.layers {
             let made_up = self.rehearsed(&sample(kind, Sample::Hostile, context.now), "made-up", context)?;
@@ -158,7 +159,7 @@ impl Template {
         Ok(())
     }
 
-    /// What it makes of a layer, if that can be sent.
+    /// Returns what it writes for a layer, if that can be sent.
     fn rehearsed(
         &self,
         layer: &Layer,
@@ -192,7 +193,7 @@ impl Template {
             ("time_zone", Value::from(context.time_zone.name())),
             (Budget::VARIABLE, Value::from_dyn_object(Arc::clone(&budget))),
         ];
-        // Who does not mention it cannot come to it by another way, which `time_step` would not know.
+        // A template that does not name `now` cannot read it in another way, which `time_step` would not know about.
         let now = self.tells_time.then(|| ("now", Value::from(context.now.to_string())));
         let variables = Value::from_pairs(variables.into_iter().chain(now));
         let rendered = self.engine.get_template(&self.name).and_then(|template| {
@@ -231,7 +232,7 @@ impl Format for Template {
     }
 }
 
-/// The source in a file.
+/// Returns the source from a file.
 fn source(file: &Path) -> Result<String, Failure> {
     let source = fs::read(file).map_err(|error| Failure::new(file, &format!(": {error}")))?;
     String::from_utf8(source).map_err(|error| {

@@ -13,25 +13,26 @@ use crate::model::duration;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Options {
-    /// The template. A relative path is of the folder of the configuration file that has it, and of the working directory
-    /// when it is from the environment.
+    /// The template file. A relative path is relative to the configuration file that contains it, or, if it comes from
+    /// the environment, to the working directory.
     #[serde(serialize_with = "RelativePathBuf::serialize_relative")]
     pub file: RelativePathBuf,
-    /// The media type of what it makes, with its parameters. It decides how values are escaped.
+    /// The media type of its documents, with parameters. It decides how values are escaped.
     pub media_type: String,
-    /// What clients choose it with by `format`. **Default: `json`, `xml` or `html` as the media type is, else `text`**
+    /// The kind of document, which clients select with `format`.
+    /// **Default: `json`, `xml` or `html` according to the media type, otherwise `text`**
     pub container: Option<Kind>,
-    /// The resources it is made for.
+    /// The resources that it can write.
     pub layers: Vec<LayerKind>,
-    /// The most it may make of one layer. **Default: `64MiB`**
+    /// How much it may write for one layer. **Default: `64MiB`**
     #[serde(default = "max_bytes")]
     pub max_bytes: ByteUnit,
-    /// The longest it may take for one layer. **Default: `5s`**
+    /// How long it may take for one layer. **Default: `5s`**
     #[serde(default = "max_time", with = "duration")]
     pub max_time: Duration,
 }
 
-/// The containers there are for templates.
+/// The containers for templates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
@@ -39,14 +40,14 @@ pub enum Kind {
     Json,
     /// An XML document.
     Xml,
-    /// A page.
+    /// An HTML page.
     Html,
     /// Anything else.
     Text,
 }
 
 impl Options {
-    /// Where the template is.
+    /// Returns the path of the template.
     #[must_use]
     pub fn path(&self) -> PathBuf {
         self.file.relative()

@@ -6,7 +6,7 @@ use crate::formats::lists::separated;
 use crate::formats::numbers;
 use crate::model::Geometry;
 
-/// Well-known text (OGC 06-103r4 §7): `POINT (106.8 -6.2)`. A ring is a `LINESTRING`.
+/// Returns well-known text (OGC 06-103r4 §7): `POINT (106.8 -6.2)`. A ring is a `LINESTRING`.
 pub(super) fn wkt(drawn: &Drawn<'_>) -> String {
     text(|out| match drawn {
         Drawn::Ring(line) => tagged("LINESTRING", line.0.is_empty(), out, |out| wkt_line(line, out)),
@@ -27,12 +27,12 @@ pub(super) fn wkt(drawn: &Drawn<'_>) -> String {
     })
 }
 
-/// The positions of a place, a line or a ring as KML has them: `lng,lat lng,lat`.
+/// Returns the positions of a place, a line or a ring for KML: `lng,lat lng,lat`.
 pub(super) fn kml(drawn: &Drawn<'_>) -> Result<String, Error> {
     sequence(drawn, |coord, out| pair(coord.x, b',', coord.y, out))
 }
 
-/// The positions of a place, a line or a ring as GML and `GeoRSS` have them: `lat lng lat lng`.
+/// Returns the positions of a place, a line or a ring for GML and `GeoRSS`: `lat lng lat lng`.
 pub(super) fn gml(drawn: &Drawn<'_>) -> Result<String, Error> {
     sequence(drawn, |coord, out| pair(coord.y, b' ', coord.x, out))
 }
@@ -84,7 +84,7 @@ fn pair(first: f64, between: u8, second: f64, out: &mut Vec<u8>) {
     numbers::plain_float(second, out);
 }
 
-/// What is written, which is ASCII.
+/// Returns the written text, which is ASCII.
 fn text(write: impl FnOnce(&mut Vec<u8>)) -> String {
     let mut out = Vec::new();
     write(&mut out);

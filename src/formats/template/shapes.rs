@@ -7,7 +7,7 @@ use minijinja::{Error, ErrorKind};
 use crate::formats::geojson;
 use crate::model::{Geometry, Layer};
 
-/// The geometry of a feature, as GeoJSON has it: `type` and `coordinates`.
+/// The geometry of a feature, as in GeoJSON: `type` and `coordinates`.
 #[derive(Debug)]
 pub(super) struct Shape {
     layer: Arc<Layer>,
@@ -20,7 +20,7 @@ pub(super) struct Ring {
     layer: Arc<Layer>,
     feature: usize,
     polygon: usize,
-    /// 0 is the outer one.
+    /// 0 for the outer ring.
     number: usize,
 }
 
@@ -43,7 +43,7 @@ impl Shape {
         self.layer.feature(self.feature).geometry
     }
 
-    /// The polygons it consists of, none of a point or a line: each with its `outer` ring and the `inner` ones.
+    /// Returns its polygons, none for a point or a line: each with its `outer` ring and the `inner` ones.
     pub(super) fn polygons(&self) -> Vec<Value> {
         let ring = |polygon, number| {
             let layer = Arc::clone(&self.layer);
@@ -56,7 +56,7 @@ impl Shape {
         polygons.collect()
     }
 
-    /// A place on it: within a surface, on a line; `None` when it has no extent at all.
+    /// Returns a place on it: within a surface, or on a line; `None` if it has no extent at all.
     pub(super) fn place(&self) -> Option<Place> {
         let point = match self.geometry() {
             Geometry::Point(coord) => return Some(Place(coord)),
@@ -76,7 +76,7 @@ impl Shape {
         }
     }
 
-    /// As JSON, without the detour over its coordinates as values.
+    /// Returns it as JSON, without building its coordinates as values first.
     pub(super) fn json(&self) -> String {
         let mut json = Vec::new();
         geojson::geometry(self.geometry(), &mut json);
@@ -95,7 +95,7 @@ impl Ring {
 }
 
 impl<'a> Drawn<'a> {
-    /// What a filter was given.
+    /// Returns the geometry that a filter was called with.
     pub(super) fn of(value: &'a Value) -> Result<Self, Error> {
         if let Some(shape) = value.downcast_object_ref::<Shape>() {
             return Ok(Self::Geometry(shape.geometry()));
@@ -108,7 +108,7 @@ impl<'a> Drawn<'a> {
     }
 }
 
-/// An error of a filter that was given something else.
+/// Returns the error of a filter that was called with something else.
 pub(super) fn no_geometry(expected: &str) -> Error {
     Error::new(ErrorKind::InvalidOperation, format!("must be given {expected}"))
 }
@@ -156,7 +156,7 @@ impl Object for Place {
     }
 }
 
-/// The polygons of a surface.
+/// Returns the polygons of a surface.
 fn pieces(geometry: Geometry<'_>) -> &[Polygon<f64>] {
     match geometry {
         Geometry::Point(_) | Geometry::LineString(_) => &[],

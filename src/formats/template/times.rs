@@ -6,7 +6,7 @@ use minijinja::{Error, ErrorKind, State};
 
 use crate::model::Timestamp;
 
-/// The filter `date`: a time as `format` has it, with the conversions of `strftime`.
+/// Implements the filter `date`: formats a time with `format`, which has the conversions of `strftime`.
 pub(super) fn date(
     state: &State<'_, '_>,
     time: &str,
@@ -14,24 +14,24 @@ pub(super) fn date(
     zone: Option<&str>,
 ) -> Result<String, Error> {
     let mut text = String::new();
-    // Writing to a text fails for nothing but a conversion there is not.
+    // Writing to a `String` fails only for an unknown conversion.
     match write!(text, "{}", local(state, time, zone)?.format(format)) {
         Ok(()) => Ok(text),
         Err(_) => Err(wrong(format!("{format:?} is no format of a time, such as \"%d %b %Y %H:%M %Z\""))),
     }
 }
 
-/// The filter `rfc3339`: `2016-12-19T20:53:52+07:00`.
+/// Implements the filter `rfc3339`: `2016-12-19T20:53:52+07:00`.
 pub(super) fn rfc3339(state: &State<'_, '_>, time: &str, zone: Option<&str>) -> Result<String, Error> {
     date(state, time, "%Y-%m-%dT%H:%M:%S%:z", zone)
 }
 
-/// The filter `rfc822`, as RSS has times: `Mon, 19 Dec 2016 20:53:52 +0700`.
+/// Implements the filter `rfc822`, for times in RSS: `Mon, 19 Dec 2016 20:53:52 +0700`.
 pub(super) fn rfc822(state: &State<'_, '_>, time: &str, zone: Option<&str>) -> Result<String, Error> {
     date(state, time, "%a, %d %b %Y %H:%M:%S %z", zone)
 }
 
-/// A time in a zone: the named one, or else that of the variable `time_zone`.
+/// Returns a time in a zone: the given one, or else that of the variable `time_zone`.
 fn local(state: &State<'_, '_>, time: &str, zone: Option<&str>) -> Result<DateTime<Tz>, Error> {
     let configured = state.lookup("time_zone");
     let zone = zone.or_else(|| configured.as_ref()?.as_str()).unwrap_or_default();

@@ -7,7 +7,7 @@ use super::chains::{Chain, Chains};
 use super::grid::NodeId;
 use super::junctions::ChainKind;
 
-/// The arcs of a topology: pieces of chains, each kept once.
+/// The arcs of a topology: pieces of chains, each stored once.
 #[derive(Debug, Default)]
 pub(super) struct Arcs {
     /// The arcs as spans of [`Chains::path`].
@@ -19,9 +19,9 @@ pub(super) struct Arcs {
 }
 
 impl Arcs {
-    /// Cuts all chains at the junctions and keeps equal pieces once.
+    /// Cuts all chains at the junctions and stores equal pieces once.
     ///
-    /// Turns rings in `chains` so that they begin at a junction, where they meet one.
+    /// Turns rings in `chains` so that they begin at a junction, if they have one.
     pub(super) fn cut(chains: &mut Chains, junction: &[bool]) -> Self {
         let Chains { list, path, nodes } = chains;
         let mut cutter = Cutter {
@@ -42,20 +42,20 @@ impl Arcs {
         cutter.arcs
     }
 
-    /// The arcs that make up a chain.
+    /// Returns the arcs that make up a chain.
     pub(super) fn of_chain(&self, chain: usize) -> &[ArcIndex] {
         let start = chain.checked_sub(1).map_or(0, |before| self.ends[before]);
         &self.uses[start..self.ends[chain]]
     }
 }
 
-/// Arcs in the making, and where to find those there are already.
+/// Builds the arcs, and finds those that exist already.
 struct Cutter {
     arcs: Arcs,
-    /// Arcs by a node that lies on no other. Between junctions a node is on one arc only, unless a chain touches
+    /// Arcs by a node that is on no other arc. Between junctions a node is on one arc only, unless a chain touches
     /// itself there.
     at_node: Vec<Vec<ArcIndex>>,
-    /// Arcs of two nodes, which both may be junctions, by these in order.
+    /// Arcs of two nodes, which may both be junctions, by these nodes in ascending order.
     edges: FxHashMap<[NodeId; 2], ArcIndex>,
 }
 
@@ -78,7 +78,7 @@ impl Cutter {
                 let known = self.edges.get(&edge).copied();
                 let arc = known.unwrap_or_else(|| {
                     let arc = self.keep(span);
-                    // Filed as it leads from the lesser node to the greater.
+                    // Stored in the direction from the lower node to the higher.
                     self.edges.insert(edge, if first <= last { arc } else { arc.reversed() });
                     arc
                 });
@@ -111,8 +111,8 @@ impl Cutter {
         self.arcs.uses.push(arc);
     }
 
-    /// The arc, among those filed under a node, that is the same as the nodes of a span: `same` answers whether two are,
-    /// and whether in the same direction.
+    /// Returns the arc, among those stored under a node, that equals the nodes of a span. `same` returns whether two
+    /// are equal, and whether in the same direction.
     fn known(
         &self,
         path: &[NodeId],
@@ -133,7 +133,7 @@ impl Cutter {
     }
 }
 
-/// Turns a ring to begin at its first junction; answers whether it has one.
+/// Turns a ring to begin at its first junction; returns whether it has one.
 fn turn(ring: &mut [NodeId], junction: &[bool]) -> bool {
     let Some(first) = ring.iter().position(|&node| junction[node as usize]) else { return false };
     if let Some(open) = ring.len().checked_sub(1) {
@@ -143,7 +143,7 @@ fn turn(ring: &mut [NodeId], junction: &[bool]) -> bool {
     true
 }
 
-/// Whether two pieces are the same: `Some(true)` in the same direction, `Some(false)` in opposite ones.
+/// Returns whether two pieces are the same: `Some(true)` in the same direction, `Some(false)` in opposite ones.
 fn same_piece(piece: &[NodeId], other: &[NodeId]) -> Option<bool> {
     if piece.len() != other.len() {
         None
@@ -154,8 +154,8 @@ fn same_piece(piece: &[NodeId], other: &[NodeId]) -> Option<bool> {
     }
 }
 
-/// Whether two rings are the same but for where they begin: `Some(true)` in the same direction, `Some(false)` in
-/// opposite ones.
+/// Returns whether two rings are the same except for where they begin: `Some(true)` in the same direction,
+/// `Some(false)` in opposite ones.
 fn same_ring(ring: &[NodeId], other: &[NodeId]) -> Option<bool> {
     let open = |ring: &[NodeId]| ring.len().saturating_sub(1);
     if open(ring) != open(other) {

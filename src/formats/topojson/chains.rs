@@ -8,11 +8,11 @@ use super::grid::{Grid, Node, NodeId};
 use super::junctions::{ChainKind, Junctions};
 use super::winding::Winding;
 
-/// A line or a ring: a run of the positions of all.
+/// A line or a ring: a range of the positions of all.
 #[derive(Clone, Debug)]
 pub(super) struct Chain {
     pub(super) kind: ChainKind,
-    /// Where its nodes stand, the last included; of a ring the last equals the first.
+    /// Where its nodes are, including the last one, which equals the first in a ring.
     pub(super) span: Range<usize>,
 }
 
@@ -24,7 +24,7 @@ pub(super) struct Lines {
 }
 
 impl Lines {
-    /// None yet, with room for as many positions.
+    /// Returns no lines yet, with capacity for this number of positions.
     pub(super) fn with_capacity(positions: usize) -> Self {
         Self { list: Vec::new(), positions: Vec::with_capacity(positions) }
     }
@@ -34,7 +34,7 @@ impl Lines {
         self.add(ChainKind::Line, line, grid)
     }
 
-    /// Adds a ring, reversed if it runs the other way on the grid, and returns its number.
+    /// Adds a ring, reversed if it runs in the other direction on the grid, and returns its number.
     pub(super) fn add_ring(&mut self, ring: &LineString<f64>, winding: Winding, grid: &Grid) -> usize {
         let start = self.positions.len();
         let number = self.add(ChainKind::Ring, ring, grid);
@@ -46,7 +46,7 @@ impl Lines {
         number
     }
 
-    /// Adds a line without positions that fall on the node before them.
+    /// Adds a line, without positions that have the same node as the position before.
     fn add(&mut self, kind: ChainKind, line: &LineString<f64>, grid: &Grid) -> usize {
         let start = self.positions.len();
         let mut last = None;
@@ -57,8 +57,7 @@ impl Lines {
             }
             last = Some(node);
         }
-        // A shape that collapsed to less keeps the positions its type asks for, as the reference
-        // implementation has it.
+        // A shape that collapsed keeps the number of positions that its type requires, as in the reference implementation.
         let least = match kind {
             ChainKind::Line => 2,
             ChainKind::Ring => 4,
@@ -70,7 +69,7 @@ impl Lines {
     }
 }
 
-/// All lines and rings of a layer, equal positions numbered alike.
+/// All lines and rings of a layer; equal positions have the same number.
 #[derive(Debug, Default)]
 pub(super) struct Chains {
     pub(super) list: Vec<Chain>,
@@ -81,10 +80,10 @@ pub(super) struct Chains {
 }
 
 impl Chains {
-    /// Numbers the nodes of the lines and finds, on the same way, which of them are junctions.
+    /// Numbers the nodes of the lines and, in the same pass, finds which of them are junctions.
     pub(super) fn join(lines: Lines) -> (Self, Vec<bool>) {
         let Lines { list, positions } = lines;
-        // Most borders are shared by two.
+        // Two areas share most borders.
         let mut nodes: IndexSet<Node, FxBuildHasher> =
             IndexSet::with_capacity_and_hasher(positions.len() / 2, FxBuildHasher);
         let mut junctions = Junctions::default();
@@ -92,7 +91,7 @@ impl Chains {
         for (number, chain) in list.iter().enumerate() {
             let mut before = None;
             for &node in &positions[chain.span.clone()] {
-                // A border that came before is mostly followed to its end: there is nothing to look up.
+                // A border that came before is mostly followed to its end, so no lookup is needed.
                 let followed = before.and_then(|before| {
                     let neighbours = junctions.neighbours(before);
                     neighbours.into_iter().find(|&id| nodes.get_index(id as usize) == Some(&node))

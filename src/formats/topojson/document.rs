@@ -1,4 +1,4 @@
-//! The text of a topology. Every part of a document is written here and nowhere else.
+//! Writes the text of a topology. Every part of a document is written here and nowhere else.
 
 use std::error::Error;
 
@@ -10,13 +10,13 @@ use crate::formats::lists::{array, separated};
 use crate::formats::{EncodeContext, numbers};
 use crate::model::Properties;
 
-/// What stands before the geometries.
+/// The text before the geometries.
 pub(super) const HEAD: &[u8] =
     br#"{"type":"Topology","objects":{"output":{"type":"GeometryCollection","geometries":["#;
-/// What stands between the geometries and the arcs.
+/// The text between the geometries and the arcs.
 pub(super) const MIDDLE: &[u8] = br#"]}},"arcs":["#;
 
-/// Appends the topology to `out`, its geometries with the properties in the same order.
+/// Appends the topology to `out`. The properties are in the order of its geometries.
 pub(super) fn write<'a>(
     topology: &Topology,
     properties: impl Iterator<Item = Properties<'a>>,
@@ -39,7 +39,7 @@ pub(super) fn write<'a>(
     Ok(())
 }
 
-/// What stands before the properties of a geometry.
+/// Appends the text before the properties of a geometry.
 pub(super) fn before_properties(shape: &Shape<'_>, out: &mut Vec<u8>) {
     out.extend_from_slice(match shape {
         Shape::Point(_) => br#"{"type":"Point","properties":"#,
@@ -49,7 +49,7 @@ pub(super) fn before_properties(shape: &Shape<'_>, out: &mut Vec<u8>) {
     });
 }
 
-/// What stands after the properties of a geometry, each use of an arc as `numbered` has it.
+/// Appends the text after the properties of a geometry. `numbered` gives the number for each use of an arc.
 pub(super) fn after_properties(
     shape: &Shape<'_>,
     grid: Option<&Grid>,
@@ -94,8 +94,8 @@ pub(super) fn arc(nodes: impl ExactSizeIterator<Item = Node>, grid: Option<&Grid
     }
 }
 
-/// Appends an arc as its first position and the steps from each position to the next, without steps of no length but
-/// with at least one, for an arc has two positions or more.
+/// Appends an arc as its first position and the steps from each position to the next. Steps without length are left
+/// out, but there is at least one step, because an arc has two positions or more.
 fn steps(mut nodes: impl Iterator<Item = Node>, out: &mut Vec<u8>) {
     let Some(first) = nodes.next() else { return out.extend_from_slice(b"[]") };
     out.push(b'[');
@@ -115,7 +115,7 @@ fn steps(mut nodes: impl Iterator<Item = Node>, out: &mut Vec<u8>) {
     out.push(b']');
 }
 
-/// The grid, if positions on it are written in degrees.
+/// Returns the grid, if positions on it are written in degrees.
 fn exact(grid: Option<&Grid>) -> Option<&Grid> {
     grid.filter(|grid| grid.transform().is_none())
 }
@@ -126,7 +126,7 @@ fn degrees(grid: &Grid, node: Node, out: &mut Vec<u8>) {
     numbers::position(at.x, at.y, out);
 }
 
-/// Appends what follows the arcs: the transform of an even grid, and the box around the geometries.
+/// Appends the text after the arcs: the transform of an even grid, and the bounding box of the geometries.
 pub(super) fn end(grid: Option<&Grid>, bbox: Option<[f64; 4]>, out: &mut Vec<u8>) {
     let floats =
         |numbers: &[f64], out: &mut Vec<u8>| array(numbers, out, |&number, out| numbers::float(number, out));

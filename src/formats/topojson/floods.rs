@@ -1,4 +1,4 @@
-//! Floods: of a set of areas everything is prepared but the states.
+//! Floods: for a set of areas, everything except the states is prepared.
 
 use std::sync::Arc;
 
@@ -16,12 +16,12 @@ use crate::formats::lists::separated;
 use crate::formats::memo::Kept;
 use crate::model::{Area, AreaSet, Standing};
 
-/// The topologies that selections of a set take their arcs from, each made when it is needed first.
+/// The topologies that selections of a set take their arcs from, each built when it is first needed.
 ///
-/// The *scope* of a selection are all areas of the city when it lies in one, otherwise all of the set.
+/// The *scope* of a selection is all areas of the city if the selection lies in one city, otherwise all areas of the set.
 #[derive(Debug)]
 pub(super) struct Scopes {
-    /// The city of each area of the set, and its place among that city's.
+    /// For each area of the set, its city and its index among the areas of that city.
     places: Vec<(usize, usize)>,
     /// How many areas each city has.
     sizes: Vec<usize>,
@@ -68,7 +68,7 @@ impl Scopes {
         self.whole.get(|| Scope::new(set.iter(), quantization))
     }
 
-    /// The city all selected areas lie in, when there is one and it is not all of the set.
+    /// Returns the city in which all selected areas lie, if there is one and it is not the only one of the set.
     fn city(&self, selected: &[(usize, Option<Standing>)]) -> Option<usize> {
         let mut cities = selected.iter().map(|(position, _)| self.places[*position].0);
         let first = cities.next()?;
@@ -76,12 +76,12 @@ impl Scopes {
     }
 }
 
-/// The text of a topology of areas but for their states.
+/// The text of a topology of areas, without their states.
 #[derive(Debug)]
 struct Scope {
     features: FloodText,
     shapes: Shapes,
-    /// The box around each area.
+    /// The bounding box of each area.
     bounds: Vec<Option<Rect<f64>>>,
     /// The text of all arcs, with commas between them.
     arcs: Vec<u8>,
@@ -104,7 +104,7 @@ impl Scope {
                 |text: &mut Vec<u8>| document::after_properties(&shape, topology.grid(), |arc| arc, text);
             features.push(area, before, after)?;
         }
-        // Most steps are written with less than eight characters.
+        // Most steps take less than eight characters.
         let mut arcs = Vec::with_capacity(8 * topology.arcs().map(|arc| arc.len()).sum::<usize>());
         let mut ends = Vec::with_capacity(topology.arcs().len());
         for arc in topology.arcs() {
@@ -118,7 +118,7 @@ impl Scope {
         Ok(Self { features, shapes, bounds, arcs, ends, grid })
     }
 
-    /// Appends the document of the selected areas, each by its place in the scope.
+    /// Appends the document of the selected areas, each with its index in the scope.
     fn write(
         &self,
         selected: &[(usize, Option<Standing>)],
@@ -135,7 +135,7 @@ impl Scope {
     }
 
     fn write_all(&self, selected: &[(usize, Option<Standing>)], out: &mut Vec<u8>) -> serde_json::Result<()> {
-        // States are written longer than none, by about 30 bytes.
+        // The text of a state is about 30 bytes longer than that of none.
         out.reserve(self.features.size() + 32 * selected.len() + self.arcs.len() + 512);
         out.extend_from_slice(document::HEAD);
         self.features.append_all(selected.iter().map(|(_, standing)| *standing), out)?;
@@ -145,7 +145,7 @@ impl Scope {
         Ok(())
     }
 
-    /// Writes some areas and the arcs these use, numbered in the order of their first use.
+    /// Writes some areas and the arcs that they use, numbered in the order of their first use.
     fn write_some(
         &self,
         selected: impl Iterator<Item = (usize, Option<Standing>)>,
@@ -178,9 +178,9 @@ impl Scope {
     }
 }
 
-/// The arcs a selection uses.
+/// The arcs that a selection uses.
 struct Used {
-    /// The new number of each arc; `u32::MAX` when it is not used.
+    /// The new number of each arc; `u32::MAX` if it is not used.
     numbers: Vec<u32>,
     order: Vec<usize>,
 }

@@ -2,10 +2,10 @@ use geo::{Coord, CoordsIter, LineString, Polygon, Rect};
 
 use crate::model::Geometry;
 
-/// The number of a node: equal positions have equal numbers, from 0 in the order of their first coming.
+/// The number of a node. Equal positions have equal numbers, from 0 in the order of their first appearance.
 pub(super) type NodeId = u32;
 
-/// A position on the grid: the lines that cross there, counted from the south-western corner.
+/// A position on the grid: the lines that cross there, counted from the south-west corner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Node {
     /// Lines to the east.
@@ -17,14 +17,14 @@ pub struct Node {
 /// How fine a grid is.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Fineness {
-    /// The coarsest grid that has at least so many lines along each side and cells of at most so many degrees.
+    /// The coarsest grid with at least this many lines along each side, and cells of at most this many degrees.
     Even {
         /// From 2 to 1,000,000,000.
         lines: u32,
         /// The largest cell on either axis, in degrees.
         cell: f64,
     },
-    /// No rounding: each coordinate has a line of its own.
+    /// No rounding: each coordinate has its own line.
     Exact,
 }
 
@@ -37,23 +37,23 @@ pub struct Grid {
 
 #[derive(Clone, Debug, PartialEq)]
 enum Lines {
-    /// At equal distances: how many per degree, and how many degrees to the next.
+    /// Lines at equal distances: how many per degree, and how many degrees to the next one.
     Even { density: Coord<f64>, scale: Coord<f64> },
-    /// Through each coordinate, in ascending order.
+    /// A line through each coordinate, in ascending order.
     Exact { x: Vec<f64>, y: Vec<f64> },
 }
 
-/// How the positions of a quantized topology become degrees: `scale · position + translate`.
+/// How positions of a quantized topology become degrees: `scale · position + translate`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Transform {
     /// Degrees per step, east and north.
     pub scale: [f64; 2],
-    /// The position of node 0, 0.
+    /// The position of the node 0, 0.
     pub translate: [f64; 2],
 }
 
 impl Grid {
-    /// The grid over all boxes, which are those around the geometries; `None` when there are none.
+    /// Returns the grid over all boxes, which are the bounding boxes of the geometries; `None` if there are none.
     pub(super) fn over(
         geometries: &[Geometry<'_>],
         boxes: impl Iterator<Item = Rect<f64>>,
@@ -80,7 +80,7 @@ impl Grid {
         Some(Self { bounds, lines })
     }
 
-    /// The node nearest to a position within the box; on an exact grid, to one of the geometries' positions.
+    /// Returns the node nearest to a position within the box. On an exact grid, the position must be one of the geometries'.
     #[must_use]
     pub fn node(&self, position: Coord<f64>) -> Node {
         match &self.lines {
@@ -89,14 +89,14 @@ impl Grid {
                 Node { x: rounded(from_corner.x * density.x), y: rounded(from_corner.y * density.y) }
             }
             Lines::Exact { x, y } => {
-                // There are fewer lines than positions, and each of these takes 16 bytes.
+                // Fits into i32: there are fewer lines than positions, and each position takes 16 bytes.
                 let line = |lines: &[f64], at| lines.partition_point(|line| *line < at) as i32;
                 Node { x: line(x, position.x), y: line(y, position.y) }
             }
         }
     }
 
-    /// The position of a node of this grid.
+    /// Returns the position of a node of this grid.
     #[must_use]
     pub fn position(&self, node: Node) -> Coord<f64> {
         match &self.lines {
@@ -108,7 +108,7 @@ impl Grid {
         }
     }
 
-    /// The transform of a quantized topology; `None` when positions are written in degrees.
+    /// Returns the transform of a quantized topology; `None` if positions are written in degrees.
     #[must_use]
     pub fn transform(&self) -> Option<Transform> {
         match &self.lines {
@@ -120,17 +120,17 @@ impl Grid {
         }
     }
 
-    /// West, south, east, north: the `bbox` of the topology.
+    /// Returns west, south, east, north: the `bbox` of the topology.
     #[must_use]
     pub fn bbox(&self) -> [f64; 4] {
         bbox(self.bounds)
     }
 }
 
-/// The lines per degree along a side of this length.
+/// Returns the lines per degree along a side of this length.
 fn density(length: f64, lines: u32, cell: f64) -> f64 {
     if length > 0.0 {
-        // One more than the cells that fit, so that rounding makes none larger than allowed.
+        // One more than the cells that fit, so that rounding makes no cell larger than allowed.
         let cells = (length / cell).floor() + 1.0;
         cells.max(f64::from(lines - 1)) / length
     } else {
@@ -138,7 +138,7 @@ fn density(length: f64, lines: u32, cell: f64) -> f64 {
     }
 }
 
-/// The numbers in ascending order, each once.
+/// Returns the numbers in ascending order, each once.
 fn ascending(mut numbers: Vec<f64>) -> Vec<f64> {
     numbers.sort_unstable_by(f64::total_cmp);
     numbers.dedup();
@@ -146,20 +146,22 @@ fn ascending(mut numbers: Vec<f64>) -> Vec<f64> {
     numbers
 }
 
-/// The whole number nearest to one that is not negative, of two the greater; what `f64::round` returns, without a call.
+/// Rounds a number that is not negative to the nearest whole number, halves upwards. Returns the same as `f64::round`,
+/// without a call.
 fn rounded(number: f64) -> i32 {
-    // Never outside i32: no side has more than 10⁹ lines, nor 360° more than 3.6 · 10⁸ cells. So the difference is exact.
+    // Always fits into i32: no side has more than 10⁹ lines, and 360° have at most 3.6 · 10⁸ cells. So the difference
+    // is exact.
     let below = number as i32;
     below + i32::from(number - f64::from(below) >= 0.5)
 }
 
-/// West, south, east, north.
+/// Returns west, south, east, north.
 pub(super) fn bbox(bounds: Rect<f64>) -> [f64; 4] {
     let (low, high) = (bounds.min(), bounds.max());
     [low.x, low.y, high.x, high.y]
 }
 
-/// The box around two.
+/// Returns the box around two boxes.
 pub(super) fn around_both(a: Rect<f64>, b: Rect<f64>) -> Rect<f64> {
     let (low, high) = (a.min(), a.max());
     Rect::new(
@@ -168,9 +170,9 @@ pub(super) fn around_both(a: Rect<f64>, b: Rect<f64>) -> Rect<f64> {
     )
 }
 
-/// The box around a geometry.
+/// Returns the box around a geometry.
 pub(super) fn bounds(geometry: &Geometry<'_>) -> Option<Rect<f64>> {
-    // Holes lie within.
+    // Holes lie within the outer ring.
     let outer = |polygon: &Polygon<f64>| around_line(polygon.exterior());
     match *geometry {
         Geometry::Point(position) => Some(Rect::new(position, position)),
@@ -190,7 +192,7 @@ fn each_position(geometry: &Geometry<'_>, mut each: impl FnMut(Coord<f64>)) {
     }
 }
 
-/// The box around a line, without a branch for each position: which way it would go nobody can foretell.
+/// Returns the box around a line, without a branch for each position, because such branches cannot be predicted.
 fn around_line(line: &LineString<f64>) -> Option<Rect<f64>> {
     let first = *line.0.first()?;
     let (low, high) = line.0.iter().fold((first, first), |(low, high), at| {

@@ -1,25 +1,25 @@
 use super::grid::NodeId;
 
-/// Whether a chain may begin elsewhere.
+/// Whether a chain may begin at another node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ChainKind {
-    /// Begins and ends where it does, even when both are the same place.
+    /// Begins and ends at its ends, even if both are the same place.
     Line,
     /// Closed; may be turned to begin at any of its nodes.
     Ring,
 }
 
-/// No node: the neighbour of a node that was not visited.
+/// Not a node: the neighbour of a node that was not visited.
 const NONE: NodeId = NodeId::MAX;
 
 /// Finds which nodes are junctions, chain after chain.
 ///
-/// A junction is a node at which chains part: through which one chain passes between other neighbours
-/// than another, or at which a line ends. Between junctions chains are either the same or apart, which is
-/// what makes it right to cut them there and nowhere else.
+/// A junction is a node at which chains part: one chain passes through it between other neighbours than another chain
+/// does, or a line ends there. Between junctions chains are either the same or apart. Therefore it is correct to cut
+/// them at junctions and nowhere else.
 ///
-/// A chain that touches itself makes no junction there, as the reference implementation has it: lines are told
-/// apart from lines, and rings from lines and rings.
+/// A node where a chain touches only itself is not a junction, as in the reference implementation: lines are compared
+/// with lines, and rings with rings and lines.
 #[derive(Debug, Default)]
 pub(super) struct Junctions {
     /// Whether each node is a junction, by number.
@@ -30,19 +30,19 @@ pub(super) struct Junctions {
 /// How chains passed through a node.
 #[derive(Clone, Copy, Debug)]
 struct Passage {
-    /// Between which nodes the first chain passed.
+    /// The nodes between which the first chain passed.
     neighbours: [NodeId; 2],
     /// The last chain that passed.
     visited_by: u32,
 }
 
 impl Junctions {
-    /// The nodes between which the first chain passed that came through this one.
+    /// Returns the nodes between which the first chain passed through this node.
     pub(super) fn neighbours(&self, node: NodeId) -> [NodeId; 2] {
         self.passages.get(node as usize).map_or([NONE; 2], |passage| passage.neighbours)
     }
 
-    /// Follows the next chain, which leads through the first `nodes` nodes only.
+    /// Follows the next chain, which uses only the first `nodes` nodes.
     pub(super) fn pass_along(&mut self, chain: u32, kind: ChainKind, path: &[NodeId], nodes: usize) {
         self.found.resize(nodes, false);
         self.passages.resize(nodes, Passage { neighbours: [NONE; 2], visited_by: u32::MAX });

@@ -1,17 +1,17 @@
 //! TopoJSON: geometry whose shared borders are stored once.
 //!
-//! Follows the [TopoJSON specification](https://github.com/topojson/topojson-specification) and, where it
-//! leaves a choice, the reference implementation topojson-server. The way of a layer:
+//! Follows the [TopoJSON specification](https://github.com/topojson/topojson-specification) and, where the
+//! specification leaves a choice, the reference implementation topojson-server. The steps for a layer:
 //!
-//! 1. `grid`: positions are rounded to an integer grid over the layer's bounding box, unless the configuration wants them
+//! 1. `grid`: positions are rounded to an integer grid over the layer's bounding box, unless the configuration requires them
 //!    exact (`options`);
-//! 2. `chains`: lines and rings are laid out one after the other, outer rings clockwise (`winding`), equal positions numbered
-//!    alike;
+//! 2. `chains`: lines and rings are put one after the other, outer rings clockwise (`winding`); equal positions get equal
+//!    numbers;
 //! 3. `junctions`: positions at which borders meet or part are found;
-//! 4. `arcs`: lines and rings are cut there, and equal pieces kept once, in whichever direction;
+//! 4. `arcs`: lines and rings are cut there, and equal pieces are stored once, in whichever direction;
 //! 5. `document`: the topology is written, arcs as differences.
 //!
-//! `floods` goes this way once for a set of areas.
+//! `floods` takes these steps once for a set of areas.
 
 mod arc_index;
 mod arcs;
@@ -44,14 +44,14 @@ use crate::model::{Layer, LayerKind};
 
 /// Writes a layer as a `Topology` with one object, `output`.
 ///
-/// Outer rings run clockwise and holes counter-clockwise, as d3 and the reference implementation have it. Positions decode
-/// to within half a grid step of the original, which [`Quantization`] bounds, or are exact. An empty layer has neither
+/// Outer rings run clockwise and holes counter-clockwise, as in d3 and the reference implementation. Decoded positions
+/// are within half a grid step of the original, which [`Quantization`] bounds, or are exact. An empty layer has neither
 /// `bbox` nor `transform`. Costs O(positions) time and memory.
 ///
-/// Of floods the grid and the arcs are those of all areas of the city when the layer lies in one, otherwise of all areas
-/// of the set; so an area has the same shape in every selection. The arcs that a selection uses are written, and `bbox`
-/// is around its areas alone. The topology and the text of areas are made once for each set, and kept as long as
-/// the set: then a document costs little more than copying it.
+/// For floods, the grid and the arcs are those of all areas of the city if the layer lies in one city, otherwise of all
+/// areas of the set. So an area has the same shape in every selection. Only the arcs that a selection uses are written,
+/// and `bbox` is around its areas only. The topology and the text of areas are built once for each set of areas, and
+/// cached as long as the set exists. After that, a document costs little more than copying it.
 #[derive(Clone, Debug, Default)]
 pub struct TopoJson {
     options: Options,
@@ -59,7 +59,7 @@ pub struct TopoJson {
 }
 
 impl TopoJson {
-    /// The format with these settings.
+    /// Returns the format with these settings.
     #[must_use]
     pub fn new(options: Options) -> Self {
         Self { options, floods: Arc::default() }
@@ -81,7 +81,7 @@ impl TopoJson {
         }
     }
 
-    /// Writes a layer on a grid of its own, with nothing prepared.
+    /// Writes a layer on its own grid, without anything prepared.
     fn write_whole(
         &self,
         layer: &Layer,

@@ -4,7 +4,7 @@ use crate::model::LayerKind;
 use crate::resources::{describe, properties};
 use crate::schema::{array, object};
 
-/// The schema of layers of a kind, with positions on a grid or in degrees.
+/// Returns the schema of layers of a kind, with positions on a grid or in degrees.
 pub(super) fn topology(kind: LayerKind, on_grid: bool) -> Value {
     let (number, arcs) = if on_grid {
         ("integer", "Lines of quantized positions, each but the first relative to the one before.")

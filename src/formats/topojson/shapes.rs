@@ -5,7 +5,7 @@ use super::arc_index::ArcIndex;
 use super::arcs::Arcs;
 use super::grid::Node;
 
-/// A geometry of a topology, in the terms of its arcs.
+/// A geometry of a topology, expressed by its arcs.
 #[derive(Clone, Debug)]
 pub enum Shape<'a> {
     /// A position, which has no arc.
@@ -69,12 +69,12 @@ pub(super) struct Shapes {
     pub(super) arcs: Arcs,
 }
 
-/// A geometry in the terms of its chains, which are numbered in the order of their adding.
+/// A geometry expressed by its chains, which are numbered in the order in which they were added.
 #[derive(Clone, Debug)]
 pub(super) enum Outline {
     Point(Node),
     LineString(usize),
-    /// A place in [`Shapes::polygons`].
+    /// An index in [`Shapes::polygons`].
     Polygon(usize),
     MultiPolygon(Range<usize>),
 }
@@ -84,7 +84,7 @@ impl Shapes {
         self.outlines.len()
     }
 
-    /// The geometry at a place in the order they were given.
+    /// Returns the geometry at this index, in the order they were given.
     pub(super) fn get(&self, index: usize) -> Shape<'_> {
         let arcs = &self.arcs;
         match &self.outlines[index] {

@@ -7,19 +7,19 @@ use super::shapes::{Outline, Shape, Shapes};
 use super::winding::Winding;
 use crate::model::Geometry;
 
-/// Geometries on a grid, with the borders they share stored once.
+/// Geometries on a grid. Borders that they share are stored once.
 #[derive(Debug)]
 pub struct Topology {
     grid: Option<Grid>,
-    /// The box around each geometry.
+    /// The bounding box of each geometry.
     bounds: Vec<Option<Rect<f64>>>,
     chains: Chains,
     shapes: Shapes,
 }
 
 impl Topology {
-    /// Finds the borders the geometries share and cuts them into arcs. Outer rings run clockwise and holes
-    /// counter-clockwise, whichever way they were given.
+    /// Finds the borders that the geometries share and cuts them into arcs. Outer rings run clockwise and holes
+    /// counter-clockwise, in whichever direction they were given.
     ///
     /// Costs O(positions); an exact grid sorts them as well.
     #[must_use]
@@ -39,32 +39,32 @@ impl Topology {
         Self { grid: Some(grid), bounds, chains, shapes }
     }
 
-    /// The grid the topology lies on; `None` when it is empty.
+    /// Returns the grid of the topology; `None` if the topology is empty.
     #[must_use]
     pub fn grid(&self) -> Option<&Grid> {
         self.grid.as_ref()
     }
 
-    /// The nodes of each arc.
+    /// Returns the nodes of each arc.
     #[must_use]
     pub fn arcs(&self) -> impl ExactSizeIterator<Item = impl ExactSizeIterator<Item = Node>> {
         let Chains { path, nodes, .. } = &self.chains;
         self.shapes.arcs.spans.iter().map(move |span| path[span.clone()].iter().map(|&id| nodes[id as usize]))
     }
 
-    /// The geometries, in the order they were given.
+    /// Returns the geometries, in the order they were given.
     #[must_use]
     pub fn shapes(&self) -> impl ExactSizeIterator<Item = Shape<'_>> {
         (0..self.shapes.len()).map(|index| self.shapes.get(index))
     }
 
-    /// The grid, the geometries without the nodes of their arcs, and the box around each.
+    /// Returns the grid, the geometries without the nodes of their arcs, and the bounding box of each.
     pub(super) fn into_shapes(self) -> (Option<Grid>, Shapes, Vec<Option<Rect<f64>>>) {
         (self.grid, self.shapes, self.bounds)
     }
 }
 
-/// How many positions a geometry has in its lines and rings.
+/// Returns how many positions a geometry has in its lines and rings.
 fn positions(geometry: &Geometry<'_>) -> usize {
     let of = |polygon: &geo::Polygon<f64>| {
         let holes = polygon.interiors().iter().map(|hole| hole.0.len());

@@ -1,4 +1,4 @@
-//! What a card's report may say: the types of each disaster, and the attributes.
+//! The rules for reports from cards: the report types of each disaster, and the attributes.
 
 use geo::Coord;
 use serde_json::{Value, json};
@@ -7,7 +7,7 @@ use super::CardRules;
 use super::fields::{Fields, Object, POSITION, position, whole};
 use crate::model::{DisasterType, Position};
 
-/// The report types of each disaster but preparedness, whose types are configured.
+/// The report types of each disaster except preparedness, whose types are configured.
 const REPORT_TYPES: [(DisasterType, &[&str]); 6] = [
     (DisasterType::Flood, &["flood"]),
     (DisasterType::Earthquake, &["road", "structure"]),
@@ -17,8 +17,8 @@ const REPORT_TYPES: [(DisasterType, &[&str]); 6] = [
     (DisasterType::Volcano, &["volcano"]),
 ];
 
-/// The report types of a disaster that an installation knows. A type that only this installation knows has one report
-/// type, which has its name.
+/// Returns the report types of a disaster that an installation knows. A type that only this installation knows has one
+/// report type with the same name.
 pub(crate) fn report_types<'a>(disaster: &'a DisasterType, rules: &'a CardRules) -> Vec<&'a str> {
     match disaster {
         DisasterType::Prep => rules.prep_types.iter().map(String::as_str).collect(),
@@ -30,7 +30,7 @@ pub(crate) fn report_types<'a>(disaster: &'a DisasterType, rules: &'a CardRules)
     }
 }
 
-/// The report types of all `disasters`, each once.
+/// Returns the report types of all `disasters`, each once.
 pub(crate) fn all_report_types<'a>(disasters: &'a [DisasterType], rules: &'a CardRules) -> Vec<&'a str> {
     let mut all = Vec::new();
     // Types of preparedness come last.
@@ -43,7 +43,7 @@ pub(crate) fn all_report_types<'a>(disasters: &'a [DisasterType], rules: &'a Car
     all
 }
 
-/// The disaster a report type belongs to; a preparedness type only where no other disaster has it.
+/// Returns the disaster that a report type belongs to; preparedness only if no other disaster has it.
 pub(super) fn disaster_of(
     report_type: &str,
     disasters: &[DisasterType],
@@ -54,19 +54,19 @@ pub(super) fn disaster_of(
     another.or_else(|| disasters.iter().find(has)).copied()
 }
 
-/// What an attribute may be, and how it is shown: as the type that clients give it.
+/// Which values an attribute may have, and how responses show it: always as the same type.
 pub(crate) enum Accepts {
-    /// A number of centimetres; shown as whole ones, halves rounded up.
+    /// A number of centimetres; shown as a whole number, halves rounded up.
     Depth,
     /// A whole number from 0 to this one.
     Code(i64),
-    /// A whole number from 0 to this one, or an array of them; shown as an array.
+    /// A whole number from 0 to this one, or an array of such numbers; shown as an array.
     Codes(i64),
-    /// A number of 0 or more.
+    /// A number that is not negative.
     Measure,
     /// A place.
     Place,
-    /// A place on a circle, or its radius in metres; shown as a place on it.
+    /// A place on a circle, or the radius of the circle in metres; shown as a place on it.
     Radius,
     /// True or false.
     Truth,
@@ -75,7 +75,7 @@ pub(crate) enum Accepts {
 /// The deepest flood, in centimetres.
 pub(crate) const DEEPEST: f64 = 10_000.0;
 
-/// The attributes a report may have. Others are kept as they are.
+/// The attributes of reports. Other members are kept unchanged.
 pub(crate) const ATTRIBUTES: [(&str, Accepts); 14] = [
     ("flood_depth", Accepts::Depth),
     ("accessabilityFailure", Accepts::Code(4)),
@@ -112,8 +112,8 @@ impl Accepts {
         }
     }
 
-    /// The value as clients read it, even one that is too large; `None` when it is of another type. The number of a
-    /// radius stays one.
+    /// Returns the value as clients read it, even if it is too large; `None` if it has another type. For a radius, a
+    /// number stays a number.
     fn shown(&self, value: &Value) -> Option<Value> {
         let code = |value: &Value| whole(value).map(Value::from);
         match self {
@@ -145,26 +145,26 @@ impl Accepts {
     }
 }
 
-/// The place this far from the centre along its meridian, towards the equator: so it stays on the Earth.
+/// Returns the place at this distance from the centre, along its meridian towards the equator, so that it stays on the Earth.
 fn on_circle(centre: Position, metres: f64) -> Value {
     /// The length of a degree of latitude on a sphere of the Earth's mean radius.
     const METRES_A_DEGREE: f64 = 111_195.0;
     let Coord { x: lng, y: lat } = centre.coord();
     let degrees = metres / METRES_A_DEGREE;
     let lat = if lat > 0.0 { lat - degrees } else { lat + degrees }.clamp(-90.0, 90.0);
-    // A centimetre, so that the text is short.
+    // Rounded to a centimetre, so that the text is short.
     json!({ "lat": (lat * 1e7).round() / 1e7, "lng": lng })
 }
 
-/// Notes every attribute of `card_data` that is not as it must be.
+/// Notes a fault for every attribute of `card_data` with a wrong value.
 pub(super) fn check(card_data: &Fields<'_>) {
     for (name, accepts) in &ATTRIBUTES {
         card_data.convert(name, accepts.must(), |value| accepts.takes(value).then_some(()));
     }
 }
 
-/// The card data as clients read it, of a report made at a place. Attributes of another type, null among them, which typed
-/// clients cannot read, are left out; what is no attribute stays as it is.
+/// Returns the card data as clients read it, for a report made at a place. It leaves out attributes of another type,
+/// including null, because typed clients cannot read them. Members that are not attributes stay unchanged.
 pub(crate) fn shown_card_data(card_data: &Object, place: Position) -> Object {
     let centre = card_data.get("fireLocation").and_then(position).unwrap_or(place);
     let shown = |(name, value): (&String, &Value)| {

@@ -1,7 +1,7 @@
 use super::fields::{Fault, Fields, Object, read};
 use crate::model::CardHolder;
 
-/// Reads for whom a card is to be made.
+/// Reads the user for whom a card is to be created.
 ///
 /// # Errors
 ///

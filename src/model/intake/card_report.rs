@@ -6,15 +6,14 @@ use super::fields::{Fault, Fields, Object, read};
 use crate::model::Number;
 use crate::model::{CARD_SOURCE, CardId, DisasterType, InvalidCardId, ReportContent};
 
-/// What cards may report.
+/// The rules for reports from cards.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct CardRules {
     /// The types of preparedness reports. **Default: `drain`, `desilting`, `canalrepair`, `treeclearing`, `flood`,
     /// `damage`, `power`**
     pub prep_types: Vec<String>,
-    /// The longest identifier of a card, for cards of an installation that is taken over: 14 to 36 characters.
-    /// **Default: 14**
+    /// The longest identifier of a card, for cards of an installation that is taken over: 14 to 36 characters. **Default: 14**
     pub max_id_length: MaxIdLength,
 }
 
@@ -25,12 +24,12 @@ impl Default for CardRules {
     }
 }
 
-/// A number of characters that the longest identifier of a card can have.
+/// The largest allowed length of the identifier of a card, in characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Number")]
 pub struct MaxIdLength(usize);
 
-/// A number that is no [`MaxIdLength`].
+/// The error for a number that is not a [`MaxIdLength`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("must be a whole number from {} to {}", CardId::NEW_LENGTH, CardId::LONGEST)]
 pub struct InvalidMaxIdLength;
@@ -42,7 +41,7 @@ impl Default for MaxIdLength {
 }
 
 impl MaxIdLength {
-    /// The number of characters.
+    /// Returns the number of characters.
     #[must_use]
     pub fn get(self) -> usize {
         self.0
@@ -52,7 +51,7 @@ impl MaxIdLength {
     ///
     /// # Errors
     ///
-    /// When it is none, or has more characters than this.
+    /// If it is not an identifier, or has more characters than this.
     pub fn read(self, text: &str) -> Result<CardId, InvalidCardId> {
         let id = text.parse().ok().filter(|id: &CardId| id.as_str().chars().count() <= self.0);
         id.ok_or(InvalidCardId { longest: self.0 })
@@ -94,7 +93,7 @@ pub fn read_card_report(
         let text = fields.text("text").unwrap_or_default();
         fields.text("image_id");
         let is_training = fields.truth("is_training");
-        // As the forms of clients name it, else as reports show it.
+        // Under the name in the forms of clients, or else that in responses.
         let partner_codes = ["partnerCode", "partner_code"].map(|key| fields.name_or_empty(key));
         let ((card_data, disaster_type), location) = (card_data?, location?);
         Some(ReportContent {
@@ -114,7 +113,8 @@ pub fn read_card_report(
     })
 }
 
-/// Checks `card_data` and tells what the report is about: the disaster that is named, else the one its type belongs to.
+/// Checks `card_data` and returns what the report is about: the named disaster, or else the one that its report type
+/// belongs to.
 fn disaster_type(
     data: &Fields<'_>,
     body: &Fields<'_>,
@@ -123,7 +123,7 @@ fn disaster_type(
     rules: &CardRules,
 ) -> Option<DisasterType> {
     attributes::check(data);
-    // A disaster that is named wrongly has its own fault; its types are then anybody's.
+    // A wrong disaster has a fault of its own; then the types of all disasters are accepted.
     let types = match &named {
         Some(named) => report_types(named, rules),
         None => all_report_types(disasters, rules),

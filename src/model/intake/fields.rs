@@ -10,7 +10,7 @@ use crate::model::{InvalidTimestamp, NAME, Position, Timestamp, WEB_ADDRESS, is_
 /// A JSON object.
 pub type Object = Map<String, Value>;
 
-/// What is wrong with one part of a body.
+/// A fault of one part of a body.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
     /// The part, with dots between levels: `card_data.flood_depth`.
@@ -25,10 +25,10 @@ impl fmt::Display for Fault {
     }
 }
 
-/// Reads the fields of an object and notes everything that is wrong with them.
+/// Reads the fields of an object and notes all their faults.
 ///
-/// A field that is absent or null reads as `None`; so does one that is wrong, after its fault is noted. Whoever reads
-/// therefore reads all fields first, and looks at the faults before using any.
+/// A field that is absent or null is read as `None`. So is a wrong field, after its fault was noted. Therefore, read
+/// all fields first, and check the faults before you use any of them.
 pub(super) struct Fields<'a> {
     object: &'a Object,
     /// The path of the object with a dot at its end; empty for the body itself.
@@ -36,7 +36,7 @@ pub(super) struct Fields<'a> {
     faults: &'a RefCell<Vec<Fault>>,
 }
 
-/// Reads a body with `read`, which answers `None` only where it noted a fault.
+/// Reads a body with `read`, which must return `None` only after it noted a fault.
 pub(super) fn read<T>(body: &Object, read: impl FnOnce(&Fields<'_>) -> Option<T>) -> Result<T, Vec<Fault>> {
     let faults = RefCell::new(Vec::new());
     let fields = Fields { object: body, prefix: String::new(), faults: &faults };
@@ -48,18 +48,18 @@ pub(super) fn read<T>(body: &Object, read: impl FnOnce(&Fields<'_>) -> Option<T>
 }
 
 impl<'a> Fields<'a> {
-    /// Notes that a field is not as it must be.
+    /// Notes a fault of a field.
     pub(super) fn fault(&self, key: &str, must: impl fmt::Display) {
         let path = format!("{}{key}", self.prefix);
         self.faults.borrow_mut().push(Fault { path, must: must.to_string() });
     }
 
-    /// The field, unless it is absent or null.
+    /// Returns the field, unless it is absent or null.
     pub(super) fn get(&self, key: &str) -> Option<&'a Value> {
         self.object.get(key).filter(|value| !value.is_null())
     }
 
-    /// The field as `convert` takes it; when that fails, it `must` be otherwise.
+    /// Converts the field with `convert`. If that fails, notes a fault that says what the field `must` be.
     pub(super) fn convert<T>(
         &self,
         key: &str,
@@ -73,7 +73,7 @@ impl<'a> Fields<'a> {
         converted
     }
 
-    /// Notes a missing field as a fault; `read` is how it is read when it is there.
+    /// Notes a fault if a field is missing; otherwise reads it with `read`.
     pub(super) fn required<T>(&self, key: &str, read: impl FnOnce(&Self, &str) -> Option<T>) -> Option<T> {
         if self.get(key).is_none() {
             self.fault(key, "is required");
@@ -82,20 +82,20 @@ impl<'a> Fields<'a> {
         read(self, key)
     }
 
-    /// A text without NUL characters, which no database holds.
+    /// Returns a text without NUL characters, which databases cannot store.
     pub(super) fn text(&self, key: &str) -> Option<&'a str> {
         self.convert(key, "must be a text without NUL characters", |value| {
             value.as_str().filter(|text| !text.contains('\0'))
         })
     }
 
-    /// A name.
+    /// Returns a name.
     pub(super) fn name(&self, key: &str) -> Option<&'a str> {
         let must = format!("must be {NAME}");
         self.convert(key, must, |value| value.as_str().filter(|text| is_name(text)))
     }
 
-    /// One of some texts.
+    /// Returns one of the allowed texts.
     pub(super) fn one_of<'b, T: AsRef<str>>(&self, key: &str, allowed: &'b [T]) -> Option<&'b T> {
         let names: Vec<&str> = allowed.iter().map(AsRef::as_ref).collect();
         let must = format!("must be one of [{}]", names.join(", "));
@@ -104,17 +104,17 @@ impl<'a> Fields<'a> {
         })
     }
 
-    /// A number; JSON knows no infinite ones.
+    /// Returns a number. JSON has no infinite numbers.
     pub(super) fn number(&self, key: &str) -> Option<f64> {
         self.convert(key, "must be a number", Value::as_f64)
     }
 
-    /// True or false; false when it is not there.
+    /// Returns true or false; false if the field is missing.
     pub(super) fn truth(&self, key: &str) -> bool {
         self.convert(key, "must be true or false", Value::as_bool).unwrap_or(false)
     }
 
-    /// A name, or the empty text that forms send for none.
+    /// Returns a name. An empty text means none, because forms send it so.
     pub(super) fn name_or_empty(&self, key: &str) -> Option<&'a str> {
         let must = format!("must be {NAME}, or empty");
         let text =
@@ -122,26 +122,26 @@ impl<'a> Fields<'a> {
         text.filter(|text| !text.is_empty())
     }
 
-    /// A moment.
+    /// Returns a time.
     pub(super) fn moment(&self, key: &str) -> Option<Timestamp> {
         let text = self.convert(key, "must be a text", Value::as_str)?;
         let malformed = |_| self.fault(key, InvalidTimestamp::Malformed);
         Timestamp::parse(text).map_err(malformed).ok()
     }
 
-    /// A place.
+    /// Returns a place.
     pub(super) fn position(&self, key: &str) -> Option<Position> {
         self.convert(key, POSITION, position)
     }
 
-    /// An object, whose fields are then read by `read`.
+    /// Reads an object with `read`.
     pub(super) fn object<T>(&self, key: &str, read: impl FnOnce(&Fields<'a>) -> Option<T>) -> Option<T> {
         let object = self.convert(key, "must be an object", Value::as_object)?;
         let prefix = format!("{}{key}.", self.prefix);
         read(&Fields { object, prefix, faults: self.faults })
     }
 
-    /// An array of objects, each read by `read`; `None` when any is wrong.
+    /// Reads an array of objects, each with `read`; returns `None` if any is wrong.
     pub(super) fn objects<T>(&self, key: &str, read: impl Fn(&Fields<'a>) -> Option<T>) -> Option<Vec<T>> {
         let items = self.convert(key, "must be an array", Value::as_array)?;
         let read = |(index, item): (usize, &'a Value)| {
@@ -152,18 +152,18 @@ impl<'a> Fields<'a> {
             let prefix = format!("{}{key}.{index}.", self.prefix);
             read(&Fields { object, prefix, faults: self.faults })
         };
-        // All items are read, for all their faults, before one that is wrong counts.
+        // All items are read before a wrong one counts, so that all faults are noted.
         let items: Vec<Option<T>> = items.iter().enumerate().map(read).collect();
         items.into_iter().collect()
     }
 
-    /// The address of something on the web.
+    /// Returns an address on the web.
     pub(super) fn web_address(&self, key: &str) -> Option<&'a str> {
         let must = format!("must be {WEB_ADDRESS}");
         self.convert(key, must, |value| value.as_str().filter(|text| is_web_address(text)))
     }
 
-    /// The whole object, unknown members included; faults when it cannot be kept.
+    /// Returns the whole object, with unknown members; notes a fault if it cannot be kept.
     pub(super) fn keepable(&self) -> Option<&'a Object> {
         if let Err(unkeepable) = can_be_kept(self.object) {
             let path = self.prefix.trim_end_matches('.').to_owned();
@@ -173,7 +173,7 @@ impl<'a> Fields<'a> {
         Some(self.object)
     }
 
-    /// The same as text, numbers as JSON parsers read them (doubles beyond 64 bits).
+    /// Returns the same as JSON text. Numbers are as the JSON parser reads them (doubles beyond 64 bits).
     pub(super) fn kept(&self) -> Option<Box<RawValue>> {
         to_raw_value(self.keepable()?).ok()
     }
@@ -183,19 +183,19 @@ impl<'a> Fields<'a> {
 pub(super) const POSITION: &str =
     "must be an object with the numbers lat from -90 to 90 and lng from -180 to 180";
 
-/// The place an object `{lat, lng}` names.
+/// Returns the place in an object `{lat, lng}`.
 pub(super) fn position(value: &Value) -> Option<Position> {
     Position::new(value.get("lng")?.as_f64()?, value.get("lat")?.as_f64()?)
 }
 
-/// A JSON number that is whole, whether it is written `2` or `2.0`.
+/// Returns a JSON number that is whole, whether it is written `2` or `2.0`.
 pub(super) fn whole(value: &Value) -> Option<i64> {
     let whole = |number: f64| number.fract() == 0.0 && number.abs() < 9_007_199_254_740_992.0;
     let from_float = || value.as_f64().filter(|&number| whole(number)).map(|number| number as i64);
     value.as_i64().or_else(from_float)
 }
 
-/// What a whole JSON number is the code of.
+/// Returns the value whose code is a whole JSON number.
 pub(super) fn code<T: TryFrom<u64>>(value: &Value) -> Option<T> {
     u64::try_from(whole(value)?).ok()?.try_into().ok()
 }

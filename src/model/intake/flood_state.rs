@@ -1,7 +1,7 @@
 use super::fields::{Fault, Object, code, read};
 use crate::model::{FloodState, InvalidFloodState};
 
-/// Reads the state an area is to get.
+/// Reads the new state of an area.
 ///
 /// # Errors
 ///

@@ -1,7 +1,7 @@
 use super::fields::{Fault, Fields, Object, code, read};
 use crate::model::{AlertLevel, InvalidAlertLevel, Observation, Position};
 
-/// A gauge and readings of it, as an agency sends them.
+/// A gauge and its readings, as an agency sends them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GaugeReadings {
     /// Identifies the gauge.

@@ -2,14 +2,14 @@ use serde_json::Value;
 
 use super::Object;
 
-/// How deep an object that is kept may be nested, the object itself included. Parsers of other languages refuse JSON
-/// that is far deeper, and with it everything it is sent with.
+/// How deep an object that is kept may be nested, including the object itself. Parsers in other languages reject JSON
+/// that is much deeper, together with the whole response.
 const LEVELS: usize = 16;
 
-/// Why an object cannot be kept as it is sent.
+/// Why an object cannot be kept unchanged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Unkeepable {
-    /// A text or a name in it has a NUL character, which no database holds.
+    /// A text or a name in it contains a NUL character, which databases cannot store.
     #[error("must not contain NUL characters")]
     Nul,
     /// It is nested too deep.
@@ -17,12 +17,12 @@ pub(crate) enum Unkeepable {
     Deep,
 }
 
-/// Checks that an object can be kept as it is sent.
+/// Checks that an object can be kept unchanged.
 pub(crate) fn can_be_kept(object: &Object) -> Result<(), Unkeepable> {
     members_can_be_kept(object, LEVELS)
 }
 
-/// Checks the members of an object that may have so many levels.
+/// Checks the members of an object that may have this many levels.
 fn members_can_be_kept(object: &Object, levels: usize) -> Result<(), Unkeepable> {
     if levels == 0 {
         return Err(Unkeepable::Deep);
@@ -33,7 +33,7 @@ fn members_can_be_kept(object: &Object, levels: usize) -> Result<(), Unkeepable>
     })
 }
 
-/// Checks a value that may have so many levels of objects and arrays.
+/// Checks a value that may have this many levels of objects and arrays.
 fn value_can_be_kept(value: &Value, levels: usize) -> Result<(), Unkeepable> {
     match value {
         Value::String(text) => text_can_be_kept(text),

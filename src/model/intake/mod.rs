@@ -1,4 +1,4 @@
-//! What clients send, checked: each kind of body becomes a value that is right, or a list of all its faults.
+//! Checks what clients send: each kind of body becomes a valid value, or a list of all its faults.
 
 mod attributes;
 mod card;

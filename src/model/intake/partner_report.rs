@@ -3,13 +3,13 @@ use serde::{Deserialize, Serialize};
 use super::fields::{Fault, Fields, Object, read, whole};
 use crate::model::{DisasterType, ReportContent};
 
-/// What the partner feed may report.
+/// The rules for reports from the partner feed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct PartnerRules {
-    /// The cities partners report from. **Default: `jabodetabek`, `bandung`, `surabaya`**
+    /// The cities that partners report from. **Default: `jabodetabek`, `bandung`, `surabaya`**
     pub cities: Vec<String>,
-    /// What they report. **Default: `flood`**
+    /// The disasters that they report. **Default: `flood`**
     pub disaster_types: Vec<DisasterType>,
 }
 
@@ -22,12 +22,12 @@ impl Default for PartnerRules {
     }
 }
 
-/// A report of the partner feed.
+/// A report from the partner feed.
 #[derive(Clone, Debug)]
 pub struct PartnerReport {
     /// Identifies the report at the partner.
     pub post_id: i64,
-    /// What it says.
+    /// The content.
     pub content: ReportContent,
 }
 
@@ -36,7 +36,7 @@ impl PartnerReport {
     pub const FEED: &'static str = "partner";
 }
 
-/// Reads a report of the partner feed.
+/// Reads a report from the partner feed.
 ///
 /// # Errors
 ///

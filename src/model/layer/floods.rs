@@ -6,7 +6,7 @@ use serde::ser::{SerializeStruct, Serializer};
 use super::MapLayer;
 use crate::model::{Area, AreaId, AreaSet, FloodState, Geometry, Standing, Timestamp};
 
-/// The flood map: areas of one set, each with the state it has, if any.
+/// The flood map: areas of one set, each with its state, if any.
 #[derive(Clone, Debug, Default)]
 pub struct FloodLayer {
     areas: Arc<AreaSet>,
@@ -18,18 +18,18 @@ pub struct FloodLayer {
 pub struct FloodFeature<'a> {
     /// The area.
     pub area: &'a Area,
-    /// The state it has; `None` when it has none.
+    /// Its state; `None` if it has none.
     pub standing: Option<Standing>,
 }
 
-/// The properties of a local area in GeoJSON and TopoJSON: what it is, then the state it has.
+/// The properties of a local area in GeoJSON and TopoJSON: those that identify it, then its state.
 #[derive(Clone, Copy, Debug)]
 pub struct FloodProperties<'a> {
     identity: FloodIdentity<'a>,
     condition: FloodCondition,
 }
 
-/// The properties of a local area that stay as they are.
+/// The properties of a local area that do not change.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FloodIdentity<'a>(&'a Area);
 
@@ -105,29 +105,29 @@ pub struct FloodStateRecord {
 }
 
 impl FloodLayer {
-    /// A layer of the areas at the given positions of `areas`, in the given order.
+    /// Returns a layer of the areas at the given positions of `areas`, in the given order.
     ///
     /// # Panics
     ///
-    /// Reading the layer panics when a position lies outside the set.
+    /// Reading the layer panics if a position lies outside the set.
     #[must_use]
     pub fn new(areas: Arc<AreaSet>, selected: Vec<(usize, Option<Standing>)>) -> Self {
         Self { areas, selected }
     }
 
-    /// The areas of the layer with their states.
+    /// Returns the areas of the layer with their states.
     #[must_use]
     pub fn features(&self) -> impl ExactSizeIterator<Item = FloodFeature<'_>> {
         (0..self.selected.len()).map(|index| self.flood(index))
     }
 
-    /// The set the areas are of.
+    /// Returns the set that the areas belong to.
     #[must_use]
     pub fn areas(&self) -> &Arc<AreaSet> {
         &self.areas
     }
 
-    /// The positions in the set of the areas of the layer, each with the state it has.
+    /// Returns the positions in the set of the layer's areas, each with its state.
     #[must_use]
     pub fn selected(&self) -> &[(usize, Option<Standing>)] {
         &self.selected

@@ -11,14 +11,14 @@ use crate::model::{Gauge, Geometry, Observation, Timestamp};
 pub struct GaugeLayer(pub Vec<ObservedGauge>);
 
 impl GaugeLayer {
-    /// When the oldest of the readings was made.
+    /// Returns when the oldest reading was made.
     #[must_use]
     pub fn oldest(&self) -> Option<Timestamp> {
         let oldest = self.0.iter().filter_map(|gauge| gauge.observations.first());
         oldest.map(|reading| reading.observed_at).min()
     }
 
-    /// When the newest of the readings was made.
+    /// Returns when the newest reading was made.
     #[must_use]
     pub fn newest(&self) -> Option<Timestamp> {
         let newest = self.0.iter().filter_map(|gauge| gauge.observations.last());
@@ -26,7 +26,7 @@ impl GaugeLayer {
     }
 }
 
-/// A gauge and readings of it, oldest first.
+/// A gauge and its readings, oldest first.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ObservedGauge {
     /// The gauge.
@@ -66,7 +66,7 @@ impl Serialize for Reading<'_> {
     }
 }
 
-/// A water level, without a fraction written as an integer, as clients know it.
+/// A water level, written as an integer if it has no fraction, as clients expect it.
 struct Level(f64);
 
 impl Serialize for Level {

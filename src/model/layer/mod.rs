@@ -1,4 +1,4 @@
-//! Layers: what stores give and formats write.
+//! Layers: stores return them, and formats write them.
 
 mod boundaries;
 mod floods;
@@ -19,7 +19,7 @@ pub use self::infrastructure::{InfrastructureLayer, InfrastructureProperties};
 pub use self::reports::{ReportLayer, ReportProperties};
 use super::Geometry;
 
-/// Calls a macro with all map resources: the kind, the layer, the name in the configuration, and what the layer holds.
+/// Calls a macro with all map resources: the kind, the layer, the name in the configuration, and the content of the layer.
 ///
 /// Everything that treats all resources alike is made from this list.
 macro_rules! for_each_map_resource {
@@ -35,7 +35,7 @@ macro_rules! for_each_map_resource {
 }
 pub(crate) use for_each_map_resource;
 
-/// The features of one map resource in a response, in the order in which the response shows them.
+/// The features of one map resource in a response, in the order of the response.
 pub trait MapLayer: Clone + fmt::Debug + Default + Into<Layer> + Send + Sync + 'static {
     /// The properties of a feature, serialized with the names and in the order of the interface.
     type Properties<'a>: Clone + Copy + fmt::Debug + Serialize;
@@ -58,7 +58,7 @@ pub trait MapLayer: Clone + fmt::Debug + Default + Into<Layer> + Send + Sync + '
 
 macro_rules! layers {
     ($($Kind:ident: $Layer:ty = $name:literal, $doc:literal;)+) => {
-        /// What kind of features a layer holds: one for each resource that has a place on the map.
+        /// The kind of features in a layer: one for each resource that has a place on the map.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
         #[serde(rename_all = "lowercase")]
         #[non_exhaustive]
@@ -70,10 +70,10 @@ macro_rules! layers {
             /// Every kind.
             pub const ALL: [Self; [$($name),+].len()] = [$(Self::$Kind),+];
 
-            /// The names that the resources have in the configuration, in the same order.
+            /// The names of the resources in the configuration, in the same order.
             pub const NAMES: [&str; Self::ALL.len()] = [$($name),+];
 
-            /// Returns the name that the resource has in the configuration.
+            /// Returns the name of the resource in the configuration.
             #[must_use]
             pub fn name(self) -> &'static str {
                 match self {
@@ -82,9 +82,9 @@ macro_rules! layers {
             }
         }
 
-        /// The features of one response, typed by resource, in the order in which the response shows them.
+        /// The features of one response, typed by resource, in the order of the response.
         ///
-        /// A layer is what a store gives and a format encodes. Geometry is shared, not copied.
+        /// A store returns a layer, and a format encodes it. Geometry is shared, not copied.
         #[derive(Clone, Debug)]
         #[non_exhaustive]
         pub enum Layer {
@@ -147,7 +147,7 @@ macro_rules! layers {
 for_each_map_resource!(layers);
 
 impl Layer {
-    /// Returns the features as geometry with properties: all a generic map format needs to know.
+    /// Returns the features as geometry with properties: all that a generic map format needs to know.
     #[must_use]
     pub fn features(&self) -> impl ExactSizeIterator<Item = Feature<'_>> + Clone {
         (0..self.len()).map(|index| self.feature(index))
@@ -171,7 +171,7 @@ impl Layer {
 /// One feature of a layer, as a generic map format sees it.
 #[derive(Clone, Copy, Debug)]
 pub struct Feature<'a> {
-    /// Its shape and place.
+    /// Its geometry.
     pub geometry: Geometry<'a>,
     /// Its properties, serialized as the interface documents them.
     pub properties: Properties<'a>,

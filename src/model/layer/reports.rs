@@ -9,21 +9,21 @@ use crate::model::{DisasterType, Geometry, ImageUrl, Report, ReportKey, Tags, Ti
 /// Reports on the map.
 #[derive(Clone, Debug, Default)]
 pub struct ReportLayer {
-    /// The reports, in the order in which they are shown.
+    /// The reports, in the order of the response.
     pub reports: Vec<Arc<Report>>,
-    /// Where this service's photos are.
+    /// The address of this service's photos.
     photos: Arc<str>,
 }
 
 impl From<Vec<Arc<Report>>> for ReportLayer {
-    /// Reports as a store has them: an `image_url` that is the name of a photo is shown as that name.
+    /// Converts reports as they are stored: an `image_url` that is the name of a photo is shown as that name.
     fn from(reports: Vec<Arc<Report>>) -> Self {
         Self { reports, photos: Arc::default() }
     }
 }
 
 impl ReportLayer {
-    /// The same reports, with the photos of this service below an address, which has no slash at its end. Copies nothing.
+    /// Sets the address of this service's photos, without a slash at its end. Copies nothing.
     #[must_use]
     pub fn with_photos_at(self, address: Arc<str>) -> Self {
         Self { photos: address, ..self }
@@ -63,7 +63,7 @@ impl MapLayer for ReportLayer {
 }
 
 impl<'a> From<&'a Report> for Feature<'a> {
-    /// A report as it is stored.
+    /// Converts a report as it is stored.
     fn from(report: &'a Report) -> Self {
         let geometry = Geometry::Point(report.content.location.coord());
         Self { geometry, properties: Properties::Reports(properties(report, "")) }

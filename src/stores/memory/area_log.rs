@@ -4,12 +4,12 @@ use imbl::Vector;
 
 use crate::model::{Actor, AreaId, FloodChange, Period, StateChange, Timestamp};
 
-/// The changes of one area, oldest first: an index of the spans of time in which its states were in effect, each from
-/// its entry to the next. Copies share what they have in common; an entry is added in O(log n).
+/// The changes of one area, oldest first. The state that an entry sets is in effect until the next entry. Copies share
+/// what they have in common. Adding an entry costs O(log n).
 #[derive(Clone, Debug, Default)]
 pub(super) struct AreaLog(Vector<Entry>);
 
-/// An entry as small as can be, so that a search touches little memory.
+/// An entry, as small as possible, so that a search touches little memory.
 #[derive(Clone, Debug)]
 struct Entry {
     change: StateChange,
@@ -17,17 +17,17 @@ struct Entry {
 }
 
 impl AreaLog {
-    /// Adds a change, which must not be before the last.
+    /// Adds a change, which must not be before the last one.
     pub(super) fn push(&mut self, change: StateChange, by: Actor) {
         self.0.push_back(Entry { change, by: Arc::new(by) });
     }
 
-    /// The change by which the area has its current state.
+    /// Returns the last change, which set or cleared the current state.
     pub(super) fn last(&self) -> Option<StateChange> {
         self.0.last().map(|entry| entry.change)
     }
 
-    /// The change that stands when a period begins, and those until its end.
+    /// Returns the change in effect when a period begins, and those until its end.
     ///
     /// Costs O(log n + their number).
     pub(super) fn within(&self, period: &Period) -> impl Iterator<Item = StateChange> {
@@ -37,7 +37,7 @@ impl AreaLog {
         from.map(|entry| entry.change).take_while(move |change| change.at <= end)
     }
 
-    /// The whole log of the area.
+    /// Returns the whole log of the area.
     pub(super) fn changes(&self, area: AreaId) -> impl Iterator<Item = FloodChange> {
         self.0.iter().map(move |Entry { change, by }| FloodChange {
             area,
@@ -47,9 +47,9 @@ impl AreaLog {
         })
     }
 
-    /// How many changes were made until a moment.
+    /// Returns how many changes were made until a moment, inclusive.
     fn until(&self, moment: Timestamp) -> usize {
-        // Most often asked about is the present, up to which there is nothing to search.
+        // Most queries are about the present, which needs no search.
         if self.0.last().is_none_or(|last| last.change.at <= moment) {
             return self.0.len();
         }

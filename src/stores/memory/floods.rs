@@ -21,12 +21,12 @@ pub(super) struct Floods {
     snapshots: Snapshots<Snapshot>,
 }
 
-/// The log, and by it the states, of one moment.
+/// The logs at one moment, which also give the states.
 #[derive(Clone, Debug)]
 struct Snapshot {
-    /// By position in the area set.
+    /// The log of each area, by its position in the area set.
     logs: Vector<AreaLog>,
-    /// When the last change of all took effect.
+    /// When the newest change of any area took effect.
     newest: Option<Timestamp>,
 }
 
@@ -38,8 +38,8 @@ impl Snapshot {
         }
     }
 
-    /// When a change of an area takes effect that is made now: after the one before, and not before any other, though
-    /// the clock may have stepped back.
+    /// Returns when a change of an area that is made now takes effect: at least 1 ms after the area's previous change,
+    /// and not before any other change, even if the clock has stepped back.
     fn moment(&self, position: usize, now: Timestamp) -> Timestamp {
         const NEXT: Duration = Duration::from_millis(1);
         let newest = self.newest.map_or(now, |newest| now.max(newest));
@@ -49,7 +49,8 @@ impl Snapshot {
 }
 
 impl Floods {
-    /// `log` must ascend in time and name areas of the set only, as a data set's log does.
+    /// Creates the floods from a log, which must ascend in time and name only areas of the set, as a data set's log
+    /// does.
     pub(super) fn new(areas: Arc<AreaSet>, log: Vec<FloodChange>) -> Self {
         let logs = std::iter::repeat_n(AreaLog::default(), areas.len()).collect();
         let mut snapshot = Snapshot { logs, newest: None };
@@ -65,7 +66,7 @@ impl Floods {
         self.snapshots.revision()
     }
 
-    /// When the newest change took effect, and how many areas have each state, from 1 to 4.
+    /// Returns when the newest change took effect, and how many areas have each state, from 1 to 4.
     pub(super) fn overview(&self) -> (Option<Timestamp>, [u64; 4]) {
         let snapshot = self.snapshots.read();
         let mut flooded = [0; 4];
@@ -76,7 +77,7 @@ impl Floods {
         (snapshot.value.newest, flooded)
     }
 
-    /// The areas asked for, with their states.
+    /// Returns the selected areas with their states.
     fn select(&self, snapshot: &Snapshot, query: &FloodQuery) -> FloodLayer {
         let states = snapshot.logs.iter().map(|log| log.last().and_then(StateChange::standing));
         let areas = self.areas.iter().zip(states).enumerate();
@@ -94,7 +95,7 @@ impl Floods {
             return Err(StoreError::NotFound { what: format!("local area {}", order.area) });
         };
         self.snapshots.write(|snapshot| {
-            // Read by the one writer, so that changes take effect in the order of their moments.
+            // The single writer reads the clock, so changes take effect in the order of their times.
             let at = snapshot.moment(position, now());
             let SetFloodState { area, state, by } = order;
             snapshot.apply(position, StateChange { state, at }, by.clone());
@@ -103,21 +104,21 @@ impl Floods {
     }
 }
 
-/// The logs of all areas of one moment, to be read off the threads that serve requests.
+/// The logs of all areas at one moment, to be read outside the threads that serve requests.
 struct Logs {
     areas: Arc<AreaSet>,
     snapshot: Arc<Versioned<Snapshot>>,
 }
 
 impl Logs {
-    /// Those of the areas asked for, by `area_id`.
+    /// Returns the logs of the selected areas, by `area_id`.
     fn selected<'a>(&'a self, selector: &'a AreaSelector) -> impl Iterator<Item = (AreaId, &'a AreaLog)> {
         let areas = self.areas.iter().zip(&self.snapshot.value.logs);
         areas.filter(|(area, _)| selector.matches(area)).map(|(area, log)| (area.id, log))
     }
 }
 
-/// The changes until nobody waits for what is made of them.
+/// Passes on the changes until no caller waits for the result any more.
 fn checked(changes: impl Iterator<Item = StateChange>, stop: &Stop) -> impl Iterator<Item = StateChange> {
     changes.take_while(|_| stop.check().is_ok())
 }
@@ -146,7 +147,7 @@ impl FloodStore for MemoryStore {
         let logs = self.floods.logs();
         let query = query.clone();
         read_long(move |stop| {
-            // The hour in which the period begins is counted at its beginning.
+            // The first hour is counted at its beginning, which may be before the period begins.
             let hours = query.period.whole_hours();
             let selected = logs.selected(&query.selector);
             let points = series(selected.map(|(_, log)| checked(log.within(&hours), stop)), &query.period);

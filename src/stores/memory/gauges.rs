@@ -25,7 +25,7 @@ struct Record {
 }
 
 impl Record {
-    /// When it was first read after a moment.
+    /// Returns when the gauge was first read after a moment.
     fn next_after(&self, moment: Timestamp) -> Option<Timestamp> {
         let later = (Bound::Excluded(moment), Bound::Unbounded);
         self.readings.range(later).next().map(|(at, _)| *at)
@@ -41,7 +41,7 @@ impl Gauges {
         Self { snapshots: Snapshots::new(records.collect()) }
     }
 
-    /// The date of the newest reading that is not dated after a moment.
+    /// Returns the date of the newest reading that is not dated after a moment.
     pub(super) fn newest(&self, until: Timestamp) -> Option<Timestamp> {
         let snapshot = self.snapshots.read();
         let newest = |record: &Record| record.readings.range(..=until).next_back().map(|(at, _)| *at);
@@ -53,7 +53,7 @@ impl Gauges {
     }
 }
 
-/// A query of gauges, the time it is asked at, and what it is asked of.
+/// A gauge query, when it is run, and the snapshot it runs on.
 struct Asked {
     snapshot: Arc<Versioned<OrdMap<String, Record>>>,
     query: GaugeQuery,
@@ -61,14 +61,15 @@ struct Asked {
 }
 
 impl Asked {
-    /// The gauges of the selected province, each with its readings of the window, which may be none.
+    /// Returns the gauges of the selected province, each with its readings within the window, of which there may be
+    /// none.
     fn gauges(&self) -> impl Iterator<Item = (&Arc<Gauge>, impl Iterator<Item = &Observation>)> {
         let (first, last) = self.query.window.bounds(self.now);
         let selected = self.snapshot.value.values();
         let selected = selected
             .filter(|record| self.query.selector.matches_codes(None, record.gauge.region_code.as_deref()));
         selected.map(move |record| {
-            // A range that ends before it begins is a panic of the map's.
+            // The map panics if a range ends before it begins.
             let readings = (first <= last).then(|| record.readings.range(first..=last));
             (&record.gauge, readings.into_iter().flatten().map(|(_, reading)| reading))
         })

@@ -18,21 +18,21 @@ use crate::stores::{
 };
 use crate::tasks::Stop;
 
-/// Reports and what they come by: cards and feeds.
+/// Reports, and the cards and feeds that they come from.
 #[derive(Debug)]
 pub(super) struct Intake {
     snapshots: Snapshots<Snapshot>,
 }
 
-/// Reports, cards and feeds of one moment: a report and the mark on its card are one change.
+/// Reports, cards and feeds at one moment. A report and the mark on its card are one change.
 #[derive(Clone, Debug, Default)]
 struct Snapshot {
     by_time: OrdMap<(Timestamp, ReportKey), Arc<Report>>,
     by_key: OrdMap<ReportKey, Arc<Report>>,
     cards: OrdMap<CardId, Arc<Card>>,
-    /// The highest number of a card.
+    /// The highest card number.
     last_card: u64,
-    /// The posts of the partner feed that have come.
+    /// The posts of the partner feed that were received.
     partner_posts: OrdSet<i64>,
 }
 
@@ -55,7 +55,7 @@ impl Snapshot {
         self.cards.get(id).ok_or_else(|| StoreError::NotFound { what: format!("card {id}") })
     }
 
-    /// Makes an image that of a card's report, unless that shows one; tells whether it did.
+    /// Adds an image to a card's report, unless the report shows one already; returns whether it did.
     fn show_image(&mut self, card: &CardId, image: &str) -> bool {
         let key = self.cards.get(card).and_then(|card| card.report);
         let report = key.and_then(|key| self.by_key.get(&key));
@@ -66,15 +66,15 @@ impl Snapshot {
         true
     }
 
-    /// The reports made between two moments, both included, newest first.
+    /// Returns the reports made between two moments, both included, newest first.
     fn between(&self, first: Timestamp, last: Timestamp) -> impl Iterator<Item = &Arc<Report>> {
         let all = (first, ReportKey::FIRST)..=(last, ReportKey::LAST);
-        // A range that ends before it begins is a panic of the map's.
+        // The map panics if a range ends before it begins.
         let some = Some(all).filter(|all: &RangeInclusive<_>| all.start() <= all.end());
         some.into_iter().flat_map(|all| self.by_time.range(all).rev()).map(|(_, report)| report)
     }
 
-    /// When the first report after a moment was made.
+    /// Returns when the first report after a moment was made.
     fn next_after(&self, moment: Timestamp) -> Option<Timestamp> {
         let later = (Bound::Excluded((moment, ReportKey::LAST)), Bound::Unbounded);
         self.by_time.range(later).next().map(|((made, _), _)| *made)
@@ -95,7 +95,7 @@ impl Intake {
         Self { snapshots: Snapshots::new(snapshot) }
     }
 
-    /// The date of the newest report that is not dated after a moment.
+    /// Returns the date of the newest report that is not dated after a moment.
     pub(super) fn newest(&self, until: Timestamp) -> Option<Timestamp> {
         let snapshot = self.snapshots.read();
         snapshot.value.by_time.range(..=(until, ReportKey::LAST)).next_back().map(|((made, _), _)| *made)
@@ -106,7 +106,7 @@ impl Intake {
     }
 }
 
-/// A query of reports, the time it is asked at, and what it is asked of.
+/// A report query, when it is run, and the snapshot it runs on.
 struct Asked {
     snapshot: Arc<Versioned<Snapshot>>,
     places: Arc<Places>,
@@ -115,7 +115,7 @@ struct Asked {
 }
 
 impl Asked {
-    /// The reports asked for, newest first.
+    /// Returns the selected reports, newest first.
     fn reports(&self) -> impl Iterator<Item = &Arc<Report>> {
         let (first, last) = self.query.window.bounds(self.now);
         self.snapshot.value.between(first, last).filter(|report| {
@@ -123,7 +123,7 @@ impl Asked {
         })
     }
 
-    /// What was made of the reports asked for, the oldest of which is this; and how long it lasts.
+    /// Adds the revision and the validity to a value made from the selected reports; `oldest` is the oldest of these.
     fn answer<T>(&self, value: T, oldest: Option<Timestamp>) -> Versioned<T> {
         let (_, last) = self.query.window.bounds(self.now);
         let next = self.snapshot.value.next_after(last);
@@ -207,12 +207,12 @@ impl CardStore for MemoryStore {
                     break id;
                 }
             };
-            // A 64-bit count of cards does not end.
+            // A 64-bit counter of cards never reaches its end.
             snapshot.last_card = snapshot.last_card.saturating_add(1);
             let pkey = snapshot.last_card;
             let card = Arc::new(Card { pkey, id: id.clone(), holder, report: None });
             snapshot.cards.insert(id, Arc::clone(&card));
-            // Reports are as they were.
+            // A new card does not change the reports.
             Ok(Written::Unseen(card))
         })
     }

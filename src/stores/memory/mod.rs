@@ -1,8 +1,8 @@
-//! The store in memory: everything in one process, nothing kept after it ends.
+//! The store in memory: all data is in one process and is lost when it ends.
 //!
-//! What changes together is one immutable snapshot behind an atomic pointer. A reader takes the pointer and
-//! reads on undisturbed; a writer, one at a time, makes the next snapshot from the present one and swaps the
-//! pointer. Snapshots share their unchanged parts (persistent collections), so a write costs O(log n).
+//! What changes together is one immutable snapshot behind an atomic pointer. A reader takes the pointer and goes on
+//! reading that snapshot. A writer, one at a time, makes the next snapshot from the current one and swaps the pointer.
+//! Snapshots share their unchanged parts (persistent collections), so a write costs O(log n).
 
 mod area_log;
 mod floods;
@@ -42,7 +42,7 @@ pub struct MemoryStore {
 }
 
 impl MemoryStore {
-    /// A store that holds `dataset` and takes the time from `clock`.
+    /// Creates a store that holds `dataset` and takes the time from `clock`.
     #[must_use]
     pub fn new(dataset: Dataset, clock: Arc<dyn Clock>) -> Self {
         Self {
@@ -56,7 +56,8 @@ impl MemoryStore {
     }
 }
 
-/// Reads what can be long, off the threads that serve requests. The work checks at each item whether anybody waits for it.
+/// Runs a read that may take long outside the threads that serve requests. The read checks at each item whether a
+/// caller still waits for it.
 async fn read_long<T: Send + 'static>(
     read: impl FnOnce(&Stop) -> Result<T, Stopped> + Send + 'static,
 ) -> Result<T, StoreError> {
@@ -64,7 +65,7 @@ async fn read_long<T: Send + 'static>(
     off_thread(read).await.map_err(|error| failed(error.into()))?.map_err(|stopped| failed(stopped.into()))
 }
 
-/// How many items there are, counted up to `most` and no further.
+/// Returns how many items there are, counting no further than `most`.
 fn counted<T>(items: impl Iterator<Item = T>, most: u64, stop: &Stop) -> Result<u64, Stopped> {
     let mut count = 0;
     for _ in items {

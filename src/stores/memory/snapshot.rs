@@ -4,7 +4,7 @@ use arc_swap::ArcSwap;
 
 use crate::stores::{Revision, Versioned};
 
-/// A value that many read and one at a time replaces; whoever reads sees one whole value.
+/// A value with many readers and one writer at a time. Every reader sees one whole value.
 #[derive(Debug)]
 pub(super) struct Snapshots<T> {
     current: ArcSwap<Versioned<T>>,
@@ -12,11 +12,11 @@ pub(super) struct Snapshots<T> {
     writing: Mutex<()>,
 }
 
-/// What a change made, and whether readers of the resource can see it.
+/// The result of a change, and whether readers of the resource can see the change.
 pub(super) enum Written<R> {
-    /// They can: the revision grows.
+    /// Readers can see it: the revision grows.
     Visible(R),
-    /// They cannot.
+    /// Readers cannot see it.
     Unseen(R),
 }
 
@@ -26,7 +26,7 @@ impl<T: Clone> Snapshots<T> {
         Self { current: ArcSwap::from_pointee(first), writing: Mutex::new(()) }
     }
 
-    /// The current value.
+    /// Returns the current value.
     pub(super) fn read(&self) -> Arc<Versioned<T>> {
         self.current.load_full()
     }
@@ -35,7 +35,7 @@ impl<T: Clone> Snapshots<T> {
         self.current.load().revision
     }
 
-    /// Makes the next value from the current one; when `change` fails, nothing has changed.
+    /// Makes the next value from the current one. If `change` fails, nothing changes.
     pub(super) fn write<R, E>(&self, change: impl FnOnce(&mut T) -> Result<Written<R>, E>) -> Result<R, E> {
         let _writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
         let mut next = Versioned::clone(&self.current.load());
@@ -52,7 +52,7 @@ impl<T: Clone> Snapshots<T> {
 }
 
 impl<T> Versioned<T> {
-    /// Something read from the value, at its revision.
+    /// Returns something read from the value, at its revision.
     pub(super) fn of<U>(&self, value: U) -> Versioned<U> {
         Versioned::at(self.revision, value)
     }

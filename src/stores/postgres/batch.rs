@@ -16,34 +16,35 @@ use super::link::Link;
 use crate::stores::StoreError;
 use crate::telemetry::Metrics;
 
-/// Writes jobs of one kind, many at once.
+/// Writes many jobs of one kind at once.
 #[async_trait]
 pub(super) trait Write: Send + Sync + 'static {
     type Job: Send + Sync + 'static;
     type Done: Send + Sync + 'static;
-    /// What a job changes: jobs on the same thing are not written together, but one after the other.
+    /// What a job changes. Jobs on the same thing are written one after the other, not together.
     type Thing: Eq + Hash + Send;
-    /// What the metrics call these jobs.
+    /// The name of these jobs in the metrics.
     const NAME: &'static str;
 
     fn thing(job: &Self::Job) -> Self::Thing;
 
-    /// Writes the jobs in one transaction: all or, when it fails, none. Answers them in their order.
+    /// Writes the jobs in one transaction: all of them, or none if it fails. Returns their results in the same order.
     async fn write(&self, link: &mut Link, jobs: &[Self::Job]) -> Result<Answers<Self>, StoreError>;
 }
 
-/// What became of each job.
+/// The result of each job.
 pub(super) type Answers<W> = Vec<Result<<W as Write>::Done, StoreError>>;
 
-/// Joins what is written at the same time into one transaction.
+/// Combines jobs that arrive at the same time into one transaction.
 ///
-/// A commit costs the same for one change as for a hundred. So one task writes, and what comes meanwhile makes up the
-/// next transaction: nobody waits for others to come, and the more come the less each costs.
+/// A commit costs the same for one change as for a hundred. So one task writes, and the jobs that arrive while it
+/// writes form the next transaction. No job waits for others to arrive, and the more jobs arrive, the less each one
+/// costs.
 ///
-/// The task uses one connection. A transaction that meets the lock of somebody else is undone after a moment; its jobs
-/// are set aside and tried one at a time, between the transactions of jobs on other things, for as long as a call waits
-/// for locks ([`Connections::lock_patience`]).
-/// So a lock holds up only the jobs that need it, however many there are.
+/// The task uses one connection. If a transaction meets a lock of another session, it is rolled back after a moment.
+/// Its jobs are set aside and tried one at a time, between the transactions of jobs on other things, for as long as a
+/// call waits for locks ([`Connections::lock_patience`]). So a lock delays only the jobs that need it, however many
+/// there are.
 #[derive(Debug)]
 pub(super) struct Batches<W: Write> {
     queue: mpsc::Sender<Waiting<W>>,
@@ -58,7 +59,7 @@ const LARGEST: usize = 64;
 const QUEUE: usize = 1024;
 
 impl<W: Write> Batches<W> {
-    /// Starts the task; it ends when the batches are dropped.
+    /// Starts the task, which ends when the batches are dropped.
     pub(super) fn start(writer: W, connections: Arc<Connections>) -> Self {
         let (sender, queue) = mpsc::channel(QUEUE);
         let metrics = connections.metrics.clone();
@@ -67,7 +68,7 @@ impl<W: Write> Batches<W> {
         Self { queue: sender, metrics }
     }
 
-    /// Writes a job; it may be written though the caller stops waiting meanwhile.
+    /// Writes a job. The job may be written even if the caller stops waiting.
     pub(super) async fn submit(&self, job: W::Job) -> Result<W::Done, StoreError> {
         let _waiting = self.metrics.batch_job(W::NAME);
         let (sender, receiver) = oneshot::channel();
@@ -82,7 +83,7 @@ struct Worker<W: Write> {
     connections: Arc<Connections>,
     /// The connection in use, as long as there is something to write.
     held: Option<Link>,
-    /// Jobs to be tried one at a time, those that were not yet tried first.
+    /// Jobs to be tried one at a time. Those that were not tried yet come first.
     aside: VecDeque<Aside<W>>,
 }
 
@@ -94,7 +95,7 @@ struct Aside<W: Write> {
 }
 
 impl<W: Write> Worker<W> {
-    /// Writes what comes until nothing can come any more.
+    /// Writes jobs until the queue is closed.
     async fn work(mut self, mut queue: mpsc::Receiver<Waiting<W>>) {
         let mut waiting = Vec::new();
         loop {
@@ -109,17 +110,17 @@ impl<W: Write> Worker<W> {
             {
                 waiting.push(job);
             }
-            // Callers of what panics find that nobody answers them; the next must not.
+            // After a panic the callers of these jobs get an error. The task must go on, so that later callers do not.
             let _ = AssertUnwindSafe(self.go_on(&mut waiting)).catch_unwind().await;
         }
     }
 
-    /// Writes some of the jobs that wait, and some of those that were set aside.
+    /// Writes some of the waiting jobs, and some of the jobs that were set aside.
     async fn go_on(&mut self, waiting: &mut Vec<Waiting<W>>) {
-        // A caller that has gone was answered 503: to write its job now could undo what it has written since.
+        // A caller that has gone was sent a 503. Writing its job now could undo what it has written since.
         waiting.retain(|(_, caller)| !caller.is_closed());
         self.aside.retain(|aside| !aside.caller.is_closed());
-        // Jobs on a thing that is locked would hold up the others.
+        // Jobs on a locked thing would delay the others.
         let aside: HashSet<W::Thing> = self.aside.iter().map(|aside| W::thing(&aside.job)).collect();
         for (job, caller) in waiting.extract_if(.., |(job, _)| aside.contains(&W::thing(job))) {
             self.aside.push_back(Aside { job, caller, since: Instant::now() });
@@ -130,7 +131,7 @@ impl<W: Write> Worker<W> {
         }
         if !self.aside.is_empty() {
             self.write_apart().await;
-            // A lock can be held for long, and others want to write, too.
+            // A lock can be held for long, and other writers need the connection, too.
             self.give_back();
         }
     }
@@ -157,7 +158,7 @@ impl<W: Write> Worker<W> {
         }
     }
 
-    /// Writes the jobs that were set aside one at a time, until one meets a lock.
+    /// Writes the jobs that were set aside, one at a time, until one meets a lock.
     async fn write_apart(&mut self) {
         let patience = self.connections.lock_patience();
         let is_late = |aside: &Aside<W>| aside.since.elapsed() >= patience;
@@ -208,7 +209,7 @@ impl<W: Write> Worker<W> {
     }
 }
 
-/// Answers a caller. One that has gone needs no answer.
+/// Sends a caller its result. A caller that has gone needs none.
 fn answer<D>(caller: Caller<D>, done: Result<D, StoreError>) {
     drop(caller.send(done));
 }

@@ -22,8 +22,8 @@ pub(super) const CARD: &str = "
     SELECT cards.pkey, username, network, language, network_data::text AS network_data, reports.pkey AS report
     FROM cards LEFT JOIN reports USING (card_id) WHERE card_id = $1";
 
-/// Publishes the report of a card, unless there is one, or no such card, or the places have changed since its tags were
-/// found. The index over cards lets one of many at once through.
+/// Publishes the report of a card, unless it has one, or there is no such card, or the places have changed since the
+/// report's tags were found. The unique index on the card lets only one of several concurrent reports through.
 const RECEIVE: &str = "
     WITH card AS (
         SELECT card_id, EXISTS (SELECT FROM reports WHERE reports.card_id = cards.card_id) AS received
@@ -78,8 +78,8 @@ impl PostgresStore {
     }
 }
 
-/// What the statement tells: the revision of the places, whether there is such a card, and the key of its report if that
-/// was published.
+/// Runs [`RECEIVE`]. Returns the revision of the places, whether there is such a card, and the key of its report if
+/// this call published it.
 async fn receive(
     link: &mut Link,
     id: &CardId,
@@ -126,7 +126,7 @@ impl CardStore for PostgresStore {
                 .bind(holder.network.clone())
                 .bind(holder.language.clone())
                 .bind(holder.network_data.as_deref().map(|data| data.get().to_owned()));
-            // None is answered when another card has the identifier.
+            // No row comes back if another card has the identifier.
             if let Some((pkey,)) = self.connections.write(made).await?.pop() {
                 let pkey: i64 = pkey;
                 return Ok(Arc::new(Card { pkey: pkey.cast_unsigned(), id, holder, report: None }));

@@ -1,9 +1,9 @@
-//! How one instance learns what the others change.
+//! How one instance learns about the changes that others make.
 //!
-//! Whoever has written says so over the database's own channel (`NOTIFY`), and every instance listens, on a connection
-//! of its own. What is said is a hint and no more: the listener reads the revisions when it hears one, and when it has
-//! heard none for a while, so that a hint that was lost costs a moment only. It is down when the database has not
-//! answered it for [`FRESH`].
+//! An instance that has written sends a notification over the database's own channel (`NOTIFY`), and every instance
+//! listens on a connection of its own. A notification is only a hint: the listener reads the revisions when it receives
+//! one, and also when it has received none for a while, so that a lost hint costs only a moment. The listener is down
+//! if the database has not responded to it for [`FRESH`].
 
 use std::collections::HashMap;
 use std::convert::Infallible;
@@ -27,33 +27,35 @@ use crate::stores::{Resource, Revision};
 /// The channel, and the listener's name in the database's list of its sessions.
 const CHANNEL: &str = "siaga";
 const LISTENER: &str = "siaga listener";
-/// For how long what the listener has read counts as present.
+/// How long the revisions that the listener has read count as current.
 const FRESH: Duration = Duration::from_secs(1);
-/// How long the listener waits for a hint, and for an answer of the database: both together are less than [`FRESH`].
+/// How long the listener waits for a hint, and how long for a response of the database. Together they are less than
+/// [`FRESH`].
 const HEARTBEAT: Duration = Duration::from_millis(300);
 const PATIENCE: Duration = Duration::from_millis(500);
-/// How long it takes to connect, and how long until it is tried again.
+/// How long connecting may take, and how long until the next attempt.
 const CONNECTING: Duration = Duration::from_secs(1);
 const RETRY: Duration = Duration::from_millis(250);
-/// How long hints are gathered before the next is given.
+/// How long hints are gathered before the next one is sent.
 const GATHERING: Duration = Duration::from_millis(10);
 
 pub(super) const REVISIONS: &str = "SELECT resource, revision FROM current_revisions";
 /// The same, and whether the server accepts no writes.
 const HEARD: &str = "
     SELECT resource, revision, current_setting('transaction_read_only')::boolean FROM current_revisions";
-/// That somebody listens too late is less than what the durability of a hint would cost.
+/// Sends a hint, without waiting until it is durable: that would cost more than a listener that learns of a change
+/// late.
 const SAY: &str = "SELECT set_config('synchronous_commit', 'off', false), pg_notify('siaga', '')";
 
 /// The revisions of all resources, by their names in the table of revisions.
 pub(super) type Revisions = HashMap<String, Revision>;
 
-/// What [`REVISIONS`] says.
+/// Collects the rows of [`REVISIONS`].
 pub(super) fn revisions(rows: Vec<(String, i64)>) -> Revisions {
     rows.into_iter().map(|(resource, of)| (resource, revision(of))).collect()
 }
 
-/// The name of a resource in the table of revisions.
+/// Returns the name of a resource in the table of revisions.
 pub(super) fn name(resource: Resource) -> &'static str {
     match resource {
         Resource::Floods => "floods",
@@ -63,16 +65,16 @@ pub(super) fn name(resource: Resource) -> &'static str {
     }
 }
 
-/// What the listener and those who write tell each other.
+/// What the listener and the writers of this instance share.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Announcer(Arc<Own>);
 
 #[derive(Debug, Default)]
 struct Own {
-    /// Counts what this instance has written.
+    /// Counts the writes of this instance.
     written: AtomicU64,
     hint: Notify,
-    /// Whether the listener is without the database, and how often it has lost it.
+    /// Whether the listener has lost the database, and how often it has.
     lost: AtomicBool,
     losses: watch::Sender<u64>,
 }
@@ -83,17 +85,17 @@ impl Announcer {
         self.0.hint.notify_one();
     }
 
-    /// Whether the database was away when the listener asked last.
+    /// Returns whether the database was lost when the listener last tried it.
     pub(super) fn database_is_lost(&self) -> bool {
         self.0.lost.load(Ordering::Relaxed)
     }
 
-    /// How often the listener has lost the database.
+    /// Returns how often the listener has lost the database.
     pub(super) fn losses(&self) -> u64 {
         *self.0.losses.borrow()
     }
 
-    /// Resolves when the database is lost that is there now.
+    /// Resolves when the database is lost the next time.
     pub(super) async fn loss(&self) {
         let mut losses = self.0.losses.subscribe();
         if losses.changed().await.is_err() {
@@ -106,7 +108,7 @@ impl Announcer {
     }
 }
 
-/// The revisions as the listener has read them last. Listens until it is dropped.
+/// The revisions that the listener read last. Listens until it is dropped.
 #[derive(Debug)]
 pub(super) struct Changes {
     heard: watch::Receiver<Option<Heard>>,
@@ -116,9 +118,9 @@ pub(super) struct Changes {
 
 #[derive(Debug)]
 struct Heard {
-    /// When the database was asked.
+    /// When they were requested from the database.
     at: Instant,
-    /// What this instance had written by then.
+    /// How often this instance had written by then.
     written: u64,
     revisions: Revisions,
 }
@@ -131,8 +133,8 @@ impl Changes {
         Self { heard, announcer, listening }
     }
 
-    /// The revision of this name as it was less than [`FRESH`] ago and with everything this instance has written;
-    /// `None` when the listener cannot say.
+    /// Returns the revision with this name. It is less than [`FRESH`] old and includes everything that this instance
+    /// has written. `None` if the listener cannot tell.
     pub(super) fn revision(&self, name: &str) -> Option<Revision> {
         let heard = self.heard.borrow();
         let present = heard
@@ -143,18 +145,18 @@ impl Changes {
 }
 
 impl Changes {
-    /// Whether the listener has heard from the database less than [`FRESH`] ago.
+    /// Returns whether the listener has heard from the database less than [`FRESH`] ago.
     pub(super) fn is_heard(&self) -> bool {
         self.hearing()()
     }
 
-    /// Says later, too, whether the listener has heard from the database less than [`FRESH`] ago.
+    /// Returns a function that tells whether the listener has heard from the database less than [`FRESH`] ago.
     pub(super) fn hearing(&self) -> impl Fn() -> bool + Send + Sync + 'static {
         let heard = self.heard.clone();
         move || heard.borrow().as_ref().is_some_and(|heard| heard.at.elapsed() < FRESH)
     }
 
-    /// Ends the listening.
+    /// Stops listening.
     pub(super) fn end(&self) {
         self.listening.abort();
     }
@@ -175,12 +177,12 @@ struct Listener {
 impl Listener {
     async fn run(self) {
         loop {
-            // A panic of the library would end the listening for good.
+            // A panic in the library must not end the listening for good.
             let error = match AssertUnwindSafe(self.session()).catch_unwind().await {
                 Ok(Err(error)) => error,
                 Err(_panic) => "the listener panicked".into(),
             };
-            // Once for each outage, however often it is tried meanwhile.
+            // Once for each outage, however many attempts follow.
             if !self.announcer.0.lost.swap(true, Ordering::Relaxed) {
                 self.pool.distrust();
                 self.announcer.0.losses.send_modify(|losses| *losses += 1);
@@ -192,7 +194,7 @@ impl Listener {
 
     /// Listens until the database is lost.
     async fn session(&self) -> Result<Infallible, Box<dyn Error + Send + Sync>> {
-        // A pool for each session: a connection behind a stalled link may not give its place back for long.
+        // A new pool for each session: a connection behind a stalled link may occupy its place in the pool for long.
         let pool = self.pool.single(LISTENER, CONNECTING).await?;
         let mut listener = PgListener::connect_with(&pool).await?;
         listener.eager_reconnect(false);
@@ -201,7 +203,8 @@ impl Listener {
             let (at, written) = (Instant::now(), self.announcer.written());
             let asked = sqlx::query_as(HEARD).fetch_all(&mut listener);
             let rows: Vec<(String, i64, bool)> = time::timeout(PATIENCE, asked).await??;
-            // A primary can be demoted without a restart. Without another host it is read as long as it lasts.
+            // A primary can be demoted without a restart. If there is no other host, the listener goes on reading from
+            // it.
             if self.pool.has_several_hosts() && rows.iter().any(|(.., read_only)| *read_only) {
                 return Err("the server accepts no writes any more".into());
             }

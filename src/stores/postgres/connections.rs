@@ -15,12 +15,12 @@ use super::turns::Turns;
 use crate::stores::StoreError;
 use crate::telemetry::Metrics;
 
-/// Where calls get their connections from: the primary, or for reads a replica that is not behind.
+/// The connections for calls: to the primary, or for reads to a replica that is not behind.
 #[derive(Debug)]
 pub(super) struct Connections {
     primary: PostgresPool,
     replica: Option<Replica>,
-    /// The turns of calls that write, fewer than there are connections.
+    /// The turns of calls that write. There are fewer turns than connections.
     writers: Turns,
     timeout: Duration,
     /// Whether the schema is known to be right.
@@ -29,15 +29,17 @@ pub(super) struct Connections {
     pub(super) metrics: Metrics,
 }
 
-/// How long a call waits for a connection to the primary while that is lost: long enough to make one as soon as it is
-/// back, on a machine that is busy with that.
+/// How long a call waits for a connection to the primary while that is lost: long enough to connect as soon as it is
+/// back, even if many calls connect then.
 const LOST: Duration = Duration::from_secs(1);
-/// For how long a call goes on after the primary was lost.
+/// How long a call goes on after the primary was lost.
 const REST: Duration = Duration::from_secs(1);
-/// For how long a call tries to get past the locks of others, and at most which part of its time that takes.
+/// How long a call tries to get past the locks of other sessions: at most this long, and at most this part of its time
+/// (1/4).
 const LOCKED: Duration = Duration::from_secs(3);
 const LOCKED_PART: u32 = 4;
-/// How long a call that met a lock waits before it tries again, at first and at most. It holds no connection meanwhile.
+/// How long a call that met a lock waits before it tries again: the first time, and at most. It holds no connection
+/// meanwhile.
 const PAUSE: Duration = Duration::from_millis(50);
 const LONGEST_PAUSE: Duration = Duration::from_millis(400);
 
@@ -51,14 +53,14 @@ impl Connections {
         metrics: Metrics,
     ) -> Self {
         let replica = replica.map(|pool| Replica::new(pool, announcer.clone()));
-        // Calls that only read always have a connection left: a quarter of all, where there is more than one.
+        // Some connections are always left for calls that only read: a quarter of all, if there is more than one.
         let most = primary.most();
         let writers = Turns::new("writing calls", (most - most.div_ceil(4)).max(1));
         Self { primary, replica, writers, timeout, ready, announcer, metrics }
     }
 
-    /// Does something within the time a call may take, and not for long after the database was lost meanwhile: what was
-    /// asked of a link that leads nowhere is answered by nobody.
+    /// Runs a call within the time that a call may take. If the database is lost meanwhile, the call ends soon after,
+    /// because no response comes over a dead link.
     pub(super) async fn within<T>(
         &self,
         call: impl Future<Output = Result<T, StoreError>>,
@@ -70,11 +72,11 @@ impl Connections {
         }
     }
 
-    /// Does the same with something that may meet the locks of others, which leave it undone: it is tried again for
-    /// [`lock_patience`](Self::lock_patience).
+    /// Does the same for a call that may meet locks of other sessions. A lock leaves the call undone, so it is tried
+    /// again for [`lock_patience`](Self::lock_patience).
     ///
-    /// A statement waits for a lock for a moment only ([`PostgresPool`]), and the call holds no connection between two
-    /// tries. So calls that wait for a lock leave the connections to those that need not.
+    /// A statement waits for a lock only for a moment ([`PostgresPool`]), and the call holds no connection between two
+    /// tries. So calls that wait for a lock leave the connections to calls that do not.
     pub(super) async fn trying<T, F>(&self, attempt: impl Fn() -> F) -> Result<T, StoreError>
     where
         F: Future<Output = Result<T, StoreError>>,
@@ -96,12 +98,12 @@ impl Connections {
         self.within(trying).await
     }
 
-    /// For how long a call tries to get past the locks of others.
+    /// Returns how long a call tries to get past the locks of other sessions.
     pub(super) fn lock_patience(&self) -> Duration {
         LOCKED.min(self.timeout / LOCKED_PART)
     }
 
-    /// A connection that sees every change this instance has made.
+    /// Returns a connection that sees every change this instance has made.
     async fn reader(&self) -> Result<Link, StoreError> {
         self.ready()?;
         let Some(replica) = &self.replica else { return self.primary().await };
@@ -116,12 +118,12 @@ impl Connections {
         Ok(link)
     }
 
-    /// A connection to the primary, to read from it.
+    /// Returns a connection to the primary, to read from it.
     pub(super) async fn primary(&self) -> Result<Link, StoreError> {
         self.connection(None).await
     }
 
-    /// A connection to the primary, to write to it. Calls that write leave some connections to those that read.
+    /// Returns a connection to the primary, to write to it. Calls that write leave some connections to calls that read.
     pub(super) async fn writer(&self) -> Result<Link, StoreError> {
         self.connection(Some(&self.writers)).await
     }
@@ -135,8 +137,8 @@ impl Connections {
             };
             Ok(Link::to_primary(self.primary.acquire().await?, turn))
         };
-        // While the database is lost, a call gets one of the connections that are left, or the first of those that come
-        // back, and is not kept.
+        // While the database is lost, a call gets one of the remaining connections, or the first that comes back. It
+        // does not wait for long.
         let (patience, reason) = if self.announcer.database_is_lost() {
             (LOST.min(self.primary.patience()), "the database is lost")
         } else {
@@ -147,19 +149,19 @@ impl Connections {
         acquired.map_err(|error| unavailable(DatabaseError(error)))
     }
 
-    /// A connection to the primary outside the pool, of this name. Its statements are not bounded in time.
+    /// Opens a connection to the primary outside the pool, with this name. Its statements have no time limit.
     pub(super) async fn connect(&self, name: &str) -> Result<PgConnection, StoreError> {
         self.ready()?;
         Ok(self.primary.connect(name).await?)
     }
 
-    /// Reads by one statement, which sees every change this instance has made.
+    /// Reads with one statement, which sees every change this instance has made.
     pub(super) async fn read<T: Row>(&self, query: impl Fn() -> Query<T>) -> Result<Vec<T>, StoreError> {
         let (rows, _) = self.trying(|| self.ask_any(&query)).await?;
         Ok(rows)
     }
 
-    /// The same as a part of a call, which bounds it; and whether a replica responded.
+    /// Does the same as a part of a call, which limits its time. Also returns whether a replica responded.
     pub(super) async fn ask_any<T: Row>(
         &self,
         query: &impl Fn() -> Query<T>,
@@ -173,19 +175,19 @@ impl Connections {
         }
     }
 
-    /// Reads by one statement what the primary has.
+    /// Reads from the primary with one statement.
     pub(super) async fn read_primary<T: Row>(&self, query: Query<T>) -> Result<Vec<T>, StoreError> {
         let statement = Statement::of(query)?;
         self.trying(|| self.ask_primary(statement.query())).await
     }
 
-    /// The same as a part of a call, which bounds it.
+    /// Does the same as a part of a call, which limits its time.
     pub(super) async fn ask_primary<T: Row>(&self, query: Query<T>) -> Result<Vec<T>, StoreError> {
         let link = self.primary().await?;
         Ok(self.ask(link, query).await?.unwrap_or_default())
     }
 
-    /// The rows of an answer; `None` when a replica was lost by it, and another is to be asked.
+    /// Returns the rows of a query; `None` if it lost a replica, and another connection must be tried.
     async fn ask<T: Row>(&self, mut link: Link, query: Query<T>) -> Result<Option<Vec<T>>, StoreError> {
         let is_replica = link.is_replica();
         let asking = async {
@@ -195,7 +197,7 @@ impl Connections {
         self.unless_lost(is_replica, asking).await
     }
 
-    /// What comes of asking; `None` when that was a replica, and it was lost.
+    /// Returns the result of a query; `None` if it was sent to a replica and the replica was lost.
     async fn unless_lost<T>(
         &self,
         is_replica: bool,
@@ -204,7 +206,7 @@ impl Connections {
         let Some(replica) = self.replica.as_ref().filter(|_| is_replica) else {
             return asking.await.map(Some);
         };
-        // As much time is left for the primary.
+        // The other half of the time is left for the primary.
         match time::timeout(self.timeout / 2, asking).await {
             Ok(Err(StoreError::Unavailable { source, .. })) => replica.rest(&*source),
             Ok(outcome) => return outcome.map(Some),
@@ -213,7 +215,7 @@ impl Connections {
         Ok(None)
     }
 
-    /// Writes by one statement.
+    /// Writes with one statement.
     pub(super) async fn write<T: Row>(&self, query: Query<T>) -> Result<Vec<T>, StoreError> {
         let statement = Statement::of(query)?;
         let writing = || async {
@@ -225,8 +227,8 @@ impl Connections {
         self.trying(writing).await
     }
 
-    /// Writes by one statement what is read from the primary alone, and no revision counts: replicas may be behind it, and
-    /// the other instances are not told.
+    /// Writes with one statement what is only read from the primary and counted by no revision. Replicas may lag behind
+    /// the write, and the other instances are not notified.
     pub(super) async fn write_unseen<T: Row>(&self, query: Query<T>) -> Result<Vec<T>, StoreError> {
         let statement = Statement::of(query)?;
         let writing = || async {
@@ -237,8 +239,8 @@ impl Connections {
         self.trying(writing).await
     }
 
-    /// Notes that something was written by `link`: from now on no replica is read that has not got it, and the other
-    /// instances are told. Does nothing if a lock prevented the write.
+    /// Records a write over `link`. From now on, replicas that do not have it are not read, and the other instances are
+    /// notified. Does nothing if a lock prevented the write.
     pub(super) async fn wrote<T>(&self, link: &mut Link, outcome: &Result<T, StoreError>) {
         if outcome.as_ref().is_err_and(is_contention) {
             return;
@@ -249,7 +251,7 @@ impl Connections {
         }
     }
 
-    /// How many connections are in use, and how many calls wait for one.
+    /// Returns how many connections are in use, and how many calls wait for one.
     pub(super) fn pools(&self) -> Vec<PoolUse> {
         let mut primary = self.primary.used("primary");
         primary.waiting += self.writers.waiting();
@@ -257,7 +259,7 @@ impl Connections {
         [primary].into_iter().chain(replica).collect()
     }
 
-    /// Has the metrics tell how far the replica is behind, if there is one.
+    /// Reports to the metrics how far the replica is behind, if there is one.
     pub(super) async fn measure_replica(&self) {
         let Some(replica) = &self.replica else { return };
         let asking = async {

@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use crate::stores::StoreError;
 
-/// When a client should try again: the pool and the listener are back a second after the database is.
+/// When a client should try again: the pool and the listener are back a second after the database.
 const RETRY_AFTER: Duration = Duration::from_secs(1);
 
-/// An error of the database's driver, shown as [`described`].
+/// An error of the database driver, displayed by [`described`].
 #[derive(Debug)]
 pub(super) struct DatabaseError(pub(super) sqlx::Error);
 
@@ -20,10 +20,10 @@ impl fmt::Display for DatabaseError {
 
 impl Error for DatabaseError {}
 
-/// An error of the database's driver as an operator needs it.
+/// Returns the text of a database error for an operator.
 ///
-/// The driver's own text ends with a line number of `PostgreSQL`'s source code. This one has the code of the error
-/// (SQLSTATE) instead, which `PostgreSQL`'s manual explains.
+/// The driver's own text ends with a line number of `PostgreSQL`'s source code. This text has the error code (SQLSTATE)
+/// instead, which the manual of `PostgreSQL` explains.
 pub(crate) fn described(error: &sqlx::Error) -> String {
     match error {
         sqlx::Error::Database(error) => match error.code() {
@@ -34,17 +34,17 @@ pub(crate) fn described(error: &sqlx::Error) -> String {
     }
 }
 
-/// The database cannot be used for now.
+/// Returns the error for a database that cannot be used for now.
 pub(super) fn unavailable(source: impl Into<Box<dyn Error + Send + Sync>>) -> StoreError {
     StoreError::Unavailable { retry_after: RETRY_AFTER, source: source.into() }
 }
 
-/// The database, or what it holds, is not as it must be.
+/// Returns the error for a database, or data in it, that is not as it must be.
 pub(super) fn backend(source: impl Into<Box<dyn Error + Send + Sync>>) -> StoreError {
     StoreError::Backend { source: source.into() }
 }
 
-/// An error of a question that several calls have asked together, for one of them.
+/// Returns the error of a call that several callers share, for one of them.
 pub(super) fn shared(error: Arc<StoreError>) -> StoreError {
     match *error {
         StoreError::Unavailable { .. } => unavailable(error),
@@ -58,7 +58,7 @@ impl From<sqlx::Error> for StoreError {
     }
 }
 
-/// Whether trying again later can help.
+/// Returns whether trying again later can help.
 pub(super) fn is_outage(error: &sqlx::Error) -> bool {
     match error {
         sqlx::Error::Io(_)
@@ -72,8 +72,8 @@ pub(super) fn is_outage(error: &sqlx::Error) -> bool {
     }
 }
 
-/// Whether others were in the way: a lock that was not free in time, a deadlock, a conflict. Nothing was written, and
-/// the connection can be used on.
+/// Returns whether another session was in the way: a lock that was not free in time, a deadlock or a conflict. Nothing
+/// was written, and the connection can still be used.
 pub(super) fn is_contention(error: &StoreError) -> bool {
     let StoreError::Unavailable { source, .. } = error else { return false };
     if let Some(error) = source.downcast_ref::<Arc<StoreError>>() {
@@ -83,12 +83,12 @@ pub(super) fn is_contention(error: &StoreError) -> bool {
     error.code().is_some_and(|code| ["55P03", "40P01", "40001"].contains(&&*code))
 }
 
-/// The codes of `PostgreSQL`'s appendix A for what passes by itself.
+/// Returns whether a code of `PostgreSQL`'s appendix A stands for a problem that passes by itself.
 fn is_outage_code(code: &str) -> bool {
     // Connection exceptions, transaction rollbacks (deadlock, conflict), insufficient resources, and operator
     // intervention (shutdown, crash, statement time-out).
     let classes = ["08", "40", "53", "57"];
-    // Read-only transaction (a server that has become a standby), and a lock that was not to be had in time.
+    // Read-only transaction (a server that has become a standby), and a lock that was not free in time.
     let codes = ["25006", "55P03"];
     classes.iter().any(|class| code.starts_with(class)) || codes.contains(&code)
 }

@@ -10,8 +10,8 @@ use super::values::{column, moment};
 use crate::model::{AreaId, Clock, FloodChange};
 use crate::stores::{SetFloodState, StoreError};
 
-/// Sets the states of areas, each at the moment given, but after the area's last change and not before the newest of
-/// all.
+/// Sets the states of areas, each at the given time, but at least 1 ms after the area's last change and not before the
+/// newest change of any area.
 pub(super) const SET: &str = "
     WITH orders AS (
         SELECT * FROM unnest($1::bigint[], $2::smallint[], $3::timestamptz[], $4::text[], $5::text[])

@@ -12,15 +12,15 @@ use crate::model::{
 };
 use crate::stores::{FloodQuery, FloodStore, HistoryQuery, SetFloodState, StoreError, Versioned};
 
-/// The revisions of floods and places, and all states; one row without a state when there is none.
+/// The revisions of floods and places, and all states. If there is no state, there is one row without a state.
 pub(super) const STATES: &str = "
     SELECT floods.revision, places.revision, states.area_id, states.state, states.changed_at
     FROM current_revisions floods
     JOIN current_revisions places ON floods.resource = 'floods' AND places.resource = 'places'
     LEFT JOIN flood_states states ON states.state IS NOT NULL";
 
-/// The highest of the states an area had: the one that stood when the period began, and those of the period. An area
-/// has no two of one moment, so each was in effect.
+/// The highest state of each area: of the one in effect when the period began, and those set within the period. An area
+/// has no two changes at the same time, so each state was in effect.
 pub(super) const ARCHIVE: &str = "
     WITH selected AS MATERIALIZED (
         SELECT area_id FROM areas
@@ -34,7 +34,7 @@ pub(super) const ARCHIVE: &str = "
             ORDER BY changed_at DESC LIMIT 1
         ) before
         UNION ALL
-        -- A join would cost a third of all, and everywhere is asked about most often.
+        -- A join would cost a third of the time, and most queries are about all areas.
         SELECT area_id, state, changed_at FROM flood_changes
         WHERE changed_at > $1 AND changed_at <= $2
           AND (($3::text IS NULL AND $4::text IS NULL) OR area_id IN (SELECT area_id FROM selected))
@@ -47,7 +47,7 @@ pub(super) const ARCHIVE: &str = "
     WHERE floods.resource = 'floods'
     ORDER BY highest.area_id";
 
-/// How many areas more, or less, are flooded from an hour on; those flooded at the first hour count from then.
+/// How many more or fewer areas are flooded from an hour on. Areas flooded at the first hour count from that hour.
 pub(super) const SERIES: &str = "
     WITH selected AS MATERIALIZED (
         SELECT area_id FROM areas
@@ -80,14 +80,14 @@ pub(super) const SERIES: &str = "
 const LOG: &str = "
     SELECT changed_at, state, subject, username FROM flood_changes WHERE area_id = $1 ORDER BY changed_at";
 
-/// The areas and, by their position, their states.
+/// The areas, and the state of each by its position.
 struct Map {
     areas: Arc<AreaSet>,
     standing: Vec<Option<Standing>>,
 }
 
 impl Map {
-    /// Positions and states of the areas asked for.
+    /// Returns the positions and states of the selected areas.
     fn select<'a>(&'a self, query: &'a FloodQuery) -> impl Iterator<Item = (usize, Option<Standing>)> + 'a {
         let areas = self.areas.iter().zip(&self.standing).enumerate();
         let asked = areas.filter(|(_, (area, standing))| query.asks_for(area, **standing));
@@ -98,7 +98,7 @@ impl Map {
 type StateRow = (i64, i64, Option<i64>, Option<i16>, Option<DateTime<Utc>>);
 
 impl PostgresStore {
-    /// The map of one snapshot.
+    /// Reads the map from one snapshot.
     async fn map(&self) -> Result<Versioned<Map>, StoreError> {
         let of_places = |&(_, of_places, ..): &StateRow| of_places;
         let (rows, places) = self.with_places(|| sqlx::query_as(STATES), of_places).await?;

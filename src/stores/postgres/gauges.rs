@@ -14,7 +14,7 @@ use crate::model::intake::GaugeReadings;
 use crate::model::{AlertLevel, Gauge, GaugeLayer, Observation, ObservedGauge};
 use crate::stores::{GaugeQuery, GaugeStore, StoreError, Versioned};
 
-/// Gauges with their readings between two moments, and when the first of all after them was made.
+/// Gauges with their readings between two moments, and the time of the first later reading of any gauge.
 pub(super) const OBSERVED: &str = "
     SELECT now.revision, asked.*, (SELECT min(observed_at) FROM gauge_readings WHERE observed_at > $2) AS next
     FROM current_revisions now LEFT JOIN (
@@ -35,8 +35,8 @@ const COUNTED: &str = "
         LIMIT $5
     ) AS counted";
 
-/// Stores a gauge and its readings, unless the places have changed since its province was found. What is the same
-/// already is left alone. A gauge that has not moved stays with its province.
+/// Stores a gauge and its readings, unless the places have changed since its province was found. Rows that would stay
+/// the same are not touched. A gauge that has not moved stays with its province.
 const STORE: &str = "
     WITH places AS (
         SELECT revision FROM current_revisions WHERE resource = 'places'
@@ -88,7 +88,7 @@ impl ReadingRow {
     }
 }
 
-/// A reading from its columns.
+/// Returns a reading from its columns.
 pub(super) fn observation(
     at: DateTime<Utc>,
     level: f64,
@@ -118,7 +118,7 @@ impl PostgresStore {
     }
 }
 
-/// What the statement tells, the revision of the places, and how many readings it was given.
+/// Runs [`STORE`]. Returns the revision of the places, and how many readings the statement was given.
 async fn store(
     link: &mut Link,
     readings: &GaugeReadings,
@@ -126,7 +126,7 @@ async fn store(
     places: u64,
 ) -> Result<(i64, usize), sqlx::Error> {
     let place = readings.location.coord();
-    // Of readings of one time the last counts.
+    // If several readings have the same time, the last one counts.
     let sent: BTreeMap<_, _> =
         readings.observations.iter().map(|reading| (reading.observed_at, reading)).collect();
     let (now,) = sqlx::query_as(STORE)

@@ -1,4 +1,4 @@
-//! The hosts that the address of a database names, and which of them accepts writes.
+//! The hosts in the address of a database, and which of them accepts writes.
 
 use std::io;
 use std::sync::{Mutex, PoisonError};
@@ -15,26 +15,26 @@ use super::error::{described, is_outage};
 #[derive(Debug)]
 pub(super) struct Hosts {
     all: Vec<PgConnectOptions>,
-    /// The place in `all` of the host that accepted writes last; `None` before any did.
+    /// The index in `all` of the host that accepted writes last; `None` before any did.
     last: Mutex<Option<usize>>,
-    /// How long one of several hosts may take.
+    /// How long each host may take if there are several.
     patience: Duration,
 }
 
 /// How long one of several hosts may take to accept a connection and to say whether it accepts writes.
 const PATIENCE: Duration = Duration::from_secs(1);
-/// How often the database checks whether the client of a running statement has gone, which ends the statement and its
-/// session.
+/// How often the database checks whether the client of a running statement has gone. If so, it ends the statement and
+/// its session.
 const CLIENT_CHECK: Duration = Duration::from_millis(500);
-/// The parameter of libpq that says which of several hosts is wanted, and the values it may have here.
+/// The parameter of libpq that says which of several hosts is wanted, and the values that are allowed here.
 const WANTED: &str = "target_session_attrs";
 const WANTED_VALUES: [&str; 2] = ["read-write", "any"];
 
 impl Hosts {
-    /// The hosts of an address, for connections that are named `name` in the database's list of its sessions. Trying all
-    /// hosts takes less than `timeout`.
+    /// Reads the hosts from an address, for connections that are named `name` in the database's list of its sessions.
+    /// Trying all hosts takes less than `timeout`.
     ///
-    /// As in libpq several stand between commas, each with its port: `postgres://user@a:5432,b:5433/name`.
+    /// As in libpq, commas separate several hosts, each with its port: `postgres://user@a:5432,b:5433/name`.
     pub(super) fn of(address: &str, name: &str, timeout: Duration) -> Result<Self, sqlx::Error> {
         let check = format!("{}ms", CLIENT_CHECK.as_millis());
         let own = |options: PgConnectOptions| {
@@ -53,7 +53,7 @@ impl Hosts {
         self.all.len() > 1
     }
 
-    /// How to connect to the host that accepted writes last; before any did, to the first.
+    /// Returns how to connect to the host that accepted writes last, or to the first host before any did.
     pub(super) fn current(&self) -> &PgConnectOptions {
         &self.all[self.start()]
     }
@@ -62,10 +62,10 @@ impl Hosts {
         self.last.lock().unwrap_or_else(PoisonError::into_inner).unwrap_or(0)
     }
 
-    /// Connects under a name to the host that accepts writes, beginning with the one that did last. One host alone is
-    /// connected to whether it accepts writes or not.
+    /// Connects under a name to the host that accepts writes, beginning with the one that did last. If there is only
+    /// one host, it need not accept writes.
     ///
-    /// Returns the place of the host beside the connection, for [`choose`](Self::choose).
+    /// Returns the index of the host, for [`choose`](Self::choose), and the connection.
     pub(super) async fn connect(&self, name: &str) -> Result<(usize, PgConnection), sqlx::Error> {
         if let [only] = &*self.all {
             return Ok((0, only.clone().application_name(name).connect().await?));
@@ -85,7 +85,7 @@ impl Hosts {
                 Err(_elapsed) => errors.push((host, io::Error::from(io::ErrorKind::TimedOut).into())),
             }
         }
-        // As long as one of them can come back, the database can.
+        // If one of the hosts can come back, the database can: the error must then count as an outage.
         if errors.iter().all(|(_, error)| !is_outage(error)) {
             return Err(errors.swap_remove(0).1);
         }
@@ -94,12 +94,12 @@ impl Hosts {
         Err(io::Error::other(format!("no host accepts writes: {}", each.join("; "))).into())
     }
 
-    /// Notes which host accepts writes. Returns the one that did before.
+    /// Records which host accepts writes. Returns the one that did before.
     pub(super) fn choose(&self, place: usize) -> Option<usize> {
         self.last.lock().unwrap_or_else(PoisonError::into_inner).replace(place)
     }
 
-    /// The address of the database without user and password, with all hosts.
+    /// Returns the address of the database without user and password, with all hosts.
     pub(super) fn address(&self) -> String {
         let first = &self.all[0];
         let database = first.get_database().unwrap_or_else(|| first.get_username());
@@ -108,7 +108,7 @@ impl Hosts {
     }
 }
 
-/// Where a host is: its socket, or its name and port.
+/// Returns where a host is: its socket, or its name and port.
 pub(super) fn place_of(host: &PgConnectOptions) -> String {
     match host.get_socket() {
         Some(socket) => socket.display().to_string(),
@@ -116,14 +116,14 @@ pub(super) fn place_of(host: &PgConnectOptions) -> String {
     }
 }
 
-/// Fails if the server of a connection accepts no writes: it is a standby, or was told to.
+/// Fails if the server of a connection accepts no writes: it is a standby, or is set to read-only.
 pub(super) async fn ensure_writable(connection: &mut PgConnection) -> Result<(), sqlx::Error> {
     let read_only: String =
         sqlx::query_scalar("SHOW transaction_read_only").fetch_one(&mut *connection).await?;
     if read_only == "off" { Ok(()) } else { Err(io::Error::other("the server accepts no writes").into()) }
 }
 
-/// How to connect to each host of an address. No error shows a part of the address.
+/// Returns how to connect to each host of an address. No error shows any part of the address.
 pub(super) fn options(address: &str) -> Result<Vec<PgConnectOptions>, sqlx::Error> {
     let refused = |reason: String| sqlx::Error::Configuration(reason.into());
     let unreadable =

@@ -1,9 +1,10 @@
-//! Every operation is one statement, and leaves its decision to the row of the card, which each that changes it locks.
+//! Every operation is one statement. Its outcome depends on the card's row in `images`, and a statement that changes
+//! this row locks it.
 //!
-//! At the isolation level `READ COMMITTED` a statement that has waited for a row looks at it anew, in a `WHERE` as in that
-//! of `ON CONFLICT DO UPDATE`: it finds the row as whoever was before it has left it. What it reads elsewhere is as it was
-//! when it began. So [`EXPECT`] may take a report for one without an image that has got one since; but then there is the
-//! row of its card, which says so, for a row is never removed.
+//! At the isolation level `READ COMMITTED`, a statement that has waited for a row reads that row again, for its `WHERE`
+//! and for the `WHERE` of `ON CONFLICT DO UPDATE`: it sees the row as the statement before it left it. It sees all
+//! other data as it was when the statement began. So [`EXPECT`] may see a report without an image that has got one
+//! since. But then the card has a row in `images` that says so, because these rows are never removed.
 
 use std::time::Duration;
 
@@ -33,7 +34,7 @@ const EXPECT: &str = "
 
 const EXPECTED: &str = "SELECT turn FROM images WHERE card_id = $1 AND state = 'expected'";
 
-/// Repeated, it changes nothing.
+/// Repeating it changes nothing.
 const RECEIVE: &str = "
     UPDATE images SET state = 'received', object = $3, due_at = coalesce(due_at, $4)
     WHERE card_id = $1 AND turn = $2 AND (state = 'expected' OR state = 'received' AND object = $3)
@@ -43,7 +44,7 @@ const EXPECTED_UNTIL: &str = "SELECT max(expected_until) FROM images WHERE state
 
 const WAITING: &str = "SELECT count(*) FROM images WHERE state = 'received'";
 
-/// An upload that somebody else is just taking is left to them.
+/// Skips an upload that another session is just taking.
 const TAKE: &str = "
     UPDATE images SET due_at = $2, attempts = attempts + 1
     WHERE card_id = (
@@ -59,7 +60,7 @@ const REFUSE: &str = "
     UPDATE images SET state = 'expected', turn = turn + 1, object = NULL, due_at = NULL, attempts = 0
     WHERE card_id = $1 AND turn = $2 AND state = 'received' RETURNING true";
 
-/// A report that has got its image from elsewhere keeps it, and the upload is done with, too.
+/// A report that got its image from elsewhere keeps it, and the upload is finished, too.
 const PUBLISH: &str = "
     WITH ended AS (
         UPDATE images SET state = 'published', due_at = NULL
@@ -70,7 +71,7 @@ const PUBLISH: &str = "
     WHERE card_id = $1 AND image_url IS NULL AND EXISTS (SELECT FROM ended)
     RETURNING true";
 
-/// The one row of an answer that says yes.
+/// The row of a statement that returns one row for yes, and none for no.
 type Yes = (bool,);
 
 #[derive(FromRow)]
@@ -101,17 +102,17 @@ fn count(column: i64) -> Result<u32, StoreError> {
     u32::try_from(column).map_err(backend)
 }
 
-/// A statement on one card.
+/// Returns a statement on one card.
 fn on_card<T: Row>(sql: &'static str, card: &CardId) -> Query<T> {
     sqlx::query_as(sql).bind(card.as_str().to_owned())
 }
 
-/// A statement on one upload.
+/// Returns a statement on one upload.
 fn on(sql: &'static str, upload: &Upload) -> Query<Yes> {
     on_card(sql, &upload.card).bind(i64::from(upload.turn))
 }
 
-// Left out, a method would work on a state that this store does not have.
+// The default of a missing method would work on a `ServiceState`, which this store does not have.
 #[deny(clippy::missing_trait_methods)]
 #[async_trait]
 impl ImageStore for PostgresStore {

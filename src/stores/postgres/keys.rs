@@ -33,7 +33,7 @@ const REVOKE: &str =
 
 const EXISTS: &str = "SELECT true FROM api_keys WHERE name = $1";
 
-/// In the order of the names, so that two of these do not wait for one another.
+/// Writes in the order of the names, so that two such statements cannot deadlock.
 const NOTE: &str = "
     INSERT INTO api_key_uses AS known (name, last_used_at)
     SELECT name, used_at FROM unnest($1::text[], $2::timestamptz[]) AS used (name, used_at) JOIN api_keys USING (name)
@@ -83,10 +83,10 @@ fn rate(column: i64) -> Result<NonZeroU32, StoreError> {
     u32::try_from(column).and_then(NonZeroU32::try_from).map_err(backend)
 }
 
-/// The one row of an answer that says yes.
+/// The row of a statement that returns one row for yes, and none for no.
 type Yes = (bool,);
 
-// Left out, a method would work on a state that this store does not have.
+// The default of a missing method would work on a `ServiceState`, which this store does not have.
 #[deny(clippy::missing_trait_methods)]
 #[async_trait]
 impl KeyStore for PostgresStore {
@@ -106,7 +106,7 @@ impl KeyStore for PostgresStore {
     }
 
     async fn keys(&self) -> Result<Versioned<Vec<KeptKey>>, StoreError> {
-        // A replica that is behind would let a key through that another instance has revoked.
+        // A replica that is behind would let through a key that another instance has revoked.
         let rows = self.connections.read_primary(sqlx::query_as(KEYS)).await?;
         versioned(rows, |row: KeyRow| KeptKey::try_from(row))
     }
@@ -126,7 +126,7 @@ impl KeyStore for PostgresStore {
     }
 
     async fn note_key_uses(&self, uses: &[(String, Timestamp)]) -> Result<(), StoreError> {
-        // A statement may change a row once.
+        // One statement may change a row only once.
         let mut latest: BTreeMap<&str, Timestamp> = BTreeMap::new();
         for (name, at) in uses {
             latest.entry(name).and_modify(|known| *known = (*known).max(*at)).or_insert(*at);

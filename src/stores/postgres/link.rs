@@ -10,13 +10,14 @@ use crate::stores::StoreError;
 
 /// A connection in use.
 ///
-/// It goes back to its pool by [`end`](Self::end) alone. A connection whose call was not finished, because it took too
-/// long or the client went, is closed instead: it may stand in the middle of a response, or behind a link that is
-/// stalled. Its place in the pool is free again when the database has noticed that, and has ended the statement.
+/// Only [`end`](Self::end) and [`give_back`](Self::give_back) return it to its pool. If a call was not finished,
+/// because it took too long or the client went away, its connection is closed instead: it may be in the middle of a
+/// response, or behind a stalled link. Its place in the pool becomes free once the database has noticed that and has
+/// ended the statement.
 pub(super) struct Link {
     connection: Option<PoolConnection<Postgres>>,
     place: Option<Place>,
-    /// Of a call that writes: its turn among those.
+    /// The turn of a call that writes.
     turn: Option<OwnedSemaphorePermit>,
     is_replica: bool,
 }
@@ -33,12 +34,13 @@ impl Link {
         Self { connection: Some(connection), place: Some(place), turn: None, is_replica: true }
     }
 
-    /// Whether what it shows may be behind.
+    /// Returns whether it may show old data.
     pub(super) fn is_replica(&self) -> bool {
         self.is_replica
     }
 
-    /// Ends the use with the outcome of its calls: what the database refused leaves a connection as it was.
+    /// Ends the use with the outcome of its calls. After an outage the connection is closed; after any other error it
+    /// can still be used, and goes back to its pool.
     pub(super) fn end<T, E: Into<StoreError>>(mut self, outcome: Result<T, E>) -> Result<T, StoreError> {
         let outcome = outcome.map_err(E::into);
         let connection = self.connection.take();
@@ -50,7 +52,7 @@ impl Link {
         outcome
     }
 
-    /// Ends the use of a connection on which all went well.
+    /// Returns a connection to its pool after calls that succeeded.
     pub(super) fn give_back(mut self) {
         drop(self.connection.take());
     }

@@ -1,8 +1,8 @@
-//! The store in `PostgreSQL` with `PostGIS`: kept, and shared by any number of servers.
+//! The store in `PostgreSQL` with `PostGIS`: persistent, and shared by any number of servers.
 //!
-//! Every rule is a statement of its own, and the schema's constraints make wrong states impossible (`migrations/`).
-//! What the database holds is read with its revision in one statement, and so of one snapshot. Outlines, which hardly
-//! ever change, are kept at hand and read anew when their revision has grown.
+//! One statement enforces each rule, and the schema's constraints make wrong states impossible (`migrations/`). One
+//! statement reads data together with its revision, and so from one snapshot. Geometry hardly ever changes: servers
+//! cache it, and read it again when its revision has grown.
 
 mod batch;
 mod cards;
@@ -64,7 +64,7 @@ pub struct PostgresStore {
     flood_orders: Batches<FloodOrders>,
     partner_posts: Batches<PartnerPosts>,
     changes: Changes,
-    /// What the database says while the listener cannot.
+    /// The revisions as read from the database while the listener cannot tell them.
     revisions: SingleFlight<Result<Arc<Revisions>, Arc<StoreError>>>,
     readiness: Readiness,
     clock: Arc<dyn Clock>,
@@ -83,7 +83,7 @@ impl fmt::Display for PostgresStore {
 }
 
 impl PostgresStore {
-    /// The revision of this name in the table of revisions.
+    /// Returns the revision with this name in the table of revisions.
     async fn named_revision(&self, name: &str) -> Result<Revision, StoreError> {
         if let Some(revision) = self.changes.revision(name) {
             return Ok(revision);
@@ -92,7 +92,8 @@ impl PostgresStore {
         Ok(revisions.get(name).copied().unwrap_or(Revision(0)))
     }
 
-    /// The revisions as the database has them, by a question that begins after this call, and is shared by all who ask.
+    /// Reads the revisions from the database with a query that begins after this call. Concurrent callers share the
+    /// query.
     async fn ask_revisions(&self) -> Result<Arc<Revisions>, StoreError> {
         let question = async {
             let rows = self.connections.ask_primary(sqlx::query_as(REVISIONS)).await?;
@@ -104,7 +105,7 @@ impl PostgresStore {
 }
 
 impl ServiceStore for PostgresStore {
-    /// It is in tables: all of `ImageStore` and `KeyStore` is implemented.
+    /// Returns `None`: the state is in tables, and this store implements all of `ImageStore` and `KeyStore`.
     fn service_state(&self) -> Option<&ServiceState> {
         None
     }

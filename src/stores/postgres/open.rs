@@ -33,7 +33,7 @@ use crate::telemetry::Metrics;
 #[derive(Clone, Copy, Debug)]
 pub struct OpenPostgres;
 
-/// How long to wait until a database that was away is tried again.
+/// How long to wait before trying again to reach a lost database.
 const RETRY: Duration = Duration::from_millis(250);
 
 #[async_trait]
@@ -109,7 +109,7 @@ impl Upkeep for OpenPostgres {
     }
 }
 
-/// A connection to the primary, whose schema is there.
+/// Opens a connection to the primary, after making sure that its schema is there.
 async fn connect(settings: &StoreSettings) -> Result<PgConnection, OpenError> {
     let primary = Databases::read(&settings.figment)?.primary(settings.timeout)?;
     let own = own_settings(&settings.figment)?;
@@ -146,7 +146,8 @@ fn assemble(
     }
 }
 
-/// Has the metrics tell how many connections there are, how many calls wait for one, and whether the listener hears, for as long as the store is there.
+/// Reports to the metrics how many connections there are, how many calls wait for one, and whether the listener hears
+/// from the database, for as long as the store exists.
 fn measure(connections: &Arc<Connections>, changes: &Changes, metrics: &Metrics) {
     let (connections, is_heard) = (Arc::downgrade(connections), changes.hearing());
     metrics.add_source(move |metrics| {
@@ -164,11 +165,11 @@ fn own_settings(figment: &Figment) -> Result<Settings, OpenError> {
     if figment.contains(KEY) { Ok(figment.extract_inner(KEY)?) } else { Ok(Settings::default()) }
 }
 
-/// Why the database cannot be worked with.
+/// Why the database cannot be used.
 enum Unprepared {
     /// It may come back.
     Away(OpenError),
-    /// Somebody has to do something about it.
+    /// An operator has to do something about it.
     Unfit(OpenError),
 }
 
@@ -195,7 +196,7 @@ async fn prepare(
     let mut connection = connected.map_err(|error| away(error.into()))?;
     let checking = time::timeout(timeout, schema::check(&mut connection)).await;
     let prepared = match checking.map_err(|_| Unprepared::Away("gives no answer in time".into()))? {
-        // However long that takes; others wait for it, too.
+        // Migrations have no time limit: other servers wait for them, too.
         Err(error)
             if settings.migrate
                 && let Some(&SchemaError::Old { found, needed }) = error.downcast_ref() =>
@@ -207,7 +208,7 @@ async fn prepare(
     prepared.map_err(|error| if error.is::<sqlx::Error>() { away(error) } else { Unprepared::Unfit(error) })
 }
 
-/// Tries until the database is there; resolves with what ends that otherwise.
+/// Tries until the database is there. The returned future resolves only with an error that ends the attempts.
 fn await_database(
     primary: PostgresPool,
     settings: Settings,
@@ -229,7 +230,7 @@ fn await_database(
             }
         }
     };
-    // On its own, whether somebody cares for its end or not.
+    // In a task of its own, so that it goes on even if nothing polls the returned future.
     let waiting = tokio::spawn(waiting);
     let failure = async {
         match waiting.await {
@@ -241,9 +242,9 @@ fn await_database(
     failure.boxed()
 }
 
-/// Makes the connections there shall be at least, once the database is there.
+/// Opens the configured minimum of connections, once the database is there.
 async fn fill(primary: PostgresPool, replica: Option<PostgresPool>, mut ready: watch::Receiver<bool>) {
-    // Who says so is gone when the service ends before.
+    // The sender is gone if the service ends first.
     if ready.wait_for(|is_ready| *is_ready).await.is_ok() {
         primary.fill().await;
         if let Some(replica) = replica {
@@ -252,8 +253,8 @@ async fn fill(primary: PostgresPool, replica: Option<PostgresPool>, mut ready: w
     }
 }
 
-/// The pools, for routes of your own. They are closed with the store, not when the server is told to stop: requests that
-/// are under way then still need them.
+/// Returns the pools, for routes of your own. They are closed with the store, not when the server begins to shut down:
+/// requests in progress still need them then.
 fn managed(primary: PostgresPool, replica: Option<PostgresPool>) -> Managed {
     let mut managed = Managed::default();
     managed.add(Primary::from(primary));

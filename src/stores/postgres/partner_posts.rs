@@ -15,7 +15,7 @@ use crate::model::Places;
 use crate::model::intake::PartnerReport;
 use crate::stores::{FeedStore, Received, StoreError, Versioned};
 
-/// Publishes the posts that have not come before, unless the places have changed since their tags were found.
+/// Publishes the posts that have not come before, unless the places have changed since the posts' tags were found.
 const RECEIVE: &str = "
     WITH places AS (
         SELECT revision FROM current_revisions WHERE resource = 'places'
@@ -31,7 +31,7 @@ const RECEIVE: &str = "
                             $14::bigint[], $15::boolean[], $16::text[], $17::text[], $18::text[])
             AS posts (post_id, created_at, source, url, image_url, disaster_type, report_data, title, text, lng, lat,
                       instance_region_code, local_area_id, is_training, partner_code, partner_icon, city)
-        -- A question for each post, whatever the planner thinks of the number of reports.
+        -- A subquery for each post, however many reports the planner expects.
         WHERE revision = $1 AND (SELECT true FROM reports WHERE reports.post_id = posts.post_id) IS NULL
         -- In one order everywhere, so that two statements never wait for each other.
         ORDER BY post_id
@@ -50,7 +50,7 @@ pub(super) struct PartnerPosts {
     pub(super) places: Arc<PlacesCache>,
 }
 
-/// Publishes posts with tags found in these places; answers those that were new, or `None` when the places have changed.
+/// Publishes posts with tags found in these places. Returns those that were new, or `None` if the places have changed.
 async fn receive(
     link: &mut Link,
     places: &Versioned<Arc<Places>>,

@@ -17,7 +17,7 @@ use crate::model::{Area, AreaSet, Course, Infrastructure, InfrastructureShape, P
 use crate::stores::{PlaceStore, Revision, StoreError, Versioned};
 use crate::tasks::off_thread;
 
-/// The places as they were read from the primary last: megabytes that hardly ever change.
+/// The places as last read from the primary: megabytes that hardly ever change.
 #[derive(Debug)]
 pub(super) struct PlacesCache {
     cached: ArcSwapOption<Loaded>,
@@ -31,12 +31,12 @@ impl PlacesCache {
         Self { cached: ArcSwapOption::empty(), loading: SingleFlight::new() }
     }
 
-    /// The places that are cached, whatever their revision is now.
+    /// Returns the cached places, whatever their current revision is.
     pub(super) fn cached(&self) -> Option<Loaded> {
         self.cached.load().as_deref().cloned()
     }
 
-    /// The places that are cached, loaded if there are none yet. The caller holds no connection, as for
+    /// Returns the cached places, and loads them if there are none yet. The caller must hold no connection, as for
     /// [`load`](Self::load).
     pub(super) async fn any(&self, connections: &Connections) -> Result<Loaded, StoreError> {
         match self.cached() {
@@ -45,8 +45,8 @@ impl PlacesCache {
         }
     }
 
-    /// Loads the places as they are now, once for all calls that ask meanwhile. No such call may hold a connection: the
-    /// one that loads has to get one.
+    /// Loads the current places, once for all concurrent callers. None of these may hold a connection, because the one
+    /// that loads needs one.
     pub(super) async fn load(&self, connections: &Connections) -> Result<Loaded, StoreError> {
         let loading = async {
             let mut link = connections.primary().await?;
@@ -56,7 +56,7 @@ impl PlacesCache {
         self.loading.run(Box::pin(loading.map_err(Arc::new))).await.map_err(shared)
     }
 
-    /// Loads the places by a connection to the primary that the caller holds already.
+    /// Loads the places over a connection to the primary that the caller holds already.
     pub(super) async fn load_by(&self, link: &mut Link) -> Result<Loaded, StoreError> {
         let rows = Rows::read(link).await?;
         let building = off_thread(move |_| rows.places());
@@ -134,7 +134,7 @@ fn area_set(rows: Vec<AreaRow>) -> Result<AreaSet, StoreError> {
             city_name,
             city_code,
             region_code,
-            // An empty object, which an editor may set, says no more than none.
+            // An empty object, which an editor may store, means the same as none.
             attributes: attributes.and_then(|json| json.try_into().ok()),
             outline: outline(&bytes)?,
         })
@@ -183,7 +183,7 @@ fn shape(bytes: &[u8]) -> Result<InfrastructureShape, StoreError> {
 }
 
 impl PostgresStore {
-    /// The rows of a query, and the places at the revision that `of_places` finds in the first row.
+    /// Returns the rows of a query, and the places at the revision that `of_places` finds in the first row.
     pub(super) async fn with_places<T: Row>(
         &self,
         query: impl Fn() -> Query<T>,
@@ -209,7 +209,7 @@ impl PostgresStore {
                 if places.revision == seen {
                     return Ok((rows, places));
                 }
-                // The places have changed meanwhile, or the replica has not got their change yet.
+                // The places have changed meanwhile, or the replica does not have their change yet.
                 is_behind = of_replica && places.revision > seen;
             }
         };

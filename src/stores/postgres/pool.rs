@@ -17,21 +17,21 @@ use super::error::described;
 use super::hosts::{Hosts, ensure_writable, place_of};
 use super::turns::Turns;
 
-/// The database the store writes to, `databases.siaga`: for routes of one's own as
-/// [`Connection<Primary>`](rocket_db_pools::Connection). Attached when the store is chosen.
+/// The database that the store writes to, `databases.siaga`. Routes of your own get it as
+/// [`Connection<Primary>`](rocket_db_pools::Connection). Attached if the store is selected.
 #[derive(Clone, Debug, Database)]
 #[database("siaga")]
 pub struct Primary(PostgresPool);
 
-/// The replica the store reads from, `databases.siaga_read`. Attached when there is one.
+/// The replica that the store reads from, `databases.siaga_read`. Attached if there is one.
 #[derive(Clone, Debug, Database)]
 #[database("siaga_read")]
 pub struct Replica(PostgresPool);
 
 /// Connections to one database.
 ///
-/// Connects when a connection is first asked for, so that a service can start without its database. Waiting for a
-/// connection, a statement and a lock are bounded in time.
+/// Connects when a connection is first requested, so that a service can start without its database. Waiting for a
+/// connection, running a statement and waiting for a lock have time limits.
 ///
 /// If the address names several hosts, every connection is to one that accepted writes when it was made.
 #[derive(Clone, Debug)]
@@ -41,11 +41,11 @@ pub struct PostgresPool {
     /// How long a statement may take.
     timeout: Duration,
     links: Arc<Links>,
-    /// The places of connections: as many as there may be.
+    /// The places of connections: as many as connections are allowed.
     places: Arc<Turns>,
 }
 
-/// The place of a connection among those there may be.
+/// The place of one of the allowed connections.
 #[derive(Debug)]
 pub(super) struct Place {
     _permit: OwnedSemaphorePermit,
@@ -53,12 +53,12 @@ pub(super) struct Place {
     links: Arc<Links>,
 }
 
-/// What is known of a pool's connections.
+/// What is known about a pool's connections.
 #[derive(Debug, Default)]
 struct Links {
-    /// When the database was lost last: connections made before are not used any more.
+    /// When the database was lost last. Connections made before that are no longer used.
     lost: Mutex<Option<Instant>>,
-    /// How many were made.
+    /// How many connections were made.
     made: AtomicU64,
 }
 
@@ -79,18 +79,19 @@ pub(super) struct PoolUse {
     pub(super) waiting: usize,
 }
 
-/// How long a connection may have been idle to be used without a question whether it is still there.
+/// How long a connection may be idle and still be used without checking that it is alive.
 const TRUSTED: Duration = Duration::from_secs(1);
-/// How long that question may take.
+/// How long that check may take.
 const PING: Duration = Duration::from_millis(250);
-/// How long a statement may wait for a lock while it holds a connection. Its call runs it again.
+/// How long a statement may wait for a lock while it holds a connection. After that its call runs it again.
 const LOCK_TIMEOUT: Duration = Duration::from_millis(25);
-/// After how long the database has noticed that the client of a running statement has gone, and has ended the statement.
+/// How long the database needs at most to notice that the client of a running statement has gone, and to end the
+/// statement.
 const NOTICED: Duration = Duration::from_secs(1);
 
 impl PostgresPool {
-    /// Connections as configured, named after `name` in the database's list of its sessions; no statement may take
-    /// longer than `timeout`.
+    /// Returns a pool with the configured settings. Its connections are named `name` in the database's list of its
+    /// sessions, and no statement may take longer than `timeout`.
     pub(super) fn new(config: &Config, name: &str, timeout: Duration) -> Result<Self, sqlx::Error> {
         let hosts = Hosts::of(&config.url, name, timeout)?;
         let several = hosts.are_several();
@@ -106,7 +107,7 @@ impl PostgresPool {
             .test_before_acquire(false)
             .after_connect(move |connection, _| {
                 made.made.fetch_add(1, Ordering::SeqCst);
-                // A primary that has crashed may come back as a standby, before another is found.
+                // A primary that has crashed may come back as a standby before the pool has found another host.
                 Box::pin(async move { if several { ensure_writable(connection).await } else { Ok(()) } })
             })
             .before_acquire(move |connection, about| {
@@ -128,38 +129,40 @@ impl PostgresPool {
         Ok(Self { pool, hosts: Arc::new(hosts), timeout, links, places })
     }
 
-    /// How many connections there may be.
+    /// Returns how many connections are allowed.
     pub(super) fn most(&self) -> usize {
         self.pool.options().get_max_connections() as usize
     }
 
-    /// How long a call may wait for a connection.
+    /// Returns how long a call may wait for a connection.
     pub(super) fn patience(&self) -> Duration {
         self.pool.options().get_acquire_timeout()
     }
 
-    /// Has the connections there are not be used any more: they may lead nowhere, without anybody saying so.
+    /// Stops using the existing connections: they may be dead without any sign of it.
     pub(super) fn distrust(&self) {
         *self.links.lost.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
     }
 
-    /// How many connections were made until now.
+    /// Returns how many connections were made so far.
     pub(super) fn made(&self) -> u64 {
         self.links.made.load(Ordering::SeqCst)
     }
 
-    /// Makes the connections that are kept though nobody needs them: by itself the pool only replaces those it closes.
+    /// Opens the configured minimum of connections. The pool itself only replaces connections that it closes.
     pub(super) async fn fill(&self) {
         let options = self.pool.options();
         let kept = options.get_min_connections().min(options.get_max_connections());
-        // Held together, so that each is another one. Those that cannot be made now are made when they are needed.
+        // All are held at once, so that each is a different one. Those that cannot be opened now are opened when they
+        // are needed.
         drop(join_all((0..kept).map(|_| self.acquire())).await);
     }
 
-    /// Makes a connection of this name outside the pool. Its statements are not bounded in time.
+    /// Opens a connection with this name outside the pool. Its statements have no time limit.
     ///
-    /// Of several hosts it is to the one that accepts writes, and so are the pool's connections from then on: if another
-    /// did before, those to that one are not used any more, and a line is logged.
+    /// If there are several hosts, it connects to the one that accepts writes, and the pool's connections go there from
+    /// then on. If another host accepted writes before, connections to that host are no longer used, and a line is
+    /// logged.
     pub(super) async fn connect(&self, name: &str) -> Result<sqlx::PgConnection, sqlx::Error> {
         let (host, connection) = self.hosts.connect(name).await?;
         if self.hosts.are_several() {
@@ -183,7 +186,8 @@ impl PostgresPool {
         }
     }
 
-    /// A pool of one connection of the given name, for a listener. Of several hosts it is to the one that accepts writes.
+    /// Returns a pool of one connection with the given name, for a listener. If there are several hosts, it connects to
+    /// the one that accepts writes.
     pub(super) async fn single(&self, name: &str, timeout: Duration) -> Result<sqlx::PgPool, sqlx::Error> {
         if self.has_several_hosts() {
             drop(self.connect(name).await?);
@@ -192,7 +196,7 @@ impl PostgresPool {
         Ok(PoolOptions::new().max_connections(1).acquire_timeout(timeout).connect_lazy_with(options))
     }
 
-    /// Whether a host that accepts no writes is left for another.
+    /// Returns whether there are several hosts: then a host that accepts no writes is left for another.
     pub(super) fn has_several_hosts(&self) -> bool {
         self.hosts.are_several()
     }
@@ -217,13 +221,13 @@ impl PostgresPool {
         self.pool.close().await;
     }
 
-    /// The address of the database without user and password.
+    /// Returns the address of the database without user and password.
     pub(super) fn address(&self) -> String {
         self.hosts.address()
     }
 }
 
-/// The options of a connection for calls, no statement of which may take longer than `timeout`.
+/// Returns the options of connections for calls. No statement on them may take longer than `timeout`.
 fn bounded(options: &PgConnectOptions, timeout: Duration) -> PgConnectOptions {
     options.clone().options([
         ("statement_timeout", millis(timeout)),
@@ -237,10 +241,11 @@ fn millis(duration: Duration) -> String {
 }
 
 impl Place {
-    /// Leaves the place of a connection that was closed in the middle of a statement, when the database has noticed that.
-    /// The turn of its call ends at the same time.
+    /// Frees the place of a connection that was closed in the middle of a statement, once the database has noticed
+    /// that. The turn of its call ends at the same time.
     pub(super) fn leave_when_noticed(self, turn: Option<OwnedSemaphorePermit>) {
-        // A database that is lost notices nothing, and new connections are needed as soon as it is back.
+        // A lost database notices nothing, and new connections are needed as soon as it is back, so the place is freed
+        // at once.
         if !self.links.is_lost(self.taken.elapsed())
             && let Ok(runtime) = Handle::try_current()
         {
@@ -258,7 +263,7 @@ impl Pool for PostgresPool {
     type Error = PoolError;
 
     async fn init(figment: &Figment) -> Result<Self, PoolError> {
-        /// How long a statement may take where the service's own limit is not known.
+        /// How long a statement may take if the service's own limit is not known.
         const TIMEOUT: Duration = Duration::from_secs(10);
         let config: Config = figment.extract()?;
         Ok(Self::new(&config, "siaga", TIMEOUT)?)
@@ -273,14 +278,14 @@ impl Pool for PostgresPool {
     }
 }
 
-/// Why a pool could not be made, or gives no connection.
+/// Why a pool could not be made, or provides no connection.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum PoolError {
     /// The configuration is wrong.
     #[error("{0}")]
     Config(#[from] Box<figment::Error>),
-    /// The database says no, or nothing.
+    /// The database refused, or did not respond.
     #[error("{}", described(.0))]
     Database(#[from] sqlx::Error),
 }

@@ -10,9 +10,9 @@ use super::connections::Connections;
 use super::schema;
 use crate::stores::{Check, StoreError};
 
-/// Looks whether the store can be used.
+/// Checks whether the store can be used.
 ///
-/// It has a connection of its own, so that it waits neither for calls nor for their locks.
+/// It has a connection of its own, so it waits neither for calls nor for their locks.
 #[derive(Debug, Default)]
 pub(super) struct Readiness {
     held: Mutex<Option<PgConnection>>,
@@ -20,12 +20,12 @@ pub(super) struct Readiness {
 
 /// The connection's name in the database's list of its sessions.
 const NAME: &str = "siaga health";
-/// How long the database may take to say that it is there; and how long by a connection that may have been lost.
+/// How long the database may take to respond; and how long over a connection that may have been lost.
 const PATIENCE: Duration = Duration::from_secs(2);
 const HELD_PATIENCE: Duration = Duration::from_secs(1);
 
 impl Readiness {
-    /// Whether the database responds, has the schema, and is listened to.
+    /// Checks whether the database responds, whether it has the schema, and whether the listener hears from it.
     pub(super) async fn checks(&self, connections: &Connections, changes: &Changes) -> Vec<Check> {
         let mut applied = None;
         let store = Check::of("store", "the database does not respond", async {
@@ -45,12 +45,12 @@ impl Readiness {
             Some(applied) if applied < schema::needed() => {
                 Some("the schema is older than this version needs: run `siaga migrate`")
             }
-            // A newer server may have migrated it: those that run go on with that.
+            // A newer server may have migrated the database. Servers that are running go on with that.
             Some(_) => None,
         };
         let migrations = Check { name: "migrations", required: true, failure, took: store.took };
         let listener = Check::of("listener", "the revisions are not known at present", async {
-            // Just after the start it takes a moment.
+            // Just after startup it takes a moment.
             for _ in 0..4 {
                 if changes.is_heard() {
                     break;
@@ -59,11 +59,11 @@ impl Readiness {
             }
             changes.is_heard().then_some(()).ok_or(())
         });
-        // Without it the database is asked for the revisions.
+        // Without the listener, the revisions are read from the database.
         vec![store, migrations, listener.await.optional()]
     }
 
-    /// How many migrations were applied.
+    /// Returns how many migrations were applied.
     async fn applied(&self, connections: &Connections) -> Result<usize, StoreError> {
         let mut held = self.held.lock().await;
         if let Some(mut connection) = held.take()

@@ -8,68 +8,69 @@ use super::changes::Announcer;
 use super::link::Link;
 use super::pool::PostgresPool;
 
-/// A replica, and how far it must have come for its responses to hold what this instance has written.
+/// A replica, and how far it must have come for its responses to include what this instance has written.
 ///
-/// After each loss of the primary, and at the start, it must follow the primary's timeline: another server may have become the
-/// primary, whose log is not the one that the replica has.
+/// At startup, and after each loss of the primary, the replica must follow the primary's timeline: another server may
+/// have become the primary, and its log may differ from the log that the replica has.
 #[derive(Debug)]
 pub(super) struct Replica {
     pub(super) pool: PostgresPool,
     announcer: Announcer,
     progress: Mutex<Progress>,
-    /// Since when it has not been asked, since it gave no connection.
+    /// When it last gave no connection. It is not used for a while after that.
     away: Mutex<Option<Instant>>,
 }
 
-/// How far primary and replica are known to have come.
+/// How far the primary and the replica are known to have come.
 #[derive(Debug, Default)]
 struct Progress {
     written: Position,
-    /// How many writes there were whose position could not be found.
+    /// How many writes have a position that could not be found.
     unknown: u64,
-    /// The doubts that `written` is beyond.
+    /// The doubts that are settled: `written` takes them into account.
     settled: Doubts,
     replayed: Position,
-    /// How many connections had been made when `replayed` was asked for.
+    /// How many connections had been made when `replayed` was read.
     made: u64,
 }
 
-/// How often it became unknown what the replica must have.
+/// How often it became unknown how far the replica must have come.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Doubts {
-    /// At the start, and with each loss of the primary.
+    /// At startup, and with each loss of the primary.
     primaries: u64,
     /// With each write whose position could not be found.
     writes: u64,
 }
 
 impl Progress {
-    /// Settles doubts by where a primary is that was connected to after they arose.
+    /// Settles doubts with the position of a primary that was connected to after they arose.
     fn settle(&mut self, doubts: Doubts, primary: Position) {
         if doubts.writes > self.settled.writes {
             self.written = self.written.max(primary);
         }
-        // A place up to that where the timeline begins is the same on both. One beyond it is only more than needed.
+        // Up to the place where a timeline begins, it equals the timeline before it. If `written` lies beyond that
+        // place, the replica is only required to come further than needed.
         self.written.timeline = self.written.timeline.max(primary.timeline);
         self.settled.primaries = self.settled.primaries.max(doubts.primaries);
         self.settled.writes = self.settled.writes.max(doubts.writes);
     }
 }
 
-/// A position in the write-ahead log. Each promotion of a standby begins a timeline, which leaves the one before at some place:
-/// what that has beyond is not in the new one.
+/// A position in the write-ahead log. Each promotion of a standby begins a new timeline, which branches off at some
+/// place of the previous one: what the previous timeline has beyond that place is not in the new one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Position {
     timeline: i32,
     place: i64,
 }
 
-/// Where a primary is.
+/// Returns the position of a primary.
 const WRITTEN: &str = "
     SELECT ('x' || left(pg_walfile_name(pg_current_wal_insert_lsn()), 8))::bit(32)::int,
            (pg_current_wal_insert_lsn() - '0/0')::bigint";
-/// Where a replica is, perhaps on a later timeline: the first two learn of it at a checkpoint, the third at once, but only a
-/// role with the rights of `pg_read_all_stats` sees it.
+/// Returns the position of a replica, perhaps on a later timeline. The first two sources learn of a timeline at a
+/// checkpoint. The third learns of it at once, but only a role with the rights of `pg_read_all_stats` sees it.
 const REPLAYED: &str = "
     SELECT greatest((SELECT timeline_id FROM pg_control_checkpoint()),
                     (SELECT min_recovery_end_timeline FROM pg_control_recovery()),
@@ -77,7 +78,7 @@ const REPLAYED: &str = "
            (pg_last_wal_replay_lsn() - '0/0')::bigint";
 /// How long a call waits for a connection to a replica.
 const SHORT: Duration = Duration::from_millis(250);
-/// For how long a replica that was lost is not asked again.
+/// How long a replica that was lost is not used.
 const REST: Duration = Duration::from_secs(1);
 
 impl Replica {
@@ -89,18 +90,18 @@ impl Replica {
         self.progress.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Notes that something was written by `primary`.
+    /// Records a write over `primary`.
     pub(super) async fn wrote(&self, primary: &mut Link) {
         let written = written(primary).await;
         let mut progress = self.progress();
         match written {
             Ok(position) => progress.written = progress.written.max(position),
-            // What was written stands, whether its position is known or not.
+            // The write is done, whether its position is known or not.
             Err(_) => progress.unknown += 1,
         }
     }
 
-    /// A connection to the replica, if that is there and has what this instance has written.
+    /// Returns a connection to the replica, if it is there and has what this instance has written.
     pub(super) async fn link(&self) -> Option<Link> {
         if self.doubts().is_some() || self.rests() {
             return None;
@@ -130,7 +131,7 @@ impl Replica {
         Ok(Some(link))
     }
 
-    /// Whether the replica is known to have replayed what was written.
+    /// Returns whether the replica is known to have replayed the log up to `written`.
     fn has_replayed(&self, written: Position) -> bool {
         let made = self.pool.made();
         let mut progress = self.progress();
@@ -142,23 +143,23 @@ impl Replica {
         progress.replayed >= written
     }
 
-    /// The doubts there are, if they are not settled.
+    /// Returns the doubts, unless they are settled.
     pub(super) fn doubts(&self) -> Option<Doubts> {
         let progress = self.progress();
         let doubts = Doubts { primaries: 1 + self.announcer.losses(), writes: progress.unknown };
         (progress.settled != doubts).then_some(doubts)
     }
 
-    /// Settles doubts by a connection to the primary that was made, or found to be there, after they arose.
+    /// Settles doubts with a connection to the primary that was made, or found to be alive, after they arose.
     pub(super) async fn settle(&self, primary: &mut Link, doubts: Doubts) {
-        // Where the position cannot be found, the primary is read on, which finds it another time.
+        // If the position cannot be found now, reads go on from the primary, and a later one finds it.
         if let Ok(position) = written(primary).await {
             self.progress().settle(doubts, position);
         }
     }
 
-    /// How many bytes of the log the replica is behind where the primary has `written`; `None` if it does not respond or
-    /// follows another timeline.
+    /// Returns how many bytes of the log the replica is behind `written`, the primary's position; `None` if it does not
+    /// respond or follows another timeline.
     pub(super) async fn lag(&self, written: Position) -> Option<u64> {
         if self.rests() {
             return None;
@@ -178,7 +179,7 @@ impl Replica {
         self.away.lock().unwrap_or_else(PoisonError::into_inner).is_some_and(|since| since.elapsed() < REST)
     }
 
-    /// Has the replica not be asked for a while, after it was lost.
+    /// Stops using the replica for a while, after it was lost.
     pub(super) fn rest(&self, error: &(dyn Error + 'static)) {
         tracing::warn!(error, "the replica is lost");
         self.pool.distrust();
@@ -186,7 +187,7 @@ impl Replica {
     }
 }
 
-/// Where a primary is.
+/// Returns the position of a primary.
 pub(super) async fn written(primary: &mut Link) -> Result<Position, sqlx::Error> {
     position(primary, WRITTEN).await
 }

@@ -22,8 +22,8 @@ macro_rules! report {
     };
 }
 
-/// The reports between two moments, of one disaster or else of all but preparedness, in a city or province, with or without
-/// those of trainings.
+/// Selects the reports between two moments, of one disaster or else of all but preparedness, in a city or province,
+/// with or without training reports.
 macro_rules! filtered {
     () => {
         " FROM reports LEFT JOIN areas ON areas.area_id = reports.local_area_id
@@ -36,7 +36,7 @@ macro_rules! filtered {
     };
 }
 
-/// What is asked about these reports, and when the first of all reports after them was made.
+/// Reads something about these reports, and when the first later report of any kind was made.
 macro_rules! asked {
     ($asked:expr, $grouped:expr, $ordered:expr) => {
         concat!(
@@ -137,7 +137,7 @@ struct SumRow {
 }
 
 impl PostgresStore {
-    /// What is found at a moment, and when the first report after those asked for was made.
+    /// Returns what a statement finds at a moment, and when the first report after the window was made.
     async fn asked<T>(
         &self,
         sql: &'static str,
@@ -151,7 +151,7 @@ impl PostgresStore {
     }
 }
 
-/// A statement about the reports that are asked for at a moment.
+/// Returns a statement about the reports that a query selects at a moment.
 fn about<T: Row>(sql: &'static str, query: &ReportQuery, now: Timestamp) -> Query<T> {
     let (first, last) = query.window.bounds(now);
     sqlx::query_as(sql)

@@ -6,9 +6,9 @@ use super::error::backend;
 use crate::model::Timestamp;
 use crate::stores::{Revision, StoreError, Versioned};
 
-/// A row of what was found, beside the revision it was found at: both of one statement, and so of one snapshot.
+/// A row that was found, and the revision it was found at: both from one statement, and so from one snapshot.
 ///
-/// The statement's first column is the revision. The second is null in the one row that comes when nothing was found.
+/// The statement's first column is the revision. If nothing was found, there is one row whose second column is null.
 #[derive(Debug)]
 pub(super) struct AtRevision<T> {
     revision: Revision,
@@ -25,8 +25,8 @@ impl<'r, T: FromRow<'r, PgRow>> FromRow<'r, PgRow> for AtRevision<T> {
     }
 }
 
-/// The same of what time alone changes: the statement's column `next` says when the first thing after those asked about
-/// is dated, in that one row too.
+/// The same for results that change with time alone: the statement's column `next` has the date of the first item after
+/// those selected. The one row of an empty result has it, too.
 #[derive(Debug)]
 pub(super) struct Passing<T> {
     row: AtRevision<T>,
@@ -39,18 +39,18 @@ impl<'r, T: FromRow<'r, PgRow>> FromRow<'r, PgRow> for Passing<T> {
     }
 }
 
-/// The rows, and when the first thing after them is dated.
+/// Returns the rows, and the date of the first item after them.
 pub(super) fn passing<T>(rows: Vec<Passing<T>>) -> (Vec<AtRevision<T>>, Option<Timestamp>) {
     let next = rows.first().and_then(|row| row.next).map(Timestamp::from);
     (rows.into_iter().map(|passing| passing.row).collect(), next)
 }
 
-/// A revision from its column.
+/// Returns the revision from its column.
 pub(super) fn revision(column: i64) -> Revision {
     Revision(column.cast_unsigned())
 }
 
-/// Everything found, each made from its row.
+/// Returns all items that were found, each made from its row, with their revision.
 pub(super) fn versioned<R, T>(
     rows: Vec<AtRevision<R>>,
     make: impl Fn(R) -> Result<T, StoreError>,

@@ -5,26 +5,26 @@ use sqlx::migrate::{AppliedMigration, Migrate, Migration, Migrator};
 
 use crate::stores::OpenError;
 
-/// Those of the folder; a new file there is a new migration.
+/// The migrations in the folder. A new file there is a new migration.
 static MIGRATIONS: Migrator = sqlx::migrate!("./migrations");
-/// The table in which the migrations that were applied are listed.
+/// The table that lists the migrations that were applied.
 const APPLIED: &str = "_sqlx_migrations";
 
-/// Counts them.
+/// Counts the migrations that were applied.
 pub(super) const SUCCEEDED: &str = "SELECT count(*) FROM _sqlx_migrations WHERE success";
 
-/// Why the schema is not one the service can work with.
+/// Why the service cannot work with the schema.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SchemaError {
-    /// Migrations have not been applied.
+    /// Some migrations have not been applied.
     #[error(
         "the database's schema is at version {found} and needs {needed}: run `siaga migrate`, or set siaga.postgres.migrate"
     )]
     Old {
-        /// The version there.
+        /// The version in the database.
         found: usize,
-        /// The version this program needs.
+        /// The version that this program needs.
         needed: usize,
     },
     /// A newer program has migrated the database.
@@ -32,12 +32,12 @@ pub enum SchemaError {
         "the database's schema is at version {found}, made for a newer version of the service; this one knows {known}"
     )]
     New {
-        /// The version there.
+        /// The version in the database.
         found: usize,
-        /// The newest this program knows.
+        /// The newest version that this program knows.
         known: usize,
     },
-    /// An applied migration is not the one of its number.
+    /// An applied migration is not the one that this program has under its number.
     #[error("migration {version} of the database is not the one this service has")]
     Changed {
         /// Its number.
@@ -45,15 +45,14 @@ pub enum SchemaError {
     },
 }
 
-/// How many migrations the store needs.
+/// Returns how many migrations the store needs.
 pub(super) fn needed() -> usize {
     MIGRATIONS.iter().count()
 }
 
 /// Brings the schema up to date.
 ///
-/// Each migration is one transaction. Of several servers one at a time migrates, by an advisory lock, and the others
-/// wait for it.
+/// Each migration is one transaction. An advisory lock lets only one server migrate at a time; the others wait for it.
 pub(super) async fn migrate(connection: &mut PgConnection) -> Result<(), OpenError> {
     connection.lock().await?;
     let migrated = apply_missing(connection).await;
@@ -70,7 +69,7 @@ async fn apply_missing(connection: &mut PgConnection) -> Result<(), OpenError> {
     Ok(())
 }
 
-/// Makes sure that the schema is the one this program knows.
+/// Makes sure that the schema is the one that this program knows.
 pub(super) async fn check(connection: &mut PgConnection) -> Result<(), OpenError> {
     let migrated: bool = sqlx::query_scalar("SELECT to_regclass($1) IS NOT NULL")
         .bind(APPLIED)
@@ -96,7 +95,7 @@ pub(super) async fn version(connection: &mut PgConnection) -> Result<usize, sqlx
     Ok(usize::try_from(count).unwrap_or(0))
 }
 
-/// How many migrations have been applied: the first so many this program knows.
+/// Returns how many migrations have been applied. Fails unless they are the first ones that this program knows.
 async fn applied(connection: &mut PgConnection) -> Result<usize, OpenError> {
     let applied = connection.list_applied_migrations(APPLIED).await?;
     if applied.len() > needed() {
@@ -115,7 +114,7 @@ async fn applied(connection: &mut PgConnection) -> Result<usize, OpenError> {
 mod tests {
     use super::*;
 
-    /// Cargo does not notice a new file by itself: touch this one.
+    /// Cargo does not notice a new migration by itself: touch this file.
     #[test]
     fn every_file_of_the_folder_is_a_migration_in_an_order_without_gaps() {
         let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/migrations");

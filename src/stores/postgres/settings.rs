@@ -13,14 +13,14 @@ use super::pool::{PostgresPool, Primary, Replica};
 use crate::model::duration;
 use crate::stores::OpenError;
 
-/// How the store behaves at the start.
+/// How the store behaves at startup.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Settings {
-    /// Whether the start brings an old schema up to date; otherwise it refuses one. **Default: `true`**
+    /// Whether startup brings an old schema up to date; otherwise it fails if the schema is old. **Default: `true`**
     pub migrate: bool,
-    /// How long a start without the database goes on, answering 503, until it ends the service. **Default: `0s`:
-    /// the start fails at once**
+    /// How long the service waits for the database at startup, responding 503, before it ends.
+    /// **Default: `0s`: startup fails at once**
     #[serde(with = "duration")]
     pub wait: Duration,
 }
@@ -31,8 +31,7 @@ impl Default for Settings {
     }
 }
 
-/// The databases the configuration names: Rocket's tables `databases.siaga` and, where there is one,
-/// `databases.siaga_read`.
+/// The configured databases: Rocket's tables `databases.siaga` and, if there is one, `databases.siaga_read`.
 #[derive(Debug)]
 pub(super) struct Databases {
     primary: Config,
@@ -46,22 +45,22 @@ impl Databases {
         Ok(Self { primary: primary.ok_or(missing)?, replica: table(figment, Replica::NAME)? })
     }
 
-    /// The database that is written to. Connects when it is first asked for a connection.
+    /// Returns the database to write to. It connects when a connection is first requested.
     pub(super) fn primary(&self, timeout: Duration) -> Result<PostgresPool, OpenError> {
         Ok(PostgresPool::new(&self.primary, Primary::NAME, timeout)?)
     }
 
-    /// The database that is read from, if there is one.
+    /// Returns the database to read from, if there is one.
     pub(super) fn replica(&self, timeout: Duration) -> Result<Option<PostgresPool>, OpenError> {
         let pool = self.replica.as_ref().map(|replica| PostgresPool::new(replica, Replica::NAME, timeout));
         Ok(pool.transpose()?)
     }
 }
 
-/// The keys of a table; those for other kinds of databases are none.
+/// The allowed keys of a table. Keys for other kinds of databases are not allowed.
 const KEYS: [&str; 5] = ["url", "min_connections", "max_connections", "connect_timeout", "idle_timeout"];
 
-/// Reads and checks a table. No error shows a value: an address holds a password.
+/// Reads and checks a table. No error shows a value, because an address holds a password.
 fn table(figment: &Figment, name: &str) -> Result<Option<Config>, OpenError> {
     let path = format!("databases.{name}");
     if !figment.contains(&path) {
@@ -74,7 +73,7 @@ fn table(figment: &Figment, name: &str) -> Result<Option<Config>, OpenError> {
     }
     let cores = || available_parallelism().unwrap_or(NonZeroUsize::MIN).get();
     let workers = figment.extract_inner("workers").unwrap_or_else(|_| cores());
-    // As a fairing of the crate that defines the table fills it.
+    // The same defaults as those of `rocket_db_pools`, which defines the table.
     let filled = figment
         .focus(&path)
         .join(Serialized::default("max_connections", workers * 4))
@@ -90,7 +89,7 @@ fn table(figment: &Figment, name: &str) -> Result<Option<Config>, OpenError> {
     Ok(Some(config))
 }
 
-/// What is wrong with an address.
+/// Returns what is wrong with an address.
 fn reason(error: &sqlx::Error) -> String {
     match error {
         sqlx::Error::Configuration(reason) => reason.to_string(),

@@ -4,9 +4,9 @@ use tokio::sync::Mutex;
 
 /// Runs a call once for all callers that wait for it.
 ///
-/// Each caller gets the result of a call that began after the caller came, and so one that holds everything acknowledged
-/// before. At most one call runs; one more waits for its end, for all callers that came meanwhile. If the caller that runs
-/// it gives up, the next caller runs its own.
+/// Each caller gets the result of a call that began after the caller came, so it includes everything acknowledged
+/// before. At most one call runs at a time. All callers that come while it runs share the next call. If the caller that
+/// runs the call gives up, the next caller runs its own.
 #[derive(Debug)]
 pub(super) struct SingleFlight<T>(Mutex<Option<Finished<T>>>);
 
@@ -48,7 +48,7 @@ mod tests {
     use super::*;
     use crate::conformance::block_on;
 
-    /// Counts how often it is asked, and answers when it may.
+    /// Counts how often it is called, and responds when it may.
     #[derive(Debug)]
     struct Source {
         asked: AtomicU64,
@@ -81,7 +81,7 @@ mod tests {
                 source.is_asked(1).await;
                 let waiting = join_all((0..1_000).map(|_| flight.run(source.ask())));
                 let answering = async {
-                    // All others have been polled, and so have asked, when this is.
+                    // All other callers have been polled, and so wait, when this runs.
                     tokio::task::yield_now().await;
                     source.may_answer.add_permits(2);
                 };

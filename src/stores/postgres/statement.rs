@@ -8,7 +8,7 @@ use crate::stores::StoreError;
 /// A query whose rows are read as `T`.
 pub(super) type Query<T> = QueryAs<'static, Postgres, T, PgArguments>;
 
-/// A row of a response.
+/// A row of a result.
 pub(super) trait Row: for<'r> FromRow<'r, PgRow> + Send + Unpin {}
 
 impl<T: for<'r> FromRow<'r, PgRow> + Send + Unpin> Row for T {}

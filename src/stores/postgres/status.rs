@@ -1,4 +1,4 @@
-//! What the database holds, for its operator.
+//! Reads what the database holds, for its operator.
 
 use std::time::{Duration, Instant};
 
@@ -27,7 +27,7 @@ const ROWS: &[(&str, &str)] = &[
     ("keys", "SELECT count(*) FROM api_keys WHERE revoked_at IS NULL"),
 ];
 
-/// A report may be dated in the future.
+/// Dates in the future are left out: a report may have one.
 const NEWEST: &[(&str, &str)] = &[
     ("newest state", "SELECT max(changed_at) FROM flood_changes WHERE changed_at <= $1"),
     ("newest report", "SELECT max(created_at) FROM reports WHERE created_at <= $1"),
@@ -36,12 +36,12 @@ const NEWEST: &[(&str, &str)] = &[
 
 /// The name of the connections in the database's list of its sessions.
 const NAME: &str = "siaga status";
-/// How long a replica is given to come to where the primary was.
+/// How long a replica may take to come to where the primary was.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// How often it is asked for that.
+/// How often its position is read meanwhile.
 const INTERVAL: Duration = Duration::from_millis(10);
 
-/// Asks the databases.
+/// Reads the status from the databases.
 pub(super) async fn ask(
     primary: &PostgresPool,
     replica: Option<&PostgresPool>,
@@ -76,7 +76,8 @@ pub(super) async fn ask(
     Ok(status)
 }
 
-/// How far a replica is behind: how long it takes to come to where the primary is now, or the age of the last change it has.
+/// Returns how far a replica is behind: how long it takes to come to where the primary is now, or, if that takes too
+/// long, the age of the last change it has.
 async fn lag(primary: &mut PgConnection, replica: &PostgresPool) -> Result<Duration, OpenError> {
     let mut replica = replica.connect(NAME).await?;
     let position: String = sqlx::query_scalar("SELECT pg_current_wal_lsn()::text").fetch_one(primary).await?;

@@ -10,14 +10,14 @@ pub(super) struct Turns {
     permits: Arc<Semaphore>,
     /// Each call that waits holds a clone.
     waiting: Arc<()>,
-    /// Who waits, as the log names them.
+    /// What the log calls the callers that wait.
     callers: &'static str,
     all: usize,
     /// When the log last said that calls wait for long.
     said: Mutex<Option<Instant>>,
 }
 
-/// After how long a wait is logged, and how often at most.
+/// After how long a wait is logged, and how long until the next one may be.
 const LONG: Duration = Duration::from_secs(1);
 const SELDOM: Duration = Duration::from_secs(30);
 
@@ -32,7 +32,7 @@ impl Turns {
         }
     }
 
-    /// How many calls wait.
+    /// Returns how many calls wait.
     pub(super) fn waiting(&self) -> usize {
         Arc::strong_count(&self.waiting) - 1
     }

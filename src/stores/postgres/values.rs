@@ -1,4 +1,4 @@
-//! The model's values as the database's, and back.
+//! Converts the model's values to the database's, and back.
 
 use chrono::{DateTime, TimeZone, Utc};
 use geo::{MultiPolygon, Point};
@@ -10,29 +10,29 @@ use super::error::backend;
 use crate::model::{AreaId, FloodState, Geometry, Position, ReportKey, Tags, Timestamp};
 use crate::stores::StoreError;
 
-/// A moment as the database takes it. What lies beyond the years the model writes, as the bound of a period may, is
-/// held at its edge.
+/// Returns a moment for the database. Moments beyond the years that the model writes, such as the bounds of a period,
+/// are set to the nearest limit.
 pub(super) fn moment(moment: Timestamp) -> DateTime<Utc> {
     let edge = |year| Utc.with_ymd_and_hms(year, 1, 1, 0, 0, 0).single().unwrap_or_default();
     moment.to_utc().clamp(edge(-4000), edge(12_000))
 }
 
-/// A number of the model, none of which is beyond the signed 64 bits of a column.
+/// Returns a number of the model as a column. None is beyond the signed 64 bits of a column.
 pub(super) fn column(number: u64) -> i64 {
     number.cast_signed()
 }
 
-/// A number of a column.
+/// Returns the number in a column.
 fn number(column: i64) -> Result<u64, StoreError> {
     u64::try_from(column).map_err(backend)
 }
 
-/// A number of rows as `LIMIT` takes it.
+/// Returns a number of rows for `LIMIT`.
 pub(super) fn limit(most: u64) -> i64 {
     most.try_into().unwrap_or(i64::MAX)
 }
 
-/// What `SELECT count(*)` finds.
+/// Returns the result of `SELECT count(*)`.
 pub(super) fn count(rows: Vec<(i64,)>) -> Result<u64, StoreError> {
     rows.first().map_or(Ok(0), |&(count,)| number(count))
 }
@@ -61,19 +61,19 @@ pub(super) fn tags(
     })
 }
 
-/// Where something is: longitude and latitude.
+/// Returns a position from its longitude and latitude.
 pub(super) fn position((lng, lat): (f64, f64)) -> Result<Position, StoreError> {
     Position::new(lng, lat).ok_or_else(|| backend(format!("the place {lng} {lat} is off the globe")))
 }
 
 const OPTIONS: WriteOptions = WriteOptions { endianness: Endianness::LittleEndian };
 
-/// A surface in well-known binary, OGC 06-103r4 §8.
+/// Returns a surface in well-known binary, OGC 06-103r4 §8.
 pub(super) fn surface(outline: &MultiPolygon<f64>) -> Result<Vec<u8>, StoreError> {
     shape(Geometry::MultiPolygon(outline))
 }
 
-/// A geometry of the model in well-known binary.
+/// Returns a geometry of the model in well-known binary.
 pub(super) fn shape(geometry: Geometry<'_>) -> Result<Vec<u8>, StoreError> {
     let mut bytes = Vec::new();
     match geometry {
@@ -86,12 +86,12 @@ pub(super) fn shape(geometry: Geometry<'_>) -> Result<Vec<u8>, StoreError> {
     Ok(bytes)
 }
 
-/// A geometry from its well-known binary.
+/// Returns a geometry from its well-known binary.
 pub(super) fn geometry(bytes: &[u8]) -> Result<geo::Geometry<f64>, StoreError> {
     Ok(wkb::reader::read_wkb(bytes).map_err(backend)?.to_geometry())
 }
 
-/// A surface from its well-known binary.
+/// Returns a surface from its well-known binary.
 pub(super) fn outline(bytes: &[u8]) -> Result<MultiPolygon<f64>, StoreError> {
     match geometry(bytes)? {
         geo::Geometry::MultiPolygon(outline) => Ok(outline),

@@ -1,4 +1,4 @@
-//! The state of the service itself, in memory: for stores that keep an agency's data and nothing else.
+//! The state of the service itself, in memory: for stores that hold only an agency's data.
 
 mod keys;
 mod uploads;
@@ -10,10 +10,10 @@ use self::uploads::Uploads;
 use super::StoreError;
 use crate::model::Clock;
 
-/// API keys, and photos that are not published yet: the state of the service, beside the data of the agency.
+/// API keys, and photos that are not published yet: the state of the service, besides the agency's data.
 ///
-/// Holds them in memory: they are lost when the process ends, and each server has its own. Remembers each photo until then,
-/// in about 150 bytes. A store that holds one gets all methods of [`ImageStore`](super::ImageStore) and
+/// Everything is in memory: it is lost when the process ends, and each server has its own. Every photo takes about 150
+/// bytes until then. A store that holds a `ServiceState` gets all methods of [`ImageStore`](super::ImageStore) and
 /// [`KeyStore`](super::KeyStore) from it.
 #[derive(Debug)]
 pub struct ServiceState {
@@ -39,7 +39,7 @@ pub trait ServiceStore {
     fn service_state(&self) -> Option<&ServiceState>;
 }
 
-/// The state of a store that implements a provided method by it.
+/// Returns the state of a store, for a provided method that works on it.
 ///
 /// # Errors
 ///

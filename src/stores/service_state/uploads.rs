@@ -5,13 +5,13 @@ use super::{ServiceState, lock};
 use crate::model::{CardId, Timestamp, Upload};
 use crate::stores::TakenUpload;
 
-/// Images on their way, by card. Published ones stay, so that the card has no second.
+/// Images before and after their publication, by card. Published ones stay, so that a card gets no second image.
 #[derive(Debug, Default)]
 pub(super) struct Uploads {
     by_card: BTreeMap<CardId, Image>,
-    /// Those expected, by the time until when.
+    /// Those expected, by the time until which they are expected.
     expected: BTreeSet<(Timestamp, CardId)>,
-    /// Those received, by the time from when on they may be taken.
+    /// Those received, by the time from which they may be taken.
     due: BTreeSet<(Timestamp, CardId)>,
 }
 
@@ -19,7 +19,7 @@ pub(super) struct Uploads {
 struct Image {
     /// How many uploads were refused.
     turn: u32,
-    /// Until when the upload is expected, or was.
+    /// Until when the upload is, or was, expected.
     until: Timestamp,
     state: State,
 }
@@ -34,7 +34,7 @@ enum State {
 #[derive(Clone, Debug)]
 struct Received {
     object: Box<str>,
-    /// From when on it may be taken.
+    /// The time from which it may be taken.
     due: Timestamp,
     /// How often it was taken.
     attempts: u32,
@@ -45,7 +45,7 @@ impl Uploads {
         self.by_card.get(&upload.card).filter(|image| image.turn == upload.turn)
     }
 
-    /// An image whose upload is received, and as what.
+    /// Returns an image whose upload is received, and the received upload.
     fn received(&self, upload: &Upload) -> Option<(Image, Received)> {
         let image = self.of(upload)?;
         let State::Received(received) = &image.state else { return None };
@@ -64,7 +64,7 @@ impl Uploads {
         self.by_card.insert(card.clone(), image);
     }
 
-    /// The list an image is in, and by which time.
+    /// Returns the list that contains an image, and the image's time in it.
     fn list(&mut self, image: &Image) -> Option<(&mut BTreeSet<(Timestamp, CardId)>, Timestamp)> {
         match &image.state {
             State::Expected => Some((&mut self.expected, image.until)),
@@ -73,7 +73,7 @@ impl Uploads {
         }
     }
 
-    /// Expects an image; `None` when its upload is received, or it is published.
+    /// Expects an image and returns its turn; `None` if its upload is received or the image is published.
     fn expect(&mut self, card: &CardId, until: Timestamp) -> Option<u32> {
         let new = || Image { turn: 0, until, state: State::Expected };
         let mut image = self.by_card.get(card).cloned().unwrap_or_else(new);
@@ -125,7 +125,7 @@ impl Uploads {
         }
     }
 
-    /// Ends the way of a card's image, however far it has come: its report shows one.
+    /// Ends the upload of a card's image, at whatever stage it is, because the report shows an image.
     fn end(&mut self, card: &CardId) {
         if let Some(image) = self.by_card.get(card).cloned() {
             self.put(card, Image { state: State::Published, ..image });
@@ -134,7 +134,7 @@ impl Uploads {
 }
 
 impl ServiceState {
-    /// Expects an image; `None` when its upload is received, or it is published.
+    /// Expects an image and returns its upload; `None` if its upload is received or the image is published.
     pub(in crate::stores) fn expect_image(&self, card: &CardId, until: Timestamp) -> Option<Upload> {
         let turn = lock(&self.uploads).expect(card, until)?;
         Some(Upload { card: card.clone(), turn })
@@ -171,7 +171,7 @@ impl ServiceState {
         lock(&self.uploads).refuse(upload);
     }
 
-    /// Whether an upload is received, and neither refused nor published.
+    /// Returns whether an upload is received, and neither refused nor published.
     pub(in crate::stores) fn is_received(&self, upload: &Upload) -> bool {
         lock(&self.uploads).received(upload).is_some()
     }

@@ -4,7 +4,7 @@ use std::marker::PhantomData;
 use super::WriteError;
 use super::part_file::PartFile;
 
-/// Writes a CSV file (RFC 4180), lines ended by a line feed.
+/// Writes a CSV file (RFC 4180) whose lines end in a line feed.
 #[derive(Debug)]
 pub struct CsvWriter<T> {
     csv: csv::Writer<PartFile>,
@@ -30,7 +30,7 @@ impl<T> CsvWriter<T> {
     ///
     /// # Errors
     ///
-    /// When the file cannot be written; it is not there then.
+    /// If the file cannot be written; then there is no file.
     pub fn finish(mut self) -> Result<(), WriteError> {
         self.csv.flush().map_err(|source| self.csv.get_ref().unwritable(source))?;
         let file = self.csv.into_inner().map_err(|error| {

@@ -8,9 +8,9 @@ use super::part_file::PartFile;
 use crate::formats::geojson;
 use crate::model::Geometry;
 
-/// Writes a GeoJSON file, one feature a line.
+/// Writes a GeoJSON file with one feature on each line.
 ///
-/// Coordinates are written with the fewest digits that read back as the same number.
+/// Coordinates are written with the fewest digits that parse to the same number.
 #[derive(Debug)]
 pub struct GeoJsonWriter<T> {
     file: PartFile,
@@ -49,7 +49,7 @@ impl<T> GeoJsonWriter<T> {
     ///
     /// # Errors
     ///
-    /// When the file cannot be written; it is not there then.
+    /// If the file cannot be written; then there is no file.
     pub fn finish(mut self) -> Result<(), WriteError> {
         self.text(if self.is_empty { "]}\n" } else { "\n]}\n" })?;
         self.file.finish()

@@ -1,4 +1,4 @@
-//! Writes the files of a folder, each as it comes.
+//! Writes the files of a folder row by row.
 
 mod csv_writer;
 mod geojson_writer;
@@ -15,9 +15,9 @@ use super::FolderFile;
 
 /// Writes a folder that a [`Folder`](super::Folder) reads as the same values.
 ///
-/// Each file has a writer, which takes the rows in the order they are to stand in, holds none of them, and is to be
-/// finished: only then the file has its name, and it is whole. What is not finished leaves nothing behind. A file
-/// without rows is written too; one that is not asked for is not.
+/// Each file has a writer, which takes the rows in the order of the file and holds none of them. It must be finished:
+/// only then the file gets its name and is complete. A file that is not finished leaves nothing behind. A file without
+/// rows is written if its method is called, and otherwise not.
 #[derive(Debug)]
 pub struct FolderWriter {
     path: PathBuf,
@@ -41,12 +41,12 @@ pub enum WriteError {
 }
 
 impl FolderWriter {
-    /// Writes into the folder at `path`, which is made when there is none.
+    /// Writes into the folder at `path`, and creates it if there is none.
     ///
     /// # Errors
     ///
-    /// [`WriteError::Exists`] when the folder holds any file of a data set, [`WriteError::Unwritable`] when it cannot be
-    /// made.
+    /// [`WriteError::Exists`] if the folder contains any file of a data set, [`WriteError::Unwritable`] if it cannot be
+    /// created.
     pub fn create(path: impl Into<PathBuf>) -> Result<Self, WriteError> {
         let path = path.into();
         let unwritable = |path: PathBuf| |source| WriteError::Unwritable { path, source };

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use super::WriteError;
 
-/// A file that has its name only when it is whole; until then it is called `<name>.part`, and dropping it removes it.
+/// A file that gets its name only when it is complete. Until then its name is `<name>.part`, and dropping it removes it.
 #[derive(Debug)]
 pub(super) struct PartFile {
     path: PathBuf,
@@ -16,7 +16,7 @@ pub(super) struct PartFile {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     Writing,
-    /// Something is missing from it.
+    /// A part of it could not be written.
     Broken,
     Finished,
 }
@@ -26,7 +26,7 @@ impl PartFile {
     ///
     /// # Errors
     ///
-    /// [`WriteError::Unwritable`] when it cannot be made.
+    /// [`WriteError::Unwritable`] if it cannot be created.
     pub(super) fn create(path: PathBuf) -> Result<Self, WriteError> {
         let mut part = path.clone().into_os_string();
         part.push(".part");
@@ -38,11 +38,11 @@ impl PartFile {
         }
     }
 
-    /// Gives the file its name, once all of it is on the disk.
+    /// Gives the file its name, after all of it is on the disk.
     ///
     /// # Errors
     ///
-    /// [`WriteError::Unwritable`] when that fails, or any write before has.
+    /// [`WriteError::Unwritable`] if that fails, or any write before it has failed.
     pub(super) fn finish(mut self) -> Result<(), WriteError> {
         self.settle().map_err(|source| self.unwritable(source))
     }
@@ -58,7 +58,7 @@ impl PartFile {
         Ok(())
     }
 
-    /// The error that this file cannot be written.
+    /// Returns the error that this file cannot be written.
     pub(super) fn unwritable(&self, source: io::Error) -> WriteError {
         WriteError::Unwritable { path: self.path.clone(), source }
     }
@@ -87,7 +87,7 @@ impl Write for PartFile {
 impl Drop for PartFile {
     fn drop(&mut self) {
         if self.state != State::Finished {
-            // Nobody is left to be told when this fails, and nothing reads what is left then.
+            // There is no caller to report a failure to, and nothing reads the file that is left then.
             let _ = fs::remove_file(&self.part);
         }
     }

@@ -22,7 +22,7 @@ const CARDS: &str = "
     FROM cards LEFT JOIN reports USING (card_id) ORDER BY cards.pkey";
 const POSTS: &str = "SELECT post_id, pkey FROM reports WHERE post_id IS NOT NULL ORDER BY pkey";
 
-/// Writes everything there is, of one snapshot.
+/// Writes all data, from one snapshot.
 pub(in super::super) async fn export(
     connection: &mut PgConnection,
     folder: &FolderWriter,

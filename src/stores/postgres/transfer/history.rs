@@ -7,7 +7,7 @@ use super::import::{Import, ImportError, column, counting, lines};
 use crate::datasets::{FolderFile, FolderRow};
 use crate::model::{FloodChange, Gauge, Observation, Places};
 
-/// A gauge that is the same already is not touched, which would keep its readings waiting.
+/// A gauge that stays the same is not touched, because an update would block its readings.
 const GAUGES: &str = counting!(
     "
     INSERT INTO gauges AS known (gaugeid, gaugenameid, instance_region_code, location)
@@ -26,7 +26,7 @@ const GAUGES: &str = counting!(
     WHERE (known.*) IS DISTINCT FROM (excluded.*)"
 );
 
-/// Of the readings of a gauge at one time the last counts.
+/// If a gauge has several readings with the same time, the last one counts.
 const READINGS: &str = counting!(
     "
     INSERT INTO gauge_readings AS known (gaugeid, observed_at, level, alert, label)
@@ -39,7 +39,7 @@ const READINGS: &str = counting!(
     WHERE (known.*) IS DISTINCT FROM (excluded.*)"
 );
 
-/// Of the changes of an area at one moment the last counts.
+/// If an area has several changes with the same time, the last one counts.
 const CHANGES: &str = counting!(
     "
     INSERT INTO flood_changes AS known (area_id, changed_at, state, subject, username)
@@ -52,7 +52,7 @@ const CHANGES: &str = counting!(
     WHERE (known.*) IS DISTINCT FROM (excluded.*)"
 );
 
-/// The newest change of an area is its state; one made while the import went on is newer still.
+/// The newest change of an area is its state. A change made during the import is newer still, and stays.
 const STATES: &str = "
     INSERT INTO flood_states AS standing (area_id, state, changed_at)
     SELECT areas.area_id, newest.state, newest.changed_at
@@ -124,7 +124,7 @@ pub(super) fn flood_states(import: &mut Import<'_>, places: &Places) -> Result<(
     Ok(())
 }
 
-/// Brings the states up to the log.
+/// Brings the current states up to date with the log.
 pub(super) fn standing_states(import: &mut Import<'_>) -> Result<(), ImportError> {
     import.execute(sqlx::query(STATES))?;
     Ok(())

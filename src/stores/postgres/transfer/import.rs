@@ -10,7 +10,7 @@ use crate::datasets::{DatasetError, Folder, FolderFile, FolderRow};
 use crate::model::Timestamp;
 use crate::stores::{Imported, StoreError};
 
-/// How many rows go to the database at once.
+/// How many rows are sent to the database at once.
 const BATCH: usize = 2000;
 
 /// Why a data set was not imported.
@@ -22,14 +22,14 @@ pub(super) enum ImportError {
     Database(#[from] sqlx::Error),
     #[error("{0}")]
     Store(#[from] StoreError),
-    /// What is to be removed cannot be.
+    /// What should be removed cannot be.
     #[error("{0}")]
     Kept(String),
 }
 
-/// One import: a transaction that takes a folder's rows.
+/// One import: a transaction that writes a folder's rows.
 ///
-/// Reading the folder blocks the thread, and so does everything here: rows are waited for by nobody else.
+/// Reading the folder blocks the thread, and so does everything here: nothing else runs on the thread.
 pub(super) struct Import<'a> {
     pub(super) folder: &'a Folder,
     pub(super) now: Timestamp,
@@ -45,8 +45,8 @@ pub(super) struct Written {
     pub(super) replaced: u64,
 }
 
-/// A statement that inserts rows or updates those there are, as one that tells how many of each. A row that was inserted
-/// has no `xmax`.
+/// Wraps a statement that inserts or updates rows, so that it returns how many rows it inserted and how many it
+/// updated. A row that was inserted has no `xmax`.
 macro_rules! counting {
     ($insert:expr) => {
         concat!(
@@ -60,12 +60,12 @@ macro_rules! counting {
 pub(super) use counting;
 
 impl<'a> Import<'a> {
-    /// Begins an import over this connection.
+    /// Creates an import over this connection.
     pub(super) fn new(connection: PgConnection, folder: &'a Folder, now: Timestamp) -> Self {
         Self { folder, now, runtime: Handle::current(), connection, done: Imported::default() }
     }
 
-    /// Reads by the connection.
+    /// Reads over the connection.
     pub(super) fn read<T>(
         &mut self,
         read: impl AsyncFnOnce(&mut PgConnection) -> Result<T, StoreError>,
@@ -73,7 +73,7 @@ impl<'a> Import<'a> {
         Ok(self.runtime.block_on(read(&mut self.connection))?)
     }
 
-    /// Gives the rows of a file to the database, a batch at a time, and counts them; returns whether there were any.
+    /// Sends the rows of a file to the database, a batch at a time, and counts them. Returns whether there were any.
     pub(super) fn fill<T>(
         &mut self,
         file: FolderFile,
@@ -100,19 +100,20 @@ impl<'a> Import<'a> {
         Ok(count > 0)
     }
 
-    /// Counts rows of a file that were written.
+    /// Adds to the counts of the rows of a file that were written.
     pub(super) fn count(&mut self, file: FolderFile, written: Written) {
         let rows = self.done.files.entry(file).or_default();
         rows.added += written.added;
         rows.replaced += written.replaced;
     }
 
-    /// Executes a statement; returns how many rows it has written.
+    /// Executes a statement, and returns how many rows it has written.
     pub(super) fn execute(&mut self, query: Query<'_, Postgres, PgArguments>) -> Result<u64, ImportError> {
         Ok(self.runtime.block_on(query.execute(&mut self.connection))?.rows_affected())
     }
 
-    /// Locks tables until the end. Others wait behind this, so it does not wait for long itself.
+    /// Locks tables until the end of the import. Other sessions queue behind this statement, so it does not wait long
+    /// itself.
     pub(super) fn lock(&mut self, sql: &'static str) -> Result<(), ImportError> {
         self.execute(sqlx::query("SET LOCAL lock_timeout = '3s'"))?;
         self.execute(sqlx::query(sql))?;
@@ -149,7 +150,7 @@ impl<'a> Import<'a> {
         Ok(found.into_iter().collect())
     }
 
-    /// Fails with the first line a query finds at fault.
+    /// Fails if the query finds a wrong line; the error names the first one.
     pub(super) fn refuse(
         &mut self,
         file: FolderFile,
@@ -163,12 +164,12 @@ impl<'a> Import<'a> {
     }
 }
 
-/// One column of the rows.
+/// Returns one column of the rows.
 pub(super) fn column<'r, T, C>(rows: &'r [FolderRow<T>], of: impl Fn(&'r T) -> C) -> Vec<C> {
     rows.iter().map(|row| of(&row.value)).collect()
 }
 
-/// The lines of the rows.
+/// Returns the line numbers of the rows.
 pub(super) fn lines<T>(rows: &[FolderRow<T>]) -> Vec<i64> {
     rows.iter().map(|row| row.line.cast_signed()).collect()
 }

@@ -1,4 +1,4 @@
-//! Reports and what they came by: cards and posts.
+//! Imports reports, and the cards and posts that they came from.
 
 use serde_json::value::RawValue;
 
@@ -43,7 +43,7 @@ const KEYED: &str = "
     FROM incoming_reports WHERE pkey IS NOT NULL
     ON CONFLICT (pkey) DO NOTHING";
 
-/// What a report says, as one text.
+/// The content of a report, as one text.
 macro_rules! said {
     () => {
         "(created_at, source, url, image_url, disaster_type, report_data, title, text, location, is_training,
@@ -51,8 +51,9 @@ macro_rules! said {
     };
 }
 
-/// A report without a key is the same as another when it says the same; what comes n times is stored n times, and no
-/// more when it comes again. Keys are counted on here: a sequence would not be set back when the import fails.
+/// Two reports without a key are the same if their contents are the same. If a folder has such a report n times, it is
+/// stored n times, and importing it again adds none. The keys are counted here: a sequence would not be set back if the
+/// import fails.
 const KEYLESS: &str = concat!(
     "
     WITH stored AS (
@@ -79,7 +80,7 @@ const KEYLESS: &str = concat!(
     WHERE time > coalesce(times, 0)"
 );
 
-/// Has a sequence go on after the highest key of its table.
+/// Makes a sequence go on after the highest key of its table.
 const COUNT_ON: &str = "
     SELECT setval(sequence, highest)
     FROM (SELECT pg_get_serial_sequence($1, 'pkey')::regclass AS sequence) AS of,
@@ -224,13 +225,14 @@ pub(super) fn partner_posts(import: &mut Import<'_>) -> Result<(), ImportError> 
     Ok(())
 }
 
-/// From here on nobody else takes a key. Whoever comes waits behind this, so it does not wait for long itself.
+/// Locks reports and cards: from here on no other session takes a key. Other sessions queue behind this statement, so
+/// it does not wait long itself.
 pub(super) fn lock(import: &mut Import<'_>) -> Result<(), ImportError> {
     import.lock(LOCK)
 }
 
-/// Has the keys of new reports and cards follow the imported ones. To be done when nothing can fail any more: it is not
-/// undone with the import.
+/// Makes the keys of new reports and cards follow the imported ones. Call it when nothing can fail any more, because a
+/// rollback of the import does not undo it.
 pub(super) fn count_on(import: &mut Import<'_>) -> Result<(), ImportError> {
     import.execute(sqlx::query(COUNT_ON).bind("reports"))?;
     import.execute(sqlx::query(COUNT_ON).bind("cards"))?;

@@ -1,4 +1,4 @@
-//! Data sets in and out of the database: each in one transaction, rows as they come.
+//! Imports and exports data sets, each in one transaction, row by row as they come.
 
 mod export;
 mod history;
@@ -32,7 +32,7 @@ pub(super) fn import(
 
 fn run(import: &mut Import<'_>, replace: Replace) -> Result<(), ImportError> {
     import.execute(sqlx::query("BEGIN"))?;
-    // One import at a time, which counts its changes where nobody else does: it takes long.
+    // Only one import runs at a time. It counts its changes in a shard of its own, because it takes long.
     import.execute(sqlx::query("SELECT pg_advisory_xact_lock(hashtext('siaga import'))"))?;
     import.execute(sqlx::query("SET LOCAL siaga.shard = 32"))?;
     let areas = places::areas(import)?;
@@ -43,7 +43,7 @@ fn run(import: &mut Import<'_>, replace: Replace) -> Result<(), ImportError> {
     places::infrastructure(import, &stored)?;
     history::gauges(import, &stored)?;
     history::flood_states(import, &stored)?;
-    // Last, since new reports may have to wait for it.
+    // Last, because new reports may have to wait until the import ends.
     intake::reports(import, &stored)?;
     intake::cards(import)?;
     intake::partner_posts(import)?;

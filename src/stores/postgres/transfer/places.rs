@@ -44,7 +44,8 @@ macro_rules! insert_into {
 const REGIONS: &str = insert_into!("regions");
 const CITIES: &str = insert_into!("cities");
 
-/// Infrastructure has no key: what stands there n times is stored n times, and no more when it comes again.
+/// Infrastructure has no key. If a folder has the same piece n times, it is stored n times, and importing it again adds
+/// none.
 const INCOMING: &str = "
     CREATE TEMPORARY TABLE incoming_infrastructure (
         line bigint, kind text, name text, instance_region_code text, local_area_id bigint, shape geometry
@@ -69,7 +70,7 @@ const MERGE: &str = "
     WHERE time > coalesce(times, 0)
     ORDER BY line";
 
-/// Takes in the areas, and returns their identifiers.
+/// Imports the areas, and returns their identifiers.
 pub(super) fn areas(import: &mut Import<'_>) -> Result<Vec<i64>, ImportError> {
     let folder = import.folder;
     let mut areas = Vec::new();
@@ -105,7 +106,7 @@ pub(super) fn regions(import: &mut Import<'_>) -> Result<(), ImportError> {
     Ok(())
 }
 
-/// Takes in the cities; returns whether that changed any of them.
+/// Imports the cities, and returns whether that changed any of them.
 pub(super) fn cities(import: &mut Import<'_>) -> Result<bool, ImportError> {
     let (folder, mut changed) = (import.folder, false);
     import.fill(

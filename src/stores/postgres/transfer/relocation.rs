@@ -1,4 +1,4 @@
-//! Finds areas and cities again for what is stored already.
+//! Finds the areas and cities of stored data again.
 
 use std::collections::HashSet;
 
@@ -6,7 +6,7 @@ use super::import::{Import, ImportError};
 use super::intake;
 use crate::model::{Places, Position, Tags};
 
-/// How many reports are held at a time.
+/// How many reports are in memory at a time.
 const BATCH: i64 = 10_000;
 
 /// The reports of removed areas, or all reports.
@@ -30,10 +30,11 @@ const MOVE_INFRASTRUCTURE: &str = "
 
 type ReportRow = (i64, f64, f64, Option<i64>, Option<String>);
 
-/// Finds the areas of what lay in `removed` ones, and the city of every report when `cities_changed`; returns how many
+/// Finds new areas for what lay in `removed` ones, and the city of every report if `cities_changed`. Returns how many
 /// reports and pieces of infrastructure are in another area or city now.
 ///
-/// From here on nobody else adds a report: one that was located before this import would keep its old area and city.
+/// From here on no other session adds a report: one that was located before this import would keep its old area and
+/// city.
 pub(super) fn relocate(
     import: &mut Import<'_>,
     removed: &[i64],

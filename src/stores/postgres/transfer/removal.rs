@@ -5,7 +5,7 @@ use crate::stores::Replace;
 
 const ANY_OTHERS: &str = "SELECT area_id FROM areas WHERE area_id <> ALL ($1) LIMIT 1";
 
-/// Nobody sets a state from here on: whoever waits for this finds the area gone, or still there.
+/// No other session sets a state from here on. One that waits for this finds the area removed, or still there.
 const LOCK: &str = "LOCK TABLE flood_states IN SHARE ROW EXCLUSIVE MODE";
 
 const OTHERS: &str = "
@@ -26,7 +26,7 @@ type Other = (i64, String, String, i64);
 ///
 /// # Errors
 ///
-/// When the folder has no areas, or one of the others has entries in the log that are not to be removed.
+/// If the folder has no areas, or an area to be removed has entries in the log that must stay.
 pub(super) fn others(
     import: &mut Import<'_>,
     areas: &[i64],
