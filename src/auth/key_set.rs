@@ -101,7 +101,7 @@ impl KeySet {
                 if keys.0.is_empty() {
                     tracing::warn!("siaga.auth.jwt.jwks has no key any more: no token is accepted");
                 } else if before.is_some() {
-                    tracing::info!(keys = keys.0.len(), "siaga.auth.jwt.jwks has been read anew");
+                    tracing::info!(keys = keys.0.len(), "siaga.auth.jwt.jwks was read again");
                 }
                 self.keys.store(Arc::new(keys));
             }

@@ -16,7 +16,7 @@ use crate::model::{Card, FloodChange, ObservedGauge, PartnerPost, Places, Report
 /// The log ascends in time and names only areas of the places.
 #[derive(Debug, Default)]
 pub struct Dataset {
-    /// Everything in [`Places`](crate::model::Places).
+    /// Everything in [`Places`].
     pub places: Places,
     /// Every change of a flood state, oldest first. The newest one of an area is its current state.
     pub flood_log: Vec<FloodChange>,

@@ -115,7 +115,7 @@ impl Reloading {
     /// As [`reload`](Self::reload); logs the result.
     pub(super) fn reload_and_log(&self) {
         match self.reload() {
-            Ok(fixed) if fixed.is_empty() => tracing::info!("the configuration was read anew"),
+            Ok(fixed) if fixed.is_empty() => tracing::info!("the configuration was read again"),
             Ok(fixed) => {
                 let keys = fixed.join(", ");
                 tracing::warn!(keys, "these keys have changed; that needs a restart");

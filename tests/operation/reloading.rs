@@ -1,4 +1,4 @@
-//! The configuration read anew while the program runs.
+//! Reloading the configuration while the program runs.
 
 use std::fs;
 
