@@ -5,11 +5,12 @@ use std::time::Duration;
 use async_trait::async_trait;
 
 use super::{
-    CardStore, Check, FeedStore, FloodQuery, FloodStore, GaugeQuery, GaugeStore, HistoryQuery, ImageStore,
-    KeptKey, KeyEntry, KeyStore, Overview, PlaceStore, Received, ReportQuery, ReportSeriesQuery, ReportStore,
-    ReportSummary, Resource, Revision, ServiceState, ServiceStore, SetFloodState, Store, StoreError,
-    TakenUpload, Versioned,
+    CardStore, Check, EntryQuery, FeedStore, FloodQuery, FloodStore, GaugeQuery, GaugeStore, HistoryQuery,
+    ImageStore, KeptKey, KeyEntry, KeyStore, Overview, PlaceStore, Received, ReportQuery, ReportSeriesQuery,
+    ReportStore, ReportSummary, Resource, Revision, ServiceState, ServiceStore, SetFloodState, Store,
+    StoreError, TakenUpload, Versioned,
 };
+use crate::model::alerts::Entry;
 use crate::model::intake::{GaugeReadings, PartnerReport};
 use crate::model::{
     ArchiveRecord, AreaId, Card, CardHolder, CardId, FloodChange, FloodLayer, FloodStateRecord, GaugeLayer,
@@ -123,6 +124,7 @@ decorator! {
         async fn flood_archive(query: &HistoryQuery) -> Answer<Versioned<Vec<ArchiveRecord>>>;
         async fn flood_series(query: &HistoryQuery) -> Answer<Versioned<Vec<SeriesPoint>>>;
         async fn flood_log(area: AreaId) -> Answer<Vec<FloodChange>>;
+        async fn flood_entries(query: &EntryQuery) -> Answer<Versioned<Vec<(AreaId, Vec<Entry>)>>>;
         async fn set_flood_state(order: SetFloodState) -> Answer<FloodChange>;
     }
     ReportStore {

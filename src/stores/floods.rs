@@ -1,9 +1,10 @@
 use async_trait::async_trait;
 
 use super::{StoreError, Versioned};
+use crate::model::alerts::{Entry, entries};
 use crate::model::{
     Actor, ArchiveRecord, Area, AreaId, AreaSelector, FloodChange, FloodLayer, FloodState, FloodStateRecord,
-    Period, SeriesPoint, Standing,
+    Period, SeriesPoint, Standing, StateChange, Timestamp,
 };
 
 /// Which areas of the flood map to return.
@@ -31,6 +32,27 @@ pub struct HistoryQuery {
     pub selector: AreaSelector,
     /// The period to read about.
     pub period: Period,
+}
+
+/// Which entries of the log to return.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct EntryQuery {
+    /// Only entries of this area.
+    pub area: Option<AreaId>,
+    /// The earliest time of an entry.
+    pub from: Timestamp,
+    /// The latest time of an entry.
+    pub until: Timestamp,
+}
+
+impl EntryQuery {
+    /// Returns the selected ones among the entries of one area, which ascend in time.
+    #[must_use]
+    pub fn select<'e>(&self, entries: &'e [Entry]) -> &'e [Entry] {
+        let first = entries.partition_point(|entry| entry.at < self.from);
+        let end = entries.partition_point(|entry| entry.at <= self.until);
+        entries.get(first..end).unwrap_or_default()
+    }
 }
 
 /// The order to set or clear the state of an area.
@@ -92,6 +114,34 @@ pub trait FloodStore {
     ///
     /// [`StoreError::Unavailable`].
     async fn flood_log(&self, area: AreaId) -> Result<Vec<FloodChange>, StoreError>;
+
+    /// Returns entries of the log with the beginnings of their runs, by `area_id`, and those of an area oldest first. Areas
+    /// without a selected entry are left out. **Default: from the whole logs of the areas**
+    ///
+    /// A store that keeps the beginning of its run with each entry returns them at the same cost, however long the log and
+    /// the runs are.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Unavailable`].
+    async fn flood_entries(
+        &self,
+        query: &EntryQuery,
+    ) -> Result<Versioned<Vec<(AreaId, Vec<Entry>)>>, StoreError> {
+        let map = self.floods(&FloodQuery::default()).await?;
+        let areas = map.value.areas().iter().map(|area| area.id);
+        let mut found = Vec::new();
+        for area in areas.filter(|area| query.area.is_none_or(|selected| selected == *area)) {
+            let log = self.flood_log(area).await?;
+            let log =
+                entries(log.into_iter().map(|change| StateChange { state: change.state, at: change.at }));
+            let selected = query.select(&log);
+            if !selected.is_empty() {
+                found.push((area, selected.to_vec()));
+            }
+        }
+        Ok(map.map(|_| found))
+    }
 
     /// Sets or clears the state of an area and logs it, as one change.
     ///

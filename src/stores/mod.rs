@@ -36,7 +36,7 @@ pub use cards::CardStore;
 pub use decorator::Decorator;
 pub use error::StoreError;
 pub use feeds::{FeedStore, Received};
-pub use floods::{FloodQuery, FloodStore, HistoryQuery, SetFloodState};
+pub use floods::{EntryQuery, FloodQuery, FloodStore, HistoryQuery, SetFloodState};
 pub use gauges::{GaugeQuery, GaugeStore};
 pub use health::{Check, Overview};
 pub use images::{ImageStore, TakenUpload};

@@ -11,8 +11,8 @@ use siaga::model::intake::{GaugeReadings, PartnerReport};
 use siaga::model::{Actor, AreaSelector, DisasterType, Period};
 use siaga::stores::postgres::OpenPostgres;
 use siaga::stores::{
-    FloodQuery, GaugeQuery, HistoryQuery, OpenStore, Received, ReportQuery, ReportSeriesQuery, SetFloodState,
-    Store, Window,
+    EntryQuery, FloodQuery, GaugeQuery, HistoryQuery, OpenStore, Received, ReportQuery, ReportSeriesQuery,
+    SetFloodState, Store, Window,
 };
 use sqlx::{AssertSqlSafe, Connection, Executor, PgConnection};
 
@@ -42,7 +42,7 @@ const YEAR: &str = "
                ST_Multi(ST_MakeEnvelope(110 + number * 0.001, 1, 110.001 + number * 0.001, 1.001, 4326))
         FROM generate_series(0, 2699) AS number;
     INSERT INTO flood_changes
-        SELECT 1000 + (number * 7919) % 2700, moment, nullif(number % 5, 0), 'import', NULL FROM moments;
+        SELECT 1000 + (number * 7919) % 2700, moment, nullif(number % 5, 0), 'import', NULL, moment FROM moments;
     INSERT INTO flood_states
         SELECT DISTINCT ON (area_id) area_id, state, changed_at FROM flood_changes WHERE area_id >= 1000
         ORDER BY area_id, changed_at DESC;
@@ -277,6 +277,25 @@ const QUESTIONS: [Question; 23] = [
         },
         index: Some("flood_changes_changed_at"),
         rows: 2_705 + 4_000,
+    },
+    Question {
+        name: "the entries of two days",
+        ask: |store| {
+            let query = EntryQuery { area: None, from: now().before(Duration::from_hours(48)), until: now() };
+            async move { store.flood_entries(&query).await.unwrap().value.len() }.boxed()
+        },
+        index: Some("flood_changes_changed_at"),
+        rows: 1_200,
+    },
+    Question {
+        name: "the entries of an area in two days",
+        ask: |store| {
+            let (from, until) = (now().before(Duration::from_hours(48)), now());
+            let query = EntryQuery { area: Some(id(1_234)), from, until };
+            async move { store.flood_entries(&query).await.unwrap().value.len() }.boxed()
+        },
+        index: Some("flood_changes_pkey"),
+        rows: 10,
     },
     Question {
         name: "the changes of an area",

@@ -4,7 +4,8 @@ use serde_json::{Value, json};
 use siaga::conformance::block_on;
 use siaga::conformance::fixture::{self, id, now, state};
 use siaga::datasets::{Dataset, FolderFile, FolderRules};
-use siaga::model::FloodState;
+use siaga::model::{FloodState, Timestamp};
+use siaga::stores::EntryQuery;
 
 use crate::asking::{highest, order, standing};
 use crate::database::Database;
@@ -107,5 +108,44 @@ fn a_corrected_entry_replaces_the_one_of_its_moment() {
         operator.import_files(&[states("5,,2016-12-19T13:41:35Z,,\n")]).await.unwrap();
         assert_eq!(standing(&*store).await, [(30, 3)], "a clearing");
         assert_eq!(operator.count("SELECT count(*) FROM flood_changes").await, 6);
+    });
+}
+
+#[test]
+fn entries_that_are_imported_between_others_change_the_beginnings_of_their_runs() {
+    block_on(async {
+        let operator = Operator::with_fixture().await;
+        let store = operator.store().await;
+        let moment = |day: &str| Timestamp::parse(&format!("{day}T00:00:00Z")).unwrap();
+        let runs = async || {
+            let everything =
+                EntryQuery { area: Some(id(5)), from: moment("2016-01-01"), until: moment("2017-01-01") };
+            let found = store.flood_entries(&everything).await.unwrap().value;
+            let shown = found[0].1.iter().map(|entry| (entry.at.to_string(), entry.run.to_string()));
+            shown.map(|(at, run)| format!("{} {}", &at[5..16], &run[5..16])).collect::<Vec<_>>()
+        };
+        operator
+            .import_files(&[states(
+                "5,2,2016-12-01T00:00:00Z,,\n5,2,2016-12-03T00:00:00Z,,\n5,3,2016-12-03T01:00:00Z,,\n",
+            )])
+            .await
+            .unwrap();
+        assert_eq!(
+            runs().await[..3],
+            ["12-01T00:00 12-01T00:00", "12-03T00:00 12-03T00:00", "12-03T01:00 12-03T01:00"]
+        );
+        operator.import_files(&[states("5,2,2016-12-02T00:00:00Z,,\n")]).await.unwrap();
+        assert_eq!(
+            runs().await[..4],
+            [
+                "12-01T00:00 12-01T00:00",
+                "12-02T00:00 12-01T00:00",
+                "12-03T00:00 12-01T00:00",
+                "12-03T01:00 12-03T01:00"
+            ]
+        );
+        let wrong = "SELECT count(*) FROM flood_changes JOIN flood_runs USING (area_id, changed_at)
+                     WHERE flood_changes.run_began_at <> flood_runs.run_began_at";
+        assert_eq!(operator.count(wrong).await, 0);
     });
 }

@@ -8,8 +8,9 @@ use rocket::tokio;
 
 use super::{FreshStore, TickingClock, open};
 use crate::conformance::fixture::{id, now, state};
-use crate::model::{Actor, AreaSelector, FloodChange, Period, Standing, Timestamp};
-use crate::stores::{FloodQuery, HistoryQuery, Resource, SetFloodState, Store, StoreError};
+use crate::model::alerts::entries;
+use crate::model::{Actor, AreaSelector, FloodChange, Period, Standing, StateChange, Timestamp};
+use crate::stores::{EntryQuery, FloodQuery, HistoryQuery, Resource, SetFloodState, Store, StoreError};
 
 fn actor() -> Actor {
     Actor { subject: "agency".to_owned(), username: Some("duty officer".to_owned()) }
@@ -100,6 +101,41 @@ pub async fn setting_the_state_an_area_has_is_a_change_too(fresh: &dyn FreshStor
     assert_eq!(store.flood_log(id(5)).await.unwrap().len(), before + 1);
     let record = store.flood_states(&FloodQuery::default()).await.unwrap().value[0];
     assert_eq!((record.area_id, record.last_updated), (id(5), now().after(hours(1))));
+}
+
+pub async fn each_entry_of_the_log_has_the_beginning_of_its_run(fresh: &dyn FreshStore) {
+    let (store, clock) = open(fresh).await;
+    // Set, confirmed until more than a day after the first entry, raised, cleared, and set again a day and more later.
+    for (hour, code) in
+        [(1, Some(2)), (2, Some(2)), (26, Some(2)), (27, Some(3)), (28, None), (60, None), (61, Some(3))]
+    {
+        clock.set(now().after(hours(hour)));
+        store.set_flood_state(order(10, code)).await.unwrap();
+    }
+    let (first, last) = (now().before(hours(24 * 366)), now().after(hours(100)));
+    let found = |area, from, until| {
+        let (store, query) = (Arc::clone(&store), EntryQuery { area, from, until });
+        async move { store.flood_entries(&query).await.unwrap().value }
+    };
+    let runs: Vec<_> = found(Some(id(10)), first, last).await[0].1.iter().map(|entry| entry.run).collect();
+    assert_eq!(runs, [1, 1, 1, 27, 28, 60, 61].map(|hour| now().after(hours(hour))));
+
+    let mut all = Vec::new();
+    for number in [1, 2, 5, 10, 30] {
+        let log = store.flood_log(id(number)).await.unwrap();
+        let log = log.into_iter().map(|change| StateChange { state: change.state, at: change.at });
+        all.push((id(number), entries(log)));
+    }
+    all.retain(|(_, entries)| !entries.is_empty());
+    assert_eq!(found(None, first, last).await, all, "as they follow from the whole log");
+
+    // Both ends of the time are included.
+    let (from, until) = (now().after(hours(2)), now().after(hours(27)));
+    let selected = found(None, from, until).await;
+    assert_eq!(selected, [(id(10), all.iter().find(|(area, _)| *area == id(10)).unwrap().1[1..4].to_vec())]);
+    assert_eq!(found(Some(id(10)), from, until).await, selected);
+    assert_eq!(found(Some(id(5)), from, until).await, []);
+    assert_eq!(found(Some(id(3)), first, last).await, [], "no such area");
 }
 
 pub async fn a_cleared_area_stays_on_the_map_without_a_state(fresh: &dyn FreshStore) {

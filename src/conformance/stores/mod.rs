@@ -75,6 +75,7 @@ macro_rules! store_suite {
             only_areas_with_a_state_are_listed_as_states,
             a_set_state_is_current_and_logged_with_who_set_it,
             setting_the_state_an_area_has_is_a_change_too,
+            each_entry_of_the_log_has_the_beginning_of_its_run,
             a_cleared_area_stays_on_the_map_without_a_state,
             clearing_an_area_without_a_state_is_logged,
             an_unknown_area_is_not_found_and_nothing_changes,

@@ -15,6 +15,12 @@ pub struct Entry {
 }
 
 impl Entry {
+    /// Returns the change that made the entry.
+    #[must_use]
+    pub fn change(self) -> StateChange {
+        StateChange { state: self.state, at: self.at }
+    }
+
     /// Returns the entry of a change that follows another entry of the same area.
     #[must_use]
     pub fn of(change: StateChange, previous: Option<&Self>) -> Self {

@@ -1,30 +1,33 @@
 use std::sync::Arc;
+use std::time::Duration;
 
 use imbl::Vector;
 
+use crate::model::alerts::Entry;
 use crate::model::{Actor, AreaId, FloodChange, Period, StateChange, Timestamp};
 
 /// The changes of one area, oldest first. The state that an entry sets is in effect until the next entry. Copies share
 /// what they have in common. Adding an entry costs O(log n).
 #[derive(Clone, Debug, Default)]
-pub(super) struct AreaLog(Vector<Entry>);
+pub(super) struct AreaLog(Vector<Logged>);
 
 /// An entry, as small as possible, so that a search touches little memory.
 #[derive(Clone, Debug)]
-struct Entry {
-    change: StateChange,
+struct Logged {
+    entry: Entry,
     by: Arc<Actor>,
 }
 
 impl AreaLog {
     /// Adds a change, which must not be before the last one.
     pub(super) fn push(&mut self, change: StateChange, by: Actor) {
-        self.0.push_back(Entry { change, by: Arc::new(by) });
+        let entry = Entry::of(change, self.0.last().map(|logged| &logged.entry));
+        self.0.push_back(Logged { entry, by: Arc::new(by) });
     }
 
     /// Returns the last change, which set or cleared the current state.
     pub(super) fn last(&self) -> Option<StateChange> {
-        self.0.last().map(|entry| entry.change)
+        self.0.last().map(|logged| logged.entry.change())
     }
 
     /// Returns the change in effect when a period begins, and those until its end.
@@ -34,15 +37,24 @@ impl AreaLog {
         let standing = self.until(period.start()).saturating_sub(1);
         let end = period.end();
         let from = self.0.focus().narrow(standing..).into_iter();
-        from.map(|entry| entry.change).take_while(move |change| change.at <= end)
+        from.map(|logged| logged.entry.change()).take_while(move |change| change.at <= end)
+    }
+
+    /// Returns the entries from one moment to another, both included.
+    ///
+    /// Costs O(log n + their number).
+    pub(super) fn entries(&self, from: Timestamp, until: Timestamp) -> impl Iterator<Item = Entry> {
+        let before = self.until(from.before(Duration::from_millis(1)));
+        let entries = self.0.focus().narrow(before..).into_iter();
+        entries.map(|logged| logged.entry).take_while(move |entry| entry.at <= until)
     }
 
     /// Returns the whole log of the area.
     pub(super) fn changes(&self, area: AreaId) -> impl Iterator<Item = FloodChange> {
-        self.0.iter().map(move |Entry { change, by }| FloodChange {
+        self.0.iter().map(move |Logged { entry, by }| FloodChange {
             area,
-            state: change.state,
-            at: change.at,
+            state: entry.state,
+            at: entry.at,
             by: Actor::clone(by),
         })
     }
@@ -50,14 +62,14 @@ impl AreaLog {
     /// Returns how many changes were made until a moment, inclusive.
     fn until(&self, moment: Timestamp) -> usize {
         // Most queries are about the present, which needs no search.
-        if self.0.last().is_none_or(|last| last.change.at <= moment) {
+        if self.0.last().is_none_or(|last| last.entry.at <= moment) {
             return self.0.len();
         }
         let mut log = self.0.focus();
         let (mut low, mut high) = (0, log.len());
         while low < high {
             let middle = low.midpoint(high);
-            if log.index(middle).change.at <= moment {
+            if log.index(middle).entry.at <= moment {
                 low = middle + 1;
             } else {
                 high = middle;
@@ -69,8 +81,6 @@ impl AreaLog {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use proptest::prelude::*;
 
     use super::*;

@@ -7,11 +7,14 @@ use imbl::Vector;
 use super::area_log::AreaLog;
 use super::snapshot::{Snapshots, Written};
 use super::{MemoryStore, read_long};
+use crate::model::alerts::Entry;
 use crate::model::{
     Actor, ArchiveRecord, AreaId, AreaSelector, AreaSet, FloodChange, FloodLayer, SeriesPoint, StateChange,
     Timestamp, archive, series,
 };
-use crate::stores::{FloodQuery, FloodStore, HistoryQuery, Revision, SetFloodState, StoreError, Versioned};
+use crate::stores::{
+    EntryQuery, FloodQuery, FloodStore, HistoryQuery, Revision, SetFloodState, StoreError, Versioned,
+};
 use crate::tasks::Stop;
 
 /// Areas, their states and the log.
@@ -162,6 +165,28 @@ impl FloodStore for MemoryStore {
         let position = self.floods.areas.position(area);
         let log = position.and_then(|position| snapshot.value.logs.get(position));
         Ok(log.map(|log| log.changes(area).collect()).unwrap_or_default())
+    }
+
+    async fn flood_entries(
+        &self,
+        query: &EntryQuery,
+    ) -> Result<Versioned<Vec<(AreaId, Vec<Entry>)>>, StoreError> {
+        let logs = self.floods.logs();
+        let EntryQuery { area, from, until } = *query;
+        read_long(move |stop| {
+            let everywhere = AreaSelector::default();
+            let selected = logs.selected(&everywhere).filter(|(id, _)| area.is_none_or(|area| area == *id));
+            let mut found = Vec::new();
+            for (id, log) in selected {
+                stop.check()?;
+                let entries: Vec<_> = log.entries(from, until).collect();
+                if !entries.is_empty() {
+                    found.push((id, entries));
+                }
+            }
+            Ok(logs.snapshot.of(found))
+        })
+        .await
     }
 
     async fn set_flood_state(&self, order: SetFloodState) -> Result<FloodChange, StoreError> {

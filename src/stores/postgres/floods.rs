@@ -7,10 +7,11 @@ use sqlx::FromRow;
 use super::PostgresStore;
 use super::revision::{revision, versioned};
 use super::values::{area_id, column, flood_state, moment};
+use crate::model::alerts::Entry;
 use crate::model::{
     Actor, ArchiveRecord, AreaId, AreaSet, FloodChange, FloodLayer, FloodStateRecord, SeriesPoint, Standing,
 };
-use crate::stores::{FloodQuery, FloodStore, HistoryQuery, SetFloodState, StoreError, Versioned};
+use crate::stores::{EntryQuery, FloodQuery, FloodStore, HistoryQuery, SetFloodState, StoreError, Versioned};
 
 /// The revisions of floods and places, and all states. If there is no state, there is one row without a state.
 pub(super) const STATES: &str = "
@@ -80,6 +81,20 @@ pub(super) const SERIES: &str = "
 const LOG: &str = "
     SELECT changed_at, state, subject, username FROM flood_changes WHERE area_id = $1 ORDER BY changed_at";
 
+pub(super) const ENTRIES: &str = "
+    SELECT floods.revision, area_id, changed_at, state, run_began_at
+    FROM current_revisions floods
+    LEFT JOIN flood_changes ON changed_at >= $1 AND changed_at <= $2
+    WHERE floods.resource = 'floods'
+    ORDER BY area_id, changed_at";
+
+pub(super) const ENTRIES_OF_AREA: &str = "
+    SELECT floods.revision, area_id, changed_at, state, run_began_at
+    FROM current_revisions floods
+    LEFT JOIN flood_changes ON area_id = $3 AND changed_at >= $1 AND changed_at <= $2
+    WHERE floods.resource = 'floods'
+    ORDER BY changed_at";
+
 /// The areas, and the state of each by its position.
 struct Map {
     areas: Arc<AreaSet>,
@@ -120,6 +135,14 @@ struct HighestRow {
     area_id: i64,
     changed_at: DateTime<Utc>,
     state: i16,
+}
+
+#[derive(FromRow)]
+struct EntryRow {
+    area_id: i64,
+    changed_at: DateTime<Utc>,
+    state: Option<i16>,
+    run_began_at: DateTime<Utc>,
 }
 
 #[derive(FromRow)]
@@ -190,6 +213,32 @@ impl FloodStore for PostgresStore {
             Ok(FloodChange { area, state, at: at.into(), by: Actor { subject, username } })
         });
         changes.collect()
+    }
+
+    async fn flood_entries(
+        &self,
+        query: &EntryQuery,
+    ) -> Result<Versioned<Vec<(AreaId, Vec<Entry>)>>, StoreError> {
+        let EntryQuery { area, from, until } = *query;
+        let selected = || {
+            let sql = if area.is_some() { ENTRIES_OF_AREA } else { ENTRIES };
+            let query = sqlx::query_as(sql).bind(moment(from)).bind(moment(until));
+            match area {
+                Some(area) => query.bind(column(area.number())),
+                None => query,
+            }
+        };
+        let entries = versioned(self.connections.read(selected).await?, |row: EntryRow| {
+            let state = row.state.map(flood_state).transpose()?;
+            let entry = Entry { at: row.changed_at.into(), state, run: row.run_began_at.into() };
+            Ok((area_id(row.area_id)?, entry))
+        })?;
+        Ok(entries.map(|entries| {
+            let of_areas = entries.chunk_by(|(one, _), (other, _)| one == other);
+            of_areas
+                .map(|of_area| (of_area[0].0, of_area.iter().map(|(_, entry)| *entry).collect()))
+                .collect()
+        }))
     }
 
     async fn set_flood_state(&self, order: SetFloodState) -> Result<FloodChange, StoreError> {

@@ -42,15 +42,23 @@ const READINGS: &str = counting!(
 /// If an area has several changes with the same time, the last one counts.
 const CHANGES: &str = counting!(
     "
-    INSERT INTO flood_changes AS known (area_id, changed_at, state, subject, username)
-    SELECT DISTINCT ON (area_id, changed_at) area_id, changed_at, state, subject, username
+    INSERT INTO flood_changes AS known (area_id, changed_at, state, subject, username, run_began_at)
+    SELECT DISTINCT ON (area_id, changed_at) area_id, changed_at, state, subject, username, changed_at
     FROM unnest($1::bigint[], $2::bigint[], $3::timestamptz[], $4::smallint[], $5::text[], $6::text[])
         AS rows (line, area_id, changed_at, state, subject, username)
     ORDER BY area_id, changed_at, line DESC
     ON CONFLICT (area_id, changed_at) DO UPDATE SET
         state = excluded.state, subject = excluded.subject, username = excluded.username
-    WHERE (known.*) IS DISTINCT FROM (excluded.*)"
+    WHERE (known.state, known.subject, known.username)
+        IS DISTINCT FROM (excluded.state, excluded.subject, excluded.username)"
 );
+
+/// Brings the runs up to date with the log, whose entries can be older than those that were there.
+const RUNS: &str = "
+    UPDATE flood_changes SET run_began_at = runs.run_began_at
+    FROM flood_runs runs
+    WHERE (runs.area_id, runs.changed_at) = (flood_changes.area_id, flood_changes.changed_at)
+      AND runs.run_began_at <> flood_changes.run_began_at";
 
 /// The newest change of an area is its state. A change made during the import is newer still, and stays.
 const STATES: &str = "
@@ -106,7 +114,7 @@ pub(super) fn gauges(import: &mut Import<'_>, places: &Places) -> Result<(), Imp
 
 pub(super) fn flood_states(import: &mut Import<'_>, places: &Places) -> Result<(), ImportError> {
     let (folder, now) = (import.folder, import.now);
-    import.fill(
+    let any = import.fill(
         FolderFile::FloodStates,
         |each| folder.flood_states(places.areas(), now, each),
         |import, rows: Vec<FolderRow<FloodChange>>| {
@@ -121,6 +129,9 @@ pub(super) fn flood_states(import: &mut Import<'_>, places: &Places) -> Result<(
             )
         },
     )?;
+    if any {
+        import.execute(sqlx::query(RUNS))?;
+    }
     Ok(())
 }
 
