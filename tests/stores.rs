@@ -114,6 +114,7 @@ mod guarded {
         except
             floods::a_set_state_is_current_and_logged_with_who_set_it,
             floods::setting_the_state_an_area_has_is_a_change_too,
+            floods::each_entry_of_the_log_has_the_beginning_of_its_run,
             floods::a_cleared_area_stays_on_the_map_without_a_state,
             floods::clearing_an_area_without_a_state_is_logged,
             floods::a_revision_grows_with_every_change_and_nothing_else,

@@ -99,7 +99,7 @@ impl KeySet {
         match read.and_then(|text| Keys::parse(&self.path, &text, self.algorithm)) {
             Ok(keys) => {
                 if keys.0.is_empty() {
-                    tracing::warn!("siaga.auth.jwt.jwks has no key any more: no token is accepted");
+                    tracing::warn!("siaga.auth.jwt.jwks has no keys: no token is accepted");
                 } else if before.is_some() {
                     tracing::info!(keys = keys.0.len(), "siaga.auth.jwt.jwks was read again");
                 }

@@ -124,7 +124,7 @@ impl Details {
         Self {
             header: Some(("Retry-After", seconds_to_wait(retry_after).to_string())),
             cause: Some(cause),
-            ..Self::new(Status::ServiceUnavailable, "the service cannot answer now; try again later")
+            ..Self::new(Status::ServiceUnavailable, "the service cannot respond now; try again later")
         }
     }
 }

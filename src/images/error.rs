@@ -71,6 +71,6 @@ impl From<object_store::Error> for ImageError {
 /// Logs an error of the store. An unreachable store is logged elsewhere.
 pub(super) fn log_unless_away(error: &StoreError) {
     if !matches!(error, StoreError::Unavailable { .. }) {
-        tracing::error!("images cannot be worked on: {}", causes(error));
+        tracing::error!("images cannot be processed: {}", causes(error));
     }
 }

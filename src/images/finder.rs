@@ -63,7 +63,7 @@ impl<'i> Finder<'i> {
                 Err(_) if self.failing => {}
                 Err(error) => {
                     self.failing = true;
-                    tracing::warn!("uploads cannot be looked for: {}", causes(&error));
+                    tracing::warn!("the storage cannot be searched for uploads: {}", causes(&error));
                 }
             }
             time::sleep(ROUND).await;

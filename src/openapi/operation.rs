@@ -74,7 +74,7 @@ impl Operation {
         operation
             .refuses(429, "The client has sent too many requests; `Retry-After` says when to try again.");
         operation.refuses(500, "The service failed; the failure was logged.");
-        operation.refuses(503, "The service cannot answer now; `Retry-After` says when to try again.");
+        operation.refuses(503, "The service cannot respond now; `Retry-After` says when to try again.");
         let retry_after =
             json!({ "description": "Seconds to wait.", "schema": { "type": "integer", "minimum": 1 } });
         for status in [429, 503] {
@@ -136,7 +136,7 @@ impl Operation {
 
     /// Adds the headers and the 304 of a response that is the same for all clients.
     pub fn is_shared(&mut self) {
-        let tag = json!({ "description": "Names what is answered.", "schema": { "type": "string" } });
+        let tag = json!({ "description": "The entity tag of the response.", "schema": { "type": "string" } });
         for status in [200, 304] {
             header(self.answer(status), "ETag", &tag);
         }

@@ -35,7 +35,7 @@ impl MapResource for Floods {
             "area_id": area_id(),
             "geom_id": { "type": "string", "description": "The geometry." },
             "area_name": { "type": "string", "description": "The name of the area." },
-            "parent_name": { "type": "string", "description": "The name of what it is part of." },
+            "parent_name": { "type": "string", "description": "The name of the larger area that it is part of." },
             "city_name": { "type": "string", "description": "The name of its city." },
             "state": or_null(flood_state()),
             "last_updated": or_null(written_moment("When the state was set.")),

@@ -34,7 +34,7 @@ pub(super) fn routes() -> Vec<Described> {
             .gives(reference("CardReceipt"))
             .refuses(409, "The card has its report."),
         described!(invite_image)
-            .says("Where the image of a card is to be sent, once its report was received")
+            .says("The address to upload the image of a card to, after its report")
             .gives(reference("Invitation"))
             .refuses(409, "The card has no report yet, or it has an image."),
     ]

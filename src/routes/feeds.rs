@@ -22,7 +22,7 @@ pub(super) fn routes() -> Vec<Described> {
         .takes(|interface| schema::partner_report(&interface.config.feeds.partner))
         .gives(reference("PartnerReceipt"));
     vec![
-        described!(list_feeds).says("The feeds there are").gives_result(array(reference("Feed"))),
+        described!(list_feeds).says("The feeds").gives_result(array(reference("Feed"))),
         partner
             .at(Method::Put, "/feeds/partner", "put_partner_report")
             .says("The same, for clients that retry with PUT"),

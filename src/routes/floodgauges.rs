@@ -18,10 +18,10 @@ use crate::telemetry::Metrics;
 pub(super) fn routes() -> Vec<Described> {
     vec![
         described!(list_gauges)
-            .says("The gauges read in the last hour, or in another time until now")
+            .says("Gauges with the readings of the last hour, or of another time until now")
             .lists_at_most_so_many("readings"),
         described!(store_gauge)
-            .says("Stores a gauge and readings of it")
+            .says("Stores a gauge and its readings")
             .takes(|_| reference("GaugeReadings"))
             .gives(reference("GaugeStored")),
     ]

@@ -21,9 +21,9 @@ use crate::telemetry::Metrics;
 /// Returns the routes of the resource.
 pub(super) fn routes() -> Vec<Described> {
     vec![
-        described!(list_floods).says("The areas with their current states, on the map"),
+        described!(list_floods).says("The flood map: areas with their current states"),
         described!(list_flood_states)
-            .says("The current states without the map")
+            .says("The current flood states without geometry")
             .shares(array(reference("FloodStateRecord"))),
         described!(list_flood_archive)
             .says("The highest state of each area in a period")

@@ -18,7 +18,7 @@ use crate::schema::object;
 pub(super) fn routes() -> Vec<Described> {
     vec![
         described!(receive_image)
-            .says("Receives the image of a card at the address that was signed for it")
+            .says("Uploads the image of a card to its signed address")
             .gives(object(json!({ "statusCode": { "const": 200 }, "received": { "const": true } }))),
         described!(find_image).says("The published image of a card").with(|operation, _| {
             let name = json!({ "type": "string", "examples": ["abcdefg.jpg"] });

@@ -14,7 +14,7 @@ use crate::stores::{
 pub enum Question {
     /// A layer of the map, in a format.
     Layer(LayerQuery, Arc<dyn Format>),
-    /// The current states without the map.
+    /// The current flood states without geometry.
     FloodStates(FloodQuery),
     /// The highest state of each area in a period.
     FloodArchive(HistoryQuery),

@@ -22,15 +22,15 @@ pub(super) fn routes() -> Vec<Described> {
     };
     vec![
         shares(
-            described!(summarize_flooded_regions).says("The names of what flooded areas lie in"),
+            described!(summarize_flooded_regions).says("The regions that have flooded areas"),
             schema::flooded_regions(),
         ),
         shares(
-            described!(summarize_flooded_areas).says("How many areas stand how deep"),
+            described!(summarize_flooded_areas).says("The number of areas in each flood state"),
             schema::flooded_areas(),
         ),
         shares(
-            described!(summarize_reports).says("How many reports came from where and about what"),
+            described!(summarize_reports).says("The number of reports by source and by disaster"),
             schema::reported(),
         ),
     ]

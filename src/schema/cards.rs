@@ -13,7 +13,7 @@ pub(crate) fn card_report(disasters: &[DisasterType], rules: &CardRules) -> Valu
         "properties": {
             "disaster_type": or_null(json!({
                 "type": "string", "enum": disasters,
-                "description": "What it is about; unless given, what its `report_type` belongs to.",
+                "description": "The disaster type. Default: the one that its `report_type` belongs to.",
             })),
             "card_data": card_data(disasters, rules),
             "text": or_null(text("What its reporter writes.")),
@@ -41,7 +41,7 @@ fn card_data(disasters: &[DisasterType], rules: &CardRules) -> Value {
     }
     kept(json!({
         "type": "object",
-        "description": "Its type and the attributes of that; others are kept as they are.",
+        "description": "The type and its attributes. Other members are kept as they are.",
         "required": ["report_type"],
         "properties": properties,
     }))

@@ -92,10 +92,10 @@ pub(super) fn named() -> Named {
             "Problem",
             json!({
                 "type": "object",
-                "description": "What every refusal and failure is answered with.",
+                "description": "The body of every error response.",
                 "required": ["statusCode", "error", "message"],
                 "properties": {
-                    "statusCode": { "type": "integer", "description": "The status of the answer." },
+                    "statusCode": { "type": "integer", "description": "The status of the response." },
                     "error": { "type": "string", "description": "The status in words." },
                     "message": { "type": "string", "description": "What is wrong, and what is allowed." },
                     "validation": {
@@ -107,9 +107,9 @@ pub(super) fn named() -> Named {
                             "keys": { "type": "array", "items": { "type": "string" } },
                         },
                     },
-                    "cardId": { "type": "string", "description": "The card a change was about." },
-                    "found": { "const": false, "description": "Where a card was asked for." },
-                    "result": { "type": "null", "description": "Where a card was asked for." },
+                    "cardId": { "type": "string", "description": "The card that the request would change." },
+                    "found": { "const": false, "description": "Only in responses to a request for a card." },
+                    "result": { "type": "null", "description": "Only in responses to a request for a card." },
                 },
                 "examples": [{
                     "statusCode": 400, "error": "Bad Request",
@@ -121,7 +121,7 @@ pub(super) fn named() -> Named {
         (
             "Kept",
             json!({
-                "description": "Any value whose texts and names have no NUL characters. What is sent is nested at most 16 levels deep.",
+                "description": "Any value whose texts and names have no NUL characters. In a request, at most 16 levels deep.",
                 "anyOf": [
                     { "type": ["null", "boolean", "number"] },
                     { "type": "string", "pattern": WITHOUT_NUL },
@@ -147,7 +147,7 @@ pub(super) fn named() -> Named {
             "Tags",
             json!({
                 "type": "object",
-                "description": "Where something lies; null outside all areas.",
+                "description": "The province and the local area of a place; null outside all areas.",
                 "required": ["instance_region_code", "local_area_id"],
                 "properties": {
                     "instance_region_code": or_null(json!({

@@ -12,7 +12,7 @@ pub(crate) fn partner_report(rules: &PartnerRules) -> Value {
         "properties": {
             "post_id": {
                 "type": "integer", "minimum": i64::MIN, "maximum": i64::MAX,
-                "description": "Identifies the report at the partner; sent again, it makes no other report.",
+                "description": "Identifies the report at the partner. If it is sent again, no second report is made.",
             },
             "created_at": moment("When it was made."),
             "title": or_null(text("Its title.")),
@@ -50,7 +50,7 @@ pub(super) fn named() -> Named {
                 "required": ["post_id", "created"],
                 "properties": {
                     "post_id": { "type": "integer" },
-                    "created": { "type": "boolean", "description": "Whether this made a report; false when it was stored already." },
+                    "created": { "type": "boolean", "description": "Whether the request made a report; false if it was stored already." },
                     "message": { "type": "string", "description": "Why it made none." },
                 },
             }),

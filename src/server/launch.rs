@@ -109,7 +109,7 @@ impl Siaga {
             // so `last` reports when the last one has ended.
             drop(launch);
             if time::timeout_at(deadline + 2 * MERCY, last.recv()).await.is_err() {
-                tracing::warn!("requests were not answered within siaga.shutdown.grace");
+                tracing::warn!("requests did not end within siaga.shutdown.grace");
             }
             stored_keys.note_uses().await;
             if time::timeout(CLOSING, store.close()).await.is_err() {

@@ -118,7 +118,7 @@ impl Reloading {
             Ok(fixed) if fixed.is_empty() => tracing::info!("the configuration was read again"),
             Ok(fixed) => {
                 let keys = fixed.join(", ");
-                tracing::warn!(keys, "these keys have changed; that needs a restart");
+                tracing::warn!(keys, "these keys have changed; restart the server to apply them");
             }
             Err(error) => tracing::error!("the configuration stays as it was: {error}"),
         }

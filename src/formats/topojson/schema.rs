@@ -17,7 +17,7 @@ pub(super) fn topology(kind: LayerKind, on_grid: bool) -> Value {
         "properties": {
             "type": { "enum": describe(kind).geometries() },
             "properties": properties(kind),
-            "arcs": { "type": "array", "description": "Indexes of arcs; of those run backwards the complement (`~`)." },
+            "arcs": { "type": "array", "description": "Indexes of arcs. The complement of an index (`~`) runs the arc backwards." },
             "coordinates": array(json!({ "type": number })),
         },
     });

@@ -65,7 +65,7 @@ impl OpenStore for OpenPostgres {
                 None
             }
             Err(Unprepared::Away(error)) if own.wait > Duration::ZERO => {
-                tracing::warn!(error = &*error, "the database is awaited");
+                tracing::warn!(error = &*error, "waiting for the database");
                 Some(await_database(primary.clone(), own, settings.timeout, ready))
             }
             Err(unprepared) => return Err(unprepared.into_error(&primary)),
