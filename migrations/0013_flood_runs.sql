@@ -1,9 +1,10 @@
--- Runs: entries of one area with the same state, each at most a day after the one before. An alert is about a run, and is
--- identified by its beginning, so each entry has it: searching it would take all entries back to it.
+-- A run is a series of entries of one area with the same state, each at most a day after the one before. An alert is about a
+-- run, and is identified by the time of the run's first entry. Each entry has that time, so that reading it does not take
+-- the entries in between.
 
 ALTER TABLE flood_changes ADD COLUMN run_began_at timestamptz;
 
--- The beginnings as they follow from the log.
+-- The runs as they follow from the log.
 CREATE VIEW flood_runs AS
 SELECT area_id, changed_at,
        max(changed_at) FILTER (WHERE begins) OVER (PARTITION BY area_id ORDER BY changed_at) AS run_began_at
@@ -15,13 +16,7 @@ FROM (
     FROM flood_changes WINDOW log AS (PARTITION BY area_id ORDER BY changed_at)
 ) entries;
 
-UPDATE flood_changes SET run_began_at = runs.run_began_at
-FROM flood_runs runs
-WHERE (runs.area_id, runs.changed_at) = (flood_changes.area_id, flood_changes.changed_at);
-
-ALTER TABLE flood_changes ALTER COLUMN run_began_at SET NOT NULL;
-
--- Gives an entry that is newer than all others of its area its run. An import, which adds older ones, does so by itself.
+-- Gives the newest entry of an area its run. An import, which adds older entries, updates the runs itself.
 CREATE FUNCTION continue_flood_run() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     SELECT CASE
@@ -34,6 +29,13 @@ BEGIN
     ORDER BY changed_at DESC LIMIT 1;
     NEW.run_began_at := coalesce(NEW.run_began_at, NEW.changed_at);
     RETURN NEW;
+END
+$$;
+
+-- So it finds the table beside it, whatever the session's search path is.
+DO $$
+BEGIN
+    EXECUTE format('ALTER FUNCTION continue_flood_run() SET search_path = %I, pg_temp', current_schema());
 END
 $$;
 

@@ -9,8 +9,8 @@
 //! | [`model`] | the domain: plain types and rules |
 //! | [`schema`] | requests and responses as JSON Schema |
 //! | [`resources`] | the map resources, one description each |
-//! | [`datasets`] | what a store starts with |
 //! | [`formats`] | how layers are written |
+//! | [`datasets`] | what a store starts with |
 //! | [`auth`] | who may do what |
 //! | [`stores`] | where the data is stored |
 //! | [`telemetry`] | log and metrics |

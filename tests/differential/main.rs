@@ -17,7 +17,9 @@ use siaga::model::{
 };
 use siaga::stores::memory::MemoryStore;
 use siaga::stores::postgres::OpenPostgres;
-use siaga::stores::{GaugeQuery, HistoryQuery, OpenStore, Resource, Revision, Store, StoreError, Versioned};
+use siaga::stores::{
+    EntryQuery, GaugeQuery, HistoryQuery, OpenStore, Resource, Revision, Store, StoreError, Versioned,
+};
 
 #[path = "../common/postgres.rs"]
 mod database;
@@ -121,6 +123,11 @@ impl Side {
                 shown(store.flood_series(&HistoryQuery { selector, period: span.period() }).await, value)
             }
             Operation::FloodLog(area) => shown(store.flood_log(fixture::id(area)).await, debug),
+            Operation::FloodEntries(area, span) => {
+                let (area, period) = (area.map(fixture::id), span.period());
+                let query = EntryQuery { area, from: period.start(), until: period.end() };
+                shown(store.flood_entries(&query).await, |found| debug(found.value))
+            }
             Operation::Reports(asked, time) => {
                 let found = store.reports(&asked.at(time)).await;
                 shown(found, |found| validity(found, |layer| of_layer(Layer::Reports(layer))))
@@ -279,6 +286,6 @@ fn each_operation_is_tried_often() {
         let name = name.split(['(', ',']).next().unwrap().to_owned();
         *counts.entry(name).or_default() += 1;
     }
-    assert_eq!(counts.len(), 29, "{counts:?}");
+    assert_eq!(counts.len(), 30, "{counts:?}");
     assert!(counts.values().all(|count| *count > 10), "{counts:?}");
 }

@@ -30,6 +30,7 @@ pub(crate) enum Operation {
     FloodArchive(AreaSelector, Span),
     FloodSeries(AreaSelector, Span),
     FloodLog(u64),
+    FloodEntries(Option<u64>, Span),
     Reports(Asked, Time),
     CountReports(Asked, Time, u64),
     ReportSummary(Asked, Time),
@@ -288,6 +289,7 @@ pub(crate) fn operation() -> impl Strategy<Value = Operation> {
         3 => (selector(), span()).prop_map(|(selector, span)| Operation::FloodArchive(selector, span)),
         3 => (selector(), span()).prop_map(|(selector, span)| Operation::FloodSeries(selector, span)),
         1 => area().prop_map(Operation::FloodLog),
+        2 => (prop::option::of(area()), span()).prop_map(|(area, span)| Operation::FloodEntries(area, span)),
         3 => (asked(), time()).prop_map(|(asked, time)| Operation::Reports(asked, time)),
         2 => (asked(), time(), 0..20_u64)
             .prop_map(|(asked, time, most)| Operation::CountReports(asked, time, most)),

@@ -74,6 +74,18 @@ fn readme_leads_to_the_index_and_the_index_to_every_page() {
 }
 
 #[test]
+fn each_defence_of_the_security_page_links_to_its_tests() {
+    let pages = pages();
+    let rows = pages["SECURITY.md"].lines().filter(|line| line.starts_with("| ")).skip(1);
+    let rows: Vec<_> = rows.filter(|row| !row.starts_with("|---")).collect();
+    assert!(rows.len() > 40, "{}", rows.len());
+    for row in rows {
+        let tests = row.trim_matches('|').split(" | ").nth(3).unwrap_or_default();
+        assert!(!links(tests).is_empty(), "{row}");
+    }
+}
+
+#[test]
 fn anchors_are_headings_without_punctuation() {
     let found = anchors("# A page: *it*\n```sh\n# no heading\n```\n## a b\n## A b\n");
     assert_eq!(found, HashSet::from(["a-page-it", "a-b", "a-b-1"].map(str::to_owned)));

@@ -6,16 +6,17 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use rocket::http::Status;
+use siaga::model::alerts::Entry;
 use siaga::model::intake::{GaugeReadings, PartnerReport};
 use siaga::model::{
-    ArchiveRecord, Card, CardHolder, CardId, FloodChange, FloodLayer, FloodStateRecord, Places, Report,
-    ReportContent, ReportKey, SeriesPoint,
+    ArchiveRecord, AreaId, Card, CardHolder, CardId, FloodChange, FloodLayer, FloodStateRecord, Places,
+    Report, ReportContent, ReportKey, SeriesPoint,
 };
 use siaga::stores::memory::OpenMemory;
 use siaga::stores::{
-    Check, Decorator, FloodQuery, GaugeQuery, HistoryQuery, OpenError, OpenStore, OpenedStore, Received,
-    ReportQuery, ReportSeriesQuery, ReportSummary, Resource, Revision, SetFloodState, Store, StoreError,
-    StoreSettings, Versioned,
+    Check, Decorator, EntryQuery, FloodQuery, GaugeQuery, HistoryQuery, OpenError, OpenStore, OpenedStore,
+    Received, ReportQuery, ReportSeriesQuery, ReportSummary, Resource, Revision, SetFloodState, Store,
+    StoreError, StoreSettings, Versioned,
 };
 
 use crate::suite::support::{ADMIN_KEY, Siaga, figment, key};
@@ -67,6 +68,10 @@ impl Decorator for Failing {
     }
 
     async fn floods(&self, _: &FloodQuery) -> Answer<Versioned<FloodLayer>> {
+        away()
+    }
+
+    async fn flood_entries(&self, _: &EntryQuery) -> Answer<Versioned<Vec<(AreaId, Vec<Entry>)>>> {
         away()
     }
 

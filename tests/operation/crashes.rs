@@ -17,9 +17,9 @@ use crate::running::{Running, request, send};
 const KEY: &str = "a key for everything";
 const WRITERS: u64 = 16;
 const ROUNDS: u64 = 20;
-/// The last line printed at the start.
 /// How soon the service is back with its database.
 const BACK: Duration = Duration::from_secs(2);
+/// The last line that is printed at startup.
 const LAST: &str = "floodedRWsSummary";
 
 /// What was acknowledged.

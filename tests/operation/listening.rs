@@ -63,7 +63,8 @@ fn the_other_server_learns_of_a_change_by_notification_and_not_by_polling() {
         for _ in 0..8 {
             lags.push(lag(&one, &other).await);
         }
-        assert!(lags.iter().any(|lag| *lag < POLLING / 2), "{lags:?}");
+        let quick = lags.iter().filter(|lag| **lag < POLLING / 2).count();
+        assert!(quick > lags.len() / 2, "{lags:?}");
     });
 }
 

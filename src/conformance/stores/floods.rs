@@ -178,6 +178,9 @@ pub async fn a_revision_grows_with_every_change_and_nothing_else(fresh: &dyn Fre
         assert!(revision > last, "{revision:?} after {last:?}");
         assert_eq!(store.floods(&FloodQuery::default()).await.unwrap().revision, revision);
         assert_eq!(store.flood_states(&FloodQuery::default()).await.unwrap().revision, revision);
+        let everything =
+            EntryQuery { area: None, from: now().before(hours(1)), until: now().after(hours(1)) };
+        assert_eq!(store.flood_entries(&everything).await.unwrap().revision, revision);
         last = revision;
     }
     assert_eq!(store.revision(Resource::Floods).await.unwrap(), last, "reads change nothing");

@@ -53,7 +53,8 @@ pub fn reach_in_force(now: Timestamp) -> Timestamp {
 
 /// Returns the message of an area that is in force at a moment.
 ///
-/// `entries` are those of one area, in ascending order: at least those from [`reach_in_force`].
+/// `entries` are those of one area, in ascending order: at least those from [`reach_in_force`], and all later ones. Entries
+/// after `now` count only for [`InForce::until`].
 #[must_use]
 pub fn in_force(entries: &[Entry], now: Timestamp) -> InForce {
     let known = &entries[..entries.partition_point(|entry| entry.at <= now)];
@@ -63,7 +64,10 @@ pub fn in_force(entries: &[Entry], now: Timestamp) -> InForce {
     let later = &around[newest.map_or(0, |newest| newest + 1)..];
     let message = newest.map(|newest| &around[newest]).filter(|message| message.expires > now);
     let ends = message.map(|message| message.expires);
-    let until = later.iter().map(|message| message.shown_from).chain(ends).min().unwrap_or(Timestamp::LAST);
+    // An entry can be later than now, by the clock of another server.
+    let coming = entries.get(known.len()).map(|entry| entry.at);
+    let changes = later.iter().map(|message| message.shown_from).chain(ends).chain(coming);
+    let until = changes.min().unwrap_or(Timestamp::LAST);
     InForce { message: message.cloned(), until }
 }
 
@@ -105,8 +109,10 @@ fn add_run(
             continue;
         }
         let confirmed = entries[..entries.partition_point(|entry| entry.at <= due)].last();
-        let is_recent = |entry: &&Entry| due.since(entry.at) <= CONFIRMED_FOR;
-        let Some(confirmed) = confirmed.filter(is_recent) else { return };
+        let Some(confirmed) = confirmed else { continue };
+        if due.since(confirmed.at) > CONFIRMED_FOR {
+            return;
+        }
         chain.push((due, standing(chain, key, due, *confirmed)));
     }
 }

@@ -3,7 +3,7 @@ use crate::model::{FloodState, StateChange, Timestamp};
 
 /// An entry of the log of one area, with the beginning of its run.
 ///
-/// Who keeps logs keeps the beginning with each entry: to find it takes the entries back to the beginning.
+/// A store keeps the beginning with each entry, because finding it would mean reading all entries of the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Entry {
     /// When the state was set or cleared.

@@ -30,10 +30,12 @@ pub const LIFETIME: Duration = Duration::from_hours(6);
 /// How long after a message the next one about the same run is sent. Less than [`LIFETIME`], so that one is always valid.
 pub const RENEWAL: Duration = Duration::from_hours(5);
 
-/// How long after its newest entry a run is renewed: a state that nobody confirms is not on air for days.
+/// How long after its newest entry a run is renewed: a state that nobody confirms is not shown for days.
 pub const CONFIRMED_FOR: Duration = Duration::from_hours(24);
 
-/// How long after it is sent a renewal is shown, so that a change that is still being committed comes before it.
+/// How long after it is sent a renewal is shown, so that a change that is still being committed comes before it. This covers
+/// commits that take up to 15 s, the default of `limits.timeout` and 5 s; with a longer timeout, a late change can remove a
+/// renewal that was shown.
 pub const SETTLING: Duration = Duration::from_secs(15);
 
 /// How many messages one refers to at most.

@@ -1,9 +1,10 @@
 //! Gauges with their readings, and the log of flood states.
 
 use std::collections::HashSet;
+use std::time::Duration;
 
 use super::super::values::moment;
-use super::import::{Import, ImportError, column, counting, lines};
+use super::import::{Import, ImportError, LOCK_STATES, column, counting, lines};
 use crate::datasets::{FolderFile, FolderRow};
 use crate::model::{FloodChange, Gauge, Observation, Places};
 
@@ -53,12 +54,20 @@ const CHANGES: &str = counting!(
         IS DISTINCT FROM (excluded.state, excluded.subject, excluded.username)"
 );
 
-/// Brings the runs up to date with the log, whose entries can be older than those that were there.
+/// Brings the runs of areas up to date with their logs, whose new entries can be older than those that were there.
 const RUNS: &str = "
     UPDATE flood_changes SET run_began_at = runs.run_began_at
     FROM flood_runs runs
-    WHERE (runs.area_id, runs.changed_at) = (flood_changes.area_id, flood_changes.changed_at)
+    WHERE runs.area_id = ANY ($1) AND flood_changes.area_id = ANY ($1)
+      AND (runs.area_id, runs.changed_at) = (flood_changes.area_id, flood_changes.changed_at)
       AND runs.run_began_at <> flood_changes.run_began_at";
+
+/// The areas whose states were set since a moment.
+const SET_SINCE: &str = "
+    SELECT DISTINCT area_id FROM flood_changes WHERE changed_at >= $1 AND area_id = ANY ($2)";
+
+/// How far the clocks of servers may be apart.
+const SKEW: Duration = Duration::from_mins(10);
 
 /// The newest change of an area is its state. A change made during the import is newer still, and stays.
 const STATES: &str = "
@@ -112,16 +121,20 @@ pub(super) fn gauges(import: &mut Import<'_>, places: &Places) -> Result<(), Imp
     Ok(())
 }
 
-pub(super) fn flood_states(import: &mut Import<'_>, places: &Places) -> Result<(), ImportError> {
+/// Imports the log of flood states, and returns the areas it has entries of.
+pub(super) fn flood_states(import: &mut Import<'_>, places: &Places) -> Result<Vec<i64>, ImportError> {
     let (folder, now) = (import.folder, import.now);
-    let any = import.fill(
+    let mut areas = HashSet::new();
+    import.fill(
         FolderFile::FloodStates,
         |each| folder.flood_states(places.areas(), now, each),
         |import, rows: Vec<FolderRow<FloodChange>>| {
+            let of_areas = column(&rows, |change| change.area.number().cast_signed());
+            areas.extend(of_areas.iter().copied());
             import.write(
                 sqlx::query(CHANGES)
                     .bind(lines(&rows))
-                    .bind(column(&rows, |change| change.area.number().cast_signed()))
+                    .bind(of_areas)
                     .bind(column(&rows, |change| moment(change.at)))
                     .bind(column(&rows, |change| change.state.map(|state| i16::from(state.code()))))
                     .bind(column(&rows, |change| change.by.subject.as_str()))
@@ -129,14 +142,21 @@ pub(super) fn flood_states(import: &mut Import<'_>, places: &Places) -> Result<(
             )
         },
     )?;
-    if any {
-        import.execute(sqlx::query(RUNS))?;
-    }
-    Ok(())
+    let areas: Vec<_> = areas.into_iter().collect();
+    import.execute(sqlx::query(RUNS).bind(&areas))?;
+    Ok(areas)
 }
 
-/// Brings the current states up to date with the log.
-pub(super) fn standing_states(import: &mut Import<'_>) -> Result<(), ImportError> {
+/// Brings the current states up to date with the log, and the runs of states that were set while the import went on. No
+/// other session sets a state from here on, because it would not see the imported entries.
+pub(super) fn standing_states(import: &mut Import<'_>, imported: &[i64]) -> Result<(), ImportError> {
+    if !imported.is_empty() {
+        import.lock(LOCK_STATES)?;
+        let since = moment(import.now.before(SKEW));
+        let set: Vec<(i64,)> = import.rows(sqlx::query_as(SET_SINCE).bind(since).bind(imported))?;
+        let set: Vec<_> = set.into_iter().map(|(area,)| area).collect();
+        import.execute(sqlx::query(RUNS).bind(set))?;
+    }
     import.execute(sqlx::query(STATES))?;
     Ok(())
 }

@@ -10,6 +10,9 @@ use crate::datasets::{DatasetError, Folder, FolderFile, FolderRow};
 use crate::model::Timestamp;
 use crate::stores::{Imported, StoreError};
 
+/// From here on, no other session sets a state.
+pub(super) const LOCK_STATES: &str = "LOCK TABLE flood_states IN SHARE ROW EXCLUSIVE MODE";
+
 /// How many rows are sent to the database at once.
 const BATCH: usize = 2000;
 

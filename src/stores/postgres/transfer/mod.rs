@@ -42,13 +42,13 @@ fn run(import: &mut Import<'_>, replace: Replace) -> Result<(), ImportError> {
     let stored = import.read(async |connection| super::places::read(connection).await)?;
     places::infrastructure(import, &stored)?;
     history::gauges(import, &stored)?;
-    history::flood_states(import, &stored)?;
+    let logged = history::flood_states(import, &stored)?;
     // Last, because new reports may have to wait until the import ends.
     intake::reports(import, &stored)?;
     intake::cards(import)?;
     intake::partner_posts(import)?;
     import.done.relocated = relocation::relocate(import, &removed, cities_changed, &stored)?;
-    history::standing_states(import)?;
+    history::standing_states(import, &logged)?;
     intake::count_on(import)?;
     import.execute(sqlx::query("SELECT pg_notify('siaga', '')"))?;
     import.execute(sqlx::query("COMMIT"))?;

@@ -1,12 +1,9 @@
 //! The removal of areas that a folder does not have.
 
-use super::import::{Import, ImportError};
+use super::import::{Import, ImportError, LOCK_STATES};
 use crate::stores::Replace;
 
 const ANY_OTHERS: &str = "SELECT area_id FROM areas WHERE area_id <> ALL ($1) LIMIT 1";
-
-/// No other session sets a state from here on. One that waits for this finds the area removed, or still there.
-const LOCK: &str = "LOCK TABLE flood_states IN SHARE ROW EXCLUSIVE MODE";
 
 const OTHERS: &str = "
     SELECT area_id, area_name, parent_name,
@@ -43,7 +40,8 @@ pub(super) fn others(
     if any.is_empty() {
         return Ok(Vec::new());
     }
-    import.lock(LOCK)?;
+    // A session that waits for this finds the area removed, or still there.
+    import.lock(LOCK_STATES)?;
     let others: Vec<Other> = import.rows(sqlx::query_as(OTHERS).bind(areas))?;
     let logged: Vec<_> = others.iter().filter(|(.., changes)| *changes > 0).collect();
     if replace == Replace::Areas && !logged.is_empty() {
