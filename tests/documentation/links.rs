@@ -75,9 +75,8 @@ fn readme_leads_to_the_index_and_the_index_to_every_page() {
 
 #[test]
 fn each_defence_of_the_security_page_links_to_its_tests() {
-    let pages = pages();
-    let rows = pages["SECURITY.md"].lines().filter(|line| line.starts_with("| ")).skip(1);
-    let rows: Vec<_> = rows.filter(|row| !row.starts_with("|---")).collect();
+    let page = include_str!("../../SECURITY.md");
+    let rows: Vec<_> = page.lines().filter(|line| line.starts_with("| ")).skip(1).collect();
     assert!(rows.len() > 40, "{}", rows.len());
     for row in rows {
         let tests = row.trim_matches('|').split(" | ").nth(3).unwrap_or_default();

@@ -34,10 +34,10 @@ fn sighup_puts_other_keys_and_another_log_into_effect() {
     assert!(accepts(&service, "old"), "nothing changes before it is told");
     service.signal("HUP");
     let errors = service.until("the keys", |service| {
-        Some(service.errors()).filter(|errors| errors.contains("needs a restart"))
+        Some(service.errors()).filter(|errors| errors.contains("restart the server"))
     });
     assert!(accepts(&service, "new") && !accepts(&service, "old"));
-    let told: Vec<&str> = errors.lines().filter(|line| line.contains("needs a restart")).collect();
+    let told: Vec<&str> = errors.lines().filter(|line| line.contains("restart the server")).collect();
     assert!(told.len() == 1 && told[0].starts_with('{') && told[0].contains("siaga.time_zone"), "{errors}");
     assert!(!told[0].contains("siaga.auth") && !told[0].contains("siaga.log"), "{errors}");
     service.until("a line of a request", |service| service.errors().contains("/v1/feeds").then_some(()));
@@ -113,7 +113,7 @@ fn a_template_at_fault_keeps_no_keys_from_being_changed() {
     service.signal("HUP");
     service.until("the newest key", |service| accepts(service, "newest").then_some(()));
     let told = service.until("the warning", |service| {
-        service.errors().lines().find(|line| line.contains("needs a restart")).map(str::to_owned)
+        service.errors().lines().find(|line| line.contains("restart the server")).map(str::to_owned)
     });
     assert!(told.contains("siaga.formats.template.x.layers") && made().ends_with(" areas"), "{told}");
 }
