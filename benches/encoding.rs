@@ -14,8 +14,9 @@ use mimalloc::MiMalloc;
 use siaga::datasets::{Dataset, FolderRules};
 use siaga::formats::cap::Cap;
 use siaga::formats::geojson::GeoJson;
-use siaga::formats::topojson::{Options, Quantization, TopoJson, Topology};
+use siaga::formats::topojson::{Options, Quantization, TopoJson};
 use siaga::formats::{EncodeContext, Format};
+use siaga::model::topology::Topology;
 use siaga::model::{Area, AreaSet, Clock, FloodLayer, FloodState, Geometry, Layer, Standing, SystemClock};
 
 /// The same allocator as in the program.

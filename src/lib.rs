@@ -7,6 +7,7 @@
 //! | module | content |
 //! |---|---|
 //! | [`model`] | the domain: plain types and rules |
+//! | [`alert_check`] | checks feeds of alerts, ours and those of others |
 //! | [`schema`] | requests and responses as JSON Schema |
 //! | [`resources`] | the map resources, one description each |
 //! | [`formats`] | how layers are written |
@@ -18,6 +19,7 @@
 //! | [`images`] | photos, from the upload to the report |
 //! | [`content`], [`cache`] | responses, and the response cache |
 //! | [`quotas`] | rate limits |
+//! | [`sources`] | when the sources of the data were last heard |
 //! | [`openapi`] | the description of the interface |
 //! | [`fairings`], [`error`], [`guards`], [`admission`], [`routes`] | the interface |
 //! | [`background`] | tasks that run beside the server |
@@ -48,9 +50,11 @@
 #![warn(clippy::expect_used, clippy::unwrap_used)]
 
 pub mod admission;
+pub mod alert_check;
 pub mod auth;
 pub mod background;
 pub mod cache;
+pub mod changes;
 mod cognicity;
 pub mod config;
 #[cfg(feature = "conformance")]
@@ -71,6 +75,8 @@ pub mod resources;
 pub mod routes;
 pub mod schema;
 mod server;
+mod slots;
+pub mod sources;
 pub mod stores;
 mod tasks;
 pub mod telemetry;

@@ -19,7 +19,7 @@ use siaga::stores::memory::MemoryStore;
 use siaga::stores::{
     CardStore, FeedStore, FloodQuery, FloodStore, GaugeQuery, GaugeStore, HistoryQuery, ImageStore, KeyStore,
     OpenError, OpenStore, OpenedStore, PlaceStore, Received, ReportQuery, ReportStore, Resource, Revision,
-    ServiceState, ServiceStore, SetFloodState, Store, StoreError, StoreSettings, Versioned,
+    ServiceState, ServiceStore, SetFloodState, SourceStore, Store, StoreError, StoreSettings, Versioned,
 };
 
 type Answer<T> = Result<T, StoreError>;
@@ -124,6 +124,8 @@ impl ServiceStore for Agency {
 impl ImageStore for Agency {}
 
 impl KeyStore for Agency {}
+
+impl SourceStore for Agency {}
 
 #[async_trait]
 impl Store for Agency {

@@ -166,3 +166,36 @@ mod postgres {
 
     store_suite!(Postgres);
 }
+
+#[path = "common/file.rs"]
+mod store_file;
+
+mod file {
+    use std::sync::Arc;
+
+    use async_trait::async_trait;
+    use siaga::conformance::stores::FreshStore;
+    use siaga::model::Clock;
+    use siaga::store_suite;
+    use siaga::stores::file::OpenFile;
+    use siaga::stores::{OpenStore, Store};
+
+    use super::store_file::StoreFile;
+
+    struct File;
+
+    #[async_trait]
+    impl FreshStore for File {
+        async fn open(&self, clock: Arc<dyn Clock>) -> Arc<dyn Store> {
+            let file = StoreFile::with_fixture().await;
+            let mut settings = file.settings();
+            settings.clock = clock;
+            let store = OpenFile.open(&settings).await.unwrap().store;
+            // The open file stays until the store goes.
+            drop(file);
+            store
+        }
+    }
+
+    store_suite!(File);
+}

@@ -91,11 +91,11 @@ stop_all() {
 prepare_dataset() {
     mkdir "$folder/dataset"
     if [ "$dataset" = demo ]; then
-        SIAGA_DATASET=demo serve source target/dist/siaga
+        SIAGA_DATASET=demo serve source "${SIAGA:-target/dist/siaga}"
     else
         cp -R "$dataset"/* "$folder/dataset/"
         chmod -R u+w "$folder/dataset"
-        SIAGA_DATASET=$folder/dataset serve source target/dist/siaga
+        SIAGA_DATASET=$folder/dataset serve source "${SIAGA:-target/dist/siaga}"
     fi
     curl --silent --fail --output "$folder/floods.json" "$(base source)/v1/floods?geoformat=geojson"
     stop source
@@ -116,7 +116,7 @@ start_database() {
     tests/cluster new "$folder/cluster"
     DATABASE_URL=$(tests/cluster start "$folder/cluster")
     export DATABASE_URL
-    SIAGA_STORE=postgres target/dist/siaga migrate >&2
-    SIAGA_STORE=postgres target/dist/siaga import "$folder/dataset" >&2
+    SIAGA_STORE=postgres "${SIAGA:-target/dist/siaga}" migrate >&2
+    SIAGA_STORE=postgres "${SIAGA:-target/dist/siaga}" import "$folder/dataset" >&2
     psql --quiet --set=ON_ERROR_STOP=1 --file=benches/postgres/ancestor.sql "$DATABASE_URL" >&2
 }

@@ -19,6 +19,11 @@ impl Account {
         Self { quotas: Arc::clone(quotas), client, own, standing: Arc::default() }
     }
 
+    /// Returns the client whose request it is.
+    pub(crate) fn client(&self) -> &Client {
+        &self.client
+    }
+
     /// Counts the request itself.
     ///
     /// # Errors

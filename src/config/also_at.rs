@@ -15,7 +15,7 @@ pub struct InvalidMountPath;
 
 impl MountPath {
     /// The first segments of the paths outside the interface.
-    pub const RESERVED: [&'static str; 4] = ["health", "metrics", "docs", "openapi.json"];
+    pub const RESERVED: [&'static str; 5] = ["health", "metrics", "docs", "openapi.json", "map"];
 
     /// Returns the path.
     #[must_use]

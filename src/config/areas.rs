@@ -41,7 +41,10 @@ impl Supported {
 
 impl From<ByResource<Selectable>> for Supported {
     fn from(configured: ByResource<Selectable>) -> Self {
-        let selectable = |kind| configured.get(kind).cloned().unwrap_or_else(|| describe(kind).selectable());
+        let selectable = |kind| {
+            let own = configured.get(kind).or_else(|| configured.get(describe(kind).selected_as()));
+            own.cloned().unwrap_or_else(|| describe(kind).selectable())
+        };
         Self(LayerKind::ALL.into_iter().map(|kind| (kind, selectable(kind))).collect())
     }
 }

@@ -41,6 +41,17 @@ impl BaseUrl {
         &self.text[..self.path]
     }
 
+    /// Returns the host, without the port.
+    #[must_use]
+    pub fn host(&self) -> &str {
+        let authority = self.origin().split_once("://").map_or("", |(_, authority)| authority);
+        // The colons of an IPv6 address are within brackets.
+        match authority.rsplit_once(':') {
+            Some((host, port)) if !port.ends_with(']') => host,
+            _ => authority,
+        }
+    }
+
     /// Returns whether clients use HTTPS.
     #[must_use]
     pub fn is_https(&self) -> bool {

@@ -10,7 +10,7 @@ use crate::formats::{cap, template, topojson};
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Formats {
-    /// The names of the enabled formats. **Default: `topojson`, `geojson`, `cap`**
+    /// The names of the enabled formats. **Default: `topojson`, `geojson`, `cap`, `atom`, `rss`, `html`**
     pub enabled: Vec<String>,
     /// The format of a response if the request does not ask for another. **Default: `topojson`**
     pub default: String,
@@ -28,7 +28,7 @@ pub struct Formats {
 impl Default for Formats {
     fn default() -> Self {
         Self {
-            enabled: ["topojson", "geojson", "cap"].map(str::to_owned).to_vec(),
+            enabled: ["topojson", "geojson", "cap", "atom", "rss", "html"].map(str::to_owned).to_vec(),
             default: "topojson".to_owned(),
             resources: ByResource::default(),
             topojson: topojson::Options::default(),

@@ -16,7 +16,7 @@ use crate::model::Number;
 #[non_exhaustive]
 pub struct Images {
     /// The storage: `file:///folder`, `memory:///` or `s3://bucket/prefix`. **Default: the folder `images` beside the data
-    /// set, or in the working directory if the data set is not a folder**
+    /// set, or in the working directory if the data set is not a folder; with the store `file`, its path and `-images`**
     #[serde(skip_serializing_if = "Option::is_none")]
     pub url: Option<StorageUrl>,
     /// The public address of the storage, if clients load images from there instead of from this service. **Default: none,
@@ -61,21 +61,21 @@ impl Images {
         Ok(())
     }
 
-    /// Returns the storage: the configured one, or else a folder beside the data set.
+    /// Returns the storage: the configured one, or else the folder.
     ///
     /// # Errors
     ///
     /// If no storage is configured and the working directory has been deleted.
-    pub fn storage(&self, dataset: &str) -> Result<Url, ConfigError> {
+    pub(super) fn storage(&self, folder: &Path) -> Result<Url, ConfigError> {
         if let Some(StorageUrl(url)) = &self.url {
             return Ok(url.clone());
         }
-        let beside = Path::new(dataset).with_file_name("images");
         // Storages accept no address with `..`, and only the file system can resolve it.
         let parent =
-            beside.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-        let folder = parent.canonicalize().map(|parent| parent.join("images"));
-        let folder = folder.or_else(|_| path::absolute(&beside));
+            folder.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let name = folder.file_name().unwrap_or_default();
+        let resolved = parent.canonicalize().map(|parent| parent.join(name));
+        let folder = resolved.or_else(|_| path::absolute(folder));
         let url = folder.ok().and_then(|folder| Url::from_directory_path(folder).ok());
         url.ok_or_else(|| {
             ConfigError::new("siaga.images.url", "must be given: the working directory is gone")

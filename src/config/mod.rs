@@ -17,11 +17,15 @@ mod https;
 mod images;
 mod licence;
 mod limits;
+mod map;
 mod near_misses;
 mod quota;
 mod shutdown;
+mod sources;
+mod streams;
 mod trusted_proxies;
 
+use std::collections::BTreeMap;
 use std::iter;
 use std::path::{Path, PathBuf};
 
@@ -31,6 +35,7 @@ use figment::value::{Dict, Value};
 use figment::{Figment, Profile, Provider as _};
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
+use url::Url;
 
 pub use self::also_at::{InvalidMountPath, MountPath};
 pub use self::areas::{Areas, Supported};
@@ -46,13 +51,18 @@ pub use self::https::{Https, InvalidPort, MaxAge, Port};
 pub use self::images::{Images, InvalidSide, InvalidStorageUrl, Side, StorageUrl};
 pub use self::licence::Licence;
 pub use self::limits::{Features, InvalidFeatures, Limits};
+pub use self::map::{Map, Tiles};
 pub use self::quota::{CredentialQuota, InvalidRate, Quota, Rate};
 pub use self::shutdown::Shutdown;
+pub use self::sources::{Covered, SourceSettings};
+pub use self::streams::Streams;
 pub use self::trusted_proxies::{InvalidProxies, Proxies, TrustedProxies};
 use crate::auth;
+use crate::formats::alerts;
 use crate::model::Disasters;
+use crate::model::alerts::{Issuer, Status};
 use crate::model::intake::CardRules;
-use crate::stores::postgres;
+use crate::stores::{file, postgres};
 use crate::telemetry::{LogSettings, MetricsSettings};
 
 /// All keys under `siaga` in the configuration.
@@ -60,7 +70,7 @@ use crate::telemetry::{LogSettings, MetricsSettings};
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Config {
-    /// The store: `memory`, `postgres` or a registered one. **Default: `memory`**
+    /// The store: `memory`, `file`, `postgres` or a registered one. **Default: `memory`**
     pub store: String,
     /// The initial data of the memory store: `demo`, `empty`, or a folder. **Default: `demo`**
     pub dataset: String,
@@ -75,16 +85,22 @@ pub struct Config {
     pub areas: Areas,
     /// The enabled formats, and their settings.
     pub formats: Formats,
+    /// Settings of alerts.
+    pub alerts: alerts::Options,
     /// What cards may report.
     pub cards: CardRules,
     /// The disasters that reports may be about.
     pub disasters: Disasters,
     /// What feeds may report.
     pub feeds: Feeds,
+    /// The sources of the data, by name. **Default: none**
+    pub sources: BTreeMap<String, SourceSettings>,
     /// The credentials that are accepted.
     pub auth: auth::Settings,
     /// Where the images of cards are stored.
     pub images: Images,
+    /// Settings of the store in one file.
+    pub file: file::Settings,
     /// Settings of the Postgres store.
     pub postgres: postgres::Settings,
     /// The response cache.
@@ -93,6 +109,10 @@ pub struct Config {
     pub limits: Limits,
     /// How many requests each client may send.
     pub quota: Quota,
+    /// Streams of changes.
+    pub streams: Streams,
+    /// The live map.
+    pub map: Map,
     /// How clients are led to HTTPS.
     pub https: Https,
     /// What is written to standard error.
@@ -120,15 +140,20 @@ impl Default for Config {
             time_zone: Tz::Asia__Jakarta,
             areas: Areas::default(),
             formats: Formats::default(),
+            alerts: alerts::Options::default(),
             cards: CardRules::default(),
             disasters: Disasters::default(),
             feeds: Feeds::default(),
+            sources: BTreeMap::new(),
             auth: auth::Settings::default(),
             images: Images::default(),
+            file: file::Settings::default(),
             postgres: postgres::Settings::default(),
             cache: Cache::default(),
             limits: Limits::default(),
             quota: Quota::default(),
+            streams: Streams::default(),
+            map: Map::default(),
             https: Https::default(),
             log: LogSettings::default(),
             metrics: MetricsSettings::default(),
@@ -153,6 +178,14 @@ impl Config {
     /// Returns the paths at which the interface is mounted, that of the base address first.
     pub fn mount_paths(&self) -> impl Iterator<Item = &str> {
         iter::once(self.base_url.path()).chain(self.also_at.iter().map(MountPath::as_str))
+    }
+
+    /// Returns who issues the alerts. With generated data, they are an exercise.
+    #[must_use]
+    pub fn issuer(&self) -> Issuer {
+        let is_made_up = self.store == "memory" && self.dataset == "demo";
+        let status = if is_made_up { Status::Exercise } else { self.formats.cap.status };
+        self.alerts.issuer(self.base_url.host(), status)
     }
 
     /// The name of the service's table, beside Rocket's own keys.
@@ -181,6 +214,21 @@ impl Config {
     pub fn photos_url(&self) -> String {
         let public = self.images.public_url.as_ref().map(ToString::to_string);
         public.unwrap_or_else(|| format!("{}/images", self.base_url))
+    }
+
+    /// Returns the storage of photos: `images.url`, or else a folder beside the file of the store, or beside the data set.
+    ///
+    /// # Errors
+    ///
+    /// If the folder is not configured and the working directory has been deleted.
+    pub fn photo_storage(&self) -> Result<Url, ConfigError> {
+        let folder = if self.store == "file" {
+            let path = self.file.absolute().map_err(|reason| ConfigError::new("siaga.file.path", reason))?;
+            file::Settings::images_of(&path)
+        } else {
+            Path::new(&self.dataset).with_file_name("images")
+        };
+        self.images.storage(&folder)
     }
 
     /// Returns a line for each unknown key that resembles a known one, with the suggested key.
@@ -225,10 +273,16 @@ impl Config {
         }
         also_at::check(&config.also_at, &config.base_url)?;
         config.areas.check()?;
+        config
+            .alerts
+            .check()
+            .map_err(|(key, must)| ConfigError::new(&format!("siaga.alerts.{key}"), must))?;
         config.feeds.check(&config.disasters)?;
+        sources::check(&config.sources)?;
         config.images.check()?;
         config.cache.check()?;
         config.limits.check()?;
+        config.streams.check()?;
         config.https.check(&config.base_url)?;
         Ok(config)
     }

@@ -8,11 +8,13 @@ use geo::{Coord, LineString, MultiPolygon, Polygon};
 use serde_json::value::to_raw_value;
 
 use crate::datasets::Dataset;
+use crate::model::alerts::{Issuer, Status, entries, messages};
 use crate::model::{
-    Actor, AlertLevel, Area, AreaId, AreaSet, BoundaryLayer, CARD_SOURCE, Card, CardHolder, Course,
-    DisasterType, FloodChange, FloodLayer, FloodState, Gauge, GaugeLayer, Infrastructure, InfrastructureKind,
-    InfrastructureLayer, InfrastructureShape, Layer, Locator, Observation, ObservedGauge, PartnerPost,
-    Places, Position, Region, Report, ReportContent, ReportKey, Standing, Timestamp,
+    Actor, AlertLayer, AlertLevel, Area, AreaId, AreaLayer, AreaLevel, AreaSelector, AreaSet, BoundaryLayer,
+    CARD_SOURCE, Card, CardHolder, Course, DisasterType, FloodChange, FloodLayer, FloodState, Gauge,
+    GaugeLayer, Infrastructure, InfrastructureKind, InfrastructureLayer, InfrastructureShape, Layer, Locator,
+    Observation, ObservedGauge, PartnerPost, Places, Position, Region, Report, ReportContent, ReportKey,
+    Standing, Timestamp,
 };
 
 /// Returns the time in the fixture, a few hours after the last change of its log.
@@ -298,7 +300,32 @@ pub fn layers() -> Vec<Layer> {
         Layer::Gauges(GaugeLayer(gauges())),
         Layer::Infrastructure(InfrastructureLayer(infrastructure().into_iter().map(Arc::new).collect())),
         Layer::Boundaries(BoundaryLayer(regions())),
+        Layer::Alerts(alerts()),
+        Layer::Areas(outlines()),
     ]
+}
+
+/// Returns all areas of the fixture, alone and dissolved to those they are parts of.
+#[must_use]
+pub fn outlines() -> AreaLayer {
+    let areas = Arc::new(areas());
+    let places = Places::new(Arc::clone(&areas), Vec::new(), Vec::new());
+    let of = |level| places.area_layer(&AreaSelector::default(), level).outlines().to_vec();
+    AreaLayer::new(areas, AreaLevel::ALL.into_iter().flat_map(of).collect())
+}
+
+/// Returns all messages that follow from the log of the fixture, each about its area, as an exercise.
+#[must_use]
+pub fn alerts() -> AlertLayer {
+    let areas = Arc::new(areas());
+    let from_log = areas.iter().enumerate().flat_map(|(position, area)| {
+        let log = log().into_iter().filter(|change| change.area == area.id).map(|change| change.change());
+        let all = messages(&entries(log), Timestamp::EPOCH, now());
+        all.into_iter().map(move |message| (position, message))
+    });
+    let layer = AlertLayer::new(Arc::clone(&areas), from_log.collect());
+    let issuer = Issuer::new(None, "siaga.example.org", Status::Exercise);
+    layer.at("alerts".to_owned()).changed(now()).issued_by(Arc::new(issuer))
 }
 
 /// Returns a flood map without areas.

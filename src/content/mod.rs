@@ -171,7 +171,7 @@ impl Content {
         self.bytes.len() + coded.map(|(_, bytes)| bytes.len()).sum::<usize>()
     }
 
-    fn tag(&self) -> &str {
+    pub(crate) fn tag(&self) -> &str {
         // BLAKE3 takes a third of the time of SHA-256, which takes longer than writing a map does. With a simple checksum,
         // anyone could craft two bodies with the same tag, because reports contain text from anyone; with BLAKE3, no one can.
         self.tag.get_or_init(|| hex::encode(&blake3::hash(&self.bytes).as_bytes()[..16]))

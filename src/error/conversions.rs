@@ -4,6 +4,7 @@ use rocket::http::Status;
 
 use super::{Details, Problem, Source, seconds_to_wait};
 use crate::cache::{Busy, Unfinished};
+use crate::changes::NoSlot;
 use crate::formats::EncodeError;
 use crate::images::{ImageError, ImageType, PERMITTED};
 use crate::model::duration::written;
@@ -32,6 +33,15 @@ impl From<Unfinished> for Problem {
         match unfinished {
             Unfinished::Late => Self::late(unfinished),
             Unfinished::Panicked => Self::internal(unfinished),
+        }
+    }
+}
+
+impl From<NoSlot> for Problem {
+    fn from(no_slot: NoSlot) -> Self {
+        match no_slot {
+            NoSlot::OfKey => Self::too_many(Duration::from_mins(1)),
+            NoSlot::OfServer => Self::busy(Duration::from_mins(1), no_slot.into()),
         }
     }
 }
@@ -68,7 +78,7 @@ impl From<ImageError> for Problem {
                 )
             }
             .into(),
-            ImageError::Full(_) => Self::busy(UPLOAD_RETRY, error.into()),
+            ImageError::Full => Self::busy(UPLOAD_RETRY, error.into()),
             ImageError::Incomplete(_) => Self::bad_request(Source::Body, &[], "the body must arrive whole"),
             ImageError::NoImage => Self::unsupported_media_type(&format!(
                 "the body must be an image, one of [{}]",

@@ -6,6 +6,7 @@ mod exchange;
 mod real_method;
 mod request_id;
 mod response_headers;
+mod signs_of_life;
 mod trailing_slash;
 
 pub use self::arrival::{Arrival, Scheme};
@@ -17,4 +18,5 @@ pub use self::request_id::RequestId;
 pub(crate) use self::request_id::within_spans;
 pub use self::response_headers::{Cors, Licence, SecurityHeaders};
 pub(crate) use self::response_headers::{allow_any_origin, name_licence, secure};
+pub use self::signs_of_life::SignsOfLife;
 pub use self::trailing_slash::TrailingSlash;

@@ -22,8 +22,8 @@ impl Fairing for Cors {
     }
 }
 
-const EXPOSED: &str = "Age, Allow, ETag, Link, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, Retry-After, Siaga-Stale-Since, \
-     X-Request-Id";
+const EXPOSED: &str = "Age, Allow, Content-Location, ETag, Link, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, Retry-After, Siaga-Data-As-Of, \
+     Siaga-Data-Status, Siaga-Stale-Since, X-Request-Id";
 
 /// Adds the headers that let pages of any origin read the response, and those of its headers that they need.
 pub(crate) fn allow_any_origin(response: &mut Response<'_>) {
@@ -58,7 +58,9 @@ const PAGE: &str = "default-src 'none'; style-src 'unsafe-inline'; img-src https
 /// A page can set its own `Content-Security-Policy`: the policies here let no script run.
 pub(crate) fn secure(request: &Request<'_>, response: &mut Response<'_>) {
     response.set_raw_header("X-Content-Type-Options", "nosniff");
-    response.set_raw_header("Referrer-Policy", "no-referrer");
+    if !response.headers().contains("Referrer-Policy") {
+        response.set_raw_header("Referrer-Policy", "no-referrer");
+    }
     // A 304 has no policy, so that the client keeps the policy of the response that it has cached.
     let known = response.status() == Status::NotModified;
     if !known && !response.headers().contains("Content-Security-Policy") {

@@ -102,14 +102,16 @@ impl Format for GeoJson {
 
 /// Returns the schema of layers of a kind.
 fn feature_collection(kind: LayerKind) -> Value {
+    let position = || schema::array(json!({ "type": "number" }));
+    let geometry = |name: &str| {
+        let coordinates = if name == "Point" { position() } else { schema::lines(name, position()) };
+        schema::object(json!({ "type": { "const": name }, "coordinates": coordinates }))
+    };
     schema::object(json!({
         "type": { "const": "FeatureCollection" },
         "features": schema::array(schema::object(json!({
             "type": { "const": "Feature" },
-            "geometry": schema::object(json!({
-                "type": { "enum": describe(kind).geometries() },
-                "coordinates": schema::array(json!({})),
-            })),
+            "geometry": schema::one_of(describe(kind).geometries().iter().copied().map(geometry)),
             "properties": properties(kind),
         }))),
     }))

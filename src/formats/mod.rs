@@ -7,9 +7,11 @@
 //! configuration key `formats.enabled` then enables it. `docs/adding-a-format.md` explains the steps. A [`template`] is
 //! a format without Rust.
 
+pub mod alerts;
 pub mod cap;
 mod flood_text;
 pub mod geojson;
+pub(crate) mod html;
 mod lists;
 mod memo;
 mod numbers;
@@ -17,6 +19,7 @@ mod registry;
 pub mod template;
 pub mod topojson;
 pub(crate) mod well_formed;
+mod xml;
 mod xml_text;
 
 use std::any::{Any, TypeId};
@@ -69,9 +72,15 @@ pub trait Format: Any + Debug + Send + Sync {
     /// Returns whether it can write layers of this kind.
     fn carries(&self, kind: LayerKind) -> bool;
 
-    /// Returns the format for a single entry of its documents, about the one area that an address with `area_id` and
-    /// `time` names. Its documents give this address to the entry. **Default: `None`**
+    /// Returns the format for a single entry of its documents, at the address that its documents give to the entry.
+    /// **Default: `None`**
     fn of_entry(&self) -> Option<Arc<dyn Format>> {
+        None
+    }
+
+    /// Returns the format for its documents with the whole content of each entry within, which clients request by
+    /// `content=inline`. **Default: `None`**
+    fn inline(&self) -> Option<Arc<dyn Format>> {
         None
     }
 
@@ -89,10 +98,11 @@ pub trait Format: Any + Debug + Send + Sync {
 
     /// Returns a JSON Schema (2020-12) of what it writes for layers of this kind, for the description of the interface.
     ///
-    /// **Default: anything that its media type allows**
+    /// **Default: a text for XML and `text/…`, otherwise anything that its media type allows**
     fn schema(&self, kind: LayerKind) -> Value {
         let _ = kind;
-        json!({})
+        let is_text = self.media_type().starts_with("text/") || self.media_type().contains("xml");
+        if is_text { json!({ "type": "string" }) } else { json!({}) }
     }
 
     /// Appends the layer to `out`.
@@ -194,10 +204,18 @@ impl EncodeError {
 
 /// Returns the formats that come with the service.
 #[must_use]
-pub fn builtin(topojson: topojson::Options, cap: cap::Options) -> Vec<Arc<dyn Format>> {
+pub fn builtin(
+    topojson: topojson::Options,
+    cap: cap::Options,
+    alerts: alerts::Options,
+) -> Vec<Arc<dyn Format>> {
+    let alerts = alerts::Notices::new(alerts, cap.clone());
     vec![
         Arc::new(topojson::TopoJson::new(topojson)),
         Arc::new(geojson::GeoJson::default()),
         Arc::new(cap::Cap::new(cap)),
+        Arc::new(alerts::Atom::new(alerts.clone())),
+        Arc::new(alerts::Rss::new(alerts.clone())),
+        Arc::new(alerts::Page::new(alerts)),
     ]
 }

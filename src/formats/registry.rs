@@ -1,9 +1,10 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use super::Format;
 use super::template::InvalidTemplate;
-use super::{Container, Format};
 use crate::model::LayerKind;
+use crate::resources::describe;
 
 /// The enabled formats, in the order of the configuration, and the one for requests that name none.
 #[derive(Clone, Debug)]
@@ -110,24 +111,15 @@ impl FormatRegistry {
         Ok(self)
     }
 
-    /// Returns the formats that can write layers of a kind: the default first, if it is one of them, then the others in
-    /// the order of the configuration.
+    /// Returns the formats that can write layers of a kind: first the one that the resource prefers, else the default, if it
+    /// is one of them, then the others in the order of the configuration.
     pub fn carrying(&self, kind: LayerKind) -> impl Iterator<Item = &Arc<dyn Format>> {
         let offered = self.offers.get(&kind).unwrap_or(&self.formats);
-        let is_default = |format: &&Arc<dyn Format>| format.name() == self.default.name();
+        let preferred = describe(kind).preferred_format();
+        let preferred = preferred.filter(|name| offered.iter().any(|format| format.name() == *name));
+        let first = preferred.unwrap_or(self.default.name());
+        let is_default = move |format: &&Arc<dyn Format>| format.name() == first;
         let others = offered.iter().filter(move |format| !is_default(format));
         offered.iter().filter(is_default).take(1).chain(others).filter(move |format| format.carries(kind))
-    }
-
-    /// Returns the containers of the formats that can write layers of a kind, each once.
-    #[must_use]
-    pub fn containers(&self, kind: LayerKind) -> Vec<Container> {
-        let mut containers = Vec::new();
-        for format in self.carrying(kind) {
-            if !containers.contains(&format.container()) {
-                containers.push(format.container());
-            }
-        }
-        containers
     }
 }

@@ -119,13 +119,16 @@ impl Part for WantsPage {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::formats::{builtin, cap, topojson};
+    use crate::formats::{alerts, builtin, cap, topojson};
+    use crate::model::LayerKind;
 
     /// Returns which of TopoJSON, GeoJSON and CAP is preferred, in this order.
     fn preferred(lines: &[&str]) -> Option<String> {
-        let formats = builtin(topojson::Options::default(), cap::Options::default());
+        let formats =
+            builtin(topojson::Options::default(), cap::Options::default(), alerts::Options::default());
         let accept = Accept::new(lines.iter().copied());
-        accept.preferred(formats.iter()).map(|format| format.name().to_owned())
+        let formats = formats.iter().filter(|format| format.carries(LayerKind::Floods));
+        accept.preferred(formats).map(|format| format.name().to_owned())
     }
 
     #[test]

@@ -23,6 +23,10 @@ pub struct Authorized<P> {
     permission: PhantomData<P>,
 }
 
+/// A caller with a valid credential, whatever it allows.
+#[derive(Clone, Debug)]
+pub struct Identified(pub Credential);
+
 /// A permission that a route can require.
 pub trait Permission: Send + Sync + 'static {
     /// A credential needs one of these scopes.
@@ -84,6 +88,12 @@ impl Part for Caller {
     }
 }
 
+impl Part for Identified {
+    fn describe(operation: &mut Operation, _: &Interface<'_>) {
+        operation.requires_credential();
+    }
+}
+
 impl<P: Permission> Part for Authorized<P> {
     fn describe(operation: &mut Operation, _: &Interface<'_>) {
         let scopes: Vec<_> = P::SCOPES.iter().map(|scope| scope.name()).collect();
@@ -105,22 +115,33 @@ impl Caller {
 }
 
 #[rocket::async_trait]
+impl<'r> FromRequest<'r> for Identified {
+    type Error = Problem;
+
+    async fn from_request(request: &'r Request<'_>) -> Outcome<Self, Problem> {
+        let identified = Caller::of(request).clone().and_then(Self::of);
+        Problem::outcome(request, identified)
+    }
+}
+
+impl Identified {
+    fn of(Caller(credential): Caller) -> Result<Self, Problem> {
+        credential.map(Self).ok_or_else(|| Problem::unauthorized("no credential", None))
+    }
+}
+
+#[rocket::async_trait]
 impl<'r, P: Permission> FromRequest<'r> for Authorized<P> {
     type Error = Problem;
 
     async fn from_request(request: &'r Request<'_>) -> Outcome<Self, Problem> {
-        let Caller(credential) = match request.guard::<Caller>().await {
-            Outcome::Success(caller) => caller,
-            Outcome::Error(error) => return Outcome::Error(error),
-            Outcome::Forward(status) => return Outcome::Forward(status),
-        };
-        Problem::outcome(request, Self::of(credential))
+        let authorized = Caller::of(request).clone().and_then(Identified::of).and_then(Self::of);
+        Problem::outcome(request, authorized)
     }
 }
 
 impl<P: Permission> Authorized<P> {
-    fn of(credential: Option<Credential>) -> Result<Self, Problem> {
-        let credential = credential.ok_or_else(|| Problem::unauthorized("no credential", None))?;
+    fn of(Identified(credential): Identified) -> Result<Self, Problem> {
         if !P::SCOPES.iter().any(|&scope| credential.allows(scope)) {
             let needed: Vec<_> = P::SCOPES.iter().map(|scope| scope.name()).collect();
             let reason = format!("missing scope: needs one of [{}]", needed.join(", "));

@@ -1,6 +1,7 @@
 use std::marker::PhantomData;
 use std::sync::Arc;
 
+use indexmap::IndexSet;
 use rocket::Request;
 use rocket::request::{FromRequest, Outcome};
 use serde_json::json;
@@ -33,9 +34,10 @@ impl<'r, R: MapResource + Default> FromRequest<'r> for FormatChoice<R> {
     type Error = Problem;
 
     async fn from_request(request: &'r Request<'_>) -> Outcome<Self, Problem> {
-        let format = managed(request).and_then(|registry| {
+        let format = managed::<FormatRegistry>(request).and_then(|registry| {
             let accept = || Accept::new(request.headers().get("Accept"));
-            let format = choice(Query::of(request), accept, registry, R::default().kind())?;
+            let formats: Vec<_> = registry.carrying(R::default().kind()).collect();
+            let format = choice(Query::of(request), accept, &formats)?;
             Ok(format.bare().filter(|bare| accept().prefers(&**bare, &*format)).unwrap_or(format))
         });
         Problem::outcome(request, format.map(|format| Self { format, resource: PhantomData }))
@@ -45,53 +47,102 @@ impl<'r, R: MapResource + Default> FromRequest<'r> for FormatChoice<R> {
 impl<R: MapResource + Default> Part for FormatChoice<R> {
     fn describe(operation: &mut Operation, interface: &Interface<'_>) {
         let kind = R::default().kind();
-        let formats = || interface.formats.carrying(kind);
-        let containers: Vec<_> = interface.formats.containers(kind).iter().map(ToString::to_string).collect();
-        let names: Vec<_> = formats().map(|format| format.name()).collect();
-        for (name, says, values) in [
-            (
-                "format",
-                "The kind of document; it follows from `geoformat` where that is given.",
-                json!(containers),
-            ),
-            (
-                "geoformat",
-                "The format; without it the first of `format`, else what `Accept` asks for.",
-                json!(names),
-            ),
-        ] {
-            operation.takes(Parameter::query(name, says, json!({ "type": "string", "enum": values })));
-        }
-        operation.is_shared();
-        for format in formats() {
+        let formats: Vec<_> = interface.formats.carrying(kind).collect();
+        describe(&formats, operation);
+        for format in formats {
             let schema = schema::reference(&layer_schema(kind, &**format));
+            let is_json = format.container() == Container::JSON;
+            let given = if is_json { schema::enveloped(schema.clone()) } else { schema.clone() };
+            operation.gives(format.media_type(), given);
             if let Some(bare) = format.bare() {
-                operation.gives(bare.media_type(), schema.clone());
+                operation.gives(bare.media_type(), schema);
             }
+        }
+    }
+}
+
+/// The format for one alert: the document that the feeds link to, or any other enabled format but the feeds. It is chosen as by
+/// [`FormatChoice`].
+#[derive(Clone, Debug)]
+pub struct AlertFormat(pub Arc<dyn Format>);
+
+#[rocket::async_trait]
+impl<'r> FromRequest<'r> for AlertFormat {
+    type Error = Problem;
+
+    async fn from_request(request: &'r Request<'_>) -> Outcome<Self, Problem> {
+        let format = managed::<FormatRegistry>(request).and_then(|registry| {
+            let formats = of_alert(registry);
+            let accept = || Accept::new(request.headers().get("Accept"));
+            choice(Query::of(request), accept, &formats.iter().collect::<Vec<_>>())
+        });
+        Problem::outcome(request, format.map(Self))
+    }
+}
+
+impl Part for AlertFormat {
+    fn describe(operation: &mut Operation, interface: &Interface<'_>) {
+        let formats = of_alert(interface.formats);
+        describe(&formats.iter().collect::<Vec<_>>(), operation);
+        for format in formats {
+            let schema = format.schema(LayerKind::Alerts);
             let is_json = format.container() == Container::JSON;
             operation.gives(format.media_type(), if is_json { schema::enveloped(schema) } else { schema });
         }
     }
 }
 
+/// Returns the formats for one alert, the preferred one first.
+fn of_alert(registry: &FormatRegistry) -> Vec<Arc<dyn Format>> {
+    let formats = || registry.carrying(LayerKind::Alerts);
+    let document = formats().find_map(|format| format.of_entry());
+    let others = formats().filter(|format| format.of_entry().is_none());
+    document.into_iter().chain(others.cloned()).collect()
+}
+
+/// Returns the containers of the formats, each once.
+fn containers(formats: &[&Arc<dyn Format>]) -> Vec<&'static str> {
+    let containers: IndexSet<_> = formats.iter().map(|format| format.container().0).collect();
+    containers.into_iter().collect()
+}
+
+/// Describes the parameters that choose among these formats.
+fn describe(formats: &[&Arc<dyn Format>], operation: &mut Operation) {
+    let names: Vec<_> = formats.iter().map(|format| format.name()).collect();
+    for (name, says, values) in [
+        (
+            "format",
+            "The kind of document; it follows from `geoformat` where that is given.",
+            json!(containers(formats)),
+        ),
+        (
+            "geoformat",
+            "The format; without it the first of `format`, else what `Accept` asks for.",
+            json!(names),
+        ),
+    ] {
+        operation.takes(Parameter::query(name, says, json!({ "type": "string", "enum": values })));
+    }
+    operation.is_shared();
+}
+
+/// Chooses among formats, of which the first is the default.
 fn choice(
     query: Query<'_>,
     accept: impl FnOnce() -> Accept,
-    registry: &FormatRegistry,
-    kind: LayerKind,
+    formats: &[&Arc<dyn Format>],
 ) -> Result<Arc<dyn Format>, Problem> {
+    let all = || formats.iter().copied();
     let none = || Problem::internal("no enabled format carries the layer");
     if query.get("format")?.is_none() && query.get("geoformat")?.is_none() {
-        let accept = accept();
-        let preferred = accept.preferred(registry.carrying(kind));
-        return preferred.or_else(|| registry.carrying(kind).next()).cloned().ok_or_else(none);
+        let preferred = accept().preferred(all());
+        return preferred.or_else(|| all().next()).cloned().ok_or_else(none);
     }
-    let containers: Vec<&str> = registry.containers(kind).into_iter().map(|Container(name)| name).collect();
-    let names: Vec<&str> = registry.carrying(kind).map(|format| format.name()).collect();
-    let container = query.one_of("format", &containers)?;
+    let names: Vec<&str> = all().map(|format| format.name()).collect();
+    let container = query.one_of("format", &containers(formats))?.copied();
     let name = query.one_of("geoformat", &names)?;
-    let mut matching = registry.carrying(kind).filter(|format| {
-        container.is_none_or(|&container| format.container().0 == container)
+    let mut matching = all().filter(|format| {
+        container.is_none_or(|container| format.container().0 == container)
             && name.is_none_or(|&name| format.name() == name)
     });
     matching.next().cloned().ok_or_else(|| match (container, name) {
@@ -107,13 +158,19 @@ fn choice(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::formats::{builtin, cap, topojson};
+    use crate::formats::{alerts, builtin, cap, topojson};
 
     fn chosen(query: &str, enabled: &[&str], default: &str) -> Option<String> {
-        let known = builtin(topojson::Options::default(), cap::Options::default());
+        let known =
+            builtin(topojson::Options::default(), cap::Options::default(), alerts::Options::default());
         let enabled: Vec<_> = enabled.iter().map(|&name| name.to_owned()).collect();
         let registry = FormatRegistry::new(&known, &enabled, default).unwrap();
-        let format = choice(Query::new(query), || Accept::new([]), &registry, LayerKind::Floods).ok()?;
+        let format = choice(
+            Query::new(query),
+            || Accept::new([]),
+            &registry.carrying(LayerKind::Floods).collect::<Vec<_>>(),
+        )
+        .ok()?;
         Some(format.name().to_owned())
     }
 

@@ -36,14 +36,19 @@
 //! In your own guard, return [`Problem::outcome`] from `from_request`, so that clients get its text.
 
 mod accept;
+mod alert_parameters;
+mod area_parameters;
 mod area_selector;
 mod body_headers;
 mod card_id;
+mod change_parameters;
 mod credential;
 mod file_type;
 mod flood_entry;
 mod format_choice;
 mod json_body;
+mod known_revision;
+mod language;
 mod metrics_reader;
 mod parameter;
 mod path_parameters;
@@ -53,17 +58,23 @@ mod query_parameters;
 mod signed_upload;
 
 pub use self::accept::WantsPage;
+pub use self::alert_parameters::{AlertContent, AlertIdentifier, Before, HistoryArea};
+pub use self::area_parameters::{Latitude, Level, Longitude, Within};
 pub use self::area_selector::Select;
 pub use self::card_id::CardIdParam;
+pub use self::change_parameters::{LastEvent, Since, Wait};
 pub use self::credential::{
-    Authorized, Caller, CardsRead, CardsWrite, FeedsWrite, FloodsWrite, GaugesWrite, Permission,
+    Authorized, Caller, CardsRead, CardsWrite, FeedsWrite, FloodsWrite, GaugesWrite, Identified, Permission,
 };
 pub use self::file_type::FileType;
 pub use self::flood_entry::{Entry, FloodEntry};
-pub use self::format_choice::FormatChoice;
+pub use self::format_choice::{AlertFormat, FormatChoice};
 pub use self::json_body::JsonBody;
+pub use self::known_revision::KnownRevision;
+pub use self::language::Language;
 pub use self::metrics_reader::MetricsReader;
 pub use self::parameter::{Param, PathParam, PathParameter, QueryParameter};
+pub use self::path_parameters::SourceName;
 pub use self::period::RequestedPeriod;
 pub use self::query::Query;
 pub use self::query_parameters::{

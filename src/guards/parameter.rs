@@ -48,6 +48,9 @@ pub trait QueryParameter: Send + Sized {
     /// The meaning of the parameter, for the description of the interface.
     const SAYS: &'static str;
 
+    /// Whether a request must have it. **Default: no**
+    const REQUIRED: bool = false;
+
     /// Returns the JSON Schema of its values.
     fn schema(config: &Config) -> Value;
 
@@ -92,7 +95,8 @@ impl<'r, P: QueryParameter> FromRequest<'r> for Param<P> {
 
 impl<P: QueryParameter> Part for Param<P> {
     fn describe(operation: &mut Operation, interface: &Interface<'_>) {
-        operation.takes(Parameter::query(P::NAME, P::SAYS, P::schema(interface.config)));
+        let parameter = Parameter::query(P::NAME, P::SAYS, P::schema(interface.config));
+        operation.takes(if P::REQUIRED { parameter.required() } else { parameter });
     }
 }
 

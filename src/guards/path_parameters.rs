@@ -47,6 +47,24 @@ impl PathParameter for InfrastructureKind {
     }
 }
 
+/// The name of a source of data, which may not exist.
+#[derive(Clone, Debug)]
+pub struct SourceName(pub String);
+
+impl PathParameter for SourceName {
+    const NAME: &'static str = "name";
+    const SAYS: &'static str = "The source.";
+    const MISSING: Option<&'static str> = Some("There is no such source.");
+
+    fn schema() -> Value {
+        json!({ "type": "string", "examples": ["river-gauges"] })
+    }
+
+    fn parse(text: &str) -> Result<Self, String> {
+        Ok(Self(text.to_owned()))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

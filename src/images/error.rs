@@ -33,8 +33,8 @@ pub enum ImageError {
     #[error("two uploads to this address are in progress")]
     Busy,
     /// This server is already receiving as many uploads as it may.
-    #[error("{0} uploads are in progress, as many as siaga.images.max_uploads allows")]
-    Full(u32),
+    #[error("as many uploads are in progress as siaga.images.max_uploads allows")]
+    Full,
     /// The upload ended before it was complete.
     #[error("the upload did not arrive whole")]
     Incomplete(#[source] io::Error),

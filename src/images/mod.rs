@@ -13,7 +13,6 @@ mod names;
 pub mod photo;
 mod receiving;
 mod signing;
-mod slots;
 mod storage;
 mod worker;
 
@@ -31,11 +30,11 @@ pub use self::image_type::ImageType;
 pub use self::receiving::Incoming;
 pub use self::signing::Permit;
 use self::signing::SigningKey;
-use self::slots::Slots;
 use self::storage::Storage;
 pub use self::worker::Worker;
 use crate::config::{Config, ConfigError};
-use crate::model::{CardId, Clock};
+use crate::model::{CardId, Clock, Upload};
+use crate::slots::Slots;
 use crate::stores::{Check, Store};
 use crate::telemetry::Metrics;
 
@@ -63,7 +62,7 @@ pub struct CardImages {
     timeout: Duration,
     /// Notified when this server has received an upload.
     received: Notify,
-    slots: Arc<Slots>,
+    slots: Slots<Upload>,
 }
 
 /// Who receives uploads.
@@ -90,7 +89,7 @@ impl CardImages {
     ///
     /// The key with a wrong value, with what is allowed.
     pub fn check(config: &Config, keeps_data: bool) -> Result<(), ConfigError> {
-        let storage = Storage::open(&config.images.storage(&config.dataset)?, &config.images)?;
+        let storage = Storage::open(&config.photo_storage()?, &config.images)?;
         if storage.signer.is_none() && keeps_data && config.images.signing_key.is_none() {
             return Err(ConfigError::new(
                 "siaga.images.signing_key",
@@ -112,7 +111,7 @@ impl CardImages {
         metrics: Metrics,
     ) -> Result<Self, ConfigError> {
         let settings = &config.images;
-        let storage = Storage::open(&settings.storage(&config.dataset)?, settings)?;
+        let storage = Storage::open(&config.photo_storage()?, settings)?;
         let uploads = match (&storage.signer, &settings.signing_key) {
             (Some(signer), _) => Uploads::Presigned(Arc::clone(signer)),
             (None, Some(key)) => Uploads::Direct(SigningKey::new(key, settings.max_bytes)),

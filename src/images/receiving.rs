@@ -5,11 +5,14 @@ use rocket::tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use rocket::tokio::time;
 
 use super::signing::Permit;
-use super::slots::Slot;
 use super::{CardImages, ImageError, PERMITTED, Unpermitted, Uploads, names};
 use crate::auth::random;
+use crate::model::Upload;
+use crate::slots::{NoSlot, Slot};
 use crate::telemetry::UploadStep;
 
+/// How many uploads to one address may be in progress: one that has stalled, and the client's next attempt.
+const PER_ADDRESS: u32 = 2;
 /// The minimum rate of an upload, in bytes per second.
 const SLOWEST: f64 = 8_192.0;
 /// The longest time over which the rate is averaged; `limits.timeout` if that is shorter. An upload is read in pieces, each as
@@ -20,7 +23,7 @@ const LONGEST_PIECE: Duration = Duration::from_mins(1);
 #[derive(Debug)]
 pub struct Incoming {
     permit: Permit,
-    _slot: Slot,
+    _slot: Slot<Upload>,
 }
 
 impl CardImages {
@@ -62,7 +65,10 @@ impl CardImages {
     ///
     /// [`ImageError::Busy`], [`ImageError::Full`].
     pub fn admit(&self, permit: Permit) -> Result<Incoming, ImageError> {
-        let slot = self.slots.take(&permit.upload)?;
+        let slot = self.slots.take(permit.upload.clone(), PER_ADDRESS).map_err(|no_slot| match no_slot {
+            NoSlot::OfKey => ImageError::Busy,
+            NoSlot::OfServer => ImageError::Full,
+        })?;
         Ok(Incoming { permit, _slot: slot })
     }
 

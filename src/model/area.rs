@@ -21,6 +21,9 @@ impl AreaId {
     /// The largest identifier: the largest number in a signed 64-bit database column.
     pub const MAX: u64 = i64::MAX as u64;
 
+    /// The area of the exercise ([`alerts::Exercise`](super::alerts::Exercise)).
+    pub(crate) const EXERCISE: Self = Self(Self::MAX);
+
     /// Returns the identifier as a number.
     #[must_use]
     pub fn number(self) -> u64 {

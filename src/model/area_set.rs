@@ -54,6 +54,12 @@ impl AreaSet {
     }
 }
 
+impl From<Area> for AreaSet {
+    fn from(area: Area) -> Self {
+        Self { areas: vec![area] }
+    }
+}
+
 impl<'a> IntoIterator for &'a AreaSet {
     type Item = &'a Area;
     type IntoIter = std::slice::Iter<'a, Area>;

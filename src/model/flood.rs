@@ -46,6 +46,17 @@ impl FloodState {
         self as u8
     }
 
+    /// Returns the official colour of the state on maps, as CSS writes it.
+    #[must_use]
+    pub fn colour(self) -> &'static str {
+        match self {
+            Self::Unknown => "#a0a9f7",
+            Self::Minor => "#ffff00",
+            Self::Moderate => "#ff8300",
+            Self::Severe => "#cc2a41",
+        }
+    }
+
     /// Returns the name of the severity, which is also its CAP 1.2 `severity`.
     #[must_use]
     pub fn severity(self) -> &'static str {
@@ -130,6 +141,14 @@ pub struct FloodChange {
     pub at: Timestamp,
     /// Who made it.
     pub by: Actor,
+}
+
+impl FloodChange {
+    /// Returns the change itself, without the area and who made it.
+    #[must_use]
+    pub fn change(&self) -> StateChange {
+        StateChange { state: self.state, at: self.at }
+    }
 }
 
 #[cfg(test)]

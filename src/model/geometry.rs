@@ -1,4 +1,4 @@
-use geo::{Coord, LineString, MultiPolygon, Polygon};
+use geo::{Coord, LineString, MultiPolygon, Polygon, Rect};
 
 /// The geometry of a feature, borrowed from where it is stored. Coordinates are WGS84 degrees, longitude first.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -24,6 +24,19 @@ impl<'a> Geometry<'a> {
         }
     }
 
+    /// Returns the box around it; `None` if it has no position. Costs O(positions).
+    #[must_use]
+    pub fn bounds(&self) -> Option<Rect<f64>> {
+        // Holes lie within the outer ring.
+        let outer = |polygon: &Polygon<f64>| around_line(polygon.exterior());
+        match *self {
+            Self::Point(position) => Some(Rect::new(position, position)),
+            Self::LineString(line) => around_line(line),
+            Self::Polygon(polygon) => outer(polygon),
+            Self::MultiPolygon(polygons) => polygons.iter().filter_map(outer).reduce(around_both),
+        }
+    }
+
     /// Returns the name of the type in GeoJSON and TopoJSON.
     #[must_use]
     pub fn type_name(&self) -> &'static str {
@@ -34,4 +47,23 @@ impl<'a> Geometry<'a> {
             Self::MultiPolygon(_) => "MultiPolygon",
         }
     }
+}
+
+/// Returns the box around two boxes.
+pub(crate) fn around_both(a: Rect<f64>, b: Rect<f64>) -> Rect<f64> {
+    let (low, high) = (a.min(), a.max());
+    Rect::new(
+        Coord { x: low.x.min(b.min().x), y: low.y.min(b.min().y) },
+        Coord { x: high.x.max(b.max().x), y: high.y.max(b.max().y) },
+    )
+}
+
+/// Returns the box around a line, without a branch for each position, because such branches cannot be predicted.
+fn around_line(line: &LineString<f64>) -> Option<Rect<f64>> {
+    let first = *line.0.first()?;
+    let (low, high) = line.0.iter().fold((first, first), |(low, high), at| {
+        let low = Coord { x: low.x.min(at.x), y: low.y.min(at.y) };
+        (low, Coord { x: high.x.max(at.x), y: high.y.max(at.y) })
+    });
+    Some(Rect::new(low, high))
 }

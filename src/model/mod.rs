@@ -6,6 +6,7 @@ pub mod alerts;
 mod area;
 mod area_set;
 mod attributes;
+mod bounding_box;
 mod card;
 mod clock;
 mod disaster;
@@ -19,6 +20,7 @@ mod infrastructure;
 pub mod intake;
 mod layer;
 mod locator;
+mod outline;
 mod period;
 mod place;
 mod places;
@@ -26,17 +28,20 @@ mod report;
 mod selector;
 mod text;
 mod timestamp;
+pub mod topology;
 mod validity;
 
 pub use area::{Area, AreaId, InvalidAreaId, Region};
 pub use area_set::{AreaSet, DuplicateArea};
 pub use attributes::{Attributes, InvalidAttributes};
+pub use bounding_box::BoundingBox;
 pub use card::{Card, CardHolder, CardId, InvalidCardId, Upload};
 pub use clock::{Clock, ManualClock, SystemClock};
 pub use disaster::{DisasterType, Disasters, InvalidDisasterType, OtherDisaster};
 pub use flood::{Actor, FloodChange, FloodState, InvalidFloodState, Standing, StateChange};
 pub use gauge::{AlertLevel, Gauge, InvalidAlertLevel, Observation};
 pub use geometry::Geometry;
+pub(crate) use geometry::around_both;
 pub use history::{ArchiveRecord, SeriesPoint, archive, series};
 pub(crate) use image_url::{ImageUrl, LONGEST_WEB_ADDRESS, PHOTO};
 pub use image_url::{WEB_ADDRESS, is_photo_name, is_web_address};
@@ -44,12 +49,14 @@ pub use infrastructure::{
     Course, Infrastructure, InfrastructureKind, InfrastructureShape, UnknownInfrastructureKind,
 };
 pub use layer::{
-    BoundaryLayer, BoundaryProperties, Feature, FloodFeature, FloodLayer, FloodProperties, FloodStateRecord,
-    GaugeLayer, GaugeProperties, InfrastructureLayer, InfrastructureProperties, Layer, LayerKind, MapLayer,
+    AlertFeature, AlertLayer, AlertProperties, AreaLayer, AreaOutline, AreaProperties, BoundaryLayer,
+    BoundaryProperties, Feature, FloodFeature, FloodLayer, FloodProperties, FloodStateRecord, GaugeLayer,
+    GaugeProperties, InfrastructureLayer, InfrastructureProperties, Layer, LayerKind, MapLayer,
     ObservedGauge, Properties, ReportLayer, ReportProperties,
 };
 pub(crate) use layer::{FloodCondition, FloodIdentity, for_each_map_resource};
 pub use locator::Locator;
+pub use outline::{AreaLevel, Outline};
 pub use period::{InvalidPeriod, Period};
 pub use place::{Position, Tags};
 pub use places::Places;

@@ -1,8 +1,8 @@
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use super::{
-    AreaSelector, AreaSet, BoundaryLayer, Infrastructure, InfrastructureKind, InfrastructureLayer, Locator,
-    Region, Tags,
+    AreaLayer, AreaLevel, AreaOutline, AreaSelector, AreaSet, BoundaryLayer, Infrastructure,
+    InfrastructureKind, InfrastructureLayer, Locator, Outline, Region, Tags,
 };
 
 /// Everything on the map that requests only read: areas, provinces, cities and infrastructure.
@@ -15,6 +15,8 @@ pub struct Places {
     cities: Vec<Arc<Region>>,
     infrastructure: Vec<Arc<Infrastructure>>,
     locator: Locator,
+    /// The outlines of each level, dissolved when they are first needed.
+    outlines: [OnceLock<Vec<Arc<Outline>>>; AreaLevel::ALL.len()],
 }
 
 impl Default for Places {
@@ -30,7 +32,8 @@ impl Places {
         regions.sort_by(|a, b| a.code.cmp(&b.code));
         cities.sort_by(|a, b| a.code.cmp(&b.code));
         let locator = Locator::new(Arc::clone(&areas), regions.clone(), cities.clone());
-        Self { areas, regions, cities, infrastructure: Vec::new(), locator }
+        let outlines = Default::default();
+        Self { areas, regions, cities, infrastructure: Vec::new(), locator, outlines }
     }
 
     /// Sets the floodgates, pumps and waterways.
@@ -93,6 +96,25 @@ impl Places {
             .iter()
             .filter(|of| kind.is_none_or(|kind| kind == of.kind) && self.selects(selector, &of.tags));
         InfrastructureLayer(selected.cloned().collect())
+    }
+
+    /// Returns the outlines of the selected areas of a level: local areas by `area_id`, others by name.
+    ///
+    /// The first call for a level dissolves the areas, which takes O(positions · log positions). The outlines are kept as long as
+    /// the places.
+    #[must_use]
+    pub fn area_layer(&self, selector: &AreaSelector, level: AreaLevel) -> AreaLayer {
+        let outlines = if level == AreaLevel::Area {
+            let positions = (0..self.areas.len()).filter(|position| selector.matches(&self.areas[*position]));
+            positions.map(AreaOutline::Area).collect()
+        } else {
+            let dissolve = || Outline::dissolve(&self.areas, level).into_iter().map(Arc::new).collect();
+            let all = self.outlines[level as usize].get_or_init(dissolve);
+            let is_selected =
+                |of: &&Arc<Outline>| selector.matches_codes(Some(&of.city_code), Some(&of.region_code));
+            all.iter().filter(is_selected).cloned().map(AreaOutline::Union).collect()
+        };
+        AreaLayer::new(Arc::clone(&self.areas), outlines)
     }
 
     /// Returns the boundaries of all provinces by code, or of the province with this code; none if there is no such province.

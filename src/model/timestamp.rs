@@ -27,6 +27,9 @@ impl Timestamp {
     /// The last representable moment.
     pub const LAST: Self = Self(DateTime::<Utc>::MAX_UTC);
 
+    /// The beginning of 1970.
+    pub const EPOCH: Self = Self(DateTime::UNIX_EPOCH);
+
     /// Reads a moment as the interface accepts it: `YYYY-MM-DDTHH:mm:ss`, an optional fraction of a second, and an
     /// offset of `Z`, `+0700` or `+07:00` (ISO 8601).
     ///
@@ -62,7 +65,9 @@ impl Timestamp {
             .ok_or(InvalidTimestamp::Malformed)
     }
 
-    fn from_millis(millis: i64) -> Option<Self> {
+    /// Returns the moment this many milliseconds after 1970 began; `None` beyond the end of time.
+    #[must_use]
+    pub fn from_millis(millis: i64) -> Option<Self> {
         DateTime::from_timestamp_millis(millis).map(Self)
     }
 

@@ -3,6 +3,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use serde_json::{Map, Value, json};
 
+use super::tags::{tag, tags};
 use super::{Described, Interface};
 use crate::config::{Config, Licence};
 use crate::formats::{Container, EncodeContext, Format};
@@ -46,9 +47,10 @@ pub fn document(interface: &Interface<'_>, routes: &[Described]) -> Value {
             "summary": "Disaster and flood information",
             "description": DESCRIPTION,
             "version": env!("CARGO_PKG_VERSION"),
-            "license": licence(&interface.config.licence),
+            "license": licence(interface.config),
         },
         "servers": [{ "url": interface.config.base_url.as_str() }],
+        "tags": tags(paths.keys()),
         "paths": paths,
         "components": {
             "schemas": schemas(interface),
@@ -107,17 +109,16 @@ fn example(interface: &Interface<'_>, kind: LayerKind, format: &dyn Format) -> O
     }
 }
 
-fn licence(Licence { terms, url }: &Licence) -> Value {
-    let mut licence = json!({ "name": terms });
-    if let Some(url) = url {
-        licence["url"] = url.as_str().into();
-    }
-    licence
+/// Returns the terms, and where they are. Without an address of their own, they are at `/`.
+fn licence(Config { licence: Licence { terms, url }, base_url, .. }: &Config) -> Value {
+    let url = url.as_ref().map_or_else(|| format!("{}/", base_url.origin()), |url| url.as_str().to_owned());
+    json!({ "name": terms, "url": url })
 }
 
-const DESCRIPTION: &str = "Reports of residents, flood states of neighbourhoods, water levels of gauges and what keeps \
-    water in its place.\n\nAn empty parameter counts as an absent one, and unknown \
-    parameters are ignored. Coordinates are WGS84, times UTC unless they say otherwise.";
+const DESCRIPTION: &str = "Reports of residents, flood states of neighbourhoods, water levels of gauges, pumps, floodgates \
+    and waterways.\n\nAt `/docs`, an open lock marks operations that need no credential. An empty parameter counts as an absent one, and \
+    unknown parameters are ignored.\n\nCoordinates are WGS84 degrees, and times are UTC unless they say otherwise. Water levels \
+    and depths are in centimetres, other lengths in metres, periods in seconds.";
 
 /// Converts a path from Rocket's notation to OpenAPI's: `/floods/<id>` to `/floods/{localAreaId}`. Parameters that the
 /// description does not name keep their own names.
@@ -140,11 +141,6 @@ fn own_name(part: &str) -> Option<&str> {
     Some(part.strip_prefix('<')?.strip_suffix('>')?.trim_end_matches('.'))
 }
 
-/// Returns the tag of the operations on a path: its first segment.
-fn tag(path: &str) -> &str {
-    path.split('/').find(|part| !part.is_empty()).unwrap_or("/")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -159,6 +155,5 @@ mod tests {
         ] {
             assert_eq!((path(uri, names.into_iter()), shape(uri)), (expected.to_owned(), shaped.to_owned()));
         }
-        assert_eq!(tag("/cards/{cardId}/images"), "cards");
     }
 }

@@ -10,6 +10,7 @@ mod described;
 mod document;
 mod operation;
 mod part;
+mod tags;
 
 pub use self::described::Described;
 pub use self::document::document;

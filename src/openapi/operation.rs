@@ -1,11 +1,16 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
+use indexmap::IndexMap;
 use serde_json::{Map, Value, json};
 
 use crate::schema;
+use crate::sources::DataState;
 
 const JSON: &str = "application/json";
+/// What responses of 200 and 304 say.
+const WANTED: &str = "What was asked for.";
+const KNOWN: &str = "What the client has is what it would get.";
 
 /// An operation of the interface: a method of a path, with its parameters, body and responses.
 #[derive(Clone, Debug, Default)]
@@ -14,7 +19,7 @@ pub struct Operation {
     parameters: Vec<Parameter>,
     body: Option<Value>,
     answers: BTreeMap<u16, Answer>,
-    /// The alternatives, of which a request must satisfy one.
+    /// The alternatives, of which a request must satisfy one. If there are none, the operation takes no credential.
     security: Vec<Value>,
 }
 
@@ -32,7 +37,8 @@ pub struct Parameter {
 struct Answer {
     says: String,
     headers: Map<String, Value>,
-    content: BTreeMap<String, Value>,
+    /// In the order in which they were added: clients and the page at `/docs` take the first.
+    content: IndexMap<String, Value>,
 }
 
 impl Parameter {
@@ -97,8 +103,10 @@ impl Operation {
 
     /// Sets the media types of a body.
     pub fn takes_bytes<'a>(&mut self, media_types: impl IntoIterator<Item = &'a str>) {
-        let content: Map<_, _> =
-            media_types.into_iter().map(|media_type| (media_type.to_owned(), json!({}))).collect();
+        let content: Map<_, _> = media_types
+            .into_iter()
+            .map(|media_type| (media_type.to_owned(), json!({ "schema": schema::bytes() })))
+            .collect();
         self.body = Some(json!({ "required": true, "content": content }));
     }
 
@@ -116,11 +124,17 @@ impl Operation {
         self.refuses(403, "The credential is missing, not valid, or does not allow this.");
     }
 
+    /// Requires a credential, whatever its scopes.
+    pub fn requires_credential(&mut self) {
+        self.takes_credential(&[]);
+        self.security.retain(|alternative| *alternative != json!({}));
+    }
+
     /// Adds a response of 200 with this media type and schema. If the media type already has schemas, this is one more
-    /// alternative.
+    /// alternative. The first media type is the one that the description offers first.
     pub fn gives(&mut self, media_type: &str, schema: Value) {
         let answer = self.answer(200);
-        "What was asked for.".clone_into(&mut answer.says);
+        WANTED.clone_into(&mut answer.says);
         let media_type = media_type.split(';').next().unwrap_or_default().trim().to_owned();
         let content =
             answer.content.entry(media_type).or_insert_with(|| json!({ "schema": { "anyOf": [] } }));
@@ -151,7 +165,30 @@ impl Operation {
                 header(self.answer(status), name, &value);
             }
         }
-        "What the client has is what it would get.".clone_into(&mut self.answer(304).says);
+        KNOWN.clone_into(&mut self.answer(304).says);
+    }
+
+    /// Adds the headers that say how current the data in a shared response is.
+    pub(crate) fn tells_how_current_data_is(&mut self) {
+        let status =
+            "How current the data is, by its sources: the worst of them; `unknown` if none is configured.";
+        let status =
+            json!({ "description": status, "schema": { "type": "string", "enum": DataState::names() } });
+        let as_of = "The time up to which all sources of the data were heard.";
+        let as_of = json!({
+            "description": as_of, "required": false, "schema": { "type": "string", "format": "date-time" },
+        });
+        for (code, says) in [(200, WANTED), (304, KNOWN)] {
+            let answer = self.answer(code);
+            says.clone_into(&mut answer.says);
+            header(answer, "Siaga-Data-Status", &status);
+            header(answer, "Siaga-Data-As-Of", &as_of);
+        }
+    }
+
+    /// Adds a response without a body.
+    pub fn gives_nothing(&mut self, status: u16, says: impl Into<String>) {
+        self.answer(status).says = says.into();
     }
 
     /// Adds an error response.
@@ -192,7 +229,7 @@ impl Operation {
     /// Returns the operation as JSON for the document.
     pub(super) fn into_value(mut self, id: &str, tag: &str) -> Value {
         if !self.answers.contains_key(&200) {
-            "What was asked for.".clone_into(&mut self.answer(200).says);
+            WANTED.clone_into(&mut self.answer(200).says);
         }
         let Self { summary, parameters, body, answers, security } = self;
         let mut value = json!({ "operationId": id, "tags": [tag] });
@@ -205,9 +242,7 @@ impl Operation {
         if let Some(body) = body {
             value["requestBody"] = body;
         }
-        if !security.is_empty() {
-            value["security"] = security.into();
-        }
+        value["security"] = security.into();
         value["responses"] =
             answers.into_iter().map(|(status, answer)| (status.to_string(), answer.into_value())).collect();
         value

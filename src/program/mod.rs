@@ -1,6 +1,8 @@
 //! The command line: it runs the service, and has the commands for operators. It is used by the program `siaga` and by programs
 //! that build their own service.
 
+mod alerts;
+mod backup;
 mod keys;
 mod take_over;
 mod upkeep;
@@ -16,6 +18,7 @@ use std::time::Duration;
 use clap::{Parser, Subcommand, ValueEnum};
 use rocket::tokio::runtime::{self, Runtime};
 
+use self::alerts::AlertsCommand;
 use self::keys::KeyCommand;
 use self::take_over::Next;
 use self::welcome::Welcome;
@@ -65,10 +68,25 @@ enum Command {
     },
     /// Prints what the store contains and how fresh it is; a server may be running.
     Status,
+    /// Writes a copy of the store `file`, and of its photos, beside a running server.
+    Backup {
+        /// The new file. The photos go into the folder of the same name with `-images`.
+        file: PathBuf,
+    },
+    /// Replaces the content of the store `file` by a backup; no server may be running.
+    Restore {
+        /// The file that `backup` has written.
+        file: PathBuf,
+    },
     /// Makes, lists and revokes API keys in the store.
     Key {
         #[command(subcommand)]
         command: KeyCommand,
+    },
+    /// Checks feeds of alerts.
+    Alerts {
+        #[command(subcommand)]
+        command: AlertsCommand,
     },
     /// Prints the description of the interface: OpenAPI in JSON.
     Openapi,
@@ -129,12 +147,11 @@ pub fn run(builder: Builder) -> ExitCode {
 }
 
 fn carry_out(builder: Builder, command: Command) -> Result<(), Failure> {
-    let runtime = runtime(&builder)?;
-    let done = match command {
-        Command::Serve => runtime.block_on(serve(builder)),
+    match command {
+        Command::Serve => complete(runtime(&builder)?, serve(builder)),
         Command::Check => check(&builder),
-        Command::Migrate => runtime.block_on(upkeep::migrate(&builder)),
-        Command::Import { folder, replace, repair, from_cognicity } => runtime.block_on(async {
+        Command::Migrate => complete(runtime(&builder)?, upkeep::migrate(&builder)),
+        Command::Import { folder, replace, repair, from_cognicity } => complete(runtime(&builder)?, async {
             if let Some(url) = from_cognicity
                 && take_over::copy(&builder, &url, &folder, repair).await? == Next::Serve
             {
@@ -142,12 +159,20 @@ fn carry_out(builder: Builder, command: Command) -> Result<(), Failure> {
             }
             upkeep::import(&builder, folder, replace.into(), repair).await
         }),
-        Command::Export { folder } => runtime.block_on(upkeep::export(&builder, folder)),
-        Command::Status => runtime.block_on(upkeep::status(&builder)),
-        Command::Key { command } => runtime.block_on(keys::run(&builder, command)),
+        Command::Export { folder } => complete(runtime(&builder)?, upkeep::export(&builder, folder)),
+        Command::Backup { file } => complete(runtime(&builder)?, backup::backup(&builder, &file)),
+        Command::Restore { file } => complete(runtime(&builder)?, backup::restore(&builder, &file)),
+        Command::Status => complete(runtime(&builder)?, upkeep::status(&builder)),
+        Command::Key { command } => complete(runtime(&builder)?, keys::run(&builder, command)),
+        Command::Alerts { command } => alerts::run(command),
         Command::Openapi => openapi(&builder),
         Command::Token { sub, scope, ttl } => token(&builder, &sub, &scope, ttl),
-    };
+    }
+}
+
+/// Runs a command to its end, and what it left in the background for a moment longer.
+fn complete(runtime: Runtime, command: impl Future<Output = Result<(), Failure>>) -> Result<(), Failure> {
+    let done = runtime.block_on(command);
     runtime.shutdown_timeout(LEFT);
     done
 }

@@ -51,10 +51,15 @@ fn said_of(imported: &Imported, folder: &Folder) -> String {
     let relocated = imported.relocated;
     let moved =
         format!("{relocated} stored reports and pieces of infrastructure are in another area or city now");
+    let rewritten = imported.rewritten;
+    let older = format!(
+        "{rewritten} areas got older changes: alerts about them may differ from those that were sent"
+    );
     let ignored = format!("ignored, no part of a data set: {}", folder.strangers().join(", "));
     let mut lines: Vec<String> = imported.files.iter().map(file).collect();
     lines.extend((areas > 0).then_some(removed));
     lines.extend((relocated > 0).then_some(moved));
+    lines.extend((rewritten > 0).then_some(older));
     lines.extend(folder.notes());
     lines.extend((!folder.strangers().is_empty()).then_some(ignored));
     lines.iter().map(|line| format!("{line}\n")).collect()

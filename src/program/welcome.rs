@@ -82,8 +82,9 @@ impl Welcome {
         let (version, base) = (env!("CARGO_PKG_VERSION"), format!("{origin}{path}"));
         let areas = stored.areas.map_or_else(String::new, |areas| format!("{areas} areas from "));
         let mut lines = vec![format!("Siaga {version} serves {areas}{} at {base}", self.store)];
-        let storage = self.config.images.storage(&self.config.dataset);
-        lines.extend(storage.ok().map(|storage| format!("Photos of reports are in {storage}")));
+        lines.extend(
+            self.config.photo_storage().ok().map(|storage| format!("Photos of reports are in {storage}")),
+        );
         lines.extend([
             String::new(),
             format!("What is served, and how fresh it is: {origin}/"),
@@ -149,13 +150,16 @@ impl Welcome {
         };
         let no_key = "no key is accepted, so nobody can write: make one with `siaga key create`, or configure siaga.auth";
         let nobody = self.config.auth.accepts_nobody() && stored.keys == Some(0);
+        let in_file = self.config.store == "file";
+        let relative = "siaga.file.path is relative: where the data is kept depends on the folder the service is started in";
         let photos = "siaga.images.url is not configured: where photos are kept depends on the folder the service is started in";
         let warnings = [
             (public && !unset.is_empty(), name.as_str()),
             (public && in_memory && self.config.dataset == "demo", demo),
             (public && stored.areas == Some(0), no_areas),
             (public && nobody, no_key),
-            (!in_memory && self.config.images.url.is_none(), photos),
+            (in_file && self.config.file.path.is_relative(), relative),
+            (!in_memory && !in_file && self.config.images.url.is_none(), photos),
             (!public && !address.is_loopback(), elsewhere),
             (short, secret.as_str()),
             (public && self.key.is_some(), key),

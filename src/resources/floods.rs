@@ -53,24 +53,29 @@ impl Sampled for Floods {
     fn sample(&self, sample: Sample, now: Timestamp) -> Layer {
         let states = [Some(FloodState::Minor), None];
         let others = [FloodState::Unknown, FloodState::Moderate, FloodState::Severe].map(Some);
-        let areas = (1..=5).filter_map(|number: u64| {
-            Some(Area {
-                id: number.try_into().ok()?,
-                geom_id: format!("317404000400900{number}"),
-                name: sample.text("RW 09").to_owned(),
-                parent_name: if number == 2 { String::new() } else { sample.text("GROGOL").to_owned() },
-                city_name: sample.text("JAKARTA BARAT").to_owned(),
-                city_code: "jbd".to_owned(),
-                region_code: "ID-JK".to_owned(),
-                attributes: if number == 2 { attributes(sample) } else { None },
-                outline: sample.outline(number == 3),
-            })
-        });
-        let areas = AreaSet::new(sample.some(areas)).unwrap_or_default();
+        let areas = sample_areas(sample);
         let standing = |state: Option<FloodState>| state.map(|state| Standing { state, since: now });
         let selected = (0..areas.len()).zip(states.into_iter().chain(others).map(standing)).collect();
         Layer::Floods(FloodLayer::new(Arc::new(areas), selected))
     }
+}
+
+/// Returns the areas of a made-up layer.
+pub(super) fn sample_areas(sample: Sample) -> AreaSet {
+    let areas = (1..=5).filter_map(|number: u64| {
+        Some(Area {
+            id: number.try_into().ok()?,
+            geom_id: format!("317404000400900{number}"),
+            name: sample.text("RW 09").to_owned(),
+            parent_name: if number == 2 { String::new() } else { sample.text("GROGOL").to_owned() },
+            city_name: sample.text("JAKARTA BARAT").to_owned(),
+            city_code: "jbd".to_owned(),
+            region_code: "ID-JK".to_owned(),
+            attributes: if number == 2 { attributes(sample) } else { None },
+            outline: sample.outline(number == 3),
+        })
+    });
+    AreaSet::new(sample.some(areas)).unwrap_or_default()
 }
 
 fn attributes(sample: Sample) -> Option<Attributes> {

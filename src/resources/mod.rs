@@ -4,6 +4,8 @@
 //! look like, and a made-up layer. Guards, formats, the configuration and the description of the interface read these
 //! descriptions, so none of them names single resources.
 
+mod alerts;
+mod areas;
 mod boundaries;
 mod floods;
 mod gauges;
@@ -16,6 +18,8 @@ use std::fmt::Debug;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+pub use self::alerts::Alerts;
+pub use self::areas::Areas;
 pub use self::boundaries::Boundaries;
 pub use self::floods::Floods;
 pub use self::gauges::Gauges;
@@ -37,6 +41,16 @@ pub trait MapResource: Debug + Send + Sync + 'static {
 
     /// Returns the codes that requests can select it by, unless others are configured.
     fn selectable(&self) -> Selectable;
+
+    /// Returns the resource whose configured codes it has if it has none of its own. **Default: none other**
+    fn selected_as(&self) -> LayerKind {
+        self.kind()
+    }
+
+    /// Returns the name of the format for requests that name none, if it is enabled. **Default: the configured one**
+    fn preferred_format(&self) -> Option<&'static str> {
+        None
+    }
 
     /// Returns whether the parameter `city` can select it. **Default: yes**
     fn has_cities(&self) -> bool {

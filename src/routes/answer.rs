@@ -14,8 +14,10 @@ use crate::cache::{Memory, Rendered};
 use crate::config::{Config, Limits};
 use crate::content::{Accepted, Coding, Content, Level};
 use crate::error::Problem;
+use crate::guards::KnownRevision;
 use crate::images::KEEP_FOREVER;
 use crate::model::Timestamp;
+use crate::sources::DataState;
 use crate::tasks::off_thread;
 
 pub(super) const JSON: &str = "application/json";
@@ -31,6 +33,10 @@ pub struct Answer {
     memory: Option<Arc<Memory>>,
     kept: Kept,
     stale: Option<Stale>,
+    /// How current the data is; `None` if the body is no data.
+    data: Option<DataState>,
+    /// The address that names this content, if it is another one.
+    location: Option<String>,
 }
 
 /// The age of a response that may no longer be current.
@@ -61,6 +67,8 @@ enum Kept {
     Never,
     /// Any cache may keep it, but must revalidate it before each reuse.
     UntilAsked,
+    /// Any cache may keep it and reuse it for a day: its address names this content.
+    ForADay,
     /// Any cache may keep it and reuse it freely: it never changes.
     Long,
 }
@@ -70,6 +78,7 @@ impl Kept {
         match self {
             Self::Never => "no-store",
             Self::UntilAsked => "public, no-cache, stale-if-error=3600",
+            Self::ForADay => "public, max-age=86400, stale-if-error=86400",
             Self::Long => KEEP_FOREVER,
         }
     }
@@ -80,12 +89,37 @@ impl Answer {
     #[must_use]
     pub fn shared(rendered: &Rendered) -> Self {
         let Rendered { media_type, content, memory } = rendered.clone();
-        Self { media_type, content: Some(content), memory, kept: Kept::UntilAsked, stale: None }
+        Self {
+            media_type,
+            content: Some(content),
+            memory,
+            kept: Kept::UntilAsked,
+            stale: None,
+            data: None,
+            location: None,
+        }
     }
 
     /// Marks the response as current only until `since`, which is `age` ago.
     pub(super) fn stale_since(self, since: Timestamp, age: Duration) -> Self {
         Self { stale: Some(Stale { since, age }), ..self }
+    }
+
+    /// Says how current the data is. It is in headers only: entity tag and body stay the same.
+    pub(super) fn with_data(self, data: DataState) -> Self {
+        Self { data: Some(data), ..self }
+    }
+
+    /// Lets caches reuse the response for a day if the client has requested this version of it. Otherwise tells the client the
+    /// address of this version (RFC 9110 §8.7).
+    pub(super) fn at_revision(self, known: &KnownRevision) -> Self {
+        let Some(content) = &self.content else { return self };
+        let revision = content.tag();
+        if known.requested.as_deref() == Some(revision) && self.stale.is_none() {
+            Self { kept: Kept::ForADay, ..self }
+        } else {
+            Self { location: Some(known.address(revision)), ..self }
+        }
     }
 
     /// Makes a response that is the same for all clients and was not rendered, with those headers that are known without
@@ -97,6 +131,8 @@ impl Answer {
             memory: None,
             kept: Kept::UntilAsked,
             stale: None,
+            data: None,
+            location: None,
         }
     }
 
@@ -132,20 +168,30 @@ impl Answer {
     }
 
     fn own(media_type: Cow<'static, str>, body: Vec<u8>, kept: Kept) -> Self {
-        Self { media_type, content: Some(Arc::new(Content::new(body))), memory: None, kept, stale: None }
+        let content = Some(Arc::new(Content::new(body)));
+        Self { media_type, content, memory: None, kept, stale: None, data: None, location: None }
     }
 }
 
 impl<'r> Responder<'r, 'static> for Answer {
     fn respond_to(self, request: &'r Request<'_>) -> ResponseResult<'static> {
-        let Self { media_type, content, memory, kept, stale } = self;
+        let Self { media_type, content, memory, kept, stale, data, location } = self;
         let mut response = Response::new();
         if let Some(Stale { since, age }) = stale {
             response.set_raw_header("Siaga-Stale-Since", since.to_string());
             response.set_raw_header("Age", age.as_secs().to_string());
         }
+        if let Some(data) = data {
+            response.set_raw_header("Siaga-Data-Status", data.name());
+            if let Some(as_of) = data.as_of {
+                response.set_raw_header("Siaga-Data-As-Of", as_of.to_string());
+            }
+        }
+        if let Some(location) = location {
+            response.set_raw_header("Content-Location", location);
+        }
         response.set_raw_header("Cache-Control", kept.cache_control());
-        if kept == Kept::UntilAsked {
+        if matches!(kept, Kept::UntilAsked | Kept::ForADay) {
             response.set_raw_header("Vary", "Accept, Accept-Encoding");
         }
         let Some(content) = content else {

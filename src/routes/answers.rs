@@ -11,12 +11,15 @@ use super::question::Question;
 use super::renderer::Renderer;
 use crate::admission::Account;
 use crate::cache::LastKnown;
+use crate::config::Covered;
 use crate::content::{Accepted, Coding, Content};
 use crate::error::Problem;
 use crate::fairings::is_head;
 use crate::formats::Format;
 use crate::guards::managed;
+use crate::model::BoundingBox;
 use crate::openapi::{Interface, Operation, Part};
+use crate::sources::Sources;
 use crate::stores::LayerQuery;
 
 /// Responds to questions to which all clients get the same response: from the cache, or else by rendering it. A guard.
@@ -28,6 +31,7 @@ use crate::stores::LayerQuery;
 #[derive(Clone, Debug)]
 pub struct Answers {
     renderer: Arc<Renderer>,
+    sources: Sources,
     account: Option<Account>,
     is_head: bool,
     accepted: Accepted,
@@ -40,8 +44,10 @@ impl<'r> FromRequest<'r> for Answers {
     type Error = Problem;
 
     async fn from_request(request: &'r Request<'_>) -> Outcome<Self, Problem> {
-        let answers = managed::<Arc<Renderer>>(request).map(|renderer| Self {
+        let parts = managed::<Arc<Renderer>>(request).and_then(|renderer| Ok((renderer, managed(request)?)));
+        let answers = parts.map(|(renderer, sources): (_, &Sources)| Self {
             renderer: Arc::clone(renderer),
+            sources: sources.clone(),
             account: Account::of(request),
             is_head: is_head(request),
             accepted: Accepted::new(request.headers().get("Accept-Encoding")),
@@ -52,12 +58,16 @@ impl<'r> FromRequest<'r> for Answers {
 }
 
 impl Part for Answers {
-    fn describe(_: &mut Operation, _: &Interface<'_>) {}
+    fn describe(operation: &mut Operation, _: &Interface<'_>) {
+        operation.tells_how_current_data_is();
+    }
 }
 
 impl Answers {
     /// Returns the response to a question: the same that the store's data would give now, whether it comes from the cache or
     /// not.
+    ///
+    /// Its headers say how current the data is, by the sources that cover it.
     ///
     /// If it does not yet exist in the coding that the client prefers, it is compressed; if there is not enough time, it is
     /// sent uncompressed.
@@ -66,6 +76,17 @@ impl Answers {
     ///
     /// If the store fails or takes too long, if the format cannot encode the layer, or if the question asks for too much.
     pub async fn to(&self, question: Question) -> Result<Answer, Problem> {
+        let covered = question.covered();
+        let answer = self.find(question).await?;
+        Ok(answer.with_data(self.sources.state(covered)))
+    }
+
+    /// Returns whether a source of this data is silent, so that data may be missing.
+    pub(super) fn is_silent(&self, data: Covered) -> bool {
+        self.sources.is_silent(data)
+    }
+
+    async fn find(&self, question: Question) -> Result<Answer, Problem> {
         let Self { renderer, account, is_head, .. } = self;
         let Renderer { store, cache, clock, .. } = &**renderer;
         let deadline = Instant::now() + renderer.timeout;
@@ -126,5 +147,22 @@ impl Answers {
     /// As [`to`](Self::to).
     pub async fn layer(&self, query: LayerQuery, format: Arc<dyn Format>) -> Result<Answer, Problem> {
         self.to(Question::Layer(query, format)).await
+    }
+
+    /// Does the same, with only those features that touch a part of the map.
+    ///
+    /// # Errors
+    ///
+    /// As [`to`](Self::to).
+    pub async fn layer_within(
+        &self,
+        query: LayerQuery,
+        within: Option<BoundingBox>,
+        format: Arc<dyn Format>,
+    ) -> Result<Answer, Problem> {
+        match within {
+            Some(within) => self.to(Question::Within(within, query, format)).await,
+            None => self.layer(query, format).await,
+        }
     }
 }

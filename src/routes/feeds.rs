@@ -25,8 +25,10 @@ pub(super) fn routes() -> Vec<Described> {
         described!(list_feeds).says("The feeds").gives_result(array(reference("Feed"))),
         partner
             .at(Method::Put, "/feeds/partner", "put_partner_report")
-            .says("The same, for clients that retry with PUT"),
-        partner.at(Method::Put, "/feeds", "put_report").says("The same"),
+            .says("Publishes a report of a partner, for clients that retry with PUT"),
+        partner
+            .at(Method::Put, "/feeds", "put_report")
+            .says("Publishes a report of a partner, at its other address"),
         partner,
     ]
 }

@@ -8,7 +8,7 @@ use crate::described;
 use crate::error::Problem;
 use crate::guards::{
     Authorized, Caller, Entry, FloodEntry, FloodsWrite, FormatChoice, JsonBody, MinimumState, Param,
-    PathParam, RequestedPeriod, Select, Username,
+    PathParam, RequestedPeriod, Select, Username, Within,
 };
 use crate::model::intake::read_flood_state;
 use crate::model::{Actor, AreaId, FloodState};
@@ -48,15 +48,16 @@ pub(super) async fn list_floods(
     _caller: Caller,
     select: Select<Floods>,
     minimum_state: Param<MinimumState>,
-    entry: FloodEntry,
+    within: Param<Within>,
     choice: FormatChoice<Floods>,
+    entry: FloodEntry,
     answers: Answers,
 ) -> Result<Answer, Problem> {
     if let FloodEntry(Some(Entry { area, since, format })) = entry {
         return answers.layer(LayerQuery::FloodSince(area, since), format).await;
     }
     let query = FloodQuery { selector: select.areas, minimum_state: minimum_state.0 };
-    answers.layer(LayerQuery::Floods(query), choice.format).await
+    answers.layer_within(LayerQuery::Floods(query), within.0, choice.format).await
 }
 
 /// `GET /floods/states`: responds with the current states without the map.

@@ -14,6 +14,7 @@ use super::Answer;
 use crate::error::Problem;
 use crate::fairings::Draining;
 use crate::images::CardImages;
+use crate::sources::{DataState, SourceStatus, Sources};
 use crate::stores::{Check, Store};
 
 /// How long the results of the checks are reused: any number of probes in this time costs one check.
@@ -91,6 +92,23 @@ pub(super) async fn tell_ready(
     let answer = Answer::bare(&json!({
         "statusCode": status.code,
         "result": { "status": text, "checks": checks },
+    }))?;
+    Ok((status, answer))
+}
+
+/// `GET /health/data`: responds with 503 while a source of the data is silent, else with 200.
+#[get("/health/data")]
+pub(super) fn tell_data(sources: &State<Sources>) -> Result<(Status, Answer), Problem> {
+    let sources = sources.reports();
+    let mut worst = DataState::default();
+    for source in &sources {
+        worst.add(source.last_heard, source.status);
+    }
+    let is_silent = worst.status == Some(SourceStatus::Silent);
+    let status = if is_silent { Status::ServiceUnavailable } else { Status::Ok };
+    let answer = Answer::bare(&json!({
+        "statusCode": status.code,
+        "result": { "status": worst.name(), "sources": sources },
     }))?;
     Ok((status, answer))
 }

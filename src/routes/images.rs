@@ -12,7 +12,7 @@ use crate::error::Problem;
 use crate::guards::{Caller, SignedUpload};
 use crate::images::{CardImages, ImageError, ImageType};
 use crate::openapi::{Described, Parameter};
-use crate::schema::object;
+use crate::schema::{self, object};
 
 /// Returns the routes of images and their uploads.
 pub(super) fn routes() -> Vec<Described> {
@@ -23,7 +23,7 @@ pub(super) fn routes() -> Vec<Described> {
         described!(find_image).says("The published image of a card").with(|operation, _| {
             let name = json!({ "type": "string", "examples": ["abcdefg.jpg"] });
             operation.takes(Parameter::path("name", "The card, with the ending of its image.", name));
-            operation.gives(ImageType::Jpeg.media_type(), json!({}));
+            operation.gives(ImageType::Jpeg.media_type(), schema::bytes());
             operation.is_shared();
             operation.refuses(404, "There is no such image.");
         }),

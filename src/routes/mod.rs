@@ -6,9 +6,12 @@
 //! function of [`Answer`].
 
 mod admin;
+mod alerts;
 mod answer;
 mod answers;
+mod areas;
 mod cards;
+mod changes;
 mod diverted;
 mod docs;
 mod envelope;
@@ -18,6 +21,7 @@ mod floods;
 mod health;
 mod images;
 mod infrastructure;
+mod map;
 mod methods;
 mod metrics;
 mod openapi;
@@ -25,7 +29,9 @@ mod question;
 mod renderer;
 mod reports;
 mod root;
+mod sources;
 mod stats;
+mod texts;
 mod unread;
 mod weight;
 
@@ -36,6 +42,7 @@ pub use self::answers::Answers;
 pub(crate) use self::diverted::diverted;
 pub(crate) use self::docs::Files;
 pub(crate) use self::health::Readiness;
+pub(crate) use self::map::{Files as MapFiles, Pages};
 pub(crate) use self::methods::other_methods;
 pub(crate) use self::openapi::Description;
 pub use self::question::Question;
@@ -52,10 +59,14 @@ pub(crate) fn all() -> Vec<Described> {
         floodgauges::routes(),
         infrastructure::routes(),
         admin::routes(),
+        alerts::routes(),
+        areas::routes(),
         stats::routes(),
         cards::routes(),
+        changes::routes(),
         images::routes(),
         feeds::routes(),
+        sources::routes(),
     ];
     all.into_iter().flatten().collect()
 }
@@ -67,9 +78,12 @@ pub(crate) fn outside(with_metrics: bool) -> Vec<Route> {
         root::show,
         health::tell_live,
         health::tell_ready,
+        health::tell_data,
         openapi::describe,
         docs::show,
         docs::find_file,
+        map::show,
+        map::find_file,
     ];
     if with_metrics {
         all.extend(routes![metrics::list_metrics]);

@@ -2,11 +2,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::answer::JSON;
+use crate::config::Covered;
 use crate::formats::Format;
 use crate::guards::TimePeriod;
-use crate::model::AreaSelector;
+use crate::model::{AreaSelector, BoundingBox};
 use crate::stores::{
-    FloodQuery, GaugeQuery, HistoryQuery, LayerQuery, ReportQuery, ReportSeriesQuery, Resource, Window,
+    AlertQuery, FloodQuery, GaugeQuery, HistoryQuery, LayerQuery, ReportQuery, ReportSeriesQuery, Resource,
+    Window,
 };
 
 /// A question to which all clients get the same response. It is the key of the response cache.
@@ -14,6 +16,8 @@ use crate::stores::{
 pub enum Question {
     /// A layer of the map, in a format.
     Layer(LayerQuery, Arc<dyn Format>),
+    /// Those features of a layer that touch a part of the map, in a format.
+    Within(BoundingBox, LayerQuery, Arc<dyn Format>),
     /// The current flood states without geometry.
     FloodStates(FloodQuery),
     /// The highest state of each area in a period.
@@ -31,7 +35,8 @@ pub enum Question {
 }
 
 impl Question {
-    /// Returns whether the question is about a period that the client has chosen. The number of such periods is unlimited.
+    /// Returns whether the question is about a period or a part of the map that the client has chosen. The number of such
+    /// questions is nearly unlimited.
     #[must_use]
     pub fn is_period(&self) -> bool {
         match self {
@@ -40,7 +45,7 @@ impl Question {
                 | LayerQuery::Gauges(GaugeQuery { window, .. }),
                 _,
             ) => *window != Window::Last(TimePeriod::DEFAULT),
-            Self::FloodArchive(_) | Self::FloodSeries(_) | Self::ReportSeries(_) => true,
+            Self::Within(..) | Self::FloodArchive(_) | Self::FloodSeries(_) | Self::ReportSeries(_) => true,
             Self::Layer(..)
             | Self::FloodStates(_)
             | Self::FloodedRegions(_)
@@ -53,7 +58,7 @@ impl Question {
     #[must_use]
     pub fn media_type(&self) -> &str {
         match self {
-            Self::Layer(_, format) => format.media_type(),
+            Self::Layer(_, format) | Self::Within(_, _, format) => format.media_type(),
             Self::FloodStates(_)
             | Self::FloodArchive(_)
             | Self::FloodSeries(_)
@@ -67,7 +72,7 @@ impl Question {
     /// Returns the name of the question in metrics.
     pub(super) fn name(&self) -> &'static str {
         match self {
-            Self::Layer(query, _) => query.kind().name(),
+            Self::Layer(query, _) | Self::Within(_, query, _) => query.kind().name(),
             Self::FloodStates(_) => "flood_states",
             Self::FloodArchive(_) => "flood_archive",
             Self::FloodSeries(_) => "flood_series",
@@ -81,7 +86,7 @@ impl Question {
     /// Returns the name of the format of the response; `json` if there is no choice.
     pub(super) fn format_name(&self) -> &str {
         match self {
-            Self::Layer(_, format) => format.name(),
+            Self::Layer(_, format) | Self::Within(_, _, format) => format.name(),
             _ => "json",
         }
     }
@@ -89,7 +94,7 @@ impl Question {
     /// Returns how long after its rendering began the response expires, if it has an expiry time.
     pub(super) fn expires_after(&self) -> Option<Duration> {
         match self {
-            Self::Layer(_, format) => format.expires_after(),
+            Self::Layer(_, format) | Self::Within(_, _, format) => format.expires_after(),
             Self::FloodStates(_)
             | Self::FloodArchive(_)
             | Self::FloodSeries(_)
@@ -100,11 +105,24 @@ impl Question {
         }
     }
 
+    /// Returns the data that the response is made from; `None` if it has no sources, as places and exercises.
+    pub(super) fn covered(&self) -> Option<Covered> {
+        if matches!(self, Self::Layer(LayerQuery::Alerts(AlertQuery::Exercise, _), _)) {
+            return None;
+        }
+        match self.resource() {
+            Resource::Floods => Some(Covered::Floods),
+            Resource::Reports => Some(Covered::Reports),
+            Resource::Gauges => Some(Covered::Gauges),
+            Resource::Places => None,
+        }
+    }
+
     /// Returns the resource whose changes change the response.
     #[must_use]
     pub fn resource(&self) -> Resource {
         match self {
-            Self::Layer(query, _) => query.resource(),
+            Self::Layer(query, _) | Self::Within(_, query, _) => query.resource(),
             Self::FloodStates(_)
             | Self::FloodArchive(_)
             | Self::FloodSeries(_)

@@ -15,6 +15,7 @@ use crate::cache::{Cache, Failed, Permit, Permits, Rendered, Unfinished};
 use crate::content::Content;
 use crate::error::Problem;
 use crate::formats::{Container, EncodeContext, Format};
+use crate::model::alerts::Issuer;
 use crate::model::{Clock, Layer, Validity};
 use crate::quotas::TooMany;
 use crate::stores::{Store, Versioned};
@@ -38,6 +39,8 @@ pub(crate) struct Renderer {
     pub(crate) base_url: Arc<str>,
     /// The address of this service's photos, without a slash at its end.
     pub(crate) photos_url: Arc<str>,
+    /// Who issues alerts.
+    pub(crate) issuer: Arc<Issuer>,
     /// How long a request waits for its response.
     pub(crate) timeout: Duration,
     /// How long after a response was known to be current it may be returned while the store is away.
@@ -86,7 +89,14 @@ impl Renderer {
         let store = &*self.store;
         match question {
             Question::Layer(query, format) => {
-                self.encode(query.ask(store).await?, Arc::clone(format), work).await
+                let layer = query.ask(store, self.clock.now()).await?;
+                self.encode(layer, Arc::clone(format), work).await
+            }
+            Question::Within(part, query, format) => {
+                let layer = query.ask(store, self.clock.now()).await?;
+                let part = *part;
+                let within = off_thread(move |_| layer.map(|layer| layer.within(&part))).await;
+                self.encode(within.map_err(Problem::internal)?, Arc::clone(format), work).await
             }
             Question::FloodStates(query) => work.result(store.flood_states(query).await?).await,
             Question::FloodArchive(query) => work.result(store.flood_archive(query).await?).await,
@@ -113,7 +123,7 @@ impl Renderer {
         format: Arc<dyn Format>,
         work: Work,
     ) -> Result<Versioned<Rendered>, Problem> {
-        let layer = layer.map(|layer| layer.with_photos_at(&self.photos_url));
+        let layer = layer.map(|layer| layer.with_photos_at(&self.photos_url).issued_by(&self.issuer));
         let (mut now, mut validity) = (self.clock.now(), layer.validity);
         if let Some(step) = format.time_step() {
             validity = validity.and(Validity::step(now, step));

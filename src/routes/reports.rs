@@ -4,7 +4,7 @@ use super::{Answer, Answers, Question};
 use crate::described;
 use crate::error::Problem;
 use crate::guards::{
-    Caller, Disaster, FormatChoice, Param, PathParam, RequestedPeriod, Select, TimePeriod, Training,
+    Caller, Disaster, FormatChoice, Param, PathParam, RequestedPeriod, Select, TimePeriod, Training, Within,
 };
 use crate::model::{DisasterType, ReportKey};
 use crate::openapi::Described;
@@ -34,12 +34,13 @@ pub(super) async fn list_reports(
     disaster: Param<Disaster>,
     training: Param<Training>,
     time_period: Param<TimePeriod>,
+    within: Param<Within>,
     choice: FormatChoice<Reports>,
     answers: Answers,
 ) -> Result<Answer, Problem> {
     let window = Window::Last(time_period.0);
     let query = ReportQuery { selector: select.areas, disaster: disaster.0, training: training.0, window };
-    answers.layer(LayerQuery::Reports(query), choice.format).await
+    answers.layer_within(LayerQuery::Reports(query), within.0, choice.format).await
 }
 
 /// `GET /reports/archive`: responds with the reports of a period.

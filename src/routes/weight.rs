@@ -27,7 +27,10 @@ pub(super) async fn weigh(
     last: Option<usize>,
 ) -> Result<u64, Problem> {
     Ok(match question {
-        Question::Layer(LayerQuery::Reports(query), _) => reports(query, store, features).await? * REPORT,
+        Question::Layer(LayerQuery::Reports(query), _)
+        | Question::Within(_, LayerQuery::Reports(query), _) => {
+            reports(query, store, features).await? * REPORT
+        }
         Question::Layer(LayerQuery::Gauges(query), _) => readings(query, store, features).await? * READING,
         Question::FloodArchive(query) | Question::FloodSeries(query) => {
             hours(Window::Within(query.period)) * HOUR
@@ -35,6 +38,7 @@ pub(super) async fn weigh(
         Question::ReportSeries(query) => hours(Window::Within(query.period)) * HOUR,
         Question::ReportSummary(query) => hours(query.window) * HOUR,
         Question::Layer(..)
+        | Question::Within(..)
         | Question::FloodStates(_)
         | Question::FloodedRegions(_)
         | Question::FloodedAreas(_) => last.map_or(0, |bytes| 2 * bytes as u64),

@@ -37,7 +37,9 @@ pub(crate) fn card_report(disasters: &[DisasterType], rules: &CardRules) -> Valu
 fn card_data(disasters: &[DisasterType], rules: &CardRules) -> Value {
     let mut properties = json!({ "report_type": { "enum": all_report_types(disasters, rules) } });
     for (name, accepts) in &ATTRIBUTES {
-        properties[*name] = attribute(accepts);
+        let mut schema = attribute(accepts);
+        schema["description"] = meaning(accepts).into();
+        properties[*name] = schema;
     }
     kept(json!({
         "type": "object",
@@ -96,24 +98,39 @@ fn attribute(accepts: &Accepts) -> Value {
     }
 }
 
+/// Says what the number of an attribute means, with its unit.
+fn meaning(accepts: &Accepts) -> String {
+    match *accepts {
+        Accepts::Depth => "The depth of the water in centimetres.".to_owned(),
+        Accepts::Code(highest) => format!("A code of the form, from 0 to {highest}; without a unit."),
+        Accepts::Codes(highest) => {
+            format!("One or several codes of the form, from 0 to {highest}; without a unit.")
+        }
+        Accepts::Measure => "A distance in metres.".to_owned(),
+        Accepts::Place => "A place, WGS84 degrees.".to_owned(),
+        Accepts::Radius => "The radius of a circle in metres, or a place on it.".to_owned(),
+        Accepts::Truth => "Whether it is so.".to_owned(),
+    }
+}
+
 /// Returns the schema of the data from a card in responses, where each attribute has one type.
 pub(crate) fn shown_card_data() -> Value {
     let code = |highest: i64| json!({ "type": "integer", "minimum": 0, "maximum": highest });
     let attributes = ATTRIBUTES.iter().map(|(name, accepts)| {
-        let shown = match *accepts {
-            Accepts::Depth => json!({
-                "type": "integer", "minimum": 0, "maximum": DEEPEST,
-                "description": "The depth of the water in whole centimetres.",
-            }),
+        let mut shown = match *accepts {
+            Accepts::Depth => json!({ "type": "integer", "minimum": 0, "maximum": DEEPEST }),
             Accepts::Code(highest) => code(highest),
             Accepts::Codes(highest) => array(code(highest)),
             Accepts::Measure => json!({ "type": "number", "minimum": 0 }),
-            Accepts::Place => reference("Position"),
-            Accepts::Radius => {
-                json!({ "description": "A place on the circle.", "allOf": [reference("Position")] })
-            }
+            Accepts::Place | Accepts::Radius => json!({ "allOf": [reference("Position")] }),
             Accepts::Truth => json!({ "type": "boolean" }),
         };
+        shown["description"] = match accepts {
+            Accepts::Depth => "The depth of the water in whole centimetres.".to_owned(),
+            Accepts::Radius => "A place on the circle, WGS84 degrees.".to_owned(),
+            _ => meaning(accepts),
+        }
+        .into();
         ((*name).to_owned(), shown)
     });
     json!({

@@ -108,7 +108,7 @@ pub(super) fn named() -> Named {
                         },
                     },
                     "cardId": { "type": "string", "description": "The card that the request would change." },
-                    "found": { "const": false, "description": "Only in responses to a request for a card." },
+                    "found": { "type": "boolean", "const": false, "description": "Only in responses to a request for a card." },
                     "result": { "type": "null", "description": "Only in responses to a request for a card." },
                 },
                 "examples": [{
@@ -122,12 +122,11 @@ pub(super) fn named() -> Named {
             "Kept",
             json!({
                 "description": "Any value whose texts and names have no NUL characters. In a request, at most 16 levels deep.",
-                "anyOf": [
-                    { "type": ["null", "boolean", "number"] },
-                    { "type": "string", "pattern": WITHOUT_NUL },
-                    { "type": "array", "items": reference("Kept") },
-                    kept(json!({ "type": "object" })),
-                ],
+                // No alternatives by type: generators of clients cannot resolve alternatives that contain themselves.
+                "pattern": WITHOUT_NUL,
+                "items": reference("Kept"),
+                "if": { "type": "object" },
+                "then": kept(json!({})),
             }),
         ),
         (

@@ -2,10 +2,12 @@
 //! [`resources`](crate::resources) describes the features on the map.
 
 mod cards;
+mod changes;
 mod common;
 mod feeds;
 mod floods;
 mod gauges;
+mod sources;
 mod stats;
 
 use serde_json::{Map, Value, json};
@@ -43,6 +45,27 @@ pub fn array(items: Value) -> Value {
     json!({ "type": "array", "items": items })
 }
 
+/// Returns the schema of the lines of a geometry, whose parts have this schema: a list for a line, a list of rings for a
+/// polygon, a list of polygons for several.
+pub(crate) fn lines(geometry: &str, part: Value) -> Value {
+    match geometry {
+        "MultiPolygon" => array(array(array(part))),
+        "Polygon" => array(array(part)),
+        _ => array(part),
+    }
+}
+
+/// Returns the schema of a value that has one of these schemas.
+pub(crate) fn one_of(schemas: impl IntoIterator<Item = Value>) -> Value {
+    let mut schemas: Vec<_> = schemas.into_iter().collect();
+    if schemas.len() == 1 { schemas.remove(0) } else { json!({ "anyOf": schemas }) }
+}
+
+/// Returns the schema of a body of bytes.
+pub(crate) fn bytes() -> Value {
+    json!({ "type": "string", "format": "binary" })
+}
+
 /// Returns the schema of an object that has all of these properties, and perhaps more.
 #[must_use]
 pub fn object(properties: Value) -> Value {
@@ -52,8 +75,8 @@ pub fn object(properties: Value) -> Value {
 
 /// Returns the schemas that have a name.
 pub(crate) fn components() -> Map<String, Value> {
-    let all = [common::named(), floods::named(), gauges::named()];
-    let named = all.into_iter().chain([cards::named(), feeds::named()]).flatten();
+    let all = [common::named(), floods::named(), gauges::named(), changes::named()];
+    let named = all.into_iter().chain([cards::named(), feeds::named(), sources::named()]).flatten();
     named.map(|(name, schema)| (name.to_owned(), schema)).collect()
 }
 

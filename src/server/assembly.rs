@@ -13,21 +13,27 @@ use super::{BuildError, Builder, Reloading, Siaga};
 use crate::admission::Admission;
 use crate::auth::RandomUnavailable;
 use crate::auth::{Authenticator, NewKey, Scope, Secret};
-use crate::background::{DataWatch, StoredKeys};
+use crate::background::{DataWatch, SourceWatch, StoredKeys};
 use crate::cache::{Cache, Patience, Permits};
+use crate::changes::{Follower, Seats};
 use crate::config::Config;
 use crate::error::catchers;
 use crate::fairings::{
-    Cors, Draining, Exchange, Licence, RealMethod, RequestId, SecurityHeaders, TrailingSlash, within_spans,
+    Cors, Draining, Exchange, Licence, RealMethod, RequestId, SecurityHeaders, SignsOfLife, TrailingSlash,
+    within_spans,
 };
 use crate::images::{CardImages, Worker};
+use crate::model::Clock;
 use crate::openapi::{Described, Interface, document};
 use crate::quotas::Quotas;
 use crate::routes::{
-    self, Description, Files, Front, Readiness, Renderer, diverted, lead_to_front, other_methods, unread,
+    self, Description, Files, Front, MapFiles, Pages, Readiness, Renderer, diverted, lead_to_front,
+    other_methods, unread,
 };
+use crate::sources::Sources;
 use crate::stores::{Measured, OpenedStore, Store};
 use crate::tasks::run_in_background;
+use crate::telemetry::Metrics;
 
 impl Builder {
     /// Opens the store and puts the server together.
@@ -47,28 +53,7 @@ impl Builder {
             opener.open(&settings).await.map_err(BuildError::Store)?;
         let metrics = settings.metrics;
         let store: Arc<dyn Store> = Arc::new(Measured::new(store, metrics.clone()));
-        // If the size does not fit into `usize`, the cache has the largest limit there is.
-        let cache_size = config.cache.size.as_u64().try_into().unwrap_or(usize::MAX);
-        let cores = available_parallelism().unwrap_or(NonZeroUsize::MIN);
-        let limits = config.limits;
-        let renderer = Renderer {
-            store: Arc::clone(&store),
-            cache: Cache::new(cache_size, Patience::for_requests(limits.timeout), metrics.clone()),
-            permits: Permits::new(
-                limits.rendering.as_u64(),
-                config.cache.size.as_u64(),
-                cores,
-                metrics.clone(),
-            ),
-            features: limits.features.get().into(),
-            clock: Arc::clone(&self.clock),
-            time_zone: config.time_zone,
-            base_url: Arc::from(config.base_url.as_str()),
-            photos_url: config.photos_url().into(),
-            timeout: limits.timeout,
-            stale: limits.stale,
-            metrics: metrics.clone(),
-        };
+        let renderer = renderer(&config, Arc::clone(&store), Arc::clone(&self.clock), metrics.clone());
         let images = CardImages::open(&config, Arc::clone(&store), Arc::clone(&self.clock), metrics.clone())?;
         let images = Arc::new(images);
         let authenticator = Authenticator::new(config.auth.clone(), Arc::clone(&self.clock))?;
@@ -78,6 +63,9 @@ impl Builder {
         let stored_keys = StoredKeys::new(Arc::clone(&store), Arc::clone(authenticator.ring()));
         // The first request must find the keys.
         stored_keys.refresh().await;
+        let sources = Sources::new(config.sources.clone(), Arc::clone(&self.clock));
+        let source_watch = SourceWatch::new(Arc::clone(&store), sources.clone(), &metrics);
+        source_watch.refresh().await;
         let watch = config.metrics.enabled.then(|| {
             let watch = DataWatch::new(Arc::clone(&store), metrics.clone(), Arc::clone(&self.clock));
             Arc::new(watch) as Arc<dyn Fairing>
@@ -91,6 +79,8 @@ impl Builder {
         outside.extend(config.mount_paths().filter(|path| !is_taken(path)).map(lead_to_front));
         let outside = within_spans(outside);
         let others_outside = other_methods(outside.iter());
+        let follower = Follower::new(Arc::clone(&store), Arc::clone(&self.clock), metrics.clone());
+        let seats = Seats::new(config.streams, &metrics);
         let draining = Draining::default();
         let rocket = rocket::custom(self.figment.clone())
             // Replaces Rocket's own. `SecurityHeaders` decides on HSTS; without an entry here, Rocket adds its own for TLS.
@@ -107,6 +97,9 @@ impl Builder {
             .attach(draining.clone())
             .attach(Worker::new(Arc::clone(&images)).fairing())
             .attach(stored_keys.clone())
+            .attach(follower.clone())
+            .attach(SignsOfLife::new(sources.clone()))
+            .attach(source_watch.clone())
             .attach(follow_public_keys(authenticator.clone()))
             .manage::<Arc<dyn Store>>(Arc::clone(&store))
             .manage(formats.clone())
@@ -114,11 +107,16 @@ impl Builder {
             .manage(images)
             .manage(authenticator)
             .manage(quotas)
+            .manage(sources)
             .manage(metrics)
             .manage(Readiness::default())
             .manage(Front::default())
             .manage(Files::default())
+            .manage(MapFiles::default())
+            .manage(Pages::default())
             .manage(draining.clone())
+            .manage(follower)
+            .manage(seats)
             .manage(description)
             .manage(config.clone())
             .mount("/", outside)
@@ -132,7 +130,18 @@ impl Builder {
         let fairings = watch.into_iter().chain(self.fairings.drain(..));
         let rocket = fairings.fold(managed.attach(rocket), Rocket::attach);
         let reloading = Reloading::new(self, temporary, config.base_url.clone());
-        Ok(Siaga { rocket, config, store, formats, key, failure, reloading, draining, stored_keys })
+        Ok(Siaga {
+            rocket,
+            config,
+            store,
+            formats,
+            key,
+            failure,
+            reloading,
+            draining,
+            stored_keys,
+            source_watch,
+        })
     }
 
     /// Checks that, if the interface is mounted at `/` as well, no other mount path begins with the path of a resource.
@@ -170,6 +179,28 @@ impl Builder {
             all.push(described);
         }
         Ok(all)
+    }
+}
+
+/// Returns what renders responses and caches them.
+fn renderer(config: &Config, store: Arc<dyn Store>, clock: Arc<dyn Clock>, metrics: Metrics) -> Renderer {
+    // If the size does not fit into `usize`, the cache has the largest limit there is.
+    let cache_size = config.cache.size.as_u64().try_into().unwrap_or(usize::MAX);
+    let cores = available_parallelism().unwrap_or(NonZeroUsize::MIN);
+    let limits = config.limits;
+    Renderer {
+        store,
+        cache: Cache::new(cache_size, Patience::for_requests(limits.timeout), metrics.clone()),
+        permits: Permits::new(limits.rendering.as_u64(), config.cache.size.as_u64(), cores, metrics.clone()),
+        features: limits.features.get().into(),
+        clock,
+        time_zone: config.time_zone,
+        base_url: Arc::from(config.base_url.as_str()),
+        photos_url: config.photos_url().into(),
+        issuer: Arc::new(config.issuer()),
+        timeout: limits.timeout,
+        stale: limits.stale,
+        metrics,
     }
 }
 

@@ -238,7 +238,7 @@ impl Builder {
         if !opener.keeps_data() {
             return Err(BuildError::NoUpkeep(config.store));
         }
-        let opened = opener.open(&self.store_settings(&config)).await;
+        let opened = opener.open_beside(&self.store_settings(&config)).await;
         let store = opened.map_err(BuildError::Store)?.store;
         // Keys made in it would be lost when this process ends.
         if store.service_state().is_some() {
@@ -272,7 +272,7 @@ impl Builder {
         templates: Vec<Arc<dyn Format>>,
     ) -> Result<FormatRegistry, InvalidFormats> {
         let settings = &config.formats;
-        let mut known = builtin(settings.topojson, settings.cap.clone());
+        let mut known = builtin(settings.topojson, settings.cap.clone(), config.alerts.clone());
         known.extend(templates);
         known.extend(self.formats.iter().cloned());
         let registry = FormatRegistry::new(&known, &settings.enabled, &settings.default)?;

@@ -53,7 +53,8 @@ impl Siaga {
     ///
     /// [`LaunchError`], whose text is one line for the operator.
     pub async fn launch(self) -> Result<(), LaunchError> {
-        let Self { rocket, config, store, failure, reloading, draining, stored_keys, .. } = self;
+        let Self { rocket, config, store, failure, reloading, draining, stored_keys, source_watch, .. } =
+            self;
         let mut signals = Signals::listen().map_err(LaunchError::Signals)?;
         let (rocket, ends) = with_ends(rocket, config.shutdown);
         let rocket = rocket.ignite().await.map_err(|error| LaunchError::Rocket(Box::new(error)))?;
@@ -112,6 +113,7 @@ impl Siaga {
                 tracing::warn!("requests did not end within siaga.shutdown.grace");
             }
             stored_keys.note_uses().await;
+            source_watch.flush().await;
             if time::timeout(CLOSING, store.close()).await.is_err() {
                 tracing::warn!("the store did not close in time");
             }

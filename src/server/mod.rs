@@ -19,7 +19,7 @@ pub use self::builder::Builder;
 pub use self::error::{BuildError, LaunchError};
 pub use self::reload::{Reload, Reloading};
 use crate::auth::Secret;
-use crate::background::StoredKeys;
+use crate::background::{SourceWatch, StoredKeys};
 use crate::config::Config;
 use crate::fairings::Draining;
 use crate::formats::FormatRegistry;
@@ -47,6 +47,8 @@ pub struct Siaga {
     pub draining: Draining,
     /// The API keys in the store, and when they were used.
     pub stored_keys: StoredKeys,
+    /// When the sources of the data were last heard, exchanged with the store.
+    pub source_watch: SourceWatch,
 }
 
 impl Siaga {

@@ -1,3 +1,4 @@
+use std::collections::BTreeMap;
 use std::fmt::{Debug, Display};
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,8 +8,8 @@ use async_trait::async_trait;
 use super::{
     CardStore, Check, EntryQuery, FeedStore, FloodQuery, FloodStore, GaugeQuery, GaugeStore, HistoryQuery,
     ImageStore, KeptKey, KeyEntry, KeyStore, Overview, PlaceStore, Received, ReportQuery, ReportSeriesQuery,
-    ReportStore, ReportSummary, Resource, Revision, ServiceState, ServiceStore, SetFloodState, Store,
-    StoreError, TakenUpload, Versioned,
+    ReportStore, ReportSummary, Resource, Revision, ServiceState, ServiceStore, SetFloodState, SourceStore,
+    Store, StoreError, TakenUpload, Versioned,
 };
 use crate::model::alerts::Entry;
 use crate::model::intake::{GaugeReadings, PartnerReport};
@@ -169,8 +170,13 @@ decorator! {
         async fn revoke_key(name: &str) -> Answer<()>;
         async fn note_key_uses(uses: &[(String, Timestamp)]) -> Answer<()>;
     }
+    SourceStore {
+        async fn heard(source: &str, at: Timestamp) -> Answer<()>;
+        async fn last_heard() -> Answer<BTreeMap<String, Timestamp>>;
+    }
     Store {
         async fn revision(resource: Resource) -> Answer<Revision>;
+        async fn epoch() -> Answer<Option<u64>>;
         async fn readiness() -> Vec<Check>;
         async fn overview() -> Answer<Option<Overview>>;
         async fn close() -> ();

@@ -4,7 +4,7 @@ use super::{StoreError, Versioned};
 use crate::model::alerts::{Entry, entries};
 use crate::model::{
     Actor, ArchiveRecord, Area, AreaId, AreaSelector, FloodChange, FloodLayer, FloodState, FloodStateRecord,
-    Period, SeriesPoint, Standing, StateChange, Timestamp,
+    Period, SeriesPoint, Standing, Timestamp,
 };
 
 /// Which areas of the flood map to return.
@@ -84,7 +84,9 @@ pub trait FloodStore {
     ///
     /// [`StoreError::Unavailable`].
     async fn flood_states(&self, query: &FloodQuery) -> Result<Versioned<Vec<FloodStateRecord>>, StoreError> {
-        Ok(self.floods(query).await?.map(|layer| {
+        let minimum_state = query.minimum_state.or(Some(FloodState::Unknown));
+        let flooded = FloodQuery { minimum_state, ..query.clone() };
+        Ok(self.floods(&flooded).await?.map(|layer| {
             let records = layer.features().filter_map(|flood| {
                 let Standing { state, since } = flood.standing?;
                 Some(FloodStateRecord { area_id: flood.area.id, state, last_updated: since })
@@ -133,8 +135,7 @@ pub trait FloodStore {
         let mut found = Vec::new();
         for area in areas.filter(|area| query.area.is_none_or(|selected| selected == *area)) {
             let log = self.flood_log(area).await?;
-            let log =
-                entries(log.into_iter().map(|change| StateChange { state: change.state, at: change.at }));
+            let log = entries(log.iter().map(FloodChange::change));
             let selected = query.select(&log);
             if !selected.is_empty() {
                 found.push((area, selected.to_vec()));

@@ -1,7 +1,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::{FloodQuery, GaugeQuery, ReportQuery, Resource, Store, StoreError, Versioned};
+use super::{
+    AlertQuery, AreaQuery, FloodQuery, GaugeQuery, ReportQuery, Resource, Store, StoreError, Versioned,
+};
 use crate::model::{
     AreaId, AreaSelector, FloodFeature, FloodLayer, FloodState, InfrastructureKind, Layer, LayerKind,
     ReportKey, Timestamp,
@@ -25,6 +27,12 @@ pub enum LayerQuery {
     Infrastructure(AreaSelector, Option<InfrastructureKind>),
     /// All provinces, or the one with this code.
     Boundaries(Option<String>),
+    /// Alerts about floods, and whether a source of floods is silent.
+    Alerts(AlertQuery, bool),
+    /// Outlines of areas.
+    Areas(AreaQuery),
+    /// One area, with its state if it has one.
+    Flood(AreaId),
 }
 
 impl LayerQuery {
@@ -32,11 +40,13 @@ impl LayerQuery {
     #[must_use]
     pub fn kind(&self) -> LayerKind {
         match self {
-            Self::Floods(_) | Self::FloodSince(..) => LayerKind::Floods,
+            Self::Floods(_) | Self::FloodSince(..) | Self::Flood(_) => LayerKind::Floods,
             Self::Reports(_) | Self::Report(_) => LayerKind::Reports,
             Self::Gauges(_) => LayerKind::Gauges,
             Self::Infrastructure(..) => LayerKind::Infrastructure,
             Self::Boundaries(_) => LayerKind::Boundaries,
+            Self::Alerts(..) => LayerKind::Alerts,
+            Self::Areas(_) => LayerKind::Areas,
         }
     }
 
@@ -44,19 +54,19 @@ impl LayerQuery {
     #[must_use]
     pub fn resource(&self) -> Resource {
         match self.kind() {
-            LayerKind::Floods => Resource::Floods,
+            LayerKind::Floods | LayerKind::Alerts => Resource::Floods,
             LayerKind::Reports => Resource::Reports,
             LayerKind::Gauges => Resource::Gauges,
-            LayerKind::Infrastructure | LayerKind::Boundaries => Resource::Places,
+            LayerKind::Infrastructure | LayerKind::Boundaries | LayerKind::Areas => Resource::Places,
         }
     }
 
-    /// Runs the query on a store.
+    /// Runs the query on a store. Alerts are those shown at `now`; everything else is by the store's own clock.
     ///
     /// # Errors
     ///
     /// [`StoreError::NotFound`] for one report or one area, [`StoreError::Unavailable`].
-    pub async fn ask(&self, store: &dyn Store) -> Result<Versioned<Layer>, StoreError> {
+    pub async fn ask(&self, store: &dyn Store, now: Timestamp) -> Result<Versioned<Layer>, StoreError> {
         Ok(match self {
             Self::Floods(query) => store.floods(query).await?.map(Layer::Floods),
             Self::FloodSince(area, since) => flood_since(store, *area, *since).await?.map(Layer::Floods),
@@ -70,8 +80,22 @@ impl LayerQuery {
             Self::Boundaries(code) => {
                 store.places().await?.map(|places| Layer::Boundaries(places.boundary_layer(code.as_deref())))
             }
+            Self::Alerts(query, is_doubtful) => {
+                query.ask(store, now).await?.map(|layer| Layer::Alerts(layer.doubtful(*is_doubtful)))
+            }
+            Self::Areas(query) => query.ask(store).await?.map(Layer::Areas),
+            Self::Flood(area) => flood(store, *area).await?.map(Layer::Floods),
         })
     }
+}
+
+/// Returns a layer with one area.
+async fn flood(store: &dyn Store, area: AreaId) -> Result<Versioned<FloodLayer>, StoreError> {
+    let found = store.floods(&FloodQuery::default()).await?;
+    let Some(index) = found.value.features().position(|flood| flood.area.id == area) else {
+        return Err(StoreError::NotFound { what: format!("local area {area}") });
+    };
+    Ok(found.map(|floods| FloodLayer::new(Arc::clone(floods.areas()), vec![floods.selected()[index]])))
 }
 
 /// Returns a layer with one area, if its state was set in the second that begins at this time.

@@ -6,10 +6,13 @@
 //! ([`Builder::store`](crate::Builder::store)), and run the store suite (`conformance::stores`) on it. The
 //! configuration key `store` then selects it. `docs/adding-a-store.md` explains the steps.
 
+mod alerts;
+mod areas;
 mod cards;
 mod decorator;
 mod error;
 mod feeds;
+pub mod file;
 mod floods;
 mod gauges;
 mod health;
@@ -23,8 +26,10 @@ pub mod postgres;
 mod registry;
 mod reports;
 mod service_state;
+mod sources;
 mod upkeep;
 mod window;
+mod wkb;
 
 use std::fmt::{Debug, Display};
 
@@ -32,6 +37,8 @@ use async_trait::async_trait;
 
 pub use crate::managed::Managed;
 use crate::model::Validity;
+pub use alerts::AlertQuery;
+pub use areas::AreaQuery;
 pub use cards::CardStore;
 pub use decorator::Decorator;
 pub use error::StoreError;
@@ -47,12 +54,14 @@ pub use places::PlaceStore;
 pub use registry::{OpenError, OpenStore, OpenedStore, StoreRegistry, StoreSettings, UnknownStore};
 pub use reports::{ReportQuery, ReportSeriesQuery, ReportStore, ReportSummary};
 pub use service_state::{ServiceState, ServiceStore};
+pub use sources::SourceStore;
 pub use upkeep::{Imported, Migrated, Removed, Replace, Rows, Status, Upkeep};
 pub use window::Window;
 
 /// The trait of a backend: one part for each resource, and revisions over all of them.
 ///
-/// Methods without a default are required. [`ServiceState`] provides all of [`ImageStore`] and [`KeyStore`].
+/// Methods without a default are required. [`ServiceState`] provides all of [`ImageStore`],
+/// [`KeyStore`] and [`SourceStore`].
 ///
 /// Logs print the `Display` text.
 ///
@@ -82,6 +91,7 @@ pub trait Store:
     + ServiceStore
     + ImageStore
     + KeyStore
+    + SourceStore
     + Debug
     + Display
     + Send
@@ -99,6 +109,17 @@ pub trait Store:
     ///
     /// [`StoreError::Unavailable`] if the backend cannot tell.
     async fn revision(&self, resource: Resource) -> Result<Revision, StoreError>;
+
+    /// Returns a number that identifies the counting of the revisions: another number means that equal revisions can stand for
+    /// other data, because the data was restored, or lives in another database. **Default: `None`**, and the counting is that of
+    /// the process
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Unavailable`] if the backend cannot tell.
+    async fn epoch(&self) -> Result<Option<u64>, StoreError> {
+        Ok(None)
+    }
 
     /// Checks whether the backend responds, and what else the store needs, by cheap queries within a bounded time.
     /// Called about once a second at most. **Default: one check, `store`, which reads a revision**

@@ -8,6 +8,7 @@ use figment::Figment;
 use futures::future::BoxFuture;
 use serde::de::DeserializeOwned;
 
+use super::file::OpenFile;
 use super::memory::OpenMemory;
 use super::postgres::OpenPostgres;
 use super::{Managed, Store, Upkeep};
@@ -44,6 +45,16 @@ pub trait OpenStore: Debug + Send + Sync + 'static {
     ///
     /// Any error, which makes startup fail.
     async fn open(&self, settings: &StoreSettings) -> Result<OpenedStore, OpenError>;
+
+    /// Opens the store for a command, while a server may be using it. **Default: as for a server**, which suits a store that
+    /// several servers can use
+    ///
+    /// # Errors
+    ///
+    /// Any error, which makes the command fail.
+    async fn open_beside(&self, settings: &StoreSettings) -> Result<OpenedStore, OpenError> {
+        self.open(settings).await
+    }
 }
 
 /// Why a store cannot open, or cannot go on. The operator sees its text in one line.
@@ -139,7 +150,7 @@ pub struct UnknownStore {
 impl Default for StoreRegistry {
     /// Returns the stores that come with the service.
     fn default() -> Self {
-        Self { openers: vec![Arc::new(OpenMemory), Arc::new(OpenPostgres)] }
+        Self { openers: vec![Arc::new(OpenMemory), Arc::new(OpenFile), Arc::new(OpenPostgres)] }
     }
 }
 

@@ -1,4 +1,5 @@
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -49,7 +50,30 @@ pub trait Upkeep: Send + Sync {
     ///
     /// If the store cannot be reached. A replica that cannot be reached is not an error.
     async fn status(&self, settings: &StoreSettings) -> Result<Status, OpenError>;
+
+    /// Writes a copy of all that the store keeps, as it is at one moment, to a new file, while a server may be running.
+    /// **Default: an error**, for stores whose own programs do it
+    ///
+    /// # Errors
+    ///
+    /// Any error that stops it; then there is no file.
+    async fn backup(&self, _settings: &StoreSettings, _to: &Path) -> Result<(), OpenError> {
+        Err(NO_BACKUP.into())
+    }
+
+    /// Replaces all that the store keeps by a backup, while no server is running. **Default: an error**, as for
+    /// [`backup`](Self::backup)
+    ///
+    /// # Errors
+    ///
+    /// Any error that stops it; then everything is as it was.
+    async fn restore(&self, _settings: &StoreSettings, _from: &Path) -> Result<(), OpenError> {
+        Err(NO_BACKUP.into())
+    }
 }
+
+const NO_BACKUP: &str =
+    "this store has no backup of its own: use the programs of its database, such as pg_dump";
 
 /// What a store holds, and how fresh it is.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -97,6 +121,9 @@ pub struct Imported {
     pub files: BTreeMap<FolderFile, Rows>,
     /// What was removed.
     pub removed: Removed,
+    /// How many areas got changes that are older than a stored one, or replace it: the alerts about them follow from the log,
+    /// and so may differ from those that were shown.
+    pub rewritten: u64,
     /// How many stored reports and pieces of infrastructure are in another area or city now, because areas were removed
     /// or the boundaries of cities changed.
     pub relocated: u64,

@@ -3,6 +3,8 @@ mod families;
 mod process;
 mod rejection;
 mod renderings;
+mod sources;
+mod streams;
 
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -177,6 +179,16 @@ impl Metrics {
         for (state, areas) in ["1", "2", "3", "4"].into_iter().zip(areas) {
             self.all().flooded_areas.get_or_create(&[("state", state)]).set(gauge(areas));
         }
+    }
+
+    /// Sets how many alerts of a type are in force.
+    pub fn alerts(&self, message_type: &'static str, alerts: u64) {
+        self.all().alerts.get_or_create(&[("type", message_type)]).set(gauge(alerts));
+    }
+
+    /// Sets how long ago the state of an alert in force was last confirmed: the longest time of all.
+    pub fn alert_unconfirmed(&self, age: Duration) {
+        self.all().alert_unconfirmed.get_or_create(&[]).set(age.as_secs_f64());
     }
 
     /// Sets the age of the newest `data` of a kind.

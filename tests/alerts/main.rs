@@ -91,7 +91,7 @@ fn changes_within_a_second_are_messages_of_their_own() {
         [(Alert, start(), vec![], six), (Update, start(), vec![1], six), (Update, start(), vec![1, 2], six)]
     );
     let shown = in_force(&entries(log), at("0:01")).message.unwrap();
-    assert_eq!((shown.key.run, shown.state), (after(900), Some(FloodState::Minor)));
+    assert_eq!((shown.key.run, shown.state), (after(900), FloodState::Minor));
 }
 
 #[test]
@@ -130,7 +130,7 @@ fn a_renewal_is_shown_15_seconds_after_it_is_sent_and_orphans_no_change_in_betwe
     let changed = entries([log[0], change(at("5:00:05"), 3)]);
     let shown = in_force(&changed, at("5:00:05"));
     let message = shown.message.unwrap();
-    assert_eq!(message.state, Some(FloodState::Moderate));
+    assert_eq!(message.state, FloodState::Moderate);
     assert!(message.references.iter().any(|reference| reference.key == renewal.key));
     // When the renewal would have been shown, the newer message stays.
     assert_eq!(in_force(&changed, at("5:00:20")).message, Some(message));

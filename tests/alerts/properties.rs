@@ -63,10 +63,10 @@ proptest! {
         let found = in_force(&known, now).message;
         match standing {
             Some(Entry { at, state: Some(state), .. }) if now.since(*at) <= CONFIRMED_FOR => {
-                prop_assert_eq!(found.unwrap().state, Some(*state));
+                prop_assert_eq!(found.map(|found| (found.state, found.message_type == MessageType::Cancel)), Some((*state, false)));
             }
             Some(Entry { at, state: Some(state), .. }) => {
-                prop_assert!(found.as_ref().is_none_or(|found| found.state == Some(*state)));
+                prop_assert!(found.as_ref().is_none_or(|found| found.state == *state));
                 prop_assert!(found.is_none() || now.since(*at) < CONFIRMED_FOR + LIFETIME);
             }
             Some(Entry { state: None, .. }) => {

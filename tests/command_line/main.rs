@@ -4,6 +4,7 @@
 #[allow(dead_code, reason = "other tests use the rest")]
 mod outcome;
 
+mod alerts;
 mod configuration;
 mod ends;
 mod refusals;

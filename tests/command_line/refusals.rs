@@ -44,7 +44,7 @@ fn a_wrong_key_of_images_stops_with_its_path_and_what_is_allowed() {
 fn a_wrong_key_stops_with_its_path_and_what_is_allowed() {
     for (name, value, path, allowed) in [
         ("SIAGA_STROE", "memory", "siaga.stroe: unknown key", "store"),
-        ("SIAGA_STORE", "oracle", "siaga.store ", "one of [memory, postgres]"),
+        ("SIAGA_STORE", "oracle", "siaga.store ", "one of [memory, file, postgres]"),
         ("SIAGA_STORE", "postgres", "databases.siaga.url: ", "DATABASE_URL"),
         ("SIAGA_POSTGRES__MIGRATE", "perhaps", "siaga.postgres.migrate: ", "bool"),
         ("SIAGA_POSTGRES__WAIT", "soon", "siaga.postgres.wait: ", "such as 10s"),
@@ -121,8 +121,18 @@ fn a_wrong_key_of_areas_formats_or_feeds_stops_with_its_path_and_what_is_allowed
             "siaga.formats.cap.sender: ",
             "must not be empty or contain blanks",
         ),
-        ("SIAGA_FORMATS__ENABLED", "[\"kml\"]", "siaga.formats.enabled: ", "one of [topojson, geojson, cap]"),
-        ("SIAGA_FORMATS__DEFAULT", "kml", "siaga.formats.default ", "enabled [topojson, geojson, cap]"),
+        (
+            "SIAGA_FORMATS__ENABLED",
+            "[\"kml\"]",
+            "siaga.formats.enabled: ",
+            "one of [topojson, geojson, cap, atom, rss, html]",
+        ),
+        (
+            "SIAGA_FORMATS__DEFAULT",
+            "kml",
+            "siaga.formats.default ",
+            "enabled [topojson, geojson, cap, atom, rss, html]",
+        ),
         ("SIAGA_FORMATS__CAP__EXPIRES_AFTER", "300000y", "siaga.formats.cap.expires_after: ", "1s to 366d"),
         ("SIAGA_FORMATS__CAP__WEB", "not an address", "siaga.formats.cap.web: ", "https://example.org/"),
         ("SIAGA_FORMATS__ENABLED", "[\"cap\"]", "siaga.formats.", "topojson"),

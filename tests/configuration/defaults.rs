@@ -3,6 +3,7 @@
 use rocket::data::ByteUnit;
 use serde_json::{Value, json};
 use siaga::config::Config;
+use siaga::formats::alerts::Options;
 
 use crate::keys::expanded;
 use crate::minimal::{self, extracted, tables};
@@ -18,6 +19,7 @@ const IN_WORDS: &[(&str, &str)] = &[
     ("areas.provinces", "the 38 of Indonesia"),
     ("areas.supported.reports.city", "`bdg`, `jbd`, `sby` and the 38 of Indonesia"),
     ("areas.supported.{reports,boundaries}.admin", "the 38 of Indonesia"),
+    ("alerts.texts", "Indonesian and English"),
     ("formats.resources.<resource>", "all that can write it"),
     ("formats.template.<name>.container", "by the media type"),
     ("auth.jwt.{issuer,audience}", "any"),
@@ -34,6 +36,9 @@ fn in_words(key: &str) -> (&'static str, Value) {
                 ["bdg", "jbd", "sby"].map(str::to_owned).into_iter().filter(|_| words.contains("jbd"));
             let provinces = PROVINCES.split(' ').map(|code| format!("ID-{code}"));
             (words, cities.chain(provinces).collect())
+        }
+        Some((_, words)) if key == "alerts.texts" => {
+            (words, serde_json::to_value(Options::default().texts).unwrap())
         }
         Some((_, words)) => (words, Value::Null),
         None => ("none", Value::Null),
@@ -133,7 +138,10 @@ fn a_service_that_is_told_nothing_has_the_defaults_but_for_its_quotas() {
 fn without(key: &str) -> Value {
     let mut values = tables();
     let (table, last) = key.rsplit_once('.').unwrap();
-    let pointer = table.replace("cap.agencies.<>", "cap.agencies.x").replace("template.<>", "template.x");
+    let pointer = table
+        .replace("cap.agencies.<>", "cap.agencies.x")
+        .replace("template.<>", "template.x")
+        .replace("sources.<>", "sources.x");
     let pointer = format!("/{}", pointer.replace("<>", "0").replace('.', "/"));
     let table = values.pointer_mut(&pointer).and_then(Value::as_object_mut).unwrap();
     assert!(table.remove(last).is_some(), "{key}");
@@ -171,14 +179,29 @@ fn rockets_keys_have_the_defaults_the_page_says() {
 
 #[test]
 fn images_are_beside_the_data_set_unless_another_place_is_given() {
-    let images = Config::default().images;
-    assert_eq!(images.storage("/srv/floods/jakarta").unwrap().as_str(), "file:///srv/floods/images/");
+    let storage = |dataset: &str| {
+        let mut config = Config::default();
+        config.dataset = dataset.to_owned();
+        config.photo_storage().unwrap()
+    };
+    assert_eq!(storage("/srv/floods/jakarta").as_str(), "file:///srv/floods/images/");
     let here = std::env::current_dir().unwrap().join("images");
     let folder = tempfile::tempdir().unwrap();
     let sibling = folder.path().join("sibling");
     std::fs::create_dir(&sibling).unwrap();
     let relative = sibling.join("../jakarta");
     let beside = folder.path().canonicalize().unwrap().join("images");
-    assert_eq!(images.storage(relative.to_str().unwrap()).unwrap().to_file_path().unwrap(), beside);
-    assert_eq!(images.storage("demo").unwrap().to_file_path().unwrap(), here);
+    assert_eq!(storage(relative.to_str().unwrap()).to_file_path().unwrap(), beside);
+    assert_eq!(storage("demo").to_file_path().unwrap(), here);
+}
+
+#[test]
+fn images_are_beside_the_file_of_the_store() {
+    let mut config = Config::default();
+    config.store = "file".to_owned();
+    config.file.path = "/srv/floods/jakarta.db".into();
+    assert_eq!(config.photo_storage().unwrap().as_str(), "file:///srv/floods/jakarta.db-images/");
+    config.file.path = "siaga.db".into();
+    let here = std::env::current_dir().unwrap().join("siaga.db-images");
+    assert_eq!(config.photo_storage().unwrap().to_file_path().unwrap(), here);
 }

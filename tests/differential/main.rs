@@ -1,4 +1,4 @@
-//! The store in Postgres against the one in memory: whatever is done to both, both answer the same.
+//! The stores in Postgres and in a file against the one in memory: all give the same answers to the same operations.
 
 use std::collections::HashMap;
 use std::fmt::Debug;
@@ -15,6 +15,7 @@ use siaga::model::{
     AlertLevel, CARD_SOURCE, Card, CardHolder, CardId, Clock, Layer, ManualClock, Observation, Places,
     Report, ReportKey, Timestamp,
 };
+use siaga::stores::file::OpenFile;
 use siaga::stores::memory::MemoryStore;
 use siaga::stores::postgres::OpenPostgres;
 use siaga::stores::{
@@ -23,6 +24,8 @@ use siaga::stores::{
 
 #[path = "../common/postgres.rs"]
 mod database;
+#[path = "../common/file.rs"]
+mod store_file;
 
 mod images;
 mod operations;
@@ -31,6 +34,7 @@ mod validity;
 use database::Database;
 use images::operations_around_images;
 use operations::{CardChoice, Holder, Operation, Sent, moved, operation, position};
+use store_file::StoreFile;
 
 const RESOURCES: [Resource; 4] = [Resource::Floods, Resource::Reports, Resource::Gauges, Resource::Places];
 
@@ -205,40 +209,63 @@ fn dataset() -> Dataset {
     Dataset::load(folder.path().to_str().unwrap(), &FolderRules::default(), now()).unwrap()
 }
 
-/// Both stores with the fixture and one clock; the database goes with the value.
-async fn both(clock: &Arc<ManualClock>) -> (Side, Side, Database) {
-    let memory = Arc::new(MemoryStore::new(dataset(), Arc::clone(clock) as Arc<dyn Clock>));
-    let database = Database::with_fixture().await;
-    let mut settings = database.settings();
-    settings.clock = Arc::clone(clock) as _;
-    let postgres = OpenPostgres.open(&settings).await.unwrap().store;
-    (Side::new(memory), Side::new(postgres), database)
+/// The stores under test, each with what it keeps its data in.
+struct Others {
+    sides: [(&'static str, Side); 2],
+    _database: Database,
+    _file: StoreFile,
 }
 
-/// Does everything to both stores and compares all they say.
+/// The store in memory and the others, with the fixture and one clock.
+async fn all(clock: &Arc<ManualClock>) -> (Side, Others) {
+    let memory = Arc::new(MemoryStore::new(dataset(), Arc::clone(clock) as Arc<dyn Clock>));
+    let (database, file) = (Database::with_fixture().await, StoreFile::with_fixture().await);
+    let (mut of_database, mut of_file) = (database.settings(), file.settings());
+    (of_database.clock, of_file.clock) = (Arc::clone(clock) as _, Arc::clone(clock) as _);
+    let postgres = OpenPostgres.open(&of_database).await.unwrap().store;
+    let in_file = OpenFile.open(&of_file).await.unwrap().store;
+    let sides = [("postgres", Side::new(postgres)), ("file", Side::new(in_file))];
+    (Side::new(memory), Others { sides, _database: database, _file: file })
+}
+
+/// Does everything to all stores and compares all they say.
 async fn compare(operations: Vec<Operation>) -> Result<(), TestCaseError> {
     let clock = Arc::new(ManualClock::new(now()));
-    let (mut memory, mut postgres, _database) = both(&clock).await;
-    let mut before = (memory.revisions().await, postgres.revisions().await);
+    let (mut memory, mut others) = all(&clock).await;
+    let mut before = memory.revisions().await;
+    let mut before_of = Vec::new();
+    for (_, side) in &others.sides {
+        before_of.push(side.revisions().await);
+    }
     for (number, operation) in operations.into_iter().enumerate() {
         if let Operation::Tick(by) = operation {
             clock.set(moved(clock.now(), by));
         }
-        // Two uploads of one moment are taken by their cards, which have other names in the other store.
+        // Two uploads of one moment are taken by their cards, which have other names in the other stores.
         if matches!(operation, Operation::OfImage(_)) {
             clock.set(moved(clock.now(), 1));
         }
         let expected = memory.answer(&operation, clock.now()).await;
-        let answered = postgres.answer(&operation, clock.now()).await;
-        prop_assert!(answered == expected, "{number}, {operation:?}:\n{answered:?}\n{expected:?}");
-        let after = (memory.revisions().await, postgres.revisions().await);
-        for (index, resource) in RESOURCES.into_iter().enumerate() {
-            let grew = (after.0[index] > before.0[index], after.1[index] > before.1[index]);
+        let after = memory.revisions().await;
+        for ((name, side), before_of) in others.sides.iter_mut().zip(&mut before_of) {
+            let answered = side.answer(&operation, clock.now()).await;
             prop_assert!(
-                grew.0 == grew.1,
-                "{number}, {operation:?}: the revision of {resource:?} grew {grew:?}"
+                answered == expected,
+                "{name}, {number}, {operation:?}:\n{answered:?}\n{expected:?}"
             );
-            prop_assert!(after.1[index] >= before.1[index], "{number}, {operation:?}: {resource:?} fell");
+            let after_of = side.revisions().await;
+            for (index, resource) in RESOURCES.into_iter().enumerate() {
+                let grew = (after[index] > before[index], after_of[index] > before_of[index]);
+                prop_assert!(
+                    grew.0 == grew.1,
+                    "{name}, {number}, {operation:?}: the revision of {resource:?} grew {grew:?}"
+                );
+                prop_assert!(
+                    after_of[index] >= before_of[index],
+                    "{name}, {number}, {operation:?}: {resource:?} fell"
+                );
+            }
+            *before_of = after_of;
         }
         before = after;
     }
@@ -260,12 +287,12 @@ proptest! {
     #![proptest_config(config())]
 
     #[test]
-    fn whatever_is_done_both_stores_answer_the_same(operations in prop::collection::vec(operation(), 60)) {
+    fn whatever_is_done_all_stores_answer_the_same(operations in prop::collection::vec(operation(), 60)) {
         block_on(compare(operations))?;
     }
 
     #[test]
-    fn whatever_is_done_for_images_both_stores_answer_the_same(
+    fn whatever_is_done_for_images_all_stores_answer_the_same(
         operations in operations_around_images()
     ) {
         block_on(compare(operations))?;

@@ -14,7 +14,7 @@ use siaga::stores::{FloodQuery, ReportQuery, ReportSeriesQuery, SetFloodState, W
 
 use crate::images::{OfImage, of_image};
 
-/// Something that is done to both stores.
+/// Something that is done to all stores.
 #[derive(Clone, Debug)]
 pub(crate) enum Operation {
     /// Moves the clock by seconds and milliseconds, forwards or back.

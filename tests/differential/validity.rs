@@ -1,4 +1,4 @@
-//! An answer is the same, in both stores, at any time for which it is said to last.
+//! A response stays the same, in all stores, for as long as it is valid.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use siaga::stores::{GaugeQuery, Store};
 
 use crate::operations::{Asked, Content, Operation, Sent, Span, Time, asked, content, moved, selector, sent};
 use crate::operations::{span, tick, time};
-use crate::{both, config, debug};
+use crate::{all, config, debug};
 
 /// A question whose answer depends on the time.
 #[derive(Clone, Debug)]
@@ -70,11 +70,13 @@ async fn last(
     questions: Vec<(i64, Question, i64)>,
 ) -> Result<(), TestCaseError> {
     let clock = Arc::new(ManualClock::new(now()));
-    let (mut memory, mut postgres, _database) = both(&clock).await;
+    let (mut memory, mut others) = all(&clock).await;
     let posts = (0..).zip(contents).map(|(post, content)| Operation::ReceivePost(post, content));
     for operation in posts.chain(gauges.into_iter().map(Operation::StoreGauge)) {
         memory.answer(&operation, now()).await.unwrap();
-        postgres.answer(&operation, now()).await.unwrap();
+        for (_, side) in &mut others.sides {
+            side.answer(&operation, now()).await.unwrap();
+        }
     }
     for (tick, question, way) in questions {
         let read = moved(clock.now(), tick);
@@ -83,14 +85,17 @@ async fn last(
         prop_assert!(validity.covers(read), "{question:?}: {validity:?} at {read}");
         for moment in [read, at(validity, read, way), at(validity, read, 1_000)] {
             clock.set(moment);
-            for store in [&memory.store, &postgres.store] {
+            let stores = others.sides.iter().map(|(_, side)| &side.store);
+            for store in stores.chain([&memory.store]) {
                 let (_, then) = question.ask(&**store).await;
                 prop_assert!(then == answer, "{question:?} at {moment}, {validity:?}:\n{answer}\n{then}");
             }
         }
         clock.set(read);
-        let (of_postgres, _) = question.ask(&*postgres.store).await;
-        prop_assert!(of_postgres == validity, "{question:?}: {of_postgres:?} {validity:?}");
+        for (name, side) in &others.sides {
+            let (of_side, _) = question.ask(&*side.store).await;
+            prop_assert!(of_side == validity, "{name}: {question:?}: {of_side:?} {validity:?}");
+        }
     }
     Ok(())
 }

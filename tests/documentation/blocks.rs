@@ -7,8 +7,11 @@ use std::path::Path;
 /// The languages whose blocks are tried, each by a module beside this one; Rust by the tests of the library's documentation.
 const TRIED: [&str; 10] = ["sh", "js", "html", "python", "json", "yaml", "sql", "toml", "jinja", "rust"];
 
+/// The marks of blocks that `live.rs` runs.
+const CLIENTS: [&str; 3] = ["tabs", "live", "stream"];
+
 /// The blocks that are not tried, by page and reason: how many there are of each. A block is marked by a comment before it.
-const NOT_TRIED: [(&str, &str, usize); 9] = [
+const NOT_TRIED: [(&str, &str, usize); 11] = [
     ("CONTRIBUTING.md", "takes minutes, or changes the machine", 3),
     ("README.md", "shows what the program prints", 1),
     ("docs/architecture.md", "a drawing", 1),
@@ -18,6 +21,8 @@ const NOT_TRIED: [(&str, &str, usize); 9] = [
     ("docs/deploying.md", "needs Docker", 1),
     ("docs/deploying.md", "is for systemd", 2),
     ("docs/runbook.md", "asks a host of the reader's", 2),
+    ("docs/sources.md", "asks a host of the reader's", 1),
+    ("docs/staying-up-to-date.md", "asks a host of the reader's", 1),
 ];
 
 /// A block, or what stands between its fences.
@@ -36,6 +41,11 @@ impl Block {
     /// Why it is not tried.
     fn reason(&self) -> Option<&str> {
         self.mark.as_deref()?.strip_prefix("not tried: ")
+    }
+
+    /// Whether the tests of clients that never end run it.
+    fn is_of_a_client(&self) -> bool {
+        self.mark.as_deref().is_some_and(|mark| CLIENTS.contains(&mark))
     }
 }
 
@@ -63,7 +73,14 @@ pub(crate) fn prose(text: &str) -> impl Iterator<Item = &str> {
 /// The blocks of one language that are tried, in the order of the pages.
 pub(crate) fn blocks(language: &str) -> Vec<Block> {
     let mut blocks = every_block();
-    blocks.retain(|block| block.language == language && block.reason().is_none());
+    blocks.retain(|block| block.language == language && block.reason().is_none() && !block.is_of_a_client());
+    blocks
+}
+
+/// The blocks with a mark.
+pub(crate) fn marked(mark: &str) -> Vec<Block> {
+    let mut blocks = every_block();
+    blocks.retain(|block| block.mark.as_deref() == Some(mark));
     blocks
 }
 

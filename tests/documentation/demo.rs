@@ -29,6 +29,16 @@ impl Demo {
         Self::with(&[("SIAGA_CACHE__SIZE", "0")])
     }
 
+    /// One without streams, which do not end.
+    pub(crate) fn without_streams() -> Self {
+        Self::with(&[("SIAGA_STREAMS__TOTAL", "0")])
+    }
+
+    /// One that exposes its metrics.
+    pub(crate) fn with_metrics() -> Self {
+        Self::with(&[("SIAGA_METRICS__ENABLED", "true")])
+    }
+
     /// One by a configuration file.
     pub(crate) fn configured_by(file: &str) -> Self {
         Self::with(&[("ROCKET_CONFIG", file)])
@@ -49,6 +59,11 @@ impl Demo {
         self.origin(&format!("/v1/{target}"))
     }
 
+    /// The base address.
+    pub(crate) fn base(&self) -> String {
+        self.origin("/v1")
+    }
+
     /// The address of what is outside the base address.
     pub(crate) fn origin(&self, path: &str) -> String {
         format!("http://{}{path}", self.service.authority)
@@ -61,7 +76,12 @@ impl Demo {
 
     /// What a read answers.
     pub(crate) fn text(&self, target: &str) -> String {
-        let answer = self.service.request("GET", &format!("/v1/{target}"), "\r\n");
+        self.body(&format!("/v1/{target}"))
+    }
+
+    /// The body of a response at a path, also outside the base address.
+    pub(crate) fn body(&self, path: &str) -> String {
+        let answer = self.service.request("GET", path, "\r\n");
         let (head, body) = answer.split_once("\r\n\r\n").unwrap();
         assert!(head.starts_with("HTTP/1.1 200 "), "{answer}");
         body.to_owned()

@@ -12,10 +12,14 @@ mod demo;
 mod tools;
 
 mod data_blocks;
+mod generated_clients;
 mod globes;
 mod links;
+mod live;
 mod monitoring;
+mod nginx;
 mod openapi;
+mod pages;
 mod polling;
 mod readers;
 mod scripts;

@@ -1,4 +1,4 @@
-//! What docs/polling.md has for programs that stay up to date, held against a service that changes, refuses and is away.
+//! What docs/staying-up-to-date.md has for programs that stay up to date, held against a service that changes, refuses and is away.
 
 use std::fs;
 use std::path::Path;
@@ -9,7 +9,7 @@ use crate::demo::Demo;
 use crate::eventually::{LONG, eventually_blocking};
 use crate::tools::{node, printed, program, python};
 
-const PAGE: &str = "docs/polling.md";
+const PAGE: &str = "docs/staying-up-to-date.md";
 
 /// The block of a language, put into a file that a script beside it imports.
 fn run(language: &str, script: &str, command: impl Fn(&Path) -> Command, names: [&str; 2]) {
@@ -79,13 +79,13 @@ fn an_answer_costs_what_the_page_says_but_for_a_twentieth() {
             let said: u64 = size_said.parse().unwrap();
             let (header, body) = size(demo, target, coding, ending, "\"none\"");
             assert!(body.abs_diff(said) * 20 < said, "{target} {coding}{ending}: {body}, not {said}");
-            assert!((550..670).contains(&header), "{target} {coding}{ending}: {header}");
+            assert!((650..750).contains(&header), "{target} {coding}{ending}: {header}");
             count += 1;
         }
     }
     assert_eq!(count, 28);
     let (header, body) = size(&demo, "floods", "gzip", "-gzip", "*");
-    assert!(body == 0 && (450..500).contains(&header), "{header} and {body} of a 304");
+    assert!(body == 0 && (540..600).contains(&header), "{header} and {body} of a 304");
     first.end();
     demo.end();
 }

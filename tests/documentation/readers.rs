@@ -79,6 +79,30 @@ assert all(entry.title and entry.updated_parsed <= feed.feed.updated_parsed for 
 }
 
 #[test]
+fn feedparser_finds_nothing_wrong_with_the_feeds_for_hubs() {
+    let demo = Demo::start();
+    let lines = "
+import sys, feedparser
+feed = feedparser.parse(sys.argv[1])
+assert not feed.bozo, feed.bozo_exception
+assert feed.version in ('atom10', 'rss20') and feed.feed.title and feed.feed.updated_parsed, feed.feed
+assert len({entry.id for entry in feed.entries}) == len(feed.entries)
+assert all(entry.title and entry.link == entry.id and entry.cap_identifier for entry in feed.entries)
+assert bool(feed.entries) != ('city=bdg' in sys.argv[1]), len(feed.entries)
+";
+    for target in [
+        "alerts",
+        "alerts?geoformat=rss",
+        "alerts?city=bdg",
+        "alerts?city=bdg&geoformat=rss",
+        "alerts/exercise",
+    ] {
+        python_on(&demo, target, lines);
+    }
+    demo.end();
+}
+
+#[test]
 fn feedparser_finds_nothing_wrong_with_georss() {
     let demo = Demo::with_templates();
     let lines = "

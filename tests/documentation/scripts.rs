@@ -3,11 +3,13 @@
 use std::fs;
 use std::path::Path;
 
+use serde_json::{Value, json};
+
 use crate::blocks::{Block, blocks};
 use crate::demo::Demo;
 use crate::tools::{node, printed, python};
 
-/// A browser without a window: it loads a page as it is printed and says how many shapes are on its map, and what one is called.
+/// A browser without a window: it loads a page as it is printed, and says what its map shows and requests.
 const BROWSER: &str = include_str!("browser.mjs");
 
 /// Has each block of a language run in a folder of its own with the text that it has for a demo.
@@ -35,15 +37,27 @@ fn what_pages_have_for_node_runs_as_it_is_printed() {
 }
 
 #[test]
-fn what_pages_have_for_browsers_draws_every_flooded_area() {
+fn the_map_for_browsers_draws_every_flooded_area_and_then_redraws_only_what_changed() {
     each("html", |demo, block, folder, text| {
         fs::write(folder.join("page.html"), text).unwrap();
         fs::write(folder.join("browser.mjs"), BROWSER).unwrap();
-        let drawn = printed(&place(block), node(folder).args(["browser.mjs", "page.html"]));
-        let first =
-            &demo.get("floods?minimum_state=1&geoformat=geojson")["result"]["features"][0]["properties"];
-        let name = [&first["parent_name"], &first["area_name"]].map(|name| name.as_str().unwrap()).join(", ");
-        assert_eq!(drawn.trim(), format!("{} {name}", demo.flooded()), "{}", place(block));
+        let flooded = demo.flooded();
+        let floods = demo.get("floods?minimum_state=1&geoformat=geojson");
+        let first = &floods["result"]["features"][0]["properties"];
+        let [parent, area] = [&first["parent_name"], &first["area_name"]].map(|name| name.as_str().unwrap());
+        let mut browser = node(folder);
+        browser.args(["browser.mjs", "page.html", &demo.origin("/v1"), demo.key()]);
+        let seen: Value = serde_json::from_str(&printed(&place(block), &mut browser)).unwrap();
+        assert_eq!(seen["drawn"], flooded);
+        assert!(seen["name"].as_str().unwrap().starts_with(&format!("{parent}, {area}: ")), "{seen}");
+        assert_eq!(seen["redrawn"], 1, "one area was cleared, and one has another state");
+        assert_eq!(seen["requests"], json!(["/areas", "/floods/states", "/floods/states", "/floods/states"]));
+        assert!(seen["again"][0].as_str().unwrap().starts_with("/areas?revision="), "{seen}");
+        let legend = ["more than 150 cm", "71 to 150 cm", "10 to 70 cm", "depth not known: use caution"];
+        assert_eq!(seen["legend"], json!(legend));
+        assert!(seen["attribution"].as_str().unwrap().contains("Floods: Siaga"), "{seen}");
+        assert_eq!(seen["viewport"], "width=device-width, initial-scale=1");
+        assert_eq!(seen["language"], "en");
     });
 }
 

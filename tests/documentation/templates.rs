@@ -64,7 +64,7 @@ fn described(all: &Value, schema: &Value, before: &str, found: &mut BTreeMap<Str
         };
         found.insert(path.clone(), (own.to_owned(), types.contains(&"null")));
         // An object that may have further properties is shown as it was sent.
-        if own == "list" {
+        if own == "list" && !["string", "number"].map(Value::from).contains(&property["items"]["type"]) {
             described(all, &property["items"], &format!("{path}[0]."), found);
         } else if property["properties"].is_object() && property["additionalProperties"] != true {
             described(all, &property, &format!("{path}."), found);

@@ -1,14 +1,14 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use quick_xml::Reader;
-use quick_xml::events::Event;
 use siaga::conformance::fixture::{self, id};
 use siaga::conformance::formats::{context, encoded};
 use siaga::format_suite;
 use siaga::formats::Format;
 use siaga::formats::cap::{Cap, Options, WebAddress};
 use siaga::model::{Area, AreaSet, FloodLayer, Layer, Standing, Timestamp};
+
+use crate::xml::texts;
 
 format_suite!(Cap::default());
 
@@ -25,31 +25,6 @@ fn feed_of(name: &str, parent_name: &str) -> String {
 
 fn text(document: Vec<u8>) -> String {
     String::from_utf8(document).unwrap()
-}
-
-/// The texts of all elements of a name, unescaped.
-fn texts(document: &str, name: &str) -> Vec<String> {
-    let mut reader = Reader::from_str(document);
-    let mut texts = Vec::new();
-    let mut current: Option<String> = None;
-    loop {
-        match reader.read_event().unwrap() {
-            Event::Start(tag) if tag.name().as_ref() == name => current = Some(String::new()),
-            Event::End(tag) if tag.name().as_ref() == name => texts.extend(current.take()),
-            Event::Text(text) => {
-                if let Some(current) = &mut current {
-                    current.push_str(&text);
-                }
-            }
-            Event::GeneralRef(reference) => {
-                if let Some(current) = &mut current {
-                    current.push_str(quick_xml::escape::resolve_xml_entity(&reference).unwrap());
-                }
-            }
-            Event::Eof => return texts,
-            _ => {}
-        }
-    }
 }
 
 /// The alerts of a feed, each a document of its own.

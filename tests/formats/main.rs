@@ -1,5 +1,9 @@
 //! The format suite on every format, and what each promises beyond it.
 
+#[path = "../common/xml.rs"]
+mod xml;
+
+mod alerts;
 mod cap;
 mod geojson;
 mod prepared;

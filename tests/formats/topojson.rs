@@ -8,7 +8,8 @@ use siaga::conformance::fixture;
 use siaga::conformance::formats::encoded;
 use siaga::format_suite;
 use siaga::formats::geojson::GeoJson;
-use siaga::formats::topojson::{Fineness, Grid, Node, Options, Quantization, Shape, TopoJson, Topology};
+use siaga::formats::topojson::{Options, Quantization, TopoJson};
+use siaga::model::topology::{Fineness, Grid, Node, Shape, Topology};
 use siaga::model::{Area, FloodLayer, Geometry, Layer};
 
 format_suite!(TopoJson::default());

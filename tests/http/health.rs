@@ -24,7 +24,12 @@ fn a_service_that_has_what_it_needs_is_live_and_ready() {
     let body = json_of(ready);
     assert_eq!((&body["statusCode"], &body["result"]["status"]), (&json!(200), &json!("ready")), "{body}");
     let found = names(&body);
-    assert!(found == ["store", "images"] || found == ["store", "migrations", "listener", "images"], "{body}");
+    let expected: [&[&str]; 3] = [
+        &["store", "images"],
+        &["store", "file", "images"],
+        &["store", "migrations", "clock", "listener", "images"],
+    ];
+    assert!(expected.contains(&&*found), "{body}");
     for check in body["result"]["checks"].as_array().unwrap() {
         assert!(check["ok"] == json!(true) && check["ms"].is_u64() && check["reason"].is_null(), "{body}");
     }

@@ -80,18 +80,18 @@ fn requests_are_counted_by_method_route_and_status() {
 #[test]
 fn calls_of_the_store_are_measured_by_their_method() {
     let siaga = with_metrics();
-    siaga.get("/v1/floods");
-    siaga.get("/v1/floods");
+    siaga.get("/v1/reports");
+    siaga.get("/v1/reports");
     siaga.put("/v1/floods/1", r#"{"state":2}"#);
     siaga.get("/v1/reports/999999");
     let page = page(&siaga);
     let of = |what: &str, method: &str| {
         value(&page, &format!("siaga_store_operation_seconds_{what}{{operation=\"{method}\"}}"))
     };
-    assert_eq!(of("count", "floods"), 1.0, "the second response is a cached one");
+    assert_eq!(of("count", "reports"), 1.0, "the second response is a cached one");
     assert_eq!(of("count", "set_flood_state"), 1.0);
     assert_eq!(of("count", "report"), 1.0, "failed calls count, too");
-    assert!(of("sum", "floods") > 0.0);
+    assert!(of("sum", "reports") > 0.0);
     assert!(!page.contains("operation=\"revision\""), "{page}");
 }
 
@@ -178,6 +178,21 @@ fn the_metrics_tell_how_new_the_data_is_and_how_many_areas_are_flooded() {
     siaga.put("/v1/floods/1", r#"{"state":4}"#);
     let changed = page_with(&siaga, "siaga_flooded_areas{state=\"4\"} 1");
     assert_eq!(age(&changed, "flood_changes"), 0.0);
+}
+
+#[test]
+fn the_metrics_tell_which_alerts_are_in_force_and_how_long_one_was_not_confirmed() {
+    let siaga = with_metrics();
+    let first = page_with(&siaga, "siaga_alerts{type=\"Alert\"} 1");
+    assert_eq!(value(&first, "siaga_alerts{type=\"Cancel\"}"), 0.0);
+    assert_eq!(value(&first, "siaga_alert_unconfirmed_seconds{}"), 8_837.0, "since 13:41:35");
+    siaga.clock.set(fixture::now().after(Duration::from_hours(3)));
+    // Its renewal is an Update.
+    let renewed = page_with(&siaga, "siaga_alerts{type=\"Update\"} 1");
+    assert_eq!(value(&renewed, "siaga_alert_unconfirmed_seconds{}"), 8_837.0 + 10_800.0);
+    siaga.delete("/v1/floods/5");
+    let over = page_with(&siaga, "siaga_alerts{type=\"Cancel\"} 1");
+    assert_eq!(value(&over, "siaga_alert_unconfirmed_seconds{}"), 0.0);
 }
 
 #[test]

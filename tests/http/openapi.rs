@@ -49,6 +49,8 @@ fn it_names_the_base_address_the_licence_and_each_thing_once() {
     assert_eq!(document["openapi"], "3.1.1");
     assert_eq!(document["servers"], json!([{ "url": "http://localhost/v1" }]));
     assert_eq!(document["info"]["license"]["url"], "https://data.example/licence");
+    let document_without = json_of(Siaga::start().get("/openapi.json"));
+    assert_eq!(document_without["info"]["license"]["url"], "http://localhost/", "the page has the terms");
     let mut ids = BTreeSet::new();
     for (method, path) in operations(&document) {
         let operation = &document["paths"][&path][method.to_lowercase()];
@@ -62,6 +64,35 @@ fn it_names_the_base_address_the_licence_and_each_thing_once() {
         let of_path: BTreeSet<_> =
             path.split('/').filter(|part| part.starts_with('{')).map(str::to_owned).collect();
         assert_eq!(in_path, of_path, "{method} {path}");
+    }
+}
+
+#[test]
+fn every_operation_has_a_described_tag_and_says_which_credential_it_needs() {
+    let document = json_of(Siaga::start().get("/openapi.json"));
+    let tags = document["tags"].as_array().unwrap();
+    let names: Vec<_> = tags.iter().map(|tag| &tag["name"]).collect();
+    assert_eq!((names[0], names.last().unwrap()), (&json!("floods"), &&json!("feeds")));
+    assert!(tags.iter().all(|tag| tag["description"].as_str().is_some_and(|says| says.len() > 20)));
+    for (method, path) in operations(&document) {
+        let operation = &document["paths"][&path][method.to_lowercase()];
+        let [tag] = operation["tags"].as_array().unwrap().as_slice() else { panic!("{operation}") };
+        assert!(names.contains(&tag), "{method} {path}");
+        let alternatives = operation["security"].as_array().unwrap();
+        let is_open = alternatives.is_empty() || alternatives.contains(&json!({}));
+        let needs_credential = ["/cards", "/feeds"].iter().any(|start| path.starts_with(start));
+        let is_read = method == "GET" && !needs_credential;
+        assert_eq!(is_open, is_read || path.starts_with("/uploads"), "{method} {path}");
+    }
+}
+
+#[test]
+fn the_default_format_is_the_first_media_type_of_a_map() {
+    for (default, expected) in [("topojson", "application/json"), ("cap", "application/atom+xml")] {
+        let figment = figment().merge(("siaga.formats.default", default));
+        let document = json_of(Siaga::with(figment, |builder| builder).get("/openapi.json"));
+        let content = &document["paths"]["/floods"]["get"]["responses"]["200"]["content"];
+        assert_eq!(content.as_object().unwrap().keys().next().unwrap(), expected, "{default}");
     }
 }
 
@@ -80,7 +111,7 @@ fn it_offers_what_is_configured() {
     };
     assert_eq!((offered("city"), offered("geoformat")), (json!(["jbd"]), json!(["geojson"])));
     let types: Vec<_> = floods["responses"]["200"]["content"].as_object().unwrap().keys().collect();
-    assert_eq!(types, ["application/geo+json", "application/json"], "without the envelope, and in it");
+    assert_eq!(types, ["application/json", "application/geo+json"], "in the envelope, and without it");
     let body = &document["paths"]["/feeds/partner"]["post"]["requestBody"];
     let city = &body["content"]["application/json"]["schema"]["properties"]["partner_city"];
     assert_eq!(city["enum"], json!(["bandung"]));

@@ -63,7 +63,8 @@ fn people_get_a_page_whatever_else_their_browser_takes() {
     let request = siaga.client.get("/").header(Header::new("Accept", BROWSER));
     let response = request.dispatch();
     assert_eq!(response.headers().get_one("Content-Type"), Some("text/html; charset=utf-8"));
-    assert_eq!(response.headers().get_one("Vary"), Some("Accept, Accept-Encoding"));
+    let vary: Vec<_> = response.headers().get("Vary").collect();
+    assert_eq!(vary, ["Accept, Accept-Encoding, Accept-Language"]);
     let policy = response.headers().get_one("Content-Security-Policy").unwrap();
     assert!(policy.starts_with("default-src 'none'"), "{policy}");
     let page = response.into_string().unwrap();
@@ -81,6 +82,48 @@ fn people_get_a_page_whatever_else_their_browser_takes() {
         assert_eq!(request.dispatch().headers().get_one("Content-Type"), Some(kind), "{accept}");
     }
     assert_eq!(siaga.client.get("/").header(Accept::HTML).dispatch().status(), Status::Ok);
+}
+
+#[test]
+fn people_read_how_many_areas_are_flooded_and_when_that_was_known_in_their_language_and_time() {
+    let siaga = Siaga::start();
+    let counts = siaga.result("/")["flooded_areas"].clone();
+    let summary = crate::suite::support::json_of(siaga.get("/v1/stats/floodedRWsSummary"));
+    for (state, name) in [("1", "# hati-hati RWs"), ("2", "# 10-70cm RWs"), ("4", "# 151cm+ RWs")] {
+        assert_eq!(counts[state], summary["result"][name], "{name}");
+    }
+    let all: u64 = counts.as_object().unwrap().values().filter_map(serde_json::Value::as_u64).sum();
+    assert!(all > 0);
+    let page = |address: &'static str, accepted: &'static str| {
+        let request = siaga.client.get(address).header(Header::new("Accept", BROWSER));
+        request.header(Header::new("Accept-Language", accepted)).dispatch().into_string().unwrap()
+    };
+    for (address, accepted, language, text) in [
+        ("/", "id-ID,id;q=0.9,en;q=0.8", "id", "Lebih dari 150 cm"),
+        ("/", "fr", "id", "Lebih dari 150 cm"),
+        ("/", "en-GB", "en", "More than 150 cm"),
+        ("/?lang=id", "en", "id", "Lebih dari 150 cm"),
+        ("/?lang=en", "id", "en", "More than 150 cm"),
+    ] {
+        let page = page(address, accepted);
+        for part in [&format!("<html lang=\"{language}\">"), text, " WIB</time>", &format!(">{all}</td>")] {
+            assert!(page.contains(part), "{address} {accepted}: {part}: {page}");
+        }
+    }
+    let refused = siaga.get("/?lang=fr");
+    assert_eq!(refused.status(), Status::BadRequest);
+}
+
+#[test]
+fn the_page_says_that_no_area_is_flooded() {
+    let siaga = Siaga::start();
+    let flooded = siaga.result("/v1/floods/states");
+    for area in flooded.as_array().unwrap() {
+        let address = format!("/v1/floods/{}", area["area_id"].as_str().unwrap());
+        assert_eq!(siaga.delete(&address).status(), Status::Ok);
+    }
+    let page = siaga.client.get("/?lang=en").header(Header::new("Accept", BROWSER)).dispatch();
+    assert!(page.into_string().unwrap().contains("No area is recorded as flooded now."));
 }
 
 #[derive(rocket::Responder)]

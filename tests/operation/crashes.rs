@@ -26,9 +26,9 @@ const LAST: &str = "floodedRWsSummary";
 #[derive(Default)]
 pub(crate) struct Acknowledged {
     /// The marks of state changes.
-    marks: Mutex<Vec<String>>,
-    posts: Mutex<Vec<i64>>,
-    cards: Mutex<Vec<String>>,
+    pub(crate) marks: Mutex<Vec<String>>,
+    pub(crate) posts: Mutex<Vec<i64>>,
+    pub(crate) cards: Mutex<Vec<String>>,
 }
 
 impl Acknowledged {
@@ -43,9 +43,14 @@ impl Acknowledged {
     }
 }
 
+/// The setting of a key that allows everything.
+pub(crate) fn keys() -> String {
+    format!(r#"[{{name="root",sha256="{}",scopes=["admin"]}}]"#, KeyDigest::of(KEY).to_hex())
+}
+
 /// Starts a service on the database of this address.
 pub(crate) fn start(url: &str) -> Running {
-    let keys = format!(r#"[{{name="root",sha256="{}",scopes=["admin"]}}]"#, KeyDigest::of(KEY).to_hex());
+    let keys = keys();
     let variables = [
         ("SIAGA_STORE", "postgres"),
         ("DATABASE_URL", url),

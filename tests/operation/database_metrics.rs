@@ -49,7 +49,8 @@ fn the_metrics_tell_how_many_calls_wait_for_a_connection() {
             let request = server.client.post("/v1/cards").header(Header::new("X-Api-Key", KEY)).body(HOLDER);
             request.dispatch()
         };
-        let watched = until(&server, WAITING, |waiting| waiting == 1.0);
+        // A call of a background task may wait, too.
+        let watched = until(&server, WAITING, |waiting| waiting >= 1.0);
         let (first, second, ()) = join!(make(), make(), watched);
         assert_eq!((first.status().code, second.status().code), (200, 200));
         until(&server, WAITING, |waiting| waiting == 0.0).await;

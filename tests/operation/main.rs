@@ -8,6 +8,8 @@ mod outcome;
 mod photos;
 #[path = "../common/postgres.rs"]
 mod postgres;
+#[path = "../common/file.rs"]
+mod store_file;
 
 mod cluster;
 mod proxy;
@@ -22,6 +24,10 @@ mod crashes;
 mod database_metrics;
 mod failover;
 mod fairings;
+mod file_commands;
+mod file_crashes;
+mod file_faults;
+mod file_log;
 mod forbidden;
 mod health;
 mod https;
@@ -38,3 +44,4 @@ mod reloading;
 mod replicas;
 mod slow_uploads;
 mod starts;
+mod streams;

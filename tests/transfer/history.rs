@@ -5,11 +5,11 @@ use siaga::conformance::block_on;
 use siaga::conformance::fixture::{self, id, now, state};
 use siaga::datasets::{Dataset, FolderFile, FolderRules};
 use siaga::model::{FloodState, Timestamp};
-use siaga::stores::EntryQuery;
+use siaga::stores::{EntryQuery, Replace};
 
 use crate::asking::{highest, order, standing};
 use crate::database::Database;
-use crate::folders::{area, collection, contents, saved, states};
+use crate::folders::{area, collection, contents, folder_of, saved, states};
 use crate::operator::Operator;
 
 #[test]
@@ -147,5 +147,22 @@ fn entries_that_are_imported_between_others_change_the_beginnings_of_their_runs(
         let wrong = "SELECT count(*) FROM flood_changes JOIN flood_runs USING (area_id, changed_at)
                      WHERE flood_changes.run_began_at <> flood_runs.run_began_at";
         assert_eq!(operator.count(wrong).await, 0);
+    });
+}
+
+#[test]
+fn an_import_tells_for_how_many_areas_it_changes_the_past() {
+    block_on(async {
+        let operator = Operator::with_fixture().await;
+        let rewritten = async |rows: &str| {
+            let folder = folder_of(&[states(rows)]);
+            operator.import_replacing(folder.path(), Replace::Nothing).await.unwrap().rewritten
+        };
+        // Area 2 has no log yet; area 5 has one until 13:41 of the 19th, and area 30 one entry of the 13th.
+        let newer = "2,3,2016-12-19T10:00:00Z,,\n2,2,2016-12-19T09:00:00Z,,\n5,4,2016-12-19T16:00:00Z,,\n";
+        assert_eq!(rewritten(newer).await, 0);
+        assert_eq!(rewritten(newer).await, 0, "the same again");
+        let older = "2,4,2016-12-19T09:30:00Z,,\n5,1,2016-12-19T16:00:00Z,,\n30,2,2016-12-14T00:00:00Z,,\n";
+        assert_eq!(rewritten(older).await, 2);
     });
 }

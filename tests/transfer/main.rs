@@ -7,6 +7,9 @@ mod eventually;
 #[path = "../common/outcome.rs"]
 mod outcome;
 
+#[path = "../common/file.rs"]
+mod store_file;
+
 mod asking;
 mod cognicity;
 mod folders;
@@ -15,6 +18,7 @@ mod operator;
 mod cities;
 mod faults;
 mod history;
+mod in_file;
 mod intake;
 mod live;
 mod program;

@@ -9,7 +9,7 @@ use rocket::tokio;
 use super::{FreshStore, TickingClock, open};
 use crate::conformance::fixture::{id, now, state};
 use crate::model::alerts::entries;
-use crate::model::{Actor, AreaSelector, FloodChange, Period, Standing, StateChange, Timestamp};
+use crate::model::{Actor, AreaSelector, FloodChange, Period, Standing, Timestamp};
 use crate::stores::{EntryQuery, FloodQuery, HistoryQuery, Resource, SetFloodState, Store, StoreError};
 
 fn actor() -> Actor {
@@ -123,8 +123,7 @@ pub async fn each_entry_of_the_log_has_the_beginning_of_its_run(fresh: &dyn Fres
     let mut all = Vec::new();
     for number in [1, 2, 5, 10, 30] {
         let log = store.flood_log(id(number)).await.unwrap();
-        let log = log.into_iter().map(|change| StateChange { state: change.state, at: change.at });
-        all.push((id(number), entries(log)));
+        all.push((id(number), entries(log.iter().map(FloodChange::change))));
     }
     all.retain(|(_, entries)| !entries.is_empty());
     assert_eq!(found(None, first, last).await, all, "as they follow from the whole log");

@@ -13,6 +13,7 @@ pub mod life;
 pub mod overview;
 pub mod places;
 pub mod reports;
+pub mod sources;
 pub mod uploads;
 pub mod validity;
 
@@ -139,6 +140,11 @@ macro_rules! store_suite {
             a_revoked_key_stays_listed_with_when_it_was_revoked_first,
             the_latest_use_is_kept_and_is_no_change,
             of_concurrent_keys_of_one_name_exactly_one_is_kept,
+        }
+        $crate::store_suite! { @ unless_excepted $fresh, sources =>
+            each_source_is_kept_with_when_it_was_last_heard,
+            a_source_is_never_heard_earlier_than_it_was,
+            of_concurrent_times_the_latest_is_kept,
         }
         $crate::store_suite! { @ unless_excepted $fresh, gauges =>
             gauges_are_listed_by_identifier_with_the_readings_of_the_window,

@@ -1,13 +1,12 @@
-use std::collections::HashMap;
-
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::csv_file::{self, Record};
+use super::unique::Unique;
 use super::{CsvWriter, Folder, FolderFile, FolderRow, FolderRules, FolderWriter, WriteError};
 use crate::datasets::DatasetError;
 use crate::model::intake::{Object, can_be_kept};
-use crate::model::{Card, CardHolder, CardId, ReportKey, digits};
+use crate::model::{Card, CardHolder, ReportKey, digits};
 
 /// A row of the file, as text.
 #[derive(Deserialize)]
@@ -37,16 +36,11 @@ impl Folder {
         &self,
         each: impl FnMut(FolderRow<Card>) -> Result<(), E>,
     ) -> Result<(), E> {
-        let mut ids: HashMap<CardId, u64> = HashMap::new();
-        let mut pkeys: HashMap<u64, u64> = HashMap::new();
+        let (mut ids, mut pkeys) = (Unique::new("card_id"), Unique::new("pkey"));
         let make = |row, line| {
             let card = card(row, &self.rules)?;
-            if let Some(first) = ids.insert(card.id.clone(), line) {
-                return Err(format!("card_id is that of line {first} already"));
-            }
-            if let Some(first) = pkeys.insert(card.pkey, line) {
-                return Err(format!("pkey is that of line {first} already"));
-            }
+            ids.add(card.id.clone(), line)?;
+            pkeys.add(card.pkey, line)?;
             Ok(card)
         };
         csv_file::read(self, FolderFile::Cards, make, each)

@@ -39,6 +39,7 @@ mod reports;
 mod rules;
 mod source;
 mod tags;
+mod unique;
 mod validity;
 mod writing;
 

@@ -1,11 +1,10 @@
-use std::collections::HashMap;
-
 use serde::Deserialize;
 
 use super::csv_file::{self, Record};
+use super::unique::Unique;
 use super::{CsvWriter, Folder, FolderFile, FolderRow, FolderWriter, WriteError};
 use crate::datasets::DatasetError;
-use crate::model::{PartnerPost, ReportKey};
+use crate::model::PartnerPost;
 
 /// A row of the file, as text.
 #[derive(Deserialize)]
@@ -29,16 +28,11 @@ impl Folder {
         &self,
         each: impl FnMut(FolderRow<PartnerPost>) -> Result<(), E>,
     ) -> Result<(), E> {
-        let mut ids: HashMap<i64, u64> = HashMap::new();
-        let mut reports: HashMap<ReportKey, u64> = HashMap::new();
+        let (mut ids, mut reports) = (Unique::new("post_id"), Unique::new("pkey"));
         let make = |row, line| {
             let post = post(&row)?;
-            if let Some(first) = ids.insert(post.post_id, line) {
-                return Err(format!("post_id is that of line {first} already"));
-            }
-            if let Some(first) = reports.insert(post.report, line) {
-                return Err(format!("pkey is that of line {first} already"));
-            }
+            ids.add(post.post_id, line)?;
+            reports.add(post.report, line)?;
             Ok(post)
         };
         csv_file::read(self, FolderFile::PartnerPosts, make, each)

@@ -1,10 +1,9 @@
-use std::collections::HashMap;
-
 use serde_json::value::{RawValue, to_raw_value};
 
 use super::feature::Feature;
 use super::geometry::place;
 use super::tags::tags;
+use super::unique::Unique;
 use super::{
     Folder, FolderFile, FolderRow, FolderRules, FolderWriter, GeoJsonWriter, WriteError, geojson_file,
 };
@@ -37,12 +36,10 @@ impl Folder {
         locator: &Locator,
         each: impl FnMut(FolderRow<ReportRow>) -> Result<(), E>,
     ) -> Result<(), E> {
-        let mut lines: HashMap<ReportKey, u64> = HashMap::new();
+        let mut keys = Unique::new("pkey");
         let make = |feature: &Feature<'_>| {
             let key = key(feature)?;
-            if let Some(line) = key.and_then(|key| lines.insert(key, feature.line)) {
-                return Err(format!("pkey is that of line {line} already"));
-            }
+            key.map_or(Ok(()), |key| keys.add(key, feature.line))?;
             let content = content(feature, &self.rules)?;
             let tags = tags(feature, content.location, locator)?;
             if !matches!(feature.prose("status")?.as_deref(), None | Some("confirmed")) {

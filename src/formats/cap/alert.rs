@@ -1,8 +1,8 @@
 use std::io;
 
 use super::Options;
-use super::xml::{self, Xml};
 use crate::formats::EncodeContext;
+use crate::formats::xml::{self, Xml};
 use crate::model::{Area, FloodFeature, FloodState};
 
 /// The alert about one flooded area.

@@ -6,8 +6,8 @@ use quick_xml::Writer;
 use super::Options;
 use super::alert::{self, Alert};
 use super::polygons::Polygons;
-use super::xml::{self, Xml};
 use crate::formats::EncodeContext;
+use crate::formats::xml::{self, Xml};
 use crate::model::FloodLayer;
 
 /// All characters except the unreserved ones of RFC 3986 §2.3.

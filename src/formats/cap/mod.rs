@@ -7,7 +7,6 @@ mod alert;
 mod entry;
 mod feed;
 mod polygons;
-mod xml;
 
 use std::collections::BTreeMap;
 use std::io;
@@ -20,32 +19,13 @@ use url::Url;
 
 use self::entry::Entry;
 use self::polygons::Polygons;
+pub(super) use self::polygons::pairs;
 use super::memo::Memo;
+use super::xml;
 use super::{Container, EncodeContext, EncodeError, Format};
+use crate::model::alerts::Status;
 use crate::model::duration;
 use crate::model::{Area, FloodLayer, Layer, LayerKind};
-
-/// CAP `status`: what an alert is for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Status {
-    /// Everybody concerned should act on it.
-    #[default]
-    Actual,
-    /// Only participants in an exercise should act on it.
-    Exercise,
-    /// Nobody should act on it: it tests how alerts are delivered.
-    Test,
-}
-
-impl Status {
-    fn name(self) -> &'static str {
-        match self {
-            Self::Actual => "Actual",
-            Self::Exercise => "Exercise",
-            Self::Test => "Test",
-        }
-    }
-}
 
 /// Settings of the format.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -84,7 +64,7 @@ pub struct Agency {
 
 impl Options {
     /// Returns `sender` and `senderName` for an area's alerts.
-    fn agency_of(&self, area: &Area) -> (&str, &str) {
+    pub(super) fn agency_of(&self, area: &Area) -> (&str, &str) {
         match self.agencies.get(&area.city_code) {
             Some(agency) => (&agency.sender.0, &agency.sender_name),
             None => (&self.sender.0, &self.sender_name),
@@ -123,7 +103,7 @@ fn expiry<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Duration, D::Err
 /// An absolute address (RFC 3986), as CAP and Atom require.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String")]
-pub struct WebAddress(String);
+pub struct WebAddress(pub(super) String);
 
 /// The error for a text that is not a [`WebAddress`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]

@@ -33,7 +33,7 @@ impl Polygons {
 }
 
 /// Writes a ring for CAP: pairs of latitude and longitude, the last the same as the first.
-fn pairs(ring: &LineString<f64>, out: &mut Vec<u8>) {
+pub(in crate::formats) fn pairs(ring: &LineString<f64>, out: &mut Vec<u8>) {
     for (index, position) in ring.coords().enumerate() {
         if index > 0 {
             out.push(b' ');

@@ -35,6 +35,7 @@ pub(super) fn engine(escaping: Escaping, steps: u64) -> Environment<'static> {
     engine.add_filter("polygons", |value: &Value| Ok::<_, Error>(shape(value)?.polygons()));
     engine.add_filter("place", |value: &Value| Ok::<_, Error>(place(shape(value)?)));
     engine.add_filter("severity", severity);
+    engine.add_filter("colour", colour);
     engine.add_filter("date", |state: &mut State, time: &str, format: &str, zone: Option<&str>| {
         times::date(state, time, format, zone)
     });
@@ -55,9 +56,17 @@ fn place(shape: &Shape) -> Value {
     shape.place().map_or_else(|| Value::from(()), |place: Place| Value::from_object(place))
 }
 
+/// Returns the colour of a flood state.
+fn colour(code: u64) -> Result<&'static str, Error> {
+    state(code).map(FloodState::colour)
+}
+
 /// Returns the name of a flood state's severity.
 fn severity(code: u64) -> Result<&'static str, Error> {
-    let state = FloodState::try_from(code);
-    let wrong = |error| Error::new(ErrorKind::InvalidOperation, format!("a flood state {error}"));
-    state.map(FloodState::severity).map_err(wrong)
+    state(code).map(FloodState::severity)
+}
+
+fn state(code: u64) -> Result<FloodState, Error> {
+    FloodState::try_from(code)
+        .map_err(|error| Error::new(ErrorKind::InvalidOperation, format!("a flood state {error}")))
 }

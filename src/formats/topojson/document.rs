@@ -2,13 +2,10 @@
 
 use std::error::Error;
 
-use super::arc_index::ArcIndex;
-use super::grid::{Grid, Node, Transform};
-use super::shapes::{Rings, Shape};
-use super::topology::Topology;
 use crate::formats::lists::{array, separated};
 use crate::formats::{EncodeContext, numbers};
 use crate::model::Properties;
+use crate::model::topology::{ArcIndex, Grid, Node, Rings, Shape, Topology, Transform};
 
 /// The text before the geometries.
 pub(super) const HEAD: &[u8] =

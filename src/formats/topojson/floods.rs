@@ -6,15 +6,12 @@ use geo::Rect;
 use rustc_hash::FxHashMap;
 
 use super::Quantization;
-use super::arc_index::ArcIndex;
 use super::document;
-use super::grid::{self, Grid};
-use super::shapes::Shapes;
-use super::topology::Topology;
 use crate::formats::flood_text::FloodText;
 use crate::formats::lists::separated;
 use crate::formats::memo::Kept;
-use crate::model::{Area, AreaSet, Standing};
+use crate::model::topology::{self, ArcIndex, Grid, Shapes, Topology};
+use crate::model::{Area, AreaSet, Standing, around_both};
 
 /// The topologies that selections of a set take their arcs from, each built when it is first needed.
 ///
@@ -151,7 +148,7 @@ impl Scope {
         selected: impl Iterator<Item = (usize, Option<Standing>)>,
         out: &mut Vec<u8>,
     ) -> serde_json::Result<()> {
-        let mut used = Used::none_of(self.ends.len());
+        let mut used = Used::default();
         let mut bounds: Option<Rect<f64>> = None;
         out.extend_from_slice(document::HEAD);
         let mut is_first = true;
@@ -163,12 +160,12 @@ impl Scope {
             self.features.append_to_properties(place, standing, out)?;
             let (shape, grid) = (self.shapes.get(place), self.grid.as_ref());
             document::after_properties(&shape, grid, |arc| used.number(arc), out);
-            bounds = bounds.into_iter().chain(self.bounds[place]).reduce(grid::around_both);
+            bounds = bounds.into_iter().chain(self.bounds[place]).reduce(around_both);
         }
         out.extend_from_slice(document::MIDDLE);
         separated(&used.order, out, |&arc, out| out.extend_from_slice(self.arc(arc)));
         let grid = self.grid.as_ref().filter(|_| !is_first);
-        document::end(grid, bounds.map(grid::bbox), out);
+        document::end(grid, bounds.map(topology::bbox), out);
         Ok(())
     }
 
@@ -179,23 +176,20 @@ impl Scope {
 }
 
 /// The arcs that a selection uses.
+#[derive(Default)]
 struct Used {
-    /// The new number of each arc; `u32::MAX` if it is not used.
-    numbers: Vec<u32>,
+    /// The new number of each.
+    numbers: FxHashMap<usize, u32>,
     order: Vec<usize>,
 }
 
 impl Used {
-    fn none_of(arcs: usize) -> Self {
-        Self { numbers: vec![u32::MAX; arcs], order: Vec::new() }
-    }
-
     fn number(&mut self, arc: ArcIndex) -> ArcIndex {
-        let number = &mut self.numbers[arc.arc()];
-        if *number == u32::MAX {
-            *number = self.order.len() as u32;
+        let number = *self.numbers.entry(arc.arc()).or_insert_with(|| {
             self.order.push(arc.arc());
-        }
-        arc.of_arc(*number as usize)
+            // A topology has fewer arcs than i32::MAX.
+            (self.order.len() - 1) as u32
+        });
+        arc.of_arc(number as usize)
     }
 }

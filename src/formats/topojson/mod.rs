@@ -1,30 +1,13 @@
 //! TopoJSON: geometry whose shared borders are stored once.
 //!
 //! Follows the [TopoJSON specification](https://github.com/topojson/topojson-specification) and, where the
-//! specification leaves a choice, the reference implementation topojson-server. The steps for a layer:
-//!
-//! 1. `grid`: positions are rounded to an integer grid over the layer's bounding box, unless the configuration requires them
-//!    exact (`options`);
-//! 2. `chains`: lines and rings are put one after the other, outer rings clockwise (`winding`); equal positions get equal
-//!    numbers;
-//! 3. `junctions`: positions at which borders meet or part are found;
-//! 4. `arcs`: lines and rings are cut there, and equal pieces are stored once, in whichever direction;
-//! 5. `document`: the topology is written, arcs as differences.
-//!
-//! `floods` takes these steps once for a set of areas.
+//! specification leaves a choice, the reference implementation topojson-server. [`model::topology`](crate::model::topology) finds
+//! the shared borders, `document` writes them, arcs as differences, and `floods` prepares all of it once for a set of areas.
 
-mod arc_index;
-mod arcs;
-mod chains;
 mod document;
 mod floods;
-mod grid;
-mod junctions;
 mod options;
 mod schema;
-mod shapes;
-mod topology;
-mod winding;
 
 use std::error::Error;
 use std::sync::Arc;
@@ -32,14 +15,11 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-pub use self::arc_index::ArcIndex;
 use self::floods::Scopes;
-pub use self::grid::{Fineness, Grid, Node, Transform};
 pub use self::options::{InvalidQuantization, Options, Quantization};
-pub use self::shapes::{Polygons, Rings, Shape};
-pub use self::topology::Topology;
 use super::memo::Memo;
 use super::{Container, EncodeContext, EncodeError, Format};
+use crate::model::topology::Topology;
 use crate::model::{Layer, LayerKind};
 
 /// Writes a layer as a `Topology` with one object, `output`.

@@ -1,7 +1,7 @@
 use serde::{Deserialize, Serialize};
 
-use super::grid::Fineness;
 use crate::model::Geometry;
+use crate::model::topology::Fineness;
 
 /// The largest cell of a layer that has points, in degrees: about 11 cm.
 const POINT_CELL: f64 = 1e-6;

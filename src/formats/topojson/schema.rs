@@ -2,7 +2,7 @@ use serde_json::{Value, json};
 
 use crate::model::LayerKind;
 use crate::resources::{describe, properties};
-use crate::schema::{array, object};
+use crate::schema::{array, lines, object, one_of};
 
 /// Returns the schema of layers of a kind, with positions on a grid or in degrees.
 pub(super) fn topology(kind: LayerKind, on_grid: bool) -> Value {
@@ -11,16 +11,13 @@ pub(super) fn topology(kind: LayerKind, on_grid: bool) -> Value {
     } else {
         ("number", "Lines of positions in degrees.")
     };
-    let geometry = json!({
-        "type": "object",
-        "required": ["type", "properties"],
-        "properties": {
-            "type": { "enum": describe(kind).geometries() },
-            "properties": properties(kind),
-            "arcs": { "type": "array", "description": "Indexes of arcs. The complement of an index (`~`) runs the arc backwards." },
-            "coordinates": array(json!({ "type": number })),
-        },
-    });
+    let geometry = |name: &str| {
+        let (member, value) = match name {
+            "Point" => ("coordinates", array(json!({ "type": number }))),
+            _ => ("arcs", lines(name, json!({ "type": "integer" }))),
+        };
+        object(json!({ "type": { "const": name }, "properties": properties(kind), member: value }))
+    };
     let pair = json!({ "type": "array", "items": { "type": "number" }, "minItems": 2, "maxItems": 2 });
     let mut topology = json!({
         "type": "object",
@@ -30,12 +27,13 @@ pub(super) fn topology(kind: LayerKind, on_grid: bool) -> Value {
             "objects": object(json!({
                 "output": object(json!({
                     "type": { "const": "GeometryCollection" },
-                    "geometries": array(geometry),
+                    "geometries": array(one_of(describe(kind).geometries().iter().copied().map(geometry))),
                 })),
             })),
             "arcs": {
                 "type": "array",
-                "description": format!("{arcs} Outer rings run clockwise, holes counter-clockwise."),
+                "description": format!("{arcs} A geometry names its arcs by their index; the complement of an index (`~`) runs the \
+                    arc backwards. Outer rings run clockwise, holes counter-clockwise."),
                 "items": array(array(json!({ "type": number }))),
             },
             "bbox": {

@@ -1,10 +1,10 @@
 use std::time::Duration;
 
 use super::{
-    CONFIRMED_FOR, Entry, LIFETIME, MOST_REFERENCES, Message, MessageKey, MessageType, RENEWAL, Reference,
-    SETTLING,
+    CONFIRMED_FOR, Entry, LIFETIME, MOST_REFERENCES, Message, MessageKey, MessageType, REMEMBERED, RENEWAL,
+    Reference, SETTLING,
 };
-use crate::model::Timestamp;
+use crate::model::{FloodState, Timestamp};
 
 /// The resolution of `sent` and `expires`.
 const SECOND: Duration = Duration::from_secs(1);
@@ -14,7 +14,10 @@ const SECOND: Duration = Duration::from_secs(1);
 pub struct InForce {
     /// The newest message that is shown, unless it has expired.
     pub message: Option<Message>,
-    /// When this changes, if the log stays as it is: the message is renewed or expires.
+    /// When a list of the messages in force last changed because of this area: its message was sent, or expired. `None` if
+    /// that is more than [`REMEMBERED`] ago.
+    pub changed: Option<Timestamp>,
+    /// When this changes, if the log stays as it is: the message is renewed or expires, or [`changed`](Self::changed) ends.
     pub until: Timestamp,
 }
 
@@ -48,7 +51,12 @@ pub fn messages(entries: &[Entry], from: Timestamp, until: Timestamp) -> Vec<Mes
 /// Returns the earliest time of the entries that [`in_force`] depends on. Earlier entries change nothing.
 #[must_use]
 pub fn reach_in_force(now: Timestamp) -> Timestamp {
-    reach(referable(now))
+    reach(remembered(now))
+}
+
+/// The moment after which messages may have been in force within [`REMEMBERED`] before `now`.
+fn remembered(now: Timestamp) -> Timestamp {
+    referable(now).before(REMEMBERED)
 }
 
 /// Returns the message of an area that is in force at a moment.
@@ -58,31 +66,31 @@ pub fn reach_in_force(now: Timestamp) -> Timestamp {
 #[must_use]
 pub fn in_force(entries: &[Entry], now: Timestamp) -> InForce {
     let known = &entries[..entries.partition_point(|entry| entry.at <= now)];
-    let around = messages(known, referable(now), now.after(LIFETIME));
+    let around = messages(known, remembered(now), now.after(LIFETIME));
     // A change can be shown before a renewal that was sent before it: what is shown later need not be newer.
     let newest = around.iter().rposition(|message| message.shown_from <= now);
     let later = &around[newest.map_or(0, |newest| newest + 1)..];
-    let message = newest.map(|newest| &around[newest]).filter(|message| message.expires > now);
-    let ends = message.map(|message| message.expires);
+    let newest = newest.map(|newest| &around[newest]);
+    let message = newest.filter(|message| message.expires > now);
+    let changed = newest.map(|newest| if message.is_some() { newest.sent } else { newest.expires });
+    let changed = changed.filter(|changed| message.is_some() || changed.after(REMEMBERED) > now);
+    let ends = match message {
+        Some(message) => Some(message.expires),
+        None => changed.map(|changed| changed.after(REMEMBERED)),
+    };
     // An entry can be later than now, by the clock of another server.
     let coming = entries.get(known.len()).map(|entry| entry.at);
     let changes = later.iter().map(|message| message.shown_from).chain(ends).chain(coming);
     let until = changes.min().unwrap_or(Timestamp::LAST);
-    InForce { message: message.cloned(), until }
+    InForce { message: message.cloned(), changed, until }
 }
 
 /// Returns one message, if it exists and is shown at `now`. `entries` are as for [`messages`], around the message.
 #[must_use]
 pub fn find(entries: &[Entry], key: MessageKey, now: Timestamp) -> Option<Message> {
-    let due = due(key)?;
+    let due = key.due()?;
     let found = messages(entries, due.before(Duration::from_millis(1)), due);
     found.into_iter().find(|message| message.key == key && message.shown_from <= now)
-}
-
-/// The moment of a message; `None` beyond the end of time.
-fn due(MessageKey { run, renewal }: MessageKey) -> Option<Timestamp> {
-    let due = run.after(RENEWAL.checked_mul(renewal)?);
-    (due < Timestamp::LAST).then_some(due)
 }
 
 /// Adds the messages of a run that are due after `from` and not after `until`. `end` is when the next run begins.
@@ -94,17 +102,17 @@ fn add_run(
     until: Timestamp,
 ) {
     let [Entry { run, state, .. }, ..] = *entries else { return };
-    if state.is_none() {
+    let Some(state) = state else {
         if run > from && run <= until {
             chain.extend(cancel(chain, run).map(|message| (run, message)));
         }
         return;
-    }
+    };
     let passed = from.since(run).as_millis() / RENEWAL.as_millis();
     for renewal in u32::try_from(passed).unwrap_or(u32::MAX).. {
         let key = MessageKey { run, renewal };
         let is_due = |due: &Timestamp| *due <= until && end.is_none_or(|end| *due < end);
-        let Some(due) = due(key).filter(is_due) else { return };
+        let Some(due) = key.due().filter(is_due) else { return };
         if due <= from {
             continue;
         }
@@ -113,22 +121,28 @@ fn add_run(
         if due.since(confirmed.at) > CONFIRMED_FOR {
             return;
         }
-        chain.push((due, standing(chain, key, due, *confirmed)));
+        chain.push((due, standing(chain, key, due, state, confirmed.at)));
     }
 }
 
 /// The message that an area has a state, after those of `chain`.
-fn standing(chain: &[(Timestamp, Message)], key: MessageKey, due: Timestamp, confirmed: Entry) -> Message {
+fn standing(
+    chain: &[(Timestamp, Message)],
+    key: MessageKey,
+    due: Timestamp,
+    state: FloodState,
+    last_confirmed: Timestamp,
+) -> Message {
     let sent = due.floor(SECOND);
     let references = references(chain, sent);
     Message {
         key,
         message_type: if references.is_empty() { MessageType::Alert } else { MessageType::Update },
-        state: confirmed.state,
+        state,
         sent,
         expires: sent.after(LIFETIME),
         shown_from: if key.renewal == 0 { due } else { due.after(SETTLING) },
-        last_confirmed: confirmed.at,
+        last_confirmed,
         references,
     }
 }
@@ -143,7 +157,7 @@ fn cancel(chain: &[(Timestamp, Message)], run: Timestamp) -> Option<Message> {
     Some(Message {
         key: MessageKey { run, renewal: 0 },
         message_type: MessageType::Cancel,
-        state: None,
+        state: newest.state,
         sent,
         // Each message expires after those before it, so this is the latest of all that it refers to.
         expires: newest.expires,

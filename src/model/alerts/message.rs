@@ -1,3 +1,4 @@
+use super::RENEWAL;
 use crate::model::{FloodState, Timestamp};
 
 /// Identifies a message among those of its area.
@@ -7,6 +8,16 @@ pub struct MessageKey {
     pub run: Timestamp,
     /// Which renewal of the run it is; 0 is the first message.
     pub renewal: u32,
+}
+
+impl MessageKey {
+    /// Returns the moment at which the message is due: no other message of its area has the same one. `None` beyond the end of
+    /// time.
+    #[must_use]
+    pub fn due(self) -> Option<Timestamp> {
+        let due = self.run.after(RENEWAL.checked_mul(self.renewal)?);
+        (due < Timestamp::LAST).then_some(due)
+    }
 }
 
 /// The type of a message (CAP 1.2 §3.2.1, `msgType`).
@@ -21,6 +32,9 @@ pub enum MessageType {
 }
 
 impl MessageType {
+    /// Every type.
+    pub const ALL: [Self; 3] = [Self::Alert, Self::Update, Self::Cancel];
+
     /// Returns its name in CAP.
     #[must_use]
     pub fn name(self) -> &'static str {
@@ -48,8 +62,8 @@ pub struct Message {
     pub key: MessageKey,
     /// Its type.
     pub message_type: MessageType,
-    /// The state of the area; `None` for a `Cancel`.
-    pub state: Option<FloodState>,
+    /// The state of the area; in a `Cancel`, the state that has ended.
+    pub state: FloodState,
     /// When it was sent, to the second.
     pub sent: Timestamp,
     /// Until when it is valid, to the second.

@@ -16,12 +16,16 @@
 
 mod chain;
 mod entry;
+mod exercise;
+mod issuer;
 mod message;
 
 use std::time::Duration;
 
 pub use self::chain::{InForce, find, in_force, messages, reach, reach_in_force};
 pub use self::entry::{Entry, entries};
+pub use self::exercise::Exercise;
+pub use self::issuer::{Issuer, Status};
 pub use self::message::{Message, MessageKey, MessageType, Reference};
 
 /// How long a message is valid.
@@ -37,6 +41,9 @@ pub const CONFIRMED_FOR: Duration = Duration::from_hours(24);
 /// commits that take up to 15 s, the default of `limits.timeout` and 5 s; with a longer timeout, a late change can remove a
 /// renewal that was shown.
 pub const SETTLING: Duration = Duration::from_secs(15);
+
+/// How long a list of messages says when it last changed.
+pub const REMEMBERED: Duration = Duration::from_hours(24);
 
 /// How many messages one refers to at most.
 pub const MOST_REFERENCES: usize = 50;

@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde::ser::{SerializeStruct, Serializer};
 
 use super::MapLayer;
-use crate::model::{Area, AreaId, AreaSet, FloodState, Geometry, Standing, Timestamp};
+use crate::model::{Area, AreaId, AreaSet, BoundingBox, FloodState, Geometry, Standing, Timestamp};
 
 /// The flood map: areas of one set, each with its state, if any.
 #[derive(Clone, Debug, Default)]
@@ -38,13 +38,13 @@ pub(crate) struct FloodIdentity<'a>(&'a Area);
 pub(crate) struct FloodCondition(pub(crate) Option<Standing>);
 
 impl<'a> FloodIdentity<'a> {
-    const FIELDS: usize = 6;
+    pub(super) const FIELDS: usize = 6;
 
     pub(crate) fn of(area: &'a Area) -> Self {
         Self(area)
     }
 
-    fn fields<S: SerializeStruct>(self, to: &mut S) -> Result<(), S::Error> {
+    pub(super) fn fields<S: SerializeStruct>(self, to: &mut S) -> Result<(), S::Error> {
         to.serialize_field("area_id", &self.0.id)?;
         to.serialize_field("geom_id", &self.0.geom_id)?;
         to.serialize_field("area_name", &self.0.name)?;
@@ -131,6 +131,12 @@ impl FloodLayer {
     #[must_use]
     pub fn selected(&self) -> &[(usize, Option<Standing>)] {
         &self.selected
+    }
+
+    /// Returns the same layer with only those areas that touch a part of the map.
+    pub(super) fn within(mut self, part: &BoundingBox) -> Self {
+        self.selected.retain(|(position, _)| part.touches(self.areas[*position].geometry()));
+        self
     }
 
     fn flood(&self, index: usize) -> FloodFeature<'_> {

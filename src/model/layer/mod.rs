@@ -1,5 +1,7 @@
 //! Layers: stores return them, and formats write them.
 
+mod alerts;
+mod areas;
 mod boundaries;
 mod floods;
 mod gauges;
@@ -11,13 +13,16 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+pub use self::alerts::{AlertFeature, AlertLayer, AlertProperties};
+pub use self::areas::{AreaLayer, AreaOutline, AreaProperties};
 pub use self::boundaries::{BoundaryLayer, BoundaryProperties};
 pub(crate) use self::floods::{FloodCondition, FloodIdentity};
 pub use self::floods::{FloodFeature, FloodLayer, FloodProperties, FloodStateRecord};
 pub use self::gauges::{GaugeLayer, GaugeProperties, ObservedGauge};
 pub use self::infrastructure::{InfrastructureLayer, InfrastructureProperties};
 pub use self::reports::{ReportLayer, ReportProperties};
-use super::Geometry;
+use super::alerts::Issuer;
+use super::{BoundingBox, Geometry};
 
 /// Calls a macro with all map resources: the kind, the layer, the name in the configuration, and the content of the layer.
 ///
@@ -30,6 +35,8 @@ macro_rules! for_each_map_resource {
             Gauges: GaugeLayer = "gauges", "Flood gauges with their readings.";
             Infrastructure: InfrastructureLayer = "infrastructure", "Floodgates, pumps and waterways.";
             Boundaries: BoundaryLayer = "boundaries", "Provinces.";
+            Alerts: AlertLayer = "alerts", "Alerts about floods.";
+            Areas: AreaLayer = "areas", "Outlines of local areas, larger areas or cities.";
         }
     };
 }
@@ -157,6 +164,24 @@ impl Layer {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+
+    /// Returns the same layer with only those floods, reports or outlines that touch a part of the map. Other layers stay whole.
+    pub(crate) fn within(self, part: &BoundingBox) -> Self {
+        match self {
+            Self::Floods(layer) => Self::Floods(layer.within(part)),
+            Self::Reports(layer) => Self::Reports(layer.within(part)),
+            Self::Areas(layer) => Self::Areas(layer.within(part)),
+            layer => layer,
+        }
+    }
+
+    /// Returns the same layer, with the alerts of this issuer ([`AlertLayer::issued_by`]).
+    pub(crate) fn issued_by(self, issuer: &Arc<Issuer>) -> Self {
+        match self {
+            Self::Alerts(layer) => Self::Alerts(layer.issued_by(Arc::clone(issuer))),
+            layer => layer,
+        }
     }
 
     /// Returns the same layer, with this service's photos below an address ([`ReportLayer::with_photos_at`]).

@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 use super::{Feature, MapLayer, Properties};
-use crate::model::{DisasterType, Geometry, ImageUrl, Report, ReportKey, Tags, Timestamp};
+use crate::model::{BoundingBox, DisasterType, Geometry, ImageUrl, Report, ReportKey, Tags, Timestamp};
 
 /// Reports on the map.
 #[derive(Clone, Debug, Default)]
@@ -27,6 +27,12 @@ impl ReportLayer {
     #[must_use]
     pub fn with_photos_at(self, address: Arc<str>) -> Self {
         Self { photos: address, ..self }
+    }
+
+    /// Returns the same layer with only those reports that are made in a part of the map.
+    pub(super) fn within(mut self, part: &BoundingBox) -> Self {
+        self.reports.retain(|report| part.touches(Geometry::Point(report.content.location.coord())));
+        self
     }
 }
 

@@ -1,24 +1,29 @@
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use rocket::tokio::join;
 use serde::Serialize;
 
-use crate::model::{AreaSelector, FloodStateRecord, Timestamp};
+use crate::model::{AreaSelector, FloodState, FloodStateRecord, Timestamp};
 use crate::stores::{FloodQuery, GaugeQuery, ReportQuery, Store, Window};
 
 /// The period in which the latest report and reading are looked for: the one a map shows by default, so that no more has to be
 /// read.
 const WINDOW: Window = Window::Last(Duration::from_hours(1));
 
-/// When each kind of data was last added to; null if there is none, or if the store cannot be read now.
+/// How many areas are flooded, and when each kind of data was last added to; null if there is none, or if the store cannot be
+/// read now.
 #[derive(Clone, Debug, Default, Serialize)]
 pub(super) struct Freshness {
+    /// How many areas have each state.
+    #[serde(skip)]
+    pub(super) flooded: Option<BTreeMap<u8, u64>>,
     /// When the latest of the current states was set.
-    flood_state: Option<Timestamp>,
+    pub(super) flood_state: Option<Timestamp>,
     /// When the latest report of the last hour was made.
-    report: Option<Timestamp>,
+    pub(super) report: Option<Timestamp>,
     /// When the latest reading of the last hour was made.
-    gauge_reading: Option<Timestamp>,
+    pub(super) gauge_reading: Option<Timestamp>,
 }
 
 impl Freshness {
@@ -33,12 +38,23 @@ impl Freshness {
         let gauges = GaugeQuery { selector: AreaSelector::default(), window: WINDOW };
         let (states, reports, gauges) =
             join!(store.flood_states(&states), store.reports(&reports), store.gauges(&gauges));
+        let states = states.ok().map(|states| states.value);
         let set_at = |record: &FloodStateRecord| record.last_updated;
         Self {
-            flood_state: states.ok().and_then(|states| states.value.iter().map(set_at).max()),
+            flooded: states.as_deref().map(by_state),
+            flood_state: states.iter().flat_map(|states| states.iter().map(set_at)).max(),
             // The newest comes first.
             report: reports.ok().and_then(|reports| Some(reports.value.reports.first()?.content.created_at)),
             gauge_reading: gauges.ok().and_then(|gauges| gauges.value.newest()),
         }
     }
+}
+
+/// Returns how many areas have each state, also none.
+fn by_state(records: &[FloodStateRecord]) -> BTreeMap<u8, u64> {
+    let mut counts: BTreeMap<_, _> = FloodState::ALL.map(|state| (state.code(), 0)).into();
+    for record in records {
+        *counts.entry(record.state.code()).or_default() += 1;
+    }
+    counts
 }

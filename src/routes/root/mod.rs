@@ -1,29 +1,30 @@
-//! What the service is, under which terms its data may be used, and how fresh the data is.
+//! How many areas are flooded, how fresh the data is, what the service is, and under which terms its data may be used.
 
 mod freshness;
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use minijinja::context;
 use minijinja::value::Serde;
-use minijinja::{Environment, context};
-use rocket::http::{Method, Status};
+use rocket::http::{Header, Method, Status};
 use rocket::request::Request;
 use rocket::response::Response;
 use rocket::route::{Handler, Outcome};
 use rocket::tokio::sync::Mutex;
 use rocket::tokio::time::timeout;
-use rocket::{Data, Route, State, get};
+use rocket::{Data, Responder, Route, State, get};
 use serde_json::{Map, Value, json};
 
 use self::freshness::Freshness;
 use super::answer::{Answer, HTML, JSON};
 use super::envelope;
 use super::health::recent;
+use super::texts::Texts;
 use crate::config::Config;
 use crate::error::Problem;
-use crate::formats::{Format, FormatRegistry};
-use crate::guards::{Caller, WantsPage};
+use crate::formats::{FormatRegistry, html};
+use crate::guards::{Caller, Language, WantsPage};
 use crate::model::LayerKind;
 use crate::resources::describe;
 use crate::stores::Store;
@@ -50,27 +51,55 @@ impl Front {
     }
 }
 
-/// `GET /`: responds with a page for people, or with the same as JSON for programs.
+/// The response, which depends on the language that the client prefers.
+#[derive(Responder)]
+pub(super) struct Shown {
+    answer: Answer,
+    vary: Header<'static>,
+}
+
+/// `GET /`: responds with a page for people in their language, or with the same as JSON for programs.
 #[get("/")]
 pub(super) async fn show(
     _caller: Caller,
     wants: WantsPage,
+    language: Language,
     front: &State<Front>,
     store: &State<Arc<dyn Store>>,
     formats: &State<FormatRegistry>,
     config: &State<Config>,
-) -> Result<Answer, Problem> {
+) -> Result<Shown, Problem> {
     let fresh = front.fresh(&***store, config.limits.timeout).await;
     let about = about(config, formats, &fresh);
-    if !wants.0 {
-        return Ok(Answer::public(JSON, envelope::result(&about)?));
-    }
-    let mut engine = Environment::new();
-    // The ending `.html` makes the engine escape values for HTML.
-    engine.add_template("page.html", PAGE).map_err(Problem::internal)?;
-    let page = engine.get_template("page.html").map_err(Problem::internal)?;
-    let page = page.render(context! { about => Serde(about) }).map_err(Problem::internal)?;
-    Ok(Answer::public(HTML, page.into_bytes()))
+    let answer = if wants.0 {
+        Answer::public(HTML, page(language, about, &fresh, config)?.into_bytes())
+    } else {
+        Answer::public(JSON, envelope::result(&about)?)
+    };
+    Ok(Shown { answer, vary: Header::new("Vary", "Accept, Accept-Encoding, Accept-Language") })
+}
+
+/// Writes the page in a language, with times in the configured time zone.
+fn page(language: Language, about: Value, fresh: &Freshness, config: &Config) -> Result<String, Problem> {
+    let texts = Texts::of(language).map_err(Problem::internal)?;
+    let newest = [
+        ("flood_state", fresh.flood_state),
+        ("report", fresh.report),
+        ("gauge_reading", fresh.gauge_reading),
+    ];
+    let newest = newest.map(|(name, at)| {
+        json!({ "name": name, "at": at, "local": at.map(|at| texts.moment(at, config.time_zone)) })
+    });
+    let flooded =
+        fresh.flooded.as_ref().map(|counts| json!({ "counts": counts, "all": counts.values().sum::<u64>() }));
+    let values = context! {
+        lang => language.code(),
+        t => Serde(&texts.pages),
+        about => Serde(about),
+        flooded => Serde(flooded),
+        newest => Serde(newest),
+    };
+    html::render(PAGE, values).map_err(Problem::internal)
 }
 
 fn about(config: &Config, formats: &FormatRegistry, fresh: &Freshness) -> Value {
@@ -84,6 +113,7 @@ fn about(config: &Config, formats: &FormatRegistry, fresh: &Freshness) -> Value 
         "documentation": format!("{origin}/docs"),
         "openapi": format!("{origin}/openapi.json"),
         "licence": config.licence,
+        "flooded_areas": fresh.flooded,
         "latest": fresh,
         "to_try": links.collect::<Map<_, _>>(),
     })
@@ -94,11 +124,13 @@ pub(crate) fn to_try(base: &str, formats: &FormatRegistry) -> Vec<(&'static str,
     let one = |path: &str| vec![format!("{base}/{path}")];
     let resources = LayerKind::ALL.into_iter().map(|kind| {
         let path = describe(kind).path();
-        let of_formats =
-            |format: &dyn Format| format!("{base}/{path}?minimum_state=1&geoformat={}", format.name());
-        let addresses = match kind {
-            LayerKind::Floods => formats.carrying(kind).map(|format| of_formats(&**format)).collect(),
-            _ => one(path),
+        let addresses = if kind == LayerKind::Floods {
+            let formats = formats.carrying(kind);
+            formats
+                .map(|format| format!("{base}/{path}?minimum_state=1&geoformat={}", format.name()))
+                .collect()
+        } else {
+            one(path)
         };
         (kind.name(), addresses)
     });

@@ -104,7 +104,7 @@ mod tests {
                 log.push(StateChange { state, at: at(minute) }, by.clone());
             }
             let all: Vec<StateChange> =
-                log.changes(1.try_into().unwrap()).map(|change| StateChange { state: change.state, at: change.at }).collect();
+                log.changes(1.try_into().unwrap()).map(|change| change.change()).collect();
             prop_assert_eq!(all.len(), minutes.len());
             let standing = all.iter().rposition(|change| change.at <= at(start)).unwrap_or(0);
             let naive: Vec<_> =

@@ -2,15 +2,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use imbl::Vector;
+use imbl::{OrdSet, Vector};
 
 use super::area_log::AreaLog;
 use super::snapshot::{Snapshots, Written};
 use super::{MemoryStore, read_long};
 use crate::model::alerts::Entry;
 use crate::model::{
-    Actor, ArchiveRecord, AreaId, AreaSelector, AreaSet, FloodChange, FloodLayer, SeriesPoint, StateChange,
-    Timestamp, archive, series,
+    Actor, ArchiveRecord, AreaId, AreaSelector, AreaSet, FloodChange, FloodLayer, SeriesPoint, Standing,
+    StateChange, Timestamp, archive, series,
 };
 use crate::stores::{
     EntryQuery, FloodQuery, FloodStore, HistoryQuery, Revision, SetFloodState, StoreError, Versioned,
@@ -29,6 +29,8 @@ pub(super) struct Floods {
 struct Snapshot {
     /// The log of each area, by its position in the area set.
     logs: Vector<AreaLog>,
+    /// The positions of the areas that have a state.
+    flooded: OrdSet<usize>,
     /// When the newest change of any area took effect.
     newest: Option<Timestamp>,
 }
@@ -37,8 +39,17 @@ impl Snapshot {
     fn apply(&mut self, position: usize, change: StateChange, by: Actor) {
         if let Some(log) = self.logs.get_mut(position) {
             log.push(change, by);
+            match change.state {
+                Some(_) => self.flooded.insert(position),
+                None => self.flooded.remove(&position),
+            };
             self.newest = Some(change.at);
         }
+    }
+
+    /// Returns the state of the area at a position.
+    fn standing(&self, position: usize) -> Option<Standing> {
+        self.logs.get(position)?.last()?.standing()
     }
 
     /// Returns when a change of an area that is made now takes effect: at least 1 ms after the area's previous change,
@@ -56,13 +67,23 @@ impl Floods {
     /// does.
     pub(super) fn new(areas: Arc<AreaSet>, log: Vec<FloodChange>) -> Self {
         let logs = std::iter::repeat_n(AreaLog::default(), areas.len()).collect();
-        let mut snapshot = Snapshot { logs, newest: None };
+        let mut snapshot = Snapshot { logs, flooded: OrdSet::new(), newest: None };
         for FloodChange { area, state, at, by } in log {
             if let Some(position) = areas.position(area) {
                 snapshot.apply(position, StateChange { state, at }, by);
             }
         }
         Self { areas, snapshots: Snapshots::new(snapshot) }
+    }
+
+    /// Returns the same floods, to be changed on their own.
+    pub(super) fn fork(&self) -> Self {
+        Self { areas: Arc::clone(&self.areas), snapshots: self.snapshots.fork() }
+    }
+
+    /// Makes the revision go on from another one.
+    pub(super) fn at(self, revision: Revision) -> Self {
+        Self { snapshots: self.snapshots.at(revision), ..self }
     }
 
     pub(super) fn revision(&self) -> Revision {
@@ -73,19 +94,26 @@ impl Floods {
     pub(super) fn overview(&self) -> (Option<Timestamp>, [u64; 4]) {
         let snapshot = self.snapshots.read();
         let mut flooded = [0; 4];
-        let states = snapshot.value.logs.iter().filter_map(|log| log.last()?.state);
-        for state in states {
-            flooded[usize::from(state.code()) - 1] += 1;
+        for standing in
+            snapshot.value.flooded.iter().filter_map(|position| snapshot.value.standing(*position))
+        {
+            flooded[usize::from(standing.state.code()) - 1] += 1;
         }
         (snapshot.value.newest, flooded)
     }
 
-    /// Returns the selected areas with their states.
+    /// Returns the selected areas with their states. With a minimum state, this costs as much as there are flooded areas.
     fn select(&self, snapshot: &Snapshot, query: &FloodQuery) -> FloodLayer {
-        let states = snapshot.logs.iter().map(|log| log.last().and_then(StateChange::standing));
-        let areas = self.areas.iter().zip(states).enumerate();
-        let selected = areas.filter(|(_, (area, standing))| query.asks_for(area, *standing));
-        let selected = selected.map(|(position, (_, standing))| (position, standing)).collect();
+        let is_selected = |(position, standing): &(usize, Option<Standing>)| {
+            query.asks_for(&self.areas[*position], *standing)
+        };
+        let selected = if query.minimum_state.is_some() {
+            let flooded = snapshot.flooded.iter().map(|position| (*position, snapshot.standing(*position)));
+            flooded.filter(is_selected).collect()
+        } else {
+            let states = snapshot.logs.iter().map(|log| log.last().and_then(StateChange::standing));
+            states.enumerate().filter(is_selected).collect()
+        };
         FloodLayer::new(Arc::clone(&self.areas), selected)
     }
 

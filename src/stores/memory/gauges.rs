@@ -48,6 +48,21 @@ impl Gauges {
         snapshot.value.values().filter_map(newest).max()
     }
 
+    /// Returns the same gauges, to be changed on their own.
+    pub(super) fn fork(&self) -> Self {
+        Self { snapshots: self.snapshots.fork() }
+    }
+
+    /// Makes the revision go on from another one.
+    pub(super) fn at(self, revision: Revision) -> Self {
+        Self { snapshots: self.snapshots.at(revision) }
+    }
+
+    /// Returns a gauge without its readings.
+    pub(super) fn find(&self, id: &str) -> Option<Arc<Gauge>> {
+        self.snapshots.read().value.get(id).map(|record| Arc::clone(&record.gauge))
+    }
+
     pub(super) fn revision(&self) -> Revision {
         self.snapshots.revision()
     }

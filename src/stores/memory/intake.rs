@@ -101,6 +101,21 @@ impl Intake {
         snapshot.value.by_time.range(..=(until, ReportKey::LAST)).next_back().map(|((made, _), _)| *made)
     }
 
+    /// Returns the same reports and cards, to be changed on their own.
+    pub(super) fn fork(&self) -> Self {
+        Self { snapshots: self.snapshots.fork() }
+    }
+
+    /// Makes the revision go on from another one.
+    pub(super) fn at(self, revision: Revision) -> Self {
+        Self { snapshots: self.snapshots.at(revision) }
+    }
+
+    /// Returns the report with the highest key.
+    pub(super) fn last_report(&self) -> Option<Arc<Report>> {
+        self.snapshots.read().value.by_key.get_max().map(|(_, report)| Arc::clone(report))
+    }
+
     pub(super) fn revision(&self) -> Revision {
         self.snapshots.revision()
     }

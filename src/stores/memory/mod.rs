@@ -12,6 +12,7 @@ mod snapshot;
 
 use std::error::Error;
 use std::fmt;
+use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -20,25 +21,35 @@ use self::floods::Floods;
 use self::gauges::Gauges;
 use self::intake::Intake;
 use super::{
-    ImageStore, KeyStore, OpenError, OpenStore, OpenedStore, Overview, PlaceStore, Resource, Revision,
-    ServiceState, ServiceStore, Store, StoreError, StoreSettings, Versioned,
+    ImageStore, KeptKey, KeyStore, OpenError, OpenStore, OpenedStore, Overview, PlaceStore, Resource,
+    Revision, ServiceState, ServiceStore, SourceStore, Store, StoreError, StoreSettings, Versioned,
 };
 use crate::datasets::Dataset;
-use crate::model::{Clock, Places};
+use crate::model::{Clock, Gauge, Places, Report};
 use crate::tasks::{Stop, Stopped, off_thread};
 
-/// Places never change while the store is open.
-const UNCHANGED: Revision = Revision(0);
+/// The revisions of all resources.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Revisions {
+    pub(super) floods: Revision,
+    pub(super) reports: Revision,
+    pub(super) gauges: Revision,
+    pub(super) places: Revision,
+}
 
 /// A [`Store`] in memory, filled from a [`Dataset`].
 #[derive(Debug)]
 pub struct MemoryStore {
     places: Arc<Places>,
+    /// Places never change while the store is open.
+    places_revision: Revision,
     floods: Floods,
     intake: Intake,
     gauges: Gauges,
     service_state: ServiceState,
     clock: Arc<dyn Clock>,
+    /// The counting of revisions, which begins with the store.
+    epoch: u64,
 }
 
 impl MemoryStore {
@@ -51,8 +62,67 @@ impl MemoryStore {
             gauges: Gauges::new(dataset.gauges),
             service_state: ServiceState::new(Arc::clone(&clock)),
             places: Arc::new(dataset.places),
+            places_revision: Revision(0),
             clock,
+            epoch: RandomState::new().hash_one(0),
         }
+    }
+
+    /// Goes on with a state of the service and revisions that were stored in an epoch.
+    pub(super) fn going_on(self, service_state: ServiceState, revisions: Revisions, epoch: u64) -> Self {
+        Self {
+            floods: self.floods.at(revisions.floods),
+            intake: self.intake.at(revisions.reports),
+            gauges: self.gauges.at(revisions.gauges),
+            places_revision: revisions.places,
+            service_state,
+            epoch,
+            ..self
+        }
+    }
+
+    /// Returns a store with the same content. Changes of one do not show in the other. Costs little, whatever the content is,
+    /// because the two share it until it is changed.
+    pub(super) fn fork(&self) -> Self {
+        Self {
+            places: Arc::clone(&self.places),
+            places_revision: self.places_revision,
+            floods: self.floods.fork(),
+            intake: self.intake.fork(),
+            gauges: self.gauges.fork(),
+            service_state: self.service_state.fork(),
+            clock: Arc::clone(&self.clock),
+            epoch: self.epoch,
+        }
+    }
+
+    /// Replaces the API keys.
+    pub(super) fn with_keys(self, keys: Vec<KeptKey>, revision: Revision) -> Self {
+        Self { service_state: self.service_state.with_keys(keys, revision), ..self }
+    }
+
+    pub(super) fn revisions(&self) -> Revisions {
+        Revisions {
+            floods: self.floods.revision(),
+            reports: self.intake.revision(),
+            gauges: self.gauges.revision(),
+            places: self.places_revision,
+        }
+    }
+
+    /// Returns the report with the highest key.
+    pub(super) fn last_report(&self) -> Option<Arc<Report>> {
+        self.intake.last_report()
+    }
+
+    /// Returns a gauge without its readings.
+    pub(super) fn gauge(&self, id: &str) -> Option<Arc<Gauge>> {
+        self.gauges.find(id)
+    }
+
+    /// Returns the state of the service.
+    pub(super) fn service(&self) -> &ServiceState {
+        &self.service_state
     }
 }
 
@@ -87,7 +157,7 @@ impl fmt::Display for MemoryStore {
 #[async_trait]
 impl PlaceStore for MemoryStore {
     async fn places(&self) -> Result<Versioned<Arc<Places>>, StoreError> {
-        Ok(Versioned::at(UNCHANGED, Arc::clone(&self.places)))
+        Ok(Versioned::at(self.places_revision, Arc::clone(&self.places)))
     }
 }
 
@@ -101,14 +171,20 @@ impl ImageStore for MemoryStore {}
 
 impl KeyStore for MemoryStore {}
 
+impl SourceStore for MemoryStore {}
+
 #[async_trait]
 impl Store for MemoryStore {
+    async fn epoch(&self) -> Result<Option<u64>, StoreError> {
+        Ok(Some(self.epoch))
+    }
+
     async fn revision(&self, resource: Resource) -> Result<Revision, StoreError> {
         Ok(match resource {
             Resource::Floods => self.floods.revision(),
             Resource::Reports => self.intake.revision(),
             Resource::Gauges => self.gauges.revision(),
-            Resource::Places => UNCHANGED,
+            Resource::Places => self.places_revision,
         })
     }
 

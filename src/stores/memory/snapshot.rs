@@ -22,8 +22,22 @@ pub(super) enum Written<R> {
 
 impl<T: Clone> Snapshots<T> {
     pub(super) fn new(value: T) -> Self {
-        let first = Versioned::at(Revision(0), value);
-        Self { current: ArcSwap::from_pointee(first), writing: Mutex::new(()) }
+        Self::of(Arc::new(Versioned::at(Revision(0), value)))
+    }
+
+    fn of(first: Arc<Versioned<T>>) -> Self {
+        Self { current: ArcSwap::new(first), writing: Mutex::new(()) }
+    }
+
+    /// Returns the same value, to be changed on its own. Costs nothing until it is changed.
+    pub(super) fn fork(&self) -> Self {
+        Self::of(self.read())
+    }
+
+    /// Makes the revision go on from another one.
+    pub(super) fn at(self, revision: Revision) -> Self {
+        let value = self.read().value.clone();
+        Self::of(Arc::new(Versioned::at(revision, value)))
     }
 
     /// Returns the current value.

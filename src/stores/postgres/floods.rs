@@ -8,9 +8,7 @@ use super::PostgresStore;
 use super::revision::{revision, versioned};
 use super::values::{area_id, column, flood_state, moment};
 use crate::model::alerts::Entry;
-use crate::model::{
-    Actor, ArchiveRecord, AreaId, AreaSet, FloodChange, FloodLayer, FloodStateRecord, SeriesPoint, Standing,
-};
+use crate::model::{Actor, ArchiveRecord, AreaId, AreaSet, FloodChange, FloodLayer, SeriesPoint, Standing};
 use crate::stores::{EntryQuery, FloodQuery, FloodStore, HistoryQuery, SetFloodState, StoreError, Versioned};
 
 /// The revisions of floods and places, and all states. If there is no state, there is one row without a state.
@@ -81,32 +79,41 @@ pub(super) const SERIES: &str = "
 const LOG: &str = "
     SELECT changed_at, state, subject, username FROM flood_changes WHERE area_id = $1 ORDER BY changed_at";
 
-pub(super) const ENTRIES: &str = "
+const ENTRIES: &str = "
     SELECT floods.revision, area_id, changed_at, state, run_began_at
     FROM current_revisions floods
     LEFT JOIN flood_changes ON changed_at >= $1 AND changed_at <= $2
     WHERE floods.resource = 'floods'
     ORDER BY area_id, changed_at";
 
-pub(super) const ENTRIES_OF_AREA: &str = "
+const ENTRIES_OF_AREA: &str = "
     SELECT floods.revision, area_id, changed_at, state, run_began_at
     FROM current_revisions floods
     LEFT JOIN flood_changes ON area_id = $3 AND changed_at >= $1 AND changed_at <= $2
     WHERE floods.resource = 'floods'
     ORDER BY changed_at";
 
-/// The areas, and the state of each by its position.
+/// The areas, and the states of those that have one, by their position.
 struct Map {
     areas: Arc<AreaSet>,
-    standing: Vec<Option<Standing>>,
+    flooded: Vec<(usize, Standing)>,
 }
 
 impl Map {
-    /// Returns the positions and states of the selected areas.
-    fn select<'a>(&'a self, query: &'a FloodQuery) -> impl Iterator<Item = (usize, Option<Standing>)> + 'a {
-        let areas = self.areas.iter().zip(&self.standing).enumerate();
-        let asked = areas.filter(|(_, (area, standing))| query.asks_for(area, **standing));
-        asked.map(|(position, (_, standing))| (position, *standing))
+    /// Returns the positions and states of the selected areas. With a minimum state, this costs as much as there are flooded
+    /// areas.
+    fn select(&self, query: &FloodQuery) -> Vec<(usize, Option<Standing>)> {
+        let is_selected = |(position, standing): &(usize, Option<Standing>)| {
+            query.asks_for(&self.areas[*position], *standing)
+        };
+        let flooded = self.flooded.iter().map(|(position, standing)| (*position, Some(*standing)));
+        if query.minimum_state.is_some() {
+            return flooded.filter(is_selected).collect();
+        }
+        let mut flooded = flooded.peekable();
+        let all = (0..self.areas.len())
+            .map(|position| flooded.next_if(|of| of.0 == position).unwrap_or((position, None)));
+        all.filter(is_selected).collect()
     }
 }
 
@@ -119,14 +126,15 @@ impl PostgresStore {
         let (rows, places) = self.with_places(|| sqlx::query_as(STATES), of_places).await?;
         let (of_floods, ..) = rows[0];
         let areas = Arc::clone(places.value.areas());
-        let mut standing = vec![None; areas.len()];
+        let mut flooded = Vec::with_capacity(rows.len());
         for (_, _, area, state, since) in rows {
             let (Some(area), Some(state), Some(since)) = (area, state, since) else { continue };
             if let Some(position) = areas.position(area_id(area)?) {
-                standing[position] = Some(Standing { state: flood_state(state)?, since: since.into() });
+                flooded.push((position, Standing { state: flood_state(state)?, since: since.into() }));
             }
         }
-        Ok(Versioned::at(revision(of_floods), Map { areas, standing }))
+        flooded.sort_unstable_by_key(|(position, _)| *position);
+        Ok(Versioned::at(revision(of_floods), Map { areas, flooded }))
     }
 }
 
@@ -155,17 +163,8 @@ struct StepRow {
 impl FloodStore for PostgresStore {
     async fn floods(&self, query: &FloodQuery) -> Result<Versioned<FloodLayer>, StoreError> {
         let Versioned { revision, value: map, .. } = self.map().await?;
-        let selected = map.select(query).collect();
+        let selected = map.select(query);
         Ok(Versioned::at(revision, FloodLayer::new(map.areas, selected)))
-    }
-
-    async fn flood_states(&self, query: &FloodQuery) -> Result<Versioned<Vec<FloodStateRecord>>, StoreError> {
-        let Versioned { revision, value: map, .. } = self.map().await?;
-        let records = map.select(query).filter_map(|(position, standing)| {
-            let Standing { state, since } = standing?;
-            Some(FloodStateRecord { area_id: map.areas[position].id, state, last_updated: since })
-        });
-        Ok(Versioned::at(revision, records.collect()))
     }
 
     async fn flood_archive(&self, query: &HistoryQuery) -> Result<Versioned<Vec<ArchiveRecord>>, StoreError> {

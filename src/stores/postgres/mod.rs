@@ -28,6 +28,7 @@ mod revision;
 mod schema;
 mod settings;
 mod single_flight;
+mod sources;
 mod statement;
 mod status;
 mod transfer;
@@ -55,6 +56,12 @@ pub use self::settings::Settings;
 use self::single_flight::SingleFlight;
 use super::{Check, Overview, Resource, Revision, ServiceState, ServiceStore, Store, StoreError};
 use crate::model::Clock;
+
+/// Identifies the counting of revisions: the cluster, its timeline, which is another one after a failover or a restore to an earlier
+/// time, and the table of revisions, which is another one after a restore from a dump.
+const EPOCH: &str = "
+    SELECT hashtextextended(concat_ws(' ', system_identifier, timeline_id, 'revisions'::regclass::oid), 0)
+    FROM pg_control_system(), pg_control_checkpoint()";
 
 /// A [`Store`] in a `PostgreSQL` database.
 pub struct PostgresStore {
@@ -105,7 +112,8 @@ impl PostgresStore {
 }
 
 impl ServiceStore for PostgresStore {
-    /// Returns `None`: the state is in tables, and this store implements all of `ImageStore` and `KeyStore`.
+    /// Returns `None`: the state is in tables, and this store implements all of `ImageStore`, `KeyStore` and
+    /// `SourceStore`.
     fn service_state(&self) -> Option<&ServiceState> {
         None
     }
@@ -115,6 +123,11 @@ impl ServiceStore for PostgresStore {
 impl Store for PostgresStore {
     async fn revision(&self, resource: Resource) -> Result<Revision, StoreError> {
         self.named_revision(name(resource)).await
+    }
+
+    async fn epoch(&self) -> Result<Option<u64>, StoreError> {
+        let (epoch,): (i64,) = self.connections.ask_primary(sqlx::query_as(EPOCH)).await?[0];
+        Ok(Some(epoch.cast_unsigned()))
     }
 
     async fn readiness(&self) -> Vec<Check> {

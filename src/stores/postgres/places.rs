@@ -12,8 +12,9 @@ use super::link::Link;
 use super::revision::revision;
 use super::single_flight::SingleFlight;
 use super::statement::{Query, Row};
-use super::values::{area_id, geometry, outline, tags};
-use crate::model::{Area, AreaSet, Course, Infrastructure, InfrastructureShape, Places, Position, Region};
+use super::values::{area_id, tags};
+use crate::model::{Area, AreaSet, Infrastructure, Places, Region};
+use crate::stores::wkb::{infrastructure_shape, outline};
 use crate::stores::{PlaceStore, Revision, StoreError, Versioned};
 use crate::tasks::off_thread;
 
@@ -153,7 +154,7 @@ fn infrastructure_of(
         kind: kind.parse().map_err(backend)?,
         name,
         tags: tags(region_code, area, None)?,
-        shape: shape(&bytes)?,
+        shape: infrastructure_shape(&bytes)?,
     })
 }
 
@@ -164,22 +165,6 @@ pub(super) async fn read(connection: &mut PgConnection) -> Result<Arc<Places>, S
 
 fn by_code(rows: Vec<RegionRow>) -> Result<Vec<Arc<Region>>, StoreError> {
     rows.into_iter().map(|row| region(row).map(Arc::new)).collect()
-}
-
-fn shape(bytes: &[u8]) -> Result<InfrastructureShape, StoreError> {
-    let place = |coord: geo::Coord<f64>| {
-        Position::new(coord.x, coord.y).ok_or_else(|| backend("infrastructure lies off the globe"))
-    };
-    match geometry(bytes)? {
-        geo::Geometry::Point(point) => Ok(InfrastructureShape::Place(place(point.0)?)),
-        geo::Geometry::LineString(line) => {
-            let positions: Vec<_> = line.0.into_iter().map(place).collect::<Result<_, _>>()?;
-            let course =
-                Course::new(&positions).ok_or_else(|| backend("a line has less than 2 positions"))?;
-            Ok(InfrastructureShape::Course(course))
-        }
-        _ => Err(backend("infrastructure is neither a Point nor a LineString")),
-    }
 }
 
 impl PostgresStore {

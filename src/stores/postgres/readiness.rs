@@ -1,6 +1,7 @@
 use std::error::Error;
 use std::time::Duration;
 
+use chrono::{DateTime, Utc};
 use sqlx::{Connection, PgConnection};
 use tokio::sync::Mutex;
 use tokio::time;
@@ -8,6 +9,7 @@ use tokio::time;
 use super::changes::Changes;
 use super::connections::Connections;
 use super::schema;
+use crate::model::{Clock, SystemClock, Timestamp};
 use crate::stores::{Check, StoreError};
 
 /// Checks whether the store can be used.
@@ -23,32 +25,41 @@ const NAME: &str = "siaga health";
 /// How long the database may take to respond; and how long over a connection that may have been lost.
 const PATIENCE: Duration = Duration::from_secs(2);
 const HELD_PATIENCE: Duration = Duration::from_secs(1);
+/// How far the clocks of the servers and the database may be apart.
+const MOST_APART: Duration = Duration::from_secs(2);
 
 impl Readiness {
-    /// Checks whether the database responds, whether it has the schema, and whether the listener hears from it.
+    /// Checks whether the database responds, whether it has the schema, whether its clock and this server's agree, and whether
+    /// the listener hears from it.
     pub(super) async fn checks(&self, connections: &Connections, changes: &Changes) -> Vec<Check> {
-        let mut applied = None;
+        let mut found = None;
         let store = Check::of("store", "the database does not respond", async {
-            applied = match time::timeout(PATIENCE, self.applied(connections)).await {
-                Ok(Ok(applied)) => Some(applied),
+            found = match time::timeout(PATIENCE, self.look(connections)).await {
+                Ok(Ok(found)) => Some(found),
                 Ok(Err(error)) => {
                     tracing::debug!(error = &error as &dyn Error, "the database is not ready");
                     None
                 }
                 Err(_elapsed) => None,
             };
-            applied.ok_or(())
+            found.ok_or(())
         });
         let store = store.await;
-        let failure = match applied {
+        let failure = match found {
             None => Some("unknown while the database does not respond"),
-            Some(applied) if applied < schema::needed() => {
+            Some(Found { applied, .. }) if applied < schema::needed() => {
                 Some("the schema is older than this version needs: run `siaga migrate`")
             }
             // A newer server may have migrated the database. Servers that are running go on with that.
             Some(_) => None,
         };
         let migrations = Check { name: "migrations", required: true, failure, took: store.took };
+        // Alerts are sent and expire by the clock of each server.
+        let apart = found.is_some_and(|found| found.apart > MOST_APART);
+        let failure = apart.then_some(
+            "the clocks of this server and of the database differ by more than 2 s: synchronize them",
+        );
+        let clock = Check { name: "clock", required: false, failure, took: store.took };
         let listener = Check::of("listener", "the revisions are not known at present", async {
             // Just after startup it takes a moment.
             for _ in 0..4 {
@@ -60,22 +71,22 @@ impl Readiness {
             changes.is_heard().then_some(()).ok_or(())
         });
         // Without the listener, the revisions are read from the database.
-        vec![store, migrations, listener.await.optional()]
+        vec![store, migrations, clock, listener.await.optional()]
     }
 
-    /// Returns how many migrations were applied.
-    async fn applied(&self, connections: &Connections) -> Result<usize, StoreError> {
+    /// Reads what the database says.
+    async fn look(&self, connections: &Connections) -> Result<Found, StoreError> {
         let mut held = self.held.lock().await;
         if let Some(mut connection) = held.take()
-            && let Ok(Ok(applied)) = time::timeout(HELD_PATIENCE, applied(&mut connection)).await
+            && let Ok(Ok(found)) = time::timeout(HELD_PATIENCE, look(&mut connection)).await
         {
             *held = Some(connection);
-            return Ok(applied);
+            return Ok(found);
         }
         let mut connection = connections.connect(NAME).await?;
-        let applied = applied(&mut connection).await?;
+        let found = look(&mut connection).await?;
         *held = Some(connection);
-        Ok(applied)
+        Ok(found)
     }
 
     /// Closes the connection.
@@ -87,7 +98,36 @@ impl Readiness {
     }
 }
 
-async fn applied(connection: &mut PgConnection) -> Result<usize, sqlx::Error> {
-    let count: i64 = sqlx::query_scalar(schema::SUCCEEDED).fetch_one(connection).await?;
-    Ok(usize::try_from(count).unwrap_or(0))
+/// What the database says.
+#[derive(Clone, Copy, Debug)]
+struct Found {
+    /// How many migrations were applied.
+    applied: usize,
+    /// How far the clocks of this server and of the database are apart, at least.
+    apart: Duration,
+}
+
+async fn look(connection: &mut PgConnection) -> Result<Found, sqlx::Error> {
+    let before = SystemClock.now();
+    let (count, at): (i64, DateTime<Utc>) = sqlx::query_as(schema::SUCCEEDED).fetch_one(connection).await?;
+    let apart = apart(at.into(), before, SystemClock.now());
+    Ok(Found { applied: usize::try_from(count).unwrap_or(0), apart })
+}
+
+/// Returns how far a moment lies outside the time in which it was asked for.
+fn apart(moment: Timestamp, before: Timestamp, after: Timestamp) -> Duration {
+    before.since(moment).max(moment.since(after))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slow_response_does_not_set_clocks_apart() {
+        let at = |seconds| Timestamp::EPOCH.after(Duration::from_secs(seconds));
+        for (moment, expected) in [(10, 0), (15, 0), (20, 0), (7, 3), (24, 4)] {
+            assert_eq!(apart(at(moment), at(10), at(20)), Duration::from_secs(expected), "{moment}");
+        }
+    }
 }

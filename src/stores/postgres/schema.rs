@@ -10,8 +10,8 @@ static MIGRATIONS: Migrator = sqlx::migrate!("./migrations");
 /// The table that lists the migrations that were applied.
 const APPLIED: &str = "_sqlx_migrations";
 
-/// Counts the migrations that were applied.
-pub(super) const SUCCEEDED: &str = "SELECT count(*) FROM _sqlx_migrations WHERE success";
+/// Counts the migrations that were applied, and tells the time of the database.
+pub(super) const SUCCEEDED: &str = "SELECT count(*), clock_timestamp() FROM _sqlx_migrations WHERE success";
 
 /// Why the service cannot work with the schema.
 #[derive(Debug, thiserror::Error)]
@@ -118,7 +118,8 @@ mod tests {
     #[test]
     fn every_file_of_the_folder_is_a_migration_in_an_order_without_gaps() {
         let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/migrations");
-        let files = std::fs::read_dir(folder).unwrap().count();
+        let entries = std::fs::read_dir(folder).unwrap();
+        let files = entries.filter(|entry| entry.as_ref().unwrap().path().is_file()).count();
         let versions: Vec<_> = MIGRATIONS.iter().map(|migration| migration.version).collect();
         assert_eq!(versions, (1..=i64::try_from(files).unwrap()).collect::<Vec<_>>());
     }

@@ -1,13 +1,9 @@
 //! Converts the model's values to the database's, and back.
 
 use chrono::{DateTime, TimeZone, Utc};
-use geo::{MultiPolygon, Point};
-use geo_traits::to_geo::ToGeoGeometry;
-use wkb::Endianness;
-use wkb::writer::WriteOptions;
 
 use super::error::backend;
-use crate::model::{AreaId, FloodState, Geometry, Position, ReportKey, Tags, Timestamp};
+use crate::model::{AreaId, FloodState, Position, ReportKey, Tags, Timestamp};
 use crate::stores::StoreError;
 
 /// Returns a moment for the database. Moments beyond the years that the model writes, such as the bounds of a period,
@@ -64,37 +60,4 @@ pub(super) fn tags(
 /// Returns a position from its longitude and latitude.
 pub(super) fn position((lng, lat): (f64, f64)) -> Result<Position, StoreError> {
     Position::new(lng, lat).ok_or_else(|| backend(format!("the place {lng} {lat} is off the globe")))
-}
-
-const OPTIONS: WriteOptions = WriteOptions { endianness: Endianness::LittleEndian };
-
-/// Returns a surface in well-known binary, OGC 06-103r4 §8.
-pub(super) fn surface(outline: &MultiPolygon<f64>) -> Result<Vec<u8>, StoreError> {
-    shape(Geometry::MultiPolygon(outline))
-}
-
-/// Returns a geometry of the model in well-known binary.
-pub(super) fn shape(geometry: Geometry<'_>) -> Result<Vec<u8>, StoreError> {
-    let mut bytes = Vec::new();
-    match geometry {
-        Geometry::Point(place) => wkb::writer::write_point(&mut bytes, &Point(place), &OPTIONS),
-        Geometry::LineString(line) => wkb::writer::write_line_string(&mut bytes, line, &OPTIONS),
-        Geometry::Polygon(polygon) => wkb::writer::write_polygon(&mut bytes, polygon, &OPTIONS),
-        Geometry::MultiPolygon(surface) => wkb::writer::write_multi_polygon(&mut bytes, surface, &OPTIONS),
-    }
-    .map_err(backend)?;
-    Ok(bytes)
-}
-
-/// Returns a geometry from its well-known binary.
-pub(super) fn geometry(bytes: &[u8]) -> Result<geo::Geometry<f64>, StoreError> {
-    Ok(wkb::reader::read_wkb(bytes).map_err(backend)?.to_geometry())
-}
-
-/// Returns a surface from its well-known binary.
-pub(super) fn outline(bytes: &[u8]) -> Result<MultiPolygon<f64>, StoreError> {
-    match geometry(bytes)? {
-        geo::Geometry::MultiPolygon(outline) => Ok(outline),
-        _ => Err(backend("an outline is no MultiPolygon")),
-    }
 }

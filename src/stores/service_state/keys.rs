@@ -1,15 +1,22 @@
-use std::collections::BTreeMap;
+use imbl::OrdMap;
 
 use super::{ServiceState, lock};
 use crate::model::Timestamp;
 use crate::stores::{KeptKey, KeyEntry, Revision, StoreError, Versioned};
 
 /// Keys by their name.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Keys {
-    by_name: BTreeMap<String, KeptKey>,
+    by_name: OrdMap<String, KeptKey>,
     /// How often keys were created or revoked.
     changes: u64,
+}
+
+impl Keys {
+    pub(super) fn of(keys: Vec<KeptKey>, revision: Revision) -> Self {
+        let by_name = keys.into_iter().map(|kept| (kept.entry.key.name.clone(), kept));
+        Self { by_name: by_name.collect(), changes: revision.0 }
+    }
 }
 
 impl ServiceState {
@@ -30,6 +37,10 @@ impl ServiceState {
     pub(in crate::stores) fn keys(&self) -> Versioned<Vec<KeptKey>> {
         let keys = lock(&self.keys);
         Versioned::at(Revision(keys.changes), keys.by_name.values().cloned().collect())
+    }
+
+    pub(in crate::stores) fn key(&self, name: &str) -> Option<KeptKey> {
+        lock(&self.keys).by_name.get(name).cloned()
     }
 
     pub(in crate::stores) fn keys_revision(&self) -> Revision {

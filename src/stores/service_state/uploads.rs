@@ -1,43 +1,54 @@
-use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
+
+use imbl::{OrdMap, OrdSet};
 
 use super::{ServiceState, lock};
 use crate::model::{CardId, Timestamp, Upload};
 use crate::stores::TakenUpload;
 
 /// Images before and after their publication, by card. Published ones stay, so that a card gets no second image.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Uploads {
-    by_card: BTreeMap<CardId, Image>,
+    by_card: OrdMap<CardId, Image>,
     /// Those expected, by the time until which they are expected.
-    expected: BTreeSet<(Timestamp, CardId)>,
+    expected: OrdSet<(Timestamp, CardId)>,
     /// Those received, by the time from which they may be taken.
-    due: BTreeSet<(Timestamp, CardId)>,
+    due: OrdSet<(Timestamp, CardId)>,
 }
 
+/// The image of a card.
 #[derive(Clone, Debug)]
-struct Image {
+pub(in crate::stores) struct Image {
     /// How many uploads were refused.
-    turn: u32,
+    pub(in crate::stores) turn: u32,
     /// Until when the upload is, or was, expected.
-    until: Timestamp,
-    state: State,
+    pub(in crate::stores) until: Timestamp,
+    pub(in crate::stores) state: State,
 }
 
 #[derive(Clone, Debug)]
-enum State {
+pub(in crate::stores) enum State {
     Expected,
     Received(Received),
     Published,
 }
 
+/// An upload that has arrived.
 #[derive(Clone, Debug)]
-struct Received {
-    object: Box<str>,
+pub(in crate::stores) struct Received {
+    pub(in crate::stores) object: Box<str>,
     /// The time from which it may be taken.
-    due: Timestamp,
+    pub(in crate::stores) due: Timestamp,
     /// How often it was taken.
-    attempts: u32,
+    pub(in crate::stores) attempts: u32,
+}
+
+impl FromIterator<(CardId, Image)> for Uploads {
+    fn from_iter<I: IntoIterator<Item = (CardId, Image)>>(images: I) -> Self {
+        let mut uploads = Self::default();
+        images.into_iter().for_each(|(card, image)| uploads.put(&card, image));
+        uploads
+    }
 }
 
 impl Uploads {
@@ -65,7 +76,7 @@ impl Uploads {
     }
 
     /// Returns the list that contains an image, and the image's time in it.
-    fn list(&mut self, image: &Image) -> Option<(&mut BTreeSet<(Timestamp, CardId)>, Timestamp)> {
+    fn list(&mut self, image: &Image) -> Option<(&mut OrdSet<(Timestamp, CardId)>, Timestamp)> {
         match &image.state {
             State::Expected => Some((&mut self.expected, image.until)),
             State::Received(received) => Some((&mut self.due, received.due)),
@@ -101,7 +112,7 @@ impl Uploads {
     }
 
     fn take(&mut self, now: Timestamp, until: Timestamp) -> Option<TakenUpload> {
-        let (_, card) = self.due.first().filter(|(due, _)| *due <= now)?.clone();
+        let (_, card) = self.due.get_min().filter(|(due, _)| *due <= now)?.clone();
         let turn = self.by_card.get(&card)?.turn;
         let upload = Upload { card, turn };
         let (image, received) = self.received(&upload)?;
@@ -151,7 +162,7 @@ impl ServiceState {
     }
 
     pub(in crate::stores) fn uploads_expected_until(&self) -> Option<Timestamp> {
-        lock(&self.uploads).expected.last().map(|&(until, _)| until)
+        lock(&self.uploads).expected.get_max().map(|&(until, _)| until)
     }
 
     pub(in crate::stores) fn uploads_waiting(&self) -> u64 {
@@ -174,6 +185,11 @@ impl ServiceState {
     /// Returns whether an upload is received, and neither refused nor published.
     pub(in crate::stores) fn is_received(&self, upload: &Upload) -> bool {
         lock(&self.uploads).received(upload).is_some()
+    }
+
+    /// Returns the image of a card, at whatever stage it is.
+    pub(in crate::stores) fn image(&self, card: &CardId) -> Option<Image> {
+        lock(&self.uploads).by_card.get(card).cloned()
     }
 
     pub(in crate::stores) fn end_image(&self, card: &CardId) {

@@ -9,6 +9,8 @@ use prometheus_client::registry::{Metric, Registry, Unit};
 
 use super::process::Process;
 use super::renderings::Renderings;
+use super::sources::Sources;
+use super::streams::Streams;
 use super::{Rejection, ReportOrigin, UploadStep};
 
 /// Labels whose names and values are known at compile time.
@@ -18,7 +20,7 @@ pub(super) type Labels<const COUNT: usize> = [(&'static str, &'static str); COUN
 pub(super) type Histograms<L> = Family<L, Histogram, Buckets>;
 
 /// A gauge whose values are not whole numbers.
-type Fraction = Gauge<f64, AtomicU64>;
+pub(super) type Fraction = Gauge<f64, AtomicU64>;
 
 /// Every metric, and the registry that writes them.
 pub(super) struct Families {
@@ -35,7 +37,11 @@ pub(super) struct Families {
     pub(super) uploads: Family<Labels<1>, Counter>,
     pub(super) uploads_waiting: Gauge,
     pub(super) flooded_areas: Family<Labels<1>, Gauge>,
+    pub(super) streams: Streams,
+    pub(super) alerts: Family<Labels<1>, Gauge>,
+    pub(super) alert_unconfirmed: Family<Labels<0>, Fraction>,
     pub(super) data_ages: Family<Labels<1>, Fraction>,
+    pub(super) sources: Sources,
     pub(super) store_operations: Histograms<Labels<1>>,
     pub(super) listener_up: Family<Labels<0>, Gauge>,
     pub(super) connections: Family<Labels<2>, Gauge>,
@@ -132,6 +138,15 @@ impl Default for Families {
                 "Uploads not processed yet, of all servers on the store",
             ),
             flooded_areas: new(all, "flooded_areas", "Areas by their flood state"),
+            streams: Streams::register(all),
+            alerts: new(all, "alerts", "Alerts in force, by type"),
+            alert_unconfirmed: measured(
+                all,
+                "alert_unconfirmed",
+                "The longest time since the state of an alert in force was last set",
+                Unit::Seconds,
+                Family::default(),
+            ),
             data_ages: measured(
                 all,
                 "data_age",
@@ -139,6 +154,7 @@ impl Default for Families {
                 Unit::Seconds,
                 Family::default(),
             ),
+            sources: Sources::register(all),
             store_operations: histograms(
                 all,
                 "store_operation",
@@ -264,7 +280,13 @@ mod tests {
         drop(metrics.begin());
         metrics.answered("GET", "/v1/floods", 200, Duration::from_millis(1), 1);
         metrics.flooded_areas([1; 4]);
+        metrics.streams(1);
+        metrics.stream_event();
+        metrics.change_delay(Duration::from_secs(1));
+        metrics.alerts("Alert", 1);
+        metrics.alert_unconfirmed(Duration::from_secs(1));
         metrics.data_age("reports", Duration::from_secs(1));
+        metrics.source("desk", Some(Duration::from_secs(1)), 0);
         drop(metrics.store_operation("floods"));
         metrics.listener(true);
         metrics.connections("primary", 1, 1);

@@ -34,6 +34,9 @@ def before_call(context, case, **kwargs):
     query = case.query or {}
     if query.get("format") and query.get("geoformat"):
         del query["format"]
+    # Together, and without a format, they are the address of an alert. Otherwise they are ignored.
+    if query.get("area_id") and query.get("time") and not (query.get("format") or query.get("geoformat")):
+        del query["time"]
     start, end = moment(query.get("start")), moment(query.get("end"))
     if start and end:
         try:

@@ -33,7 +33,7 @@ fn a_row_reads_back_as_the_feature() {
 
 #[test]
 fn there_is_a_row_for_each_feature_and_of_a_gauge_for_each_reading() {
-    let counts = [5, 8, 5, 4, 2];
+    let counts = [5, 8, 5, 4, 2, 17, 11];
     assert_eq!(counts.len(), fixture::layers().len());
     for (layer, count) in fixture::layers().iter().zip(counts) {
         assert_eq!(rows(layer).len(), 1 + count, "{:?}", layer.kind());

@@ -30,7 +30,7 @@ fn a_template_with_a_fault_stops_the_start_with_its_file_and_line() {
         (&b"one\n{% for %}"[..], "text/plain", ", line 2: syntax error: "),
         (b"{{ a", "text/plain", ", line 1: syntax error: "),
         (b"one\ntwo \xff", "text/plain", ", line 2: is not UTF-8"),
-        (b"\n\n{{ features|colour }}", "text/plain", ", line 3: unknown filter: "),
+        (b"\n\n{{ features|hue }}", "text/plain", ", line 3: unknown filter: "),
         (b"{{ layr }}", "text/plain", ", line 1: undefined value: `layr` is undefined"),
         (
             b"{% for of in features %}\n{{ of.properties.aera_id }}{% endfor %}",

@@ -3,8 +3,10 @@
 use std::collections::HashSet;
 use std::time::Duration;
 
+use chrono::{DateTime, Utc};
+
 use super::super::values::moment;
-use super::import::{Import, ImportError, LOCK_STATES, column, counting, lines};
+use super::import::{Import, ImportError, LOCK_STATES, Written, column, counting, lines};
 use crate::datasets::{FolderFile, FolderRow};
 use crate::model::{FloodChange, Gauge, Observation, Places};
 
@@ -40,19 +42,32 @@ const READINGS: &str = counting!(
     WHERE (known.*) IS DISTINCT FROM (excluded.*)"
 );
 
-/// If an area has several changes with the same time, the last one counts.
-const CHANGES: &str = counting!(
-    "
-    INSERT INTO flood_changes AS known (area_id, changed_at, state, subject, username, run_began_at)
-    SELECT DISTINCT ON (area_id, changed_at) area_id, changed_at, state, subject, username, changed_at
-    FROM unnest($1::bigint[], $2::bigint[], $3::timestamptz[], $4::smallint[], $5::text[], $6::text[])
-        AS rows (line, area_id, changed_at, state, subject, username)
-    ORDER BY area_id, changed_at, line DESC
-    ON CONFLICT (area_id, changed_at) DO UPDATE SET
-        state = excluded.state, subject = excluded.subject, username = excluded.username
-    WHERE (known.state, known.subject, known.username)
-        IS DISTINCT FROM (excluded.state, excluded.subject, excluded.username)"
-);
+/// If an area has several changes with the same time, the last one counts. The areas that are returned get a change that is not
+/// newer than all that they had.
+const CHANGES: &str = "
+    WITH written AS (
+        INSERT INTO flood_changes AS known (area_id, changed_at, state, subject, username, run_began_at)
+        SELECT DISTINCT ON (area_id, changed_at) area_id, changed_at, state, subject, username, changed_at
+        FROM unnest($1::bigint[], $2::bigint[], $3::timestamptz[], $4::smallint[], $5::text[], $6::text[])
+            AS rows (line, area_id, changed_at, state, subject, username)
+        ORDER BY area_id, changed_at, line DESC
+        ON CONFLICT (area_id, changed_at) DO UPDATE SET
+            state = excluded.state, subject = excluded.subject, username = excluded.username
+        WHERE (known.state, known.subject, known.username)
+            IS DISTINCT FROM (excluded.state, excluded.subject, excluded.username)
+        RETURNING xmax = 0 AS added, area_id, changed_at
+    )
+    SELECT count(*) FILTER (WHERE added), count(*) FILTER (WHERE NOT added),
+        coalesce(array_agg(DISTINCT area_id) FILTER (WHERE changed_at <= newest), '{}')
+    FROM written LEFT JOIN unnest($7::bigint[], $8::timestamptz[]) AS had (area_id, newest) USING (area_id)";
+
+/// When the newest change of each area was made.
+const NEWEST: &str = "
+    SELECT areas.area_id, newest.changed_at
+    FROM areas CROSS JOIN LATERAL (
+        SELECT changed_at FROM flood_changes
+        WHERE flood_changes.area_id = areas.area_id ORDER BY changed_at DESC LIMIT 1
+    ) newest";
 
 /// Brings the runs of areas up to date with their logs, whose new entries can be older than those that were there.
 const RUNS: &str = "
@@ -124,24 +139,31 @@ pub(super) fn gauges(import: &mut Import<'_>, places: &Places) -> Result<(), Imp
 /// Imports the log of flood states, and returns the areas it has entries of.
 pub(super) fn flood_states(import: &mut Import<'_>, places: &Places) -> Result<Vec<i64>, ImportError> {
     let (folder, now) = (import.folder, import.now);
-    let mut areas = HashSet::new();
+    let (mut areas, mut rewritten) = (HashSet::new(), HashSet::new());
+    let newest: Vec<(i64, DateTime<Utc>)> = import.rows(sqlx::query_as(NEWEST))?;
+    let (had, newest): (Vec<_>, Vec<_>) = newest.into_iter().unzip();
     import.fill(
         FolderFile::FloodStates,
         |each| folder.flood_states(places.areas(), now, each),
         |import, rows: Vec<FolderRow<FloodChange>>| {
             let of_areas = column(&rows, |change| change.area.number().cast_signed());
             areas.extend(of_areas.iter().copied());
-            import.write(
+            let row = import.row(
                 sqlx::query(CHANGES)
                     .bind(lines(&rows))
                     .bind(of_areas)
                     .bind(column(&rows, |change| moment(change.at)))
                     .bind(column(&rows, |change| change.state.map(|state| i16::from(state.code()))))
                     .bind(column(&rows, |change| change.by.subject.as_str()))
-                    .bind(column(&rows, |change| change.by.username.as_deref())),
-            )
+                    .bind(column(&rows, |change| change.by.username.as_deref()))
+                    .bind(&had)
+                    .bind(&newest),
+            )?;
+            rewritten.extend(sqlx::Row::try_get::<Vec<i64>, _>(&row, 2)?);
+            Written::of(&row)
         },
     )?;
+    import.done.rewritten = rewritten.len() as u64;
     let areas: Vec<_> = areas.into_iter().collect();
     import.execute(sqlx::query(RUNS).bind(&areas))?;
     Ok(areas)

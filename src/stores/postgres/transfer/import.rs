@@ -48,6 +48,14 @@ pub(super) struct Written {
     pub(super) replaced: u64,
 }
 
+impl Written {
+    /// Reads the first two columns of a row.
+    pub(super) fn of(row: &PgRow) -> Result<Self, ImportError> {
+        let count = |column: usize| sqlx::Row::try_get::<i64, _>(row, column).map(i64::cast_unsigned);
+        Ok(Self { added: count(0)?, replaced: count(1)? })
+    }
+}
+
 /// Wraps a statement that inserts or updates rows, so that it returns how many rows it inserted and how many it
 /// updated. A row that was inserted has no `xmax`.
 macro_rules! counting {
@@ -131,9 +139,12 @@ impl<'a> Import<'a> {
 
     /// Executes a [`counting!`] statement.
     pub(super) fn write(&mut self, query: Query<'_, Postgres, PgArguments>) -> Result<Written, ImportError> {
-        let row = self.runtime.block_on(query.fetch_one(&mut self.connection))?;
-        let count = |column: usize| sqlx::Row::try_get::<i64, _>(&row, column).map(i64::cast_unsigned);
-        Ok(Written { added: count(0)?, replaced: count(1)? })
+        Written::of(&self.row(query)?)
+    }
+
+    /// Returns the row of a query that has one.
+    pub(super) fn row(&mut self, query: Query<'_, Postgres, PgArguments>) -> Result<PgRow, ImportError> {
+        Ok(self.runtime.block_on(query.fetch_one(&mut self.connection))?)
     }
 
     /// Returns the rows of a query.

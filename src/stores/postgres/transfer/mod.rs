@@ -39,7 +39,7 @@ fn run(import: &mut Import<'_>, replace: Replace) -> Result<(), ImportError> {
     places::regions(import)?;
     let cities_changed = places::cities(import)?;
     let removed = removal::others(import, &areas, replace)?;
-    let stored = import.read(async |connection| super::places::read(connection).await)?;
+    let stored = import.read(super::places::read)?;
     places::infrastructure(import, &stored)?;
     history::gauges(import, &stored)?;
     let logged = history::flood_states(import, &stored)?;

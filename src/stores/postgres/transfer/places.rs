@@ -1,10 +1,10 @@
 //! Imports what is on the map.
 
-use super::super::values::{shape, surface};
 use super::import::{Import, ImportError, Written, column, counting, lines};
 use crate::datasets::{FolderFile, FolderRow};
 use crate::model::{Area, Attributes, Infrastructure, Places, Region};
 use crate::stores::StoreError;
+use crate::stores::wkb::{shape, surface};
 
 const AREAS: &str = counting!(
     "

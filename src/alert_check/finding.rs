@@ -1,0 +1,123 @@
+use std::fmt;
+
+use super::document::Element;
+
+/// How much a finding matters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Level {
+    /// A standard forbids it, or a known reader drops the alert or the whole feed.
+    Error,
+    /// The alert is read, but could serve better.
+    Recommendation,
+}
+
+impl fmt::Display for Level {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Error => "error",
+            Self::Recommendation => "recommendation",
+        })
+    }
+}
+
+/// One thing to improve in a document.
+///
+/// Displayed in one line. Texts from the document are quoted, escaped and shortened.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Finding {
+    /// How much it matters.
+    pub level: Level,
+    /// The line of the document, from 1.
+    pub line: usize,
+    /// The part of the document, such as `entry 3, alert "a-1", info 2 ("en-US")`.
+    pub place: String,
+    /// What was found.
+    pub found: String,
+    /// What to do, and who requires it.
+    pub advice: &'static str,
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { level, line, place, found, advice } = self;
+        write!(f, "{level}: line {line}: {place}: {found}; {advice}")
+    }
+}
+
+/// The result of a check.
+///
+/// Displayed as one line for each finding and a last line with the numbers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Report {
+    /// How many alerts were checked. An entry of a feed that only links to its alert counts as one.
+    pub alerts: usize,
+    /// All findings, in the order of their lines.
+    pub findings: Vec<Finding>,
+}
+
+impl Report {
+    /// Returns how many findings are errors.
+    #[must_use]
+    pub fn errors(&self) -> usize {
+        self.findings.iter().filter(|finding| finding.level == Level::Error).count()
+    }
+
+    /// Returns how many findings are recommendations.
+    #[must_use]
+    pub fn recommendations(&self) -> usize {
+        self.findings.len() - self.errors()
+    }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for finding in &self.findings {
+            writeln!(f, "{finding}")?;
+        }
+        let (errors, recommendations) = (self.errors(), self.recommendations());
+        write!(f, "{} alerts checked: {errors} errors, {recommendations} recommendations", self.alerts)
+    }
+}
+
+/// Collects findings at one place after another.
+#[derive(Debug, Default)]
+pub(super) struct Notes {
+    pub(super) findings: Vec<Finding>,
+    /// The place of the next findings.
+    pub(super) place: String,
+}
+
+impl Notes {
+    pub(super) fn error(&mut self, line: usize, found: impl Into<String>, advice: &'static str) {
+        self.note(Level::Error, line, found.into(), advice);
+    }
+
+    pub(super) fn recommend(&mut self, line: usize, found: impl Into<String>, advice: &'static str) {
+        self.note(Level::Recommendation, line, found.into(), advice);
+    }
+
+    fn note(&mut self, level: Level, line: usize, found: String, advice: &'static str) {
+        self.findings.push(Finding { level, line, place: self.place.clone(), found, advice });
+    }
+}
+
+/// Returns a text of the document in quotes, on one line and at most 60 characters of it.
+pub(super) fn shown(text: &str) -> String {
+    const MOST: usize = 60;
+    match text.char_indices().nth(MOST) {
+        Some((end, _)) => format!("{:?}…", &text[..end]),
+        None => format!("{text:?}"),
+    }
+}
+
+/// Returns what there is instead of one element with a content: `no`, `an empty` or a number.
+pub(super) fn unless_one(elements: &[&Element], is_empty: impl Fn(&Element) -> bool) -> Option<String> {
+    match elements {
+        [] => Some("no".to_owned()),
+        [element] if is_empty(element) => Some("an empty".to_owned()),
+        [_] => None,
+        several => Some(several.len().to_string()),
+    }
+}

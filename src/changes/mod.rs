@@ -1,0 +1,19 @@
+//! What changed since a client last looked: one delta, which clients poll or receive as a stream.
+//!
+//! The unit of change is the store's revision, which is read together with the data and grows in the order of commits. Each
+//! server remembers at which revision it first read each area's state. A client that sends back its [`Cursor`] gets every area
+//! whose state was first read after it, each once, with the current state. A change can be sent twice, but none is missed: a
+//! client that applies all deltas to the states it had has the current states.
+
+mod cursor;
+mod delta;
+mod follower;
+mod seats;
+mod state;
+
+pub use self::cursor::{Cursor, InvalidCursor};
+pub use self::delta::{AreaState, Delta};
+pub use self::follower::Follower;
+pub use self::seats::Seats;
+pub use self::state::{Reading, State};
+pub use crate::slots::{NoSlot, Slot};

@@ -1,0 +1,63 @@
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize};
+use url::{Origin, Url};
+
+/// The live map.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
+pub struct Map {
+    /// A base map from another host. **Default: none; the map then shows outlines only, and requests nothing from other hosts**
+    pub tiles: Option<Tiles>,
+    /// The origins of sites that may show the map in a frame, such as `https://news.example`. **Default: none**
+    #[serde(deserialize_with = "origins")]
+    pub embed: Vec<String>,
+}
+
+/// A base map: images that cover the map, which browsers request from another host.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[non_exhaustive]
+pub struct Tiles {
+    /// The address of an image, with `{z}`, `{x}` and `{y}`.
+    #[serde(deserialize_with = "template")]
+    pub url: String,
+    /// Whose map it is, as its licence requires. It is shown as text.
+    pub attribution: String,
+}
+
+impl Tiles {
+    /// Returns the origin of the images.
+    #[must_use]
+    pub fn origin(&self) -> String {
+        Url::parse(&self.url).map(|url| url.origin().ascii_serialization()).unwrap_or_default()
+    }
+}
+
+fn template<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    let is_web = Url::parse(&text).is_ok_and(|url| is_web(&url));
+    let has_place = ["{z}", "{x}", "{y}"].iter().all(|part| text.contains(part)) && !text.contains("{s}");
+    if is_web && has_place {
+        Ok(text)
+    } else {
+        let must = "must be an address such as https://tile.example.org/{z}/{x}/{y}.png, without {s}";
+        Err(D::Error::custom(must))
+    }
+}
+
+fn origins<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
+    let texts = Vec::<String>::deserialize(deserializer)?;
+    let origin = |text: &String| {
+        let url = Url::parse(text).ok().filter(is_web)?;
+        let origin = url.origin();
+        let is_bare = matches!(origin, Origin::Tuple(..)) && url.path() == "/" && url.query().is_none();
+        is_bare.then(|| origin.ascii_serialization())
+    };
+    let origins: Option<Vec<_>> = texts.iter().map(origin).collect();
+    origins.ok_or_else(|| D::Error::custom("must be origins such as https://news.example"))
+}
+
+fn is_web(url: &Url) -> bool {
+    matches!(url.scheme(), "http" | "https")
+}

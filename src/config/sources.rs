@@ -1,0 +1,127 @@
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use super::ConfigError;
+use crate::model::duration;
+
+/// A source of data that is expected to be heard regularly: `sources.<name>`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[non_exhaustive]
+pub struct SourceSettings {
+    /// The subject of its credentials: the name of an API key or the `sub` of a token.
+    pub subject: String,
+    /// How often it is expected to be heard, from a second to 366 days.
+    #[serde(with = "duration")]
+    pub every: Duration,
+    /// The data that it is a source of. **Default: `floods`, `reports`, `gauges`**
+    #[serde(default = "everything")]
+    pub covers: BTreeSet<Covered>,
+}
+
+/// Data that has sources.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Covered {
+    /// Flood states, and everything made from them.
+    Floods,
+    /// Reports.
+    Reports,
+    /// Gauges and their readings.
+    Gauges,
+}
+
+impl SourceSettings {
+    /// Returns a source with this subject that is heard once in each interval and covers all data.
+    #[must_use]
+    pub fn new(subject: impl Into<String>, every: Duration) -> Self {
+        Self { subject: subject.into(), every, covers: everything() }
+    }
+}
+
+impl Covered {
+    /// All data that has sources.
+    pub const ALL: [Self; 3] = [Self::Floods, Self::Reports, Self::Gauges];
+}
+
+const LONGEST_NAME: usize = 64;
+const SHORTEST: Duration = Duration::from_secs(1);
+const LONGEST: Duration = Duration::from_hours(366 * 24);
+
+fn everything() -> BTreeSet<Covered> {
+    Covered::ALL.into()
+}
+
+/// Checks the names and the settings of sources.
+pub(super) fn check(sources: &BTreeMap<String, SourceSettings>) -> Result<(), ConfigError> {
+    for (name, source) in sources {
+        let key = format!("siaga.sources.{name}");
+        let is_part = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+        if name.is_empty() || name.len() > LONGEST_NAME || !name.chars().all(is_part) {
+            let must = format!(
+                "the name of a source must be 1 to {LONGEST_NAME} of the characters a to z, 0 to 9 and -"
+            );
+            return Err(ConfigError::new(&key, must));
+        }
+        let wrong = |part: &str, must: &str| Err(ConfigError::new(&format!("{key}.{part}"), must));
+        if source.subject.is_empty() {
+            return wrong("subject", "must be the name of an API key or the sub of a token");
+        }
+        if !(SHORTEST..=LONGEST).contains(&source.every) {
+            return wrong("every", "must be a duration from 1s to 366d");
+        }
+        if source.covers.is_empty() {
+            return wrong("covers", "must name at least one of [floods, reports, gauges]");
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use figment::Figment;
+
+    use super::*;
+    use crate::config::Config;
+
+    fn configured(name: &str, change: impl Fn(Figment) -> Figment) -> Result<Config, ConfigError> {
+        let key = |part| format!("siaga.sources.{name}.{part}");
+        let figment = Figment::new().merge((key("subject"), "desk")).merge((key("every"), "10m"));
+        Config::extract(&change(figment))
+    }
+
+    #[test]
+    fn a_source_covers_everything_by_default_and_each_kind_of_data_once() {
+        let of = |change: fn(Figment) -> Figment| {
+            let sources = configured("a-1", change).unwrap().sources;
+            sources["a-1"].covers.iter().copied().collect::<Vec<_>>()
+        };
+        assert_eq!(of(|figment| figment), Covered::ALL);
+        let twice = of(|figment| figment.merge(("siaga.sources.a-1.covers", ["gauges", "floods", "gauges"])));
+        assert_eq!(twice, [Covered::Floods, Covered::Gauges]);
+    }
+
+    #[test]
+    fn a_source_with_a_wrong_name_or_value_is_refused_with_its_key() {
+        for name in ["Desk", "desk_1", "d\u{e9}sk", &"a".repeat(65)] {
+            let error = configured(name, |figment| figment).unwrap_err().to_string();
+            assert!(
+                error.starts_with(&format!("siaga.sources.{name}: the name of a source must be")),
+                "{error}"
+            );
+        }
+        assert!(configured(&"a".repeat(64), |figment| figment).is_ok());
+        for (part, value) in [("every", "0"), ("every", "999ms"), ("every", "367d"), ("subject", "")] {
+            let key = format!("siaga.sources.desk.{part}");
+            let error = configured("desk", |figment| figment.merge((&key, value))).unwrap_err().to_string();
+            assert!(error.starts_with(&format!("{key}: must be")), "{error}");
+        }
+        let key = "siaga.sources.desk.covers";
+        for (value, must) in [(&[][..], "must name at least one"), (&["alerts"], "must be one of [floods")] {
+            let error = configured("desk", |figment| figment.merge((key, value))).unwrap_err().to_string();
+            assert!(error.starts_with(key) && error.contains(must), "{error}");
+        }
+    }
+}

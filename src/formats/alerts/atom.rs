@@ -1,0 +1,156 @@
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use quick_xml::Writer;
+
+use super::languages::DOUBTFUL;
+use super::message::{self, Message};
+use super::notice::Notice;
+use super::{Notices, fields, writing};
+use crate::formats::xml::{self, Xml};
+use crate::formats::{Container, EncodeContext, EncodeError, Format};
+use crate::model::{AlertLayer, Layer, LayerKind};
+
+/// Writes messages as an Atom feed (RFC 4287). Entries link to the messages and tell what hubs choose by.
+#[derive(Clone, Debug)]
+pub struct Atom(Notices);
+
+/// The same with the whole message as the content of each entry. It is a type of its own, so that responses are cached apart.
+#[derive(Clone, Debug)]
+struct Inline(Atom);
+
+impl Atom {
+    /// Returns the format.
+    #[must_use]
+    pub fn new(notices: Notices) -> Self {
+        Self(notices)
+    }
+}
+
+impl Format for Atom {
+    fn name(&self) -> &'static str {
+        "atom"
+    }
+
+    fn container(&self) -> Container {
+        Container::XML
+    }
+
+    fn media_type(&self) -> &'static str {
+        "application/atom+xml; charset=utf-8"
+    }
+
+    fn carries(&self, kind: LayerKind) -> bool {
+        kind == LayerKind::Alerts
+    }
+
+    fn of_entry(&self) -> Option<Arc<dyn Format>> {
+        Some(Arc::new(Message(self.0.clone())))
+    }
+
+    fn inline(&self) -> Option<Arc<dyn Format>> {
+        Some(Arc::new(Inline(self.clone())))
+    }
+
+    fn time_step(&self) -> Option<Duration> {
+        None
+    }
+
+    fn encode(&self, layer: &Layer, context: &EncodeContext, out: &mut Vec<u8>) -> Result<(), EncodeError> {
+        writing(self, write(&self.0, layer, context, out, fields::write))
+    }
+}
+
+impl Format for Inline {
+    fn name(&self) -> &str {
+        self.0.name()
+    }
+
+    fn container(&self) -> Container {
+        self.0.container()
+    }
+
+    fn media_type(&self) -> &str {
+        self.0.media_type()
+    }
+
+    fn carries(&self, kind: LayerKind) -> bool {
+        self.0.carries(kind)
+    }
+
+    fn time_step(&self) -> Option<Duration> {
+        self.0.time_step()
+    }
+
+    fn encode(&self, layer: &Layer, context: &EncodeContext, out: &mut Vec<u8>) -> Result<(), EncodeError> {
+        let content = |xml: &mut Xml<'_>, notice: &Notice<'_>| {
+            let media_type = ("type", "application/cap+xml");
+            xml::element(xml, "content", Some(media_type), |xml| message::write(xml, notice))
+        };
+        writing(self, write(&self.0.0, layer, context, out, content))
+    }
+}
+
+/// Appends the feed. `content` writes the end of each entry.
+fn write(
+    notices: &Notices,
+    layer: &Layer,
+    context: &EncodeContext,
+    out: &mut Vec<u8>,
+    content: impl Fn(&mut Xml<'_>, &Notice<'_>) -> io::Result<()>,
+) -> io::Result<()> {
+    notices.write(layer, context, |layer, all| {
+        let mut xml = Writer::new(out);
+        xml::declaration(&mut xml)?;
+        let namespaces = [("xmlns", "http://www.w3.org/2005/Atom"), fields::NAMESPACE];
+        xml::element(&mut xml, "feed", namespaces, |xml| {
+            head(xml, notices, layer, context)?;
+            all.iter().try_for_each(|notice| {
+                context.check().map_err(io::Error::other)?;
+                entry(xml, notice, &content)
+            })
+        })
+    })
+}
+
+fn head(xml: &mut Xml<'_>, notices: &Notices, layer: &AlertLayer, context: &EncodeContext) -> io::Result<()> {
+    let address = |path: &str| format!("{}/{path}", context.base_url);
+    let cap = notices.cap();
+    let own = address(layer.path());
+    xml::text(xml, "id", &own)?;
+    xml::text(xml, "title", &cap.title)?;
+    if layer.is_doubtful() {
+        xml::text(xml, "subtitle", DOUBTFUL)?;
+    }
+    xml::text(xml, "updated", &xml::date_time(layer.last_changed(), context.time_zone))?;
+    xml::element(xml, "author", None, |xml| {
+        xml::text(xml, "name", &cap.author)?;
+        xml::text(xml, "uri", &cap.web.0)
+    })?;
+    link(xml, "self", "application/atom+xml", &own)?;
+    if let Some(next) = layer.next_path() {
+        link(xml, "next", "application/atom+xml", &address(&next))?;
+    }
+    Ok(())
+}
+
+fn entry(
+    xml: &mut Xml<'_>,
+    notice: &Notice<'_>,
+    content: impl Fn(&mut Xml<'_>, &Notice<'_>) -> io::Result<()>,
+) -> io::Result<()> {
+    xml::element(xml, "entry", None, |xml| {
+        xml::text(xml, "id", &notice.address)?;
+        xml::text(xml, "title", &notice.headline())?;
+        xml::text(xml, "updated", &notice.sent)?;
+        link(xml, "alternate", "application/cap+xml", &notice.address)?;
+        content(xml, notice)
+    })
+}
+
+fn link(xml: &mut Xml<'_>, rel: &str, media_type: &str, address: &str) -> io::Result<()> {
+    let attributes = [("rel", rel), ("type", media_type), ("href", address)];
+    xml.create_element("link").with_attributes(attributes).write_empty()?;
+    Ok(())
+}

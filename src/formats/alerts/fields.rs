@@ -1,0 +1,29 @@
+//! What the entries of a feed say of their messages, so that hubs need not fetch each one.
+
+use std::io;
+
+use super::notice::Notice;
+use crate::formats::xml::{self, Xml};
+
+/// The declaration of the prefix of the elements. Some hubs look for this prefix, whatever it stands for.
+pub(super) const NAMESPACE: (&str, &str) = ("xmlns:cap", "urn:oasis:names:tc:emergency:cap:1.2");
+
+/// Writes the CAP elements of a message into its entry.
+pub(super) fn write(xml: &mut Xml<'_>, notice: &Notice<'_>) -> io::Result<()> {
+    let event = notice.options.texts.first().map_or("", |texts| texts.event.as_str());
+    for (name, value) in [
+        ("cap:identifier", notice.identifier.as_str()),
+        ("cap:sent", &notice.sent),
+        ("cap:status", notice.alert.status.name()),
+        ("cap:msgType", notice.alert.message.message_type.name()),
+        ("cap:event", event),
+        ("cap:urgency", notice.urgency()),
+        ("cap:severity", notice.severity()),
+        ("cap:certainty", "Observed"),
+        ("cap:expires", &notice.expires),
+        ("cap:areaDesc", &notice.area),
+    ] {
+        xml::text(xml, name, value)?;
+    }
+    notice.polygons().try_for_each(|polygon| xml::text(xml, "cap:polygon", polygon))
+}

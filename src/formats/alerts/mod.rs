@@ -1,0 +1,75 @@
+//! Alerts as CAP messages: the feeds that list them (Atom, RSS), single messages, and a page for people.
+//!
+//! Follows [CAP 1.2](http://docs.oasis-open.org/emergency/cap/v1.2/CAP-v1.2.html), Atom
+//! ([RFC 4287](https://www.rfc-editor.org/rfc/rfc4287)) and [RSS 2.0](https://www.rssboard.org/rss-specification).
+
+mod atom;
+mod fields;
+mod languages;
+mod message;
+mod notice;
+mod options;
+mod outlines;
+mod page;
+mod rss;
+mod texts;
+
+use std::io;
+use std::sync::Arc;
+
+pub use self::atom::Atom;
+use self::notice::Notice;
+pub use self::options::{Options, UnknownAs};
+use self::outlines::Outlines;
+pub use self::page::Page;
+pub use self::rss::Rss;
+pub use self::texts::{InvalidTemplate, Level, Over, Template, Texts};
+use super::memo::Memo;
+use super::{EncodeContext, EncodeError, Format, cap};
+use crate::model::{AlertLayer, Layer};
+
+/// What all formats of alerts have in common: the settings, and the geometry of areas as text, which is built once for each set
+/// of areas.
+#[derive(Clone, Debug, Default)]
+pub struct Notices(Arc<Shared>);
+
+#[derive(Debug, Default)]
+struct Shared {
+    options: Options,
+    /// The agencies, and what the feed is called.
+    cap: cap::Options,
+    outlines: Memo<Outlines>,
+}
+
+impl Notices {
+    /// Returns the formats' common part. `cap` names the agencies that send the messages.
+    #[must_use]
+    pub fn new(options: Options, cap: cap::Options) -> Self {
+        Self(Arc::new(Shared { options, cap, outlines: Memo::default() }))
+    }
+
+    fn cap(&self) -> &cap::Options {
+        &self.0.cap
+    }
+
+    /// Calls `write` with the messages of a layer.
+    fn write<T>(
+        &self,
+        layer: &Layer,
+        context: &EncodeContext,
+        write: impl FnOnce(&AlertLayer, &[Notice<'_>]) -> io::Result<T>,
+    ) -> io::Result<T> {
+        let Layer::Alerts(layer) = layer else {
+            return Err(io::Error::other("only alerts can be written as messages"));
+        };
+        let areas = layer.areas();
+        let outlines = self.0.outlines.of(areas, || Ok::<_, io::Error>(Outlines::of_all(areas)))?;
+        let notices = layer.features().map(|alert| Notice::new(alert, &self.0, &outlines, context));
+        write(layer, &notices.collect::<Vec<_>>())
+    }
+}
+
+/// Returns the error of a format if its document could not be written.
+fn writing(format: &dyn Format, written: io::Result<()>) -> Result<(), EncodeError> {
+    written.map_err(|error| EncodeError::new(format.name(), error))
+}

@@ -1,0 +1,149 @@
+use super::outlines::Outlines;
+use super::texts::{Names, Texts};
+use super::{Options, Shared};
+use crate::formats::{EncodeContext, xml};
+use crate::model::alerts::{MessageType, Status};
+use crate::model::{AlertFeature, Area, FloodState, Timestamp};
+
+/// The longest `areaDesc`, in characters: Google shows no more.
+const AREA: usize = 49;
+
+/// A message with everything that its documents say.
+pub(super) struct Notice<'a> {
+    pub(super) alert: AlertFeature<'a>,
+    pub(super) identifier: String,
+    /// The address of the message.
+    pub(super) address: String,
+    pub(super) sender: &'a str,
+    pub(super) sender_name: &'a str,
+    pub(super) sent: String,
+    pub(super) expires: String,
+    /// The name of the area, and of the one that it lies in.
+    pub(super) area: String,
+    pub(super) options: &'a Options,
+    outlines: &'a Outlines,
+    context: &'a EncodeContext,
+}
+
+/// The texts of a message in one language.
+pub(super) struct Said<'a> {
+    pub(super) language: &'a str,
+    pub(super) event: &'a str,
+    pub(super) headline: String,
+    pub(super) description: String,
+    pub(super) instruction: &'a str,
+    /// How deep the water is; `None` if the flood is over.
+    pub(super) depth: Option<&'a str>,
+}
+
+impl<'a> Notice<'a> {
+    pub(super) fn new(
+        alert: AlertFeature<'a>,
+        shared: &'a Shared,
+        outlines: &'a Outlines,
+        context: &'a EncodeContext,
+    ) -> Self {
+        let identifier = alert.identifier();
+        let (sender, sender_name) = shared.cap.agency_of(alert.area);
+        Self {
+            alert,
+            address: format!("{}/alerts/{identifier}", context.base_url),
+            identifier,
+            sender,
+            sender_name,
+            sent: xml::date_time(alert.message.sent, context.time_zone),
+            expires: xml::date_time(alert.message.expires, context.time_zone),
+            area: area_name(alert.area),
+            options: &shared.options,
+            outlines,
+            context,
+        }
+    }
+
+    /// Returns CAP `references`: sender, identifier and time of each message that this one replaces.
+    pub(super) fn references(&self) -> Option<String> {
+        let AlertFeature { area, message, issuer, .. } = self.alert;
+        let references = message.references.iter().map(|of| {
+            let identifier = issuer.identifier(area.id, of.key);
+            format!("{},{identifier},{}", self.sender, xml::date_time(of.sent, self.context.time_zone))
+        });
+        let references = references.collect::<Vec<_>>().join(" ");
+        Some(references).filter(|references| !references.is_empty())
+    }
+
+    /// Returns CAP `polygon`s: the outer rings of the area.
+    pub(super) fn polygons(&self) -> impl Iterator<Item = &'a str> + Clone {
+        self.outlines.of(self.alert.position)
+    }
+
+    /// Returns CAP `web`: the page about the area.
+    pub(super) fn web(&self) -> String {
+        format!("{}/alerts/history?area={}&format=html", self.context.base_url, self.alert.area.id)
+    }
+
+    pub(super) fn is_over(&self) -> bool {
+        self.alert.message.message_type == MessageType::Cancel
+    }
+
+    /// Returns CAP `responseType`.
+    pub(super) fn response(&self) -> &'static str {
+        match self.alert.message.state {
+            _ if self.is_over() => "AllClear",
+            FloodState::Severe => "Evacuate",
+            FloodState::Unknown | FloodState::Minor | FloodState::Moderate => "Avoid",
+        }
+    }
+
+    /// Returns CAP `urgency`.
+    pub(super) fn urgency(&self) -> &'static str {
+        if self.is_over() { "Past" } else { "Immediate" }
+    }
+
+    /// Returns CAP `severity`; when the flood is over, that of the state that has ended.
+    pub(super) fn severity(&self) -> &'static str {
+        self.options.severity(self.alert.message.state)
+    }
+
+    /// Returns a moment in the zone of the service, as in CAP.
+    pub(super) fn date_time(&self, moment: Timestamp) -> String {
+        xml::date_time(moment, self.context.time_zone)
+    }
+
+    /// Returns the texts in each language, the main one first.
+    pub(super) fn said(&self) -> impl Iterator<Item = Said<'_>> {
+        self.options.texts.iter().map(|texts| self.said_in(texts))
+    }
+
+    /// Returns the headline in the main language.
+    pub(super) fn headline(&self) -> String {
+        self.said().next().map(|said| said.headline).unwrap_or_default()
+    }
+
+    fn said_in<'s>(&'s self, texts: &'s Texts) -> Said<'s> {
+        let AlertFeature { message, status, .. } = self.alert;
+        let wording = texts.wording(message);
+        let local = message.last_confirmed.to_utc().with_timezone(&self.context.time_zone);
+        let names = Names { area: &self.area, time: &texts.time(local), agency: self.sender_name };
+        let before = if status == Status::Actual { "" } else { &texts.exercise };
+        Said {
+            language: &texts.language,
+            event: &texts.event,
+            headline: format!("{before}{}", wording.headline.filled(names)),
+            description: format!("{before}{}", wording.description.filled(names)),
+            instruction: wording.instruction,
+            depth: wording.depth,
+        }
+    }
+}
+
+/// Returns the name of an area and of the one that it lies in, not longer than [`AREA`].
+fn area_name(Area { id, name, parent_name, .. }: &Area) -> String {
+    let parts = [name.as_str(), parent_name.as_str()].map(str::trim);
+    let text = parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ");
+    let text = if text.is_empty() { id.to_string() } else { text };
+    if text.chars().count() <= AREA {
+        return text;
+    }
+    let shortened: String = text.chars().take(AREA - 1).collect();
+    format!("{}…", shortened.trim_end())
+}

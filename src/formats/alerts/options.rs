@@ -1,0 +1,74 @@
+use serde::de::{Deserializer, Error};
+use serde::{Deserialize, Serialize};
+
+use super::languages::languages;
+use super::texts::Texts;
+use crate::model::alerts::{Issuer, Status};
+use crate::model::{FloodState, Number};
+
+/// The CAP `severity` of a flood of unknown depth.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum UnknownAs {
+    /// The depth is not known, and so neither is the severity. Google refuses such alerts.
+    #[default]
+    Unknown,
+    /// As for 10 to 70 cm.
+    Minor,
+}
+
+/// Settings of alerts.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Options {
+    /// The number that the WMO's register gives to the issuing authority in Indonesia. It is a part of all identifiers.
+    /// **Default: none**, and identifiers begin with the host of the base address
+    #[serde(deserialize_with = "authority")]
+    pub authority: Option<u32>,
+    /// CAP `contact`: how people reach the agency. **Default: none**
+    pub contact: Option<String>,
+    /// The severity of a flood of unknown depth: `Unknown` or `Minor`. **Default: `Unknown`**
+    pub unknown_as: UnknownAs,
+    /// The texts, one entry for each language. **Default: Indonesian and English**
+    pub texts: Vec<Texts>,
+}
+
+fn authority<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u32>, D::Error> {
+    let number = Option::<Number>::deserialize(deserializer)?;
+    let read = |number: Number| number.get().ok_or_else(|| D::Error::custom("must be a whole number"));
+    number.map(read).transpose()
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { authority: None, contact: None, unknown_as: UnknownAs::default(), texts: languages() }
+    }
+}
+
+impl Options {
+    /// Returns who issues the alerts of a service at this host.
+    #[must_use]
+    pub fn issuer(&self, host: &str, status: Status) -> Issuer {
+        Issuer::new(self.authority, host, status)
+    }
+
+    /// Checks the texts.
+    ///
+    /// # Errors
+    ///
+    /// The key within `siaga.alerts` that is wrong, and what it must be.
+    pub fn check(&self) -> Result<(), (String, String)> {
+        if self.contact.as_ref().is_some_and(|contact| contact.trim().is_empty()) {
+            return Err(("contact".to_owned(), "must be a text, or absent".to_owned()));
+        }
+        Texts::check(&self.texts)
+            .map_err(|(key, must)| (format!("texts.{key}").trim_end_matches('.').to_owned(), must))
+    }
+
+    /// Returns the CAP `severity` of a state.
+    pub(super) fn severity(&self, state: FloodState) -> &'static str {
+        match (state, self.unknown_as) {
+            (FloodState::Unknown, UnknownAs::Minor) => FloodState::Minor.severity(),
+            (state, _) => state.severity(),
+        }
+    }
+}

@@ -1,0 +1,96 @@
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use quick_xml::Writer;
+use quick_xml::events::BytesText;
+
+use super::languages::DOUBTFUL;
+use super::message::Message;
+use super::notice::Notice;
+use super::{Notices, fields, writing};
+use crate::formats::xml::{self, Xml};
+use crate::formats::{Container, EncodeContext, EncodeError, Format};
+use crate::model::{Layer, LayerKind, Timestamp};
+
+/// Writes messages as an RSS 2.0 feed, from the same list as [`Atom`](super::Atom).
+#[derive(Clone, Debug)]
+pub struct Rss(Notices);
+
+impl Rss {
+    /// Returns the format.
+    #[must_use]
+    pub fn new(notices: Notices) -> Self {
+        Self(notices)
+    }
+}
+
+impl Format for Rss {
+    fn name(&self) -> &'static str {
+        "rss"
+    }
+
+    fn container(&self) -> Container {
+        Container::XML
+    }
+
+    fn media_type(&self) -> &'static str {
+        "application/rss+xml; charset=utf-8"
+    }
+
+    fn carries(&self, kind: LayerKind) -> bool {
+        kind == LayerKind::Alerts
+    }
+
+    fn of_entry(&self) -> Option<Arc<dyn Format>> {
+        Some(Arc::new(Message(self.0.clone())))
+    }
+
+    fn time_step(&self) -> Option<Duration> {
+        None
+    }
+
+    fn encode(&self, layer: &Layer, context: &EncodeContext, out: &mut Vec<u8>) -> Result<(), EncodeError> {
+        let written = self.0.write(layer, context, |layer, notices| {
+            let mut xml = Writer::new(out);
+            xml::declaration(&mut xml)?;
+            let attributes =
+                [("version", "2.0"), ("xmlns:atom", "http://www.w3.org/2005/Atom"), fields::NAMESPACE];
+            xml::element(&mut xml, "rss", attributes, |xml| {
+                xml::element(xml, "channel", None, |xml| {
+                    let cap = self.0.cap();
+                    let address = format!("{}/{}", context.base_url, layer.path());
+                    xml::text(xml, "title", &cap.title)?;
+                    xml::text(xml, "link", &cap.web.0)?;
+                    xml::text(xml, "description", if layer.is_doubtful() { DOUBTFUL } else { &cap.author })?;
+                    xml::text(xml, "lastBuildDate", &date(layer.last_changed(), context))?;
+                    let own = if address.contains('?') { "&geoformat=rss" } else { "?geoformat=rss" };
+                    let own = format!("{address}{own}");
+                    let own = [("rel", "self"), ("type", "application/rss+xml"), ("href", own.as_str())];
+                    xml.create_element("atom:link").with_attributes(own).write_empty()?;
+                    notices.iter().try_for_each(|notice| {
+                        context.check().map_err(io::Error::other)?;
+                        item(xml, notice, context)
+                    })
+                })
+            })
+        });
+        writing(self, written)
+    }
+}
+
+fn item(xml: &mut Xml<'_>, notice: &Notice<'_>, context: &EncodeContext) -> io::Result<()> {
+    xml::element(xml, "item", None, |xml| {
+        xml::text(xml, "title", &notice.headline())?;
+        xml::text(xml, "link", &notice.address)?;
+        let address = BytesText::new(&notice.address);
+        xml.create_element("guid").with_attribute(("isPermaLink", "true")).write_text_content(address)?;
+        xml::text(xml, "pubDate", &date(notice.alert.message.sent, context))?;
+        fields::write(xml, notice)
+    })
+}
+
+/// Returns a moment as RFC 822 has it, with a year of four digits.
+fn date(moment: Timestamp, context: &EncodeContext) -> String {
+    moment.to_utc().with_timezone(&context.time_zone).to_rfc2822()
+}

@@ -1,0 +1,82 @@
+use serde_json::{Value, json};
+
+use super::parameter::one_of;
+use super::{PathParameter, QueryParameter};
+use crate::config::Config;
+use crate::model::{AreaId, InvalidAreaId};
+
+/// The identifier of an alert in a path. Any text is read, because only the issuer knows its identifiers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AlertIdentifier(pub String);
+
+impl PathParameter for AlertIdentifier {
+    const NAME: &'static str = "identifier";
+    const SAYS: &'static str = "The CAP identifier of the alert.";
+    const MISSING: Option<&'static str> = Some("There is no such alert, or it is not sent yet.");
+
+    fn schema() -> Value {
+        json!({ "type": "string", "examples": ["siaga.example.org-5-1482155632274-0"] })
+    }
+
+    fn parse(text: &str) -> Result<Self, String> {
+        Ok(Self(text.to_owned()))
+    }
+}
+
+/// `content`: whether the entries of a feed have the whole alerts within. **Default: no**
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AlertContent {
+    /// Whether they do.
+    pub inline: bool,
+}
+
+impl QueryParameter for AlertContent {
+    const NAME: &'static str = "content";
+    const SAYS: &'static str =
+        "`inline` adds the whole alert to each entry of the Atom feed; other formats ignore it.";
+
+    fn schema(_: &Config) -> Value {
+        json!({ "type": "string", "enum": ["inline"] })
+    }
+
+    fn parse(value: Option<&str>, _: &Config) -> Result<Self, String> {
+        let inline = value.map(|value| one_of(value, &["inline"])).transpose()?.is_some();
+        Ok(Self { inline })
+    }
+}
+
+/// `area`: the area whose history is requested. Required.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HistoryArea(pub AreaId);
+
+impl QueryParameter for HistoryArea {
+    const NAME: &'static str = "area";
+    const SAYS: &'static str = "The local area.";
+    const REQUIRED: bool = true;
+
+    fn schema(_: &Config) -> Value {
+        AreaId::schema()
+    }
+
+    fn parse(value: Option<&str>, _: &Config) -> Result<Self, String> {
+        let value = value.ok_or("is required")?;
+        value.parse().map(Self).map_err(|error: InvalidAreaId| error.to_string())
+    }
+}
+
+/// `before`: the identifier of the alert before which a page of a history begins, or absent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Before(pub Option<AlertIdentifier>);
+
+impl QueryParameter for Before {
+    const NAME: &'static str = "before";
+    const SAYS: &'static str = "The identifier of an alert: only earlier ones are listed.";
+
+    fn schema(_: &Config) -> Value {
+        AlertIdentifier::schema()
+    }
+
+    fn parse(value: Option<&str>, _: &Config) -> Result<Self, String> {
+        Ok(Self(value.map(|text| AlertIdentifier(text.to_owned()))))
+    }
+}

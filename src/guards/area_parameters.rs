@@ -1,0 +1,97 @@
+//! Parameters that select a part of the map.
+
+use geo::Coord;
+use serde_json::{Value, json};
+
+use super::QueryParameter;
+use super::parameter::one_of;
+use crate::config::Config;
+use crate::model::{AreaLevel, BoundingBox};
+
+/// `bbox`: the part of the map between two opposite corners, or absent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Within(pub Option<BoundingBox>);
+
+impl QueryParameter for Within {
+    const NAME: &'static str = "bbox";
+    const SAYS: &'static str = "Only what touches this part of the map: `west,south,east,north` in degrees. Its sides are moved \
+                                outwards to the next hundredth of a degree.";
+
+    fn schema(_: &Config) -> Value {
+        let lng = r"-?(1[0-7]\d|[1-9]?\d)(\.\d{1,12})?";
+        let lat = r"-?[1-8]?\d(\.\d{1,12})?";
+        let pattern = format!("^{lng},{lat},{lng},{lat}$");
+        json!({ "type": "string", "pattern": pattern, "examples": ["106.7,-6.3,106.9,-6.1"] })
+    }
+
+    fn parse(value: Option<&str>, _: &Config) -> Result<Self, String> {
+        let must = "must be four numbers with commas between them: west, south, east and north in degrees";
+        let Some(value) = value else { return Ok(Self(None)) };
+        let numbers: Vec<f64> =
+            value.split(',').map(str::parse).collect::<Result<_, _>>().map_err(|_| must)?;
+        let &[west, south, east, north] = numbers.as_slice() else { return Err(must.to_owned()) };
+        let found = BoundingBox::around([Coord { x: west, y: south }, Coord { x: east, y: north }]);
+        found.map(|found| Self(Some(found))).ok_or_else(|| must.to_owned())
+    }
+}
+
+/// `level`: which outlines are requested. **Default: `area`**
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Level(pub AreaLevel);
+
+impl QueryParameter for Level {
+    const NAME: &'static str = "level";
+    const SAYS: &'static str = "Local areas, the larger areas that they are parts of, or cities.";
+
+    fn schema(_: &Config) -> Value {
+        let names = AreaLevel::ALL.map(AreaLevel::name);
+        json!({ "type": "string", "enum": names, "default": AreaLevel::default().name() })
+    }
+
+    fn parse(value: Option<&str>, _: &Config) -> Result<Self, String> {
+        let level = value.map(|value| one_of(value, &AreaLevel::ALL).copied()).transpose()?;
+        Ok(Self(level.unwrap_or_default()))
+    }
+}
+
+/// `lat`: a latitude. Required.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Latitude(pub f64);
+
+impl QueryParameter for Latitude {
+    const NAME: &'static str = "lat";
+    const SAYS: &'static str = "The latitude in degrees.";
+    const REQUIRED: bool = true;
+
+    fn schema(_: &Config) -> Value {
+        json!({ "type": "number", "minimum": -90, "maximum": 90, "examples": [-6.18] })
+    }
+
+    fn parse(value: Option<&str>, _: &Config) -> Result<Self, String> {
+        degrees(value, 90.0).map(Self)
+    }
+}
+
+/// `lng`: a longitude. Required.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Longitude(pub f64);
+
+impl QueryParameter for Longitude {
+    const NAME: &'static str = "lng";
+    const SAYS: &'static str = "The longitude in degrees.";
+    const REQUIRED: bool = true;
+
+    fn schema(_: &Config) -> Value {
+        json!({ "type": "number", "minimum": -180, "maximum": 180, "examples": [106.83] })
+    }
+
+    fn parse(value: Option<&str>, _: &Config) -> Result<Self, String> {
+        degrees(value, 180.0).map(Self)
+    }
+}
+
+fn degrees(value: Option<&str>, most: f64) -> Result<f64, String> {
+    let degrees = value.ok_or("is required")?.parse().ok();
+    let must = || format!("must be a number of degrees from -{most} to {most}");
+    degrees.filter(|degrees: &f64| degrees.abs() <= most).ok_or_else(must)
+}

@@ -1,0 +1,70 @@
+use std::time::Duration;
+
+use rocket::Request;
+use rocket::request::{FromRequest, Outcome};
+use serde_json::{Value, json};
+
+use super::QueryParameter;
+use crate::changes::{Cursor, InvalidCursor};
+use crate::config::Config;
+use crate::error::Problem;
+use crate::model::digits;
+use crate::openapi::{Interface, Operation, Part};
+
+/// `since`: the cursor of an earlier response, or absent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Since(pub Option<Cursor>);
+
+impl QueryParameter for Since {
+    const NAME: &'static str = "since";
+    const SAYS: &'static str = "The cursor of the last response; without it all states.";
+
+    fn schema(_: &Config) -> Value {
+        json!({ "type": "string", "pattern": Cursor::PATTERN, "examples": ["1b2c3d4e5f607182.12.40.7.1"] })
+    }
+
+    fn parse(value: Option<&str>, _: &Config) -> Result<Self, String> {
+        value.map(str::parse).transpose().map(Self).map_err(|error: InvalidCursor| error.to_string())
+    }
+}
+
+/// `wait`: how long the response may wait for a change, in seconds. **Default: not at all**
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Wait(pub Duration);
+
+impl Wait {
+    const LONGEST: u64 = 30;
+}
+
+impl QueryParameter for Wait {
+    const NAME: &'static str = "wait";
+    const SAYS: &'static str = "How long to wait for a change, in seconds.";
+
+    fn schema(_: &Config) -> Value {
+        json!({ "type": "integer", "minimum": 0, "maximum": Self::LONGEST, "default": 0 })
+    }
+
+    fn parse(value: Option<&str>, _: &Config) -> Result<Self, String> {
+        let seconds = value.map_or(Some(0), digits).filter(|seconds| *seconds <= Self::LONGEST);
+        let must = || format!("must be a whole number of seconds from 0 to {}", Self::LONGEST);
+        seconds.map(|seconds| Self(Duration::from_secs(seconds))).ok_or_else(must)
+    }
+}
+
+/// The header `Last-Event-ID`, which browsers send when they connect again; absent also if it is no cursor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LastEvent(pub Option<Cursor>);
+
+#[rocket::async_trait]
+impl<'r> FromRequest<'r> for LastEvent {
+    type Error = Problem;
+
+    async fn from_request(request: &'r Request<'_>) -> Outcome<Self, Problem> {
+        let last = request.headers().get_one("Last-Event-ID").and_then(|text| text.parse().ok());
+        Outcome::Success(Self(last))
+    }
+}
+
+impl Part for LastEvent {
+    fn describe(_: &mut Operation, _: &Interface<'_>) {}
+}

@@ -1,0 +1,62 @@
+use rocket::Request;
+use rocket::request::{FromRequest, Outcome};
+use serde_json::json;
+
+use super::Query;
+use crate::error::Problem;
+use crate::openapi::{Interface, Operation, Parameter, Part};
+
+/// The name of the parameter.
+const NAME: &str = "revision";
+
+/// `revision`: the version of a response that a client requests, or absent.
+///
+/// An address with the version of the response always has the same response, so caches may reuse it for a day.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KnownRevision {
+    /// The requested version.
+    pub requested: Option<String>,
+    /// The path and query of the request, without this parameter.
+    address: String,
+}
+
+impl KnownRevision {
+    /// Returns the path and query of the request for a version of its response.
+    #[must_use]
+    pub fn address(&self, revision: &str) -> String {
+        let next = if self.address.contains('?') { '&' } else { '?' };
+        format!("{}{next}{NAME}={revision}", self.address)
+    }
+
+    fn of(request: &Request<'_>) -> Result<Self, Problem> {
+        let requested = Query::of(request).get(NAME)?.map(String::from);
+        let query = request.uri().query().map_or("", |query| query.as_str());
+        let is_other = |part: &&str| !part.is_empty() && part.split('=').next() != Some(NAME);
+        let others: Vec<_> = query.split('&').filter(is_other).collect();
+        let path = request.uri().path();
+        let address =
+            if others.is_empty() { path.to_string() } else { format!("{path}?{}", others.join("&")) };
+        Ok(Self { requested, address })
+    }
+}
+
+#[rocket::async_trait]
+impl<'r> FromRequest<'r> for KnownRevision {
+    type Error = Problem;
+
+    async fn from_request(request: &'r Request<'_>) -> Outcome<Self, Problem> {
+        Problem::outcome(request, Self::of(request))
+    }
+}
+
+impl Part for KnownRevision {
+    fn describe(operation: &mut Operation, _: &Interface<'_>) {
+        const SAYS: &str = "As in the header `Content-Location` of a response: while the response is still the same, caches may \
+                            reuse it for a day.";
+        operation.takes(Parameter::query(
+            NAME,
+            SAYS,
+            json!({ "type": "string", "examples": ["0ce31fd5a1c2a3b4"] }),
+        ));
+    }
+}

@@ -1,0 +1,96 @@
+use std::time::Duration;
+
+use geo::{LineString, MultiPolygon, Polygon};
+
+use super::{Entry, InForce, Message, MessageKey, entries, find, in_force};
+use crate::model::{Area, AreaId, FloodState, StateChange, Timestamp};
+
+/// The changes of the flood in an hour: after how many minutes, and the state.
+const CHANGES: [(u64, Option<FloodState>); 4] = [
+    (0, Some(FloodState::Minor)),
+    (15, Some(FloodState::Moderate)),
+    (30, Some(FloodState::Severe)),
+    (45, None),
+];
+
+/// A made-up flood in one made-up area that rises and ends in each hour, so that alert hubs can try their readers.
+///
+/// Each hour has a chain of messages of its own, which begins with an `Alert`.
+#[derive(Clone, Copy, Debug)]
+pub struct Exercise;
+
+impl Exercise {
+    /// Returns the message that is in force at a moment.
+    #[must_use]
+    pub fn in_force(now: Timestamp) -> InForce {
+        let InForce { message, changed, until } = in_force(&hour(now), now);
+        InForce { message, changed, until: until.min(now.hour().after(Duration::from_hours(1))) }
+    }
+
+    /// Returns one message, if it exists and is shown at `now`.
+    #[must_use]
+    pub fn find(key: MessageKey, now: Timestamp) -> Option<Message> {
+        find(&hour(key.run), key, now)
+    }
+
+    /// Returns the area of the flood: a square kilometre of the sea north of Jakarta.
+    #[must_use]
+    pub fn area() -> Area {
+        let (west, south, side) = (106.80, -6.05, 0.009);
+        let (east, north) = (west + side, south + side);
+        let ring = vec![(west, south), (east, south), (east, north), (west, north), (west, south)];
+        Area {
+            id: AreaId::EXERCISE,
+            geom_id: "exercise".to_owned(),
+            name: "Latihan / Exercise".to_owned(),
+            parent_name: "Teluk Jakarta".to_owned(),
+            city_name: String::new(),
+            city_code: String::new(),
+            region_code: String::new(),
+            attributes: None,
+            outline: MultiPolygon::new(vec![Polygon::new(LineString::from(ring), Vec::new())]),
+        }
+    }
+}
+
+/// Returns the log of the hour of a moment.
+fn hour(moment: Timestamp) -> Vec<Entry> {
+    let begins = moment.hour();
+    entries(
+        CHANGES.map(|(minute, state)| StateChange { state, at: begins.after(Duration::from_mins(minute)) }),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::MessageType::{self, Alert, Cancel, Update};
+    use super::*;
+
+    #[test]
+    fn each_hour_begins_with_an_alert_and_ends_with_a_cancel() {
+        let start = Timestamp::parse("2026-01-01T07:00:00Z").unwrap();
+        let at = |minute| start.after(Duration::from_mins(minute));
+        let expected: [(u64, MessageType, usize, u64); 6] = [
+            (0, Alert, 0, 15),
+            (14, Alert, 0, 15),
+            (15, Update, 1, 30),
+            (30, Update, 2, 45),
+            (45, Cancel, 3, 60),
+            (60, Alert, 0, 75),
+        ];
+        for (minute, message_type, references, until) in expected {
+            let found = Exercise::in_force(at(minute));
+            let message = found.message.unwrap();
+            assert_eq!(
+                (message.message_type, message.references.len()),
+                (message_type, references),
+                "{minute}"
+            );
+            assert_eq!(found.until, at(until), "{minute}");
+            assert_eq!(Exercise::find(message.key, at(600)), Some(message), "{minute}");
+        }
+        let coming = MessageKey { run: at(60), renewal: 0 };
+        assert_eq!(Exercise::find(coming, at(59)), None);
+        assert_eq!(Exercise::find(MessageKey { run: at(7), renewal: 0 }, at(600)), None);
+    }
+}

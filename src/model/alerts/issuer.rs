@@ -1,0 +1,135 @@
+use serde::{Deserialize, Serialize};
+
+use super::MessageKey;
+use crate::model::{AreaId, Timestamp, digits};
+
+/// The arcs of Indonesia's alerting authorities in the WMO's register.
+const INDONESIA: &str = "urn:oid:2.49.0.1.360";
+
+/// What alerts are for (CAP 1.2 §3.2.1, `status`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Status {
+    /// Everybody concerned should act on them.
+    #[default]
+    Actual,
+    /// Only participants in an exercise should act on them.
+    Exercise,
+    /// Nobody should act on them: they test how alerts are delivered.
+    Test,
+}
+
+impl Status {
+    /// Returns its name in CAP.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Actual => "Actual",
+            Self::Exercise => "Exercise",
+            Self::Test => "Test",
+        }
+    }
+}
+
+/// Who issues alerts, which makes their identifiers unique in the world.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Issuer {
+    /// The beginning of all identifiers, with the separator at its end.
+    prefix: String,
+    separator: char,
+    /// What the alerts are for.
+    pub status: Status,
+}
+
+impl Issuer {
+    /// Returns an issuer. `authority` is its number among the alerting authorities of Indonesia; without one, `host` is in the
+    /// identifiers.
+    #[must_use]
+    pub fn new(authority: Option<u32>, host: &str, status: Status) -> Self {
+        let (prefix, separator) = match authority {
+            Some(authority) => (format!("{INDONESIA}.{authority}."), '.'),
+            None => (format!("{host}-"), '-'),
+        };
+        Self { prefix, separator, status }
+    }
+
+    /// Returns the CAP `identifier` of a message: it has no whitespace, comma, `<` or `&` (CAP 1.2 §3.2.1).
+    ///
+    /// A message of a run that began before 1970 has the identifier of one that began in 1970.
+    #[must_use]
+    pub fn identifier(&self, area: AreaId, key: MessageKey) -> String {
+        let Self { prefix, separator, .. } = self;
+        let millis = key.run.to_utc().timestamp_millis().max(0);
+        format!("{prefix}{area}{separator}{millis}{separator}{}", key.renewal)
+    }
+
+    /// Returns the area and the key of the message with this identifier; `None` if this issuer has no such identifiers.
+    #[must_use]
+    pub fn parse(&self, identifier: &str) -> Option<(AreaId, MessageKey)> {
+        let mut numbers = identifier.strip_prefix(self.prefix.as_str())?.split(self.separator).map(digits);
+        let mut next = || numbers.next().flatten();
+        let (area, millis, renewal) = (next()?, next()?, next()?);
+        let run = Timestamp::from_millis(i64::try_from(millis).ok()?)?;
+        let key = MessageKey { run, renewal: renewal.try_into().ok()? };
+        let area = area.try_into().ok()?;
+        // A number can be written with zeros before it, but a message has only one identifier.
+        (self.identifier(area, key) == identifier).then_some((area, key))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn issuers() -> [Issuer; 2] {
+        [None, Some(7)].map(|authority| Issuer::new(authority, "siaga.example.org", Status::Actual))
+    }
+
+    proptest! {
+        #[test]
+        fn an_identifier_names_one_message(area in 0..=AreaId::MAX, millis in 0..253_402_300_799_999i64, renewal: u32) {
+            let area = area.try_into().unwrap();
+            let key = MessageKey { run: Timestamp::from_millis(millis).unwrap(), renewal };
+            for issuer in issuers() {
+                prop_assert_eq!(issuer.parse(&issuer.identifier(area, key)), Some((area, key)));
+            }
+        }
+
+        #[test]
+        fn any_text_is_read_as_the_identifier_that_it_is_or_not_at_all(text in "(siaga.example.org-)?[0-9.-]{0,20}") {
+            for issuer in issuers() {
+                if let Some((area, key)) = issuer.parse(&text) {
+                    prop_assert_eq!(issuer.identifier(area, key), text.as_str());
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn an_identifier_begins_with_the_authority_or_else_with_the_host() {
+        let key = MessageKey { run: Timestamp::from_millis(1_482_155_632_274).unwrap(), renewal: 2 };
+        let identifiers = issuers().map(|issuer| issuer.identifier(5.try_into().unwrap(), key));
+        let expected = ["siaga.example.org-5-1482155632274-2", "urn:oid:2.49.0.1.360.7.5.1482155632274.2"];
+        assert_eq!(identifiers, expected);
+    }
+
+    #[test]
+    fn a_text_that_no_message_has_as_its_identifier_is_not_read() {
+        let [by_host, by_authority] = issuers();
+        for wrong in [
+            "",
+            "siaga.example.org-5-1482155632274",
+            "siaga.example.org-5-1482155632274-2-1",
+            "siaga.example.org-05-1482155632274-2",
+            "siaga.example.org-5--1482155632274-2",
+            "siaga.example.org-5-1482155632274-4294967296",
+            "siaga.example.org-5-99999999999999999999-2",
+            "other.example.org-5-1482155632274-2",
+            "urn:oid:2.49.0.1.360.7.5.1482155632274.2",
+        ] {
+            assert_eq!(by_host.parse(wrong), None, "{wrong}");
+        }
+        assert_eq!(by_authority.parse("urn:oid:2.49.0.1.360.8.5.1482155632274.2"), None);
+    }
+}

@@ -1,0 +1,96 @@
+use geo::{Coord, Intersects, Rect};
+
+use super::Geometry;
+
+/// A part of the map between two meridians and two parallels.
+///
+/// Its sides lie on hundredths of a degree, about 1.1 km apart, so that slightly different viewports are equal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct BoundingBox {
+    west: i32,
+    south: i32,
+    east: i32,
+    north: i32,
+}
+
+/// The sides of boxes lie on multiples of one degree divided by this.
+const STEPS: f64 = 100.0;
+
+impl BoundingBox {
+    /// Returns the smallest box that contains two opposite corners; `None` unless both are on the globe.
+    #[must_use]
+    pub fn around(corners: [Coord<f64>; 2]) -> Option<Self> {
+        let [one, other] = corners;
+        let is_on_globe = |at: Coord<f64>| at.x.abs() <= 180.0 && at.y.abs() <= 90.0;
+        // A multiple of 0.01 is not exact in binary: without the tolerance, some would be moved outwards by one step.
+        let below = |degrees: f64| (degrees * STEPS + 1e-6).floor() as i32;
+        let above = |degrees: f64| (degrees * STEPS - 1e-6).ceil() as i32;
+        (is_on_globe(one) && is_on_globe(other)).then(|| Self {
+            west: below(one.x.min(other.x)),
+            south: below(one.y.min(other.y)),
+            east: above(one.x.max(other.x)),
+            north: above(one.y.max(other.y)),
+        })
+    }
+
+    /// Returns whether any point of a geometry lies in the box or on its sides. Costs O(positions).
+    #[must_use]
+    pub fn touches(&self, geometry: Geometry<'_>) -> bool {
+        let own = self.rect();
+        let Some(around) = geometry.bounds().filter(|around| own.intersects(around)) else { return false };
+        let is_inside = |at: Coord<f64>| own.intersects(&at);
+        (is_inside(around.min()) && is_inside(around.max()))
+            || match geometry {
+                Geometry::Point(_) => true,
+                Geometry::LineString(line) => line.intersects(&own),
+                Geometry::Polygon(polygon) => polygon.intersects(&own),
+                Geometry::MultiPolygon(polygons) => polygons.intersects(&own),
+            }
+    }
+
+    fn rect(&self) -> Rect<f64> {
+        let corner = |x: i32, y: i32| Coord { x: f64::from(x) / STEPS, y: f64::from(y) / STEPS };
+        Rect::new(corner(self.west, self.south), corner(self.east, self.north))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use geo::{LineString, coord};
+
+    use super::*;
+
+    fn around(west: f64, south: f64, east: f64, north: f64) -> Option<BoundingBox> {
+        BoundingBox::around([coord! { x: west, y: south }, coord! { x: east, y: north }])
+    }
+
+    #[test]
+    fn a_box_is_rounded_outwards_to_hundredths_of_a_degree() {
+        let exact = around(106.83, -6.39, 106.84, -6.38).unwrap();
+        assert_eq!(around(106.831, -6.382, 106.8399, -6.3801), Some(exact));
+        assert_eq!(around(106.84, -6.38, 106.83, -6.39), Some(exact), "corners in any order");
+        assert_ne!(around(106.829, -6.382, 106.8399, -6.3801), Some(exact));
+        for [west, south] in [[-180.1, 0.0], [0.0, -90.1], [f64::NAN, 0.0], [f64::INFINITY, 0.0]] {
+            assert_eq!(around(west, south, 1.0, 1.0), None);
+        }
+        for hundredths in -18_000..=18_000 {
+            let degrees = f64::from(hundredths) / 100.0;
+            let found = around(degrees, 0.0, degrees, 0.0).unwrap();
+            assert_eq!((found.west, found.east), (hundredths, hundredths));
+        }
+    }
+
+    #[test]
+    fn a_geometry_touches_the_box_if_they_share_a_point() {
+        let part = around(106.80, -6.20, 106.90, -6.10).unwrap();
+        let line = |points: &[(f64, f64)]| LineString::from(points.to_vec());
+        let touches = |points: &[(f64, f64)]| part.touches(Geometry::LineString(&line(points)));
+        assert!(touches(&[(106.85, -6.15), (106.86, -6.14)]), "inside");
+        assert!(touches(&[(106.70, -6.15), (107.00, -6.15)]), "across");
+        assert!(touches(&[(106.70, -6.20), (107.00, -6.20)]), "along a side");
+        assert!(!touches(&[(106.70, -6.15), (106.79, -6.15)]), "beside");
+        assert!(!touches(&[(106.89, -6.30), (107.00, -6.19)]), "past a corner, although their boxes overlap");
+        assert!(part.touches(Geometry::Point(coord! { x: 106.90, y: -6.10 })));
+        assert!(!part.touches(Geometry::Point(coord! { x: 106.901, y: -6.10 })));
+    }
+}

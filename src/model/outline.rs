@@ -1,0 +1,109 @@
+use std::collections::BTreeMap;
+
+use geo::{Coord, InteriorPoint, MultiPolygon};
+
+use super::topology::{Fineness, Topology, simplified};
+use super::{Area, AreaSet, Geometry};
+
+/// Which outlines of areas are requested.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum AreaLevel {
+    /// The local areas themselves.
+    #[default]
+    Area,
+    /// The larger areas that they are parts of, by `parent_name` within a city.
+    Parent,
+    /// Cities, by `city_name`.
+    City,
+}
+
+impl AreaLevel {
+    /// All levels, from the smallest areas to the largest.
+    pub const ALL: [Self; 3] = [Self::Area, Self::Parent, Self::City];
+
+    /// Returns the name of the level in addresses.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Area => "area",
+            Self::Parent => "parent",
+            Self::City => "city",
+        }
+    }
+}
+
+impl AsRef<str> for AreaLevel {
+    fn as_ref(&self) -> &str {
+        self.name()
+    }
+}
+
+/// The common outline of local areas: borders between them are dissolved.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outline {
+    /// The name of the larger area; `None` for a city.
+    pub parent_name: Option<String>,
+    /// The name of the city; may be empty.
+    pub city_name: String,
+    /// The code of the city that selects it; may be empty.
+    pub city_code: String,
+    /// The code of the province; may be empty.
+    pub region_code: String,
+    /// How many local areas it consists of.
+    pub areas: usize,
+    /// The outline in WGS84 degrees, outer rings counter-clockwise.
+    pub surface: MultiPolygon<f64>,
+}
+
+/// The areas of one outline: province, code of the city, name of the city, and name of the larger area.
+type Group<'a> = (&'a str, &'a str, &'a str, Option<&'a str>);
+
+impl Outline {
+    /// Dissolves the areas of a set to outlines of a level, ordered by the names of province, city and larger area. Returns none
+    /// for [`AreaLevel::Area`].
+    ///
+    /// Borders are simplified, so that none moves by more than 11 m (larger areas) or 55 m (cities); neighbours still meet.
+    /// Costs O(positions · log positions).
+    pub(super) fn dissolve(areas: &AreaSet, level: AreaLevel) -> Vec<Self> {
+        let tolerance = match level {
+            AreaLevel::Area => return Vec::new(),
+            AreaLevel::Parent => 1e-4,
+            AreaLevel::City => 5e-4,
+        };
+        let mut sizes: BTreeMap<Group<'_>, usize> = BTreeMap::new();
+        for area in areas {
+            *sizes.entry(group(area, level)).or_default() += 1;
+        }
+        let numbers: BTreeMap<_, _> = sizes.keys().zip(0..).collect();
+        let groups: Vec<usize> = areas.iter().map(|area| numbers[&group(area, level)]).collect();
+        let geometries: Vec<_> = areas.iter().map(Area::geometry).collect();
+        let dissolved = Topology::new(&geometries, Fineness::Exact).dissolved(&groups, sizes.len());
+        let surfaces: Vec<_> = dissolved.iter().map(Geometry::surface).collect();
+        let simple = simplified(&surfaces, tolerance, |position| position);
+        let outlines = sizes.into_iter().zip(simple);
+        let outline = |((group, areas), surface): ((Group<'_>, usize), _)| {
+            let (region_code, city_code, city_name, parent_name) = group;
+            Self {
+                parent_name: parent_name.map(str::to_owned),
+                city_name: city_name.to_owned(),
+                city_code: city_code.to_owned(),
+                region_code: region_code.to_owned(),
+                areas,
+                surface,
+            }
+        };
+        outlines.map(outline).collect()
+    }
+}
+
+fn group(area: &Area, level: AreaLevel) -> Group<'_> {
+    let parent = (level == AreaLevel::Parent).then_some(area.parent_name.as_str());
+    (&area.region_code, &area.city_code, &area.city_name, parent)
+}
+
+/// Returns a position inside a surface for its label, in steps of about 1 m; `None` of an empty surface. Costs O(positions).
+pub(super) fn label(surface: &MultiPolygon<f64>) -> Option<[f64; 2]> {
+    let Coord { x, y } = surface.interior_point()?.0;
+    let round = |degrees: f64| (degrees * 1e5).round() / 1e5;
+    Some([round(x), round(y)])
+}

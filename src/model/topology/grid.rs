@@ -1,0 +1,172 @@
+use geo::{Coord, CoordsIter, Rect};
+
+use crate::model::{Geometry, around_both};
+
+/// The number of a node. Equal positions have equal numbers, from 0 in the order of their first appearance.
+pub(super) type NodeId = u32;
+
+/// A position on the grid: the lines that cross there, counted from the south-west corner.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Node {
+    /// Lines to the east.
+    pub x: i32,
+    /// Lines to the north.
+    pub y: i32,
+}
+
+/// How fine a grid is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Fineness {
+    /// The coarsest grid with at least this many lines along each side, and cells of at most this many degrees.
+    Even {
+        /// From 2 to 1,000,000,000.
+        lines: u32,
+        /// The largest cell on either axis, in degrees.
+        cell: f64,
+    },
+    /// No rounding: each coordinate has its own line.
+    Exact,
+}
+
+/// The grid over a bounding box, and the `transform` and the `bbox` of a topology.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Grid {
+    bounds: Rect<f64>,
+    lines: Lines,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+enum Lines {
+    /// Lines at equal distances: how many per degree, and how many degrees to the next one.
+    Even { density: Coord<f64>, scale: Coord<f64> },
+    /// A line through each coordinate, in ascending order.
+    Exact { x: Vec<f64>, y: Vec<f64> },
+}
+
+/// How positions of a quantized topology become degrees: `scale · position + translate`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Transform {
+    /// Degrees per step, east and north.
+    pub scale: [f64; 2],
+    /// The position of the node 0, 0.
+    pub translate: [f64; 2],
+}
+
+impl Grid {
+    /// Returns the grid over all boxes, which are the bounding boxes of the geometries; `None` if there are none.
+    pub(super) fn over(
+        geometries: &[Geometry<'_>],
+        boxes: impl Iterator<Item = Rect<f64>>,
+        fineness: Fineness,
+    ) -> Option<Self> {
+        let bounds = boxes.reduce(around_both)?;
+        let lines = match fineness {
+            Fineness::Even { lines, cell } => {
+                let density = |length: f64| density(length, lines, cell);
+                let density = Coord { x: density(bounds.width()), y: density(bounds.height()) };
+                Lines::Even { density, scale: Coord { x: 1.0 / density.x, y: 1.0 / density.y } }
+            }
+            Fineness::Exact => {
+                let (mut x, mut y) = (Vec::new(), Vec::new());
+                for geometry in geometries {
+                    each_position(geometry, |at| {
+                        x.push(at.x);
+                        y.push(at.y);
+                    });
+                }
+                Lines::Exact { x: ascending(x), y: ascending(y) }
+            }
+        };
+        Some(Self { bounds, lines })
+    }
+
+    /// Returns the node nearest to a position within the box. On an exact grid, the position must be one of the geometries'.
+    #[must_use]
+    pub fn node(&self, position: Coord<f64>) -> Node {
+        match &self.lines {
+            Lines::Even { density, .. } => {
+                let from_corner = position - self.bounds.min();
+                Node { x: rounded(from_corner.x * density.x), y: rounded(from_corner.y * density.y) }
+            }
+            Lines::Exact { x, y } => {
+                // Fits into i32: there are fewer lines than positions, and each position takes 16 bytes.
+                let line = |lines: &[f64], at| lines.partition_point(|line| *line < at) as i32;
+                Node { x: line(x, position.x), y: line(y, position.y) }
+            }
+        }
+    }
+
+    /// Returns the position of a node of this grid.
+    #[must_use]
+    pub fn position(&self, node: Node) -> Coord<f64> {
+        match &self.lines {
+            Lines::Even { scale, .. } => {
+                let corner = self.bounds.min();
+                Coord { x: corner.x + f64::from(node.x) * scale.x, y: corner.y + f64::from(node.y) * scale.y }
+            }
+            Lines::Exact { x, y } => Coord { x: x[node.x as usize], y: y[node.y as usize] },
+        }
+    }
+
+    /// Returns the transform of a quantized topology; `None` if positions are written in degrees.
+    #[must_use]
+    pub fn transform(&self) -> Option<Transform> {
+        match &self.lines {
+            Lines::Even { scale, .. } => {
+                let corner = self.bounds.min();
+                Some(Transform { scale: [scale.x, scale.y], translate: [corner.x, corner.y] })
+            }
+            Lines::Exact { .. } => None,
+        }
+    }
+
+    /// Returns west, south, east, north: the `bbox` of the topology.
+    #[must_use]
+    pub fn bbox(&self) -> [f64; 4] {
+        bbox(self.bounds)
+    }
+}
+
+/// Returns the lines per degree along a side of this length.
+fn density(length: f64, lines: u32, cell: f64) -> f64 {
+    if length > 0.0 {
+        // One more than the cells that fit, so that rounding makes no cell larger than allowed.
+        let cells = (length / cell).floor() + 1.0;
+        cells.max(f64::from(lines - 1)) / length
+    } else {
+        1.0 / cell
+    }
+}
+
+/// Returns the numbers in ascending order, each once.
+fn ascending(mut numbers: Vec<f64>) -> Vec<f64> {
+    numbers.sort_unstable_by(f64::total_cmp);
+    numbers.dedup();
+    numbers.shrink_to_fit();
+    numbers
+}
+
+/// Rounds a number that is not negative to the nearest whole number, halves upwards. Returns the same as `f64::round`,
+/// without a call.
+fn rounded(number: f64) -> i32 {
+    // Always fits into i32: no side has more than 10⁹ lines, and 360° have at most 3.6 · 10⁸ cells. So the difference
+    // is exact.
+    let below = number as i32;
+    below + i32::from(number - f64::from(below) >= 0.5)
+}
+
+/// Returns west, south, east, north.
+pub(crate) fn bbox(bounds: Rect<f64>) -> [f64; 4] {
+    let (low, high) = (bounds.min(), bounds.max());
+    [low.x, low.y, high.x, high.y]
+}
+
+/// Calls `each` with every position of a geometry.
+fn each_position(geometry: &Geometry<'_>, mut each: impl FnMut(Coord<f64>)) {
+    match *geometry {
+        Geometry::Point(position) => each(position),
+        Geometry::LineString(line) => line.coords_iter().for_each(each),
+        Geometry::Polygon(polygon) => polygon.coords_iter().for_each(each),
+        Geometry::MultiPolygon(polygons) => polygons.coords_iter().for_each(each),
+    }
+}

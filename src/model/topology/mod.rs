@@ -1,0 +1,32 @@
+//! Geometries whose shared borders are stored once, as arcs.
+//!
+//! A [`Topology`] is built in four steps:
+//!
+//! 1. `grid`: positions are rounded to an integer grid over the bounding box, or get exact grid lines of their own;
+//! 2. `chains`: lines and rings are put one after the other, outer rings clockwise (`winding`); equal positions get equal
+//!    numbers;
+//! 3. `junctions`: positions at which borders meet or part are found;
+//! 4. `arcs`: lines and rings are cut there, and equal pieces are stored once, in whichever direction.
+//!
+//! `simplified` reduces the positions of arcs, and `dissolved` removes the arcs inside groups of areas. Because neighbours share
+//! arcs, their borders still meet after both.
+
+mod arc_index;
+mod arcs;
+mod chains;
+mod dissolved;
+mod grid;
+mod junctions;
+mod shapes;
+mod simplified;
+#[expect(clippy::module_inception, reason = "the type has the name of the concept")]
+mod topology;
+mod winding;
+
+pub use self::arc_index::ArcIndex;
+pub(crate) use self::grid::bbox;
+pub use self::grid::{Fineness, Grid, Node, Transform};
+pub(crate) use self::shapes::Shapes;
+pub use self::shapes::{Polygons, Rings, Shape};
+pub use self::simplified::simplified;
+pub use self::topology::Topology;

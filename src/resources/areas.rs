@@ -1,0 +1,77 @@
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+use super::floods::sample_areas;
+use super::sample::Sample;
+use super::{CITIES, Floods, MapResource, Sampled, Selectable};
+use crate::model::{AreaLayer, AreaOutline, Layer, LayerKind, Outline, Timestamp};
+
+/// `/areas`: outlines of local areas, without states.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Areas;
+
+impl MapResource for Areas {
+    fn kind(&self) -> LayerKind {
+        LayerKind::Areas
+    }
+
+    fn path(&self) -> &'static str {
+        "areas"
+    }
+
+    fn selectable(&self) -> Selectable {
+        Selectable::by(&CITIES, &["ID-JK"])
+    }
+
+    fn selected_as(&self) -> LayerKind {
+        LayerKind::Floods
+    }
+
+    fn geometries(&self) -> &'static [&'static str] {
+        &["Polygon", "MultiPolygon"]
+    }
+
+    fn properties(&self) -> Value {
+        let mut properties = Floods.properties();
+        for (name, schema) in [
+            (
+                "areas",
+                json!({ "type": "integer", "minimum": 1, "description": "How many local areas it consists of." }),
+            ),
+            (
+                "label",
+                json!({
+                    "type": ["array", "null"], "items": { "type": "number" }, "minItems": 2, "maxItems": 2,
+                    "description": "Longitude and latitude of a place inside, for the label.",
+                }),
+            ),
+        ] {
+            properties["properties"][name] = schema;
+        }
+        if let Some(members) = properties["properties"].as_object_mut() {
+            members.remove("state");
+            members.remove("last_updated");
+        }
+        // What else there is depends on the level.
+        properties["required"] = json!(["city_name", "label"]);
+        properties
+    }
+}
+
+impl Sampled for Areas {
+    fn sample(&self, sample: Sample, _: Timestamp) -> Layer {
+        let areas = Arc::new(sample_areas(sample));
+        let alone = (0..areas.len()).map(AreaOutline::Area);
+        let together = AreaOutline::Union(Arc::new(Outline {
+            parent_name: Some(sample.text("GROGOL").to_owned()),
+            city_name: sample.text("JAKARTA BARAT").to_owned(),
+            city_code: "jbd".to_owned(),
+            region_code: "ID-JK".to_owned(),
+            areas: 2,
+            surface: sample.outline(true),
+        }));
+        let outlines = sample.some(alone.chain([together]));
+        Layer::Areas(AreaLayer::new(areas, outlines))
+    }
+}

@@ -1,0 +1,104 @@
+use rocket::{State, get};
+
+use super::{Answer, Answers};
+use crate::config::{Config, Covered};
+use crate::described;
+use crate::error::Problem;
+use crate::guards::{
+    AlertContent, AlertFormat, AlertIdentifier, Before, Caller, FormatChoice, HistoryArea, MinimumState,
+    Param, PathParam, Select,
+};
+use crate::model::AreaId;
+use crate::model::alerts::MessageKey;
+use crate::openapi::Described;
+use crate::resources::Alerts;
+use crate::stores::{AlertQuery, FloodQuery, LayerQuery};
+
+/// Returns the routes of the resource.
+pub(super) fn routes() -> Vec<Described> {
+    vec![
+        described!(list_alerts).says("The alerts in force, as a feed for alert hubs"),
+        described!(list_alert_history)
+            .says("The alerts about an area, newest first, at most 1,000")
+            .refuses(404, "There is no such area, or no alert about it with the identifier `before`."),
+        described!(list_exercise)
+            .says("A made-up flood that is repeated every hour, for hubs to try their readers on"),
+        described!(show_alert).says("One alert: a CAP document, a page for people, or JSON"),
+    ]
+}
+
+/// `GET /alerts`: responds with the alerts in force.
+#[get("/alerts")]
+pub(super) async fn list_alerts(
+    _caller: Caller,
+    select: Select<Alerts>,
+    minimum_state: Param<MinimumState>,
+    content: Param<AlertContent>,
+    choice: FormatChoice<Alerts>,
+    answers: Answers,
+) -> Result<Answer, Problem> {
+    let query = FloodQuery { selector: select.areas, minimum_state: minimum_state.0 };
+    list(AlertQuery::InForce(query), *content, choice, &answers).await
+}
+
+/// `GET /alerts/history`: responds with the alerts about an area.
+#[get("/alerts/history")]
+pub(super) async fn list_alert_history(
+    _caller: Caller,
+    area: Param<HistoryArea>,
+    before: Param<Before>,
+    content: Param<AlertContent>,
+    choice: FormatChoice<Alerts>,
+    answers: Answers,
+    config: &State<Config>,
+) -> Result<Answer, Problem> {
+    let before = before.get().0.map(|identifier| named(&identifier, config)).transpose()?;
+    if before.is_some_and(|(of, _)| of != area.0) {
+        return Err(missing());
+    }
+    list(AlertQuery::History(area.0, before.map(|(_, key)| key)), *content, choice, &answers).await
+}
+
+/// `GET /alerts/exercise`: responds with the alert about a made-up flood.
+#[get("/alerts/exercise")]
+pub(super) async fn list_exercise(
+    _caller: Caller,
+    content: Param<AlertContent>,
+    choice: FormatChoice<Alerts>,
+    answers: Answers,
+) -> Result<Answer, Problem> {
+    list(AlertQuery::Exercise, *content, choice, &answers).await
+}
+
+/// `GET /alerts/:identifier`: responds with one alert.
+#[get("/alerts/<identifier>", rank = 1)]
+pub(super) async fn show_alert(
+    _caller: Caller,
+    identifier: PathParam<AlertIdentifier>,
+    format: AlertFormat,
+    answers: Answers,
+    config: &State<Config>,
+) -> Result<Answer, Problem> {
+    let (area, key) = named(&identifier.get()?, config)?;
+    answers.layer(LayerQuery::Alerts(AlertQuery::One(area, key), false), format.0).await
+}
+
+/// Returns the area and the key of the alert with an identifier.
+fn named(identifier: &AlertIdentifier, config: &Config) -> Result<(AreaId, MessageKey), Problem> {
+    config.issuer().parse(&identifier.0).ok_or_else(missing)
+}
+
+fn missing() -> Problem {
+    Problem::not_found("this alert")
+}
+
+async fn list(
+    query: AlertQuery,
+    content: AlertContent,
+    choice: FormatChoice<Alerts>,
+    answers: &Answers,
+) -> Result<Answer, Problem> {
+    let format = choice.format.inline().filter(|_| content.inline).unwrap_or(choice.format);
+    let is_doubtful = query != AlertQuery::Exercise && answers.is_silent(Covered::Floods);
+    answers.layer(LayerQuery::Alerts(query, is_doubtful), format).await
+}

@@ -1,0 +1,44 @@
+use rocket::{State, get, put};
+
+use super::Answer;
+use crate::described;
+use crate::error::Problem;
+use crate::guards::{Caller, Identified, PathParam, SourceName};
+use crate::openapi::Described;
+use crate::schema::{array, reference};
+use crate::sources::Sources;
+
+/// Returns the routes of the resource.
+pub(super) fn routes() -> Vec<Described> {
+    vec![
+        described!(list_sources)
+            .says("The sources of the data, and when each was last heard")
+            .gives_result(array(reference("DataSource"))),
+        described!(send_heartbeat)
+            .says("Tells that a source is alive though it has nothing to write")
+            .gives(reference("DataSource")),
+    ]
+}
+
+/// `GET /sources`: lists the sources of the data.
+#[get("/sources")]
+pub(super) fn list_sources(_caller: Caller, sources: &State<Sources>) -> Result<Answer, Problem> {
+    Answer::private_result(&sources.reports())
+}
+
+/// `PUT /sources/:name/heartbeat`: notes that a source is alive.
+#[put("/sources/<name>/heartbeat")]
+pub(super) fn send_heartbeat(
+    identified: Identified,
+    name: PathParam<SourceName>,
+    sources: &State<Sources>,
+) -> Result<Answer, Problem> {
+    let (Identified(credential), SourceName(name)) = (identified, name.get()?);
+    let missing = || Problem::not_found(format_args!("source {name}"));
+    let subject = sources.subject(&name).ok_or_else(missing)?;
+    if subject != credential.subject {
+        let reason = format_args!("the source {name} has another subject");
+        return Err(Problem::forbidden(reason, Some(&credential.subject)));
+    }
+    Answer::bare(&sources.hear(&name).ok_or_else(missing)?)
+}

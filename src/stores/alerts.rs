@@ -1,0 +1,183 @@
+use std::sync::Arc;
+use std::time::Duration;
+
+use url::form_urlencoded::Serializer;
+
+use super::{EntryQuery, FloodQuery, Resource, Store, StoreError, Versioned};
+use crate::model::alerts::{
+    Exercise, InForce, LIFETIME, Message, MessageKey, find, in_force, messages, reach, reach_in_force,
+};
+use crate::model::{AlertLayer, AreaId, AreaSet, Timestamp, Validity};
+
+const DAY: Duration = Duration::from_hours(24);
+
+/// How many messages a page of a history has at most.
+const PAGE: usize = 1000;
+
+/// How much of the log is read first for a page of a history. A flood that is confirmed all the time fills a page in 208 days.
+const RECENT: Duration = Duration::from_hours(24 * 300);
+
+/// Which messages to return.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum AlertQuery {
+    /// The messages in force, each about one of these areas, by `area_id`. With a minimum state, those about a state that is at
+    /// least as high; in a `Cancel`, the state that has ended counts.
+    InForce(FloodQuery),
+    /// The message in force about the made-up flood of the exercise.
+    Exercise,
+    /// One message.
+    One(AreaId, MessageKey),
+    /// The messages about an area, newest first, at most 1,000: the newest ones, or those before a message.
+    History(AreaId, Option<MessageKey>),
+}
+
+impl AlertQuery {
+    /// Returns the messages that are shown at a moment. They follow from the log of a store.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::NotFound`] for one message and for the history of an area, [`StoreError::Unavailable`].
+    pub(crate) async fn ask(
+        &self,
+        store: &dyn Store,
+        now: Timestamp,
+    ) -> Result<Versioned<AlertLayer>, StoreError> {
+        match self {
+            Self::InForce(query) => all(store, query, now).await,
+            Self::Exercise => exercise(store, now).await,
+            Self::One(area, key) => one(store, *area, *key, now).await,
+            Self::History(area, before) => history(store, *area, *before, now).await,
+        }
+    }
+}
+
+/// Returns the areas. They must be read after the log, because a result counts as new as the log.
+async fn areas(store: &dyn Store) -> Result<Arc<AreaSet>, StoreError> {
+    Ok(Arc::clone(store.places().await?.value.areas()))
+}
+
+async fn all(
+    store: &dyn Store,
+    query: &FloodQuery,
+    now: Timestamp,
+) -> Result<Versioned<AlertLayer>, StoreError> {
+    let asked = EntryQuery { area: None, from: reach_in_force(now), until: Timestamp::LAST };
+    let log = store.flood_entries(&asked).await?;
+    let areas = areas(store).await?;
+    let (mut shown, mut newest, mut ends) = (Vec::new(), None, Timestamp::LAST);
+    for (area, entries) in &log.value {
+        let Some(position) = areas.position(*area).filter(|&at| query.selector.matches(&areas[at])) else {
+            continue;
+        };
+        let InForce { message, changed, until } = in_force(entries, now);
+        newest = newest.max(changed);
+        ends = ends.min(until);
+        let high_enough = |state| query.minimum_state.is_none_or(|minimum| state >= minimum);
+        shown.extend(message.filter(|of| high_enough(of.state)).map(|message| (position, message)));
+    }
+    let (changed, until) = last_changed(newest, now, ends);
+    let layer = AlertLayer::new(areas, shown).changed(changed).at(path(query));
+    Ok(log.map(|_| layer).within(Validity::Between { from: now, until }))
+}
+
+/// Returns where the messages in force are found.
+fn path(query: &FloodQuery) -> String {
+    let mut parameters = Serializer::new(String::new());
+    let codes = [("city", &query.selector.city), ("admin", &query.selector.region)];
+    for (name, code) in codes {
+        parameters.extend_pairs(code.as_ref().map(|code| (name, code)));
+    }
+    parameters.extend_pairs(query.minimum_state.map(|state| ("minimum_state", state.code().to_string())));
+    match parameters.finish().as_str() {
+        "" => "alerts".to_owned(),
+        parameters => format!("alerts?{parameters}"),
+    }
+}
+
+async fn exercise(store: &dyn Store, now: Timestamp) -> Result<Versioned<AlertLayer>, StoreError> {
+    let InForce { message, changed, until } = Exercise::in_force(now);
+    let messages = message.into_iter().map(|message| (0, message)).collect();
+    let layer = AlertLayer::new(Arc::new(Exercise::area().into()), messages).of_exercise();
+    let layer = layer.changed(changed.unwrap_or(now.hour())).at("alerts/exercise".to_owned());
+    let revision = store.revision(Resource::Floods).await?;
+    Ok(Versioned::at(revision, layer).within(Validity::Between { from: now, until }))
+}
+
+async fn one(
+    store: &dyn Store,
+    area: AreaId,
+    key: MessageKey,
+    now: Timestamp,
+) -> Result<Versioned<AlertLayer>, StoreError> {
+    let missing = || StoreError::NotFound { what: "this alert".to_owned() };
+    if area == AreaId::EXERCISE {
+        let message = Exercise::find(key, now).ok_or_else(missing)?;
+        let layer = AlertLayer::new(Arc::new(Exercise::area().into()), vec![(0, message)]).of_exercise();
+        return Ok(Versioned::at(store.revision(Resource::Floods).await?, layer));
+    }
+    let due = key.due().ok_or_else(missing)?;
+    let asked = EntryQuery { area: Some(area), from: reach(due), until: due };
+    let log = store.flood_entries(&asked).await?;
+    let entries = log.value.first().map(|(_, entries)| entries.as_slice()).unwrap_or_default();
+    let message = find(entries, key, now).ok_or_else(missing)?;
+    let areas = areas(store).await?;
+    let position = areas.position(area).ok_or_else(missing)?;
+    Ok(log.map(|_| AlertLayer::new(areas, vec![(position, message)])))
+}
+
+/// A part of the chain of an area.
+struct Chain {
+    /// The messages that are shown, oldest first.
+    shown: Vec<Message>,
+    /// Until when no other is shown.
+    until: Timestamp,
+}
+
+async fn history(
+    store: &dyn Store,
+    area: AreaId,
+    before: Option<MessageKey>,
+    now: Timestamp,
+) -> Result<Versioned<AlertLayer>, StoreError> {
+    let end = before.and_then(MessageKey::due);
+    let recent = end.unwrap_or(now).before(RECENT);
+    let mut found = chain(store, area, recent, end, now).await?;
+    if found.value.shown.len() <= PAGE {
+        found = chain(store, area, Timestamp::EPOCH, end, now).await?;
+    }
+    let areas = areas(store).await?;
+    let missing = || StoreError::NotFound { what: format!("local area {area}") };
+    let position = areas.position(area).ok_or_else(missing)?;
+    let Chain { shown, until } = &found.value;
+    let page = shown.iter().rev().take(PAGE).map(|message| (position, message.clone())).collect();
+    let (changed, until) = last_changed(shown.last().map(|message| message.sent), now, *until);
+    let layer = AlertLayer::new(areas, page).changed(changed).continued(shown.len() > PAGE);
+    Ok(found.map(|_| layer).within(Validity::Between { from: now, until }))
+}
+
+/// Returns the messages about an area that are due after `from` and, if there is an `end`, before it.
+async fn chain(
+    store: &dyn Store,
+    area: AreaId,
+    from: Timestamp,
+    end: Option<Timestamp>,
+    now: Timestamp,
+) -> Result<Versioned<Chain>, StoreError> {
+    let until = end.map_or(now.after(LIFETIME), |end| end.before(Duration::from_millis(1)));
+    let log = store.flood_entries(&EntryQuery { area: Some(area), from: reach(from), until }).await?;
+    Ok(log.map(|log| {
+        let entries = log.first().map(|(_, entries)| entries.as_slice()).unwrap_or_default();
+        let (known, coming) = entries.split_at(entries.partition_point(|entry| entry.at <= now));
+        let all = messages(known, from, until).into_iter();
+        let (shown, later): (Vec<_>, Vec<_>) = all.partition(|message| message.shown_from <= now);
+        let changes = later.iter().map(|message| message.shown_from);
+        let changes = changes.chain(coming.first().map(|entry| entry.at)).min();
+        Chain { shown, until: changes.unwrap_or(Timestamp::LAST) }
+    }))
+}
+
+/// Returns when a list last changed, and until when it says so. A list that has no such time says the day.
+fn last_changed(changed: Option<Timestamp>, now: Timestamp, until: Timestamp) -> (Timestamp, Timestamp) {
+    let today = now.floor(DAY);
+    changed.map_or((today, until.min(today.after(DAY))), |changed| (changed, until))
+}

@@ -1,0 +1,132 @@
+use std::fs::{self, File};
+use std::path::{Path, absolute};
+
+use sqlx::{Connection, query, query_scalar};
+
+use super::database::{Database, create_private};
+use super::error::{Cause, FileError};
+use super::server_lock::ServerLock;
+use super::settings::with_suffix;
+use super::{file_system, schema};
+use crate::stores::OpenError;
+
+/// Writes a copy of a file, as it is at one moment, to a new file, while a server may be using the first.
+///
+/// The copy gets its name only when it is complete and on the disk.
+pub(super) async fn backup(database: &Database, to: &Path) -> Result<(), OpenError> {
+    if to.try_exists()? {
+        return Err(format!("{} is there already; name a new file", to.display()).into());
+    }
+    let to = absolute(to)?;
+    let part = with_suffix(&to, ".part");
+    let mut connection = database.connect_to_read().await?;
+    schema::check(&mut connection).await?;
+    remove(&part)?;
+    create_private(&part)?;
+    let copied = query("VACUUM INTO ?").bind(part.to_string_lossy()).execute(&mut connection).await;
+    let settled = match copied {
+        Ok(_) => settle(&part, &to),
+        Err(error) => Err(format!("{}: {}", to.display(), FileError::from(error)).into()),
+    };
+    if settled.is_err() {
+        // The error is more use than that of the removal.
+        let _ = remove(&part);
+    }
+    settled?;
+    Ok(connection.close().await?)
+}
+
+/// Replaces a file by a backup, while no process uses it. Revisions are counted anew from then on: the file gets another
+/// epoch.
+pub(super) async fn restore(database: &Database, from: &Path) -> Result<(), OpenError> {
+    if !from.is_file() {
+        return Err(format!("there is no backup {}", from.display()).into());
+    }
+    file_system::check(database.folder()).map_err(|error| database.failed(&error))?;
+    let _lock = ServerLock::take(&database.path).map_err(|error| database.failed(&error))?;
+    let copy = Database::at(with_suffix(&database.path, ".restoring"), database.timeout);
+    let restoring = async {
+        remove_all(&copy.path)?;
+        fs::copy(from, &copy.path)?;
+        make_ready(&copy).await
+    };
+    let done = match restoring.await {
+        Ok(()) => replace(database, &copy.path).await.map_err(|error| database.failed(&error)),
+        Err(error) => Err(format!("the backup {}: {error}", from.display()).into()),
+    };
+    if done.is_err() {
+        let _ = remove_all(&copy.path);
+    }
+    done
+}
+
+/// Makes sure that a copy is whole and of this service, brings its schema up to date, and gives it another epoch.
+async fn make_ready(copy: &Database) -> Result<(), OpenError> {
+    let mut connection = copy.connect().await?;
+    let whole: String =
+        query_scalar("PRAGMA quick_check").fetch_one(&mut connection).await.map_err(FileError::from)?;
+    if whole != "ok" {
+        return Err(format!("it is damaged: {whole}").into());
+    }
+    if schema::found(&mut connection).await.map_err(FileError::from)? == 0 {
+        return Err("it is not a backup of this service".into());
+    }
+    schema::migrate(&mut connection).await?;
+    query("UPDATE counts SET epoch = random() & 0x7fffffffffffffff").execute(&mut connection).await?;
+    // One file, without a log beside it, can be renamed.
+    query("PRAGMA journal_mode = DELETE").execute(&mut connection).await?;
+    connection.close().await?;
+    Ok(File::open(&copy.path)?.sync_all()?)
+}
+
+/// Gives a complete file the name of another one. What the other one has in its log must not be applied to this one.
+async fn replace(database: &Database, by: &Path) -> Result<(), OpenError> {
+    if database.path.exists()
+        && let Ok(mut connection) = database.connect().await
+    {
+        // This moves the log into the file, and fails while another process has the file open. A damaged file is replaced.
+        let mode = query_scalar::<_, String>("PRAGMA journal_mode = DELETE").fetch_one(&mut connection).await;
+        let in_use = match &mode {
+            Ok(mode) => mode != "delete",
+            Err(error) => Cause::of(error) == Cause::Busy,
+        };
+        connection.close().await.map_err(FileError::from)?;
+        if in_use {
+            return Err("another process is using it".into());
+        }
+    }
+    #[cfg(unix)]
+    if let Ok(replaced) = fs::metadata(&database.path) {
+        // The command may be run by another user, such as root, than the server.
+        use std::os::unix::fs::{MetadataExt, chown};
+        chown(by, Some(replaced.uid()), Some(replaced.gid()))?;
+    }
+    for log in ["-wal", "-shm"] {
+        remove(&with_suffix(&database.path, log))?;
+    }
+    fs::rename(by, &database.path)?;
+    Ok(File::open(database.folder())?.sync_all()?)
+}
+
+/// Gives a file its name, after all of it is on the disk.
+fn settle(part: &Path, to: &Path) -> Result<(), OpenError> {
+    File::open(part)?.sync_all()?;
+    fs::rename(part, to)?;
+    let folder = to.parent().unwrap_or(Path::new("/"));
+    Ok(File::open(folder)?.sync_all()?)
+}
+
+fn remove_all(path: &Path) -> Result<(), OpenError> {
+    remove(path)?;
+    ["-wal", "-shm", "-journal"].into_iter().try_for_each(|suffix| remove(&with_suffix(path, suffix)))
+}
+
+/// Removes a file if it is there.
+fn remove(path: &Path) -> Result<(), OpenError> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            Err(format!("{}: {error}", path.display()).into())
+        }
+        _ => Ok(()),
+    }
+}

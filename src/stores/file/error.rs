@@ -1,0 +1,95 @@
+use std::error::Error;
+use std::time::Duration;
+
+use crate::stores::StoreError;
+
+/// When a client should try again: an operator has to free space or wait for an import.
+const RETRY_AFTER: Duration = Duration::from_secs(2);
+
+/// Why the file cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum FileError {
+    /// `SQLite` reports an error.
+    #[error("{}", described(.0))]
+    Database(#[from] sqlx::Error),
+    /// A row is not as this program writes it.
+    #[error("the table {table} has a wrong row: {reason}")]
+    Row {
+        /// The table.
+        table: &'static str,
+        /// What is wrong.
+        reason: String,
+    },
+}
+
+impl FileError {
+    /// Returns a function that makes an error for a row of a table.
+    pub(super) fn row<E: Error>(table: &'static str) -> impl Fn(E) -> Self + Copy {
+        move |error| {
+            let reason = error.source().map_or_else(|| error.to_string(), ToString::to_string);
+            Self::Row { table, reason }
+        }
+    }
+}
+
+/// What `SQLite`'s error codes mean for this service.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Cause {
+    Full,
+    ReadOnly,
+    Busy,
+    Damaged,
+    Closed,
+    NoDatabase,
+    Other,
+}
+
+impl Cause {
+    /// Returns the cause of an error.
+    pub(super) fn of(error: &sqlx::Error) -> Self {
+        let Some(error) = error.as_database_error() else { return Self::Other };
+        // The low byte is the primary code, https://www.sqlite.org/rescode.html.
+        let code: Option<u32> = error.code().and_then(|code| code.parse().ok());
+        match code.map(|code| code & 0xff) {
+            Some(13) => Self::Full,
+            Some(8) => Self::ReadOnly,
+            Some(5 | 6) => Self::Busy,
+            Some(11) => Self::Damaged,
+            Some(14) => Self::Closed,
+            Some(26) => Self::NoDatabase,
+            _ => Self::Other,
+        }
+    }
+
+    /// Returns the cause as an operator reads it; `None` if only `SQLite`'s own text says it.
+    pub(super) fn text(self) -> Option<&'static str> {
+        match self {
+            Self::Full => Some("the disk is full"),
+            Self::ReadOnly => Some("the file is read-only"),
+            Self::Busy => Some("another process writes to the file"),
+            Self::Damaged => Some("the file is damaged: restore a backup"),
+            Self::Closed => {
+                Some("it cannot be opened: the file and its folder must be readable and writable")
+            }
+            Self::NoDatabase => Some("it is not a file of this service"),
+            Self::Other => None,
+        }
+    }
+}
+
+fn described(error: &sqlx::Error) -> String {
+    let cause = Cause::of(error).text();
+    match (cause, error) {
+        (Some(cause), _) => cause.to_owned(),
+        (None, sqlx::Error::Database(error)) => match error.code() {
+            Some(code) => format!("SQLite reports: {} (code {code})", error.message()),
+            None => format!("SQLite reports: {}", error.message()),
+        },
+        (None, other) => other.to_string(),
+    }
+}
+
+/// Returns the error for a change that could not be written.
+pub(super) fn unavailable(reason: &str) -> StoreError {
+    StoreError::Unavailable { retry_after: RETRY_AFTER, source: reason.into() }
+}

@@ -1,0 +1,138 @@
+use std::path::Path;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use sqlx::Connection;
+
+use super::database::Database;
+use super::journal::Journal;
+use super::server_lock::ServerLock;
+use super::settings::Settings;
+use super::{FileStore, backup, contents, import, schema, status};
+use crate::datasets::{Folder, FolderWriter};
+use crate::stores::{
+    Imported, Migrated, OpenError, OpenStore, OpenedStore, Replace, Status, StoreSettings, Upkeep,
+};
+
+/// Opens a [`FileStore`] on the configured file.
+#[derive(Clone, Copy, Debug)]
+pub struct OpenFile;
+
+#[async_trait]
+impl OpenStore for OpenFile {
+    fn name(&self) -> &'static str {
+        "file"
+    }
+
+    fn keeps_data(&self) -> bool {
+        true
+    }
+
+    fn check(&self, settings: &StoreSettings) -> Result<(), OpenError> {
+        Settings::path(settings).map(drop)
+    }
+
+    fn upkeep(&self) -> Option<&dyn Upkeep> {
+        Some(self)
+    }
+
+    /// Opens the file for a server, which must be the only one. Creates it if there is none, and brings its schema up to
+    /// date.
+    async fn open(&self, settings: &StoreSettings) -> Result<OpenedStore, OpenError> {
+        let database = Database::of(settings)?;
+        let opening = async {
+            let mut connection = database.create().await?;
+            let lock = ServerLock::take(&database.path)?;
+            schema::migrate(&mut connection).await?;
+            opened(database.clone(), connection, Some(lock), settings).await
+        };
+        opening.await.map_err(|error| database.failed(&error))
+    }
+
+    /// Opens the file beside a server.
+    async fn open_beside(&self, settings: &StoreSettings) -> Result<OpenedStore, OpenError> {
+        let database = Database::of(settings)?;
+        let opening = async {
+            let connection = database.connect_to_write().await?;
+            opened(database.clone(), connection, None, settings).await
+        };
+        opening.await.map_err(|error| database.failed(&error))
+    }
+}
+
+async fn opened(
+    database: Database,
+    connection: sqlx::SqliteConnection,
+    lock: Option<ServerLock>,
+    settings: &StoreSettings,
+) -> Result<OpenedStore, OpenError> {
+    let path = database.path.clone();
+    let clock = Arc::clone(&settings.clock);
+    let (journal, failure) = Journal::open(database, connection, lock, clock, settings.timeout).await?;
+    let mut opened = OpenedStore::new(Arc::new(FileStore { journal, path }));
+    opened.failure = Some(failure);
+    Ok(opened)
+}
+
+#[async_trait]
+impl Upkeep for OpenFile {
+    async fn migrate(&self, settings: &StoreSettings) -> Result<Migrated, OpenError> {
+        let database = Database::of(settings)?;
+        let migrating = async {
+            let mut connection = database.create().await?;
+            let _lock = ServerLock::take(&database.path)?;
+            let from = schema::migrate(&mut connection).await?;
+            connection.close().await?;
+            Ok(Migrated { from, to: schema::needed() })
+        };
+        migrating.await.map_err(|error| database.failed(&error))
+    }
+
+    async fn import(
+        &self,
+        settings: &StoreSettings,
+        folder: &Folder,
+        replace: Replace,
+    ) -> Result<Imported, OpenError> {
+        let database = Database::of(settings)?;
+        let mut connection = database.connect_to_write().await.map_err(|error| database.failed(&error))?;
+        let imported = import::import(&mut connection, folder, settings.clock.now(), replace).await?;
+        connection.close().await?;
+        Ok(imported)
+    }
+
+    async fn export(&self, settings: &StoreSettings, folder: FolderWriter) -> Result<(), OpenError> {
+        let database = Database::of(settings)?;
+        let reading = async {
+            let mut connection = database.connect_to_read().await?;
+            schema::check(&mut connection).await?;
+            let mut snapshot = connection.begin().await?;
+            let dataset = contents::dataset(&mut snapshot).await?;
+            snapshot.rollback().await?;
+            connection.close().await?;
+            Ok(dataset)
+        };
+        let dataset = reading.await.map_err(|error: OpenError| database.failed(&error))?;
+        Ok(dataset.save(&folder)?)
+    }
+
+    async fn status(&self, settings: &StoreSettings) -> Result<Status, OpenError> {
+        let database = Database::of(settings)?;
+        let reading = async {
+            let mut connection = database.connect_to_read().await?;
+            let status = status::read(&mut connection, settings.clock.now()).await?;
+            connection.close().await?;
+            Ok(status)
+        };
+        reading.await.map_err(|error: OpenError| database.failed(&error))
+    }
+
+    async fn backup(&self, settings: &StoreSettings, to: &Path) -> Result<(), OpenError> {
+        let database = Database::of(settings)?;
+        backup::backup(&database, to).await.map_err(|error| database.failed(&error))
+    }
+
+    async fn restore(&self, settings: &StoreSettings, from: &Path) -> Result<(), OpenError> {
+        backup::restore(&Database::of(settings)?, from).await
+    }
+}

@@ -1,0 +1,63 @@
+use std::path::{Path, PathBuf, absolute};
+
+use serde::{Deserialize, Serialize};
+
+use crate::stores::{OpenError, StoreSettings};
+
+/// Where the store keeps its data.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
+pub struct Settings {
+    /// The file. **Default: `siaga.db` in the working directory**
+    pub path: PathBuf,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self { path: "siaga.db".into() }
+    }
+}
+
+impl Settings {
+    /// Returns the absolute path of the file, without links, so that all processes call the file the same.
+    ///
+    /// # Errors
+    ///
+    /// If the path does not name a file, or the working directory is gone.
+    pub fn absolute(&self) -> Result<PathBuf, String> {
+        let wrong = |reason: &str| format!("{} {reason}", self.path.display());
+        let path = absolute(&self.path).map_err(|error| error.to_string())?;
+        let name = path.file_name().ok_or_else(|| wrong("does not name a file"))?;
+        if path.is_dir() {
+            return Err(wrong("is a folder; name a file in it"));
+        }
+        let linked = || Some(path.parent()?.canonicalize().ok()?.join(name));
+        Ok(path.canonicalize().ok().or_else(linked).unwrap_or_else(|| path.clone()))
+    }
+
+    /// Returns the folder with the photos that belong to a file: its path and `-images`.
+    #[must_use]
+    pub fn images_of(file: &Path) -> PathBuf {
+        with_suffix(file, "-images")
+    }
+
+    /// Reads the settings from the configuration.
+    fn read(settings: &StoreSettings) -> Result<Self, OpenError> {
+        const KEY: &str = "siaga.file";
+        let figment = &settings.figment;
+        if figment.contains(KEY) { Ok(figment.extract_inner(KEY)?) } else { Ok(Self::default()) }
+    }
+
+    /// Returns the absolute path in the configuration.
+    pub(super) fn path(settings: &StoreSettings) -> Result<PathBuf, OpenError> {
+        Self::read(settings)?.absolute().map_err(|reason| format!("siaga.file.path: {reason}").into())
+    }
+}
+
+/// Returns a path with text after its last character.
+pub(super) fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    name.into()
+}

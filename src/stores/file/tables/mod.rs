@@ -1,0 +1,75 @@
+//! The tables of the file: how a value of the model is written as a row, and read from one.
+
+mod history;
+mod intake;
+mod places;
+mod service;
+
+use std::sync::Arc;
+
+use sqlx::SqliteConnection;
+
+pub(super) use self::history::{flood_log, gauges};
+pub(super) use self::intake::{cards, partner_posts, reports};
+pub(super) use self::places::{PlaceRows, remove_area, remove_infrastructure};
+pub(super) use self::service::{images, keys, sources};
+use super::error::FileError;
+use crate::model::{
+    Area, Card, CardId, FloodChange, Gauge, Infrastructure, Observation, PartnerPost, Region, Report,
+    Timestamp,
+};
+use crate::stores::KeptKey;
+use crate::stores::service_state::Image;
+
+/// A row to be written. It replaces the row with the same identifier.
+#[derive(Clone, Debug)]
+pub(super) enum Row {
+    Area(Arc<Area>),
+    Region(Arc<Region>),
+    City(Arc<Region>),
+    /// Has no identifier, and so replaces none.
+    Infrastructure(Arc<Infrastructure>),
+    FloodState(FloodChange),
+    Gauge(Arc<Gauge>),
+    /// A reading of the gauge with this identifier.
+    Reading(Arc<str>, Observation),
+    Report(Arc<Report>),
+    Card(Arc<Card>),
+    PartnerPost(PartnerPost),
+    Image(CardId, Image),
+    Key(KeptKey),
+    Source(String, Timestamp),
+    /// No row: the change is written without one, to find out whether the file can be written.
+    Probe,
+}
+
+impl Row {
+    pub(super) async fn write(&self, to: &mut SqliteConnection) -> Result<(), FileError> {
+        match self {
+            Self::Area(area) => places::put_area(to, area).await,
+            Self::Region(region) => places::put_region(to, region).await,
+            Self::City(city) => places::put_city(to, city).await,
+            Self::Infrastructure(of) => places::put_infrastructure(to, of).await,
+            Self::FloodState(change) => history::put_flood_state(to, change).await,
+            Self::Gauge(gauge) => history::put_gauge(to, gauge).await,
+            Self::Reading(gauge, reading) => history::put_reading(to, gauge, reading).await,
+            Self::Report(report) => intake::put_report(to, report).await,
+            Self::Card(card) => intake::put_card(to, card).await,
+            Self::PartnerPost(post) => intake::put_partner_post(to, *post).await,
+            Self::Image(card, image) => service::put_image(to, card, image).await,
+            Self::Key(key) => service::put_key(to, key).await,
+            Self::Source(name, last_heard) => service::put_source(to, name, *last_heard).await,
+            Self::Probe => Ok(()),
+        }
+    }
+}
+
+/// Returns a moment as a column: the milliseconds since 1970.
+fn column(moment: Timestamp) -> i64 {
+    moment.to_utc().timestamp_millis()
+}
+
+/// Returns the moment in a column.
+fn moment(column: i64) -> Timestamp {
+    Timestamp::from_millis(column).unwrap_or(Timestamp::LAST)
+}

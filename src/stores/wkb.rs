@@ -1,0 +1,71 @@
+//! Geometry in well-known binary, as databases store it.
+
+use std::error::Error;
+
+use geo::{MultiPolygon, Point};
+use geo_traits::to_geo::ToGeoGeometry;
+use wkb::Endianness;
+use wkb::writer::WriteOptions;
+
+use super::StoreError;
+use crate::model::{Course, Geometry, InfrastructureShape, Position};
+
+const OPTIONS: WriteOptions = WriteOptions { endianness: Endianness::LittleEndian };
+
+/// Returns a surface in well-known binary, OGC 06-103r4 §8.
+pub(in crate::stores) fn surface(outline: &MultiPolygon<f64>) -> Result<Vec<u8>, StoreError> {
+    shape(Geometry::MultiPolygon(outline))
+}
+
+/// Returns a geometry of the model in well-known binary.
+pub(in crate::stores) fn shape(geometry: Geometry<'_>) -> Result<Vec<u8>, StoreError> {
+    let mut bytes = Vec::new();
+    match geometry {
+        Geometry::Point(place) => wkb::writer::write_point(&mut bytes, &Point(place), &OPTIONS),
+        Geometry::LineString(line) => wkb::writer::write_line_string(&mut bytes, line, &OPTIONS),
+        Geometry::Polygon(polygon) => wkb::writer::write_polygon(&mut bytes, polygon, &OPTIONS),
+        Geometry::MultiPolygon(surface) => wkb::writer::write_multi_polygon(&mut bytes, surface, &OPTIONS),
+    }
+    .map_err(wrong)?;
+    Ok(bytes)
+}
+
+/// Returns a geometry from its well-known binary.
+fn geometry(bytes: &[u8]) -> Result<geo::Geometry<f64>, StoreError> {
+    Ok(wkb::reader::read_wkb(bytes).map_err(wrong)?.to_geometry())
+}
+
+/// Returns a surface from its well-known binary.
+pub(in crate::stores) fn outline(bytes: &[u8]) -> Result<MultiPolygon<f64>, StoreError> {
+    match geometry(bytes)? {
+        geo::Geometry::MultiPolygon(outline) => Ok(outline),
+        _ => Err(wrong("an outline is no MultiPolygon")),
+    }
+}
+
+/// Returns a place from its well-known binary.
+pub(in crate::stores) fn place(bytes: &[u8]) -> Result<Position, StoreError> {
+    let geo::Geometry::Point(point) = geometry(bytes)? else { return Err(wrong("a place is no Point")) };
+    Position::new(point.x(), point.y()).ok_or_else(|| wrong("a place is off the globe"))
+}
+
+/// Returns the shape of infrastructure from its well-known binary.
+pub(in crate::stores) fn infrastructure_shape(bytes: &[u8]) -> Result<InfrastructureShape, StoreError> {
+    let place = |coord: geo::Coord<f64>| {
+        Position::new(coord.x, coord.y).ok_or_else(|| wrong("infrastructure lies off the globe"))
+    };
+    match geometry(bytes)? {
+        geo::Geometry::Point(point) => Ok(InfrastructureShape::Place(place(point.0)?)),
+        geo::Geometry::LineString(line) => {
+            let positions: Vec<_> = line.0.into_iter().map(place).collect::<Result<_, _>>()?;
+            let course = Course::new(&positions).ok_or_else(|| wrong("a line has less than 2 positions"))?;
+            Ok(InfrastructureShape::Course(course))
+        }
+        _ => Err(wrong("infrastructure is neither a Point nor a LineString")),
+    }
+}
+
+/// Returns the error for geometry that is not as it must be.
+fn wrong(source: impl Into<Box<dyn Error + Send + Sync>>) -> StoreError {
+    StoreError::Backend { source: source.into() }
+}

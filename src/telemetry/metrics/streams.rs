@@ -1,0 +1,50 @@
+use std::time::Duration;
+
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::registry::{Registry, Unit};
+
+use super::families::{Fraction, Labels, measured, new};
+use super::{Metrics, gauge};
+
+/// The metrics of changes and of clients that wait for them.
+pub(super) struct Streams {
+    open: Family<Labels<0>, Gauge>,
+    events: Counter,
+    delay: Family<Labels<0>, Fraction>,
+}
+
+impl Streams {
+    pub(super) fn register(all: &mut Registry) -> Self {
+        Self {
+            open: new(all, "streams", "Streams of changes, and requests that wait for one"),
+            events: new(all, "stream_events", "Events sent to streams"),
+            delay: measured(
+                all,
+                "change_delay",
+                "Time from the newest change of a flood state until this server read it",
+                Unit::Seconds,
+                Family::default(),
+            ),
+        }
+    }
+}
+
+/// Methods that describe streams.
+impl Metrics {
+    /// Sets how many clients wait for changes.
+    pub fn streams(&self, streams: u64) {
+        self.all().streams.open.get_or_create(&[]).set(gauge(streams));
+    }
+
+    /// Counts an event that was sent to a stream.
+    pub fn stream_event(&self) {
+        self.all().streams.events.inc();
+    }
+
+    /// Sets how long after the newest change of a flood state this server read it.
+    pub fn change_delay(&self, delay: Duration) {
+        self.all().streams.delay.get_or_create(&[]).set(delay.as_secs_f64());
+    }
+}

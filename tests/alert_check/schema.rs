@@ -1,0 +1,100 @@
+use crate::documents::{ALERT, assert_each_found, assert_found, changed, checked};
+
+#[test]
+fn elements_stand_in_the_order_of_the_schema_and_as_often_as_it_says() {
+    assert_each_found(
+        ALERT,
+        &[
+            ("<scope>Public</scope>\n", "", &["error <alert> has no <scope>"]),
+            ("<sender>flood@example.org</sender>\n", "", &["error <alert> has no <sender>"]),
+            ("<scope>", "<note>x</note><scope>", &["error <scope> stands too late"]),
+            (
+                "<scope>",
+                "<source>x</source><source>y</source><scope>",
+                &["error <source> occurs more than once"],
+            ),
+            ("<scope>", "<urgent>x</urgent><scope>", &["error CAP 1.2 does not allow <urgent> here"]),
+            ("<scope>", "<x xmlns=\"urn:x\"/><scope>", &["error CAP 1.2 does not allow <x> here"]),
+            ("<scope>", "Public<scope>", &["error <alert> holds the text \"Public\""]),
+            ("<scope>Public", "<scope><b/>Public", &["error CAP 1.2 does not allow <b> here"]),
+            ("<info>\n<language>", "<info id=\"1\">\n<language>", &["error <info> has the attribute \"id\""]),
+            ("<value>OET-081</value>", "", &["error <eventCode> has no <value>"; 2]),
+            ("<areaDesc>RW 1</areaDesc>\n", "", &["error <area> has no <areaDesc>"]),
+            (
+                "<area>\n<areaDesc>RW 1<",
+                "<resource><uri>x</uri></resource>\n<area>\n<areaDesc>RW 1<",
+                &["error <resource> has no <resourceDesc>", "error <resource> has no <mimeType>"],
+            ),
+        ],
+    );
+}
+
+#[test]
+fn values_have_the_forms_of_the_schema() {
+    assert_each_found(
+        ALERT,
+        &[
+            ("Actual", "Real", &["error <status> is \"Real\"", "recommendation hubs show only Actual"]),
+            ("Update", "update", &["error <msgType> is \"update\""]),
+            (">Met<", ">Flood<", &["error <category> is \"Flood\""; 2]),
+            (">Avoid<", "> Avoid<", &["error <responseType> is \" Avoid\""; 2]),
+            (">Observed<", ">Certain<", &["error <certainty> is \"Certain\""; 2]),
+            ("id-ID", "Indonesian language", &["error <language> is \"Indonesian language\""]),
+            ("<info>\n<category>", "<info>\n<language/><category>", &[]),
+            (
+                "</areaDesc>\n<poly",
+                "</areaDesc>\n<altitude>high</altitude>\n<poly",
+                &[
+                    "error <altitude> is \"high\"",
+                    "error <polygon> stands too late",
+                    "error <altitude> is \"high\"",
+                    "error <polygon> stands too late",
+                ],
+            ),
+        ],
+    );
+    let with_resource = |size| {
+        let resource = format!(
+            "<resource><resourceDesc>x</resourceDesc><mimeType>a/b</mimeType><size>{size}</size></resource>\n"
+        );
+        changed(ALERT, "<area>\n<areaDesc>RW 1<", &format!("{resource}<area>\n<areaDesc>RW 1<"))
+    };
+    assert_found(&with_resource("12"), &[]);
+    assert_found(&with_resource("1.2"), &["error <size> is \"1.2\""]);
+}
+
+#[test]
+fn times_are_written_as_cap_says() {
+    let sent = "<sent>2026-11-22T12:00:00+07:00<";
+    for right in ["2026-11-22T05:00:00-00:00", "2026-11-22T05:00:00+00:00", "2026-11-22T01:30:00-03:30"] {
+        assert_found(&changed(ALERT, sent, &format!("<sent>{right}<")), &[]);
+    }
+    for wrong in [
+        "2026-11-22T05:00:00Z",
+        "2026-11-22T12:00:00.5+07:00",
+        "2026-11-22T12:00+07:00",
+        "2026-11-22 12:00:00+07:00",
+        "2026-11-22T12:00:00+0700",
+        "2026-11-22T12:00:00",
+        "2026-11-22T12:00:60+07:00",
+        "2026-11-22T12:00:00+14:01",
+        "2026-02-30T12:00:00+07:00",
+        "now",
+        "",
+    ] {
+        let found = format!("error <sent> is {wrong:?}");
+        assert_found(&changed(ALERT, sent, &format!("<sent>{wrong}<")), &[&found]);
+    }
+    let report = checked(&changed(ALERT, "18:00:00+07:00", "18:00:00Z"));
+    assert_eq!(report.errors(), 2, "{report}");
+}
+
+#[test]
+fn signatures_may_end_an_alert_and_hints_for_schema_processors_may_stand_in_it() {
+    let signature = "<Signature xmlns=\"http://www.w3.org/2000/09/xmldsig#\"><x/></Signature>";
+    let signed = changed(ALERT, "</alert>", &format!("{signature}</alert>"));
+    let hint = "<alert xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\" xsi:schemaLocation=\"a b\" ";
+    assert_found(&changed(&signed, "<alert ", hint), &[]);
+    let early = changed(ALERT, "<scope>", &format!("{signature}<scope>"));
+    assert!(checked(&early).to_string().contains("<scope> stands too late"));
+}

@@ -1,0 +1,207 @@
+//! The law of changes: a client that applies all deltas to the states it had has the current states.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use proptest::prelude::*;
+use siaga::changes::{Cursor, Delta, NoSlot, Reading, Seats, State};
+use siaga::config::Streams;
+use siaga::conformance::fixture;
+use siaga::model::{AreaId, AreaSelector, FloodLayer, FloodState, Standing, Timestamp};
+use siaga::quotas::Client;
+use siaga::stores::{FloodQuery, Revision};
+use siaga::telemetry::Metrics;
+
+const EPOCH: u64 = 7;
+
+/// The state of each of the fixture's five areas.
+type States = [Option<FloodState>; 5];
+
+/// The map at a moment, as a store returns it.
+fn map(states: States) -> FloodLayer {
+    let since = fixture::now();
+    let standing = states.map(|state| state.map(|state| Standing { state, since }));
+    FloodLayer::new(Arc::new(fixture::areas()), standing.into_iter().enumerate().collect())
+}
+
+fn cursor(revision: usize) -> Cursor {
+    Cursor::new(EPOCH, [revision as u64, 0, 0, 0].map(Revision))
+}
+
+/// When the change was made that led to a revision.
+fn at(revision: usize) -> Timestamp {
+    Timestamp::EPOCH.after(Duration::from_secs(revision as u64))
+}
+
+/// The states at each revision, and the area that changed.
+type History = Vec<(States, Option<AreaId>)>;
+
+/// A server, which reads some of the revisions there are.
+struct Server(Option<State>);
+
+impl Server {
+    /// Reads the states at a revision, and the log at that revision or a later one.
+    fn read(&mut self, history: &History, revision: usize, log: usize) {
+        let (cursor, map) = (cursor(revision), map(history[revision].0));
+        let since = self.0.as_ref().map_or(revision, |state| state.cursor().floods.0 as usize);
+        let changes = (since..=log).filter_map(|of| Some((history[of].1?, at(of))));
+        let changes: Vec<_> = changes.collect();
+        let is_exact = log == revision;
+        let reading = Reading { cursor, map: &map, changes: &changes, is_exact, at: Timestamp::EPOCH };
+        self.0 = Some(self.0.take().map_or_else(|| State::new(reading), |state| state.next(reading)));
+    }
+}
+
+fn first(cursor: Cursor, map: &FloodLayer) -> State {
+    State::new(Reading { cursor, map, changes: &[], is_exact: true, at: Timestamp::EPOCH })
+}
+
+/// A client, which knows some states.
+#[derive(Clone, Default)]
+struct Reader {
+    cursor: Option<Cursor>,
+    states: BTreeMap<AreaId, FloodState>,
+}
+
+impl Reader {
+    fn take(&mut self, delta: &Delta) {
+        if delta.full {
+            self.states.clear();
+        }
+        for area in &delta.areas {
+            match area.state {
+                Some(state) => drop(self.states.insert(area.area_id, state)),
+                None => drop(self.states.remove(&area.area_id)),
+            }
+        }
+        self.cursor = Some(delta.cursor);
+    }
+}
+
+/// What a query selects of the states.
+fn selected(states: States, query: &FloodQuery) -> BTreeMap<AreaId, FloodState> {
+    let areas = fixture::areas();
+    let all = areas.iter().zip(states).filter(|(area, _)| query.selector.matches(area));
+    let all = all.filter_map(|(area, state)| Some((area.id, state?)));
+    all.filter(|(_, state)| query.minimum_state.is_none_or(|least| *state >= least)).collect()
+}
+
+fn query() -> impl Strategy<Value = FloodQuery> {
+    let city = prop_oneof![Just(None), Just(Some("jbd".to_owned())), Just(Some("bdg".to_owned()))];
+    let minimum = prop::option::of(prop::sample::select(FloodState::ALL.to_vec()));
+    (city, minimum).prop_map(|(city, minimum_state)| FloodQuery {
+        selector: AreaSelector { city, region: None },
+        minimum_state,
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1_000))]
+
+    #[test]
+    fn deltas_from_any_servers_lead_to_the_current_states(
+        commits in prop::collection::vec((0..5_usize, prop::option::of(1..5_u64)), 1..30),
+        steps in prop::collection::vec((0..3_usize, any::<bool>(), any::<bool>(), 0..3_usize), 1..60),
+        query in query(),
+    ) {
+        let mut history = vec![(States::default(), None)];
+        let areas: Vec<_> = fixture::areas().iter().map(|area| area.id).collect();
+        for (area, code) in commits {
+            let mut states = history.last().unwrap().0;
+            states[area] = code.and_then(|code| FloodState::try_from(code).ok());
+            history.push((states, Some(areas[area])));
+        }
+        let last = history.len() - 1;
+        let mut servers = [Server(None), Server(None)];
+        let mut reader = Reader::default();
+        let mut committed = 0;
+        for (commits, first, restarts, ahead) in steps {
+            committed = (committed + commits).min(last);
+            let server = &mut servers[usize::from(first)];
+            if restarts && commits == 0 {
+                // A server that was killed knows nothing of what it had read.
+                *server = Server(None);
+            }
+            server.read(&history, committed, (committed + ahead).min(last));
+            let delta = server.0.as_ref().unwrap().since(reader.cursor, &query);
+            if delta.is_empty() {
+                prop_assert_eq!(Some(delta.cursor), reader.cursor.map(|known| known.max_of(delta.cursor)));
+            }
+            reader.take(&delta);
+            prop_assert_eq!(&reader.states, &selected(history[committed].0, &query));
+        }
+        // A server that is behind takes nothing back.
+        let mut behind = Server(None);
+        behind.read(&history, 0, 0);
+        let before = reader.clone();
+        if reader.cursor.is_some_and(|cursor| cursor.floods > Revision(0)) {
+            let delta = behind.0.unwrap().since(reader.cursor, &query);
+            prop_assert!(delta.is_empty());
+            reader.take(&delta);
+            prop_assert_eq!(reader.cursor, before.cursor);
+        }
+    }
+}
+
+/// Compares cursors of one epoch.
+trait Latest {
+    fn max_of(self, other: Self) -> Self;
+}
+
+impl Latest for Cursor {
+    fn max_of(self, other: Self) -> Self {
+        if other.floods > self.floods { other } else { self }
+    }
+}
+
+#[test]
+fn another_epoch_and_an_older_cursor_than_the_server_knows_get_everything() {
+    let states: States = [None, FloodState::try_from(3).ok(), None, FloodState::try_from(1).ok(), None];
+    let state = first(cursor(9), &map(states));
+    let all = |since| state.since(since, &FloodQuery::default());
+    for since in [None, Some(cursor(8)), Some(Cursor { epoch: 8, ..cursor(9) })] {
+        let delta = all(since);
+        assert!(delta.full && delta.areas.len() == 2 && delta.cursor == cursor(9), "{since:?}");
+        assert_eq!(delta.changed, ["reports", "gauges", "infrastructure", "areas"]);
+    }
+    assert!(all(Some(cursor(9))).is_empty());
+    let grown = state.with(Cursor { reports: Revision(4), ..cursor(9) });
+    assert_eq!(grown.since(Some(cursor(9)), &FloodQuery::default()).changed, ["reports"]);
+}
+
+#[test]
+fn an_import_that_moves_an_area_sends_everything_to_everybody() {
+    let state = first(cursor(3), &map(States::default()));
+    let mut areas: Vec<_> = fixture::areas().iter().cloned().collect();
+    areas[0].city_code = "sby".to_owned();
+    let areas = siaga::model::AreaSet::new(areas).unwrap();
+    let moved = FloodLayer::new(Arc::new(areas), (0..5).map(|position| (position, None)).collect());
+    let next = state.next(Reading {
+        cursor: cursor(4),
+        map: &moved,
+        changes: &[],
+        is_exact: true,
+        at: Timestamp::EPOCH,
+    });
+    assert!(next.since(Some(cursor(3)), &FloodQuery::default()).full);
+    assert!(!next.since(Some(cursor(4)), &FloodQuery::default()).full);
+}
+
+#[test]
+fn waiting_clients_are_limited_by_server_address_and_credential() {
+    let limits: Streams =
+        serde_json::from_value(serde_json::json!({ "total": 4, "per_address": 2, "per_key": 1 })).unwrap();
+    let seats = Seats::new(limits, &Metrics::default());
+    let address = |last: u8| Client::from(std::net::IpAddr::from([192, 0, 2, last]));
+    let key = |name: &str| Client::Credential(siaga::auth::CredentialKind::ApiKey, name.into());
+    let first = seats.take(address(1)).unwrap();
+    let _second = seats.take(address(1)).unwrap();
+    assert_eq!(seats.take(address(1)).unwrap_err(), NoSlot::OfKey);
+    let _key = seats.take(key("a")).unwrap();
+    assert_eq!(seats.take(key("a")).unwrap_err(), NoSlot::OfKey);
+    let _other = seats.take(address(2)).unwrap();
+    assert_eq!(seats.take(address(3)).unwrap_err(), NoSlot::OfServer);
+    drop(first);
+    assert!(seats.take(address(1)).is_ok());
+}

@@ -1,0 +1,113 @@
+# Follows the clients of live.py: with the service, and with servers that refuse, end and cut what it sends.
+import json
+import sys
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from itertools import islice
+from urllib.request import Request, urlopen
+
+import live
+from live import apply, changes, stream
+
+base, key = sys.argv[1:]
+
+
+def put(area, state):
+    headers = {"X-Api-Key": key}
+    urlopen(Request(f"{base}/floods/{area}", json.dumps({"state": state}).encode(), headers, method="PUT")).close()
+
+
+def states_of(address):
+    with urlopen(f"{address}/floods/states") as response:
+        return {area["area_id"]: area["state"] for area in json.load(response)["result"]}
+
+
+def follow(deltas, wanted):
+    """Applies deltas until the states are as wanted."""
+    states = {}
+    for delta in deltas:
+        apply(states, delta)
+        if wanted({area: record["state"] for area, record in states.items()}):
+            return
+
+
+# With the service: a change while the client waits.
+for number, deltas in enumerate([stream(base), changes(base)]):
+    state = 1 + number
+    threading.Timer(1, put, [5, state]).start()
+    follow(deltas, lambda states: states.get("5") == state and states == states_of(base))
+
+# Streams are refused, then absent: the client waits as long as it is told, and then sends requests that wait.
+CHANGES = [
+    {"cursor": "a", "full": True, "areas": [{"area_id": "1", "state": 2}], "changed": []},
+    {"cursor": "b", "full": False, "areas": [{"area_id": "1", "state": None}], "changed": []},
+]
+asked = []
+
+
+class Refusing(BaseHTTPRequestHandler):
+    script = [(503, {}), (429, {"Retry-After": "1"}), (204, {}), (500, {}), (200, {}), (200, {})]
+
+    def do_GET(self):
+        asked.append(self.path)
+        status, headers = self.script[len(asked) - 1]
+        self.send_response(status)
+        for header in headers.items():
+            self.send_header(*header)
+        self.end_headers()
+        if status == 200:
+            self.wfile.write(json.dumps({"result": CHANGES[len(asked) - 5]}).encode())
+
+    def log_message(self, *_):
+        pass
+
+
+def serve(handler):
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    return f"http://127.0.0.1:{server.server_port}"
+
+
+slept, live.time.sleep = [], lambda seconds: slept.append(seconds)
+assert list(islice(stream(serve(Refusing)), 2)) == CHANGES
+assert [path.split("?")[0] for path in asked] == ["/changes/stream"] * 3 + ["/changes"] * 3, asked
+assert "since=a&wait=30" in asked[-1] and "since" not in asked[-2], asked
+assert len([seconds for seconds in slept if seconds >= 1]) == 3, slept
+
+# The stream is cut after each of its bytes. The client goes on after the last event that it got whole.
+EVENTS = [
+    'retry:2000\n:\n\nevent:changed\ndata:["reports"]\n\nevent:areas\nid:1\ndata:{"cursor":"1","full":true,'
+    '"areas":[{"area_id":"1","state":1},{"area_id":"2","state":2}],"changed":["reports"]}\n\n',
+    ':\n\nevent:areas\nid:2\ndata:{"cursor":"2","full":false,"areas":[{"area_id":"1","state":4}],"changed":[]}\n\n',
+    'event:changed\nid:3\ndata:["gauges"]\n\n',
+    'event:changed\ndata:["reports"]\n\nevent:areas\nid:4\ndata:{"cursor":"4","full":false,'
+    '"areas":[{"area_id":"2","state":null},{"area_id":"3","state":3}],"changed":["reports"]}\n\n',
+]
+cuts, last_ids = [], []
+
+
+class Cutting(BaseHTTPRequestHandler):
+    def do_GET(self):
+        last = self.headers["Last-Event-ID"]
+        last_ids.append(last)
+        rest = "".join(EVENTS[int(last or 0) :]).encode()
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(rest[: cuts.pop()] if cuts else rest)
+
+    def log_message(self, *_):
+        pass
+
+
+address, whole = serve(Cutting), len("".join(EVENTS))
+for cut in range(whole + 1):
+    cuts, names = [cut], []
+    states, deltas = {}, stream(address)
+    for delta in deltas:
+        apply(states, delta)
+        names += delta["changed"]
+        if delta["cursor"] == "4":
+            break
+    assert {area: record["state"] for area, record in states.items()} == {"1": 4, "3": 3}, (cut, states)
+    assert {"reports", "gauges"} <= set(names) and names[-1] == "reports", (cut, names)
+assert {None, "1", "2", "3"} <= set(last_ids), last_ids

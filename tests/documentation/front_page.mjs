@@ -1,0 +1,34 @@
+// Looks at / in each language, light and dark, wide and narrow. Prints what axe-core finds, and what the page says.
+import { readFileSync } from "node:fs";
+import { chromium } from "./chromium.mjs";
+
+const axe = readFileSync("node_modules/axe-core/axe.min.js", "utf8");
+const looks = [];
+await chromium(async (page) => {
+  await page.setBypassCSP(true); // For axe-core, which the page does not bring.
+  for (const accepted of ["id-ID,id;q=0.9", "en"]) {
+    await page.setExtraHTTPHeaders({ "Accept-Language": accepted });
+    for (const scheme of ["light", "dark"]) {
+      await page.emulateMediaFeatures([{ name: "prefers-color-scheme", value: scheme }]);
+      for (const width of [320, 1440]) {
+        await page.setViewport({ width, height: 900 });
+        await page.goto(process.argv[2]);
+        await page.evaluate(axe);
+        const violations = await page.evaluate(async () =>
+          (await axe.run()).violations.map(({ id, nodes }) => [id, ...nodes.map(({ html }) => html)]),
+        );
+        const said = await page.evaluate(() => ({
+          language: document.documentElement.lang,
+          overflows: document.documentElement.scrollWidth > innerWidth,
+          counts: [...document.querySelectorAll("td")].map((cell) => Number(cell.innerText)),
+          newest: document.querySelector("time").innerText,
+          addresses: [...document.querySelectorAll("dd code")].length,
+        }));
+        looks.push({ accepted, violations, ...said });
+      }
+    }
+  }
+  await Promise.all([page.waitForNavigation(), page.click("header a")]);
+  looks.push({ switched: await page.evaluate(() => [document.documentElement.lang, location.search]) });
+});
+console.log(JSON.stringify(looks));

@@ -1,0 +1,89 @@
+//! The clients in `examples/clients`, which docs/staying-up-to-date.md shows how to use: they miss nothing.
+
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use tempfile::TempDir;
+
+use crate::blocks::{Block, marked};
+use crate::demo::Demo;
+use crate::tools::{node, printed, program, python};
+
+/// Returns the only block of the page with a mark.
+fn block(mark: &str) -> Block {
+    let [block] = <[Block; 1]>::try_from(marked(mark)).unwrap();
+    assert_eq!(block.page, "docs/staying-up-to-date.md");
+    block
+}
+
+/// Makes a folder with one of the clients and a script that uses it.
+fn folder(client: &str, script: &str, text: &str) -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let clients = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/clients");
+    fs::copy(clients.join(client), folder.path().join(client)).unwrap();
+    fs::write(folder.path().join(script), text).unwrap();
+    folder
+}
+
+/// Reads lines that a program prints until one is as wanted, and ends the program.
+fn until(command: &mut Command, wanted: impl Fn(&str) -> bool) {
+    let mut process = command.stdout(Stdio::piped()).spawn().unwrap();
+    let lines = BufReader::new(process.stdout.take().unwrap()).lines();
+    let found = lines.map(Result::unwrap).any(|line| wanted(&line));
+    // It may have ended by itself.
+    let _ = process.kill();
+    process.wait().unwrap();
+    assert!(found, "{command:?}");
+}
+
+#[test]
+fn eight_tabs_of_a_browser_share_one_stream_and_miss_nothing() {
+    let demo = Demo::with_metrics();
+    let folder = folder("live.js", "tabs.mjs", include_str!("tabs.mjs"));
+    fs::write(folder.path().join("page.html"), demo.put_into(&block("tabs").text)).unwrap();
+    let mut tabs = node(folder.path());
+    tabs.args(["tabs.mjs", &demo.base(), &demo.origin("/metrics"), demo.key()]);
+    println!("{}", printed("tabs.mjs", &mut tabs));
+    demo.end();
+}
+
+#[test]
+fn the_client_in_python_follows_a_service_that_changes_refuses_and_cuts_streams() {
+    let demo = Demo::start();
+    let folder = folder("live.py", "following.py", include_str!("following.py"));
+    let mut following = python();
+    following.current_dir(&folder).args(["following.py", &demo.base(), demo.key()]);
+    printed("following.py", &mut following);
+    demo.end();
+}
+
+#[test]
+fn the_program_of_the_page_prints_how_many_areas_are_flooded() {
+    let demo = Demo::start();
+    let folder = folder("live.py", "program.py", &demo.put_into(&block("live").text));
+    let flooded = format!("{} flooded areas;", demo.flooded());
+    until(python().current_dir(&folder).args(["-u", "program.py"]), |line| line.starts_with(&flooded));
+    demo.end();
+}
+
+#[test]
+fn curl_prints_the_stream_as_it_comes() {
+    let demo = Demo::start();
+    let mut shell = program("sh");
+    shell.env("BASE", demo.base()).args(["-c", &format!("exec {}", block("stream").text)]);
+    until(&mut shell, |line| line.starts_with("data:{") && line.contains(r#""full":true"#));
+    demo.end();
+}
+
+#[test]
+fn the_bridge_sends_changes_to_telegram_and_waits_when_it_is_refused() {
+    let (demo, folder) = (Demo::start(), tempfile::tempdir().unwrap());
+    fs::write(folder.path().join("telegram.py"), include_str!("telegram.py")).unwrap();
+    let bridge = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/bridge/telegram.py");
+    let mut telegram = python();
+    telegram.current_dir(&folder).args(["telegram.py", bridge, &demo.base(), demo.key()]);
+    printed("telegram.py", &mut telegram);
+    demo.end();
+}

@@ -1,0 +1,202 @@
+//! nginx before the service, as Debian configures it and by `deploy/nginx.conf`: it passes events on at once.
+
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{self, Receiver};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use tempfile::TempDir;
+
+use crate::demo::Demo;
+use crate::eventually::{LONG, eventually_blocking};
+use crate::tools::{printed, program};
+
+/// What events take at most.
+const SOON: Duration = Duration::from_secs(1);
+
+/// A process that ends with the value; nginx ends its workers only if it can.
+struct Process(Child);
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        Command::new("kill").arg(self.0.id().to_string()).status().unwrap();
+        self.0.wait().unwrap();
+    }
+}
+
+/// nginx, and how a client reaches it.
+struct Nginx {
+    _process: Process,
+    _folder: TempDir,
+    /// The base address.
+    base: String,
+    /// The arguments for curl.
+    arguments: Vec<String>,
+}
+
+fn free_port() -> u16 {
+    TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap().port()
+}
+
+/// Replaces a text that must be there.
+fn replaced(text: &str, from: &str, to: &str) -> String {
+    assert!(text.contains(from), "{from}");
+    text.replace(from, to)
+}
+
+impl Nginx {
+    /// Starts nginx by the `nginx.conf` of the package with these sites, which listen at the port.
+    fn start(folder: TempDir, sites: &str, port: u16, base: String, arguments: Vec<String>) -> Self {
+        program("nginx").arg("-v").output().unwrap();
+        let path = folder.path().display();
+        let text = fs::read_to_string("/etc/nginx/nginx.conf").unwrap();
+        let text = replaced(&text, "/run/nginx.pid", &format!("{path}/pid"));
+        let text = replaced(&text, "/var/log/nginx/", &format!("{path}/"));
+        let text = replaced(&text, "include /etc/nginx/conf.d/*.conf;", sites);
+        let text = replaced(&text, "include /etc/nginx/sites-enabled/*;", "");
+        let file = folder.path().join("nginx.conf");
+        fs::write(&file, text).unwrap();
+        let mut nginx = Command::new("nginx");
+        nginx.args(["-e", "stderr", "-g", "daemon off;", "-c"]).arg(file);
+        let process = Process(nginx.spawn().unwrap());
+        let connect = || TcpStream::connect((Ipv4Addr::LOCALHOST, port)).is_ok();
+        eventually_blocking("nginx listens", LONG, connect, |found| *found);
+        Self { _process: process, _folder: folder, base, arguments }
+    }
+
+    /// The configuration of Debian with nothing but the address of the service.
+    fn of_debian(service: &str) -> Self {
+        let port = free_port();
+        let site = format!("server {{ listen 127.0.0.1:{port}; location / {{ proxy_pass {service}; }} }}");
+        Self::start(tempfile::tempdir().unwrap(), &site, port, format!("http://127.0.0.1:{port}/v1"), vec![])
+    }
+
+    /// The same with `deploy/nginx.conf`.
+    fn of_ours(service: &str) -> Self {
+        let (folder, plain, port) = (tempfile::tempdir().unwrap(), free_port(), free_port());
+        let certificate = folder.path().join("fullchain.pem");
+        let mut openssl = program("openssl");
+        openssl.args([
+            "req",
+            "-x509",
+            "-newkey",
+            "rsa:2048",
+            "-nodes",
+            "-days",
+            "1",
+            "-subj",
+            "/CN=data.example.org",
+        ]);
+        openssl.args(["-addext", "subjectAltName=DNS:data.example.org", "-out"]).arg(&certificate);
+        openssl.arg("-keyout").arg(folder.path().join("privkey.pem"));
+        printed("openssl", &mut openssl);
+        let text = include_str!("../../deploy/nginx.conf");
+        let text = replaced(
+            text,
+            "server 127.0.0.1:8000;",
+            &format!("server {};", service.split("//").nth(1).unwrap()),
+        );
+        let text =
+            replaced(&text, "/etc/letsencrypt/live/data.example.org", &folder.path().display().to_string());
+        let text = replaced(&text, "listen 80;", &format!("listen 127.0.0.1:{plain};"));
+        let text = replaced(&text, "listen 443 ", &format!("listen 127.0.0.1:{port} "));
+        let text: String = text
+            .lines()
+            .filter(|line| !line.contains("listen [::]"))
+            .map(|line| format!("{line}\n"))
+            .collect();
+        let arguments = [
+            "--cacert",
+            certificate.to_str().unwrap(),
+            "--resolve",
+            &format!("data.example.org:{port}:127.0.0.1"),
+        ];
+        let arguments = arguments.map(str::to_owned).to_vec();
+        Self::start(folder, &text, port, format!("https://data.example.org:{port}/v1"), arguments)
+    }
+
+    fn curl(&self, arguments: &[&str]) -> Command {
+        let mut curl = program("curl");
+        curl.args(["-sN", "--no-progress-meter"]).args(&self.arguments).args(arguments);
+        curl
+    }
+
+    /// Requests addresses; the lines of the responses come as they are received.
+    fn stream(&self, address: &str) -> (Process, Receiver<String>) {
+        let mut curl =
+            self.curl(&["--parallel", "--parallel-max", "200", &format!("{}/{address}", self.base)]);
+        let mut process = curl.stdout(Stdio::piped()).spawn().unwrap();
+        let lines = BufReader::new(process.stdout.take().unwrap()).lines();
+        let (sender, receiver) = mpsc::channel();
+        thread::spawn(move || lines.map_while(Result::ok).try_for_each(|line| sender.send(line)));
+        (Process(process), receiver)
+    }
+}
+
+/// Waits until lines with a text have come so often.
+fn wait_for(lines: &Receiver<String>, text: &str, times: usize) {
+    let (begun, mut seen) = (Instant::now(), 0);
+    while seen < times {
+        let line = lines.recv_timeout(LONG).ok().filter(|_| begun.elapsed() < LONG);
+        seen += line.unwrap_or_else(|| panic!("{text} came {seen} times")).matches(text).count();
+    }
+}
+
+fn put(demo: &Demo, state: u8) {
+    let mut curl = program("curl");
+    curl.args(["-sf", "-X", "PUT", "-H", &format!("X-Api-Key: {}", demo.key()), "-d"]);
+    printed("curl", curl.arg(format!("{{\"state\":{state}}}")).arg(demo.address("floods/5")));
+}
+
+/// Changes a state again and again, and measures how long each change takes through nginx.
+fn events_come_soon(demo: &Demo, nginx: &Nginx) {
+    let (_curl, lines) = nginx.stream("changes/stream");
+    wait_for(&lines, "\"full\":true", 1);
+    let mut slowest = Duration::ZERO;
+    for state in [1, 2, 3, 4, 1, 2, 3, 4] {
+        let begun = Instant::now();
+        put(demo, state);
+        wait_for(&lines, &format!("\"area_id\":\"5\",\"state\":{state}"), 1);
+        slowest = slowest.max(begun.elapsed());
+    }
+    println!("{}: at most {slowest:?} from the request to the event", nginx.base);
+    assert!(slowest < SOON, "{slowest:?}");
+}
+
+fn service(demo: &Demo) -> String {
+    demo.origin("")
+}
+
+#[test]
+fn nginx_as_debian_configures_it_passes_events_on_within_a_second() {
+    let demo = Demo::start();
+    events_come_soon(&demo, &Nginx::of_debian(&service(&demo)));
+    demo.end();
+}
+
+#[test]
+fn nginx_by_our_file_passes_events_on_and_lets_requests_wait_and_an_address_have_its_streams() {
+    let demo = Demo::start();
+    let nginx = Nginx::of_ours(&service(&demo));
+    let cursor = demo.get("changes")["result"]["cursor"].as_str().unwrap().to_owned();
+    let waits = format!("{}/changes?city=sby&wait=30&since={cursor}", nginx.base);
+    thread::scope(|scope| {
+        let waiting = scope.spawn(|| {
+            let begun = Instant::now();
+            let printed = printed("curl", &mut nginx.curl(&["-w", "%{http_code}", &waits]));
+            assert!(printed.ends_with("200"), "{printed}");
+            begun.elapsed()
+        });
+        events_come_soon(&demo, &nginx);
+        // Short events, because curl mixes what it receives at the same time.
+        let (_curl, lines) = nginx.stream("changes/stream?city=sby#[1-100]");
+        wait_for(&lines, "\"full\":true", 100);
+        let waited = waiting.join().unwrap();
+        assert!(waited > Duration::from_secs(29), "{waited:?}");
+    });
+    drop(nginx);
+    demo.end();
+}

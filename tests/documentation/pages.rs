@@ -1,0 +1,66 @@
+//! The pages for people serve them, as Chromium shows them.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use crate::demo::Demo;
+use crate::tools::{node, printed};
+
+/// Runs a script that opens pages in Chromium, and returns what it prints.
+fn seen(script: &str, text: &str, address: &str) -> Value {
+    serde_json::from_str(&run(script, text, &[address])).unwrap()
+}
+
+fn run(script: &str, text: &str, arguments: &[&str]) -> String {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("chromium.mjs"), include_str!("chromium.mjs")).unwrap();
+    fs::write(folder.path().join(script), text).unwrap();
+    printed(script, node(folder.path()).arg(script).args(arguments))
+}
+
+#[test]
+fn a_reader_who_executes_the_flood_map_at_docs_sees_the_response_soon() {
+    let demo = Demo::start();
+    let expected = demo.text("floods");
+    let seen = seen("docs_page.mjs", include_str!("docs_page.mjs"), &demo.origin(""));
+    // Measured 2 s on an idle machine; other tests run beside this one.
+    assert!(seen["milliseconds"].as_u64().is_some_and(|passed| passed <= 20_000), "{seen}");
+    assert!(expected.starts_with(seen["begins"].as_str().unwrap()), "{seen}");
+    assert!(seen["length"].as_u64().is_some_and(|length| length > 900_000), "{seen}");
+    assert_eq!(seen["type"], "application/json", "the default format is offered first");
+    assert_eq!(seen["open"], json!(["GET"]));
+    assert_eq!(seen["closed"], json!(["PUT", "DELETE", "POST", "GET"]));
+    let groups = seen["groups"].as_array().unwrap();
+    assert!(groups[0].as_str().unwrap().starts_with("floods"), "{seen}");
+    assert!(groups.iter().all(|group| group.as_str().unwrap().lines().count() > 1), "{seen}");
+    demo.end();
+}
+
+#[test]
+fn axe_finds_nothing_at_the_front_page_in_either_language_and_colour_scheme() {
+    let demo = Demo::start();
+    let states = demo.get("floods/states");
+    let states: Vec<_> = states["result"].as_array().unwrap().iter().map(|one| &one["state"]).collect();
+    let with = |state: u8| states.iter().filter(|other| ***other == json!(state)).count();
+    let counts = json!([with(4), with(3), with(2), with(1), states.len()]);
+    let seen = seen("front_page.mjs", include_str!("front_page.mjs"), &demo.origin("/"));
+    let (switched, looks) = seen.as_array().unwrap().split_last().unwrap();
+    assert_eq!(looks.len(), 8);
+    for look in looks {
+        assert_eq!(look["violations"], json!([]), "{look}");
+        assert_eq!(look["language"].as_str(), look["accepted"].as_str().unwrap().get(..2));
+        assert_eq!((&look["counts"], &look["overflows"]), (&counts, &json!(false)), "{look}");
+        assert!(look["newest"].as_str().unwrap().ends_with(" WIB"), "{look}");
+        assert!(look["addresses"].as_u64().is_some_and(|count| count > 10), "{look}");
+    }
+    assert_eq!(switched["switched"], json!(["id", "?lang=id"]));
+    demo.end();
+}
+
+#[test]
+fn the_live_map_is_usable_without_script_by_keyboard_offline_and_over_a_slow_connection() {
+    let demo = Demo::start();
+    println!("{}", run("map.mjs", include_str!("map.mjs"), &[&demo.origin(""), &demo.base(), demo.key()]));
+    demo.end();
+}

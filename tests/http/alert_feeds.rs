@@ -1,0 +1,313 @@
+//! Alerts for hubs: `/alerts` and the paths below it.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use rocket::http::{Header, Status};
+use rocket::local::blocking::Client;
+use siaga::conformance::fixture::{self, id};
+use siaga::model::{Actor, Clock, FloodState};
+use siaga::stores::{SetFloodState, Store};
+
+use crate::suite::support::{Siaga, assert_invalid, figment, json_of};
+use crate::suite::xml::texts;
+
+const PUT: &str = r#"{"state":3}"#;
+
+/// The document at an address, and its entity tag.
+fn got(client: &Client, address: &str) -> (String, String) {
+    let response = client.get(address.to_owned()).dispatch();
+    assert_eq!(response.status(), Status::Ok, "{address}");
+    let tag = response.headers().get_one("ETag").unwrap().to_owned();
+    (response.into_string().unwrap(), tag)
+}
+
+/// What the feed at an address says of its messages: identifier and type.
+fn listed(siaga: &Siaga, address: &str) -> Vec<(String, String)> {
+    let feed = got(&siaga.client, address).0;
+    texts(&feed, "cap:identifier").into_iter().zip(texts(&feed, "cap:msgType")).collect()
+}
+
+fn pass(siaga: &Siaga, time: Duration) {
+    siaga.clock.set(siaga.clock.now().after(time));
+}
+
+fn minutes(minutes: u64) -> Duration {
+    Duration::from_mins(minutes)
+}
+
+#[test]
+fn the_feed_follows_a_flood_from_its_beginning_to_its_end() {
+    let siaga = Siaga::start();
+    let types =
+        || listed(&siaga, "/v1/alerts").into_iter().map(|(_, message_type)| message_type).collect::<Vec<_>>();
+    // Area 5 has had its state for two and a half hours; that of area 30 was not confirmed for days.
+    assert_eq!(types(), ["Alert"]);
+    siaga.put("/v1/floods/1", PUT);
+    assert_eq!(types(), ["Alert", "Alert"]);
+    pass(&siaga, minutes(10));
+    let before = listed(&siaga, "/v1/alerts");
+    siaga.put("/v1/floods/1", PUT);
+    pass(&siaga, minutes(1));
+    assert_eq!(listed(&siaga, "/v1/alerts"), before, "the same state again is no message");
+    siaga.put("/v1/floods/1", r#"{"state":4}"#);
+    assert_eq!(types(), ["Update", "Alert"]);
+    pass(&siaga, minutes(1));
+    siaga.delete("/v1/floods/1");
+    assert_eq!(types(), ["Cancel", "Alert"]);
+    // The Cancel ends with the messages that it ends; area 5 was renewed in between.
+    pass(&siaga, minutes(6 * 60));
+    assert_eq!(types(), ["Update"]);
+    pass(&siaga, minutes(36 * 60));
+    assert_eq!(types(), [""; 0]);
+}
+
+#[test]
+fn a_copy_of_the_feed_is_current_until_the_next_message_comes_or_goes() {
+    let siaga = Siaga::start();
+    // The fixture's flood began at 13:41:35. It is 16:08:52.
+    let renewed = minutes(5 * 60) + Duration::from_secs(15);
+    let begun = fixture::log().last().unwrap().at;
+    let tag = got(&siaga.client, "/v1/alerts").1;
+    let current = |tag: &str| {
+        let request = siaga.client.get("/v1/alerts").header(Header::new("If-None-Match", tag.to_owned()));
+        request.dispatch().status() == Status::NotModified
+    };
+    siaga.clock.set(begun.after(renewed).before(Duration::from_millis(1)));
+    assert!(current(&tag));
+    siaga.clock.set(begun.after(renewed));
+    assert!(!current(&tag));
+    assert_eq!(texts(&got(&siaga.client, "/v1/alerts").0, "updated")[0], "2016-12-20T01:41:35+07:00");
+}
+
+#[test]
+fn a_message_stays_at_its_address_for_ever() {
+    let siaga = Siaga::start();
+    siaga.put("/v1/floods/1", PUT);
+    let feed = got(&siaga.client, "/v1/alerts").0;
+    let addresses: Vec<_> =
+        texts(&feed, "id").into_iter().skip(1).map(|id| id.replace("http://localhost", "")).collect();
+    assert_eq!(addresses.len(), 2);
+    let all = |client: &Client| addresses.iter().map(|address| got(client, address)).collect::<Vec<_>>();
+    let first = all(&siaga.client);
+    for (document, _) in &first {
+        assert!(document.contains("<alert xmlns=\"urn:oasis:names:tc:emergency:cap:1.2\">"), "{document}");
+    }
+    pass(&siaga, minutes(1));
+    siaga.delete("/v1/floods/1");
+    siaga.put("/v1/floods/5", r#"{"state":4}"#);
+    pass(&siaga, Duration::from_hours(24 * 400));
+    assert_eq!(all(&siaga.client), first);
+    assert_eq!(all(&siaga.beside(figment())), first);
+}
+
+#[test]
+fn every_server_writes_the_same_feeds() {
+    let siaga = Siaga::start();
+    siaga.put("/v1/floods/30", r#"{"state":2}"#);
+    let other = siaga.beside(figment());
+    for address in [
+        "/v1/alerts",
+        "/v1/alerts?content=inline",
+        "/v1/alerts?geoformat=rss",
+        "/v1/alerts?geoformat=html",
+        "/v1/alerts/exercise",
+        "/v1/alerts/history?area=5",
+    ] {
+        assert_eq!(got(&siaga.client, address), got(&other, address), "{address}");
+    }
+}
+
+#[test]
+fn unknown_and_unsent_messages_are_404_and_no_cache_keeps_that() {
+    let siaga = Siaga::start();
+    let begun = fixture::log().last().unwrap().at.to_utc().timestamp_millis();
+    let renewal = format!("localhost-5-{begun}-1");
+    let begun_millis = begun + 1;
+    for unknown in [
+        "nothing",
+        "localhost-5-0-0",
+        &format!("localhost-4-{begun}-0"),
+        &format!("localhost-5-{begun_millis}-0"),
+        &format!("localhost-5-{begun}-4294967295"),
+        &format!("example.org-5-{begun}-0"),
+        "urn:oid:2.49.0.1.360.7.5.0.0",
+        "localhost-9223372036854775807-0-1",
+        &renewal,
+    ] {
+        let address = format!("/v1/alerts/{unknown}");
+        let response = siaga.get(&address);
+        assert_eq!(response.status(), Status::NotFound, "{unknown}");
+        assert_eq!(response.headers().get_one("Cache-Control"), Some("no-store"), "{unknown}");
+    }
+    pass(&siaga, Duration::from_hours(3));
+    assert!(got(&siaga.client, &format!("/v1/alerts/{renewal}")).0.contains("<msgType>Update</msgType>"));
+}
+
+#[test]
+fn a_message_is_a_document_for_hubs_a_page_for_browsers_and_json_for_programs() {
+    let siaga = Siaga::start();
+    let (identifier, _) = listed(&siaga, "/v1/alerts").remove(0);
+    let address = format!("/v1/alerts/{identifier}");
+    let kind = |query: &str, accept: &str| {
+        let request = siaga.client.get(format!("{address}{query}"));
+        let response = request.header(Header::new("Accept", accept.to_owned())).dispatch();
+        response.headers().get_one("Content-Type").unwrap().to_owned()
+    };
+    let browser = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
+    let (cap, html) = ("application/cap+xml", "text/html; charset=utf-8");
+    for (query, accept, expected) in [
+        ("", "*/*", cap),
+        ("", browser, html),
+        ("", "application/json", "application/json"),
+        ("?format=xml", browser, cap),
+        ("?format=html", "*/*", html),
+        ("?format=json", "*/*", "application/json"),
+        ("?geoformat=geojson", "*/*", "application/json"),
+    ] {
+        assert_eq!(kind(query, accept), expected, "{query} {accept}");
+    }
+    assert_invalid(
+        siaga.get(&format!("{address}?geoformat=atom")),
+        "query",
+        &["geoformat"],
+        "must be one of",
+    );
+    let found = siaga.result(&format!("{address}?geoformat=geojson"));
+    let properties = &found["features"][0]["properties"];
+    assert_eq!(
+        *properties,
+        serde_json::json!({
+            "identifier": identifier, "status": "Actual", "message_type": "Alert",
+            "sent": "2016-12-19T13:41:35.000Z", "expires": "2016-12-19T19:41:35.000Z", "references": [],
+            "area_id": "5", "geom_id": "3174040004009005", "area_name": "RW 09", "parent_name": "GROGOL",
+            "city_name": "JAKARTA BARAT", "state": 2, "last_confirmed": "2016-12-19T13:41:35.000Z",
+        })
+    );
+}
+
+#[test]
+fn a_feed_can_be_narrowed_as_the_flood_map() {
+    let siaga = Siaga::start();
+    siaga.put("/v1/floods/30", r#"{"state":4}"#);
+    let areas = |query: &str| {
+        let feed = got(&siaga.client, &format!("/v1/alerts{query}")).0;
+        let own = format!("http://localhost/v1/alerts{query}").replace('&', "&amp;");
+        assert!(feed.contains(&format!("<id>{own}</id>")), "{query}");
+        texts(&feed, "cap:areaDesc")
+    };
+    for (query, expected) in [
+        ("", vec!["RW 09, GROGOL", "RW 30"]),
+        ("?city=bdg", vec!["RW 30"]),
+        ("?admin=ID-JK", vec!["RW 09, GROGOL"]),
+        ("?minimum_state=2", vec!["RW 09, GROGOL", "RW 30"]),
+        ("?minimum_state=3", vec!["RW 30"]),
+        ("?city=jbd&minimum_state=3", vec![]),
+    ] {
+        assert_eq!(areas(query), expected, "{query}");
+    }
+    // The end of a flood is told to those who were told of the flood.
+    pass(&siaga, minutes(1));
+    siaga.delete("/v1/floods/30");
+    assert_eq!(areas("?minimum_state=4"), ["RW 30"]);
+}
+
+#[test]
+fn inline_adds_the_messages_to_the_atom_feed_and_to_no_other() {
+    let siaga = Siaga::start();
+    let feed = got(&siaga.client, "/v1/alerts?content=inline").0;
+    let (address, document) = (&texts(&feed, "id")[1], texts(&feed, "identifier"));
+    assert_eq!(document.len(), 1);
+    let alone = got(&siaga.client, &address.replace("http://localhost", "")).0;
+    let alone = alone.split_once("?>").unwrap().1;
+    assert!(feed.contains(&format!("<content type=\"application/cap+xml\">{alone}</content>")));
+    for query in ["geoformat=rss", "geoformat=geojson", "geoformat=html"] {
+        let with = |query: String| got(&siaga.client, &format!("/v1/alerts?{query}"));
+        assert_eq!(with(format!("content=inline&{query}")), with(query.to_owned()));
+    }
+    assert_invalid(siaga.get("/v1/alerts?content=all"), "query", &["content"], "must be one of [inline]");
+}
+
+#[test]
+fn the_history_of_an_area_is_its_messages_newest_first() {
+    let siaga = Siaga::start();
+    // Area 5 had three states, and the first two of them were not renewed after their time.
+    let all = listed(&siaga, "/v1/alerts/history?area=5");
+    assert_eq!(all[0].1, "Alert");
+    assert!(all.len() > 3, "{all:?}");
+    let middle = &all[2].0;
+    let older = listed(&siaga, &format!("/v1/alerts/history?area=5&before={middle}"));
+    assert_eq!(older, all[3..]);
+    assert_eq!(listed(&siaga, "/v1/alerts/history?area=10"), []);
+    assert_eq!(siaga.get("/v1/alerts/history?area=77").status(), Status::NotFound);
+    assert_invalid(siaga.get("/v1/alerts/history"), "query", &["area"], "is required");
+    assert_invalid(siaga.get("/v1/alerts/history?area=x"), "query", &["area"], "whole number");
+    for before in ["x", middle.replace("-5-", "-1-").as_str()] {
+        let address = format!("/v1/alerts/history?area=5&before={before}");
+        assert_eq!(siaga.get(&address).status(), Status::NotFound, "{before}");
+    }
+}
+
+#[test]
+fn a_long_history_comes_in_pages_of_a_thousand() {
+    let siaga = Siaga::start();
+    let store = Arc::clone(siaga.client.rocket().state::<Arc<dyn Store>>().unwrap());
+    let set = |number: u64| SetFloodState {
+        area: id(1),
+        state: FloodState::try_from(2 + number % 2).ok(),
+        by: Actor { subject: "test".to_owned(), username: None },
+    };
+    siaga.wait(async {
+        for number in 0..1_050 {
+            store.set_flood_state(set(number)).await.unwrap();
+        }
+    });
+    pass(&siaga, Duration::from_mins(1));
+    let (mut address, mut all) = ("/v1/alerts/history?area=1".to_owned(), Vec::new());
+    loop {
+        let page = got(&siaga.client, &address).0;
+        let found = texts(&page, "cap:identifier");
+        assert!(found.len() <= 1000);
+        all.extend(found);
+        let Some((_, next)) =
+            page.split_once(r#"<link rel="next" type="application/atom+xml" href="http://localhost"#)
+        else {
+            break;
+        };
+        address = next.split_once('"').unwrap().0.replace("&amp;", "&");
+    }
+    // The flood of the fixture: its message and its Cancel, or renewals.
+    assert!(all.len() >= 1_050, "{}", all.len());
+    let unique: HashSet<_> = all.iter().collect();
+    assert_eq!(unique.len(), all.len());
+}
+
+#[test]
+fn the_exercise_is_replayed_every_hour() {
+    let siaga = Siaga::start();
+    let mut seen = Vec::new();
+    for quarter in 0..8 {
+        let feed = got(&siaga.client, "/v1/alerts/exercise").0;
+        assert_eq!(texts(&feed, "cap:status"), ["Exercise"]);
+        let address = texts(&feed, "id")[1].replace("http://localhost", "");
+        assert!(got(&siaga.client, &address).0.contains("<status>Exercise</status>"));
+        seen.extend(texts(&feed, "cap:msgType"));
+        if quarter == 3 {
+            assert_eq!(json_of(siaga.get("/v1/alerts/exercise?geoformat=geojson"))["statusCode"], 200);
+        }
+        pass(&siaga, minutes(15));
+    }
+    let hour = ["Alert", "Update", "Update", "Cancel"];
+    assert_eq!(seen, [hour, hour].concat());
+}
+
+#[test]
+fn a_feed_with_whole_alerts_and_one_without_are_cached_apart() {
+    let siaga = Siaga::start();
+    let has_documents = |address: &str| got(&siaga.client, address).0.contains("<content ");
+    for _ in 0..2 {
+        assert!(!has_documents("/v1/alerts"));
+        assert!(has_documents("/v1/alerts?content=inline"));
+    }
+}

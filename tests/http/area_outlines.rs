@@ -1,0 +1,151 @@
+//! `/areas`: outlines without states, one area with its state; and the parameter `bbox`.
+
+use rocket::http::Status;
+use serde_json::{Value, json};
+
+use crate::suite::support::{Siaga, assert_invalid, each, properties};
+
+/// The part of the map that only areas 10 and 30 touch.
+const EAST: &str = "106.841,-6.189,106.859,-6.181";
+
+#[test]
+fn local_areas_have_names_and_a_place_for_their_label_but_no_state() {
+    let siaga = Siaga::start();
+    let result = siaga.result("/v1/areas");
+    assert_eq!(each(&result, "area_id"), ["1", "2", "5", "10", "30"]);
+    let mut first = properties(&result)[0].clone();
+    let label = first.as_object_mut().unwrap().remove("label").unwrap();
+    assert_eq!(
+        first,
+        json!({ "area_id": "1", "geom_id": first["geom_id"], "area_name": "RW 01", "parent_name": "GROGOL", "city_name": first["city_name"] })
+    );
+    assert_eq!(label, json!([106.805, -6.195]));
+    assert_eq!(each(&siaga.result("/v1/areas?city=jbd"), "area_id").len(), 4);
+}
+
+#[test]
+fn larger_areas_and_cities_are_dissolved() {
+    let siaga = Siaga::start();
+    let parents = siaga.result("/v1/areas?level=parent");
+    let grogol = properties(&parents).into_iter().find(|of| of["parent_name"] == "GROGOL").unwrap();
+    assert_eq!(grogol["areas"], 2);
+    assert!(grogol.get("area_id").is_none() && grogol.get("state").is_none(), "{grogol}");
+    let cities = siaga.result("/v1/areas?level=city&geoformat=geojson");
+    let names = cities["features"].as_array().unwrap().iter().map(|city| &city["properties"]["city_name"]);
+    assert_eq!(names.collect::<Vec<_>>(), ["BANDUNG", "JAKARTA BARAT"]);
+    let polygons = cities["features"][1]["geometry"]["coordinates"].as_array().unwrap();
+    let rings: Vec<_> = polygons.iter().map(|rings| rings.as_array().unwrap().len()).collect();
+    assert_eq!(rings, [1, 1, 1], "areas 1 and 2 are one polygon, and area 10 fills the hole of area 5");
+    let jakarta = &cities["features"][1]["properties"];
+    assert_eq!(jakarta["areas"], 4);
+    assert_eq!(jakarta.get("parent_name"), None);
+}
+
+#[test]
+fn an_unknown_level_is_400_naming_what_is_allowed() {
+    let says = "\"level\" must be one of [area, parent, city]";
+    assert_invalid(Siaga::start().get("/v1/areas?level=street"), "query", &["level"], says);
+}
+
+#[test]
+fn caches_may_keep_a_known_version_of_the_areas_for_a_day() {
+    let siaga = Siaga::start();
+    let first = siaga.get("/v1/areas?level=parent&bbox=106.7,-6.3,106.9,-6.1");
+    let header = |response: &rocket::local::blocking::LocalResponse<'_>, name| {
+        response.headers().get_one(name).map(str::to_owned)
+    };
+    let location = header(&first, "Content-Location").unwrap();
+    assert!(
+        location.starts_with("/v1/areas?level=parent&bbox=106.7,-6.3,106.9,-6.1&revision="),
+        "{location}"
+    );
+    assert!(header(&first, "Cache-Control").unwrap().contains("no-cache"));
+    let body = first.into_string().unwrap();
+
+    let known = siaga.get(&location);
+    assert!(header(&known, "Cache-Control").unwrap().contains("max-age=86400"));
+    assert_eq!(header(&known, "Content-Location"), None);
+    assert_eq!(known.into_string().unwrap(), body);
+
+    let old = siaga.get("/v1/areas?revision=0000000000000000&level=parent&bbox=106.7,-6.3,106.9,-6.1");
+    assert!(header(&old, "Cache-Control").unwrap().contains("no-cache"));
+    assert_eq!(
+        header(&old, "Content-Location").unwrap(),
+        location,
+        "the same parameters, with the present version"
+    );
+}
+
+#[test]
+fn one_area_is_shown_with_its_state() {
+    let siaga = Siaga::start();
+    let area = siaga.result("/v1/areas/5");
+    assert_eq!(each(&area, "area_id"), ["5"]);
+    assert_eq!(each(&area, "state"), [2]);
+    assert_eq!(each(&siaga.result("/v1/areas/1"), "state"), [Value::Null]);
+    siaga.put("/v1/floods/1", r#"{"state":4}"#);
+    assert_eq!(each(&siaga.result("/v1/areas/1"), "state"), [4]);
+    assert_eq!(siaga.get("/v1/areas/999").status(), Status::NotFound);
+    let says = "must be a whole number";
+    assert_invalid(siaga.get("/v1/areas/five"), "params", &["localAreaId"], says);
+}
+
+#[test]
+fn the_area_at_a_place_is_found() {
+    let siaga = Siaga::start();
+    let found = siaga.result("/v1/areas/at?lat=-6.195&lng=106.805");
+    assert_eq!(each(&found, "area_id"), ["1"]);
+    let inside_the_hole = siaga.result("/v1/areas/at?lat=-6.175&lng=106.815");
+    assert_eq!(each(&inside_the_hole, "area_id"), ["10"]);
+    assert_eq!(siaga.get("/v1/areas/at?lat=0&lng=0").status(), Status::NotFound);
+    let says = "\"lat\" must be a number of degrees from -90 to 90";
+    assert_invalid(siaga.get("/v1/areas/at?lat=106.8&lng=-6.2"), "query", &["lat"], says);
+    assert_invalid(siaga.get("/v1/areas/at?lat=nan&lng=106"), "query", &["lat"], says);
+    assert_invalid(siaga.get("/v1/areas/at?lat=-6.2"), "query", &["lng"], "\"lng\" is required");
+}
+
+#[test]
+fn a_part_of_the_map_has_only_what_touches_it() {
+    let siaga = Siaga::start();
+    let of = |path: &str| each(&siaga.result(&format!("{path}bbox={EAST}")), "area_id");
+    assert_eq!(of("/v1/areas?"), ["10", "30"]);
+    assert_eq!(of("/v1/floods?"), ["10", "30"]);
+    assert_eq!(of("/v1/floods?minimum_state=1&"), ["30"]);
+    let reports = |bbox: &str| each(&siaga.result(&format!("/v1/reports?bbox={bbox}")), "pkey").len();
+    assert_eq!(reports("106.80,-6.20,106.81,-6.17"), 3, "one in area 1 and two in area 5");
+    assert_eq!(reports("106.831,-6.199,106.839,-6.191"), 1);
+    assert_eq!(reports("0,0,1,1"), 0);
+}
+
+#[test]
+fn slightly_different_parts_have_one_response() {
+    let siaga = Siaga::start();
+    let tag = |bbox: &str| {
+        let address = format!("/v1/floods?bbox={bbox}");
+        let response = siaga.get(&address);
+        response.headers().get_one("ETag").unwrap().to_owned()
+    };
+    assert_eq!(tag("106.811,-6.199,106.829,-6.171"), tag("106.8199,-6.1901,106.8201,-6.1799"));
+    assert_eq!(tag("106.83,-6.17,106.81,-6.20"), tag("106.81,-6.20,106.83,-6.17"), "corners in any order");
+}
+
+#[test]
+fn a_part_that_is_none_is_400() {
+    let siaga = Siaga::start();
+    let says =
+        "\"bbox\" must be four numbers with commas between them: west, south, east and north in degrees";
+    for wrong in [
+        "1,2,3",
+        "1,2,3,4,5",
+        "a,b,c,d",
+        "1,2,3,",
+        "-6.3,106.7,-6.1,106.9",
+        "nan,0,1,1",
+        "inf,0,1,1",
+        "1;2;3;4",
+    ] {
+        for path in ["floods", "reports", "areas"] {
+            assert_invalid(siaga.get(&format!("/v1/{path}?bbox={wrong}")), "query", &["bbox"], says);
+        }
+    }
+}

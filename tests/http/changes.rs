@@ -1,0 +1,319 @@
+//! What changed since a client last looked: `/changes` and `/changes/stream`.
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use rocket::http::{Header, Status};
+use rocket::local::asynchronous;
+use rocket::local::blocking::Client;
+use rocket::tokio::io::AsyncReadExt;
+use rocket::tokio::time::timeout;
+use serde_json::{Value, json};
+use siaga::conformance::block_on;
+use siaga::conformance::fixture;
+use siaga::model::Clock;
+
+use crate::suite::support::{ADMIN_KEY, KEY, Siaga, assert_invalid, figment, json_of, key, service};
+
+/// The delta at an address.
+fn delta(client: &Client, query: &str) -> Value {
+    let response = client.get(format!("/v1/changes{query}")).dispatch();
+    assert_eq!(response.status(), Status::Ok, "{query}");
+    assert_eq!(response.headers().get_one("Cache-Control"), Some("no-store"));
+    json_of(response)["result"].clone()
+}
+
+fn cursor(delta: &Value) -> String {
+    delta["cursor"].as_str().unwrap().to_owned()
+}
+
+fn states(delta: &Value) -> Vec<(String, Value)> {
+    let areas = delta["areas"].as_array().unwrap();
+    areas.iter().map(|area| (area["area_id"].as_str().unwrap().to_owned(), area["state"].clone())).collect()
+}
+
+fn pass(siaga: &Siaga) {
+    siaga.clock.set(siaga.clock.now().after(Duration::from_secs(1)));
+}
+
+#[test]
+fn a_client_gets_all_states_first_and_then_what_changed() {
+    let siaga = Siaga::start();
+    let first = delta(&siaga.client, "");
+    assert_eq!(first["full"], true);
+    assert_eq!(states(&first), [("5".to_owned(), json!(2)), ("30".to_owned(), json!(3))]);
+    let since = |of: &Value| format!("?since={}", cursor(of));
+    assert_eq!(delta(&siaga.client, &since(&first))["areas"], json!([]));
+    siaga.put("/v1/floods/1", r#"{"state":4}"#);
+    pass(&siaga);
+    siaga.delete("/v1/floods/30");
+    let second = delta(&siaga.client, &since(&first));
+    assert_eq!((&second["full"], &second["changed"]), (&json!(false), &json!([])));
+    let updated = json!("2016-12-19T16:08:52.000Z");
+    assert_eq!(
+        second["areas"],
+        json!([
+            { "area_id": "1", "state": 4, "last_updated": updated },
+            { "area_id": "30", "state": null, "last_updated": null },
+        ])
+    );
+    assert_eq!(delta(&siaga.client, &since(&second))["areas"], json!([]));
+    assert_eq!(states(&delta(&siaga.client, "?city=bdg")), []);
+    assert_eq!(states(&delta(&siaga.client, "?minimum_state=3")), [("1".to_owned(), json!(4))]);
+    let narrowed = format!("{}&minimum_state=3&city=jbd", since(&first));
+    assert_eq!(states(&delta(&siaga.client, &narrowed)), [("1".to_owned(), json!(4))]);
+}
+
+#[test]
+fn other_resources_are_named_when_they_change() {
+    let siaga = Siaga::start();
+    let first = cursor(&delta(&siaga.client, ""));
+    let post = json!({
+        "post_id": 99, "created_at": "2016-12-19T16:00:00.011Z", "image_url": "http://myimg",
+        "partner_city": "jabodetabek", "disaster_type": "flood", "text": "A big flood",
+        "location": { "lat": -6.195, "lng": 106.805 },
+    });
+    let request = siaga.client.post("/v1/feeds/partner").header(key(ADMIN_KEY));
+    assert_eq!(request.body(post.to_string()).dispatch().status(), Status::Ok);
+    let second = delta(&siaga.client, &format!("?since={first}&wait=5"));
+    assert_eq!((&second["changed"], &second["areas"]), (&json!(["reports"]), &json!([])));
+}
+
+#[test]
+fn a_cursor_from_elsewhere_gets_everything_and_one_that_is_ahead_nothing() {
+    let siaga = Siaga::start();
+    let own = cursor(&delta(&siaga.client, ""));
+    let (epoch, revisions) = own.split_once('.').unwrap();
+    let other = format!("{:016x}", u64::from_str_radix(epoch, 16).unwrap() ^ 1);
+    assert_eq!(delta(&siaga.client, &format!("?since={other}.{revisions}"))["full"], true);
+    let ahead = format!("{epoch}.999999.999999.999999.999999");
+    let found = delta(&siaga.client, &format!("?since={ahead}"));
+    assert_eq!((cursor(&found), &found["full"], states(&found)), (ahead, &json!(false), vec![]));
+    for wrong in ["x", "1.2.3", &format!("{own}.1"), &own.to_uppercase().replace('.', ",")] {
+        let address = format!("/v1/changes?since={wrong}");
+        assert_invalid(siaga.get(&address), "query", &["since"], "must be a cursor");
+    }
+    for wrong in ["-1", "31", "1.5", "x"] {
+        let address = format!("/v1/changes?wait={wrong}");
+        assert_invalid(siaga.get(&address), "query", &["wait"], "from 0 to 30");
+    }
+}
+
+#[test]
+fn a_request_that_waits_is_answered_by_the_change_of_another_server() {
+    let siaga = Siaga::start();
+    let other = siaga.beside(figment());
+    let first = cursor(&delta(&siaga.client, ""));
+    // A server that reads the states for the first time after the change sends all of them.
+    delta(&other, "");
+    let address = format!("?since={first}&wait=30");
+    let waiting = std::thread::spawn(move || {
+        let begun = Instant::now();
+        (delta(&other, &address), begun.elapsed())
+    });
+    assert_eq!(siaga.put("/v1/floods/2", r#"{"state":1}"#).status(), Status::Ok);
+    let (found, took) = waiting.join().unwrap();
+    assert_eq!(states(&found), [("2".to_owned(), json!(1))]);
+    assert!(took < Duration::from_secs(20), "{took:?}");
+}
+
+#[test]
+fn a_wait_without_a_change_ends_with_an_empty_delta() {
+    let siaga = Siaga::start();
+    let first = cursor(&delta(&siaga.client, ""));
+    let found = delta(&siaga.client, &format!("?since={first}&wait=1"));
+    assert_eq!((cursor(&found), states(&found), &found["full"]), (first, vec![], &json!(false)));
+}
+
+#[test]
+fn a_client_that_applies_all_deltas_of_two_servers_has_the_current_states() {
+    let siaga = Siaga::start();
+    let servers = [siaga.beside(figment()), siaga.beside(figment())];
+    let mut known: BTreeMap<String, Value> = BTreeMap::new();
+    let mut since: Option<String> = None;
+    for number in 0..120_u64 {
+        // The clock of the servers steps back now and then.
+        let now = fixture::now().after(Duration::from_secs(60 * (number % 17)));
+        siaga.clock.set(now);
+        let area = [1, 2, 5, 10, 30][(number * 7 % 5) as usize];
+        let server = &servers[(number % 2) as usize];
+        let (address, code) = (format!("/v1/floods/{area}"), number * 3 % 5);
+        let request = if code == 0 { server.delete(address) } else { server.put(address) };
+        let body = format!("{{\"state\":{code}}}");
+        assert_eq!(request.header(key(KEY)).body(body).dispatch().status(), Status::Ok);
+        if number % 3 == 0 {
+            continue;
+        }
+        // The other server is read, whose listener may not have heard of the change.
+        let reader = &servers[(number / 3 % 2) as usize];
+        let found = delta(reader, &since.map_or(String::new(), |since| format!("?since={since}")));
+        if found["full"] == true {
+            known.clear();
+        }
+        for (area, state) in states(&found) {
+            if state.is_null() {
+                known.remove(&area)
+            } else {
+                known.insert(area, state)
+            };
+        }
+        since = Some(cursor(&found));
+        let current = json_of(reader.get("/v1/floods/states").dispatch());
+        let current: BTreeMap<String, Value> = current["result"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|record| (record["area_id"].as_str().unwrap().to_owned(), record["state"].clone()))
+            .collect();
+        assert_eq!(known, current, "after change {number}");
+    }
+}
+
+/// Reads a stream until its text holds something.
+async fn read_until(response: &mut asynchronous::LocalResponse<'_>, wanted: &str) -> String {
+    let mut text = String::new();
+    let reading = async {
+        let mut buffer = [0; 4096];
+        while !text.contains(wanted) {
+            let count = response.read(&mut buffer).await.unwrap();
+            assert!(count > 0, "the stream ended without {wanted:?}: {text}");
+            text.push_str(str::from_utf8(&buffer[..count]).unwrap());
+        }
+    };
+    timeout(Duration::from_secs(20), reading).await.unwrap_or_else(|_| panic!("no {wanted:?}"));
+    text
+}
+
+#[test]
+fn a_stream_begins_with_everything_and_goes_on_where_the_client_was_cut_off() {
+    block_on(async {
+        let (rocket, _clock, _opener) = service(figment(), |builder| builder).await;
+        let client = asynchronous::Client::untracked(rocket).await.unwrap();
+        let mut stream = client.get("/v1/changes/stream").dispatch().await;
+        assert_eq!(stream.status(), Status::Ok);
+        for (name, value) in [("Cache-Control", "no-store"), ("X-Accel-Buffering", "no")] {
+            assert_eq!(stream.headers().get_one(name), Some(value));
+        }
+        assert!(stream.headers().get_one("Content-Type").unwrap().starts_with("text/event-stream"));
+        let first = read_until(&mut stream, r#""changed":["#).await;
+        assert!(
+            first.contains("retry:") && first.contains("event:areas") && first.contains(r#""full":true"#),
+            "{first}"
+        );
+        let id = first.split("id:").nth(1).unwrap().lines().next().unwrap().to_owned();
+        let put = |area: u8, state: u8| {
+            let request = client.put(format!("/v1/floods/{area}")).header(key(KEY));
+            request.body(format!("{{\"state\":{state}}}")).dispatch()
+        };
+        assert_eq!(put(1, 4).await.status(), Status::Ok);
+        let second = read_until(&mut stream, r#""area_id":"1","state":4"#).await;
+        assert!(second.contains(r#""full":false"#), "{second}");
+        drop(stream);
+        assert_eq!(put(2, 3).await.status(), Status::Ok);
+        let again = client.get("/v1/changes/stream").header(Header::new("Last-Event-ID", id));
+        let mut again = again.dispatch().await;
+        let missed = read_until(&mut again, r#""area_id":"2","state":3"#).await;
+        assert!(
+            missed.contains(r#""area_id":"1","state":4"#) && !missed.contains(r#""full":true"#),
+            "{missed}"
+        );
+    });
+}
+
+#[test]
+fn streams_that_are_switched_off_answer_204_and_nobody_waits() {
+    let siaga = Siaga::with(figment().merge(("siaga.streams.total", 0)), |builder| builder);
+    assert_eq!(siaga.get("/v1/changes/stream").status(), Status::NoContent);
+    let first = cursor(&delta(&siaga.client, ""));
+    let begun = Instant::now();
+    delta(&siaga.client, &format!("?since={first}&wait=30"));
+    assert!(begun.elapsed() < Duration::from_secs(20));
+}
+
+#[test]
+fn a_client_has_no_more_streams_than_it_may() {
+    block_on(async {
+        let figment = figment().merge(("siaga.streams.per_address", 2)).merge(("siaga.streams.total", 3));
+        let (rocket, _clock, _opener) = service(figment, |builder| builder).await;
+        let client = asynchronous::Client::untracked(rocket).await.unwrap();
+        let open = |last: u8| {
+            let mut request = client.get("/v1/changes/stream");
+            request.set_remote(([192, 0, 2, last], 80).into());
+            request.dispatch()
+        };
+        let (first, second) = (open(1).await, open(1).await);
+        assert_eq!((first.status(), second.status()), (Status::Ok, Status::Ok));
+        let third = open(1).await;
+        assert_eq!(third.status(), Status::TooManyRequests);
+        assert!(third.headers().get_one("Retry-After").is_some());
+        let other = open(2).await;
+        assert_eq!(other.status(), Status::Ok);
+        assert_eq!(open(3).await.status(), Status::ServiceUnavailable);
+        drop(first);
+        assert_eq!(open(1).await.status(), Status::Ok);
+    });
+}
+
+/// What a client knows after the first bytes of a stream: the states, and the id of the last event that it has got whole.
+fn known_after(bytes: &[u8]) -> (BTreeMap<String, Value>, Option<String>) {
+    let text = String::from_utf8_lossy(bytes);
+    let whole = text.rfind("\n\n").map_or("", |end| &text[..end]);
+    let (mut known, mut last) = (BTreeMap::new(), None);
+    for event in whole.split("\n\n") {
+        let field = |name: &str| event.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'));
+        last = field("id").map(str::to_owned).or(last);
+        if field("event") == Some("areas") {
+            apply(&mut known, &serde_json::from_str(field("data").unwrap()).unwrap());
+        }
+    }
+    (known, last)
+}
+
+fn apply(known: &mut BTreeMap<String, Value>, delta: &Value) {
+    if delta["full"] == true {
+        known.clear();
+    }
+    for (area, state) in states(delta) {
+        if state.is_null() {
+            known.remove(&area)
+        } else {
+            known.insert(area, state)
+        };
+    }
+}
+
+#[test]
+fn a_client_cut_off_after_any_byte_misses_nothing_when_it_goes_on() {
+    block_on(async {
+        let (rocket, _clock, _opener) = service(figment(), |builder| builder).await;
+        let client = asynchronous::Client::untracked(rocket).await.unwrap();
+        let mut stream = client.get("/v1/changes/stream").dispatch().await;
+        let mut bytes = read_until(&mut stream, r#""changed":["#).await;
+        for (area, state) in [(1, 4), (5, 0), (2, 1), (30, 2), (1, 0), (10, 3)] {
+            let address = format!("/v1/floods/{area}");
+            let request = if state == 0 { client.delete(address) } else { client.put(address) };
+            let request = request.header(key(KEY)).body(format!("{{\"state\":{state}}}"));
+            assert_eq!(request.dispatch().await.status(), Status::Ok);
+            bytes += &read_until(&mut stream, &format!(r#""area_id":"{area}""#)).await;
+        }
+        bytes += "\n\n";
+        let current = client.get("/v1/changes").dispatch().await.into_json::<Value>().await.unwrap();
+        let mut expected = BTreeMap::new();
+        apply(&mut expected, &current["result"]);
+        assert_eq!(expected.len(), 3);
+        let (mut before, mut resumed) = (None, 0);
+        for cut in 0..=bytes.len() {
+            let (mut known, last) = known_after(&bytes.as_bytes()[..cut]);
+            // Most bytes lead to what the byte before led to.
+            if before.replace((known.clone(), last.clone())) == Some((known.clone(), last.clone())) {
+                continue;
+            }
+            resumed += 1;
+            let query = last.map_or(String::new(), |last| format!("?since={last}"));
+            let delta = client.get(format!("/v1/changes{query}")).dispatch().await.into_json::<Value>().await;
+            apply(&mut known, &delta.unwrap()["result"]);
+            assert_eq!(known, expected, "after {cut} bytes");
+        }
+        assert!(resumed >= 7, "{resumed}");
+    });
+}

@@ -1,0 +1,208 @@
+//! The commands of an operator on the store in one file, beside a running server and without one.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use siaga::conformance::block_on;
+use siaga::conformance::fixture;
+use siaga::datasets::FolderWriter;
+
+use crate::eventually::eventually_blocking;
+use crate::file_crashes::{connect, start};
+use crate::outcome::{printed, refusal};
+use crate::running::{Running, request, send};
+use crate::store_file::StoreFile;
+
+/// How soon after a command has ended the server knows what it did.
+const SOON: Duration = Duration::from_secs(1);
+
+/// Runs the program on a file.
+pub(crate) fn siaga(path: &Path, arguments: &[&str]) -> Output {
+    let elsewhere = tempfile::tempdir().unwrap();
+    Command::new(env!("CARGO_BIN_EXE_siaga"))
+        .args(arguments)
+        .current_dir(&elsewhere)
+        .env_clear()
+        .env("SIAGA_STORE", "file")
+        .env("SIAGA_FILE__PATH", path)
+        .env("SIAGA_IMAGES__SIGNING_KEY", "a key for uploads")
+        .output()
+        .unwrap()
+}
+
+/// The status and body of an answer to a request with a key.
+pub(crate) fn ask(server: &Running, key: &str, method: &str, target: &str, body: &Value) -> (u16, Value) {
+    let body = body.to_string();
+    let rest = format!("X-Api-Key: {key}\r\nContent-Length: {}\r\n\r\n{body}", body.len());
+    let answer = send(&server.authority, &request(&server.authority, method, target, &rest)).unwrap();
+    let status = answer.split(' ').nth(1).unwrap().parse().unwrap();
+    (status, serde_json::from_str(answer.split("\r\n\r\n").nth(1).unwrap()).unwrap_or_default())
+}
+
+fn set(server: &Running, key: &str, area: u64, state: u64) -> u16 {
+    ask(server, key, "PUT", &format!("/v1/floods/{area}"), &json!({ "state": state })).0
+}
+
+/// Makes a key; answers what its holder sends.
+fn create_key(path: &Path, name: &str) -> String {
+    let said = printed(&siaga(path, &["key", "create", "--name", name, "--scope", "admin"]));
+    said.trim_end().rsplit(' ').next().unwrap().to_owned()
+}
+
+fn with_fixture() -> StoreFile {
+    block_on(StoreFile::with_fixture())
+}
+
+#[test]
+fn a_second_server_on_a_file_ends_and_says_why() {
+    let file = with_fixture();
+    let first = start(&file.path());
+    let error = refusal(&siaga(&file.path(), &[]));
+    let path = file.path().canonicalize().unwrap();
+    assert_eq!(
+        error,
+        format!(
+            "siaga: the file {}: a server is using it: only one can, and must be stopped first",
+            path.display()
+        )
+    );
+    // A link is no way around it.
+    let link = file.path().with_file_name("link.db");
+    std::os::unix::fs::symlink(file.path(), &link).unwrap();
+    assert_eq!(refusal(&siaga(&link, &[])), error);
+    for arguments in [&["migrate"][..], &["restore", link.to_str().unwrap()]] {
+        assert_eq!(refusal(&siaga(&file.path(), arguments)), error, "{arguments:?}");
+    }
+    assert!(first.lines[0].contains(&format!("from the file {}", path.display())), "{:?}", first.lines);
+}
+
+#[test]
+fn commands_work_beside_a_server_which_knows_within_a_second_what_they_did() {
+    let file = with_fixture();
+    let path = file.path();
+    let server = start(&path);
+    let key = create_key(&path, "desk");
+    eventually_blocking("the key is known", SOON, || set(&server, &key, 5, 3), |status| *status == 200);
+    assert!(printed(&siaga(&path, &["key", "list"])).contains("desk"));
+    let status = printed(&siaga(&path, &["status"]));
+    assert!(status.starts_with("schema          1 of 1\nareas           5\n"), "{status}");
+    assert!(status.contains("flooded areas   "), "{status}");
+    let folder = tempfile::tempdir().unwrap();
+    let exported = folder.path().join("exported");
+    printed(&siaga(&path, &["export", exported.to_str().unwrap()]));
+    assert!(fs::read_to_string(exported.join("flood_states.csv")).unwrap().contains(",desk\n"));
+
+    // What is imported shows beside what was there, and the server goes on writing.
+    let areas = fs::read_to_string(exported.join("areas.geojson")).unwrap();
+    let imported = folder.path().join("imported");
+    fs::create_dir(&imported).unwrap();
+    fs::write(imported.join("areas.geojson"), areas.replacen("\"area_id\":\"1\"", "\"area_id\":\"41\"", 1))
+        .unwrap();
+    let said = printed(&siaga(&path, &["import", imported.to_str().unwrap()]));
+    assert!(said.contains("5 rows: 1 added, 0 replaced, 4 skipped"), "{said}");
+    eventually_blocking("the area is known", SOON, || set(&server, &key, 41, 2), |status| *status == 200);
+    assert_eq!(set(&server, &key, 1, 2), 200);
+
+    printed(&siaga(&path, &["key", "revoke", "desk"]));
+    eventually_blocking("the key is revoked", SOON, || set(&server, &key, 5, 3), |status| *status == 403);
+    server.kill();
+    let log = |path: &Path| {
+        let folder = tempfile::tempdir().unwrap();
+        let exported = folder.path().join("exported");
+        printed(&siaga(path, &["export", exported.to_str().unwrap()]));
+        fs::read_to_string(exported.join("flood_states.csv")).unwrap()
+    };
+    assert!(log(&path).contains("\n41,2,"), "{}", log(&path));
+}
+
+#[test]
+fn a_backup_made_beside_a_server_brings_data_and_photos_back() {
+    let file = with_fixture();
+    let path = file.path();
+    let server = start(&path);
+    let key = create_key(&path, "desk");
+    eventually_blocking("the key is known", SOON, || set(&server, &key, 5, 3), |status| *status == 200);
+    let photos = path.with_file_name("siaga.db-images");
+    fs::create_dir_all(photos.join("uploads")).unwrap();
+    fs::write(photos.join("a.jpg"), "a photo").unwrap();
+    fs::write(photos.join("uploads/b"), "an upload").unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let backup = folder.path().join("monday.db");
+    let arguments = ["backup", backup.to_str().unwrap()];
+    printed(&siaga(&path, &arguments));
+    assert!(refusal(&siaga(&path, &arguments)).ends_with("monday.db is there already; name a new file"));
+    let mode = std::os::unix::fs::PermissionsExt::mode(&fs::metadata(&backup).unwrap().permissions());
+    assert_eq!(mode & 0o777, 0o600, "it holds hashes of keys");
+
+    assert_eq!(set(&server, &key, 5, 1), 200);
+    let restore = ["restore", backup.to_str().unwrap()];
+    assert!(refusal(&siaga(&path, &restore)).contains("a server is using it"));
+    assert_eq!(set(&server, &key, 5, 2), 200);
+    server.kill();
+    fs::remove_dir_all(&photos).unwrap();
+    let epoch = || {
+        let reading = async {
+            sqlx::query_scalar::<_, i64>("SELECT epoch FROM counts")
+                .fetch_one(&mut connect(&path).await)
+                .await
+        };
+        block_on(reading).unwrap()
+    };
+    let before = epoch();
+    printed(&siaga(&path, &restore));
+    assert_ne!(epoch(), before, "equal revisions can stand for other data");
+    assert_eq!(fs::read_to_string(photos.join("a.jpg")).unwrap(), "a photo");
+    assert_eq!(fs::read_to_string(photos.join("uploads/b")).unwrap(), "an upload");
+    let server = start(&path);
+    let (_, states) = ask(&server, &key, "GET", "/v1/floods/states", &Value::Null);
+    let state = states["result"].as_array().unwrap().iter().find(|of| of["area_id"] == "5").unwrap().clone();
+    assert_eq!(state["state"], 3);
+    assert_eq!(set(&server, &key, 5, 1), 200);
+}
+
+#[test]
+fn a_backup_is_restored_over_a_damaged_file_and_no_other_file_is() {
+    let file = with_fixture();
+    let path = file.path();
+    let folder = tempfile::tempdir().unwrap();
+    let backup = folder.path().join("backup.db");
+    printed(&siaga(&path, &["backup", backup.to_str().unwrap()]));
+    fs::write(&path, "rubbish").unwrap();
+    let error = refusal(&siaga(&path, &["status"]));
+    assert!(error.ends_with("siaga.db: it is not a file of this service"), "{error}");
+    let other = folder.path().join("other.db");
+    fs::write(&other, "no backup").unwrap();
+    for (wrong, expected) in [
+        (other.to_str().unwrap(), "other.db: it is not a file of this service"),
+        ("/nowhere/backup.db", "there is no backup /nowhere/backup.db"),
+    ] {
+        let error = refusal(&siaga(&path, &["restore", wrong]));
+        assert!(error.ends_with(expected), "{error}");
+    }
+    assert_eq!(fs::read_to_string(&path).unwrap(), "rubbish");
+    printed(&siaga(&path, &["restore", backup.to_str().unwrap()]));
+    assert!(printed(&siaga(&path, &["status"])).contains("areas           5"));
+    let left: Vec<_> =
+        fs::read_dir(path.parent().unwrap()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert!(left.iter().all(|name| !name.to_string_lossy().contains("restoring")), "{left:?}");
+}
+
+#[test]
+fn an_import_makes_the_file_and_other_commands_do_not() {
+    let file = StoreFile::none();
+    let path = file.path();
+    for arguments in [&["status"][..], &["export", "new"], &["backup", "new.db"]] {
+        let error = refusal(&siaga(&path, arguments));
+        assert!(error.ends_with("there is no such file; a server or `siaga import` creates it"), "{error}");
+        assert!(!path.exists(), "{arguments:?}");
+    }
+    let folder = tempfile::tempdir().unwrap();
+    fixture::dataset().save(&FolderWriter::create(folder.path()).unwrap()).unwrap();
+    let said = printed(&siaga(&path, &["import", folder.path().to_str().unwrap()]));
+    assert!(said.starts_with("areas.geojson                 5 rows: 5 added"), "{said}");
+    let mode = std::os::unix::fs::PermissionsExt::mode(&fs::metadata(&path).unwrap().permissions());
+    assert_eq!(mode & 0o777, 0o600, "it holds hashes of keys");
+}

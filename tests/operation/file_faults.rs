@@ -1,0 +1,144 @@
+//! A file that cannot be used, or no longer be written: one clear line, and nothing lost.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::{Value, json};
+use siaga::conformance::block_on;
+use sqlx::{Connection, Executor};
+
+use crate::crashes::keys;
+use crate::file_commands::{ask, siaga};
+use crate::file_crashes::{connect, prepared};
+use crate::outcome::{printed, refusal};
+use crate::running::{PROGRAM, Running};
+use crate::store_file::StoreFile;
+
+const KEY: &str = "a key for everything";
+
+fn execute(path: &Path, sql: &'static str) {
+    block_on(async {
+        let mut connection = connect(path).await;
+        connection.execute(sql).await.unwrap();
+        connection.close().await.unwrap();
+    });
+}
+
+#[test]
+fn a_file_of_a_newer_version_is_refused_and_stays_as_it_is() {
+    let file = block_on(StoreFile::with_fixture());
+    let path = file.path();
+    execute(
+        &path,
+        "INSERT INTO _sqlx_migrations (version, description, success, checksum, execution_time)
+         VALUES (2, 'later', 1, x'00', 0)",
+    );
+    let expected = "its schema is at version 2, made for a newer version of the service; this one knows 1";
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(
+        folder.path().join("cards.csv"),
+        "card_id,pkey,username,network,language,network_data,report\n",
+    )
+    .unwrap();
+    let folder = folder.path().to_str().unwrap();
+    for arguments in
+        [&[][..], &["migrate"], &["export", "new"], &["import", folder], &["key", "list"], &["backup", "new"]]
+    {
+        let error = refusal(&siaga(&path, arguments));
+        assert!(error.ends_with(expected), "{arguments:?}: {error}");
+    }
+    let status = printed(&siaga(&path, &["status"]));
+    assert!(
+        status.starts_with("schema          2 of 1; a newer version of the service has made it"),
+        "{status}"
+    );
+    execute(&path, "DELETE FROM _sqlx_migrations WHERE version = 2");
+    assert!(printed(&siaga(&path, &["status"])).contains("areas           5"));
+}
+
+#[test]
+fn a_file_without_a_schema_is_migrated_by_a_server_and_by_the_command() {
+    let file = StoreFile::none();
+    let path = file.path();
+    fs::write(&path, "").unwrap();
+    let status = printed(&siaga(&path, &["status"]));
+    assert_eq!(status, "schema          0 of 1; run siaga migrate\n");
+    let error = refusal(&siaga(&path, &["export", "new"]));
+    assert!(
+        error.ends_with("its schema is at version 0 and needs 1: run `siaga migrate`, or start the server"),
+        "{error}"
+    );
+    assert_eq!(printed(&siaga(&path, &["migrate"])), "The schema is at version 1; it was at version 0.\n");
+    assert_eq!(printed(&siaga(&path, &["migrate"])), "The schema is at version 1; it was already.\n");
+}
+
+#[test]
+fn a_path_that_cannot_be_a_file_of_the_store_is_named_in_one_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let other = folder.path().join("other.db");
+    execute_new(&other, "CREATE TABLE things (name TEXT)");
+    let text = folder.path().join("text.db");
+    fs::write(&text, "no database").unwrap();
+    let missing = folder.path().join("missing/siaga.db");
+    for (path, expected) in [
+        (folder.path(), "is a folder; name a file in it"),
+        (&missing, "missing: No such file or directory (os error 2)"),
+        (&other, "it is a database of another program"),
+        (&text, "it is not a file of this service"),
+    ] {
+        for arguments in [&[][..], &["migrate"], &["key", "list"]] {
+            let error = refusal(&siaga(path, arguments));
+            assert!(error.ends_with(expected), "{arguments:?}: {error}");
+            assert!(error.contains(path.file_name().unwrap().to_str().unwrap()), "{error}");
+        }
+    }
+    assert_eq!(fs::read_to_string(&text).unwrap(), "no database");
+}
+
+fn execute_new(path: &Path, sql: &'static str) {
+    fs::write(path, "").unwrap();
+    execute(path, sql);
+}
+
+#[test]
+fn a_disk_without_space_is_503_and_degraded_and_loses_nothing() {
+    let file = prepared();
+    let path = file.path();
+    // The system refuses to let a file of the process grow, as a full disk does.
+    let mut limited = Command::new("sh");
+    limited.args(["-c", "trap '' XFSZ; ulimit -f 600; exec \"$0\"", PROGRAM]);
+    let keys = keys();
+    let variables = [
+        ("SIAGA_STORE", "file"),
+        ("SIAGA_FILE__PATH", path.to_str().unwrap()),
+        ("SIAGA_AUTH__API_KEYS", &*keys),
+        ("SIAGA_IMAGES__SIGNING_KEY", "a key for uploads"),
+    ];
+    let server = Running::spawn(limited, &variables, "floodedRWsSummary", "");
+    let card = json!({ "username": "u", "network": "n", "language": "id", "network_data": { "a": "x".repeat(9_000) } });
+    let mut made = 0;
+    // A change that finds no space is refused, and the next one may find some: until there is none at all.
+    let health = loop {
+        assert!(made < 1_000, "the file does not become full");
+        match ask(&server, KEY, "POST", "/v1/cards", &card) {
+            (200, _) => made += 1,
+            (status, body) => {
+                assert_eq!(status, 503, "{body}");
+                let (status, health) = ask(&server, KEY, "GET", "/health/ready", &Value::Null);
+                assert_eq!(status, 200, "{health}");
+                if health["result"]["status"] == "degraded" {
+                    break health;
+                }
+            }
+        }
+    };
+    assert_eq!(ask(&server, KEY, "GET", "/v1/floods/states", &Value::Null).0, 200, "reads go on");
+    let checks = health["result"]["checks"].as_array().unwrap();
+    let check = checks.iter().find(|check| check["name"] == "file").unwrap();
+    assert_eq!((&check["ok"], &check["required"]), (&json!(false), &json!(false)), "{health}");
+    server.kill();
+    let status = printed(&siaga(&path, &["status"]));
+    let cards = status.lines().find_map(|line| line.strip_prefix("cards")).unwrap().trim();
+    assert_eq!(cards, made.to_string(), "all acknowledged, and no other");
+}
