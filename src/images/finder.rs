@@ -98,6 +98,10 @@ impl<'i> Finder<'i> {
                 old.insert(name);
                 continue;
             }
+            // An empty object takes the place of an upload that was refused.
+            if object.size == 0 {
+                continue;
+            }
             let noted_here = matches!(images.uploads, Uploads::Direct(_)) && !self.is_left(&object, LEFT);
             if noted_here {
                 continue;

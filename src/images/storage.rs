@@ -10,7 +10,7 @@ use object_store::path::Path;
 use object_store::signer::Signer;
 use object_store::{
     Attribute, Attributes, Error, GetResult, ObjectMeta, ObjectStore, ObjectStoreExt, ObjectStoreScheme,
-    PutOptions, Result,
+    PutMode, PutOptions, PutPayload, Result, UpdateVersion,
 };
 use rocket::futures::stream::BoxStream;
 use rocket::futures::{StreamExt, TryStreamExt};
@@ -119,11 +119,18 @@ impl Storage {
         }
     }
 
-    /// Deletes an upload that was processed, unless another has replaced it since.
-    pub(super) async fn delete_unchanged(&self, name: &str, looked_at: &ObjectMeta) -> Result<()> {
-        match self.objects.head(&self.upload(name)).await {
-            Ok(there) if there == *looked_at => self.delete_upload(name).await,
-            Ok(_) | Err(Error::NotFound { .. }) => Ok(()),
+    /// Removes an upload that was processed, unless another has replaced it since.
+    ///
+    /// In a cloud storage an empty object takes its place, because such storages can replace an unchanged object in one step,
+    /// but not delete it. In other storages no upload replaces another.
+    pub(super) async fn remove_unchanged(&self, name: &str, looked_at: ObjectMeta) -> Result<()> {
+        if self.signer.is_none() {
+            return self.delete_upload(name).await;
+        }
+        let ObjectMeta { e_tag, version, .. } = looked_at;
+        let unchanged = PutMode::Update(UpdateVersion { e_tag, version });
+        match self.objects.put_opts(&self.upload(name), PutPayload::new(), unchanged.into()).await {
+            Ok(_) | Err(Error::Precondition { .. } | Error::NotFound { .. }) => Ok(()),
             Err(error) => Err(error),
         }
     }

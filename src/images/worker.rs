@@ -109,7 +109,7 @@ impl Worker {
             }
             Err(Failure::Refused(reason, looked_at)) => {
                 if let Some(looked_at) = looked_at {
-                    let _ = self.images.storage.delete_unchanged(&taken.object, &looked_at).await;
+                    let _ = self.images.storage.remove_unchanged(&taken.object, looked_at).await;
                 }
                 self.refuse(taken, &reason).await
             }

@@ -15,7 +15,7 @@ use crate::service::Siaga;
 use crate::storage::Storage;
 
 #[test]
-fn what_is_no_photo_is_deleted_and_a_photo_sent_to_the_same_address_is_taken() {
+fn what_is_no_photo_is_emptied_and_a_photo_sent_to_the_same_address_is_taken() {
     let whole = photo(400, 300, 1);
     let mut large = photo(40, 30, 1);
     large.resize(20_001, 0);
@@ -32,8 +32,8 @@ fn what_is_no_photo_is_deleted_and_a_photo_sent_to_the_same_address_is_taken() {
             let address = siaga.invited("").await;
             assert_eq!(siaga.send(&address, "image/jpeg", upload).await, 200, "{what}");
             assert_eq!(storage.uploads(), ["used-card"], "{what}");
-            let deleted = format!("what is {what} is deleted");
-            eventually(&deleted, LONG, async || storage.uploads(), Vec::is_empty).await;
+            let emptied = format!("what is {what} is emptied");
+            eventually(&emptied, LONG, async || storage.size_of("used-card"), |size| *size == 0).await;
             // Another address is given.
             siaga.answers(200).await;
             assert_eq!(siaga.image_url().await, Value::Null, "{what}");

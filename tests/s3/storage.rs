@@ -4,25 +4,30 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use async_trait::async_trait;
 
 use figment::Figment;
 use figment::providers::Serialized;
+use hyper::body::Incoming;
 use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper::{Method, Request};
 use hyper_util::rt::TokioIo;
 use object_store::aws::{AmazonS3, AmazonS3Builder};
 use object_store::path::Path;
 use object_store::{GetResult, ObjectStoreExt};
 use rocket::tokio;
 use rocket::tokio::net::TcpListener;
+use rocket::tokio::sync::Mutex;
 use rocket::tokio::task::{JoinHandle, JoinSet};
 use s3s::access::S3Access;
 use s3s::auth::SimpleAuth;
 use s3s::dto::DeleteObjectsInput;
 use s3s::service::{S3Service, S3ServiceBuilder};
-use s3s::{S3Request, S3Result, s3_error};
+use s3s::{Body, S3Request, S3Result, s3_error};
 use s3s_fs::FileSystem;
 use tempfile::TempDir;
 
@@ -58,6 +63,16 @@ impl Storage {
 
     fn serve(&mut self, listener: TcpListener) {
         let service = self.service.clone();
+        // The library compares and replaces an object in two steps, a real storage in one.
+        let writing = Arc::new(Mutex::new(()));
+        let service = service_fn(move |request: Request<Incoming>| {
+            let (service, writing) = (service.clone(), Arc::clone(&writing));
+            async move {
+                let is_writing = request.method() == Method::PUT;
+                let _one_at_a_time = if is_writing { Some(writing.lock().await) } else { None };
+                service.call(request.map(Body::from)).await
+            }
+        });
         self.serving = Some(tokio::spawn(async move {
             // They end with the listener.
             let mut connections = JoinSet::new();
@@ -118,6 +133,11 @@ impl Storage {
             builder.with_config(name.to_ascii_lowercase().parse().unwrap(), value)
         });
         allowed.with_bucket_name(BUCKET).build().unwrap()
+    }
+
+    /// The size of an object in `uploads`, in bytes, without a request.
+    pub(crate) fn size_of(&self, name: &str) -> u64 {
+        fs::metadata(self.folder_of_uploads().join(name)).unwrap().len()
     }
 
     /// The names of all objects in `uploads`, without a request.
