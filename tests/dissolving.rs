@@ -119,6 +119,19 @@ fn square(x: f64, y: f64, side: f64) -> LineString<f64> {
     LineString::from(vec![(x, y), (x + side, y), (x + side, y + side), (x, y + side), (x, y)])
 }
 
+#[test]
+fn a_hole_that_is_too_small_to_simplify_does_not_keep_the_border_around_it_whole() {
+    let circle = (0..=400).map(|step| f64::from(step % 400).to_radians() * 0.9);
+    let circle = circle.map(|angle| coord! { x: 10.0 * angle.cos(), y: 10.0 * angle.sin() });
+    let hole = square(0.0, 0.0, TOLERANCE / 10.0);
+    let surface = MultiPolygon::from(Polygon::new(circle.collect(), vec![hole.clone()]));
+    let simple = simplified(&[Geometry::surface(&surface)], TOLERANCE, |position| position).remove(0);
+    assert!(simple.is_valid());
+    assert!(simple.0[0].exterior().0.len() < 40);
+    let inside = |ring: &LineString<f64>| Polygon::new(ring.clone(), vec![]).unsigned_area();
+    assert!(is_near(inside(&simple.0[0].interiors()[0]), inside(&hole)));
+}
+
 fn alone(polygons: &[Polygon<f64>]) -> MultiPolygon<f64> {
     let geometries: Vec<_> = polygons.iter().map(Geometry::Polygon).collect();
     let groups = vec![0; polygons.len()];

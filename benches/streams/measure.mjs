@@ -70,7 +70,8 @@ const delays = async (write, streams, changes, heard) => {
     });
     await put(write, area, state);
     if (!(await Promise.race([done, pause(10_000)]))) throw new Error(`${left} streams did not get ${heard.marker}`);
-    await pause(50);
+    // A stream rests for 250 ms after an event.
+    await pause(300);
   }
   return times.sort((one, other) => one - other);
 };

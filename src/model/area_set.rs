@@ -1,6 +1,8 @@
 use std::ops::Index;
 
-use super::{Area, AreaId};
+use geo::Rect;
+
+use super::{Area, AreaId, BoundingBox};
 
 /// All areas that a store serves, in the order of their identifiers.
 ///
@@ -9,6 +11,8 @@ use super::{Area, AreaId};
 #[derive(Debug, Default)]
 pub struct AreaSet {
     areas: Vec<Area>,
+    /// The box around each area, so that parts of the map are found without reading every position.
+    bounds: Vec<Option<Rect<f64>>>,
 }
 
 /// Two areas of one set have the same identifier.
@@ -26,8 +30,24 @@ impl AreaSet {
         areas.sort_by_key(|area| area.id);
         match areas.windows(2).find(|pair| pair[0].id == pair[1].id) {
             Some(pair) => Err(DuplicateArea(pair[0].id)),
-            None => Ok(Self { areas }),
+            None => Ok(Self::sorted(areas)),
         }
+    }
+
+    fn sorted(areas: Vec<Area>) -> Self {
+        let bounds = areas.iter().map(|area| area.geometry().bounds()).collect();
+        Self { areas, bounds }
+    }
+
+    /// Returns whether the area at a position touches a part of the map. Costs O(positions of the area) if its bounding box does,
+    /// else O(1).
+    ///
+    /// # Panics
+    ///
+    /// If the position lies outside the set.
+    #[must_use]
+    pub fn touches(&self, position: usize, part: &BoundingBox) -> bool {
+        part.touches_inside(self.areas[position].geometry(), self.bounds[position])
     }
 
     /// Returns the position of an area, in O(log n).
@@ -56,7 +76,7 @@ impl AreaSet {
 
 impl From<Area> for AreaSet {
     fn from(area: Area) -> Self {
-        Self { areas: vec![area] }
+        Self::sorted(vec![area])
     }
 }
 

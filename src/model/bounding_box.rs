@@ -36,8 +36,13 @@ impl BoundingBox {
     /// Returns whether any point of a geometry lies in the box or on its sides. Costs O(positions).
     #[must_use]
     pub fn touches(&self, geometry: Geometry<'_>) -> bool {
+        self.touches_inside(geometry, geometry.bounds())
+    }
+
+    /// Returns the same for a geometry with these bounds.
+    pub(super) fn touches_inside(&self, geometry: Geometry<'_>, bounds: Option<Rect<f64>>) -> bool {
         let own = self.rect();
-        let Some(around) = geometry.bounds().filter(|around| own.intersects(around)) else { return false };
+        let Some(around) = bounds.filter(|around| own.intersects(around)) else { return false };
         let is_inside = |at: Coord<f64>| own.intersects(&at);
         (is_inside(around.min()) && is_inside(around.max()))
             || match geometry {

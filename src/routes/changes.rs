@@ -33,6 +33,13 @@ use crate::telemetry::Metrics;
 /// How often a stream without events sends a comment: proxies end connections that are silent for a minute.
 const HEARTBEAT: Duration = Duration::from_secs(20);
 
+/// How long a stream rests after an event; what changes meanwhile is one event. A change is still sent within a second, and a
+/// flood of changes costs the server at most four events a second for each stream.
+const REST: Duration = Duration::from_millis(250);
+
+/// How much of an event is sent at once, in bytes. Most events are smaller.
+const CHUNK: usize = 1 << 10;
+
 /// Returns the routes of the resource.
 pub(super) fn routes() -> Vec<Described> {
     vec![
@@ -96,6 +103,7 @@ pub(super) async fn stream_changes(
     let sending = Sending {
         live,
         ready: VecDeque::from([Event::retry(retry)]),
+        rested: Instant::now(),
         ends: Instant::now() + watch.limits.age,
         draining: watch.draining,
         metrics: watch.metrics,
@@ -185,6 +193,8 @@ impl Live {
 struct Sending {
     live: Live,
     ready: VecDeque<Event>,
+    /// When the next event may be sent.
+    rested: Instant,
     ends: Instant,
     draining: Draining,
     metrics: Metrics,
@@ -194,11 +204,16 @@ struct Sending {
 impl Sending {
     async fn next(mut self) -> Option<(Event, Self)> {
         if self.ready.is_empty() {
+            let next = async {
+                sleep_until(self.rested).await;
+                self.live.next().await
+            };
             let delta = select! {
-                delta = self.live.next() => delta?,
+                delta = next => delta?,
                 () = sleep_until(self.ends) => return None,
                 () = self.draining.begun() => return None,
             };
+            self.rested = Instant::now() + REST;
             self.ready.extend(events(&delta));
             self.metrics.stream_event();
         }
@@ -229,6 +244,8 @@ impl<'r> Responder<'r, 'r> for ChangeStream {
     fn respond_to(self, request: &'r Request<'_>) -> ResponseResult<'r> {
         let Some(events) = self.0 else { return Status::NoContent.respond_to(request) };
         let mut response = EventStream::from(events).heartbeat(HEARTBEAT).respond_to(request)?;
+        // Each stream keeps a buffer of this size.
+        response.set_max_chunk_size(CHUNK);
         response.set_raw_header("Cache-Control", "no-store");
         // nginx gathers the response otherwise.
         response.set_raw_header("X-Accel-Buffering", "no");

@@ -13,7 +13,7 @@ use super::{BuildError, Builder, Reloading, Siaga};
 use crate::admission::Admission;
 use crate::auth::RandomUnavailable;
 use crate::auth::{Authenticator, NewKey, Scope, Secret};
-use crate::background::{DataWatch, SourceWatch, StoredKeys};
+use crate::background::{DataWatch, SourceWatch, StoredKeys, dissolve_outlines};
 use crate::cache::{Cache, Patience, Permits};
 use crate::changes::{Follower, Seats};
 use crate::config::Config;
@@ -98,6 +98,7 @@ impl Builder {
             .attach(Worker::new(Arc::clone(&images)).fairing())
             .attach(stored_keys.clone())
             .attach(follower.clone())
+            .attach(dissolve_outlines(Arc::clone(&store)))
             .attach(SignsOfLife::new(sources.clone()))
             .attach(source_watch.clone())
             .attach(follow_public_keys(authenticator.clone()))

@@ -17,7 +17,7 @@ impl AreaQuery {
     /// # Errors
     ///
     /// [`StoreError::Unavailable`].
-    pub(super) async fn ask(&self, store: &dyn Store) -> Result<Versioned<AreaLayer>, StoreError> {
+    pub(crate) async fn ask(&self, store: &dyn Store) -> Result<Versioned<AreaLayer>, StoreError> {
         let places = store.places().await?;
         let query = self.clone();
         let failed = |error| StoreError::Backend { source: Box::new(error) };

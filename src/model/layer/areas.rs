@@ -51,11 +51,9 @@ impl AreaLayer {
 
     /// Returns the same layer with only those outlines that touch a part of the map.
     pub(super) fn within(mut self, part: &BoundingBox) -> Self {
-        self.outlines.retain(|outline| {
-            part.touches(match outline {
-                AreaOutline::Area(position) => self.areas[*position].geometry(),
-                AreaOutline::Union(outline) => Geometry::surface(&outline.surface),
-            })
+        self.outlines.retain(|outline| match outline {
+            AreaOutline::Area(position) => self.areas.touches(*position, part),
+            AreaOutline::Union(outline) => part.touches(Geometry::surface(&outline.surface)),
         });
         self
     }

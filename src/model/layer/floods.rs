@@ -135,7 +135,7 @@ impl FloodLayer {
 
     /// Returns the same layer with only those areas that touch a part of the map.
     pub(super) fn within(mut self, part: &BoundingBox) -> Self {
-        self.selected.retain(|(position, _)| part.touches(self.areas[*position].geometry()));
+        self.selected.retain(|(position, _)| self.areas.touches(*position, part));
         self
     }
 

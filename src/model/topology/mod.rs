@@ -15,6 +15,7 @@ mod arc_index;
 mod arcs;
 mod chains;
 mod dissolved;
+mod faults;
 mod grid;
 mod junctions;
 mod shapes;
