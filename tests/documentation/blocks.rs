@@ -11,18 +11,25 @@ const TRIED: [&str; 10] = ["sh", "js", "html", "python", "json", "yaml", "sql", 
 const CLIENTS: [&str; 3] = ["tabs", "live", "stream"];
 
 /// The blocks that are not tried, by page and reason: how many there are of each. A block is marked by a comment before it.
-const NOT_TRIED: [(&str, &str, usize); 11] = [
+const NOT_TRIED: [(&str, &str, usize); 18] = [
     ("CONTRIBUTING.md", "takes minutes, or changes the machine", 3),
     ("README.md", "shows what the program prints", 1),
     ("docs/architecture.md", "a drawing", 1),
+    ("docs/backup.md", "changes the machine", 1),
     ("docs/credentials.md", "asks a host of the reader's", 1),
-    ("docs/data-folder.md", "needs a file of the reader's", 1),
-    ("docs/deploying.md", "changes the machine", 3),
-    ("docs/deploying.md", "needs Docker", 1),
-    ("docs/deploying.md", "is for systemd", 2),
+    ("docs/docker.md", "needs Docker", 2),
+    ("docs/https.md", "changes the machine", 2),
+    ("docs/https.md", "is for Caddy", 1),
+    ("docs/https.md", "is for systemd", 1),
+    ("docs/one-small-server.md", "asks a host of the reader's", 1),
+    ("docs/one-small-server.md", "changes the machine", 9),
+    ("docs/one-small-server.md", "is for Caddy", 1),
+    ("docs/one-small-server.md", "shows what the program prints", 1),
+    ("docs/postgresql.md", "changes the machine", 1),
     ("docs/runbook.md", "asks a host of the reader's", 2),
     ("docs/sources.md", "asks a host of the reader's", 1),
     ("docs/staying-up-to-date.md", "asks a host of the reader's", 1),
+    ("docs/ten-minutes.md", "shows what the program prints", 1),
 ];
 
 /// A block, or what stands between its fences.
@@ -52,9 +59,13 @@ impl Block {
 /// The pages by their path in the repository, with their text.
 pub(crate) fn pages() -> BTreeMap<String, String> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let docs = fs::read_dir(root.join("docs")).unwrap().map(|entry| entry.unwrap().file_name());
-    let docs = docs.map(|name| format!("docs/{}", name.to_str().unwrap()));
-    let paths = docs
+    let names = ["docs", "docs/id"].map(|folder| {
+        let entries = fs::read_dir(root.join(folder)).unwrap().map(|entry| entry.unwrap().file_name());
+        entries.map(move |name| format!("{folder}/{}", name.to_str().unwrap()))
+    });
+    let paths = names
+        .into_iter()
+        .flatten()
         .filter(|path| Path::new(path).extension().is_some_and(|extension| extension == "md"))
         .chain(["README.md", "CONTRIBUTING.md"].map(str::to_owned));
     paths.map(|path| (path.clone(), fs::read_to_string(root.join(path)).unwrap())).collect()
