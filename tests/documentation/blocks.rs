@@ -7,11 +7,11 @@ use std::path::Path;
 /// The languages whose blocks are tried, each by a module beside this one; Rust by the tests of the library's documentation.
 const TRIED: [&str; 10] = ["sh", "js", "html", "python", "json", "yaml", "sql", "toml", "jinja", "rust"];
 
-/// The marks of blocks that `live.rs` runs.
-const CLIENTS: [&str; 3] = ["tabs", "live", "stream"];
+/// The marks of blocks that other modules run: `live.rs` and `server.rs`.
+const ELSEWHERE: [&str; 4] = ["tabs", "live", "stream", "on the server"];
 
 /// The blocks that are not tried, by page and reason: how many there are of each. A block is marked by a comment before it.
-const NOT_TRIED: [(&str, &str, usize); 18] = [
+const NOT_TRIED: [(&str, &str, usize); 16] = [
     ("CONTRIBUTING.md", "takes minutes, or changes the machine", 3),
     ("README.md", "shows what the program prints", 1),
     ("docs/architecture.md", "a drawing", 1),
@@ -21,8 +21,6 @@ const NOT_TRIED: [(&str, &str, usize); 18] = [
     ("docs/https.md", "changes the machine", 2),
     ("docs/https.md", "is for Caddy", 1),
     ("docs/https.md", "is for systemd", 1),
-    ("docs/one-small-server.md", "asks a host of the reader's", 1),
-    ("docs/one-small-server.md", "changes the machine", 9),
     ("docs/one-small-server.md", "is for Caddy", 1),
     ("docs/one-small-server.md", "shows what the program prints", 1),
     ("docs/postgresql.md", "changes the machine", 1),
@@ -50,9 +48,9 @@ impl Block {
         self.mark.as_deref()?.strip_prefix("not tried: ")
     }
 
-    /// Whether the tests of clients that never end run it.
-    fn is_of_a_client(&self) -> bool {
-        self.mark.as_deref().is_some_and(|mark| CLIENTS.contains(&mark))
+    /// Whether a module of its own runs it.
+    fn is_run_elsewhere(&self) -> bool {
+        self.mark.as_deref().is_some_and(|mark| ELSEWHERE.contains(&mark))
     }
 }
 
@@ -84,7 +82,8 @@ pub(crate) fn prose(text: &str) -> impl Iterator<Item = &str> {
 /// The blocks of one language that are tried, in the order of the pages.
 pub(crate) fn blocks(language: &str) -> Vec<Block> {
     let mut blocks = every_block();
-    blocks.retain(|block| block.language == language && block.reason().is_none() && !block.is_of_a_client());
+    blocks
+        .retain(|block| block.language == language && block.reason().is_none() && !block.is_run_elsewhere());
     blocks
 }
 
@@ -93,6 +92,11 @@ pub(crate) fn marked(mark: &str) -> Vec<Block> {
     let mut blocks = every_block();
     blocks.retain(|block| block.mark.as_deref() == Some(mark));
     blocks
+}
+
+/// The blocks of a page, in their order.
+pub(crate) fn blocks_on(page: &str) -> Vec<Block> {
+    blocks_of(page, &pages()[page])
 }
 
 fn every_block() -> Vec<Block> {
