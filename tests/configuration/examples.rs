@@ -1,5 +1,7 @@
 //! The examples of the page are configuration: all of them together, but for keys that exclude each other.
 
+use std::collections::BTreeMap;
+
 use figment::Figment;
 use figment::providers::{Format, Toml};
 use siaga::Builder;
@@ -22,10 +24,10 @@ fn written() -> impl Iterator<Item = (String, &'static str)> {
 
 /// The examples as the text of a file, with those of one verifier.
 fn file(verifier: &str) -> String {
-    let chosen = |key: &str| {
-        let is_other = VERIFIERS.contains(&key) && key != verifier;
+    let chosen = |key: &str| match key {
         // The algorithm of the example is none of a secret.
-        !is_other && !(verifier == "auth.jwt.secret" && key == "auth.jwt.algorithm")
+        "auth.jwt.algorithm" => verifier != "auth.jwt.secret",
+        _ => key == verifier || !VERIFIERS.contains(&key),
     };
     let is_rockets = |key: &str| key.starts_with("databases.") || ["ident", "ip_header"].contains(&key);
     let line = |(key, value): (String, &str)| {
@@ -36,7 +38,7 @@ fn file(verifier: &str) -> String {
             None => format!("{place}.{} = {value}\n", key.replace("<>", "x")),
         }
     };
-    let mut lists = std::collections::BTreeMap::<String, String>::new();
+    let mut lists = BTreeMap::<String, String>::new();
     let mut text = String::new();
     for line in written().filter(|(key, _)| chosen(key)).map(line) {
         match line.split_once("]]\n") {
@@ -67,7 +69,7 @@ fn the_examples_of_the_page_together_are_a_configuration() {
 fn an_example_differs_from_the_default() {
     let same = ["areas.supported.boundaries.city", "ip_header"];
     let defaults = page::of_the_service().into_iter().chain(page::of_rocket());
-    let examples: std::collections::BTreeMap<_, _> = written().collect();
+    let examples: BTreeMap<_, _> = written().collect();
     for documented in defaults.filter(|documented| !same.contains(&&*documented.key)) {
         let Some(example) = examples.get(&documented.key) else { continue };
         let bare = |text: &str| text.replace(['`', '"', '[', ']'], "");
