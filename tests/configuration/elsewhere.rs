@@ -3,7 +3,7 @@
 use crate::page::{self, Documented};
 
 const PAGES: [(&str, &str); 3] = [
-    ("deploying.md", include_str!("../../docs/deploying.md")),
+    ("postgresql.md", include_str!("../../docs/postgresql.md")),
     ("network.md", include_str!("../../docs/network.md")),
     ("operating.md", include_str!("../../docs/operating.md")),
 ];

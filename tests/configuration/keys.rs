@@ -2,10 +2,14 @@
 
 use siaga::model::LayerKind;
 
-/// The keys that a pattern such as `limits.{body,chunk}` stands for, in their order, with `<>` for every `<…>` but
-/// `<resource>`, which stands for every map resource.
+/// The keys that a pattern such as `limits.{body,chunk}` stands for, in their order, with `<>` for every `<…>` but those whose
+/// values the page lists.
 pub(crate) fn expanded(pattern: &str) -> Vec<String> {
-    let pattern = pattern.replace("<resource>", &format!("{{{}}}", LayerKind::NAMES.join(",")));
+    let pattern = pattern
+        .replace("<resource>", &format!("{{{}}}", LayerKind::NAMES.join(",")))
+        .replace("<state>", "{unknown,minor,moderate,severe}")
+        .replace("<message>", "{unknown,minor,moderate,severe,over}")
+        .replace("<database>", "{siaga,siaga_read}");
     if let Some((before, rest)) = pattern.split_once('{') {
         let (parts, after) = rest.split_once('}').unwrap_or_else(|| panic!("{pattern}"));
         return parts.split(',').flat_map(|part| expanded(&format!("{before}{part}{after}"))).collect();

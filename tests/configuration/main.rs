@@ -1,5 +1,5 @@
-//! docs/configuration.md tells the truth about which keys there are, and about their defaults. What a key does is tested
-//! where its effect is.
+//! docs/configuration.md tells the truth about which keys there are, about their defaults and examples. What a key does is
+//! tested where its effect is.
 
 mod keys;
 mod minimal;
@@ -7,5 +7,6 @@ mod page;
 
 mod defaults;
 mod elsewhere;
+mod examples;
 mod known;
 mod refusals;

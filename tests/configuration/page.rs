@@ -11,6 +11,13 @@ pub(crate) struct Documented {
     pub(crate) default: String,
 }
 
+/// The pattern of a row, and its example as it is written.
+#[derive(Debug)]
+pub(crate) struct Example {
+    pub(crate) pattern: &'static str,
+    pub(crate) text: &'static str,
+}
+
 /// The heading that parts the keys of the service from those of Rocket that the page lists.
 const ROCKET: &str = "\n## Rocket's keys\n";
 
@@ -25,15 +32,30 @@ pub(crate) fn of_rocket() -> Vec<Documented> {
 }
 
 fn rows(part: &str) -> Vec<Documented> {
-    let tables = part.split("\n| key | default | meaning |\n|---|---|---|\n").skip(1);
-    let lines = tables.flat_map(|table| table.lines().take_while(|line| line.starts_with('|')));
-    lines.flat_map(row).collect()
+    lines(part).flat_map(row).collect()
+}
+
+fn lines(part: &str) -> impl Iterator<Item = &str> {
+    let tables = part.split("\n| key | example | default | meaning |\n|---|---|---|---|\n").skip(1);
+    tables.flat_map(|table| table.lines().take_while(|line| line.starts_with('|')))
+}
+
+/// The examples of all rows.
+pub(crate) fn examples() -> Vec<Example> {
+    let example = |line: &'static str| {
+        let cells: Vec<&str> = line.split('|').map(str::trim).collect();
+        let ["", key, text, _, _, ""] = cells[..] else { panic!("no row of four: {line}") };
+        Example { pattern: key.trim_matches('`'), text }
+    };
+    lines(PAGE).map(example).collect()
 }
 
 /// The keys of a row, whose last cells are their default and what they mean.
 pub(crate) fn row(line: &str) -> Vec<Documented> {
     let cells: Vec<&str> = line.strip_prefix('|').unwrap().split('|').map(str::trim).collect();
-    let [patterns, .., default, meaning, ""] = cells[..] else { panic!("no row of three: {line}") };
+    let [patterns, .., default, meaning, ""] = cells[..] else {
+        panic!("no row with a default and a meaning: {line}")
+    };
     assert!(!meaning.is_empty(), "{line}");
     let keys: Vec<String> = patterns
         .split(", ")
@@ -59,6 +81,7 @@ fn a_row_gives_its_keys_and_their_defaults() {
         pairs.iter().map(|(key, default)| ((*key).to_owned(), (*default).to_owned())).collect::<Vec<_>>()
     };
     assert_eq!(read("| `a.b`, `c` | `1`, `2`; none | x |"), pairs(&[("a.b", "`1`, `2`"), ("c", "none")]));
+    assert_eq!(read("| `a.b` | `2` | `1` | x |"), pairs(&[("a.b", "`1`")]));
     assert_eq!(read("| `a.{b,c}` | `1` | x |"), pairs(&[("a.b", "`1`"), ("a.c", "`1`")]));
     assert_eq!(read("| `a.<n>.b` | | x |"), pairs(&[("a.<>.b", "")]));
 }

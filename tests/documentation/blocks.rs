@@ -7,22 +7,27 @@ use std::path::Path;
 /// The languages whose blocks are tried, each by a module beside this one; Rust by the tests of the library's documentation.
 const TRIED: [&str; 10] = ["sh", "js", "html", "python", "json", "yaml", "sql", "toml", "jinja", "rust"];
 
-/// The marks of blocks that `live.rs` runs.
-const CLIENTS: [&str; 3] = ["tabs", "live", "stream"];
+/// The marks of blocks that other modules run: `live.rs` and `server.rs`.
+const ELSEWHERE: [&str; 4] = ["tabs", "live", "stream", "on the server"];
 
 /// The blocks that are not tried, by page and reason: how many there are of each. A block is marked by a comment before it.
-const NOT_TRIED: [(&str, &str, usize); 11] = [
+const NOT_TRIED: [(&str, &str, usize); 16] = [
     ("CONTRIBUTING.md", "takes minutes, or changes the machine", 3),
     ("README.md", "shows what the program prints", 1),
     ("docs/architecture.md", "a drawing", 1),
+    ("docs/backup.md", "changes the machine", 1),
     ("docs/credentials.md", "asks a host of the reader's", 1),
-    ("docs/data-folder.md", "needs a file of the reader's", 1),
-    ("docs/deploying.md", "changes the machine", 3),
-    ("docs/deploying.md", "needs Docker", 1),
-    ("docs/deploying.md", "is for systemd", 2),
+    ("docs/docker.md", "needs Docker", 2),
+    ("docs/https.md", "changes the machine", 2),
+    ("docs/https.md", "is for Caddy", 1),
+    ("docs/https.md", "is for systemd", 1),
+    ("docs/one-small-server.md", "is for Caddy", 1),
+    ("docs/one-small-server.md", "shows what the program prints", 1),
+    ("docs/postgresql.md", "changes the machine", 1),
     ("docs/runbook.md", "asks a host of the reader's", 2),
     ("docs/sources.md", "asks a host of the reader's", 1),
     ("docs/staying-up-to-date.md", "asks a host of the reader's", 1),
+    ("docs/ten-minutes.md", "shows what the program prints", 1),
 ];
 
 /// A block, or what stands between its fences.
@@ -43,18 +48,22 @@ impl Block {
         self.mark.as_deref()?.strip_prefix("not tried: ")
     }
 
-    /// Whether the tests of clients that never end run it.
-    fn is_of_a_client(&self) -> bool {
-        self.mark.as_deref().is_some_and(|mark| CLIENTS.contains(&mark))
+    /// Whether a module of its own runs it.
+    fn is_run_elsewhere(&self) -> bool {
+        self.mark.as_deref().is_some_and(|mark| ELSEWHERE.contains(&mark))
     }
 }
 
 /// The pages by their path in the repository, with their text.
 pub(crate) fn pages() -> BTreeMap<String, String> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let docs = fs::read_dir(root.join("docs")).unwrap().map(|entry| entry.unwrap().file_name());
-    let docs = docs.map(|name| format!("docs/{}", name.to_str().unwrap()));
-    let paths = docs
+    let names = ["docs", "docs/id"].map(|folder| {
+        let entries = fs::read_dir(root.join(folder)).unwrap().map(|entry| entry.unwrap().file_name());
+        entries.map(move |name| format!("{folder}/{}", name.to_str().unwrap()))
+    });
+    let paths = names
+        .into_iter()
+        .flatten()
         .filter(|path| Path::new(path).extension().is_some_and(|extension| extension == "md"))
         .chain(["README.md", "CONTRIBUTING.md"].map(str::to_owned));
     paths.map(|path| (path.clone(), fs::read_to_string(root.join(path)).unwrap())).collect()
@@ -73,7 +82,8 @@ pub(crate) fn prose(text: &str) -> impl Iterator<Item = &str> {
 /// The blocks of one language that are tried, in the order of the pages.
 pub(crate) fn blocks(language: &str) -> Vec<Block> {
     let mut blocks = every_block();
-    blocks.retain(|block| block.language == language && block.reason().is_none() && !block.is_of_a_client());
+    blocks
+        .retain(|block| block.language == language && block.reason().is_none() && !block.is_run_elsewhere());
     blocks
 }
 
@@ -82,6 +92,11 @@ pub(crate) fn marked(mark: &str) -> Vec<Block> {
     let mut blocks = every_block();
     blocks.retain(|block| block.mark.as_deref() == Some(mark));
     blocks
+}
+
+/// The blocks of a page, in their order.
+pub(crate) fn blocks_on(page: &str) -> Vec<Block> {
+    blocks_of(page, &pages()[page])
 }
 
 fn every_block() -> Vec<Block> {

@@ -23,6 +23,7 @@ mod pages;
 mod polling;
 mod readers;
 mod scripts;
+mod server;
 mod sh_blocks;
 mod sql_blocks;
 mod templates;

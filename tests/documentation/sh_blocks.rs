@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
 
 use siaga::conformance::{block_on, fixture};
 use siaga::datasets::FolderWriter;
@@ -13,7 +14,7 @@ use tempfile::TempDir;
 use crate::blocks::{Block, blocks};
 use crate::demo::Demo;
 use crate::postgres::Database;
-use crate::tools::program;
+use crate::tools::{printed, program};
 
 /// The program. A server is ended as soon as it serves.
 const SIAGA: &str = r#"#!/bin/sh
@@ -38,13 +39,22 @@ exec siaga
 /// An answer that is a failure ends the session.
 const CURLRC: &str = "fail-with-body\nsilent\nshow-error\n";
 
-/// Where the session of a page begins: with the program, a data set and a photo.
+/// Makes the shapefile of a reader, with columns and coordinates of its own.
+fn shapefile(file: &Path, areas: &Path) {
+    let mut convert = program("ogr2ogr");
+    convert.args(["-t_srs", "EPSG:32748", "-sql"]);
+    convert.arg("SELECT area_id AS ID, area_name AS NAME, parent_name AS DISTRICT FROM areas");
+    printed("ogr2ogr", convert.arg(file).arg(areas));
+}
+
+/// Where the session of a page begins: with the program, a data set, a shapefile and a photo.
 fn folder() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     let dataset = folder.path().join("path/to/folder");
     fs::create_dir_all(&dataset).unwrap();
     fixture::dataset().save(&FolderWriter::create(&dataset).unwrap()).unwrap();
     image::RgbImage::new(60, 30).save(folder.path().join("photo.jpg")).unwrap();
+    shapefile(&folder.path().join("boundaries.shp"), &dataset.join("areas.geojson"));
     fs::write(folder.path().join(".curlrc"), CURLRC).unwrap();
     fs::create_dir(folder.path().join("bin")).unwrap();
     for (name, text) in [("siaga", SIAGA), ("cargo", CARGO)] {

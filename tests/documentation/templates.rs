@@ -76,27 +76,21 @@ fn described(all: &Value, schema: &Value, before: &str, found: &mut BTreeMap<Str
 fn the_properties_of_each_layer_are_those_of_the_interface() {
     let document = builder(|figment| figment).openapi().unwrap();
     let all = &document["components"]["schemas"];
-    let quoted = |cell: &str| cell.split('`').skip(1).step_by(2).map(str::to_owned).collect::<Vec<_>>();
-    let page = &pages()["docs/templates.md"];
-    let table = page.split("## The properties of each layer").nth(1).unwrap().split("\n## ").next().unwrap();
-    let mut told: BTreeMap<String, BTreeMap<String, (String, bool)>> = BTreeMap::new();
-    for row in table.lines().filter(|line| line.starts_with("| `")) {
-        let cells: Vec<_> = row.split('|').map(str::trim).collect();
-        let [_, layers, properties, own, null, _] = cells[..] else { panic!("{row}") };
-        for layer in quoted(layers) {
-            // What follows a colon, up to a semicolon, explains.
-            let names = properties.split(';').flat_map(|part| quoted(part.split(':').next().unwrap()));
-            let known = told.entry(layer).or_default();
-            known.extend(names.map(|name| (name, (own.to_owned(), null != "never"))));
-        }
-    }
+    let page = &pages()["docs/resources.md"];
+    const HEAD: &str = "\n| property | type | null | meaning |\n|---|---|---|---|\n";
+    assert_eq!(page.matches(HEAD).count(), LayerKind::ALL.len());
     for kind in LayerKind::ALL {
-        let (layer, schema) = (kind.name(), &all[&format!("{kind:?}.properties")]);
+        let section = page.split(&format!("\n## {kind:?}\n")).nth(1).unwrap().split("\n## ").next().unwrap();
+        let rows = section.split(HEAD).nth(1).unwrap().lines().take_while(|line| line.starts_with('|'));
+        let told = rows.map(|row| {
+            let cells: Vec<_> = row.split('|').map(str::trim).collect();
+            let ["", property, own, null, _, ""] = cells[..] else { panic!("{row}") };
+            (property.trim_matches('`').to_owned(), (own.to_owned(), null != "never"))
+        });
         let mut found = BTreeMap::new();
-        described(all, schema, "", &mut found);
-        assert_eq!(told.remove(layer).as_ref(), Some(&found), "{layer}");
+        described(all, &all[&format!("{kind:?}.properties")], "", &mut found);
+        assert_eq!(told.collect::<BTreeMap<_, _>>(), found, "{kind:?}");
     }
-    assert_eq!(told, BTreeMap::new());
 }
 
 #[test]

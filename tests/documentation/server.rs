@@ -1,0 +1,107 @@
+//! The tutorial for a server, in its order, on directories and programs that stand for those of a machine. What the package installs
+//! and what systemd does is tested with the package.
+
+use std::fs::{self, Permissions};
+use std::net::{Ipv4Addr, TcpListener};
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+use siaga::conformance::fixture;
+use siaga::datasets::FolderWriter;
+
+use crate::blocks::{Block, blocks_on};
+use crate::tools::program;
+
+const PAGE: &str = "docs/one-small-server.md";
+
+/// Programs that a test cannot run. `sudo` runs the command itself; `editor` writes the block that follows on the page.
+const STAND_INS: [(&str, &str); 10] = [
+    ("sudo", "if [ \"$1\" = -u ]; then shift 2; fi\nexec \"$@\"\n"),
+    ("editor", "n=$(cat edited 2>/dev/null || echo 0)\necho $((n + 1)) >edited\ncp \"block$n\" \"$1\"\n"),
+    ("siaga", "export ROCKET_CONFIG=ROOT/etc/siaga/Rocket.toml\nexec PROGRAM \"$@\"\n"),
+    ("systemctl", include_str!("systemctl.sh")),
+    ("install", "for last; do :; done\nmkdir -p \"$last\"\n"),
+    ("apt-get", ""),
+    ("chown", ""),
+    ("scp", ""),
+    ("sha256sum", ""),
+    ("ssh", ""),
+];
+
+/// The text with the directories, the program and the address of the test.
+fn here(text: &str, root: &Path, port: u16) -> String {
+    let root = root.display().to_string();
+    let mut text = text.replace("PROGRAM", env!("CARGO_BIN_EXE_siaga")).replace("ROOT", &root);
+    for directory in ["/etc/siaga", "/etc/caddy", "/etc/systemd", "/var/lib/siaga", "/var/backups/siaga"] {
+        // Not again where the directory of the test precedes it.
+        let marked = text.replace(&format!("{root}{directory}"), "\0");
+        text = marked.replace(directory, "\0").replace('\0', &format!("{root}{directory}"));
+    }
+    let address = format!("http://127.0.0.1:{port}");
+    text.replace("http://127.0.0.1:8000", &address)
+        .replace("https://flood.example.org/v1/f", &format!("{address}/v1/f"))
+}
+
+fn is_on_the_server(block: &Block) -> bool {
+    block.mark.as_deref() == Some("on the server")
+}
+
+/// What the reader does: the blocks in their order, and between them what a reader knows or changes.
+fn session(blocks: &[Block]) -> String {
+    let mut session = String::new();
+    for block in blocks.iter().filter(|block| is_on_the_server(block)) {
+        if block.text.contains("siaga restore") {
+            // A change after the backup.
+            session += "curl -X PUT -H \"X-Api-Key: $KEY\" -d '{\"state\":4}' https://flood.example.org/v1/floods/5\n";
+        }
+        let text = block
+            .text
+            .replace("--scope floods:write\n", "--scope floods:write >key\nKEY=$(awk '{print $NF}' key)\n");
+        session += &text.replace("2026-11-23-021500.db", "$(ls /var/backups/siaga | head -n 1)");
+    }
+    session
+}
+
+#[test]
+fn a_reader_of_the_tutorial_for_a_server_serves_a_city_and_restores_a_backup() {
+    let (root, blocks) = (tempfile::tempdir().unwrap(), blocks_on(PAGE));
+    let port = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap().port();
+    let at = |path: &str| root.path().join(path);
+    for directory in ["bin", "all", "city", "etc/siaga", "etc/caddy", "etc/systemd/system", "var/lib/siaga"] {
+        fs::create_dir_all(at(directory)).unwrap();
+    }
+    fixture::dataset().save(&FolderWriter::create(at("all")).unwrap()).unwrap();
+    fs::copy(at("all/areas.geojson"), at("city/areas.geojson")).unwrap();
+    for (name, text) in STAND_INS {
+        fs::write(at("bin").join(name), here(&format!("#!/bin/sh\nset -eu\n{text}"), root.path(), port))
+            .unwrap();
+        fs::set_permissions(at("bin").join(name), Permissions::from_mode(0o755)).unwrap();
+    }
+    let edited = blocks.iter().enumerate().filter(|(_, block)| block.text.contains("sudo editor"));
+    for (number, (place, _)) in edited.enumerate() {
+        fs::write(at(&format!("block{number}")), here(&blocks[place + 1].text, root.path(), port)).unwrap();
+    }
+    let path = std::env::var("PATH").unwrap();
+    let mut shell = program("sh");
+    shell
+        .args([
+            "-eu",
+            "-c",
+            &format!("trap 'systemctl stop siaga' EXIT\n{}", here(&session(&blocks), root.path(), port)),
+        ])
+        .current_dir(&root)
+        .env_clear()
+        .env("PATH", format!("{}:{path}", at("bin").display()))
+        .env("ROCKET_PORT", port.to_string())
+        .env("no_proxy", "127.0.0.1")
+        // What the package writes.
+        .env("SIAGA_IMAGES__SIGNING_KEY", "made for the test");
+    fs::write(at(".curlrc"), "fail-with-body\nsilent\nshow-error\n").unwrap();
+    let output = shell.env("HOME", root.path()).output().unwrap();
+    let (printed, error) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success(), "{error}\n{printed}");
+    // The change that followed the backup is undone.
+    assert!(printed.contains("\"state\":4,\"updated\":true"), "{printed}");
+    let last = printed.rsplit("flooded areas").next().unwrap();
+    assert!(last.trim_start().starts_with("0\n"), "{printed}");
+}
