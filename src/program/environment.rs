@@ -1,0 +1,38 @@
+//! The environment file of an installed service.
+
+use std::io;
+use std::path::Path;
+
+use super::Failure;
+use crate::config::NamedFile;
+
+/// The file beside the configuration of an installed service.
+const FILE: &str = "environment";
+
+/// Sets the variables in the environment file of the installed service, if its configuration is used and the file exists.
+/// Variables that are already set keep their values. Returns whether it read the file.
+///
+/// So `siaga key create` finds the same settings as the service, whoever of its user and root runs it. Call it before there are
+/// threads, because it changes the environment of the process.
+///
+/// # Errors
+///
+/// If the file cannot be read, or a line is wrong.
+pub(super) fn load() -> Result<bool, Failure> {
+    if !NamedFile::is_installed() {
+        return Ok(false);
+    }
+    let path = Path::new(NamedFile::INSTALLED).with_file_name(FILE);
+    match dotenvy::from_path(&path) {
+        Ok(()) => Ok(true),
+        Err(dotenvy::Error::Io(error)) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(dotenvy::Error::Io(error)) if error.kind() == io::ErrorKind::PermissionDenied => {
+            Err(format!("{}: {error}: run it as root or as the service's user, `sudo -u siaga siaga`", path.display()).into())
+        }
+        // The line itself may hold a secret.
+        Err(dotenvy::Error::LineParse(_, at)) => {
+            Err(format!("{}: a line is no NAME='value' from its character {}", path.display(), at + 1).into())
+        }
+        Err(error) => Err(format!("{}: {error}", path.display()).into()),
+    }
+}
