@@ -116,7 +116,9 @@ impl Provider for NamedFile {
 
     fn data(&self) -> Result<Map<Profile, Dict>, Error> {
         match Env::var(Self::VARIABLE) {
-            Some(path) if above(&path).is_none() => Err(Error::from(format!("{path}: there is no such file"))),
+            Some(path) if above(&path).is_none() => {
+                Err(Error::from(format!("{path}: there is no such file")))
+            }
             _ => Ok(Map::new()),
         }
     }

@@ -46,9 +46,6 @@ impl Database {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let name = format!("siaga_{}_{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
         let mut connection = PgConnection::connect(&maintenance()).await.expect("the database for tests");
-        // On a server that outlives the tests, an earlier process with the same number may have left one.
-        let drop = format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)");
-        connection.execute(AssertSqlSafe(drop)).await.expect("no database of an earlier test");
         let create = format!("CREATE DATABASE {name} TEMPLATE {template}");
         connection.execute(AssertSqlSafe(create)).await.expect("a database for a test");
         connection.close().await.expect("an end of the connection");

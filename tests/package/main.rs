@@ -89,7 +89,8 @@ fn import(machine: &Machine) {
 
 /// Makes a key and sets the state of the imported area with it.
 fn flood(machine: &Machine) {
-    let made = machine.printed("cd / && runuser -u siaga -- siaga key create --name desk --scope floods:write");
+    let made =
+        machine.printed("cd / && runuser -u siaga -- siaga key create --name desk --scope floods:write");
     let header = format!("X-Api-Key: {}\\r\\n", made.split_whitespace().last().unwrap());
     let set = || response(machine, "PUT", "/v1/floods/7", &header, r#"{"state":3}"#);
     eventually_blocking("the server knows area and key", LONG, set, |set| set.starts_with("HTTP/1.1 200"));
@@ -103,7 +104,10 @@ fn is_flooded(machine: &Machine) -> bool {
 fn an_installed_service_is_enabled_and_commands_find_its_configuration_and_its_data() {
     let machine = installed();
     assert_eq!(machine.printed("systemctl is-enabled siaga"), "enabled");
-    assert_eq!(machine.printed("systemctl show --property=User,NRestarts --value siaga").replace('\n', " "), "0 siaga");
+    assert_eq!(
+        machine.printed("systemctl show --property=User,NRestarts --value siaga").replace('\n', " "),
+        "0 siaga"
+    );
     import(&machine);
     flood(&machine);
     assert!(is_flooded(&machine));
@@ -116,7 +120,8 @@ fn an_installed_service_is_enabled_and_commands_find_its_configuration_and_its_d
 #[test]
 fn only_the_service_and_root_can_read_the_key_and_the_data() {
     let machine = installed();
-    let modes = machine.printed("stat --format='%U:%G %a' /etc/siaga/environment /var/lib/siaga /var/lib/siaga/siaga.db");
+    let modes = machine
+        .printed("stat --format='%U:%G %a' /etc/siaga/environment /var/lib/siaga /var/lib/siaga/siaga.db");
     assert_eq!(modes, "root:siaga 640\nsiaga:siaga 750\nsiaga:siaga 600");
     let refused = machine.run(&["runuser", "-u", "nobody", "--", "siaga", "status"]);
     let error = String::from_utf8(refused.stderr).unwrap();
@@ -134,7 +139,7 @@ fn a_variable_of_the_caller_wins_over_the_environment_file_and_a_wrong_line_is_n
     let refused = machine.run(&["siaga", "check"]);
     let error = String::from_utf8(refused.stderr).unwrap();
     assert_eq!((refused.status.code(), error.lines().count()), (Some(1), 1), "{error}");
-    assert!(error.starts_with("siaga: /etc/siaga/environment: ") && !error.contains("hidden"), "{error}");
+    assert_eq!(error, "siaga: /etc/siaga/environment: line 6 is not NAME='value'\n");
 }
 
 #[test]
@@ -155,7 +160,9 @@ fn an_upgrade_restarts_the_service_and_keeps_configuration_key_and_data() {
     let machine = installed();
     import(&machine);
     flood(&machine);
-    machine.printed("sed -i 's/^#base_url = .*/base_url = \"https:\\/\\/example.org\\/v1\"/' /etc/siaga/Rocket.toml");
+    machine.printed(
+        "sed -i 's/^#base_url = .*/base_url = \"https:\\/\\/example.org\\/v1\"/' /etc/siaga/Rocket.toml",
+    );
     let state = "systemctl show --property=MainPID --value siaga; cat /etc/siaga/environment; cat /etc/siaga/Rocket.toml";
     let before = machine.printed(state);
     install(&machine, &packages().second);
@@ -188,7 +195,9 @@ fn a_removed_package_leaves_configuration_and_data_and_a_purged_one_neither() {
     let key = machine.printed("cat /etc/siaga/environment");
     machine.printed("dpkg --remove siaga");
     assert!(get(&machine, "/health/ready").is_empty());
-    machine.printed("test -s /var/lib/siaga/siaga.db && test -s /etc/siaga/Rocket.toml && ! test -e /usr/bin/siaga");
+    machine.printed(
+        "test -s /var/lib/siaga/siaga.db && test -s /etc/siaga/Rocket.toml && ! test -e /usr/bin/siaga",
+    );
 
     install(&machine, &packages().first);
     serves(&machine);
