@@ -1,4 +1,5 @@
 use std::env;
+use std::path::{Path, PathBuf};
 
 use figment::providers::Env;
 use figment::value::{Dict, Map, Value};
@@ -81,12 +82,31 @@ pub struct NamedFile;
 
 impl NamedFile {
     const VARIABLE: &'static str = "ROCKET_CONFIG";
+    /// The name of the file in a working directory.
+    const LOCAL: &'static str = "Rocket.toml";
+    /// The file of an installed service.
+    pub const INSTALLED: &'static str = "/etc/siaga/Rocket.toml";
 
-    /// Returns the path of the configuration file. As in Rocket, a relative path is also looked for in the parent folders.
+    /// Returns the path of the configuration file: what `ROCKET_CONFIG` names, else `Rocket.toml` if the working directory or
+    /// a directory above it has one, else [`INSTALLED`](Self::INSTALLED).
+    ///
+    /// As in Rocket, a relative path is also looked for in the directories above.
     #[must_use]
     pub fn path() -> String {
-        Env::var_or(Self::VARIABLE, "Rocket.toml")
+        let local = if above(Self::LOCAL).is_some() { Self::LOCAL } else { Self::INSTALLED };
+        Env::var_or(Self::VARIABLE, local)
     }
+
+    /// Returns whether the configuration is that of the installed service.
+    pub(crate) fn is_installed() -> bool {
+        above(&Self::path()).is_some_and(|path| path == Path::new(Self::INSTALLED))
+    }
+}
+
+/// Returns the file of this path, or of this name in the working directory or above it.
+fn above(path: &str) -> Option<PathBuf> {
+    let here = env::current_dir().unwrap_or_default();
+    here.ancestors().map(|folder| folder.join(path)).find(|path| path.is_file())
 }
 
 impl Provider for NamedFile {
@@ -95,12 +115,10 @@ impl Provider for NamedFile {
     }
 
     fn data(&self) -> Result<Map<Profile, Dict>, Error> {
-        let is_there = |path: &str| {
-            let here = env::current_dir().unwrap_or_default();
-            here.ancestors().any(|folder| folder.join(path).is_file())
-        };
         match Env::var(Self::VARIABLE) {
-            Some(path) if !is_there(&path) => Err(Error::from(format!("{path}: there is no such file"))),
+            Some(path) if above(&path).is_none() => {
+                Err(Error::from(format!("{path}: there is no such file")))
+            }
             _ => Ok(Map::new()),
         }
     }

@@ -3,7 +3,9 @@
 
 mod alerts;
 mod backup;
+mod environment;
 mod keys;
+mod manual;
 mod take_over;
 mod upkeep;
 mod welcome;
@@ -15,7 +17,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
-use clap::{Parser, Subcommand, ValueEnum};
+use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
 use rocket::tokio::runtime::{self, Runtime};
 
 use self::alerts::AlertsCommand;
@@ -90,6 +92,12 @@ enum Command {
     },
     /// Prints the description of the interface: OpenAPI in JSON.
     Openapi,
+    /// Writes manual pages and completions of shells into a folder, for packages.
+    #[command(hide = true)]
+    Manual {
+        /// The folder; it is created if it does not exist.
+        folder: PathBuf,
+    },
     /// Prints a token signed with the configured secret.
     Token {
         /// The holder of the token.
@@ -137,7 +145,11 @@ type Failure = Box<dyn Error + Send + Sync>;
 #[must_use]
 pub fn run(builder: Builder) -> ExitCode {
     let cli = Cli::parse();
-    match carry_out(builder, cli.command.unwrap_or(Command::Serve)) {
+    let done = environment::load().and_then(|loaded| {
+        let builder = if loaded { builder.read_again() } else { builder };
+        carry_out(builder, cli.command.unwrap_or(Command::Serve))
+    });
+    match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("siaga: {error}");
@@ -166,6 +178,7 @@ fn carry_out(builder: Builder, command: Command) -> Result<(), Failure> {
         Command::Key { command } => complete(runtime(&builder)?, keys::run(&builder, command)),
         Command::Alerts { command } => alerts::run(command),
         Command::Openapi => openapi(&builder),
+        Command::Manual { folder } => manual::write(Cli::command(), &folder),
         Command::Token { sub, scope, ttl } => token(&builder, &sub, &scope, ttl),
     }
 }

@@ -86,6 +86,13 @@ impl Builder {
         self
     }
 
+    /// Reads the configuration again, after the environment has changed.
+    #[must_use]
+    pub(crate) fn read_again(mut self) -> Self {
+        self.figment = (self.source)();
+        self
+    }
+
     /// Adds something whose settings can change while the service runs.
     #[must_use]
     pub fn reload(mut self, part: Arc<dyn Reload>) -> Self {

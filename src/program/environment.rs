@@ -1,0 +1,44 @@
+//! The environment file of an installed service.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use super::Failure;
+use crate::config::NamedFile;
+
+/// The file beside the configuration of an installed service.
+const FILE: &str = "environment";
+
+/// Sets the variables in the environment file of the installed service, if its configuration is used and the file exists.
+/// Variables that are already set keep their values. Returns whether it read the file.
+///
+/// So `siaga key create` finds the same settings as the service. Call it before there are threads, because it changes the
+/// environment of the process.
+///
+/// # Errors
+///
+/// If the file cannot be read, or a line is wrong.
+pub(super) fn load() -> Result<bool, Failure> {
+    if !NamedFile::is_installed() {
+        return Ok(false);
+    }
+    let path = Path::new(NamedFile::INSTALLED).with_file_name(FILE);
+    match dotenvy::from_path(&path) {
+        Ok(()) => Ok(true),
+        Err(dotenvy::Error::Io(error)) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(dotenvy::Error::Io(error)) if error.kind() == io::ErrorKind::PermissionDenied => Err(format!(
+            "{}: {error}: run it as root or as the service's user, `sudo -u siaga siaga`",
+            path.display()
+        )
+        .into()),
+        // The text of this error has the line, which may hold a secret.
+        Err(dotenvy::Error::LineParse(wrong, _)) => {
+            let text = fs::read_to_string(&path)?;
+            let first = wrong.lines().next().unwrap_or_default();
+            let number = text.lines().take_while(|line| !line.starts_with(first)).count() + 1;
+            Err(format!("{}: line {number} is not NAME='value'", path.display()).into())
+        }
+        Err(error) => Err(format!("{}: {error}", path.display()).into()),
+    }
+}
