@@ -3,7 +3,9 @@
 
 mod alerts;
 mod backup;
+mod floods;
 mod keys;
+mod table;
 mod take_over;
 mod upkeep;
 mod welcome;
@@ -19,6 +21,7 @@ use clap::{Parser, Subcommand, ValueEnum};
 use rocket::tokio::runtime::{self, Runtime};
 
 use self::alerts::AlertsCommand;
+use self::floods::FloodsCommand;
 use self::keys::KeyCommand;
 use self::take_over::Next;
 use self::welcome::Welcome;
@@ -82,6 +85,11 @@ enum Command {
     Key {
         #[command(subcommand)]
         command: KeyCommand,
+    },
+    /// Lists and undoes changes of flood states.
+    Floods {
+        #[command(subcommand)]
+        command: FloodsCommand,
     },
     /// Checks feeds of alerts.
     Alerts {
@@ -164,6 +172,7 @@ fn carry_out(builder: Builder, command: Command) -> Result<(), Failure> {
         Command::Restore { file } => complete(runtime(&builder)?, backup::restore(&builder, &file)),
         Command::Status => complete(runtime(&builder)?, upkeep::status(&builder)),
         Command::Key { command } => complete(runtime(&builder)?, keys::run(&builder, command)),
+        Command::Floods { command } => complete(runtime(&builder)?, floods::run(&builder, command)),
         Command::Alerts { command } => alerts::run(command),
         Command::Openapi => openapi(&builder),
         Command::Token { sub, scope, ttl } => token(&builder, &sub, &scope, ttl),

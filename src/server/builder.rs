@@ -226,24 +226,33 @@ impl Builder {
         upkeep.map(|upkeep| (upkeep, settings)).ok_or(BuildError::NoUpkeep(config.store))
     }
 
-    /// Opens the configured store, while servers may use it, if it keeps API keys.
+    /// Opens the configured store for a command, while servers may use it.
     ///
     /// # Errors
     ///
     /// [`BuildError`], whose text is one line for the operator; [`BuildError::NoUpkeep`] if the store keeps nothing beyond a
-    /// run, [`BuildError::NoKeys`] if it keeps data but no keys.
-    pub async fn open_kept_store(&self) -> Result<Arc<dyn Store>, BuildError> {
+    /// run.
+    pub async fn open_beside(&self) -> Result<Arc<dyn Store>, BuildError> {
         let config = self.checked_for_upkeep()?;
         let opener = self.stores.get(&config.store)?;
         if !opener.keeps_data() {
             return Err(BuildError::NoUpkeep(config.store));
         }
         let opened = opener.open_beside(&self.store_settings(&config)).await;
-        let store = opened.map_err(BuildError::Store)?.store;
+        Ok(opened.map_err(BuildError::Store)?.store)
+    }
+
+    /// As [`open_beside`](Self::open_beside), if the store keeps API keys.
+    ///
+    /// # Errors
+    ///
+    /// Also [`BuildError::NoKeys`] if it keeps data but no keys.
+    pub async fn open_kept_store(&self) -> Result<Arc<dyn Store>, BuildError> {
+        let store = self.open_beside().await?;
         // Keys made in it would be lost when this process ends.
         if store.service_state().is_some() {
             store.close().await;
-            return Err(BuildError::NoKeys(config.store));
+            return Err(BuildError::NoKeys(self.checked_for_upkeep()?.store));
         }
         Ok(store)
     }
