@@ -42,7 +42,8 @@ impl Builder {
     ///
     /// [`BuildError`], whose text is one line for the operator.
     pub async fn build(mut self) -> Result<Siaga, BuildError> {
-        let (mut config, formats) = self.checked()?;
+        let (mut config, formats, templates) = self.checked()?;
+        self.reloaded.push(Arc::new(templates));
         let interface = self.interface()?;
         let opener = self.stores.get(&config.store)?;
         let temporary = config.auth.accepts_nobody() && !opener.keeps_data();

@@ -5,11 +5,11 @@ use figment::Figment;
 use rocket::fairing::Fairing;
 use serde_json::Value;
 
-use super::{BuildError, LaunchError, Reload, tls};
+use super::{BuildError, LaunchError, Reload, Templates, tls};
 use crate::auth::Authenticator;
 use crate::config::{Config, ConfigError};
 use crate::datasets::FolderRules;
-use crate::formats::{EncodeContext, Format, FormatRegistry, InvalidFormats, builtin, template};
+use crate::formats::{Format, FormatRegistry, InvalidFormats, builtin, template};
 use crate::images::CardImages;
 use crate::model::{Clock, SystemClock};
 use crate::openapi::{Described, Interface, document};
@@ -149,14 +149,15 @@ impl Builder {
     ///
     /// [`BuildError`], whose text is one line for the operator.
     pub fn check(&self) -> Result<Config, BuildError> {
-        self.checked().map(|(config, _)| config)
+        self.checked().map(|(config, ..)| config)
     }
 
-    /// As [`check`](Self::check); also returns the formats that were made for the check.
-    pub(super) fn checked(&self) -> Result<(Config, FormatRegistry), BuildError> {
+    /// As [`check`](Self::check); also returns the formats that were made for the check, and the templates among them.
+    pub(super) fn checked(&self) -> Result<(Config, FormatRegistry, Templates), BuildError> {
         let config = self.checked_but_for_templates()?;
-        let formats = self.formats(&config)?;
-        Ok((config, formats))
+        let templates = Templates::read(&config, Arc::clone(&self.clock)).map_err(InvalidFormats::from)?;
+        let formats = self.registry(&config, templates.formats())?;
+        Ok((config, formats, templates))
     }
 
     /// Checks the configuration without reading the files of templates, for callers that do not need them.
@@ -175,7 +176,8 @@ impl Builder {
     /// [`BuildError`], whose text is one line for the operator.
     pub fn openapi(&self) -> Result<Value, BuildError> {
         let config = self.checked_for_upkeep()?;
-        let formats = self.formats(&config)?;
+        let templates = Templates::read(&config, Arc::clone(&self.clock)).map_err(InvalidFormats::from)?;
+        let formats = self.registry(&config, templates.formats())?;
         Ok(document(&Interface { config: &config, formats: &formats }, &self.interface()?))
     }
 
@@ -266,13 +268,6 @@ impl Builder {
             timeout: config.limits.timeout,
             metrics: Metrics::default(),
         }
-    }
-
-    /// Returns the configured formats, with the templates read from their files.
-    fn formats(&self, config: &Config) -> Result<FormatRegistry, BuildError> {
-        let context = EncodeContext::new(self.clock.now(), config.time_zone, config.base_url.as_str());
-        let templates = template::read(&config.formats.template, &context).map_err(InvalidFormats::from)?;
-        Ok(self.registry(config, templates)?)
     }
 
     fn registry(
