@@ -5,6 +5,7 @@ mod alerts;
 mod backup;
 mod floods;
 mod keys;
+mod render;
 mod table;
 mod take_over;
 mod upkeep;
@@ -23,6 +24,7 @@ use rocket::tokio::runtime::{self, Runtime};
 use self::alerts::AlertsCommand;
 use self::floods::FloodsCommand;
 use self::keys::KeyCommand;
+use self::render::RenderCommand;
 use self::take_over::Next;
 use self::welcome::Welcome;
 use crate::Builder;
@@ -91,6 +93,8 @@ enum Command {
         #[command(subcommand)]
         command: FloodsCommand,
     },
+    /// Writes all floods, reports or other features in a format to standard output, without serving.
+    Render(RenderCommand),
     /// Checks feeds of alerts.
     Alerts {
         #[command(subcommand)]
@@ -173,6 +177,7 @@ fn carry_out(builder: Builder, command: Command) -> Result<(), Failure> {
         Command::Status => complete(runtime(&builder)?, upkeep::status(&builder)),
         Command::Key { command } => complete(runtime(&builder)?, keys::run(&builder, command)),
         Command::Floods { command } => complete(runtime(&builder)?, floods::run(&builder, command)),
+        Command::Render(command) => complete(runtime(&builder)?, render::run(&builder, command)),
         Command::Alerts { command } => alerts::run(command),
         Command::Openapi => openapi(&builder),
         Command::Token { sub, scope, ttl } => token(&builder, &sub, &scope, ttl),

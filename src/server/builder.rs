@@ -1,3 +1,4 @@
+use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 
@@ -11,7 +12,7 @@ use crate::config::{Config, ConfigError};
 use crate::datasets::FolderRules;
 use crate::formats::{Format, FormatRegistry, InvalidFormats, builtin, template};
 use crate::images::CardImages;
-use crate::model::{Clock, SystemClock};
+use crate::model::{Clock, LayerKind, SystemClock};
 use crate::openapi::{Described, Interface, document};
 use crate::stores::{OpenStore, Store, StoreRegistry, StoreSettings, Upkeep};
 use crate::telemetry::Metrics;
@@ -236,12 +237,40 @@ impl Builder {
     /// run.
     pub async fn open_beside(&self) -> Result<Arc<dyn Store>, BuildError> {
         let config = self.checked_for_upkeep()?;
-        let opener = self.stores.get(&config.store)?;
-        if !opener.keeps_data() {
+        if !self.stores.get(&config.store)?.keeps_data() {
             return Err(BuildError::NoUpkeep(config.store));
         }
+        self.open_any().await
+    }
+
+    /// As [`open_beside`](Self::open_beside), but also opens a store that keeps nothing beyond a run.
+    pub(crate) async fn open_any(&self) -> Result<Arc<dyn Store>, BuildError> {
+        let config = self.checked_for_upkeep()?;
+        let opener = self.stores.get(&config.store)?;
         let opened = opener.open_beside(&self.store_settings(&config)).await;
         Ok(opened.map_err(BuildError::Store)?.store)
+    }
+
+    /// Returns the format with a name for layers of a kind, whether it is enabled or not. Reads no other template.
+    pub(crate) fn format_to_try(
+        &self,
+        config: &Config,
+        name: &str,
+        kind: LayerKind,
+    ) -> Result<Arc<dyn Format>, InvalidFormats> {
+        let mut config = config.clone();
+        let others = template::declared(&config.formats.template)?;
+        config.formats.template.retain(|declared, _| declared == name);
+        let tried = Templates::read(&config, Arc::clone(&self.clock))?.formats();
+        // If two have the same name, the later one counts, as in the registry.
+        let mut known = self.known(&config, tried);
+        let found = known.iter().rfind(|format| format.name() == name).filter(|format| format.carries(kind));
+        found.cloned().ok_or_else(|| {
+            known.extend(others);
+            let carrying = known.iter().filter(|format| format.carries(kind));
+            let allowed: BTreeSet<_> = carrying.map(|format| format.name().to_owned()).collect();
+            InvalidFormats::NotToTry { kind, name: name.to_owned(), allowed: allowed.into_iter().collect() }
+        })
     }
 
     /// As [`open_beside`](Self::open_beside), if the store keeps API keys.
@@ -270,16 +299,23 @@ impl Builder {
         }
     }
 
+    /// Returns all formats, enabled or not.
+    fn known(&self, config: &Config, templates: Vec<Arc<dyn Format>>) -> Vec<Arc<dyn Format>> {
+        let settings = &config.formats;
+        let mut known = builtin(settings.topojson, settings.cap.clone(), config.alerts.clone());
+        known.extend(templates);
+        known.extend(self.formats.iter().cloned());
+        known
+    }
+
     fn registry(
         &self,
         config: &Config,
         templates: Vec<Arc<dyn Format>>,
     ) -> Result<FormatRegistry, InvalidFormats> {
         let settings = &config.formats;
-        let mut known = builtin(settings.topojson, settings.cap.clone(), config.alerts.clone());
-        known.extend(templates);
-        known.extend(self.formats.iter().cloned());
-        let registry = FormatRegistry::new(&known, &settings.enabled, &settings.default)?;
+        let registry =
+            FormatRegistry::new(&self.known(config, templates), &settings.enabled, &settings.default)?;
         settings.resources.iter().try_fold(registry, |registry, (kind, names)| registry.offering(kind, names))
     }
 }

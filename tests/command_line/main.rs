@@ -8,6 +8,7 @@ mod alerts;
 mod configuration;
 mod ends;
 mod refusals;
+mod render;
 mod tokens;
 
 use std::process::{Command, Output};
