@@ -3,6 +3,7 @@
 
 mod alerts;
 mod backup;
+mod check;
 mod floods;
 mod keys;
 mod render;
@@ -29,7 +30,6 @@ use self::take_over::Next;
 use self::welcome::Welcome;
 use crate::Builder;
 use crate::auth::{Scope, TokenError};
-use crate::config::Config;
 use crate::model::{Clock, SystemClock};
 use crate::stores::Replace;
 use crate::telemetry::Log;
@@ -46,8 +46,12 @@ struct Cli {
 enum Command {
     /// Runs the service (the default command).
     Serve,
-    /// Prints the effective configuration with secrets masked; exits with 1 if it is wrong.
-    Check,
+    /// Prints the effective configuration with secrets masked, and checks it and the rows of the data set; exits with 1 if
+    /// something is wrong.
+    Check {
+        /// A data folder to check, such as one to import; by default the configured data set, if it is a folder.
+        folder: Option<PathBuf>,
+    },
     /// Brings the schema of the store's database up to date.
     Migrate,
     /// Adds the data set in a folder to the store and prints what was done. If a row is wrong, nothing is added.
@@ -161,7 +165,7 @@ pub fn run(builder: Builder) -> ExitCode {
 fn carry_out(builder: Builder, command: Command) -> Result<(), Failure> {
     match command {
         Command::Serve => complete(runtime(&builder)?, serve(builder)),
-        Command::Check => check(&builder),
+        Command::Check { folder } => check::run(&builder, folder),
         Command::Migrate => complete(runtime(&builder)?, upkeep::migrate(&builder)),
         Command::Import { folder, replace, repair, from_cognicity } => complete(runtime(&builder)?, async {
             if let Some(url) = from_cognicity
@@ -209,17 +213,6 @@ async fn serve(builder: Builder) -> Result<(), Failure> {
     let welcome = Welcome::of(&mut service).fairing();
     service.rocket = service.rocket.attach(welcome);
     Ok(service.launch().await?)
-}
-
-fn check(builder: &Builder) -> Result<(), Failure> {
-    let config = builder.check()?;
-    for warning in builder.warnings() {
-        eprintln!("siaga: warning: {warning}");
-    }
-    let siaga = toml::Value::try_from(config)?;
-    let table = toml::Table::from_iter([(Config::KEY.to_owned(), siaga)]);
-    let profiles = toml::Table::from_iter([("default".to_owned(), table.into())]);
-    Ok(io::stdout().write_all(toml::to_string(&profiles)?.as_bytes())?)
 }
 
 fn openapi(builder: &Builder) -> Result<(), Failure> {

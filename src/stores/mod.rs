@@ -55,7 +55,7 @@ pub use registry::{OpenError, OpenStore, OpenedStore, StoreRegistry, StoreSettin
 pub use reports::{ReportQuery, ReportSeriesQuery, ReportStore, ReportSummary};
 pub use service_state::{ServiceState, ServiceStore};
 pub use sources::SourceStore;
-pub use upkeep::{Imported, Migrated, Removed, Replace, Rows, Status, Upkeep};
+pub use upkeep::{AppliedMigration, Imported, Migrated, Removed, Replace, Rows, Status, Upkeep};
 pub use window::Window;
 
 /// The trait of a backend: one part for each resource, and revisions over all of them.

@@ -5,6 +5,7 @@
 mod outcome;
 
 mod alerts;
+mod check;
 mod configuration;
 mod ends;
 mod refusals;
