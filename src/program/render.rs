@@ -56,7 +56,7 @@ pub(super) async fn run(builder: &Builder, command: RenderCommand) -> Result<(),
     let read = read(&*store, query(layer, last), most, now).await;
     store.close().await;
     let layer = read?.with_photos_at(&config.photos_url().into()).issued_by(&config.issuer().into());
-    if layer.len() == 0 {
+    if layer.is_empty() {
         eprintln!("siaga: warning: there is nothing to write; for older reports and readings, see --last");
     }
     let now = format.time_step().map_or(now, |step| now.floor(step));
