@@ -69,6 +69,18 @@ pub trait Format: Any + Debug + Send + Sync {
         None
     }
 
+    /// Returns a number that differs between formats of one type and name that write the same layer differently: cached
+    /// responses are told apart by it. **Default: 0**
+    fn version(&self) -> u64 {
+        0
+    }
+
+    /// Returns the format as it is now, if what it writes can change while the service runs. A response is written, and
+    /// cached, by the format that this returns, which does not change. **Default: `None`**
+    fn current(&self) -> Option<Arc<dyn Format>> {
+        None
+    }
+
     /// Returns whether it can write layers of this kind.
     fn carries(&self, kind: LayerKind) -> bool;
 
@@ -131,8 +143,8 @@ impl Hash for dyn Format {
     }
 }
 
-fn identity(format: &dyn Format) -> (TypeId, &str) {
-    ((format as &dyn Any).type_id(), format.name())
+fn identity(format: &dyn Format) -> (TypeId, &str, u64) {
+    ((format as &dyn Any).type_id(), format.name(), format.version())
 }
 
 /// The kind of document that a format writes: the value of the query parameter `format`, in lower-case letters and digits.

@@ -56,6 +56,16 @@ pub enum InvalidFormats {
         /// The names of the enabled formats that can write it.
         allowed: Vec<String>,
     },
+    /// A format cannot be tried on a layer.
+    #[error("no format {name:?} can write {}; these can: [{}]", .kind.name(), .allowed.join(", "))]
+    NotToTry {
+        /// The kind of the layer.
+        kind: LayerKind,
+        /// The name of the format.
+        name: String,
+        /// The names of the formats that can write it.
+        allowed: Vec<String>,
+    },
     /// A resource has an empty list of formats.
     #[error("siaga.formats.resources.{}: must name at least one of [{}]", .kind.name(), .allowed.join(", "))]
     NoneOffered {

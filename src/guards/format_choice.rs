@@ -126,8 +126,17 @@ fn describe(formats: &[&Arc<dyn Format>], operation: &mut Operation) {
     operation.is_shared();
 }
 
-/// Chooses among formats, of which the first is the default.
+/// Chooses among formats, of which the first is the default, and returns the chosen one as it is now.
 fn choice(
+    query: Query<'_>,
+    accept: impl FnOnce() -> Accept,
+    formats: &[&Arc<dyn Format>],
+) -> Result<Arc<dyn Format>, Problem> {
+    let format = chosen(query, accept, formats)?;
+    Ok(format.current().unwrap_or(format))
+}
+
+fn chosen(
     query: Query<'_>,
     accept: impl FnOnce() -> Accept,
     formats: &[&Arc<dyn Format>],
@@ -160,7 +169,7 @@ mod tests {
     use super::*;
     use crate::formats::{alerts, builtin, cap, topojson};
 
-    fn chosen(query: &str, enabled: &[&str], default: &str) -> Option<String> {
+    fn name_of(query: &str, enabled: &[&str], default: &str) -> Option<String> {
         let known =
             builtin(topojson::Options::default(), cap::Options::default(), alerts::Options::default());
         let enabled: Vec<_> = enabled.iter().map(|&name| name.to_owned()).collect();
@@ -189,16 +198,16 @@ mod tests {
             ("format=topojson", None),
             ("geoformat=xml", None),
         ] {
-            let found = chosen(query, &["topojson", "geojson", "cap"], "topojson");
+            let found = name_of(query, &["topojson", "geojson", "cap"], "topojson");
             assert_eq!(found.as_deref(), expected, "{query}");
         }
     }
 
     #[test]
     fn the_default_is_preferred_within_its_container_and_only_enabled_formats_count() {
-        assert_eq!(chosen("format=json", &["topojson", "geojson"], "geojson").as_deref(), Some("geojson"));
-        assert_eq!(chosen("", &["geojson", "cap"], "cap").as_deref(), Some("cap"));
-        assert_eq!(chosen("format=json", &["geojson", "cap"], "cap").as_deref(), Some("geojson"));
-        assert_eq!(chosen("geoformat=topojson", &["geojson", "cap"], "cap"), None);
+        assert_eq!(name_of("format=json", &["topojson", "geojson"], "geojson").as_deref(), Some("geojson"));
+        assert_eq!(name_of("", &["geojson", "cap"], "cap").as_deref(), Some("cap"));
+        assert_eq!(name_of("format=json", &["geojson", "cap"], "cap").as_deref(), Some("geojson"));
+        assert_eq!(name_of("geoformat=topojson", &["geojson", "cap"], "cap"), None);
     }
 }

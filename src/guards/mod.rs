@@ -78,7 +78,7 @@ pub use self::path_parameters::SourceName;
 pub use self::period::RequestedPeriod;
 pub use self::query::Query;
 pub use self::query_parameters::{
-    Disaster, InfrastructureType, MinimumState, TimePeriod, Training, Username,
+    ChangedBefore, Disaster, InfrastructureType, MinimumState, TimePeriod, Training, Username,
 };
 pub use self::signed_upload::SignedUpload;
 

@@ -7,8 +7,28 @@ use serde_json::{Value, json};
 use super::QueryParameter;
 use super::parameter::one_of;
 use crate::config::Config;
-use crate::model::{self, DisasterType, FloodState, InfrastructureKind, digits, is_name};
+use crate::model::{
+    self, DisasterType, FloodState, InfrastructureKind, InvalidTimestamp, Timestamp, digits, is_name,
+};
 use crate::schema;
+
+/// `before`: the time before which a page of the log of an area begins, or absent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ChangedBefore(pub Option<Timestamp>);
+
+impl QueryParameter for ChangedBefore {
+    const NAME: &'static str = "before";
+    const SAYS: &'static str = "A time: only earlier changes are listed; a plus sign is encoded as %2B.";
+
+    fn schema(_: &Config) -> Value {
+        schema::moment(Self::SAYS)
+    }
+
+    fn parse(value: Option<&str>, _: &Config) -> Result<Self, String> {
+        let before = value.map(Timestamp::parse).transpose();
+        before.map(Self).map_err(|error: InvalidTimestamp| error.to_string())
+    }
+}
 
 /// `disaster`: one type of disaster, or absent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,6 +5,7 @@ use std::num::NonZeroU32;
 use std::time::Duration;
 
 use super::Failure;
+use super::table::{or_dash, table};
 use crate::Builder;
 use crate::auth::{NewKey, Scope};
 use crate::model::{Clock, NAME, SystemClock, Timestamp, is_name};
@@ -51,7 +52,7 @@ pub(super) enum Expiry {
     After(Duration),
 }
 
-fn name(text: &str) -> Result<String, String> {
+pub(super) fn name(text: &str) -> Result<String, String> {
     if is_name(text) { Ok(text.to_owned()) } else { Err(format!("must be {NAME}")) }
 }
 
@@ -86,30 +87,19 @@ async fn carry_out(store: &dyn Store, command: KeyCommand) -> Result<(), Failure
             store.create_key(KeyEntry { key: entry, owner }).await?;
             writeln!(output, "The key of {name}, which is shown this once: {}", key.expose())?;
         }
-        KeyCommand::List => output.write_all(table(&store.keys().await?.value).as_bytes())?,
+        KeyCommand::List => {
+            let keys = store.keys().await?.value;
+            output.write_all(table(HEADINGS, keys.iter().map(row)).as_bytes())?;
+        }
         KeyCommand::Revoke { name } => store.revoke_key(&name).await?,
     }
     Ok(())
 }
 
-/// Returns a table with a line of headings and one line for each key.
-fn table(keys: &[KeptKey]) -> String {
-    const HEADINGS: [&str; 9] =
-        ["name", "scopes", "owner", "expires", "per second", "per day", "created", "last used", "revoked"];
-    let rows: Vec<_> = [HEADINGS.map(str::to_owned)].into_iter().chain(keys.iter().map(row)).collect();
-    let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
-    let widths: [usize; 9] = std::array::from_fn(width);
-    let line = |row: &[String; 9]| {
-        let cells = row.iter().zip(widths).map(|(cell, width)| format!("{cell:width$}"));
-        format!("{}\n", cells.collect::<Vec<_>>().join("  ").trim_end())
-    };
-    rows.iter().map(line).collect()
-}
+const HEADINGS: [&str; 9] =
+    ["name", "scopes", "owner", "expires", "per second", "per day", "created", "last used", "revoked"];
 
 fn row(KeptKey { entry, created_at, revoked_at, last_used }: &KeptKey) -> [String; 9] {
-    fn or_dash(value: Option<impl ToString>) -> String {
-        value.map_or_else(|| "-".to_owned(), |value| value.to_string())
-    }
     let scopes: Vec<_> = entry.key.scopes.iter().map(|scope| scope.name()).collect();
     [
         entry.key.name.clone(),

@@ -3,9 +3,13 @@
 
 mod alerts;
 mod backup;
+mod check;
 mod environment;
+mod floods;
 mod keys;
 mod manual;
+mod render;
+mod table;
 mod take_over;
 mod upkeep;
 mod welcome;
@@ -21,12 +25,13 @@ use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
 use rocket::tokio::runtime::{self, Runtime};
 
 use self::alerts::AlertsCommand;
+use self::floods::FloodsCommand;
 use self::keys::KeyCommand;
+use self::render::RenderCommand;
 use self::take_over::Next;
 use self::welcome::Welcome;
 use crate::Builder;
 use crate::auth::{Scope, TokenError};
-use crate::config::Config;
 use crate::model::{Clock, SystemClock};
 use crate::stores::Replace;
 use crate::telemetry::Log;
@@ -43,8 +48,12 @@ struct Cli {
 enum Command {
     /// Runs the service (the default command).
     Serve,
-    /// Prints the effective configuration with secrets masked; exits with 1 if it is wrong.
-    Check,
+    /// Prints the effective configuration with secrets masked, and checks it and the rows of the data set; exits with 1 if
+    /// something is wrong.
+    Check {
+        /// A data folder to check, such as one to import; by default the configured data set, if it is a folder.
+        folder: Option<PathBuf>,
+    },
     /// Brings the schema of the store's database up to date.
     Migrate,
     /// Adds the data set in a folder to the store and prints what was done. If a row is wrong, nothing is added.
@@ -85,6 +94,13 @@ enum Command {
         #[command(subcommand)]
         command: KeyCommand,
     },
+    /// Lists and undoes changes of flood states.
+    Floods {
+        #[command(subcommand)]
+        command: FloodsCommand,
+    },
+    /// Writes all floods, reports or other features in a format to standard output, without serving.
+    Render(RenderCommand),
     /// Checks feeds of alerts.
     Alerts {
         #[command(subcommand)]
@@ -161,7 +177,7 @@ pub fn run(builder: Builder) -> ExitCode {
 fn carry_out(builder: Builder, command: Command) -> Result<(), Failure> {
     match command {
         Command::Serve => complete(runtime(&builder)?, serve(builder)),
-        Command::Check => check(&builder),
+        Command::Check { folder } => check::run(&builder, folder),
         Command::Migrate => complete(runtime(&builder)?, upkeep::migrate(&builder)),
         Command::Import { folder, replace, repair, from_cognicity } => complete(runtime(&builder)?, async {
             if let Some(url) = from_cognicity
@@ -176,6 +192,8 @@ fn carry_out(builder: Builder, command: Command) -> Result<(), Failure> {
         Command::Restore { file } => complete(runtime(&builder)?, backup::restore(&builder, &file)),
         Command::Status => complete(runtime(&builder)?, upkeep::status(&builder)),
         Command::Key { command } => complete(runtime(&builder)?, keys::run(&builder, command)),
+        Command::Floods { command } => complete(runtime(&builder)?, floods::run(&builder, command)),
+        Command::Render(command) => complete(runtime(&builder)?, render::run(&builder, command)),
         Command::Alerts { command } => alerts::run(command),
         Command::Openapi => openapi(&builder),
         Command::Manual { folder } => manual::write(Cli::command(), &folder),
@@ -208,17 +226,6 @@ async fn serve(builder: Builder) -> Result<(), Failure> {
     let welcome = Welcome::of(&mut service).fairing();
     service.rocket = service.rocket.attach(welcome);
     Ok(service.launch().await?)
-}
-
-fn check(builder: &Builder) -> Result<(), Failure> {
-    let config = builder.check()?;
-    for warning in builder.warnings() {
-        eprintln!("siaga: warning: {warning}");
-    }
-    let siaga = toml::Value::try_from(config)?;
-    let table = toml::Table::from_iter([(Config::KEY.to_owned(), siaga)]);
-    let profiles = toml::Table::from_iter([("default".to_owned(), table.into())]);
-    Ok(io::stdout().write_all(toml::to_string(&profiles)?.as_bytes())?)
 }
 
 fn openapi(builder: &Builder) -> Result<(), Failure> {

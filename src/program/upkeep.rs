@@ -3,20 +3,24 @@
 use std::cmp::Ordering;
 use std::io::{self, Write};
 use std::path::PathBuf;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::Failure;
 use crate::Builder;
 use crate::datasets::{Folder, FolderFile, FolderWriter};
 use crate::model::Timestamp;
-use crate::stores::{Imported, Migrated, Removed, Replace, Rows, Status};
+use crate::stores::{AppliedMigration, Imported, Migrated, Removed, Replace, Rows, Status};
 use indicatif::{ProgressBar, ProgressStyle};
 
 pub(super) async fn migrate(builder: &Builder) -> Result<(), Failure> {
     let (upkeep, settings) = builder.upkeep()?;
-    let Migrated { from, to } = upkeep.migrate(&settings).await?;
-    let done = if from == to { "it was already" } else { &format!("it was at version {from}") };
-    Ok(writeln!(io::stdout(), "The schema is at version {to}; {done}.")?)
+    let Migrated { from, to, applied } = upkeep.migrate(&settings).await?;
+    let mut output = io::stdout();
+    for AppliedMigration { number, name, took } in &applied {
+        writeln!(output, "Applied migration {number}, {name}, in {}.", lasted(*took))?;
+    }
+    let done = if applied.is_empty() { "nothing to do" } else { &format!("it was at version {from}") };
+    Ok(writeln!(output, "The schema is at version {to}; {done}.")?)
 }
 
 pub(super) async fn import(
@@ -34,18 +38,24 @@ pub(super) async fn import(
     )?);
     let progress = bar.clone();
     let folder = folder.watched(move |bytes| progress.inc(bytes));
+    let begun = Instant::now();
     let imported = upkeep.import(&settings, &folder, replace).await;
     bar.finish_and_clear();
-    Ok(io::stdout().write_all(said_of(&imported?, &folder).as_bytes())?)
+    Ok(io::stdout().write_all(said_of(&imported?, &folder, begun.elapsed()).as_bytes())?)
 }
 
 /// Returns lines that say what an import did and what it left out.
-fn said_of(imported: &Imported, folder: &Folder) -> String {
-    let file = |(file, rows): (&FolderFile, &Rows)| {
-        let Rows { read, added, replaced } = rows;
-        let (file, skipped) = (file.name(), rows.skipped());
-        format!("{file:22}{read:>9} rows: {added} added, {replaced} replaced, {skipped} skipped")
+fn said_of(imported: &Imported, folder: &Folder, took: Duration) -> String {
+    let line = |name: &str, rows: &Rows| {
+        let (Rows { read, added, replaced }, skipped) = (rows, rows.skipped());
+        format!("{name:22}{read:>9} rows: {added} added, {replaced} replaced, {skipped} skipped")
     };
+    let file = |(file, rows): (&FolderFile, &Rows)| line(file.name(), rows);
+    let all = imported.files.values().fold(Rows::default(), |all, rows| Rows {
+        read: all.read + rows.read,
+        added: all.added + rows.added,
+        replaced: all.replaced + rows.replaced,
+    });
     let Removed { areas, changes } = imported.removed;
     let removed = format!("{areas} areas were removed, with {changes} entries of the log");
     let relocated = imported.relocated;
@@ -57,6 +67,7 @@ fn said_of(imported: &Imported, folder: &Folder) -> String {
     );
     let ignored = format!("ignored, no part of a data set: {}", folder.strangers().join(", "));
     let mut lines: Vec<String> = imported.files.iter().map(file).collect();
+    lines.push(format!("{}, in {}", line("together", &all), lasted(took)));
     lines.extend((areas > 0).then_some(removed));
     lines.extend((relocated > 0).then_some(moved));
     lines.extend((rewritten > 0).then_some(older));
@@ -100,6 +111,11 @@ fn lines_of(status: &Status, now: Timestamp) -> String {
         ("replica", behind)
     }));
     lines.iter().map(|(name, value)| format!("{name:16}{value}\n")).collect()
+}
+
+/// Formats a duration in common units, to the millisecond.
+fn lasted(duration: Duration) -> String {
+    told(i64::try_from(duration.as_millis()).unwrap_or(i64::MAX).max(1))
 }
 
 /// Formats milliseconds in common units, such as `3m 12s`.

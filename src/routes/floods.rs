@@ -2,20 +2,21 @@ use std::sync::Arc;
 
 use rocket::serde::json::json;
 use rocket::{State, delete, get, put};
+use serde::Serialize;
 
 use super::{Answer, Answers, Question};
 use crate::described;
 use crate::error::Problem;
 use crate::guards::{
-    Authorized, Caller, Entry, FloodEntry, FloodsWrite, FormatChoice, JsonBody, MinimumState, Param,
-    PathParam, RequestedPeriod, Select, Username, Within,
+    Authorized, Caller, ChangedBefore, Entry, FloodEntry, FloodsWrite, FormatChoice, JsonBody, MinimumState,
+    Param, PathParam, RequestedPeriod, Select, Username, Within,
 };
 use crate::model::intake::read_flood_state;
-use crate::model::{Actor, AreaId, FloodState};
+use crate::model::{Actor, AreaId, FloodChange, FloodState, Timestamp};
 use crate::openapi::Described;
 use crate::resources::Floods;
 use crate::schema::{array, reference};
-use crate::stores::{FloodQuery, HistoryQuery, LayerQuery, SetFloodState, Store};
+use crate::stores::{FloodQuery, HistoryQuery, LayerQuery, LogQuery, SetFloodState, Store};
 use crate::telemetry::Metrics;
 
 /// Returns the routes of the resource.
@@ -31,6 +32,9 @@ pub(super) fn routes() -> Vec<Described> {
         described!(list_flood_series)
             .says("The number of flooded areas at each hour of a period")
             .shares(array(reference("SeriesPoint"))),
+        described!(list_flood_changes)
+            .says("The log of an area: who changed its state, newest first, at most 1,000 entries")
+            .gives_result(array(reference("FloodLogEntry"))),
         described!(set_flood_state)
             .says("Sets the state of an area")
             .takes(|_| reference("FloodStateOrder"))
@@ -96,6 +100,38 @@ pub(super) async fn list_flood_series(
     answers.to(Question::FloodSeries(query)).await
 }
 
+/// How many entries of the log a response has at most.
+const LOG_PAGE: u32 = 1_000;
+
+/// An entry of the log as responses show it.
+#[derive(Serialize)]
+struct LogEntry<'a> {
+    changed_at: Timestamp,
+    state: Option<FloodState>,
+    subject: &'a str,
+    username: Option<&'a str>,
+}
+
+impl<'a> From<&'a FloodChange> for LogEntry<'a> {
+    fn from(FloodChange { state, at, by, .. }: &'a FloodChange) -> Self {
+        let Actor { subject, username } = by;
+        Self { changed_at: *at, state: *state, subject, username: username.as_deref() }
+    }
+}
+
+/// `GET /floods/:localAreaId/log`: responds with the changes of an area, and who made them.
+#[get("/floods/<id>/log")]
+pub(super) async fn list_flood_changes(
+    _authorized: Authorized<FloodsWrite>,
+    id: PathParam<AreaId>,
+    before: Param<ChangedBefore>,
+    store: &State<Arc<dyn Store>>,
+) -> Result<Answer, Problem> {
+    let query = LogQuery { area: id.get()?, before: before.0, most: LOG_PAGE };
+    let entries = store.latest_flood_changes(&query).await?;
+    Answer::private_result(&entries.iter().map(LogEntry::from).collect::<Vec<_>>())
+}
+
 /// `PUT /floods/:localAreaId`: sets the state of an area.
 #[put("/floods/<id>", data = "<body>")]
 pub(super) async fn set_flood_state(
@@ -136,7 +172,7 @@ async fn change(
     state: Option<FloodState>,
 ) -> Result<Answer, Problem> {
     let by = Actor { subject: authorized.credential.subject, username };
-    let changed = store.set_flood_state(SetFloodState { area, state, by }).await?;
+    let changed = store.set_flood_state(SetFloodState { area, state, by, after: None }).await?;
     Answer::bare(&json!({
         "localAreaId": changed.area.number(),
         "state": changed.state,

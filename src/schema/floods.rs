@@ -43,6 +43,21 @@ pub(super) fn named() -> Named {
             })),
         ),
         (
+            "FloodLogEntry",
+            object(json!({
+                "changed_at": written_moment("When the change took effect."),
+                "state": or_null(flood_state()),
+                "subject": {
+                    "type": "string",
+                    "description": "Whose credential it was: the name of a key or the `sub` of a token.",
+                },
+                "username": {
+                    "type": ["string", "null"],
+                    "description": "The user for whom the client said it acted; nothing verifies it.",
+                },
+            })),
+        ),
+        (
             "FloodStateOrder",
             json!({
                 "type": "object",

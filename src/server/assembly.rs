@@ -42,7 +42,7 @@ impl Builder {
     ///
     /// [`BuildError`], whose text is one line for the operator.
     pub async fn build(mut self) -> Result<Siaga, BuildError> {
-        let (mut config, formats) = self.checked()?;
+        let (mut config, formats, templates) = self.checked()?;
         let interface = self.interface()?;
         let opener = self.stores.get(&config.store)?;
         let temporary = config.auth.accepts_nobody() && !opener.keeps_data();
@@ -57,7 +57,7 @@ impl Builder {
         let images = CardImages::open(&config, Arc::clone(&store), Arc::clone(&self.clock), metrics.clone())?;
         let images = Arc::new(images);
         let authenticator = Authenticator::new(config.auth.clone(), Arc::clone(&self.clock))?;
-        self.reloaded.push(Arc::new(authenticator.clone()));
+        self.reloaded.extend([Arc::new(templates) as _, Arc::new(authenticator.clone()) as _]);
         let quotas = Arc::new(Quotas::new(config.quota.clone(), MonotonicClock));
         self.reloaded.push(Arc::clone(&quotas) as _);
         let stored_keys = StoredKeys::new(Arc::clone(&store), Arc::clone(authenticator.ring()));

@@ -1,3 +1,4 @@
+use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 
@@ -5,13 +6,13 @@ use figment::Figment;
 use rocket::fairing::Fairing;
 use serde_json::Value;
 
-use super::{BuildError, LaunchError, Reload, tls};
+use super::{BuildError, LaunchError, Reload, Templates, tls};
 use crate::auth::Authenticator;
 use crate::config::{Config, ConfigError};
 use crate::datasets::FolderRules;
-use crate::formats::{EncodeContext, Format, FormatRegistry, InvalidFormats, builtin, template};
+use crate::formats::{Format, FormatRegistry, InvalidFormats, builtin, template};
 use crate::images::CardImages;
-use crate::model::{Clock, SystemClock};
+use crate::model::{Clock, LayerKind, SystemClock};
 use crate::openapi::{Described, Interface, document};
 use crate::stores::{OpenStore, Store, StoreRegistry, StoreSettings, Upkeep};
 use crate::telemetry::Metrics;
@@ -156,14 +157,15 @@ impl Builder {
     ///
     /// [`BuildError`], whose text is one line for the operator.
     pub fn check(&self) -> Result<Config, BuildError> {
-        self.checked().map(|(config, _)| config)
+        self.checked().map(|(config, ..)| config)
     }
 
-    /// As [`check`](Self::check); also returns the formats that were made for the check.
-    pub(super) fn checked(&self) -> Result<(Config, FormatRegistry), BuildError> {
+    /// As [`check`](Self::check); also returns the formats that were made for the check, and the templates among them.
+    pub(super) fn checked(&self) -> Result<(Config, FormatRegistry, Templates), BuildError> {
         let config = self.checked_but_for_templates()?;
-        let formats = self.formats(&config)?;
-        Ok((config, formats))
+        let templates = Templates::read(&config, Arc::clone(&self.clock)).map_err(InvalidFormats::from)?;
+        let formats = self.registry(&config, templates.formats())?;
+        Ok((config, formats, templates))
     }
 
     /// Checks the configuration without reading the files of templates, for callers that do not need them.
@@ -182,7 +184,8 @@ impl Builder {
     /// [`BuildError`], whose text is one line for the operator.
     pub fn openapi(&self) -> Result<Value, BuildError> {
         let config = self.checked_for_upkeep()?;
-        let formats = self.formats(&config)?;
+        let templates = Templates::read(&config, Arc::clone(&self.clock)).map_err(InvalidFormats::from)?;
+        let formats = self.registry(&config, templates.formats())?;
         Ok(document(&Interface { config: &config, formats: &formats }, &self.interface()?))
     }
 
@@ -233,24 +236,61 @@ impl Builder {
         upkeep.map(|upkeep| (upkeep, settings)).ok_or(BuildError::NoUpkeep(config.store))
     }
 
-    /// Opens the configured store, while servers may use it, if it keeps API keys.
+    /// Opens the configured store for a command, while servers may use it.
     ///
     /// # Errors
     ///
     /// [`BuildError`], whose text is one line for the operator; [`BuildError::NoUpkeep`] if the store keeps nothing beyond a
-    /// run, [`BuildError::NoKeys`] if it keeps data but no keys.
-    pub async fn open_kept_store(&self) -> Result<Arc<dyn Store>, BuildError> {
+    /// run.
+    pub async fn open_beside(&self) -> Result<Arc<dyn Store>, BuildError> {
         let config = self.checked_for_upkeep()?;
-        let opener = self.stores.get(&config.store)?;
-        if !opener.keeps_data() {
+        if !self.stores.get(&config.store)?.keeps_data() {
             return Err(BuildError::NoUpkeep(config.store));
         }
+        self.open_any().await
+    }
+
+    /// As [`open_beside`](Self::open_beside), but also opens a store that keeps nothing beyond a run.
+    pub(crate) async fn open_any(&self) -> Result<Arc<dyn Store>, BuildError> {
+        let config = self.checked_for_upkeep()?;
+        let opener = self.stores.get(&config.store)?;
         let opened = opener.open_beside(&self.store_settings(&config)).await;
-        let store = opened.map_err(BuildError::Store)?.store;
+        Ok(opened.map_err(BuildError::Store)?.store)
+    }
+
+    /// Returns the format with a name for layers of a kind, whether it is enabled or not. Reads no other template.
+    pub(crate) fn format_to_try(
+        &self,
+        config: &Config,
+        name: &str,
+        kind: LayerKind,
+    ) -> Result<Arc<dyn Format>, InvalidFormats> {
+        let mut config = config.clone();
+        let others = template::declared(&config.formats.template)?;
+        config.formats.template.retain(|declared, _| declared == name);
+        let tried = Templates::read(&config, Arc::clone(&self.clock))?.formats();
+        // If two have the same name, the later one counts, as in the registry.
+        let mut known = self.known(&config, tried);
+        let found = known.iter().rfind(|format| format.name() == name).filter(|format| format.carries(kind));
+        found.cloned().ok_or_else(|| {
+            known.extend(others);
+            let carrying = known.iter().filter(|format| format.carries(kind));
+            let allowed: BTreeSet<_> = carrying.map(|format| format.name().to_owned()).collect();
+            InvalidFormats::NotToTry { kind, name: name.to_owned(), allowed: allowed.into_iter().collect() }
+        })
+    }
+
+    /// As [`open_beside`](Self::open_beside), if the store keeps API keys.
+    ///
+    /// # Errors
+    ///
+    /// Also [`BuildError::NoKeys`] if it keeps data but no keys.
+    pub async fn open_kept_store(&self) -> Result<Arc<dyn Store>, BuildError> {
+        let store = self.open_beside().await?;
         // Keys made in it would be lost when this process ends.
         if store.service_state().is_some() {
             store.close().await;
-            return Err(BuildError::NoKeys(config.store));
+            return Err(BuildError::NoKeys(self.checked_for_upkeep()?.store));
         }
         Ok(store)
     }
@@ -266,11 +306,13 @@ impl Builder {
         }
     }
 
-    /// Returns the configured formats, with the templates read from their files.
-    fn formats(&self, config: &Config) -> Result<FormatRegistry, BuildError> {
-        let context = EncodeContext::new(self.clock.now(), config.time_zone, config.base_url.as_str());
-        let templates = template::read(&config.formats.template, &context).map_err(InvalidFormats::from)?;
-        Ok(self.registry(config, templates)?)
+    /// Returns all formats, enabled or not.
+    fn known(&self, config: &Config, templates: Vec<Arc<dyn Format>>) -> Vec<Arc<dyn Format>> {
+        let settings = &config.formats;
+        let mut known = builtin(settings.topojson, settings.cap.clone(), config.alerts.clone());
+        known.extend(templates);
+        known.extend(self.formats.iter().cloned());
+        known
     }
 
     fn registry(
@@ -279,10 +321,8 @@ impl Builder {
         templates: Vec<Arc<dyn Format>>,
     ) -> Result<FormatRegistry, InvalidFormats> {
         let settings = &config.formats;
-        let mut known = builtin(settings.topojson, settings.cap.clone(), config.alerts.clone());
-        known.extend(templates);
-        known.extend(self.formats.iter().cloned());
-        let registry = FormatRegistry::new(&known, &settings.enabled, &settings.default)?;
+        let registry =
+            FormatRegistry::new(&self.known(config, templates), &settings.enabled, &settings.default)?;
         settings.resources.iter().try_fold(registry, |registry, (kind, names)| registry.offering(kind, names))
     }
 }

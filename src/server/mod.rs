@@ -7,6 +7,7 @@ mod launch;
 mod redirect;
 mod reload;
 mod signals;
+mod templates;
 mod tls;
 
 use std::fmt;
@@ -18,6 +19,7 @@ use rocket::{Build, Rocket};
 pub use self::builder::Builder;
 pub use self::error::{BuildError, LaunchError};
 pub use self::reload::{Reload, Reloading};
+use self::templates::Templates;
 use crate::auth::Secret;
 use crate::background::{SourceWatch, StoredKeys};
 use crate::config::Config;

@@ -81,7 +81,8 @@ impl Reloading {
     }
 
     /// Reads the configuration from its sources, checks it, and applies everything that needs no restart. Returns the paths of
-    /// the changed keys that need a restart. The files of templates are not read again.
+    /// the changed keys that need a restart. Templates are read again by the settings that they had at startup; one with a fault
+    /// stays as it was, which is logged.
     ///
     /// # Errors
     ///

@@ -146,7 +146,7 @@ async fn history(
         found = chain(store, area, Timestamp::EPOCH, end, now).await?;
     }
     let areas = areas(store).await?;
-    let missing = || StoreError::NotFound { what: format!("local area {area}") };
+    let missing = || StoreError::no_area(area);
     let position = areas.position(area).ok_or_else(missing)?;
     let Chain { shown, until } = &found.value;
     let page = shown.iter().rev().take(PAGE).map(|message| (position, message.clone())).collect();

@@ -7,9 +7,9 @@ use async_trait::async_trait;
 
 use super::{
     CardStore, Check, EntryQuery, FeedStore, FloodQuery, FloodStore, GaugeQuery, GaugeStore, HistoryQuery,
-    ImageStore, KeptKey, KeyEntry, KeyStore, Overview, PlaceStore, Received, ReportQuery, ReportSeriesQuery,
-    ReportStore, ReportSummary, Resource, Revision, ServiceState, ServiceStore, SetFloodState, SourceStore,
-    Store, StoreError, TakenUpload, Versioned,
+    ImageStore, KeptKey, KeyEntry, KeyStore, LogQuery, Overview, PlaceStore, Received, ReportQuery,
+    ReportSeriesQuery, ReportStore, ReportSummary, Resource, Revision, ServiceState, ServiceStore,
+    SetFloodState, SourceStore, Store, StoreError, TakenUpload, Versioned,
 };
 use crate::model::alerts::Entry;
 use crate::model::intake::{GaugeReadings, PartnerReport};
@@ -125,6 +125,7 @@ decorator! {
         async fn flood_archive(query: &HistoryQuery) -> Answer<Versioned<Vec<ArchiveRecord>>>;
         async fn flood_series(query: &HistoryQuery) -> Answer<Versioned<Vec<SeriesPoint>>>;
         async fn flood_log(area: AreaId) -> Answer<Vec<FloodChange>>;
+        async fn latest_flood_changes(query: &LogQuery) -> Answer<Vec<FloodChange>>;
         async fn flood_entries(query: &EntryQuery) -> Answer<Versioned<Vec<(AreaId, Vec<Entry>)>>>;
         async fn set_flood_state(order: SetFloodState) -> Answer<FloodChange>;
     }

@@ -1,7 +1,7 @@
 use std::error::Error;
 use std::time::Duration;
 
-use crate::model::CardId;
+use crate::model::{AreaId, CardId, Timestamp};
 
 /// Why a store operation failed. Each variant is a case that a caller can act on.
 #[derive(Debug, thiserror::Error)]
@@ -42,6 +42,18 @@ pub enum StoreError {
 }
 
 impl StoreError {
+    /// Returns the error for an area that does not exist.
+    #[must_use]
+    pub fn no_area(area: AreaId) -> Self {
+        Self::NotFound { what: format!("local area {area}") }
+    }
+
+    /// Returns the conflict for an order about the state that an entry of the log set, after the state has changed again.
+    #[must_use]
+    pub fn changed_since(area: AreaId, entry: Timestamp) -> Self {
+        Self::Conflict { what: format!("local area {area} has changed since {entry}") }
+    }
+
     /// Returns the conflict for an image of a card that has not received its report.
     #[must_use]
     pub fn not_received(card: &CardId) -> Self {

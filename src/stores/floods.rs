@@ -55,6 +55,17 @@ impl EntryQuery {
     }
 }
 
+/// Which part of the log of one area to return.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct LogQuery {
+    /// The area.
+    pub area: AreaId,
+    /// Only entries before this time.
+    pub before: Option<Timestamp>,
+    /// How many entries to return at most.
+    pub most: u32,
+}
+
 /// The order to set or clear the state of an area.
 #[derive(Clone, Debug)]
 pub struct SetFloodState {
@@ -64,6 +75,8 @@ pub struct SetFloodState {
     pub state: Option<FloodState>,
     /// Who gives the order.
     pub by: Actor,
+    /// The time of the entry that must be the newest of the area's log; otherwise nothing is set. `None`: any.
+    pub after: Option<Timestamp>,
 }
 
 /// Flood states of areas and the log of their changes.
@@ -117,6 +130,24 @@ pub trait FloodStore {
     /// [`StoreError::Unavailable`].
     async fn flood_log(&self, area: AreaId) -> Result<Vec<FloodChange>, StoreError>;
 
+    /// Returns the newest entries of the log of an area, newest first. **Default: from the whole log of the area**
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::NotFound`] if there is no such area. [`StoreError::Unavailable`].
+    async fn latest_flood_changes(&self, query: &LogQuery) -> Result<Vec<FloodChange>, StoreError> {
+        let LogQuery { area, before, most } = *query;
+        let mut log = self.flood_log(area).await?;
+        if log.is_empty() {
+            let map = self.floods(&FloodQuery::default()).await?;
+            map.value.areas().position(area).ok_or_else(|| StoreError::no_area(area))?;
+        }
+        log.retain(|change| before.is_none_or(|before| change.at < before));
+        log.reverse();
+        log.truncate(most as usize);
+        Ok(log)
+    }
+
     /// Returns entries of the log with the beginnings of their runs, by `area_id`, and those of an area oldest first. Areas
     /// without a selected entry are left out. **Default: from the whole logs of the areas**
     ///
@@ -151,6 +182,7 @@ pub trait FloodStore {
     ///
     /// # Errors
     ///
-    /// [`StoreError::NotFound`] if there is no such area; nothing is logged then. [`StoreError::Unavailable`].
+    /// [`StoreError::NotFound`] if there is no such area; [`StoreError::Conflict`] if [`SetFloodState::after`] is not the time
+    /// of the area's newest entry. Nothing is logged then. [`StoreError::Unavailable`].
     async fn set_flood_state(&self, order: SetFloodState) -> Result<FloodChange, StoreError>;
 }

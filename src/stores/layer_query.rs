@@ -93,7 +93,7 @@ impl LayerQuery {
 async fn flood(store: &dyn Store, area: AreaId) -> Result<Versioned<FloodLayer>, StoreError> {
     let found = store.floods(&FloodQuery::default()).await?;
     let Some(index) = found.value.features().position(|flood| flood.area.id == area) else {
-        return Err(StoreError::NotFound { what: format!("local area {area}") });
+        return Err(StoreError::no_area(area));
     };
     Ok(found.map(|floods| FloodLayer::new(Arc::clone(floods.areas()), vec![floods.selected()[index]])))
 }

@@ -43,7 +43,7 @@ pub use cards::CardStore;
 pub use decorator::Decorator;
 pub use error::StoreError;
 pub use feeds::{FeedStore, Received};
-pub use floods::{EntryQuery, FloodQuery, FloodStore, HistoryQuery, SetFloodState};
+pub use floods::{EntryQuery, FloodQuery, FloodStore, HistoryQuery, LogQuery, SetFloodState};
 pub use gauges::{GaugeQuery, GaugeStore};
 pub use health::{Check, Overview};
 pub use images::{ImageStore, TakenUpload};
@@ -55,7 +55,7 @@ pub use registry::{OpenError, OpenStore, OpenedStore, StoreRegistry, StoreSettin
 pub use reports::{ReportQuery, ReportSeriesQuery, ReportStore, ReportSummary};
 pub use service_state::{ServiceState, ServiceStore};
 pub use sources::SourceStore;
-pub use upkeep::{Imported, Migrated, Removed, Replace, Rows, Status, Upkeep};
+pub use upkeep::{AppliedMigration, Imported, Migrated, Removed, Replace, Rows, Status, Upkeep};
 pub use window::Window;
 
 /// The trait of a backend: one part for each resource, and revisions over all of them.

@@ -93,12 +93,25 @@ pub struct Status {
 }
 
 /// The versions of a schema before and after it was brought up to date.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Migrated {
     /// The version before; 0 if there was none.
     pub from: usize,
     /// The version after.
     pub to: usize,
+    /// The migrations that this call applied, in their order.
+    pub applied: Vec<AppliedMigration>,
+}
+
+/// A migration that was applied.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AppliedMigration {
+    /// Its number.
+    pub number: i64,
+    /// Its name.
+    pub name: String,
+    /// How long it took.
+    pub took: Duration,
 }
 
 /// What an import removes because the folder does not contain it.

@@ -2,6 +2,9 @@
 
 use crate::{out, refusal, siaga, siaga_in};
 
+/// A file of a data set without rows.
+const CARDS: &str = "card_id,pkey,username,network,language,network_data,report\n";
+
 #[test]
 fn check_prints_the_effective_configuration_with_secrets_masked() {
     let hash = "ab".repeat(32);
@@ -41,7 +44,7 @@ fn the_environment_wins_over_the_profile_and_the_profile_over_the_default() {
     let toml = "[default.siaga]\ntime_zone = \"Asia/Makassar\"\ndataset = \"empty\"\n[production.siaga]\ndataset = \"demo\"\nstore = \"memory\"\n";
     std::fs::write(folder.path().join("Rocket.toml"), toml).unwrap();
     std::fs::create_dir(folder.path().join("elsewhere")).unwrap();
-    std::fs::write(folder.path().join("elsewhere/areas.geojson"), "").unwrap();
+    std::fs::write(folder.path().join("elsewhere/cards.csv"), CARDS).unwrap();
     let dataset = |variables: &[(&str, &str)]| {
         let config: toml::Table = out(&siaga_in(&folder, &["check"], variables)).parse().unwrap();
         let siaga = &config["default"]["siaga"];

@@ -5,9 +5,11 @@
 mod outcome;
 
 mod alerts;
+mod check;
 mod configuration;
 mod ends;
 mod refusals;
+mod render;
 mod tokens;
 
 use std::process::{Command, Output};

@@ -12,14 +12,15 @@ use siaga::conformance::fixture::{self, now};
 use siaga::datasets::{Dataset, FolderRules, FolderWriter};
 use siaga::model::intake::{GaugeReadings, PartnerReport};
 use siaga::model::{
-    AlertLevel, CARD_SOURCE, Card, CardHolder, CardId, Clock, Layer, ManualClock, Observation, Places,
-    Report, ReportKey, Timestamp,
+    AlertLevel, AreaId, CARD_SOURCE, Card, CardHolder, CardId, Clock, Layer, ManualClock, Observation,
+    Places, Report, ReportKey, Timestamp,
 };
 use siaga::stores::file::OpenFile;
 use siaga::stores::memory::MemoryStore;
 use siaga::stores::postgres::OpenPostgres;
 use siaga::stores::{
-    EntryQuery, GaugeQuery, HistoryQuery, OpenStore, Resource, Revision, Store, StoreError, Versioned,
+    EntryQuery, GaugeQuery, HistoryQuery, LogQuery, OpenStore, Resource, Revision, SetFloodState, Store,
+    StoreError, Versioned,
 };
 
 #[path = "../common/postgres.rs"]
@@ -92,11 +93,21 @@ impl Side {
         }
     }
 
+    /// The time of an entry of an area's log, counted from the newest.
+    async fn entry(&self, area: AreaId, back: usize) -> Option<Timestamp> {
+        let log = self.store.flood_log(area).await.unwrap();
+        log.iter().rev().nth(back).map(|change| change.at)
+    }
+
     async fn answer(&mut self, operation: &Operation, now: Timestamp) -> Shown {
         let store = &self.store;
         match operation.clone() {
             Operation::Tick(_) => Ok(String::new()),
             Operation::Set(order) => shown(store.set_flood_state(order).await, debug),
+            Operation::SetAfter(order, back) => {
+                let after = self.entry(order.area, back).await.or(Some(now));
+                shown(store.set_flood_state(SetFloodState { after, ..order }).await, debug)
+            }
             Operation::CreateCard(Holder { username, data }) => {
                 let network_data = data.map(|data| RawValue::from_string(data.to_owned()).unwrap());
                 let (username, network, language) =
@@ -127,6 +138,14 @@ impl Side {
                 shown(store.flood_series(&HistoryQuery { selector, period: span.period() }).await, value)
             }
             Operation::FloodLog(area) => shown(store.flood_log(fixture::id(area)).await, debug),
+            Operation::LatestChanges(area, back, most) => {
+                let area = fixture::id(area);
+                let before = match back {
+                    Some(back) => self.entry(area, back).await,
+                    None => None,
+                };
+                shown(store.latest_flood_changes(&LogQuery { area, before, most }).await, debug)
+            }
             Operation::FloodEntries(area, span) => {
                 let (area, period) = (area.map(fixture::id), span.period());
                 let query = EntryQuery { area, from: period.start(), until: period.end() };
@@ -313,6 +332,6 @@ fn each_operation_is_tried_often() {
         let name = name.split(['(', ',']).next().unwrap().to_owned();
         *counts.entry(name).or_default() += 1;
     }
-    assert_eq!(counts.len(), 30, "{counts:?}");
+    assert_eq!(counts.len(), 32, "{counts:?}");
     assert!(counts.values().all(|count| *count > 10), "{counts:?}");
 }

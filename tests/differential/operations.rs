@@ -20,6 +20,8 @@ pub(crate) enum Operation {
     /// Moves the clock by seconds and milliseconds, forwards or back.
     Tick(i64),
     Set(SetFloodState),
+    /// The same, if the newest entry of the area is this one, counted from the newest.
+    SetAfter(SetFloodState, usize),
     CreateCard(Holder),
     Card(CardChoice),
     ReceiveCard(CardChoice, Content),
@@ -30,6 +32,8 @@ pub(crate) enum Operation {
     FloodArchive(AreaSelector, Span),
     FloodSeries(AreaSelector, Span),
     FloodLog(u64),
+    /// The newest changes of an area before an entry, counted from the newest, and how many.
+    LatestChanges(u64, Option<usize>, u32),
     FloodEntries(Option<u64>, Span),
     Reports(Asked, Time),
     CountReports(Asked, Time, u64),
@@ -258,13 +262,17 @@ pub(crate) fn sent() -> impl Strategy<Value = Sent> {
     })
 }
 
-pub(crate) fn operation() -> impl Strategy<Value = Operation> {
+fn order() -> impl Strategy<Value = SetFloodState> {
     let by = prop::option::of(prop::sample::select(vec!["bpbd", "Ibu O'Neil"]));
-    let order = (area(), code(), by).prop_map(|(area, state, username)| SetFloodState {
+    (area(), code(), by).prop_map(|(area, state, username)| SetFloodState {
         area: fixture::id(area),
         state,
         by: Actor { subject: "test".to_owned(), username: username.map(str::to_owned) },
-    });
+        after: None,
+    })
+}
+
+pub(crate) fn operation() -> impl Strategy<Value = Operation> {
     let data = prop::option::of(prop::sample::select(vec!["{}", "{\"b\": 1.0,\"a\":null, \"b\":2}"]));
     let holder = (prop::sample::select(vec!["", "Ibu O'Neil"]), data);
     let holder = holder.prop_map(|(username, data)| Holder { username, data });
@@ -275,7 +283,8 @@ pub(crate) fn operation() -> impl Strategy<Value = Operation> {
     ]);
     let writes = prop_oneof![
         5 => tick().prop_map(Operation::Tick),
-        8 => order.prop_map(Operation::Set),
+        8 => order().prop_map(Operation::Set),
+        3 => (order(), 0..3_usize).prop_map(|(order, back)| Operation::SetAfter(order, back)),
         3 => holder.prop_map(Operation::CreateCard),
         5 => (card(), content()).prop_map(|(card, content)| Operation::ReceiveCard(card, content)),
         4 => (0..8_i64, content()).prop_map(|(post, content)| Operation::ReceivePost(post, content)),
@@ -289,6 +298,8 @@ pub(crate) fn operation() -> impl Strategy<Value = Operation> {
         3 => (selector(), span()).prop_map(|(selector, span)| Operation::FloodArchive(selector, span)),
         3 => (selector(), span()).prop_map(|(selector, span)| Operation::FloodSeries(selector, span)),
         1 => area().prop_map(Operation::FloodLog),
+        2 => (area(), prop::option::of(0..4_usize), 0..4_u32)
+            .prop_map(|(area, back, most)| Operation::LatestChanges(area, back, most)),
         2 => (prop::option::of(area()), span()).prop_map(|(area, span)| Operation::FloodEntries(area, span)),
         3 => (asked(), time()).prop_map(|(asked, time)| Operation::Reports(asked, time)),
         2 => (asked(), time(), 0..20_u64)

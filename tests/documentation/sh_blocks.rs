@@ -114,11 +114,10 @@ fn session(blocks: &[Block], surroundings: &Surroundings) -> String {
 /// Runs the blocks of a page.
 fn run(page: &str, blocks: &[Block]) {
     let (surroundings, folder) = (block_on(Surroundings::start()), folder());
-    let session = session(blocks, &surroundings);
+    let mut session = session(blocks, &surroundings);
     let path = std::env::var("PATH").unwrap();
     let mut shell = program("sh");
     shell
-        .args(["-eu", "-c", &session])
         .current_dir(&folder)
         .env_clear()
         .env("PATH", format!("{}:{path}", folder.path().join("bin").display()))
@@ -129,7 +128,12 @@ fn run(page: &str, blocks: &[Block]) {
         shell.env("SIAGA_STORE", "postgres").env("DATABASE_URL", surroundings.database.url());
         shell.env("SIAGA_IMAGES__SIGNING_KEY", "made for the test");
     }
-    let output = shell.output().unwrap();
+    if page == "docs/operating.md" {
+        // It speaks of a service that has data for long.
+        shell.env("SIAGA_STORE", "file").env("SIAGA_FILE__PATH", folder.path().join("siaga.db"));
+        session.insert_str(0, "siaga import path/to/folder\n");
+    }
+    let output = shell.args(["-eu", "-c", &session]).output().unwrap();
     let error = String::from_utf8_lossy(&output.stderr);
     // In a pipe the shell itself does not notice.
     assert!(output.status.success() && !error.contains("curl: ("), "{error}");

@@ -12,13 +12,14 @@ use crate::suite::support::{Siaga, figment, json_of};
 /// The one route whose address is signed, which is the credential.
 const SIGNED: (Method, &str) = (Method::Put, "/v1/uploads/<_>");
 
-/// What begins the paths of which all routes need a credential, whatever their method.
+/// What begins the paths of which all routes need a credential, whatever their method; so do logs, wherever they are.
 const PROTECTED: [&str; 2] = ["/v1/cards", "/v1/feeds"];
 
 /// Whether a route must refuse whoever has no credential.
 fn must_refuse(route: &Route) -> bool {
     let path = route.uri.path();
-    let protected = PROTECTED.iter().any(|begin| path == *begin || path.starts_with(&format!("{begin}/")));
+    let protected = PROTECTED.iter().any(|begin| path == *begin || path.starts_with(&format!("{begin}/")))
+        || path.ends_with("/log");
     let safe = matches!(route.method, Method::Get | Method::Head | Method::Options);
     // Where requests go that get no further: whoever asks for it themselves finds nothing.
     let diverted = path == Admission::DIVERTED;
@@ -81,6 +82,7 @@ fn a_route_that_forgot_its_guard_is_found() {
         (Method::Patch, "/v1/uploads/<name>/of"),
         (Method::Get, "/v1/cards/<id>/secrets"),
         (Method::Get, "/v1/feeds/new"),
+        (Method::Get, "/v1/gauges/<id>/log"),
     ] {
         let unguarded = Route::new(method, path, Unguarded);
         let siaga = Siaga::with_routes(figment(), vec![unguarded]);

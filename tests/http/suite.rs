@@ -32,6 +32,7 @@ mod floodgauges;
 mod floods_archive;
 mod floods_delete;
 mod floods_get;
+mod floods_log;
 mod floods_put;
 mod floods_states;
 mod floods_timeseries;

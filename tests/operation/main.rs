@@ -28,6 +28,7 @@ mod file_commands;
 mod file_crashes;
 mod file_faults;
 mod file_log;
+mod floods;
 mod forbidden;
 mod health;
 mod https;

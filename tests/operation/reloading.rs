@@ -1,6 +1,7 @@
 //! Reloading the configuration while the program runs.
 
 use std::fs;
+use std::path::Path;
 
 use crate::running::Running;
 
@@ -86,18 +87,55 @@ fn an_empty_or_missing_file_leaves_the_keys_as_they_were() {
     service.until("the new key", |service| accepts(service, "new").then_some(()));
 }
 
+/// The declaration of the format `x` by a template.
+fn declared(template: &Path, layers: &str) -> String {
+    let template = template.to_str().unwrap();
+    format!(
+        "[default.siaga.formats]\nenabled = [\"topojson\", \"x\"]\n[default.siaga.formats.template.x]\n\
+         file = {template:?}\nmedia_type = \"text/plain\"\nlayers = {layers}"
+    )
+}
+
+#[test]
+fn a_changed_template_is_read_at_sighup_and_nothing_by_the_old_one_is_sent_after_that() {
+    let folder = tempfile::tempdir().unwrap();
+    let template = folder.path().join("x.txt");
+    let body = |answer: String| answer.split_once("\r\n\r\n").unwrap().1.to_owned();
+    fs::write(&template, "{{ features|length }} areas").unwrap();
+    let service = Running::start_with(
+        &[],
+        LAST,
+        &file(&["key"], "level = \"info\"", &declared(&template, "[\"floods\"]")),
+    );
+    let made = |rest: &str| service.request("GET", "/v1/floods?geoformat=x", &format!("{rest}\r\n"));
+    let before = made("");
+    let tag = before.lines().find(|line| line.to_ascii_lowercase().starts_with("etag: ")).unwrap();
+    let known = format!("If-None-Match: {}\r\n", &tag["etag: ".len()..]);
+    assert!(made(&known).starts_with("HTTP/1.1 304"), "it is cached");
+    let logged = |times: usize| {
+        let is_logged =
+            |service: &Running| service.errors().matches("the template was read again").count() == times;
+        service.until("the log", |service| is_logged(service).then_some(()));
+    };
+    fs::write(&template, "{{ now and features|length }} kelurahan").unwrap();
+    assert_eq!(body(made("")), body(before.clone()), "nothing changes before it is told");
+    service.signal("HUP");
+    logged(1);
+    let after = made(&known);
+    assert!(after.starts_with("HTTP/1.1 200"), "{after}");
+    assert_eq!(body(after), body(before.clone()).replace("areas", "kelurahan"));
+    fs::write(&template, "{{ features|length }} areas").unwrap();
+    service.signal("HUP");
+    logged(2);
+    assert_eq!(body(made("")), body(before));
+}
+
 #[test]
 fn a_template_at_fault_keeps_no_keys_from_being_changed() {
     let folder = tempfile::tempdir().unwrap();
     let template = folder.path().join("x.txt");
     fs::write(&template, "{{ features|length }} areas").unwrap();
-    let declared = |layers: &str| {
-        let template = template.to_str().unwrap();
-        format!(
-            "[default.siaga.formats]\nenabled = [\"topojson\", \"x\"]\n[default.siaga.formats.template.x]\n\
-             file = {template:?}\nmedia_type = \"text/plain\"\nlayers = {layers}"
-        )
-    };
+    let declared = |layers: &str| declared(&template, layers);
     let service = Running::start_with(&[], LAST, &file(&["old"], "", &declared("[\"floods\"]")));
     let made = || service.request("GET", "/v1/floods?geoformat=x", "\r\n");
     let before = made();
@@ -107,6 +145,11 @@ fn a_template_at_fault_keeps_no_keys_from_being_changed() {
     service.signal("HUP");
     service.until("the new key", |service| accepts(service, "new").then_some(()));
     assert!(!accepts(&service, "old") && made().ends_with(" areas"));
+    let fault = format!(
+        "the template stays as it was: siaga.formats.template.x.file: {}, line 1: ",
+        template.display()
+    );
+    assert!(service.errors().contains(&fault), "{}", service.errors());
     fs::remove_file(&template).unwrap();
     let next = file(&["newest"], "", &declared("[\"floods\", \"reports\"]"));
     fs::write(service.folder().join("Rocket.toml"), next).unwrap();

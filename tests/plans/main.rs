@@ -11,8 +11,8 @@ use siaga::model::intake::{GaugeReadings, PartnerReport};
 use siaga::model::{Actor, AreaSelector, DisasterType, Period};
 use siaga::stores::postgres::OpenPostgres;
 use siaga::stores::{
-    EntryQuery, FloodQuery, GaugeQuery, HistoryQuery, OpenStore, Received, ReportQuery, ReportSeriesQuery,
-    SetFloodState, Store, Window,
+    EntryQuery, FloodQuery, GaugeQuery, HistoryQuery, LogQuery, OpenStore, Received, ReportQuery,
+    ReportSeriesQuery, SetFloodState, Store, Window,
 };
 use sqlx::{AssertSqlSafe, Connection, Executor, PgConnection};
 
@@ -304,10 +304,20 @@ const QUESTIONS: &[Question] = &[
         rows: 100,
     },
     Question {
+        name: "the newest changes of an area before some time",
+        ask: |store| {
+            let before = Some(now().before(Duration::from_hours(30 * 24)));
+            let query = LogQuery { area: id(1_234), before, most: 5 };
+            async move { store.latest_flood_changes(&query).await.unwrap().len() }.boxed()
+        },
+        index: Some("flood_changes_pkey"),
+        rows: 10,
+    },
+    Question {
         name: "a change of an area",
         ask: |store| {
             let by = Actor { subject: "test".to_owned(), username: None };
-            let order = SetFloodState { area: id(1_234), state: Some(state(2)), by };
+            let order = SetFloodState { area: id(1_234), state: Some(state(2)), by, after: None };
             async { found(store.set_flood_state(order).await) }.boxed()
         },
         index: Some("flood_changes_changed_at"),

@@ -32,7 +32,9 @@ fn the_program_imports_and_exports_folders() {
     let said = said(&database, &["import", folder.path().to_str().unwrap()]);
     let first = said.lines().next().unwrap();
     assert_eq!(first, "areas.geojson                 5 rows: 5 added, 0 replaced, 0 skipped", "{said}");
-    assert_eq!(said.lines().count(), FolderFile::ALL.len(), "{said}");
+    let last = said.lines().last().unwrap();
+    assert!(last.starts_with("together  ") && last.contains(" added, 0 replaced, 0 skipped, in "), "{said}");
+    assert_eq!(said.lines().count(), FolderFile::ALL.len() + 1, "{said}");
     let exported = tempfile::tempdir().unwrap();
     let path = exported.path().join("new");
     printed(&siaga(&database, &["export", path.to_str().unwrap()]));
@@ -56,11 +58,12 @@ fn said(database: &Database, arguments: &[&str]) -> String {
 fn migrate_says_what_it_did() {
     let database = block_on(Database::empty());
     let first = said(&database, &["migrate"]);
-    assert!(
-        first.starts_with("The schema is at version ") && first.ends_with("; it was at version 0.\n"),
-        "{first}"
-    );
-    assert!(said(&database, &["migrate"]).ends_with("; it was already.\n"));
+    let lines: Vec<_> = first.lines().collect();
+    let (last, applied) = lines.split_last().unwrap();
+    assert!(applied[0].starts_with("Applied migration 1, revisions, in "), "{first}");
+    assert_eq!(*last, format!("The schema is at version {}; it was at version 0.", applied.len()));
+    let again = format!("The schema is at version {}; nothing to do.\n", applied.len());
+    assert_eq!(said(&database, &["migrate"]), again);
 }
 
 #[test]
@@ -124,10 +127,14 @@ fn import_says_what_it_leaves_out_repairs_and_removes() {
     assert!(error.contains("line 2: feature 1 (area_id 77): geometry crosses itself at "), "{error}");
     let said = said(&database, &["import", path, "--repair", "--replace", "areas-and-log"]);
     let lines: Vec<_> = said.lines().collect();
-    let [areas, provinces, removed, relocated, repaired, unkept, ignored] = lines[..] else {
+    let [areas, provinces, together, removed, relocated, repaired, unkept, ignored] = lines[..] else {
         panic!("{said}")
     };
     assert_eq!(areas, "areas.geojson                 1 rows: 1 added, 0 replaced, 0 skipped");
+    assert!(
+        together.starts_with("together                      2 rows: 2 added, 0 replaced, 0 skipped, in "),
+        "{said}"
+    );
     assert!(removed.starts_with("5 areas were removed, with "), "{said}");
     assert_eq!(relocated, "11 stored reports and pieces of infrastructure are in another area or city now");
     assert!(

@@ -10,14 +10,16 @@ use super::{FreshStore, TickingClock, open};
 use crate::conformance::fixture::{id, now, state};
 use crate::model::alerts::entries;
 use crate::model::{Actor, AreaSelector, FloodChange, Period, Standing, Timestamp};
-use crate::stores::{EntryQuery, FloodQuery, HistoryQuery, Resource, SetFloodState, Store, StoreError};
+use crate::stores::{
+    EntryQuery, FloodQuery, HistoryQuery, LogQuery, Resource, SetFloodState, Store, StoreError,
+};
 
 fn actor() -> Actor {
     Actor { subject: "agency".to_owned(), username: Some("duty officer".to_owned()) }
 }
 
 fn order(area: u64, code: Option<u64>) -> SetFloodState {
-    SetFloodState { area: id(area), state: code.map(state), by: actor() }
+    SetFloodState { area: id(area), state: code.map(state), by: actor(), after: None }
 }
 
 fn city(code: &str) -> AreaSelector {
@@ -101,6 +103,58 @@ pub async fn setting_the_state_an_area_has_is_a_change_too(fresh: &dyn FreshStor
     assert_eq!(store.flood_log(id(5)).await.unwrap().len(), before + 1);
     let record = store.flood_states(&FloodQuery::default()).await.unwrap().value[0];
     assert_eq!((record.area_id, record.last_updated), (id(5), now().after(hours(1))));
+}
+
+pub async fn the_newest_changes_of_an_area_come_first_in_pages(fresh: &dyn FreshStore) {
+    let (store, clock) = open(fresh).await;
+    for hour in 1..=5 {
+        clock.set(now().after(hours(hour)));
+        store.set_flood_state(order(10, (hour < 5).then_some(hour))).await.unwrap();
+        store.set_flood_state(order(5, Some(1))).await.unwrap();
+    }
+    let mut log = store.flood_log(id(10)).await.unwrap();
+    log.reverse();
+    let latest = |area, before, most| {
+        let (store, query) = (Arc::clone(&store), LogQuery { area: id(area), before, most });
+        async move { store.latest_flood_changes(&query).await }
+    };
+    assert_eq!(latest(10, None, 1_000).await.unwrap(), log);
+    assert_eq!(latest(10, None, 2).await.unwrap(), log[..2]);
+    assert_eq!(latest(10, Some(log[1].at), 2).await.unwrap(), log[2..4]);
+    assert_eq!(latest(10, Some(log[1].at.after(Duration::from_millis(1))), 1).await.unwrap(), log[1..2]);
+    assert_eq!(latest(10, Some(log[4].at), 2).await.unwrap(), []);
+    assert_eq!(latest(10, None, 0).await.unwrap(), []);
+    assert_eq!(latest(2, None, 2).await.unwrap(), [], "it never had a state");
+    assert!(matches!(latest(3, None, 2).await, Err(StoreError::NotFound { .. })));
+}
+
+pub async fn an_order_after_an_entry_changes_nothing_once_another_is_newer(fresh: &dyn FreshStore) {
+    let (store, _) = open(fresh).await;
+    let after = |area, code, entry| SetFloodState { after: Some(entry), ..order(area, code) };
+    let first = store.set_flood_state(order(10, Some(4))).await.unwrap();
+    let second = store.set_flood_state(after(10, Some(2), first.at)).await.unwrap();
+    let revision = store.revision(Resource::Floods).await.unwrap();
+    for (area, entry) in [(10, first.at), (10, second.at.after(hours(1))), (2, second.at)] {
+        let error = store.set_flood_state(after(area, None, entry)).await.unwrap_err();
+        assert!(matches!(error, StoreError::Conflict { .. }), "{area}: {error:?}");
+    }
+    let unknown = store.set_flood_state(after(3, None, first.at)).await.unwrap_err();
+    assert!(matches!(unknown, StoreError::NotFound { .. }), "{unknown:?}");
+    assert_eq!(store.revision(Resource::Floods).await.unwrap(), revision);
+    assert_eq!(store.flood_log(id(10)).await.unwrap(), [first, second]);
+    assert_eq!(store.flood_log(id(2)).await.unwrap(), []);
+}
+
+pub async fn of_concurrent_orders_after_one_entry_one_is_carried_out(fresh: &dyn FreshStore) {
+    let store = fresh.open(Arc::new(TickingClock::default())).await;
+    let entry = store.set_flood_state(order(10, Some(4))).await.unwrap().at;
+    let orders = (0..20).map(|number| {
+        let store = Arc::clone(&store);
+        let order = SetFloodState { after: Some(entry), ..order(10, Some(1 + number % 4)) };
+        tokio::spawn(async move { store.set_flood_state(order).await })
+    });
+    let done = join_all(orders).await.into_iter().filter(|order| order.as_ref().unwrap().is_ok()).count();
+    assert_eq!((done, store.flood_log(id(10)).await.unwrap().len()), (1, 2));
 }
 
 pub async fn each_entry_of_the_log_has_the_beginning_of_its_run(fresh: &dyn FreshStore) {

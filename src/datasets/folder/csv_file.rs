@@ -48,7 +48,7 @@ pub(super) fn read<R: Record, T, E: From<DatasetError>>(
     let mut reader = csv::ReaderBuilder::new().trim(Trim::Headers).from_reader(noted);
     let headers = reader.headers().map_err(|error| wrong(1, error))?.clone();
     if let Some(missing) = R::COLUMNS.iter().find(|&&column| !headers.iter().any(|known| known == column)) {
-        return Err(fault(1, format!("the column {missing} is missing")).into());
+        return Ok(folder.pass_over(fault(1, format!("the column {missing} is missing")))?);
     }
     let is_kept = |column: &str| R::COLUMNS.contains(&column) || R::OPTIONAL.contains(&column);
     let unkept: Vec<_> = headers.iter().enumerate().filter(|(_, column)| !is_kept(column)).collect();
@@ -58,16 +58,27 @@ pub(super) fn read<R: Record, T, E: From<DatasetError>>(
         let begins = reader.position().byte();
         let read = reader.read_record(&mut record);
         let line = lines.borrow_mut().of_row(begins);
-        if !read.map_err(|error| wrong(line, error))? {
-            folder.note(file, notes);
-            return Ok(());
+        match read {
+            Ok(true) => {}
+            Ok(false) => {
+                folder.note(file, notes);
+                return Ok(());
+            }
+            Err(error) if error.is_io_error() => return Err(wrong(line, error).into()),
+            Err(error) => {
+                folder.pass_over(wrong(line, error))?;
+                continue;
+            }
         }
         let filled =
             unkept.iter().filter(|(index, _)| record.get(*index).is_some_and(|text| !text.is_empty()));
         filled.for_each(|(_, column)| notes.unkept(column));
-        let row = record.deserialize(Some(&headers)).map_err(|error| wrong(line, error))?;
-        let value = make(row, line).map_err(|reason| fault(line, reason))?;
-        each(FolderRow { line, value })?;
+        let row = record.deserialize(Some(&headers)).map_err(|error| wrong(line, error));
+        let made = row.and_then(|row| make(row, line).map_err(|reason| fault(line, reason)));
+        match made {
+            Ok(value) => each(FolderRow { line, value })?,
+            Err(fault) => folder.pass_over(fault)?,
+        }
     }
 }
 

@@ -86,7 +86,7 @@ fn areas(folder: &Folder) -> Result<AreaSet, DatasetError> {
     AreaSet::new(areas).map_err(|duplicate| folder.fault(FolderFile::Areas, 1, duplicate.to_string()))
 }
 
-fn places(folder: &Folder) -> Result<Places, DatasetError> {
+pub(super) fn places(folder: &Folder) -> Result<Places, DatasetError> {
     let shared = |regions: Vec<Region>| regions.into_iter().map(Arc::new).collect();
     let regions = shared(collected(|each| folder.regions(each))?);
     let cities = shared(collected(|each| folder.cities(each))?);
@@ -144,11 +144,15 @@ fn reports(folder: &Folder, locator: &Locator) -> Result<Vec<Report>, DatasetErr
 }
 
 /// Returns the cards, whose reports must be among `reports`.
-fn cards(folder: &Folder, reports: &HashSet<ReportKey>) -> Result<Vec<Card>, DatasetError> {
+pub(super) fn cards(folder: &Folder, reports: &HashSet<ReportKey>) -> Result<Vec<Card>, DatasetError> {
     let mut cards = Vec::new();
     folder.cards(|FolderRow { line, value: card }: FolderRow<Card>| {
         if let Some(key) = card.report.filter(|key| !reports.contains(key)) {
-            return Err(folder.fault(FolderFile::Cards, line, format!("report {key} is no known report")));
+            return folder.pass_over(folder.fault(
+                FolderFile::Cards,
+                line,
+                format!("report {key} is no known report"),
+            ));
         }
         cards.push(card);
         Ok(())
@@ -157,12 +161,15 @@ fn cards(folder: &Folder, reports: &HashSet<ReportKey>) -> Result<Vec<Card>, Dat
 }
 
 /// Returns the posts of the partner feed, whose reports must be among `reports`.
-fn partner_posts(folder: &Folder, reports: &HashSet<ReportKey>) -> Result<Vec<PartnerPost>, DatasetError> {
+pub(super) fn partner_posts(
+    folder: &Folder,
+    reports: &HashSet<ReportKey>,
+) -> Result<Vec<PartnerPost>, DatasetError> {
     let mut posts = Vec::new();
     folder.partner_posts(|FolderRow { line, value: post }: FolderRow<PartnerPost>| {
         if !reports.contains(&post.report) {
             let reason = format!("pkey {} is no known report", post.report);
-            return Err(folder.fault(FolderFile::PartnerPosts, line, reason));
+            return folder.pass_over(folder.fault(FolderFile::PartnerPosts, line, reason));
         }
         posts.push(post);
         Ok(())

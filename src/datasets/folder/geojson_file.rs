@@ -33,18 +33,24 @@ pub(super) fn read<T, E: From<DatasetError>>(
         let (line, raw) = match item {
             Item::Type(kind) if kind != COLLECTION => {
                 let reason = format!("type must be {COLLECTION}, not {kind:?}");
-                return Err(folder.fault(file, 1, reason).into());
+                return Ok(folder.pass_over(folder.fault(file, 1, reason))?);
             }
             Item::Type(_) => return Ok(()),
             Item::Feature(line, raw) => (line, raw),
         };
         number += 1;
         let fault = |called: String, reason: String| folder.fault(file, line, format!("{called}: {reason}"));
-        let feature = Feature::read(line, number, raw, &notes, folder.repairing)
-            .map_err(|reason| fault(format!("feature {number}"), reason))?;
-        let value = make(&feature).map_err(|reason| fault(feature.called(file.identifier()), reason))?;
-        feature.note_unread();
-        each(FolderRow { line, value })
+        let feature = match Feature::read(line, number, raw, &notes, folder.repairing) {
+            Ok(feature) => feature,
+            Err(reason) => return Ok(folder.pass_over(fault(format!("feature {number}"), reason))?),
+        };
+        match make(&feature) {
+            Ok(value) => {
+                feature.note_unread();
+                each(FolderRow { line, value })
+            }
+            Err(reason) => Ok(folder.pass_over(fault(feature.called(file.identifier()), reason))?),
+        }
     };
     let mut json = serde_json::Deserializer::from_reader(Counted { source, line: &line });
     let mut items = Items { take, stopped: None, line: &line };
@@ -58,7 +64,7 @@ pub(super) fn read<T, E: From<DatasetError>>(
         (None, Err(error)) if error.is_io() => Err(folder.unreadable(file, error.into()).into()),
         (None, Err(error)) => {
             let reason = error.to_string();
-            Err(folder.fault(file, (error.line() as u64).max(1), reason).into())
+            Ok(folder.pass_over(folder.fault(file, (error.line() as u64).max(1), reason))?)
         }
     }
 }

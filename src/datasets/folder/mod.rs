@@ -23,6 +23,7 @@ mod areas;
 mod cards;
 mod csv_file;
 mod dataset;
+mod faults;
 mod feature;
 mod file;
 mod flood_states;
@@ -51,6 +52,7 @@ use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
 pub(super) use self::dataset::{dataset, save};
+use self::faults::Faults;
 pub use self::file::FolderFile;
 pub(crate) use self::geometry::{outline, place, shape};
 use self::notes::FileNotes;
@@ -85,6 +87,8 @@ pub struct Folder {
     /// Whether invalid geometry is repaired.
     repairing: bool,
     notes: Mutex<BTreeMap<FolderFile, FileNotes>>,
+    /// The faults that were found, while it is checked.
+    faults: Option<Faults>,
 }
 
 /// A row of a file.
@@ -108,7 +112,7 @@ impl Folder {
             return Err(DatasetError::NoFolder(path));
         }
         let (rules, progress) = (FolderRules::default(), Box::new(|_| ()));
-        let folder = Self { path, rules, progress, repairing: false, notes: Mutex::default() };
+        let folder = Self { path, rules, progress, repairing: false, notes: Mutex::default(), faults: None };
         if FolderFile::ALL.into_iter().any(|file| folder.has(file)) {
             return Ok(folder);
         }

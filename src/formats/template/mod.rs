@@ -8,6 +8,7 @@ mod engine;
 mod error;
 mod escaping;
 mod features;
+mod live;
 mod options;
 mod shape_text;
 mod shapes;
@@ -15,6 +16,7 @@ mod times;
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -29,6 +31,7 @@ use self::error::Failure;
 pub use self::error::InvalidTemplate;
 use self::escaping::Escaping;
 use self::features::Features;
+pub use self::live::LiveTemplate;
 pub use self::options::{Kind, Options};
 use super::{Container, EncodeContext, EncodeError, Format};
 use crate::model::{Layer, LayerKind};
@@ -52,6 +55,8 @@ pub struct Template {
     engine: Environment<'static>,
     /// Whether it uses the variable `now`.
     tells_time: bool,
+    /// The hash of its source.
+    version: u64,
     max_bytes: ByteUnit,
     max_time: Duration,
 }
@@ -64,12 +69,9 @@ pub struct Template {
 pub fn read(
     templates: &BTreeMap<String, Options>,
     context: &EncodeContext,
-) -> Result<Vec<Arc<dyn Format>>, InvalidTemplate> {
-    let format = |(name, options): (&String, &Options)| {
-        let template = Template::new(name, options)?;
-        template.rehearse(context)?;
-        Ok(Arc::new(template) as Arc<dyn Format>)
-    };
+) -> Result<Vec<Arc<LiveTemplate>>, InvalidTemplate> {
+    let format =
+        |(name, options): (&String, &Options)| LiveTemplate::read(name, options, context).map(Arc::new);
     templates.iter().map(format).collect()
 }
 
@@ -92,6 +94,13 @@ impl Template {
     /// If a key has a wrong value, or the file cannot be read or is not a template.
     pub fn new(name: &str, options: &Options) -> Result<Self, InvalidTemplate> {
         Self::of(name, options, source)
+    }
+
+    /// Reads the template of a format, and tries it on examples of the layers it may have to write.
+    fn tried(name: &str, options: &Options, context: &EncodeContext) -> Result<Self, InvalidTemplate> {
+        let template = Self::new(name, options)?;
+        template.rehearse(context)?;
+        Ok(template)
     }
 
     /// Returns the template of a format, with the source from its file.
@@ -130,6 +139,8 @@ impl Template {
         let steps = millis.saturating_mul(STEPS_PER_SECOND / 1000).clamp(1, i64::MAX as u64);
         let mut engine = engine::engine(escaping, steps);
         let unreadable = |error: &Error| wrong("file", &Failure::of(&file, error).to_string());
+        let mut version = DefaultHasher::new();
+        source.hash(&mut version);
         engine.add_template_owned(name.to_owned(), source).map_err(|error| unreadable(&error))?;
         let template = engine.get_template(name).map_err(|error| unreadable(&error))?;
         let tells_time = template.undeclared_variables(false).contains("now");
@@ -140,6 +151,7 @@ impl Template {
             layers: layers.clone(),
             escaping,
             tells_time,
+            version: version.finish(),
             max_bytes: *max_bytes,
             max_time: *max_time,
             file,
@@ -217,6 +229,10 @@ impl Format for Template {
 
     fn media_type(&self) -> &str {
         &self.media_type
+    }
+
+    fn version(&self) -> u64 {
+        self.version
     }
 
     fn carries(&self, kind: LayerKind) -> bool {

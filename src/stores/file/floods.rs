@@ -5,7 +5,9 @@ use super::FileStore;
 use super::tables::Row;
 use crate::model::alerts::Entry;
 use crate::model::{ArchiveRecord, AreaId, FloodChange, FloodLayer, FloodStateRecord, SeriesPoint};
-use crate::stores::{EntryQuery, FloodQuery, FloodStore, HistoryQuery, SetFloodState, StoreError, Versioned};
+use crate::stores::{
+    EntryQuery, FloodQuery, FloodStore, HistoryQuery, LogQuery, SetFloodState, StoreError, Versioned,
+};
 
 #[deny(clippy::missing_trait_methods)]
 #[async_trait]
@@ -28,6 +30,10 @@ impl FloodStore for FileStore {
 
     async fn flood_log(&self, area: AreaId) -> Result<Vec<FloodChange>, StoreError> {
         self.current().flood_log(area).await
+    }
+
+    async fn latest_flood_changes(&self, query: &LogQuery) -> Result<Vec<FloodChange>, StoreError> {
+        self.current().latest_flood_changes(query).await
     }
 
     async fn flood_entries(

@@ -81,9 +81,10 @@ impl Upkeep for OpenFile {
         let migrating = async {
             let mut connection = database.create().await?;
             let _lock = ServerLock::take(&database.path)?;
-            let from = schema::migrate(&mut connection).await?;
+            let applied = schema::migrate(&mut connection).await?;
             connection.close().await?;
-            Ok(Migrated { from, to: schema::needed() })
+            let to = schema::needed();
+            Ok(Migrated { from: to - applied.len(), to, applied })
         };
         migrating.await.map_err(|error| database.failed(&error))
     }

@@ -3,7 +3,7 @@
 use sqlx::migrate::{Migrate, Migrator};
 use sqlx::{SqliteConnection, query_scalar};
 
-use crate::stores::OpenError;
+use crate::stores::{AppliedMigration, OpenError};
 
 /// The migrations in the folder. A new file there is a new migration.
 static MIGRATIONS: Migrator = sqlx::migrate!("./migrations/file");
@@ -52,17 +52,20 @@ pub(super) fn needed() -> usize {
     MIGRATIONS.iter().count()
 }
 
-/// Applies the missing migrations, each in one transaction, and returns how many there were before. The caller makes sure
+/// Applies the missing migrations, each in one transaction, and returns them. The caller makes sure
 /// that no other process does the same.
-pub(super) async fn migrate(connection: &mut SqliteConnection) -> Result<usize, OpenError> {
+pub(super) async fn migrate(connection: &mut SqliteConnection) -> Result<Vec<AppliedMigration>, OpenError> {
     let found = version(connection).await?;
+    let mut done = Vec::new();
     if found < needed() {
         connection.ensure_migrations_table(APPLIED).await?;
         for migration in MIGRATIONS.iter().skip(found) {
-            connection.apply(APPLIED, migration).await?;
+            let took = connection.apply(APPLIED, migration).await?;
+            let name = migration.description.to_string();
+            done.push(AppliedMigration { number: migration.version, name, took });
         }
     }
-    Ok(found)
+    Ok(done)
 }
 
 /// Makes sure that the schema is the one that this program knows.

@@ -18,6 +18,12 @@ struct Logged {
     by: Arc<Actor>,
 }
 
+impl Logged {
+    fn change(&self, area: AreaId) -> FloodChange {
+        FloodChange { area, state: self.entry.state, at: self.entry.at, by: Actor::clone(&self.by) }
+    }
+}
+
 impl AreaLog {
     /// Adds a change, which must not be before the last one.
     pub(super) fn push(&mut self, change: StateChange, by: Actor) {
@@ -51,12 +57,21 @@ impl AreaLog {
 
     /// Returns the whole log of the area.
     pub(super) fn changes(&self, area: AreaId) -> impl Iterator<Item = FloodChange> {
-        self.0.iter().map(move |Logged { entry, by }| FloodChange {
-            area,
-            state: entry.state,
-            at: entry.at,
-            by: Actor::clone(by),
-        })
+        self.0.iter().map(move |logged| logged.change(area))
+    }
+
+    /// Returns the newest entries before a moment, at most this many, newest first.
+    ///
+    /// Costs O(log n + their number).
+    pub(super) fn latest(
+        &self,
+        area: AreaId,
+        before: Option<Timestamp>,
+        most: usize,
+    ) -> impl Iterator<Item = FloodChange> {
+        let end = before.map_or(self.0.len(), |before| self.until(before.before(Duration::from_millis(1))));
+        let entries = self.0.focus().narrow(end.saturating_sub(most)..end).into_iter();
+        entries.rev().map(move |logged| logged.change(area))
     }
 
     /// Returns how many changes were made until a moment, inclusive.

@@ -13,7 +13,8 @@ use crate::model::{
     StateChange, Timestamp, archive, series,
 };
 use crate::stores::{
-    EntryQuery, FloodQuery, FloodStore, HistoryQuery, Revision, SetFloodState, StoreError, Versioned,
+    EntryQuery, FloodQuery, FloodStore, HistoryQuery, LogQuery, Revision, SetFloodState, StoreError,
+    Versioned,
 };
 use crate::tasks::Stop;
 
@@ -123,12 +124,16 @@ impl Floods {
 
     fn set(&self, order: SetFloodState, now: impl FnOnce() -> Timestamp) -> Result<FloodChange, StoreError> {
         let Some(position) = self.areas.position(order.area) else {
-            return Err(StoreError::NotFound { what: format!("local area {}", order.area) });
+            return Err(StoreError::no_area(order.area));
         };
         self.snapshots.write(|snapshot| {
+            let newest = snapshot.logs.get(position).and_then(AreaLog::last).map(|last| last.at);
+            if let Some(after) = order.after.filter(|after| newest != Some(*after)) {
+                return Err(StoreError::changed_since(order.area, after));
+            }
             // The single writer reads the clock, so changes take effect in the order of their times.
             let at = snapshot.moment(position, now());
-            let SetFloodState { area, state, by } = order;
+            let SetFloodState { area, state, by, .. } = order;
             snapshot.apply(position, StateChange { state, at }, by.clone());
             Ok(Written::Visible(FloodChange { area, state, at, by }))
         })
@@ -193,6 +198,14 @@ impl FloodStore for MemoryStore {
         let position = self.floods.areas.position(area);
         let log = position.and_then(|position| snapshot.value.logs.get(position));
         Ok(log.map(|log| log.changes(area).collect()).unwrap_or_default())
+    }
+
+    async fn latest_flood_changes(&self, query: &LogQuery) -> Result<Vec<FloodChange>, StoreError> {
+        let LogQuery { area, before, most } = *query;
+        let snapshot = self.floods.snapshots.read();
+        let position = self.floods.areas.position(area).ok_or_else(|| StoreError::no_area(area))?;
+        let log = snapshot.value.logs.get(position);
+        Ok(log.map(|log| log.latest(area, before, most as usize).collect()).unwrap_or_default())
     }
 
     async fn flood_entries(

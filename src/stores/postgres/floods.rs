@@ -9,7 +9,9 @@ use super::revision::{revision, versioned};
 use super::values::{area_id, column, flood_state, moment};
 use crate::model::alerts::Entry;
 use crate::model::{Actor, ArchiveRecord, AreaId, AreaSet, FloodChange, FloodLayer, SeriesPoint, Standing};
-use crate::stores::{EntryQuery, FloodQuery, FloodStore, HistoryQuery, SetFloodState, StoreError, Versioned};
+use crate::stores::{
+    EntryQuery, FloodQuery, FloodStore, HistoryQuery, LogQuery, SetFloodState, StoreError, Versioned,
+};
 
 /// The revisions of floods and places, and all states. If there is no state, there is one row without a state.
 pub(super) const STATES: &str = "
@@ -78,6 +80,17 @@ pub(super) const SERIES: &str = "
 
 const LOG: &str = "
     SELECT changed_at, state, subject, username FROM flood_changes WHERE area_id = $1 ORDER BY changed_at";
+
+/// The newest entries of an area's log. If it has none, there is one row without an entry.
+const LATEST: &str = "
+    SELECT log.changed_at, log.state, log.subject, log.username
+    FROM areas LEFT JOIN LATERAL (
+        SELECT changed_at, state, subject, username FROM flood_changes
+        WHERE flood_changes.area_id = areas.area_id AND changed_at < coalesce($2, 'infinity'::timestamptz)
+        ORDER BY changed_at DESC LIMIT $3
+    ) log ON true
+    WHERE areas.area_id = $1
+    ORDER BY log.changed_at DESC";
 
 const ENTRIES: &str = "
     SELECT floods.revision, area_id, changed_at, state, run_began_at
@@ -212,6 +225,25 @@ impl FloodStore for PostgresStore {
             Ok(FloodChange { area, state, at: at.into(), by: Actor { subject, username } })
         });
         changes.collect()
+    }
+
+    async fn latest_flood_changes(&self, query: &LogQuery) -> Result<Vec<FloodChange>, StoreError> {
+        type Row = (Option<DateTime<Utc>>, Option<i16>, Option<String>, Option<String>);
+        let LogQuery { area, before, most } = *query;
+        let asked = || {
+            let before = before.map(moment);
+            sqlx::query_as(LATEST).bind(column(area.number())).bind(before).bind(i64::from(most))
+        };
+        let rows: Vec<Row> = self.connections.read(asked).await?;
+        if rows.is_empty() {
+            return Err(StoreError::no_area(area));
+        }
+        let entries = rows.into_iter().filter_map(|(at, state, subject, username)| {
+            let (at, by) = (at?, Actor { subject: subject?, username });
+            let state = state.map(flood_state).transpose();
+            Some(state.map(|state| FloodChange { area, state, at: at.into(), by }))
+        });
+        entries.collect()
     }
 
     async fn flood_entries(

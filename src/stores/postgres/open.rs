@@ -199,12 +199,14 @@ async fn prepare(
         // Migrations have no time limit: other servers wait for them, too.
         Err(error)
             if settings.migrate
-                && let Some(&SchemaError::Old { found, needed }) = error.downcast_ref() =>
+                && let Some(SchemaError::Old { .. }) = error.downcast_ref() =>
         {
-            schema::migrate(&mut connection).await.map(|()| Migrated { from: found, to: needed })
+            schema::migrate(&mut connection).await
         }
-        checked => checked.map(|()| Migrated { from: schema::needed(), to: schema::needed() }),
+        checked => checked.map(|()| Vec::new()),
     };
+    let to = schema::needed();
+    let prepared = prepared.map(|applied| Migrated { from: to - applied.len(), to, applied });
     prepared.map_err(|error| if error.is::<sqlx::Error>() { away(error) } else { Unprepared::Unfit(error) })
 }
 

@@ -1,9 +1,9 @@
 //! The schema: migrations that only go forwards, in the order of their numbers.
 
 use sqlx::PgConnection;
-use sqlx::migrate::{AppliedMigration, Migrate, Migration, Migrator};
+use sqlx::migrate::{self, Migrate, Migration, Migrator};
 
-use crate::stores::OpenError;
+use crate::stores::{AppliedMigration, OpenError};
 
 /// The migrations in the folder. A new file there is a new migration.
 static MIGRATIONS: Migrator = sqlx::migrate!("./migrations");
@@ -50,23 +50,29 @@ pub(super) fn needed() -> usize {
     MIGRATIONS.iter().count()
 }
 
-/// Brings the schema up to date.
+/// Brings the schema up to date, and returns the migrations that it applied.
 ///
 /// Each migration is one transaction. An advisory lock lets only one server migrate at a time; the others wait for it.
-pub(super) async fn migrate(connection: &mut PgConnection) -> Result<(), OpenError> {
+pub(super) async fn migrate(connection: &mut PgConnection) -> Result<Vec<AppliedMigration>, OpenError> {
     connection.lock().await?;
     let migrated = apply_missing(connection).await;
     connection.unlock().await?;
     migrated
 }
 
-async fn apply_missing(connection: &mut PgConnection) -> Result<(), OpenError> {
+async fn apply_missing(connection: &mut PgConnection) -> Result<Vec<AppliedMigration>, OpenError> {
     connection.ensure_migrations_table(APPLIED).await?;
-    let applied = applied(connection).await?;
-    for migration in MIGRATIONS.iter().skip(applied) {
-        connection.apply(APPLIED, migration).await?;
+    let before = applied(connection).await?;
+    let mut done = Vec::new();
+    for migration in MIGRATIONS.iter().skip(before) {
+        let took = connection.apply(APPLIED, migration).await?;
+        done.push(AppliedMigration {
+            number: migration.version,
+            name: migration.description.to_string(),
+            took,
+        });
     }
-    Ok(())
+    Ok(done)
 }
 
 /// Makes sure that the schema is the one that this program knows.
@@ -101,7 +107,7 @@ async fn applied(connection: &mut PgConnection) -> Result<usize, OpenError> {
     if applied.len() > needed() {
         return Err(SchemaError::New { found: applied.len(), known: needed() }.into());
     }
-    let same = |(known, applied): &(&Migration, &AppliedMigration)| {
+    let same = |(known, applied): &(&Migration, &migrate::AppliedMigration)| {
         known.version == applied.version && known.checksum == applied.checksum
     };
     match MIGRATIONS.iter().zip(&applied).find(|pair| !same(pair)) {

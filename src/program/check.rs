@@ -1,0 +1,56 @@
+//! Checks the configuration and the data set, so that an operator finds errors before a start or an import.
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use super::Failure;
+use crate::Builder;
+use crate::config::Config;
+use crate::datasets::Folder;
+
+/// How many faults of a data set are printed.
+const MOST: usize = 20;
+
+/// Prints the effective configuration, and whether the rows of the data set are right.
+pub(super) fn run(builder: &Builder, folder: Option<PathBuf>) -> Result<(), Failure> {
+    let config = builder.check()?;
+    for warning in builder.warnings() {
+        eprintln!("siaga: warning: {warning}");
+    }
+    let configured = Path::new(&config.dataset);
+    let folder = folder.or_else(|| configured.is_dir().then(|| configured.to_owned()));
+    let siaga = toml::Value::try_from(config)?;
+    let table = toml::Table::from_iter([(Config::KEY.to_owned(), siaga)]);
+    let profiles = toml::Table::from_iter([("default".to_owned(), table.into())]);
+    io::stdout().write_all(toml::to_string(&profiles)?.as_bytes())?;
+    folder.map_or(Ok(()), |folder| check_rows(builder, folder))
+}
+
+/// Prints each fault of a folder to standard error, or else what an import would leave out, as comments of the configuration.
+fn check_rows(builder: &Builder, folder: PathBuf) -> Result<(), Failure> {
+    let settings = builder.settings()?;
+    let path = folder.display().to_string();
+    let mut folder = Folder::open(folder)?.by(settings.rules.clone());
+    let faults = folder.check(settings.clock.now(), MOST);
+    if faults.is_empty() {
+        let mut output = io::stdout();
+        writeln!(output, "\n# {path}: the data set has no faults")?;
+        let ignored = folder.strangers();
+        let ignored =
+            (!ignored.is_empty()).then(|| format!("ignored, no part of a data set: {}", ignored.join(", ")));
+        for note in folder.notes().into_iter().chain(ignored) {
+            // Names of files and columns may have any character.
+            writeln!(output, "# {}", note.replace(char::is_control, " "))?;
+        }
+        return Ok(());
+    }
+    for fault in &faults {
+        eprintln!("siaga: {fault}");
+    }
+    let count = match faults.len() {
+        1 => "one fault".to_owned(),
+        MOST => format!("at least {MOST} faults"),
+        count => format!("{count} faults"),
+    };
+    Err(format!("{path}: the data set has {count}").into())
+}

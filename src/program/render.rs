@@ -1,0 +1,96 @@
+//! Writes a layer in a format, so that the author of a template can look at it without a server.
+
+use std::io::{self, Write};
+use std::sync::Arc;
+use std::time::Duration;
+
+use clap::Args;
+
+use super::Failure;
+use crate::Builder;
+use crate::datasets::{Dataset, DatasetError};
+use crate::formats::EncodeContext;
+use crate::model::{AreaSelector, Layer, LayerKind, Timestamp};
+use crate::stores::memory::MemoryStore;
+use crate::stores::{AlertQuery, AreaQuery, FloodQuery, GaugeQuery, LayerQuery, ReportQuery, Store, Window};
+
+#[derive(Args)]
+pub(super) struct RenderCommand {
+    /// The name of the format; it does not need to be enabled.
+    #[arg(long, value_name = "NAME")]
+    format: String,
+    /// What to write: floods, reports, gauges, infrastructure, boundaries, alerts or areas.
+    #[arg(long, value_name = "NAME", value_parser = layer)]
+    layer: LayerKind,
+    /// From how long ago to take reports and readings.
+    #[arg(long, value_name = "DURATION", default_value = "7d", value_parser = humantime::parse_duration)]
+    last: Duration,
+    /// A data folder to take the data from, or `demo`; by default the data is that of the configured store.
+    data: Option<String>,
+}
+
+fn layer(text: &str) -> Result<LayerKind, String> {
+    let found = LayerKind::ALL.into_iter().find(|kind| kind.name() == text);
+    found.ok_or_else(|| format!("must be one of [{}]", LayerKind::NAMES.join(", ")))
+}
+
+pub(super) async fn run(builder: &Builder, command: RenderCommand) -> Result<(), Failure> {
+    let RenderCommand { format, layer, last, data } = command;
+    let config = builder.checked_but_for_templates()?;
+    let format = builder.format_to_try(&config, &format, layer)?;
+    let settings = builder.settings()?;
+    let store = match data {
+        None => builder.open_any().await?,
+        Some(data) => {
+            let dataset = Dataset::load(&data, &settings.rules, settings.clock.now());
+            let dataset = dataset.map_err(|error| match error {
+                DatasetError::Unknown(name) => {
+                    format!("{name:?} must be a data folder, demo or empty").into()
+                }
+                error => Failure::from(error),
+            })?;
+            Arc::new(MemoryStore::new(dataset, Arc::clone(&settings.clock)))
+        }
+    };
+    let (most, now) = (config.limits.features.get().into(), settings.clock.now());
+    let read = read(&*store, query(layer, last), most, now).await;
+    store.close().await;
+    let layer = read?.with_photos_at(&config.photos_url().into()).issued_by(&config.issuer().into());
+    if layer.is_empty() {
+        eprintln!("siaga: warning: there is nothing to write; for older reports and readings, see --last");
+    }
+    let now = format.time_step().map_or(now, |step| now.floor(step));
+    let context = EncodeContext::new(now, config.time_zone, config.base_url.as_str());
+    let mut out = Vec::new();
+    format.encode(&layer, &context, &mut out).map_err(|error| format!("{error}: {}", error.source))?;
+    Ok(io::stdout().write_all(&out)?)
+}
+
+/// Reads the layer, if it does not have more features than a response may have.
+async fn read(store: &dyn Store, query: LayerQuery, most: u64, now: Timestamp) -> Result<Layer, Failure> {
+    let count = match &query {
+        LayerQuery::Reports(query) => store.count_reports(query, most + 1).await?,
+        LayerQuery::Gauges(query) => store.count_readings(query, most + 1).await?,
+        _ => 0,
+    };
+    if count > most {
+        return Err(format!("more than {most} reports or readings; choose a shorter --last").into());
+    }
+    Ok(query.ask(store, now).await?.value)
+}
+
+/// Returns the query for all features of a kind.
+fn query(kind: LayerKind, last: Duration) -> LayerQuery {
+    let (selector, window) = (AreaSelector::default(), Window::Last(last));
+    match kind {
+        LayerKind::Floods => LayerQuery::Floods(FloodQuery::default()),
+        LayerKind::Reports => {
+            LayerQuery::Reports(ReportQuery { selector, disaster: None, training: false, window })
+        }
+        LayerKind::Gauges => LayerQuery::Gauges(GaugeQuery { selector, window }),
+        LayerKind::Infrastructure => LayerQuery::Infrastructure(selector, None),
+        LayerKind::Boundaries => LayerQuery::Boundaries(None),
+        LayerKind::Alerts => LayerQuery::Alerts(AlertQuery::InForce(FloodQuery::default()), false),
+        LayerKind::Areas => LayerQuery::Areas(AreaQuery::default()),
+    }
+}

@@ -1,0 +1,48 @@
+use std::sync::Arc;
+
+use super::Reload;
+use crate::config::Config;
+use crate::formats::template::{self, InvalidTemplate, LiveTemplate};
+use crate::formats::{EncodeContext, Format};
+use crate::model::Clock;
+
+/// The templates of the configured formats. A reload reads their files again.
+#[derive(Clone, Debug)]
+pub(super) struct Templates {
+    all: Vec<Arc<LiveTemplate>>,
+    clock: Arc<dyn Clock>,
+}
+
+impl Templates {
+    /// Reads the files of all templates, and tries each on examples.
+    pub(super) fn read(config: &Config, clock: Arc<dyn Clock>) -> Result<Self, InvalidTemplate> {
+        let all = template::read(&config.formats.template, &context(config, &*clock))?;
+        Ok(Self { all, clock })
+    }
+
+    pub(super) fn formats(&self) -> Vec<Arc<dyn Format>> {
+        self.all.iter().map(|template| Arc::clone(template) as _).collect()
+    }
+}
+
+impl Reload for Templates {
+    fn keys(&self) -> &[&str] {
+        // The files are read again, but by the same settings.
+        &[]
+    }
+
+    fn reload(&self, config: &Config) {
+        let context = context(config, &*self.clock);
+        for template in &self.all {
+            match template.reload(&context) {
+                Ok(true) => tracing::info!(format = template.name(), "the template was read again"),
+                Ok(false) => {}
+                Err(error) => tracing::error!("the template stays as it was: {error}"),
+            }
+        }
+    }
+}
+
+fn context(config: &Config, clock: &dyn Clock) -> EncodeContext {
+    EncodeContext::new(clock.now(), config.time_zone, config.base_url.as_str())
+}

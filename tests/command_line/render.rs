@@ -1,0 +1,104 @@
+//! What the author of a template sees of it without a server.
+
+use std::fs;
+
+use serde_json::Value;
+use siaga::conformance::fixture;
+use siaga::datasets::FolderWriter;
+use tempfile::TempDir;
+
+use crate::{out, refusal, siaga, siaga_in};
+
+/// A folder with the fixture in `data`, and a template that is declared and not enabled.
+fn with_template(template: &str, layers: &str) -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    fixture::dataset().save(&FolderWriter::create(folder.path().join("data")).unwrap()).unwrap();
+    fs::write(folder.path().join("names.txt"), template).unwrap();
+    let toml = format!(
+        "[default.siaga.formats.template.names]\nfile = \"names.txt\"\nmedia_type = \"text/plain\"\nlayers = {layers}\n"
+    );
+    fs::write(folder.path().join("Rocket.toml"), toml).unwrap();
+    folder
+}
+
+fn render<'a>(format: &'a str, layer: &'a str, rest: &[&'a str]) -> Vec<&'a str> {
+    [&["render", "--format", format, "--layer", layer], rest].concat()
+}
+
+#[test]
+fn a_template_that_is_not_enabled_writes_a_data_folder_or_the_configured_data() {
+    let template =
+        "{% for of in features %}{{ of.properties.area_id }}:{{ of.properties.state }} {% endfor %}";
+    let folder = with_template(template, "[\"floods\"]");
+    let output = siaga_in(&folder, &render("names", "floods", &["data"]), &[]);
+    assert!(output.stderr.is_empty(), "{output:?}");
+    assert_eq!(out(&output), "1: 2: 5:2 10: 30:3 ");
+    let configured = siaga_in(&folder, &render("names", "floods", &[]), &[("SIAGA_DATASET", "data")]);
+    assert_eq!(out(&configured), "1: 2: 5:2 10: 30:3 ");
+    assert!(out(&siaga_in(&folder, &render("names", "floods", &["demo"]), &[])).len() > 1_000);
+}
+
+#[test]
+fn formats_of_the_service_write_without_the_envelope() {
+    for layer in ["floods", "reports", "gauges", "infrastructure", "boundaries", "alerts", "areas"] {
+        let output = siaga(&render("geojson", layer, &[]), &[]);
+        let collection: Value = serde_json::from_str(&out(&output)).unwrap();
+        assert_eq!(collection["type"], "FeatureCollection", "{layer}");
+        assert!(!collection["features"].as_array().unwrap().is_empty(), "{layer}");
+    }
+}
+
+#[test]
+fn old_reports_are_written_on_request_and_a_layer_without_any_is_said_to_be_empty() {
+    let folder = with_template("{{ features|length }}", "[\"reports\"]");
+    let recent = siaga_in(&folder, &render("names", "reports", &["data"]), &[]);
+    assert_eq!((out(&recent).as_str(), recent.status.code()), ("0", Some(0)));
+    assert_eq!(
+        String::from_utf8_lossy(&recent.stderr),
+        "siaga: warning: there is nothing to write; for older reports and readings, see --last\n"
+    );
+    let all = siaga_in(&folder, &render("names", "reports", &["data", "--last", "50y"]), &[]);
+    assert!(out(&all).parse::<u32>().unwrap() > 1 && all.stderr.is_empty(), "{all:?}");
+    let few = [("SIAGA_LIMITS__FEATURES", "1")];
+    let error = refusal(&siaga_in(&folder, &render("names", "reports", &["data", "--last", "50y"]), &few));
+    assert_eq!(error, "siaga: more than 1 reports or readings; choose a shorter --last");
+}
+
+#[test]
+fn a_fault_is_named_by_file_and_line() {
+    let folder = with_template("\n{{ nothing }}", "[\"floods\"]");
+    let error = refusal(&siaga_in(&folder, &render("names", "floods", &["data"]), &[]));
+    assert!(
+        error.starts_with("siaga: siaga.formats.template.names.file: ")
+            && error.contains("names.txt, line 2: ")
+    );
+    // What is tried first has no area 30.
+    fs::write(
+        folder.path().join("names.txt"),
+        "{% for of in features %}\n{{ of.x if of.properties.area_id == '30' else of.properties.area_id }}{% endfor %}",
+    )
+    .unwrap();
+    let error = refusal(&siaga_in(&folder, &render("names", "floods", &["data"]), &[]));
+    assert!(error.starts_with("siaga: the format names cannot write the layer: "), "{error}");
+    assert!(error.contains("names.txt, line 2: "), "{error}");
+}
+
+#[test]
+fn what_cannot_be_written_is_refused_with_what_can() {
+    let folder = with_template("{{ features|length }}", "[\"floods\"]");
+    let refused = |format, layer, data| refusal(&siaga_in(&folder, &render(format, layer, &[data]), &[]));
+    assert_eq!(
+        refused("names", "boundaries", "data"),
+        "siaga: no format \"names\" can write boundaries; these can: [geojson, topojson]"
+    );
+    assert_eq!(
+        refused("nmes", "floods", "data"),
+        "siaga: no format \"nmes\" can write floods; these can: [cap, geojson, names, topojson]"
+    );
+    assert_eq!(
+        refused("names", "floods", "names.txt"),
+        "siaga: \"names.txt\" must be a data folder, demo or empty"
+    );
+    let wrong = siaga(&render("geojson", "rivers", &[]), &[]);
+    assert_eq!(wrong.status.code(), Some(2), "{wrong:?}");
+}
