@@ -51,6 +51,7 @@ mod proxies;
 mod quotas;
 mod renderings;
 mod reports;
+mod reports_visibility;
 mod robustness;
 mod root;
 mod security_headers;

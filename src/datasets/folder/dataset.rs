@@ -19,7 +19,7 @@ pub(in crate::datasets) fn dataset(folder: &Folder, now: Timestamp) -> Result<Da
     let keys: HashSet<ReportKey> = reports.iter().map(|report| report.key).collect();
     let cards = cards(folder, &keys)?;
     let partner_posts = partner_posts(folder, &keys)?;
-    Ok(Dataset { places, flood_log, gauges, reports, cards, partner_posts })
+    Ok(Dataset { places, flood_log, gauges, reports, cards, partner_posts, ..Dataset::default() })
 }
 
 /// Writes every file of the folder.

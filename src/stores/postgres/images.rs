@@ -13,7 +13,9 @@ use chrono::{DateTime, Utc};
 use sqlx::FromRow;
 
 use super::PostgresStore;
+use super::cards::showing;
 use super::error::backend;
+use super::moderation::is_photo;
 use super::statement::{Query, Row};
 use super::values::moment;
 use crate::model::{CardId, Timestamp, Upload};
@@ -61,15 +63,14 @@ const REFUSE: &str = "
     WHERE card_id = $1 AND turn = $2 AND state = 'received' RETURNING true";
 
 /// A report that got its image from elsewhere keeps it, and the upload is finished, too.
-const PUBLISH: &str = "
-    WITH ended AS (
+const PUBLISH: &str = showing!(
+    "ended AS (
         UPDATE images SET state = 'published', due_at = NULL
-        WHERE card_id = $1 AND turn = $2 AND state = 'received'
+        WHERE card_id = $1 AND turn = $4 AND state = 'received'
         RETURNING card_id
-    )
-    UPDATE reports SET image_url = $3
-    WHERE card_id = $1 AND image_url IS NULL AND EXISTS (SELECT FROM ended)
-    RETURNING true";
+    ), ",
+    "AND EXISTS (SELECT FROM ended)"
+);
 
 /// The row of a statement that returns one row for yes, and none for no.
 type Yes = (bool,);
@@ -163,7 +164,10 @@ impl ImageStore for PostgresStore {
     }
 
     async fn publish_image(&self, upload: &Upload, url: &str) -> Result<bool, StoreError> {
-        let query = on(PUBLISH, upload).bind(url.to_owned());
+        let query: Query<Yes> = on_card(PUBLISH, &upload.card)
+            .bind(url.to_owned())
+            .bind(moment(self.clock.now()))
+            .bind(i64::from(upload.turn));
         Ok(!self.connections.write(query).await?.is_empty())
     }
 }

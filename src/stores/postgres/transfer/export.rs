@@ -76,7 +76,7 @@ async fn write_reports(connection: &mut PgConnection, folder: &FolderWriter) -> 
     type CardRow = (String, i64, String, String, String, Option<String>, Option<i64>);
 
     let mut file = folder.reports()?;
-    let mut rows = sqlx::query_as(EVERY).fetch(&mut *connection);
+    let mut rows = sqlx::query_as(EVERY).bind(false).fetch(&mut *connection);
     while let Some(row) = rows.try_next().await? as Option<ReportRow> {
         file.write(&Report::try_from(row)?)?;
     }
