@@ -9,7 +9,7 @@ use std::path::PathBuf;
 pub use self::folder::{
     CsvWriter, Folder, FolderFile, FolderRow, FolderRules, FolderWriter, GeoJsonWriter, ReportRow, WriteError,
 };
-pub(crate) use self::folder::{outline, place, repaired, shape};
+pub(crate) use self::folder::{outline, place, read_moderation_log, repaired, shape, write_moderation_log};
 use crate::model::{
     Card, ErasedReport, FloodChange, ModerationEntry, ObservedGauge, PartnerPost, Places, Report, ReportKey,
     Timestamp,

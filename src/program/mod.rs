@@ -4,6 +4,7 @@
 mod alerts;
 mod backup;
 mod keys;
+mod reports;
 mod take_over;
 mod upkeep;
 mod welcome;
@@ -20,6 +21,7 @@ use rocket::tokio::runtime::{self, Runtime};
 
 use self::alerts::AlertsCommand;
 use self::keys::KeyCommand;
+use self::reports::ReportsCommand;
 use self::take_over::Next;
 use self::welcome::Welcome;
 use crate::Builder;
@@ -82,6 +84,11 @@ enum Command {
     Key {
         #[command(subcommand)]
         command: KeyCommand,
+    },
+    /// Hides, shows and erases reports, and prints the log of it.
+    Reports {
+        #[command(subcommand)]
+        command: ReportsCommand,
     },
     /// Checks feeds of alerts.
     Alerts {
@@ -164,6 +171,7 @@ fn carry_out(builder: Builder, command: Command) -> Result<(), Failure> {
         Command::Restore { file } => complete(runtime(&builder)?, backup::restore(&builder, &file)),
         Command::Status => complete(runtime(&builder)?, upkeep::status(&builder)),
         Command::Key { command } => complete(runtime(&builder)?, keys::run(&builder, command)),
+        Command::Reports { command } => complete(runtime(&builder)?, reports::run(&builder, command)),
         Command::Alerts { command } => alerts::run(command),
         Command::Openapi => openapi(&builder),
         Command::Token { sub, scope, ttl } => token(&builder, &sub, &scope, ttl),

@@ -13,7 +13,7 @@ use super::{BuildError, Builder, Reloading, Siaga};
 use crate::admission::Admission;
 use crate::auth::RandomUnavailable;
 use crate::auth::{Authenticator, NewKey, Scope, Secret};
-use crate::background::{DataWatch, SourceWatch, StoredKeys};
+use crate::background::{DataWatch, OldReports, SourceWatch, StoredKeys};
 use crate::cache::{Cache, Patience, Permits};
 use crate::changes::{Follower, Seats};
 use crate::config::Config;
@@ -70,6 +70,7 @@ impl Builder {
             let watch = DataWatch::new(Arc::clone(&store), metrics.clone(), Arc::clone(&self.clock));
             Arc::new(watch) as Arc<dyn Fairing>
         });
+        let old_reports = OldReports::new(Arc::clone(&store), Arc::clone(&self.clock), config.reports.keep);
         let description =
             Description::new(document(&Interface { config: &config, formats: &formats }, &interface));
         let routes = within_spans(interface.into_iter().map(|described| described.route).collect());
@@ -100,6 +101,7 @@ impl Builder {
             .attach(follower.clone())
             .attach(SignsOfLife::new(sources.clone()))
             .attach(source_watch.clone())
+            .attach(old_reports)
             .attach(follow_public_keys(authenticator.clone()))
             .manage::<Arc<dyn Store>>(Arc::clone(&store))
             .manage(formats.clone())

@@ -14,7 +14,8 @@ const HIDE: &str = r#"{"hidden":true,"reason":"shows a person's name"}"#;
 const SHOW: &str = r#"{"hidden":false,"reason":"it was a mistake"}"#;
 
 fn set(siaga: &Siaga, report: u64, body: &str) -> Value {
-    let response = siaga.ask(Method::Put, &format!("/v1/reports/{report}/visibility"), body);
+    let address = format!("/v1/reports/{report}/visibility");
+    let response = siaga.ask(Method::Put, &address, body);
     assert_eq!(response.status(), Status::Ok);
     json_of(response)
 }

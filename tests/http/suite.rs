@@ -45,6 +45,7 @@ mod kept_answers;
 mod key_sets;
 mod map;
 mod metrics;
+mod old_reports;
 mod openapi;
 mod plugins;
 mod proxies;

@@ -131,8 +131,12 @@ impl Intake {
         for report in reports {
             snapshot.insert(&Arc::new(report));
         }
-        hidden.into_iter().for_each(|key| snapshot.hide(key));
-        erased.into_iter().for_each(|erased| snapshot.keep_erased(&Arc::new(erased)));
+        for key in hidden {
+            snapshot.hide(key);
+        }
+        for erased in erased {
+            snapshot.keep_erased(&Arc::new(erased));
+        }
         snapshot.log = log.into();
         for card in cards {
             snapshot.last_card = snapshot.last_card.max(card.pkey);

@@ -4,7 +4,8 @@
 //! At the isolation level `READ COMMITTED`, a statement that has waited for a row reads that row again, for its `WHERE`
 //! and for the `WHERE` of `ON CONFLICT DO UPDATE`: it sees the row as the statement before it left it. It sees all
 //! other data as it was when the statement began. So [`EXPECT`] may see a report without an image that has got one
-//! since. But then the card has a row in `images` that says so, because these rows are never removed.
+//! since. But then the card has a row in `images` that says so, because these rows are removed only
+//! with the card, when its report is erased.
 
 use std::time::Duration;
 

@@ -11,10 +11,10 @@ use super::error::backend;
 use super::reports::{ReportRow, report};
 use super::revision::versioned;
 use super::statement::Query;
-use super::values::{column, moment, report_key};
+use super::values::{column, moment, report_key, tags};
 use crate::model::{
-    Actor, Moderation, ModerationAction, ModerationEntry, PhotoMove, PhotoPlace, Report, ReportDigest,
-    Timestamp, photo_name,
+    Actor, ErasedReport, Moderation, ModerationAction, ModerationEntry, PhotoMove, PhotoPlace, Report,
+    ReportDigest, Timestamp, photo_name,
 };
 use crate::stores::{ModerationQuery, ModerationStore, StoreError, Versioned};
 
@@ -118,6 +118,37 @@ struct StoredRow {
     #[sqlx(flatten)]
     report: ReportRow,
     card_id: Option<String>,
+}
+
+#[derive(FromRow)]
+pub(super) struct ErasedRow {
+    pkey: i64,
+    created_at: DateTime<Utc>,
+    source: String,
+    disaster_type: String,
+    is_training: bool,
+    instance_region_code: Option<String>,
+    city: Option<String>,
+    hidden: bool,
+    digest: Vec<u8>,
+}
+
+impl TryFrom<ErasedRow> for ErasedReport {
+    type Error = StoreError;
+
+    fn try_from(row: ErasedRow) -> Result<Self, StoreError> {
+        let digest = <[u8; 32]>::try_from(row.digest.as_slice()).map_err(backend)?;
+        Ok(Self {
+            key: report_key(row.pkey)?,
+            created_at: row.created_at.into(),
+            source: row.source.into(),
+            disaster_type: row.disaster_type.parse().map_err(backend)?,
+            is_training: row.is_training,
+            tags: tags(row.instance_region_code, None, row.city)?,
+            hidden: row.hidden,
+            digest: ReportDigest::from(digest),
+        })
+    }
 }
 
 #[derive(FromRow)]
