@@ -37,7 +37,7 @@ pub(super) fn upload_of(name: &str) -> Option<(Upload, &str)> {
     Some((Upload { card: card_of(card)?, turn }, end))
 }
 
-/// Returns the card of an upload, whoever receives uploads.
+/// Returns the card of an upload, in either kind of storage.
 pub(super) fn card_of_upload(name: &str) -> Option<CardId> {
     upload_of(name).map(|(upload, _)| upload.card).or_else(|| presigned_card(name))
 }

@@ -150,9 +150,9 @@ fn publish(server: &Running) -> (String, String, Vec<u8>) {
     (key, card, photo)
 }
 
-/// Erases a report beside a running server, and looks for it everywhere but in the files of the database. Returns what must
-/// not be in these.
-fn erase(site: &Site) -> Traces {
+/// Erases a report beside a running server, and looks for it everywhere but in the files of the database, which had it
+/// before. Returns what must not be in these.
+fn erase(site: &Site, files: &Path, checkpoint: impl Fn()) -> Traces {
     let import = site.path("fixture");
     fixture::dataset().save(&FolderWriter::create(&import).unwrap()).unwrap();
     site.run(&["import", import.to_str().unwrap()]);
@@ -175,6 +175,11 @@ fn erase(site: &Site) -> Traces {
     let before = site.export("before");
     assert_eq!(traces.under(&before).len(), 6, "{:?}", traces.under(&before));
     assert_eq!(traces.under(&site.path("photos")).len(), 1);
+    checkpoint();
+    let stored = traces.under(files);
+    for trace in ["text", "holder", "card", "data", "lng", "lat"] {
+        assert!(stored.iter().any(|(_, found)| *found == trace), "{trace}: {stored:?}");
+    }
     let now = chrono::Utc::now();
     let [start, end] = [now - Duration::from_hours(1), now].map(|at| at.format("%Y-%m-%dT%H:%M:%SZ"));
     let series = format!("/v1/reports/timeseries?start={start}&end={end}");
@@ -221,7 +226,7 @@ fn an_erased_report_is_in_no_file_of_the_store_in_one_file() {
         ("SIAGA_STORE", "file".to_owned()),
         ("SIAGA_FILE__PATH", path.to_str().unwrap().to_owned()),
     ]);
-    let traces = erase(&site);
+    let traces = erase(&site, home.path(), || ());
     let backup = site.path("backup.db");
     site.run(&["backup", backup.to_str().unwrap()]);
     assert_eq!(traces.of(&fs::read(&backup).unwrap()), [""; 0]);
@@ -238,7 +243,13 @@ fn an_erased_report_is_in_no_file_of_the_store_in_one_file() {
 fn an_erased_report_is_in_no_file_of_the_database() {
     let cluster = Cluster::new();
     let site = Site::new(&[("SIAGA_STORE", "postgres".to_owned()), ("DATABASE_URL", cluster.url())]);
-    let traces = erase(&site);
+    let checkpoint = || {
+        block_on(async {
+            let mut connection = PgConnection::connect(&cluster.url()).await.unwrap();
+            connection.execute("CHECKPOINT").await.unwrap();
+        });
+    };
+    let traces = erase(&site, &cluster.tables(), checkpoint);
     block_on(async {
         let mut connection = PgConnection::connect(&cluster.url()).await.unwrap();
         let tables: Vec<(String,)> = sqlx::query_as(

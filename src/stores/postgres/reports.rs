@@ -42,8 +42,8 @@ macro_rules! asked {
     ($asked:expr, $from:literal, $grouped:expr, $ordered:expr) => {
         concat!(
             "SELECT now.revision, asked.*, least(
-                (SELECT min(created_at) FROM reports WHERE created_at > $2),
-                (SELECT min(created_at) FROM erased_reports WHERE created_at > $2)) AS next
+                (SELECT min(created_at) FROM visible_reports WHERE created_at > $2),
+                (SELECT min(created_at) FROM erased_reports WHERE created_at > $2 AND NOT hidden)) AS next
              FROM current_revisions now LEFT JOIN (
                 SELECT ",
             $asked,
