@@ -70,7 +70,6 @@ impl Builder {
             let watch = DataWatch::new(Arc::clone(&store), metrics.clone(), Arc::clone(&self.clock));
             Arc::new(watch) as Arc<dyn Fairing>
         });
-        let old_reports = OldReports::new(Arc::clone(&store), Arc::clone(&self.clock), config.reports.keep);
         let description =
             Description::new(document(&Interface { config: &config, formats: &formats }, &interface));
         let routes = within_spans(interface.into_iter().map(|described| described.route).collect());
@@ -101,7 +100,7 @@ impl Builder {
             .attach(follower.clone())
             .attach(SignsOfLife::new(sources.clone()))
             .attach(source_watch.clone())
-            .attach(old_reports)
+            .attach(OldReports::new(Arc::clone(&store), Arc::clone(&self.clock), config.reports.keep))
             .attach(follow_public_keys(authenticator.clone()))
             .manage::<Arc<dyn Store>>(Arc::clone(&store))
             .manage(formats.clone())

@@ -104,7 +104,11 @@ fn session(blocks: &[Block], surroundings: &Surroundings) -> String {
 /// Runs the blocks of a page.
 fn run(page: &str, blocks: &[Block]) {
     let (surroundings, folder) = (block_on(Surroundings::start()), folder());
-    let session = session(blocks, &surroundings);
+    // They speak of a service that keeps its data, and of reports in it.
+    let (keeps_data, has_reports) =
+        (["docs/credentials.md", "docs/moderation.md"].contains(&page), page == "docs/moderation.md");
+    let before = if has_reports { "siaga import path/to/folder\n" } else { "" };
+    let session = before.to_owned() + &session(blocks, &surroundings);
     let path = std::env::var("PATH").unwrap();
     let mut shell = program("sh");
     shell
@@ -114,8 +118,7 @@ fn run(page: &str, blocks: &[Block]) {
         .env("PATH", format!("{}:{path}", folder.path().join("bin").display()))
         .env("HOME", folder.path())
         .env("ROCKET_PORT", "0");
-    if page == "docs/credentials.md" {
-        // It speaks of a service that keeps its data.
+    if keeps_data {
         shell.env("SIAGA_STORE", "postgres").env("DATABASE_URL", surroundings.database.url());
         shell.env("SIAGA_IMAGES__SIGNING_KEY", "made for the test");
     }
