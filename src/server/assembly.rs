@@ -66,10 +66,8 @@ impl Builder {
         let sources = Sources::new(config.sources.clone(), Arc::clone(&self.clock));
         let source_watch = SourceWatch::new(Arc::clone(&store), sources.clone(), &metrics);
         source_watch.refresh().await;
-        let watch = config.metrics.enabled.then(|| {
-            let watch = DataWatch::new(Arc::clone(&store), metrics.clone(), Arc::clone(&self.clock));
-            Arc::new(watch) as Arc<dyn Fairing>
-        });
+        let watch = || DataWatch::new(Arc::clone(&store), metrics.clone(), Arc::clone(&self.clock));
+        let watch = config.metrics.enabled.then(|| Arc::new(watch()) as Arc<dyn Fairing>);
         let description =
             Description::new(document(&Interface { config: &config, formats: &formats }, &interface));
         let routes = within_spans(interface.into_iter().map(|described| described.route).collect());

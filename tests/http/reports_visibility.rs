@@ -106,7 +106,7 @@ fn a_wrong_order_is_400_and_an_unknown_report_404() {
     let siaga = Siaga::start();
     let put = |report: &str, body: &str| {
         let address = format!("/v1/reports/{report}/visibility");
-        siaga.client.put(address).header(key(ADMIN_KEY)).body(body.to_owned()).dispatch()
+        siaga.client.put(address).header(key(ADMIN_KEY)).body(body).dispatch()
     };
     assert_invalid(put("7", "{}"), "body", &["hidden", "reason"], "is required");
     for body in [r#"{"hidden":"true","reason":"x"}"#, r#"{"hidden":1,"reason":"x"}"#] {

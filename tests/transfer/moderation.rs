@@ -53,7 +53,9 @@ fn as_it_was() -> [TempDir; 2] {
     let reports = fs::read_to_string(all.path().join(FolderFile::Reports.name())).unwrap();
     let mut reports: serde_json::Value = serde_json::from_str(&reports).unwrap();
     let features = reports["features"].as_array_mut().unwrap();
-    features.iter_mut().for_each(|feature| feature["properties"]["pkey"] = json!(null));
+    for feature in features.iter_mut() {
+        feature["properties"]["pkey"] = json!(null);
+    }
     let keyless =
         folder_of(&[(FolderFile::Reports, collection(&[features[0].clone(), features[5].clone()]))]);
     [all, keyless]
