@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use proptest::prelude::*;
-use siaga::changes::{Cursor, Delta, NoSlot, Reading, Seats, State};
+use siaga::changes::{Cursor, Delta, GoneReports, NoSlot, Reading, Seats, State};
 use siaga::config::Streams;
 use siaga::conformance::fixture;
 use siaga::model::{AreaId, AreaSelector, FloodLayer, FloodState, Standing, Timestamp};
@@ -48,13 +48,27 @@ impl Server {
         let changes = (since..=log).filter_map(|of| Some((history[of].1?, at(of))));
         let changes: Vec<_> = changes.collect();
         let is_exact = log == revision;
-        let reading = Reading { cursor, map: &map, changes: &changes, is_exact, at: Timestamp::EPOCH };
+        let reading = Reading {
+            cursor,
+            map: &map,
+            changes: &changes,
+            is_exact,
+            gone: &GoneReports::default(),
+            at: Timestamp::EPOCH,
+        };
         self.0 = Some(self.0.take().map_or_else(|| State::new(reading), |state| state.next(reading)));
     }
 }
 
 fn first(cursor: Cursor, map: &FloodLayer) -> State {
-    State::new(Reading { cursor, map, changes: &[], is_exact: true, at: Timestamp::EPOCH })
+    State::new(Reading {
+        cursor,
+        map,
+        changes: &[],
+        is_exact: true,
+        gone: &GoneReports::default(),
+        at: Timestamp::EPOCH,
+    })
 }
 
 /// A client, which knows some states.
@@ -166,7 +180,7 @@ fn another_epoch_and_an_older_cursor_than_the_server_knows_get_everything() {
         assert_eq!(delta.changed, ["reports", "gauges", "infrastructure", "areas"]);
     }
     assert!(all(Some(cursor(9))).is_empty());
-    let grown = state.with(Cursor { reports: Revision(4), ..cursor(9) });
+    let grown = state.with(Cursor { reports: Revision(4), ..cursor(9) }, GoneReports::default());
     assert_eq!(grown.since(Some(cursor(9)), &FloodQuery::default()).changed, ["reports"]);
 }
 
@@ -182,6 +196,7 @@ fn an_import_that_moves_an_area_sends_everything_to_everybody() {
         map: &moved,
         changes: &[],
         is_exact: true,
+        gone: &GoneReports::default(),
         at: Timestamp::EPOCH,
     });
     assert!(next.since(Some(cursor(3)), &FloodQuery::default()).full);

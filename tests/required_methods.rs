@@ -18,8 +18,9 @@ use siaga::store_suite;
 use siaga::stores::memory::MemoryStore;
 use siaga::stores::{
     CardStore, FeedStore, FloodQuery, FloodStore, GaugeQuery, GaugeStore, HistoryQuery, ImageStore, KeyStore,
-    OpenError, OpenStore, OpenedStore, PlaceStore, Received, ReportQuery, ReportStore, Resource, Revision,
-    ServiceState, ServiceStore, SetFloodState, SourceStore, Store, StoreError, StoreSettings, Versioned,
+    ModerationStore, OpenError, OpenStore, OpenedStore, PlaceStore, Received, ReportQuery, ReportStore,
+    Resource, Revision, ServiceState, ServiceStore, SetFloodState, SourceStore, Store, StoreError,
+    StoreSettings, Versioned,
 };
 
 type Answer<T> = Result<T, StoreError>;
@@ -121,6 +122,8 @@ impl ServiceStore for Agency {
     }
 }
 
+impl ModerationStore for Agency {}
+
 impl ImageStore for Agency {}
 
 impl KeyStore for Agency {}
@@ -144,10 +147,26 @@ impl FreshStore for Fresh {
     }
 }
 
-// The overview is of the metrics, which leave it out for a store without.
+// The overview is of the metrics, which leave it out for a store without. Such a store cannot hide reports.
 store_suite!(
     Fresh,
     except
+        moderation::a_hidden_report_is_in_no_list_and_no_count_until_it_is_shown_again,
+        moderation::an_order_that_changes_nothing_is_not_logged,
+        moderation::an_unknown_report_is_not_found,
+        moderation::a_report_of_another_time_is_another_one,
+        moderation::the_log_says_who_did_what_and_why,
+        moderation::the_log_is_read_newest_first_and_in_parts,
+        moderation::of_concurrent_orders_exactly_one_hides_a_report,
+        moderation::an_erased_report_is_only_counted,
+        moderation::an_erased_report_that_was_hidden_is_not_counted,
+        moderation::the_card_of_an_erased_report_is_gone_and_its_post_is_not_stored_again,
+        moderation::the_key_of_an_erased_report_is_not_used_again,
+        moderation::old_reports_are_erased_oldest_first,
+        moderation::the_photo_of_a_report_follows_its_report,
+        moderation::a_photo_is_moved_by_one_server_at_a_time,
+        moderation::the_photo_of_a_hidden_report_is_published_out_of_sight,
+        moderation::an_upload_for_an_erased_report_is_not_published,
         overview::it_counts_the_areas_of_each_state_and_names_the_newest_of_each_kind,
         overview::what_has_come_is_in_it_and_what_is_dated_ahead_is_not,
 );

@@ -17,23 +17,28 @@ pub enum Scope {
     FeedsWrite,
     /// Sending readings of gauges.
     GaugesWrite,
+    /// Hiding reports, and showing them again.
+    ReportsModerate,
     /// Everything.
     Admin,
 }
 
 /// A text that is not the name of a [`Scope`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("a scope must be one of [floods:write, cards:read, cards:write, feeds:write, gauges:write, admin]")]
+#[error(
+    "a scope must be one of [floods:write, cards:read, cards:write, feeds:write, gauges:write, reports:moderate, admin]"
+)]
 pub struct UnknownScope;
 
 impl Scope {
     /// Every scope.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::FloodsWrite,
         Self::CardsRead,
         Self::CardsWrite,
         Self::FeedsWrite,
         Self::GaugesWrite,
+        Self::ReportsModerate,
         Self::Admin,
     ];
 
@@ -46,6 +51,7 @@ impl Scope {
             Self::CardsWrite => "cards:write",
             Self::FeedsWrite => "feeds:write",
             Self::GaugesWrite => "gauges:write",
+            Self::ReportsModerate => "reports:moderate",
             Self::Admin => "admin",
         }
     }

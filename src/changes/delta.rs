@@ -1,7 +1,7 @@
 use serde::{Serialize, Serializer};
 
 use super::Cursor;
-use crate::model::{AreaId, FloodState, Timestamp};
+use crate::model::{AreaId, FloodState, ReportKey, Timestamp};
 
 /// What changed since a cursor.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -15,6 +15,8 @@ pub struct Delta {
     pub areas: Vec<AreaState>,
     /// The names of the other resources that changed: clients request them again.
     pub changed: Vec<&'static str>,
+    /// The reports that moderators have hidden or erased: the client removes them.
+    pub gone_reports: Vec<ReportKey>,
 }
 
 /// The current state of an area.
@@ -32,7 +34,7 @@ impl Delta {
     /// Returns whether there is nothing that the client does not know.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        !self.full && self.areas.is_empty() && self.changed.is_empty()
+        !self.full && self.areas.is_empty() && self.changed.is_empty() && self.gone_reports.is_empty()
     }
 }
 

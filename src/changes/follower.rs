@@ -8,9 +8,9 @@ use rocket::tokio::sync::watch;
 use rocket::tokio::time::sleep;
 use rocket::{Orbit, Rocket};
 
-use super::{Cursor, Reading, State};
+use super::{Cursor, GoneReports, Reading, State};
 use crate::model::{Clock, Timestamp};
-use crate::stores::{EntryQuery, FloodQuery, Resource, Revision, Store, StoreError};
+use crate::stores::{EntryQuery, FloodQuery, ModerationQuery, Resource, Revision, Store, StoreError};
 use crate::tasks::run_in_background;
 use crate::telemetry::Metrics;
 
@@ -100,18 +100,21 @@ impl Inner {
         }
         let known = self.state.borrow().clone();
         if let Some(known) = known.as_ref().filter(|_| is_certain) {
-            let cursor = Cursor::new(known.cursor().epoch, revisions);
-            if cursor == known.cursor() {
+            if Cursor::new(known.cursor().epoch, revisions) == known.cursor() {
                 return Ok(());
             }
-            if cursor.floods == known.cursor().floods {
-                self.state.send_replace(Some(Arc::new(known.with(cursor))));
+            if revisions[0] == known.cursor().floods {
+                let gone = self.gone(Some(known), &mut revisions).await?;
+                let cursor = Cursor::new(known.cursor().epoch, revisions);
+                self.state.send_replace(Some(Arc::new(known.with(cursor, gone))));
                 return Ok(());
             }
         }
         let epoch = self.store.epoch().await?.unwrap_or(self.epoch);
         // Revisions of the same epoch never shrink, unless the database lost changes.
         let known = known.filter(|known| revisions[0] >= known.cursor().floods);
+        let of_epoch = known.as_deref().filter(|known| known.cursor().epoch == epoch);
+        let gone = self.gone(of_epoch, &mut revisions).await?;
         let since = known.as_ref().map_or_else(|| self.clock.now(), |known| known.newest());
         let query = EntryQuery { area: None, from: since.before(OVERLAP), until: Timestamp::LAST };
         for attempt in 1..=ATTEMPTS {
@@ -130,6 +133,7 @@ impl Inner {
                 map: &map.value,
                 changes: &changes,
                 is_exact,
+                gone: &gone,
                 at: since,
             };
             let next = known.as_ref().map_or_else(|| State::new(reading), |known| known.next(reading));
@@ -140,6 +144,25 @@ impl Inner {
             return Ok(());
         }
         Ok(())
+    }
+}
+
+impl Inner {
+    /// Reads which reports have gone, and sets the revision of the reports to that at which it read them: so a cursor of this
+    /// revision includes them.
+    async fn gone(
+        &self,
+        known: Option<&State>,
+        revisions: &mut [Revision; 4],
+    ) -> Result<GoneReports, StoreError> {
+        let before = known.map(State::gone).cloned().unwrap_or_default();
+        if known.is_some_and(|known| known.cursor().reports == revisions[1]) {
+            return Ok(before);
+        }
+        let query = ModerationQuery { after: before.last(), before: None, most: GoneReports::MOST };
+        let found = self.store.moderation_log(query).await?;
+        revisions[1] = revisions[1].max(found.revision);
+        Ok(before.next(&found))
     }
 }
 

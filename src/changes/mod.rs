@@ -8,12 +8,14 @@
 mod cursor;
 mod delta;
 mod follower;
+mod gone;
 mod seats;
 mod state;
 
 pub use self::cursor::{Cursor, InvalidCursor};
 pub use self::delta::{AreaState, Delta};
 pub use self::follower::Follower;
+pub use self::gone::GoneReports;
 pub use self::seats::Seats;
 pub use self::state::{Reading, State};
 pub use crate::slots::{NoSlot, Slot};

@@ -1,8 +1,8 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::Cursor;
 use super::delta::{AreaState, Delta};
+use super::{Cursor, GoneReports};
 use crate::model::{Area, AreaId, AreaSet, FloodLayer, Standing, Timestamp};
 use crate::stores::{FloodQuery, Revision};
 
@@ -22,6 +22,7 @@ pub struct State {
     areas: Arc<AreaSet>,
     known: Arc<[Known]>,
     newest: Timestamp,
+    gone: GoneReports,
     shared: Mutex<Deltas>,
 }
 
@@ -48,6 +49,8 @@ pub struct Reading<'a> {
     pub changes: &'a [(AreaId, Timestamp)],
     /// Whether the changes are of the same revision as the states. If not, they are of a later one, which is read next.
     pub is_exact: bool,
+    /// The reports that have gone.
+    pub gone: &'a GoneReports,
     /// A time before all later changes, as far as clocks agree.
     pub at: Timestamp,
 }
@@ -56,7 +59,7 @@ impl State {
     /// Returns the state after the first reading. All clients that have an earlier cursor get the full state.
     #[must_use]
     pub fn new(reading: Reading<'_>) -> Self {
-        let Reading { cursor, map, changes, is_exact, at } = reading;
+        let Reading { cursor, map, changes, is_exact, gone, at } = reading;
         let read = cursor.floods;
         let known = all(map, changes).into_iter().map(|(standing, changed)| Known {
             standing,
@@ -69,6 +72,7 @@ impl State {
             areas: Arc::clone(map.areas()),
             known: known.collect(),
             newest: newest(changes).map_or(at, |newest| newest.max(at)),
+            gone: gone.clone(),
             shared: Mutex::default(),
         }
     }
@@ -76,7 +80,7 @@ impl State {
     /// Returns the state after another reading. If areas were added, removed or moved, all clients get the full state.
     #[must_use]
     pub fn next(&self, reading: Reading<'_>) -> Self {
-        let Reading { cursor, map, changes, is_exact, .. } = reading;
+        let Reading { cursor, map, changes, is_exact, gone, .. } = reading;
         if cursor.epoch != self.cursor.epoch || !same_areas(&self.areas, map.areas()) {
             return Self::new(reading);
         }
@@ -96,15 +100,22 @@ impl State {
             areas: Arc::clone(map.areas()),
             known: next.collect(),
             newest: newest(changes).map_or(self.newest, |newest| newest.max(self.newest)),
+            gone: gone.clone(),
             shared: Mutex::default(),
         }
     }
 
     /// Returns the same states with a cursor that differs in other resources only.
     #[must_use]
-    pub fn with(&self, cursor: Cursor) -> Self {
+    pub fn with(&self, cursor: Cursor, gone: GoneReports) -> Self {
         let (areas, known) = (Arc::clone(&self.areas), Arc::clone(&self.known));
-        Self { cursor, first: self.first, areas, known, newest: self.newest, shared: Mutex::default() }
+        Self { cursor, first: self.first, areas, known, newest: self.newest, gone, shared: Mutex::default() }
+    }
+
+    /// Returns the reports that have gone.
+    #[must_use]
+    pub fn gone(&self) -> &GoneReports {
+        &self.gone
     }
 
     /// Returns how far the server has read.
@@ -144,7 +155,8 @@ impl State {
 
     fn delta(&self, since: Option<Cursor>, query: &FloodQuery) -> Delta {
         let own = self.cursor.revisions();
-        let Some(since) = since.filter(|of| of.epoch == self.cursor.epoch && of.floods >= self.first) else {
+        let is_known = |of: &Cursor| of.floods >= self.first && self.gone.is_complete_since(of.reports);
+        let Some(since) = since.filter(|of| of.epoch == self.cursor.epoch && is_known(of)) else {
             let areas = self.shown(query, Revision(0)).filter(|area| area.state.is_some());
             let changed = RESOURCES.iter().flat_map(|(_, names)| names.iter().copied());
             return Delta {
@@ -152,6 +164,7 @@ impl State {
                 full: true,
                 areas: areas.collect(),
                 changed: changed.collect(),
+                gone_reports: Vec::new(),
             };
         };
         let theirs = since.revisions();
@@ -163,6 +176,7 @@ impl State {
             full: false,
             areas: self.shown(query, after).collect(),
             changed: grown.flat_map(|(_, names)| names.iter().copied()).collect(),
+            gone_reports: self.gone.since(since.reports).collect(),
         }
     }
 

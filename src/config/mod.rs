@@ -20,6 +20,7 @@ mod limits;
 mod map;
 mod near_misses;
 mod quota;
+mod reports;
 mod shutdown;
 mod sources;
 mod streams;
@@ -53,6 +54,7 @@ pub use self::licence::Licence;
 pub use self::limits::{Features, InvalidFeatures, Limits};
 pub use self::map::{Map, Tiles};
 pub use self::quota::{CredentialQuota, InvalidRate, Quota, Rate};
+pub use self::reports::Reports;
 pub use self::shutdown::Shutdown;
 pub use self::sources::{Covered, SourceSettings};
 pub use self::streams::Streams;
@@ -93,6 +95,8 @@ pub struct Config {
     pub disasters: Disasters,
     /// What feeds may report.
     pub feeds: Feeds,
+    /// How reports are kept.
+    pub reports: Reports,
     /// The sources of the data, by name. **Default: none**
     pub sources: BTreeMap<String, SourceSettings>,
     /// The credentials that are accepted.
@@ -152,6 +156,7 @@ impl Default for Config {
             cache: Cache::default(),
             limits: Limits::default(),
             quota: Quota::default(),
+            reports: Reports::default(),
             streams: Streams::default(),
             map: Map::default(),
             https: Https::default(),
@@ -282,6 +287,7 @@ impl Config {
         config.images.check()?;
         config.cache.check()?;
         config.limits.check()?;
+        config.reports.check()?;
         config.streams.check()?;
         config.https.check(&config.base_url)?;
         Ok(config)

@@ -275,6 +275,7 @@ pub fn dataset() -> Dataset {
         reports: reports(),
         cards: cards(),
         partner_posts: partner_posts(),
+        ..Dataset::default()
     }
 }
 

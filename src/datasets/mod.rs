@@ -3,13 +3,17 @@
 mod demo;
 mod folder;
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 pub use self::folder::{
     CsvWriter, Folder, FolderFile, FolderRow, FolderRules, FolderWriter, GeoJsonWriter, ReportRow, WriteError,
 };
-pub(crate) use self::folder::{outline, place, repaired, shape};
-use crate::model::{Card, FloodChange, ObservedGauge, PartnerPost, Places, Report, Timestamp};
+pub(crate) use self::folder::{outline, place, read_moderation_log, repaired, shape, write_moderation_log};
+use crate::model::{
+    Card, ErasedReport, FloodChange, ModerationEntry, ObservedGauge, PartnerPost, Places, Report, ReportKey,
+    Timestamp,
+};
 
 /// Everything a store can be filled with.
 ///
@@ -22,8 +26,14 @@ pub struct Dataset {
     pub flood_log: Vec<FloodChange>,
     /// Gauges with all their readings.
     pub gauges: Vec<ObservedGauge>,
-    /// Reports, each with its own key.
+    /// Reports, each with its own key; hidden ones too.
     pub reports: Vec<Report>,
+    /// The reports that are hidden from readers.
+    pub hidden: BTreeSet<ReportKey>,
+    /// What is left of erased reports.
+    pub erased: Vec<ErasedReport>,
+    /// The moderation log, oldest first.
+    pub moderation: Vec<ModerationEntry>,
     /// Cards, each with its own identifier.
     pub cards: Vec<Card>,
     /// The posts of the partner feed that became reports, each with its own identifier.

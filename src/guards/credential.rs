@@ -53,6 +53,10 @@ pub struct FeedsWrite;
 #[derive(Clone, Copy, Debug)]
 pub struct GaugesWrite;
 
+/// The permission to hide reports and to show them again.
+#[derive(Clone, Copy, Debug)]
+pub struct ReportsModerate;
+
 impl Permission for FloodsWrite {
     const SCOPES: &'static [Scope] = &[Scope::FloodsWrite];
 }
@@ -71,6 +75,10 @@ impl Permission for FeedsWrite {
 
 impl Permission for GaugesWrite {
     const SCOPES: &'static [Scope] = &[Scope::GaugesWrite];
+}
+
+impl Permission for ReportsModerate {
+    const SCOPES: &'static [Scope] = &[Scope::ReportsModerate];
 }
 
 #[rocket::async_trait]

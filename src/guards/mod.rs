@@ -65,6 +65,7 @@ pub use self::card_id::CardIdParam;
 pub use self::change_parameters::{LastEvent, Since, Wait};
 pub use self::credential::{
     Authorized, Caller, CardsRead, CardsWrite, FeedsWrite, FloodsWrite, GaugesWrite, Identified, Permission,
+    ReportsModerate,
 };
 pub use self::file_type::FileType;
 pub use self::flood_entry::{Entry, FloodEntry};

@@ -9,6 +9,7 @@ mod cloud;
 mod error;
 mod finder;
 mod image_type;
+mod moves;
 mod names;
 pub mod photo;
 mod receiving;
@@ -44,8 +45,8 @@ pub const PERMITTED: Duration = Duration::from_mins(15);
 /// How long the storage may take for the readiness check.
 const STORAGE_PATIENCE: Duration = Duration::from_secs(2);
 
-/// How long caches may keep a published image, which never changes (RFC 8246).
-pub const KEEP_FOREVER: &str = "public, max-age=31536000, immutable";
+/// How long caches may keep a published image: its report can be hidden.
+pub const KEEP_SHORT: &str = "public, max-age=300";
 
 /// The images of cards, in the configured storage.
 pub struct CardImages {

@@ -1,30 +1,15 @@
 //! The names of uploads and images in the storage and in addresses.
 
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
+use percent_encoding::percent_decode_str;
 
-use crate::model::{CardId, PHOTO, Upload};
-
-/// Every character except those that identifiers consist of here.
-const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_');
-
-/// Returns a card's part of a name: its identifier, in which any byte except letters, digits, `-` and `_` is written as `=` and
-/// two hexadecimal digits.
-///
-/// A data set can contain cards with any identifier. No identifier leads to another folder, and no two have the same name.
-fn card_part(card: &CardId) -> String {
-    utf8_percent_encode(card.as_str(), ESCAPED).to_string().replace('%', "=")
-}
+pub(super) use crate::model::photo_name as published;
+use crate::model::{CardId, PHOTO, Upload, card_part};
 
 fn card_of(part: &str) -> Option<CardId> {
     let text = part.replace('=', "%");
     let card = percent_decode_str(&text).decode_utf8().ok()?.parse().ok()?;
     // Each card has exactly one name.
     (card_part(&card) == part).then_some(card)
-}
-
-/// Returns the name of the published image of a card.
-pub(super) fn published(card: &CardId) -> String {
-    card_part(card) + PHOTO
 }
 
 /// Returns the card whose published image has this name.
@@ -50,6 +35,11 @@ pub(super) fn upload_of(name: &str) -> Option<(Upload, &str)> {
     let canonical = turn == "0" || !turn.starts_with(['0', '+']);
     let turn = turn.parse().ok().filter(|_| canonical)?;
     Some((Upload { card: card_of(card)?, turn }, end))
+}
+
+/// Returns the card of an upload, in either kind of storage.
+pub(super) fn card_of_upload(name: &str) -> Option<CardId> {
+    upload_of(name).map(|(upload, _)| upload.card).or_else(|| presigned_card(name))
 }
 
 /// Returns the card from which [`presigned`] made a name.

@@ -19,18 +19,21 @@ use rocket::tokio::task::spawn_blocking;
 use url::Url;
 
 use super::cloud::{Cloud, unknown_kind, unknown_option};
-use super::{ImageError, KEEP_FOREVER};
+use super::{ImageError, KEEP_SHORT};
 use crate::auth::random;
 use crate::config::{ConfigError, Images};
 
 /// The folder of uploads, in the folder where images are published.
 const UPLOADS: &str = "uploads";
+/// The private folder for photos of hidden reports, beside the published images.
+const HIDDEN: &str = "hidden";
 /// How much of an upload is collected before it is written, in bytes.
 const PART: usize = 1 << 20;
 /// How much is written to check whether a folder can be written to, in bytes: a block of most file systems.
 const CHECKED: usize = 4 << 10;
 
-/// Objects under one address: unprocessed uploads in the folder `uploads`, and published images.
+/// Objects under one address: unprocessed uploads in the folder `uploads`, published images, and photos of hidden reports in
+/// the folder `hidden`.
 #[derive(Clone, Debug)]
 pub(super) struct Storage {
     objects: Arc<dyn ObjectStore>,
@@ -66,7 +69,7 @@ impl Storage {
             (ObjectStoreScheme::Memory, None) => Ok(Self::here(InMemory::new(), root)),
             _ => {
                 let Cloud { objects, signer } = Cloud::open(&scheme, url, settings)?;
-                let noted = [(Attribute::ContentType, "image/jpeg"), (Attribute::CacheControl, KEEP_FOREVER)];
+                let noted = [(Attribute::ContentType, "image/jpeg"), (Attribute::CacheControl, KEEP_SHORT)];
                 let attributes = noted.into_iter().collect();
                 Ok(Self { objects, root, folder: None, checking: one_at_a_time(), signer, attributes })
             }
@@ -97,6 +100,10 @@ impl Storage {
         self.root.clone().join(name)
     }
 
+    fn hidden(&self, name: &str) -> Path {
+        self.root.clone().join(HIDDEN).join(name)
+    }
+
     /// Returns a writer for an upload. The upload appears only once the writer is shut down.
     pub(super) fn upload_writer(&self, name: &str) -> BufWriter {
         BufWriter::with_capacity(Arc::clone(&self.objects), self.upload(name), PART).with_max_concurrency(1)
@@ -113,10 +120,7 @@ impl Storage {
 
     /// Deletes an upload, if it exists.
     pub(super) async fn delete_upload(&self, name: &str) -> Result<()> {
-        match self.objects.delete(&self.upload(name)).await {
-            Err(Error::NotFound { .. }) => Ok(()),
-            outcome => outcome,
-        }
+        self.delete(&self.upload(name)).await
     }
 
     /// Removes an upload that was processed, unless another has replaced it since.
@@ -162,6 +166,59 @@ impl Storage {
     pub(super) async fn publish(&self, name: &str, image: Vec<u8>) -> Result<()> {
         let options = PutOptions { attributes: self.attributes.clone(), ..PutOptions::default() };
         self.objects.put_opts(&self.published(name), image.into(), options).await.map(drop)
+    }
+
+    /// Moves a published image to the hidden ones, if there is one.
+    pub(super) async fn hide_photo(&self, name: &str) -> std::result::Result<(), ImageError> {
+        let public = self.published(name);
+        let options = PutOptions::default();
+        self.relocate(&public, &self.hidden(name), options).await
+    }
+
+    /// Moves a hidden photo back to where readers get it, if there is one.
+    pub(super) async fn show_photo(&self, name: &str) -> std::result::Result<(), ImageError> {
+        let options = PutOptions { attributes: self.attributes.clone(), ..PutOptions::default() };
+        self.relocate(&self.hidden(name), &self.published(name), options).await
+    }
+
+    /// Copies an object and then deletes it. If this ends in between, it can be repeated.
+    async fn relocate(
+        &self,
+        from: &Path,
+        to: &Path,
+        options: PutOptions,
+    ) -> std::result::Result<(), ImageError> {
+        let found = match self.objects.get(from).await {
+            Err(Error::NotFound { .. }) => return Ok(()),
+            found => found?.bytes().await?,
+        };
+        self.objects.put_opts(to, found.into(), options).await?;
+        Ok(self.delete(from).await?)
+    }
+
+    /// Deletes a photo, whether it is hidden or not.
+    pub(super) async fn delete_photo(&self, name: &str) -> Result<()> {
+        self.delete(&self.published(name)).await?;
+        self.delete(&self.hidden(name)).await
+    }
+
+    /// Deletes the uploads with these names.
+    pub(super) async fn delete_uploads(
+        &self,
+        is_meant: impl Fn(&str) -> bool,
+    ) -> std::result::Result<(), ImageError> {
+        let there: Vec<(String, ObjectMeta)> = self.uploads_there().try_collect().await?;
+        for (name, _) in there.iter().filter(|(name, _)| is_meant(name)) {
+            self.delete_upload(name).await?;
+        }
+        Ok(())
+    }
+
+    async fn delete(&self, path: &Path) -> Result<()> {
+        match self.objects.delete(path).await {
+            Err(Error::NotFound { .. }) => Ok(()),
+            outcome => outcome,
+        }
     }
 
     /// Returns a published image.

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use object_store::ObjectMeta;
 use rocket::fairing::AdHoc;
-use rocket::futures::future::{join, join_all};
+use rocket::futures::future::{join_all, join3};
 use rocket::tokio::task::spawn_blocking;
 use rocket::tokio::{select, time};
 
@@ -57,6 +57,15 @@ impl From<ImageError> for Failure {
     }
 }
 
+/// Returns whether there is no such card any more.
+fn is_gone<T>(card: Result<T, StoreError>) -> Result<bool, ImageError> {
+    match card {
+        Ok(_) => Ok(false),
+        Err(StoreError::NotFound { .. }) => Ok(true),
+        Err(error) => Err(error.into()),
+    }
+}
+
 impl Worker {
     /// Makes a worker for these images.
     #[must_use]
@@ -74,7 +83,7 @@ impl Worker {
         // The other half of the CPUs is for requests.
         let processors = thread::available_parallelism().map_or(1, NonZero::get);
         let hands = (0..(processors / 2).clamp(1, MOST_HANDS)).map(|_| self.work());
-        join(join_all(hands), Finder::new(&self.images).run()).await;
+        join3(join_all(hands), Finder::new(&self.images).run(), self.images.keep_settled()).await;
     }
 
     /// Processes one upload after the other; never ends.
@@ -136,6 +145,9 @@ impl Worker {
         time::timeout(PATIENCE, publishing).await.map_err(late)?.map_err(ImageError::from)?;
         if images.store.publish_image(upload, &name).await.map_err(ImageError::from)? {
             images.metrics.upload(UploadStep::Published);
+        } else if is_gone(images.store.card(&upload.card).await)? {
+            // The report was erased meanwhile.
+            images.remove(&name).await?;
         }
         // If that fails, the upload is deleted when it is old.
         let _ = images.storage.delete_upload(object).await;

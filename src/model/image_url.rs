@@ -1,6 +1,9 @@
 //! The rules for the `image_url` of a report.
 
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::{Serialize, Serializer};
+
+use super::{CardId, Report};
 
 /// What the address of an image on the web must be, in words.
 pub const WEB_ADDRESS: &str =
@@ -32,6 +35,29 @@ pub(crate) const PHOTO: &str = ".jpg";
 pub fn is_photo_name(text: &str) -> bool {
     let card = text.strip_suffix(PHOTO).unwrap_or_default();
     !card.is_empty() && card.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_=".contains(&byte))
+}
+
+/// Every character except those that identifiers consist of here.
+const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_');
+
+/// Returns a card's part of a name: its identifier, in which any byte except letters, digits, `-` and `_` is written as
+/// `=` and two hexadecimal digits.
+///
+/// A data set can contain cards with any identifier. No identifier leads to another folder, and no two have the same
+/// name.
+pub(crate) fn card_part(card: &CardId) -> String {
+    utf8_percent_encode(card.as_str(), ESCAPED).to_string().replace('%', "=")
+}
+
+/// Returns the name of the photo of a card.
+#[must_use]
+pub fn photo_name(card: &CardId) -> String {
+    card_part(card) + PHOTO
+}
+
+/// Returns the name of the photo that a report of this card shows; `None` if it shows none, or one from elsewhere.
+pub(crate) fn shown_photo(report: &Report) -> Option<&str> {
+    report.content.image_url.as_deref().filter(|url| is_photo_name(url))
 }
 
 /// An `image_url` for responses: the name of a photo gets the address before it, anything else stays unchanged.

@@ -20,6 +20,7 @@ mod infrastructure;
 pub mod intake;
 mod layer;
 mod locator;
+mod moderation;
 mod outline;
 mod period;
 mod place;
@@ -43,8 +44,8 @@ pub use gauge::{AlertLevel, Gauge, InvalidAlertLevel, Observation};
 pub use geometry::Geometry;
 pub(crate) use geometry::around_both;
 pub use history::{ArchiveRecord, SeriesPoint, archive, series};
-pub(crate) use image_url::{ImageUrl, LONGEST_WEB_ADDRESS, PHOTO};
-pub use image_url::{WEB_ADDRESS, is_photo_name, is_web_address};
+pub(crate) use image_url::{ImageUrl, LONGEST_WEB_ADDRESS, PHOTO, card_part, shown_photo};
+pub use image_url::{WEB_ADDRESS, is_photo_name, is_web_address, photo_name};
 pub use infrastructure::{
     Course, Infrastructure, InfrastructureKind, InfrastructureShape, UnknownInfrastructureKind,
 };
@@ -56,6 +57,10 @@ pub use layer::{
 };
 pub(crate) use layer::{FloodCondition, FloodIdentity, for_each_map_resource};
 pub use locator::Locator;
+pub use moderation::{
+    ErasedReport, InvalidReportDigest, Moderation, ModerationAction, ModerationEntry, PhotoMove, PhotoPlace,
+    ReportDigest, UnknownModerationAction, UnknownPhotoPlace,
+};
 pub use outline::{AreaLevel, Outline};
 pub use period::{InvalidPeriod, Period};
 pub use place::{Position, Tags};

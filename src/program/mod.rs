@@ -9,6 +9,7 @@ mod floods;
 mod keys;
 mod manual;
 mod render;
+mod reports;
 mod table;
 mod take_over;
 mod upkeep;
@@ -28,6 +29,7 @@ use self::alerts::AlertsCommand;
 use self::floods::FloodsCommand;
 use self::keys::KeyCommand;
 use self::render::RenderCommand;
+use self::reports::ReportsCommand;
 use self::take_over::Next;
 use self::welcome::Welcome;
 use crate::Builder;
@@ -101,6 +103,11 @@ enum Command {
     },
     /// Writes all floods, reports or other features in a format to standard output, without serving.
     Render(RenderCommand),
+    /// Hides, shows and erases reports, and prints the log of it.
+    Reports {
+        #[command(subcommand)]
+        command: ReportsCommand,
+    },
     /// Checks feeds of alerts.
     Alerts {
         #[command(subcommand)]
@@ -194,6 +201,7 @@ fn carry_out(builder: Builder, command: Command) -> Result<(), Failure> {
         Command::Key { command } => complete(runtime(&builder)?, keys::run(&builder, command)),
         Command::Floods { command } => complete(runtime(&builder)?, floods::run(&builder, command)),
         Command::Render(command) => complete(runtime(&builder)?, render::run(&builder, command)),
+        Command::Reports { command } => complete(runtime(&builder)?, reports::run(&builder, command)),
         Command::Alerts { command } => alerts::run(command),
         Command::Openapi => openapi(&builder),
         Command::Manual { folder } => manual::write(Cli::command(), &folder),

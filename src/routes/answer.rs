@@ -15,7 +15,7 @@ use crate::config::{Config, Limits};
 use crate::content::{Accepted, Coding, Content, Level};
 use crate::error::Problem;
 use crate::guards::KnownRevision;
-use crate::images::KEEP_FOREVER;
+use crate::images::KEEP_SHORT;
 use crate::model::Timestamp;
 use crate::sources::DataState;
 use crate::tasks::off_thread;
@@ -69,8 +69,8 @@ enum Kept {
     UntilAsked,
     /// Any cache may keep it and reuse it for a day: its address names this content.
     ForADay,
-    /// Any cache may keep it and reuse it freely: it never changes.
-    Long,
+    /// Any cache may keep it and reuse it for five minutes.
+    Shortly,
 }
 
 impl Kept {
@@ -79,7 +79,7 @@ impl Kept {
             Self::Never => "no-store",
             Self::UntilAsked => "public, no-cache, stale-if-error=3600",
             Self::ForADay => "public, max-age=86400, stale-if-error=86400",
-            Self::Long => KEEP_FOREVER,
+            Self::Shortly => KEEP_SHORT,
         }
     }
 }
@@ -145,10 +145,10 @@ impl Answer {
         Ok(Self::own(JSON.into(), envelope::result(result)?, Kept::Never))
     }
 
-    /// Makes a response whose body never changes.
+    /// Makes a response that is the same for all clients and seldom changes: caches may reuse it for five minutes.
     #[must_use]
-    pub fn immutable(media_type: &'static str, body: Vec<u8>) -> Self {
-        Self::own(media_type.into(), body, Kept::Long)
+    pub fn seldom_changing(media_type: &'static str, body: Vec<u8>) -> Self {
+        Self::own(media_type.into(), body, Kept::Shortly)
     }
 
     /// Makes a response that is the same for all clients, from its own body, to be revalidated before each reuse.

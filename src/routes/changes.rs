@@ -228,6 +228,9 @@ fn events(delta: &Delta) -> Vec<Event> {
     if !delta.changed.is_empty() {
         events.push(Event::json(&delta.changed).event("changed"));
     }
+    if !delta.gone_reports.is_empty() {
+        events.push(Event::json(&delta.gone_reports).event("gone_reports"));
+    }
     if delta.full || !delta.areas.is_empty() {
         events.push(Event::json(delta).event("areas"));
     }

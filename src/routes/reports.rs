@@ -1,16 +1,22 @@
-use rocket::get;
+use std::sync::Arc;
+
+use rocket::serde::json::json;
+use rocket::{State, get, put};
 
 use super::{Answer, Answers, Question};
 use crate::described;
 use crate::error::Problem;
 use crate::guards::{
-    Caller, Disaster, FormatChoice, Param, PathParam, RequestedPeriod, Select, TimePeriod, Training, Within,
+    Authorized, Caller, Disaster, FormatChoice, JsonBody, Param, PathParam, ReportsModerate, RequestedPeriod,
+    Select, TimePeriod, Training, Username, Within,
 };
-use crate::model::{DisasterType, ReportKey};
+use crate::images::CardImages;
+use crate::model::intake::{Visibility, read_visibility};
+use crate::model::{Actor, DisasterType, Moderation, ModerationAction, ReportKey};
 use crate::openapi::Described;
 use crate::resources::Reports;
 use crate::schema::{array, reference};
-use crate::stores::{LayerQuery, ReportQuery, ReportSeriesQuery, Window};
+use crate::stores::{LayerQuery, ReportQuery, ReportSeriesQuery, Store, Window};
 
 /// Returns the routes of the resource.
 pub(super) fn routes() -> Vec<Described> {
@@ -23,6 +29,10 @@ pub(super) fn routes() -> Vec<Described> {
             .says("The number of reports in each hour of a period; of flood reports, unless another disaster is asked for")
             .shares(array(reference("SeriesPoint"))),
         described!(find_report).says("One report"),
+        described!(set_visibility)
+            .says("Hides a report from all readers, or shows it again")
+            .takes(|_| reference("VisibilityOrder"))
+            .gives(reference("VisibilityChange")),
     ]
 }
 
@@ -85,4 +95,25 @@ pub(super) async fn find_report(
 ) -> Result<Answer, Problem> {
     let key = id.get()?;
     answers.layer(LayerQuery::Report(key), choice.format).await
+}
+
+/// `PUT /reports/:id/visibility`: hides a report, or shows it again.
+#[put("/reports/<id>/visibility", data = "<body>")]
+pub(super) async fn set_visibility(
+    authorized: Authorized<ReportsModerate>,
+    id: PathParam<ReportKey>,
+    username: Param<Username>,
+    body: JsonBody,
+    store: &State<Arc<dyn Store>>,
+    images: &State<Arc<CardImages>>,
+) -> Result<Answer, Problem> {
+    let report = id.get()?;
+    let Username(username) = username.get();
+    let order = read_visibility(&body.0).map_err(|faults| Problem::faults(&faults))?;
+    let Visibility { hidden, reason } = order;
+    let action = if hidden { ModerationAction::Hide } else { ModerationAction::Show };
+    let by = Actor { subject: authorized.credential.subject, username };
+    let changed = store.moderate(&Moderation { report, made_at: None, action, by, reason }).await?;
+    images.settle().await;
+    Answer::bare(&json!({ "report_id": report, "hidden": hidden, "updated": changed }))
 }

@@ -1,6 +1,6 @@
 use serde_json::json;
 
-use super::{Named, area_id, array, flood_state, object, or_null, written_moment};
+use super::{Named, area_id, array, flood_state, number_as_text, object, or_null, written_moment};
 use crate::changes::Cursor;
 
 /// Returns the schemas of changes.
@@ -16,6 +16,7 @@ pub(super) fn named() -> Named {
         "full": { "type": "boolean", "description": "Whether these are all states: forget the others." },
         "areas": array(area),
         "changed": array(changed),
+        "gone_reports": array(number_as_text("A report that was hidden or erased: remove it.")),
     }));
     vec![("Delta", delta)]
 }

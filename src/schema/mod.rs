@@ -7,6 +7,7 @@ mod common;
 mod feeds;
 mod floods;
 mod gauges;
+mod moderation;
 mod sources;
 mod stats;
 
@@ -76,7 +77,10 @@ pub fn object(properties: Value) -> Value {
 /// Returns the schemas that have a name.
 pub(crate) fn components() -> Map<String, Value> {
     let all = [common::named(), floods::named(), gauges::named(), changes::named()];
-    let named = all.into_iter().chain([cards::named(), feeds::named(), sources::named()]).flatten();
+    let named = all
+        .into_iter()
+        .chain([cards::named(), feeds::named(), moderation::named(), sources::named()])
+        .flatten();
     named.map(|(name, schema)| (name.to_owned(), schema)).collect()
 }
 

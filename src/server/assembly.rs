@@ -13,7 +13,7 @@ use super::{BuildError, Builder, Reloading, Siaga};
 use crate::admission::Admission;
 use crate::auth::RandomUnavailable;
 use crate::auth::{Authenticator, NewKey, Scope, Secret};
-use crate::background::{DataWatch, SourceWatch, StoredKeys, dissolve_outlines};
+use crate::background::{DataWatch, OldReports, SourceWatch, StoredKeys, dissolve_outlines};
 use crate::cache::{Cache, Patience, Permits};
 use crate::changes::{Follower, Seats};
 use crate::config::Config;
@@ -66,10 +66,8 @@ impl Builder {
         let sources = Sources::new(config.sources.clone(), Arc::clone(&self.clock));
         let source_watch = SourceWatch::new(Arc::clone(&store), sources.clone(), &metrics);
         source_watch.refresh().await;
-        let watch = config.metrics.enabled.then(|| {
-            let watch = DataWatch::new(Arc::clone(&store), metrics.clone(), Arc::clone(&self.clock));
-            Arc::new(watch) as Arc<dyn Fairing>
-        });
+        let watch = || DataWatch::new(Arc::clone(&store), metrics.clone(), Arc::clone(&self.clock));
+        let watch = config.metrics.enabled.then(|| Arc::new(watch()) as Arc<dyn Fairing>);
         let description =
             Description::new(document(&Interface { config: &config, formats: &formats }, &interface));
         let routes = within_spans(interface.into_iter().map(|described| described.route).collect());
@@ -101,6 +99,7 @@ impl Builder {
             .attach(dissolve_outlines(Arc::clone(&store)))
             .attach(SignsOfLife::new(sources.clone()))
             .attach(source_watch.clone())
+            .attach(OldReports::new(Arc::clone(&store), Arc::clone(&self.clock), config.reports.keep))
             .attach(follow_public_keys(authenticator.clone()))
             .manage::<Arc<dyn Store>>(Arc::clone(&store))
             .manage(formats.clone())
@@ -111,10 +110,6 @@ impl Builder {
             .manage(sources)
             .manage(metrics)
             .manage(Readiness::default())
-            .manage(Front::default())
-            .manage(Files::default())
-            .manage(MapFiles::default())
-            .manage(Pages::default())
             .manage(draining.clone())
             .manage(follower)
             .manage(seats)
@@ -127,7 +122,7 @@ impl Builder {
             .register("/", unread());
         let at_each_path =
             |rocket: Rocket<Build>, path| rocket.mount(path, routes.clone()).mount(path, others.clone());
-        let rocket = config.mount_paths().fold(rocket, at_each_path);
+        let rocket = config.mount_paths().fold(with_pages(rocket), at_each_path);
         let fairings = watch.into_iter().chain(self.fairings.drain(..));
         let rocket = fairings.fold(managed.attach(rocket), Rocket::attach);
         let reloading = Reloading::new(self, temporary, config.base_url.clone());
@@ -217,4 +212,13 @@ fn temporary_key(config: &mut Config) -> Result<Secret, RandomUnavailable> {
     let NewKey { key, entry } = NewKey::make("temporary", vec![Scope::Admin])?;
     config.auth.api_keys.push(entry);
     Ok(key)
+}
+
+/// Adds what the pages for people keep.
+fn with_pages(rocket: Rocket<Build>) -> Rocket<Build> {
+    rocket
+        .manage(Front::default())
+        .manage(Files::default())
+        .manage(MapFiles::default())
+        .manage(Pages::default())
 }

@@ -7,15 +7,16 @@ use async_trait::async_trait;
 
 use super::{
     CardStore, Check, EntryQuery, FeedStore, FloodQuery, FloodStore, GaugeQuery, GaugeStore, HistoryQuery,
-    ImageStore, KeptKey, KeyEntry, KeyStore, LogQuery, Overview, PlaceStore, Received, ReportQuery,
-    ReportSeriesQuery, ReportStore, ReportSummary, Resource, Revision, ServiceState, ServiceStore,
-    SetFloodState, SourceStore, Store, StoreError, TakenUpload, Versioned,
+    ImageStore, KeptKey, KeyEntry, KeyStore, LogQuery, ModerationQuery, ModerationStore, Overview,
+    PlaceStore, Received, ReportQuery, ReportSeriesQuery, ReportStore, ReportSummary, Resource, Revision,
+    ServiceState, ServiceStore, SetFloodState, SourceStore, Store, StoreError, TakenUpload, Versioned,
 };
 use crate::model::alerts::Entry;
 use crate::model::intake::{GaugeReadings, PartnerReport};
 use crate::model::{
     ArchiveRecord, AreaId, Card, CardHolder, CardId, FloodChange, FloodLayer, FloodStateRecord, GaugeLayer,
-    Places, Report, ReportContent, ReportKey, ReportLayer, SeriesPoint, Timestamp, Upload,
+    Moderation, ModerationEntry, PhotoMove, Places, Report, ReportContent, ReportKey, ReportLayer,
+    SeriesPoint, Timestamp, Upload,
 };
 use crate::telemetry::StoreOperation;
 
@@ -135,6 +136,13 @@ decorator! {
         async fn report(key: ReportKey) -> Answer<Versioned<Arc<Report>>>;
         async fn report_series(query: &ReportSeriesQuery) -> Answer<Versioned<Vec<SeriesPoint>>>;
         async fn report_summary(query: &ReportQuery) -> Answer<Versioned<ReportSummary>>;
+    }
+    ModerationStore {
+        async fn moderate(order: &Moderation) -> Answer<bool>;
+        async fn moderation_log(query: ModerationQuery) -> Answer<Versioned<Vec<ModerationEntry>>>;
+        async fn erase_reports(before: Timestamp, most: u32) -> Answer<u64>;
+        async fn take_photo_move(lease: Duration) -> Answer<Option<PhotoMove>>;
+        async fn end_photo_move(done: &PhotoMove) -> Answer<()>;
     }
     CardStore {
         async fn create_card(holder: CardHolder) -> Answer<Arc<Card>>;

@@ -21,6 +21,7 @@ mod keys;
 mod layer_query;
 mod measured;
 pub mod memory;
+mod moderation;
 mod places;
 pub mod postgres;
 mod registry;
@@ -50,6 +51,7 @@ pub use images::{ImageStore, TakenUpload};
 pub use keys::{KeptKey, KeyEntry, KeyStore};
 pub use layer_query::LayerQuery;
 pub(crate) use measured::Measured;
+pub use moderation::{ModerationQuery, ModerationStore};
 pub use places::PlaceStore;
 pub use registry::{OpenError, OpenStore, OpenedStore, StoreRegistry, StoreSettings, UnknownStore};
 pub use reports::{ReportQuery, ReportSeriesQuery, ReportStore, ReportSummary};
@@ -84,6 +86,7 @@ pub use window::Window;
 pub trait Store:
     FloodStore
     + ReportStore
+    + ModerationStore
     + CardStore
     + FeedStore
     + GaugeStore
@@ -156,7 +159,7 @@ pub enum Resource {
 }
 
 /// A counter of the visible changes of a resource.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Revision(pub u64);
 
 /// A result and the revision of its resource at which it was read, both from the same snapshot.

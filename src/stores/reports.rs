@@ -25,11 +25,16 @@ impl ReportQuery {
     /// Returns whether the query selects reports with this content, wherever and whenever they were made.
     #[must_use]
     pub fn asks_for(&self, content: &ReportContent) -> bool {
+        self.counts(content.disaster_type, content.is_training)
+    }
+
+    /// Returns whether the query counts reports about a disaster, from a training or not.
+    pub(super) fn counts(&self, about: DisasterType, is_training: bool) -> bool {
         let disaster = match self.disaster {
-            Some(asked) => asked == content.disaster_type,
-            None => content.disaster_type != DisasterType::Prep,
+            Some(asked) => asked == about,
+            None => about != DisasterType::Prep,
         };
-        disaster && (self.training || !content.is_training)
+        disaster && (self.training || !is_training)
     }
 }
 
@@ -80,9 +85,9 @@ pub struct ReportSummary {
 }
 
 impl ReportSummary {
-    pub(super) fn count(&mut self, report: &ReportContent) {
-        *self.by_source.entry(report.source.to_string()).or_default() += 1;
-        *self.by_disaster.entry(report.disaster_type).or_default() += 1;
+    pub(super) fn count(&mut self, source: &str, disaster: DisasterType) {
+        *self.by_source.entry(source.to_owned()).or_default() += 1;
+        *self.by_disaster.entry(disaster).or_default() += 1;
     }
 }
 
@@ -140,7 +145,8 @@ pub trait ReportStore {
     async fn report_summary(&self, query: &ReportQuery) -> Result<Versioned<ReportSummary>, StoreError> {
         Ok(self.reports(query).await?.map(|layer| {
             let mut summary = ReportSummary::default();
-            layer.reports.iter().for_each(|report| summary.count(&report.content));
+            let contents = layer.reports.iter().map(|report| &report.content);
+            contents.for_each(|content| summary.count(&content.source, content.disaster_type));
             summary
         }))
     }

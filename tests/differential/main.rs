@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::fmt::Debug;
 use std::sync::Arc;
+use std::time::Duration;
 
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
@@ -12,15 +13,15 @@ use siaga::conformance::fixture::{self, now};
 use siaga::datasets::{Dataset, FolderRules, FolderWriter};
 use siaga::model::intake::{GaugeReadings, PartnerReport};
 use siaga::model::{
-    AlertLevel, AreaId, CARD_SOURCE, Card, CardHolder, CardId, Clock, Layer, ManualClock, Observation,
-    Places, Report, ReportKey, Timestamp,
+    Actor, AlertLevel, AreaId, CARD_SOURCE, Card, CardHolder, CardId, Clock, Layer, ManualClock, Moderation,
+    Observation, Places, Report, ReportKey, Timestamp,
 };
 use siaga::stores::file::OpenFile;
 use siaga::stores::memory::MemoryStore;
 use siaga::stores::postgres::OpenPostgres;
 use siaga::stores::{
-    EntryQuery, GaugeQuery, HistoryQuery, LogQuery, OpenStore, Resource, Revision, SetFloodState, Store,
-    StoreError, Versioned,
+    EntryQuery, GaugeQuery, HistoryQuery, LogQuery, ModerationQuery, OpenStore, Resource, Revision,
+    SetFloodState, Store, StoreError, Versioned,
 };
 
 #[path = "../common/postgres.rs"]
@@ -127,6 +128,19 @@ impl Side {
                 shown(store.receive_partner_report(PartnerReport { post_id, content }).await, debug)
             }
             Operation::StoreGauge(sent) => shown(store.store_gauge(readings(sent)).await, debug),
+            Operation::Moderate(report, action) => {
+                let by = Actor { subject: "test".to_owned(), username: None };
+                let (report, reason) = (report.try_into().unwrap(), "spam".to_owned());
+                let order = Moderation { report, made_at: None, action, by, reason };
+                shown(store.moderate(&order).await, debug)
+            }
+            Operation::EraseOld(minutes, most) => {
+                shown(store.erase_reports(now.before(Duration::from_mins(minutes)), most).await, debug)
+            }
+            Operation::ModerationLog => {
+                let query = ModerationQuery { after: 0, before: None, most: 100 };
+                shown(store.moderation_log(query).await, |found| debug(found.value))
+            }
             Operation::Floods(query) => {
                 shown(store.floods(&query).await, |found| of_layer(Layer::Floods(found.value)))
             }
@@ -332,6 +346,6 @@ fn each_operation_is_tried_often() {
         let name = name.split(['(', ',']).next().unwrap().to_owned();
         *counts.entry(name).or_default() += 1;
     }
-    assert_eq!(counts.len(), 32, "{counts:?}");
+    assert_eq!(counts.len(), 35, "{counts:?}");
     assert!(counts.values().all(|count| *count > 10), "{counts:?}");
 }

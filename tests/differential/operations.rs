@@ -7,8 +7,8 @@ use proptest::prelude::*;
 use serde_json::value::to_raw_value;
 use siaga::conformance::fixture::{self, now, place};
 use siaga::model::{
-    Actor, AreaSelector, DisasterType, FloodState, InfrastructureKind, Period, Position, ReportContent,
-    Timestamp,
+    Actor, AreaSelector, DisasterType, FloodState, InfrastructureKind, ModerationAction, Period, Position,
+    ReportContent, Timestamp,
 };
 use siaga::stores::{FloodQuery, ReportQuery, ReportSeriesQuery, SetFloodState, Window};
 
@@ -27,6 +27,10 @@ pub(crate) enum Operation {
     ReceiveCard(CardChoice, Content),
     ReceivePost(i64, Content),
     StoreGauge(Sent),
+    Moderate(u64, ModerationAction),
+    /// Erases the reports of more than some minutes ago, but not more than a number.
+    EraseOld(u64, u32),
+    ModerationLog,
     Floods(FloodQuery),
     FloodStates(FloodQuery),
     FloodArchive(AreaSelector, Span),
@@ -289,10 +293,14 @@ pub(crate) fn operation() -> impl Strategy<Value = Operation> {
         5 => (card(), content()).prop_map(|(card, content)| Operation::ReceiveCard(card, content)),
         4 => (0..8_i64, content()).prop_map(|(post, content)| Operation::ReceivePost(post, content)),
         4 => sent().prop_map(Operation::StoreGauge),
+        4 => (1..20_u64, prop::sample::select(ModerationAction::ALL.to_vec()))
+            .prop_map(|(report, action)| Operation::Moderate(report, action)),
+        1 => (10..200_u64, 1..3_u32).prop_map(|(minutes, most)| Operation::EraseOld(minutes, most)),
         12 => of_image().prop_map(Operation::OfImage),
     ];
     let reads = prop_oneof![
         1 => card().prop_map(Operation::Card),
+        1 => Just(Operation::ModerationLog),
         2 => floods().prop_map(Operation::Floods),
         2 => floods().prop_map(Operation::FloodStates),
         3 => (selector(), span()).prop_map(|(selector, span)| Operation::FloodArchive(selector, span)),

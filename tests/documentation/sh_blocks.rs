@@ -115,6 +115,12 @@ fn session(blocks: &[Block], surroundings: &Surroundings) -> String {
 fn run(page: &str, blocks: &[Block]) {
     let (surroundings, folder) = (block_on(Surroundings::start()), folder());
     let mut session = session(blocks, &surroundings);
+    // They speak of a service that keeps its data, and of reports in it.
+    let has_reports = page == "docs/moderation.md";
+    let keeps_data = has_reports || page == "docs/credentials.md";
+    if has_reports {
+        session.insert_str(0, "siaga import path/to/folder\n");
+    }
     let path = std::env::var("PATH").unwrap();
     let mut shell = program("sh");
     shell
@@ -123,8 +129,7 @@ fn run(page: &str, blocks: &[Block]) {
         .env("PATH", format!("{}:{path}", folder.path().join("bin").display()))
         .env("HOME", folder.path())
         .env("ROCKET_PORT", "0");
-    if page == "docs/credentials.md" {
-        // It speaks of a service that keeps its data.
+    if keeps_data {
         shell.env("SIAGA_STORE", "postgres").env("DATABASE_URL", surroundings.database.url());
         shell.env("SIAGA_IMAGES__SIGNING_KEY", "made for the test");
     }

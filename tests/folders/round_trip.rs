@@ -8,7 +8,10 @@ use proptest::prelude::*;
 use serde_json::value::RawValue;
 use siaga::conformance::fixture;
 use siaga::datasets::{Dataset, FolderFile, FolderRules};
-use siaga::model::{CardHolder, Gauge, Position, Timestamp};
+use siaga::model::{
+    Actor, CardHolder, ErasedReport, Gauge, ModerationAction, ModerationEntry, Position, Report,
+    ReportContent, Timestamp,
+};
 
 use super::support::{copy, load, wound, written};
 
@@ -119,6 +122,13 @@ proptest! {
         observed.gauge = Arc::new(gauge);
         observed.observations[0].label = names[4].as_str().into();
         observed.observations[0].level = level;
+        let (key, at) = (99.try_into().unwrap(), fixture::now());
+        let report = Report { key, ..dataset.reports[3].clone() };
+        let report = Report { content: ReportContent { source: texts[0].as_str().into(), ..report.content }, ..report };
+        dataset.erased = vec![ErasedReport::of(&report, Some(&names[0]), true)];
+        let by = Actor { subject: texts[2].clone(), username: Some(names[1].clone()) };
+        let (action, reason) = (ModerationAction::Erase, texts[3].clone());
+        dataset.moderation = vec![ModerationEntry { number: 1, at, report: key, made_at: at, action, by, reason }];
 
         let first = written(&dataset);
         let read = load(first.path()).unwrap();

@@ -118,6 +118,9 @@ fn progress_adds_up_to_the_size() {
     opened.reports(&locator, taken()).unwrap();
     opened.cards(taken()).unwrap();
     opened.partner_posts(taken()).unwrap();
+    opened.hidden_reports(&locator, taken()).unwrap();
+    opened.erased_reports(taken()).unwrap();
+    opened.moderation_log(taken()).unwrap();
     assert_eq!(read.load(Ordering::SeqCst), opened.size());
 }
 

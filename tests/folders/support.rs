@@ -9,11 +9,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use geo::orient::{Direction, Orient};
 use siaga::conformance::fixture;
 use siaga::datasets::{
-    Dataset, DatasetError, Folder, FolderFile, FolderRow, FolderRules, FolderWriter, WriteError,
+    Dataset, DatasetError, Folder, FolderFile, FolderRow, FolderRules, FolderWriter, ReportRow, WriteError,
 };
 use siaga::model::{
-    Area, AreaSet, Card, FloodChange, Gauge, Infrastructure, Locator, Observation, PartnerPost, Places,
-    Region, Report,
+    Area, AreaSet, Card, ErasedReport, FloodChange, Gauge, Infrastructure, Locator, ModerationEntry,
+    Observation, PartnerPost, Places, Region, Report,
 };
 use tempfile::TempDir;
 
@@ -89,11 +89,18 @@ pub(crate) fn copy(from: &Path, to: &Path) -> Result<(), CopyError> {
         out.write(&row.value).map_err(CopyError::from)
     })?;
     out.finish()?;
+    let report = |row: ReportRow| Report { key: row.key.unwrap(), content: row.content, tags: row.tags };
     let mut out = to.reports()?;
-    from.reports(&locator, |row| {
-        let report = Report { key: row.value.key.unwrap(), content: row.value.content, tags: row.value.tags };
-        out.write(&report).map_err(CopyError::from)
-    })?;
+    from.reports(&locator, |row| out.write(&report(row.value)).map_err(CopyError::from))?;
+    out.finish()?;
+    let mut out = to.hidden_reports()?;
+    from.hidden_reports(&locator, |row| out.write(&report(row.value)).map_err(CopyError::from))?;
+    out.finish()?;
+    let mut out = to.erased_reports()?;
+    from.erased_reports(|row: FolderRow<ErasedReport>| out.write(&row.value).map_err(CopyError::from))?;
+    out.finish()?;
+    let mut out = to.moderation_log()?;
+    from.moderation_log(|row: FolderRow<ModerationEntry>| out.write(&row.value).map_err(CopyError::from))?;
     out.finish()?;
     let mut out = to.cards()?;
     from.cards(|row: FolderRow<Card>| out.write(&row.value).map_err(CopyError::from))?;

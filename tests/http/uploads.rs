@@ -85,7 +85,7 @@ fn a_photo_that_is_sent_is_shown_by_the_report_small_and_upright() {
         headers.map(|header| (header.name.to_string(), header.value.into_owned())).collect();
     let header = |name: &str| headers.get(name).map(String::as_str);
     assert_eq!(header("Content-Type"), Some("image/jpeg"));
-    assert_eq!(header("Cache-Control"), Some("public, max-age=31536000, immutable"));
+    assert_eq!(header("Cache-Control"), Some("public, max-age=300"));
     assert_eq!(header("X-Content-Type-Options"), Some("nosniff"));
     let file = published.into_bytes().unwrap();
     let shown = image::load_from_memory_with_format(&file, ImageFormat::Jpeg).unwrap();
@@ -99,6 +99,24 @@ fn a_photo_that_is_sent_is_shown_by_the_report_small_and_upright() {
     assert_eq!((known.status(), known.into_bytes()), (Status::NotModified, None));
     let head = siaga.client.head("/v1/images/used-card.jpg").dispatch();
     assert_eq!(head.status(), Status::Ok);
+}
+
+#[test]
+fn the_photo_of_a_hidden_report_is_not_found_until_the_report_is_shown_again() {
+    let siaga = Siaga::start();
+    assert_eq!(send(&siaga, &invited(&siaga, ""), "image/jpeg", photo(40, 30, 1)).status(), Status::Ok);
+    shows_its_photo(&siaga);
+    let set = |body: &str| {
+        let answer = siaga.ask(Method::Put, "/v1/reports/1/visibility", body);
+        assert_eq!(json_of(answer)["updated"], true);
+    };
+    let address = "/v1/images/used-card.jpg";
+    let photo = siaga.get(address).into_bytes().unwrap();
+    set(r#"{"hidden":true,"reason":"shows a face"}"#);
+    assert_eq!(siaga.get(address).status(), Status::NotFound);
+    assert_eq!(siaga.get("/v1/images/hidden/used-card.jpg").status(), Status::NotFound);
+    set(r#"{"hidden":false,"reason":"the person agrees"}"#);
+    assert_eq!(siaga.get(address).into_bytes().unwrap(), photo);
 }
 
 #[test]

@@ -58,6 +58,11 @@ impl Cluster {
         fs::write(&path, format!("{settings}{line}\n")).unwrap();
     }
 
+    /// The folder with the files of its tables, without the write-ahead log.
+    pub(crate) fn tables(&self) -> PathBuf {
+        self.path.join("data/base")
+    }
+
     /// The address of its database.
     pub(crate) fn url(&self) -> String {
         fs::read_to_string(self.path.join("address")).unwrap().trim().to_owned()

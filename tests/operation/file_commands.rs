@@ -88,7 +88,7 @@ fn commands_work_beside_a_server_which_knows_within_a_second_what_they_did() {
     eventually_blocking("the key is known", SOON, || set(&server, &key, 5, 3), |status| *status == 200);
     assert!(printed(&siaga(&path, &["key", "list"])).contains("desk"));
     let status = printed(&siaga(&path, &["status"]));
-    assert!(status.starts_with("schema          1 of 1\nareas           5\n"), "{status}");
+    assert!(status.starts_with("schema          2 of 2\nareas           5\n"), "{status}");
     assert!(status.contains("flooded areas   "), "{status}");
     let folder = tempfile::tempdir().unwrap();
     let exported = folder.path().join("exported");
@@ -205,4 +205,58 @@ fn an_import_makes_the_file_and_other_commands_do_not() {
     assert!(said.starts_with("areas.geojson                 5 rows: 5 added"), "{said}");
     let mode = std::os::unix::fs::PermissionsExt::mode(&fs::metadata(&path).unwrap().permissions());
     assert_eq!(mode & 0o777, 0o600, "it holds hashes of keys");
+}
+
+#[test]
+fn reports_are_hidden_and_shown_beside_a_server() {
+    let file = with_fixture();
+    let path = file.path();
+    let server = start(&path);
+    let key = create_key(&path, "desk");
+    let status = || ask(&server, &key, "GET", "/v1/reports/7", &json!({})).0;
+    eventually_blocking("the key is known", SOON, status, |status| *status == 200);
+    let orders = [
+        ("hide", 404, "report 7 is hidden\n", "report 7 was hidden already\n"),
+        ("show", 200, "report 7 is shown\n", "report 7 was shown already\n"),
+    ];
+    for (order, expected, first, second) in orders {
+        let arguments = ["reports", order, "7", "--reason", "a test"];
+        assert_eq!(printed(&siaga(&path, &arguments)), first);
+        assert_eq!(printed(&siaga(&path, &arguments)), second);
+        eventually_blocking("the server knows", SOON, status, |status| *status == expected);
+    }
+    let unknown = siaga(&path, &["reports", "hide", "99", "--reason", "a test"]);
+    assert_eq!(refusal(&unknown), "siaga: report 99 does not exist");
+}
+
+#[test]
+fn erasures_are_repeated_after_the_restore_of_an_older_backup() {
+    let file = with_fixture();
+    let path = file.path();
+    let backup = path.with_file_name("old.db");
+    printed(&siaga(&path, &["backup", backup.to_str().unwrap()]));
+    printed(&siaga(&path, &["reports", "hide", "2", "--reason", "spam"]));
+    printed(&siaga(&path, &["reports", "erase", "1", "7", "--reason", "asked for", "--username", "Ibu Ani"]));
+    let log = printed(&siaga(&path, &["reports", "log"]));
+    assert_eq!(log.lines().count(), 1 + 3, "{log}");
+    printed(&siaga(&path, &["restore", backup.to_str().unwrap()]));
+
+    let list = path.with_file_name("log.csv");
+    // A report of another time, and one that the backup does not have.
+    let more = [("99", "erase,6,"), ("98", "erase,99,")].map(|(day, of)| {
+        format!("2017-01-01T00:00:00Z,{of}20{day}-01-01T00:00:00Z,siaga reports,,asked for\n")
+    });
+    fs::write(&list, log + &more.concat()).unwrap();
+    let said = printed(&siaga(&path, &["reports", "erase", "--list", list.to_str().unwrap()]));
+    let expected = "report 1 is erased\nreport 7 is erased\nreport 6 is left as it is: report 6 is another one, which was made \
+                    at 2016-12-19T15:53:52.000Z\nreport 99 is not in the store\n";
+    assert_eq!(said, expected);
+    let again = printed(&siaga(&path, &["reports", "log"]));
+    assert!(
+        again.lines().skip(1).all(|line| line.contains(",erase,") && line.ends_with(",asked for")),
+        "{again}"
+    );
+    fs::write(&list, "at,action,report,made_at,subject,username,reason\nnow,erase,1,now,a,b,c\n").unwrap();
+    let error = refusal(&siaga(&path, &["reports", "erase", "--list", list.to_str().unwrap()]));
+    assert!(error.contains("log.csv: entry 1: at must be a time"), "{error}");
 }

@@ -22,6 +22,7 @@ mod connections;
 mod contention;
 mod crashes;
 mod database_metrics;
+mod erasure;
 mod failover;
 mod fairings;
 mod file_commands;

@@ -32,7 +32,7 @@ fn a_photo_sent_to_the_storage_is_shown_by_the_report_and_served() {
         let object = storage.object("prefix/used-card.jpg").await.unwrap();
         let noted = |attribute| object.attributes.get(&attribute).map(AttributeValue::as_ref);
         assert_eq!(noted(Attribute::ContentType), Some("image/jpeg"));
-        assert_eq!(noted(Attribute::CacheControl), Some("public, max-age=31536000, immutable"));
+        assert_eq!(noted(Attribute::CacheControl), Some("public, max-age=300"));
         assert_eq!(object.bytes().await.unwrap(), served);
         eventually("the upload is deleted", LONG, async || storage.uploads(), Vec::is_empty).await;
         assert_eq!(siaga.ask("").await.0, 409);

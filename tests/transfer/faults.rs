@@ -32,6 +32,13 @@ fn many(file: FolderFile) -> Vec<String> {
         }),
         FolderFile::GaugeReadings => rows(&|n| format!("TMA00001,{},{n}.5,3,\n", before(n))),
         FolderFile::FloodStates => rows(&|n| format!("5,{},{},,\n", n % 4 + 1, before(n))),
+        FolderFile::ErasedReports => {
+            rows(&|n| format!("{},{},grasp,flood,false,ID-JK,jbd,false,{n:064}\n", 800_000 + n, before(n)))
+        }
+        FolderFile::HiddenReports => features(MANY, &|n| report(Some(700_000 + n), 10_000 + n, 0.5, 0.5)),
+        FolderFile::ModerationLog => {
+            rows(&|n| format!("{},hide,{},{},import,,spam\n", before(n), 700_000 + n, before(10_000 + n)))
+        }
         FolderFile::Reports => features(MANY, &|n| report((n % 2 == 0).then_some(1_000 + n), n, 0.5, 0.5)),
         FolderFile::Cards => rows(&|n| format!("new-card-{n},{},,,,,\n", 1_000 + n)),
         FolderFile::PartnerPosts => {
@@ -45,6 +52,10 @@ fn many(file: FolderFile) -> Vec<String> {
 fn file_of(file: FolderFile, rows: &[String]) -> (FolderFile, String) {
     let header = match file {
         FolderFile::GaugeReadings => "gaugeid,observed_at,level,alert,label\n",
+        FolderFile::ErasedReports => {
+            "pkey,created_at,source,disaster_type,is_training,instance_region_code,city,hidden,digest\n"
+        }
+        FolderFile::ModerationLog => "at,action,report,made_at,subject,username,reason\n",
         FolderFile::FloodStates => return states(&rows.concat()),
         FolderFile::Cards => return cards(&rows.concat()),
         FolderFile::PartnerPosts => return posts(&rows.concat()),
@@ -89,6 +100,16 @@ fn a_broken_row_late_in_any_file_leaves_everything_as_it_was() {
             "state must be one of [1, 2, 3, 4] or empty, not \"6\"",
         ),
         (
+            FolderFile::ErasedReports,
+            format!("900000,{},grasp,flood,false,,,false,12\n", now()),
+            "digest must be a digest of 64 hexadecimal digits",
+        ),
+        (
+            FolderFile::HiddenReports,
+            report(None, 1, 0.5, 0.5).to_string(),
+            "pkey is missing: a hidden report needs one",
+        ),
+        (
             FolderFile::Reports,
             report(Some(1), 1, 0.5, 0.5).to_string(),
             "pkey 1 is that of another report in the store",
@@ -99,6 +120,11 @@ fn a_broken_row_late_in_any_file_leaves_everything_as_it_was() {
             "report 9999 is not the report of the card",
         ),
         (FolderFile::PartnerPosts, "9999,1\n".to_owned(), "pkey 1 is not the report of the post"),
+        (
+            FolderFile::ModerationLog,
+            format!("{},remove,1,{},import,,spam\n", now(), now()),
+            "action must be one of [hide, show, erase]",
+        ),
     ];
     assert_eq!(faults.each_ref().map(|(file, ..)| *file), FolderFile::ALL);
     block_on(async {

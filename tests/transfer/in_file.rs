@@ -19,14 +19,14 @@ use crate::operator::Operator;
 use crate::store_file::StoreFile;
 
 /// Imports a folder into a file; an error names the folder's files without the path.
-async fn import(file: &StoreFile, folder: &Path, replace: Replace) -> Result<Imported, String> {
+pub(crate) async fn import(file: &StoreFile, folder: &Path, replace: Replace) -> Result<Imported, String> {
     let settings = file.settings();
     let opened = Folder::open(folder).unwrap().by(settings.rules.clone());
     let imported = OpenFile.upkeep().unwrap().import(&settings, &opened, replace).await;
     imported.map_err(|error| error.to_string().replace(&format!("{}/", folder.display()), ""))
 }
 
-async fn export(file: &StoreFile) -> TempDir {
+pub(crate) async fn export(file: &StoreFile) -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     let writer = FolderWriter::create(folder.path()).unwrap();
     OpenFile.upkeep().unwrap().export(&file.settings(), writer).await.unwrap();

@@ -21,5 +21,6 @@ mod history;
 mod in_file;
 mod intake;
 mod live;
+mod moderation;
 mod program;
 mod replacing;

@@ -10,6 +10,7 @@ pub mod gauges;
 pub mod images;
 pub mod keys;
 pub mod life;
+pub mod moderation;
 pub mod overview;
 pub mod places;
 pub mod reports;
@@ -102,6 +103,24 @@ macro_rules! store_suite {
             a_report_of_a_training_is_listed_and_counted_only_where_asked_for,
             the_series_counts_the_reports_of_whole_hours,
             the_summary_counts_by_source_and_by_disaster,
+        }
+        $crate::store_suite! { @ unless_excepted $fresh, moderation =>
+            a_hidden_report_is_in_no_list_and_no_count_until_it_is_shown_again,
+            an_order_that_changes_nothing_is_not_logged,
+            an_unknown_report_is_not_found,
+            a_report_of_another_time_is_another_one,
+            the_log_says_who_did_what_and_why,
+            the_log_is_read_newest_first_and_in_parts,
+            of_concurrent_orders_exactly_one_hides_a_report,
+            an_erased_report_is_only_counted,
+            an_erased_report_that_was_hidden_is_not_counted,
+            the_card_of_an_erased_report_is_gone_and_its_post_is_not_stored_again,
+            the_key_of_an_erased_report_is_not_used_again,
+            old_reports_are_erased_oldest_first,
+            the_photo_of_a_report_follows_its_report,
+            a_photo_is_moved_by_one_server_at_a_time,
+            the_photo_of_a_hidden_report_is_published_out_of_sight,
+            an_upload_for_an_erased_report_is_not_published,
         }
         $crate::store_suite! { @ unless_excepted $fresh, cards =>
             a_new_card_has_an_identifier_of_its_own_and_no_report,

@@ -35,9 +35,9 @@ pub(super) fn dataset(now: Timestamp) -> Dataset {
         places: places.with_infrastructure(infrastructure),
         gauges: gauges::gauges(now),
         cards: reports::cards(&reports),
-        partner_posts: Vec::new(),
         reports,
         flood_log,
+        ..Dataset::default()
     }
 }
 

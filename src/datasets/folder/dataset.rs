@@ -1,13 +1,13 @@
 //! Reads a folder as a data set, all of it in memory, and writes one.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 
-use super::{Folder, FolderFile, FolderRow, FolderWriter, WriteError};
+use super::{Folder, FolderFile, FolderRow, FolderWriter, ReportRow, WriteError};
 use crate::datasets::{Dataset, DatasetError};
 use crate::model::{
-    AreaId, AreaSet, Card, FloodChange, Gauge, Locator, Observation, ObservedGauge, PartnerPost, Places,
-    Region, Report, ReportKey, Timestamp,
+    AreaId, AreaSet, Card, ErasedReport, FloodChange, Gauge, Locator, Observation, ObservedGauge,
+    PartnerPost, Places, Region, Report, ReportDigest, ReportKey, Timestamp,
 };
 
 /// Reads the folder. `now` is the latest time that its log may have.
@@ -15,11 +15,14 @@ pub(in crate::datasets) fn dataset(folder: &Folder, now: Timestamp) -> Result<Da
     let places = places(folder)?;
     let flood_log = flood_log(folder, places.areas(), now)?;
     let gauges = gauges(folder, places.locator())?;
-    let reports = reports(folder, places.locator())?;
+    let erased = collected(|each| folder.erased_reports(each))?;
+    let (reports, hidden) = reports(folder, places.locator(), &erased)?;
+    let erased_keys: HashSet<ReportKey> = erased.iter().map(|erased| erased.key).collect();
     let keys: HashSet<ReportKey> = reports.iter().map(|report| report.key).collect();
-    let cards = cards(folder, &keys)?;
-    let partner_posts = partner_posts(folder, &keys)?;
-    Ok(Dataset { places, flood_log, gauges, reports, cards, partner_posts })
+    let cards = cards(folder, &keys, &erased_keys)?;
+    let partner_posts = partner_posts(folder, &keys.union(&erased_keys).copied().collect())?;
+    let moderation = collected(|each| folder.moderation_log(each))?;
+    Ok(Dataset { places, flood_log, gauges, reports, hidden, erased, moderation, cards, partner_posts })
 }
 
 /// Writes every file of the folder.
@@ -35,15 +38,25 @@ pub(in crate::datasets) fn save(dataset: &Dataset, folder: &FolderWriter) -> Res
     let mut states = folder.flood_states()?;
     dataset.flood_log.iter().try_for_each(|change| states.write(change))?;
     states.finish()?;
-    let mut reports = folder.reports()?;
-    dataset.reports.iter().try_for_each(|report| reports.write(report))?;
+    let mut erased = folder.erased_reports()?;
+    dataset.erased.iter().try_for_each(|of| erased.write(of))?;
+    erased.finish()?;
+    let (mut reports, mut hidden) = (folder.reports()?, folder.hidden_reports()?);
+    for report in &dataset.reports {
+        let file = if dataset.hidden.contains(&report.key) { &mut hidden } else { &mut reports };
+        file.write(report)?;
+    }
     reports.finish()?;
+    hidden.finish()?;
     let mut cards = folder.cards()?;
     dataset.cards.iter().try_for_each(|card| cards.write(card))?;
     cards.finish()?;
     let mut posts = folder.partner_posts()?;
     dataset.partner_posts.iter().try_for_each(|post| posts.write(post))?;
-    posts.finish()
+    posts.finish()?;
+    let mut log = folder.moderation_log()?;
+    dataset.moderation.iter().try_for_each(|entry| log.write(entry))?;
+    log.finish()
 }
 
 impl FolderWriter {
@@ -72,7 +85,9 @@ impl FolderWriter {
 type Sink<'s, T> = &'s mut dyn FnMut(FolderRow<T>) -> Result<(), DatasetError>;
 
 /// Returns all values of a file.
-fn collected<T>(read: impl FnOnce(Sink<'_, T>) -> Result<(), DatasetError>) -> Result<Vec<T>, DatasetError> {
+pub(super) fn collected<T>(
+    read: impl FnOnce(Sink<'_, T>) -> Result<(), DatasetError>,
+) -> Result<Vec<T>, DatasetError> {
     let mut values = Vec::new();
     read(&mut |row| {
         values.push(row.value);
@@ -128,10 +143,30 @@ fn gauges(folder: &Folder, locator: &Locator) -> Result<Vec<ObservedGauge>, Data
     Ok(observed.collect())
 }
 
-/// Returns the reports. Those without a key get the keys after the highest one.
-fn reports(folder: &Folder, locator: &Locator) -> Result<Vec<Report>, DatasetError> {
-    let rows = collected(|each| folder.reports(locator, each))?;
-    let mut last = rows.iter().filter_map(|row| row.key).max();
+/// Returns the reports, and which of them are hidden. Those without a key get the keys after the highest one. Those that
+/// were erased are left out.
+fn reports(
+    folder: &Folder,
+    locator: &Locator,
+    erased: &[ErasedReport],
+) -> Result<(Vec<Report>, BTreeSet<ReportKey>), DatasetError> {
+    let keys: HashSet<ReportKey> = erased.iter().map(|erased| erased.key).collect();
+    let digests: HashSet<ReportDigest> = erased.iter().map(|erased| erased.digest).collect();
+    let mut rows = collected(|each| folder.hidden_reports(locator, each))?;
+    let hidden: BTreeSet<ReportKey> = rows.iter().filter_map(|row| row.key).collect();
+    folder.reports(locator, |FolderRow { line, value: row }: FolderRow<ReportRow>| {
+        if let Some(key) = row.key.filter(|key| hidden.contains(key)) {
+            let reason = format!("pkey {key} is that of a report in {} already", FolderFile::HiddenReports);
+            return Err(folder.fault(FolderFile::Reports, line, reason));
+        }
+        rows.push(row);
+        Ok(())
+    })?;
+    let is_erased = |row: &ReportRow| {
+        row.key.is_some_and(|key| keys.contains(&key)) || digests.contains(&ReportDigest::of(&row.content))
+    };
+    let mut last = rows.iter().filter_map(|row| row.key).chain(keys.iter().copied()).max();
+    rows.retain(|row| !is_erased(row));
     let keyed = rows.into_iter().map(|row| {
         let key = row.key.or_else(|| {
             last = last.map_or(Some(ReportKey::FIRST), ReportKey::next);
@@ -140,13 +175,22 @@ fn reports(folder: &Folder, locator: &Locator) -> Result<Vec<Report>, DatasetErr
         let none_left = || folder.fault(FolderFile::Reports, 1, "no pkey is left after the highest");
         Ok(Report { key: key.ok_or_else(none_left)?, content: row.content, tags: row.tags })
     });
-    keyed.collect()
+    let reports: Vec<Report> = keyed.collect::<Result<_, DatasetError>>()?;
+    let kept = reports.iter().map(|report| report.key).filter(|key| hidden.contains(key)).collect();
+    Ok((reports, kept))
 }
 
-/// Returns the cards, whose reports must be among `reports`.
-pub(super) fn cards(folder: &Folder, reports: &HashSet<ReportKey>) -> Result<Vec<Card>, DatasetError> {
+/// Returns the cards, whose reports must be among `reports`. Those of erased reports are left out.
+pub(super) fn cards(
+    folder: &Folder,
+    reports: &HashSet<ReportKey>,
+    erased: &HashSet<ReportKey>,
+) -> Result<Vec<Card>, DatasetError> {
     let mut cards = Vec::new();
     folder.cards(|FolderRow { line, value: card }: FolderRow<Card>| {
+        if card.report.is_some_and(|key| erased.contains(&key)) {
+            return Ok(());
+        }
         if let Some(key) = card.report.filter(|key| !reports.contains(key)) {
             return folder.pass_over(folder.fault(
                 FolderFile::Cards,

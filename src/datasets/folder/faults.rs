@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::sync::{Mutex, PoisonError};
 
-use super::dataset::{cards, partner_posts, places};
+use super::dataset::{cards, collected, partner_posts, places};
 use super::{Folder, FolderFile, FolderRow, ReportRow};
 use crate::datasets::DatasetError;
 use crate::model::{Gauge, ReportKey, Timestamp};
@@ -43,22 +43,28 @@ impl Folder {
         if !self.is_wrong(FolderFile::Gauges) {
             self.gauge_readings(&|id| gauges.contains(id), |_| Ok::<_, DatasetError>(()))?;
         }
-        let (mut keys, mut unnamed) = (HashSet::new(), 0_usize);
-        self.reports(places.locator(), |row: FolderRow<ReportRow>| {
+        let erased: HashSet<ReportKey> =
+            collected(|each| self.erased_reports(each))?.iter().map(|erased| erased.key).collect();
+        let (mut keys, mut unnamed) = (erased.clone(), 0_usize);
+        let mut note = |row: FolderRow<ReportRow>| {
             match row.value.key {
                 Some(key) => drop(keys.insert(key)),
                 None => unnamed += 1,
             }
             Ok::<_, DatasetError>(())
-        })?;
-        if self.is_wrong(FolderFile::Reports) {
+        };
+        self.hidden_reports(places.locator(), &mut note)?;
+        self.reports(places.locator(), &mut note)?;
+        collected(|each| self.moderation_log(each))?;
+        let of_reports = [FolderFile::Reports, FolderFile::HiddenReports, FolderFile::ErasedReports];
+        if of_reports.into_iter().any(|file| self.is_wrong(file)) {
             return Ok(());
         }
         // Reports without a key get those after the highest.
         let last = keys.iter().max().copied();
         let first = last.map_or(Some(ReportKey::FIRST), ReportKey::next);
         keys.extend(std::iter::successors(first, |key| key.next()).take(unnamed));
-        cards(self, &keys)?;
+        cards(self, &keys, &erased)?;
         partner_posts(self, &keys).map(drop)
     }
 

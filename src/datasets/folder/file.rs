@@ -41,9 +41,12 @@ folder_files! {
     Gauges = "gauges.geojson" by "gaugeid", "the gauges.";
     GaugeReadings = "gauge_readings.csv" by "gaugeid", "the readings of the gauges.";
     FloodStates = "flood_states.csv" by "area_id", "the log of flood states.";
-    Reports = "reports.geojson" by "pkey", "the reports.";
+    ErasedReports = "erased_reports.csv" by "pkey", "what is left of erased reports.";
+    HiddenReports = "hidden_reports.geojson" by "pkey", "the reports that are hidden from readers.";
+    Reports = "reports.geojson" by "pkey", "the other reports.";
     Cards = "cards.csv" by "card_id", "the cards.";
     PartnerPosts = "partner_posts.csv" by "post_id", "the posts of the partner feed.";
+    ModerationLog = "moderation_log.csv" by "report", "who hid, showed or erased which report.";
 }
 
 impl FolderFile {

@@ -36,9 +36,34 @@ impl Folder {
         locator: &Locator,
         each: impl FnMut(FolderRow<ReportRow>) -> Result<(), E>,
     ) -> Result<(), E> {
+        self.reports_of(FolderFile::Reports, locator, each)
+    }
+
+    /// Reads the hidden reports, each of which has a key.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::areas`].
+    pub fn hidden_reports<E: From<DatasetError>>(
+        &self,
+        locator: &Locator,
+        each: impl FnMut(FolderRow<ReportRow>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        self.reports_of(FolderFile::HiddenReports, locator, each)
+    }
+
+    fn reports_of<E: From<DatasetError>>(
+        &self,
+        file: FolderFile,
+        locator: &Locator,
+        each: impl FnMut(FolderRow<ReportRow>) -> Result<(), E>,
+    ) -> Result<(), E> {
         let mut keys = Unique::new("pkey");
         let make = |feature: &Feature<'_>| {
             let key = key(feature)?;
+            if key.is_none() && file == FolderFile::HiddenReports {
+                return Err("pkey is missing: a hidden report needs one".to_owned());
+            }
             key.map_or(Ok(()), |key| keys.add(key, feature.line))?;
             let content = content(feature, &self.rules)?;
             let tags = tags(feature, content.location, locator)?;
@@ -47,7 +72,7 @@ impl Folder {
             }
             Ok(ReportRow { key, content, tags })
         };
-        geojson_file::read(self, FolderFile::Reports, make, each)
+        geojson_file::read(self, file, make, each)
     }
 }
 
@@ -107,6 +132,15 @@ impl FolderWriter {
     /// If the file cannot be created.
     pub fn reports(&self) -> Result<GeoJsonWriter<Report>, WriteError> {
         self.features(FolderFile::Reports)
+    }
+
+    /// Begins `hidden_reports.geojson`.
+    ///
+    /// # Errors
+    ///
+    /// If the file cannot be created.
+    pub fn hidden_reports(&self) -> Result<GeoJsonWriter<Report>, WriteError> {
+        self.features(FolderFile::HiddenReports)
     }
 }
 

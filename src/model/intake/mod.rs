@@ -8,6 +8,7 @@ mod flood_state;
 mod gauge;
 mod kept;
 mod partner_report;
+mod visibility;
 
 pub(crate) use self::attributes::{
     ATTRIBUTES, Accepts, DEEPEST, all_report_types, report_types, shown_card_data,
@@ -19,3 +20,4 @@ pub use self::flood_state::read_flood_state;
 pub use self::gauge::{GaugeReadings, read_gauge};
 pub(crate) use self::kept::can_be_kept;
 pub use self::partner_report::{PartnerReport, PartnerRules, read_partner_report};
+pub use self::visibility::{Visibility, read_visibility};

@@ -10,6 +10,11 @@ use super::settings::with_suffix;
 use super::{file_system, schema};
 use crate::stores::OpenError;
 
+/// A name of a photo has no slash, unlike an address.
+const HIDE_PHOTOS: &str = "
+    INSERT OR IGNORE INTO photo_moves (photo, target, due)
+    SELECT image_url, 'hidden', 0 FROM reports WHERE hidden AND image_url LIKE '%.jpg' AND image_url NOT LIKE '%/%'";
+
 /// Writes a copy of a file, as it is at one moment, to a new file, while a server may be using the first.
 ///
 /// The copy gets its name only when it is complete and on the disk.
@@ -73,6 +78,8 @@ async fn make_ready(copy: &Database) -> Result<(), OpenError> {
     }
     schema::migrate(&mut connection).await?;
     query("UPDATE counts SET epoch = random() & 0x7fffffffffffffff").execute(&mut connection).await?;
+    // Since the backup, a hidden report may have been shown, and its photo with it.
+    query(HIDE_PHOTOS).execute(&mut connection).await?;
     // One file, without a log beside it, can be renamed.
     query("PRAGMA journal_mode = DELETE").execute(&mut connection).await?;
     connection.close().await?;

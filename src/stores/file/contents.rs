@@ -74,9 +74,11 @@ pub(super) async fn load(
         .with_keys(tables::keys(from).await?, counts.keys)
         .with_images(tables::images(from).await?)
         .with_last_heard(tables::sources(from).await?);
+    let moves = tables::photo_moves(from).await?;
     let clock = Arc::clone(clock);
     let building = off_thread(move |_| {
-        MemoryStore::new(dataset, clock).going_on(service_state, counts.revisions, counts.epoch)
+        let store = MemoryStore::new(dataset, clock).with_moves(moves);
+        store.going_on(service_state, counts.revisions, counts.epoch)
     });
     building.await.map_err(|error| FileError::Database(sqlx::Error::Io(error.into())))
 }
@@ -90,6 +92,9 @@ pub(super) async fn dataset(from: &mut SqliteConnection) -> Result<Dataset, File
         flood_log: tables::flood_log(from).await?,
         gauges: tables::gauges(from).await?,
         reports: tables::reports(from, places.locator()).await?,
+        hidden: tables::hidden(from).await?,
+        erased: tables::erased(from).await?,
+        moderation: tables::moderation_log(from).await?,
         cards: tables::cards(from).await?,
         partner_posts: tables::partner_posts(from).await?,
         places,

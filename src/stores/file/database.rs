@@ -58,6 +58,8 @@ impl Database {
             .synchronous(SqliteSynchronous::Full)
             .foreign_keys(false)
             .busy_timeout(self.timeout)
+            // What is erased is overwritten.
+            .pragma("secure_delete", "ON")
             .disable_statement_logging();
         Ok(options.connect().await?)
     }

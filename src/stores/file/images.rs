@@ -103,7 +103,7 @@ impl ImageStore for FileStore {
             let publishing = async move {
                 let shown = next.publish_image(&upload, &image).await?;
                 if shown {
-                    rows.push(Row::Report(report_of(next, &upload.card).await?));
+                    rows.extend(report_of(next, &upload.card));
                 }
                 rows.extend(row_of(next, &upload.card));
                 Ok(shown)

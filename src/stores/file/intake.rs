@@ -87,7 +87,7 @@ impl CardStore for FileStore {
             let showing = async move {
                 let shown = next.show_card_image(&id, &image).await?;
                 if shown {
-                    rows.push(Row::Report(report_of(next, &id).await?));
+                    rows.extend(report_of(next, &id));
                 }
                 Ok(shown)
             };
@@ -97,10 +97,12 @@ impl CardStore for FileStore {
     }
 }
 
-/// Returns the report of a card.
-pub(super) async fn report_of(store: &MemoryStore, card: &CardId) -> Result<Arc<Report>, StoreError> {
-    let key = store.card(card).await?.report.ok_or_else(|| StoreError::not_received(card))?;
-    Ok(store.report(key).await?.value)
+/// Returns the rows of a card's report and of the move of its photo.
+pub(super) fn report_of(store: &MemoryStore, card: &CardId) -> Vec<Row> {
+    let Some((report, pending)) = store.report_of(card) else { return Vec::new() };
+    let photo = report.content.image_url.clone();
+    let pending = photo.zip(pending).map(|(photo, pending)| Row::PhotoMove(photo, Some(pending)));
+    [Row::Report(report)].into_iter().chain(pending).collect()
 }
 
 #[async_trait]

@@ -16,6 +16,7 @@ mod import;
 mod intake;
 mod journal;
 mod keys;
+mod moderation;
 mod open;
 mod schema;
 mod server_lock;

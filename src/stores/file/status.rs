@@ -11,7 +11,7 @@ use crate::stores::Status;
 const FLOODED: &str = "
     SELECT count(*) FROM (SELECT state, max(changed_at) FROM flood_states GROUP BY area_id) WHERE state IS NOT NULL";
 
-const ROWS: [(&str, &str); 12] = [
+const ROWS: [(&str, &str); 14] = [
     ("areas", "SELECT count(*) FROM areas"),
     ("provinces", "SELECT count(*) FROM regions"),
     ("cities", "SELECT count(*) FROM cities"),
@@ -19,6 +19,8 @@ const ROWS: [(&str, &str); 12] = [
     ("flooded areas", FLOODED),
     ("log entries", "SELECT count(*) FROM flood_states"),
     ("reports", "SELECT count(*) FROM reports"),
+    ("hidden reports", "SELECT count(*) FROM reports WHERE hidden"),
+    ("erased reports", "SELECT count(*) FROM erased_reports"),
     ("cards", "SELECT count(*) FROM cards"),
     ("images waiting", "SELECT count(*) FROM images WHERE state = 'received'"),
     ("gauges", "SELECT count(*) FROM gauges"),

@@ -1,15 +1,19 @@
+mod moderation;
+
+use std::collections::BTreeSet;
 use std::ops::{Bound, RangeInclusive};
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use imbl::{OrdMap, OrdSet};
+use imbl::{OrdMap, OrdSet, Vector};
 
+pub(in crate::stores) use self::moderation::{Moderated, Pending};
 use super::snapshot::{Snapshots, Written};
 use super::{MemoryStore, counted, read_long};
 use crate::model::intake::PartnerReport;
 use crate::model::{
-    Card, CardHolder, CardId, PartnerPost, Places, Report, ReportContent, ReportKey, ReportLayer,
-    SeriesPoint, Tags, Timestamp,
+    Card, CardHolder, CardId, DisasterType, ErasedReport, ModerationEntry, PartnerPost, PhotoPlace, Places,
+    Report, ReportContent, ReportKey, ReportLayer, SeriesPoint, Tags, Timestamp, shown_photo,
 };
 use crate::stores::cards::random_card_id;
 use crate::stores::{
@@ -27,8 +31,20 @@ pub(super) struct Intake {
 /// Reports, cards and feeds at one moment. A report and the mark on its card are one change.
 #[derive(Clone, Debug, Default)]
 struct Snapshot {
+    /// The reports that readers see, by time and by key.
     by_time: OrdMap<(Timestamp, ReportKey), Arc<Report>>,
     by_key: OrdMap<ReportKey, Arc<Report>>,
+    /// The reports that readers do not see.
+    hidden: OrdMap<ReportKey, Arc<Report>>,
+    /// What is left of erased reports, and those of them that are counted, by time.
+    erased: OrdMap<ReportKey, Arc<ErasedReport>>,
+    counted: OrdMap<(Timestamp, ReportKey), Arc<ErasedReport>>,
+    /// The highest key of any report.
+    last_key: Option<ReportKey>,
+    /// The moderation log, oldest first.
+    log: Vector<ModerationEntry>,
+    /// The photos to be moved, by name.
+    moves: OrdMap<Box<str>, Pending>,
     cards: OrdMap<CardId, Arc<Card>>,
     /// The highest card number.
     last_card: u64,
@@ -38,8 +54,7 @@ struct Snapshot {
 
 impl Snapshot {
     fn publish(&mut self, content: ReportContent, tags: Tags) -> Result<Arc<Report>, StoreError> {
-        let newest = self.by_key.get_max().map(|(key, _)| *key);
-        let key = newest.map_or(Some(ReportKey::FIRST), ReportKey::next);
+        let key = self.last_key.map_or(Some(ReportKey::FIRST), ReportKey::next);
         let none_left = || StoreError::Backend { source: "no report key is left".into() };
         let report = Arc::new(Report { key: key.ok_or_else(none_left)?, content, tags });
         self.insert(&report);
@@ -47,6 +62,7 @@ impl Snapshot {
     }
 
     fn insert(&mut self, report: &Arc<Report>) {
+        self.last_key = self.last_key.max(Some(report.key));
         self.by_time.insert((report.content.created_at, report.key), Arc::clone(report));
         self.by_key.insert(report.key, Arc::clone(report));
     }
@@ -55,38 +71,73 @@ impl Snapshot {
         self.cards.get(id).ok_or_else(|| StoreError::NotFound { what: format!("card {id}") })
     }
 
-    /// Adds an image to a card's report, unless the report shows one already; returns whether it did.
-    fn show_image(&mut self, card: &CardId, image: &str) -> bool {
+    /// Adds an image to a card's report, unless the report shows one already; returns whether it did. The photo of a
+    /// hidden report is to be moved to the others.
+    fn show_image(&mut self, card: &CardId, image: &str, now: Timestamp) -> bool {
         let key = self.cards.get(card).and_then(|card| card.report);
-        let report = key.and_then(|key| self.by_key.get(&key));
-        let Some(report) = report.filter(|report| report.content.image_url.is_none()) else { return false };
+        let report = key.and_then(|key| self.stored(key));
+        let Some((report, is_hidden)) = report.filter(|(report, _)| report.content.image_url.is_none())
+        else {
+            return false;
+        };
         let mut report = Arc::clone(report);
         Arc::make_mut(&mut report).content.image_url = Some(image.into());
-        self.insert(&report);
+        if is_hidden {
+            if let Some(photo) = shown_photo(&report) {
+                self.order_move(photo, PhotoPlace::Hidden, now);
+            }
+            self.hidden.insert(report.key, report);
+        } else {
+            self.insert(&report);
+        }
         true
-    }
-
-    /// Returns the reports made between two moments, both included, newest first.
-    fn between(&self, first: Timestamp, last: Timestamp) -> impl Iterator<Item = &Arc<Report>> {
-        let all = (first, ReportKey::FIRST)..=(last, ReportKey::LAST);
-        // The map panics if a range ends before it begins.
-        let some = Some(all).filter(|all: &RangeInclusive<_>| all.start() <= all.end());
-        some.into_iter().flat_map(|all| self.by_time.range(all).rev()).map(|(_, report)| report)
     }
 
     /// Returns when the first report after a moment was made.
     fn next_after(&self, moment: Timestamp) -> Option<Timestamp> {
         let later = (Bound::Excluded((moment, ReportKey::LAST)), Bound::Unbounded);
-        self.by_time.range(later).next().map(|((made, _), _)| *made)
+        let listed = self.by_time.range(later).next().map(|((made, _), _)| *made);
+        let counted = self.counted.range(later).next().map(|((made, _), _)| *made);
+        listed.into_iter().chain(counted).min()
     }
 }
 
+/// Returns the items of a map between two moments, both included, newest first.
+fn between<T>(
+    map: &OrdMap<(Timestamp, ReportKey), Arc<T>>,
+    first: Timestamp,
+    last: Timestamp,
+) -> impl Iterator<Item = &Arc<T>> {
+    let all = (first, ReportKey::FIRST)..=(last, ReportKey::LAST);
+    // The map panics if a range ends before it begins.
+    let some = Some(all).filter(|all: &RangeInclusive<_>| all.start() <= all.end());
+    some.into_iter().flat_map(|all| map.range(all).rev()).map(|(_, item)| item)
+}
+
+/// What a data set has of reports, cards and feeds.
+pub(super) struct Stored {
+    pub(super) reports: Vec<Report>,
+    pub(super) hidden: BTreeSet<ReportKey>,
+    pub(super) erased: Vec<ErasedReport>,
+    pub(super) log: Vec<ModerationEntry>,
+    pub(super) cards: Vec<Card>,
+    pub(super) posts: Vec<PartnerPost>,
+}
+
 impl Intake {
-    pub(super) fn new(reports: Vec<Report>, cards: Vec<Card>, posts: Vec<PartnerPost>) -> Self {
+    pub(super) fn new(stored: Stored) -> Self {
+        let Stored { reports, hidden, erased, log, cards, posts } = stored;
         let mut snapshot = Snapshot::default();
         for report in reports {
             snapshot.insert(&Arc::new(report));
         }
+        for key in hidden {
+            snapshot.hide(key);
+        }
+        for erased in erased {
+            snapshot.keep_erased(&Arc::new(erased));
+        }
+        snapshot.log = log.into();
         for card in cards {
             snapshot.last_card = snapshot.last_card.max(card.pkey);
             snapshot.cards.insert(card.id.clone(), Arc::new(card));
@@ -111,7 +162,14 @@ impl Intake {
         Self { snapshots: self.snapshots.at(revision) }
     }
 
-    /// Returns the report with the highest key.
+    /// Goes on with photos to be moved.
+    pub(super) fn with_moves(self, moves: Vec<(Box<str>, Pending)>) -> Self {
+        let snapshot = self.snapshots.read();
+        let value = Snapshot { moves: moves.into_iter().collect(), ..snapshot.value.clone() };
+        Self { snapshots: Snapshots::new(value).at(snapshot.revision) }
+    }
+
+    /// Returns the visible report with the highest key.
     pub(super) fn last_report(&self) -> Option<Arc<Report>> {
         self.snapshots.read().value.by_key.get_max().map(|(_, report)| Arc::clone(report))
     }
@@ -133,9 +191,26 @@ impl Asked {
     /// Returns the selected reports, newest first.
     fn reports(&self) -> impl Iterator<Item = &Arc<Report>> {
         let (first, last) = self.query.window.bounds(self.now);
-        self.snapshot.value.between(first, last).filter(|report| {
+        between(&self.snapshot.value.by_time, first, last).filter(|report| {
             self.query.asks_for(&report.content) && self.places.selects(&self.query.selector, &report.tags)
         })
+    }
+
+    /// Returns what is left of the selected reports that were erased, newest first.
+    fn erased(&self) -> impl Iterator<Item = &Arc<ErasedReport>> {
+        let (first, last) = self.query.window.bounds(self.now);
+        between(&self.snapshot.value.counted, first, last).filter(|erased| {
+            self.query.counts(erased.disaster_type, erased.is_training)
+                && self.places.selects(&self.query.selector, &erased.tags)
+        })
+    }
+
+    /// Returns the time, source and disaster of the reports to be counted, in no order.
+    fn counted(&self) -> impl Iterator<Item = (Timestamp, &str, DisasterType)> {
+        let listed = self.reports().map(|report| &report.content);
+        let listed = listed.map(|content| (content.created_at, &*content.source, content.disaster_type));
+        let erased = self.erased().map(|of| (of.created_at, &*of.source, of.disaster_type));
+        listed.chain(erased)
     }
 
     /// Adds the revision and the validity to a value made from the selected reports; `oldest` is the oldest of these.
@@ -178,7 +253,7 @@ impl ReportStore for MemoryStore {
         let snapshot = self.intake.snapshots.read();
         match snapshot.value.by_key.get(&key) {
             Some(report) => Ok(snapshot.of(Arc::clone(report))),
-            None => Err(StoreError::NotFound { what: format!("report {key}") }),
+            None => Err(StoreError::no_report(key)),
         }
     }
 
@@ -189,8 +264,8 @@ impl ReportStore for MemoryStore {
         let asked = self.asked(query.reports());
         let query = query.clone();
         let counting = move |stop: &Stop| {
-            let waited_for = asked.reports().take_while(|_| stop.check().is_ok());
-            let points = query.count(waited_for.map(|report| report.content.created_at));
+            let waited_for = asked.counted().take_while(|_| stop.check().is_ok());
+            let points = query.count(waited_for.map(|(made, ..)| made));
             stop.check()?;
             Ok(asked.answer(points, None))
         };
@@ -201,10 +276,10 @@ impl ReportStore for MemoryStore {
         let asked = self.asked(query.clone());
         let counting = move |stop: &Stop| {
             let (mut summary, mut oldest) = (ReportSummary::default(), None);
-            for report in asked.reports() {
+            for (made, source, disaster) in asked.counted() {
                 stop.check()?;
-                oldest = Some(report.content.created_at);
-                summary.count(&report.content);
+                oldest = Some(oldest.map_or(made, |oldest: Timestamp| oldest.min(made)));
+                summary.count(source, disaster);
             }
             Ok(asked.answer(summary, oldest))
         };
@@ -255,8 +330,9 @@ impl CardStore for MemoryStore {
     }
 
     async fn show_card_image(&self, id: &CardId, image: &str) -> Result<bool, StoreError> {
+        let now = self.clock.now();
         self.intake.snapshots.write(|snapshot| {
-            let shown = snapshot.show_image(id, image);
+            let shown = snapshot.show_image(id, image, now);
             Ok(if shown { Written::Visible(true) } else { Written::Unseen(false) })
         })
     }

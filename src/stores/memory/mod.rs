@@ -19,13 +19,14 @@ use async_trait::async_trait;
 
 use self::floods::Floods;
 use self::gauges::Gauges;
-use self::intake::Intake;
+use self::intake::{Intake, Stored};
+pub(super) use self::intake::{Moderated, Pending};
 use super::{
-    ImageStore, KeptKey, KeyStore, OpenError, OpenStore, OpenedStore, Overview, PlaceStore, Resource,
-    Revision, ServiceState, ServiceStore, SourceStore, Store, StoreError, StoreSettings, Versioned,
+    CardStore, ImageStore, KeptKey, KeyStore, OpenError, OpenStore, OpenedStore, Overview, PlaceStore,
+    Resource, Revision, ServiceState, ServiceStore, SourceStore, Store, StoreError, StoreSettings, Versioned,
 };
 use crate::datasets::Dataset;
-use crate::model::{Clock, Gauge, Places, Report};
+use crate::model::{CardId, Clock, Gauge, Places, Report, Timestamp, Upload};
 use crate::tasks::{Stop, Stopped, off_thread};
 
 /// The revisions of all resources.
@@ -58,7 +59,14 @@ impl MemoryStore {
     pub fn new(dataset: Dataset, clock: Arc<dyn Clock>) -> Self {
         Self {
             floods: Floods::new(Arc::clone(dataset.places.areas()), dataset.flood_log),
-            intake: Intake::new(dataset.reports, dataset.cards, dataset.partner_posts),
+            intake: Intake::new(Stored {
+                reports: dataset.reports,
+                hidden: dataset.hidden,
+                erased: dataset.erased,
+                log: dataset.moderation,
+                cards: dataset.cards,
+                posts: dataset.partner_posts,
+            }),
             gauges: Gauges::new(dataset.gauges),
             service_state: ServiceState::new(Arc::clone(&clock)),
             places: Arc::new(dataset.places),
@@ -94,6 +102,11 @@ impl MemoryStore {
             clock: Arc::clone(&self.clock),
             epoch: self.epoch,
         }
+    }
+
+    /// Goes on with photos to be moved.
+    pub(super) fn with_moves(self, moves: Vec<(Box<str>, Pending)>) -> Self {
+        Self { intake: self.intake.with_moves(moves), ..self }
     }
 
     /// Replaces the API keys.
@@ -167,7 +180,18 @@ impl ServiceStore for MemoryStore {
     }
 }
 
-impl ImageStore for MemoryStore {}
+#[async_trait]
+impl ImageStore for MemoryStore {
+    /// Unlike the default, it knows the hidden reports too.
+    async fn expect_image(&self, card: &CardId, until: Timestamp) -> Result<Upload, StoreError> {
+        let known = self.card(card).await?;
+        let report = self.report_of(card).filter(|_| known.report.is_some());
+        let (report, _) = report.ok_or_else(|| StoreError::not_received(card))?;
+        let shown = report.content.image_url.is_some();
+        let expected = if shown { None } else { self.service_state.expect_image(card, until) };
+        expected.ok_or_else(|| StoreError::has_image(card))
+    }
+}
 
 impl KeyStore for MemoryStore {}
 

@@ -7,6 +7,7 @@ use sqlx::FromRow;
 use super::PostgresStore;
 use super::error::backend;
 use super::link::Link;
+use super::moderation::is_photo;
 use super::revision::revision;
 use super::statement::Query;
 use super::values::{column, moment, report_key};
@@ -42,8 +43,30 @@ const RECEIVE: &str = "
     )
     SELECT places.revision, EXISTS (SELECT FROM card) AS known, (SELECT pkey FROM made) AS pkey FROM places";
 
-const SHOW_IMAGE: &str =
-    "UPDATE reports SET image_url = $2 WHERE card_id = $1 AND image_url IS NULL RETURNING true";
+/// Makes `$2` the image of the report of the card `$1`, if the report has none and a condition holds. The photo of a
+/// hidden report is to be moved to the others.
+macro_rules! showing {
+    ($before:expr, $condition:expr) => {
+        concat!(
+            "WITH ",
+            $before,
+            "shown AS (
+                UPDATE reports SET image_url = $2 WHERE card_id = $1 AND image_url IS NULL ",
+            $condition,
+            " RETURNING hidden
+            ), moved AS (
+                INSERT INTO photo_moves (photo, target, due_at)
+                SELECT $2, 'hidden', $3 FROM shown WHERE hidden AND ",
+            is_photo!("$2"),
+            " ON CONFLICT (photo) DO UPDATE SET target = excluded.target
+            )
+            SELECT true FROM shown"
+        )
+    };
+}
+pub(super) use showing;
+
+const SHOW_IMAGE: &str = showing!("", "");
 
 #[derive(FromRow)]
 struct CardRow {
@@ -159,8 +182,10 @@ impl CardStore for PostgresStore {
     }
 
     async fn show_card_image(&self, id: &CardId, image: &str) -> Result<bool, StoreError> {
-        let query: Query<(bool,)> =
-            sqlx::query_as(SHOW_IMAGE).bind(id.as_str().to_owned()).bind(image.to_owned());
+        let query: Query<(bool,)> = sqlx::query_as(SHOW_IMAGE)
+            .bind(id.as_str().to_owned())
+            .bind(image.to_owned())
+            .bind(moment(self.clock.now()));
         Ok(!self.connections.write(query).await?.is_empty())
     }
 }

@@ -4,7 +4,8 @@
 //! At the isolation level `READ COMMITTED`, a statement that has waited for a row reads that row again, for its `WHERE`
 //! and for the `WHERE` of `ON CONFLICT DO UPDATE`: it sees the row as the statement before it left it. It sees all
 //! other data as it was when the statement began. So [`EXPECT`] may see a report without an image that has got one
-//! since. But then the card has a row in `images` that says so, because these rows are never removed.
+//! since. But then the card has a row in `images` that says so, because these rows are removed only
+//! with the card, when its report is erased.
 
 use std::time::Duration;
 
@@ -13,7 +14,9 @@ use chrono::{DateTime, Utc};
 use sqlx::FromRow;
 
 use super::PostgresStore;
+use super::cards::showing;
 use super::error::backend;
+use super::moderation::is_photo;
 use super::statement::{Query, Row};
 use super::values::moment;
 use crate::model::{CardId, Timestamp, Upload};
@@ -61,15 +64,14 @@ const REFUSE: &str = "
     WHERE card_id = $1 AND turn = $2 AND state = 'received' RETURNING true";
 
 /// A report that got its image from elsewhere keeps it, and the upload is finished, too.
-const PUBLISH: &str = "
-    WITH ended AS (
+const PUBLISH: &str = showing!(
+    "ended AS (
         UPDATE images SET state = 'published', due_at = NULL
-        WHERE card_id = $1 AND turn = $2 AND state = 'received'
+        WHERE card_id = $1 AND turn = $4 AND state = 'received'
         RETURNING card_id
-    )
-    UPDATE reports SET image_url = $3
-    WHERE card_id = $1 AND image_url IS NULL AND EXISTS (SELECT FROM ended)
-    RETURNING true";
+    ), ",
+    "AND EXISTS (SELECT FROM ended)"
+);
 
 /// The row of a statement that returns one row for yes, and none for no.
 type Yes = (bool,);
@@ -163,7 +165,10 @@ impl ImageStore for PostgresStore {
     }
 
     async fn publish_image(&self, upload: &Upload, url: &str) -> Result<bool, StoreError> {
-        let query = on(PUBLISH, upload).bind(url.to_owned());
+        let query: Query<Yes> = on_card(PUBLISH, &upload.card)
+            .bind(url.to_owned())
+            .bind(moment(self.clock.now()))
+            .bind(i64::from(upload.turn));
         Ok(!self.connections.write(query).await?.is_empty())
     }
 }

@@ -16,6 +16,7 @@ mod hosts;
 mod images;
 mod keys;
 mod link;
+mod moderation;
 mod open;
 mod overview;
 mod partner_posts;

@@ -8,7 +8,7 @@ use crate::stores::{Overview, StoreError};
 /// The newest of each kind of data, found by its index over time, and how many areas have each state.
 const OVERVIEW: &str = "
     SELECT (SELECT max(changed_at) FROM flood_changes),
-           (SELECT max(created_at) FROM reports WHERE created_at <= $1),
+           (SELECT max(created_at) FROM visible_reports WHERE created_at <= $1),
            (SELECT max(observed_at) FROM gauge_readings WHERE observed_at <= $1),
            array_agg(areas ORDER BY state)
     FROM (SELECT count(flood_states.state) AS areas, states.state

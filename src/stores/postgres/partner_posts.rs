@@ -33,6 +33,7 @@ const RECEIVE: &str = "
                       instance_region_code, local_area_id, is_training, partner_code, partner_icon, city)
         -- A subquery for each post, however many reports the planner expects.
         WHERE revision = $1 AND (SELECT true FROM reports WHERE reports.post_id = posts.post_id) IS NULL
+          AND (SELECT true FROM erased_reports erased WHERE erased.post_id = posts.post_id) IS NULL
         -- In one order everywhere, so that two statements never wait for each other.
         ORDER BY post_id
         ON CONFLICT (post_id) WHERE post_id IS NOT NULL DO NOTHING

@@ -21,30 +21,33 @@ macro_rules! report {
          reports.city"
     };
 }
+pub(super) use report;
 
-/// Selects the reports between two moments, of one disaster or else of all but preparedness, in a city or province,
-/// with or without training reports.
+/// Selects from `visible_reports` or `counted_reports` those between two moments, of one disaster or else of all but
+/// preparedness, in a city or province, with or without training reports.
 macro_rules! filtered {
-    () => {
-        " FROM reports LEFT JOIN areas ON areas.area_id = reports.local_area_id
+    ($from:literal) => {
+        concat!(" FROM ", $from, " AS reports LEFT JOIN areas ON areas.area_id = reports.local_area_id
           WHERE reports.created_at >= $1 AND reports.created_at <= $2
             AND (disaster_type = $3 OR ($3::text IS NULL AND disaster_type <> 'prep'))
             AND ($4::text IS NULL OR reports.city = $4 OR reports.instance_region_code = $4
                  OR areas.city = $4 AND reports.city IS NULL AND NOT EXISTS (SELECT FROM cities WHERE code = $4))
             AND ($5::text IS NULL OR reports.instance_region_code = $5)
-            AND ($6 OR NOT is_training) "
+            AND ($6 OR NOT is_training) ")
     };
 }
 
 /// Reads something about these reports, and when the first later report of any kind was made.
 macro_rules! asked {
-    ($asked:expr, $grouped:expr, $ordered:expr) => {
+    ($asked:expr, $from:literal, $grouped:expr, $ordered:expr) => {
         concat!(
-            "SELECT now.revision, asked.*, (SELECT min(created_at) FROM reports WHERE created_at > $2) AS next
+            "SELECT now.revision, asked.*, least(
+                (SELECT min(created_at) FROM visible_reports WHERE created_at > $2),
+                (SELECT min(created_at) FROM erased_reports WHERE created_at > $2 AND NOT hidden)) AS next
              FROM current_revisions now LEFT JOIN (
                 SELECT ",
             $asked,
-            filtered!(),
+            filtered!($from),
             $grouped,
             ") asked ON true WHERE now.resource = 'reports' ",
             $ordered
@@ -52,29 +55,35 @@ macro_rules! asked {
     };
 }
 
-pub(super) const LISTED: &str = asked!(report!(), "", "ORDER BY created_at DESC, pkey DESC");
+pub(super) const LISTED: &str =
+    asked!(report!(), "visible_reports", "", "ORDER BY created_at DESC, pkey DESC");
 const HOURLY: &str = asked!(
     "date_bin('1 hour', created_at, 'epoch') AS hour, count(*) AS reports",
+    "counted_reports",
     "GROUP BY hour",
     "ORDER BY hour"
 );
 const SUMMED: &str = asked!(
     "source, disaster_type, count(*) AS reports, min(created_at) AS oldest",
+    "counted_reports",
     "GROUP BY source, disaster_type",
     ""
 );
 
-const COUNTED: &str =
-    concat!("SELECT count(*) FROM (SELECT", filtered!(), "ORDER BY reports.created_at LIMIT $7) AS counted");
+const COUNTED: &str = concat!(
+    "SELECT count(*) FROM (SELECT",
+    filtered!("visible_reports"),
+    "ORDER BY reports.created_at LIMIT $7) AS counted"
+);
 
 pub(super) const FOUND: &str = concat!(
     "SELECT now.revision, found.* FROM current_revisions now LEFT JOIN (SELECT ",
     report!(),
-    " FROM reports WHERE pkey = $1) found ON true WHERE now.resource = 'reports'"
+    " FROM visible_reports AS reports WHERE pkey = $1) found ON true WHERE now.resource = 'reports'"
 );
 
-/// All reports, by key.
-pub(super) const EVERY: &str = concat!("SELECT ", report!(), " FROM reports ORDER BY pkey");
+/// All reports that are hidden, or all that are not, by key.
+pub(super) const EVERY: &str = concat!("SELECT ", report!(), " FROM reports WHERE hidden = $1 ORDER BY pkey");
 
 #[derive(FromRow)]
 pub(super) struct ReportRow {
@@ -183,7 +192,7 @@ impl ReportStore for PostgresStore {
         let Versioned { revision, value, .. } = versioned(rows, |row: ReportRow| Report::try_from(row))?;
         match value.into_iter().next() {
             Some(report) => Ok(Versioned::at(revision, Arc::new(report))),
-            None => Err(StoreError::NotFound { what: format!("report {key}") }),
+            None => Err(StoreError::no_report(key)),
         }
     }
 

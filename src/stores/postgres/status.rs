@@ -20,6 +20,8 @@ const ROWS: &[(&str, &str)] = &[
     ("flooded areas", "SELECT count(*) FROM flood_states WHERE state IS NOT NULL"),
     ("log entries", "SELECT count(*) FROM flood_changes"),
     ("reports", "SELECT count(*) FROM reports"),
+    ("hidden reports", "SELECT count(*) FROM reports WHERE hidden"),
+    ("erased reports", "SELECT count(*) FROM erased_reports"),
     ("cards", "SELECT count(*) FROM cards"),
     ("images waiting", "SELECT count(*) FROM images WHERE state = 'received'"),
     ("gauges", "SELECT count(*) FROM gauges"),

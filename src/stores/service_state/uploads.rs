@@ -136,6 +136,15 @@ impl Uploads {
         }
     }
 
+    /// Removes the image of a card, at whatever stage it is.
+    fn forget(&mut self, card: &CardId) {
+        if let Some(before) = self.by_card.remove(card)
+            && let Some((list, at)) = self.list(&before)
+        {
+            list.remove(&(at, card.clone()));
+        }
+    }
+
     /// Ends the upload of a card's image, at whatever stage it is, because the report shows an image.
     fn end(&mut self, card: &CardId) {
         if let Some(image) = self.by_card.get(card).cloned() {
@@ -190,6 +199,10 @@ impl ServiceState {
     /// Returns the image of a card, at whatever stage it is.
     pub(in crate::stores) fn image(&self, card: &CardId) -> Option<Image> {
         lock(&self.uploads).by_card.get(card).cloned()
+    }
+
+    pub(in crate::stores) fn forget_image(&self, card: &CardId) {
+        lock(&self.uploads).forget(card);
     }
 
     pub(in crate::stores) fn end_image(&self, card: &CardId) {

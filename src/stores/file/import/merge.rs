@@ -80,9 +80,12 @@ impl<'f> Merge<'f> {
         self.places(replace)?;
         self.gauges()?;
         self.flood_states()?;
+        self.erased_reports()?;
+        self.hidden_reports()?;
         self.reports()?;
         self.cards()?;
         self.partner_posts()?;
+        self.moderation_log()?;
         self.relocate();
         Ok(())
     }

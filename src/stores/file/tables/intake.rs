@@ -11,11 +11,19 @@ use crate::model::{
     Card, CardHolder, Geometry, Locator, PartnerPost, Report, ReportContent, ReportKey, Tags,
 };
 
+/// It leaves a stored report hidden.
 const PUT_REPORT: &str = "
-    INSERT OR REPLACE INTO reports
+    INSERT INTO reports
         (pkey, created_at, source, url, image_url, disaster_type, report_data, title, text, is_training, partner_code,
          partner_icon, instance_region_code, local_area_id, geom)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+    ON CONFLICT (pkey) DO UPDATE SET
+        created_at = excluded.created_at, source = excluded.source, url = excluded.url,
+        image_url = excluded.image_url, disaster_type = excluded.disaster_type, report_data = excluded.report_data,
+        title = excluded.title, text = excluded.text, is_training = excluded.is_training,
+        partner_code = excluded.partner_code, partner_icon = excluded.partner_icon,
+        instance_region_code = excluded.instance_region_code, local_area_id = excluded.local_area_id,
+        geom = excluded.geom";
 const REPORTS: &str = "
     SELECT pkey, created_at, source, url, image_url, disaster_type, report_data, title, text, is_training, partner_code,
            partner_icon, instance_region_code, local_area_id, geom
@@ -114,7 +122,7 @@ fn report(row: ReportRow, locator: &Locator) -> Result<Report, FileError> {
     })
 }
 
-fn report_key(table: &'static str, column: i64) -> Result<ReportKey, FileError> {
+pub(super) fn report_key(table: &'static str, column: i64) -> Result<ReportKey, FileError> {
     column.cast_unsigned().try_into().map_err(FileError::row(table))
 }
 

@@ -2,6 +2,7 @@
 
 mod history;
 mod intake;
+mod moderation;
 mod places;
 mod service;
 
@@ -11,14 +12,16 @@ use sqlx::SqliteConnection;
 
 pub(super) use self::history::{flood_log, gauges};
 pub(super) use self::intake::{cards, partner_posts, reports};
+pub(super) use self::moderation::{erased, hidden, moderation_log, photo_moves};
 pub(super) use self::places::{PlaceRows, remove_area, remove_infrastructure};
 pub(super) use self::service::{images, keys, sources};
 use super::error::FileError;
 use crate::model::{
-    Area, Card, CardId, FloodChange, Gauge, Infrastructure, Observation, PartnerPost, Region, Report,
-    Timestamp,
+    Area, Card, CardId, ErasedReport, FloodChange, Gauge, Infrastructure, ModerationEntry, Observation,
+    PartnerPost, Region, Report, ReportKey, Timestamp,
 };
 use crate::stores::KeptKey;
+use crate::stores::memory::Pending;
 use crate::stores::service_state::Image;
 
 /// A row to be written. It replaces the row with the same identifier.
@@ -33,7 +36,15 @@ pub(super) enum Row {
     Gauge(Arc<Gauge>),
     /// A reading of the gauge with this identifier.
     Reading(Arc<str>, Observation),
+    /// Leaves it hidden if it is.
     Report(Arc<Report>),
+    /// Whether a report is hidden.
+    Visibility(ReportKey, bool),
+    /// Replaces a report, its card and the card's image.
+    Erased(Arc<ErasedReport>, Option<CardId>),
+    Moderation(ModerationEntry),
+    /// Where a photo is to be moved; with `None`, the row is removed.
+    PhotoMove(Box<str>, Option<Pending>),
     Card(Arc<Card>),
     PartnerPost(PartnerPost),
     Image(CardId, Image),
@@ -54,6 +65,10 @@ impl Row {
             Self::Gauge(gauge) => history::put_gauge(to, gauge).await,
             Self::Reading(gauge, reading) => history::put_reading(to, gauge, reading).await,
             Self::Report(report) => intake::put_report(to, report).await,
+            Self::Visibility(key, hidden) => moderation::put_visibility(to, *key, *hidden).await,
+            Self::Erased(erased, card) => moderation::put_erased(to, erased, card.as_ref()).await,
+            Self::Moderation(entry) => moderation::put_entry(to, entry).await,
+            Self::PhotoMove(photo, pending) => moderation::put_move(to, photo, *pending).await,
             Self::Card(card) => intake::put_card(to, card).await,
             Self::PartnerPost(post) => intake::put_partner_post(to, *post).await,
             Self::Image(card, image) => service::put_image(to, card, image).await,

@@ -7,6 +7,7 @@ use super::super::gauges::observation;
 use super::super::places;
 use super::super::reports::{EVERY, ReportRow};
 use super::super::values::{area_id, flood_state, position, report_key};
+use super::moderation;
 use crate::datasets::FolderWriter;
 use crate::model::{Actor, Card, CardHolder, FloodChange, Gauge, PartnerPost, Report};
 use crate::stores::OpenError;
@@ -20,7 +21,9 @@ const CHANGES: &str = "
 const CARDS: &str = "
     SELECT card_id, cards.pkey, username, network, language, network_data::text, reports.pkey
     FROM cards LEFT JOIN reports USING (card_id) ORDER BY cards.pkey";
-const POSTS: &str = "SELECT post_id, pkey FROM reports WHERE post_id IS NOT NULL ORDER BY pkey";
+const POSTS: &str = "
+    SELECT post_id, pkey FROM reports WHERE post_id IS NOT NULL
+    UNION ALL SELECT post_id, pkey FROM erased_reports WHERE post_id IS NOT NULL ORDER BY pkey";
 
 /// Writes all data, from one snapshot.
 pub(in super::super) async fn export(
@@ -32,6 +35,7 @@ pub(in super::super) async fn export(
     write_gauges(connection, folder).await?;
     write_floods(connection, folder).await?;
     write_reports(connection, folder).await?;
+    moderation::write(connection, folder).await?;
     sqlx::query("COMMIT").execute(connection).await?;
     Ok(())
 }
@@ -75,13 +79,14 @@ async fn write_floods(connection: &mut PgConnection, folder: &FolderWriter) -> R
 async fn write_reports(connection: &mut PgConnection, folder: &FolderWriter) -> Result<(), OpenError> {
     type CardRow = (String, i64, String, String, String, Option<String>, Option<i64>);
 
-    let mut file = folder.reports()?;
-    let mut rows = sqlx::query_as(EVERY).fetch(&mut *connection);
-    while let Some(row) = rows.try_next().await? as Option<ReportRow> {
-        file.write(&Report::try_from(row)?)?;
+    for (mut file, is_hidden) in [(folder.reports()?, false), (folder.hidden_reports()?, true)] {
+        let mut rows = sqlx::query_as(EVERY).bind(is_hidden).fetch(&mut *connection);
+        while let Some(row) = rows.try_next().await? as Option<ReportRow> {
+            file.write(&Report::try_from(row)?)?;
+        }
+        drop(rows);
+        file.finish()?;
     }
-    drop(rows);
-    file.finish()?;
     let mut file = folder.cards()?;
     let mut rows = sqlx::query_as(CARDS).fetch(&mut *connection);
     while let Some(row) = rows.try_next().await? as Option<CardRow> {

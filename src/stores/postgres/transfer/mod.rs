@@ -4,6 +4,7 @@ mod export;
 mod history;
 mod import;
 mod intake;
+mod moderation;
 mod places;
 mod relocation;
 mod removal;
@@ -44,9 +45,11 @@ fn run(import: &mut Import<'_>, replace: Replace) -> Result<(), ImportError> {
     history::gauges(import, &stored)?;
     let logged = history::flood_states(import, &stored)?;
     // Last, because new reports may have to wait until the import ends.
+    moderation::erased_reports(import)?;
     intake::reports(import, &stored)?;
     intake::cards(import)?;
     intake::partner_posts(import)?;
+    moderation::moderation_log(import)?;
     import.done.relocated = relocation::relocate(import, &removed, cities_changed, &stored)?;
     history::standing_states(import, &logged)?;
     intake::count_on(import)?;

@@ -1,0 +1,173 @@
+//! Moderation of reports: how an operator hides, shows and erases them, and reads the log.
+
+use std::env;
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use clap::{Args, Subcommand};
+
+use super::Failure;
+use crate::Builder;
+use crate::datasets::{read_moderation_log, write_moderation_log};
+use crate::model::{Actor, Moderation, ModerationAction, NAME, ReportKey, Timestamp, is_name};
+use crate::stores::{ModerationQuery, Store, StoreError};
+
+/// The subject of orders from the command line.
+const SUBJECT: &str = "siaga reports";
+/// How many entries of the log are read at once.
+const PART: u32 = 1_000;
+
+#[derive(Subcommand)]
+pub(super) enum ReportsCommand {
+    /// Hides reports and their photos from all readers.
+    Hide(Orders),
+    /// Shows hidden reports again.
+    Show(Orders),
+    /// Removes text, photo, place and card of reports for good; they are still counted unless they were hidden.
+    Erase {
+        /// The reports, by `pkey`.
+        #[arg(value_name = "REPORT", required_unless_present = "list", conflicts_with = "list")]
+        reports: Vec<ReportKey>,
+        /// Why; it is logged.
+        #[arg(long, value_parser = name, required_unless_present = "list")]
+        reason: Option<String>,
+        /// Repeats the erasures in a log that `siaga reports log` has printed, after the restore of an older backup.
+        #[arg(long, value_name = "FILE")]
+        list: Option<PathBuf>,
+        /// The person who does it; it is logged. The default is the user of the system.
+        #[arg(long, value_parser = name)]
+        username: Option<String>,
+    },
+    /// Prints the moderation log as CSV, oldest entries first.
+    Log,
+}
+
+#[derive(Args)]
+pub(super) struct Orders {
+    /// The reports, by `pkey`.
+    #[arg(value_name = "REPORT", required = true)]
+    reports: Vec<ReportKey>,
+    /// Why; it is logged.
+    #[arg(long, value_parser = name)]
+    reason: String,
+    /// The person who does it; it is logged. The default is the user of the system.
+    #[arg(long, value_parser = name)]
+    username: Option<String>,
+}
+
+fn name(text: &str) -> Result<String, String> {
+    if is_name(text) { Ok(text.to_owned()) } else { Err(format!("must be {NAME}")) }
+}
+
+/// A report to moderate.
+struct Target {
+    report: ReportKey,
+    made_at: Option<Timestamp>,
+    reason: String,
+}
+
+pub(super) async fn run(builder: &Builder, command: ReportsCommand) -> Result<(), Failure> {
+    let store = builder.open_kept_store().await?;
+    let done = carry_out(&*store, command).await;
+    store.close().await;
+    done
+}
+
+async fn carry_out(store: &dyn Store, command: ReportsCommand) -> Result<(), Failure> {
+    let targets = |reports: Vec<ReportKey>, reason: &str| {
+        let target = |report| Target { report, made_at: None, reason: reason.to_owned() };
+        reports.into_iter().map(target).collect::<Vec<_>>()
+    };
+    match command {
+        ReportsCommand::Hide(Orders { reports, reason, username }) => {
+            moderate(store, ModerationAction::Hide, targets(reports, &reason), username).await
+        }
+        ReportsCommand::Show(Orders { reports, reason, username }) => {
+            moderate(store, ModerationAction::Show, targets(reports, &reason), username).await
+        }
+        ReportsCommand::Erase { list: Some(list), username, reason, .. } => {
+            repeat(store, &list, username, reason).await
+        }
+        ReportsCommand::Erase { reports, reason, username, list: None } => {
+            let targets = targets(reports, &reason.unwrap_or_default());
+            moderate(store, ModerationAction::Erase, targets, username).await
+        }
+        ReportsCommand::Log => log(store).await,
+    }
+}
+
+/// Moderates reports one after the other, and prints what was done with each.
+async fn moderate(
+    store: &dyn Store,
+    action: ModerationAction,
+    targets: Vec<Target>,
+    username: Option<String>,
+) -> Result<(), Failure> {
+    let by = actor(username);
+    for target in targets {
+        let report = target.report;
+        let changed = store.moderate(&order(target, action, &by)).await?;
+        writeln!(io::stdout(), "report {report} {}", said(action, changed))?;
+    }
+    Ok(())
+}
+
+/// Erases the reports that a log says were erased. Those that are not in the store, or are others by now, are left out.
+async fn repeat(
+    store: &dyn Store,
+    list: &Path,
+    username: Option<String>,
+    reason: Option<String>,
+) -> Result<(), Failure> {
+    let failed = |error: String| format!("{}: {error}", list.display());
+    let file = File::open(list).map_err(|error| failed(error.to_string()))?;
+    let entries = read_moderation_log(file).map_err(failed)?;
+    let by = actor(username);
+    for entry in entries.into_iter().filter(|entry| entry.action == ModerationAction::Erase) {
+        let (report, reason) = (entry.report, reason.clone().unwrap_or(entry.reason));
+        let target = Target { report, made_at: Some(entry.made_at), reason };
+        let outcome = match store.moderate(&order(target, ModerationAction::Erase, &by)).await {
+            Ok(changed) => said(ModerationAction::Erase, changed).to_owned(),
+            Err(StoreError::NotFound { .. }) => "is not in the store".to_owned(),
+            Err(StoreError::Conflict { what }) => format!("is left as it is: {what}"),
+            Err(error) => return Err(error.into()),
+        };
+        writeln!(io::stdout(), "report {report} {outcome}")?;
+    }
+    Ok(())
+}
+
+fn order(target: Target, action: ModerationAction, by: &Actor) -> Moderation {
+    let Target { report, made_at, reason } = target;
+    Moderation { report, made_at, action, by: by.clone(), reason }
+}
+
+/// Returns who runs the command: the named person, or the user of the system, also behind `sudo`.
+fn actor(username: Option<String>) -> Actor {
+    let of_system = || ["SUDO_USER", "USER"].into_iter().find_map(|key| env::var(key).ok());
+    let username = username.or_else(|| of_system().filter(|user| is_name(user)));
+    Actor { subject: SUBJECT.to_owned(), username }
+}
+
+fn said(action: ModerationAction, changed: bool) -> &'static str {
+    match (action, changed) {
+        (ModerationAction::Hide, true) => "is hidden",
+        (ModerationAction::Hide, false) => "was hidden already",
+        (ModerationAction::Show, true) => "is shown",
+        (ModerationAction::Show, false) => "was shown already",
+        (ModerationAction::Erase, true) => "is erased",
+        (ModerationAction::Erase, false) => "was erased already",
+    }
+}
+
+async fn log(store: &dyn Store) -> Result<(), Failure> {
+    let (mut all, mut before) = (Vec::new(), None);
+    loop {
+        let part = store.moderation_log(ModerationQuery { after: 0, before, most: PART }).await?.value;
+        let Some(oldest) = part.last() else { break };
+        before = Some(oldest.number);
+        all.extend(part);
+    }
+    Ok(write_moderation_log(io::stdout().lock(), all.iter().rev())?)
+}

@@ -1,0 +1,101 @@
+use std::time::Duration;
+
+use async_trait::async_trait;
+
+use super::{ReportStore, Revision, StoreError, Versioned};
+use crate::model::{Moderation, ModerationEntry, PhotoMove, ReportKey, Timestamp};
+
+/// Which entries of the moderation log to return: those whose number is between two others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ModerationQuery {
+    /// Only entries with a greater number.
+    pub after: u64,
+    /// Only entries with a smaller number; `None` for no limit.
+    pub before: Option<u64>,
+    /// How many entries at most.
+    pub most: u32,
+}
+
+/// Moderation of reports: hiding, showing again and erasing, and the log of it.
+///
+/// A *hidden* report is in no list, count or layer, and [`ReportStore::report`] does not find it. It keeps its key, its
+/// card, and its photo in a private place. An *erased* report is gone but for an
+/// [`ErasedReport`](crate::model::ErasedReport): [`ReportStore::report_series`] and [`ReportStore::report_summary`] go
+/// on counting it, unless it was hidden; nothing else shows it. Its card is gone too. Neither its key nor its post is
+/// used again, and an import does not bring it back.
+///
+/// The photos of the reports are in a storage that the store does not know, so it keeps a list of the photos that are
+/// to be moved, which any server works off.
+///
+/// Each method has a default, for stores that cannot hide reports.
+#[async_trait]
+pub trait ModerationStore: ReportStore {
+    /// Carries out an order, and returns whether it changed anything: a report that is hidden already is not hidden
+    /// again. The change, its entry in the log, and the move of the photo are one change. It is a visible change of the
+    /// reports. **Default: refuses**
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::NotFound`] if there is no such report, or it was erased and is to be hidden or shown.
+    /// [`StoreError::Conflict`] if the report was made at another time than the order says.
+    /// [`StoreError::Refused`] if the store cannot hide reports. [`StoreError::Unavailable`].
+    async fn moderate(&self, _order: &Moderation) -> Result<bool, StoreError> {
+        Err(StoreError::Refused { what: "this store cannot hide or erase reports".to_owned() })
+    }
+
+    /// Returns entries of the log, newest first, with the revision of the reports at which they were read.
+    /// **Default: none**
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Unavailable`].
+    async fn moderation_log(
+        &self,
+        _query: ModerationQuery,
+    ) -> Result<Versioned<Vec<ModerationEntry>>, StoreError> {
+        Ok(Versioned::at(Revision(0), Vec::new()))
+    }
+
+    /// Erases at most `most` of the reports that were made before a moment, oldest first, and returns how many these
+    /// were. They get no entry in the log. **Default: erases none**
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Unavailable`].
+    async fn erase_reports(&self, _before: Timestamp, _most: u32) -> Result<u64, StoreError> {
+        Ok(0)
+    }
+
+    /// Takes a photo that is to be moved. No other call takes it during the `lease`. Returns `None` if no photo is to be
+    /// moved now. **Default: `None`**
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Unavailable`].
+    async fn take_photo_move(&self, _lease: Duration) -> Result<Option<PhotoMove>, StoreError> {
+        Ok(None)
+    }
+
+    /// Records that a photo was moved. If it belongs elsewhere by now, it can be taken again at once. **Default: does
+    /// nothing**
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Unavailable`].
+    async fn end_photo_move(&self, _done: &PhotoMove) -> Result<(), StoreError> {
+        Ok(())
+    }
+}
+
+impl StoreError {
+    /// Returns the error for a report that does not exist.
+    #[must_use]
+    pub fn no_report(key: ReportKey) -> Self {
+        Self::NotFound { what: format!("report {key}") }
+    }
+
+    /// Returns the conflict for a report that was made at another time than expected.
+    pub(super) fn another_report(key: ReportKey, made_at: Timestamp) -> Self {
+        Self::Conflict { what: format!("report {key} is another one, which was made at {made_at}") }
+    }
+}

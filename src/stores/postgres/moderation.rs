@@ -1,0 +1,293 @@
+//! Moderation: every operation is one statement, but erasing, which reads the reports first to make their digests.
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+use chrono::{DateTime, Utc};
+use sqlx::FromRow;
+
+use super::PostgresStore;
+use super::error::backend;
+use super::reports::{ReportRow, report};
+use super::revision::versioned;
+use super::statement::Query;
+use super::values::{column, moment, report_key, tags};
+use crate::model::{
+    Actor, ErasedReport, Moderation, ModerationAction, ModerationEntry, PhotoMove, PhotoPlace, Report,
+    ReportDigest, Timestamp, photo_name,
+};
+use crate::stores::{ModerationQuery, ModerationStore, StoreError, Versioned};
+
+/// Whether a text is the name of a photo of this service.
+macro_rules! is_photo {
+    ($text:literal) => {
+        concat!($text, r#" ~ '^[A-Za-z0-9_=-]+[.]jpg$' COLLATE "C""#)
+    };
+}
+pub(super) use is_photo;
+
+/// Hides a report or shows it again, unless it was made at another time.
+const SET_HIDDEN: &str = concat!(
+    "
+    WITH changed AS (
+        UPDATE reports SET hidden = $2
+        WHERE pkey = $1 AND hidden <> $2 AND ($3::timestamptz IS NULL OR created_at = $3)
+        RETURNING pkey, created_at, image_url
+    ), numbered AS (
+        UPDATE moderation_count SET number = number + 1 WHERE EXISTS (SELECT FROM changed) RETURNING number
+    ), moved AS (
+        INSERT INTO photo_moves (photo, target, due_at)
+        SELECT image_url, $4, $5 FROM changed WHERE ",
+    is_photo!("image_url"),
+    "
+        ON CONFLICT (photo) DO UPDATE SET target = excluded.target
+    ), logged AS (
+        INSERT INTO moderation_log (number, at, report, made_at, action, subject, username, reason)
+        SELECT number, $5, pkey, created_at, $6, $7, $8, $9 FROM changed, numbered
+    )
+    SELECT created_at, EXISTS (SELECT FROM changed) FROM reports WHERE pkey = $1"
+);
+
+/// Erases reports with their cards. Without a subject it makes no entries in the log.
+const ERASE: &str = concat!(
+    "
+    WITH orders AS (
+        SELECT * FROM unnest($1::bigint[], $2::bytea[], $3::text[]) AS orders (pkey, digest, card_photo)
+    ), gone AS (
+        DELETE FROM reports USING orders WHERE reports.pkey = orders.pkey
+        RETURNING reports.*, orders.digest, orders.card_photo
+    ), no_images AS (
+        DELETE FROM images USING gone WHERE images.card_id = gone.card_id
+    ), no_cards AS (
+        DELETE FROM cards USING gone WHERE cards.card_id = gone.card_id
+    ), kept AS (
+        INSERT INTO erased_reports (pkey, created_at, source, disaster_type, is_training, instance_region_code, city,
+                                    post_id, hidden, digest)
+        SELECT pkey, created_at, source, disaster_type, is_training, gone.instance_region_code,
+               coalesce(gone.city, CASE WHEN NOT EXISTS (SELECT FROM cities WHERE code = areas.city) THEN areas.city END),
+               post_id, hidden, digest
+        FROM gone LEFT JOIN areas ON areas.area_id = gone.local_area_id
+    ), moved AS (
+        INSERT INTO photo_moves (photo, target, due_at)
+        SELECT DISTINCT photo, 'gone', $4::timestamptz
+        FROM (SELECT CASE WHEN ",
+    is_photo!("image_url"),
+    " THEN image_url ELSE card_photo END AS photo FROM gone) AS photos
+        WHERE photo IS NOT NULL
+        ON CONFLICT (photo) DO UPDATE SET target = excluded.target
+    ), numbered AS (
+        UPDATE moderation_count SET number = number + 1
+        WHERE $5::text IS NOT NULL AND EXISTS (SELECT FROM gone) RETURNING number
+    ), logged AS (
+        INSERT INTO moderation_log (number, at, report, made_at, action, subject, username, reason)
+        SELECT number, $4, pkey, created_at, 'erase', $5, $6, $7 FROM gone, numbered
+    )
+    SELECT count(*) FROM gone"
+);
+
+const STORED: &str =
+    concat!("SELECT ", report!(), ", reports.card_id FROM reports WHERE pkey = ANY ($1) ORDER BY pkey");
+
+const OLDEST: &str = concat!(
+    "SELECT ",
+    report!(),
+    ", reports.card_id FROM reports WHERE reports.created_at < $1 ORDER BY reports.created_at, pkey LIMIT $2"
+);
+
+const IS_ERASED: &str = "SELECT true FROM erased_reports WHERE pkey = $1";
+
+const LOG: &str = "
+    SELECT now.revision, asked.* FROM current_revisions now LEFT JOIN (
+        SELECT number, at, report, made_at, action, subject, username, reason FROM moderation_log
+        WHERE number > $1 AND ($2::bigint IS NULL OR number < $2) ORDER BY number DESC LIMIT $3
+    ) asked ON true WHERE now.resource = 'reports' ORDER BY number DESC";
+
+/// Skips a photo that another session is just taking.
+const TAKE: &str = "
+    UPDATE photo_moves SET due_at = $2
+    WHERE photo = (SELECT photo FROM photo_moves WHERE due_at <= $1 ORDER BY photo LIMIT 1 FOR UPDATE SKIP LOCKED)
+    RETURNING photo, target";
+
+const END: &str = "
+    WITH ended AS (DELETE FROM photo_moves WHERE photo = $1 AND target = $2)
+    UPDATE photo_moves SET due_at = $3 WHERE photo = $1 AND target <> $2 RETURNING true";
+
+/// A report that may be hidden, and its card.
+#[derive(FromRow)]
+struct StoredRow {
+    #[sqlx(flatten)]
+    report: ReportRow,
+    card_id: Option<String>,
+}
+
+#[derive(FromRow)]
+pub(super) struct ErasedRow {
+    pkey: i64,
+    created_at: DateTime<Utc>,
+    source: String,
+    disaster_type: String,
+    is_training: bool,
+    instance_region_code: Option<String>,
+    city: Option<String>,
+    hidden: bool,
+    digest: Vec<u8>,
+}
+
+impl TryFrom<ErasedRow> for ErasedReport {
+    type Error = StoreError;
+
+    fn try_from(row: ErasedRow) -> Result<Self, StoreError> {
+        let digest = <[u8; 32]>::try_from(row.digest.as_slice()).map_err(backend)?;
+        Ok(Self {
+            key: report_key(row.pkey)?,
+            created_at: row.created_at.into(),
+            source: row.source.into(),
+            disaster_type: row.disaster_type.parse().map_err(backend)?,
+            is_training: row.is_training,
+            tags: tags(row.instance_region_code, None, row.city)?,
+            hidden: row.hidden,
+            digest: ReportDigest::from(digest),
+        })
+    }
+}
+
+#[derive(FromRow)]
+pub(super) struct EntryRow {
+    number: i64,
+    at: DateTime<Utc>,
+    report: i64,
+    made_at: DateTime<Utc>,
+    action: String,
+    subject: String,
+    username: Option<String>,
+    reason: String,
+}
+
+impl TryFrom<EntryRow> for ModerationEntry {
+    type Error = StoreError;
+
+    fn try_from(row: EntryRow) -> Result<Self, StoreError> {
+        Ok(Self {
+            number: row.number.cast_unsigned(),
+            at: row.at.into(),
+            report: report_key(row.report)?,
+            made_at: row.made_at.into(),
+            action: row.action.parse().map_err(backend)?,
+            by: Actor { subject: row.subject, username: row.username },
+            reason: row.reason,
+        })
+    }
+}
+
+impl PostgresStore {
+    async fn set_hidden(&self, order: &Moderation) -> Result<bool, StoreError> {
+        let is_hidden = order.action == ModerationAction::Hide;
+        let query: Query<(DateTime<Utc>, bool)> = sqlx::query_as(SET_HIDDEN)
+            .bind(column(order.report.number()))
+            .bind(is_hidden)
+            .bind(order.made_at.map(moment))
+            .bind(PhotoPlace::after(order.action).name())
+            .bind(moment(self.clock.now()))
+            .bind(order.action.name())
+            .bind(order.by.subject.clone())
+            .bind(order.by.username.clone())
+            .bind(order.reason.clone());
+        let found = self.connections.write(query).await?;
+        let &(made_at, changed) = found.first().ok_or_else(|| StoreError::no_report(order.report))?;
+        is_expected(order, made_at.into())?;
+        Ok(changed)
+    }
+
+    async fn erase(&self, order: &Moderation) -> Result<bool, StoreError> {
+        let key = column(order.report.number());
+        let stored: Vec<StoredRow> =
+            self.connections.read_primary(sqlx::query_as(STORED).bind(vec![key])).await?;
+        if stored.is_empty() {
+            let query: Query<(bool,)> = sqlx::query_as(IS_ERASED).bind(key);
+            let is_erased = !self.connections.read_primary(query).await?.is_empty();
+            return is_erased.then_some(false).ok_or_else(|| StoreError::no_report(order.report));
+        }
+        Ok(self.erase_stored(stored, Some(order)).await? > 0)
+    }
+
+    /// Erases reports, for an order or because they are old; returns how many they were.
+    async fn erase_stored(
+        &self,
+        stored: Vec<StoredRow>,
+        order: Option<&Moderation>,
+    ) -> Result<u64, StoreError> {
+        let (mut keys, mut digests, mut photos) = (Vec::new(), Vec::new(), Vec::new());
+        for StoredRow { report, card_id } in stored {
+            let report = Report::try_from(report)?;
+            order.map_or(Ok(()), |order| is_expected(order, report.content.created_at))?;
+            let card = card_id.map(|card| card.parse().map_err(backend)).transpose()?;
+            keys.push(column(report.key.number()));
+            digests.push(ReportDigest::of(&report.content).as_bytes().to_vec());
+            photos.push(card.as_ref().map(photo_name));
+        }
+        let query: Query<(i64,)> = sqlx::query_as(ERASE)
+            .bind(keys)
+            .bind(digests)
+            .bind(photos)
+            .bind(moment(self.clock.now()))
+            .bind(order.map(|order| order.by.subject.clone()))
+            .bind(order.and_then(|order| order.by.username.clone()))
+            .bind(order.map(|order| order.reason.clone()));
+        super::values::count(self.connections.write(query).await?)
+    }
+}
+
+/// Fails if the report was made at another time than the order says.
+fn is_expected(order: &Moderation, made_at: Timestamp) -> Result<(), StoreError> {
+    let is_another = order.made_at.is_some_and(|expected| expected != made_at);
+    if is_another { Err(StoreError::another_report(order.report, made_at)) } else { Ok(()) }
+}
+
+#[deny(clippy::missing_trait_methods)]
+#[async_trait]
+impl ModerationStore for PostgresStore {
+    async fn moderate(&self, order: &Moderation) -> Result<bool, StoreError> {
+        match order.action {
+            ModerationAction::Hide | ModerationAction::Show => self.set_hidden(order).await,
+            ModerationAction::Erase => self.erase(order).await,
+        }
+    }
+
+    async fn moderation_log(
+        &self,
+        query: ModerationQuery,
+    ) -> Result<Versioned<Vec<ModerationEntry>>, StoreError> {
+        let statement = sqlx::query_as(LOG)
+            .bind(column(query.after))
+            .bind(query.before.map(column))
+            .bind(i64::from(query.most));
+        // The revision must not be less than one that was read before.
+        let rows = self.connections.read_primary(statement).await?;
+        versioned(rows, |row: EntryRow| ModerationEntry::try_from(row))
+    }
+
+    async fn erase_reports(&self, before: Timestamp, most: u32) -> Result<u64, StoreError> {
+        let query = sqlx::query_as(OLDEST).bind(moment(before)).bind(i64::from(most));
+        let oldest: Vec<StoredRow> = self.connections.read_primary(query).await?;
+        if oldest.is_empty() { Ok(0) } else { self.erase_stored(oldest, None).await }
+    }
+
+    async fn take_photo_move(&self, lease: Duration) -> Result<Option<PhotoMove>, StoreError> {
+        let now = self.clock.now();
+        let query: Query<(String, String)> =
+            sqlx::query_as(TAKE).bind(moment(now)).bind(moment(now.after(lease)));
+        let taken = self.connections.write_unseen(query).await?.pop();
+        let taken = taken.map(|(photo, target)| {
+            Ok(PhotoMove { photo: photo.into(), to: target.parse().map_err(backend)? })
+        });
+        taken.transpose()
+    }
+
+    async fn end_photo_move(&self, done: &PhotoMove) -> Result<(), StoreError> {
+        let query: Query<(bool,)> = sqlx::query_as(END)
+            .bind(done.photo.to_string())
+            .bind(done.to.name())
+            .bind(moment(self.clock.now()));
+        self.connections.write_unseen(query).await.map(drop)
+    }
+}
