@@ -5,6 +5,7 @@ use std::fmt::Debug;
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures::future::OptionFuture;
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 use serde_json::value::RawValue;
@@ -154,10 +155,7 @@ impl Side {
             Operation::FloodLog(area) => shown(store.flood_log(fixture::id(area)).await, debug),
             Operation::LatestChanges(area, back, most) => {
                 let area = fixture::id(area);
-                let before = match back {
-                    Some(back) => self.entry(area, back).await,
-                    None => None,
-                };
+                let before = OptionFuture::from(back.map(|back| self.entry(area, back))).await.flatten();
                 shown(store.latest_flood_changes(&LogQuery { area, before, most }).await, debug)
             }
             Operation::FloodEntries(area, span) => {
