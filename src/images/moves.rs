@@ -15,9 +15,14 @@ const PATIENCE: Duration = Duration::from_secs(20);
 const LEASE: Duration = Duration::from_secs(30);
 
 impl CardImages {
-    /// Moves the photos of reports that were hidden, shown again or erased to where they belong. A photo that cannot be moved
-    /// now is moved later, by any server.
+    /// Moves the photos of reports that were hidden, shown again or erased to where they belong, within the time of a request. A
+    /// photo that cannot be moved now is moved later, by any server.
     pub async fn settle(&self) {
+        // What is left is moved by `keep_settled`.
+        let _ = time::timeout(self.timeout, self.settle_all()).await;
+    }
+
+    async fn settle_all(&self) {
         loop {
             match self.store.take_photo_move(LEASE).await {
                 Ok(Some(order)) => match self.carry_out(&order).await {
@@ -36,7 +41,7 @@ impl CardImages {
     /// Moves photos as long as it runs; never ends.
     pub(super) async fn keep_settled(&self) {
         loop {
-            self.settle().await;
+            self.settle_all().await;
             time::sleep(ROUND).await;
         }
     }

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use siaga::conformance::block_on;
 use siaga::conformance::fixture;
 use siaga::datasets::FolderWriter;
+use sqlx::{Connection, Executor};
 
 use crate::eventually::eventually_blocking;
 use crate::file_crashes::{connect, start};
@@ -259,4 +260,24 @@ fn erasures_are_repeated_after_the_restore_of_an_older_backup() {
     fs::write(&list, "at,action,report,made_at,subject,username,reason\nnow,erase,1,now,a,b,c\n").unwrap();
     let error = refusal(&siaga(&path, &["reports", "erase", "--list", list.to_str().unwrap()]));
     assert!(error.contains("log.csv: entry 1: at must be a time"), "{error}");
+}
+
+#[test]
+fn the_photos_of_hidden_reports_are_hidden_again_after_a_restore() {
+    let file = with_fixture();
+    let path = file.path();
+    let backup = path.with_file_name("old.db");
+    block_on(async {
+        let mut connection = connect(&path).await;
+        let hide = "UPDATE reports SET hidden = 1, image_url = coalesce(image_url, 'abcdefg.jpg') WHERE pkey IN (1, 4)";
+        connection.execute(hide).await.unwrap();
+        connection.close().await.unwrap();
+    });
+    printed(&siaga(&path, &["backup", backup.to_str().unwrap()]));
+    printed(&siaga(&path, &["restore", backup.to_str().unwrap()]));
+    let moves: Vec<(String, String)> = block_on(async {
+        let mut connection = connect(&path).await;
+        sqlx::query_as("SELECT photo, target FROM photo_moves").fetch_all(&mut connection).await.unwrap()
+    });
+    assert_eq!(moves, [("abcdefg.jpg".to_owned(), "hidden".to_owned())], "not the image from elsewhere");
 }
