@@ -1,25 +1,33 @@
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rocket::tokio::time;
 
 use super::error::log_unless_away;
 use super::{CardImages, ImageError, names};
 use crate::model::{PhotoMove, PhotoPlace};
+use crate::stores::{Resource, Revision};
 use crate::telemetry::causes;
 
-/// How often to look for photos to be moved without a notification.
-const ROUND: Duration = Duration::from_secs(1);
 /// How long moving a photo may take.
 const PATIENCE: Duration = Duration::from_secs(20);
 /// How long no other server moves the same photo; after a failure, it is moved again then.
 const LEASE: Duration = Duration::from_secs(30);
 
 impl CardImages {
-    /// Moves the photos of reports that were hidden, shown again or erased to where they belong, within the time of a request. A
-    /// photo that cannot be moved now is moved later, by any server.
+    /// Moves the photos of reports that were hidden, shown again or erased to where they belong, within the time of a request. The
+    /// worker of any server moves the others later.
     pub async fn settle(&self) {
-        // What is left is moved by `keep_settled`.
         let _ = time::timeout(self.timeout, self.settle_all()).await;
+    }
+
+    /// Moves photos if there may be orders since the `last` time, or a move has failed.
+    pub(super) async fn settle_if_due(&self, last: &mut Option<(Revision, Instant)>) {
+        // An order changes the revision. While nothing changes, this costs no query.
+        let Ok(revision) = self.store.revision(Resource::Reports).await else { return };
+        if last.is_none_or(|(settled, at)| settled != revision || at.elapsed() >= LEASE) {
+            self.settle().await;
+            *last = Some((revision, Instant::now()));
+        }
     }
 
     async fn settle_all(&self) {
@@ -35,14 +43,6 @@ impl CardImages {
                 Ok(None) => return,
                 Err(error) => return log_unless_away(&error),
             }
-        }
-    }
-
-    /// Moves photos as long as it runs; never ends.
-    pub(super) async fn keep_settled(&self) {
-        loop {
-            self.settle_all().await;
-            time::sleep(ROUND).await;
         }
     }
 

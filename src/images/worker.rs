@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use object_store::ObjectMeta;
 use rocket::fairing::AdHoc;
-use rocket::futures::future::{join_all, join3};
+use rocket::futures::future::{join, join_all};
 use rocket::tokio::task::spawn_blocking;
 use rocket::tokio::{select, time};
 
@@ -83,12 +83,14 @@ impl Worker {
         // The other half of the CPUs is for requests.
         let processors = thread::available_parallelism().map_or(1, NonZero::get);
         let hands = (0..(processors / 2).clamp(1, MOST_HANDS)).map(|_| self.work());
-        join3(join_all(hands), Finder::new(&self.images).run(), self.images.keep_settled()).await;
+        join(join_all(hands), Finder::new(&self.images).run()).await;
     }
 
-    /// Processes one upload after the other; never ends.
+    /// Processes one upload after the other, and moves photos in between; never ends.
     async fn work(&self) {
+        let mut settled = None;
         loop {
+            self.images.settle_if_due(&mut settled).await;
             match self.images.store.take_upload(LEASE).await {
                 Ok(Some(taken)) => self.work_on(&taken).await,
                 Ok(None) => {

@@ -318,7 +318,7 @@ proptest! {
     #![proptest_config(config())]
 
     #[test]
-    fn whatever_is_done_all_stores_answer_the_same(operations in prop::collection::vec(operation(), 60)) {
+    fn whatever_is_done_all_stores_answer_the_same(operations in prop::collection::vec(operation(), 80)) {
         block_on(compare(operations))?;
     }
 
@@ -338,7 +338,7 @@ fn each_operation_is_tried_often() {
 
     let mut runner = TestRunner::new(config());
     let mut counts: HashMap<String, usize> = HashMap::new();
-    for _ in 0..24 * 60 {
+    for _ in 0..24 * 80 {
         let operation = debug(operation().new_tree(&mut runner).unwrap().current());
         let name = operation.trim_start_matches("OfImage(").trim_start();
         let name = name.split(['(', ',']).next().unwrap().to_owned();
