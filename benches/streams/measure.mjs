@@ -70,8 +70,8 @@ const delays = async (write, streams, changes, heard) => {
     });
     await put(write, area, state);
     if (!(await Promise.race([done, pause(10_000)]))) throw new Error(`${left} streams did not get ${heard.marker}`);
-    // A stream rests for 250 ms after an event.
-    await pause(300);
+    // A stream rests for 500 ms after an event.
+    await pause(550);
   }
   return times.sort((one, other) => one - other);
 };

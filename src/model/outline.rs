@@ -62,13 +62,13 @@ impl Outline {
     /// Dissolves the areas of a set to outlines of a level, ordered by the names of province, city and larger area. Returns none
     /// for [`AreaLevel::Area`].
     ///
-    /// Borders are simplified, so that none moves by more than 11 m (larger areas) or 90 m (cities); neighbours still meet.
+    /// Borders are simplified, so that none moves by more than 11 m (larger areas) or 70 m (cities); neighbours still meet.
     /// Costs O(positions · log positions).
     pub(super) fn dissolve(areas: &AreaSet, level: AreaLevel) -> Vec<Self> {
         let tolerance = match level {
             AreaLevel::Area => return Vec::new(),
             AreaLevel::Parent => 1e-4,
-            AreaLevel::City => 8e-4,
+            AreaLevel::City => 6e-4,
         };
         let mut sizes: BTreeMap<Group<'_>, usize> = BTreeMap::new();
         for area in areas {

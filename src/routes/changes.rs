@@ -34,8 +34,8 @@ use crate::telemetry::Metrics;
 const HEARTBEAT: Duration = Duration::from_secs(20);
 
 /// How long a stream rests after an event; what changes meanwhile is one event. A change is still sent within a second, and a
-/// flood of changes costs the server at most four events a second for each stream.
-const REST: Duration = Duration::from_millis(250);
+/// flood of changes costs the server at most two events a second for each stream.
+const REST: Duration = Duration::from_millis(500);
 
 /// How much of an event is sent at once, in bytes. Most events are smaller.
 const CHUNK: usize = 1 << 10;

@@ -8,9 +8,9 @@ use super::{ArcIndex, Fineness, Rings, Topology};
 use crate::model::Geometry;
 
 /// By how much the tolerance shrinks where a surface would cross itself.
-const FINER: f64 = 4.0;
+const FINER: f64 = 2.0;
 /// How often a border is simplified; the last time, it stays whole.
-const ATTEMPTS: u8 = 4;
+const ATTEMPTS: u8 = 8;
 
 /// Simplifies surfaces so that no border moves by more than `tolerance` degrees, and neighbours still meet.
 ///
