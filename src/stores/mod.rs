@@ -57,6 +57,7 @@ pub use registry::{OpenError, OpenStore, OpenedStore, StoreRegistry, StoreSettin
 pub use reports::{ReportQuery, ReportSeriesQuery, ReportStore, ReportSummary};
 pub use service_state::{ServiceState, ServiceStore};
 pub use sources::SourceStore;
+use upkeep::counted;
 pub use upkeep::{AppliedMigration, Imported, Migrated, Removed, Replace, Rows, Status, Upkeep};
 pub use window::Window;
 

@@ -92,6 +92,30 @@ pub struct Status {
     pub replica: Option<Result<Duration, String>>,
 }
 
+/// Returns what the SQL stores count for [`Status::rows`], each by its name and its query. The log of flood states differs.
+pub(super) fn counted(
+    flooded: &'static str,
+    log_entries: &'static str,
+) -> impl Iterator<Item = (&'static str, &'static str)> {
+    let counts = [
+        ("areas", "SELECT count(*) FROM areas"),
+        ("provinces", "SELECT count(*) FROM regions"),
+        ("cities", "SELECT count(*) FROM cities"),
+        ("infrastructure", "SELECT count(*) FROM infrastructure"),
+        ("flooded areas", flooded),
+        ("log entries", log_entries),
+        ("reports", "SELECT count(*) FROM reports"),
+        ("hidden reports", "SELECT count(*) FROM reports WHERE hidden"),
+        ("erased reports", "SELECT count(*) FROM erased_reports"),
+        ("cards", "SELECT count(*) FROM cards"),
+        ("images waiting", "SELECT count(*) FROM images WHERE state = 'received'"),
+        ("gauges", "SELECT count(*) FROM gauges"),
+        ("readings", "SELECT count(*) FROM gauge_readings"),
+        ("keys", "SELECT count(*) FROM api_keys WHERE revoked_at IS NULL"),
+    ];
+    counts.into_iter()
+}
+
 /// The versions of a schema before and after it was brought up to date.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Migrated {

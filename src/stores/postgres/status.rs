@@ -10,24 +10,10 @@ use super::pool::PostgresPool;
 use super::schema;
 use super::values::moment;
 use crate::model::Timestamp;
-use crate::stores::{OpenError, Status, StoreSettings};
+use crate::stores::{OpenError, Status, StoreSettings, counted};
 
-const ROWS: &[(&str, &str)] = &[
-    ("areas", "SELECT count(*) FROM areas"),
-    ("provinces", "SELECT count(*) FROM regions"),
-    ("cities", "SELECT count(*) FROM cities"),
-    ("infrastructure", "SELECT count(*) FROM infrastructure"),
-    ("flooded areas", "SELECT count(*) FROM flood_states WHERE state IS NOT NULL"),
-    ("log entries", "SELECT count(*) FROM flood_changes"),
-    ("reports", "SELECT count(*) FROM reports"),
-    ("hidden reports", "SELECT count(*) FROM reports WHERE hidden"),
-    ("erased reports", "SELECT count(*) FROM erased_reports"),
-    ("cards", "SELECT count(*) FROM cards"),
-    ("images waiting", "SELECT count(*) FROM images WHERE state = 'received'"),
-    ("gauges", "SELECT count(*) FROM gauges"),
-    ("readings", "SELECT count(*) FROM gauge_readings"),
-    ("keys", "SELECT count(*) FROM api_keys WHERE revoked_at IS NULL"),
-];
+/// The current states are in a table of their own.
+const FLOODED: &str = "SELECT count(*) FROM flood_states WHERE state IS NOT NULL";
 
 /// Dates in the future are left out: a report may have one.
 const NEWEST: &[(&str, &str)] = &[
@@ -58,7 +44,7 @@ pub(super) async fn ask(
     };
     if status.schema >= status.needed {
         sqlx::query("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY").execute(&mut connection).await?;
-        for &(name, sql) in ROWS {
+        for (name, sql) in counted(FLOODED, "SELECT count(*) FROM flood_changes") {
             let count: i64 = sqlx::query_scalar(sql).fetch_one(&mut connection).await?;
             status.rows.push((name, count.cast_unsigned()));
         }
