@@ -34,7 +34,9 @@ pub(super) fn position(x: f64, y: f64, out: &mut Vec<u8>) {
     out.push(b']');
 }
 
-/// Appends a number as its `Display` writes it: `106.8`, `106`, `0.0000001`.
+/// Appends a number without an exponent, by the shortest text that reads back as the same number: `106.8`, `106`, `0.0000001`.
+///
+/// If two shortest texts do, `Display` may write the other one.
 pub(super) fn plain_float(number: f64, out: &mut Vec<u8>) {
     // `Display` is several times slower, and differs only for whole, very small and very large numbers.
     let mut buffer = zmij::Buffer::new();
@@ -59,9 +61,30 @@ mod tests {
         String::from_utf8(out).unwrap()
     }
 
-    fn assert_as_others_write_it(number: f64) {
+    fn assert_as_json(number: f64) {
         assert_eq!(text(|out| float(number, out)), serde_json::to_string(&number).unwrap());
+    }
+
+    fn assert_plain(number: f64) {
+        let (plain, displayed) = (text(|out| plain_float(number, out)), number.to_string());
+        if number.is_finite() {
+            assert_eq!(plain.parse::<f64>().map(f64::to_bits), Ok(number.to_bits()), "{plain}");
+            assert!(!plain.contains('e') && !plain.ends_with(".0"), "{plain}");
+            assert_eq!(plain.len(), displayed.len(), "{plain} and {displayed}");
+        } else {
+            assert_eq!(plain, displayed);
+        }
+    }
+
+    fn assert_as_others_write_it(number: f64) {
+        assert_as_json(number);
         assert_eq!(text(|out| plain_float(number, out)), number.to_string());
+    }
+
+    #[test]
+    fn a_number_between_two_shortest_texts_is_read_back_unchanged() {
+        assert_plain(212_558_446_118_390.125);
+        assert_as_json(212_558_446_118_390.125);
     }
 
     #[test]
@@ -102,20 +125,22 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_number_is_written_as_others_write_it(number in any::<f64>()) {
-            assert_as_others_write_it(number);
+        fn any_number_is_read_back_unchanged(number in any::<f64>()) {
+            assert_as_json(number);
+            assert_plain(number);
             let position = text(|out| position(number, 106.8, out));
             prop_assert_eq!(position, serde_json::to_string(&[number, 106.8]).unwrap());
         }
 
         #[test]
-        fn coordinates_of_any_length_are_written_as_others_write_them(
+        fn coordinates_of_any_length_are_read_back_unchanged(
             whole in -180i64..180, places in 0..1_000_000_000u32, digits in 0..10u32,
         ) {
             let number: f64 = format!("{whole}.{:01$}", places / 10u32.pow(9 - digits), digits as usize)
                 .parse().unwrap();
             for number in [number, number.next_up(), number.next_down()] {
-                assert_as_others_write_it(number);
+                assert_as_json(number);
+                assert_plain(number);
                 let position = text(|out| position(106.5, number, out));
                 prop_assert_eq!(position, serde_json::to_string(&[106.5, number]).unwrap());
             }

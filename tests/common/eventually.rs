@@ -2,14 +2,29 @@
 
 #![allow(dead_code, reason = "few test targets wait in both ways")]
 
+use std::env;
 use std::fmt::Debug;
 use std::thread;
 use std::time::{Duration, Instant};
 
 /// How long a test waits if no limit is part of what it tests: far longer than it takes on a busy machine.
 pub(crate) const LONG: Duration = Duration::from_secs(30);
+/// The environment variable that multiplies each limit of wall-clock time in tests, such as `3` on a machine that is busy with
+/// other work.
+const PATIENCE: &str = "SIAGA_TEST_PATIENCE";
 /// The pause between two looks.
 const PAUSE: Duration = Duration::from_millis(10);
+
+/// Returns a limit of wall-clock time for this machine.
+///
+/// # Panics
+///
+/// If the environment has a factor that is not a number of at least 1.
+pub(crate) fn patiently(limit: Duration) -> Duration {
+    let factor = env::var(PATIENCE).map_or(1.0, |factor| factor.parse().unwrap_or(0.0));
+    assert!(factor >= 1.0, "{PATIENCE} must be a number of at least 1");
+    limit.mul_f64(factor)
+}
 
 /// Looks again and again until it sees what is expected, and returns that.
 ///
@@ -21,7 +36,7 @@ pub(crate) async fn eventually<T: Debug>(
     mut look: impl AsyncFnMut() -> T,
     is_expected: impl Fn(&T) -> bool,
 ) -> T {
-    let since = Instant::now();
+    let (limit, since) = (patiently(limit), Instant::now());
     loop {
         let is_last = since.elapsed() >= limit;
         let seen = look().await;
@@ -41,7 +56,7 @@ pub(crate) fn eventually_blocking<T: Debug>(
     mut look: impl FnMut() -> T,
     is_expected: impl Fn(&T) -> bool,
 ) -> T {
-    let since = Instant::now();
+    let (limit, since) = (patiently(limit), Instant::now());
     loop {
         let is_last = since.elapsed() >= limit;
         let seen = look();

@@ -9,7 +9,7 @@ use rocket::tokio::task::JoinHandle;
 use rocket::tokio::{self, time};
 use siaga::conformance::block_on;
 
-use crate::eventually::{LONG, eventually};
+use crate::eventually::{LONG, eventually, patiently};
 use crate::postgres::Database;
 use crate::proxy::Proxy;
 use crate::server::{Server, built, figment, get};
@@ -85,20 +85,20 @@ async fn outage(break_link: impl FnOnce(&Proxy), lasting: Duration) -> Duration 
     assert!(answers.iter().all(|&(status, _)| status == 200 || status == 503));
     assert!(answers.iter().filter(|&&(status, _)| status == 503).count() >= READERS);
     let longest = answers.iter().map(|&(_, took)| took).max().unwrap();
-    assert!(longest < LIMIT, "an answer took {longest:?}");
+    assert!(longest < patiently(LIMIT), "an answer took {longest:?}");
     back
 }
 
 #[test]
 fn a_cut_link_is_503_within_the_limit_and_comes_back_within_two_seconds() {
     let back = block_on(outage(Proxy::cut, Duration::from_secs(3)));
-    assert!(back < Duration::from_secs(2), "{back:?}");
+    assert!(back < patiently(Duration::from_secs(2)), "{back:?}");
 }
 
 #[test]
 fn a_stalled_link_is_503_within_the_limit_and_comes_back_within_two_seconds() {
     let back = block_on(outage(Proxy::stall, Duration::from_secs(5)));
-    assert!(back < Duration::from_secs(2), "{back:?}");
+    assert!(back < patiently(Duration::from_secs(2)), "{back:?}");
 }
 
 #[test]
@@ -148,7 +148,7 @@ fn a_statement_that_waits_for_a_lock_too_long_is_503() {
         other.execute("BEGIN; LOCK TABLE flood_states IN EXCLUSIVE MODE").await.unwrap();
         let asked = Instant::now();
         assert_eq!(server.set(5, 1).await, 503);
-        assert!(asked.elapsed() < LIMIT, "{:?}", asked.elapsed());
+        assert!(asked.elapsed() < patiently(LIMIT), "{:?}", asked.elapsed());
         assert_eq!(server.get("/v1/floods/states").await.0, 200, "reading goes on");
         other.execute("ROLLBACK").await.unwrap();
         assert_eq!(server.set(5, 4).await, 200);
