@@ -13,8 +13,8 @@ use super::{BuildError, Builder, Reloading, Siaga};
 use crate::admission::Admission;
 use crate::auth::RandomUnavailable;
 use crate::auth::{Authenticator, NewKey, Scope, Secret};
-use crate::background::{DataWatch, OldReports, SourceWatch, StoredKeys, dissolve_outlines};
-use crate::cache::{Cache, Patience, Permits};
+use crate::background::{DataWatch, OldIntake, SourceWatch, StoredKeys, dissolve_outlines};
+use crate::cache::{Cache, Patience, Permits, Withdrawn};
 use crate::changes::{Follower, Seats};
 use crate::config::Config;
 use crate::error::catchers;
@@ -53,7 +53,9 @@ impl Builder {
             opener.open(&settings).await.map_err(BuildError::Store)?;
         let metrics = settings.metrics;
         let store: Arc<dyn Store> = Arc::new(Measured::new(store, metrics.clone()));
-        let renderer = renderer(&config, Arc::clone(&store), Arc::clone(&self.clock), metrics.clone());
+        let withdrawn = Withdrawn::default();
+        let renderer =
+            renderer(&config, Arc::clone(&store), Arc::clone(&self.clock), metrics.clone(), withdrawn.clone());
         let images = CardImages::open(&config, Arc::clone(&store), Arc::clone(&self.clock), metrics.clone())?;
         let images = Arc::new(images);
         let authenticator = Authenticator::new(config.auth.clone(), Arc::clone(&self.clock))?;
@@ -77,7 +79,19 @@ impl Builder {
         outside.extend(config.mount_paths().filter(|path| !is_taken(path)).map(lead_to_front));
         let outside = within_spans(outside);
         let others_outside = other_methods(outside.iter());
-        let follower = Follower::new(Arc::clone(&store), Arc::clone(&self.clock), metrics.clone());
+        let follower = Follower::new(
+            Arc::clone(&store),
+            Arc::clone(&self.clock),
+            metrics.clone(),
+            withdrawn.clone(),
+        );
+        let old_intake = OldIntake {
+            store: Arc::clone(&store),
+            clock: Arc::clone(&self.clock),
+            withdrawn: withdrawn.clone(),
+            keep_reports: config.reports.keep,
+            keep_cards: config.cards.keep,
+        };
         let seats = Seats::new(config.streams, &metrics);
         let draining = Draining::default();
         let rocket = rocket::custom(self.figment.clone())
@@ -99,7 +113,7 @@ impl Builder {
             .attach(dissolve_outlines(Arc::clone(&store)))
             .attach(SignsOfLife::new(sources.clone()))
             .attach(source_watch.clone())
-            .attach(OldReports::new(Arc::clone(&store), Arc::clone(&self.clock), config.reports.keep))
+            .attach(old_intake)
             .attach(follow_public_keys(authenticator.clone()))
             .manage::<Arc<dyn Store>>(Arc::clone(&store))
             .manage(formats.clone())
@@ -113,6 +127,7 @@ impl Builder {
             .manage(draining.clone())
             .manage(follower)
             .manage(seats)
+            .manage(withdrawn)
             .manage(description)
             .manage(config.clone())
             .mount("/", outside)
@@ -179,7 +194,13 @@ impl Builder {
 }
 
 /// Returns what renders responses and caches them.
-fn renderer(config: &Config, store: Arc<dyn Store>, clock: Arc<dyn Clock>, metrics: Metrics) -> Renderer {
+fn renderer(
+    config: &Config,
+    store: Arc<dyn Store>,
+    clock: Arc<dyn Clock>,
+    metrics: Metrics,
+    withdrawn: Withdrawn,
+) -> Renderer {
     // If the size does not fit into `usize`, the cache has the largest limit there is.
     let cache_size = config.cache.size.as_u64().try_into().unwrap_or(usize::MAX);
     let cores = available_parallelism().unwrap_or(NonZeroUsize::MIN);
@@ -187,6 +208,7 @@ fn renderer(config: &Config, store: Arc<dyn Store>, clock: Arc<dyn Clock>, metri
     Renderer {
         store,
         cache: Cache::new(cache_size, Patience::for_requests(limits.timeout), metrics.clone()),
+        withdrawn,
         permits: Permits::new(limits.rendering.as_u64(), config.cache.size.as_u64(), cores, metrics.clone()),
         features: limits.features.get().into(),
         clock,

@@ -6,6 +6,7 @@
 
 mod backup;
 mod contents;
+mod copied_cards;
 mod database;
 mod error;
 mod file_system;
@@ -32,6 +33,7 @@ use std::time::{Duration, Instant};
 use async_trait::async_trait;
 
 use self::journal::Journal;
+pub(crate) use self::copied_cards::copied_cards;
 pub use self::open::OpenFile;
 pub use self::schema::FileSchemaError;
 pub use self::settings::Settings;
