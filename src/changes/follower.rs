@@ -46,12 +46,7 @@ struct Inner {
 impl Follower {
     /// Makes a follower of a store. It reads nothing before the server runs.
     #[must_use]
-    pub fn new(
-        store: Arc<dyn Store>,
-        clock: Arc<dyn Clock>,
-        metrics: Metrics,
-        withdrawn: Withdrawn,
-    ) -> Self {
+    pub fn new(store: Arc<dyn Store>, clock: Arc<dyn Clock>, metrics: Metrics, withdrawn: Withdrawn) -> Self {
         let epoch = RandomState::new().hash_one(0);
         Self(Arc::new(Inner { store, clock, metrics, withdrawn, epoch, state: watch::Sender::new(None) }))
     }

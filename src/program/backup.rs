@@ -120,7 +120,9 @@ fn remove_erased(copies: &Path, cards: &HashSet<CardId>) -> Result<(), Failure> 
         let path = entry.path();
         if entry.file_type()?.is_dir() {
             remove_erased(&path, cards)?;
-        } else if card_of_file(&entry.file_name().to_string_lossy()).is_some_and(|card| !cards.contains(&card)) {
+        } else if card_of_file(&entry.file_name().to_string_lossy())
+            .is_some_and(|card| !cards.contains(&card))
+        {
             fs::remove_file(&path).map_err(|error| format!("{}: {error}", path.display()))?;
         }
     }

@@ -54,8 +54,13 @@ impl Builder {
         let metrics = settings.metrics;
         let store: Arc<dyn Store> = Arc::new(Measured::new(store, metrics.clone()));
         let withdrawn = Withdrawn::default();
-        let renderer =
-            renderer(&config, Arc::clone(&store), Arc::clone(&self.clock), metrics.clone(), withdrawn.clone());
+        let renderer = renderer(
+            &config,
+            Arc::clone(&store),
+            Arc::clone(&self.clock),
+            metrics.clone(),
+            withdrawn.clone(),
+        );
         let images = CardImages::open(&config, Arc::clone(&store), Arc::clone(&self.clock), metrics.clone())?;
         let images = Arc::new(images);
         let authenticator = Authenticator::new(config.auth.clone(), Arc::clone(&self.clock))?;
@@ -79,12 +84,8 @@ impl Builder {
         outside.extend(config.mount_paths().filter(|path| !is_taken(path)).map(lead_to_front));
         let outside = within_spans(outside);
         let others_outside = other_methods(outside.iter());
-        let follower = Follower::new(
-            Arc::clone(&store),
-            Arc::clone(&self.clock),
-            metrics.clone(),
-            withdrawn.clone(),
-        );
+        let follower =
+            Follower::new(Arc::clone(&store), Arc::clone(&self.clock), metrics.clone(), withdrawn.clone());
         let old_intake = OldIntake {
             store: Arc::clone(&store),
             clock: Arc::clone(&self.clock),

@@ -119,3 +119,19 @@ fn photos_are_moved_until_none_is_left() {
     let left = || left.load(Ordering::SeqCst);
     eventually_blocking("all photos are moved", LONG, left, |left| *left == 0);
 }
+
+#[test]
+fn only_the_owner_of_a_folder_of_photos_can_read_the_hidden_ones() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let folder = tempfile::tempdir().unwrap();
+    let hidden = folder.path().join("hidden");
+    std::fs::create_dir(&hidden).unwrap();
+    std::fs::set_permissions(&hidden, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let figment = figment().merge(("siaga.images.url", format!("file://{}", folder.path().display())));
+    let siaga = Siaga::with(figment, |builder| builder);
+    publish(&siaga);
+    set(&siaga, true);
+    assert!(hidden.join("used-card.jpg").exists());
+    assert_eq!(std::fs::metadata(&hidden).unwrap().permissions().mode() & 0o777, 0o700);
+}

@@ -141,10 +141,17 @@ pub async fn unused_cards_are_erased_by_when_they_were_made_and_used_ones_stay(f
     assert_eq!(erase(hour(5), hour(1), 10).await, 0);
     assert_eq!((erase(hour(1), hour(5), 1).await, left().await), (1, vec![1, 2, 3, 4]));
     assert_eq!((erase(hour(4), hour(5), 10).await, left().await), (1, vec![1, 2, 4]));
-    assert_eq!((erase(hour(1), hour(5), 10).await, left().await), (1, vec![1, 4]), "one is used, one is newer");
+    assert_eq!(
+        (erase(hour(1), hour(5), 10).await, left().await),
+        (1, vec![1, 4]),
+        "one is used, one is newer"
+    );
     assert_eq!(erase(hour(1), hour(5), 10).await, 0);
     assert!(store.card(&card("fresh-card")).await.is_ok(), "it is older");
-    assert_eq!((erase(hour(0), hour(1), 10).await, store.card(&card("fresh-card")).await.is_ok()), (1, false));
+    assert_eq!(
+        (erase(hour(0), hour(1), 10).await, store.card(&card("fresh-card")).await.is_ok()),
+        (1, false)
+    );
     assert!(store.card(&card("used-card")).await.is_ok());
     assert_eq!(store.revision(Resource::Reports).await.unwrap(), revision, "no report changed");
     let error = store.receive_card_report(&made[0], sent()).await.unwrap_err();

@@ -32,8 +32,8 @@ use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 
-use self::journal::Journal;
 pub(crate) use self::copied_cards::copied_cards;
+use self::journal::Journal;
 pub use self::open::OpenFile;
 pub use self::schema::FileSchemaError;
 pub use self::settings::Settings;

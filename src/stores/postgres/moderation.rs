@@ -363,7 +363,9 @@ impl ModerationStore for PostgresStore {
             .bind(column(report.number()))
             .bind(moment(now))
             .bind(moment(now.after(lease)));
-        let Some((photo, target)) = self.connections.write_unseen(query).await?.pop() else { return Ok(None) };
+        let Some((photo, target)) = self.connections.write_unseen(query).await?.pop() else {
+            return Ok(None);
+        };
         let target = target.ok_or_else(|| StoreError::photo_is_taken(report))?;
         Ok(Some(PhotoMove { photo: photo.into(), to: target.parse().map_err(backend)? }))
     }

@@ -152,7 +152,9 @@ pub(in super::super) async fn cards(from: &mut SqliteConnection) -> Result<Vec<C
     const TABLE: &str = "cards";
     let mut cards = Vec::new();
     let mut rows = sqlx::query_as::<Sqlite, CardRow>(CARDS).fetch(from);
-    while let Some((pkey, id, username, network, language, data, report, created_at)) = rows.try_next().await? {
+    while let Some((pkey, id, username, network, language, data, report, created_at)) =
+        rows.try_next().await?
+    {
         let network_data = data.map(RawValue::from_string).transpose().map_err(FileError::row(TABLE))?;
         cards.push(Card {
             pkey: pkey.cast_unsigned(),
