@@ -24,21 +24,27 @@ impl CardImages {
     /// Moves the photo of a report that was hidden or shown again to where it belongs, within the time of a request. If that
     /// fails, a server moves it later.
     pub async fn settle(&self, report: ReportKey) {
-        let moving = async {
+        let taking = async {
             loop {
                 match self.store.take_photo_move_of(report, LEASE).await {
                     // A server has been faster.
                     Err(StoreError::Conflict { .. }) => time::sleep(SOON).await,
-                    taken => match taken? {
-                        Some(order) => return self.try_to_move(&order).await,
-                        None => return Ok(()),
-                    },
+                    taken => return taken,
                 }
             }
         };
-        if let Ok(Err(error)) = time::timeout(self.timeout, moving).await {
-            log_unless_away(&error);
-        }
+        let moving = async {
+            match taking.await {
+                Ok(None) => {}
+                Ok(Some(order)) => match self.carry_out(&order).await {
+                    Ok(()) => {}
+                    Err(ImageError::Store(error)) => log_unless_away(&error),
+                    Err(error) => log_later(&order, &error),
+                },
+                Err(error) => log_unless_away(&error),
+            }
+        };
+        let _ = time::timeout(self.timeout, moving).await;
     }
 
     /// Moves the photos of reports that were hidden, shown again or erased to where they belong; never ends.
@@ -56,24 +62,26 @@ impl CardImages {
         }
     }
 
-    /// Moves photos until no order is left.
+    /// Moves photos until no order is left. If the storage fails, this is logged once, and the orders can be taken again when
+    /// their leases have ended.
     async fn settle_all(&self) -> Result<(), StoreError> {
+        let mut failed = 0_u64;
         while let Some(order) = self.store.take_photo_move(LEASE).await? {
-            self.try_to_move(&order).await?;
+            match self.carry_out(&order).await {
+                Ok(()) => {}
+                Err(ImageError::Store(error)) => return Err(error),
+                Err(error) => {
+                    if failed == 0 {
+                        log_later(&order, &error);
+                    }
+                    failed += 1;
+                }
+            }
+        }
+        if failed > 1 {
+            tracing::warn!(photos = failed, "photos are moved later");
         }
         Ok(())
-    }
-
-    /// Carries out an order. If the storage fails, this is logged, and the order can be taken again when its lease has ended.
-    async fn try_to_move(&self, order: &PhotoMove) -> Result<(), StoreError> {
-        match self.carry_out(order).await {
-            Err(ImageError::Store(error)) => Err(error),
-            Err(error) => {
-                tracing::warn!(photo = &*order.photo, "a photo is moved later: {}", causes(&error));
-                Ok(())
-            }
-            Ok(()) => Ok(()),
-        }
     }
 
     async fn carry_out(&self, order: &PhotoMove) -> Result<(), ImageError> {
@@ -105,4 +113,8 @@ impl CardImages {
             }
         }
     }
+}
+
+fn log_later(order: &PhotoMove, error: &ImageError) {
+    tracing::warn!(photo = &*order.photo, "a photo is moved later: {}", causes(error));
 }

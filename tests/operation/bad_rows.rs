@@ -31,19 +31,19 @@ fn a_report_that_cannot_be_read_does_not_keep_the_others_from_being_erased() {
     block_on(async {
         let (database, mut connection) = with_bad_row().await;
         let store = OpenPostgres.open(&database.settings()).await.unwrap().store;
-        let all = left(&mut connection).await.len() as u64;
         let later = now().after(Duration::from_hours(24));
-        for _ in 1..all {
-            assert_eq!(store.erase_reports(later, 1).await.unwrap(), 1);
+        // The report 8 is of a later time.
+        for expected in [1, 1, 1, 1, 1, 1, 0] {
+            assert_eq!(store.erase_reports(later, 1).await.unwrap(), expected);
         }
-        assert_eq!(left(&mut connection).await, [4]);
-        assert_eq!(store.erase_reports(later, 10).await.unwrap(), 0);
+        assert_eq!(left(&mut connection).await, [4, 8]);
     });
 }
 
 #[test]
 fn a_report_that_cannot_be_read_is_named_in_the_log() {
-    let (database, mut connection) = block_on(with_bad_row());
+    let (database, connection) = block_on(with_bad_row());
+    drop(connection);
     let url = database.url();
     let variables = [
         ("SIAGA_STORE", "postgres"),
@@ -58,5 +58,4 @@ fn a_report_that_cannot_be_read_is_named_in_the_log() {
         errors.lines().find(|line| line.contains("cannot be read and are not erased")).map(str::to_owned)
     });
     assert!(line.contains("reports=[4]") && line.contains("count=1"), "{line}");
-    assert_eq!(block_on(left(&mut connection)), [4]);
 }
