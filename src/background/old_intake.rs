@@ -16,7 +16,7 @@ const ROUND: Duration = Duration::from_mins(1);
 /// How many reports or cards are erased by one change, so that other changes do not wait long.
 const MOST: u32 = 100;
 /// How far before the last moment to look for cards again: a clock may have stepped back.
-const OVERLAP: Duration = Duration::from_hours(24);
+const OVERLAP: Duration = Duration::from_hours(1);
 
 /// Erases reports that are older than `reports.keep`, and unused cards that are older than `cards.keep`.
 #[derive(Clone, Debug)]

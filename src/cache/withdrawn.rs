@@ -3,18 +3,18 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::stores::Revision;
 
-/// The revision of the reports at which the last report is gone that this server knows to be hidden or erased. Responses
-/// with reports of an earlier revision must not be returned, whatever happens to the store. Clones share it.
+/// The newest revision of the reports at which this server knows that a report was hidden or erased. Data of an earlier
+/// revision may have that report, so it must not be returned any more, even if the store is away. Clones share the value.
 #[derive(Clone, Debug, Default)]
 pub struct Withdrawn(Arc<AtomicU64>);
 
 impl Withdrawn {
-    /// Notes that reports are gone at a revision.
-    pub fn note(&self, gone: Revision) {
-        self.0.fetch_max(gone.0, Ordering::SeqCst);
+    /// Notes that the reports of a revision are without those that were hidden or erased.
+    pub fn note(&self, without: Revision) {
+        self.0.fetch_max(without.0, Ordering::SeqCst);
     }
 
-    /// Returns whether data of a revision may have a report that is gone.
+    /// Returns whether the reports of a revision may have one that was hidden or erased since.
     #[must_use]
     pub fn is_in(&self, revision: Revision) -> bool {
         revision.0 < self.0.load(Ordering::SeqCst)

@@ -116,7 +116,7 @@ pub(super) async fn set_visibility(
     let action = if hidden { ModerationAction::Hide } else { ModerationAction::Show };
     let by = Actor { subject: authorized.credential.subject, username };
     let changed = store.moderate(&Moderation { report, made_at: None, action, by, reason }).await?;
-    // Without the revision the order is not confirmed: responses of before may still be returned.
+    // If the revision is unknown, the order is not confirmed: a response from before it may still be returned.
     withdrawn.note(store.revision(Resource::Reports).await?);
     images.settle(report).await;
     Answer::bare(&json!({ "report_id": report, "hidden": hidden, "updated": changed }))

@@ -17,7 +17,7 @@ pub struct CardRules {
     pub prep_types: Vec<String>,
     /// The longest identifier of a card, for cards of an installation that is taken over: 14 to 36 characters. **Default: 14**
     pub max_id_length: MaxIdLength,
-    /// How long a card without a report is kept after it was made; older ones are erased. `0` keeps all. **Default: 7 d**
+    /// How long a card without a report is kept after it was made; older ones are erased. `0` keeps all. **Default: `7d`**
     #[serde(with = "duration")]
     pub keep: Duration,
 }

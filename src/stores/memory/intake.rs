@@ -235,12 +235,14 @@ impl MemoryStore {
         if self.intake.snapshots.read().value.cards.unused(made.clone()).next().is_none() {
             return Ok(Vec::new());
         }
-        self.intake.snapshots.write(|snapshot| {
+        let erased = self.intake.snapshots.write(|snapshot| {
             let old: Vec<CardId> = snapshot.cards.unused(made).take(most as usize).cloned().collect();
             old.iter().for_each(|card| snapshot.cards.remove(card));
             // Readers of reports see no cards.
-            Ok(Written::Unseen(old))
-        })
+            Ok::<_, StoreError>(Written::Unseen(old))
+        })?;
+        erased.iter().for_each(|card| self.service_state.forget_image(card));
+        Ok(erased)
     }
 
     fn asked(&self, query: ReportQuery) -> Asked {

@@ -80,6 +80,8 @@ const ERASE_UNUSED: &str = "
         WHERE created_at >= $1 AND created_at < $2
           AND NOT EXISTS (SELECT FROM reports WHERE reports.card_id = cards.card_id)
         ORDER BY created_at LIMIT $3
+    ), no_images AS (
+        DELETE FROM images USING old WHERE images.card_id = old.card_id
     ), gone AS (
         DELETE FROM cards USING old WHERE cards.card_id = old.card_id RETURNING true
     )

@@ -160,6 +160,24 @@ impl TryFrom<StoredRow> for Erasing {
     }
 }
 
+/// The reports that cannot be read: how many they are, the first of them, and why the first cannot.
+#[derive(Default)]
+struct Unread {
+    count: u64,
+    keys: Vec<i64>,
+    error: Option<StoreError>,
+}
+
+impl Unread {
+    fn add(&mut self, key: i64, error: StoreError) {
+        self.count += 1;
+        if self.keys.len() < NAMED {
+            self.keys.push(key);
+        }
+        self.error.get_or_insert(error);
+    }
+}
+
 #[derive(FromRow)]
 pub(super) struct ErasedRow {
     pkey: i64,
@@ -276,11 +294,10 @@ impl PostgresStore {
     }
 
     /// Logs which reports cannot be read and so are not erased, once for the same ones.
-    fn log_unread(&self, unread: &[(i64, StoreError)]) {
-        let keys: Vec<i64> = unread.iter().map(|(key, _)| *key).take(NAMED).collect();
+    fn log_unread(&self, Unread { count, keys, error }: Unread) {
         let mut logged = self.unread.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, error)) = unread.first().filter(|_| *logged != keys) {
-            let (count, error) = (unread.len(), error as &dyn std::error::Error);
+        if let Some(error) = error.filter(|_| *logged != keys) {
+            let error = &error as &dyn std::error::Error;
             tracing::error!(reports = ?keys, count, error, "old reports cannot be read and are not erased");
         }
         *logged = keys;
@@ -317,28 +334,28 @@ impl ModerationStore for PostgresStore {
     }
 
     async fn erase_reports(&self, before: Timestamp, most: u32) -> Result<u64, StoreError> {
-        let (mut erasing, mut unread) = (Vec::new(), Vec::new());
+        let (mut erasing, mut unread) = (Vec::new(), Unread::default());
         let mut last: Option<(DateTime<Utc>, i64)> = None;
         // Reports that cannot be read stay, and must not keep those after them.
         while erasing.len() < most as usize {
-            let missing = i64::from(most) - erasing.len() as i64;
             let (made_at, key) = last.unzip();
-            let query = sqlx::query_as(OLDEST).bind(moment(before)).bind(missing).bind(made_at).bind(key);
-            let oldest: Vec<StoredRow> = self.connections.read_primary(query).await?;
-            let is_end = (oldest.len() as i64) < missing;
+            let query = sqlx::query_as(OLDEST).bind(moment(before)).bind(i64::from(most));
+            let oldest: Vec<StoredRow> = self.connections.read_primary(query.bind(made_at).bind(key)).await?;
+            let is_end = oldest.len() < most as usize;
             for row in oldest {
                 let place = row.report.place();
                 last = Some(place);
                 match Erasing::try_from(row) {
                     Ok(report) => erasing.push(report),
-                    Err(error) => unread.push((place.1, error)),
+                    Err(error) => unread.add(place.1, error),
                 }
             }
             if is_end {
                 break;
             }
         }
-        self.log_unread(&unread);
+        erasing.truncate(most as usize);
+        self.log_unread(unread);
         if erasing.is_empty() { Ok(0) } else { self.erase_stored(erasing, None).await }
     }
 

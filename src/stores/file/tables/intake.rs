@@ -32,7 +32,8 @@ const REPORTS: &str = "
 const PUT_CARD: &str = "
     INSERT OR REPLACE INTO cards (pkey, card_id, username, network, language, network_data, report, created_at)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?)";
-const REMOVE_CARD: &str = "DELETE FROM cards WHERE card_id = ?";
+const REMOVE_CARD: [&str; 2] =
+    ["DELETE FROM cards WHERE card_id = ?", "DELETE FROM images WHERE card_id = ?"];
 const CARDS: &str = "
     SELECT pkey, card_id, username, network, language, network_data, report, created_at FROM cards ORDER BY pkey";
 
@@ -142,8 +143,11 @@ pub(super) async fn put_card(to: &mut SqliteConnection, card: &Card) -> Result<(
     Ok(())
 }
 
+/// Removes a card and its image.
 pub(super) async fn remove_card(to: &mut SqliteConnection, card: &CardId) -> Result<(), FileError> {
-    sqlx::query(REMOVE_CARD).bind(card.as_str()).execute(to).await?;
+    for statement in REMOVE_CARD {
+        sqlx::query(statement).bind(card.as_str()).execute(&mut *to).await?;
+    }
     Ok(())
 }
 
