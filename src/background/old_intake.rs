@@ -7,6 +7,7 @@ use rocket::tokio::{join, time};
 use rocket::{Orbit, Rocket};
 
 use crate::cache::Withdrawn;
+use crate::config::Config;
 use crate::model::{Clock, Timestamp};
 use crate::stores::{Resource, Store, StoreError};
 use crate::tasks::run_in_background;
@@ -21,19 +22,32 @@ const OVERLAP: Duration = Duration::from_hours(1);
 /// Erases reports that are older than `reports.keep`, and unused cards that are older than `cards.keep`.
 #[derive(Clone, Debug)]
 pub struct OldIntake {
-    /// Where they are.
-    pub store: Arc<dyn Store>,
-    /// Tells how old they are.
-    pub clock: Arc<dyn Clock>,
-    /// Learns of erased reports.
-    pub withdrawn: Withdrawn,
-    /// How long reports are kept; for ever if this is zero.
-    pub keep_reports: Duration,
-    /// The same for cards without a report.
-    pub keep_cards: Duration,
+    store: Arc<dyn Store>,
+    clock: Arc<dyn Clock>,
+    withdrawn: Withdrawn,
+    /// How long reports are kept, and cards without a report; for ever if this is zero.
+    keep_reports: Duration,
+    keep_cards: Duration,
 }
 
 impl OldIntake {
+    /// Makes a task that erases what is too old in `store`, and notes in `withdrawn` that reports are gone.
+    #[must_use]
+    pub fn new(
+        config: &Config,
+        store: &Arc<dyn Store>,
+        clock: &Arc<dyn Clock>,
+        withdrawn: &Withdrawn,
+    ) -> Self {
+        Self {
+            store: Arc::clone(store),
+            clock: Arc::clone(clock),
+            withdrawn: withdrawn.clone(),
+            keep_reports: config.reports.keep,
+            keep_cards: config.cards.keep,
+        }
+    }
+
     /// Erases all reports that are too old now, and returns how many they were.
     ///
     /// # Errors

@@ -46,9 +46,15 @@ struct Inner {
 impl Follower {
     /// Makes a follower of a store. It reads nothing before the server runs.
     #[must_use]
-    pub fn new(store: Arc<dyn Store>, clock: Arc<dyn Clock>, metrics: Metrics, withdrawn: Withdrawn) -> Self {
-        let epoch = RandomState::new().hash_one(0);
+    pub fn new(store: Arc<dyn Store>, clock: Arc<dyn Clock>, metrics: Metrics) -> Self {
+        let (epoch, withdrawn) = (RandomState::new().hash_one(0), Withdrawn::default());
         Self(Arc::new(Inner { store, clock, metrics, withdrawn, epoch, state: watch::Sender::new(None) }))
+    }
+
+    /// Returns what is known of reports that were hidden or erased. The follower adds what it reads in the log.
+    #[must_use]
+    pub fn withdrawn(&self) -> &Withdrawn {
+        &self.0.withdrawn
     }
 
     /// Returns the states as they are read.

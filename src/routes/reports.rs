@@ -4,7 +4,7 @@ use rocket::serde::json::json;
 use rocket::{State, get, put};
 
 use super::{Answer, Answers, Question};
-use crate::cache::Withdrawn;
+use crate::changes::Follower;
 use crate::described;
 use crate::error::Problem;
 use crate::guards::{
@@ -107,7 +107,7 @@ pub(super) async fn set_visibility(
     body: JsonBody,
     store: &State<Arc<dyn Store>>,
     images: &State<Arc<CardImages>>,
-    withdrawn: &State<Withdrawn>,
+    follower: &State<Follower>,
 ) -> Result<Answer, Problem> {
     let report = id.get()?;
     let Username(username) = username.get();
@@ -117,7 +117,7 @@ pub(super) async fn set_visibility(
     let by = Actor { subject: authorized.credential.subject, username };
     let changed = store.moderate(&Moderation { report, made_at: None, action, by, reason }).await?;
     // If the revision is unknown, the order is not confirmed: a response from before it may still be returned.
-    withdrawn.note(store.revision(Resource::Reports).await?);
+    follower.withdrawn().note(store.revision(Resource::Reports).await?);
     images.settle(report).await;
     Answer::bare(&json!({ "report_id": report, "hidden": hidden, "updated": changed }))
 }

@@ -53,14 +53,9 @@ impl Builder {
             opener.open(&settings).await.map_err(BuildError::Store)?;
         let metrics = settings.metrics;
         let store: Arc<dyn Store> = Arc::new(Measured::new(store, metrics.clone()));
-        let withdrawn = Withdrawn::default();
-        let renderer = renderer(
-            &config,
-            Arc::clone(&store),
-            Arc::clone(&self.clock),
-            metrics.clone(),
-            withdrawn.clone(),
-        );
+        let follower = Follower::new(Arc::clone(&store), Arc::clone(&self.clock), metrics.clone());
+        let withdrawn = follower.withdrawn();
+        let renderer = renderer(&config, &store, &self.clock, &metrics, withdrawn);
         let images = CardImages::open(&config, Arc::clone(&store), Arc::clone(&self.clock), metrics.clone())?;
         let images = Arc::new(images);
         let authenticator = Authenticator::new(config.auth.clone(), Arc::clone(&self.clock))?;
@@ -84,15 +79,7 @@ impl Builder {
         outside.extend(config.mount_paths().filter(|path| !is_taken(path)).map(lead_to_front));
         let outside = within_spans(outside);
         let others_outside = other_methods(outside.iter());
-        let follower =
-            Follower::new(Arc::clone(&store), Arc::clone(&self.clock), metrics.clone(), withdrawn.clone());
-        let old_intake = OldIntake {
-            store: Arc::clone(&store),
-            clock: Arc::clone(&self.clock),
-            withdrawn: withdrawn.clone(),
-            keep_reports: config.reports.keep,
-            keep_cards: config.cards.keep,
-        };
+        let old = OldIntake::new(&config, &store, &self.clock, withdrawn);
         let seats = Seats::new(config.streams, &metrics);
         let draining = Draining::default();
         let rocket = rocket::custom(self.figment.clone())
@@ -114,7 +101,7 @@ impl Builder {
             .attach(dissolve_outlines(Arc::clone(&store)))
             .attach(SignsOfLife::new(sources.clone()))
             .attach(source_watch.clone())
-            .attach(old_intake)
+            .attach(old)
             .attach(follow_public_keys(authenticator.clone()))
             .manage::<Arc<dyn Store>>(Arc::clone(&store))
             .manage(formats.clone())
@@ -128,7 +115,6 @@ impl Builder {
             .manage(draining.clone())
             .manage(follower)
             .manage(seats)
-            .manage(withdrawn)
             .manage(description)
             .manage(config.clone())
             .mount("/", outside)
@@ -197,29 +183,29 @@ impl Builder {
 /// Returns what renders responses and caches them.
 fn renderer(
     config: &Config,
-    store: Arc<dyn Store>,
-    clock: Arc<dyn Clock>,
-    metrics: Metrics,
-    withdrawn: Withdrawn,
+    store: &Arc<dyn Store>,
+    clock: &Arc<dyn Clock>,
+    metrics: &Metrics,
+    withdrawn: &Withdrawn,
 ) -> Renderer {
     // If the size does not fit into `usize`, the cache has the largest limit there is.
     let cache_size = config.cache.size.as_u64().try_into().unwrap_or(usize::MAX);
     let cores = available_parallelism().unwrap_or(NonZeroUsize::MIN);
     let limits = config.limits;
     Renderer {
-        store,
+        store: Arc::clone(store),
         cache: Cache::new(cache_size, Patience::for_requests(limits.timeout), metrics.clone()),
-        withdrawn,
+        withdrawn: withdrawn.clone(),
         permits: Permits::new(limits.rendering.as_u64(), config.cache.size.as_u64(), cores, metrics.clone()),
         features: limits.features.get().into(),
-        clock,
+        clock: Arc::clone(clock),
         time_zone: config.time_zone,
         base_url: Arc::from(config.base_url.as_str()),
         photos_url: config.photos_url().into(),
         issuer: Arc::new(config.issuer()),
         timeout: limits.timeout,
         stale: limits.stale,
-        metrics,
+        metrics: metrics.clone(),
     }
 }
 

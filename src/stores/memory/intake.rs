@@ -237,11 +237,15 @@ impl MemoryStore {
         }
         let erased = self.intake.snapshots.write(|snapshot| {
             let old: Vec<CardId> = snapshot.cards.unused(made).take(most as usize).cloned().collect();
-            old.iter().for_each(|card| snapshot.cards.remove(card));
+            for card in &old {
+                snapshot.cards.remove(card);
+            }
             // Readers of reports see no cards.
             Ok::<_, StoreError>(Written::Unseen(old))
         })?;
-        erased.iter().for_each(|card| self.service_state.forget_image(card));
+        for card in &erased {
+            self.service_state.forget_image(card);
+        }
         Ok(erased)
     }
 
