@@ -147,7 +147,8 @@ impl FreshStore for Fresh {
     }
 }
 
-// The overview is of the metrics, which leave it out for a store without. Such a store cannot hide reports.
+// The overview is of the metrics, which leave it out for a store without. Such a store cannot hide reports,
+// and does not erase unused cards.
 store_suite!(
     Fresh,
     except
@@ -165,8 +166,11 @@ store_suite!(
         moderation::old_reports_are_erased_oldest_first,
         moderation::the_photo_of_a_report_follows_its_report,
         moderation::a_photo_is_moved_by_one_server_at_a_time,
+        moderation::photos_to_be_deleted_are_moved_last_and_the_oldest_order_first,
+        moderation::the_photo_of_one_report_is_moved_before_all_others,
         moderation::the_photo_of_a_hidden_report_is_published_out_of_sight,
         moderation::an_upload_for_an_erased_report_is_not_published,
+        cards::unused_cards_are_erased_by_when_they_were_made_and_used_ones_stay,
         overview::it_counts_the_areas_of_each_state_and_names_the_newest_of_each_kind,
         overview::what_has_come_is_in_it_and_what_is_dated_ahead_is_not,
 );

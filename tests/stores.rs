@@ -202,3 +202,49 @@ mod file {
 
     store_suite!(File);
 }
+
+/// How long changes take in a large store.
+mod large {
+    use std::sync::Arc;
+    use std::time::{Duration, Instant};
+
+    use siaga::conformance::{block_on, fixture};
+    use siaga::model::{Card, ManualClock, Report};
+    use siaga::stores::ModerationStore;
+    use siaga::stores::memory::MemoryStore;
+
+    const BATCHES: u32 = 5;
+    const BATCH: u32 = 500;
+
+    /// Returns how long the fastest of some batches takes if so many cards are stored.
+    fn fastest(cards: u64) -> Duration {
+        let mut dataset = fixture::dataset();
+        let old = fixture::now().before(Duration::from_hours(24));
+        let reports = u64::from(BATCHES * BATCH);
+        let (report, card) = (dataset.reports[0].clone(), dataset.cards[0].clone());
+        for number in 100..100 + reports {
+            let mut report = Report { key: number.try_into().unwrap(), ..report.clone() };
+            report.content.created_at = old;
+            dataset.reports.push(report);
+        }
+        for number in 100..100 + cards {
+            let id = format!("card-{number}").parse().unwrap();
+            let report = (number < 100 + reports).then(|| number.try_into().unwrap());
+            dataset.cards.push(Card { pkey: number, id, report, ..card.clone() });
+        }
+        let store = MemoryStore::new(dataset, Arc::new(ManualClock::new(fixture::now())));
+        let batch = || {
+            let begun = Instant::now();
+            let erased = block_on(store.erase_reports(old.after(Duration::from_secs(1)), BATCH)).unwrap();
+            assert_eq!(erased, u64::from(BATCH));
+            begun.elapsed()
+        };
+        (0..BATCHES).map(|_| batch()).min().unwrap()
+    }
+
+    #[test]
+    fn erasing_old_reports_takes_about_as_long_however_many_cards_there_are() {
+        let (few, many) = (fastest(5_000), fastest(200_000));
+        assert!(many < few * 10, "{many:?} instead of {few:?}");
+    }
+}

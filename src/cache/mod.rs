@@ -14,6 +14,7 @@ mod permits;
 mod rendered;
 mod rendering;
 mod response;
+mod withdrawn;
 
 use std::fmt::Debug;
 use std::hash::Hash;
@@ -35,6 +36,7 @@ pub use self::permits::{Busy, Memory, Permit, Permits};
 pub use self::rendered::Rendered;
 use self::rendering::{Outcome, Rendering, Waiting};
 use self::response::{Expected, Response};
+pub use self::withdrawn::Withdrawn;
 use crate::content::Coding;
 use crate::model::{Clock, Timestamp};
 use crate::stores::{Revision, Versioned};
@@ -118,6 +120,8 @@ const WORTHWHILE: Duration = Duration::from_secs(2);
 pub struct LastKnown {
     /// The response.
     pub rendered: Arc<Rendered>,
+    /// The revision of the data that was read.
+    pub revision: Revision,
     /// When its rendering began.
     pub begun: Timestamp,
     /// When it was last known to be current.
@@ -214,7 +218,8 @@ where
     #[must_use]
     pub fn last(&self, question: &K) -> Option<LastKnown> {
         let Last { response, current_at } = self.entries().peek(question)?.last.clone()?;
-        Some(LastKnown { rendered: Arc::clone(&response.rendered), begun: response.begun, current_at })
+        let (rendered, revision) = (Arc::clone(&response.rendered), response.revision);
+        Some(LastKnown { rendered, revision, begun: response.begun, current_at })
     }
 
     /// Looks up the state for a request, and starts a rendering if there is neither a current response nor a rendering.

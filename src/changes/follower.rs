@@ -9,6 +9,7 @@ use rocket::tokio::time::sleep;
 use rocket::{Orbit, Rocket};
 
 use super::{Cursor, GoneReports, Reading, State};
+use crate::cache::Withdrawn;
 use crate::model::{Clock, Timestamp};
 use crate::stores::{EntryQuery, FloodQuery, ModerationQuery, Resource, Revision, Store, StoreError};
 use crate::tasks::run_in_background;
@@ -36,6 +37,7 @@ struct Inner {
     store: Arc<dyn Store>,
     clock: Arc<dyn Clock>,
     metrics: Metrics,
+    withdrawn: Withdrawn,
     /// The epoch if the store has none of its own: its revisions count from the beginning of the process.
     epoch: u64,
     state: watch::Sender<Option<Arc<State>>>,
@@ -45,8 +47,14 @@ impl Follower {
     /// Makes a follower of a store. It reads nothing before the server runs.
     #[must_use]
     pub fn new(store: Arc<dyn Store>, clock: Arc<dyn Clock>, metrics: Metrics) -> Self {
-        let epoch = RandomState::new().hash_one(0);
-        Self(Arc::new(Inner { store, clock, metrics, epoch, state: watch::Sender::new(None) }))
+        let (epoch, withdrawn) = (RandomState::new().hash_one(0), Withdrawn::default());
+        Self(Arc::new(Inner { store, clock, metrics, withdrawn, epoch, state: watch::Sender::new(None) }))
+    }
+
+    /// Returns what is known of reports that were hidden or erased. The follower adds what it reads in the log.
+    #[must_use]
+    pub fn withdrawn(&self) -> &Withdrawn {
+        &self.0.withdrawn
     }
 
     /// Returns the states as they are read.
@@ -161,6 +169,9 @@ impl Inner {
         }
         let query = ModerationQuery { after: before.last(), before: None, most: GoneReports::MOST };
         let found = self.store.moderation_log(query).await?;
+        if !found.value.is_empty() {
+            self.withdrawn.note(found.revision);
+        }
         revisions[1] = revisions[1].max(found.revision);
         Ok(before.next(&found))
     }

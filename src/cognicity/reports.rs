@@ -163,7 +163,7 @@ pub(super) async fn cards(
             language: card.language.unwrap_or_default(),
             network_data: row.value("network_data", kept("network_data", card.network_data)),
         };
-        cards.write(&Card { pkey, id, holder, report: key })?;
+        cards.write(&Card { pkey, id, holder, report: key, created_at: None })?;
         row.copied.wrote(FolderFile::Cards);
         Ok(())
     };

@@ -55,6 +55,7 @@ pub use self::limits::{Features, InvalidFeatures, Limits};
 pub use self::map::{Map, Tiles};
 pub use self::quota::{CredentialQuota, InvalidRate, Quota, Rate};
 pub use self::reports::Reports;
+use self::reports::check_keep;
 pub use self::shutdown::Shutdown;
 pub use self::sources::{Covered, SourceSettings};
 pub use self::streams::Streams;
@@ -288,6 +289,7 @@ impl Config {
         config.cache.check()?;
         config.limits.check()?;
         config.reports.check()?;
+        check_keep("siaga.cards.keep", config.cards.keep, "cards")?;
         config.streams.check()?;
         config.https.check(&config.base_url)?;
         Ok(config)

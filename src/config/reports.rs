@@ -18,10 +18,15 @@ pub struct Reports {
 impl Reports {
     /// Checks that reports are not erased by a missing unit.
     pub(super) fn check(self) -> Result<(), ConfigError> {
-        if self.keep.is_zero() || self.keep >= Duration::from_hours(24) {
-            Ok(())
-        } else {
-            Err(ConfigError::new("siaga.reports.keep", "must be at least 1d, or 0 to keep all reports"))
-        }
+        check_keep("siaga.reports.keep", self.keep, "reports")
+    }
+}
+
+/// Checks that nothing is erased by a missing unit.
+pub(super) fn check_keep(key: &str, keep: Duration, all: &str) -> Result<(), ConfigError> {
+    if keep.is_zero() || keep >= Duration::from_hours(24) {
+        Ok(())
+    } else {
+        Err(ConfigError::new(key, format!("must be at least 1d, or 0 to keep all {all}")))
     }
 }

@@ -195,6 +195,7 @@ pub fn cards() -> Vec<Card> {
             network_data: None,
         },
         report,
+        created_at: None,
     };
     vec![card(1, "fresh-card", None), card(2, "used-card", Some(ReportKey::FIRST))]
 }

@@ -28,10 +28,12 @@ use rocket::tokio::time;
 
 pub use self::error::{ImageError, Unpermitted};
 pub use self::image_type::ImageType;
+pub(crate) use self::names::card_of_file;
 pub use self::receiving::Incoming;
 pub use self::signing::Permit;
 use self::signing::SigningKey;
 use self::storage::Storage;
+pub(crate) use self::storage::{HIDDEN, make_private};
 pub use self::worker::Worker;
 use crate::config::{Config, ConfigError};
 use crate::model::{CardId, Clock, Upload};

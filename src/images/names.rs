@@ -37,9 +37,9 @@ pub(super) fn upload_of(name: &str) -> Option<(Upload, &str)> {
     Some((Upload { card: card_of(card)?, turn }, end))
 }
 
-/// Returns the card of an upload, in either kind of storage.
-pub(super) fn card_of_upload(name: &str) -> Option<CardId> {
-    upload_of(name).map(|(upload, _)| upload.card).or_else(|| presigned_card(name))
+/// Returns the card of a file in a folder: of a photo, or of an upload.
+pub(crate) fn card_of_file(name: &str) -> Option<CardId> {
+    published_card(name).or_else(|| upload_of(name).map(|(upload, _)| upload.card))
 }
 
 /// Returns the card from which [`presigned`] made a name.

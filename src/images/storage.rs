@@ -26,7 +26,7 @@ use crate::config::{ConfigError, Images};
 /// The folder of uploads, in the folder where images are published.
 const UPLOADS: &str = "uploads";
 /// The private folder for photos of hidden reports, beside the published images.
-const HIDDEN: &str = "hidden";
+pub(crate) const HIDDEN: &str = "hidden";
 /// How much of an upload is collected before it is written, in bytes.
 const PART: usize = 1 << 20;
 /// How much is written to check whether a folder can be written to, in bytes: a block of most file systems.
@@ -168,9 +168,14 @@ impl Storage {
         self.objects.put_opts(&self.published(name), image.into(), options).await.map(drop)
     }
 
-    /// Moves a published image to the hidden ones, if there is one.
+    /// Moves a published image to the hidden ones, if there is one. Only the owner of a folder can read these.
     pub(super) async fn hide_photo(&self, name: &str) -> std::result::Result<(), ImageError> {
         let public = self.published(name);
+        if let Some(folder) = &self.folder {
+            let hidden = folder.join(HIDDEN);
+            let made = spawn_blocking(move || make_private(&hidden)).await;
+            made.map_err(io::Error::other).flatten().map_err(|error| ImageError::Storage(error.into()))?;
+        }
         let options = PutOptions::default();
         self.relocate(&public, &self.hidden(name), options).await
     }
@@ -230,6 +235,20 @@ impl Storage {
         let found = self.objects.get(&self.published(name)).await.map_err(unread)?;
         Ok(found.bytes().await?.into())
     }
+}
+
+/// Makes a folder with those above it, or takes an existing one, and lets only its owner read it.
+pub(crate) fn make_private(folder: &std::path::Path) -> io::Result<()> {
+    fs::create_dir_all(folder)?;
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        if fs::metadata(folder)?.permissions().mode() & 0o077 != 0 {
+            // A folder of another user stays as it is.
+            let _ = fs::set_permissions(folder, fs::Permissions::from_mode(0o700));
+        }
+    }
+    Ok(())
 }
 
 fn one_at_a_time() -> Arc<Semaphore> {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use object_store::ObjectMeta;
 use rocket::fairing::AdHoc;
-use rocket::futures::future::{join, join_all};
+use rocket::futures::future::{join_all, join3};
 use rocket::tokio::task::spawn_blocking;
 use rocket::tokio::{select, time};
 
@@ -32,7 +32,8 @@ const LONGEST_WAIT: Duration = Duration::from_mins(15);
 /// How many uploads are processed at once at most. Each takes a CPU, and memory as described in [`photo`].
 const MOST_HANDS: usize = 4;
 
-/// Finds uploads, makes photos from them and publishes these, as long as it runs.
+/// Finds uploads, makes photos from them and publishes these, and moves photos of hidden and erased reports, as long as it
+/// runs.
 ///
 /// Any number of workers can share the uploads in one store.
 #[derive(Debug)]
@@ -83,14 +84,12 @@ impl Worker {
         // The other half of the CPUs is for requests.
         let processors = thread::available_parallelism().map_or(1, NonZero::get);
         let hands = (0..(processors / 2).clamp(1, MOST_HANDS)).map(|_| self.work());
-        join(join_all(hands), Finder::new(&self.images).run()).await;
+        join3(join_all(hands), Finder::new(&self.images).run(), self.images.move_photos()).await;
     }
 
-    /// Processes one upload after the other, and moves photos in between; never ends.
+    /// Processes one upload after the other; never ends.
     async fn work(&self) {
-        let mut settled = None;
         loop {
-            self.images.settle_if_due(&mut settled).await;
             match self.images.store.take_upload(LEASE).await {
                 Ok(Some(taken)) => self.work_on(&taken).await,
                 Ok(None) => {

@@ -4,7 +4,7 @@ use std::str::FromStr;
 use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 
-use super::ReportKey;
+use super::{ReportKey, Timestamp};
 
 /// The identifier of a card: 7 to 36 characters, none of them a control character. Those longer than 14 are from
 /// installations that were taken over.
@@ -80,6 +80,8 @@ pub struct Card {
     pub holder: CardHolder,
     /// The report that came from it. A card receives at most one.
     pub report: Option<ReportKey>,
+    /// When it was made. `None` in a data set, whose cards count from the moment at which they are stored.
+    pub created_at: Option<Timestamp>,
 }
 
 /// One upload of the image of a card.

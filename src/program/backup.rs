@@ -1,12 +1,15 @@
 //! Copies of a store and its photos, for the day on which the machine breaks.
 
+use std::collections::HashSet;
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
 use super::Failure;
 use crate::Builder;
-use crate::stores::file::Settings;
+use crate::images::{HIDDEN, card_of_file, make_private};
+use crate::model::CardId;
+use crate::stores::file::{Settings, copied_cards};
 
 /// Writes a backup of the store and its photos.
 pub(super) async fn backup(builder: &Builder, to: &Path) -> Result<(), Failure> {
@@ -18,12 +21,23 @@ pub(super) async fn backup(builder: &Builder, to: &Path) -> Result<(), Failure> 
         }
     }
     let photos = photos(builder)?;
-    let copy_photos = || photos.as_deref().map_or(Ok(()), |photos| copy_missing(photos, &copies));
+    let copy = || photos.as_deref().map_or(Ok(()), |photos| copy_photos(photos, &copies, Private::All));
     let copying = async {
         // Before, because a server may finish an upload meanwhile and remove it; after, for the photos made meanwhile.
-        copy_photos()?;
+        copy()?;
         upkeep.backup(&settings, to).await?;
-        copy_photos()
+        let completing = async {
+            copy()?;
+            if copies.is_dir() {
+                remove_erased(&copies, &copied_cards(to).await?)?;
+            }
+            Ok(())
+        };
+        let completed: Result<(), Failure> = completing.await;
+        if completed.is_err() {
+            let _ = fs::remove_file(to);
+        }
+        completed
     };
     let copied = copying.await;
     if copied.is_err() {
@@ -39,7 +53,7 @@ pub(super) async fn restore(builder: &Builder, from: &Path) -> Result<(), Failur
     upkeep.restore(&settings, from).await?;
     let copies = Settings::images_of(from);
     match photos(builder)? {
-        Some(photos) if copies.is_dir() => copy_missing(&copies, &photos),
+        Some(photos) if copies.is_dir() => copy_photos(&copies, &photos, Private::Hidden),
         _ => Ok(()),
     }
 }
@@ -50,24 +64,41 @@ fn photos(builder: &Builder) -> Result<Option<PathBuf>, Failure> {
     Ok(storage.to_file_path().ok().filter(|_| storage.scheme() == "file"))
 }
 
+/// Which of the folders that are copied only their owner can read.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Private {
+    All,
+    /// Those with the photos of hidden reports.
+    Hidden,
+}
+
 /// Copies the files that are missing in another folder, with the folders they are in. A photo never changes. A file that is
-/// gone meanwhile is left out.
-fn copy_missing(from: &Path, to: &Path) -> Result<(), Failure> {
+/// gone meanwhile is left out. When this ends, all of it is on the disk.
+fn copy_photos(from: &Path, to: &Path, private: Private) -> Result<(), Failure> {
+    copy_missing(from, to, private)?;
+    let above = to.parent().filter(|above| !above.as_os_str().is_empty());
+    Ok(sync(above.unwrap_or(Path::new(".")))?)
+}
+
+fn copy_missing(from: &Path, to: &Path, private: Private) -> Result<(), Failure> {
+    let failed = |error: io::Error| format!("{}: {error}", to.display());
     let entries = match fs::read_dir(from) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
         entries => entries.map_err(|error| format!("{}: {error}", from.display()))?,
     };
-    fs::create_dir_all(to).map_err(|error| format!("{}: {error}", to.display()))?;
+    let is_private = private == Private::All || to.file_name().is_some_and(|name| name == HIDDEN);
+    let made = if is_private { make_private(to) } else { fs::create_dir_all(to) };
+    made.map_err(failed)?;
     for entry in entries {
         let entry = entry?;
         let (source, target) = (entry.path(), to.join(entry.file_name()));
         if entry.file_type()?.is_dir() {
-            copy_missing(&source, &target)?;
+            copy_missing(&source, &target, private)?;
         } else if !target.try_exists()? {
             copy(&source, &target).map_err(|error| format!("{}: {error}", target.display()))?;
         }
     }
-    Ok(())
+    Ok(sync(to).map_err(failed)?)
 }
 
 /// Copies a file, which gets its name when all of it is on the disk.
@@ -80,4 +111,25 @@ fn copy(from: &Path, to: &Path) -> io::Result<()> {
     };
     File::open(&part)?.sync_all()?;
     fs::rename(&part, to)
+}
+
+/// Removes the photos and uploads of other cards: their reports were erased before the data was copied, or came after it.
+fn remove_erased(copies: &Path, cards: &HashSet<CardId>) -> Result<(), Failure> {
+    for entry in fs::read_dir(copies)? {
+        let entry = entry?;
+        let path = entry.path();
+        if entry.file_type()?.is_dir() {
+            remove_erased(&path, cards)?;
+        } else if card_of_file(&entry.file_name().to_string_lossy())
+            .is_some_and(|card| !cards.contains(&card))
+        {
+            fs::remove_file(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+        }
+    }
+    Ok(sync(copies)?)
+}
+
+/// Makes sure that the names in a folder are on the disk.
+fn sync(folder: &Path) -> io::Result<()> {
+    File::open(folder)?.sync_all()
 }

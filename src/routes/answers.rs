@@ -20,7 +20,7 @@ use crate::guards::managed;
 use crate::model::BoundingBox;
 use crate::openapi::{Interface, Operation, Part};
 use crate::sources::Sources;
-use crate::stores::LayerQuery;
+use crate::stores::{LayerQuery, Resource};
 
 /// Responds to questions to which all clients get the same response: from the cache, or else by rendering it. A guard.
 ///
@@ -126,14 +126,16 @@ impl Answers {
     }
 
     /// Returns the last response to a question, and how long ago it was known to be current, if `problem` means that the store
-    /// is away. Returns `problem` otherwise, or if the response is too old or has expired.
+    /// is away. Returns `problem` otherwise, or if the response is too old or has expired, or may have a report that was
+    /// hidden or erased since.
     fn stale(&self, question: &Question, problem: Problem) -> Result<(LastKnown, Duration), Problem> {
-        let Renderer { cache, clock, stale, metrics, .. } = &*self.renderer;
+        let Renderer { cache, withdrawn, clock, stale, metrics, .. } = &*self.renderer;
         let Some(last) = cache.last(question).filter(|_| problem.is_outage()) else { return Err(problem) };
         let now = clock.now();
         let age = now.since(last.current_at);
+        let has_gone = question.resource() == Resource::Reports && withdrawn.is_in(last.revision);
         let expired = question.expires_after().is_some_and(|after| now >= last.begun.after(after));
-        if expired || stale.is_zero() || age > *stale {
+        if has_gone || expired || stale.is_zero() || age > *stale {
             return Err(problem);
         }
         metrics.responded_stale();

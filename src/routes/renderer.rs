@@ -11,7 +11,7 @@ use super::question::Question;
 use super::stats::{FloodedAreas, FloodedRegions, Reported, flooded};
 use super::weight::{cost, weigh};
 use crate::admission::Account;
-use crate::cache::{Cache, Failed, Permit, Permits, Rendered, Unfinished};
+use crate::cache::{Cache, Failed, Permit, Permits, Rendered, Unfinished, Withdrawn};
 use crate::content::Content;
 use crate::error::Problem;
 use crate::formats::{Container, EncodeContext, Format};
@@ -27,6 +27,7 @@ use crate::telemetry::Metrics;
 pub(crate) struct Renderer {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) cache: Cache<Question, Problem>,
+    pub(crate) withdrawn: Withdrawn,
     /// Limits how many renderings run at once, and their memory.
     pub(crate) permits: Permits,
     /// How many features a list of reports or readings may have.

@@ -4,6 +4,7 @@ use rocket::serde::json::json;
 use rocket::{State, get, put};
 
 use super::{Answer, Answers, Question};
+use crate::changes::Follower;
 use crate::described;
 use crate::error::Problem;
 use crate::guards::{
@@ -16,7 +17,7 @@ use crate::model::{Actor, DisasterType, Moderation, ModerationAction, ReportKey}
 use crate::openapi::Described;
 use crate::resources::Reports;
 use crate::schema::{array, reference};
-use crate::stores::{LayerQuery, ReportQuery, ReportSeriesQuery, Store, Window};
+use crate::stores::{LayerQuery, ReportQuery, ReportSeriesQuery, Resource, Store, Window};
 
 /// Returns the routes of the resource.
 pub(super) fn routes() -> Vec<Described> {
@@ -106,6 +107,7 @@ pub(super) async fn set_visibility(
     body: JsonBody,
     store: &State<Arc<dyn Store>>,
     images: &State<Arc<CardImages>>,
+    follower: &State<Follower>,
 ) -> Result<Answer, Problem> {
     let report = id.get()?;
     let Username(username) = username.get();
@@ -114,6 +116,8 @@ pub(super) async fn set_visibility(
     let action = if hidden { ModerationAction::Hide } else { ModerationAction::Show };
     let by = Actor { subject: authorized.credential.subject, username };
     let changed = store.moderate(&Moderation { report, made_at: None, action, by, reason }).await?;
-    images.settle().await;
+    // If the revision is unknown, the order is not confirmed: a response from before it may still be returned.
+    follower.withdrawn().note(store.revision(Resource::Reports).await?);
+    images.settle(report).await;
     Answer::bare(&json!({ "report_id": report, "hidden": hidden, "updated": changed }))
 }

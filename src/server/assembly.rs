@@ -13,8 +13,8 @@ use super::{BuildError, Builder, Reloading, Siaga};
 use crate::admission::Admission;
 use crate::auth::RandomUnavailable;
 use crate::auth::{Authenticator, NewKey, Scope, Secret};
-use crate::background::{DataWatch, OldReports, SourceWatch, StoredKeys, dissolve_outlines};
-use crate::cache::{Cache, Patience, Permits};
+use crate::background::{DataWatch, OldIntake, SourceWatch, StoredKeys, dissolve_outlines};
+use crate::cache::{Cache, Patience, Permits, Withdrawn};
 use crate::changes::{Follower, Seats};
 use crate::config::Config;
 use crate::error::catchers;
@@ -53,7 +53,9 @@ impl Builder {
             opener.open(&settings).await.map_err(BuildError::Store)?;
         let metrics = settings.metrics;
         let store: Arc<dyn Store> = Arc::new(Measured::new(store, metrics.clone()));
-        let renderer = renderer(&config, Arc::clone(&store), Arc::clone(&self.clock), metrics.clone());
+        let follower = Follower::new(Arc::clone(&store), Arc::clone(&self.clock), metrics.clone());
+        let withdrawn = follower.withdrawn();
+        let renderer = renderer(&config, &store, &self.clock, &metrics, withdrawn);
         let images = CardImages::open(&config, Arc::clone(&store), Arc::clone(&self.clock), metrics.clone())?;
         let images = Arc::new(images);
         let authenticator = Authenticator::new(config.auth.clone(), Arc::clone(&self.clock))?;
@@ -77,7 +79,7 @@ impl Builder {
         outside.extend(config.mount_paths().filter(|path| !is_taken(path)).map(lead_to_front));
         let outside = within_spans(outside);
         let others_outside = other_methods(outside.iter());
-        let follower = Follower::new(Arc::clone(&store), Arc::clone(&self.clock), metrics.clone());
+        let old = OldIntake::new(&config, &store, &self.clock, withdrawn);
         let seats = Seats::new(config.streams, &metrics);
         let draining = Draining::default();
         let rocket = rocket::custom(self.figment.clone())
@@ -99,7 +101,7 @@ impl Builder {
             .attach(dissolve_outlines(Arc::clone(&store)))
             .attach(SignsOfLife::new(sources.clone()))
             .attach(source_watch.clone())
-            .attach(OldReports::new(Arc::clone(&store), Arc::clone(&self.clock), config.reports.keep))
+            .attach(old)
             .attach(follow_public_keys(authenticator.clone()))
             .manage::<Arc<dyn Store>>(Arc::clone(&store))
             .manage(formats.clone())
@@ -179,24 +181,31 @@ impl Builder {
 }
 
 /// Returns what renders responses and caches them.
-fn renderer(config: &Config, store: Arc<dyn Store>, clock: Arc<dyn Clock>, metrics: Metrics) -> Renderer {
+fn renderer(
+    config: &Config,
+    store: &Arc<dyn Store>,
+    clock: &Arc<dyn Clock>,
+    metrics: &Metrics,
+    withdrawn: &Withdrawn,
+) -> Renderer {
     // If the size does not fit into `usize`, the cache has the largest limit there is.
     let cache_size = config.cache.size.as_u64().try_into().unwrap_or(usize::MAX);
     let cores = available_parallelism().unwrap_or(NonZeroUsize::MIN);
     let limits = config.limits;
     Renderer {
-        store,
+        store: Arc::clone(store),
         cache: Cache::new(cache_size, Patience::for_requests(limits.timeout), metrics.clone()),
+        withdrawn: withdrawn.clone(),
         permits: Permits::new(limits.rendering.as_u64(), config.cache.size.as_u64(), cores, metrics.clone()),
         features: limits.features.get().into(),
-        clock,
+        clock: Arc::clone(clock),
         time_zone: config.time_zone,
         base_url: Arc::from(config.base_url.as_str()),
         photos_url: config.photos_url().into(),
         issuer: Arc::new(config.issuer()),
         timeout: limits.timeout,
         stale: limits.stale,
-        metrics,
+        metrics: metrics.clone(),
     }
 }
 

@@ -1,10 +1,11 @@
+use std::ops::Range;
 use std::sync::Arc;
 
 use async_trait::async_trait;
 
 use super::StoreError;
 use crate::auth::random;
-use crate::model::{Card, CardHolder, CardId, Report, ReportContent};
+use crate::model::{Card, CardHolder, CardId, Report, ReportContent, Timestamp};
 
 /// Cards. Each card permits one report.
 #[async_trait]
@@ -44,6 +45,16 @@ pub trait CardStore {
     ///
     /// [`StoreError::Unavailable`].
     async fn show_card_image(&self, id: &CardId, image: &str) -> Result<bool, StoreError>;
+
+    /// Erases at most `most` of the cards that have no report and were made between two moments, the second excluded,
+    /// oldest first, and returns how many these were. **Default: erases none**
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Unavailable`].
+    async fn erase_unused_cards(&self, _made: Range<Timestamp>, _most: u32) -> Result<u64, StoreError> {
+        Ok(0)
+    }
 }
 
 /// Returns a random identifier for a new card that nobody can guess.

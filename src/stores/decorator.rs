@@ -1,5 +1,6 @@
 use std::collections::BTreeMap;
 use std::fmt::{Debug, Display};
+use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -142,6 +143,7 @@ decorator! {
         async fn moderation_log(query: ModerationQuery) -> Answer<Versioned<Vec<ModerationEntry>>>;
         async fn erase_reports(before: Timestamp, most: u32) -> Answer<u64>;
         async fn take_photo_move(lease: Duration) -> Answer<Option<PhotoMove>>;
+        async fn take_photo_move_of(report: ReportKey, lease: Duration) -> Answer<Option<PhotoMove>>;
         async fn end_photo_move(done: &PhotoMove) -> Answer<()>;
     }
     CardStore {
@@ -149,6 +151,7 @@ decorator! {
         async fn card(id: &CardId) -> Answer<Arc<Card>>;
         async fn receive_card_report(id: &CardId, content: ReportContent) -> Answer<Arc<Report>>;
         async fn show_card_image(id: &CardId, image: &str) -> Answer<bool>;
+        async fn erase_unused_cards(made: Range<Timestamp>, most: u32) -> Answer<u64>;
     }
     ImageStore {
         async fn expect_image(card: &CardId, until: Timestamp) -> Answer<Upload>;

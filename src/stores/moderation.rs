@@ -57,7 +57,7 @@ pub trait ModerationStore: ReportStore {
     }
 
     /// Erases at most `most` of the reports that were made before a moment, oldest first, and returns how many these
-    /// were. They get no entry in the log. **Default: erases none**
+    /// were. They get no entry in the log. A report that cannot be read is left out and logged. **Default: erases none**
     ///
     /// # Errors
     ///
@@ -66,13 +66,27 @@ pub trait ModerationStore: ReportStore {
         Ok(0)
     }
 
-    /// Takes a photo that is to be moved. No other call takes it during the `lease`. Returns `None` if no photo is to be
-    /// moved now. **Default: `None`**
+    /// Takes a photo that is to be moved: those to be deleted last, and otherwise the one that has been due for longest.
+    /// No other call takes it during the `lease`. Returns `None` if no photo is to be moved now. **Default: `None`**
     ///
     /// # Errors
     ///
     /// [`StoreError::Unavailable`].
     async fn take_photo_move(&self, _lease: Duration) -> Result<Option<PhotoMove>, StoreError> {
+        Ok(None)
+    }
+
+    /// Does the same for the photo of one report, hidden or not. Returns `None` if this photo is not to be moved.
+    /// **Default: `None`**
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Conflict`] if another call has taken the photo. [`StoreError::Unavailable`].
+    async fn take_photo_move_of(
+        &self,
+        _report: ReportKey,
+        _lease: Duration,
+    ) -> Result<Option<PhotoMove>, StoreError> {
         Ok(None)
     }
 
@@ -92,6 +106,11 @@ impl StoreError {
     #[must_use]
     pub fn no_report(key: ReportKey) -> Self {
         Self::NotFound { what: format!("report {key}") }
+    }
+
+    /// Returns the conflict for a photo that another call has taken.
+    pub(super) fn photo_is_taken(report: ReportKey) -> Self {
+        Self::Conflict { what: format!("the photo of report {report} is being moved") }
     }
 
     /// Returns the conflict for a report that was made at another time than expected.

@@ -6,7 +6,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
+use figment::Figment;
 use rocket::http::{Header, Method, Status};
+use rocket::local::asynchronous;
+use rocket::tokio;
+use rocket::tokio::sync::Notify;
+use siaga::conformance::block_on;
 use siaga::model::{Clock, FloodLayer, FloodStateRecord, ReportLayer, Timestamp};
 use siaga::stores::{
     Decorator, FloodQuery, OpenError, OpenStore, OpenedStore, ReportQuery, Resource, Revision, Store,
@@ -14,13 +19,20 @@ use siaga::stores::{
 };
 
 use crate::backend::OpenFixture;
-use crate::suite::support::{Siaga, figment};
+use crate::suite::eventually::{LONG, eventually_blocking};
+use crate::suite::support::{ADMIN_KEY, Siaga, figment, key, service};
+
+const HIDE: &str = r#"{"hidden":true,"reason":"shows a person's name"}"#;
 
 /// What of a store is away.
 #[derive(Debug, Default)]
 struct Away {
     revisions: AtomicBool,
     data: AtomicBool,
+    /// Whether reports that were read wait until they are to be returned.
+    slow: AtomicBool,
+    read: Notify,
+    resume: Notify,
 }
 
 /// A store that can be away.
@@ -84,7 +96,12 @@ impl Decorator for Failing {
 
     async fn reports(&self, query: &ReportQuery) -> Result<Versioned<ReportLayer>, StoreError> {
         unless(&self.away.data)?;
-        self.inner.reports(query).await
+        let found = self.inner.reports(query).await;
+        if self.away.slow.load(Ordering::SeqCst) {
+            self.away.read.notify_one();
+            self.away.resume.notified().await;
+        }
+        found
     }
 }
 
@@ -107,11 +124,18 @@ impl OpenStore for OpenFailing {
 }
 
 fn with_failing(settings: &[(&str, &str)]) -> (Siaga, Arc<Away>) {
-    let figment = figment().merge(("siaga.store", "failing")).merge(("siaga.metrics.enabled", true));
-    let figment = settings.iter().fold(figment, |figment, setting| figment.merge(*setting));
     let opener = Arc::new(OpenFailing::default());
     let away = Arc::clone(&opener.away);
-    (Siaga::with(figment, |builder| builder.store(opener)), away)
+    (on_failing(opener, settings), away)
+}
+
+fn on_failing(opener: Arc<OpenFailing>, settings: &[(&str, &str)]) -> Siaga {
+    Siaga::with(failing(settings), |builder| builder.store(opener))
+}
+
+fn failing(settings: &[(&str, &str)]) -> Figment {
+    let figment = figment().merge(("siaga.store", "failing")).merge(("siaga.metrics.enabled", true));
+    settings.iter().fold(figment, |figment, setting| figment.merge(*setting))
 }
 
 fn pass(siaga: &Siaga, seconds: u64) -> Timestamp {
@@ -214,4 +238,99 @@ fn no_alert_is_returned_that_has_expired() {
     pass(&siaga, 1);
     assert_eq!(siaga.get("/v1/floods?geoformat=cap").status(), Status::ServiceUnavailable);
     assert_eq!(siaga.get("/v1/floods").status(), Status::Ok, "a map does not expire");
+}
+
+/// Addresses of responses with report 7.
+const WITH_REPORT: [&str; 5] = [
+    "/v1/reports",
+    "/v1/reports?geoformat=geojson",
+    "/v1/reports?city=jbd",
+    "/v1/reports/7",
+    "/v1/reports?bbox=0,0,10,10",
+];
+
+/// Makes sure that while the store is away no response has the report, or says that an old copy of it is current.
+fn assert_gone(siaga: &Siaga, tags: &[String]) {
+    for (address, tag) in WITH_REPORT.iter().zip(tags) {
+        let response = siaga.get(address);
+        assert_eq!(response.status(), Status::ServiceUnavailable, "{address}");
+        let known = siaga.client.get(*address).header(Header::new("If-None-Match", tag.clone())).dispatch();
+        assert_eq!(known.status(), Status::ServiceUnavailable, "{address}");
+    }
+}
+
+/// Reads the responses, and returns their tags.
+fn read(siaga: &Siaga) -> Vec<String> {
+    let tag = |address: &&str| {
+        let response = siaga.get(address);
+        assert_eq!(response.status(), Status::Ok, "{address}");
+        response.headers().get_one("ETag").unwrap().to_owned()
+    };
+    WITH_REPORT.iter().map(tag).collect()
+}
+
+#[test]
+fn a_report_that_was_hidden_stays_hidden_while_the_store_is_away() {
+    let (siaga, away) = with_failing(&[]);
+    let tags = read(&siaga);
+    assert_eq!(siaga.get("/v1/floods").status(), Status::Ok);
+    away.all(true);
+    assert_eq!(read(&siaga), tags, "before the order they are returned");
+    away.all(false);
+    assert_eq!(siaga.ask(Method::Put, "/v1/reports/7/visibility", HIDE).status(), Status::Ok);
+    away.all(true);
+    assert_gone(&siaga, &tags);
+    assert!(siaga.get("/v1/floods").headers().contains("Siaga-Stale-Since"), "it has no reports");
+    away.all(false);
+    for address in ["/v1/reports", "/v1/reports?city=jbd"] {
+        assert_eq!(siaga.get(address).status(), Status::Ok);
+    }
+    away.all(true);
+    let stale = siaga.get("/v1/reports");
+    assert!(stale.headers().contains("Siaga-Stale-Since"), "what was read after the order is returned");
+}
+
+#[test]
+fn other_servers_that_have_read_the_order_do_not_return_the_report_either() {
+    let opener = Arc::new(OpenFailing::default());
+    let away = Arc::clone(&opener.away);
+    let siaga = on_failing(Arc::clone(&opener), &[]);
+    let other = on_failing(opener, &[]);
+    let tags = read(&other);
+    assert_eq!(siaga.ask(Method::Put, "/v1/reports/7/visibility", HIDE).status(), Status::Ok);
+    let status = || {
+        away.all(true);
+        let status = other.get("/v1/reports").status();
+        away.all(false);
+        status
+    };
+    eventually_blocking("the other server knows", LONG, status, |status| {
+        *status == Status::ServiceUnavailable
+    });
+    away.all(true);
+    assert_gone(&other, &tags);
+}
+
+#[test]
+fn a_rendering_that_began_before_the_order_and_ends_after_it_is_not_returned_either() {
+    block_on(async {
+        let opener = Arc::new(OpenFailing::default());
+        let away = Arc::clone(&opener.away);
+        let (rocket, ..) = service(failing(&[]), |builder| builder.store(opener)).await;
+        let client = Arc::new(asynchronous::Client::untracked(rocket).await.unwrap());
+        away.slow.store(true, Ordering::SeqCst);
+        let reading = tokio::spawn({
+            let client = Arc::clone(&client);
+            async move { client.get("/v1/reports").dispatch().await.status() }
+        });
+        away.read.notified().await;
+        away.slow.store(false, Ordering::SeqCst);
+        let hiding = client.put("/v1/reports/7/visibility").header(key(ADMIN_KEY)).body(HIDE);
+        assert_eq!(hiding.dispatch().await.status(), Status::Ok);
+        away.resume.notify_one();
+        // It came before the order.
+        assert_eq!(reading.await.unwrap(), Status::Ok);
+        away.all(true);
+        assert_eq!(client.get("/v1/reports").dispatch().await.status(), Status::ServiceUnavailable);
+    });
 }

@@ -89,7 +89,7 @@ fn commands_work_beside_a_server_which_knows_within_a_second_what_they_did() {
     eventually_blocking("the key is known", SOON, || set(&server, &key, 5, 3), |status| *status == 200);
     assert!(printed(&siaga(&path, &["key", "list"])).contains("desk"));
     let status = printed(&siaga(&path, &["status"]));
-    assert!(status.starts_with("schema          2 of 2\nareas           5\n"), "{status}");
+    assert!(status.starts_with("schema          3 of 3\nareas           5\n"), "{status}");
     assert!(status.contains("flooded areas   "), "{status}");
     let folder = tempfile::tempdir().unwrap();
     let exported = folder.path().join("exported");

@@ -17,6 +17,8 @@ mod running;
 mod server;
 mod steering;
 
+mod backup_photos;
+mod bad_rows;
 mod black_box;
 mod connections;
 mod contention;

@@ -46,8 +46,9 @@ const YEAR: &str = "
     INSERT INTO flood_states
         SELECT DISTINCT ON (area_id) area_id, state, changed_at FROM flood_changes WHERE area_id >= 1000
         ORDER BY area_id, changed_at DESC;
-    INSERT INTO cards (card_id, username, network, language)
-        SELECT 'card-' || number, 'user', 'telegram', 'id' FROM generate_series(10000, 59999) AS number;
+    INSERT INTO cards (card_id, username, network, language, created_at)
+        SELECT 'card-' || number, 'user', 'telegram', 'id', timestamptz '2016-12-18T16:08:52Z' - number * interval '157 s'
+        FROM generate_series(10000, 59999) AS number;
     INSERT INTO reports (created_at, source, disaster_type, report_data, title, text, location, local_area_id,
                          instance_region_code, card_id, post_id, is_training)
         SELECT moment, CASE WHEN number % 4 = 0 THEN 'grasp' ELSE 'partner' END,
@@ -171,6 +172,15 @@ const QUESTIONS: &[Question] = &[
         ask: |store| async { found(store.card(&"card-59998".parse().unwrap()).await) }.boxed(),
         index: Some("cards_pkey"),
         rows: 1,
+    },
+    Question {
+        name: "the cards of an old hour without a report",
+        ask: |store| {
+            let hours = |ago| now().before(Duration::from_hours(ago));
+            async move { count(store.erase_unused_cards(hours(2_620)..hours(2_619), 100).await) }.boxed()
+        },
+        index: Some("cards_created_at"),
+        rows: 100,
     },
     Question {
         name: "a new card",

@@ -5,6 +5,7 @@ use std::fs;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime};
 
 use async_trait::async_trait;
@@ -25,7 +26,7 @@ use rocket::tokio::sync::Mutex;
 use rocket::tokio::task::{JoinHandle, JoinSet};
 use s3s::access::S3Access;
 use s3s::auth::SimpleAuth;
-use s3s::dto::DeleteObjectsInput;
+use s3s::dto::{DeleteObjectsInput, ListObjectsV2Input};
 use s3s::service::{S3Service, S3ServiceBuilder};
 use s3s::{Body, S3Request, S3Result, s3_error};
 use s3s_fs::FileSystem;
@@ -43,6 +44,7 @@ pub(crate) struct Storage {
     folder: TempDir,
     service: S3Service,
     address: SocketAddr,
+    refuses_lists: Arc<AtomicBool>,
     serving: Option<JoinHandle<()>>,
 }
 
@@ -53,10 +55,11 @@ impl Storage {
         fs::create_dir(folder.path().join(BUCKET)).unwrap();
         let mut builder = S3ServiceBuilder::new(FileSystem::new(folder.path()).unwrap());
         builder.set_auth(SimpleAuth::from_single(ACCESS_KEY, SECRET_KEY));
-        builder.set_access(Protecting);
+        let refuses_lists = Arc::new(AtomicBool::new(false));
+        builder.set_access(Protecting { refuses_lists: Arc::clone(&refuses_lists) });
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
-        let mut storage = Self { folder, service: builder.build(), address, serving: None };
+        let mut storage = Self { folder, service: builder.build(), address, refuses_lists, serving: None };
         storage.serve(listener);
         storage
     }
@@ -82,6 +85,11 @@ impl Storage {
                     .spawn(http1::Builder::new().serve_connection(TokioIo::new(connection), service.clone()));
             }
         }));
+    }
+
+    /// Refuses to list objects from now on.
+    pub(crate) fn refuse_lists(&self) {
+        self.refuses_lists.store(true, Ordering::SeqCst);
     }
 
     /// Closes the port and all connections.
@@ -147,11 +155,17 @@ impl Storage {
     }
 }
 
-/// Lets nobody delete some objects.
-struct Protecting;
+/// Lets nobody delete some objects and, once it is told so, list any.
+struct Protecting {
+    refuses_lists: Arc<AtomicBool>,
+}
 
 #[async_trait]
 impl S3Access for Protecting {
+    async fn list_objects_v2(&self, _: &mut S3Request<ListObjectsV2Input>) -> S3Result<()> {
+        if self.refuses_lists.load(Ordering::SeqCst) { Err(s3_error!(AccessDenied)) } else { Ok(()) }
+    }
+
     async fn delete_objects(&self, request: &mut S3Request<DeleteObjectsInput>) -> S3Result<()> {
         if request.input.delete.objects.iter().any(|object| object.key.contains(PROTECTED)) {
             return Err(s3_error!(AccessDenied));

@@ -5,6 +5,7 @@ use image::ImageFormat;
 use object_store::{Attribute, AttributeValue, Error};
 use serde_json::{Value, json};
 use siaga::conformance::block_on;
+use siaga::model::{Actor, Moderation, ModerationAction};
 
 use crate::eventually::{LONG, eventually};
 use crate::photos::{photo, picture};
@@ -99,5 +100,30 @@ fn an_image_that_is_not_published_is_404() {
         let siaga = Siaga::start(storage.figment()).await;
         assert!(matches!(storage.object("prefix/used-card.jpg").await, Err(Error::NotFound { .. })));
         assert_eq!(siaga.get("/v1/images/used-card.jpg").await.status().code, 404);
+    });
+}
+
+#[test]
+fn the_photo_and_upload_of_an_erased_report_are_deleted_without_a_list_of_the_storage() {
+    block_on(async {
+        let storage = Storage::start().await;
+        let siaga = Siaga::start(storage.figment()).await;
+        let address = siaga.invited("").await;
+        assert_eq!(siaga.send(&address, "image/jpeg", photo(40, 30, 1)).await, 200);
+        siaga.shows_an_image().await;
+        eventually("the upload is deleted", LONG, async || storage.uploads(), Vec::is_empty).await;
+        assert_eq!(siaga.send(&address, "image/jpeg", photo(40, 30, 1)).await, 200, "it is sent again");
+        assert_eq!(storage.uploads(), ["used-card"]);
+        storage.refuse_lists();
+        let order = Moderation {
+            report: 1.try_into().unwrap(),
+            made_at: None,
+            action: ModerationAction::Erase,
+            by: Actor { subject: "moderators".to_owned(), username: None },
+            reason: "its author asks".to_owned(),
+        };
+        assert!(siaga.store.moderate(&order).await.unwrap());
+        eventually("the upload is deleted", LONG, async || storage.uploads(), Vec::is_empty).await;
+        assert!(matches!(storage.object("prefix/used-card.jpg").await, Err(Error::NotFound { .. })));
     });
 }

@@ -8,7 +8,7 @@ use rocket::futures::future::join_all;
 use rocket::tokio;
 
 use super::{FreshStore, open};
-use crate::conformance::fixture::{cards, content, place};
+use crate::conformance::fixture::{cards, content, now, place};
 use crate::model::{AreaId, AreaSelector, CardId, DisasterType};
 use crate::stores::{ReportQuery, Resource, Store, StoreError, Window};
 
@@ -112,4 +112,48 @@ pub async fn of_concurrent_images_for_a_report_exactly_one_is_shown(fresh: &dyn 
     let report = store.report(report).await.unwrap();
     assert_eq!(report.value.content.image_url.as_deref(), Some(shown[0].as_str()));
     assert_eq!(report.revision.0, before.0 + 1, "one change of reports");
+}
+
+pub async fn unused_cards_are_erased_by_when_they_were_made_and_used_ones_stay(fresh: &dyn FreshStore) {
+    let (store, clock) = open(fresh).await;
+    let hour = |hours| now().after(Duration::from_hours(hours));
+    let mut made = Vec::new();
+    for hours in 1..=5 {
+        clock.set(hour(hours));
+        made.push(store.create_card(cards()[0].holder.clone()).await.unwrap().id.clone());
+    }
+    let sent = || content(DisasterType::Flood, 1, place(0.5, 0.5));
+    store.receive_card_report(&made[1], sent()).await.unwrap();
+    let revision = store.revision(Resource::Reports).await.unwrap();
+    let left = async || {
+        let mut left = Vec::new();
+        for (index, card) in made.iter().enumerate() {
+            match store.card(card).await {
+                Ok(_) => left.push(index),
+                Err(StoreError::NotFound { .. }) => {}
+                Err(error) => panic!("{error:?}"),
+            }
+        }
+        left
+    };
+    let erase = async |from, until, most| store.erase_unused_cards(from..until, most).await.unwrap();
+    assert_eq!(erase(hour(1), hour(1), 10).await, 0);
+    assert_eq!(erase(hour(5), hour(1), 10).await, 0);
+    assert_eq!((erase(hour(1), hour(5), 1).await, left().await), (1, vec![1, 2, 3, 4]));
+    assert_eq!((erase(hour(4), hour(5), 10).await, left().await), (1, vec![1, 2, 4]));
+    assert_eq!(
+        (erase(hour(1), hour(5), 10).await, left().await),
+        (1, vec![1, 4]),
+        "one is used, one is newer"
+    );
+    assert_eq!(erase(hour(1), hour(5), 10).await, 0);
+    assert!(store.card(&card("fresh-card")).await.is_ok(), "it is older");
+    assert_eq!(
+        (erase(hour(0), hour(1), 10).await, store.card(&card("fresh-card")).await.is_ok()),
+        (1, false)
+    );
+    assert!(store.card(&card("used-card")).await.is_ok());
+    assert_eq!(store.revision(Resource::Reports).await.unwrap(), revision, "no report changed");
+    let error = store.receive_card_report(&made[0], sent()).await.unwrap_err();
+    assert!(matches!(error, StoreError::NotFound { .. }), "{error:?}");
 }

@@ -119,6 +119,8 @@ macro_rules! store_suite {
             old_reports_are_erased_oldest_first,
             the_photo_of_a_report_follows_its_report,
             a_photo_is_moved_by_one_server_at_a_time,
+            photos_to_be_deleted_are_moved_last_and_the_oldest_order_first,
+            the_photo_of_one_report_is_moved_before_all_others,
             the_photo_of_a_hidden_report_is_published_out_of_sight,
             an_upload_for_an_erased_report_is_not_published,
         }
@@ -129,6 +131,7 @@ macro_rules! store_suite {
             a_second_report_for_a_card_is_a_conflict_and_not_stored,
             of_concurrent_reports_for_a_card_exactly_one_is_stored,
             of_concurrent_images_for_a_report_exactly_one_is_shown,
+            unused_cards_are_erased_by_when_they_were_made_and_used_ones_stay,
         }
         $crate::store_suite! { @ unless_excepted $fresh, images =>
             an_unknown_card_is_not_found,

@@ -278,6 +278,61 @@ pub async fn a_photo_is_moved_by_one_server_at_a_time(fresh: &dyn FreshStore) {
     assert_eq!(take_move(&*store).await, hidden, "the lease has ended");
 }
 
+pub async fn photos_to_be_deleted_are_moved_last_and_the_oldest_order_first(fresh: &dyn FreshStore) {
+    use ModerationAction::{Erase, Hide, Show};
+
+    let (store, clock) = open(fresh).await;
+    let mut reports = Vec::new();
+    for _ in 0..5 {
+        reports.push(with_photo(&*store).await);
+    }
+    // The names of photos are random, so their order is another one.
+    let orders = [(0, Erase), (1, Erase), (2, Hide), (3, Hide), (4, Hide), (4, Show)];
+    for (minute, (index, action)) in (1..).zip(orders) {
+        clock.set(minutes(minute));
+        assert!(moderate(&*store, reports[index].0, action).await);
+    }
+    let expected = [
+        (2, PhotoPlace::Hidden),
+        (3, PhotoPlace::Hidden),
+        (4, PhotoPlace::Public),
+        (0, PhotoPlace::Gone),
+        (1, PhotoPlace::Gone),
+    ];
+    for (index, to) in expected {
+        assert_eq!(take_move(&*store).await, Some((reports[index].1.clone(), to)), "{index}");
+    }
+    assert_eq!(take_move(&*store).await, None);
+}
+
+pub async fn the_photo_of_one_report_is_moved_before_all_others(fresh: &dyn FreshStore) {
+    let (store, clock) = open(fresh).await;
+    let mut others = Vec::new();
+    for _ in 0..3 {
+        let (report, photo) = with_photo(&*store).await;
+        assert!(moderate(&*store, report, ModerationAction::Hide).await);
+        others.push(photo);
+    }
+    clock.set(minutes(1));
+    let (report, photo) = with_photo(&*store).await;
+    let key: ReportKey = report.try_into().unwrap();
+    assert_eq!(store.take_photo_move_of(key, LEASE).await.unwrap(), None, "it is not to be moved");
+    assert!(moderate(&*store, report, ModerationAction::Hide).await);
+    let hidden = PhotoMove { photo: photo.clone().into(), to: PhotoPlace::Hidden };
+    assert_eq!(store.take_photo_move_of(key, LEASE).await.unwrap().as_ref(), Some(&hidden));
+    let error = store.take_photo_move_of(key, LEASE).await.unwrap_err();
+    assert!(matches!(error, StoreError::Conflict { .. }), "it is being moved: {error:?}");
+    for _ in &others {
+        let (taken, _) = take_move(&*store).await.unwrap();
+        assert!(others.contains(&taken), "{taken}");
+    }
+    assert_eq!(take_move(&*store).await, None, "it is being moved");
+    store.end_photo_move(&hidden).await.unwrap();
+    assert_eq!(store.take_photo_move_of(key, LEASE).await.unwrap(), None);
+    let unknown = store.take_photo_move_of(99.try_into().unwrap(), LEASE).await.unwrap();
+    assert_eq!(unknown, None, "there is no such report");
+}
+
 pub async fn the_photo_of_a_hidden_report_is_published_out_of_sight(fresh: &dyn FreshStore) {
     let (store, _) = open(fresh).await;
     let upload = received(&*store, "an object").await;

@@ -122,7 +122,7 @@ pub(super) fn cards(reports: &[Report]) -> Vec<Card> {
             language: "id".to_owned(),
             network_data: None,
         };
-        Some(Card { pkey, id: id.parse().ok()?, holder, report })
+        Some(Card { pkey, id: id.parse().ok()?, holder, report, created_at: None })
     };
     (1..).zip(used.chain([fresh])).filter_map(card).collect()
 }

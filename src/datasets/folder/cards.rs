@@ -59,7 +59,7 @@ fn card(row: Line, rules: &FolderRules) -> Result<Card, String> {
         "" => None,
         key => Some(key.parse().map_err(|error| format!("report {error} or empty"))?),
     };
-    Ok(Card { pkey: pkey(row.pkey.trim())?, id, holder, report })
+    Ok(Card { pkey: pkey(row.pkey.trim())?, id, holder, report, created_at: None })
 }
 
 /// Reads the number of a card, which must fit into a signed 64-bit database column.

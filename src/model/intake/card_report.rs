@@ -1,10 +1,12 @@
+use std::time::Duration;
+
 use serde::{Deserialize, Serialize};
 use serde_json::value::to_raw_value;
 
 use super::attributes::{self, all_report_types, disaster_of, report_types};
 use super::fields::{Fault, Fields, Object, read};
 use crate::model::Number;
-use crate::model::{CARD_SOURCE, CardId, DisasterType, InvalidCardId, ReportContent};
+use crate::model::{CARD_SOURCE, CardId, DisasterType, InvalidCardId, ReportContent, duration};
 
 /// The rules for reports from cards.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -15,12 +17,19 @@ pub struct CardRules {
     pub prep_types: Vec<String>,
     /// The longest identifier of a card, for cards of an installation that is taken over: 14 to 36 characters. **Default: 14**
     pub max_id_length: MaxIdLength,
+    /// How long a card without a report is kept after it was made; older ones are erased. `0` keeps all. **Default: `7d`**
+    #[serde(with = "duration")]
+    pub keep: Duration,
 }
 
 impl Default for CardRules {
     fn default() -> Self {
         let types = ["drain", "desilting", "canalrepair", "treeclearing", "flood", "damage", "power"];
-        Self { prep_types: types.map(str::to_owned).to_vec(), max_id_length: MaxIdLength::default() }
+        Self {
+            prep_types: types.map(str::to_owned).to_vec(),
+            max_id_length: MaxIdLength::default(),
+            keep: Duration::from_hours(7 * 24),
+        }
     }
 }
 

@@ -1,5 +1,6 @@
 //! Reports, and the cards and feeds that they come from.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -10,6 +11,7 @@ use super::tables::Row;
 use crate::model::intake::PartnerReport;
 use crate::model::{
     Card, CardHolder, CardId, PartnerPost, Report, ReportContent, ReportKey, ReportLayer, SeriesPoint,
+    Timestamp,
 };
 use crate::stores::memory::MemoryStore;
 use crate::stores::{
@@ -92,6 +94,18 @@ impl CardStore for FileStore {
                 Ok(shown)
             };
             showing.boxed()
+        });
+        change.await
+    }
+
+    async fn erase_unused_cards(&self, made: Range<Timestamp>, most: u32) -> Result<u64, StoreError> {
+        let change = self.journal.write(move |next, rows| {
+            let erased = next.erased_cards(made, most).map(|cards| {
+                let count = cards.len() as u64;
+                rows.extend(cards.into_iter().map(Row::NoCard));
+                count
+            });
+            async { erased }.boxed()
         });
         change.await
     }

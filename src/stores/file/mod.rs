@@ -6,6 +6,7 @@
 
 mod backup;
 mod contents;
+mod copied_cards;
 mod database;
 mod error;
 mod file_system;
@@ -31,6 +32,7 @@ use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 
+pub(crate) use self::copied_cards::copied_cards;
 use self::journal::Journal;
 pub use self::open::OpenFile;
 pub use self::schema::FileSchemaError;

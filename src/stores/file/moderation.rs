@@ -7,7 +7,7 @@ use futures::FutureExt;
 
 use super::FileStore;
 use super::tables::Row;
-use crate::model::{Moderation, ModerationEntry, PhotoMove, Timestamp};
+use crate::model::{Moderation, ModerationEntry, PhotoMove, ReportKey, Timestamp};
 use crate::stores::memory::{MemoryStore, Moderated, Pending};
 use crate::stores::{ModerationQuery, ModerationStore, StoreError, Versioned};
 
@@ -67,6 +67,21 @@ impl ModerationStore for FileStore {
             rows.extend(taken.clone().map(|(photo, pending)| Row::PhotoMove(photo, Some(pending))));
             let taken = taken.map(|(photo, Pending { to, .. })| PhotoMove { photo, to });
             async { Ok(taken) }.boxed()
+        });
+        taking.await
+    }
+
+    async fn take_photo_move_of(
+        &self,
+        report: ReportKey,
+        lease: Duration,
+    ) -> Result<Option<PhotoMove>, StoreError> {
+        let taking = self.journal.write(move |next, rows| {
+            let taken = next.taken_move_of(report, lease).map(|taken| {
+                rows.extend(taken.clone().map(|(photo, pending)| Row::PhotoMove(photo, Some(pending))));
+                taken.map(|(photo, Pending { to, .. })| PhotoMove { photo, to })
+            });
+            async { taken }.boxed()
         });
         taking.await
     }

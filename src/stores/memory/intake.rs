@@ -1,13 +1,18 @@
+mod cards;
 mod moderation;
+mod moves;
 
 use std::collections::BTreeSet;
-use std::ops::{Bound, RangeInclusive};
+use std::ops::{Bound, Range, RangeInclusive};
 use std::sync::Arc;
 
 use async_trait::async_trait;
 use imbl::{OrdMap, OrdSet, Vector};
 
-pub(in crate::stores) use self::moderation::{Moderated, Pending};
+use self::cards::Cards;
+pub(in crate::stores) use self::moderation::Moderated;
+use self::moves::Moves;
+pub(in crate::stores) use self::moves::Pending;
 use super::snapshot::{Snapshots, Written};
 use super::{MemoryStore, counted, read_long};
 use crate::model::intake::PartnerReport;
@@ -43,11 +48,8 @@ struct Snapshot {
     last_key: Option<ReportKey>,
     /// The moderation log, oldest first.
     log: Vector<ModerationEntry>,
-    /// The photos to be moved, by name.
-    moves: OrdMap<Box<str>, Pending>,
-    cards: OrdMap<CardId, Arc<Card>>,
-    /// The highest card number.
-    last_card: u64,
+    moves: Moves,
+    cards: Cards,
     /// The posts of the partner feed that were received.
     partner_posts: OrdSet<i64>,
 }
@@ -68,13 +70,13 @@ impl Snapshot {
     }
 
     fn card(&self, id: &CardId) -> Result<&Arc<Card>, StoreError> {
-        self.cards.get(id).ok_or_else(|| StoreError::NotFound { what: format!("card {id}") })
+        self.cards.find(id).ok_or_else(|| StoreError::NotFound { what: format!("card {id}") })
     }
 
     /// Adds an image to a card's report, unless the report shows one already; returns whether it did. The photo of a
     /// hidden report is to be moved to the others.
     fn show_image(&mut self, card: &CardId, image: &str, now: Timestamp) -> bool {
-        let key = self.cards.get(card).and_then(|card| card.report);
+        let key = self.cards.find(card).and_then(|card| card.report);
         let report = key.and_then(|key| self.stored(key));
         let Some((report, is_hidden)) = report.filter(|(report, _)| report.content.image_url.is_none())
         else {
@@ -125,7 +127,8 @@ pub(super) struct Stored {
 }
 
 impl Intake {
-    pub(super) fn new(stored: Stored) -> Self {
+    /// Makes an intake. Cards that do not say when they were made were made `now`.
+    pub(super) fn new(stored: Stored, now: Timestamp) -> Self {
         let Stored { reports, hidden, erased, log, cards, posts } = stored;
         let mut snapshot = Snapshot::default();
         for report in reports {
@@ -139,8 +142,8 @@ impl Intake {
         }
         snapshot.log = log.into();
         for card in cards {
-            snapshot.last_card = snapshot.last_card.max(card.pkey);
-            snapshot.cards.insert(card.id.clone(), Arc::new(card));
+            let created_at = card.created_at.or(Some(now));
+            snapshot.cards.put(Arc::new(Card { created_at, ..card }));
         }
         snapshot.partner_posts = posts.iter().map(|post| post.post_id).collect();
         Self { snapshots: Snapshots::new(snapshot) }
@@ -165,7 +168,7 @@ impl Intake {
     /// Goes on with photos to be moved.
     pub(super) fn with_moves(self, moves: Vec<(Box<str>, Pending)>) -> Self {
         let snapshot = self.snapshots.read();
-        let value = Snapshot { moves: moves.into_iter().collect(), ..snapshot.value.clone() };
+        let value = Snapshot { moves: Moves::from_iter(moves), ..snapshot.value.clone() };
         Self { snapshots: Snapshots::new(value).at(snapshot.revision) }
     }
 
@@ -222,6 +225,30 @@ impl Asked {
 }
 
 impl MemoryStore {
+    /// Erases cards without a report; returns which.
+    pub(in crate::stores) fn erased_cards(
+        &self,
+        made: Range<Timestamp>,
+        most: u32,
+    ) -> Result<Vec<CardId>, StoreError> {
+        // Servers ask again and again.
+        if self.intake.snapshots.read().value.cards.unused(made.clone()).next().is_none() {
+            return Ok(Vec::new());
+        }
+        let erased = self.intake.snapshots.write(|snapshot| {
+            let old: Vec<CardId> = snapshot.cards.unused(made).take(most as usize).cloned().collect();
+            for card in &old {
+                snapshot.cards.remove(card);
+            }
+            // Readers of reports see no cards.
+            Ok::<_, StoreError>(Written::Unseen(old))
+        })?;
+        for card in &erased {
+            self.service_state.forget_image(card);
+        }
+        Ok(erased)
+    }
+
     fn asked(&self, query: ReportQuery) -> Asked {
         let snapshot = self.intake.snapshots.read();
         Asked { snapshot, places: Arc::clone(&self.places), query, now: self.clock.now() }
@@ -290,18 +317,17 @@ impl ReportStore for MemoryStore {
 #[async_trait]
 impl CardStore for MemoryStore {
     async fn create_card(&self, holder: CardHolder) -> Result<Arc<Card>, StoreError> {
+        let created_at = Some(self.clock.now());
         self.intake.snapshots.write(|snapshot| {
             let id = loop {
                 let id = random_card_id()?;
-                if !snapshot.cards.contains_key(&id) {
+                if snapshot.cards.find(&id).is_none() {
                     break id;
                 }
             };
-            // A 64-bit counter of cards never reaches its end.
-            snapshot.last_card = snapshot.last_card.saturating_add(1);
-            let pkey = snapshot.last_card;
-            let card = Arc::new(Card { pkey, id: id.clone(), holder, report: None });
-            snapshot.cards.insert(id, Arc::clone(&card));
+            let pkey = snapshot.cards.next_number();
+            let card = Arc::new(Card { pkey, id, holder, report: None, created_at });
+            snapshot.cards.put(Arc::clone(&card));
             // A new card does not change the reports.
             Ok(Written::Unseen(card))
         })
@@ -323,8 +349,7 @@ impl CardStore for MemoryStore {
                 return Err(StoreError::received(id));
             }
             let report = snapshot.publish(content, tags)?;
-            let card = Card { report: Some(report.key), ..Card::clone(&card) };
-            snapshot.cards.insert(id.clone(), Arc::new(card));
+            snapshot.cards.put(Arc::new(Card { report: Some(report.key), ..Card::clone(&card) }));
             Ok(Written::Visible(report))
         })
     }
@@ -335,6 +360,10 @@ impl CardStore for MemoryStore {
             let shown = snapshot.show_image(id, image, now);
             Ok(if shown { Written::Visible(true) } else { Written::Unseen(false) })
         })
+    }
+
+    async fn erase_unused_cards(&self, made: Range<Timestamp>, most: u32) -> Result<u64, StoreError> {
+        Ok(self.erased_cards(made, most)?.len() as u64)
     }
 }
 

@@ -57,16 +57,17 @@ impl MemoryStore {
     /// Creates a store that holds `dataset` and takes the time from `clock`.
     #[must_use]
     pub fn new(dataset: Dataset, clock: Arc<dyn Clock>) -> Self {
+        let stored = Stored {
+            reports: dataset.reports,
+            hidden: dataset.hidden,
+            erased: dataset.erased,
+            log: dataset.moderation,
+            cards: dataset.cards,
+            posts: dataset.partner_posts,
+        };
         Self {
             floods: Floods::new(Arc::clone(dataset.places.areas()), dataset.flood_log),
-            intake: Intake::new(Stored {
-                reports: dataset.reports,
-                hidden: dataset.hidden,
-                erased: dataset.erased,
-                log: dataset.moderation,
-                cards: dataset.cards,
-                posts: dataset.partner_posts,
-            }),
+            intake: Intake::new(stored, clock.now()),
             gauges: Gauges::new(dataset.gauges),
             service_state: ServiceState::new(Arc::clone(&clock)),
             places: Arc::new(dataset.places),

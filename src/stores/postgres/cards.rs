@@ -1,6 +1,8 @@
+use std::ops::Range;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use chrono::{DateTime, Utc};
 use serde_json::value::RawValue;
 use sqlx::FromRow;
 
@@ -10,25 +12,28 @@ use super::link::Link;
 use super::moderation::is_photo;
 use super::revision::revision;
 use super::statement::Query;
-use super::values::{column, moment, report_key};
-use crate::model::{Card, CardHolder, CardId, Report, ReportContent, Tags};
+use super::values::{column, count, moment, report_key};
+use crate::model::{Card, CardHolder, CardId, Report, ReportContent, Tags, Timestamp};
 use crate::stores::cards::random_card_id;
 use crate::stores::{CardStore, StoreError};
 
 const MAKE: &str = "
-    INSERT INTO cards (card_id, username, network, language, network_data) VALUES ($1, $2, $3, $4, $5::json)
+    INSERT INTO cards (card_id, username, network, language, network_data, created_at)
+    VALUES ($1, $2, $3, $4, $5::json, $6)
     ON CONFLICT (card_id) DO NOTHING RETURNING pkey";
 
 pub(super) const CARD: &str = "
-    SELECT cards.pkey, username, network, language, network_data::text AS network_data, reports.pkey AS report
+    SELECT cards.pkey, username, network, language, network_data::text AS network_data, reports.pkey AS report,
+           cards.created_at
     FROM cards LEFT JOIN reports USING (card_id) WHERE card_id = $1";
 
 /// Publishes the report of a card, unless it has one, or there is no such card, or the places have changed since the
-/// report's tags were found. The unique index on the card lets only one of several concurrent reports through.
+/// report's tags were found. The unique index on the card lets only one of several concurrent reports through. The card is
+/// locked, because it may be erased meanwhile.
 const RECEIVE: &str = "
     WITH card AS (
         SELECT card_id, EXISTS (SELECT FROM reports WHERE reports.card_id = cards.card_id) AS received
-        FROM cards WHERE card_id = $1
+        FROM cards WHERE card_id = $1 FOR KEY SHARE
     ), places AS (
         SELECT revision FROM current_revisions WHERE resource = 'places'
     ), made AS (
@@ -68,6 +73,20 @@ pub(super) use showing;
 
 const SHOW_IMAGE: &str = showing!("", "");
 
+/// A card that receives its report meanwhile makes the statement fail, and stays.
+const ERASE_UNUSED: &str = "
+    WITH old AS (
+        SELECT card_id FROM cards
+        WHERE created_at >= $1 AND created_at < $2
+          AND NOT EXISTS (SELECT FROM reports WHERE reports.card_id = cards.card_id)
+        ORDER BY created_at LIMIT $3
+    ), no_images AS (
+        DELETE FROM images USING old WHERE images.card_id = old.card_id
+    ), gone AS (
+        DELETE FROM cards USING old WHERE cards.card_id = old.card_id RETURNING true
+    )
+    SELECT count(*) FROM gone";
+
 #[derive(FromRow)]
 struct CardRow {
     pkey: i64,
@@ -76,6 +95,7 @@ struct CardRow {
     language: String,
     network_data: Option<String>,
     report: Option<i64>,
+    created_at: DateTime<Utc>,
 }
 
 impl PostgresStore {
@@ -141,6 +161,7 @@ fn unknown(id: &CardId) -> StoreError {
 #[async_trait]
 impl CardStore for PostgresStore {
     async fn create_card(&self, holder: CardHolder) -> Result<Arc<Card>, StoreError> {
+        let created_at = self.clock.now();
         loop {
             let id = random_card_id()?;
             let made = sqlx::query_as(MAKE)
@@ -148,11 +169,13 @@ impl CardStore for PostgresStore {
                 .bind(holder.username.clone())
                 .bind(holder.network.clone())
                 .bind(holder.language.clone())
-                .bind(holder.network_data.as_deref().map(|data| data.get().to_owned()));
+                .bind(holder.network_data.as_deref().map(|data| data.get().to_owned()))
+                .bind(moment(created_at));
             // No row comes back if another card has the identifier.
             if let Some((pkey,)) = self.connections.write(made).await?.pop() {
                 let pkey: i64 = pkey;
-                return Ok(Arc::new(Card { pkey: pkey.cast_unsigned(), id, holder, report: None }));
+                let (pkey, created_at) = (pkey.cast_unsigned(), Some(created_at));
+                return Ok(Arc::new(Card { pkey, id, holder, report: None, created_at }));
             }
         }
     }
@@ -170,6 +193,7 @@ impl CardStore for PostgresStore {
                 network_data: row.network_data.map(RawValue::from_string).transpose().map_err(backend)?,
             },
             report: row.report.map(report_key).transpose()?,
+            created_at: Some(row.created_at.into()),
         }))
     }
 
@@ -187,5 +211,13 @@ impl CardStore for PostgresStore {
             .bind(image.to_owned())
             .bind(moment(self.clock.now()));
         Ok(!self.connections.write(query).await?.is_empty())
+    }
+
+    async fn erase_unused_cards(&self, made: Range<Timestamp>, most: u32) -> Result<u64, StoreError> {
+        let query: Query<(i64,)> = sqlx::query_as(ERASE_UNUSED)
+            .bind(moment(made.start))
+            .bind(moment(made.end))
+            .bind(i64::from(most));
+        count(self.connections.write_unseen(query).await?)
     }
 }

@@ -37,7 +37,7 @@ mod turns;
 mod values;
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use futures::TryFutureExt;
@@ -75,6 +75,8 @@ pub struct PostgresStore {
     /// The revisions as read from the database while the listener cannot tell them.
     revisions: SingleFlight<Result<Arc<Revisions>, Arc<StoreError>>>,
     readiness: Readiness,
+    /// The old reports that could not be read when the last ones were erased.
+    unread: Mutex<Vec<i64>>,
     clock: Arc<dyn Clock>,
 }
 

@@ -1,5 +1,6 @@
 //! Moderation: every operation is one statement, but erasing, which reads the reports first to make their digests.
 
+use std::sync::PoisonError;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -14,9 +15,12 @@ use super::statement::Query;
 use super::values::{column, moment, report_key, tags};
 use crate::model::{
     Actor, ErasedReport, Moderation, ModerationAction, ModerationEntry, PhotoMove, PhotoPlace, Report,
-    ReportDigest, Timestamp, photo_name,
+    ReportDigest, ReportKey, Timestamp, photo_name,
 };
 use crate::stores::{ModerationQuery, ModerationStore, StoreError, Versioned};
+
+/// How many reports that cannot be read the log names at once.
+const NAMED: usize = 10;
 
 /// Whether a text is the name of a photo of this service.
 macro_rules! is_photo {
@@ -91,7 +95,9 @@ const STORED: &str =
 const OLDEST: &str = concat!(
     "SELECT ",
     report!(),
-    ", reports.card_id FROM reports WHERE reports.created_at < $1 ORDER BY reports.created_at, pkey LIMIT $2"
+    ", reports.card_id FROM reports
+      WHERE reports.created_at < $1 AND ($3::timestamptz IS NULL OR (reports.created_at, pkey) > ($3, $4))
+      ORDER BY reports.created_at, pkey LIMIT $2"
 );
 
 const IS_ERASED: &str = "SELECT true FROM erased_reports WHERE pkey = $1";
@@ -105,8 +111,22 @@ const LOG: &str = "
 /// Skips a photo that another session is just taking.
 const TAKE: &str = "
     UPDATE photo_moves SET due_at = $2
-    WHERE photo = (SELECT photo FROM photo_moves WHERE due_at <= $1 ORDER BY photo LIMIT 1 FOR UPDATE SKIP LOCKED)
+    WHERE photo = (
+        SELECT photo FROM photo_moves WHERE due_at <= $1
+        ORDER BY target = 'gone', due_at LIMIT 1 FOR UPDATE SKIP LOCKED
+    )
     RETURNING photo, target";
+
+/// Takes the photo of one report. The target is null if another session has taken it.
+const TAKE_OF: &str = "
+    WITH taken AS (
+        UPDATE photo_moves SET due_at = $3
+        WHERE photo = (SELECT image_url FROM reports WHERE pkey = $1) AND due_at <= $2
+        RETURNING photo, target
+    )
+    SELECT photo_moves.photo, taken.target
+    FROM reports JOIN photo_moves ON photo_moves.photo = reports.image_url LEFT JOIN taken USING (photo)
+    WHERE reports.pkey = $1";
 
 const END: &str = "
     WITH ended AS (DELETE FROM photo_moves WHERE photo = $1 AND target = $2)
@@ -118,6 +138,44 @@ struct StoredRow {
     #[sqlx(flatten)]
     report: ReportRow,
     card_id: Option<String>,
+}
+
+/// What erasing needs of a report.
+struct Erasing {
+    key: ReportKey,
+    made_at: Timestamp,
+    digest: ReportDigest,
+    /// The name that the photo of its card has.
+    photo: Option<String>,
+}
+
+impl TryFrom<StoredRow> for Erasing {
+    type Error = StoreError;
+
+    fn try_from(StoredRow { report, card_id }: StoredRow) -> Result<Self, StoreError> {
+        let Report { key, content, .. } = report.try_into()?;
+        let card = card_id.map(|card| card.parse().map_err(backend)).transpose()?;
+        let (made_at, digest) = (content.created_at, ReportDigest::of(&content));
+        Ok(Self { key, made_at, digest, photo: card.as_ref().map(photo_name) })
+    }
+}
+
+/// The reports that cannot be read: how many they are, the first of them, and why the first cannot.
+#[derive(Default)]
+struct Unread {
+    count: u64,
+    keys: Vec<i64>,
+    error: Option<StoreError>,
+}
+
+impl Unread {
+    fn add(&mut self, key: i64, error: StoreError) {
+        self.count += 1;
+        if self.keys.len() < NAMED {
+            self.keys.push(key);
+        }
+        self.error.get_or_insert(error);
+    }
 }
 
 #[derive(FromRow)]
@@ -202,28 +260,27 @@ impl PostgresStore {
         let key = column(order.report.number());
         let stored: Vec<StoredRow> =
             self.connections.read_primary(sqlx::query_as(STORED).bind(vec![key])).await?;
-        if stored.is_empty() {
+        let stored: Vec<_> = stored.into_iter().map(Erasing::try_from).collect::<Result<_, _>>()?;
+        let Some(report) = stored.first() else {
             let query: Query<(bool,)> = sqlx::query_as(IS_ERASED).bind(key);
             let is_erased = !self.connections.read_primary(query).await?.is_empty();
             return is_erased.then_some(false).ok_or_else(|| StoreError::no_report(order.report));
-        }
+        };
+        is_expected(order, report.made_at)?;
         Ok(self.erase_stored(stored, Some(order)).await? > 0)
     }
 
     /// Erases reports, for an order or because they are old; returns how many they were.
     async fn erase_stored(
         &self,
-        stored: Vec<StoredRow>,
+        stored: Vec<Erasing>,
         order: Option<&Moderation>,
     ) -> Result<u64, StoreError> {
         let (mut keys, mut digests, mut photos) = (Vec::new(), Vec::new(), Vec::new());
-        for StoredRow { report, card_id } in stored {
-            let report = Report::try_from(report)?;
-            order.map_or(Ok(()), |order| is_expected(order, report.content.created_at))?;
-            let card = card_id.map(|card| card.parse().map_err(backend)).transpose()?;
-            keys.push(column(report.key.number()));
-            digests.push(ReportDigest::of(&report.content).as_bytes().to_vec());
-            photos.push(card.as_ref().map(photo_name));
+        for Erasing { key, digest, photo, .. } in stored {
+            keys.push(column(key.number()));
+            digests.push(digest.as_bytes().to_vec());
+            photos.push(photo);
         }
         let query: Query<(i64,)> = sqlx::query_as(ERASE)
             .bind(keys)
@@ -234,6 +291,16 @@ impl PostgresStore {
             .bind(order.and_then(|order| order.by.username.clone()))
             .bind(order.map(|order| order.reason.clone()));
         super::values::count(self.connections.write(query).await?)
+    }
+
+    /// Logs which reports cannot be read and so are not erased, once for the same ones.
+    fn log_unread(&self, Unread { count, keys, error }: Unread) {
+        let mut logged = self.unread.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(error) = error.filter(|_| *logged != keys) {
+            let error = &error as &dyn std::error::Error;
+            tracing::error!(reports = ?keys, count, error, "old reports cannot be read and are not erased");
+        }
+        *logged = keys;
     }
 }
 
@@ -267,9 +334,29 @@ impl ModerationStore for PostgresStore {
     }
 
     async fn erase_reports(&self, before: Timestamp, most: u32) -> Result<u64, StoreError> {
-        let query = sqlx::query_as(OLDEST).bind(moment(before)).bind(i64::from(most));
-        let oldest: Vec<StoredRow> = self.connections.read_primary(query).await?;
-        if oldest.is_empty() { Ok(0) } else { self.erase_stored(oldest, None).await }
+        let (mut erasing, mut unread) = (Vec::new(), Unread::default());
+        let mut last: Option<(DateTime<Utc>, i64)> = None;
+        // Reports that cannot be read stay, and must not keep those after them.
+        while erasing.len() < most as usize {
+            let (made_at, key) = last.unzip();
+            let query = sqlx::query_as(OLDEST).bind(moment(before)).bind(i64::from(most));
+            let oldest: Vec<StoredRow> = self.connections.read_primary(query.bind(made_at).bind(key)).await?;
+            let is_end = oldest.len() < most as usize;
+            for row in oldest {
+                let place = row.report.place();
+                last = Some(place);
+                match Erasing::try_from(row) {
+                    Ok(report) => erasing.push(report),
+                    Err(error) => unread.add(place.1, error),
+                }
+            }
+            if is_end {
+                break;
+            }
+        }
+        erasing.truncate(most as usize);
+        self.log_unread(unread);
+        if erasing.is_empty() { Ok(0) } else { self.erase_stored(erasing, None).await }
     }
 
     async fn take_photo_move(&self, lease: Duration) -> Result<Option<PhotoMove>, StoreError> {
@@ -281,6 +368,23 @@ impl ModerationStore for PostgresStore {
             Ok(PhotoMove { photo: photo.into(), to: target.parse().map_err(backend)? })
         });
         taken.transpose()
+    }
+
+    async fn take_photo_move_of(
+        &self,
+        report: ReportKey,
+        lease: Duration,
+    ) -> Result<Option<PhotoMove>, StoreError> {
+        let now = self.clock.now();
+        let query: Query<(String, Option<String>)> = sqlx::query_as(TAKE_OF)
+            .bind(column(report.number()))
+            .bind(moment(now))
+            .bind(moment(now.after(lease)));
+        let Some((photo, target)) = self.connections.write_unseen(query).await?.pop() else {
+            return Ok(None);
+        };
+        let target = target.ok_or_else(|| StoreError::photo_is_taken(report))?;
+        Ok(Some(PhotoMove { photo: photo.into(), to: target.parse().map_err(backend)? }))
     }
 
     async fn end_photo_move(&self, done: &PhotoMove) -> Result<(), StoreError> {

@@ -1,4 +1,4 @@
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
@@ -142,6 +142,7 @@ fn assemble(
         changes,
         revisions: SingleFlight::new(),
         readiness: Readiness::default(),
+        unread: Mutex::default(),
         clock,
     }
 }

@@ -106,6 +106,13 @@ pub(super) struct ReportRow {
     city: Option<String>,
 }
 
+impl ReportRow {
+    /// Returns the time and key by which reports are ordered.
+    pub(super) fn place(&self) -> (DateTime<Utc>, i64) {
+        (self.created_at, self.pkey)
+    }
+}
+
 impl TryFrom<ReportRow> for Report {
     type Error = StoreError;
 

@@ -155,7 +155,8 @@ impl Merge<'_> {
             }
             let compared = if cards.contains_key(&id) { Compared::Same } else { Compared::New };
             let mut changed = self.count(FolderFile::Cards, compared);
-            let stored = cards.entry(id.clone()).or_insert(Card { report: None, ..card });
+            let stored =
+                cards.entry(id.clone()).or_insert(Card { report: None, created_at: Some(self.now), ..card });
             ids.insert(stored.pkey, id);
             if let Some(key) = report {
                 if stored.report.is_none() && used.get(&key) == Some(&false) {

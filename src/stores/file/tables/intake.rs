@@ -8,7 +8,7 @@ use super::super::error::FileError;
 use super::places::{area_id, blob, place};
 use super::{column, moment};
 use crate::model::{
-    Card, CardHolder, Geometry, Locator, PartnerPost, Report, ReportContent, ReportKey, Tags,
+    Card, CardHolder, CardId, Geometry, Locator, PartnerPost, Report, ReportContent, ReportKey, Tags,
 };
 
 /// It leaves a stored report hidden.
@@ -30,10 +30,12 @@ const REPORTS: &str = "
     FROM reports ORDER BY pkey";
 
 const PUT_CARD: &str = "
-    INSERT OR REPLACE INTO cards (pkey, card_id, username, network, language, network_data, report)
-    VALUES (?, ?, ?, ?, ?, ?, ?)";
+    INSERT OR REPLACE INTO cards (pkey, card_id, username, network, language, network_data, report, created_at)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?)";
+const REMOVE_CARD: [&str; 2] =
+    ["DELETE FROM cards WHERE card_id = ?", "DELETE FROM images WHERE card_id = ?"];
 const CARDS: &str = "
-    SELECT pkey, card_id, username, network, language, network_data, report FROM cards ORDER BY pkey";
+    SELECT pkey, card_id, username, network, language, network_data, report, created_at FROM cards ORDER BY pkey";
 
 const PUT_POST: &str = "INSERT OR REPLACE INTO partner_posts (post_id, pkey) VALUES (?, ?)";
 const POSTS: &str = "SELECT post_id, pkey FROM partner_posts ORDER BY pkey";
@@ -57,7 +59,7 @@ struct ReportRow {
     geom: Vec<u8>,
 }
 
-type CardRow = (i64, String, String, String, String, Option<String>, Option<i64>);
+type CardRow = (i64, String, String, String, String, Option<String>, Option<i64>, i64);
 
 pub(super) async fn put_report(to: &mut SqliteConnection, report: &Report) -> Result<(), FileError> {
     let Report { key, content, tags } = report;
@@ -135,8 +137,17 @@ pub(super) async fn put_card(to: &mut SqliteConnection, card: &Card) -> Result<(
         .bind(network)
         .bind(language)
         .bind(network_data.as_deref().map(RawValue::get))
-        .bind(card.report.map(|key| key.number().cast_signed()));
+        .bind(card.report.map(|key| key.number().cast_signed()))
+        .bind(card.created_at.map(column));
     query.execute(to).await?;
+    Ok(())
+}
+
+/// Removes a card and its image.
+pub(super) async fn remove_card(to: &mut SqliteConnection, card: &CardId) -> Result<(), FileError> {
+    for statement in REMOVE_CARD {
+        sqlx::query(statement).bind(card.as_str()).execute(&mut *to).await?;
+    }
     Ok(())
 }
 
@@ -145,13 +156,16 @@ pub(in super::super) async fn cards(from: &mut SqliteConnection) -> Result<Vec<C
     const TABLE: &str = "cards";
     let mut cards = Vec::new();
     let mut rows = sqlx::query_as::<Sqlite, CardRow>(CARDS).fetch(from);
-    while let Some((pkey, id, username, network, language, data, report)) = rows.try_next().await? {
+    while let Some((pkey, id, username, network, language, data, report, created_at)) =
+        rows.try_next().await?
+    {
         let network_data = data.map(RawValue::from_string).transpose().map_err(FileError::row(TABLE))?;
         cards.push(Card {
             pkey: pkey.cast_unsigned(),
             id: id.parse().map_err(FileError::row(TABLE))?,
             holder: CardHolder { username, network, language, network_data },
             report: report.map(|key| report_key(TABLE, key)).transpose()?,
+            created_at: Some(moment(created_at)),
         });
     }
     Ok(cards)

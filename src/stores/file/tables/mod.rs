@@ -46,6 +46,8 @@ pub(super) enum Row {
     /// Where a photo is to be moved; with `None`, the row is removed.
     PhotoMove(Box<str>, Option<Pending>),
     Card(Arc<Card>),
+    /// A card that is removed.
+    NoCard(CardId),
     PartnerPost(PartnerPost),
     Image(CardId, Image),
     Key(KeptKey),
@@ -70,6 +72,7 @@ impl Row {
             Self::Moderation(entry) => moderation::put_entry(to, entry).await,
             Self::PhotoMove(photo, pending) => moderation::put_move(to, photo, *pending).await,
             Self::Card(card) => intake::put_card(to, card).await,
+            Self::NoCard(card) => intake::remove_card(to, card).await,
             Self::PartnerPost(post) => intake::put_partner_post(to, *post).await,
             Self::Image(card, image) => service::put_image(to, card, image).await,
             Self::Key(key) => service::put_key(to, key).await,

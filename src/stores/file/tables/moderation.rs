@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use sqlx::{FromRow, Sqlite, SqliteConnection};
 
 use super::super::error::FileError;
-use super::intake::report_key;
+use super::intake::{remove_card, report_key};
 use super::{column, moment};
 use crate::model::{Actor, CardId, ErasedReport, ModerationEntry, ReportDigest, ReportKey, Tags};
 use crate::stores::memory::Pending;
@@ -21,8 +21,6 @@ const ERASED: &str = "
     SELECT pkey, created_at, source, disaster_type, is_training, instance_region_code, city, hidden, digest
     FROM erased_reports ORDER BY pkey";
 const REMOVE_REPORT: &str = "DELETE FROM reports WHERE pkey = ?";
-const REMOVE_CARD: [&str; 2] =
-    ["DELETE FROM cards WHERE card_id = ?", "DELETE FROM images WHERE card_id = ?"];
 
 const PUT_ENTRY: &str = "
     INSERT OR REPLACE INTO moderation_log (number, at, report, made_at, action, subject, username, reason)
@@ -83,9 +81,7 @@ pub(super) async fn put_erased(
     let key = erased.key.number().cast_signed();
     sqlx::query(REMOVE_REPORT).bind(key).execute(&mut *to).await?;
     if let Some(card) = card {
-        for statement in REMOVE_CARD {
-            sqlx::query(statement).bind(card.as_str()).execute(&mut *to).await?;
-        }
+        remove_card(to, card).await?;
     }
     let query = sqlx::query(PUT_ERASED)
         .bind(key)

@@ -1,6 +1,5 @@
 //! Hides, shows and erases reports, and keeps the log of it and the photos to be moved.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -8,20 +7,12 @@ use async_trait::async_trait;
 
 use super::super::snapshot::Written;
 use super::super::{MemoryStore, StoreError};
-use super::Snapshot;
+use super::{Pending, Snapshot};
 use crate::model::{
     CardId, ErasedReport, Moderation, ModerationAction, ModerationEntry, PhotoMove, PhotoPlace, Places,
     Report, ReportKey, Timestamp, photo_name, shown_photo,
 };
 use crate::stores::{ModerationQuery, ModerationStore, Versioned};
-
-/// A photo that is to be moved.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::stores) struct Pending {
-    pub(in crate::stores) to: PhotoPlace,
-    /// From when on it may be taken.
-    pub(in crate::stores) due: Timestamp,
-}
 
 /// What moderation changed.
 #[derive(Debug, Default)]
@@ -62,10 +53,17 @@ impl Snapshot {
 
     /// Orders the move of a photo. One that is being moved can be taken once that has ended.
     pub(super) fn order_move(&mut self, photo: &str, to: PhotoPlace, now: Timestamp) -> (Box<str>, Pending) {
-        let due = self.moves.get(photo).map_or(now, |pending| pending.due);
-        let (photo, pending) = (Box::from(photo), Pending { to, due });
-        self.moves.insert(Box::clone(&photo), pending);
-        (photo, pending)
+        let due = self.moves.of(photo).map_or(now, |pending| pending.due);
+        let pending = Pending { to, due };
+        self.moves.put(photo, pending);
+        (photo.into(), pending)
+    }
+
+    /// Lets nobody else take a photo before a moment.
+    fn take(&mut self, photo: Box<str>, pending: Pending, due: Timestamp) -> (Box<str>, Pending) {
+        let taken = Pending { due, ..pending };
+        self.moves.put(&photo, taken);
+        (photo, taken)
     }
 
     /// Carries out an order; returns what it changed.
@@ -110,16 +108,13 @@ impl Snapshot {
         Ok(done)
     }
 
-    /// Erases reports with their cards. Costs O(cards).
+    /// Erases reports with their cards.
     fn erase(&mut self, keys: &[ReportKey], places: &Places, now: Timestamp) -> Moderated {
-        let cards = self.cards.iter().filter_map(|(id, card)| Some((card.report?, id.clone())));
-        let mut cards: HashMap<ReportKey, CardId> =
-            cards.filter(|(report, _)| keys.contains(report)).collect();
         let mut done = Moderated::default();
         for key in keys {
             let Some((report, is_hidden)) = self.stored(*key) else { continue };
             let report = Arc::clone(report);
-            let card = cards.remove(key);
+            let card = self.cards.of(*key).map(|card| card.id.clone());
             self.hide(*key);
             self.hidden.remove(key);
             if let Some(card) = &card {
@@ -189,15 +184,29 @@ impl MemoryStore {
     pub(in crate::stores) fn taken_move(&self, lease: Duration) -> Option<(Box<str>, Pending)> {
         let now = self.clock.now();
         let taken = self.intake.snapshots.write(|snapshot| {
-            let due = snapshot.moves.iter().find(|(_, pending)| pending.due <= now);
-            let taken = due
-                .map(|(photo, pending)| (Box::clone(photo), Pending { due: now.after(lease), ..*pending }));
-            if let Some((photo, pending)) = &taken {
-                snapshot.moves.insert(Box::clone(photo), *pending);
-            }
+            let due = snapshot.moves.next(now);
+            let taken = due.map(|(photo, pending)| snapshot.take(photo, pending, now.after(lease)));
             Ok::<_, StoreError>(Written::Unseen(taken))
         });
         taken.ok().flatten()
+    }
+
+    /// Takes the photo of a report, if it is to be moved, until the lease has ended.
+    pub(in crate::stores) fn taken_move_of(
+        &self,
+        report: ReportKey,
+        lease: Duration,
+    ) -> Result<Option<(Box<str>, Pending)>, StoreError> {
+        let now = self.clock.now();
+        self.intake.snapshots.write(|snapshot| {
+            let photo = snapshot.stored(report).and_then(|(report, _)| shown_photo(report));
+            let ordered = photo.and_then(|photo| Some((Box::from(photo), snapshot.moves.of(photo)?)));
+            if ordered.as_ref().is_some_and(|(_, pending)| pending.due > now) {
+                return Err(StoreError::photo_is_taken(report));
+            }
+            let taken = ordered.map(|(photo, pending)| snapshot.take(photo, pending, now.after(lease)));
+            Ok(Written::Unseen(taken))
+        })
     }
 
     /// Ends a move; returns what is left to do with the photo.
@@ -207,7 +216,7 @@ impl MemoryStore {
             let pending = snapshot.moves.remove(&done.photo).filter(|pending| pending.to != done.to);
             let left = pending.map(|pending| Pending { due: now, ..pending });
             if let Some(left) = left {
-                snapshot.moves.insert(Box::clone(&done.photo), left);
+                snapshot.moves.put(&done.photo, left);
             }
             Ok::<_, StoreError>(Written::Unseen(left))
         });
@@ -222,10 +231,10 @@ impl MemoryStore {
     /// Returns the report of a card, even if it is hidden, and the move of its photo.
     pub(in crate::stores) fn report_of(&self, card: &CardId) -> Option<(Arc<Report>, Option<Pending>)> {
         let snapshot = self.intake.snapshots.read();
-        let key = snapshot.value.cards.get(card)?.report?;
+        let key = snapshot.value.cards.find(card)?.report?;
         let (report, _) = snapshot.value.stored(key)?;
-        let pending = shown_photo(report).and_then(|photo| snapshot.value.moves.get(photo));
-        Some((Arc::clone(report), pending.copied()))
+        let pending = shown_photo(report).and_then(|photo| snapshot.value.moves.of(photo));
+        Some((Arc::clone(report), pending))
     }
 }
 
@@ -255,6 +264,15 @@ impl ModerationStore for MemoryStore {
             return Ok(None);
         }
         Ok(self.taken_move(lease).map(|(photo, Pending { to, .. })| PhotoMove { photo, to }))
+    }
+
+    async fn take_photo_move_of(
+        &self,
+        report: ReportKey,
+        lease: Duration,
+    ) -> Result<Option<PhotoMove>, StoreError> {
+        let taken = self.taken_move_of(report, lease)?;
+        Ok(taken.map(|(photo, Pending { to, .. })| PhotoMove { photo, to }))
     }
 
     async fn end_photo_move(&self, done: &PhotoMove) -> Result<(), StoreError> {

@@ -97,6 +97,7 @@ async fn write_reports(connection: &mut PgConnection, folder: &FolderWriter) -> 
             id: id.parse()?,
             holder: CardHolder { username, network, language, network_data },
             report: report.map(report_key).transpose()?,
+            created_at: None,
         })?;
     }
     drop(rows);

@@ -110,8 +110,8 @@ const OTHER_CARDS: &str = "
 
 /// The card of an erased report does not come back either.
 const CARDS: &str = "
-    INSERT INTO cards (card_id, pkey, username, network, language, network_data)
-    SELECT card_id, pkey, username, network, language, network_data::json
+    INSERT INTO cards (card_id, pkey, username, network, language, network_data, created_at)
+    SELECT card_id, pkey, username, network, language, network_data::json, $8
     FROM unnest($1::text[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::text[], $7::bigint[])
         AS rows (card_id, pkey, username, network, language, network_data, report)
     WHERE NOT EXISTS (SELECT FROM erased_reports erased WHERE erased.pkey = report)
@@ -237,7 +237,8 @@ pub(super) fn cards(import: &mut Import<'_>) -> Result<(), ImportError> {
                     .bind(column(&rows, |card| card.holder.network.as_str()))
                     .bind(column(&rows, |card| card.holder.language.as_str()))
                     .bind(column(&rows, |card| card.holder.network_data.as_deref().map(RawValue::get)))
-                    .bind(column(&rows, |card| card.report.map(|key| key.number().cast_signed()))),
+                    .bind(column(&rows, |card| card.report.map(|key| key.number().cast_signed())))
+                    .bind(moment(import.now)),
             )?;
             let received: Vec<_> = rows.iter().filter_map(|row| Some((row, row.value.report?))).collect();
             let ids: Vec<_> = received.iter().map(|(row, _)| row.value.id.as_str()).collect();

@@ -1,0 +1,64 @@
+use imbl::{OrdMap, OrdSet};
+
+use crate::model::{PhotoPlace, Timestamp};
+
+/// A photo that is to be moved.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::stores) struct Pending {
+    pub(in crate::stores) to: PhotoPlace,
+    /// From when on it may be taken.
+    pub(in crate::stores) due: Timestamp,
+}
+
+/// The photos to be moved, by name.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Moves {
+    by_photo: OrdMap<Box<str>, Pending>,
+    /// Those to be hidden or shown, and those to be deleted, by the time from which they may be taken.
+    shown: OrdSet<(Timestamp, Box<str>)>,
+    gone: OrdSet<(Timestamp, Box<str>)>,
+}
+
+impl FromIterator<(Box<str>, Pending)> for Moves {
+    fn from_iter<I: IntoIterator<Item = (Box<str>, Pending)>>(all: I) -> Self {
+        let mut moves = Self::default();
+        all.into_iter().for_each(|(photo, pending)| moves.put(&photo, pending));
+        moves
+    }
+}
+
+impl Moves {
+    pub(super) fn is_empty(&self) -> bool {
+        self.by_photo.is_empty()
+    }
+
+    pub(super) fn of(&self, photo: &str) -> Option<Pending> {
+        self.by_photo.get(photo).copied()
+    }
+
+    pub(super) fn put(&mut self, photo: &str, pending: Pending) {
+        self.remove(photo);
+        self.list(pending.to).insert((pending.due, photo.into()));
+        self.by_photo.insert(photo.into(), pending);
+    }
+
+    pub(super) fn remove(&mut self, photo: &str) -> Option<Pending> {
+        let before = self.by_photo.remove(photo)?;
+        self.list(before.to).remove(&(before.due, photo.into()));
+        Some(before)
+    }
+
+    /// Returns the photo to be moved next, if one may be taken now.
+    pub(super) fn next(&self, now: Timestamp) -> Option<(Box<str>, Pending)> {
+        let mut first = [&self.shown, &self.gone].into_iter().filter_map(OrdSet::get_min);
+        let (_, photo) = first.find(|(due, _)| *due <= now)?;
+        Some((photo.clone(), self.of(photo)?))
+    }
+
+    fn list(&mut self, to: PhotoPlace) -> &mut OrdSet<(Timestamp, Box<str>)> {
+        match to {
+            PhotoPlace::Hidden | PhotoPlace::Public => &mut self.shown,
+            PhotoPlace::Gone => &mut self.gone,
+        }
+    }
+}

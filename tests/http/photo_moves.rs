@@ -1,0 +1,137 @@
+//! Photos of hidden and erased reports on their way, while many others are to be moved as well.
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use rocket::http::{Header, Method, Status};
+use rocket::tokio::time;
+use siaga::model::{PhotoMove, PhotoPlace};
+use siaga::stores::{Decorator, OpenError, OpenStore, OpenedStore, Store, StoreError, StoreSettings};
+
+use crate::backend::OpenFixture;
+use crate::suite::eventually::{LONG, eventually_blocking};
+use crate::suite::photos::photo;
+use crate::suite::support::{Siaga, figment, json_of, properties};
+
+/// A store with many photos to be deleted before all that it has itself, each of which takes a while.
+#[derive(Debug)]
+struct Busy {
+    inner: Arc<dyn Store>,
+    left: Arc<AtomicU64>,
+    pause: Duration,
+    /// Keeps the data for as long as there is the store.
+    _fixture: Arc<OpenFixture>,
+}
+
+#[derive(Debug, Default)]
+struct OpenBusy {
+    fixture: Arc<OpenFixture>,
+    left: Arc<AtomicU64>,
+    pause: Duration,
+}
+
+impl fmt::Display for Busy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}, with many photos to be moved", self.inner)
+    }
+}
+
+#[async_trait]
+impl Decorator for Busy {
+    fn inner(&self) -> &dyn Store {
+        &*self.inner
+    }
+
+    async fn take_photo_move(&self, lease: Duration) -> Result<Option<PhotoMove>, StoreError> {
+        let taken = self.left.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| left.checked_sub(1));
+        if taken.is_err() {
+            return self.inner.take_photo_move(lease).await;
+        }
+        time::sleep(self.pause).await;
+        Ok(Some(PhotoMove { photo: "other-card.jpg".into(), to: PhotoPlace::Gone }))
+    }
+}
+
+#[async_trait]
+impl OpenStore for OpenBusy {
+    fn name(&self) -> &'static str {
+        "busy"
+    }
+
+    fn keeps_data(&self) -> bool {
+        true
+    }
+
+    async fn open(&self, settings: &StoreSettings) -> Result<OpenedStore, OpenError> {
+        let mut opened = self.fixture.open(settings).await?;
+        let (inner, fixture, left) = (opened.store, Arc::clone(&self.fixture), Arc::clone(&self.left));
+        opened.store = Arc::new(Busy { inner, left, pause: self.pause, _fixture: fixture });
+        Ok(opened)
+    }
+}
+
+fn with_busy(pause: Duration, timeout: &str) -> (Siaga, Arc<AtomicU64>) {
+    let figment = figment().merge(("siaga.store", "busy")).merge(("siaga.limits.timeout", timeout));
+    let opener = Arc::new(OpenBusy { pause, ..OpenBusy::default() });
+    let left = Arc::clone(&opener.left);
+    (Siaga::with(figment, |builder| builder.store(opener)), left)
+}
+
+fn publish(siaga: &Siaga) {
+    let answer = json_of(siaga.ask(Method::Get, "/v1/cards/used-card/images", ""));
+    let address = answer["signedRequest"].as_str().unwrap().strip_prefix("http://localhost").unwrap();
+    let kind = Header::new("Content-Type", "image/jpeg");
+    let sent = siaga.client.put(address).header(kind).body(photo(40, 30, 1)).dispatch();
+    assert_eq!(sent.status(), Status::Ok);
+    let image = || properties(&siaga.result("/v1/reports/1"))[0]["image_url"].clone();
+    eventually_blocking("the photo is shown", LONG, image, |url| !url.is_null());
+}
+
+fn set(siaga: &Siaga, hidden: bool) {
+    let body = format!(r#"{{"hidden":{hidden},"reason":"a test"}}"#);
+    assert_eq!(siaga.ask(Method::Put, "/v1/reports/1/visibility", body).status(), Status::Ok);
+}
+
+#[test]
+fn a_request_moves_its_own_photo_however_many_others_wait() {
+    let (siaga, left) = with_busy(Duration::from_millis(1), "10s");
+    publish(&siaga);
+    left.store(u64::MAX, Ordering::SeqCst);
+    let photo = || siaga.get("/v1/images/used-card.jpg").status();
+    for (hidden, expected) in [(true, Status::NotFound), (false, Status::Ok), (true, Status::NotFound)] {
+        set(&siaga, hidden);
+        assert_eq!(photo(), expected, "as soon as the order is confirmed");
+    }
+    assert!(left.load(Ordering::SeqCst) > u64::MAX / 2, "the others wait");
+}
+
+#[test]
+fn photos_are_moved_until_none_is_left() {
+    const MANY: u64 = 60;
+
+    // Few of them are moved within the time of a request.
+    let (siaga, left) = with_busy(Duration::from_millis(100), "1s");
+    left.store(MANY, Ordering::SeqCst);
+    set(&siaga, true);
+    let left = || left.load(Ordering::SeqCst);
+    eventually_blocking("all photos are moved", LONG, left, |left| *left == 0);
+}
+
+#[test]
+fn only_the_owner_of_a_folder_of_photos_can_read_the_hidden_ones() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let folder = tempfile::tempdir().unwrap();
+    let hidden = folder.path().join("hidden");
+    std::fs::create_dir(&hidden).unwrap();
+    std::fs::set_permissions(&hidden, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let figment = figment().merge(("siaga.images.url", format!("file://{}", folder.path().display())));
+    let siaga = Siaga::with(figment, |builder| builder);
+    publish(&siaga);
+    set(&siaga, true);
+    assert!(hidden.join("used-card.jpg").exists());
+    assert_eq!(std::fs::metadata(&hidden).unwrap().permissions().mode() & 0o777, 0o700);
+}

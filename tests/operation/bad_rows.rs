@@ -1,0 +1,61 @@
+//! Rows in a database that the service cannot read.
+
+use siaga::conformance::block_on;
+use siaga::conformance::fixture::now;
+use siaga::stores::OpenStore;
+use siaga::stores::postgres::OpenPostgres;
+use sqlx::{Connection, Executor, PgConnection};
+use std::time::Duration;
+
+use crate::postgres::Database;
+use crate::running::Running;
+
+/// A database in which the oldest report, 4, is that of a card whose identifier is none.
+async fn with_bad_row() -> (Database, PgConnection) {
+    const SPOIL: &str = "
+        INSERT INTO cards (card_id, username, network, language) VALUES (E'bad\\x07card', '', '', '');
+        UPDATE reports SET post_id = NULL, card_id = E'bad\\x07card' WHERE pkey = 4";
+
+    let database = Database::with_fixture().await;
+    let mut connection = PgConnection::connect(&database.url()).await.unwrap();
+    connection.execute(SPOIL).await.unwrap();
+    (database, connection)
+}
+
+async fn left(connection: &mut PgConnection) -> Vec<i64> {
+    sqlx::query_scalar("SELECT pkey FROM reports ORDER BY pkey").fetch_all(connection).await.unwrap()
+}
+
+#[test]
+fn a_report_that_cannot_be_read_does_not_keep_the_others_from_being_erased() {
+    block_on(async {
+        let (database, mut connection) = with_bad_row().await;
+        let store = OpenPostgres.open(&database.settings()).await.unwrap().store;
+        let later = now().after(Duration::from_hours(24));
+        // The report 8 is of a later time.
+        for expected in [1, 1, 1, 1, 1, 1, 0] {
+            assert_eq!(store.erase_reports(later, 1).await.unwrap(), expected);
+        }
+        assert_eq!(left(&mut connection).await, [4, 8]);
+    });
+}
+
+#[test]
+fn a_report_that_cannot_be_read_is_named_in_the_log() {
+    let (database, connection) = block_on(with_bad_row());
+    drop(connection);
+    let url = database.url();
+    let variables = [
+        ("SIAGA_STORE", "postgres"),
+        ("DATABASE_URL", &url),
+        ("SIAGA_REPORTS__KEEP", "1d"),
+        ("SIAGA_IMAGES__SIGNING_KEY", "a key for uploads"),
+        ("ROCKET_LOG_LEVEL", "normal"),
+    ];
+    let service = Running::start(&variables, "Siaga ");
+    let line = service.until("the report is named", |service| {
+        let errors = service.errors();
+        errors.lines().find(|line| line.contains("cannot be read and are not erased")).map(str::to_owned)
+    });
+    assert!(line.contains("reports=[4]") && line.contains("count=1"), "{line}");
+}
