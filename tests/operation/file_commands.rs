@@ -43,7 +43,7 @@ pub(crate) fn ask(server: &Running, key: &str, method: &str, target: &str, body:
     (status, serde_json::from_str(answer.split("\r\n\r\n").nth(1).unwrap()).unwrap_or_default())
 }
 
-fn set(server: &Running, key: &str, area: u64, state: u64) -> u16 {
+pub(crate) fn set(server: &Running, key: &str, area: u64, state: u64) -> u16 {
     ask(server, key, "PUT", &format!("/v1/floods/{area}"), &json!({ "state": state })).0
 }
 
@@ -74,6 +74,15 @@ fn a_second_server_on_a_file_ends_and_says_why() {
     let link = file.path().with_file_name("link.db");
     std::os::unix::fs::symlink(file.path(), &link).unwrap();
     assert_eq!(refusal(&siaga(&link, &[])), error);
+    let elsewhere = file.path().with_file_name("elsewhere");
+    fs::create_dir(&elsewhere).unwrap();
+    let other_name = elsewhere.join("other.db");
+    fs::hard_link(file.path(), &other_name).unwrap();
+    let refused = refusal(&siaga(&other_name, &[]));
+    assert!(
+        refused.ends_with("other.db: a server is using it: only one can, and must be stopped first"),
+        "{refused}"
+    );
     for arguments in [&["migrate"][..], &["restore", link.to_str().unwrap()]] {
         assert_eq!(refusal(&siaga(&file.path(), arguments)), error, "{arguments:?}");
     }

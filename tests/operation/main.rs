@@ -29,6 +29,8 @@ mod file_commands;
 mod file_crashes;
 mod file_faults;
 mod file_log;
+mod file_lost;
+mod file_restore;
 mod floods;
 mod forbidden;
 mod health;

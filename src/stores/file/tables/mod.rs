@@ -50,11 +50,14 @@ pub(super) enum Row {
     Image(CardId, Image),
     Key(KeptKey),
     Source(String, Timestamp),
-    /// No row: the change is written without one, to find out whether the file can be written.
-    Probe,
 }
 
 impl Row {
+    /// Returns whether it removes what must not be read any more.
+    pub(super) fn erases(&self) -> bool {
+        matches!(self, Self::Erased(..))
+    }
+
     pub(super) async fn write(&self, to: &mut SqliteConnection) -> Result<(), FileError> {
         match self {
             Self::Area(area) => places::put_area(to, area).await,
@@ -74,7 +77,6 @@ impl Row {
             Self::Image(card, image) => service::put_image(to, card, image).await,
             Self::Key(key) => service::put_key(to, key).await,
             Self::Source(name, last_heard) => service::put_source(to, name, *last_heard).await,
-            Self::Probe => Ok(()),
         }
     }
 }
