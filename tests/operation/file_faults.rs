@@ -139,7 +139,20 @@ fn a_disk_without_space_is_503_and_degraded_and_loses_nothing() {
     let checks = health["result"]["checks"].as_array().unwrap();
     let check = checks.iter().find(|check| check["name"] == "file").unwrap();
     assert_eq!((&check["ok"], &check["required"]), (&json!(false), &json!(false)), "{health}");
-    server.kill();
+    let refused = (0..200).filter(|_| match ask(&server, KEY, "POST", "/v1/cards", &card).0 {
+        200 => {
+            made += 1;
+            false
+        }
+        status => status == 503,
+    });
+    let refused = refused.count();
+    assert!(refused > 100, "{refused}");
+    let log = server.kill();
+    assert!(
+        log.lines().filter(|line| line.contains("ERROR")).count() < 10,
+        "one line a minute for each cause: {log}"
+    );
     let status = printed(&siaga(&path, &["status"]));
     let cards = status.lines().find_map(|line| line.strip_prefix("cards")).unwrap().trim();
     assert_eq!(cards, made.to_string(), "all acknowledged, and no other");
