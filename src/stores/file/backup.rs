@@ -57,7 +57,8 @@ pub(super) async fn restore(
     if !from.is_file() {
         return Err(format!("there is no backup {}", from.display()).into());
     }
-    let is_new = !database.path.exists();
+    let lock = ServerLock::path_of(&database.path);
+    let is_first = !database.path.exists() && !lock.exists();
     let failed = |error| database.failed(&error);
     file_system::check(database.folder()).map_err(failed)?;
     let _lock = ServerLock::take(&database.path).map_err(failed)?;
@@ -75,9 +76,9 @@ pub(super) async fn restore(
     };
     if done.is_err() {
         let _ = remove_all(&copy.path);
-        if is_new {
+        if is_first {
             // It would say that there was a file.
-            let _ = remove(&ServerLock::path_of(&database.path));
+            let _ = remove(&lock);
         }
     }
     done

@@ -127,19 +127,16 @@ impl Writer {
         let is_idle = changes.is_empty();
         let working = async {
             self.check_log()?;
-            let has_written = if is_idle && self.shared.failing.load().is_none() {
-                self.follow(&mut connection).await?;
-                false
+            if is_idle && self.shared.failing.load().is_none() {
+                self.follow(&mut connection).await.map(|()| false)
             } else {
-                self.commit(&mut connection, changes, replies).await?
-            };
-            if self.erased.is_some_and(|at| is_idle || at.elapsed() >= EMPTIED_AFTER) {
-                self.empty_log(&mut connection).await?;
+                self.commit(&mut connection, changes, replies).await
             }
-            Ok(has_written)
         };
         let worked = working.await;
-        if worked.is_ok() {
+        let is_due = self.erased.is_some_and(|at| is_idle || at.elapsed() >= EMPTIED_AFTER);
+        // If it fails, the changes are made all the same.
+        if worked.is_ok() && (!is_due || self.empty_log(&mut connection).await.is_ok()) {
             self.connection = Some(connection);
         } else {
             // The error is more use than that of the close.
