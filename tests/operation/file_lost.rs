@@ -69,6 +69,24 @@ fn no_change_is_confirmed_while_the_file_of_a_server_is_gone() {
 }
 
 #[test]
+fn a_removed_file_is_brought_back_from_its_server() {
+    let file = prepared();
+    let path = file.path();
+    let server = start(&path);
+    assert_eq!(set(&server, KEY, 1, 1), 200);
+    fs::remove_file(&path).unwrap();
+    is_degraded(&server, "the file is gone");
+    let handles = fs::read_dir(format!("/proc/{}/fd", server.process.id())).unwrap();
+    let handle = handles.map(|handle| handle.unwrap().path()).find(|handle| {
+        fs::read_link(handle).is_ok_and(|file| file.to_string_lossy().ends_with("siaga.db (deleted)"))
+    });
+    fs::copy(handle.unwrap(), &path).unwrap();
+    server.kill();
+    let log = printed(&siaga(&path, &["floods", "log", "1"]));
+    assert_eq!(log.lines().filter(|line| line.contains("root")).count(), 1, "{log}");
+}
+
+#[test]
 fn no_change_is_confirmed_after_another_file_was_put_in_the_place_of_a_servers_own() {
     let file = prepared();
     let (path, copy) = (file.path(), beside(&file.path(), ".copy"));
