@@ -11,6 +11,7 @@ use super::{
     PlaceStore, Received, ReportQuery, ReportSeriesQuery, ReportStore, ReportSummary, Resource, Revision,
     ServiceState, ServiceStore, SetFloodState, SourceStore, Store, StoreError, TakenUpload, Versioned,
 };
+use crate::auth::Secret;
 use crate::model::alerts::Entry;
 use crate::model::intake::{GaugeReadings, PartnerReport};
 use crate::model::{
@@ -151,6 +152,7 @@ decorator! {
         async fn show_card_image(id: &CardId, image: &str) -> Answer<bool>;
     }
     ImageStore {
+        async fn signing_key(new: &Secret) -> Answer<Secret>;
         async fn expect_image(card: &CardId, until: Timestamp) -> Answer<Upload>;
         async fn expected_upload(card: &CardId) -> Answer<Option<Upload>>;
         async fn receive_upload(upload: &Upload, object: &str) -> Answer<bool>;

@@ -46,6 +46,7 @@ mod logs;
 mod places;
 mod reloading;
 mod replicas;
+mod signing_keys;
 mod slow_uploads;
 mod starts;
 mod streams;

@@ -14,8 +14,9 @@ pub(super) use self::history::{flood_log, gauges};
 pub(super) use self::intake::{cards, partner_posts, reports};
 pub(super) use self::moderation::{erased, hidden, moderation_log, photo_moves};
 pub(super) use self::places::{PlaceRows, remove_area, remove_infrastructure};
-pub(super) use self::service::{images, keys, sources};
+pub(super) use self::service::{images, keys, signing_key, sources};
 use super::error::FileError;
+use crate::auth::Secret;
 use crate::model::{
     Area, Card, CardId, ErasedReport, FloodChange, Gauge, Infrastructure, ModerationEntry, Observation,
     PartnerPost, Region, Report, ReportKey, Timestamp,
@@ -48,6 +49,8 @@ pub(super) enum Row {
     Card(Arc<Card>),
     PartnerPost(PartnerPost),
     Image(CardId, Image),
+    /// The secret that signs the addresses of uploads.
+    SigningKey(Secret),
     Key(KeptKey),
     Source(String, Timestamp),
 }
@@ -75,6 +78,7 @@ impl Row {
             Self::Card(card) => intake::put_card(to, card).await,
             Self::PartnerPost(post) => intake::put_partner_post(to, *post).await,
             Self::Image(card, image) => service::put_image(to, card, image).await,
+            Self::SigningKey(secret) => service::put_signing_key(to, secret).await,
             Self::Key(key) => service::put_key(to, key).await,
             Self::Source(name, last_heard) => service::put_source(to, name, *last_heard).await,
         }
