@@ -174,6 +174,7 @@ mod postgres {
 mod store_file;
 
 mod file {
+    use std::fmt;
     use std::sync::Arc;
 
     use async_trait::async_trait;
@@ -181,7 +182,7 @@ mod file {
     use siaga::model::Clock;
     use siaga::store_suite;
     use siaga::stores::file::OpenFile;
-    use siaga::stores::{OpenStore, Store};
+    use siaga::stores::{Decorator, OpenStore, Store};
 
     use super::store_file::StoreFile;
 
@@ -194,9 +195,26 @@ mod file {
             let mut settings = file.settings();
             settings.clock = clock;
             let store = OpenFile.open(&settings).await.unwrap().store;
-            // The open file stays until the store goes.
-            drop(file);
-            store
+            Arc::new(WithFile { store, _file: file })
+        }
+    }
+
+    /// Keeps the file as long as its store.
+    #[derive(Debug)]
+    struct WithFile {
+        store: Arc<dyn Store>,
+        _file: StoreFile,
+    }
+
+    impl fmt::Display for WithFile {
+        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            self.store.fmt(f)
+        }
+    }
+
+    impl Decorator for WithFile {
+        fn inner(&self) -> &dyn Store {
+            &*self.store
         }
     }
 

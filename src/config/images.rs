@@ -23,8 +23,8 @@ pub struct Images {
     /// images are served at `{base_url}/images`**
     #[serde(skip_serializing_if = "Option::is_none")]
     pub public_url: Option<BaseUrl>,
-    /// The key that signs upload addresses. It must be the same for all servers on one store. **Default: a key made for the
-    /// run, if the store keeps nothing beyond the run**
+    /// The key that signs upload addresses. It must be the same for all servers on one store. **Default: a key that is made once
+    /// and kept in the store; with the store `memory`, made for the run**
     #[serde(skip_serializing_if = "Option::is_none")]
     pub signing_key: Option<Secret>,
     /// The largest upload: a size such as `20MiB`, or a number of bytes. **Default: `20MiB`**

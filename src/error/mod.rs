@@ -10,7 +10,7 @@ use std::error::Error;
 use std::fmt;
 use std::io::Cursor;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rocket::http::{ContentType, Status};
 use rocket::outcome::Outcome;
@@ -23,8 +23,7 @@ use crate::fairings::{RequestId, allow_any_origin, name_licence, secure};
 use crate::model::CardId;
 use crate::model::duration::whole_seconds;
 use crate::model::intake::Fault;
-use crate::telemetry::causes;
-use crate::telemetry::{Metrics, Rejection};
+use crate::telemetry::{Metrics, Rejection, Repeats, causes};
 
 const CREDENTIAL_NEEDED: &str =
     "this needs a valid credential that allows it: Authorization: Bearer <token> or X-Api-Key: <key>";
@@ -311,7 +310,15 @@ impl Problem {
         if let Some(cause) = cause {
             let path = request.uri().path().as_str();
             let text = causes(&**cause);
-            tracing::error!(status = status.code, method, path, "request failed: {text}");
+            let status = status.code;
+            let repeats = request.rocket().state::<Repeats>().filter(|_| self.is_outage());
+            match repeats.map_or(Some(0), |repeats| repeats.admit(&text, Instant::now())) {
+                Some(0) => tracing::error!(status, method, path, "request failed: {text}"),
+                Some(more) => {
+                    tracing::error!(status, method, path, more, "request failed: {text}");
+                }
+                None => tracing::debug!(status, method, path, "request failed: {text}"),
+            }
         }
         if let Some(Refusal { reason, credential }) = refusal {
             let route = request.route().map_or(Metrics::NO_ROUTE, |route| route.uri.path());

@@ -54,7 +54,7 @@ async fn permitted(request: &Request<'_>) -> Result<Incoming, Problem> {
     let part = |name| query.get(name).ok().flatten().ok_or_else(altered);
     // Segment 1 of `/uploads/:name`, below the path at which the interface is mounted.
     let name = request.param::<&str>(1).and_then(Result::ok).unwrap_or_default();
-    let permit = images.permit(name, &part("expires")?, &part("signature")?)?;
+    let permit = images.permit(name, &part("expires")?, &part("signature")?).await?;
     images.is_expected(&permit).await?;
     is_not_coded(request)?;
     is_of_type(request, permit.image_type.media_type())?;

@@ -31,7 +31,7 @@ pub use self::image_type::ImageType;
 pub(crate) use self::names::card_of_file;
 pub use self::receiving::Incoming;
 pub use self::signing::Permit;
-use self::signing::SigningKey;
+use self::signing::Signing;
 use self::storage::Storage;
 pub(crate) use self::storage::{HIDDEN, make_private};
 pub use self::worker::Worker;
@@ -73,7 +73,7 @@ enum Uploads {
     /// The storage.
     Presigned(Arc<dyn Signer>),
     /// This service.
-    Direct(SigningKey),
+    Direct(Signing),
 }
 
 /// Where a client uploads an image, and where the photo appears soon after.
@@ -86,20 +86,13 @@ pub struct Invitation {
 }
 
 impl CardImages {
-    /// Checks the configuration for a store that keeps its data or does not.
+    /// Checks the configuration.
     ///
     /// # Errors
     ///
     /// The key with a wrong value, with what is allowed.
-    pub fn check(config: &Config, keeps_data: bool) -> Result<(), ConfigError> {
-        let storage = Storage::open(&config.photo_storage()?, &config.images)?;
-        if storage.signer.is_none() && keeps_data && config.images.signing_key.is_none() {
-            return Err(ConfigError::new(
-                "siaga.images.signing_key",
-                "must be given: the store keeps its data, and any server on it may receive an upload",
-            ));
-        }
-        Ok(())
+    pub fn check(config: &Config) -> Result<(), ConfigError> {
+        Storage::open(&config.photo_storage()?, &config.images).map(drop)
     }
 
     /// Opens the images of the cards in `store`. Does not connect to the storage yet.
@@ -115,13 +108,9 @@ impl CardImages {
     ) -> Result<Self, ConfigError> {
         let settings = &config.images;
         let storage = Storage::open(&config.photo_storage()?, settings)?;
-        let uploads = match (&storage.signer, &settings.signing_key) {
-            (Some(signer), _) => Uploads::Presigned(Arc::clone(signer)),
-            (None, Some(key)) => Uploads::Direct(SigningKey::new(key, settings.max_bytes)),
-            (None, None) => Uploads::Direct(
-                SigningKey::random(settings.max_bytes)
-                    .map_err(|error| ConfigError::new("siaga.images.signing_key", error))?,
-            ),
+        let uploads = match &storage.signer {
+            Some(signer) => Uploads::Presigned(Arc::clone(signer)),
+            None => Uploads::Direct(Signing::new(settings.signing_key.as_ref(), settings.max_bytes)),
         };
         Ok(Self {
             storage,
@@ -160,7 +149,8 @@ impl CardImages {
         let until = self.clock.now().after(PERMITTED);
         let upload = self.store.expect_image(card, until).await?;
         let signed_request = match &self.uploads {
-            Uploads::Direct(key) => {
+            Uploads::Direct(signing) => {
+                let key = signing.key(&*self.store).await?;
                 let permit = Permit { upload, image_type, expires: until.to_utc().timestamp() };
                 let (name, expires, signature) = (permit.name(), permit.expires, key.sign(&permit));
                 format!("{}/uploads/{name}?expires={expires}&signature={signature}", self.base_url)

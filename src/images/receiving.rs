@@ -31,10 +31,12 @@ impl CardImages {
     ///
     /// # Errors
     ///
-    /// [`ImageError::NotPermitted`] unless this service has signed the address and it is still valid.
-    pub fn permit(&self, name: &str, expires: &str, signature: &str) -> Result<Permit, ImageError> {
+    /// [`ImageError::NotPermitted`] unless this service has signed the address and it is still valid. [`ImageError::Store`] if
+    /// the key is in the store, which is away.
+    pub async fn permit(&self, name: &str, expires: &str, signature: &str) -> Result<Permit, ImageError> {
         let permit = match &self.uploads {
-            Uploads::Direct(key) => {
+            Uploads::Direct(signing) => {
+                let key = signing.key(&*self.store).await?;
                 Permit::read(name, expires).filter(|permit| key.has_signed(permit, signature))
             }
             Uploads::Presigned(_) => None,

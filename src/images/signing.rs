@@ -1,10 +1,11 @@
 use ring::hmac;
 use rocket::data::ByteUnit;
+use rocket::tokio::sync::OnceCell;
 
-use super::{ImageType, names};
-use crate::auth::Secret;
-use crate::auth::random::{self, RandomUnavailable};
+use super::{ImageError, ImageType, names};
+use crate::auth::{Secret, random};
 use crate::model::Upload;
+use crate::stores::Store;
 
 /// What an upload address of this service permits: to put one image of one type, until it expires.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,6 +33,33 @@ impl Permit {
     }
 }
 
+/// The key of a server: the configured one, or else that of the store, which is read when it is first needed.
+#[derive(Debug)]
+pub(super) struct Signing {
+    key: OnceCell<SigningKey>,
+    max_bytes: ByteUnit,
+}
+
+impl Signing {
+    pub(super) fn new(configured: Option<&Secret>, max_bytes: ByteUnit) -> Self {
+        let configured = configured.map(|secret| SigningKey::new(secret, max_bytes));
+        Self { key: OnceCell::new_with(configured), max_bytes }
+    }
+
+    /// Returns the key. If the store has none, it keeps a new one.
+    ///
+    /// # Errors
+    ///
+    /// If the store is away and the key is not known yet, or the system has no random numbers.
+    pub(super) async fn key(&self, store: &dyn Store) -> Result<&SigningKey, ImageError> {
+        let reading = || async {
+            let secret = store.signing_key(&random::hex::<32>()?.into()).await?;
+            Ok(SigningKey::new(&secret, self.max_bytes))
+        };
+        self.key.get_or_try_init(reading).await
+    }
+}
+
 /// Signs upload addresses and verifies them: HMAC with SHA-256 over the method, the name, the type, the maximum size and the
 /// expiry.
 #[derive(Clone, Debug)]
@@ -44,11 +72,6 @@ impl SigningKey {
     /// Makes a key from a secret.
     pub(super) fn new(secret: &Secret, max_bytes: ByteUnit) -> Self {
         Self { key: hmac::Key::new(hmac::HMAC_SHA256, secret.expose().as_bytes()), max_bytes }
-    }
-
-    /// Makes a random key that only this server has.
-    pub(super) fn random(max_bytes: ByteUnit) -> Result<Self, RandomUnavailable> {
-        Ok(Self::new(&random::hex::<32>()?.into(), max_bytes))
     }
 
     pub(super) fn sign(&self, permit: &Permit) -> String {
@@ -117,7 +140,6 @@ mod tests {
         for foreign in [
             SigningKey::new(&secret, 21.mebibytes()),
             SigningKey::new(&Secret::from("another".to_owned()), 20.mebibytes()),
-            SigningKey::random(20.mebibytes()).unwrap(),
         ] {
             assert!(!foreign.has_signed(&permit(), &signature));
         }

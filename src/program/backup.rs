@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 use std::fs::{self, File};
-use std::io;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use super::Failure;
@@ -50,7 +50,10 @@ pub(super) async fn backup(builder: &Builder, to: &Path) -> Result<(), Failure> 
 /// Replaces the store by a backup, and adds the photos of the backup that are missing.
 pub(super) async fn restore(builder: &Builder, from: &Path) -> Result<(), Failure> {
     let (upkeep, settings) = builder.upkeep()?;
-    upkeep.restore(&settings, from).await?;
+    let replaced = upkeep.restore(&settings, from).await?;
+    if let Some(replaced) = replaced {
+        writeln!(io::stdout(), "What was replaced is in {}.", replaced.display())?;
+    }
     let copies = Settings::images_of(from);
     match photos(builder)? {
         Some(photos) if copies.is_dir() => copy_photos(&copies, &photos, Private::Hidden),

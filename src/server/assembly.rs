@@ -33,7 +33,7 @@ use crate::routes::{
 use crate::sources::Sources;
 use crate::stores::{Measured, OpenedStore, Store};
 use crate::tasks::run_in_background;
-use crate::telemetry::Metrics;
+use crate::telemetry::{Metrics, Repeats};
 
 impl Builder {
     /// Opens the store and puts the server together.
@@ -112,6 +112,7 @@ impl Builder {
             .manage(sources)
             .manage(metrics)
             .manage(Readiness::default())
+            .manage(Repeats::default())
             .manage(draining.clone())
             .manage(follower)
             .manage(seats)

@@ -171,8 +171,7 @@ impl Builder {
     /// Checks the configuration without reading the files of templates, for callers that do not need them.
     pub(crate) fn checked_but_for_templates(&self) -> Result<Config, BuildError> {
         let config = self.checked_for_upkeep()?;
-        let keeps_data = self.stores.get(&config.store)?.keeps_data();
-        CardImages::check(&config, keeps_data)?;
+        CardImages::check(&config)?;
         Authenticator::new(config.auth.clone(), Arc::clone(&self.clock))?;
         Ok(config)
     }

@@ -56,6 +56,7 @@ impl Siaga {
         let Self { rocket, config, store, failure, reloading, draining, stored_keys, source_watch, .. } =
             self;
         let mut signals = Signals::listen().map_err(LaunchError::Signals)?;
+        let reloading = reloading.start().map_err(LaunchError::Signals)?;
         let (rocket, ends) = with_ends(rocket, config.shutdown);
         let rocket = rocket.ignite().await.map_err(|error| LaunchError::Rocket(Box::new(error)))?;
         let address = SocketAddr::new(rocket.config().address, rocket.config().port);
@@ -77,7 +78,8 @@ impl Siaga {
                 () = shutdown.clone() => break None,
                 error = &mut failure => break Some(error),
                 signal = signals.next() => match signal {
-                    Signal::Reload => reloading.reload_and_log(),
+                    // If an order waits already, it is carried out after this signal.
+                    Signal::Reload => drop(reloading.try_send(())),
                     Signal::End => break None,
                 },
             }

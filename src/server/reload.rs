@@ -1,9 +1,11 @@
 use std::collections::BTreeMap;
-use std::fmt;
+use std::sync::mpsc::{self, SyncSender};
+use std::{fmt, io, thread};
 
 use figment::Figment;
 use figment::providers::Serialized;
 use figment::value::{Dict, Value};
+use rocket::tokio::runtime::Handle;
 
 use super::{BuildError, Builder};
 use crate::auth::{ApiKey, Authenticator};
@@ -113,8 +115,23 @@ impl Reloading {
         Ok(fixed)
     }
 
+    /// Starts a thread that reloads at each order, because files can be slow to read, and templates to try. Orders that come
+    /// while it works are one.
+    pub(super) fn start(self) -> io::Result<SyncSender<()>> {
+        let (order, orders) = mpsc::sync_channel(1);
+        let runtime = Handle::current();
+        let work = move || {
+            let _entered = runtime.enter();
+            while orders.recv().is_ok() {
+                self.reload_and_log();
+            }
+        };
+        thread::Builder::new().name("siaga reload".to_owned()).spawn(work)?;
+        Ok(order)
+    }
+
     /// As [`reload`](Self::reload); logs the result.
-    pub(super) fn reload_and_log(&self) {
+    fn reload_and_log(&self) {
         match self.reload() {
             Ok(fixed) if fixed.is_empty() => tracing::info!("the configuration was read again"),
             Ok(fixed) => {

@@ -12,6 +12,7 @@ use super::{
     PlaceStore, Received, ReportQuery, ReportSeriesQuery, ReportStore, ReportSummary, Resource, Revision,
     ServiceState, ServiceStore, SetFloodState, SourceStore, Store, StoreError, TakenUpload, Versioned,
 };
+use crate::auth::Secret;
 use crate::model::alerts::Entry;
 use crate::model::intake::{GaugeReadings, PartnerReport};
 use crate::model::{
@@ -154,6 +155,7 @@ decorator! {
         async fn erase_unused_cards(made: Range<Timestamp>, most: u32) -> Answer<u64>;
     }
     ImageStore {
+        async fn signing_key(new: &Secret) -> Answer<Secret>;
         async fn expect_image(card: &CardId, until: Timestamp) -> Answer<Upload>;
         async fn expected_upload(card: &CardId) -> Answer<Option<Upload>>;
         async fn receive_upload(upload: &Upload, object: &str) -> Answer<bool>;

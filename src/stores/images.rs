@@ -4,6 +4,7 @@ use async_trait::async_trait;
 
 use super::service_state::state;
 use super::{CardStore, ReportStore, ServiceStore, StoreError};
+use crate::auth::Secret;
 use crate::model::{CardId, Timestamp, Upload};
 
 /// Images of cards before their publication: the state of each, from the address for its upload until its report shows
@@ -23,6 +24,15 @@ use crate::model::{CardId, Timestamp, Upload};
 /// [`CardStore::show_card_image`].
 #[async_trait]
 pub trait ImageStore: CardStore + ReportStore + ServiceStore {
+    /// Returns the secret that signs the addresses of uploads: the one that the first call brought, on any server.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Unavailable`].
+    async fn signing_key(&self, new: &Secret) -> Result<Secret, StoreError> {
+        Ok(state(self)?.signing_key(new))
+    }
+
     /// Expects an image for a card until `until`, or until the time of an earlier call if that is later, and returns
     /// the upload. Until the upload arrives, every call returns the same one.
     ///

@@ -1,5 +1,5 @@
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -61,13 +61,13 @@ pub trait Upkeep: Send + Sync {
         Err(NO_BACKUP.into())
     }
 
-    /// Replaces all that the store keeps by a backup, while no server is running. **Default: an error**, as for
-    /// [`backup`](Self::backup)
+    /// Replaces all that the store keeps by a backup, while no server is running. Returns where it keeps what was replaced, if
+    /// it does. **Default: an error**, as for [`backup`](Self::backup)
     ///
     /// # Errors
     ///
     /// Any error that stops it; then everything is as it was.
-    async fn restore(&self, _settings: &StoreSettings, _from: &Path) -> Result<(), OpenError> {
+    async fn restore(&self, _settings: &StoreSettings, _from: &Path) -> Result<Option<PathBuf>, OpenError> {
         Err(NO_BACKUP.into())
     }
 }

@@ -4,6 +4,7 @@ mod failures;
 mod line;
 mod log;
 mod metrics;
+mod repeats;
 mod request_span;
 
 pub(crate) use self::failures::causes;
@@ -11,4 +12,5 @@ pub use self::log::{Level, Log, LogSettings, LogUnavailable, Shape};
 pub use self::metrics::{
     CacheUse, InFlight, Metrics, MetricsSettings, Rejection, ReportOrigin, StoreOperation, UploadStep,
 };
+pub(crate) use self::repeats::Repeats;
 pub(crate) use self::request_span::request_span;

@@ -86,17 +86,15 @@ fn a_plain_number_is_of_seconds_or_bytes_wherever_it_stands() {
 }
 
 #[test]
-fn the_address_of_the_database_in_the_environment_wins_and_its_store_needs_a_key_for_uploads() {
+fn the_address_of_the_database_in_the_environment_wins() {
     let folder = tempfile::tempdir().unwrap();
     let file = "[default.siaga]\nstore = \"postgres\"\n\
                 [default.databases.siaga]\nurl = \"postgres://siaga@127.0.0.1:1/file\"\n";
     std::fs::write(folder.path().join("Rocket.toml"), file).unwrap();
-    let key = ("SIAGA_IMAGES__SIGNING_KEY", "a key");
     let address = ("DATABASE_URL", "postgres://siaga@127.0.0.1:1/environment");
     for (variables, begins) in [
-        (&[key][..], "siaga: the database 127.0.0.1:1/file: "),
-        (&[key, address], "siaga: the database 127.0.0.1:1/environment: "),
-        (&[address], "siaga: siaga.images.signing_key: must be given: "),
+        (&[][..], "siaga: the database 127.0.0.1:1/file: "),
+        (&[address], "siaga: the database 127.0.0.1:1/environment: "),
     ] {
         let error = refusal(&siaga_in(&folder, &[], variables));
         assert!(error.starts_with(begins), "{error}");

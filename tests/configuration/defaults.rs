@@ -24,7 +24,7 @@ const IN_WORDS: &[(&str, &str)] = &[
     ("formats.template.<name>.container", "by the media type"),
     ("auth.jwt.{issuer,audience}", "any"),
     ("images.url", "a folder beside the data"),
-    ("images.signing_key", "made for the run"),
+    ("images.signing_key", "kept in the store"),
 ];
 
 /// The default in words that a key has, and the value that means.

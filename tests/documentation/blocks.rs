@@ -11,7 +11,7 @@ const TRIED: [&str; 10] = ["sh", "js", "html", "python", "json", "yaml", "sql", 
 const ELSEWHERE: [&str; 4] = ["tabs", "live", "stream", "on the server"];
 
 /// The blocks that are not tried, by page and reason: how many there are of each. A block is marked by a comment before it.
-const NOT_TRIED: [(&str, &str, usize); 17] = [
+const NOT_TRIED: [(&str, &str, usize); 18] = [
     ("CONTRIBUTING.md", "takes minutes, or changes the machine", 2),
     ("README.md", "shows what the program prints", 1),
     ("docs/architecture.md", "a drawing", 1),
@@ -29,6 +29,7 @@ const NOT_TRIED: [(&str, &str, usize); 17] = [
     ("docs/sources.md", "asks a host of the reader's", 1),
     ("docs/staying-up-to-date.md", "asks a host of the reader's", 1),
     ("docs/ten-minutes.md", "shows what the program prints", 1),
+    ("docs/troubleshooting.md", "changes the machine", 1),
 ];
 
 /// A block, or what stands between its fences.

@@ -131,7 +131,6 @@ fn run(page: &str, blocks: &[Block]) {
         .env("ROCKET_PORT", "0");
     if keeps_data {
         shell.env("SIAGA_STORE", "postgres").env("DATABASE_URL", surroundings.database.url());
-        shell.env("SIAGA_IMAGES__SIGNING_KEY", "made for the test");
     }
     if page == "docs/operating.md" {
         // It speaks of a service that has data for long.

@@ -197,3 +197,40 @@ fn quotas_change_by_their_own_numbers_and_not_by_an_address_that_needs_a_restart
     reload(&format!("{public}\nquota = {{ burst = 7 }}"));
     assert_eq!(limit(&service).as_deref(), Some("7"));
 }
+
+#[test]
+fn a_pipe_in_the_place_of_a_file_keeps_nobody_waiting() {
+    let folder = tempfile::tempdir().unwrap();
+    let template = folder.path().join("x.txt");
+    fs::write(&template, "{{ features|length }} areas").unwrap();
+    let configuration = file(&["old"], "", &declared(&template, "[\"floods\"]"));
+    let mut service = Running::start_with(&[], LAST, &configuration);
+    let pipe = |path: &Path| {
+        fs::remove_file(path).unwrap();
+        assert!(std::process::Command::new("mkfifo").arg(path).status().unwrap().success());
+    };
+    pipe(&template);
+    service.signal("HUP");
+    let fault = format!(
+        "the template stays as it was: siaga.formats.template.x.file: {}: is not a file",
+        template.display()
+    );
+    service.until("the fault", |service| service.errors().contains(&fault).then_some(()));
+    fs::remove_file(&template).unwrap();
+    fs::write(&template, "x".repeat(2 << 20)).unwrap();
+    service.signal("HUP");
+    service.until("the size", |service| {
+        service.errors().contains("x.txt: is larger than 1048576 bytes").then_some(())
+    });
+    assert!(service.request("GET", "/v1/floods?geoformat=x", "\r\n").ends_with(" areas"));
+
+    // It waits for the other end of the pipe, on a thread of its own.
+    pipe(&service.folder().join("Rocket.toml"));
+    service.signal("HUP");
+    service.signal("HUP");
+    for _ in 0..8 {
+        assert!(accepts(&service, "old"));
+    }
+    service.signal("TERM");
+    assert_eq!(service.ended().0, Some(0), "{}", service.errors());
+}

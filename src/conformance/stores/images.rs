@@ -7,6 +7,7 @@ use rocket::futures::future::join_all;
 use rocket::tokio;
 
 use super::{FreshStore, open};
+use crate::auth::Secret;
 use crate::conformance::fixture::{cards, content, now, place};
 use crate::model::{AreaSelector, CardId, DisasterType, Report, ReportKey, Timestamp, Upload};
 use crate::stores::{ReportQuery, Resource, Revision, Store, StoreError, TakenUpload, Window};
@@ -40,6 +41,15 @@ pub(super) async fn received(store: &dyn Store, object: &str) -> Upload {
 
 pub(super) async fn take(store: &dyn Store) -> Option<TakenUpload> {
     store.take_upload(LEASE).await.unwrap()
+}
+
+pub async fn the_first_signing_key_is_that_of_all(fresh: &dyn FreshStore) {
+    let (store, _) = open(fresh).await;
+    let keys: Vec<Secret> = (0..8).map(|number| format!("the key {number}").into()).collect();
+    let known = join_all(keys.iter().map(|key| store.signing_key(key))).await;
+    let known: Vec<Secret> = known.into_iter().map(Result::unwrap).collect();
+    assert!(keys.contains(&known[0]) && known.iter().all(|key| key == &known[0]));
+    assert!(store.signing_key(&"another".to_owned().into()).await.unwrap() == known[0]);
 }
 
 async fn is_a_conflict(store: &dyn Store, card: &CardId) -> bool {

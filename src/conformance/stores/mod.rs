@@ -136,6 +136,7 @@ macro_rules! store_suite {
         $crate::store_suite! { @ unless_excepted $fresh, images =>
             an_unknown_card_is_not_found,
             an_image_is_expected_only_after_the_report,
+            the_first_signing_key_is_that_of_all,
             no_image_is_expected_for_a_report_that_came_with_one,
             asked_again_the_same_upload_is_named_and_expected_for_longer,
             uploads_are_expected_until_the_last_of_them,

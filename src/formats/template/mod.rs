@@ -12,10 +12,10 @@ mod live;
 mod options;
 mod shape_text;
 mod shapes;
+mod source;
 mod times;
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -93,7 +93,7 @@ impl Template {
     ///
     /// If a key has a wrong value, or the file cannot be read or is not a template.
     pub fn new(name: &str, options: &Options) -> Result<Self, InvalidTemplate> {
-        Self::of(name, options, source)
+        Self::of(name, options, source::read)
     }
 
     /// Reads the template of a format, and tries it on examples of the layers it may have to write.
@@ -246,16 +246,6 @@ impl Format for Template {
     fn encode(&self, layer: &Layer, context: &EncodeContext, out: &mut Vec<u8>) -> Result<(), EncodeError> {
         self.write(layer, context, out).map_err(|failure| EncodeError::new(&self.name, failure))
     }
-}
-
-/// Returns the source from a file.
-fn source(file: &Path) -> Result<String, Failure> {
-    let source = fs::read(file).map_err(|error| Failure::new(file, &format!(": {error}")))?;
-    String::from_utf8(source).map_err(|error| {
-        let before = &error.as_bytes()[..error.utf8_error().valid_up_to()];
-        let line = before.split(|&byte| byte == b'\n').count();
-        Failure::new(file, &format!(", line {line}: is not UTF-8"))
-    })
 }
 
 fn invalid(key: &str, reason: &str) -> InvalidTemplate {

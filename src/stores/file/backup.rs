@@ -1,13 +1,19 @@
-use std::fs::{self, File};
-use std::path::{Path, absolute};
+use std::fs::{self, File, OpenOptions};
+use std::io;
+use std::os::unix::fs::{MetadataExt, chown};
+use std::path::{Path, PathBuf, absolute};
+use std::sync::Arc;
 
 use sqlx::{Connection, query, query_scalar};
 
-use super::database::{Database, create_private};
+use super::contents::{self, Counts};
+use super::database::Database;
 use super::error::{Cause, FileError};
+use super::file_system::create_private;
 use super::server_lock::ServerLock;
 use super::settings::with_suffix;
 use super::{file_system, schema};
+use crate::model::Clock;
 use crate::stores::OpenError;
 
 /// A name of a photo has no slash, unlike an address.
@@ -42,31 +48,44 @@ pub(super) async fn backup(database: &Database, to: &Path) -> Result<(), OpenErr
 }
 
 /// Replaces a file by a backup, while no process uses it. Revisions are counted anew from then on: the file gets another
-/// epoch.
-pub(super) async fn restore(database: &Database, from: &Path) -> Result<(), OpenError> {
+/// epoch. Returns where the replaced file is, of which one is kept.
+pub(super) async fn restore(
+    database: &Database,
+    from: &Path,
+    clock: &Arc<dyn Clock>,
+) -> Result<Option<PathBuf>, OpenError> {
     if !from.is_file() {
         return Err(format!("there is no backup {}", from.display()).into());
     }
-    file_system::check(database.folder()).map_err(|error| database.failed(&error))?;
-    let _lock = ServerLock::take(&database.path).map_err(|error| database.failed(&error))?;
+    let lock = ServerLock::path_of(&database.path);
+    let is_first = !database.path.exists() && !lock.exists();
+    let failed = |error| database.failed(&error);
+    file_system::check(database.folder()).map_err(failed)?;
+    let _lock = ServerLock::take(&database.path).map_err(failed)?;
     let copy = Database::at(with_suffix(&database.path, ".restoring"), database.timeout);
     let restoring = async {
         remove_all(&copy.path)?;
-        fs::copy(from, &copy.path)?;
-        make_ready(&copy).await
+        create_private(&copy.path)?;
+        // `fs::copy` would copy the permissions, too.
+        io::copy(&mut File::open(from)?, &mut OpenOptions::new().write(true).open(&copy.path)?)?;
+        make_ready(&copy, clock).await
     };
     let done = match restoring.await {
-        Ok(()) => replace(database, &copy.path).await.map_err(|error| database.failed(&error)),
+        Ok(()) => replace(database, &copy.path).await.map_err(failed),
         Err(error) => Err(format!("the backup {}: {error}", from.display()).into()),
     };
     if done.is_err() {
         let _ = remove_all(&copy.path);
+        if is_first {
+            // It would say that there was a file.
+            let _ = remove(&lock);
+        }
     }
     done
 }
 
-/// Makes sure that a copy is whole and of this service, brings its schema up to date, and gives it another epoch.
-async fn make_ready(copy: &Database) -> Result<(), OpenError> {
+/// Makes sure that a server can read a copy, brings its schema up to date, and gives it another epoch.
+async fn make_ready(copy: &Database, clock: &Arc<dyn Clock>) -> Result<(), OpenError> {
     let mut connection = copy.connect().await?;
     let whole: String =
         query_scalar("PRAGMA quick_check").fetch_one(&mut connection).await.map_err(FileError::from)?;
@@ -77,17 +96,21 @@ async fn make_ready(copy: &Database) -> Result<(), OpenError> {
         return Err("it is not a backup of this service".into());
     }
     schema::migrate(&mut connection).await?;
+    schema::compare(&mut connection).await?;
     query("UPDATE counts SET epoch = random() & 0x7fffffffffffffff").execute(&mut connection).await?;
     // Since the backup, a hidden report may have been shown, and its photo with it.
     query(HIDE_PHOTOS).execute(&mut connection).await?;
+    let counts = Counts::read(&mut connection).await?;
+    contents::load(&mut connection, counts, clock).await?;
     // One file, without a log beside it, can be renamed.
     query("PRAGMA journal_mode = DELETE").execute(&mut connection).await?;
     connection.close().await?;
     Ok(File::open(&copy.path)?.sync_all()?)
 }
 
-/// Gives a complete file the name of another one. What the other one has in its log must not be applied to this one.
-async fn replace(database: &Database, by: &Path) -> Result<(), OpenError> {
+/// Gives a complete file the name of another one, which is kept under a name of its own. What the other one has in its log
+/// must not be applied to this one.
+async fn replace(database: &Database, by: &Path) -> Result<Option<PathBuf>, OpenError> {
     if database.path.exists()
         && let Ok(mut connection) = database.connect().await
     {
@@ -102,25 +125,31 @@ async fn replace(database: &Database, by: &Path) -> Result<(), OpenError> {
             return Err("another process is using it".into());
         }
     }
-    #[cfg(unix)]
-    if let Ok(replaced) = fs::metadata(&database.path) {
+    let kept = with_suffix(&database.path, ".before-restore");
+    let replaced = fs::metadata(&database.path).ok();
+    if let Some(replaced) = &replaced {
         // The command may be run by another user, such as root, than the server.
-        use std::os::unix::fs::{MetadataExt, chown};
         chown(by, Some(replaced.uid()), Some(replaced.gid()))?;
+        remove_all(&kept)?;
+        // Under both names, so that there is a file at any moment. Some file systems have one name for a file only.
+        fs::hard_link(&database.path, &kept).or_else(|_| fs::rename(&database.path, &kept))?;
     }
-    for log in ["-wal", "-shm"] {
-        remove(&with_suffix(&database.path, log))?;
+    let log = with_suffix(&database.path, "-wal");
+    if log.exists() {
+        // The file could not be opened. Its log may help to repair it.
+        fs::rename(&log, with_suffix(&kept, "-wal"))?;
     }
+    remove(&with_suffix(&database.path, "-shm"))?;
     fs::rename(by, &database.path)?;
-    Ok(File::open(database.folder())?.sync_all()?)
+    file_system::sync(database.folder())?;
+    Ok(replaced.map(|_| kept))
 }
 
 /// Gives a file its name, after all of it is on the disk.
 fn settle(part: &Path, to: &Path) -> Result<(), OpenError> {
     File::open(part)?.sync_all()?;
     fs::rename(part, to)?;
-    let folder = to.parent().unwrap_or(Path::new("/"));
-    Ok(File::open(folder)?.sync_all()?)
+    Ok(file_system::sync(file_system::folder_of(to))?)
 }
 
 fn remove_all(path: &Path) -> Result<(), OpenError> {

@@ -73,6 +73,7 @@ pub(super) async fn load(
     let service_state = ServiceState::new(Arc::clone(clock))
         .with_keys(tables::keys(from).await?, counts.keys)
         .with_images(tables::images(from).await?)
+        .with_signing_key(tables::signing_key(from).await?)
         .with_last_heard(tables::sources(from).await?);
     let moves = tables::photo_moves(from).await?;
     let clock = Arc::clone(clock);

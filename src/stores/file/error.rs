@@ -20,6 +20,9 @@ pub(super) enum FileError {
         /// What is wrong.
         reason: String,
     },
+    /// The file or its log is not where it was opened.
+    #[error("{0}")]
+    Lost(&'static str),
 }
 
 impl FileError {
@@ -29,6 +32,16 @@ impl FileError {
             let reason = error.source().map_or_else(|| error.to_string(), ToString::to_string);
             Self::Row { table, reason }
         }
+    }
+
+    /// Returns why the file cannot be written, as health checks tell it.
+    pub(super) fn reason(&self) -> &'static str {
+        let cause = match self {
+            Self::Database(error) => Cause::of(error).text(),
+            Self::Row { .. } => None,
+            Self::Lost(reason) => Some(*reason),
+        };
+        cause.unwrap_or("the file cannot be written")
     }
 }
 

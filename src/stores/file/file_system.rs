@@ -1,5 +1,8 @@
 //! What the file system under the file can do.
 
+use std::fs::{self, File, OpenOptions};
+use std::io;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt, chown};
 use std::path::Path;
 
 use crate::stores::OpenError;
@@ -12,6 +15,47 @@ const LEAST: u64 = 1024 * 1024;
 #[cfg(target_os = "linux")]
 const SHARED: [(u64, &str); 4] =
     [(0x6969, "NFS"), (0x517b, "SMB"), (0xff53_4d42, "SMB"), (0xfe53_4d42, "SMB")];
+
+/// Identifies a file, by whatever name it is found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Identity {
+    device: u64,
+    number: u64,
+}
+
+impl Identity {
+    /// Returns the identity of the file that has a path now.
+    pub(super) fn of(path: &Path) -> io::Result<Self> {
+        let found = fs::metadata(path)?;
+        Ok(Self { device: found.dev(), number: found.ino() })
+    }
+}
+
+/// Creates a file that only its owner can read, if there is none: it holds hashes of keys and the names of residents. The
+/// files that `SQLite` puts beside it get the same permissions. If root creates it, it belongs to the owner of the folder,
+/// who runs the server.
+pub(super) fn create_private(path: &Path) -> io::Result<()> {
+    match OpenOptions::new().create_new(true).write(true).mode(0o600).open(path) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Ok(()),
+        created => created?.sync_all()?,
+    }
+    let folder = folder_of(path);
+    let (owner, created) = (fs::metadata(folder)?, fs::metadata(path)?);
+    if created.uid() == 0 && owner.uid() != 0 {
+        chown(path, Some(owner.uid()), Some(owner.gid()))?;
+    }
+    sync(folder)
+}
+
+/// Waits until the names of the files in a folder are on the disk.
+pub(super) fn sync(folder: &Path) -> io::Result<()> {
+    File::open(folder)?.sync_all()
+}
+
+/// Returns the folder of a file with an absolute path.
+pub(super) fn folder_of(path: &Path) -> &Path {
+    path.parent().unwrap_or(Path::new("/"))
+}
 
 /// Makes sure that a folder is on a file system of this machine.
 ///

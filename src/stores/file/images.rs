@@ -7,6 +7,7 @@ use futures::future::BoxFuture;
 use super::FileStore;
 use super::intake::report_of;
 use super::tables::Row;
+use crate::auth::Secret;
 use crate::model::{CardId, Timestamp, Upload};
 use crate::stores::memory::MemoryStore;
 use crate::stores::{ImageStore, StoreError, TakenUpload};
@@ -39,6 +40,18 @@ fn row_of(store: &MemoryStore, card: &CardId) -> Option<Row> {
 #[deny(clippy::missing_trait_methods)]
 #[async_trait]
 impl ImageStore for FileStore {
+    async fn signing_key(&self, new: &Secret) -> Result<Secret, StoreError> {
+        let new = new.clone();
+        let keeping = self.journal.write(move |next, rows| {
+            let secret = next.service().signing_key(&new);
+            if secret == new {
+                rows.push(Row::SigningKey(new));
+            }
+            async { Ok(secret) }.boxed()
+        });
+        keeping.await
+    }
+
     async fn expect_image(&self, card: &CardId, until: Timestamp) -> Result<Upload, StoreError> {
         let id = card.clone();
         let expecting = self.write_image(card.clone(), move |next| {

@@ -11,26 +11,25 @@ use tokio::{runtime, time};
 
 use super::contents::{self, Counts};
 use super::database::Database;
-use super::error::{Cause, FileError, unavailable};
+use super::error::{FileError, unavailable};
 use super::server_lock::ServerLock;
 use super::tables::Row;
+use super::writer::Writer;
 use crate::model::Clock;
 use crate::stores::memory::MemoryStore;
 use crate::stores::{OpenError, StoreError};
 
 /// How many changes may wait. Each is one call, which waits for it.
 const WAITING: usize = 1024;
-/// The most changes in one transaction.
-const BATCH: usize = 256;
-/// How often to look whether another process has changed the file. Changes of others must show within a second.
-const ROUND: Duration = Duration::from_millis(300);
+/// How long a health check waits for the thread.
+const LOOK: Duration = Duration::from_millis(800);
 
 /// Makes changes of a store in memory, each of which is in the file before anybody sees it.
 ///
 /// One thread makes all changes, a batch at a time: it makes them on a copy of the store, writes the changed rows in one
 /// transaction, and then replaces the store by the copy. If the transaction fails, so do all calls of the batch, and the
-/// copy is dropped. So readers never wait, and never see what is not in the file. It is a thread of its own so that
-/// changes do not queue behind reads, step by step.
+/// copy is dropped. So readers never wait, and never see what is not in the file. If a change panics, only its call fails. It
+/// is a thread of its own so that changes do not queue behind reads, step by step.
 #[derive(Debug)]
 pub(super) struct Journal {
     orders: mpsc::Sender<Order>,
@@ -40,19 +39,26 @@ pub(super) struct Journal {
 
 /// What calls and the thread share.
 #[derive(Debug)]
-struct Shared {
-    current: ArcSwap<MemoryStore>,
-    /// Why the last change could not be written, until one can be written again.
-    failing: ArcSwapOption<&'static str>,
+pub(super) struct Shared {
+    pub(super) current: ArcSwap<MemoryStore>,
+    /// Why the last change could not be written, or waits, until one can be written again.
+    pub(super) failing: ArcSwapOption<&'static str>,
+}
+
+impl Shared {
+    fn failing(&self) -> Option<&'static str> {
+        self.failing.load().as_deref().copied()
+    }
 }
 
 /// Tells a call the end of its change.
-type Reply = Box<dyn FnOnce(Result<(), &str>) + Send>;
+pub(super) type Reply = Box<dyn FnOnce(Result<(), &str>) + Send>;
 
 /// Makes a change of a store, adds the rows to be written, and returns how to tell the result.
-type Change = Box<dyn for<'a> FnOnce(&'a MemoryStore, &'a mut Vec<Row>) -> BoxFuture<'a, Reply> + Send>;
+pub(super) type Change =
+    Box<dyn for<'a> FnOnce(&'a MemoryStore, &'a mut Vec<Row>) -> BoxFuture<'a, Reply> + Send>;
 
-enum Order {
+pub(super) enum Order {
     Change(Change),
     /// Closes the file.
     Close(oneshot::Sender<()>),
@@ -68,20 +74,16 @@ impl Journal {
         clock: Arc<dyn Clock>,
         timeout: Duration,
     ) -> Result<(Self, BoxFuture<'static, OpenError>), OpenError> {
-        let counts = Counts::read(&mut connection).await?;
-        let store = contents::load(&mut connection, counts, &clock).await?;
+        // An import that commits meanwhile must show in all of it, or in nothing.
+        let mut snapshot = connection.begin().await.map_err(FileError::from)?;
+        let counts = Counts::read(&mut snapshot).await?;
+        let store = contents::load(&mut snapshot, counts, &clock).await?;
+        snapshot.rollback().await.map_err(FileError::from)?;
         let shared = Shared { current: ArcSwap::from_pointee(store), failing: ArcSwapOption::empty() };
         let shared = Arc::new(shared);
         let (orders, incoming) = mpsc::channel(WAITING);
         let path = database.path.clone();
-        let writer = Writer {
-            database,
-            connection: Some(connection),
-            counts,
-            clock,
-            shared: Arc::clone(&shared),
-            _lock: lock,
-        };
+        let writer = Writer::new(database, connection, counts, clock, Arc::clone(&shared), lock)?;
         let ended = start(writer, incoming)?;
         let failed = async move {
             match ended.await {
@@ -125,22 +127,24 @@ impl Journal {
         let going = async {
             let sent = self.orders.send(Order::Change(apply)).await;
             sent.map_err(|_| unavailable("the file is closed"))?;
-            let failing = || self.shared.failing.load().as_deref().copied();
-            answered.await.map_err(|_| unavailable(failing().unwrap_or("the file cannot be written")))?
+            let failed = || self.shared.failing().unwrap_or("the change was not made");
+            answered.await.map_err(|_| unavailable(failed()))?
         };
-        time::timeout(self.timeout, going).await.map_err(|_| unavailable("writing takes too long"))?
+        let late = || self.shared.failing().unwrap_or("writing takes too long");
+        time::timeout(self.timeout, going).await.map_err(|_| unavailable(late()))?
     }
 
-    /// Returns why changes cannot be written; `None` if they can. After a failure it tries to write.
+    /// Returns why changes cannot be written; `None` if they can. Takes a second at most, and writes nothing: it lets the
+    /// thread begin a transaction.
     pub(super) async fn obstacle(&self) -> Option<&'static str> {
-        self.shared.failing.load().as_deref()?;
-        let probe = self.write(|_, rows| {
-            rows.push(Row::Probe);
-            async { Ok(()) }.boxed()
-        });
-        let failed = probe.await.is_err();
-        let reason = self.shared.failing.load().as_deref().copied();
-        failed.then_some(reason.unwrap_or("writing takes too long"))
+        if let Some(reason) = self.shared.failing() {
+            return Some(reason);
+        }
+        let beginning = self.write(|_, _| async { Ok(()) }.boxed());
+        match time::timeout(LOOK, beginning).await {
+            Ok(Ok(())) => None,
+            Ok(Err(_)) | Err(_) => Some(self.shared.failing().unwrap_or("writing takes too long")),
+        }
     }
 
     /// Waits until everything is written and the file is closed.
@@ -165,160 +169,59 @@ fn start(writer: Writer, incoming: mpsc::Receiver<Order>) -> Result<oneshot::Rec
     Ok(ended)
 }
 
-/// What the thread that writes works with.
-struct Writer {
-    database: Database,
-    /// `None` after an error, until the file is opened again.
-    connection: Option<SqliteConnection>,
-    /// The counts of the current store.
-    counts: Counts,
-    clock: Arc<dyn Clock>,
-    shared: Arc<Shared>,
-    _lock: Option<ServerLock>,
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::conformance::{block_on, fixture};
+    use crate::model::{ManualClock, Timestamp};
+    use crate::stores::SourceStore;
+    use crate::stores::file::schema;
 
-impl Writer {
-    async fn run(mut self, mut incoming: mpsc::Receiver<Order>) {
-        let mut orders = Vec::new();
-        loop {
-            orders.clear();
-            let received = time::timeout(ROUND, incoming.recv_many(&mut orders, BATCH)).await;
-            let (mut changes, mut closing) = (Vec::new(), Vec::new());
-            for order in orders.drain(..) {
-                match order {
-                    Order::Change(change) => changes.push(change),
-                    Order::Close(closed) => closing.push(closed),
-                }
-            }
-            self.turn(changes).await;
-            if received == Ok(0) || !closing.is_empty() {
-                if let Some(connection) = self.connection.take() {
-                    // Nothing is lost if this fails: the next process that opens the file finds everything.
-                    let _ = connection.close().await;
-                }
-                drop(self);
-                for closed in closing {
-                    let _ = closed.send(());
-                }
-                return;
-            }
-        }
+    async fn heard(journal: &Journal, source: &'static str, panics: bool) -> Result<(), StoreError> {
+        let change = journal.write(move |next, rows| {
+            let hearing = async move {
+                next.heard(source, fixture::now()).await?;
+                rows.push(Row::Source(source.to_owned(), fixture::now()));
+                assert!(!panics, "a test");
+                Ok(())
+            };
+            hearing.boxed()
+        });
+        change.await
     }
 
-    /// Makes a batch of changes, or looks for changes of other processes.
-    async fn turn(&mut self, changes: Vec<Change>) {
-        let opened = self.opened().await;
-        let is_idle = changes.is_empty();
-        let result = match opened {
-            Err(error) => Err(error),
-            Ok(mut connection) if is_idle => {
-                let followed = self.follow(&mut connection).await;
-                followed.map(|()| self.connection = Some(connection))
-            }
-            Ok(mut connection) => {
-                let committed = self.commit(&mut connection, changes).await;
-                committed.map(|()| self.connection = Some(connection))
-            }
-        };
-        match result {
-            // Reading says nothing about writing.
-            Ok(()) if is_idle => {}
-            Ok(()) => {
-                if self.shared.failing.swap(None).is_some() {
-                    tracing::info!("the file can be written again");
-                }
-            }
-            Err(error) => self.note(&error),
-        }
-    }
-
-    async fn opened(&mut self) -> Result<SqliteConnection, FileError> {
-        match self.connection.take() {
-            Some(connection) => Ok(connection),
-            None => self.database.connect().await,
-        }
-    }
-
-    fn note(&self, error: &FileError) {
-        let cause = match error {
-            FileError::Database(error) => Cause::of(error).text(),
-            FileError::Row { .. } => None,
-        };
-        let reason = cause.unwrap_or("the file cannot be written");
-        if self.shared.failing.swap(Some(Arc::new(reason))).is_none() {
-            tracing::error!(%error, "the file cannot be written");
-        }
-    }
-
-    /// Replaces the store if another process has changed the file.
-    async fn follow(&mut self, connection: &mut SqliteConnection) -> Result<(), FileError> {
-        if Counts::read(connection).await? == self.counts {
-            return Ok(());
-        }
-        let mut snapshot = connection.begin().await?;
-        let found = Counts::read(&mut snapshot).await?;
-        self.reload(&mut snapshot, found).await?;
-        Ok(snapshot.rollback().await?)
-    }
-
-    /// Replaces the store by what is in the file. New keys alone take a moment; everything else is read anew.
-    async fn reload(&mut self, from: &mut SqliteConnection, found: Counts) -> Result<(), FileError> {
-        let current = self.shared.current.load_full();
-        let only_keys = found.epoch == self.counts.epoch
-            && found.revisions == self.counts.revisions
-            && found.keys > self.counts.keys;
-        let store = if only_keys {
-            let keys = super::tables::keys(from).await?;
-            current.fork().with_keys(keys, found.keys)
-        } else {
-            contents::load(from, found, &self.clock).await?
-        };
-        self.shared.current.store(Arc::new(store));
-        self.counts = found;
-        Ok(())
-    }
-
-    /// Makes changes in one transaction. If it fails, the calls are told by the drop of their changes, or by their replies.
-    async fn commit(
-        &mut self,
-        connection: &mut SqliteConnection,
-        changes: Vec<Change>,
-    ) -> Result<(), FileError> {
-        // A transaction that began by reading could not write after another process has written.
-        let mut transaction = connection.begin_with("BEGIN IMMEDIATE").await?;
-        let found = Counts::read(&mut transaction).await?;
-        if found != self.counts {
-            self.reload(&mut transaction, found).await?;
-        }
-        let store = self.shared.current.load().fork();
-        let (mut rows, mut replies) = (Vec::new(), Vec::with_capacity(changes.len()));
-        for change in changes {
-            replies.push(change(&store, &mut rows).await);
-        }
-        if rows.is_empty() {
-            transaction.rollback().await?;
-            for reply in replies {
-                reply(Ok(()));
-            }
-            return Ok(());
-        }
-        let counts = self.counts.after(&store);
-        let writing = async {
-            for row in &rows {
-                row.write(&mut transaction).await?;
-            }
-            counts.write(&mut transaction).await?;
-            Ok::<_, FileError>(transaction.commit().await?)
-        };
-        let written = writing.await;
-        if written.is_ok() {
-            self.counts = counts;
-            self.shared.current.store(Arc::new(store));
-        }
-        let failure = written.as_ref().err().map(ToString::to_string);
-        for reply in replies {
-            reply(failure.as_deref().map_or(Ok(()), Err));
-        }
-        written
+    #[test]
+    fn a_change_that_panics_fails_alone_and_changes_nothing() {
+        block_on(async {
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().join("siaga.db");
+            let database = Database::at(path.clone(), Duration::from_secs(10));
+            database.create().unwrap();
+            let mut connection = database.connect().await.unwrap();
+            schema::migrate(&mut connection).await.unwrap();
+            let clock: Arc<dyn Clock> = Arc::new(ManualClock::new(fixture::now()));
+            let opening = Journal::open(database.clone(), connection, None, clock, Duration::from_secs(10));
+            let (journal, _failed) = opening.await.unwrap();
+            let all = future::join_all([
+                heard(&journal, "first", false),
+                heard(&journal, "second", true),
+                heard(&journal, "third", false),
+            ]);
+            let made: Vec<bool> = all.await.iter().map(Result::is_ok).collect();
+            assert_eq!(made, [true, false, true]);
+            heard(&journal, "fourth", false).await.unwrap();
+            let expected = ["first", "fourth", "third"];
+            let known = journal.current().last_heard().await.unwrap();
+            assert_eq!(known.keys().map(String::as_str).collect::<Vec<_>>(), expected);
+            assert_eq!(journal.obstacle().await, None);
+            journal.close().await;
+            let mut connection = database.connect().await.unwrap();
+            let stored: Vec<(String, Timestamp)> =
+                super::super::tables::sources(&mut connection).await.unwrap();
+            let mut stored: Vec<_> = stored.into_iter().map(|(name, _)| name).collect();
+            stored.sort();
+            assert_eq!(stored, expected);
+            connection.close().await.unwrap();
+        });
     }
 }

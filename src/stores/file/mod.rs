@@ -24,6 +24,7 @@ mod server_lock;
 mod settings;
 mod status;
 mod tables;
+mod writer;
 
 use std::fmt;
 use std::path::PathBuf;

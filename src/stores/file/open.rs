@@ -1,4 +1,4 @@
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -41,8 +41,10 @@ impl OpenStore for OpenFile {
     async fn open(&self, settings: &StoreSettings) -> Result<OpenedStore, OpenError> {
         let database = Database::of(settings)?;
         let opening = async {
-            let mut connection = database.create().await?;
+            database.create()?;
+            // Before: until then a restore may put another file there.
             let lock = ServerLock::take(&database.path)?;
+            let mut connection = database.connect().await?;
             schema::migrate(&mut connection).await?;
             opened(database.clone(), connection, Some(lock), settings).await
         };
@@ -79,10 +81,12 @@ impl Upkeep for OpenFile {
     async fn migrate(&self, settings: &StoreSettings) -> Result<Migrated, OpenError> {
         let database = Database::of(settings)?;
         let migrating = async {
-            let mut connection = database.create().await?;
-            let _lock = ServerLock::take(&database.path)?;
+            database.create()?;
+            let lock = ServerLock::take(&database.path)?;
+            let mut connection = database.connect().await?;
             let applied = schema::migrate(&mut connection).await?;
             connection.close().await?;
+            lock.release();
             let to = schema::needed();
             Ok(Migrated { from: to - applied.len(), to, applied })
         };
@@ -133,7 +137,7 @@ impl Upkeep for OpenFile {
         backup::backup(&database, to).await.map_err(|error| database.failed(&error))
     }
 
-    async fn restore(&self, settings: &StoreSettings, from: &Path) -> Result<(), OpenError> {
-        backup::restore(&Database::of(settings)?, from).await
+    async fn restore(&self, settings: &StoreSettings, from: &Path) -> Result<Option<PathBuf>, OpenError> {
+        backup::restore(&Database::of(settings)?, from, &settings.clock).await
     }
 }

@@ -1,7 +1,11 @@
 //! The schema: migrations that only go forwards, in the order of their numbers.
 
+use std::collections::BTreeSet;
+
 use sqlx::migrate::{Migrate, Migrator};
-use sqlx::{SqliteConnection, query_scalar};
+use sqlx::{Connection, SqliteConnection, query_as, query_scalar};
+
+use super::error::FileError;
 
 use crate::stores::{AppliedMigration, OpenError};
 
@@ -13,6 +17,9 @@ const APPLIED: &str = "_sqlx_migrations";
 const IS_THERE: &str =
     "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = '_sqlx_migrations'";
 const IS_EMPTY: &str = "SELECT count(*) = 0 FROM sqlite_master";
+/// All tables, views, triggers and indices but `SQLite`'s own.
+const OBJECTS: &str = "
+    SELECT type || ' ' || name, coalesce(sql, '') FROM sqlite_master WHERE name NOT LIKE 'sqlite!_%' ESCAPE '!'";
 
 /// Why the service cannot work with the schema of a file.
 #[derive(Debug, thiserror::Error)]
@@ -74,6 +81,22 @@ pub(super) async fn check(connection: &mut SqliteConnection) -> Result<(), OpenE
         found if found < needed() => Err(FileSchemaError::Old { found, needed: needed() }.into()),
         _ => Ok(()),
     }
+}
+
+/// Makes sure that a file with the current schema has what the migrations make, and nothing else: a trigger that came with a
+/// backup would work on all data.
+pub(super) async fn compare(connection: &mut SqliteConnection) -> Result<(), OpenError> {
+    let mut made = SqliteConnection::connect("sqlite::memory:").await?;
+    migrate(&mut made).await?;
+    let (made, found) = (objects(&mut made).await?, objects(connection).await?);
+    match made.symmetric_difference(&found).next() {
+        Some((name, _)) => Err(format!("the {name} is not as this service makes it").into()),
+        None => Ok(()),
+    }
+}
+
+async fn objects(connection: &mut SqliteConnection) -> Result<BTreeSet<(String, String)>, FileError> {
+    Ok(query_as(OBJECTS).fetch_all(connection).await?.into_iter().collect())
 }
 
 /// Returns how many migrations have been applied. Fails unless they are the first ones that this program knows.

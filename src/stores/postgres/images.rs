@@ -19,8 +19,17 @@ use super::error::backend;
 use super::moderation::is_photo;
 use super::statement::{Query, Row};
 use super::values::moment;
+use crate::auth::Secret;
 use crate::model::{CardId, Timestamp, Upload};
 use crate::stores::{ImageStore, StoreError, TakenUpload};
+
+/// Of two calls at once, one inserts nothing, and does not see the row of the other: it asks again.
+const SIGNING_KEY: &str = "
+    WITH made AS (
+        INSERT INTO signing_key (secret) SELECT $1 WHERE NOT EXISTS (SELECT FROM signing_key)
+        ON CONFLICT DO NOTHING RETURNING secret
+    )
+    SELECT secret FROM made UNION ALL SELECT secret FROM signing_key";
 
 const EXPECT: &str = "
     WITH card AS (
@@ -118,6 +127,15 @@ fn on(sql: &'static str, upload: &Upload) -> Query<Yes> {
 #[deny(clippy::missing_trait_methods)]
 #[async_trait]
 impl ImageStore for PostgresStore {
+    async fn signing_key(&self, new: &Secret) -> Result<Secret, StoreError> {
+        loop {
+            let query: Query<(String,)> = sqlx::query_as(SIGNING_KEY).bind(new.expose().to_owned());
+            if let Some((secret,)) = self.connections.write_unseen(query).await?.pop() {
+                return Ok(secret.into());
+            }
+        }
+    }
+
     async fn expect_image(&self, card: &CardId, until: Timestamp) -> Result<Upload, StoreError> {
         let query: Query<(bool, Option<i64>)> = on_card(EXPECT, card).bind(moment(until));
         match self.connections.write_unseen(query).await?.first() {

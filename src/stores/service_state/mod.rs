@@ -12,9 +12,10 @@ use self::keys::Keys;
 use self::uploads::Uploads;
 pub(super) use self::uploads::{Image, Received, State};
 use super::{KeptKey, Revision, StoreError};
+use crate::auth::Secret;
 use crate::model::{CardId, Clock, Timestamp};
 
-/// API keys, photos that are not published yet, and when sources were heard: the state of the service, besides the
+/// API keys, photos that are not published yet, the key that signs uploads, and when sources were heard: the state of the service, besides the
 /// agency's data.
 ///
 /// Everything is in memory: it is lost when the process ends, and each server has its own. Every photo takes about 150
@@ -25,6 +26,7 @@ pub struct ServiceState {
     clock: Arc<dyn Clock>,
     keys: Mutex<Keys>,
     uploads: Mutex<Uploads>,
+    signing_key: Mutex<Option<Secret>>,
     last_heard: Mutex<OrdMap<String, Timestamp>>,
 }
 
@@ -32,7 +34,13 @@ impl ServiceState {
     /// Returns a state without keys and photos, which takes the time from `clock`.
     #[must_use]
     pub fn new(clock: Arc<dyn Clock>) -> Self {
-        Self { clock, keys: Mutex::default(), uploads: Mutex::default(), last_heard: Mutex::default() }
+        Self {
+            clock,
+            keys: Mutex::default(),
+            uploads: Mutex::default(),
+            signing_key: Mutex::default(),
+            last_heard: Mutex::default(),
+        }
     }
 
     /// Goes on with keys at a revision.
@@ -43,6 +51,11 @@ impl ServiceState {
     /// Goes on with images.
     pub(super) fn with_images(self, images: Vec<(CardId, Image)>) -> Self {
         Self { uploads: Mutex::new(images.into_iter().collect()), ..self }
+    }
+
+    /// Goes on with the secret that signs the addresses of uploads.
+    pub(super) fn with_signing_key(self, secret: Option<Secret>) -> Self {
+        Self { signing_key: Mutex::new(secret), ..self }
     }
 
     /// Goes on with the times at which sources were heard.
@@ -56,6 +69,7 @@ impl ServiceState {
             clock: Arc::clone(&self.clock),
             keys: Mutex::new(lock(&self.keys).clone()),
             uploads: Mutex::new(lock(&self.uploads).clone()),
+            signing_key: Mutex::new(lock(&self.signing_key).clone()),
             last_heard: Mutex::new(lock(&self.last_heard).clone()),
         }
     }

@@ -3,6 +3,7 @@ use std::time::Duration;
 use imbl::{OrdMap, OrdSet};
 
 use super::{ServiceState, lock};
+use crate::auth::Secret;
 use crate::model::{CardId, Timestamp, Upload};
 use crate::stores::TakenUpload;
 
@@ -154,6 +155,11 @@ impl Uploads {
 }
 
 impl ServiceState {
+    /// Returns the secret that signs the addresses of uploads: `new`, unless there is one already.
+    pub(in crate::stores) fn signing_key(&self, new: &Secret) -> Secret {
+        lock(&self.signing_key).get_or_insert_with(|| new.clone()).clone()
+    }
+
     /// Expects an image and returns its upload; `None` if its upload is received or the image is published.
     pub(in crate::stores) fn expect_image(&self, card: &CardId, until: Timestamp) -> Option<Upload> {
         let turn = lock(&self.uploads).expect(card, until)?;

@@ -18,20 +18,26 @@ use crate::datasets::Folder;
 use crate::model::Timestamp;
 use crate::stores::{Imported, OpenError, Replace, Revision};
 
-/// Imports a folder. Writers of other processes wait meanwhile.
+/// Imports a folder. Writers of other processes wait while rows are written, and while the folder is compared once more if
+/// they have changed something during the first comparison.
 pub(super) async fn import(
     connection: &mut SqliteConnection,
     folder: &Folder,
     now: Timestamp,
     replace: Replace,
 ) -> Result<Imported, OpenError> {
+    let mut snapshot = connection.begin().await.map_err(FileError::from)?;
+    let (compared, mut merge) = compare(&mut snapshot, folder, now, replace).await?;
+    snapshot.rollback().await.map_err(FileError::from)?;
+    if merge.changed.is_empty() {
+        return Ok(merge.done);
+    }
     let mut transaction = connection.begin_with("BEGIN IMMEDIATE").await.map_err(FileError::from)?;
-    let counts = Counts::read(&mut transaction).await?;
-    let stored = contents::dataset(&mut transaction).await?;
-    let merge = block_in_place(|| {
-        let mut merge = Merge::new(stored, folder, now);
-        merge.run(replace).map(|()| merge)
-    })?;
+    let mut counts = Counts::read(&mut transaction).await?;
+    if counts != compared {
+        drop(merge);
+        (counts, merge) = compare(&mut transaction, folder, now, replace).await?;
+    }
     if merge.changed.is_empty() {
         transaction.rollback().await.map_err(FileError::from)?;
         return Ok(merge.done);
@@ -48,6 +54,22 @@ pub(super) async fn import(
     merge.counted(counts).write(&mut transaction).await?;
     transaction.commit().await.map_err(FileError::from)?;
     Ok(merge.done)
+}
+
+/// Compares a folder with the stored data. Returns the counts of that data, too.
+async fn compare<'f>(
+    stored: &mut SqliteConnection,
+    folder: &'f Folder,
+    now: Timestamp,
+    replace: Replace,
+) -> Result<(Counts, Merge<'f>), OpenError> {
+    let counts = Counts::read(stored).await?;
+    let stored = contents::dataset(stored).await?;
+    let merge = block_in_place(|| {
+        let mut merge = Merge::new(stored, folder, now);
+        merge.run(replace).map(|()| merge)
+    })?;
+    Ok((counts, merge))
 }
 
 impl Merge<'_> {

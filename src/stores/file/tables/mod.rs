@@ -14,8 +14,9 @@ pub(super) use self::history::{flood_log, gauges};
 pub(super) use self::intake::{cards, partner_posts, reports};
 pub(super) use self::moderation::{erased, hidden, moderation_log, photo_moves};
 pub(super) use self::places::{PlaceRows, remove_area, remove_infrastructure};
-pub(super) use self::service::{images, keys, sources};
+pub(super) use self::service::{images, keys, signing_key, sources};
 use super::error::FileError;
+use crate::auth::Secret;
 use crate::model::{
     Area, Card, CardId, ErasedReport, FloodChange, Gauge, Infrastructure, ModerationEntry, Observation,
     PartnerPost, Region, Report, ReportKey, Timestamp,
@@ -50,13 +51,18 @@ pub(super) enum Row {
     NoCard(CardId),
     PartnerPost(PartnerPost),
     Image(CardId, Image),
+    /// The secret that signs the addresses of uploads.
+    SigningKey(Secret),
     Key(KeptKey),
     Source(String, Timestamp),
-    /// No row: the change is written without one, to find out whether the file can be written.
-    Probe,
 }
 
 impl Row {
+    /// Returns whether it removes what must not be read any more.
+    pub(super) fn erases(&self) -> bool {
+        matches!(self, Self::Erased(..))
+    }
+
     pub(super) async fn write(&self, to: &mut SqliteConnection) -> Result<(), FileError> {
         match self {
             Self::Area(area) => places::put_area(to, area).await,
@@ -75,9 +81,9 @@ impl Row {
             Self::NoCard(card) => intake::remove_card(to, card).await,
             Self::PartnerPost(post) => intake::put_partner_post(to, *post).await,
             Self::Image(card, image) => service::put_image(to, card, image).await,
+            Self::SigningKey(secret) => service::put_signing_key(to, secret).await,
             Self::Key(key) => service::put_key(to, key).await,
             Self::Source(name, last_heard) => service::put_source(to, name, *last_heard).await,
-            Self::Probe => Ok(()),
         }
     }
 }

@@ -6,7 +6,7 @@ use sqlx::{FromRow, Sqlite, SqliteConnection};
 
 use super::super::error::FileError;
 use super::{column, moment};
-use crate::auth::{ApiKey, KeyDigest, Scope};
+use crate::auth::{ApiKey, KeyDigest, Scope, Secret};
 use crate::model::{CardId, Timestamp};
 use crate::stores::service_state::{Image, Received, State};
 use crate::stores::{KeptKey, KeyEntry};
@@ -23,6 +23,9 @@ const PUT_KEY: &str = "
 const KEYS: &str = "
     SELECT name, sha256, scopes, owner, expires_at, per_second, per_day, created_at, revoked_at, last_used_at
     FROM api_keys ORDER BY name";
+
+const PUT_SIGNING_KEY: &str = "INSERT INTO signing_key (only, secret) VALUES (1, ?)";
+const SIGNING_KEY: &str = "SELECT secret FROM signing_key";
 
 const PUT_SOURCE: &str = "INSERT OR REPLACE INTO sources (name, last_heard) VALUES (?, ?)";
 const SOURCES: &str = "SELECT name, last_heard FROM sources";
@@ -84,6 +87,16 @@ fn image((card, turn, until, state, object, due, attempts): ImageRow) -> Result<
     };
     let card = card.parse().map_err(FileError::row(TABLE))?;
     Ok((card, Image { turn: number(TABLE, turn)?, until: moment(until), state }))
+}
+
+pub(super) async fn put_signing_key(to: &mut SqliteConnection, secret: &Secret) -> Result<(), FileError> {
+    sqlx::query(PUT_SIGNING_KEY).bind(secret.expose()).execute(to).await?;
+    Ok(())
+}
+
+pub(in super::super) async fn signing_key(from: &mut SqliteConnection) -> Result<Option<Secret>, FileError> {
+    let secret: Option<String> = sqlx::query_scalar(SIGNING_KEY).fetch_optional(from).await?;
+    Ok(secret.map(Secret::from))
 }
 
 pub(super) async fn put_key(to: &mut SqliteConnection, kept: &KeptKey) -> Result<(), FileError> {

@@ -1,0 +1,66 @@
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::Path;
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
+
+use super::error::Failure;
+
+/// The most bytes of a template.
+const MOST: u64 = 1024 * 1024;
+/// How long reading may take. A file system over a network can hang.
+const LIMIT: Duration = Duration::from_secs(5);
+
+/// Returns the source from a file.
+///
+/// # Errors
+///
+/// If it is not a file, too large, not UTF-8, or cannot be read in time.
+pub(super) fn read(file: &Path) -> Result<String, Failure> {
+    let path = file.to_owned();
+    let source = within(LIMIT, move || bytes(&path)).and_then(|read| read);
+    let source = source.map_err(|error| Failure::new(file, &format!(": {error}")))?;
+    String::from_utf8(source).map_err(|error| {
+        let before = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+        let line = before.split(|&byte| byte == b'\n').count();
+        Failure::new(file, &format!(", line {line}: is not UTF-8"))
+    })
+}
+
+fn bytes(file: &Path) -> io::Result<Vec<u8>> {
+    // Opening a pipe would wait for its other end.
+    if !fs::metadata(file)?.is_file() {
+        return Err(io::Error::other("is not a file"));
+    }
+    let mut source = Vec::new();
+    File::open(file)?.take(MOST + 1).read_to_end(&mut source)?;
+    if source.len() as u64 > MOST {
+        return Err(io::Error::other(format!("is larger than {MOST} bytes")));
+    }
+    Ok(source)
+}
+
+/// Does work on a thread of its own, which is left alone if it takes longer than `limit`.
+fn within<T: Send + 'static>(limit: Duration, work: impl FnOnce() -> T + Send + 'static) -> io::Result<T> {
+    let (done, is_done) = mpsc::channel();
+    let work = move || {
+        // Nobody waits for it any more.
+        let _ = done.send(work());
+    };
+    thread::Builder::new().name("siaga template".to_owned()).spawn(work)?;
+    is_done.recv_timeout(limit).map_err(|_| io::Error::other(format!("takes longer than {limit:?} to read")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn work_that_hangs_ends_in_an_error() {
+        let (_never, hangs) = mpsc::channel::<()>();
+        let error = within(Duration::from_millis(1), move || hangs.recv()).unwrap_err();
+        assert_eq!(error.to_string(), "takes longer than 1ms to read");
+        assert_eq!(within(LIMIT, || 1).unwrap(), 1);
+    }
+}
