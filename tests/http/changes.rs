@@ -7,11 +7,12 @@ use rocket::http::{Header, Method, Status};
 use rocket::local::asynchronous;
 use rocket::local::blocking::Client;
 use rocket::tokio::io::AsyncReadExt;
-use rocket::tokio::time::timeout;
+use rocket::tokio::time::{sleep, timeout};
+use rocket::tokio::{join, select};
 use serde_json::{Value, json};
 use siaga::conformance::block_on;
 use siaga::conformance::fixture;
-use siaga::model::Clock;
+use siaga::model::{Clock, ManualClock};
 
 use crate::suite::support::{ADMIN_KEY, KEY, Siaga, assert_invalid, figment, json_of, key, service};
 
@@ -103,22 +104,57 @@ fn ahead_of(cursor: &str, changes: u64) -> String {
     parts.join(".")
 }
 
+/// The result of a response of an asynchronous client.
+pub(crate) async fn result(client: &asynchronous::Client, address: String) -> Value {
+    let response = client.get(address.clone()).dispatch().await;
+    assert_eq!(response.status(), Status::Ok, "{address}");
+    response.into_json::<Value>().await.unwrap()["result"].clone()
+}
+
+/// What comes of something while time passes.
+async fn while_time_passes<T>(clock: &ManualClock, something: impl Future<Output = T>) -> T {
+    let passing = async {
+        loop {
+            clock.set(clock.now().after(Duration::from_millis(100)));
+            sleep(Duration::from_millis(5)).await;
+        }
+    };
+    select! {
+        found = something => found,
+        () = passing => unreachable!(),
+    }
+}
+
 #[test]
 fn a_cursor_that_is_ahead_for_more_than_a_second_gets_everything() {
-    let siaga = Siaga::start();
-    let ahead = ahead_of(&cursor(&delta(&siaga.client, "")), 1_000);
-    let clock = std::sync::Arc::clone(&siaga.clock);
-    for query in ["", "&wait=30"] {
-        let found = std::thread::scope(|scope| {
-            let waiting = scope.spawn(|| delta(&siaga.client, &format!("?since={ahead}{query}")));
-            while !waiting.is_finished() {
-                clock.set(clock.now().after(Duration::from_millis(100)));
-                std::thread::sleep(Duration::from_millis(5));
-            }
-            waiting.join().unwrap()
-        });
-        assert_eq!((&found["full"], states(&found).len()), (&json!(true), 2), "{query}");
-    }
+    block_on(async {
+        let (rocket, clock, _opener) = service(figment(), |builder| builder).await;
+        let client = asynchronous::Client::untracked(rocket).await.unwrap();
+        let own = result(&client, "/v1/changes".to_owned()).await;
+        let ahead = ahead_of(&cursor(&own), 1_000);
+        for query in ["", "&wait=30"] {
+            let asking = result(&client, format!("/v1/changes?since={ahead}{query}"));
+            let found = while_time_passes(&clock, asking).await;
+            assert_eq!((&found["full"], states(&found).len()), (&json!(true), 2), "{query}");
+        }
+        let mut stream = client.get(format!("/v1/changes/stream?since={ahead}")).dispatch().await;
+        let first = while_time_passes(&clock, read_until(&mut stream, r#""changed":["#)).await;
+        assert!(first.contains("event:areas") && first.contains(r#""full":true"#), "{first}");
+    });
+}
+
+#[test]
+fn a_cursor_that_is_ahead_for_a_moment_gets_what_changed_when_the_server_has_reached_it() {
+    block_on(async {
+        let (rocket, _clock, _opener) = service(figment(), |builder| builder).await;
+        let client = asynchronous::Client::untracked(rocket).await.unwrap();
+        let next = ahead_of(&cursor(&result(&client, "/v1/changes".to_owned()).await), 1);
+        // The clock stands still, so it is not certain that the server will not reach the cursor.
+        let setting = client.put("/v1/floods/1").header(key(KEY)).body(r#"{"state":4}"#).dispatch();
+        let (found, set) = join!(result(&client, format!("/v1/changes?since={next}")), setting);
+        assert_eq!(set.status(), Status::Ok);
+        assert_eq!((cursor(&found), &found["full"], states(&found)), (next, &json!(false), vec![]));
+    });
 }
 
 #[test]
@@ -240,43 +276,6 @@ fn a_stream_begins_with_everything_and_goes_on_where_the_client_was_cut_off() {
             "{missed}"
         );
     });
-}
-
-#[test]
-fn a_stream_whose_cursor_is_ahead_for_more_than_a_second_begins_with_everything() {
-    block_on(async {
-        let (rocket, clock, _opener) = service(figment(), |builder| builder).await;
-        let client = asynchronous::Client::untracked(rocket).await.unwrap();
-        let own = client.get("/v1/changes").dispatch().await.into_json::<Value>().await.unwrap();
-        let ahead = ahead_of(own["result"]["cursor"].as_str().unwrap(), 1_000);
-        let mut stream = client.get(format!("/v1/changes/stream?since={ahead}")).dispatch().await;
-        let passing = async {
-            loop {
-                clock.set(clock.now().after(Duration::from_millis(100)));
-                rocket::tokio::time::sleep(Duration::from_millis(5)).await;
-            }
-        };
-        let first = rocket::tokio::select! {
-            first = read_until(&mut stream, "event:areas") => first,
-            () = passing => unreachable!(),
-        };
-        let rest = read_until(&mut stream, r#""changed":["#).await;
-        assert!((first + &rest).contains(r#""full":true"#));
-    });
-}
-
-#[test]
-fn a_cursor_that_is_ahead_for_a_moment_gets_what_changed_when_the_server_has_reached_it() {
-    let siaga = Siaga::start();
-    let own = cursor(&delta(&siaga.client, ""));
-    let next = ahead_of(&own, 1);
-    let found = std::thread::scope(|scope| {
-        let waiting = scope.spawn(|| delta(&siaga.client, &format!("?since={next}")));
-        // The clock stands still, so it is not yet certain that the server will not reach the cursor.
-        assert_eq!(siaga.put("/v1/floods/1", r#"{"state":4}"#).status(), Status::Ok);
-        waiting.join().unwrap()
-    });
-    assert_eq!((cursor(&found), &found["full"], states(&found)), (next, &json!(false), vec![]));
 }
 
 #[test]

@@ -18,7 +18,7 @@ use siaga::stores::{
 };
 
 use crate::backend::OpenFixture;
-use crate::suite::changes::read_until;
+use crate::suite::changes::{read_until, result};
 use crate::suite::eventually::{LONG, eventually_blocking};
 use crate::suite::support::{Siaga, figment, json_of, service};
 
@@ -270,19 +270,21 @@ fn a_stream_says_that_its_states_may_be_out_of_date_and_when_they_are_current_ag
 
 #[test]
 fn a_request_that_waits_ends_when_the_store_is_lost() {
-    let (siaga, away) = with_failing(&[]);
-    let cursor = siaga.result("/v1/changes")["cursor"].as_str().unwrap().to_owned();
-    let begun = Instant::now();
-    let found = std::thread::scope(|scope| {
-        let waiting = scope.spawn(|| siaga.result(&format!("/v1/changes?wait=30&since={cursor}")));
-        // Until the request is there, it would be refused.
-        let seats = || siaga.get("/metrics").into_string().unwrap();
-        eventually_blocking("it waits", LONG, seats, |page| page.contains("siaga_streams 1\n"));
+    block_on(async {
+        let opener = Arc::new(OpenFailing::default());
+        let away = Arc::clone(&opener.away);
+        let (rocket, _clock, _fixture) = service(failing(&[]), |builder| builder.store(opener)).await;
+        let client = asynchronous::Client::untracked(rocket).await.unwrap();
+        let cursor = result(&client, "/v1/changes".to_owned()).await["cursor"].clone();
+        let address = format!("/v1/changes?wait=30&since={}", cursor.as_str().unwrap());
+        // It has begun, but its body waits.
+        let waiting = client.get(address).dispatch().await;
+        let begun = Instant::now();
         away.all(true);
-        waiting.join().unwrap()
+        let found = waiting.into_json::<Value>().await.unwrap()["result"].clone();
+        assert_eq!((&found["full"], &found["cursor"]), (&json!(false), &cursor));
+        assert!(begun.elapsed() < Duration::from_secs(25), "before its time is over");
     });
-    assert_eq!((&found["full"], &found["cursor"]), (&json!(false), &json!(cursor)));
-    assert!(begun.elapsed() < Duration::from_secs(25), "before its time is over");
 }
 
 #[test]
