@@ -77,6 +77,12 @@ impl Follower {
         self.0.stale.subscribe()
     }
 
+    /// Returns the present value of [`stale`](Self::stale).
+    #[must_use]
+    pub fn stale_since(&self) -> Option<Timestamp> {
+        *self.0.stale.borrow()
+    }
+
     /// Returns whether this server reads as far as a cursor of the same epoch. `false` means that the cursor is ahead of the
     /// store: another server can be ahead of this one for a second at most.
     ///

@@ -123,7 +123,7 @@ impl Answers {
     ) -> Result<Option<(Arc<Rendered>, Option<(Timestamp, Duration)>)>, Problem> {
         let Self { renderer, account, is_head, .. } = self;
         let Renderer { store, cache, clock, .. } = &**renderer;
-        let patience = if self.follower.stale().borrow().is_some() {
+        let patience = if self.follower.stale_since().is_some() {
             deadline.min(Instant::now() + MOMENT)
         } else {
             deadline

@@ -108,7 +108,7 @@ pub(super) fn tell_data(
     for source in &sources {
         worst.add(source.last_heard, source.status);
     }
-    let stale_since = *follower.stale().borrow();
+    let stale_since = follower.stale_since();
     let is_silent = worst.status == Some(SourceStatus::Silent);
     let is_missing = is_silent || stale_since.is_some();
     let status = if is_missing { Status::ServiceUnavailable } else { Status::Ok };

@@ -32,7 +32,7 @@ pub(super) fn list_sources(
     Answer::bare(&json!({
         "statusCode": 200,
         "result": sources.reports(),
-        "stale_since": *follower.stale().borrow(),
+        "stale_since": follower.stale_since(),
     }))
 }
 
