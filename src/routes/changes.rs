@@ -79,7 +79,7 @@ pub(super) async fn list_changes(
         return Answer::private_result(&*delta).map(Either::Left);
     }
     let ends = Instant::now() + wait.0;
-    let (seat, mut live) = (watch.seat()?, Live::new(watch.follower, query, since));
+    let (seat, mut live) = (watch.seat()?, Live::new(watch.follower, query, since, Some(Told::Current)));
     let waiting = async move {
         let _seat = seat;
         let next = async {
@@ -112,7 +112,7 @@ pub(super) async fn stream_changes(
     }
     let seat = watch.seat()?;
     let query = FloodQuery { selector: select.areas, minimum_state: minimum_state.0 };
-    let live = Live::new(watch.follower, query, last.0.or(since.0));
+    let live = Live::new(watch.follower, query, last.0.or(since.0), None);
     // Clients that lose a server at the same time do not all come to another one at the same time.
     let retry = Duration::from_millis(2_000 + RandomState::new().hash_one(0) % 6_000);
     let sending = Sending {
@@ -199,24 +199,30 @@ struct Live {
     stale: Receiver<Option<Timestamp>>,
     query: FloodQuery,
     since: Option<Cursor>,
-    /// Whether the client was told that its states may be out of date.
-    is_stale: bool,
+    /// Whether the client was told that its states are current, or that they may be out of date; `None` if it was told nothing yet.
+    told: Option<Told>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Told {
+    Current,
+    Stale,
 }
 
 /// What a client that follows the changes is told.
 enum News {
     /// What has changed.
     Changed(Arc<Delta>),
-    /// The states are current again. The delta may be empty.
+    /// What has changed, perhaps nothing, and that the states are current, which the client does not know.
     Current(Arc<Delta>),
     /// The states may be out of date: they were last known to be current at this time.
     Stale(Timestamp),
 }
 
 impl Live {
-    fn new(follower: Follower, query: FloodQuery, since: Option<Cursor>) -> Self {
+    fn new(follower: Follower, query: FloodQuery, since: Option<Cursor>, told: Option<Told>) -> Self {
         let (states, stale) = (follower.states(), follower.stale());
-        Self { follower, states, stale, query, since, is_stale: false }
+        Self { follower, states, stale, query, since, told }
     }
 
     /// Returns what is new for the client; `None` when the server ends.
@@ -232,16 +238,16 @@ impl Live {
             if let Some(state) = state.filter(|_| ahead.is_none()) {
                 let delta = state.since(self.since, &self.query);
                 self.since = Some(delta.cursor);
-                if self.is_stale && stale.is_none() {
-                    self.is_stale = false;
+                if stale.is_none() && self.told != Some(Told::Current) {
+                    self.told = Some(Told::Current);
                     return Some(News::Current(delta));
                 }
                 if !delta.is_empty() {
                     return Some(News::Changed(delta));
                 }
             }
-            if let Some(since) = stale.filter(|_| !self.is_stale) {
-                self.is_stale = true;
+            if let Some(since) = stale.filter(|_| self.told != Some(Told::Stale)) {
+                self.told = Some(Told::Stale);
                 return Some(News::Stale(since));
             }
             let reaches = async {
@@ -295,7 +301,7 @@ impl Sending {
 /// Returns the events for news. The last one of a delta has the cursor: a client that was cut off before it gets all of them
 /// again.
 fn events(news: &News) -> Vec<Event> {
-    let (delta, is_current_again) = match news {
+    let (delta, is_current) = match news {
         News::Changed(delta) => (delta, false),
         News::Current(delta) => (delta, true),
         News::Stale(since) => return vec![Event::json(&json!({ "stale_since": since })).event("stale")],
@@ -307,7 +313,7 @@ fn events(news: &News) -> Vec<Event> {
     if !delta.gone_reports.is_empty() {
         events.push(Event::json(&delta.gone_reports).event("gone_reports"));
     }
-    if delta.full || !delta.areas.is_empty() || is_current_again {
+    if delta.full || !delta.areas.is_empty() || is_current {
         events.push(Event::json(delta).event("areas"));
     }
     if let Some(last) = events.pop() {

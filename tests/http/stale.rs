@@ -262,6 +262,13 @@ fn a_stream_says_that_its_states_may_be_out_of_date_and_when_they_are_current_ag
         away.all(false);
         let again = read_until(&mut stream, r#""changed":["#).await;
         assert!(again.contains("event:areas") && again.contains(r#""full":false,"areas":[]"#), "{again}");
+        let id = again.split("id:").nth(1).unwrap().lines().next().unwrap();
+        let mut resumed = client.get(format!("/v1/changes/stream?since={id}")).dispatch().await;
+        let first = read_until(&mut resumed, r#""changed":["#).await;
+        assert!(
+            first.contains(r#""full":false,"areas":[]"#),
+            "a client that comes back learns it, too: {first}"
+        );
         let (status, health) = told("/health/data").await;
         assert_eq!((status, &health["result"]["stale_since"]), (Status::Ok, &Value::Null));
         assert_eq!(told("/v1/sources").await.1["stale_since"], Value::Null);
