@@ -48,7 +48,7 @@ struct Inner {
     epoch: u64,
     state: watch::Sender<Option<Arc<State>>>,
     /// When the last look began after which the states were current; before the first, when this was made.
-    certain: watch::Sender<Timestamp>,
+    certain: watch::Sender<(Instant, Timestamp)>,
     /// The same while it is longer ago than [`GRACE`].
     stale: watch::Sender<Option<Timestamp>>,
 }
@@ -58,7 +58,7 @@ impl Follower {
     #[must_use]
     pub fn new(store: Arc<dyn Store>, clock: Arc<dyn Clock>, metrics: Metrics) -> Self {
         let epoch = RandomState::new().hash_one(0);
-        let certain = watch::Sender::new(clock.now());
+        let certain = watch::Sender::new((Instant::now(), clock.now()));
         let (state, stale) = (watch::Sender::new(None), watch::Sender::new(None));
         Self(Arc::new(Inner { store, clock, metrics, epoch, state, certain, stale }))
     }
@@ -90,11 +90,12 @@ impl Follower {
     /// time.
     pub async fn reaches(&self, cursor: Cursor) -> bool {
         let (mut states, mut certain) = (self.states(), self.0.certain.subscribe());
-        let surely = self.0.clock.now().after(LAG);
+        // The clock may have stepped back, so the look must also begin after the call.
+        let (called, surely) = (Instant::now(), self.0.clock.now().after(LAG));
         select! {
             biased;
             _ = states.wait_for(|state| state.as_ref().is_some_and(|state| !state.is_behind(cursor))) => true,
-            _ = certain.wait_for(|at| *at >= surely) => false,
+            _ = certain.wait_for(|(begun, at)| *begun >= called && *at >= surely) => false,
         }
     }
 
@@ -135,7 +136,7 @@ impl Inner {
                 Ok(()) => {
                     is_certain = true;
                     doubted = Instant::now() + GRACE;
-                    self.vouch(at);
+                    self.vouch(begun, at);
                     // While each look is a query, looks are rare, but a change is read within a second.
                     sleep((10 * begun.elapsed()).clamp(ROUND, AWAY)).await;
                 }
@@ -152,8 +153,8 @@ impl Inner {
     }
 
     /// Notes that the states are those at a time or later.
-    fn vouch(&self, at: Timestamp) {
-        self.certain.send_replace(at);
+    fn vouch(&self, begun: Instant, at: Timestamp) {
+        self.certain.send_replace((begun, at));
         if self.stale.send_if_modified(|stale| stale.take().is_some()) {
             tracing::warn!("the changes can be read again: streams are current");
         }
@@ -161,7 +162,7 @@ impl Inner {
 
     /// Notes that the states may be out of date. Logs it once for each outage.
     fn doubt(&self, error: &(dyn Error + 'static)) {
-        let since = *self.certain.borrow();
+        let (_, since) = *self.certain.borrow();
         let begins = self.stale.send_if_modified(|stale| {
             let begins = stale.is_none();
             *stale = stale.or(Some(since));
