@@ -16,24 +16,28 @@ const RESOURCES = ["reports", "gauges", "infrastructure", "areas"];
  * @param base its base address, such as "https://flood.example/v1"
  * @param states is called with a Map from area_id to { area_id, state, last_updated } whenever a state may have changed
  * @param start a cursor and the areas that it is about, as in /changes, if the page has them already
+ * @param stale is called with the time until which the states are known to be current, when the service cannot read its data any
+ *   more, and with null when they are current again
  * @param changed is called with the names of the other resources that may have changed: request them again
  * @param select `city`, `admin` and `minimum_state`, as for /floods
  */
-export function live(base, { states: show, changed: renew = () => {}, select = {}, start = { cursor: null, areas: [] } }) {
+export function live(base, { states: show, stale: doubt = () => {}, changed: renew = () => {}, select = {}, start = { cursor: null, areas: [] } }) {
   const name = `siaga ${base}?${new URLSearchParams(select)}`;
   const channel = navigator.locks && new BroadcastChannel(name);
   const known = new Map(start.areas.map((area) => [area.area_id, area]));
   let { cursor } = start; // null: nothing is known yet; "": the states come from polling.
+  let since = null; // Until when the states are known to be current, while the service cannot read its data.
   let attempt, leading = false;
 
   const address = (path, more) => `${base}${path}?${new URLSearchParams({ ...select, ...more })}`;
-  const everything = () => ({ since: cursor, cursor, full: true, areas: [...known.values()], changed: [] });
+  const everything = () => ({ since: cursor, cursor, full: true, areas: [...known.values()], changed: [], stale: since });
 
-  const take = ({ cursor: next, full, areas, changed }) => {
+  const take = ({ cursor: next, full, areas, changed, stale = null }) => {
     if (full) known.clear();
     for (const area of areas) area.state ? known.set(area.area_id, area) : known.delete(area.area_id);
     cursor = next;
     if (full || areas.length) show(known);
+    if (stale !== since) doubt((since = stale));
     if (changed.length) renew(changed);
   };
   const pass = (delta) => {
@@ -59,8 +63,9 @@ export function live(base, { states: show, changed: renew = () => {}, select = {
         try {
           const response = await fetch(address("/floods/states"), { signal });
           const { result } = await response.json();
+          const stale = response.headers.get("Siaga-Stale-Since");
           // Without a cursor the next stream begins with everything.
-          if (response.ok && !signal.aborted) pass({ cursor: "", full: true, areas: result, changed: RESOURCES });
+          if (response.ok && !signal.aborted) pass({ cursor: "", full: true, areas: result, changed: RESOURCES, stale });
         } catch (error) {
           if (!signal.aborted) console.warn(`${base}: ${error.message}`);
         }
@@ -69,6 +74,8 @@ export function live(base, { states: show, changed: renew = () => {}, select = {
       const open = () => {
         source = new EventSource(address("/changes/stream", cursor && { since: cursor }));
         source.addEventListener("areas", ({ data }) => pass({ ...JSON.parse(data), changed: [] }));
+        source.addEventListener("stale", ({ data }) =>
+          pass({ cursor, areas: [], changed: [], stale: JSON.parse(data).stale_since }));
         source.addEventListener("changed", ({ data, lastEventId }) =>
           pass({ cursor: lastEventId || cursor, areas: [], changed: JSON.parse(data) }));
         source.onerror = () => {

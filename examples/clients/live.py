@@ -96,7 +96,7 @@ def _events(lines, cursor):
 
 
 def _get(address, query, headers={}):
-    """Opens an address. A comment comes every 20 seconds, so a connection that is silent for a minute is lost."""
+    """Opens an address. A comment comes every 10 seconds, so a connection that is silent for a minute is lost."""
     return urlopen(Request(f"{address}?{urlencode(query)}", headers={"User-Agent": AGENT, **headers}), timeout=60)
 
 

@@ -1,17 +1,19 @@
 use std::convert::Infallible;
+use std::error::Error;
 use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use rocket::fairing::{Fairing, Info, Kind};
 use rocket::tokio::sync::watch;
-use rocket::tokio::time::sleep;
+use rocket::tokio::time::{Instant, sleep, timeout_at};
+use rocket::tokio::{pin, select};
 use rocket::{Orbit, Rocket};
 
 use super::{Cursor, GoneReports, Reading, State};
 use crate::cache::Withdrawn;
 use crate::model::{Clock, Timestamp};
-use crate::stores::{EntryQuery, FloodQuery, ModerationQuery, Resource, Revision, Store, StoreError};
+use crate::stores::{EntryQuery, FloodQuery, ModerationQuery, Revision, Store, StoreError};
 use crate::tasks::run_in_background;
 use crate::telemetry::Metrics;
 
@@ -20,6 +22,12 @@ const ROUND: Duration = Duration::from_millis(20);
 
 /// How long the follower waits at most, and after the store was away.
 const AWAY: Duration = Duration::from_millis(250);
+
+/// How long the store may fail to respond before the states count as out of date.
+const GRACE: Duration = Duration::from_secs(2);
+
+/// How far a server may be behind another one: [`Store::revision`] promises no less.
+const LAG: Duration = Duration::from_secs(1);
 
 /// How much of the log before the newest change that is known is read again: changes that are committed together can be this
 /// far apart by the clocks of their servers.
@@ -41,6 +49,10 @@ struct Inner {
     /// The epoch if the store has none of its own: its revisions count from the beginning of the process.
     epoch: u64,
     state: watch::Sender<Option<Arc<State>>>,
+    /// When the last look began after which the states were current; before the first, when this was made.
+    certain: watch::Sender<(Instant, Timestamp)>,
+    /// The same while it is longer ago than [`GRACE`].
+    stale: watch::Sender<Option<Timestamp>>,
 }
 
 impl Follower {
@@ -48,7 +60,9 @@ impl Follower {
     #[must_use]
     pub fn new(store: Arc<dyn Store>, clock: Arc<dyn Clock>, metrics: Metrics) -> Self {
         let (epoch, withdrawn) = (RandomState::new().hash_one(0), Withdrawn::default());
-        Self(Arc::new(Inner { store, clock, metrics, withdrawn, epoch, state: watch::Sender::new(None) }))
+        let certain = watch::Sender::new((Instant::now(), clock.now()));
+        let (state, stale) = (watch::Sender::new(None), watch::Sender::new(None));
+        Self(Arc::new(Inner { store, clock, metrics, withdrawn, epoch, state, certain, stale }))
     }
 
     /// Returns what is known of reports that were hidden or erased. The follower adds what it reads in the log.
@@ -63,16 +77,47 @@ impl Follower {
         self.0.state.subscribe()
     }
 
+    /// Returns the time until which the states are known to be current, while they may be out of date: `None` while they are
+    /// current. They may be out of date if the store has not responded for 2 s. The states that are read afterwards are there
+    /// before this is `None` again.
+    #[must_use]
+    pub fn stale(&self) -> watch::Receiver<Option<Timestamp>> {
+        self.0.stale.subscribe()
+    }
+
+    /// Returns the present value of [`stale`](Self::stale).
+    #[must_use]
+    pub fn stale_since(&self) -> Option<Timestamp> {
+        *self.0.stale.borrow()
+    }
+
+    /// Returns whether this server reads as far as a cursor of the same epoch. `false` means that the cursor is ahead of the
+    /// store: another server can be ahead of this one for a second at most.
+    ///
+    /// Waits until that is certain, for a little more than a second. While the store is away it is not: the caller limits the
+    /// time.
+    pub async fn reaches(&self, cursor: Cursor) -> bool {
+        let (mut states, mut certain) = (self.states(), self.0.certain.subscribe());
+        // The clock may have stepped back, so the look must also begin after the call.
+        let (called, surely) = (Instant::now(), self.0.clock.now().after(LAG));
+        select! {
+            biased;
+            _ = states.wait_for(|state| state.as_ref().is_some_and(|state| !state.is_behind(cursor))) => true,
+            _ = certain.wait_for(|(begun, at)| *begun >= called && *at >= surely) => false,
+        }
+    }
+
     /// Returns states that include every change that was acknowledged before the call. The caller limits the time.
     ///
     /// # Errors
     ///
-    /// If the store cannot tell its revision.
+    /// If the store cannot tell its revisions.
     pub async fn current(&self) -> Result<Arc<State>, StoreError> {
-        let floods = self.0.store.revision(Resource::Floods).await?;
+        let present = self.0.revisions().await?;
         let mut states = self.states();
-        let is_current =
-            |state: &Option<Arc<State>>| state.as_ref().is_some_and(|state| state.cursor().floods >= floods);
+        let is_current = |state: &Option<Arc<State>>| {
+            state.as_ref().is_some_and(|state| reached(state.cursor().revisions(), present))
+        };
         let found = states.wait_for(is_current).await.ok().and_then(|state| state.clone());
         // The sender is a part of this value, so the channel is open.
         found.ok_or_else(|| StoreError::NotFound { what: "the state".to_owned() })
@@ -83,35 +128,76 @@ impl Inner {
     async fn follow(&self) -> Infallible {
         // After a failure the database may be another one.
         let mut is_certain = false;
+        let mut doubted = Instant::now() + GRACE;
         loop {
-            let begun = Instant::now();
-            match self.look(is_certain).await {
+            let (begun, at) = (Instant::now(), self.clock.now());
+            let look = self.look(is_certain);
+            pin!(look);
+            let outcome = match timeout_at(doubted, &mut look).await {
+                Ok(outcome) => outcome,
+                Err(late) => {
+                    self.doubt(&late);
+                    look.await
+                }
+            };
+            match outcome {
                 Ok(()) => {
                     is_certain = true;
+                    doubted = Instant::now() + GRACE;
+                    self.vouch(begun, at);
                     // While each look is a query, looks are rare, but a change is read within a second.
                     sleep((10 * begun.elapsed()).clamp(ROUND, AWAY)).await;
                 }
                 Err(error) => {
                     is_certain = false;
-                    tracing::debug!(error = &error as &dyn std::error::Error, "the changes cannot be read");
+                    tracing::debug!(error = &error as &dyn Error, "the changes cannot be read");
+                    if doubted <= Instant::now() + AWAY {
+                        self.doubt(&error);
+                    }
                     sleep(AWAY).await;
                 }
             }
         }
     }
 
-    /// Reads the revisions, and the states if that of floods is another one or `is_certain` is false.
-    async fn look(&self, is_certain: bool) -> Result<(), StoreError> {
+    /// Notes that the states are those at a time or later.
+    fn vouch(&self, begun: Instant, at: Timestamp) {
+        self.certain.send_replace((begun, at));
+        if self.stale.send_if_modified(|stale| stale.take().is_some()) {
+            tracing::warn!("the changes can be read again: streams are current");
+        }
+    }
+
+    /// Notes that the states may be out of date. Logs it once for each outage.
+    fn doubt(&self, error: &(dyn Error + 'static)) {
+        let (_, since) = *self.certain.borrow();
+        let begins = self.stale.send_if_modified(|stale| {
+            let begins = stale.is_none();
+            *stale = stale.or(Some(since));
+            begins
+        });
+        if begins {
+            tracing::warn!(error, %since, "the changes cannot be read: streams say that they may be out of date");
+        }
+    }
+
+    async fn revisions(&self) -> Result<[Revision; 4], StoreError> {
         let mut revisions = [Revision(0); 4];
         for (revision, resource) in revisions.iter_mut().zip(Cursor::RESOURCES) {
             *revision = self.store.revision(resource).await?;
         }
+        Ok(revisions)
+    }
+
+    /// Reads the revisions, and the states if that of floods is another one or `is_certain` is false.
+    async fn look(&self, is_certain: bool) -> Result<(), StoreError> {
+        let mut revisions = self.revisions().await?;
         let known = self.state.borrow().clone();
         if let Some(known) = known.as_ref().filter(|_| is_certain) {
             if Cursor::new(known.cursor().epoch, revisions) == known.cursor() {
                 return Ok(());
             }
-            if revisions[0] == known.cursor().floods {
+            if revisions[0] == known.cursor().floods && reached(revisions, known.cursor().revisions()) {
                 let gone = self.gone(Some(known), &mut revisions).await?;
                 let cursor = Cursor::new(known.cursor().epoch, revisions);
                 self.state.send_replace(Some(Arc::new(known.with(cursor, gone))));
@@ -120,7 +206,7 @@ impl Inner {
         }
         let epoch = self.store.epoch().await?.unwrap_or(self.epoch);
         // Revisions of the same epoch never shrink, unless the database lost changes.
-        let known = known.filter(|known| revisions[0] >= known.cursor().floods);
+        let known = known.filter(|known| reached(revisions, known.cursor().revisions()));
         let of_epoch = known.as_deref().filter(|known| known.cursor().epoch == epoch);
         let gone = self.gone(of_epoch, &mut revisions).await?;
         let since = known.as_ref().map_or_else(|| self.clock.now(), |known| known.newest());
@@ -151,7 +237,7 @@ impl Inner {
             self.state.send_replace(Some(Arc::new(next)));
             return Ok(());
         }
-        Ok(())
+        Err(StoreError::Unavailable { retry_after: AWAY, source: "the log is behind the map".into() })
     }
 }
 
@@ -175,6 +261,11 @@ impl Inner {
         revisions[1] = revisions[1].max(found.revision);
         Ok(before.next(&found))
     }
+}
+
+/// Returns whether none of the revisions is before the one that is `wanted`.
+fn reached(revisions: [Revision; 4], wanted: [Revision; 4]) -> bool {
+    revisions.iter().zip(wanted).all(|(own, wanted)| *own >= wanted)
 }
 
 #[rocket::async_trait]

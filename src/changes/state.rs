@@ -130,6 +130,15 @@ impl State {
         self.newest
     }
 
+    /// Returns whether a cursor of the same epoch is ahead of these states: another server has read further, or changes were
+    /// lost.
+    #[must_use]
+    pub fn is_behind(&self, cursor: Cursor) -> bool {
+        let behind = |(own, theirs): (&Revision, Revision)| *own < theirs;
+        self.cursor.epoch == cursor.epoch
+            && self.cursor.revisions().iter().zip(cursor.revisions()).any(behind)
+    }
+
     /// Returns what changed since a cursor: the full state without one, for one of another epoch, and for one that is older
     /// than what the server knows.
     ///

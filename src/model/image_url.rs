@@ -2,12 +2,13 @@
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::{Serialize, Serializer};
+use url::Url;
 
 use super::{CardId, Report};
 
 /// What the address of an image on the web must be, in words.
 pub const WEB_ADDRESS: &str =
-    "an http or https address of at most 2048 characters without control characters";
+    "an http or https address of at most 2048 characters without control characters, user name and password";
 
 /// The longest address, in characters.
 pub(crate) const LONGEST_WEB_ADDRESS: usize = 2048;
@@ -18,9 +19,11 @@ pub(crate) const LONGEST_WEB_ADDRESS: usize = 2048;
 pub fn is_web_address(text: &str) -> bool {
     let Some((scheme, rest)) = text.split_once("://") else { return false };
     let on_the_web = ["http", "https"].iter().any(|known| scheme.eq_ignore_ascii_case(known));
-    let names_a_host = rest.chars().next().is_some_and(|first| !"/?# ".contains(first));
+    // The parser would take a later part for the host.
+    let names_a_host = rest.chars().next().is_some_and(|first| !"/\\?# ".contains(first));
     let fits = text.chars().count() <= LONGEST_WEB_ADDRESS && !text.contains(char::is_control);
-    on_the_web && names_a_host && fits
+    let names_nobody = |url: Url| url.username().is_empty() && url.password().is_none();
+    on_the_web && names_a_host && fits && Url::parse(text).is_ok_and(names_nobody)
 }
 
 /// The suffix of the name of a photo.
@@ -104,6 +107,15 @@ mod tests {
             ("javascript://example.org/%0aalert(1)", false),
             ("java\nscript:alert(1)//http://a", false),
             ("ftp://a/b.jpg", false),
+            ("http://[", false),
+            ("http://[::1]/a.jpg", true),
+            ("http://a:port/", false),
+            ("http://\\a/", false),
+            ("http://a@b:c@d/", false),
+            ("https://user@host/", false),
+            ("https://user:pass@host/", false),
+            ("https://:pass@host/", false),
+            ("https://host/@user?a=b@c", true),
         ] {
             assert_eq!(is_web_address(text), expected, "{text:?}");
         }

@@ -10,14 +10,15 @@ use super::answer::known;
 use super::question::Question;
 use super::renderer::Renderer;
 use crate::admission::Account;
-use crate::cache::LastKnown;
+use crate::cache::{LastKnown, Rendered};
+use crate::changes::Follower;
 use crate::config::Covered;
 use crate::content::{Accepted, Coding, Content};
 use crate::error::Problem;
 use crate::fairings::is_head;
 use crate::formats::Format;
 use crate::guards::managed;
-use crate::model::BoundingBox;
+use crate::model::{BoundingBox, Timestamp};
 use crate::openapi::{Interface, Operation, Part};
 use crate::sources::Sources;
 use crate::stores::{LayerQuery, Resource};
@@ -32,6 +33,7 @@ use crate::stores::{LayerQuery, Resource};
 pub struct Answers {
     renderer: Arc<Renderer>,
     sources: Sources,
+    follower: Follower,
     account: Option<Account>,
     is_head: bool,
     accepted: Accepted,
@@ -44,16 +46,7 @@ impl<'r> FromRequest<'r> for Answers {
     type Error = Problem;
 
     async fn from_request(request: &'r Request<'_>) -> Outcome<Self, Problem> {
-        let parts = managed::<Arc<Renderer>>(request).and_then(|renderer| Ok((renderer, managed(request)?)));
-        let answers = parts.map(|(renderer, sources): (_, &Sources)| Self {
-            renderer: Arc::clone(renderer),
-            sources: sources.clone(),
-            account: Account::of(request),
-            is_head: is_head(request),
-            accepted: Accepted::new(request.headers().get("Accept-Encoding")),
-            known: request.headers().get("If-None-Match").map(str::to_owned).collect(),
-        });
-        Problem::outcome(request, answers)
+        Problem::outcome(request, Self::of(request))
     }
 }
 
@@ -63,7 +56,22 @@ impl Part for Answers {
     }
 }
 
+/// How long a request waits for the store while it is known to be away: enough to notice that it is back.
+const MOMENT: Duration = Duration::from_millis(100);
+
 impl Answers {
+    fn of(request: &Request<'_>) -> Result<Self, Problem> {
+        Ok(Self {
+            renderer: Arc::clone(managed::<Arc<Renderer>>(request)?),
+            sources: managed::<Sources>(request)?.clone(),
+            follower: managed::<Follower>(request)?.clone(),
+            account: Account::of(request),
+            is_head: is_head(request),
+            accepted: Accepted::new(request.headers().get("Accept-Encoding")),
+            known: request.headers().get("If-None-Match").map(str::to_owned).collect(),
+        })
+    }
+
     /// Returns the response to a question: the same that the store's data would give now, whether it comes from the cache or
     /// not.
     ///
@@ -87,28 +95,12 @@ impl Answers {
     }
 
     async fn find(&self, question: Question) -> Result<Answer, Problem> {
-        let Self { renderer, account, is_head, .. } = self;
-        let Renderer { store, cache, clock, .. } = &**renderer;
-        let deadline = Instant::now() + renderer.timeout;
-        let responding = async {
-            let present = store.revision(question.resource()).await?;
-            if *is_head && question.is_period() {
-                return Ok(cache.cached(&question, present, &**clock));
-            }
-            let render = || Arc::clone(renderer).render(question.clone(), account.clone());
-            cache.find(&question, present, &**clock, render).await.map(Some)
-        };
-        // The rendering goes on after the timeout, so that the next request for the same response can get it.
-        let outcome = timeout_at(deadline, responding).await.map_err(Problem::late).flatten();
-        let (rendered, stale) = match outcome {
-            Ok(None) => return Ok(Answer::unrendered(question.media_type().to_owned())),
-            Ok(Some(rendered)) => (rendered, None),
-            Err(problem) => {
-                let (last, age) = self.stale(&question, problem)?;
-                (last.rendered, Some((last.current_at, age)))
-            }
+        let deadline = Instant::now() + self.renderer.timeout;
+        let Some((rendered, stale)) = self.rendered(&question, deadline).await? else {
+            return Ok(Answer::unrendered(question.media_type().to_owned()));
         };
         if let Some(coding) = self.lacks(&rendered.content) {
+            let cache = &self.renderer.cache;
             drop(timeout_at(deadline, cache.compress(&question, &rendered, coding)).await);
         }
         let answer = Answer::shared(&rendered);
@@ -116,6 +108,43 @@ impl Answers {
             None => answer,
             Some((since, age)) => answer.stale_since(since, age),
         })
+    }
+
+    /// Returns what was rendered for a question, and since when it may be out of date and how long ago that is. `None` if only
+    /// headers are sent and nothing was rendered.
+    ///
+    /// # Errors
+    ///
+    /// As [`to`](Self::to).
+    pub(super) async fn rendered(
+        &self,
+        question: &Question,
+        deadline: Instant,
+    ) -> Result<Option<(Arc<Rendered>, Option<(Timestamp, Duration)>)>, Problem> {
+        let Self { renderer, account, is_head, .. } = self;
+        let Renderer { store, cache, clock, .. } = &**renderer;
+        let patience = if self.follower.stale_since().is_some() {
+            deadline.min(Instant::now() + MOMENT)
+        } else {
+            deadline
+        };
+        let responding = async {
+            let asking = timeout_at(patience, store.revision(question.resource()));
+            let present = asking.await.map_err(Problem::late)??;
+            if *is_head && question.is_period() {
+                return Ok(cache.cached(question, present, &**clock));
+            }
+            let render = || Arc::clone(renderer).render(question.clone(), account.clone());
+            cache.find(question, present, &**clock, render).await.map(Some)
+        };
+        // The rendering goes on after the timeout, so that the next request for the same response can get it.
+        match timeout_at(deadline, responding).await.map_err(Problem::late).flatten() {
+            Ok(rendered) => Ok(rendered.map(|rendered| (rendered, None))),
+            Err(problem) => {
+                let (last, age) = self.stale(question, problem)?;
+                Ok(Some((last.rendered, Some((last.current_at, age)))))
+            }
+        }
     }
 
     /// Returns the coding in which a content must be compressed for this request; `None` if only headers are sent.

@@ -1,21 +1,23 @@
 use std::collections::VecDeque;
+use std::future::pending;
 use std::hash::{BuildHasher, RandomState};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
 use futures::stream::{self, Stream};
-use rocket::get;
 use rocket::http::Status;
 use rocket::request::{FromRequest, Outcome, Request};
-use rocket::response::stream::{Event, EventStream};
+use rocket::response::stream::{ByteStream, Event, EventStream};
 use rocket::response::{Responder, Result as ResponseResult};
 use rocket::tokio::select;
 use rocket::tokio::sync::watch::Receiver;
-use rocket::tokio::time::{Instant, sleep_until, timeout};
+use rocket::tokio::time::{Instant, sleep_until, timeout, timeout_at};
+use rocket::{Either, get};
 use serde_json::json;
 
-use super::Answer;
+use super::answer::JSON;
+use super::{Answer, envelope};
 use crate::admission::Account;
 use crate::changes::{Cursor, Delta, Follower, Seats, Slot, State};
 use crate::config::{Config, Streams};
@@ -23,6 +25,7 @@ use crate::described;
 use crate::error::Problem;
 use crate::fairings::Draining;
 use crate::guards::{Caller, LastEvent, MinimumState, Param, Select, Since, Wait, managed};
+use crate::model::Timestamp;
 use crate::openapi::{Described, Interface, Operation, Part};
 use crate::quotas::Client;
 use crate::resources::Floods;
@@ -30,8 +33,12 @@ use crate::schema::reference;
 use crate::stores::FloodQuery;
 use crate::telemetry::Metrics;
 
-/// How often a stream without events sends a comment: proxies end connections that are silent for a minute.
-const HEARTBEAT: Duration = Duration::from_secs(20);
+/// How often a stream without events sends a comment: proxies end connections that are silent for a minute. Rocket notices
+/// only when it sends something that a client has gone, so a stream keeps its seat no longer than this without its client.
+const HEARTBEAT: Duration = Duration::from_secs(10);
+
+/// How often a response that waits sends a line break before its JSON, for the same reason.
+const PULSE: Duration = Duration::from_secs(5);
 
 /// How long a stream rests after an event; what changes meanwhile is one event. A change is still sent within a second, and a
 /// flood of changes costs the server at most two events a second for each stream.
@@ -64,22 +71,30 @@ pub(super) async fn list_changes(
     minimum_state: Param<MinimumState>,
     wait: Param<Wait>,
     watch: Watch,
-) -> Result<Answer, Problem> {
+) -> Result<Either<Answer, Awaited>, Problem> {
     let query = FloodQuery { selector: select.areas, minimum_state: minimum_state.0 };
-    let current = timeout(watch.timeout, watch.follower.current()).await.map_err(Problem::late)??;
-    let mut delta = current.since(since.0, &query);
-    if delta.is_empty() && !wait.0.is_zero() && watch.limits.total > 0 {
-        let _seat = watch.seat()?;
-        let mut live = Live { states: watch.follower.states(), query, since: since.0 };
+    let (current, since) = watch.current(since.0).await?;
+    let delta = current.since(since, &query);
+    if !delta.is_empty() || wait.0.is_zero() || watch.limits.total == 0 {
+        return Answer::private_result(&*delta).map(Either::Left);
+    }
+    let ends = Instant::now() + wait.0;
+    let (seat, mut live) = (watch.seat()?, Live::new(watch.follower, query, since, Some(Told::Current)));
+    let waiting = async move {
+        let _seat = seat;
         let next = async {
             select! {
-                found = live.next() => found,
+                news = live.next() => news,
                 () = watch.draining.begun() => None,
             }
         };
-        delta = timeout(wait.0, next).await.ok().flatten().unwrap_or(delta);
-    }
-    Answer::private_result(&*delta)
+        match timeout_at(ends, next).await {
+            Ok(Some(News::Changed(changed))) => changed,
+            // A client that asks again learns that the store is away.
+            _ => delta,
+        }
+    };
+    Ok(Either::Right(Awaited(Box::pin(waiting))))
 }
 
 /// `GET /changes/stream`: sends what changes as server-sent events.
@@ -97,7 +112,7 @@ pub(super) async fn stream_changes(
     }
     let seat = watch.seat()?;
     let query = FloodQuery { selector: select.areas, minimum_state: minimum_state.0 };
-    let live = Live { states: watch.follower.states(), query, since: last.0.or(since.0) };
+    let live = Live::new(watch.follower, query, last.0.or(since.0), None);
     // Clients that lose a server at the same time do not all come to another one at the same time.
     let retry = Duration::from_millis(2_000 + RandomState::new().hash_one(0) % 6_000);
     let sending = Sending {
@@ -138,6 +153,20 @@ impl Watch {
         })
     }
 
+    /// Returns states that include every change that was acknowledged before the call, and the cursor; `None` if that is ahead
+    /// of the store.
+    ///
+    /// # Errors
+    ///
+    /// If the store is away.
+    async fn current(&self, since: Option<Cursor>) -> Result<(Arc<State>, Option<Cursor>), Problem> {
+        let current = || timeout(self.timeout, self.follower.current());
+        let state = current().await.map_err(Problem::late)??;
+        let Some(ahead) = since.filter(|since| state.is_behind(*since)) else { return Ok((state, since)) };
+        let reached = timeout(self.timeout, self.follower.reaches(ahead)).await.unwrap_or_default();
+        Ok((current().await.map_err(Problem::late)??, reached.then_some(ahead)))
+    }
+
     /// Takes a place, which is free again when it is dropped.
     ///
     /// # Errors
@@ -165,26 +194,73 @@ impl Part for Watch {
 
 /// A client that follows the changes.
 struct Live {
+    follower: Follower,
     states: Receiver<Option<Arc<State>>>,
+    stale: Receiver<Option<Timestamp>>,
     query: FloodQuery,
     since: Option<Cursor>,
+    /// Whether the client was told that its states are current, or that they may be out of date; `None` if it was told nothing yet.
+    told: Option<Told>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Told {
+    Current,
+    Stale,
+}
+
+/// What a client that follows the changes is told.
+enum News {
+    /// What has changed.
+    Changed(Arc<Delta>),
+    /// What has changed, perhaps nothing, and that the states are current, which the client does not know.
+    Current(Arc<Delta>),
+    /// The states may be out of date: they were last known to be current at this time.
+    Stale(Timestamp),
 }
 
 impl Live {
-    /// Returns the next delta that is not empty; `None` when the server ends.
+    fn new(follower: Follower, query: FloodQuery, since: Option<Cursor>, told: Option<Told>) -> Self {
+        let (states, stale) = (follower.states(), follower.stale());
+        Self { follower, states, stale, query, since, told }
+    }
+
+    /// Returns what is new for the client; `None` when the server ends.
     ///
-    /// If the client is slow, deltas in between are one: each is computed from what the client has.
-    async fn next(&mut self) -> Option<Arc<Delta>> {
+    /// If the client is slow, deltas in between are one: each is computed from what the client has. A client that is ahead of
+    /// the states waits until they have reached it, or until it is certain that they do not: then it gets all of them.
+    async fn next(&mut self) -> Option<News> {
         loop {
+            // Read first: states that are read after it are at least as new.
+            let stale = *self.stale.borrow_and_update();
             let state = self.states.borrow_and_update().clone();
-            if let Some(state) = state {
+            let ahead = self.since.filter(|since| state.as_ref().is_some_and(|of| of.is_behind(*since)));
+            if let Some(state) = state.filter(|_| ahead.is_none()) {
                 let delta = state.since(self.since, &self.query);
                 self.since = Some(delta.cursor);
+                if stale.is_none() && self.told != Some(Told::Current) {
+                    self.told = Some(Told::Current);
+                    return Some(News::Current(delta));
+                }
                 if !delta.is_empty() {
-                    return Some(delta);
+                    return Some(News::Changed(delta));
                 }
             }
-            self.states.changed().await.ok()?;
+            if let Some(since) = stale.filter(|_| self.told != Some(Told::Stale)) {
+                self.told = Some(Told::Stale);
+                return Some(News::Stale(since));
+            }
+            let reaches = async {
+                match ahead {
+                    Some(ahead) => self.follower.reaches(ahead).await,
+                    None => pending().await,
+                }
+            };
+            select! {
+                changed = self.states.changed(), if ahead.is_none() => changed.ok()?,
+                changed = self.stale.changed() => changed.ok()?,
+                reached = reaches => self.since = self.since.filter(|_| reached),
+            }
         }
     }
 }
@@ -208,13 +284,13 @@ impl Sending {
                 sleep_until(self.rested).await;
                 self.live.next().await
             };
-            let delta = select! {
-                delta = next => delta?,
+            let news = select! {
+                news = next => news?,
                 () = sleep_until(self.ends) => return None,
                 () = self.draining.begun() => return None,
             };
             self.rested = Instant::now() + REST;
-            self.ready.extend(events(&delta));
+            self.ready.extend(events(&news));
             self.metrics.stream_event();
         }
         let event = self.ready.pop_front()?;
@@ -222,8 +298,14 @@ impl Sending {
     }
 }
 
-/// Returns the events of a delta. The last one has the cursor: a client that was cut off before it gets all of them again.
-fn events(delta: &Delta) -> Vec<Event> {
+/// Returns the events for news. The last one of a delta has the cursor: a client that was cut off before it gets all of them
+/// again.
+fn events(news: &News) -> Vec<Event> {
+    let (delta, is_current) = match news {
+        News::Changed(delta) => (delta, false),
+        News::Current(delta) => (delta, true),
+        News::Stale(since) => return vec![Event::json(&json!({ "stale_since": since })).event("stale")],
+    };
     let mut events = Vec::new();
     if !delta.changed.is_empty() {
         events.push(Event::json(&delta.changed).event("changed"));
@@ -231,13 +313,33 @@ fn events(delta: &Delta) -> Vec<Event> {
     if !delta.gone_reports.is_empty() {
         events.push(Event::json(&delta.gone_reports).event("gone_reports"));
     }
-    if delta.full || !delta.areas.is_empty() {
+    if delta.full || !delta.areas.is_empty() || is_current {
         events.push(Event::json(delta).event("areas"));
     }
     if let Some(last) = events.pop() {
         events.push(last.id(delta.cursor.to_string()));
     }
     events
+}
+
+/// A response whose delta is not there yet. It begins at once, with line breaks, which JSON allows before a value.
+pub(super) struct Awaited(Pin<Box<dyn Future<Output = Arc<Delta>> + Send>>);
+
+impl<'r> Responder<'r, 'r> for Awaited {
+    fn respond_to(self, request: &'r Request<'_>) -> ResponseResult<'r> {
+        let body = stream::unfold(Some(self.0), async |waiting| {
+            let mut waiting = waiting?;
+            match timeout(PULSE, &mut waiting).await {
+                // A delta can always be written as JSON.
+                Ok(delta) => Some((envelope::result(&*delta).unwrap_or_default(), None)),
+                Err(_silence) => Some((b"\n".to_vec(), Some(waiting))),
+            }
+        });
+        let mut response = ByteStream::from(body).respond_to(request)?;
+        response.set_raw_header("Content-Type", JSON);
+        response.set_raw_header("Cache-Control", "no-store");
+        Ok(response)
+    }
 }
 
 /// Server-sent events; `None` if streams are switched off, and then 204, which makes browsers stop.

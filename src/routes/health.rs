@@ -11,6 +11,7 @@ use serde::Serialize;
 use serde_json::json;
 
 use super::Answer;
+use crate::changes::Follower;
 use crate::error::Problem;
 use crate::fairings::Draining;
 use crate::images::CardImages;
@@ -96,19 +97,24 @@ pub(super) async fn tell_ready(
     Ok((status, answer))
 }
 
-/// `GET /health/data`: responds with 503 while a source of the data is silent, else with 200.
+/// `GET /health/data`: responds with 503 while a source of the data is silent or the data may be out of date, else with 200.
 #[get("/health/data")]
-pub(super) fn tell_data(sources: &State<Sources>) -> Result<(Status, Answer), Problem> {
+pub(super) fn tell_data(
+    sources: &State<Sources>,
+    follower: &State<Follower>,
+) -> Result<(Status, Answer), Problem> {
     let sources = sources.reports();
     let mut worst = DataState::default();
     for source in &sources {
         worst.add(source.last_heard, source.status);
     }
+    let stale_since = follower.stale_since();
     let is_silent = worst.status == Some(SourceStatus::Silent);
-    let status = if is_silent { Status::ServiceUnavailable } else { Status::Ok };
+    let is_missing = is_silent || stale_since.is_some();
+    let status = if is_missing { Status::ServiceUnavailable } else { Status::Ok };
     let answer = Answer::bare(&json!({
         "statusCode": status.code,
-        "result": { "status": worst.name(), "sources": sources },
+        "result": { "status": worst.name(), "sources": sources, "stale_since": stale_since },
     }))?;
     Ok((status, answer))
 }

@@ -1,11 +1,13 @@
 use rocket::{State, get, put};
+use serde_json::json;
 
 use super::Answer;
+use crate::changes::Follower;
 use crate::described;
 use crate::error::Problem;
 use crate::guards::{Caller, Identified, PathParam, SourceName};
 use crate::openapi::Described;
-use crate::schema::{array, reference};
+use crate::schema::{reference, sources};
 use crate::sources::Sources;
 
 /// Returns the routes of the resource.
@@ -13,7 +15,7 @@ pub(super) fn routes() -> Vec<Described> {
     vec![
         described!(list_sources)
             .says("The sources of the data, and when each was last heard")
-            .gives_result(array(reference("DataSource"))),
+            .gives(sources()),
         described!(send_heartbeat)
             .says("Tells that a source is alive though it has nothing to write")
             .gives(reference("DataSource")),
@@ -22,8 +24,16 @@ pub(super) fn routes() -> Vec<Described> {
 
 /// `GET /sources`: lists the sources of the data.
 #[get("/sources")]
-pub(super) fn list_sources(_caller: Caller, sources: &State<Sources>) -> Result<Answer, Problem> {
-    Answer::private_result(&sources.reports())
+pub(super) fn list_sources(
+    _caller: Caller,
+    sources: &State<Sources>,
+    follower: &State<Follower>,
+) -> Result<Answer, Problem> {
+    Answer::bare(&json!({
+        "statusCode": 200,
+        "result": sources.reports(),
+        "stale_since": follower.stale_since(),
+    }))
 }
 
 /// `PUT /sources/:name/heartbeat`: notes that a source is alive.

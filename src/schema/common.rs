@@ -54,11 +54,15 @@ pub(super) fn text(says: &str) -> Value {
     json!({ "type": "string", "description": says, "pattern": WITHOUT_NUL })
 }
 
-/// Returns the schema of an address on the web, as [`is_web_address`](crate::model::is_web_address) accepts it.
+/// Returns the schema of an address on the web. [`is_web_address`](crate::model::is_web_address) accepts every one, and some more:
+/// those with an IP address, or a host that is not written in ASCII.
 pub(super) fn web_address(says: &str) -> Value {
     json!({
         "type": "string", "description": says, "maxLength": LONGEST_WEB_ADDRESS,
-        "pattern": r"^[Hh][Tt][Tt][Pp][Ss]?://[^/?# \u0000-\u001F\u007F-\u009F][^\u0000-\u001F\u007F-\u009F]*$",
+        "pattern": concat!(
+            r"^[Hh][Tt][Tt][Pp][Ss]?://([A-Za-z0-9]+(-[A-Za-z0-9]+)*\.)*[A-Za-z][A-Za-z0-9]*(-[A-Za-z0-9]+)*",
+            r"(:[0-9]{1,4})?([/?#][^\u0000-\u001F\u007F-\u009F]*)?$",
+        ),
     })
 }
 

@@ -1,7 +1,7 @@
 use serde_json::{Value, json};
 
 use super::common::{or_null, written_moment};
-use super::{Named, array, object};
+use super::{Named, array, object, reference};
 use crate::config::Covered;
 use crate::sources::SourceStatus;
 
@@ -18,6 +18,17 @@ pub(super) fn named() -> Named {
             "status": status(),
         })),
     )]
+}
+
+/// Returns the schema of the response that lists the sources.
+pub(crate) fn sources() -> Value {
+    object(json!({
+        "statusCode": { "const": 200 },
+        "result": array(reference("DataSource")),
+        "stale_since": or_null(written_moment(
+            "While the server cannot read from its store: the time until which its data is known to be current. Otherwise null.",
+        )),
+    }))
 }
 
 fn status() -> Value {

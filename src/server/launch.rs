@@ -166,7 +166,9 @@ fn with_ends(rocket: Rocket<Build>, settings: Shutdown) -> (Rocket<Build>, Ends)
 
 /// Waits until Rocket has run all shutdown fairings.
 ///
-/// Rocket does not report this, but it closes its listening socket right after the last one.
+/// Rocket does not report this: it runs all of them at once, so none of them can tell when the others have ended. But it closes
+/// its listening socket right after the last one. If another program takes the port at that moment, this waits until the caller
+/// gives up.
 async fn fairings_have_run(begun: oneshot::Receiver<SocketAddr>) {
     let Ok(address) = begun.await else { return };
     while !is_free(address) {

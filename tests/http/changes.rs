@@ -3,15 +3,16 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use rocket::http::{Header, Status};
+use rocket::http::{Header, Method, Status};
 use rocket::local::asynchronous;
 use rocket::local::blocking::Client;
 use rocket::tokio::io::AsyncReadExt;
-use rocket::tokio::time::timeout;
+use rocket::tokio::time::{sleep, timeout};
+use rocket::tokio::{join, select};
 use serde_json::{Value, json};
 use siaga::conformance::block_on;
 use siaga::conformance::fixture;
-use siaga::model::Clock;
+use siaga::model::{Clock, ManualClock};
 
 use crate::suite::support::{ADMIN_KEY, KEY, Siaga, assert_invalid, figment, json_of, key, service};
 
@@ -80,15 +81,12 @@ fn other_resources_are_named_when_they_change() {
 }
 
 #[test]
-fn a_cursor_from_elsewhere_gets_everything_and_one_that_is_ahead_nothing() {
+fn a_cursor_from_elsewhere_gets_everything_and_a_wrong_one_is_400() {
     let siaga = Siaga::start();
     let own = cursor(&delta(&siaga.client, ""));
     let (epoch, revisions) = own.split_once('.').unwrap();
     let other = format!("{:016x}", u64::from_str_radix(epoch, 16).unwrap() ^ 1);
     assert_eq!(delta(&siaga.client, &format!("?since={other}.{revisions}"))["full"], true);
-    let ahead = format!("{epoch}.999999.999999.999999.999999");
-    let found = delta(&siaga.client, &format!("?since={ahead}"));
-    assert_eq!((cursor(&found), &found["full"], states(&found)), (ahead, &json!(false), vec![]));
     for wrong in ["x", "1.2.3", &format!("{own}.1"), &own.to_uppercase().replace('.', ",")] {
         let address = format!("/v1/changes?since={wrong}");
         assert_invalid(siaga.get(&address), "query", &["since"], "must be a cursor");
@@ -97,6 +95,66 @@ fn a_cursor_from_elsewhere_gets_everything_and_one_that_is_ahead_nothing() {
         let address = format!("/v1/changes?wait={wrong}");
         assert_invalid(siaga.get(&address), "query", &["wait"], "from 0 to 30");
     }
+}
+
+/// A cursor that is ahead of another one by some changes of flood states.
+fn ahead_of(cursor: &str, changes: u64) -> String {
+    let mut parts: Vec<_> = cursor.split('.').map(str::to_owned).collect();
+    parts[1] = (parts[1].parse::<u64>().unwrap() + changes).to_string();
+    parts.join(".")
+}
+
+/// The result of a response of an asynchronous client.
+pub(crate) async fn result(client: &asynchronous::Client, address: String) -> Value {
+    let response = client.get(address.clone()).dispatch().await;
+    assert_eq!(response.status(), Status::Ok, "{address}");
+    response.into_json::<Value>().await.unwrap()["result"].clone()
+}
+
+/// What comes of something while time passes.
+async fn while_time_passes<T>(clock: &ManualClock, something: impl Future<Output = T>) -> T {
+    let passing = async {
+        loop {
+            clock.set(clock.now().after(Duration::from_millis(100)));
+            sleep(Duration::from_millis(5)).await;
+        }
+    };
+    select! {
+        found = something => found,
+        () = passing => unreachable!(),
+    }
+}
+
+#[test]
+fn a_cursor_that_is_ahead_for_more_than_a_second_gets_everything() {
+    block_on(async {
+        let (rocket, clock, _opener) = service(figment(), |builder| builder).await;
+        let client = asynchronous::Client::untracked(rocket).await.unwrap();
+        let own = result(&client, "/v1/changes".to_owned()).await;
+        let ahead = ahead_of(&cursor(&own), 1_000);
+        for query in ["", "&wait=30"] {
+            let asking = result(&client, format!("/v1/changes?since={ahead}{query}"));
+            let found = while_time_passes(&clock, asking).await;
+            assert_eq!((&found["full"], states(&found).len()), (&json!(true), 2), "{query}");
+        }
+        let mut stream = client.get(format!("/v1/changes/stream?since={ahead}")).dispatch().await;
+        let first = while_time_passes(&clock, read_until(&mut stream, r#""changed":["#)).await;
+        assert!(first.contains("event:areas") && first.contains(r#""full":true"#), "{first}");
+    });
+}
+
+#[test]
+fn a_cursor_that_is_ahead_for_a_moment_gets_what_changed_when_the_server_has_reached_it() {
+    block_on(async {
+        let (rocket, _clock, _opener) = service(figment(), |builder| builder).await;
+        let client = asynchronous::Client::untracked(rocket).await.unwrap();
+        let next = ahead_of(&cursor(&result(&client, "/v1/changes".to_owned()).await), 1);
+        // The clock stands still, so it is not certain that the server will not reach the cursor.
+        let setting = client.put("/v1/floods/1").header(key(KEY)).body(r#"{"state":4}"#).dispatch();
+        let (found, set) = join!(result(&client, format!("/v1/changes?since={next}")), setting);
+        assert_eq!(set.status(), Status::Ok);
+        assert_eq!((cursor(&found), &found["full"], states(&found)), (next, &json!(false), vec![]));
+    });
 }
 
 #[test]
@@ -170,7 +228,7 @@ fn a_client_that_applies_all_deltas_of_two_servers_has_the_current_states() {
 }
 
 /// Reads a stream until its text holds something.
-async fn read_until(response: &mut asynchronous::LocalResponse<'_>, wanted: &str) -> String {
+pub(crate) async fn read_until(response: &mut asynchronous::LocalResponse<'_>, wanted: &str) -> String {
     let mut text = String::new();
     let reading = async {
         let mut buffer = [0; 4096];
@@ -218,6 +276,22 @@ fn a_stream_begins_with_everything_and_goes_on_where_the_client_was_cut_off() {
             "{missed}"
         );
     });
+}
+
+#[test]
+fn a_response_has_the_reports_that_were_hidden_before_the_request() {
+    let siaga = Siaga::start();
+    for round in 0..5 {
+        let since = cursor(&delta(&siaga.client, ""));
+        let order = format!(r#"{{"hidden":{},"reason":"a name"}}"#, round % 2 == 0);
+        let hidden = siaga.ask(Method::Put, "/v1/reports/7/visibility", order);
+        assert_eq!(hidden.status(), Status::Ok);
+        drop(hidden);
+        let found = delta(&siaga.client, &format!("?since={since}"));
+        assert_eq!(found["changed"], json!(["reports"]), "{round}");
+        let gone = if round % 2 == 0 { json!(["7"]) } else { json!([]) };
+        assert_eq!(found["gone_reports"], gone, "{round}");
+    }
 }
 
 #[test]

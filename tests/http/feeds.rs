@@ -37,7 +37,7 @@ fn a_new_post_creates_its_report_and_a_stored_one_does_not() {
 #[test]
 fn an_image_may_be_at_any_address_on_the_web_of_2048_characters() {
     let siaga = Siaga::start();
-    let longest = format!("HTTPS://{}", "☔".repeat(2_040));
+    let longest = format!("HTTPS://a/{}", "☔".repeat(2_038));
     for (number, address) in (1..).zip([longest.as_str(), "http://example.org/a b.jpg?c=d#e"]) {
         let mut body = post(json!(number));
         body["image_url"] = json!(address);
@@ -82,6 +82,9 @@ fn a_wrong_post_is_400_naming_each_fault() {
         ("image_url", json!("javascript:alert(1)"), "http or https address"),
         ("image_url", json!("data:text/html,<script>alert(1)</script>"), "http or https address"),
         ("image_url", json!("http://a\nb"), "without control characters"),
+        ("image_url", json!("http://["), "http or https address"),
+        ("image_url", json!("http://a@b:c@d/"), "without control characters, user name and password"),
+        ("image_url", json!("https://user:pass@host/a.jpg"), "user name and password"),
         ("image_url", json!(format!("http://{}", "a".repeat(2_042))), "at most 2048 characters"),
         ("partner_city", json!("jakarta"), "one of [jabodetabek, bandung, surabaya]"),
         ("partner_city", Value::Null, "is required"),

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use figment::Figment;
@@ -11,6 +11,7 @@ use rocket::http::{Header, Method, Status};
 use rocket::local::asynchronous;
 use rocket::tokio;
 use rocket::tokio::sync::Notify;
+use serde_json::{Value, json};
 use siaga::conformance::block_on;
 use siaga::model::{Clock, FloodLayer, FloodStateRecord, ReportLayer, Timestamp};
 use siaga::stores::{
@@ -19,8 +20,9 @@ use siaga::stores::{
 };
 
 use crate::backend::OpenFixture;
+use crate::suite::changes::{read_until, result};
 use crate::suite::eventually::{LONG, eventually_blocking};
-use crate::suite::support::{ADMIN_KEY, Siaga, figment, key, service};
+use crate::suite::support::{ADMIN_KEY, Siaga, figment, json_of, key, service};
 
 const HIDE: &str = r#"{"hidden":true,"reason":"shows a person's name"}"#;
 
@@ -33,6 +35,8 @@ struct Away {
     slow: AtomicBool,
     read: Notify,
     resume: Notify,
+    /// Whether revisions are waited for in vain.
+    hangs: AtomicBool,
 }
 
 /// A store that can be away.
@@ -81,6 +85,9 @@ impl Decorator for Failing {
 
     async fn revision(&self, resource: Resource) -> Result<Revision, StoreError> {
         unless(&self.away.revisions)?;
+        if self.away.hangs.load(Ordering::SeqCst) {
+            rocket::futures::future::pending::<()>().await;
+        }
         self.inner.revision(resource).await
     }
 
@@ -333,4 +340,128 @@ fn a_rendering_that_began_before_the_order_and_ends_after_it_is_not_returned_eit
         away.all(true);
         assert_eq!(client.get("/v1/reports").dispatch().await.status(), Status::ServiceUnavailable);
     });
+}
+
+#[test]
+fn a_stream_says_that_its_states_may_be_out_of_date_and_when_they_are_current_again() {
+    block_on(async {
+        let opener = Arc::new(OpenFailing::default());
+        let away = Arc::clone(&opener.away);
+        let (rocket, clock, _fixture) = service(failing(&[]), |builder| builder.store(opener)).await;
+        let client = asynchronous::Client::untracked(rocket).await.unwrap();
+        let mut stream = client.get("/v1/changes/stream").dispatch().await;
+        read_until(&mut stream, r#""changed":["#).await;
+        let certain = clock.now();
+        away.all(true);
+        clock.set(certain.after(Duration::from_secs(60)));
+        let stale = format!("event:stale\ndata:{{\"stale_since\":\"{certain}\"}}");
+        read_until(&mut stream, &stale).await;
+        let told = async |address: &'static str| {
+            let response = client.get(address).dispatch().await;
+            (response.status(), response.into_json::<Value>().await.unwrap())
+        };
+        let (status, sources) = told("/v1/sources").await;
+        assert_eq!((status, &sources["stale_since"]), (Status::Ok, &json!(certain)));
+        let (status, health) = told("/health/data").await;
+        assert_eq!((status, &health["result"]["stale_since"]), (Status::ServiceUnavailable, &json!(certain)));
+        assert_eq!(told("/v1/changes").await.0, Status::ServiceUnavailable);
+
+        let mut late = client.get("/v1/changes/stream").dispatch().await;
+        let first = read_until(&mut late, &stale).await;
+        assert!(first.contains(r#""full":true"#), "its states come first: {first}");
+
+        away.all(false);
+        let again = read_until(&mut stream, r#""changed":["#).await;
+        assert!(again.contains("event:areas") && again.contains(r#""full":false,"areas":[]"#), "{again}");
+        let id = again.split("id:").nth(1).unwrap().lines().next().unwrap();
+        let mut resumed = client.get(format!("/v1/changes/stream?since={id}")).dispatch().await;
+        let first = read_until(&mut resumed, r#""changed":["#).await;
+        assert!(
+            first.contains(r#""full":false,"areas":[]"#),
+            "a client that comes back learns it, too: {first}"
+        );
+        let (status, health) = told("/health/data").await;
+        assert_eq!((status, &health["result"]["stale_since"]), (Status::Ok, &Value::Null));
+        assert_eq!(told("/v1/sources").await.1["stale_since"], Value::Null);
+    });
+}
+
+#[test]
+fn a_request_that_waits_ends_when_the_store_is_lost() {
+    block_on(async {
+        let opener = Arc::new(OpenFailing::default());
+        let away = Arc::clone(&opener.away);
+        let (rocket, _clock, _fixture) = service(failing(&[]), |builder| builder.store(opener)).await;
+        let client = asynchronous::Client::untracked(rocket).await.unwrap();
+        let cursor = result(&client, "/v1/changes".to_owned()).await["cursor"].clone();
+        let address = format!("/v1/changes?wait=30&since={}", cursor.as_str().unwrap());
+        // It has begun, but its body waits.
+        let waiting = client.get(address).dispatch().await;
+        let begun = Instant::now();
+        away.all(true);
+        let found = waiting.into_json::<Value>().await.unwrap()["result"].clone();
+        assert_eq!((&found["full"], &found["cursor"]), (&json!(false), &cursor));
+        assert!(begun.elapsed() < Duration::from_secs(25), "before its time is over");
+    });
+}
+
+#[test]
+fn while_the_store_is_known_to_be_away_nobody_waits_for_it() {
+    let (siaga, away) = with_failing(&[("siaga.limits.timeout", "8s")]);
+    assert_eq!(siaga.get("/v1/floods").status(), Status::Ok);
+    away.hangs.store(true, Ordering::SeqCst);
+    let stale = || json_of(siaga.get("/v1/sources"))["stale_since"].clone();
+    eventually_blocking("the server knows", LONG, stale, Value::is_string);
+    for (address, status) in [("/v1/floods", Status::Ok), ("/v1/reports", Status::ServiceUnavailable)] {
+        let took = (0..5).map(|_| {
+            let begun = Instant::now();
+            let response = siaga.get(address);
+            assert_eq!(response.status(), status, "{address}");
+            begun.elapsed()
+        });
+        let fastest = took.min().unwrap();
+        assert!(fastest < Duration::from_secs(1), "{address}: {fastest:?}");
+    }
+    away.hangs.store(false, Ordering::SeqCst);
+    assert_eq!(siaga.get("/v1/reports").status(), Status::Ok, "it is noticed at once that the store is back");
+}
+
+#[test]
+fn the_map_is_a_page_while_the_store_is_away() {
+    let (siaga, away) = with_failing(&[]);
+    assert_eq!(siaga.get("/v1/floods?minimum_state=1&city=bdg").status(), Status::Ok);
+    let first = siaga.get("/map?lang=en");
+    assert_eq!((first.status(), first.headers().get_one("Siaga-Stale-Since")), (Status::Ok, None));
+    drop(first);
+    let current_at = siaga.clock.now();
+    away.all(true);
+    pass(&siaga, 120);
+
+    let page = |address: &'static str| {
+        let response = siaga.get(address);
+        assert_eq!(response.status(), Status::Ok, "{address}");
+        assert_eq!(response.content_type().unwrap().to_string(), "text/html; charset=utf-8");
+        let since = response.headers().get_one("Siaga-Stale-Since").map(str::to_owned);
+        (since, response.into_string().unwrap())
+    };
+    // A page is used again for two seconds.
+    let shown = || page("/map?lang=en");
+    let (since, all) = eventually_blocking("it says its time", LONG, shown, |(since, _)| since.is_some());
+    assert_eq!(since, Some(current_at.to_string()));
+    assert!(all.contains("id=\"a5\"") && all.contains("id=\"a30\""), "{all}");
+    let said = "The service cannot read its data now. Shown as of <time datetime=\"2016-12-19T16:08Z\">";
+    assert!(all.contains(said), "{all}");
+    assert!(all.contains("&quot;cursor&quot;:null"), "the changes are followed from the beginning: {all}");
+
+    let (since, of_city) = page("/map?lang=en&city=bdg");
+    assert_eq!(since, Some(current_at.to_string()), "the response to another address is used");
+    assert!(of_city.contains("id=\"a30\"") && !of_city.contains("id=\"a5\""), "{of_city}");
+
+    let (since, unread) = page("/map?lang=en&city=sby");
+    assert_eq!(since, None);
+    let said = "<p id=\"empty\">The floods cannot be read now";
+    assert!(unread.contains(said), "not that there are none: {unread}");
+
+    away.all(false);
+    eventually_blocking("it is current", LONG, shown, |(since, _)| since.is_none());
 }

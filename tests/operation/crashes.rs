@@ -20,7 +20,7 @@ const ROUNDS: u64 = 20;
 /// How soon the service is back with its database.
 const BACK: Duration = Duration::from_secs(2);
 /// The last line that is printed at startup.
-const LAST: &str = "floodedRWsSummary";
+pub(crate) const LAST: &str = "floodedRWsSummary";
 
 /// What was acknowledged.
 #[derive(Default)]

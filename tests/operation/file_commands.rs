@@ -180,6 +180,38 @@ fn a_backup_made_beside_a_server_brings_data_and_photos_back() {
 }
 
 #[test]
+fn a_backup_that_is_copied_over_the_file_by_hand_sends_everything_to_clients_that_are_ahead() {
+    let file = with_fixture();
+    let path = file.path();
+    let mut server = start(&path);
+    let key = create_key(&path, "desk");
+    eventually_blocking("the key is known", SOON, || set(&server, &key, 5, 3), |status| *status == 200);
+    let folder = tempfile::tempdir().unwrap();
+    let backup = folder.path().join("monday.db");
+    printed(&siaga(&path, &["backup", backup.to_str().unwrap()]));
+    for state in [1, 2, 3, 4, 1] {
+        assert_eq!(set(&server, &key, 5, state), 200);
+    }
+    let (_, before) = ask(&server, &key, "GET", "/v1/changes", &Value::Null);
+    let cursor = before["result"]["cursor"].as_str().unwrap();
+    // The server puts the log into the file when it ends.
+    server.signal("TERM");
+    assert_eq!(server.ended().0, Some(0));
+    fs::copy(&backup, &path).unwrap();
+
+    let server = start(&path);
+    assert_eq!(set(&server, &key, 2, 4), 200);
+    let (_, after) = ask(&server, &key, "GET", &format!("/v1/changes?since={cursor}"), &Value::Null);
+    assert_eq!(after["result"]["full"], true, "{after}");
+    let areas = after["result"]["areas"].as_array().unwrap().clone();
+    let states: Vec<_> = areas.iter().map(|area| (&area["area_id"], &area["state"])).collect();
+    assert!(
+        states.contains(&(&json!("2"), &json!(4))) && states.contains(&(&json!("5"), &json!(3))),
+        "{areas:?}"
+    );
+}
+
+#[test]
 fn a_backup_is_restored_over_a_damaged_file_and_no_other_file_is() {
     let file = with_fixture();
     let path = file.path();

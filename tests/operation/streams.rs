@@ -2,7 +2,7 @@
 //! was misses nothing.
 
 use std::collections::BTreeMap;
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -15,7 +15,7 @@ use siaga::conformance::{block_on, fixture};
 use siaga::datasets::FolderWriter;
 
 use crate::cluster::Cluster;
-use crate::crashes::{ask, prepare, start};
+use crate::crashes::{LAST, ask, prepare, start};
 use crate::eventually::{LONG, eventually_blocking, patiently};
 use crate::running::{PROGRAM, Running};
 
@@ -104,6 +104,18 @@ fn states(authority: &str) -> BTreeMap<String, u64> {
     areas
         .map(|area| (area["area_id"].as_str().unwrap().to_owned(), area["state"].as_u64().unwrap()))
         .collect()
+}
+
+/// A server on a database whose last responses it returns while that is away.
+fn with_last_responses(cluster: &Cluster) -> Running {
+    let url = cluster.url();
+    let variables = [
+        ("SIAGA_STORE", "postgres"),
+        ("DATABASE_URL", &*url),
+        ("SIAGA_IMAGES__SIGNING_KEY", "a key for uploads"),
+        ("ROCKET_LOG_LEVEL", "critical"),
+    ];
+    Running::start(&variables, LAST)
 }
 
 /// Sets and clears states by servers until it is dropped.
@@ -228,4 +240,58 @@ fn clients_miss_nothing_when_servers_are_killed_and_areas_are_imported_while_sta
         client.follow_until_current(&server.authority);
     }
     assert_eq!(states(&servers[0].authority), states(&servers[1].authority));
+}
+
+#[test]
+fn an_outage_of_the_database_is_told_to_streams_and_logged_once_and_the_map_stays() {
+    let cluster = cluster();
+    let server = with_last_responses(&cluster);
+    let page = || server.request("GET", "/map?lang=en", "\r\n");
+    assert!(page().starts_with("HTTP/1.1 200 "));
+    let mut stream = Stream::open(&server.authority, None).unwrap();
+    let mut until = |what: &str, found: &dyn Fn(&Value) -> bool| loop {
+        let (_, data) = stream.next().unwrap_or_else(|| panic!("the stream ended before {what}"));
+        if found(&data) {
+            return data;
+        }
+    };
+    until("everything", &|data| data["full"] == true);
+    cluster.stop("immediate");
+    until("the outage", &|data| data["stale_since"].is_string());
+    let shown = eventually_blocking("the page says so", LONG, page, |page| {
+        page.to_ascii_lowercase().contains("\r\nsiaga-stale-since: ")
+    });
+    assert!(shown.starts_with("HTTP/1.1 200 ") && shown.contains("Shown as of"), "{shown}");
+    // The attempts that follow are not logged.
+    thread::sleep(Duration::from_secs(3));
+    cluster.start();
+    until("the end of the outage", &|data| data["full"] == false && data["areas"] == json!([]));
+    let log = server.kill();
+    for line in ["the changes cannot be read", "the changes can be read again"] {
+        assert_eq!(log.matches(line).count(), 1, "{line}: {log}");
+    }
+}
+
+#[test]
+fn a_client_that_has_gone_gives_its_seat_back_soon() {
+    let server = Running::start(&[("SIAGA_STREAMS__PER_ADDRESS", "1")], "it allows everything");
+    let changes = |rest: &str| {
+        let answer = server.request("GET", &format!("/v1/changes?{rest}"), "X-Real-IP: 192.0.2.1\r\n\r\n");
+        answer[9..12].to_owned() + answer.split("\r\n\r\n").nth(1).unwrap_or_default()
+    };
+    let body = changes("");
+    let cursor = body.split("\"cursor\":\"").nth(1).unwrap().split('"').next().unwrap().to_owned();
+    // The demo changes, but not all the time.
+    let waits = format!("city=sby&minimum_state=4&since={cursor}");
+    for target in ["/v1/changes/stream".to_owned(), format!("/v1/changes?wait=30&{waits}")] {
+        let mut gone = TcpStream::connect(&server.authority).unwrap();
+        write!(gone, "GET {target} HTTP/1.1\r\nHost: a\r\nX-Real-IP: 192.0.2.1\r\n\r\n").unwrap();
+        let mut begun = [0; 12];
+        gone.read_exact(&mut begun).unwrap();
+        assert_eq!(&begun, b"HTTP/1.1 200");
+        assert!(changes(&format!("wait=1&{waits}")).starts_with("429"), "the seat is taken");
+        drop(gone);
+        let status = || changes(&format!("wait=1&{waits}"))[..3].to_owned();
+        eventually_blocking("the seat is free", Duration::from_secs(17), status, |status| status == "200");
+    }
 }

@@ -39,6 +39,9 @@ pub struct TopoJson {
 }
 
 impl TopoJson {
+    /// The name of the format.
+    pub const NAME: &'static str = "topojson";
+
     /// Returns the format with these settings.
     #[must_use]
     pub fn new(options: Options) -> Self {
@@ -76,7 +79,7 @@ impl TopoJson {
 
 impl Format for TopoJson {
     fn name(&self) -> &'static str {
-        "topojson"
+        Self::NAME
     }
 
     fn container(&self) -> Container {

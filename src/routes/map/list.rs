@@ -1,12 +1,49 @@
 use std::collections::BTreeMap;
 
 use chrono_tz::Tz;
-use serde::Serialize;
+use serde::de::Error;
+use serde::{Deserialize, Serialize};
 
-use crate::model::{FloodFeature, FloodLayer, FloodState, Timestamp};
+use crate::model::{FloodState, Timestamp};
+
+/// The parts of the `TopoJSON` of `/floods` that the page shows.
+#[derive(Deserialize)]
+struct Response {
+    result: Topology,
+}
+
+#[derive(Deserialize)]
+struct Topology {
+    objects: Objects,
+}
+
+#[derive(Deserialize)]
+struct Objects {
+    output: Output,
+}
+
+#[derive(Deserialize)]
+struct Output {
+    geometries: Vec<Geometry>,
+}
+
+#[derive(Deserialize)]
+struct Geometry {
+    properties: Properties,
+}
+
+#[derive(Deserialize)]
+struct Properties {
+    area_id: String,
+    area_name: String,
+    parent_name: String,
+    city_name: String,
+    state: Option<u8>,
+    last_updated: Option<String>,
+}
 
 /// The flooded areas as the page lists them.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct List {
     groups: Vec<Group>,
     counts: [usize; FloodState::ALL.len()],
@@ -48,35 +85,42 @@ impl Moment {
 }
 
 impl List {
-    /// Lists the areas of a layer that have a state, by the names of the larger areas.
-    pub(super) fn of(floods: &FloodLayer, zone: Tz) -> Self {
+    /// Lists the flooded areas of a response to `/floods` in `TopoJSON`, by the names of the larger areas.
+    ///
+    /// # Errors
+    ///
+    /// If the response is another document.
+    pub(super) fn of(floods: &[u8], zone: Tz) -> serde_json::Result<Self> {
+        let Response { result } = serde_json::from_slice(floods)?;
         let mut groups: BTreeMap<String, Vec<Flooded>> = BTreeMap::new();
         let mut counts = [0; FloodState::ALL.len()];
         let mut newest = None;
-        for FloodFeature { area, standing } in floods.features() {
-            let Some(standing) = standing else { continue };
-            counts[usize::from(standing.state.code()) - 1] += 1;
-            newest = newest.max(Some(standing.since));
+        for Geometry { properties: area } in result.objects.output.geometries {
+            let (Some(state), Some(since)) = (area.state, area.last_updated) else { continue };
+            let since = Timestamp::parse(&since).map_err(serde_json::Error::custom)?;
+            let index = usize::from(state).wrapping_sub(1);
+            *counts.get_mut(index).ok_or_else(|| serde_json::Error::custom("no such state"))? += 1;
+            newest = newest.max(Some(since));
             let names = [&area.parent_name, &area.city_name];
             let names: Vec<_> =
                 names.into_iter().filter(|name| !name.is_empty()).map(String::as_str).collect();
-            let name = if area.name.is_empty() { area.id.to_string() } else { area.name.clone() };
+            let name = if area.area_name.is_empty() { area.area_id.clone() } else { area.area_name };
             groups.entry(names.join(", ")).or_default().push(Flooded {
-                id: area.id.to_string(),
+                id: area.area_id,
                 name,
-                state: standing.state.code().to_string(),
-                since: Moment::of(standing.since, zone).text,
+                state: state.to_string(),
+                since: Moment::of(since, zone).text,
             });
         }
         let sorted = |(name, mut areas): (String, Vec<Flooded>)| {
             areas.sort_by(|a, b| (&b.state, &a.name).cmp(&(&a.state, &b.name)));
             Group { name, areas }
         };
-        Self {
+        Ok(Self {
             groups: groups.into_iter().map(sorted).collect(),
             counts,
             newest: newest.map(|at| Moment::of(at, zone)),
-        }
+        })
     }
 
     pub(super) fn groups(&self) -> &[Group] {

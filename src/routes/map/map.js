@@ -239,8 +239,13 @@ const items = (id, entries, none) => find(id).replaceChildren(...(entries.length
 
 const photo = (address) => {
   if (!address) return [];
-  const url = new URL(address, location);
-  return url.origin === location.origin || url.href.startsWith(settings.photos)
+  let url;
+  try {
+    url = new URL(address, location);
+  } catch {
+    return [];
+  }
+  return [location, new URL(settings.photos, location)].some(({ origin }) => origin === url.origin)
     ? [make("img", { src: url.href, alt: t.photo, loading: "lazy" })]
     : [make("a", { href: url.href, rel: "noopener noreferrer" }, t.photoElsewhere)];
 };
@@ -304,6 +309,19 @@ const renew = { reports: showReports, gauges: showGauges };
 // How current everything is: asked once a minute, because silence is no event.
 let heard = Date.now();
 let lost;
+let stale = settings.stale; // Since when the service itself cannot read its data.
+let known = settings.known; // Whether any states are known.
+const connection = async () => {
+  const since = lost ?? stale;
+  document.body.classList.toggle("old", Boolean(since));
+  find("connection").className = since ? "lost" : "";
+  find("connection").replaceChildren(...(since ? [`· ${lost ? t.offline : t.stale} `, moment(since), "."] : [`· ${t.connected}`]));
+  if (since && Date.now() - (lost ? heard : Date.parse(stale)) > 3_600_000) {
+    states = shown = new Map();
+    await draw();
+    find("empty").textContent = t.old;
+  }
+};
 const check = async () => {
   try {
     const sources = await load("/sources");
@@ -312,22 +330,14 @@ const check = async () => {
     const silent = sources.some(({ status, covers }) => status === "silent" && covers.includes("floods"));
     find("hatched").hidden = !silent;
     silent ? hatched.clearLayers().addData(await outline("city")).addTo(map).bringToBack() : hatched.remove();
-    find("empty").textContent = silent ? t.noneSilent : settings.empty;
+    find("empty").textContent = !known ? t.away : silent ? t.noneSilent : settings.empty;
     find("sources").replaceChildren(...(sources.length ? [make("h3", {}, t.sources), make("ul", {}, ...sources.map((source) =>
       make("li", { className: source.status }, `${source.name}: ${t.source[source.status]}`,
         ...(source.last_heard ? [`, ${t.lastHeard} `, moment(source.last_heard)] : []))))] : []));
   } catch {
     lost ??= new Date(heard).toISOString();
   }
-  const age = Date.now() - heard;
-  document.body.classList.toggle("old", Boolean(lost));
-  find("connection").className = lost ? "lost" : "";
-  find("connection").replaceChildren(...(lost ? [`· ${t.offline} `, moment(lost), "."] : [`· ${t.connected}`]));
-  if (lost && age > 3_600_000) {
-    states = shown = new Map();
-    await draw();
-    find("empty").textContent = t.old;
-  }
+  return connection();
 };
 setInterval(check, settings.check);
 addEventListener("online", check);
@@ -354,11 +364,19 @@ const begin = async () => {
 begin().catch((error) => (failed(error), null)).then((areas) => live(base, {
   select: Object.fromEntries(selected),
   start: areas && settings.cursor ? { cursor: settings.cursor, areas } : undefined,
-  states: (known) => {
-    states = new Map(known);
+  states: (all) => {
+    states = new Map(all);
+    if (!known) {
+      known = true;
+      check();
+    }
     if (Number(hours.value)) return;
     shown = states;
     draw();
+  },
+  stale: (since) => {
+    stale = since;
+    connection();
   },
   changed: (resources) => resources.forEach((name) => renew[name]?.().catch(failed)),
 }));

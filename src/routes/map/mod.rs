@@ -9,26 +9,27 @@ use std::time::{Duration, Instant};
 
 use minijinja::value::Serde;
 use rocket::http::Header;
-use rocket::tokio::sync::Mutex;
-use rocket::tokio::time::timeout;
+use rocket::tokio::sync::{Mutex, MutexGuard};
+use rocket::tokio::time;
 use rocket::{Responder, State, get};
 use serde_json::json;
 
 pub(crate) use self::files::Files;
 use self::list::{List, Moment};
-use super::Answer;
 use super::answer::{HTML, prepared};
 use super::texts::Texts;
-use crate::cache::Rendered;
+use super::{Answer, Answers, Question};
 use crate::changes::{Cursor, Follower};
 use crate::config::{Config, Covered, Tiles};
 use crate::error::Problem;
-use crate::formats::html;
+use crate::formats::topojson::TopoJson;
+use crate::formats::{Format, FormatRegistry, html};
 use crate::guards::{Caller, Language, Select};
-use crate::model::{AreaSelector, FloodState, LayerKind};
+use crate::model::{AreaSelector, FloodState, LayerKind, Timestamp};
 use crate::resources::{Floods, Selectable};
 use crate::sources::Sources;
-use crate::stores::{FloodQuery, Store};
+use crate::stores::{FloodQuery, LayerQuery, Store};
+use crate::tasks::off_thread;
 
 const PAGE: &str = include_str!("page.html");
 
@@ -39,7 +40,44 @@ const CHECK: u32 = 60_000;
 
 /// The pages of the last seconds, by language and selected areas.
 #[derive(Debug, Default)]
-pub(crate) struct Pages(Mutex<HashMap<(Language, AreaSelector), (Instant, Rendered)>>);
+pub(crate) struct Pages(Mutex<HashMap<Key, (Instant, Answer)>>);
+
+type Key = (Language, AreaSelector);
+
+impl Pages {
+    async fn recent(&self, key: &Key) -> Option<Answer> {
+        Some(self.lock().await.get(key)?.1.clone())
+    }
+
+    /// Returns the recent page, or else makes it: one request makes it, and the others wait for it.
+    async fn recent_or<F>(&self, key: Key, make: impl FnOnce(Key) -> F) -> Result<Answer, Problem>
+    where
+        F: Future<Output = Result<Answer, Problem>>,
+    {
+        let mut pages = self.lock().await;
+        if let Some((_, page)) = pages.get(&key) {
+            return Ok(page.clone());
+        }
+        let page = make(key.clone()).await?;
+        pages.insert(key, (Instant::now(), page.clone()));
+        Ok(page)
+    }
+
+    /// Locks the pages, without those that are too old.
+    async fn lock(&self) -> MutexGuard<'_, HashMap<Key, (Instant, Answer)>> {
+        let mut pages = self.0.lock().await;
+        pages.retain(|_, (at, _)| at.elapsed() < MAX_AGE);
+        pages
+    }
+}
+
+/// The floods that a page shows.
+struct Shown {
+    /// `None` if they cannot be read, and were not read before.
+    list: Option<List>,
+    /// Since when they may be out of date, and how long ago that is.
+    stale: Option<(Timestamp, Duration)>,
+}
 
 /// The page, with its own policies.
 #[derive(Responder)]
@@ -51,40 +89,70 @@ pub(super) struct Page {
     vary: Header<'static>,
 }
 
-/// `GET /map`: responds with the page.
+/// `GET /map`: responds with the page, also while the store is away: then with the last floods that were read, and their time.
 #[get("/map")]
 pub(super) async fn show(
     _caller: Caller,
     select: Select<Floods>,
     language: Language,
+    answers: Answers,
     pages: &State<Pages>,
     store: &State<Arc<dyn Store>>,
+    formats: &State<FormatRegistry>,
     sources: &State<Sources>,
     follower: &State<Follower>,
     config: &State<Config>,
 ) -> Result<Page, Problem> {
-    let rendering = async {
-        // One request renders, and the others wait for it.
-        let mut pages = pages.0.lock().await;
-        pages.retain(|_, (at, _)| at.elapsed() < MAX_AGE);
-        let key = (language, select.areas);
-        if let Some((_, page)) = pages.get(&key) {
-            return Ok(page.clone());
+    let key = (language, select.areas);
+    let answer = match pages.recent(&key).await {
+        Some(recent) => recent,
+        None => {
+            // The page follows the changes from here on. The states that it shows are not older, unless they are stale.
+            let cursor = follower.states().borrow().as_ref().map(|state| state.cursor());
+            let shown = Shown::of(&answers, question(&key.1, formats), config).await;
+            let make = |key| render(key, shown, cursor, &***store, sources, config);
+            pages.recent_or(key, make).await?
         }
-        // The page follows the changes from here on. The states that it shows are not older.
-        let cursor = follower.states().borrow().as_ref().map(|state| state.cursor());
-        let page = render(language, &key.1, cursor, &***store, sources, config).await?;
-        pages.insert(key, (Instant::now(), page.clone()));
-        Ok(page)
     };
-    let rendered = timeout(config.limits.timeout, rendering).await.map_err(Problem::late).flatten()?;
     Ok(Page {
-        answer: Answer::shared(&rendered),
+        answer,
         security: Header::new("Content-Security-Policy", policy(config)),
         referrer: Header::new("Referrer-Policy", referrer(config)),
         language: Header::new("Content-Language", language.code()),
         vary: Header::new("Vary", "Accept-Encoding, Accept-Language"),
     })
+}
+
+impl Shown {
+    /// Returns the floods of the response to a question. An error is logged: the page is there without them.
+    async fn of(answers: &Answers, question: Question, config: &Config) -> Self {
+        let (deadline, zone) = (time::Instant::now() + config.limits.timeout, config.time_zone);
+        let reading = async {
+            let Some((rendered, stale)) = answers.rendered(&question, deadline).await? else {
+                return Ok::<_, Problem>(None);
+            };
+            let reading = off_thread(move |_| List::of(rendered.content.bytes(), zone)).await;
+            let list = reading.map_err(Problem::internal)?.map_err(Problem::internal)?;
+            Ok(Some((list, stale)))
+        };
+        match reading.await {
+            Ok(Some((list, stale))) => Self { list: Some(list), stale },
+            Ok(None) => Self { list: None, stale: None },
+            Err(problem) => {
+                problem.log_cause("the page of the map has no floods");
+                Self { list: None, stale: None }
+            }
+        }
+    }
+}
+
+/// Returns the question that the script of the page asks, too.
+fn question(selector: &AreaSelector, formats: &FormatRegistry) -> Question {
+    let query = FloodQuery { selector: selector.clone(), minimum_state: Some(FloodState::Unknown) };
+    let mut enabled = formats.carrying(LayerKind::Floods);
+    let format = enabled.find(|format| format.name() == TopoJson::NAME).cloned();
+    let format = format.unwrap_or_else(|| Arc::new(TopoJson::default()) as Arc<dyn Format>);
+    Question::Layer(LayerQuery::Floods(query), format)
 }
 
 /// `GET /map/:file`: responds with a file that the page loads.
@@ -111,24 +179,34 @@ fn referrer(config: &Config) -> &'static str {
 }
 
 async fn render(
-    language: Language,
-    selector: &AreaSelector,
+    (language, selector): Key,
+    Shown { list, stale }: Shown,
     cursor: Option<Cursor>,
     store: &dyn Store,
     sources: &Sources,
     config: &Config,
-) -> Result<Rendered, Problem> {
-    let query = FloodQuery { selector: selector.clone(), minimum_state: Some(FloodState::Unknown) };
-    let floods = store.floods(&query).await?.value;
-    let list = List::of(&floods, config.time_zone);
+) -> Result<Answer, Problem> {
+    let is_known = list.is_some();
+    let list = list.unwrap_or_default();
+    // What is stale may be older than the cursor.
+    let cursor = cursor.filter(|_| is_known && stale.is_none());
     let Texts { pages, .. } = Texts::of(language).map_err(Problem::internal)?;
     let (texts, depths) = (&pages["map"], &pages["depths"]);
     let reports = sources.reports();
     let is_silent = sources.is_silent(Covered::Floods);
-    let empty = match (floods.areas().is_empty(), selector.is_everything()) {
+    let has_no_areas = list.total() == 0
+        && is_known
+        && stale.is_none()
+        && store.places().await.is_ok_and(|places| places.value.areas().is_empty());
+    let empty = match (has_no_areas, selector.is_everything()) {
         (true, _) => &texts["noAreas"],
         (false, true) => &texts["none"],
         (false, false) => &texts["noneHere"],
+    };
+    let said = match (is_known, is_silent) {
+        (false, _) => &texts["away"],
+        (true, true) => &texts["noneSilent"],
+        (true, false) => empty,
     };
     let colours: HashMap<_, _> = FloodState::ALL.map(|state| (state.code(), state.colour())).into();
     let settings = json!({
@@ -144,6 +222,8 @@ async fn render(
         "tiles": config.map.tiles,
         "photos": config.photos_url(),
         "empty": empty,
+        "known": is_known,
+        "stale": stale.map(|(since, _)| since),
         "check": CHECK,
     });
     let Selectable { city: cities, .. } = config.areas.supported.by(LayerKind::Floods);
@@ -167,11 +247,16 @@ async fn render(
         states => Serde(states),
         silent => is_silent,
         sources => Serde(sources),
-        empty => if is_silent { texts["noneSilent"].as_str() } else { empty.as_str() },
+        empty => said.as_str(),
+        stale => Serde(stale.map(|(since, _)| Moment::of(since, config.time_zone))),
         cities => cities,
         city => selector.city.clone(),
         licence => Serde(&config.licence),
     };
     let page = html::render(PAGE, values).map_err(Problem::internal)?;
-    prepared(HTML, page.into_bytes()).await
+    let page = Answer::shared(&prepared(HTML, page.into_bytes()).await?);
+    Ok(match stale {
+        Some((since, age)) => page.stale_since(since, age),
+        None => page,
+    })
 }

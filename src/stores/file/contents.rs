@@ -17,7 +17,7 @@ const PUT_COUNTS: &str = "
 /// How often the file and its parts were changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Counts {
-    /// Identifies the counting.
+    /// Identifies the counting in the file: another number means that a backup was restored.
     pub(super) epoch: u64,
     /// How many transactions have changed the file: another number means that another process has.
     pub(super) changes: u64,
@@ -62,7 +62,7 @@ impl Counts {
     }
 }
 
-/// Reads the whole file as a store in memory. Costs about 5 µs per entry of the log, and twice the memory of the data for
+/// Reads the whole file as a store in memory, with an epoch of its own. Costs about 5 µs per entry of the log, and twice the memory of the data for
 /// a moment.
 pub(super) async fn load(
     from: &mut SqliteConnection,
@@ -79,7 +79,7 @@ pub(super) async fn load(
     let clock = Arc::clone(clock);
     let building = off_thread(move |_| {
         let store = MemoryStore::new(dataset, clock).with_moves(moves);
-        store.going_on(service_state, counts.revisions, counts.epoch)
+        store.going_on(service_state, counts.revisions)
     });
     building.await.map_err(|error| FileError::Database(sqlx::Error::Io(error.into())))
 }

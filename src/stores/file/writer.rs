@@ -201,16 +201,16 @@ impl Writer {
     /// Replaces the store by what is in the file. New keys alone take a moment; everything else is read anew.
     async fn reload(&mut self, from: &mut SqliteConnection, found: Counts) -> Result<(), FileError> {
         let current = self.shared.current.load_full();
-        let only_keys = found.epoch == self.counts.epoch
-            && found.revisions == self.counts.revisions
-            && found.keys > self.counts.keys;
+        let goes_on = found.epoch == self.counts.epoch && found.changes > self.counts.changes;
+        let only_keys = goes_on && found.revisions == self.counts.revisions && found.keys > self.counts.keys;
         let store = if only_keys {
             let keys = tables::keys(from).await?;
             current.fork().with_keys(keys, found.keys)
         } else {
             // The other process may have erased something.
             self.erased.get_or_insert_with(Instant::now);
-            contents::load(from, found, &self.clock).await?
+            let loaded = contents::load(from, found, &self.clock).await?;
+            if goes_on { loaded.in_epoch_of(&current) } else { loaded }
         };
         self.shared.current.store(Arc::new(store));
         self.counts = found;

@@ -77,17 +77,22 @@ impl MemoryStore {
         }
     }
 
-    /// Goes on with a state of the service and revisions that were stored in an epoch.
-    pub(super) fn going_on(self, service_state: ServiceState, revisions: Revisions, epoch: u64) -> Self {
+    /// Goes on with a state of the service and revisions that were stored. Its epoch is a new one: revisions that were lost
+    /// may be given again.
+    pub(super) fn going_on(self, service_state: ServiceState, revisions: Revisions) -> Self {
         Self {
             floods: self.floods.at(revisions.floods),
             intake: self.intake.at(revisions.reports),
             gauges: self.gauges.at(revisions.gauges),
             places_revision: revisions.places,
             service_state,
-            epoch,
             ..self
         }
+    }
+
+    /// Continues the epoch of a store whose changes this one has, too.
+    pub(super) fn in_epoch_of(self, before: &Self) -> Self {
+        Self { epoch: before.epoch, ..self }
     }
 
     /// Returns a store with the same content. Changes of one do not show in the other. Costs little, whatever the content is,

@@ -32,6 +32,7 @@ pub(super) struct Connections {
 /// How long a call waits for a connection to the primary while that is lost: long enough to connect as soon as it is
 /// back, even if many calls connect then.
 const LOST: Duration = Duration::from_secs(1);
+const IS_LOST: &str = "the database is lost";
 /// How long a call goes on after the primary was lost.
 const REST: Duration = Duration::from_secs(1);
 /// How long a call tries to get past the locks of other sessions: at most this long, and at most this part of its time
@@ -98,6 +99,18 @@ impl Connections {
         self.within(trying).await
     }
 
+    /// Runs a call that many wait for: while the database is lost, for [`LOST`] altogether, however long it waits for the
+    /// calls of others.
+    pub(super) async fn soon<T>(
+        &self,
+        call: impl Future<Output = Result<T, StoreError>>,
+    ) -> Result<T, StoreError> {
+        if !self.announcer.database_is_lost() {
+            return call.await;
+        }
+        time::timeout(LOST, call).await.map_err(|_| unavailable(IS_LOST))?
+    }
+
     /// Returns how long a call tries to get past the locks of other sessions.
     pub(super) fn lock_patience(&self) -> Duration {
         LOCKED.min(self.timeout / LOCKED_PART)
@@ -140,7 +153,7 @@ impl Connections {
         // While the database is lost, a call gets one of the remaining connections, or the first that comes back. It
         // does not wait for long.
         let (patience, reason) = if self.announcer.database_is_lost() {
-            (LOST.min(self.primary.patience()), "the database is lost")
+            (LOST.min(self.primary.patience()), IS_LOST)
         } else {
             (self.primary.patience(), "no connection to the database was free in time")
         };

@@ -98,7 +98,7 @@ impl PostgresStore {
         if let Some(revision) = self.changes.revision(name) {
             return Ok(revision);
         }
-        let revisions = self.connections.trying(|| self.ask_revisions()).await?;
+        let revisions = self.connections.soon(self.connections.trying(|| self.ask_revisions())).await?;
         Ok(revisions.get(name).copied().unwrap_or(Revision(0)))
     }
 
@@ -129,7 +129,7 @@ impl Store for PostgresStore {
     }
 
     async fn epoch(&self) -> Result<Option<u64>, StoreError> {
-        let (epoch,): (i64,) = self.connections.ask_primary(sqlx::query_as(EPOCH)).await?[0];
+        let (epoch,): (i64,) = self.connections.read_primary(sqlx::query_as(EPOCH)).await?[0];
         Ok(Some(epoch.cast_unsigned()))
     }
 

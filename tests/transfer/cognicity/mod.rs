@@ -96,9 +96,9 @@ fn a_cognicity_is_taken_over_and_every_read_agrees_with_its_rows() {
             "added to the log of cognicity.rem_status: 1 row, which is missing though the log says that the area is \
              flooded: cleared at the time of the copy (first: local_area 3)",
             "left out of cognicity.all_reports: partner_icon of 1 row, partner_icon must be an http or https address of \
-             at most 2048 characters without control characters (first: pkey 3)",
+             at most 2048 characters without control characters, user name and password (first: pkey 3)",
             "left out of cognicity.all_reports: image_url of 1 row, image_url must be an http or https address of at \
-             most 2048 characters without control characters (first: pkey 4)",
+             most 2048 characters without control characters, user name and password (first: pkey 4)",
             "left out of cognicity.all_reports: report_data of 1 row, report_data must be a JSON object (first: pkey 4)",
             "left out of cognicity.all_reports: 1 row, status is not confirmed (first: pkey 5)",
             "left out of cognicity.all_reports: 1 row, created_at is empty (first: pkey 6)",
