@@ -21,7 +21,7 @@ use crate::guards::managed;
 use crate::model::{BoundingBox, Timestamp};
 use crate::openapi::{Interface, Operation, Part};
 use crate::sources::Sources;
-use crate::stores::{LayerQuery, Resource};
+use crate::stores::{LayerQuery, Resource, Store};
 
 /// Responds to questions to which all clients get the same response: from the cache, or else by rendering it. A guard.
 ///
@@ -32,8 +32,8 @@ use crate::stores::{LayerQuery, Resource};
 #[derive(Clone, Debug)]
 pub struct Answers {
     renderer: Arc<Renderer>,
-    sources: Sources,
-    follower: Follower,
+    pub(super) sources: Sources,
+    pub(super) follower: Follower,
     account: Option<Account>,
     is_head: bool,
     accepted: Accepted,
@@ -87,6 +87,11 @@ impl Answers {
         let covered = question.covered();
         let answer = self.find(question).await?;
         Ok(answer.with_data(self.sources.state(covered)))
+    }
+
+    /// Returns the store that the responses are made from.
+    pub(super) fn store(&self) -> &dyn Store {
+        &*self.renderer.store
     }
 
     /// Returns whether a source of this data is silent, so that data may be missing.

@@ -19,7 +19,7 @@ use self::list::{List, Moment};
 use super::answer::{HTML, prepared};
 use super::texts::Texts;
 use super::{Answer, Answers, Question};
-use crate::changes::{Cursor, Follower};
+use crate::changes::Cursor;
 use crate::config::{Config, Covered, Tiles};
 use crate::error::Problem;
 use crate::formats::topojson::TopoJson;
@@ -97,22 +97,18 @@ pub(super) async fn show(
     language: Language,
     answers: Answers,
     pages: &State<Pages>,
-    store: &State<Arc<dyn Store>>,
     formats: &State<FormatRegistry>,
-    sources: &State<Sources>,
-    follower: &State<Follower>,
     config: &State<Config>,
 ) -> Result<Page, Problem> {
     let key = (language, select.areas);
-    let answer = match pages.recent(&key).await {
-        Some(recent) => recent,
-        None => {
-            // The page follows the changes from here on. The states that it shows are not older, unless they are stale.
-            let cursor = follower.states().borrow().as_ref().map(|state| state.cursor());
-            let shown = Shown::of(&answers, question(&key.1, formats), config).await;
-            let make = |key| render(key, shown, cursor, &***store, sources, config);
-            pages.recent_or(key, make).await?
-        }
+    let answer = if let Some(recent) = pages.recent(&key).await {
+        recent
+    } else {
+        // The page follows the changes from here on. The states that it shows are not older, unless they are stale.
+        let cursor = answers.follower.states().borrow().as_ref().map(|state| state.cursor());
+        let shown = Shown::of(&answers, question(&key.1, formats), config).await;
+        let make = |key| render(key, shown, cursor, answers.store(), &answers.sources, config);
+        pages.recent_or(key, make).await?
     };
     Ok(Page {
         answer,
