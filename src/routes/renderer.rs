@@ -7,18 +7,19 @@ use serde::Serialize;
 
 use super::answer::JSON;
 use super::envelope;
+use super::parts::Parts;
 use super::question::Question;
 use super::stats::{FloodedAreas, FloodedRegions, Reported, flooded};
-use super::weight::{cost, weigh};
+use super::weight::{cost, features, weigh};
 use crate::admission::Account;
 use crate::cache::{Cache, Failed, Permit, Permits, Rendered, Unfinished};
 use crate::content::Content;
 use crate::error::Problem;
 use crate::formats::{Container, EncodeContext, Format};
 use crate::model::alerts::Issuer;
-use crate::model::{Clock, Layer, Validity};
+use crate::model::{BoundingBox, Clock, Layer, Validity};
 use crate::quotas::TooMany;
-use crate::stores::{Store, Versioned};
+use crate::stores::{LayerQuery, Store, Versioned};
 use crate::tasks::{Stop, off_thread};
 use crate::telemetry::Metrics;
 
@@ -27,6 +28,8 @@ use crate::telemetry::Metrics;
 pub(crate) struct Renderer {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) cache: Cache<Question, Problem>,
+    /// Narrows parts of the map.
+    pub(crate) parts: Arc<Parts>,
     /// Limits how many renderings run at once, and their memory.
     pub(crate) permits: Permits,
     /// How many features a list of reports or readings may have.
@@ -55,20 +58,47 @@ impl Renderer {
         question: Question,
         account: Option<Account>,
     ) -> Result<Versioned<Rendered>, Failed<Problem>> {
-        let permit = self.permit(&question, account).await?;
-        let begun = Instant::now();
-        let rendered = self.work(&question, Work { permit, holds_memory: question.is_period() }).await?;
+        // Counting, and reading what is in memory, is small work.
+        let small = self.permits.small().await.map_err(Problem::from)?;
+        let mut begun = Instant::now();
+        let rendered =
+            if let Question::Within(part, query @ (LayerQuery::Floods(_) | LayerQuery::Areas(_)), format) =
+                &question
+            {
+                let (layer, weight) = self.part(*part, query).await?;
+                let permit = self.admit(&question, weight, account, small).await?;
+                self.encode(layer, Arc::clone(format), Work { permit, holds_memory: true }).await?
+            } else {
+                let last = self.cache.last(&question).map(|last| last.rendered.content.size());
+                let weight = weigh(&question, &*self.store, self.features, last).await?;
+                let permit = self.admit(&question, weight, account, small).await?;
+                begun = Instant::now();
+                self.work(&question, Work { permit, holds_memory: question.is_period() }).await?
+            };
         let (resource, format) = (question.name(), question.format_name());
         self.metrics.rendered(resource, format, begun.elapsed(), rendered.value.content.size());
         Ok(rendered)
     }
 
-    /// Returns a permit to render the response. It is obtained before the data is read from the store.
-    async fn permit(&self, question: &Question, account: Option<Account>) -> Result<Permit, Failed<Problem>> {
-        // Counting is small work.
-        let small = self.permits.small().await.map_err(Problem::from)?;
-        let last = self.cache.last(question).map(|last| last.rendered.content.size());
-        let weight = weigh(question, &*self.store, self.features, last).await?;
+    /// Returns the areas that touch a part of the map, which the store has in memory, and the weight of rendering them.
+    async fn part(&self, part: BoundingBox, query: &LayerQuery) -> Result<(Versioned<Layer>, u64), Problem> {
+        let layer = query.ask(&*self.store, self.clock.now()).await?;
+        let narrowing = off_thread(move |_| {
+            let within = layer.map(|layer| layer.within(&part));
+            let weight = features(&within.value);
+            (within, weight)
+        });
+        narrowing.await.map_err(Problem::internal)
+    }
+
+    /// Charges the account for a rendering of this weight, and returns a permit for it: the small one, if it is enough.
+    async fn admit(
+        &self,
+        question: &Question,
+        weight: u64,
+        account: Option<Account>,
+        small: Permit,
+    ) -> Result<Permit, Failed<Problem>> {
         if let Some(account) = account.filter(|_| question.is_period()) {
             let too_many = |too_many: TooMany| Problem::too_many(too_many.retry_after);
             account.charge(cost(weight)).map_err(too_many).map_err(Failed::ForStarter)?;

@@ -14,7 +14,7 @@ use crate::admission::Admission;
 use crate::auth::RandomUnavailable;
 use crate::auth::{Authenticator, NewKey, Scope, Secret};
 use crate::background::{DataWatch, OldReports, SourceWatch, StoredKeys, dissolve_outlines};
-use crate::cache::{Cache, Patience, Permits};
+use crate::cache::{Cache, Patience, Permits, SHARE};
 use crate::changes::{Follower, Seats};
 use crate::config::Config;
 use crate::error::catchers;
@@ -27,7 +27,7 @@ use crate::model::Clock;
 use crate::openapi::{Described, Interface, document};
 use crate::quotas::Quotas;
 use crate::routes::{
-    self, Description, Files, Front, MapFiles, Pages, Readiness, Renderer, diverted, lead_to_front,
+    self, Description, Files, Front, MapFiles, Pages, Question, Readiness, Renderer, diverted, lead_to_front,
     other_methods, unread,
 };
 use crate::sources::Sources;
@@ -186,8 +186,19 @@ fn renderer(config: &Config, store: Arc<dyn Store>, clock: Arc<dyn Clock>, metri
     let limits = config.limits;
     Renderer {
         store,
-        cache: Cache::new(cache_size, Patience::for_requests(limits.timeout), metrics.clone()),
-        permits: Permits::new(limits.rendering.as_u64(), config.cache.size.as_u64(), cores, metrics.clone()),
+        cache: Cache::sharing(
+            cache_size,
+            Patience::for_requests(limits.timeout),
+            metrics.clone(),
+            Question::is_period,
+        ),
+        permits: Permits::new(
+            limits.rendering.as_u64(),
+            config.cache.size.as_u64() / SHARE as u64,
+            cores,
+            metrics.clone(),
+        ),
+        parts: Arc::default(),
         features: limits.features.get().into(),
         clock,
         time_zone: config.time_zone,
