@@ -24,8 +24,11 @@ use crate::schema;
 /// floods or local areas costs little more than copying their text.
 #[derive(Clone, Debug, Default)]
 pub struct GeoJson {
-    areas: Arc<Memo<Vec<OnceLock<Box<[u8]>>>>>,
+    areas: Arc<Memo<Vec<Text>>>,
 }
+
+/// The text of an area up to its last properties, once it is built.
+type Text = OnceLock<Box<[u8]>>;
 
 impl GeoJson {
     fn write(
@@ -71,12 +74,11 @@ impl GeoJson {
             if index > 0 {
                 out.push(b',');
             }
-            let text = match texts[position].get() {
-                Some(text) => text,
-                None => {
-                    let text = text_of(&set[position])?;
-                    texts[position].get_or_init(|| text)
-                }
+            let text = if let Some(text) = texts[position].get() {
+                text
+            } else {
+                let text = text_of(&set[position])?;
+                texts[position].get_or_init(|| text)
             };
             out.extend_from_slice(text);
             last.append(out)?;

@@ -3,6 +3,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use chrono_tz::Tz;
+use rocket::tokio::time::timeout;
 use serde::Serialize;
 
 use super::answer::JSON;
@@ -13,13 +14,14 @@ use super::stats::{FloodedAreas, FloodedRegions, Reported, flooded};
 use super::weight::{cost, features, weigh};
 use crate::admission::Account;
 use crate::cache::{Cache, Failed, Permit, Permits, Rendered, Unfinished};
+use crate::changes::{FullState, State};
 use crate::content::Content;
 use crate::error::Problem;
 use crate::formats::{Container, EncodeContext, Format};
 use crate::model::alerts::Issuer;
 use crate::model::{BoundingBox, Clock, Layer, Validity};
 use crate::quotas::TooMany;
-use crate::stores::{LayerQuery, Store, Versioned};
+use crate::stores::{FloodQuery, LayerQuery, Store, Versioned};
 use crate::tasks::{Stop, off_thread};
 use crate::telemetry::Metrics;
 
@@ -51,7 +53,37 @@ pub(crate) struct Renderer {
     pub(crate) metrics: Metrics,
 }
 
+/// The bytes that an area with a state takes while a full state is encoded.
+const STATE: u64 = 128;
+
 impl Renderer {
+    /// Returns a full state as JSON, encoded once for all clients. The account of the client for which it is encoded is charged.
+    ///
+    /// # Errors
+    ///
+    /// If the client has too few requests left, if too many large states are encoded or sent, or after `timeout`.
+    pub(super) async fn full_state(
+        &self,
+        state: &Arc<State>,
+        query: &FloodQuery,
+        account: Option<&Account>,
+    ) -> Result<Arc<FullState>, Problem> {
+        let (weight, room) = (STATE * state.flooded() as u64, self.permits.room_for_states());
+        let encode = async || {
+            account.map_or(Ok(()), |account| account.charge(cost(weight))).map_err(too_many)?;
+            let permit = self.permits.state(weight).await?;
+            let (state, query) = (Arc::clone(state), query.clone());
+            let encoding = off_thread(move |_| {
+                let mut json = serde_json::to_vec(&*state.since(None, &query)).map_err(Problem::internal)?;
+                json.shrink_to_fit();
+                let memory = permit.finish(json.len());
+                Ok(Arc::new(FullState { cursor: state.cursor(), json, memory }))
+            });
+            encoding.await.map_err(|_| Problem::from(Unfinished::Panicked))?
+        };
+        timeout(self.timeout, state.full(query, weight, room, encode)).await.map_err(Problem::late)?
+    }
+
     /// Renders the response to a question. If the question costs more than one request, charges the account.
     pub(super) async fn render(
         self: Arc<Self>,
@@ -100,7 +132,6 @@ impl Renderer {
         small: Permit,
     ) -> Result<Permit, Failed<Problem>> {
         if let Some(account) = account.filter(|_| question.is_period()) {
-            let too_many = |too_many: TooMany| Problem::too_many(too_many.retry_after);
             account.charge(cost(weight)).map_err(too_many).map_err(Failed::ForStarter)?;
         }
         if weight < Permits::LARGE {
@@ -174,6 +205,10 @@ impl Renderer {
         });
         Ok(rendered.await?.within(validity))
     }
+}
+
+fn too_many(too_many: TooMany) -> Problem {
+    Problem::too_many(too_many.retry_after)
 }
 
 /// A rendering that has its permit.

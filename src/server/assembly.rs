@@ -13,7 +13,7 @@ use super::{BuildError, Builder, Reloading, Siaga};
 use crate::admission::Admission;
 use crate::auth::RandomUnavailable;
 use crate::auth::{Authenticator, NewKey, Scope, Secret};
-use crate::background::{DataWatch, OldReports, SourceWatch, StoredKeys, dissolve_outlines};
+use crate::background::{DataWatch, OldReports, SourceWatch, StoredKeys, prepare_outlines};
 use crate::cache::{Cache, Patience, Permits, SHARE};
 use crate::changes::{Follower, Seats};
 use crate::config::Config;
@@ -22,8 +22,9 @@ use crate::fairings::{
     Cors, Draining, Exchange, Licence, RealMethod, RequestId, SecurityHeaders, SignsOfLife, TrailingSlash,
     within_spans,
 };
+use crate::formats::EncodeContext;
 use crate::images::{CardImages, Worker};
-use crate::model::Clock;
+use crate::model::{Clock, LayerKind};
 use crate::openapi::{Described, Interface, document};
 use crate::quotas::Quotas;
 use crate::routes::{
@@ -96,7 +97,11 @@ impl Builder {
             .attach(Worker::new(Arc::clone(&images)).fairing())
             .attach(stored_keys.clone())
             .attach(follower.clone())
-            .attach(dissolve_outlines(Arc::clone(&store)))
+            .attach(prepare_outlines(
+                Arc::clone(&store),
+                formats.carrying(LayerKind::Floods).next().cloned(),
+                EncodeContext::new(self.clock.now(), config.time_zone, config.base_url.as_str()),
+            ))
             .attach(SignsOfLife::new(sources.clone()))
             .attach(source_watch.clone())
             .attach(OldReports::new(Arc::clone(&store), Arc::clone(&self.clock), config.reports.keep))
