@@ -1,13 +1,16 @@
 //! The law of changes: a client that applies all deltas to the states it had has the current states.
 
 use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use proptest::prelude::*;
-use siaga::changes::{Cursor, Delta, GoneReports, NoSlot, Reading, Seats, State};
+use siaga::cache::{Busy, Permits};
+use siaga::changes::{Cursor, Delta, FullState, GoneReports, NoSlot, Reading, Seats, State};
 use siaga::config::Streams;
-use siaga::conformance::fixture;
+use siaga::conformance::{block_on, fixture};
 use siaga::model::{AreaId, AreaSelector, FloodLayer, FloodState, Standing, Timestamp};
 use siaga::quotas::Client;
 use siaga::stores::{FloodQuery, Revision};
@@ -201,6 +204,52 @@ fn an_import_that_moves_an_area_sends_everything_to_everybody() {
     });
     assert!(next.since(Some(cursor(3)), &FloodQuery::default()).full);
     assert!(!next.since(Some(cursor(4)), &FloodQuery::default()).full);
+}
+
+#[test]
+fn clients_that_follow_share_a_delta_whatever_cursors_others_make_up() {
+    let mut server = Server(None);
+    let states: States = [FloodState::try_from(3).ok(), None, None, None, None];
+    let history: History = vec![(States::default(), None), (states, Some(fixture::id(1)))];
+    server.read(&history, 0, 0);
+    server.read(&history, 1, 1);
+    let state = server.0.unwrap();
+    let query = FloodQuery::default();
+    for number in 0..1_000 {
+        let made_up = Cursor { reports: Revision(number + 1), ..cursor(0) };
+        assert!(!state.since(Some(made_up), &query).areas.is_empty());
+    }
+    let shared = state.since(Some(cursor(0)), &query);
+    assert_eq!(shared.areas.len(), 1);
+    assert!(Arc::ptr_eq(&shared, &state.since(Some(cursor(0)), &query)));
+    assert!(Arc::ptr_eq(&state.since(Some(cursor(1)), &query), &state.since(Some(cursor(1)), &query)));
+}
+
+#[test]
+fn a_full_state_is_encoded_once_and_stays_while_there_is_room() {
+    block_on(async {
+        let state = first(cursor(9), &map(States::default()));
+        let permits = Permits::new(1 << 20, 0, NonZeroUsize::MIN, Metrics::default());
+        let encoded = AtomicU64::new(0);
+        let full = async |minimum_state: Option<FloodState>, weight: u64| {
+            let encode = async || {
+                encoded.fetch_add(1, Ordering::SeqCst);
+                let memory = permits.state(weight).await?.finish(40);
+                Ok::<_, Busy>(Arc::new(FullState { cursor: state.cursor(), json: vec![b' '; 40], memory }))
+            };
+            state.full(&FloodQuery { minimum_state, ..FloodQuery::default() }, weight, 100, encode).await
+        };
+        let one = full(None, 40).await.unwrap();
+        assert!(Arc::ptr_eq(&one, &full(None, 40).await.unwrap()));
+        let other = FloodState::try_from(2).ok();
+        drop(full(other, 40).await.unwrap());
+        drop(full(other, 40).await.unwrap());
+        assert_eq!(encoded.load(Ordering::SeqCst), 2, "both stay");
+        drop(full(FloodState::try_from(3).ok(), 100).await.unwrap());
+        assert!(Arc::ptr_eq(&one, &full(None, 40).await.unwrap()), "a client still has it");
+        drop(full(other, 40).await.unwrap());
+        assert_eq!(encoded.load(Ordering::SeqCst), 4, "there was no room for it");
+    });
 }
 
 #[test]

@@ -8,6 +8,6 @@ mod stored_keys;
 
 pub use self::data_watch::DataWatch;
 pub use self::old_intake::OldIntake;
-pub(crate) use self::outlines::dissolve_outlines;
+pub(crate) use self::outlines::prepare_outlines;
 pub use self::source_watch::SourceWatch;
 pub use self::stored_keys::StoredKeys;

@@ -27,21 +27,17 @@ struct Weighed<V> {
 }
 
 /// About how many bytes a value takes in addition to its own.
-const OVERHEAD: usize = 512;
+pub(super) const OVERHEAD: usize = 512;
 
 impl<K: Clone + Hash + Eq, V: Value> LruByBytes<K, V> {
     pub(super) fn new(limit: usize) -> Self {
         Self { values: LruCache::unbounded(), size: 0, limit }
     }
 
-    /// Returns how many bytes one value can take at most.
-    pub(super) fn room(&self) -> usize {
-        self.limit.saturating_sub(OVERHEAD)
-    }
-
-    /// Returns whether the limit is 0, so that no value is ever kept.
-    pub(super) fn is_off(&self) -> bool {
-        self.limit == 0
+    /// Changes the limit, and drops values until the others fit.
+    pub(super) fn limit_to(&mut self, limit: usize) {
+        self.limit = limit;
+        self.make_room();
     }
 
     /// Returns the value of a key and marks it as used. The caller must not change how many bytes it takes.

@@ -14,6 +14,7 @@ mod permits;
 mod rendered;
 mod rendering;
 mod response;
+mod shares;
 mod withdrawn;
 
 use std::fmt::Debug;
@@ -31,11 +32,11 @@ use rocket::tokio::{self, select, time};
 use tracing::Instrument;
 
 use self::entry::{Entry, Last};
-use self::lru::LruByBytes;
 pub use self::permits::{Busy, Memory, Permit, Permits};
 pub use self::rendered::Rendered;
 use self::rendering::{Outcome, Rendering, Waiting};
 use self::response::{Expected, Response};
+use self::shares::Shares;
 pub use self::withdrawn::Withdrawn;
 use crate::content::Coding;
 use crate::model::{Clock, Timestamp};
@@ -51,7 +52,7 @@ pub struct Cache<K: Eq + Hash, E>(Arc<Inner<K, E>>);
 
 #[derive(Debug)]
 struct Inner<K: Eq + Hash, E> {
-    entries: Mutex<LruByBytes<K, Entry<E>>>,
+    entries: Mutex<Shares<K, Entry<E>>>,
     /// The number of the newest rendering.
     newest: AtomicU64,
     patience: Patience,
@@ -94,6 +95,10 @@ pub enum Unfinished {
 
 /// A response that holds memory may take 1/`LISTS` of the cache.
 const LISTS: usize = 8;
+
+/// Responses to questions that clients can make up in any number take 1/`SHARE` of the cache together.
+pub const SHARE: usize = 4;
+
 /// Why a rendering has no response, and which requests this concerns.
 #[derive(Clone, Debug)]
 pub enum Failed<E> {
@@ -146,8 +151,15 @@ where
     /// Makes a cache of up to `size` bytes. If `size` is 0, nothing is cached, and each request has its own rendering.
     #[must_use]
     pub fn new(size: usize, patience: Patience, metrics: Metrics) -> Self {
+        Self::sharing(size, patience, metrics, |_| false)
+    }
+
+    /// Makes the same cache, in which the responses to those questions that clients can make up in any number have a part
+    /// (1/[`SHARE`]) of the size, and never displace others. `is_any` returns whether a question is such a one.
+    #[must_use]
+    pub fn sharing(size: usize, patience: Patience, metrics: Metrics, is_any: fn(&K) -> bool) -> Self {
         Self(Arc::new(Inner {
-            entries: Mutex::new(LruByBytes::new(size)),
+            entries: Mutex::new(Shares::new(size, is_any)),
             newest: AtomicU64::new(0),
             patience,
             compressing: Semaphore::new(available_parallelism().map_or(1, NonZeroUsize::get)),
@@ -376,7 +388,7 @@ where
         });
     }
 
-    fn entries(&self) -> MutexGuard<'_, LruByBytes<K, Entry<E>>> {
+    fn entries(&self) -> MutexGuard<'_, Shares<K, Entry<E>>> {
         self.0.entries.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

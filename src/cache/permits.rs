@@ -7,13 +7,13 @@ use crate::telemetry::Metrics;
 
 /// Limits the memory that large renderings take together, and how many renderings work at the same time.
 ///
-/// A rendering is *large* if it is estimated to take [`LARGE`](Self::LARGE) bytes or more. There are three lanes, which do not
-/// wait for each other: small renderings; large renderings of current data, that is, the map and the latest reports; and large
-/// renderings of periods, which clients can request in any number. A quarter of the limit is for current data, the rest for
-/// periods. A rendering needs as much memory of its lane as it is estimated to take; if that is more than the lane has, it runs
+/// A rendering is *large* if it is estimated to take [`LARGE`](Self::LARGE) bytes or more. There are four lanes, which do not
+/// wait for each other: small renderings; large renderings of current data, that is, the map and the latest reports; full states
+/// for clients that follow changes; and large renderings of periods and parts of the map, which clients can request in any
+/// number. An eighth of the limit is for current data, a quarter for full states, the rest for periods. A rendering needs as much memory of its lane as it is estimated to take; if that is more than the lane has, it runs
 /// there alone.
 ///
-/// The response for a period holds its [`Memory`] until the last byte is sent. While it is cached, it counts against the size
+/// A full state, and the response for a period, holds its [`Memory`] until the last byte is sent. While it is cached, it counts against the size
 /// of the cache, which is added to the memory of the lane. So cached responses never take memory away from renderings, and all
 /// of them together take at most the limit plus the size of the cache.
 #[derive(Clone, Debug)]
@@ -23,6 +23,7 @@ pub struct Permits(Arc<Lanes>);
 struct Lanes {
     small: Lane,
     current: Lane,
+    states: Lane,
     periods: Lane,
     metrics: Metrics,
 }
@@ -74,11 +75,12 @@ impl Permits {
     #[must_use]
     pub fn new(limit: u64, cache: u64, cores: NonZeroUsize, metrics: Metrics) -> Self {
         let cores = u32::try_from(cores.get()).unwrap_or(u32::MAX);
-        let current = units(limit / 4);
-        let periods = units(limit).saturating_sub(current);
+        let (current, states) = (units(limit / 8), units(limit / 4));
+        let periods = units(limit).saturating_sub(current).saturating_sub(states);
         Self(Arc::new(Lanes {
             small: Lane::new("small", 0, 0, cores.saturating_mul(2), QUEUE),
             current: Lane::new("current", current, 0, cores.div_ceil(2), QUEUE),
+            states: Lane::new("states", states, 0, cores.div_ceil(2), QUEUE),
             periods: Lane::new("periods", periods, units(cache), cores.div_ceil(2), PERIODS_QUEUE),
             metrics,
         }))
@@ -101,6 +103,22 @@ impl Permits {
     /// [`Busy`] if too many are already waiting.
     pub async fn current(&self, bytes: u64) -> Result<Permit, Busy> {
         self.enter(&self.0.current, bytes).await
+    }
+
+    /// Waits, in the order of the calls, for a permit for a full state that is estimated to take this many bytes.
+    ///
+    /// # Errors
+    ///
+    /// [`Busy`] if too many are already waiting.
+    pub async fn state(&self, bytes: u64) -> Result<Permit, Busy> {
+        self.enter(&self.0.states, bytes).await
+    }
+
+    /// Returns how many bytes of full states may stay without a client that needs them: half of what they may take, so that
+    /// others can be encoded.
+    #[must_use]
+    pub fn room_for_states(&self) -> u64 {
+        u64::from(self.0.states.limit) * UNIT / 2
     }
 
     /// Waits, in the order of the calls, for a permit for a large rendering of a period that is estimated to take this many
@@ -169,9 +187,9 @@ mod tests {
 
     const MIB: u64 = 1 << 20;
 
-    /// Four cores; three quarters of the limit are for periods.
+    /// Four cores. Periods have five eighths of the whole, a little more than three quarters of `limit`.
     fn permits(limit: u64, cache: u64) -> Permits {
-        Permits::new(limit, cache, NonZeroUsize::new(4).unwrap(), Metrics::default())
+        Permits::new(limit / 4 * 5, cache, NonZeroUsize::new(4).unwrap(), Metrics::default())
     }
 
     fn period(permits: &Permits, bytes: u64) -> Option<Permit> {

@@ -8,6 +8,7 @@
 mod cursor;
 mod delta;
 mod follower;
+mod full;
 mod gone;
 mod seats;
 mod state;
@@ -15,6 +16,7 @@ mod state;
 pub use self::cursor::{Cursor, InvalidCursor};
 pub use self::delta::{AreaState, Delta};
 pub use self::follower::Follower;
+pub use self::full::{FullState, Sending, TooSlow};
 pub use self::gone::GoneReports;
 pub use self::seats::Seats;
 pub use self::state::{Reading, State};

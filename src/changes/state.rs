@@ -1,13 +1,18 @@
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+
+use rocket::tokio::sync;
 
 use super::delta::{AreaState, Delta};
-use super::{Cursor, GoneReports};
+use super::{Cursor, FullState, GoneReports};
 use crate::model::{Area, AreaId, AreaSet, FloodLayer, Standing, Timestamp};
 use crate::stores::{FloodQuery, Revision};
 
-/// How many deltas are kept for other clients that ask the same.
+/// How many deltas and full states are kept for other clients that ask the same.
 const SHARED: usize = 64;
+
+/// How many cursors of earlier states are known. A stream is at most a few states behind.
+const RECENT: usize = 64;
 
 /// The names of resources in a delta, by the place of their revision in a cursor.
 const RESOURCES: [(usize, &[&str]); 3] =
@@ -23,10 +28,32 @@ pub struct State {
     known: Arc<[Known]>,
     newest: Timestamp,
     gone: GoneReports,
-    shared: Mutex<Deltas>,
+    /// The cursor, and those of the states before, newest last.
+    recent: Vec<Cursor>,
+    shared: Mutex<Shared>,
 }
 
-type Deltas = HashMap<(FloodQuery, Option<Cursor>), Arc<Delta>>;
+/// What clients share.
+#[derive(Debug, Default)]
+struct Shared {
+    deltas: HashMap<(FloodQuery, Cursor), Arc<Delta>>,
+    full: HashMap<FloodQuery, Arc<sync::Mutex<Weak<FullState>>>>,
+    /// Full states for later clients, oldest first.
+    kept: Vec<Arc<FullState>>,
+}
+
+impl Shared {
+    /// Drops the oldest full states until another one fits.
+    fn make_room(&mut self, weight: u64, room: u64) {
+        let mut size: u64 = weight + self.kept.iter().map(|kept| kept.json.len() as u64).sum::<u64>();
+        let mut dropped = 0;
+        while size > room && dropped < self.kept.len() {
+            size -= self.kept[dropped].json.len() as u64;
+            dropped += 1;
+        }
+        self.kept.drain(..dropped);
+    }
+}
 
 /// What a server knows of an area.
 #[derive(Clone, Copy, Debug)]
@@ -73,6 +100,7 @@ impl State {
             known: known.collect(),
             newest: newest(changes).map_or(at, |newest| newest.max(at)),
             gone: gone.clone(),
+            recent: vec![cursor],
             shared: Mutex::default(),
         }
     }
@@ -101,6 +129,7 @@ impl State {
             known: next.collect(),
             newest: newest(changes).map_or(self.newest, |newest| newest.max(self.newest)),
             gone: gone.clone(),
+            recent: self.recent_and(cursor),
             shared: Mutex::default(),
         }
     }
@@ -109,7 +138,13 @@ impl State {
     #[must_use]
     pub fn with(&self, cursor: Cursor, gone: GoneReports) -> Self {
         let (areas, known) = (Arc::clone(&self.areas), Arc::clone(&self.known));
-        Self { cursor, first: self.first, areas, known, newest: self.newest, gone, shared: Mutex::default() }
+        let (first, newest, recent) = (self.first, self.newest, self.recent_and(cursor));
+        Self { cursor, first, areas, known, newest, gone, recent, shared: Mutex::default() }
+    }
+
+    fn recent_and(&self, cursor: Cursor) -> Vec<Cursor> {
+        let earlier = &self.recent[self.recent.len().saturating_sub(RECENT)..];
+        earlier.iter().copied().chain([cursor]).collect()
     }
 
     /// Returns the reports that have gone.
@@ -139,40 +174,97 @@ impl State {
             && self.cursor.revisions().iter().zip(cursor.revisions()).any(behind)
     }
 
+    /// Returns a cursor since which this server knows what changed; `None` if the client needs the full state.
+    #[must_use]
+    pub fn known(&self, since: Option<Cursor>) -> Option<Cursor> {
+        let is_known = |of: &Cursor| of.floods >= self.first && self.gone.is_complete_since(of.reports);
+        since.filter(|of| of.epoch == self.cursor.epoch && is_known(of))
+    }
+
+    /// Returns the names of the resources that a client with a full state requests again.
+    #[must_use]
+    pub fn everything() -> Vec<&'static str> {
+        RESOURCES.iter().flat_map(|(_, names)| names.iter().copied()).collect()
+    }
+
+    /// Returns how many areas have a state. Costs O(areas).
+    #[must_use]
+    pub fn flooded(&self) -> usize {
+        self.known.iter().filter(|known| known.standing.is_some()).count()
+    }
+
+    /// Returns the full state as JSON, which `encode` makes once for all clients that ask the same. It stays for later clients
+    /// until others need its place: `weight` is an estimate of its bytes, and all that stay have at most `room`.
+    ///
+    /// # Errors
+    ///
+    /// Those of `encode`; then the next client that waits tries again.
+    pub async fn full<E, F>(
+        &self,
+        query: &FloodQuery,
+        weight: u64,
+        room: u64,
+        encode: impl FnOnce() -> F,
+    ) -> Result<Arc<FullState>, E>
+    where
+        F: Future<Output = Result<Arc<FullState>, E>>,
+    {
+        let full = {
+            let full = &mut self.shared().full;
+            match full.get(query) {
+                Some(known) => Arc::clone(known),
+                None if full.len() < SHARED => Arc::clone(full.entry(query.clone()).or_default()),
+                None => Arc::default(),
+            }
+        };
+        let mut full = full.lock().await;
+        if let Some(known) = full.upgrade() {
+            return Ok(known);
+        }
+        self.shared().make_room(weight, room);
+        let encoded = encode().await?;
+        *full = Arc::downgrade(&encoded);
+        self.shared().kept.push(Arc::clone(&encoded));
+        Ok(encoded)
+    }
+
     /// Returns what changed since a cursor: the full state without one, for one of another epoch, and for one that is older
     /// than what the server knows.
     ///
     /// The cursor of the delta is not before `since`, so a client that has read from a server that is ahead loses nothing.
-    /// Concurrent clients that ask the same share the delta. Costs O(areas).
+    /// Concurrent clients that follow the changes share the delta; a cursor that this server has not given out lately shares
+    /// none. Costs O(areas).
     #[must_use]
     pub fn since(&self, since: Option<Cursor>, query: &FloodQuery) -> Arc<Delta> {
-        let key = (query.clone(), since);
-        if let Some(known) = self.shared().get(&key) {
+        // Clients can make up any number of other cursors.
+        let Some(recent) = since.filter(|since| self.recent.contains(since)) else {
+            return Arc::new(self.delta(since, query));
+        };
+        let key = (query.clone(), recent);
+        if let Some(known) = self.shared().deltas.get(&key) {
             return Arc::clone(known);
         }
         let delta = Arc::new(self.delta(since, query));
-        let mut shared = self.shared();
-        if shared.len() < SHARED {
-            shared.insert(key, Arc::clone(&delta));
+        let deltas = &mut self.shared().deltas;
+        if deltas.len() < SHARED {
+            deltas.insert(key, Arc::clone(&delta));
         }
         delta
     }
 
-    fn shared(&self) -> MutexGuard<'_, Deltas> {
+    fn shared(&self) -> MutexGuard<'_, Shared> {
         self.shared.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn delta(&self, since: Option<Cursor>, query: &FloodQuery) -> Delta {
         let own = self.cursor.revisions();
-        let is_known = |of: &Cursor| of.floods >= self.first && self.gone.is_complete_since(of.reports);
-        let Some(since) = since.filter(|of| of.epoch == self.cursor.epoch && is_known(of)) else {
+        let Some(since) = self.known(since) else {
             let areas = self.shown(query, Revision(0)).filter(|area| area.state.is_some());
-            let changed = RESOURCES.iter().flat_map(|(_, names)| names.iter().copied());
             return Delta {
                 cursor: self.cursor,
                 full: true,
                 areas: areas.collect(),
-                changed: changed.collect(),
+                changed: Self::everything(),
                 gone_reports: Vec::new(),
             };
         };

@@ -1,17 +1,18 @@
 //! GeoJSON (RFC 7946).
 
+use std::convert::Infallible;
 use std::error::Error;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use geo::{Coord, LineString, Polygon};
 use serde_json::{Value, json};
 
-use super::flood_text::FloodText;
+use super::area_text::{Last, append_identity};
 use super::lists::array;
 use super::memo::Memo;
 use super::{Container, EncodeContext, EncodeError, Format, numbers};
-use crate::model::{AreaSet, FloodLayer, Geometry, Layer, LayerKind};
+use crate::model::{Area, AreaSet, Geometry, Layer, LayerKind};
 use crate::resources::{describe, properties};
 use crate::schema;
 
@@ -19,12 +20,15 @@ use crate::schema;
 ///
 /// Coordinates are written with the fewest digits that parse to the same number. Costs O(positions).
 ///
-/// The text of areas is built once for each set of areas, and cached as long as the set exists. After that, writing
-/// floods costs little more than copying their text.
+/// The text of each area is built when it is first needed, and cached as long as the set of areas exists. After that, writing
+/// floods or local areas costs little more than copying their text.
 #[derive(Clone, Debug, Default)]
 pub struct GeoJson {
-    floods: Arc<Memo<FloodText>>,
+    areas: Arc<Memo<Vec<Text>>>,
 }
+
+/// The text of an area up to its last properties, once it is built.
+type Text = OnceLock<Box<[u8]>>;
 
 impl GeoJson {
     fn write(
@@ -35,28 +39,50 @@ impl GeoJson {
     ) -> Result<(), Box<dyn Error + Send + Sync>> {
         out.extend_from_slice(br#"{"type":"FeatureCollection","features":["#);
         match layer {
-            Layer::Floods(floods) => self.write_floods(floods, out)?,
+            Layer::Floods(floods) => {
+                let features = floods.selected().iter();
+                let features = features.map(|(position, standing)| (*position, Last::state(*standing)));
+                self.write_areas(floods.areas(), features, context, out)?;
+            }
+            Layer::Areas(areas) => match areas.positions() {
+                Some(positions) => {
+                    let set = areas.areas();
+                    let label = |position| Last::Label { label: set.label(position) };
+                    let features = positions.into_iter().map(|position| (position, label(position)));
+                    self.write_areas(set, features, context, out)?;
+                }
+                None => write_features(layer, context, out)?,
+            },
             layer => write_features(layer, context, out)?,
         }
         out.extend_from_slice(b"]}");
         Ok(())
     }
 
-    fn write_floods(&self, floods: &FloodLayer, out: &mut Vec<u8>) -> serde_json::Result<()> {
-        let (areas, selected) = (floods.areas(), floods.selected());
-        let text = self.floods.of(areas, || prepared(areas))?;
-        let all =
-            selected.len() == text.len() && selected.iter().map(|(position, _)| *position).eq(0..text.len());
-        if all {
-            // The text of a state is about 30 bytes longer than that of none.
-            out.reserve(text.size() + 32 * selected.len() + 2);
-            return text.append_all(selected.iter().map(|(_, standing)| *standing), out);
-        }
-        for (index, (position, standing)) in selected.iter().enumerate() {
+    /// Writes areas of a set, each by its position and its last properties.
+    fn write_areas(
+        &self,
+        set: &Arc<AreaSet>,
+        features: impl Iterator<Item = (usize, Last)>,
+        context: &EncodeContext,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Box<dyn Error + Send + Sync>> {
+        let none = || Ok::<_, Infallible>(set.iter().map(|_| OnceLock::new()).collect());
+        let texts = self.areas.of(set, none)?;
+        for (index, (position, last)) in features.enumerate() {
+            context.check()?;
             if index > 0 {
                 out.push(b',');
             }
-            text.append(*position, *standing, out)?;
+            let text = if let Some(text) = texts[position].get() {
+                text
+            } else {
+                let text = text_of(&set[position])?;
+                texts[position].get_or_init(|| text)
+            };
+            out.extend_from_slice(text);
+            last.append(out)?;
+            after_properties(out);
         }
         Ok(())
     }
@@ -154,13 +180,12 @@ impl Format for Bare {
     }
 }
 
-/// Builds the text of all areas of a set.
-fn prepared(areas: &AreaSet) -> serde_json::Result<FloodText> {
-    let mut text = FloodText::new()?;
-    for area in areas {
-        text.push(area, |text| before_properties(area.geometry(), text), after_properties)?;
-    }
-    Ok(text)
+/// Builds the text of an area up to its last properties.
+fn text_of(area: &Area) -> serde_json::Result<Box<[u8]>> {
+    let mut text = Vec::new();
+    before_properties(area.geometry(), &mut text);
+    append_identity(area, &mut text)?;
+    Ok(text.into())
 }
 
 /// Writes the features of a layer, without prepared text.

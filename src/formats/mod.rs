@@ -8,8 +8,8 @@
 //! a format without Rust.
 
 pub mod alerts;
+mod area_text;
 pub mod cap;
-mod flood_text;
 pub mod geojson;
 pub(crate) mod html;
 mod lists;

@@ -1,8 +1,10 @@
+use std::collections::BTreeMap;
 use std::ops::Index;
+use std::sync::OnceLock;
 
 use geo::Rect;
 
-use super::{Area, AreaId, BoundingBox};
+use super::{Area, AreaId, AreaSelector, BoundingBox, around_both, label};
 
 /// All areas that a store serves, in the order of their identifiers.
 ///
@@ -13,6 +15,12 @@ pub struct AreaSet {
     areas: Vec<Area>,
     /// The box around each area, so that parts of the map are found without reading every position.
     bounds: Vec<Option<Rect<f64>>>,
+    /// A place inside each area for its label, found when it is first needed.
+    labels: Vec<OnceLock<Option<[f64; 2]>>>,
+    /// The box around all areas.
+    around: Option<Rect<f64>>,
+    /// The box around the areas of each city and of each province, by code.
+    around_each: BTreeMap<String, Rect<f64>>,
 }
 
 /// Two areas of one set have the same identifier.
@@ -35,8 +43,41 @@ impl AreaSet {
     }
 
     fn sorted(areas: Vec<Area>) -> Self {
-        let bounds = areas.iter().map(|area| area.geometry().bounds()).collect();
-        Self { areas, bounds }
+        let bounds: Vec<_> = areas.iter().map(|area| area.geometry().bounds()).collect();
+        let labels = areas.iter().map(|_| OnceLock::new()).collect();
+        let around = bounds.iter().copied().flatten().reduce(around_both);
+        let mut around_each: BTreeMap<String, Rect<f64>> = BTreeMap::new();
+        for (area, own) in areas.iter().zip(&bounds) {
+            for code in [&area.city_code, &area.region_code] {
+                match (around_each.get_mut(code), own) {
+                    (_, None) => {}
+                    (Some(known), Some(own)) => *known = around_both(*known, *own),
+                    (None, Some(own)) => drop(around_each.insert(code.clone(), *own)),
+                }
+            }
+        }
+        Self { areas, bounds, labels, around, around_each }
+    }
+
+    /// Returns a place inside the area at a position, for its label, in steps of about 1 m; `None` if the area has no surface.
+    /// The first call for an area costs O(its positions), later ones O(1).
+    ///
+    /// # Panics
+    ///
+    /// If the position lies outside the set.
+    #[must_use]
+    pub fn label(&self, position: usize) -> Option<[f64; 2]> {
+        *self.labels[position].get_or_init(|| label(&self.areas[position].outline))
+    }
+
+    /// Returns a box that contains all selected areas, in O(log n); `None` if there are none. It may be larger than necessary
+    /// if the selector has a city and a province.
+    #[must_use]
+    pub fn around(&self, selector: &AreaSelector) -> Option<Rect<f64>> {
+        match selector.city.as_ref().or(selector.region.as_ref()) {
+            Some(code) => self.around_each.get(code).copied(),
+            None => self.around,
+        }
     }
 
     /// Returns whether the area at a position touches a part of the map. Costs O(positions of the area) if its bounding box does,

@@ -53,6 +53,27 @@ impl BoundingBox {
             }
     }
 
+    /// Returns the part of the box in which something within `bounds` can lie: exactly that touches it which touches the whole
+    /// box. Returns `None` if `bounds` lies in the box, because everything touches it then.
+    #[must_use]
+    pub fn narrowed(self, bounds: Rect<f64>) -> Option<Self> {
+        // Bounds that are not on the globe narrow nothing.
+        let Some(around) = Self::around([bounds.min(), bounds.max()]) else { return Some(self) };
+        let narrowed = Self {
+            west: self.west.max(around.west),
+            south: self.south.max(around.south),
+            east: self.east.min(around.east),
+            north: self.north.min(around.north),
+        };
+        if narrowed == around {
+            None
+        } else if narrowed.west > narrowed.east || narrowed.south > narrowed.north {
+            Some(self)
+        } else {
+            Some(narrowed)
+        }
+    }
+
     fn rect(&self) -> Rect<f64> {
         let corner = |x: i32, y: i32| Coord { x: f64::from(x) / STEPS, y: f64::from(y) / STEPS };
         Rect::new(corner(self.west, self.south), corner(self.east, self.north))
@@ -83,6 +104,19 @@ mod tests {
             let found = around(degrees, 0.0, degrees, 0.0).unwrap();
             assert_eq!((found.west, found.east), (hundredths, hundredths));
         }
+    }
+
+    #[test]
+    fn a_box_is_narrowed_to_where_something_is() {
+        let bounds = Rect::new(coord! { x: 106.801, y: -6.201 }, coord! { x: 106.859, y: -6.161 });
+        let narrowed = |part: Option<BoundingBox>| part.unwrap().narrowed(bounds);
+        assert_eq!(narrowed(around(106.80, -6.21, 106.86, -6.16)), None, "it contains everything");
+        assert_eq!(narrowed(around(-180.0, -90.0, 180.0, 90.0)), None);
+        assert_eq!(narrowed(around(90.0, -20.0, 106.83, 10.0)), around(106.80, -6.21, 106.83, -6.16));
+        assert_eq!(narrowed(around(106.82, -6.19, 106.83, -6.18)), around(106.82, -6.19, 106.83, -6.18));
+        assert_eq!(narrowed(around(1.0, 1.0, 2.0, 2.0)), around(1.0, 1.0, 2.0, 2.0), "nothing is there");
+        let nowhere = Rect::new(coord! { x: 200.0, y: 0.0 }, coord! { x: 201.0, y: 1.0 });
+        assert_eq!(around(0.0, 0.0, 1.0, 1.0).unwrap().narrowed(nowhere), around(0.0, 0.0, 1.0, 1.0));
     }
 
     #[test]

@@ -37,6 +37,21 @@ impl<'a> Geometry<'a> {
         }
     }
 
+    /// Returns how many positions it has in its lines and rings. Costs O(rings).
+    #[must_use]
+    pub fn positions(&self) -> usize {
+        let of = |polygon: &Polygon<f64>| {
+            let holes = polygon.interiors().iter().map(|hole| hole.0.len());
+            polygon.exterior().0.len() + holes.sum::<usize>()
+        };
+        match self {
+            Self::Point(_) => 0,
+            Self::LineString(line) => line.0.len(),
+            Self::Polygon(polygon) => of(polygon),
+            Self::MultiPolygon(polygons) => polygons.iter().map(of).sum(),
+        }
+    }
+
     /// Returns the name of the type in GeoJSON and TopoJSON.
     #[must_use]
     pub fn type_name(&self) -> &'static str {

@@ -61,6 +61,7 @@ pub use moderation::{
     ErasedReport, InvalidReportDigest, Moderation, ModerationAction, ModerationEntry, PhotoMove, PhotoPlace,
     ReportDigest, UnknownModerationAction, UnknownPhotoPlace,
 };
+pub(crate) use outline::label;
 pub use outline::{AreaLevel, Outline};
 pub use period::{InvalidPeriod, Period};
 pub use place::{Position, Tags};

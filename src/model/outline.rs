@@ -53,6 +53,8 @@ pub struct Outline {
     pub areas: usize,
     /// The outline in WGS84 degrees, outer rings counter-clockwise.
     pub surface: MultiPolygon<f64>,
+    /// A place inside for the label, in steps of about 1 m; `None` if there is no surface.
+    pub label: Option<[f64; 2]>,
 }
 
 /// The areas of one outline: province, code of the city, name of the city, and name of the larger area.
@@ -89,6 +91,7 @@ impl Outline {
                 city_code: city_code.to_owned(),
                 region_code: region_code.to_owned(),
                 areas,
+                label: label(&surface),
                 surface,
             }
         };
@@ -102,7 +105,7 @@ fn group(area: &Area, level: AreaLevel) -> Group<'_> {
 }
 
 /// Returns a position inside a surface for its label, in steps of about 1 m; `None` of an empty surface. Costs O(positions).
-pub(super) fn label(surface: &MultiPolygon<f64>) -> Option<[f64; 2]> {
+pub(crate) fn label(surface: &MultiPolygon<f64>) -> Option<[f64; 2]> {
     let Coord { x, y } = surface.interior_point()?.0;
     let round = |degrees: f64| (degrees * 1e5).round() / 1e5;
     Some([round(x), round(y)])

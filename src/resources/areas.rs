@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::floods::sample_areas;
 use super::sample::Sample;
 use super::{CITIES, Floods, MapResource, Sampled, Selectable};
-use crate::model::{AreaLayer, AreaOutline, Layer, LayerKind, Outline, Timestamp};
+use crate::model::{AreaLayer, AreaOutline, Layer, LayerKind, Outline, Timestamp, label};
 
 /// `/areas`: outlines of local areas, without states.
 #[derive(Clone, Copy, Debug, Default)]
@@ -63,13 +63,15 @@ impl Sampled for Areas {
     fn sample(&self, sample: Sample, _: Timestamp) -> Layer {
         let areas = Arc::new(sample_areas(sample));
         let alone = (0..areas.len()).map(AreaOutline::Area);
+        let surface = sample.outline(true);
         let together = AreaOutline::Union(Arc::new(Outline {
             parent_name: Some(sample.text("GROGOL").to_owned()),
             city_name: sample.text("JAKARTA BARAT").to_owned(),
             city_code: "jbd".to_owned(),
             region_code: "ID-JK".to_owned(),
             areas: 2,
-            surface: sample.outline(true),
+            label: label(&surface),
+            surface,
         }));
         let outlines = sample.some(alone.chain([together]));
         Layer::Areas(AreaLayer::new(areas, outlines))

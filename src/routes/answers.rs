@@ -185,7 +185,8 @@ impl Answers {
         self.to(Question::Layer(query, format)).await
     }
 
-    /// Does the same, with only those features that touch a part of the map.
+    /// Does the same, with only those features that touch a part of the map. If all areas do, the response is that for the whole
+    /// map.
     ///
     /// # Errors
     ///
@@ -197,7 +198,10 @@ impl Answers {
         format: Arc<dyn Format>,
     ) -> Result<Answer, Problem> {
         match within {
-            Some(within) => self.to(Question::Within(within, query, format)).await,
+            Some(within) => {
+                let Renderer { parts, store, timeout, .. } = &*self.renderer;
+                self.to(parts.question(&**store, *timeout, within, query, format).await).await
+            }
             None => self.layer(query, format).await,
         }
     }

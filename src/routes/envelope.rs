@@ -3,7 +3,7 @@ use serde::Serialize;
 use crate::error::Problem;
 
 /// The bytes before and after the result in a JSON response.
-const ENVELOPE: (&[u8], &[u8]) = (br#"{"statusCode":200,"result":"#, b"}");
+pub(super) const ENVELOPE: (&[u8], &[u8]) = (br#"{"statusCode":200,"result":"#, b"}");
 
 /// Returns `{"statusCode":200,"result":…}` around the JSON that `write` appends.
 pub(super) fn enveloped<E>(write: impl FnOnce(&mut Vec<u8>) -> Result<(), E>) -> Result<Vec<u8>, E> {

@@ -25,6 +25,7 @@ mod map;
 mod methods;
 mod metrics;
 mod openapi;
+mod parts;
 mod question;
 mod renderer;
 mod reports;

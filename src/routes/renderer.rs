@@ -3,22 +3,25 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use chrono_tz::Tz;
+use rocket::tokio::time::timeout;
 use serde::Serialize;
 
 use super::answer::JSON;
 use super::envelope;
+use super::parts::Parts;
 use super::question::Question;
 use super::stats::{FloodedAreas, FloodedRegions, Reported, flooded};
-use super::weight::{cost, weigh};
+use super::weight::{cost, features, weigh};
 use crate::admission::Account;
 use crate::cache::{Cache, Failed, Permit, Permits, Rendered, Unfinished, Withdrawn};
+use crate::changes::{FullState, State};
 use crate::content::Content;
 use crate::error::Problem;
 use crate::formats::{Container, EncodeContext, Format};
 use crate::model::alerts::Issuer;
-use crate::model::{Clock, Layer, Validity};
+use crate::model::{BoundingBox, Clock, Layer, Validity};
 use crate::quotas::TooMany;
-use crate::stores::{Store, Versioned};
+use crate::stores::{FloodQuery, LayerQuery, Store, Versioned};
 use crate::tasks::{Stop, off_thread};
 use crate::telemetry::Metrics;
 
@@ -28,6 +31,8 @@ pub(crate) struct Renderer {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) cache: Cache<Question, Problem>,
     pub(crate) withdrawn: Withdrawn,
+    /// Narrows parts of the map.
+    pub(crate) parts: Arc<Parts>,
     /// Limits how many renderings run at once, and their memory.
     pub(crate) permits: Permits,
     /// How many features a list of reports or readings may have.
@@ -49,29 +54,85 @@ pub(crate) struct Renderer {
     pub(crate) metrics: Metrics,
 }
 
+/// The bytes that an area with a state takes while a full state is encoded.
+const STATE: u64 = 128;
+
 impl Renderer {
+    /// Returns a full state as JSON, encoded once for all clients. The account of the client for which it is encoded is charged.
+    ///
+    /// # Errors
+    ///
+    /// If the client has too few requests left, if too many large states are encoded or sent, or after `timeout`.
+    pub(super) async fn full_state(
+        &self,
+        state: &Arc<State>,
+        query: &FloodQuery,
+        account: Option<&Account>,
+    ) -> Result<Arc<FullState>, Problem> {
+        let (weight, room) = (STATE * state.flooded() as u64, self.permits.room_for_states());
+        let encode = async || {
+            account.map_or(Ok(()), |account| account.charge(cost(weight))).map_err(too_many)?;
+            let permit = self.permits.state(weight).await?;
+            let (state, query) = (Arc::clone(state), query.clone());
+            let encoding = off_thread(move |_| {
+                let mut json = serde_json::to_vec(&*state.since(None, &query)).map_err(Problem::internal)?;
+                json.shrink_to_fit();
+                let memory = permit.finish(json.len());
+                Ok(Arc::new(FullState { cursor: state.cursor(), json, memory }))
+            });
+            encoding.await.map_err(|_| Problem::from(Unfinished::Panicked))?
+        };
+        timeout(self.timeout, state.full(query, weight, room, encode)).await.map_err(Problem::late)?
+    }
+
     /// Renders the response to a question. If the question costs more than one request, charges the account.
     pub(super) async fn render(
         self: Arc<Self>,
         question: Question,
         account: Option<Account>,
     ) -> Result<Versioned<Rendered>, Failed<Problem>> {
-        let permit = self.permit(&question, account).await?;
-        let begun = Instant::now();
-        let rendered = self.work(&question, Work { permit, holds_memory: question.is_period() }).await?;
+        // Counting, and reading what is in memory, is small work.
+        let small = self.permits.small().await.map_err(Problem::from)?;
+        let mut begun = Instant::now();
+        let rendered =
+            if let Question::Within(part, query @ (LayerQuery::Floods(_) | LayerQuery::Areas(_)), format) =
+                &question
+            {
+                let (layer, weight) = self.part(*part, query).await?;
+                let permit = self.admit(&question, weight, account, small).await?;
+                self.encode(layer, Arc::clone(format), Work { permit, holds_memory: true }).await?
+            } else {
+                let last = self.cache.last(&question).map(|last| last.rendered.content.size());
+                let weight = weigh(&question, &*self.store, self.features, last).await?;
+                let permit = self.admit(&question, weight, account, small).await?;
+                begun = Instant::now();
+                self.work(&question, Work { permit, holds_memory: question.is_period() }).await?
+            };
         let (resource, format) = (question.name(), question.format_name());
         self.metrics.rendered(resource, format, begun.elapsed(), rendered.value.content.size());
         Ok(rendered)
     }
 
-    /// Returns a permit to render the response. It is obtained before the data is read from the store.
-    async fn permit(&self, question: &Question, account: Option<Account>) -> Result<Permit, Failed<Problem>> {
-        // Counting is small work.
-        let small = self.permits.small().await.map_err(Problem::from)?;
-        let last = self.cache.last(question).map(|last| last.rendered.content.size());
-        let weight = weigh(question, &*self.store, self.features, last).await?;
+    /// Returns the areas that touch a part of the map, which the store has in memory, and the weight of rendering them.
+    async fn part(&self, part: BoundingBox, query: &LayerQuery) -> Result<(Versioned<Layer>, u64), Problem> {
+        let layer = query.ask(&*self.store, self.clock.now()).await?;
+        let narrowing = off_thread(move |_| {
+            let within = layer.map(|layer| layer.within(&part));
+            let weight = features(&within.value);
+            (within, weight)
+        });
+        narrowing.await.map_err(Problem::internal)
+    }
+
+    /// Charges the account for a rendering of this weight, and returns a permit for it: the small one, if it is enough.
+    async fn admit(
+        &self,
+        question: &Question,
+        weight: u64,
+        account: Option<Account>,
+        small: Permit,
+    ) -> Result<Permit, Failed<Problem>> {
         if let Some(account) = account.filter(|_| question.is_period()) {
-            let too_many = |too_many: TooMany| Problem::too_many(too_many.retry_after);
             account.charge(cost(weight)).map_err(too_many).map_err(Failed::ForStarter)?;
         }
         if weight < Permits::LARGE {
@@ -145,6 +206,10 @@ impl Renderer {
         });
         Ok(rendered.await?.within(validity))
     }
+}
+
+fn too_many(too_many: TooMany) -> Problem {
+    Problem::too_many(too_many.retry_after)
 }
 
 /// A rendering that has its permit.

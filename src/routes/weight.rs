@@ -2,12 +2,17 @@ use std::time::Duration;
 
 use super::Question;
 use crate::error::{Problem, Source};
+use crate::model::Layer;
 use crate::stores::{GaugeQuery, LayerQuery, ReportQuery, Store, Window};
 
 /// The bytes that a report takes while a list of reports is rendered: for its row, and for its part of the body.
 const REPORT: u64 = 2 << 10;
 /// The same for a reading of a gauge.
 const READING: u64 = 512;
+/// The bytes that a feature of a part of the map takes without its positions: for its properties.
+const FEATURE: u64 = 512;
+/// The bytes that a position takes in such a part.
+const POSITION: u64 = 32;
 /// The bytes that an hour of a history takes. The numbers of an hour take much less; this covers the data that the store reads
 /// to find them.
 const HOUR: u64 = 1 << 10;
@@ -15,7 +20,8 @@ const HOUR: u64 = 1 << 10;
 /// Estimates how many bytes rendering the response to a question takes. The estimate is coarse, and rather too large.
 ///
 /// The store counts the items of a list; a history is estimated by its hours. Everything else is on the map, where requests can
-/// ask for only few different things: it is estimated by its size when it was rendered `last`.
+/// ask for only few different things: it is estimated by its size when it was rendered `last`. A part of the map is estimated by
+/// its [`features`].
 ///
 /// # Errors
 ///
@@ -43,6 +49,11 @@ pub(super) async fn weigh(
         | Question::FloodedRegions(_)
         | Question::FloodedAreas(_) => last.map_or(0, |bytes| 2 * bytes as u64),
     })
+}
+
+/// Estimates how many bytes rendering the features of a part of the map takes.
+pub(super) fn features(layer: &Layer) -> u64 {
+    layer.features().map(|feature| FEATURE + POSITION * feature.geometry.positions() as u64).sum()
 }
 
 /// Returns how many requests a rendering of this weight costs in addition to its own: one for each MiB.

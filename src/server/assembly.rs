@@ -13,8 +13,8 @@ use super::{BuildError, Builder, Reloading, Siaga};
 use crate::admission::Admission;
 use crate::auth::RandomUnavailable;
 use crate::auth::{Authenticator, NewKey, Scope, Secret};
-use crate::background::{DataWatch, OldIntake, SourceWatch, StoredKeys, dissolve_outlines};
-use crate::cache::{Cache, Patience, Permits, Withdrawn};
+use crate::background::{DataWatch, OldIntake, SourceWatch, StoredKeys, prepare_outlines};
+use crate::cache::{Cache, Patience, Permits, SHARE, Withdrawn};
 use crate::changes::{Follower, Seats};
 use crate::config::Config;
 use crate::error::catchers;
@@ -22,12 +22,13 @@ use crate::fairings::{
     Cors, Draining, Exchange, Licence, RealMethod, RequestId, SecurityHeaders, SignsOfLife, TrailingSlash,
     within_spans,
 };
+use crate::formats::EncodeContext;
 use crate::images::{CardImages, Worker};
-use crate::model::Clock;
+use crate::model::{Clock, LayerKind};
 use crate::openapi::{Described, Interface, document};
 use crate::quotas::Quotas;
 use crate::routes::{
-    self, Description, Files, Front, MapFiles, Pages, Readiness, Renderer, diverted, lead_to_front,
+    self, Description, Files, Front, MapFiles, Pages, Question, Readiness, Renderer, diverted, lead_to_front,
     other_methods, unread,
 };
 use crate::sources::Sources;
@@ -98,7 +99,11 @@ impl Builder {
             .attach(Worker::new(Arc::clone(&images)).fairing())
             .attach(stored_keys.clone())
             .attach(follower.clone())
-            .attach(dissolve_outlines(Arc::clone(&store)))
+            .attach(prepare_outlines(
+                Arc::clone(&store),
+                formats.carrying(LayerKind::Floods).next().cloned(),
+                EncodeContext::new(self.clock.now(), config.time_zone, config.base_url.as_str()),
+            ))
             .attach(SignsOfLife::new(sources.clone()))
             .attach(source_watch.clone())
             .attach(old)
@@ -195,9 +200,20 @@ fn renderer(
     let limits = config.limits;
     Renderer {
         store: Arc::clone(store),
-        cache: Cache::new(cache_size, Patience::for_requests(limits.timeout), metrics.clone()),
+        cache: Cache::sharing(
+            cache_size,
+            Patience::for_requests(limits.timeout),
+            metrics.clone(),
+            Question::is_period,
+        ),
         withdrawn: withdrawn.clone(),
-        permits: Permits::new(limits.rendering.as_u64(), config.cache.size.as_u64(), cores, metrics.clone()),
+        permits: Permits::new(
+            limits.rendering.as_u64(),
+            config.cache.size.as_u64() / SHARE as u64,
+            cores,
+            metrics.clone(),
+        ),
+        parts: Arc::default(),
         features: limits.features.get().into(),
         clock: Arc::clone(clock),
         time_zone: config.time_zone,

@@ -3,7 +3,7 @@
 use rocket::http::Status;
 use serde_json::{Value, json};
 
-use crate::suite::support::{Siaga, assert_invalid, each, properties};
+use crate::suite::support::{Siaga, assert_invalid, each, figment, properties};
 
 /// The part of the map that only areas 10 and 30 touch.
 const EAST: &str = "106.841,-6.189,106.859,-6.181";
@@ -127,6 +127,44 @@ fn slightly_different_parts_have_one_response() {
     };
     assert_eq!(tag("106.811,-6.199,106.829,-6.171"), tag("106.8199,-6.1901,106.8201,-6.1799"));
     assert_eq!(tag("106.83,-6.17,106.81,-6.20"), tag("106.81,-6.20,106.83,-6.17"), "corners in any order");
+}
+
+#[test]
+fn a_part_with_all_areas_is_the_whole_map_and_is_not_rendered_again() {
+    let siaga = Siaga::with(figment().merge(("siaga.metrics.enabled", true)), |builder| builder);
+    let tag = |address: &str| siaga.get(address).headers().get_one("ETag").unwrap().to_owned();
+    let misses = || {
+        let page = siaga.get("/metrics").into_string().unwrap();
+        let line = page.lines().find_map(|line| line.strip_prefix("siaga_cache_misses_total "));
+        line.unwrap().parse::<u64>().unwrap()
+    };
+    for address in ["/v1/floods?", "/v1/areas?level=parent&", "/v1/floods?city=bdg&geoformat=geojson&"] {
+        let whole = tag(address);
+        let before = misses();
+        for west in [90.0, 99.5, 106.7, 106.8] {
+            assert_eq!(tag(&format!("{address}bbox={west},-20,140,10")), whole, "{address} {west}");
+        }
+        assert_eq!(misses(), before, "{address}");
+        assert_ne!(tag(&format!("{address}bbox=106.7,-6.1801,106.81,-6.17")), whole, "a part");
+    }
+    let reports = tag("/v1/reports");
+    assert_eq!(tag("/v1/reports?bbox=-180,-90,180,90"), reports);
+    // Outside all areas nothing is narrowed, and where they are, only what is beyond them.
+    let before = misses();
+    let part = tag("/v1/floods?bbox=106.7,-6.5,106.81,-5");
+    assert_eq!(tag("/v1/floods?bbox=-10,-6.3,106.81,80"), part);
+    assert_eq!(misses(), before + 1);
+    assert_eq!(each(&siaga.result("/v1/floods?bbox=0,0,1,1"), "area_id"), Vec::<Value>::new());
+}
+
+#[test]
+fn a_part_with_all_areas_changes_with_the_map() {
+    let siaga = Siaga::start();
+    let all = "/v1/floods?bbox=106.7,-6.3,106.9,-6.1";
+    assert_eq!(each(&siaga.result(all), "area_id").len(), 5);
+    siaga.put("/v1/floods/1", r#"{"state":4}"#);
+    let states = each(&siaga.result(all), "state");
+    assert_eq!(states[0], 4, "{states:?}");
 }
 
 #[test]

@@ -2,10 +2,10 @@
 //!
 //! Follows the [TopoJSON specification](https://github.com/topojson/topojson-specification) and, where the
 //! specification leaves a choice, the reference implementation topojson-server. [`model::topology`](crate::model::topology) finds
-//! the shared borders, `document` writes them, arcs as differences, and `floods` prepares all of it once for a set of areas.
+//! the shared borders, `document` writes them, arcs as differences, and `areas` prepares all of it once for a set of areas.
 
+mod areas;
 mod document;
-mod floods;
 mod options;
 mod schema;
 
@@ -15,12 +15,13 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use self::floods::Scopes;
+use self::areas::Scopes;
 pub use self::options::{InvalidQuantization, Options, Quantization};
+use super::area_text::Last;
 use super::memo::Memo;
 use super::{Container, EncodeContext, EncodeError, Format};
 use crate::model::topology::Topology;
-use crate::model::{Layer, LayerKind};
+use crate::model::{AreaSet, Layer, LayerKind};
 
 /// Writes a layer as a `Topology` with one object, `output`.
 ///
@@ -28,14 +29,14 @@ use crate::model::{Layer, LayerKind};
 /// are within half a grid step of the original, which [`Quantization`] bounds, or are exact. An empty layer has neither
 /// `bbox` nor `transform`. Costs O(positions) time and memory.
 ///
-/// For floods, the grid and the arcs are those of all areas of the city if the layer lies in one city, otherwise of all
+/// For floods and local areas, the grid and the arcs are those of all areas of the city if the layer lies in one city, otherwise of all
 /// areas of the set. So an area has the same shape in every selection. Only the arcs that a selection uses are written,
 /// and `bbox` is around its areas only. The topology and the text of areas are built once for each set of areas, and
 /// cached as long as the set exists. After that, a document costs little more than copying it.
 #[derive(Clone, Debug, Default)]
 pub struct TopoJson {
     options: Options,
-    floods: Arc<Memo<Scopes>>,
+    areas: Arc<Memo<Scopes>>,
 }
 
 impl TopoJson {
@@ -45,7 +46,7 @@ impl TopoJson {
     /// Returns the format with these settings.
     #[must_use]
     pub fn new(options: Options) -> Self {
-        Self { options, floods: Arc::default() }
+        Self { options, areas: Arc::default() }
     }
 
     fn write(
@@ -56,12 +57,31 @@ impl TopoJson {
     ) -> Result<(), Box<dyn Error + Send + Sync>> {
         match layer {
             Layer::Floods(floods) => {
-                let set = floods.areas();
-                let scopes = self.floods.of(set, || Ok::<_, serde_json::Error>(Scopes::of(set)))?;
-                Ok(scopes.write(set, floods.selected(), self.options.quantization, out)?)
+                let selected = floods.selected().iter();
+                let selected = selected.map(|(position, standing)| (*position, Last::state(*standing)));
+                self.write_areas(floods.areas(), selected, out)
             }
+            Layer::Areas(areas) => match areas.positions() {
+                Some(positions) => {
+                    let set = areas.areas();
+                    let label = |position: &usize| Last::Label { label: set.label(*position) };
+                    self.write_areas(set, positions.iter().map(|at| (*at, label(at))), out)
+                }
+                None => self.write_whole(layer, context, out),
+            },
             layer => self.write_whole(layer, context, out),
         }
+    }
+
+    /// Writes local areas from what is prepared of their set.
+    fn write_areas(
+        &self,
+        set: &Arc<AreaSet>,
+        selected: impl ExactSizeIterator<Item = (usize, Last)> + Clone,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Box<dyn Error + Send + Sync>> {
+        let scopes = self.areas.of(set, || Ok::<_, serde_json::Error>(Scopes::of(set)))?;
+        Ok(scopes.write(set, selected, self.options.quantization, out)?)
     }
 
     /// Writes a layer on its own grid, without anything prepared.

@@ -4,8 +4,7 @@ use serde::Serialize;
 use serde::ser::{SerializeStruct, Serializer};
 
 use super::{FloodIdentity, MapLayer};
-use crate::model::outline::label;
-use crate::model::{Area, AreaSet, BoundingBox, Geometry, Outline};
+use crate::model::{AreaSet, BoundingBox, Geometry, Outline};
 
 /// Outlines of local areas, of larger areas or of cities, without states.
 #[derive(Clone, Debug, Default)]
@@ -26,8 +25,8 @@ pub enum AreaOutline {
 /// The properties of an outline in GeoJSON and TopoJSON.
 #[derive(Clone, Copy, Debug)]
 pub enum AreaProperties<'a> {
-    /// Those of a local area.
-    Area(&'a Area),
+    /// Those of the local area at this position of a set.
+    Area(&'a AreaSet, usize),
     /// Those of several local areas.
     Union(&'a Outline),
 }
@@ -41,6 +40,20 @@ impl AreaLayer {
     #[must_use]
     pub fn new(areas: Arc<AreaSet>, outlines: Vec<AreaOutline>) -> Self {
         Self { areas, outlines }
+    }
+
+    /// Returns the set that the local areas belong to.
+    pub(crate) fn areas(&self) -> &Arc<AreaSet> {
+        &self.areas
+    }
+
+    /// Returns the positions of the local areas in the set; `None` if there are other outlines.
+    pub(crate) fn positions(&self) -> Option<Vec<usize>> {
+        let position = |outline: &AreaOutline| match outline {
+            AreaOutline::Area(position) => Some(*position),
+            AreaOutline::Union(_) => None,
+        };
+        self.outlines.iter().map(position).collect()
     }
 
     /// Returns the outlines.
@@ -69,8 +82,7 @@ impl MapLayer for AreaLayer {
     fn feature(&self, index: usize) -> (Geometry<'_>, AreaProperties<'_>) {
         match &self.outlines[index] {
             AreaOutline::Area(position) => {
-                let area = &self.areas[*position];
-                (area.geometry(), AreaProperties::Area(area))
+                (self.areas[*position].geometry(), AreaProperties::Area(&self.areas, *position))
             }
             AreaOutline::Union(outline) => {
                 (Geometry::surface(&outline.surface), AreaProperties::Union(outline))
@@ -81,22 +93,22 @@ impl MapLayer for AreaLayer {
 
 impl Serialize for AreaProperties<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let surface = match self {
-            Self::Area(area) => &area.outline,
-            Self::Union(outline) => &outline.surface,
-        };
         let mut properties = serializer.serialize_struct("AreaProperties", FloodIdentity::FIELDS + 1)?;
-        match self {
-            Self::Area(area) => FloodIdentity::of(area).fields(&mut properties)?,
+        let label = match self {
+            Self::Area(set, position) => {
+                FloodIdentity::of(&set[*position]).fields(&mut properties)?;
+                set.label(*position)
+            }
             Self::Union(outline) => {
                 if let Some(parent) = &outline.parent_name {
                     properties.serialize_field("parent_name", parent)?;
                 }
                 properties.serialize_field("city_name", &outline.city_name)?;
                 properties.serialize_field("areas", &outline.areas)?;
+                outline.label
             }
-        }
-        properties.serialize_field("label", &label(surface))?;
+        };
+        properties.serialize_field("label", &label)?;
         properties.end()
     }
 }

@@ -28,7 +28,7 @@ impl Topology {
         let Some(grid) = Grid::over(geometries, bounds.iter().copied().flatten(), fineness) else {
             return Self { grid: None, bounds, chains: Chains::default(), shapes: Shapes::default() };
         };
-        let mut lines = Lines::with_capacity(geometries.iter().map(positions).sum());
+        let mut lines = Lines::with_capacity(geometries.iter().map(Geometry::positions).sum());
         let mut shapes = Shapes::default();
         for geometry in geometries {
             let outline = outline(*geometry, &grid, &mut lines, &mut shapes.polygons);
@@ -61,20 +61,6 @@ impl Topology {
     /// Returns the grid, the geometries without the nodes of their arcs, and the bounding box of each.
     pub(crate) fn into_shapes(self) -> (Option<Grid>, Shapes, Vec<Option<Rect<f64>>>) {
         (self.grid, self.shapes, self.bounds)
-    }
-}
-
-/// Returns how many positions a geometry has in its lines and rings.
-fn positions(geometry: &Geometry<'_>) -> usize {
-    let of = |polygon: &geo::Polygon<f64>| {
-        let holes = polygon.interiors().iter().map(|hole| hole.0.len());
-        polygon.exterior().0.len() + holes.sum::<usize>()
-    };
-    match geometry {
-        Geometry::Point(_) => 0,
-        Geometry::LineString(line) => line.0.len(),
-        Geometry::Polygon(polygon) => of(polygon),
-        Geometry::MultiPolygon(polygons) => polygons.iter().map(of).sum(),
     }
 }
 

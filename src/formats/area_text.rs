@@ -1,12 +1,49 @@
-//! Prepared text of flooded areas.
+//! Prepared text of local areas.
+
+use serde::Serialize;
 
 use crate::model::{Area, FloodCondition, FloodIdentity, Standing};
 
-/// The JSON text of areas one after the other, as it is if none has a state, and the places in it where states go.
+/// The last properties of a local area: those that are not prepared.
+#[derive(Clone, Copy, Debug, Serialize)]
+#[serde(untagged)]
+pub(super) enum Last {
+    /// Its state, in layers of floods.
+    State(FloodCondition),
+    /// The place of its label, in layers of outlines.
+    Label {
+        /// Longitude and latitude.
+        label: Option<[f64; 2]>,
+    },
+}
+
+impl Last {
+    pub(super) fn state(standing: Option<Standing>) -> Self {
+        Self::State(FloodCondition(standing))
+    }
+
+    /// Appends the properties after other properties, with the brace that closes the object: a comma takes the place of the
+    /// opening brace.
+    pub(super) fn append(self, out: &mut Vec<u8>) -> serde_json::Result<()> {
+        let start = out.len();
+        serde_json::to_writer(&mut *out, &self)?;
+        out[start] = b',';
+        Ok(())
+    }
+}
+
+/// Appends the properties of an area that are the same in all layers, without the brace that closes the object.
+pub(super) fn append_identity(area: &Area, out: &mut Vec<u8>) -> serde_json::Result<()> {
+    serde_json::to_writer(&mut *out, &FloodIdentity::of(area))?;
+    out.pop();
+    Ok(())
+}
+
+/// The JSON text of areas one after the other, as it is if none has a state, and the places in it where the last properties go.
 ///
 /// With it, the features of any areas in any state are written by copying everything between two states at once.
 #[derive(Debug)]
-pub(super) struct FloodText {
+pub(super) struct AreaText {
     /// The features, with commas between them.
     text: Vec<u8>,
     marks: Vec<Marks>,
@@ -18,16 +55,15 @@ pub(super) struct FloodText {
 #[derive(Clone, Copy, Debug)]
 struct Marks {
     start: usize,
-    /// The end of its properties, without those of its state.
+    /// The end of its properties, without the last ones.
     identity: usize,
-    end: usize,
 }
 
-impl FloodText {
+impl AreaText {
     /// Returns a text without features.
     pub(super) fn new() -> serde_json::Result<Self> {
         let mut dry = Vec::new();
-        append_condition(None, &mut dry)?;
+        Last::state(None).append(&mut dry)?;
         Ok(Self { text: Vec::new(), marks: Vec::new(), dry })
     }
 
@@ -44,13 +80,10 @@ impl FloodText {
         }
         let start = text.len();
         before(text);
-        serde_json::to_writer(&mut *text, &FloodIdentity::of(area))?;
-        // Removes the closing brace: the next text continues the object.
-        text.pop();
-        let identity = text.len();
+        append_identity(area, text)?;
+        self.marks.push(Marks { start, identity: text.len() });
         text.extend_from_slice(&self.dry);
         after(text);
-        self.marks.push(Marks { start, identity, end: text.len() });
         Ok(())
     }
 
@@ -64,17 +97,17 @@ impl FloodText {
         self.text.len()
     }
 
-    /// Appends all features with the states, which are in the same order.
+    /// Appends all features with their last properties, which are in the same order.
     pub(super) fn append_all(
         &self,
-        states: impl Iterator<Item = Option<Standing>>,
+        all: impl Iterator<Item = Last>,
         out: &mut Vec<u8>,
     ) -> serde_json::Result<()> {
         let mut done = 0;
-        for (marks, standing) in self.marks.iter().zip(states) {
-            if standing.is_some() {
+        for (marks, last) in self.marks.iter().zip(all) {
+            if !matches!(last, Last::State(FloodCondition(None))) {
                 out.extend_from_slice(&self.text[done..marks.identity]);
-                append_condition(standing, out)?;
+                last.append(out)?;
                 done = marks.identity + self.dry.len();
             }
         }
@@ -82,40 +115,19 @@ impl FloodText {
         Ok(())
     }
 
-    /// Appends a feature.
-    pub(super) fn append(
-        &self,
-        index: usize,
-        standing: Option<Standing>,
-        out: &mut Vec<u8>,
-    ) -> serde_json::Result<()> {
-        self.append_to_properties(index, standing, out)?;
-        let Marks { identity, end, .. } = self.marks[index];
-        out.extend_from_slice(&self.text[identity + self.dry.len()..end]);
-        Ok(())
-    }
-
     /// Appends a feature up to the end of its properties.
     pub(super) fn append_to_properties(
         &self,
         index: usize,
-        standing: Option<Standing>,
+        last: Last,
         out: &mut Vec<u8>,
     ) -> serde_json::Result<()> {
-        let Marks { start, identity, .. } = self.marks[index];
+        let Marks { start, identity } = self.marks[index];
         out.extend_from_slice(&self.text[start..identity]);
-        match standing {
-            None => out.extend_from_slice(&self.dry),
-            flooded => append_condition(flooded, out)?,
+        match last {
+            Last::State(FloodCondition(None)) => out.extend_from_slice(&self.dry),
+            last => last.append(out)?,
         }
         Ok(())
     }
-}
-
-/// Appends the properties of a state after other properties: a comma takes the place of the opening brace.
-fn append_condition(standing: Option<Standing>, out: &mut Vec<u8>) -> serde_json::Result<()> {
-    let start = out.len();
-    serde_json::to_writer(&mut *out, &FloodCondition(standing))?;
-    out[start] = b',';
-    Ok(())
 }

@@ -1,4 +1,4 @@
-//! Floods: for a set of areas, everything except the states is prepared.
+//! Areas: for a set of areas, everything except states and labels is prepared.
 
 use std::sync::Arc;
 
@@ -7,11 +7,11 @@ use rustc_hash::FxHashMap;
 
 use super::Quantization;
 use super::document;
-use crate::formats::flood_text::FloodText;
+use crate::formats::area_text::{AreaText, Last};
 use crate::formats::lists::separated;
 use crate::formats::memo::Kept;
 use crate::model::topology::{self, ArcIndex, Grid, Shapes, Topology};
-use crate::model::{Area, AreaSet, Standing, around_both};
+use crate::model::{Area, AreaSet, around_both};
 
 /// The topologies that selections of a set take their arcs from, each built when it is first needed.
 ///
@@ -43,15 +43,15 @@ impl Scopes {
         Self { places, sizes, cities, whole: Kept::default() }
     }
 
-    /// Appends the document of the selected areas of the set.
+    /// Appends the document of the selected areas of the set, each by its position and its last properties.
     pub(super) fn write(
         &self,
         set: &AreaSet,
-        selected: &[(usize, Option<Standing>)],
+        selected: impl ExactSizeIterator<Item = (usize, Last)> + Clone,
         quantization: Quantization,
         out: &mut Vec<u8>,
     ) -> serde_json::Result<()> {
-        match self.city(selected) {
+        match self.city(selected.clone().map(|(position, _)| position)) {
             Some(city) => {
                 let areas = || set.iter().zip(&self.places).filter(|(_, place)| place.0 == city);
                 let make = || Scope::new(areas().map(|(area, _)| area), quantization);
@@ -66,17 +66,17 @@ impl Scopes {
     }
 
     /// Returns the city in which all selected areas lie, if there is one and it is not the only one of the set.
-    fn city(&self, selected: &[(usize, Option<Standing>)]) -> Option<usize> {
-        let mut cities = selected.iter().map(|(position, _)| self.places[*position].0);
+    fn city(&self, selected: impl Iterator<Item = usize>) -> Option<usize> {
+        let mut cities = selected.map(|position| self.places[position].0);
         let first = cities.next()?;
         (self.sizes.len() > 1 && cities.all(|city| city == first)).then_some(first)
     }
 }
 
-/// The text of a topology of areas, without their states.
+/// The text of a topology of areas, without their last properties.
 #[derive(Debug)]
 struct Scope {
-    features: FloodText,
+    features: AreaText,
     shapes: Shapes,
     /// The bounding box of each area.
     bounds: Vec<Option<Rect<f64>>>,
@@ -94,7 +94,7 @@ impl Scope {
     ) -> serde_json::Result<Self> {
         let geometries: Vec<_> = areas.clone().map(Area::geometry).collect();
         let topology = Topology::new(&geometries, quantization.fineness(&geometries));
-        let mut features = FloodText::new()?;
+        let mut features = AreaText::new()?;
         for (area, shape) in areas.zip(topology.shapes()) {
             let before = |text: &mut Vec<u8>| document::before_properties(&shape, text);
             let after =
@@ -118,24 +118,25 @@ impl Scope {
     /// Appends the document of the selected areas, each with its index in the scope.
     fn write(
         &self,
-        selected: &[(usize, Option<Standing>)],
+        selected: impl ExactSizeIterator<Item = (usize, Last)> + Clone,
         place: impl Fn(usize) -> usize,
         out: &mut Vec<u8>,
     ) -> serde_json::Result<()> {
+        let selected = selected.map(|(position, last)| (place(position), last));
         let all = self.features.len() == selected.len()
-            && selected.iter().enumerate().all(|(index, (position, _))| place(*position) == index);
-        if all {
-            self.write_all(selected, out)
-        } else {
-            self.write_some(selected.iter().map(|(position, standing)| (place(*position), *standing)), out)
-        }
+            && selected.clone().enumerate().all(|(index, (place, _))| place == index);
+        if all { self.write_all(selected.map(|(_, last)| last), out) } else { self.write_some(selected, out) }
     }
 
-    fn write_all(&self, selected: &[(usize, Option<Standing>)], out: &mut Vec<u8>) -> serde_json::Result<()> {
+    fn write_all(
+        &self,
+        all: impl ExactSizeIterator<Item = Last>,
+        out: &mut Vec<u8>,
+    ) -> serde_json::Result<()> {
         // The text of a state is about 30 bytes longer than that of none.
-        out.reserve(self.features.size() + 32 * selected.len() + self.arcs.len() + 512);
+        out.reserve(self.features.size() + 32 * all.len() + self.arcs.len() + 512);
         out.extend_from_slice(document::HEAD);
-        self.features.append_all(selected.iter().map(|(_, standing)| *standing), out)?;
+        self.features.append_all(all, out)?;
         out.extend_from_slice(document::MIDDLE);
         out.extend_from_slice(&self.arcs);
         document::end(self.grid.as_ref(), self.grid.as_ref().map(Grid::bbox), out);
@@ -145,19 +146,19 @@ impl Scope {
     /// Writes some areas and the arcs that they use, numbered in the order of their first use.
     fn write_some(
         &self,
-        selected: impl Iterator<Item = (usize, Option<Standing>)>,
+        selected: impl Iterator<Item = (usize, Last)>,
         out: &mut Vec<u8>,
     ) -> serde_json::Result<()> {
         let mut used = Used::default();
         let mut bounds: Option<Rect<f64>> = None;
         out.extend_from_slice(document::HEAD);
         let mut is_first = true;
-        for (place, standing) in selected {
+        for (place, last) in selected {
             if !is_first {
                 out.push(b',');
             }
             is_first = false;
-            self.features.append_to_properties(place, standing, out)?;
+            self.features.append_to_properties(place, last, out)?;
             let (shape, grid) = (self.shapes.get(place), self.grid.as_ref());
             document::after_properties(&shape, grid, |arc| used.number(arc), out);
             bounds = bounds.into_iter().chain(self.bounds[place]).reduce(around_both);

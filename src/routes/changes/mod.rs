@@ -1,0 +1,176 @@
+mod body;
+mod live;
+mod stream;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use rocket::get;
+use rocket::request::{FromRequest, Outcome, Request};
+use rocket::tokio::select;
+use rocket::tokio::time::{Instant, timeout, timeout_at};
+use serde_json::json;
+
+use self::body::{Awaited, Changed};
+use self::live::{Found, Live, News, Told};
+use self::stream::{ChangeStream, Sending};
+use super::Answer;
+use super::renderer::Renderer;
+use crate::admission::Account;
+use crate::changes::{Cursor, Follower, Seats, Slot, State};
+use crate::config::{Config, Streams};
+use crate::described;
+use crate::error::Problem;
+use crate::fairings::Draining;
+use crate::guards::{Caller, LastEvent, MinimumState, Param, Select, Since, Wait, managed};
+use crate::openapi::{Described, Interface, Operation, Part};
+use crate::quotas::Client;
+use crate::resources::Floods;
+use crate::schema::reference;
+use crate::stores::FloodQuery;
+use crate::telemetry::Metrics;
+
+/// Returns the routes of the resource.
+pub(super) fn routes() -> Vec<Described> {
+    vec![
+        described!(list_changes)
+            .says("What changed since a cursor; without one, all flood states")
+            .gives_result(reference("Delta")),
+        described!(stream_changes).says("What changes, as server-sent events that do not end").with(
+            |operation, _| {
+                operation.gives("text/event-stream", json!({ "type": "string" }));
+                operation.gives_nothing(204, "Streams are switched off: do not connect again.");
+            },
+        ),
+    ]
+}
+
+/// `GET /changes`: responds with what changed since a cursor, and waits for a change if asked to.
+#[get("/changes")]
+pub(super) async fn list_changes(
+    _caller: Caller,
+    since: Param<Since>,
+    select: Select<Floods>,
+    minimum_state: Param<MinimumState>,
+    wait: Param<Wait>,
+    watch: Watch,
+) -> Result<Changed, Problem> {
+    let query = FloodQuery { selector: select.areas, minimum_state: minimum_state.0 };
+    let (current, since) = watch.current(since.0).await?;
+    let delta = match Found::of(&current, since, &query) {
+        Found::Full(state) => {
+            let full = watch.renderer.full_state(&state, &query, watch.account.as_ref()).await?;
+            return Ok(Changed::Full(full));
+        }
+        Found::Delta(delta) => delta,
+    };
+    if !delta.is_empty() || wait.0.is_zero() || watch.limits.total == 0 {
+        return Ok(Changed::Delta(Box::new(Answer::private_result(&*delta)?)));
+    }
+    let ends = Instant::now() + wait.0;
+    let (seat, mut live) = (watch.seat()?, Live::new(watch.follower, query, since, Some(Told::Current)));
+    let waiting = async move {
+        let _seat = seat;
+        let next = async {
+            select! {
+                news = live.next() => news,
+                () = watch.draining.begun() => None,
+            }
+        };
+        match timeout_at(ends, next).await {
+            Ok(Some(News::Changed(Found::Delta(changed)))) => changed,
+            // A client that asks again learns that the store is away, or gets the full state.
+            _ => delta,
+        }
+    };
+    Ok(Changed::Later(Awaited::new(waiting)))
+}
+
+/// `GET /changes/stream`: sends what changes as server-sent events.
+#[get("/changes/stream")]
+pub(super) async fn stream_changes(
+    _caller: Caller,
+    since: Param<Since>,
+    last: LastEvent,
+    select: Select<Floods>,
+    minimum_state: Param<MinimumState>,
+    watch: Watch,
+) -> Result<ChangeStream, Problem> {
+    if watch.limits.total == 0 {
+        return Ok(ChangeStream::off());
+    }
+    let seat = watch.seat()?;
+    let query = FloodQuery { selector: select.areas, minimum_state: minimum_state.0 };
+    let live = Live::new(watch.follower.clone(), query, last.0.or(since.0), None);
+    Ok(ChangeStream::of(Sending::new(live, seat, watch)))
+}
+
+/// What a request needs to wait for changes. A guard.
+pub(super) struct Watch {
+    follower: Follower,
+    renderer: Arc<Renderer>,
+    account: Option<Account>,
+    seats: Seats,
+    client: Client,
+    draining: Draining,
+    limits: Streams,
+    timeout: Duration,
+    metrics: Metrics,
+}
+
+impl Watch {
+    fn of(request: &Request<'_>) -> Result<Self, Problem> {
+        let config = managed::<Config>(request)?;
+        let account = Account::of(request);
+        let client = account.as_ref().map(|account| account.client().clone());
+        Ok(Self {
+            follower: managed::<Follower>(request)?.clone(),
+            renderer: Arc::clone(managed::<Arc<Renderer>>(request)?),
+            account,
+            seats: managed::<Seats>(request)?.clone(),
+            client: client.unwrap_or(Client::Rest),
+            draining: managed::<Draining>(request)?.clone(),
+            limits: config.streams,
+            timeout: config.limits.timeout,
+            metrics: managed::<Metrics>(request)?.clone(),
+        })
+    }
+
+    /// Returns states that include every change that was acknowledged before the call, and the cursor; `None` if that is ahead
+    /// of the store.
+    ///
+    /// # Errors
+    ///
+    /// If the store is away.
+    async fn current(&self, since: Option<Cursor>) -> Result<(Arc<State>, Option<Cursor>), Problem> {
+        let current = || timeout(self.timeout, self.follower.current());
+        let state = current().await.map_err(Problem::late)??;
+        let Some(ahead) = since.filter(|since| state.is_behind(*since)) else { return Ok((state, since)) };
+        let reached = timeout(self.timeout, self.follower.reaches(ahead)).await.unwrap_or_default();
+        Ok((current().await.map_err(Problem::late)??, reached.then_some(ahead)))
+    }
+
+    /// Takes a place, which is free again when it is dropped.
+    ///
+    /// # Errors
+    ///
+    /// 429 if the client has as many as it may have, 503 if the server has.
+    fn seat(&self) -> Result<Slot<Client>, Problem> {
+        Ok(self.seats.take(self.client.clone())?)
+    }
+}
+
+#[rocket::async_trait]
+impl<'r> FromRequest<'r> for Watch {
+    type Error = Problem;
+
+    async fn from_request(request: &'r Request<'_>) -> Outcome<Self, Problem> {
+        Problem::outcome(request, Self::of(request))
+    }
+}
+
+impl Part for Watch {
+    fn describe(operation: &mut Operation, _: &Interface<'_>) {
+        operation.refuses(429, "The client has too many streams, or sends too many requests.");
+    }
+}
