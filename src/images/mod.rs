@@ -73,7 +73,7 @@ enum Uploads {
     /// The storage.
     Presigned(Arc<dyn Signer>),
     /// This service.
-    Direct(Signing),
+    Direct(Box<Signing>),
 }
 
 /// Where a client uploads an image, and where the photo appears soon after.
@@ -110,7 +110,9 @@ impl CardImages {
         let storage = Storage::open(&config.photo_storage()?, settings)?;
         let uploads = match &storage.signer {
             Some(signer) => Uploads::Presigned(Arc::clone(signer)),
-            None => Uploads::Direct(Signing::new(settings.signing_key.as_ref(), settings.max_bytes)),
+            None => {
+                Uploads::Direct(Box::new(Signing::new(settings.signing_key.as_ref(), settings.max_bytes)))
+            }
         };
         Ok(Self {
             storage,

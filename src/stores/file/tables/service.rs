@@ -24,7 +24,7 @@ const KEYS: &str = "
     SELECT name, sha256, scopes, owner, expires_at, per_second, per_day, created_at, revoked_at, last_used_at
     FROM api_keys ORDER BY name";
 
-const PUT_SIGNING_KEY: &str = "INSERT INTO signing_key (only, secret) VALUES (1, ?)";
+const PUT_SIGNING_KEY: &str = "INSERT OR IGNORE INTO signing_key (only, secret) VALUES (1, ?)";
 const SIGNING_KEY: &str = "SELECT secret FROM signing_key";
 
 const PUT_SOURCE: &str = "INSERT OR REPLACE INTO sources (name, last_heard) VALUES (?, ?)";
