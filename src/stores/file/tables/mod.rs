@@ -60,7 +60,7 @@ pub(super) enum Row {
 impl Row {
     /// Returns whether it removes what must not be read any more.
     pub(super) fn erases(&self) -> bool {
-        matches!(self, Self::Erased(..))
+        matches!(self, Self::Erased(..) | Self::NoCard(_))
     }
 
     pub(super) async fn write(&self, to: &mut SqliteConnection) -> Result<(), FileError> {
