@@ -39,7 +39,7 @@ fn reports(count: u64, now: Timestamp) -> Vec<Report> {
             partner_icon: None,
             location: Position::new(106.8, -6.2).expect("a place"),
         },
-        tags: Tags { instance_region_code: Some("ID-JK".into()), local_area_id: None, city: None },
+        tags: Tags { instance_region_code: Some("ID-JK".into()), ..Tags::default() },
     };
     (0..count).map(report).collect()
 }

@@ -83,7 +83,7 @@ fn naive(areas: &AreaSet, regions: &[Arc<Region>], position: Position) -> Tags {
     Tags {
         instance_region_code: of_area.or_else(|| region.map(|region| region.code.as_str())).map(Box::from),
         local_area_id: area.map(|area| area.id),
-        city: None,
+        ..Tags::default()
     }
 }
 

@@ -1,6 +1,6 @@
 //! Provinces, areas and infrastructure.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -112,7 +112,8 @@ pub(super) async fn areas(
     options: &Options<'_>,
 ) -> Result<HashSet<AreaId>, CopyError> {
     let mut ids = HashSet::new();
-    let take = |of: AreaRow, row: &mut TableRow<'_>| {
+    let take = |columns: Box<RawValue>, row: &mut TableRow<'_>| {
+        let of: AreaRow = read(&columns)?;
         let id = AreaId::try_from(number("pkey", of.pkey)?).map_err(|error| format!("pkey {error}"))?;
         let geom_id = match of.geom_id {
             Value::String(text) => text,
@@ -134,7 +135,7 @@ pub(super) async fn areas(
             city_code,
             region_code,
             outline: surface(row, options.repair)?,
-            attributes: row.value("attributes", attributes(of.attributes)),
+            attributes: row.value("attributes", attributes(of.attributes, &read(&columns)?)),
         };
         areas.write(&area)?;
         ids.insert(id);
@@ -189,19 +190,41 @@ fn surface(row: &mut TableRow<'_>, repair: bool) -> Result<geo::MultiPolygon<f64
     Ok(outline)
 }
 
-/// Returns the further properties of an area in the table; `None` if there are none.
-fn attributes(json: Option<Box<RawValue>>) -> Result<Option<Attributes>, String> {
-    let Some(json) = object("attributes", json)? else { return Ok(None) };
-    let members: Object = serde_json::from_str(json.get()).map_err(|error| error.to_string())?;
-    can_be_kept(&members).map_err(|unkeepable| unkeepable.to_string())?;
-    if members.is_empty() {
-        return Ok(None);
-    }
-    json.get()
-        .to_owned()
-        .try_into()
-        .map(Some)
-        .map_err(|error: crate::model::InvalidAttributes| error.to_string())
+/// The columns of an area that have a place of their own.
+const KNOWN: [&str; 8] = [
+    "pkey",
+    "geom_id",
+    "area_name",
+    "parent_name",
+    "city_name",
+    "instance_region_code",
+    "attributes",
+    "the_geom",
+];
+
+/// Returns the further properties of an area: the column `attributes`, then the columns that only this installation has; `None` if
+/// there are none.
+fn attributes(
+    json: Option<Box<RawValue>>,
+    columns: &BTreeMap<String, &RawValue>,
+) -> Result<Option<Attributes>, String> {
+    let json = object("attributes", json)?;
+    let members: Object = json.as_deref().map(read).transpose()?.unwrap_or_default();
+    let own = json.and_then(|json| json.get().to_owned().try_into().ok());
+    let is_further = |name: &str| !KNOWN.contains(&name) && !members.contains_key(name);
+    let further = columns.iter().map(|(name, value)| (name.as_str(), value.get()));
+    let further = further.filter(|(name, value)| is_further(name) && *value != "null");
+    let all = match (own, Attributes::of(further)) {
+        (Some(own), Some(further)) => Attributes::with(own, &further),
+        (own, further) => own.or(further),
+    };
+    let Some(all) = all else { return Ok(None) };
+    can_be_kept(&read(all.as_raw())?).map_err(|unkeepable| unkeepable.to_string())?;
+    Ok(Some(all))
+}
+
+fn read<'a, T: Deserialize<'a>>(json: &'a RawValue) -> Result<T, String> {
+    serde_json::from_str(json.get()).map_err(|error| error.to_string())
 }
 
 #[cfg(test)]

@@ -82,6 +82,7 @@ pub(super) fn tags(column: Option<&Value>) -> Result<Tags, String> {
     Ok(Tags {
         instance_region_code: region.transpose()?.map(Box::from),
         local_area_id: area.transpose()?,
+        district_id: tag(members, "district_id")?.map(Box::from),
         city: None,
     })
 }

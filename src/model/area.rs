@@ -89,6 +89,11 @@ impl Area {
     pub fn geometry(&self) -> Geometry<'_> {
         Geometry::surface(&self.outline)
     }
+
+    /// Returns its district: the attribute `district_id`, if that is a text or a number.
+    pub(super) fn district_id(&self) -> Option<Box<str>> {
+        self.attributes.as_ref()?.district_id()
+    }
 }
 
 /// An administrative region with its boundary: a province or a city.

@@ -1,6 +1,6 @@
 use std::fmt;
 
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Serialize, Serializer};
 use serde_json::value::RawValue;
 
 /// Further properties of an area in a data set: a JSON object with at least one member, as the original text without
@@ -20,11 +20,43 @@ impl Attributes {
         self.0.get()
     }
 
+    /// Returns the attributes as JSON that is known to be valid.
+    pub(crate) fn as_raw(&self) -> &RawValue {
+        &self.0
+    }
+
+    /// Returns the member `district_id`: the number of the district, which clients of CogniCity read; `None` if it is neither a text
+    /// nor a number. Costs O(size).
+    pub(crate) fn district_id(&self) -> Option<Box<str>> {
+        #[derive(Deserialize)]
+        struct Members<'a> {
+            #[serde(borrow)]
+            district_id: Option<&'a RawValue>,
+        }
+        let members: Members<'_> = serde_json::from_str(self.as_json()).ok()?;
+        district_id(members.district_id?.get())
+    }
+
+    /// Returns these attributes, then others.
+    pub(crate) fn with(self, others: &Self) -> Option<Self> {
+        let own = self.as_json().strip_suffix('}')?;
+        format!("{own},{}", others.as_json().strip_prefix('{')?).try_into().ok()
+    }
+
     /// Returns an object with these members in this order, each a JSON value as text; `None` if there are none.
     pub(crate) fn of<'a>(members: impl Iterator<Item = (&'a str, &'a str)>) -> Option<Self> {
         let members: Vec<String> = members.map(|(name, value)| format!("{}:{value}", quoted(name))).collect();
         if members.is_empty() { None } else { format!("{{{}}}", members.join(",")).try_into().ok() }
     }
+}
+
+/// Returns the number of a district from its JSON: a text that is not empty, or a number as it is written.
+pub(crate) fn district_id(json: &str) -> Option<Box<str>> {
+    if json.starts_with(|first: char| first == '-' || first.is_ascii_digit()) {
+        return Some(json.into());
+    }
+    let text: String = serde_json::from_str(json).ok()?;
+    (!text.is_empty()).then(|| text.into())
 }
 
 /// Returns a text as a JSON string.
@@ -94,10 +126,29 @@ mod tests {
     }
 
     #[test]
+    fn a_district_is_a_text_or_a_number_as_it_is_written() {
+        for (json, expected) in [
+            (r#"{"district_id":"3172090"}"#, Some("3172090")),
+            (r#"{"a":{},"district_id":31.740}"#, Some("31.740")),
+            (r#"{"district_id":"a\"b"}"#, Some("a\"b")),
+            (r#"{"district_id":null}"#, None),
+            (r#"{"district_id":""}"#, None),
+            (r#"{"district_id":true}"#, None),
+            (r#"{"district_id":{"district_id":1}}"#, None),
+            (r#"{"District":"x"}"#, None),
+        ] {
+            let attributes = Attributes::try_from(json.to_owned()).unwrap();
+            assert_eq!(attributes.district_id().as_deref(), expected, "{json}");
+        }
+    }
+
+    #[test]
     fn members_stand_in_their_order_with_names_as_json_has_them() {
         let members = [("b\"", "1"), ("a", "[2]")];
         let attributes = Attributes::of(members.into_iter()).unwrap();
         assert_eq!(attributes.as_json(), r#"{"b\"":1,"a":[2]}"#);
         assert_eq!(Attributes::of([].into_iter()), None);
+        let others = Attributes::of([("c", "3")].into_iter()).unwrap();
+        assert_eq!(attributes.with(&others).unwrap().as_json(), r#"{"b\"":1,"a":[2],"c":3}"#);
     }
 }

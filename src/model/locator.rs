@@ -4,7 +4,7 @@ use geo::{BoundingRect, Coord, Intersects, Polygon};
 use rstar::primitives::{GeomWithData, Rectangle};
 use rstar::{AABB, RTree};
 
-use super::{AreaSet, Position, Region, Tags};
+use super::{Area, AreaId, AreaSet, Position, Region, Tags};
 
 /// Finds the local area, the province and the city in which a place lies.
 ///
@@ -45,7 +45,18 @@ impl Locator {
             .map(|position| &self.areas[position]);
         let of_area = area.map(|area| area.region_code.as_str()).filter(|code| !code.is_empty());
         let region = of_area.or_else(|| code_of_first(&self.region_boxes, &self.regions, place));
-        Tags { instance_region_code: region.map(Box::from), local_area_id: area.map(|area| area.id), city }
+        Tags {
+            instance_region_code: region.map(Box::from),
+            local_area_id: area.map(|area| area.id),
+            district_id: area.and_then(Area::district_id),
+            city,
+        }
+    }
+
+    /// Returns the district of a local area; `None` if the area is unknown or has none.
+    #[must_use]
+    pub fn district(&self, area: Option<AreaId>) -> Option<Box<str>> {
+        self.areas[self.areas.position(area?)?].district_id()
     }
 
     /// Returns the code of the city whose boundary contains a place, among the cities that have one.

@@ -34,6 +34,7 @@ mod validity;
 
 pub use area::{Area, AreaId, InvalidAreaId, Region};
 pub use area_set::{AreaSet, DuplicateArea};
+pub(crate) use attributes::district_id;
 pub use attributes::{Attributes, InvalidAttributes};
 pub use bounding_box::BoundingBox;
 pub use card::{Card, CardHolder, CardId, InvalidCardId, Upload};

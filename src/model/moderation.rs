@@ -118,6 +118,7 @@ impl ErasedReport {
             tags: Tags {
                 instance_region_code: tags.instance_region_code.clone(),
                 local_area_id: None,
+                district_id: None,
                 city: city.map(Box::from),
             },
             hidden,

@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 
 use geo::{Coord, InteriorPoint, MultiPolygon};
 
-use super::topology::{Fineness, Topology, simplified};
+use super::topology::{dissolved, simplified};
 use super::{Area, AreaSet, Geometry};
 
 /// Which outlines of areas are requested.
@@ -65,11 +65,11 @@ impl Outline {
     /// for [`AreaLevel::Area`].
     ///
     /// Borders are simplified, so that none moves by more than 11 m (larger areas) or 70 m (cities); neighbours still meet.
-    /// Costs O(positions · log positions).
+    /// Outlines are valid for all areas, also those that overlap, and have 5 decimals. Costs O(positions · log positions).
     pub(super) fn dissolve(areas: &AreaSet, level: AreaLevel) -> Vec<Self> {
         let tolerance = match level {
             AreaLevel::Area => return Vec::new(),
-            AreaLevel::Parent => 1e-4,
+            AreaLevel::Parent => 9e-5,
             AreaLevel::City => 6e-4,
         };
         let mut sizes: BTreeMap<Group<'_>, usize> = BTreeMap::new();
@@ -79,9 +79,9 @@ impl Outline {
         let numbers: BTreeMap<_, _> = sizes.keys().zip(0..).collect();
         let groups: Vec<usize> = areas.iter().map(|area| numbers[&group(area, level)]).collect();
         let geometries: Vec<_> = areas.iter().map(Area::geometry).collect();
-        let dissolved = Topology::new(&geometries, Fineness::Exact).dissolved(&groups, sizes.len());
+        let dissolved = dissolved(&geometries, &groups, sizes.len());
         let surfaces: Vec<_> = dissolved.iter().map(Geometry::surface).collect();
-        let simple = simplified(&surfaces, tolerance, |position| position);
+        let simple = simplified(&surfaces, tolerance);
         let outlines = sizes.into_iter().zip(simple);
         let outline = |((group, areas), surface): ((Group<'_>, usize), _)| {
             let (region_code, city_code, city_name, parent_name) = group;

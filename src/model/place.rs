@@ -31,6 +31,9 @@ pub struct Tags {
     pub instance_region_code: Option<Box<str>>,
     /// The local area.
     pub local_area_id: Option<AreaId>,
+    /// The district: the attribute `district_id` of the local area, if it has one. It is not stored with the place.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub district_id: Option<Box<str>>,
     /// The city with its own boundary in which the place lies. Responses do not show it.
     #[serde(skip)]
     pub city: Option<Box<str>>,

@@ -42,6 +42,7 @@ impl Places {
         infrastructure.sort_by(|a, b| (a.kind, &a.name).cmp(&(b.kind, &b.name)));
         for of in &mut infrastructure {
             of.tags.city = self.locator.city_at(of.shape.beginning()).map(Box::from);
+            of.tags.district_id = self.locator.district(of.tags.local_area_id);
         }
         Self { infrastructure: infrastructure.into_iter().map(Arc::new).collect(), ..self }
     }

@@ -35,7 +35,12 @@ impl Sample {
     }
 
     pub(super) fn tags() -> Tags {
-        Tags { instance_region_code: Some("ID-JK".into()), local_area_id: 1.try_into().ok(), city: None }
+        Tags {
+            instance_region_code: Some("ID-JK".into()),
+            local_area_id: 1.try_into().ok(),
+            district_id: Some("3174".into()),
+            city: None,
+        }
     }
 
     /// Returns a square; a hostile one has a hole, and perhaps another square beside it.

@@ -157,6 +157,10 @@ pub(super) fn named() -> Named {
                         "type": "string", "description": "The province (ISO 3166-2).", "examples": ["ID-JK"],
                     })),
                     "local_area_id": or_null(number_as_text("The local area.")),
+                    "district_id": {
+                        "type": "string", "minLength": 1, "examples": ["3172090"],
+                        "description": "The district: the attribute `district_id` of the local area. Absent if the area has none.",
+                    },
                 },
             }),
         ),

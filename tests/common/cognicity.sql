@@ -28,6 +28,10 @@ INSERT INTO cognicity.local_areas VALUES
         ST_MakeEnvelope(107, -6.3, 107.01, -6.29, 4326)),
     (5, 5, 'RW 05', 'PASAR', 'BEKASI', 'ID-JB', NULL, ST_MakeEnvelope(107.01, -6.3, 107.02, -6.29, 4326)),
     (4, 4, 'a line', NULL, NULL, 'ID-JK', NULL, 'SRID=4326;LINESTRING(106.8 -6.2, 106.9 -6.2)');
+-- Columns of an older schema and of one installation.
+ALTER TABLE cognicity.local_areas ADD COLUMN district_id integer, ADD COLUMN population numeric;
+UPDATE cognicity.local_areas SET district_id = 1 WHERE pkey = 1;
+UPDATE cognicity.local_areas SET district_id = 3273, population = 1250.50 WHERE pkey = 3;
 
 CREATE TABLE cognicity.rem_status (
     local_area bigint PRIMARY KEY, state integer, last_updated timestamptz DEFAULT now()
@@ -70,7 +74,7 @@ INSERT INTO cognicity.all_reports
 VALUES
     (1, 1, '2016-12-19 16:00:00.123456+00', E'Air "setinggi" lutut\n☔', 'grasp', 'confirmed', 'flood',
         'aaaaaaaa-0000-4000-8000-000000000001', 'https://images.example.org/a.jpg', NULL,
-        '{"report_type":"flood","flood_depth":101,"points":-2}', '{"instance_region_code":"ID-JK","local_area_id":"1"}',
+        '{"report_type":"flood","flood_depth":101,"points":-2}', '{"instance_region_code":"ID-JK","local_area_id":"1","district_id":"31.740"}',
         'SRID=4326;POINT(106.805 -6.195)', false, NULL),
     (2, 1, '2016-12-19 15:30:00+00', '', 'detik', 'confirmed', 'flood', 'http://detik.example.org/2', '', 'Banjir', NULL,
         '{"instance_region_code":"jbd","local_area_id":"null"}', 'SRID=4326;POINT(106.95 -6.05)', NULL, 'pmi'),

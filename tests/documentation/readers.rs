@@ -68,6 +68,54 @@ assert len({entry.id for entry in feed.entries}) == len(feed.entries)
 }
 
 #[test]
+fn geos_finds_the_outlines_of_larger_areas_and_cities_valid() {
+    let demo = Demo::start();
+    let lines = "
+import json, sys, urllib.request
+from shapely.geometry import shape
+from shapely.validation import explain_validity
+
+def load(form):
+    with urllib.request.urlopen(sys.argv[1] + '&geoformat=' + form) as response:
+        return json.load(response)['result']
+
+def surface(geometry, rings):
+    parts = [rings] if geometry['type'] == 'Polygon' else rings
+    return shape({'type': 'MultiPolygon', 'coordinates': parts})
+
+topology = load('topojson')
+scale, translate = topology['transform']['scale'], topology['transform']['translate']
+
+def positions(arc):
+    x = y = 0
+    for step in topology['arcs'][arc if arc >= 0 else ~arc]:
+        x, y = x + step[0], y + step[1]
+        yield x * scale[0] + translate[0], y * scale[1] + translate[1]
+
+def decoded(arcs):
+    if isinstance(arcs[0], list):
+        return [decoded(part) for part in arcs]
+    ring = []
+    for arc in arcs:
+        along = list(positions(arc))
+        ring += (along if arc >= 0 else along[::-1])[1 if ring else 0:]
+    return ring
+
+exact = [surface(of['geometry'], of['geometry']['coordinates']) for of in load('geojson')['features']]
+rounded = [surface(of, decoded(of['arcs'])) for of in topology['objects']['output']['geometries']]
+assert len(exact) == len(rounded) > 0
+for one, other in zip(exact, rounded):
+    assert one.is_valid, explain_validity(one)
+    assert other.is_valid, explain_validity(other)
+    assert one.symmetric_difference(other).area < 1e-12
+";
+    for level in ["parent", "city"] {
+        python_on(&demo, &format!("areas?level={level}"), lines);
+    }
+    demo.end();
+}
+
+#[test]
 fn feedparser_finds_nothing_wrong_with_the_feed_of_alerts() {
     let demo = Demo::start();
     let lines = "

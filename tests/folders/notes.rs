@@ -1,5 +1,6 @@
 //! What a folder holds and is not kept is said.
 
+use siaga::conformance::fixture::areas;
 use siaga::datasets::{DatasetError, Folder, FolderFile, FolderRow};
 use siaga::model::{Area, AreaSet, FloodChange, Locator, Region};
 
@@ -54,11 +55,12 @@ fn a_status_or_a_tag_that_is_not_kept_is_said_and_what_an_export_writes_is_not()
     let reports = [
         report(r#""status":"confirmed","tags":{"local_area_id":null,"instance_region_code":"ID-JK"}"#),
         report(r#""status":"verified","tags":{"district_id":"x"}"#),
+        report(r#""tags":{"local_area_id":"2","district_id":"31.740"}"#),
     ];
     let reports = format!(r#"{{"type":"FeatureCollection","features":[{}]}}"#, reports.join(","));
     let folder = folder_of(&[(FolderFile::Reports, &reports)]);
     let opened = Folder::open(folder.path()).unwrap();
-    opened.reports(&Locator::new(std::sync::Arc::default(), Vec::new(), Vec::new()), taken()).unwrap();
+    opened.reports(&Locator::new(std::sync::Arc::new(areas()), Vec::new(), Vec::new()), taken()).unwrap();
     assert_eq!(
         opened.notes(),
         [

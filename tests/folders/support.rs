@@ -63,8 +63,13 @@ pub(crate) fn copy(from: &Path, to: &Path) -> Result<(), CopyError> {
     let mut out = to.cities()?;
     from.cities(|row: FolderRow<Region>| out.write(&row.value).map_err(CopyError::from))?;
     out.finish()?;
-    // Everything says where it lies.
-    let locator = Locator::new(Arc::default(), Vec::new(), Vec::new());
+    let mut areas = Vec::new();
+    from.areas(|row: FolderRow<Area>| {
+        areas.push(row.value);
+        Ok::<_, CopyError>(())
+    })?;
+    let areas = Arc::new(AreaSet::new(areas).unwrap());
+    let locator = Locator::new(Arc::clone(&areas), Vec::new(), Vec::new());
     let mut out = to.infrastructure()?;
     from.infrastructure(&locator, |row: FolderRow<Infrastructure>| {
         out.write(&row.value).map_err(CopyError::from)
@@ -78,14 +83,9 @@ pub(crate) fn copy(from: &Path, to: &Path) -> Result<(), CopyError> {
         out.write(&row.value.0, &row.value.1).map_err(CopyError::from)
     })?;
     out.finish()?;
-    let mut areas = Vec::new();
-    from.areas(|row: FolderRow<Area>| {
-        areas.push(row.value);
-        Ok::<_, CopyError>(())
-    })?;
     let mut out = to.flood_states()?;
     let end = fixture::now().after(std::time::Duration::from_hours(24 * 365 * 100));
-    from.flood_states(&AreaSet::new(areas).unwrap(), end, |row: FolderRow<FloodChange>| {
+    from.flood_states(&areas, end, |row: FolderRow<FloodChange>| {
         out.write(&row.value).map_err(CopyError::from)
     })?;
     out.finish()?;

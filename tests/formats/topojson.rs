@@ -1,6 +1,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 
-use geo::{Coord, LineString, MultiPolygon, Polygon};
+use geo::{AffineOps, AffineTransform, Coord, LineString, MultiPolygon, Polygon, coord};
 use proptest::prelude::*;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -10,7 +10,7 @@ use siaga::format_suite;
 use siaga::formats::geojson::GeoJson;
 use siaga::formats::topojson::{Options, Quantization, TopoJson};
 use siaga::model::topology::{Fineness, Grid, Node, Shape, Topology};
-use siaga::model::{Area, FloodLayer, Geometry, Layer};
+use siaga::model::{Area, AreaSet, FloodLayer, Geometry, Layer};
 
 format_suite!(TopoJson::default());
 
@@ -507,6 +507,29 @@ proptest! {
                     });
                     prop_assert_eq!(canonical(nodes), canonical(expected.collect()));
                 }
+            }
+        }
+    }
+
+    #[test]
+    fn every_ring_of_a_document_has_four_positions_even_if_it_collapses(features in meshes(), cell in 1e-6..1e-3) {
+        let template = fixture::areas()[0].clone();
+        let small = AffineTransform::scale(cell, cell, coord! { x: 100.0, y: -7.0 });
+        let area = |(number, outline): (u64, &MultiPolygon<f64>)| {
+            Area { id: fixture::id(number), outline: outline.affine_transform(&small), ..template.clone() }
+        };
+        let areas = AreaSet::new((1..).zip(&features).map(area).collect()).unwrap();
+        let all = (0..areas.len()).map(|position| (position, None)).collect();
+        let document = document(&FloodLayer::new(std::sync::Arc::new(areas), all));
+        let arcs = document["arcs"].as_array().unwrap();
+        let steps = |arc: &i64| arcs[usize::try_from(*arc.max(&!arc)).unwrap()].as_array().unwrap().len() - 1;
+        for geometry in document["objects"]["output"]["geometries"].as_array().unwrap() {
+            let polygons: Vec<Rings> = match geometry["type"].as_str() {
+                Some("Polygon") => vec![Rings::deserialize(&geometry["arcs"]).unwrap()],
+                _ => Vec::deserialize(&geometry["arcs"]).unwrap(),
+            };
+            for ring in polygons.iter().flatten() {
+                prop_assert!(ring.iter().map(steps).sum::<usize>() >= 3, "{}", document);
             }
         }
     }

@@ -57,6 +57,7 @@ fn erased(row: Line, rules: &FolderRules) -> Result<ErasedReport, String> {
         tags: Tags {
             instance_region_code: filled(csv_file::text("instance_region_code", row.instance_region_code)?),
             local_area_id: None,
+            district_id: None,
             city: filled(csv_file::text("city", row.city)?),
         },
         hidden: truth("hidden", &row.hidden)?,

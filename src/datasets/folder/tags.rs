@@ -3,13 +3,11 @@ use geojson::{JsonObject, JsonValue};
 use super::feature::Feature;
 use crate::model::{Locator, Position, Tags};
 
-/// Returns the property `tags`. If a tag is absent, the place determines it; if it is null, it stays null.
+/// Returns the property `tags`. If a tag is absent, the place determines it; if it is null, it stays null. The district is that of the
+/// local area, whichever the file names.
 pub(super) fn tags(feature: &Feature<'_>, place: Position, locator: &Locator) -> Result<Tags, String> {
     let located = locator.locate(place);
     let Some(tags) = feature.object("tags")? else { return Ok(located) };
-    let kept = ["instance_region_code", "local_area_id"];
-    let others = tags.iter().filter(|(key, value)| !kept.contains(&key.as_str()) && !value.is_null());
-    others.for_each(|(key, _)| feature.note_unkept(&format!("tags.{key}")));
     let instance_region_code = match tag(&tags, "instance_region_code")? {
         Tag::Absent => located.instance_region_code,
         Tag::Null => None,
@@ -20,7 +18,18 @@ pub(super) fn tags(feature: &Feature<'_>, place: Position, locator: &Locator) ->
         Tag::Null => None,
         Tag::Text(id) => Some(id.parse().map_err(|error| format!("tags.local_area_id {error}"))?),
     };
-    Ok(Tags { instance_region_code, local_area_id, city: located.city })
+    let district_id = locator.district(local_area_id);
+    for (key, value) in tags.iter().filter(|(_, value)| !value.is_null()) {
+        let is_kept = match key.as_str() {
+            "instance_region_code" | "local_area_id" => true,
+            "district_id" => value.as_str() == district_id.as_deref(),
+            _ => false,
+        };
+        if !is_kept {
+            feature.note_unkept(&format!("tags.{key}"));
+        }
+    }
+    Ok(Tags { instance_region_code, local_area_id, district_id, city: located.city })
 }
 
 enum Tag<'a> {

@@ -2,17 +2,12 @@
 
 use std::ops::Range;
 
-use geo::Coord;
-
 use crate::formats::cap::pairs;
 use crate::model::topology::simplified;
 use crate::model::{Area, AreaSet};
 
 /// How far a simplified border may be from the border, in degrees: about 10 m.
 const TOLERANCE: f64 = 9e-5;
-
-/// Coordinates are written with 5 decimals, so in steps of about 1 m.
-const STEPS: f64 = 1e5;
 
 /// The outer rings of the areas of a set as text: pairs of latitude and longitude, the last the same as the first.
 ///
@@ -30,7 +25,7 @@ impl Outlines {
     pub(super) fn of_all(areas: &AreaSet) -> Self {
         let geometries: Vec<_> = areas.iter().map(Area::geometry).collect();
         let (mut text, mut rings, mut ends) = (Vec::new(), Vec::new(), Vec::with_capacity(areas.len()));
-        for surface in simplified(&geometries, TOLERANCE, rounded) {
+        for surface in simplified(&geometries, TOLERANCE) {
             for polygon in surface {
                 let start = text.len();
                 pairs(polygon.exterior(), &mut text);
@@ -47,9 +42,4 @@ impl Outlines {
         let start = position.checked_sub(1).map_or(0, |before| self.ends[before]);
         self.rings[start..self.ends[position]].iter().map(|ring| &self.text[ring.clone()])
     }
-}
-
-fn rounded(Coord { x, y }: Coord<f64>) -> Coord<f64> {
-    let round = |degrees: f64| (degrees * STEPS).round() / STEPS;
-    Coord { x: round(x), y: round(y) }
 }

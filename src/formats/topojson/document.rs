@@ -91,23 +91,17 @@ pub(super) fn arc(nodes: impl ExactSizeIterator<Item = Node>, grid: Option<&Grid
     }
 }
 
-/// Appends an arc as its first position and the steps from each position to the next. Steps without length are left
-/// out, but there is at least one step, because an arc has two positions or more.
+/// Appends an arc as its first position and the steps from each position to the next. Only arcs that collapsed have steps without
+/// length: so rings keep the four positions that readers require.
 fn steps(mut nodes: impl Iterator<Item = Node>, out: &mut Vec<u8>) {
     let Some(first) = nodes.next() else { return out.extend_from_slice(b"[]") };
     out.push(b'[');
     numbers::pair([first.x, first.y], out);
-    let (start, mut last) = (out.len(), first);
+    let mut last = first;
     for node in nodes {
-        let step = [node.x - last.x, node.y - last.y];
+        out.push(b',');
+        numbers::pair([node.x - last.x, node.y - last.y], out);
         last = node;
-        if step != [0, 0] {
-            out.push(b',');
-            numbers::pair(step, out);
-        }
-    }
-    if out.len() == start {
-        out.extend_from_slice(b",[0,0]");
     }
     out.push(b']');
 }

@@ -20,13 +20,14 @@ pub use self::options::{InvalidQuantization, Options, Quantization};
 use super::area_text::Last;
 use super::memo::Memo;
 use super::{Container, EncodeContext, EncodeError, Format};
-use crate::model::topology::Topology;
+use crate::model::topology::{Fineness, Topology};
 use crate::model::{AreaSet, Layer, LayerKind};
 
 /// Writes a layer as a `Topology` with one object, `output`.
 ///
 /// Outer rings run clockwise and holes counter-clockwise, as in d3 and the reference implementation. Decoded positions
-/// are within half a grid step of the original, which [`Quantization`] bounds, or are exact. An empty layer has neither
+/// are within half a grid step of the original, which [`Quantization`] bounds, or are exact. Outlines of larger areas and cities
+/// are exact on any grid, and so are as valid as they are. Every ring has at least four positions. An empty layer has neither
 /// `bbox` nor `transform`. Costs O(positions) time and memory.
 ///
 /// For floods and local areas, the grid and the arcs are those of all areas of the city if the layer lies in one city, otherwise of all
@@ -92,7 +93,11 @@ impl TopoJson {
         out: &mut Vec<u8>,
     ) -> Result<(), Box<dyn Error + Send + Sync>> {
         let geometries: Vec<_> = layer.features().map(|feature| feature.geometry).collect();
-        let topology = Topology::new(&geometries, self.options.quantization.fineness(&geometries));
+        let fineness = match (self.options.quantization.fineness(&geometries), layer) {
+            (Fineness::Even { .. }, Layer::Areas(areas)) if areas.is_dissolved() => Fineness::Steps,
+            (fineness, _) => fineness,
+        };
+        let topology = Topology::new(&geometries, fineness);
         document::write(&topology, layer.features().map(|feature| feature.properties), context, out)
     }
 }

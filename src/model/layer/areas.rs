@@ -62,6 +62,11 @@ impl AreaLayer {
         &self.outlines
     }
 
+    /// Returns whether all outlines are those of several local areas.
+    pub(crate) fn is_dissolved(&self) -> bool {
+        self.outlines.iter().all(|outline| matches!(outline, AreaOutline::Union(_)))
+    }
+
     /// Returns the same layer with only those outlines that touch a part of the map.
     pub(super) fn within(mut self, part: &BoundingBox) -> Self {
         self.outlines.retain(|outline| match outline {

@@ -1,105 +1,196 @@
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
-use geo::{Area, Contains, Coord, InteriorPoint, LineString, MultiPolygon, Polygon};
+use geo::{Area, BoundingRect, Contains, Coord, LineString, MultiPolygon, Point, Polygon};
+use i_overlay::core::fill_rule::FillRule;
+use i_overlay::core::overlay::{IntOverlayOptions, Overlay};
+use i_overlay::core::overlay_rule::OverlayRule;
+use i_overlay::core::solver::Solver;
+use i_overlay::i_float::int::point::IntPoint;
+use rstar::RTree;
+use rstar::primitives::{GeomWithData, Rectangle};
+use rustc_hash::FxHashMap;
 
-use super::{Grid, Node, Topology};
+use super::steps::{in_degrees, in_steps};
+use crate::model::Geometry;
 
-impl Topology {
-    /// Returns the union of each group of geometries: `groups` has the group of each geometry, below `count`.
-    ///
-    /// Borders inside a group disappear. All other positions stay as they are on the grid. Where geometries leave a gap, the
-    /// union has a hole. Outer rings run counter-clockwise (RFC 7946 §3.1.6). Costs O(positions), and O(holes × rings) within a
-    /// group.
-    #[must_use]
-    pub fn dissolved(&self, groups: &[usize], count: usize) -> Vec<MultiPolygon<f64>> {
-        let mut uses = vec![BTreeMap::new(); count];
-        for (shape, group) in self.shapes().zip(groups) {
-            for arc in shape.polygons().flatten().flatten() {
-                // Both sides of a border inside the group use it in opposite directions.
-                *uses[*group].entry(arc.arc()).or_insert(0) += if arc.is_reversed() { -1 } else { 1 };
-            }
-        }
-        let Some(grid) = self.grid() else { return vec![MultiPolygon::new(Vec::new()); count] };
-        let arcs: Vec<Vec<Node>> = self.arcs().map(Iterator::collect).collect();
-        uses.into_iter().map(|uses| surface(rings(&border(&uses, &arcs)), grid)).collect()
+/// Returns the union of each group of surfaces: `groups` has the group of each surface, below `count`.
+///
+/// Positions are rounded to 5 decimals (1 m), and those between areas of a group disappear. The others stay, so neighbouring groups
+/// have the same positions along their border. Each union is valid (OGC 06-103r4 §6.1.11), also if surfaces overlap or cross
+/// themselves. Where they leave a gap, the union has a hole. A group that collapses by rounding has an empty union. Outer rings run
+/// counter-clockwise (RFC 7946 §3.1.6). Costs O(positions), and O(n log n) for the n positions that are left.
+#[must_use]
+pub fn dissolved(surfaces: &[Geometry<'_>], groups: &[usize], count: usize) -> Vec<MultiPolygon<f64>> {
+    let mut members = vec![Vec::new(); count];
+    for (surface, group) in surfaces.iter().zip(groups) {
+        members[*group].push(*surface);
     }
+    members.iter().map(|surfaces| union(surfaces)).collect()
 }
 
-/// Returns the arcs that a group is on one side of, in the direction in which the group is on their right.
-fn border(uses: &BTreeMap<usize, i32>, arcs: &[Vec<Node>]) -> Vec<Vec<Node>> {
-    let outside = uses.iter().filter(|(_, uses)| **uses != 0);
-    let directed = outside.map(|(arc, uses)| {
-        let nodes = arcs[*arc].iter().copied();
-        if *uses > 0 { nodes.collect() } else { nodes.rev().collect() }
+fn union(surfaces: &[Geometry<'_>]) -> MultiPolygon<f64> {
+    let contours = closed(border(surfaces));
+    let options = IntOverlayOptions::keep_all_points();
+    let mut overlay = Overlay::with_contours_custom(&contours, &[], options, Solver::default());
+    // Where areas overlap, their rings run around a place more than once.
+    let shapes = overlay.overlay(OverlayRule::Subject, FillRule::NonZero);
+    let sides = shapes.iter().flatten().flat_map(|ring| {
+        let next = ring.iter().cycle().skip(1);
+        ring.iter().zip(next).map(|(from, to)| [*from, *to])
     });
-    directed.filter(|nodes: &Vec<Node>| nodes.len() > 1).collect()
+    polygons(simple_rings(&sides.collect::<Vec<_>>()))
 }
 
-/// Joins arcs to rings that pass no node twice.
-fn rings(arcs: &[Vec<Node>]) -> Vec<Vec<Node>> {
-    let mut from: HashMap<Node, Vec<usize>> = HashMap::new();
-    for (index, nodes) in arcs.iter().enumerate() {
-        from.entry(nodes[0]).or_default().push(index);
+/// Sides from one position to another, each with how often it is there; less than 0 if it runs the other way.
+type Sides = FxHashMap<[IntPoint; 2], i32>;
+
+/// Returns the sides of the surfaces, with the surface on the left. Those that two neighbours have in common cancel out.
+fn border(surfaces: &[Geometry<'_>]) -> Sides {
+    let mut sides = Sides::default();
+    let mut add = |polygon: &Polygon<f64>| {
+        add_ring(polygon.exterior(), true, &mut sides);
+        polygon.interiors().iter().for_each(|hole| add_ring(hole, false, &mut sides));
+    };
+    for surface in surfaces {
+        match surface {
+            Geometry::Polygon(polygon) => add(polygon),
+            Geometry::MultiPolygon(polygons) => polygons.iter().for_each(&mut add),
+            Geometry::Point(_) | Geometry::LineString(_) => {}
+        }
     }
-    let mut used = vec![false; arcs.len()];
+    sides
+}
+
+/// Adds the sides of a ring, reversed if it runs in the other direction.
+fn add_ring(ring: &LineString<f64>, counter_clockwise: bool, sides: &mut Sides) {
+    let node = |position: &Coord<f64>| {
+        let Coord { x, y } = in_steps(*position);
+        // 360° are 36 million steps.
+        IntPoint::new(x as i32, y as i32)
+    };
+    let nodes: Vec<_> = ring.coords().map(node).collect();
+    let direction = if (doubled_area(&nodes) > 0) == counter_clockwise { 1 } else { -1 };
+    for (from, to) in nodes.iter().zip(nodes.iter().skip(1)) {
+        if from < to {
+            *sides.entry([*from, *to]).or_default() += direction;
+        } else if from > to {
+            *sides.entry([*to, *from]).or_default() -= direction;
+        }
+    }
+}
+
+/// Returns twice the area within a closed ring; negative if it runs clockwise.
+fn doubled_area(nodes: &[IntPoint]) -> i128 {
+    let pairs = nodes.iter().zip(nodes.iter().skip(1));
+    pairs.map(|(a, b)| i128::from(i64::from(a.x) * i64::from(b.y) - i64::from(b.x) * i64::from(a.y))).sum()
+}
+
+/// Joins sides to closed lines, which may touch and cross themselves and each other.
+fn closed(sides: Sides) -> Vec<Vec<IntPoint>> {
+    let mut onward: BTreeMap<IntPoint, Vec<IntPoint>> = BTreeMap::new();
+    for ([from, to], times) in sides {
+        let (from, to) = if times > 0 { (from, to) } else { (to, from) };
+        for _ in 0..times.unsigned_abs() {
+            onward.entry(from).or_default().push(to);
+        }
+    }
+    let mut lines = Vec::new();
+    while let Some((first, _)) = onward.first_key_value() {
+        let (mut at, mut line) = (*first, Vec::new());
+        // Each ring of a surface is closed, so as many sides lead away from a position as lead there.
+        while let Some(next) = next(&mut onward, at) {
+            line.push(at);
+            at = next;
+        }
+        lines.push(line);
+    }
+    lines
+}
+
+/// Takes a side that leads on from a position; `None` if none is left.
+fn next(onward: &mut BTreeMap<IntPoint, Vec<IntPoint>>, at: IntPoint) -> Option<IntPoint> {
+    let ends = onward.get_mut(&at)?;
+    let end = ends.pop();
+    if ends.is_empty() {
+        onward.remove(&at);
+    }
+    end
+}
+
+/// Joins the sides of a surface, which lies on their left, to rings that pass no position twice.
+fn simple_rings(sides: &[[IntPoint; 2]]) -> Vec<Vec<IntPoint>> {
+    let mut onward: FxHashMap<IntPoint, Vec<usize>> = FxHashMap::default();
+    for (side, [from, _]) in sides.iter().enumerate() {
+        onward.entry(*from).or_default().push(side);
+    }
+    let mut used = vec![false; sides.len()];
     let mut rings = Vec::new();
-    for first in 0..arcs.len() {
-        // The arcs passed since the last ring was closed.
-        let mut path: Vec<usize> = Vec::new();
-        let mut next = Some(first).filter(|first| !used[*first]);
-        while let Some(arc) = next {
-            used[arc] = true;
-            path.push(arc);
-            let end = arcs[arc][arcs[arc].len() - 1];
-            if let Some(begin) = path.iter().position(|passed| arcs[*passed][0] == end) {
-                rings.push(joined(path.drain(begin..).map(|arc| &arcs[arc])));
+    // The positions passed since the last ring was closed, and where each of them is.
+    let (mut path, mut passed) = (Vec::new(), FxHashMap::default());
+    for first in 0..sides.len() {
+        let mut next = Some(first);
+        while let Some(side) = next.filter(|side| !used[*side]) {
+            used[side] = true;
+            let [from, to] = sides[side];
+            passed.insert(from, path.len());
+            path.push(from);
+            if let Some(begin) = passed.get(&to) {
+                let ring: Vec<_> = path.drain(begin..).collect();
+                for node in &ring {
+                    passed.remove(node);
+                }
+                rings.push(ring);
             }
-            let onward = from.get(&end).into_iter().flatten().copied().filter(|next| !used[*next]);
-            next = onward.min_by(|a, b| turn(&arcs[arc], &arcs[*a]).total_cmp(&turn(&arcs[arc], &arcs[*b])));
+            // Nothing of the surface lies between a side and the leftmost one after it. So parts that touch at a position stay
+            // apart.
+            let left = |of: usize| turn(sides[side], sides[of]);
+            let ends = onward.get(&to).into_iter().flatten().copied();
+            next = ends.max_by(|a, b| left(*a).total_cmp(&left(*b)));
         }
     }
     rings
 }
 
-/// Returns the angle by which one turns left, from -π to π, where an arc ends and another begins.
-fn turn(arc: &[Node], next: &[Node]) -> f64 {
-    let direction = |from: Node, to: Node| f64::from(to.y - from.y).atan2(f64::from(to.x - from.x));
-    let into = direction(arc[arc.len() - 2], arc[arc.len() - 1]);
-    let angle = direction(next[0], next[1]) - into;
-    angle.sin().atan2(angle.cos())
+/// Returns the angle by which one turns left, from -π to π, where a side ends and another begins.
+fn turn(side: [IntPoint; 2], next: [IntPoint; 2]) -> f64 {
+    let along = |[from, to]: [IntPoint; 2]| (f64::from(to.x - from.x), f64::from(to.y - from.y));
+    let ((a, b), (c, d)) = (along(side), along(next));
+    (a * d - b * c).atan2(a * c + b * d)
 }
 
-fn joined<'a>(arcs: impl Iterator<Item = &'a Vec<Node>>) -> Vec<Node> {
-    let mut ring: Vec<Node> = arcs.flatten().copied().collect();
-    ring.dedup();
-    ring
-}
+/// An outer ring: its area and number, by the box around it.
+type Outer = GeomWithData<Rectangle<Point<f64>>, (f64, usize)>;
 
-/// Makes polygons of rings: those that run clockwise are outer rings, the others are holes in them.
-fn surface(rings: Vec<Vec<Node>>, grid: &Grid) -> MultiPolygon<f64> {
-    let positions =
-        |ring: Vec<Node>| ring.into_iter().map(|node| grid.position(node)).collect::<Vec<Coord<f64>>>();
-    let closed = rings.into_iter().map(|ring| Polygon::new(LineString(positions(ring)), Vec::new()));
-    let with_inside = closed.filter(|ring| ring.signed_area() != 0.0);
-    let (mut outer, holes): (Vec<_>, Vec<_>) = with_inside.partition(|ring| ring.signed_area() < 0.0);
-    // The smallest outer ring around a hole is the one that has it.
-    outer.sort_by(|a, b| a.unsigned_area().total_cmp(&b.unsigned_area()));
-    let mut polygons: Vec<_> = outer.into_iter().map(reversed).collect();
+/// Makes polygons of rings: those that run counter-clockwise are outer rings, the others are holes in them.
+fn polygons(rings: Vec<Vec<IntPoint>>) -> MultiPolygon<f64> {
+    let rings = rings.into_iter().map(|ring| {
+        let position = |at: IntPoint| Coord { x: f64::from(at.x), y: f64::from(at.y) };
+        // This closes the ring.
+        Polygon::new(ring.into_iter().map(position).collect(), Vec::new())
+    });
+    let (mut polygons, holes): (Vec<_>, Vec<_>) = rings.partition(|ring| ring.signed_area() > 0.0);
+    let outers = polygons.iter().enumerate().filter_map(|(number, polygon)| {
+        let bounds = polygon.bounding_rect()?;
+        let corners = Rectangle::from_corners(Point(bounds.min()), Point(bounds.max()));
+        Some(Outer::new(corners, (polygon.unsigned_area(), number)))
+    });
+    let outers = RTree::bulk_load(outers.collect());
+    let mut found: Vec<Vec<LineString<f64>>> = vec![Vec::new(); polygons.len()];
     for hole in holes {
-        let inside = hole.interior_point();
-        let around = polygons.iter_mut().find(|polygon| {
-            inside
-                .is_some_and(|inside| Polygon::new(polygon.exterior().clone(), Vec::new()).contains(&inside))
-        });
-        if let Some(around) = around {
-            around.interiors_push(reversed(hole).into_inner().0);
+        let Some(side) = hole.exterior().lines().next() else { continue };
+        // Rings share corners only, so this place is on no other ring.
+        let place = Point((side.start + side.end) / 2.0);
+        let around =
+            outers.locate_all_at_point(&place).filter(|outer| polygons[outer.data.1].contains(&place));
+        // The smallest outer ring around a hole is that of its polygon.
+        if let Some(outer) = around.min_by(|a, b| a.data.0.total_cmp(&b.data.0)) {
+            found[outer.data.1].push(hole.into_inner().0);
         }
     }
-    MultiPolygon::new(polygons)
-}
-
-fn reversed(ring: Polygon<f64>) -> Polygon<f64> {
-    let (mut ring, _) = ring.into_inner();
-    ring.0.reverse();
-    Polygon::new(ring, Vec::new())
+    for (polygon, holes) in polygons.iter_mut().zip(found) {
+        for hole in holes {
+            polygon.interiors_push(hole);
+        }
+    }
+    MultiPolygon::new(polygons.into_iter().map(in_degrees).collect())
 }

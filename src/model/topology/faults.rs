@@ -1,10 +1,17 @@
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use geo::coordinate_position::CoordPos;
-use geo::dimensions::Dimensions;
-use geo::{BoundingRect, Intersects, Line, LineString, Polygon, PreparedGeometry, Relate};
-use rstar::RTree;
+use geo::{Coord, GeoNum, Intersects, Kernel, Line, Orientation, Point};
 use rstar::primitives::GeomWithData;
+use rstar::{AABB, RTree};
+use rustc_hash::FxHashMap;
+
+/// A ring of a surface, in whole steps.
+pub(super) struct Ring {
+    /// The number of the outer ring of its polygon; its own if it is that ring.
+    pub(super) outer: usize,
+    /// Its sides, with the surface on their right.
+    pub(super) sides: Vec<Side>,
+}
 
 /// A side of a ring: the numbers of its ring and of its arc.
 pub(super) type Side = GeomWithData<Line<f64>, (usize, usize)>;
@@ -12,55 +19,150 @@ pub(super) type Side = GeomWithData<Line<f64>, (usize, usize)>;
 /// The least sides of a ring.
 const LEAST: usize = 3;
 
-/// Returns the arcs at which rings collapse, cross themselves or cross others; none if no ring does. Costs O(n log n) for n sides.
-pub(super) fn arcs_at_fault(rings: &[Vec<Side>]) -> BTreeSet<usize> {
-    let collapsed = rings.iter().filter(|sides| sides.len() < LEAST).flatten();
-    let mut arcs: BTreeSet<usize> = collapsed.map(|side| side.data.1).collect();
-    let sides = RTree::bulk_load(rings.concat());
-    for (one, other) in sides.intersection_candidates_with_other_tree(&sides) {
-        if cross(one, other) {
-            arcs.extend([one.data.1, other.data.1]);
+/// Returns, for each ring of a surface, the arcs at which it collapses, is turned inside out, or crosses or touches itself or
+/// another ring, except for corners that two rings share. If there are none, returns the arcs of rings that lie on the wrong side of
+/// others.
+///
+/// Costs O(n log n) for n sides, if a line to the east meets few of them.
+pub(super) fn faults(rings: &[Ring]) -> Vec<BTreeSet<usize>> {
+    let mut faults = vec![BTreeSet::new(); rings.len()];
+    for (number, ring) in rings.iter().enumerate() {
+        if ring.sides.len() < LEAST || !has_inside_on_its_right(ring, ring.outer == number) {
+            faults[number].extend(arcs(ring));
         }
     }
-    arcs
+    let sides = RTree::bulk_load(rings.iter().flat_map(|ring| &ring.sides).copied().collect());
+    for (one, other) in sides.intersection_candidates_with_other_tree(&sides) {
+        if !std::ptr::eq(one, other) && cross(one, other) {
+            faults[one.data.0].extend([one.data.1, other.data.1]);
+        }
+    }
+    for passages in corners(rings).into_values() {
+        for (number, one) in passages.iter().enumerate() {
+            for other in passages[..number].iter().filter(|other| cross_at_corner(**other, *one)) {
+                let arcs = one.iter().chain(other).map(|side| side.data.1);
+                faults[one[0].data.0].extend(arcs.clone());
+                faults[other[0].data.0].extend(arcs);
+            }
+        }
+    }
+    if rings.len() > 1 && faults.iter().all(BTreeSet::is_empty) {
+        for (number, ring) in rings.iter().enumerate() {
+            let misplaced = misplaced(number, ring, &sides, rings);
+            if misplaced.is_empty() {
+                continue;
+            }
+            let blamed = rings.iter().filter(|ring| misplaced.contains(&ring.outer));
+            faults[number].extend(blamed.flat_map(arcs));
+        }
+    }
+    faults
+}
+
+fn arcs(ring: &Ring) -> impl Iterator<Item = usize> {
+    ring.sides.iter().map(|side| side.data.1)
+}
+
+fn has_inside_on_its_right(ring: &Ring, is_outer: bool) -> bool {
+    let Some(first) = ring.sides.first() else { return false };
+    let from = first.geom().start;
+    let doubled = ring.sides.iter().map(|side| {
+        let (a, b) = (side.geom().start - from, side.geom().end - from);
+        a.x * b.y - b.x * a.y
+    });
+    let doubled: f64 = doubled.sum();
+    if is_outer { doubled < 0.0 } else { doubled > 0.0 }
 }
 
 /// Returns whether two sides meet other than one ring's sides at their corner, or two rings at a common corner.
 fn cross(one: &Side, other: &Side) -> bool {
     let (a, b) = (one.geom(), other.geom());
+    if !a.intersects(b) {
+        return false;
+    }
     let follow = a.end == b.start || b.end == a.start;
-    let of_one_ring = one.data.0 == other.data.0;
-    let meet_at_corner = follow || (!of_one_ring && (a.start == b.start || a.end == b.end));
-    a != b && !meet_at_corner && a.intersects(b)
+    if one.data.0 == other.data.0 && !follow {
+        return true;
+    }
+    let (corner, from, to) = if a.end == b.start {
+        (a.end, a.start, b.end)
+    } else if a.start == b.end {
+        (a.start, a.end, b.start)
+    } else if a.start == b.start {
+        (a.start, a.end, b.end)
+    } else if a.end == b.end {
+        (a.end, a.start, b.start)
+    } else {
+        return true;
+    };
+    // The sides lie on each other.
+    let (back, on) = (from - corner, to - corner);
+    orientation(from, corner, to) == Orientation::Collinear && back.x * on.x + back.y * on.y > 0.0
 }
 
-/// Returns whether the holes of a polygon lie inside it and apart from each other, except for single points (OGC 06-103r4
-/// §6.1.11.1). No ring may cross another.
-///
-/// Costs O(n log n) for the n positions of the polygon, for each hole; holes whose bounding boxes meet are compared.
-pub(super) fn holes_are_inside(polygon: &Polygon<f64>) -> bool {
-    let alone = |ring: &LineString<f64>| Polygon::new(ring.clone(), Vec::new());
-    let outer = alone(polygon.exterior());
-    let outer = PreparedGeometry::from(&outer);
-    let holes: Vec<_> = polygon.interiors().iter().map(alone).collect();
-    let is_inside = |hole: &Polygon<f64>| {
-        let found = outer.relate(hole);
-        found.is_contains() && !is_line(found.get(CoordPos::OnBoundary, CoordPos::OnBoundary))
-    };
-    let are_apart = |one: &Polygon<f64>, other: &Polygon<f64>| {
-        let boxes = one.bounding_rect().zip(other.bounding_rect());
-        if !boxes.is_some_and(|(one, other)| one.intersects(&other)) {
-            return true;
+/// The sides before and after a corner of a ring.
+type Passage<'a> = [&'a Side; 2];
+
+/// Returns how rings pass each corner.
+fn corners(rings: &[Ring]) -> FxHashMap<[i64; 2], Vec<Passage<'_>>> {
+    let mut corners: FxHashMap<_, Vec<_>> = FxHashMap::default();
+    for ring in rings {
+        for (into, out) in ring.sides.iter().zip(ring.sides.iter().cycle().skip(1)) {
+            let Coord { x, y } = into.geom().end;
+            // Whole steps.
+            corners.entry([x as i64, y as i64]).or_default().push([into, out]);
         }
-        let found = one.relate(other);
-        found.get(CoordPos::Inside, CoordPos::Inside) == Dimensions::Empty
-            && !is_line(found.get(CoordPos::OnBoundary, CoordPos::OnBoundary))
-    };
-    let pairs = holes.iter().enumerate();
-    let mut pairs = pairs.flat_map(|(index, one)| holes[..index].iter().map(move |other| (one, other)));
-    holes.iter().all(is_inside) && pairs.all(|(one, other)| are_apart(one, other))
+    }
+    corners
 }
 
-fn is_line(dimensions: Dimensions) -> bool {
-    dimensions == Dimensions::OneDimensional
+/// Returns whether two rings change sides at a common corner.
+fn cross_at_corner(one: Passage<'_>, other: Passage<'_>) -> bool {
+    let [before, after] = one.map(|side| *side.geom());
+    let is_left = |a, b| orientation(before.end, a, b) == Orientation::CounterClockwise;
+    let is_between = |from, place, to| is_left(from, place) && is_left(place, to);
+    let (from, to) = (before.start, after.end);
+    // Whether a place lies counter-clockwise from the side before, up to the side after.
+    let is_within =
+        |place| if is_left(from, to) { is_between(from, place, to) } else { !is_between(to, place, from) };
+    is_within(other[0].geom().start) != is_within(other[1].geom().end)
+}
+
+fn orientation(a: Coord<f64>, b: Coord<f64>, c: Coord<f64>) -> Orientation {
+    <f64 as GeoNum>::Ker::orient2d(a, b, c)
+}
+
+/// Returns the outer rings of the polygons to blame if a ring is an outer one inside the surface, or a hole outside its polygon; none
+/// otherwise. No ring may cross another.
+fn misplaced(number: usize, ring: &Ring, sides: &RTree<Side>, rings: &[Ring]) -> BTreeSet<usize> {
+    let Some(side) = ring.sides.first() else { return BTreeSet::new() };
+    // Rings share corners only, so no other one passes here.
+    let place = (side.geom().start + side.geom().end) / 2.0;
+    let mut around: BTreeMap<usize, i32> = BTreeMap::new();
+    let east = AABB::from_corners(Point(place), Point::new(f64::MAX, place.y));
+    for crossed in sides.locate_in_envelope_intersecting(&east).filter(|side| side.data.0 != number) {
+        *around.entry(crossed.data.0).or_default() += windings(*crossed.geom(), place);
+    }
+    around.retain(|_, windings| *windings != 0);
+    let is_outer = ring.outer == number;
+    // Outer rings run clockwise.
+    let expected = if is_outer { 0 } else { -1 };
+    if around.values().sum::<i32>() == expected && (is_outer || around.contains_key(&ring.outer)) {
+        return BTreeSet::new();
+    }
+    around.into_keys().map(|number| rings[number].outer).chain([ring.outer]).collect()
+}
+
+/// Returns what a side adds to the number of times that its ring runs counter-clockwise around a place: 1 if it passes north to the
+/// east of the place, -1 if south.
+fn windings(side: Line<f64>, place: Coord<f64>) -> i32 {
+    let Line { start, end } = side;
+    let is_left = |orientation| orientation == Orientation::CounterClockwise;
+    if start.y <= place.y && place.y < end.y {
+        i32::from(is_left(self::orientation(start, end, place)))
+    } else if end.y <= place.y && place.y < start.y {
+        -i32::from(is_left(self::orientation(end, start, place)))
+    } else {
+        0
+    }
 }

@@ -1,5 +1,6 @@
 use geo::{Coord, CoordsIter, Rect};
 
+use super::steps::STEPS;
 use crate::model::{Geometry, around_both};
 
 /// The number of a node. Equal positions have equal numbers, from 0 in the order of their first appearance.
@@ -24,6 +25,9 @@ pub enum Fineness {
         /// The largest cell on either axis, in degrees.
         cell: f64,
     },
+    /// A line at each multiple of 1e-5 degrees from the corner. Outlines that [`dissolved`](super::dissolved) and
+    /// [`simplified`](super::simplified) return lie on it, so nothing is rounded.
+    Steps,
     /// No rounding: each coordinate has its own line.
     Exact,
 }
@@ -63,9 +67,9 @@ impl Grid {
         let lines = match fineness {
             Fineness::Even { lines, cell } => {
                 let density = |length: f64| density(length, lines, cell);
-                let density = Coord { x: density(bounds.width()), y: density(bounds.height()) };
-                Lines::Even { density, scale: Coord { x: 1.0 / density.x, y: 1.0 / density.y } }
+                Lines::even(Coord { x: density(bounds.width()), y: density(bounds.height()) })
             }
+            Fineness::Steps => Lines::even(Coord { x: STEPS, y: STEPS }),
             Fineness::Exact => {
                 let (mut x, mut y) = (Vec::new(), Vec::new());
                 for geometry in geometries {
@@ -124,6 +128,13 @@ impl Grid {
     #[must_use]
     pub fn bbox(&self) -> [f64; 4] {
         bbox(self.bounds)
+    }
+}
+
+impl Lines {
+    /// Returns so many lines per degree.
+    fn even(density: Coord<f64>) -> Self {
+        Self::Even { density, scale: Coord { x: 1.0 / density.x, y: 1.0 / density.y } }
     }
 }
 

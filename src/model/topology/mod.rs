@@ -8,8 +8,8 @@
 //! 3. `junctions`: positions at which borders meet or part are found;
 //! 4. `arcs`: lines and rings are cut there, and equal pieces are stored once, in whichever direction.
 //!
-//! `simplified` reduces the positions of arcs, and `dissolved` removes the arcs inside groups of areas. Because neighbours share
-//! arcs, their borders still meet after both.
+//! `dissolved` makes one surface of each group of areas, and `simplified` reduces the positions of arcs. Because neighbours have the
+//! same positions and share arcs, their borders still meet after both.
 
 mod arc_index;
 mod arcs;
@@ -20,11 +20,13 @@ mod grid;
 mod junctions;
 mod shapes;
 mod simplified;
+mod steps;
 #[expect(clippy::module_inception, reason = "the type has the name of the concept")]
 mod topology;
 mod winding;
 
 pub use self::arc_index::ArcIndex;
+pub use self::dissolved::dissolved;
 pub(crate) use self::grid::bbox;
 pub use self::grid::{Fineness, Grid, Node, Transform};
 pub(crate) use self::shapes::Shapes;

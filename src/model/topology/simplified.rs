@@ -3,7 +3,8 @@ use std::slice;
 
 use geo::{Coord, Line, LineString, MultiPolygon, Polygon, Simplify};
 
-use super::faults::{Side, arcs_at_fault, holes_are_inside};
+use super::faults::{Ring, Side, faults};
+use super::steps::{STEPS, in_degrees, in_steps};
 use super::{ArcIndex, Fineness, Rings, Topology};
 use crate::model::Geometry;
 
@@ -14,36 +15,31 @@ const ATTEMPTS: u8 = 8;
 
 /// Simplifies surfaces so that no border moves by more than `tolerance` degrees, and neighbours still meet.
 ///
-/// `rounded` rounds positions first. A border is simplified less, or not at all, if a surface would cross itself or collapse
-/// otherwise. A surface that collapses by rounding alone stays as it is. Costs O(positions), and O(n log n) for the n positions
-/// that are left of a polygon, for each of its holes.
+/// Positions are rounded to 5 decimals (1 m) first. A border is simplified less, or not at all, if a surface would otherwise cross
+/// itself or collapse, or one of its parts would lie in another or a hole outside its part. A polygon that collapses by rounding alone
+/// stays as it is; one that is valid with 5 decimals stays valid. Costs O(n log n) for the n positions of a surface.
 #[must_use]
-pub fn simplified(
-    surfaces: &[Geometry<'_>],
-    tolerance: f64,
-    rounded: impl Fn(Coord<f64>) -> Coord<f64>,
-) -> Vec<MultiPolygon<f64>> {
+pub fn simplified(surfaces: &[Geometry<'_>], tolerance: f64) -> Vec<MultiPolygon<f64>> {
     let topology = Topology::new(surfaces, Fineness::Exact);
-    let polygons: Vec<_> = topology.shapes().flat_map(|shape| shape.polygons()).collect();
-    let mut borders = Borders::new(&topology, rounded);
-    let is_valid = borders.simplify(&polygons, tolerance);
-    let mut simple = polygons.into_iter().zip(is_valid);
-    let simplified = surfaces.iter().map(|surface| {
+    let shapes: Vec<Vec<_>> = topology.shapes().map(|shape| shape.polygons().collect()).collect();
+    let mut borders = Borders::new(&topology);
+    let is_valid = borders.simplify(&shapes, tolerance);
+    let simplified = surfaces.iter().zip(shapes).zip(is_valid).map(|((surface, polygons), is_valid)| {
         let whole: &[Polygon<f64>] = match surface {
             Geometry::Polygon(polygon) => slice::from_ref(polygon),
             Geometry::MultiPolygon(polygons) => &polygons.0,
             Geometry::Point(_) | Geometry::LineString(_) => &[],
         };
-        let polygons = whole
-            .iter()
-            .zip(&mut simple)
-            .map(|(whole, (rings, is_valid))| if is_valid { borders.polygon(rings) } else { whole.clone() });
+        let polygons =
+            whole.iter().zip(polygons).zip(is_valid).map(|((whole, rings), is_valid)| {
+                if is_valid { borders.polygon(rings) } else { whole.clone() }
+            });
         MultiPolygon::new(polygons.collect())
     });
     simplified.collect()
 }
 
-/// The borders of a topology.
+/// The borders of a topology, in whole steps.
 struct Borders(Vec<Border>);
 
 struct Border {
@@ -54,38 +50,40 @@ struct Border {
 }
 
 impl Borders {
-    fn new(topology: &Topology, rounded: impl Fn(Coord<f64>) -> Coord<f64>) -> Self {
+    fn new(topology: &Topology) -> Self {
         let Some(grid) = topology.grid() else { return Self(Vec::new()) };
         let borders = topology.arcs().map(|arc| {
-            let mut whole: Vec<_> = arc.map(|node| rounded(grid.position(node))).collect();
+            let mut whole: Vec<_> = arc.map(|node| in_steps(grid.position(node))).collect();
             whole.dedup();
             Border { simple: LineString(Vec::new()), attempts: 0, whole: LineString(whole) }
         });
         Self(borders.collect())
     }
 
-    /// Simplifies the borders, and returns which polygons are valid then.
-    fn simplify(&mut self, polygons: &[Rings<'_>], tolerance: f64) -> Vec<bool> {
-        let mut valid = vec![false; polygons.len()];
+    /// Simplifies the borders, and returns which polygons of each surface are valid then.
+    fn simplify(&mut self, surfaces: &[Vec<Rings<'_>>], tolerance: f64) -> Vec<Vec<bool>> {
+        let mut valid: Vec<_> = surfaces.iter().map(|polygons| vec![false; polygons.len()]).collect();
         let mut refined: BTreeSet<usize> = (0..self.0.len()).collect();
         while !refined.is_empty() {
             for border in &refined {
-                self.0[*border].simplify(tolerance);
+                self.0[*border].simplify(tolerance * STEPS);
             }
             // A neighbour that was valid may not be any more.
-            let changed = polygons.iter().zip(&mut valid);
-            let changed =
-                changed.filter(|(rings, _)| arcs((*rings).clone()).any(|arc| refined.contains(&arc)));
+            let changed = surfaces.iter().zip(&mut valid);
+            let changed = changed.filter(|(polygons, _)| {
+                polygons.iter().any(|rings| arcs(rings.clone()).any(|arc| refined.contains(&arc)))
+            });
             let mut next = BTreeSet::new();
-            for (rings, valid) in changed {
-                let faults = self.faults(rings);
-                *valid = faults.is_empty();
-                let can_refine = |arc: &usize| self.0[*arc].attempts < ATTEMPTS;
-                if faults.iter().any(can_refine) {
-                    next.extend(faults.into_iter().filter(can_refine));
-                } else if !*valid {
-                    // The polygon stays whole, so its neighbours must meet it there.
-                    next.extend(arcs(rings.clone()).filter(can_refine));
+            for (polygons, valid) in changed {
+                for ((rings, valid), faults) in polygons.iter().zip(valid).zip(self.faults(polygons)) {
+                    *valid = faults.is_empty();
+                    let can_refine = |arc: &usize| self.0[*arc].attempts < ATTEMPTS;
+                    if faults.iter().any(can_refine) {
+                        next.extend(faults.into_iter().filter(can_refine));
+                    } else if !*valid {
+                        // The polygon stays whole, so its neighbours must meet it there.
+                        next.extend(arcs(rings.clone()).filter(can_refine));
+                    }
                 }
             }
             refined = next;
@@ -93,30 +91,32 @@ impl Borders {
         valid
     }
 
-    /// Returns the arcs at which a polygon is not valid; none if it is valid.
-    fn faults(&self, rings: &Rings<'_>) -> BTreeSet<usize> {
-        let sides = |(number, ring): (usize, &[ArcIndex])| {
-            let of_arc = |arc: &ArcIndex| {
-                let (line, data) = (&self.0[arc.arc()].simple, (number, arc.arc()));
-                let is_reversed = arc.is_reversed();
-                line.lines().map(move |Line { start, end }| {
-                    let side =
-                        if is_reversed { Line { start: end, end: start } } else { Line { start, end } };
-                    Side::new(side, data)
-                })
-            };
-            ring.iter().flat_map(of_arc).collect()
-        };
-        let faults = arcs_at_fault(&rings.clone().enumerate().map(sides).collect::<Vec<_>>());
-        let is_sound =
-            !faults.is_empty() || rings.len() == 1 || holes_are_inside(&self.polygon(rings.clone()));
-        if is_sound { faults } else { arcs(rings.clone()).collect() }
+    /// Returns, for each polygon of a surface, the arcs at which it is not valid; none if it is valid.
+    fn faults(&self, polygons: &[Rings<'_>]) -> Vec<BTreeSet<usize>> {
+        let mut rings = Vec::new();
+        for polygon in polygons {
+            let outer = rings.len();
+            rings.extend(polygon.clone().zip(outer..).map(|(arcs, number)| {
+                let sides = arcs.iter().flat_map(|arc| {
+                    let (line, data) = (&self.0[arc.arc()].simple, (number, arc.arc()));
+                    let is_reversed = arc.is_reversed();
+                    line.lines().map(move |Line { start, end }| {
+                        let (start, end) = if is_reversed { (end, start) } else { (start, end) };
+                        Side::new(Line { start, end }, data)
+                    })
+                });
+                Ring { outer, sides: sides.collect() }
+            }));
+        }
+        let mut of_rings = faults(&rings).into_iter();
+        let of_polygon = |polygon: &Rings<'_>| of_rings.by_ref().take(polygon.len()).flatten().collect();
+        polygons.iter().map(of_polygon).collect()
     }
 
     fn polygon<'a>(&self, rings: impl Iterator<Item = &'a [ArcIndex]>) -> Polygon<f64> {
         let mut rings = rings.map(|ring| self.ring(ring));
         let exterior = rings.next().unwrap_or_else(|| LineString(Vec::new()));
-        counter_clockwise(Polygon::new(exterior, rings.collect()))
+        in_degrees(counter_clockwise(Polygon::new(exterior, rings.collect())))
     }
 
     fn ring(&self, arcs: &[ArcIndex]) -> LineString<f64> {

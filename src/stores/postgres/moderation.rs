@@ -202,7 +202,7 @@ impl TryFrom<ErasedRow> for ErasedReport {
             source: row.source.into(),
             disaster_type: row.disaster_type.parse().map_err(backend)?,
             is_training: row.is_training,
-            tags: tags(row.instance_region_code, None, row.city)?,
+            tags: tags(row.instance_region_code, None, None, row.city)?,
             hidden: row.hidden,
             digest: ReportDigest::from(digest),
         })

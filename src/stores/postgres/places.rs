@@ -153,7 +153,7 @@ fn infrastructure_of(
     Ok(Infrastructure {
         kind: kind.parse().map_err(backend)?,
         name,
-        tags: tags(region_code, area, None)?,
+        tags: tags(region_code, area, None, None)?,
         shape: infrastructure_shape(&bytes)?,
     })
 }

@@ -18,6 +18,7 @@ macro_rules! report {
     () => {
         "pkey, reports.created_at, source, url, image_url, disaster_type, report_data::text AS report_data, title,
          text, is_training, partner_code, partner_icon, ST_X(location) AS lng, ST_Y(location) AS lat, reports.instance_region_code, local_area_id,
+         (SELECT areas.attributes -> 'district_id' FROM areas WHERE areas.area_id = local_area_id)::text AS district_id,
          reports.city"
     };
 }
@@ -103,6 +104,7 @@ pub(super) struct ReportRow {
     lat: f64,
     instance_region_code: Option<String>,
     local_area_id: Option<i64>,
+    district_id: Option<String>,
     city: Option<String>,
 }
 
@@ -133,7 +135,7 @@ impl TryFrom<ReportRow> for Report {
                 partner_code: row.partner_code.map(Box::from),
                 partner_icon: row.partner_icon.map(Box::from),
             },
-            tags: tags(row.instance_region_code, row.local_area_id, row.city)?,
+            tags: tags(row.instance_region_code, row.local_area_id, row.district_id.as_deref(), row.city)?,
         })
     }
 }

@@ -3,7 +3,7 @@
 use chrono::{DateTime, TimeZone, Utc};
 
 use super::error::backend;
-use crate::model::{AreaId, FloodState, Position, ReportKey, Tags, Timestamp};
+use crate::model::{AreaId, FloodState, Position, ReportKey, Tags, Timestamp, district_id};
 use crate::stores::StoreError;
 
 /// Returns a moment for the database. Moments beyond the years that the model writes, such as the bounds of a period,
@@ -45,14 +45,17 @@ pub(super) fn flood_state(column: i16) -> Result<FloodState, StoreError> {
     number(column.into())?.try_into().map_err(backend)
 }
 
+/// Returns tags from columns; `district` is the attribute of the local area, as JSON.
 pub(super) fn tags(
     region_code: Option<String>,
     area: Option<i64>,
+    district: Option<&str>,
     city: Option<String>,
 ) -> Result<Tags, StoreError> {
     Ok(Tags {
         instance_region_code: region_code.map(Box::from),
         local_area_id: area.map(area_id).transpose()?,
+        district_id: district.and_then(district_id),
         city: city.map(Box::from),
     })
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use siaga::conformance::fixture::id;
-use siaga::model::{AreaSelector, DisasterType, FloodState, Layer, Period, ReportKey, Timestamp};
+use siaga::model::{AreaLevel, AreaSelector, DisasterType, FloodState, Layer, Period, ReportKey, Timestamp};
 use siaga::stores::{
     FloodQuery, GaugeQuery, HistoryQuery, ReportQuery, ReportSeriesQuery, Store, StoreError, Window,
 };
@@ -65,6 +65,11 @@ async fn assert_floods(store: &dyn Store) {
     );
     assert_eq!((&areas[1]["area_name"], areas[1].get("attributes")), (&json!(""), None));
     assert_eq!((&areas[2]["area_name"], &areas[2]["state"]), (&json!("RW 03 \"X\""), &Value::Null));
+    assert_eq!(
+        areas[2]["attributes"],
+        json!({ "district_id": 3273, "population": 1250.50 }),
+        "columns of its own"
+    );
     assert_eq!(areas[3]["state"], 2, "a current state that is wrong says nothing against the log");
     assert_eq!(areas.len(), 4);
     for (selector, expected) in [
@@ -134,7 +139,7 @@ async fn assert_reports(store: &dyn Store) {
             "pkey": "1", "created_at": "2016-12-19T16:00:00.123Z", "source": "grasp", "status": "confirmed",
             "url": "aaaaaaaa-0000-4000-8000-000000000001", "image_url": "https://images.example.org/a.jpg",
             "disaster_type": "flood", "report_data": { "report_type": "flood", "flood_depth": 101, "points": -2 },
-            "tags": { "instance_region_code": "ID-JK", "local_area_id": "1" }, "title": "",
+            "tags": { "instance_region_code": "ID-JK", "local_area_id": "1", "district_id": "31.740" }, "title": "",
             "text": "Air \"setinggi\" lutut\n☔", "is_training": false, "partner_code": null, "partner_icon": null,
         })
     );
@@ -213,7 +218,7 @@ async fn assert_places(store: &dyn Store) {
             json!({ "name": "", "type": "floodgates", "tags": none }),
             json!({
                 "name": "Pintu Air Karet", "type": "floodgates",
-                "tags": { "instance_region_code": "jbd", "local_area_id": "1" },
+                "tags": { "instance_region_code": "jbd", "local_area_id": "1", "district_id": "31.740" },
             }),
             json!({
                 "name": "Kali Krukut", "type": "waterways",
@@ -221,6 +226,8 @@ async fn assert_places(store: &dyn Store) {
             }),
         ]
     );
+    let areas = features(&Layer::Areas(places.area_layer(&everywhere(), AreaLevel::Area)));
+    assert_eq!(areas[0]["attributes"], json!({ "district_id": 31.740, "b": null }));
     let regions = features(&Layer::Boundaries(places.boundary_layer(None)));
     assert_eq!(
         regions,

@@ -83,7 +83,7 @@ pub(super) async fn put_report(to: &mut SqliteConnection, report: &Report) -> Re
     Ok(())
 }
 
-/// Returns all reports, by key. `locator` finds their cities, which are not stored, because boundaries can change.
+/// Returns all reports, by key. `locator` finds their cities and districts, which are not stored, because areas can change.
 pub(in super::super) async fn reports(
     from: &mut SqliteConnection,
     locator: &Locator,
@@ -100,6 +100,7 @@ fn report(row: ReportRow, locator: &Locator) -> Result<Report, FileError> {
     const TABLE: &str = "reports";
     let location = place(TABLE, &row.geom)?;
     let report_data = row.report_data.map(RawValue::from_string).transpose();
+    let area = row.local_area_id.map(|area| area_id(TABLE, area)).transpose()?;
     Ok(Report {
         key: report_key(TABLE, row.pkey)?,
         content: ReportContent {
@@ -118,7 +119,8 @@ fn report(row: ReportRow, locator: &Locator) -> Result<Report, FileError> {
         },
         tags: Tags {
             instance_region_code: row.instance_region_code.map(Box::from),
-            local_area_id: row.local_area_id.map(|area| area_id(TABLE, area)).transpose()?,
+            local_area_id: area,
+            district_id: locator.district(area),
             city: locator.city_at(location).map(Box::from),
         },
     })

@@ -112,6 +112,7 @@ pub(in super::super) async fn erased(from: &mut SqliteConnection) -> Result<Vec<
             tags: Tags {
                 instance_region_code: row.instance_region_code.map(Box::from),
                 local_area_id: None,
+                district_id: None,
                 city: row.city.map(Box::from),
             },
             hidden: row.hidden,

@@ -198,6 +198,7 @@ fn infrastructure(row: InfrastructureRow) -> Result<Infrastructure, FileError> {
         tags: Tags {
             instance_region_code: region_code.map(Box::from),
             local_area_id: area.map(|area| area_id(TABLE, area)).transpose()?,
+            district_id: None,
             city: None,
         },
         shape: shape.map_err(FileError::row(TABLE))?,
