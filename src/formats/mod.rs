@@ -8,6 +8,7 @@
 //! a format without Rust.
 
 pub mod alerts;
+mod bare;
 pub mod cap;
 mod flood_text;
 pub mod geojson;
@@ -32,6 +33,7 @@ use std::time::Duration;
 use chrono_tz::Tz;
 use serde_json::{Value, json};
 
+pub(crate) use self::bare::bare;
 pub use self::registry::{FormatRegistry, InvalidFormats};
 use crate::model::{Layer, LayerKind, Timestamp};
 use crate::tasks::{Stop, Stopped};

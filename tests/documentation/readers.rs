@@ -26,6 +26,8 @@ fn gdal_opens_an_answer_by_its_address() {
     for (format, others) in OPENED_BY_ADDRESS {
         let floods = demo.address(&format!("floods?minimum_state=1&geoformat={format}"));
         assert_eq!(counted_by_gdal(&floods), demo.flooded(), "{format}");
+        let bare = demo.address(&format!("floods.{format}?minimum_state=1"));
+        assert_eq!(counted_by_gdal(&bare), demo.flooded(), "{bare}");
         for other in others {
             let found = counted_by_gdal(&demo.address(&format!("{other}?geoformat={format}")));
             let features = demo.get(&format!("{other}?geoformat=geojson"));

@@ -19,6 +19,7 @@ mod area_outlines;
 mod areas;
 mod authentication;
 mod away;
+mod bare_addresses;
 mod cards;
 mod cards_images;
 mod changes;
