@@ -112,6 +112,12 @@ impl State {
         Self { cursor, first: self.first, areas, known, newest: self.newest, gone, shared: Mutex::default() }
     }
 
+    /// Returns the areas.
+    #[must_use]
+    pub fn areas(&self) -> &Arc<AreaSet> {
+        &self.areas
+    }
+
     /// Returns the reports that have gone.
     #[must_use]
     pub fn gone(&self) -> &GoneReports {

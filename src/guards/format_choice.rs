@@ -1,10 +1,10 @@
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use indexmap::IndexSet;
+use indexmap::{IndexMap, IndexSet};
 use rocket::Request;
 use rocket::request::{FromRequest, Outcome};
-use serde_json::json;
+use serde_json::{Map, Value, json};
 
 use super::accept::Accept;
 use super::{Query, managed};
@@ -63,13 +63,11 @@ impl<R: MapResource + Default> Part for FormatChoice<R> {
         );
         describe(&formats, &says, operation);
         operation.formats = formats.iter().map(|format| format.name().to_owned()).collect();
+        let schema = |format: &dyn Format| schema::reference(&layer_schema(kind, format));
+        gives(operation, formats.iter().map(|format| (&***format, schema(&***format))), kind);
         for format in formats {
-            let schema = schema::reference(&layer_schema(kind, &**format));
-            let is_json = format.container() == Container::JSON;
-            let given = if is_json { schema::enveloped(schema.clone()) } else { schema.clone() };
-            operation.gives(format.media_type(), given);
             if let Some(bare) = format.bare() {
-                operation.gives(bare.media_type(), schema);
+                operation.gives(bare.media_type(), schema(&**format));
             }
         }
     }
@@ -98,11 +96,53 @@ impl Part for AlertFormat {
     fn describe(operation: &mut Operation, interface: &Interface<'_>) {
         let formats = of_alert(interface.formats);
         describe(&formats.iter().collect::<Vec<_>>(), NAME, operation);
-        for format in formats {
-            let schema = format.schema(LayerKind::Alerts);
-            let is_json = format.container() == Container::JSON;
-            operation.gives(format.media_type(), if is_json { schema::enveloped(schema) } else { schema });
+        let kind = LayerKind::Alerts;
+        let registered = |format: &dyn Format| interface.formats.carrying(kind).any(|of| **of == *format);
+        let schema = |format: &dyn Format| match registered(format) {
+            true => schema::reference(&layer_schema(kind, format)),
+            false => format.schema(kind),
+        };
+        gives(operation, formats.iter().map(|format| (&**format, schema(&**format))), kind);
+    }
+}
+
+/// Describes the responses in these formats. Those that are enveloped JSON of one media type are one response whose result has
+/// alternatives: generators of clients then find the alternative by the member `type`.
+fn gives<'f>(
+    operation: &mut Operation,
+    formats: impl Iterator<Item = (&'f dyn Format, Value)>,
+    kind: LayerKind,
+) {
+    let mut given: IndexMap<(&str, bool), Vec<(&dyn Format, Value)>> = IndexMap::new();
+    for (format, schema) in formats {
+        let key = (format.media_type(), format.container() == Container::JSON);
+        given.entry(key).or_default().push((format, schema));
+    }
+    for ((media_type, is_enveloped), formats) in given {
+        if is_enveloped {
+            operation.gives(media_type, schema::enveloped(alternatives(formats, kind)));
+        } else {
+            formats.into_iter().for_each(|(_, schema)| operation.gives(media_type, schema));
         }
+    }
+}
+
+/// Returns the schema of a result in one of these formats.
+fn alternatives(formats: Vec<(&dyn Format, Value)>, kind: LayerKind) -> Value {
+    let kinds: Option<Map<String, Value>> = formats
+        .iter()
+        .map(|(format, schema)| {
+            let name = format.schema(kind).pointer("/properties/type/const")?.as_str()?.to_owned();
+            Some((name, schema.get("$ref")?.clone()))
+        })
+        .collect();
+    let count = formats.len();
+    let schemas: Vec<Value> = formats.into_iter().map(|(_, schema)| schema).collect();
+    match kinds.filter(|kinds| count > 1 && kinds.len() == count) {
+        Some(mapping) => json!({
+            "oneOf": schemas, "discriminator": { "propertyName": "type", "mapping": mapping },
+        }),
+        None => schema::one_of(schemas),
     }
 }
 

@@ -1,4 +1,6 @@
+use std::collections::BTreeSet;
 use std::ops::Index;
+use std::sync::OnceLock;
 
 use geo::Rect;
 
@@ -13,6 +15,8 @@ pub struct AreaSet {
     areas: Vec<Area>,
     /// The box around each area, so that parts of the map are found without reading every position.
     bounds: Vec<Option<Rect<f64>>>,
+    /// The codes of the areas, found when they are first needed.
+    codes: OnceLock<BTreeSet<(String, String)>>,
 }
 
 /// Two areas of one set have the same identifier.
@@ -36,7 +40,7 @@ impl AreaSet {
 
     fn sorted(areas: Vec<Area>) -> Self {
         let bounds = areas.iter().map(|area| area.geometry().bounds()).collect();
-        Self { areas, bounds }
+        Self { areas, bounds, codes: OnceLock::new() }
     }
 
     /// Returns whether the area at a position touches a part of the map. Costs O(positions of the area) if its bounding box does,
@@ -54,6 +58,16 @@ impl AreaSet {
     #[must_use]
     pub fn position(&self, id: AreaId) -> Option<usize> {
         self.areas.binary_search_by_key(&id, |area| area.id).ok()
+    }
+
+    /// Returns the codes of the city and the province of each area, each pair once; a code may be empty. Costs O(n log n) once.
+    #[must_use]
+    pub fn codes(&self) -> &BTreeSet<(String, String)> {
+        self.codes.get_or_init(|| {
+            let codes: BTreeSet<_> =
+                self.areas.iter().map(|area| (&*area.city_code, &*area.region_code)).collect();
+            codes.into_iter().map(|(city, region)| (city.to_owned(), region.to_owned())).collect()
+        })
     }
 
     /// Returns the areas in the order of their identifiers.

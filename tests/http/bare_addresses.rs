@@ -27,6 +27,7 @@ fn every_map_resource_is_at_its_address_with_the_name_of_each_format_without_the
             "/alerts/{identifier}" => continue,
             "/alerts/history" => (path.clone(), "area=5"),
             "/reports/archive" => (path.clone(), "start=2016-12-19T00:00:00Z&end=2016-12-20T00:00:00Z"),
+            "/regions/bounds" => (path.clone(), "admin=sby"),
             "/areas/at" => (path.clone(), "lat=-6.175&lng=106.827"),
             "/infrastructure/{type}" => ("/infrastructure/pumps".to_owned(), ""),
             _ => (path.replace("{id}", "1").replace("{reportId}", "1").replace("{localAreaId}", "5"), ""),

@@ -49,6 +49,7 @@ mod map;
 mod metrics;
 mod old_reports;
 mod openapi;
+mod petabencana;
 mod plugins;
 mod proxies;
 mod quotas;

@@ -5,7 +5,7 @@ use serde::ser::{SerializeStruct, Serializer};
 
 use super::{FloodIdentity, MapLayer};
 use crate::model::outline::label;
-use crate::model::{Area, AreaSet, BoundingBox, Geometry, Outline};
+use crate::model::{Area, AreaSet, BoundingBox, City, Geometry, Outline};
 
 /// Outlines of local areas, of larger areas or of cities, without states.
 #[derive(Clone, Debug, Default)]
@@ -21,6 +21,8 @@ pub enum AreaOutline {
     Area(usize),
     /// That of several local areas.
     Union(Arc<Outline>),
+    /// That of a city, with its identifier.
+    City(Arc<City>),
 }
 
 /// The properties of an outline in GeoJSON and TopoJSON.
@@ -30,6 +32,8 @@ pub enum AreaProperties<'a> {
     Area(&'a Area),
     /// Those of several local areas.
     Union(&'a Outline),
+    /// Those of a city with its identifier.
+    City(&'a City),
 }
 
 impl AreaLayer {
@@ -54,6 +58,7 @@ impl AreaLayer {
         self.outlines.retain(|outline| match outline {
             AreaOutline::Area(position) => self.areas.touches(*position, part),
             AreaOutline::Union(outline) => part.touches(Geometry::surface(&outline.surface)),
+            AreaOutline::City(city) => part.touches(Geometry::surface(&city.surface)),
         });
         self
     }
@@ -75,6 +80,7 @@ impl MapLayer for AreaLayer {
             AreaOutline::Union(outline) => {
                 (Geometry::surface(&outline.surface), AreaProperties::Union(outline))
             }
+            AreaOutline::City(city) => (Geometry::surface(&city.surface), AreaProperties::City(city)),
         }
     }
 }
@@ -84,6 +90,7 @@ impl Serialize for AreaProperties<'_> {
         let surface = match self {
             Self::Area(area) => &area.outline,
             Self::Union(outline) => &outline.surface,
+            Self::City(city) => &city.surface,
         };
         let mut properties = serializer.serialize_struct("AreaProperties", FloodIdentity::FIELDS + 1)?;
         match self {
@@ -94,6 +101,13 @@ impl Serialize for AreaProperties<'_> {
                 }
                 properties.serialize_field("city_name", &outline.city_name)?;
                 properties.serialize_field("areas", &outline.areas)?;
+            }
+            Self::City(City { id, name, province, .. }) => {
+                properties.serialize_field("id", id)?;
+                properties.serialize_field("region", province)?;
+                properties.serialize_field("region_code", id)?;
+                properties.serialize_field("city", name)?;
+                properties.serialize_field("city_name", name)?;
             }
         }
         properties.serialize_field("label", &label(surface))?;

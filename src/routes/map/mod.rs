@@ -3,7 +3,7 @@
 mod files;
 mod list;
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -26,7 +26,7 @@ use crate::error::Problem;
 use crate::formats::html;
 use crate::guards::{Caller, Language, Select};
 use crate::model::{AreaSelector, FloodState, LayerKind};
-use crate::resources::{Floods, Selectable};
+use crate::resources::Floods;
 use crate::sources::Sources;
 use crate::stores::{FloodQuery, Store};
 
@@ -146,7 +146,9 @@ async fn render(
         "empty": empty,
         "check": CHECK,
     });
-    let Selectable { city: cities, .. } = config.areas.supported.by(LayerKind::Floods);
+    let cities: BTreeSet<_> = floods.areas().codes().iter().map(|(city, _)| city.clone()).collect();
+    let can_select = !config.areas.supported.by(LayerKind::Floods).city.is_empty();
+    let cities: Vec<_> = cities.into_iter().filter(|city| can_select && !city.is_empty()).collect();
     let states =
         FloodState::ALL.map(|state| json!({ "code": state.code().to_string(), "count": list.count(state) }));
     let sources: Vec<_> = reports
