@@ -78,18 +78,8 @@ fn the_client_of_openapi_generator_in_typescript_compiles_strictly_and_decodes_b
     let folder = folder(&demo, &["generated.ts"]);
     openapi_generator(&folder, "typescript-fetch", "siaga");
     let mut compile = package(&folder, "typescript/bin/tsc");
-    compile.args([
-        "--strict",
-        "--target",
-        "es2022",
-        "--lib",
-        "es2022,dom",
-        "--module",
-        "commonjs",
-        "--types",
-        "",
-    ]);
-    printed("tsc", compile.args(["generated.ts", "--outDir", "."]));
+    compile.args(["--strict", "--target", "es2022", "--lib", "es2022,dom", "--module", "commonjs"]);
+    printed("tsc", compile.args(["--types", "node", "generated.ts", "--outDir", "."]));
     printed("generated.ts", node(folder.path()).args(["generated.js", &demo.origin("/v1")]));
     demo.end();
 }

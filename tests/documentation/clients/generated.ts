@@ -3,8 +3,8 @@ import { AreasApi, Configuration, FloodgaugesApi, FloodsApi, ReportsApi } from "
 
 declare const process: { argv: string[] };
 
-function check(is: boolean, what: unknown): asserts is {
-  if (!is) throw new Error(JSON.stringify(what));
+function check(holds: boolean, what: unknown): asserts holds {
+  if (!holds) throw new Error(JSON.stringify(what));
 }
 
 async function main(): Promise<void> {
@@ -18,7 +18,7 @@ async function main(): Promise<void> {
       await new AreasApi(configuration).findArea({ lat: -6.175, lng: 106.827, geoformat }),
     ]) {
       check(result.type === kind, result);
-      const features = result.type === "FeatureCollection" ? result.features : result.objects.output.geometries;
+      const features = "features" in result ? result.features : result.objects.output.geometries;
       check(features.length > 0, result);
     }
   }
