@@ -12,7 +12,7 @@ use rocket::{Orbit, Rocket};
 
 use super::{Cursor, GoneReports, Reading, State};
 use crate::cache::Withdrawn;
-use crate::model::{Clock, Timestamp};
+use crate::model::{AreaSet, Clock, Timestamp};
 use crate::stores::{EntryQuery, FloodQuery, ModerationQuery, Revision, Store, StoreError};
 use crate::tasks::run_in_background;
 use crate::telemetry::Metrics;
@@ -105,6 +105,25 @@ impl Follower {
             _ = states.wait_for(|state| state.as_ref().is_some_and(|state| !state.is_behind(cursor))) => true,
             _ = certain.wait_for(|(begun, at)| *begun >= called && *at >= surely) => false,
         }
+    }
+
+    /// Returns the areas as they were last read, which stay known while the store is away. Waits for the first reading; the
+    /// caller limits the time.
+    ///
+    /// # Errors
+    ///
+    /// If the server ends before.
+    pub async fn areas(&self) -> Result<Arc<AreaSet>, StoreError> {
+        let mut states = self.states();
+        let first = states.wait_for(Option::is_some).await.ok();
+        let areas = first.and_then(|state| state.as_ref().map(|state| Arc::clone(state.areas())));
+        areas.ok_or_else(|| StoreError::NotFound { what: "the areas".to_owned() })
+    }
+
+    /// Returns the areas as they were last read, if they were.
+    #[must_use]
+    pub fn known_areas(&self) -> Option<Arc<AreaSet>> {
+        self.0.state.borrow().as_ref().map(|state| Arc::clone(state.areas()))
     }
 
     /// Returns states that include every change that was acknowledged before the call. The caller limits the time.

@@ -147,6 +147,12 @@ impl State {
         earlier.iter().copied().chain([cursor]).collect()
     }
 
+    /// Returns the areas.
+    #[must_use]
+    pub fn areas(&self) -> &Arc<AreaSet> {
+        &self.areas
+    }
+
     /// Returns the reports that have gone.
     #[must_use]
     pub fn gone(&self) -> &GoneReports {

@@ -182,7 +182,7 @@ fn file_of(figment: &Figment, value: &Value) -> Option<PathBuf> {
 
 impl Config {
     /// Returns the paths at which the interface is mounted, that of the base address first.
-    pub fn mount_paths(&self) -> impl Iterator<Item = &str> {
+    pub fn mount_paths(&self) -> impl Iterator<Item = &str> + Clone {
         iter::once(self.base_url.path()).chain(self.also_at.iter().map(MountPath::as_str))
     }
 

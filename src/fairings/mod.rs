@@ -1,6 +1,7 @@
 //! Middleware: fairings that see every request and response, whatever the route.
 
 mod arrival;
+mod bare_address;
 mod draining;
 mod exchange;
 mod real_method;
@@ -10,6 +11,7 @@ mod signs_of_life;
 mod trailing_slash;
 
 pub use self::arrival::{Arrival, Scheme};
+pub use self::bare_address::BareAddresses;
 pub use self::draining::Draining;
 pub use self::exchange::{Exchange, Subject};
 pub(crate) use self::exchange::{Unread, is_head};

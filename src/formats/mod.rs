@@ -9,6 +9,7 @@
 
 pub mod alerts;
 mod area_text;
+mod bare;
 pub mod cap;
 pub mod geojson;
 pub(crate) mod html;
@@ -32,6 +33,7 @@ use std::time::Duration;
 use chrono_tz::Tz;
 use serde_json::{Value, json};
 
+pub(crate) use self::bare::bare;
 pub use self::registry::{FormatRegistry, InvalidFormats};
 use crate::model::{Layer, LayerKind, Timestamp};
 use crate::tasks::{Stop, Stopped};

@@ -116,6 +116,22 @@ impl Part for WantsPage {
     fn describe(_: &mut Operation, _: &Interface<'_>) {}
 }
 
+/// Whether a client prefers OpenMetrics to Prometheus's text format, by its `Accept`, as Prometheus does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WantsOpenMetrics(pub bool);
+
+#[rocket::async_trait]
+impl<'r> FromRequest<'r> for WantsOpenMetrics {
+    type Error = Problem;
+
+    async fn from_request(request: &'r Request<'_>) -> Outcome<Self, Problem> {
+        let accept = Accept::new(request.headers().get("Accept"));
+        let [open, plain] = ["application/openmetrics-text; version=1.0.0", "text/plain; version=0.0.4"]
+            .map(|of| accept.weight([of]));
+        Outcome::Success(Self(open > plain))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -90,6 +90,42 @@ impl QueryParameter for Longitude {
     }
 }
 
+/// `long`: a longitude, by the name that PetaBencana's clients give it. Required.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Long(pub f64);
+
+impl QueryParameter for Long {
+    const NAME: &'static str = "long";
+    const SAYS: &'static str = Longitude::SAYS;
+    const REQUIRED: bool = true;
+
+    fn schema(config: &Config) -> Value {
+        Longitude::schema(config)
+    }
+
+    fn parse(value: Option<&str>, _: &Config) -> Result<Self, String> {
+        degrees(value, 180.0).map(Self)
+    }
+}
+
+/// `admin`: the identifier of one province or city on the map. Required.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Admin(pub String);
+
+impl QueryParameter for Admin {
+    const NAME: &'static str = "admin";
+    const SAYS: &'static str = "The `code` of a province of `/cities`, or the `id` of a city of `/regions`.";
+    const REQUIRED: bool = true;
+
+    fn schema(_: &Config) -> Value {
+        json!({ "type": "string", "examples": ["ID-JK"] })
+    }
+
+    fn parse(value: Option<&str>, _: &Config) -> Result<Self, String> {
+        value.map(|value| Self(value.to_owned())).ok_or_else(|| "is required".to_owned())
+    }
+}
+
 fn degrees(value: Option<&str>, most: f64) -> Result<f64, String> {
     let degrees = value.ok_or("is required")?.parse().ok();
     let must = || format!("must be a number of degrees from -{most} to {most}");

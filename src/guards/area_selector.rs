@@ -1,17 +1,24 @@
+use std::collections::BTreeSet;
 use std::marker::PhantomData;
 
 use rocket::Request;
 use rocket::request::{FromRequest, Outcome};
+use rocket::tokio::time::timeout;
 use serde_json::json;
 
 use super::{Query, managed};
+use crate::changes::Follower;
 use crate::config::Config;
-use crate::error::Problem;
-use crate::model::AreaSelector;
+use crate::error::{Problem, Source};
+use crate::model::{AreaSelector, AreaSet, LayerKind};
 use crate::openapi::{Interface, Operation, Parameter, Part};
-use crate::resources::{MapResource, Selectable};
+use crate::resources::{MapResource, Offer, Selectable, describe};
 
 /// The query parameters `city` and `admin`, as far as the resource supports them.
+///
+/// For resources that consist of areas, a selection has at least one of the loaded areas: anything else is 400 with the codes
+/// that there are, so that a wrong code never looks like a city without floods. The areas are those that the server last read,
+/// which costs no query.
 #[derive(Clone, Debug)]
 pub struct Select<R> {
     /// The selected areas.
@@ -24,21 +31,86 @@ impl<'r, R: MapResource + Default> FromRequest<'r> for Select<R> {
     type Error = Problem;
 
     async fn from_request(request: &'r Request<'_>) -> Outcome<Self, Problem> {
-        let areas = managed::<Config>(request)
-            .and_then(|config| selector(Query::of(request), config.areas.supported.by(R::default().kind())));
+        let areas = selected(request, R::default().kind()).await;
         Problem::outcome(request, areas.map(|areas| Self { areas, resource: PhantomData }))
     }
 }
 
 impl<R: MapResource + Default> Part for Select<R> {
     fn describe(operation: &mut Operation, interface: &Interface<'_>) {
-        let Selectable { city, admin } = interface.config.areas.supported.by(R::default().kind());
-        let of = |codes: &[String]| json!({ "type": "string", "enum": codes });
+        let kind = R::default().kind();
+        let Selectable { city, admin } = interface.config.areas.supported.by(kind);
+        let offer = describe(kind).offer();
+        let of = |codes: &[String], are_all: bool| {
+            let name = if are_all { "enum" } else { "examples" };
+            json!({ "type": "string", name: codes })
+        };
         if !city.is_empty() {
-            operation.takes(Parameter::query("city", "What lies in a city.", of(city)));
+            let schema = of(city, offer == Offer::Configured);
+            operation.takes(Parameter::query("city", "What lies in a city.", schema));
         }
-        operation.takes(Parameter::query("admin", "What lies in a province.", of(admin)));
+        operation.takes(Parameter::query(
+            "admin",
+            "What lies in a province.",
+            of(admin, offer != Offer::Loaded),
+        ));
     }
+}
+
+async fn selected(request: &Request<'_>, kind: LayerKind) -> Result<AreaSelector, Problem> {
+    let (config, query) = (managed::<Config>(request)?, Query::of(request));
+    let configured = config.areas.supported.by(kind);
+    let is_everything = query.get("city")?.is_none() && query.get("admin")?.is_none();
+    match describe(kind).offer() {
+        Offer::Loaded if !is_everything => {
+            let areas = managed::<Follower>(request)?.areas();
+            let areas = timeout(config.limits.timeout, areas).await.map_err(Problem::late)??;
+            if areas.is_empty() { selector(query, configured) } else { among(query, configured, &areas) }
+        }
+        Offer::AlsoCities if !is_everything => {
+            let areas = managed::<Follower>(request)?.known_areas();
+            selector(query, &with_cities(configured, areas.as_deref()))
+        }
+        _ => selector(query, configured),
+    }
+}
+
+/// Returns the codes with the cities of the areas.
+fn with_cities(configured: &Selectable, areas: Option<&AreaSet>) -> Selectable {
+    let mut all = configured.clone();
+    let codes = areas.into_iter().flat_map(AreaSet::codes);
+    let cities: BTreeSet<_> = codes.map(|(city, _)| city).filter(|city| !city.is_empty()).collect();
+    let others = cities.into_iter().filter(|city| !configured.city.contains(city));
+    all.city.extend(others.cloned());
+    all
+}
+
+/// Reads the parameters as codes of these areas.
+fn among(query: Query<'_>, configured: &Selectable, areas: &AreaSet) -> Result<AreaSelector, Problem> {
+    let cities = areas.codes().iter().map(|(city, _)| city.as_str());
+    let city = if configured.city.is_empty() { None } else { one_of(query, "city", "a city", cities)? };
+    let in_city = areas.codes().iter().filter(|(of, _)| city.as_ref().is_none_or(|city| city == of));
+    let region = one_of(query, "admin", "a province", in_city.map(|(_, region)| region.as_str()))?;
+    Ok(AreaSelector { city, region })
+}
+
+/// Reads a parameter, which must be one of these codes.
+fn one_of<'a>(
+    query: Query<'_>,
+    name: &'static str,
+    what: &str,
+    codes: impl Iterator<Item = &'a str>,
+) -> Result<Option<String>, Problem> {
+    let codes: BTreeSet<&str> = codes.filter(|code| !code.is_empty()).collect();
+    if codes.is_empty() && query.get(name)?.is_some() {
+        return Err(Problem::invalid(
+            Source::Query,
+            name,
+            format!("must be absent: no loaded area has {what}"),
+        ));
+    }
+    let codes: Vec<&str> = codes.into_iter().collect();
+    Ok(query.one_of(name, &codes)?.map(|&code| code.to_owned()))
 }
 
 fn selector(query: Query<'_>, selectable: &Selectable) -> Result<AreaSelector, Problem> {
@@ -56,6 +128,7 @@ fn selector(query: Query<'_>, selectable: &Selectable) -> Result<AreaSelector, P
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::conformance::fixture;
 
     #[test]
     fn it_takes_the_codes_the_resource_supports() {
@@ -72,5 +145,31 @@ mod tests {
         for wrong in ["city=sby", "city=ID-JK", "admin=jbd", "admin=id-jk", "city=jbd&admin=ID-JB"] {
             assert!(selector(Query::new(wrong), &selectable).is_err(), "{wrong}");
         }
+    }
+
+    #[test]
+    fn a_selection_among_areas_has_an_area() {
+        let selectable = Selectable { city: vec!["jbd".into()], admin: Vec::new() };
+        let all = fixture::areas();
+        let mut areas: Vec<_> = all.iter().cloned().collect();
+        for text in ["city=jbd", "city=bdg", "admin=ID-JB", "admin=ID-JB&city=bdg", "admin=ID-JK&city=jbd"] {
+            let selector = among(Query::new(text), &selectable, &all).unwrap();
+            assert!(all.iter().any(|area| selector.matches(area)), "{text}");
+        }
+        for wrong in ["city=sby", "city=ID-JK", "admin=ID-AC", "city=jbd&admin=ID-JB", "city=x"] {
+            assert!(among(Query::new(wrong), &selectable, &all).is_err(), "{wrong}");
+        }
+        areas.iter_mut().for_each(|area| area.city_code.clear());
+        let without = AreaSet::new(areas).unwrap();
+        assert!(among(Query::new("city=jbd"), &selectable, &without).is_err());
+        assert!(among(Query::new("admin=ID-JK&city="), &selectable, &without).is_ok());
+    }
+
+    #[test]
+    fn cities_of_areas_are_offered_beside_the_configured_ones() {
+        let selectable = Selectable { city: vec!["sby".into(), "jbd".into()], admin: Vec::new() };
+        let areas = fixture::areas();
+        assert_eq!(with_cities(&selectable, Some(&areas)).city, ["sby", "jbd", "bdg"]);
+        assert_eq!(with_cities(&selectable, None), selectable);
     }
 }

@@ -7,6 +7,7 @@ use serde_json::json;
 
 use super::{Query, managed};
 use crate::error::{Problem, Source};
+use crate::fairings::BareAddresses;
 use crate::formats::{Format, FormatRegistry};
 use crate::model::{AreaId, LayerKind, Timestamp};
 use crate::openapi::{Interface, Operation, Parameter, Part};
@@ -35,7 +36,10 @@ impl<'r> FromRequest<'r> for FloodEntry {
     type Error = Problem;
 
     async fn from_request(request: &'r Request<'_>) -> Outcome<Self, Problem> {
-        let entry = managed(request).and_then(|formats| entry(Query::of(request), formats));
+        let entry = match BareAddresses::format(request) {
+            Some(_) => Ok(None),
+            None => managed(request).and_then(|formats| entry(Query::of(request), formats)),
+        };
         Problem::outcome(request, entry.map(Self))
     }
 }

@@ -1,19 +1,23 @@
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use indexmap::IndexSet;
+use indexmap::{IndexMap, IndexSet};
 use rocket::Request;
 use rocket::request::{FromRequest, Outcome};
-use serde_json::json;
+use serde_json::{Map, Value, json};
 
 use super::accept::Accept;
 use super::{Query, managed};
 use crate::error::{Problem, Source};
-use crate::formats::{Container, Format, FormatRegistry};
+use crate::fairings::BareAddresses;
+use crate::formats::{Container, Format, FormatRegistry, bare};
 use crate::model::LayerKind;
 use crate::openapi::{Interface, Operation, Parameter, Part, layer_schema};
 use crate::resources::MapResource;
 use crate::schema;
+
+/// What the parameter `geoformat` says.
+const NAME: &str = "The format; without it the first of `format`, else what `Accept` asks for.";
 
 /// The format chosen by the query parameters `format` (the container) and `geoformat` (the name of the format).
 ///
@@ -22,6 +26,9 @@ use crate::schema;
 /// because existing clients send careless headers and expect it.
 ///
 /// A format that also exists without the envelope ([`Format::bare`]) is sent that way if `Accept` prefers that media type.
+///
+/// The route is also served at its address with the name of a format, such as `/floods.geojson`. That name chooses the format
+/// then, and the document comes without the envelope; `format` and `geoformat` may not contradict it.
 #[derive(Clone, Debug)]
 pub struct FormatChoice<R> {
     /// The format, which supports the layers of the resource.
@@ -37,6 +44,9 @@ impl<'r, R: MapResource + Default> FromRequest<'r> for FormatChoice<R> {
         let format = managed::<FormatRegistry>(request).and_then(|registry| {
             let accept = || Accept::new(request.headers().get("Accept"));
             let formats: Vec<_> = registry.carrying(R::default().kind()).collect();
+            if let Some(name) = BareAddresses::format(request) {
+                return in_address(Query::of(request), name, &formats);
+            }
             let format = choice(Query::of(request), accept, &formats)?;
             Ok(format.bare().filter(|bare| accept().prefers(&**bare, &*format)).unwrap_or(format))
         });
@@ -48,14 +58,16 @@ impl<R: MapResource + Default> Part for FormatChoice<R> {
     fn describe(operation: &mut Operation, interface: &Interface<'_>) {
         let kind = R::default().kind();
         let formats: Vec<_> = interface.formats.carrying(kind).collect();
-        describe(&formats, operation);
+        let says = format!(
+            "{NAME} The name of a format after the path (`/floods.geojson`) chooses it too, without the envelope."
+        );
+        describe(&formats, &says, operation);
+        operation.formats = formats.iter().map(|format| format.name().to_owned()).collect();
+        let schema = |format: &dyn Format| schema::reference(&layer_schema(kind, format));
+        gives(operation, formats.iter().map(|format| (&***format, schema(&***format))), kind);
         for format in formats {
-            let schema = schema::reference(&layer_schema(kind, &**format));
-            let is_json = format.container() == Container::JSON;
-            let given = if is_json { schema::enveloped(schema.clone()) } else { schema.clone() };
-            operation.gives(format.media_type(), given);
             if let Some(bare) = format.bare() {
-                operation.gives(bare.media_type(), schema);
+                operation.gives(bare.media_type(), schema(&**format));
             }
         }
     }
@@ -83,12 +95,54 @@ impl<'r> FromRequest<'r> for AlertFormat {
 impl Part for AlertFormat {
     fn describe(operation: &mut Operation, interface: &Interface<'_>) {
         let formats = of_alert(interface.formats);
-        describe(&formats.iter().collect::<Vec<_>>(), operation);
-        for format in formats {
-            let schema = format.schema(LayerKind::Alerts);
-            let is_json = format.container() == Container::JSON;
-            operation.gives(format.media_type(), if is_json { schema::enveloped(schema) } else { schema });
+        describe(&formats.iter().collect::<Vec<_>>(), NAME, operation);
+        let kind = LayerKind::Alerts;
+        let registered = |format: &dyn Format| interface.formats.carrying(kind).any(|of| **of == *format);
+        let schema = |format: &dyn Format| match registered(format) {
+            true => schema::reference(&layer_schema(kind, format)),
+            false => format.schema(kind),
+        };
+        gives(operation, formats.iter().map(|format| (&**format, schema(&**format))), kind);
+    }
+}
+
+/// Describes the responses in these formats. Those that are enveloped JSON of one media type are one response whose result has
+/// alternatives: generators of clients then find the alternative by the member `type`.
+fn gives<'f>(
+    operation: &mut Operation,
+    formats: impl Iterator<Item = (&'f dyn Format, Value)>,
+    kind: LayerKind,
+) {
+    let mut given: IndexMap<(&str, bool), Vec<(&dyn Format, Value)>> = IndexMap::new();
+    for (format, schema) in formats {
+        let key = (format.media_type(), format.container() == Container::JSON);
+        given.entry(key).or_default().push((format, schema));
+    }
+    for ((media_type, is_enveloped), formats) in given {
+        if is_enveloped {
+            operation.gives(media_type, schema::enveloped(alternatives(formats, kind)));
+        } else {
+            formats.into_iter().for_each(|(_, schema)| operation.gives(media_type, schema));
         }
+    }
+}
+
+/// Returns the schema of a result in one of these formats.
+fn alternatives(formats: Vec<(&dyn Format, Value)>, kind: LayerKind) -> Value {
+    let kinds: Option<Map<String, Value>> = formats
+        .iter()
+        .map(|(format, schema)| {
+            let name = format.schema(kind).pointer("/properties/type/const")?.as_str()?.to_owned();
+            Some((name, schema.get("$ref")?.clone()))
+        })
+        .collect();
+    let count = formats.len();
+    let schemas: Vec<Value> = formats.into_iter().map(|(_, schema)| schema).collect();
+    match kinds.filter(|kinds| count > 1 && kinds.len() == count) {
+        Some(mapping) => json!({
+            "oneOf": schemas, "discriminator": { "propertyName": "type", "mapping": mapping },
+        }),
+        None => schema::one_of(schemas),
     }
 }
 
@@ -107,7 +161,7 @@ fn containers(formats: &[&Arc<dyn Format>]) -> Vec<&'static str> {
 }
 
 /// Describes the parameters that choose among these formats.
-fn describe(formats: &[&Arc<dyn Format>], operation: &mut Operation) {
+fn describe(formats: &[&Arc<dyn Format>], says: &str, operation: &mut Operation) {
     let names: Vec<_> = formats.iter().map(|format| format.name()).collect();
     for (name, says, values) in [
         (
@@ -115,11 +169,7 @@ fn describe(formats: &[&Arc<dyn Format>], operation: &mut Operation) {
             "The kind of document; it follows from `geoformat` where that is given.",
             json!(containers(formats)),
         ),
-        (
-            "geoformat",
-            "The format; without it the first of `format`, else what `Accept` asks for.",
-            json!(names),
-        ),
+        ("geoformat", says, json!(names)),
     ] {
         operation.takes(Parameter::query(name, says, json!({ "type": "string", "enum": values })));
     }
@@ -134,6 +184,20 @@ fn choice(
 ) -> Result<Arc<dyn Format>, Problem> {
     let format = chosen(query, accept, formats)?;
     Ok(format.current().unwrap_or(format))
+}
+
+/// Returns the format that the address names, without the envelope.
+fn in_address(
+    query: Query<'_>,
+    name: &str,
+    formats: &[&Arc<dyn Format>],
+) -> Result<Arc<dyn Format>, Problem> {
+    let format = formats.iter().find(|format| format.name() == name);
+    let format = format.ok_or_else(|| Problem::internal("the format of the address is not enabled"))?;
+    // A parameter may only repeat it.
+    query.one_of("format", &[format.container().0])?;
+    query.one_of("geoformat", &[name])?;
+    Ok(bare(format.current().unwrap_or_else(|| Arc::clone(format))))
 }
 
 fn chosen(

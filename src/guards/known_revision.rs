@@ -4,6 +4,7 @@ use serde_json::json;
 
 use super::Query;
 use crate::error::Problem;
+use crate::fairings::BareAddresses;
 use crate::openapi::{Interface, Operation, Parameter, Part};
 
 /// The name of the parameter.
@@ -33,9 +34,9 @@ impl KnownRevision {
         let query = request.uri().query().map_or("", |query| query.as_str());
         let is_other = |part: &&str| !part.is_empty() && part.split('=').next() != Some(NAME);
         let others: Vec<_> = query.split('&').filter(is_other).collect();
-        let path = request.uri().path();
+        let path = BareAddresses::path(request);
         let address =
-            if others.is_empty() { path.to_string() } else { format!("{path}?{}", others.join("&")) };
+            if others.is_empty() { path.into_owned() } else { format!("{path}?{}", others.join("&")) };
         Ok(Self { requested, address })
     }
 }

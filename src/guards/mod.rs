@@ -57,9 +57,9 @@ mod query;
 mod query_parameters;
 mod signed_upload;
 
-pub use self::accept::WantsPage;
+pub use self::accept::{WantsOpenMetrics, WantsPage};
 pub use self::alert_parameters::{AlertContent, AlertIdentifier, Before, HistoryArea};
-pub use self::area_parameters::{Latitude, Level, Longitude, Within};
+pub use self::area_parameters::{Admin, Latitude, Level, Long, Longitude, Within};
 pub use self::area_selector::Select;
 pub use self::card_id::CardIdParam;
 pub use self::change_parameters::{LastEvent, Since, Wait};

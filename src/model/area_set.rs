@@ -1,4 +1,4 @@
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Index;
 use std::sync::OnceLock;
 
@@ -21,6 +21,8 @@ pub struct AreaSet {
     around: Option<Rect<f64>>,
     /// The box around the areas of each city and of each province, by code.
     around_each: BTreeMap<String, Rect<f64>>,
+    /// The codes of the areas, found when they are first needed.
+    codes: OnceLock<BTreeSet<(String, String)>>,
 }
 
 /// Two areas of one set have the same identifier.
@@ -56,7 +58,7 @@ impl AreaSet {
                 }
             }
         }
-        Self { areas, bounds, labels, around, around_each }
+        Self { areas, bounds, labels, around, around_each, codes: OnceLock::new() }
     }
 
     /// Returns a place inside the area at a position, for its label, in steps of about 1 m; `None` if the area has no surface.
@@ -95,6 +97,16 @@ impl AreaSet {
     #[must_use]
     pub fn position(&self, id: AreaId) -> Option<usize> {
         self.areas.binary_search_by_key(&id, |area| area.id).ok()
+    }
+
+    /// Returns the codes of the city and the province of each area, each pair once; a code may be empty. Costs O(n log n) once.
+    #[must_use]
+    pub fn codes(&self) -> &BTreeSet<(String, String)> {
+        self.codes.get_or_init(|| {
+            let codes: BTreeSet<_> =
+                self.areas.iter().map(|area| (&*area.city_code, &*area.region_code)).collect();
+            codes.into_iter().map(|(city, region)| (city.to_owned(), region.to_owned())).collect()
+        })
     }
 
     /// Returns the areas in the order of their identifiers.

@@ -1,7 +1,7 @@
 use std::sync::{Arc, OnceLock};
 
 use super::{
-    AreaLayer, AreaLevel, AreaOutline, AreaSelector, AreaSet, BoundaryLayer, Infrastructure,
+    AreaLayer, AreaLevel, AreaOutline, AreaSelector, AreaSet, BoundaryLayer, City, Infrastructure,
     InfrastructureKind, InfrastructureLayer, Locator, Outline, Region, Tags,
 };
 
@@ -17,6 +17,8 @@ pub struct Places {
     locator: Locator,
     /// The outlines of each level, dissolved when they are first needed.
     outlines: [OnceLock<Vec<Arc<Outline>>>; AreaLevel::ALL.len()],
+    /// The boundaries of all cities, found when they are first needed.
+    city_outlines: OnceLock<Vec<Arc<City>>>,
 }
 
 impl Default for Places {
@@ -33,7 +35,8 @@ impl Places {
         cities.sort_by(|a, b| a.code.cmp(&b.code));
         let locator = Locator::new(Arc::clone(&areas), regions.clone(), cities.clone());
         let outlines = Default::default();
-        Self { areas, regions, cities, infrastructure: Vec::new(), locator, outlines }
+        let city_outlines = OnceLock::new();
+        Self { areas, regions, cities, infrastructure: Vec::new(), locator, outlines, city_outlines }
     }
 
     /// Sets the floodgates, pumps and waterways.
@@ -109,13 +112,39 @@ impl Places {
             let positions = (0..self.areas.len()).filter(|position| selector.matches(&self.areas[*position]));
             positions.map(AreaOutline::Area).collect()
         } else {
-            let dissolve = || Outline::dissolve(&self.areas, level).into_iter().map(Arc::new).collect();
-            let all = self.outlines[level as usize].get_or_init(dissolve);
+            let all = self.dissolved(level);
             let is_selected =
                 |of: &&Arc<Outline>| selector.matches_codes(Some(&of.city_code), Some(&of.region_code));
             all.iter().filter(is_selected).cloned().map(AreaOutline::Union).collect()
         };
         AreaLayer::new(Arc::clone(&self.areas), outlines)
+    }
+
+    fn dissolved(&self, level: AreaLevel) -> &[Arc<Outline>] {
+        let dissolve = || Outline::dissolve(&self.areas, level).into_iter().map(Arc::new).collect();
+        self.outlines[level as usize].get_or_init(dissolve)
+    }
+
+    /// Returns the cities: those that have their own boundary, by code, then the others, each where its areas are. The first call
+    /// costs as much as that of [`Self::area_layer`] for cities.
+    #[must_use]
+    pub fn city_outlines(&self) -> &[Arc<City>] {
+        self.city_outlines.get_or_init(|| {
+            let own = self.cities.iter().map(|city| City::with_boundary(city, self));
+            let is_other = |outline: &&Arc<Outline>| {
+                let is_named = !outline.city_code.is_empty() || !outline.city_name.is_empty();
+                is_named && self.cities.iter().all(|city| city.code != outline.city_code)
+            };
+            let others = self.dissolved(AreaLevel::City).iter().filter(is_other);
+            own.chain(others.map(|of| City::of_areas(of, &self.regions))).map(Arc::new).collect()
+        })
+    }
+
+    /// Returns the boundaries of all cities, or of the one with this identifier; none if there is no such city.
+    #[must_use]
+    pub fn city_layer(&self, id: Option<&str>) -> AreaLayer {
+        let selected = self.city_outlines().iter().filter(|city| id.is_none_or(|id| id == city.id));
+        AreaLayer::new(Arc::clone(&self.areas), selected.cloned().map(AreaOutline::City).collect())
     }
 
     /// Returns the boundaries of all provinces by code, or of the province with this code; none if there is no such province.

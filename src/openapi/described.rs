@@ -111,6 +111,11 @@ impl Described {
         self
     }
 
+    /// Returns the names of the formats that requests choose from; none if there is no choice.
+    pub(crate) fn formats(&self, interface: &Interface<'_>) -> Vec<String> {
+        self.operation(interface).formats
+    }
+
     pub(super) fn operation(&self, interface: &Interface<'_>) -> Operation {
         let mut operation = Operation::new(self.summary);
         for say in &self.said {

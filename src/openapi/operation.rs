@@ -21,6 +21,8 @@ pub struct Operation {
     answers: BTreeMap<u16, Answer>,
     /// The alternatives, of which a request must satisfy one. If there are none, the operation takes no credential.
     security: Vec<Value>,
+    /// The names of the formats that requests choose from.
+    pub(crate) formats: Vec<String>,
 }
 
 /// A parameter of the query or the path.
@@ -231,7 +233,7 @@ impl Operation {
         if !self.answers.contains_key(&200) {
             WANTED.clone_into(&mut self.answer(200).says);
         }
-        let Self { summary, parameters, body, answers, security } = self;
+        let Self { summary, parameters, body, answers, security, formats: _ } = self;
         let mut value = json!({ "operationId": id, "tags": [tag] });
         if !summary.is_empty() {
             value["summary"] = summary.into();

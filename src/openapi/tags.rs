@@ -2,7 +2,7 @@ use serde_json::{Value, json};
 
 /// The groups of operations, in the order in which a reader needs them: a name, the first segments of their paths, and a
 /// description.
-const GROUPS: [(&str, &[&str], &str); 12] = [
+const GROUPS: [(&str, &[&str], &str); 13] = [
     (
         "floods",
         &["floods"],
@@ -21,6 +21,11 @@ const GROUPS: [(&str, &[&str], &str); 12] = [
         "cards",
         &["cards", "uploads", "images"],
         "Cards: forms that one resident fills in once, with a photo if wanted. For bots and their servers.",
+    ),
+    (
+        "petabencana",
+        &["cities", "regions", "needs"],
+        "Addresses that clients of PetaBencana ask for. New clients use `admin` and `areas`.",
     ),
     ("feeds", &["feeds"], "Reports that partners send."),
 ];

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::floods::sample_areas;
 use super::sample::Sample;
-use super::{Floods, MapResource, Sampled, Selectable};
+use super::{Floods, MapResource, Offer, Sampled, Selectable};
 use crate::model::alerts::{Issuer, Status, entries, messages};
 use crate::model::{AlertLayer, FloodState, Layer, LayerKind, StateChange, Timestamp};
 use crate::schema::{area_id, array, flood_state, object, or_null, written_moment};
@@ -33,6 +33,10 @@ impl MapResource for Alerts {
 
     fn preferred_format(&self) -> Option<&'static str> {
         Some("atom")
+    }
+
+    fn offer(&self) -> Offer {
+        Offer::Loaded
     }
 
     fn geometries(&self) -> &'static [&'static str] {

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::floods::sample_areas;
 use super::sample::Sample;
-use super::{CITIES, Floods, MapResource, Sampled, Selectable};
+use super::{CITIES, Floods, MapResource, Offer, Sampled, Selectable};
 use crate::model::{AreaLayer, AreaOutline, Layer, LayerKind, Outline, Timestamp, label};
 
 /// `/areas`: outlines of local areas, without states.
@@ -28,6 +28,10 @@ impl MapResource for Areas {
         LayerKind::Floods
     }
 
+    fn offer(&self) -> Offer {
+        Offer::Loaded
+    }
+
     fn geometries(&self) -> &'static [&'static str] {
         &["Polygon", "MultiPolygon"]
     }
@@ -46,6 +50,13 @@ impl MapResource for Areas {
                     "description": "Longitude and latitude of a place inside, for the label.",
                 }),
             ),
+            ("id", json!({ "type": "string", "description": "The identifier of the city in `/regions`." })),
+            (
+                "region",
+                json!({ "type": "string", "description": "The name of the province, in `/regions`." }),
+            ),
+            ("region_code", json!({ "type": "string", "description": "The same as `id`, in `/regions`." })),
+            ("city", json!({ "type": "string", "description": "The same as `city_name`, in `/regions`." })),
         ] {
             properties["properties"][name] = schema;
         }

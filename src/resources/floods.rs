@@ -3,7 +3,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::sample::Sample;
-use super::{CITIES, MapResource, Sampled, Selectable};
+use super::{CITIES, MapResource, Offer, Sampled, Selectable};
 use crate::model::{
     Area, AreaSet, Attributes, FloodLayer, FloodState, Layer, LayerKind, Standing, Timestamp,
 };
@@ -24,6 +24,10 @@ impl MapResource for Floods {
 
     fn selectable(&self) -> Selectable {
         Selectable::by(&CITIES, &["ID-JK"])
+    }
+
+    fn offer(&self) -> Offer {
+        Offer::Loaded
     }
 
     fn geometries(&self) -> &'static [&'static str] {

@@ -3,7 +3,7 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::sample::Sample;
-use super::{MapResource, Sampled, Selectable};
+use super::{MapResource, Offer, Sampled, Selectable};
 use crate::model::{
     Course, InfrastructureKind, InfrastructureLayer, InfrastructureShape, Layer, LayerKind, Timestamp,
 };
@@ -24,6 +24,10 @@ impl MapResource for Infrastructure {
 
     fn selectable(&self) -> Selectable {
         Selectable::by(&["ID-JK"], &["ID-JK"])
+    }
+
+    fn offer(&self) -> Offer {
+        Offer::AlsoCities
     }
 
     fn geometries(&self) -> &'static [&'static str] {

@@ -47,6 +47,11 @@ pub trait MapResource: Debug + Send + Sync + 'static {
         self.kind()
     }
 
+    /// Returns which codes requests can select it by. **Default: the configured ones**
+    fn offer(&self) -> Offer {
+        Offer::Configured
+    }
+
     /// Returns the name of the format for requests that name none, if it is enabled. **Default: the configured one**
     fn preferred_format(&self) -> Option<&'static str> {
         None
@@ -70,7 +75,19 @@ pub(crate) trait Sampled: MapResource {
     fn sample(&self, sample: Sample, now: Timestamp) -> Layer;
 }
 
-/// The codes that requests can select a resource by.
+/// Where the codes come from that requests can select a resource by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Offer {
+    /// From the configuration.
+    Configured,
+    /// From the configuration, and the cities of the loaded areas.
+    AlsoCities,
+    /// From the loaded areas, of which a selection has at least one; from the configuration while there are none.
+    Loaded,
+}
+
+/// The codes that requests can select a resource by, as they are configured.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]

@@ -4,7 +4,7 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use super::sample::Sample;
-use super::{CITIES, MapResource, PROVINCES, Sampled, Selectable};
+use super::{CITIES, MapResource, Offer, PROVINCES, Sampled, Selectable};
 use crate::model::{
     CARD_SOURCE, DisasterType, Layer, LayerKind, Report, ReportContent, ReportKey, Tags, Timestamp,
 };
@@ -26,6 +26,10 @@ impl MapResource for Reports {
     /// Clients send a code of either kind as `city`.
     fn selectable(&self) -> Selectable {
         Selectable::by(&[&CITIES[..], &PROVINCES].concat(), &PROVINCES)
+    }
+
+    fn offer(&self) -> Offer {
+        Offer::AlsoCities
     }
 
     fn geometries(&self) -> &'static [&'static str] {

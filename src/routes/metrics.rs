@@ -2,8 +2,8 @@ use rocket::http::Header;
 use rocket::{Responder, State, get};
 
 use crate::error::Problem;
-use crate::guards::MetricsReader;
-use crate::telemetry::Metrics;
+use crate::guards::{MetricsReader, WantsOpenMetrics};
+use crate::telemetry::{Metrics, prometheus_text};
 
 /// The response of `GET /metrics`.
 #[derive(Responder)]
@@ -13,15 +13,23 @@ pub(super) struct Page {
     cache_control: Header<'static>,
 }
 
-/// `GET /metrics`: responds with all metrics, for Prometheus. It does not query the store.
+/// `GET /metrics`: responds with all metrics, for Prometheus: as OpenMetrics if `Accept` prefers that, otherwise in its text
+/// format. It does not query the store.
 #[get("/metrics")]
-pub(super) fn list_metrics(_reader: MetricsReader, metrics: &State<Metrics>) -> Result<Page, Problem> {
+pub(super) fn list_metrics(
+    _reader: MetricsReader,
+    wants_open: WantsOpenMetrics,
+    metrics: &State<Metrics>,
+) -> Result<Page, Problem> {
+    let text = metrics.text().map_err(Problem::internal)?;
+    let (text, media_type) = if wants_open.0 {
+        (text, "application/openmetrics-text; version=1.0.0; charset=utf-8")
+    } else {
+        (prometheus_text(&text), "text/plain; version=0.0.4; charset=utf-8")
+    };
     Ok(Page {
-        text: metrics.text().map_err(Problem::internal)?,
-        content_type: Header::new(
-            "Content-Type",
-            "application/openmetrics-text; version=1.0.0; charset=utf-8",
-        ),
+        text,
+        content_type: Header::new("Content-Type", media_type),
         cache_control: Header::new("Cache-Control", "no-store"),
     })
 }

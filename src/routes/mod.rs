@@ -12,6 +12,7 @@ mod answers;
 mod areas;
 mod cards;
 mod changes;
+mod cities;
 mod diverted;
 mod docs;
 mod envelope;
@@ -24,9 +25,11 @@ mod infrastructure;
 mod map;
 mod methods;
 mod metrics;
+mod needs;
 mod openapi;
 mod parts;
 mod question;
+mod regions;
 mod renderer;
 mod reports;
 mod root;
@@ -68,6 +71,9 @@ pub(crate) fn all() -> Vec<Described> {
         images::routes(),
         feeds::routes(),
         sources::routes(),
+        cities::routes(),
+        regions::routes(),
+        needs::routes(),
     ];
     all.into_iter().flatten().collect()
 }

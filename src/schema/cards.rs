@@ -19,7 +19,6 @@ pub(crate) fn card_report(disasters: &[DisasterType], rules: &CardRules) -> Valu
             "text": or_null(text("What its reporter writes.")),
             "image_id": or_null(text("Checked, and not kept.")),
             "is_training": is_training(),
-            "partnerCode": partner_code(),
             "partner_code": partner_code(),
             "created_at": moment("When it was made."),
             "location": reference("Position"),

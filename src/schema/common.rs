@@ -113,7 +113,7 @@ pub(super) fn named() -> Named {
                     },
                     "cardId": { "type": "string", "description": "The card that the request would change." },
                     "found": { "type": "boolean", "const": false, "description": "Only in responses to a request for a card." },
-                    "result": { "type": "null", "description": "Only in responses to a request for a card." },
+                    "result": { "description": "Null; only in responses to a request for a card." },
                 },
                 "examples": [{
                     "statusCode": 400, "error": "Bad Request",

@@ -20,7 +20,7 @@ pub(super) fn named() -> Named {
             object(json!({
                 "f1": {
                     "type": "string", "format": "date-time", "description": "When the level was read.",
-                    "pattern": r"\+00:00$", "examples": ["2016-12-09T04:00:00+00:00"],
+                    "pattern": r"^.*\+00:00$", "examples": ["2016-12-09T04:00:00+00:00"],
                 },
                 "f2": level("The water level in centimetres; it may be negative."),
                 "f3": alert(),

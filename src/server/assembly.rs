@@ -19,8 +19,8 @@ use crate::changes::{Follower, Seats};
 use crate::config::Config;
 use crate::error::catchers;
 use crate::fairings::{
-    Cors, Draining, Exchange, Licence, RealMethod, RequestId, SecurityHeaders, SignsOfLife, TrailingSlash,
-    within_spans,
+    BareAddresses, Cors, Draining, Exchange, Licence, RealMethod, RequestId, SecurityHeaders, SignsOfLife,
+    TrailingSlash, within_spans,
 };
 use crate::formats::EncodeContext;
 use crate::images::{CardImages, Worker};
@@ -71,8 +71,11 @@ impl Builder {
         source_watch.refresh().await;
         let watch = || DataWatch::new(Arc::clone(&store), metrics.clone(), Arc::clone(&self.clock));
         let watch = config.metrics.enabled.then(|| Arc::new(watch()) as Arc<dyn Fairing>);
-        let description =
-            Description::new(document(&Interface { config: &config, formats: &formats }, &interface));
+        let offered = Interface { config: &config, formats: &formats };
+        let description = Description::new(document(&offered, &interface));
+        let with_formats: Vec<_> =
+            interface.iter().map(|described| (&described.route, described.formats(&offered))).collect();
+        let bare_addresses = BareAddresses::new(config.mount_paths(), &with_formats);
         let routes = within_spans(interface.into_iter().map(|described| described.route).collect());
         let others = other_methods(routes.iter());
         let mut outside = routes::outside(config.metrics.enabled);
@@ -90,6 +93,7 @@ impl Builder {
             .attach(Exchange::new(metrics.clone()))
             .attach(Admission)
             .attach(TrailingSlash)
+            .attach(bare_addresses)
             .attach(Cors)
             .attach(SecurityHeaders)
             .attach(Licence)

@@ -31,6 +31,8 @@ pub enum LayerQuery {
     Alerts(AlertQuery, bool),
     /// Outlines of areas.
     Areas(AreaQuery),
+    /// The boundaries of all cities, or of the one with this identifier ([`City`](crate::model::City)).
+    Cities(Option<String>),
     /// One area, with its state if it has one.
     Flood(AreaId),
 }
@@ -46,7 +48,7 @@ impl LayerQuery {
             Self::Infrastructure(..) => LayerKind::Infrastructure,
             Self::Boundaries(_) => LayerKind::Boundaries,
             Self::Alerts(..) => LayerKind::Alerts,
-            Self::Areas(_) => LayerKind::Areas,
+            Self::Areas(_) | Self::Cities(_) => LayerKind::Areas,
         }
     }
 
@@ -84,6 +86,9 @@ impl LayerQuery {
                 query.ask(store, now).await?.map(|layer| Layer::Alerts(layer.doubtful(*is_doubtful)))
             }
             Self::Areas(query) => query.ask(store).await?.map(Layer::Areas),
+            Self::Cities(id) => {
+                store.places().await?.map(|places| Layer::Areas(places.city_layer(id.as_deref())))
+            }
             Self::Flood(area) => flood(store, *area).await?.map(Layer::Floods),
         })
     }

@@ -1,6 +1,7 @@
 mod database;
 mod families;
 mod process;
+mod prometheus_text;
 mod rejection;
 mod renderings;
 mod sources;
@@ -14,6 +15,7 @@ use prometheus_client::encoding::text;
 use serde::{Deserialize, Serialize};
 
 use self::families::{Families, Labels, Requests, Responses, Route};
+pub(crate) use self::prometheus_text::prometheus_text;
 pub use self::rejection::Rejection;
 use crate::auth::Secret;
 

@@ -9,6 +9,7 @@ mod request_span;
 
 pub(crate) use self::failures::causes;
 pub use self::log::{Level, Log, LogSettings, LogUnavailable, Shape};
+pub(crate) use self::metrics::prometheus_text;
 pub use self::metrics::{
     CacheUse, InFlight, Metrics, MetricsSettings, Rejection, ReportOrigin, StoreOperation, UploadStep,
 };

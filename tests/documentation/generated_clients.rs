@@ -54,6 +54,46 @@ fn a_program_with_the_types_of_openapi_typescript_compiles_and_calls_the_service
     demo.end();
 }
 
+/// Generates a client with openapi-generator into a folder.
+fn openapi_generator(folder: &TempDir, generator: &str, output: &str) {
+    const RUN: &str = "from openapi_generator_cli import cli; raise SystemExit(cli())";
+    let mut generate = python();
+    generate.current_dir(folder).args(["-c", RUN, "generate", "-i", "openapi.json"]);
+    generate.args(["-g", generator, "-o", output, "--additional-properties=packageName=siaga"]);
+    printed(generator, &mut generate);
+}
+
+#[test]
+fn the_client_of_openapi_generator_in_python_decodes_both_formats_of_the_map() {
+    let demo = Demo::start();
+    let folder = folder(&demo, &["generated.py"]);
+    openapi_generator(&folder, "python", ".");
+    printed("generated.py", python().current_dir(&folder).args(["generated.py", &demo.origin("/v1")]));
+    demo.end();
+}
+
+#[test]
+fn the_client_of_openapi_generator_in_typescript_compiles_strictly_and_decodes_both_formats() {
+    let demo = Demo::start();
+    let folder = folder(&demo, &["generated.ts"]);
+    openapi_generator(&folder, "typescript-fetch", "siaga");
+    let mut compile = package(&folder, "typescript/bin/tsc");
+    compile.args(["--strict", "--target", "es2022", "--lib", "es2022,dom", "--module", "commonjs"]);
+    printed("tsc", compile.args(["--types", "node", "generated.ts", "--outDir", "."]));
+    printed("generated.ts", node(folder.path()).args(["generated.js", &demo.origin("/v1")]));
+    demo.end();
+}
+
+#[test]
+fn openapi_generator_generates_a_client_in_java() {
+    let demo = Demo::start();
+    let folder = folder(&demo, &[]);
+    openapi_generator(&folder, "java", "java");
+    let source = folder.path().join("java/src/main/java/org/openapitools/client/api/FloodsApi.java");
+    assert!(fs::read_to_string(source).unwrap().contains("listFloods("));
+    demo.end();
+}
+
 #[test]
 fn the_client_of_openapi_python_client_has_every_operation_and_calls_the_service() {
     let demo = Demo::start();

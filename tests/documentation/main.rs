@@ -16,6 +16,7 @@ mod generated_clients;
 mod globes;
 mod links;
 mod live;
+mod map_libraries;
 mod monitoring;
 mod nginx;
 mod openapi;

@@ -2,11 +2,14 @@
 //! beside the metrics holds that page against them.
 
 use std::collections::BTreeSet;
+use std::io::Write;
+use std::process::Stdio;
 
 use serde_json::Value;
 
 use crate::blocks::pages;
-use crate::tools::{printed, python};
+use crate::demo::Demo;
+use crate::tools::{printed, program, python};
 
 const DASHBOARD: &str = include_str!("../../deploy/grafana.json");
 const ALERTS: &str = include_str!("../../deploy/alerts.yml");
@@ -89,6 +92,16 @@ fn the_dashboard_shows_every_metric_and_none_that_is_not_there() {
     let missing: BTreeSet<String> =
         series().iter().map(|series| metric(series)).filter(|metric| !shown.contains(metric)).collect();
     assert!(missing.is_empty(), "no panel shows {missing:?}");
+}
+
+#[test]
+fn promtool_finds_nothing_wrong_with_the_metrics() {
+    let demo = Demo::with_metrics();
+    demo.text("floods");
+    let mut check = program("promtool").args(["check", "metrics"]).stdin(Stdio::piped()).spawn().unwrap();
+    check.stdin.take().unwrap().write_all(demo.body("/metrics").as_bytes()).unwrap();
+    assert!(check.wait().unwrap().success(), "promtool prints what is wrong");
+    demo.end();
 }
 
 #[test]

@@ -181,8 +181,9 @@ fn nginx_as_debian_configures_it_passes_events_on_within_a_second() {
 fn nginx_by_our_file_passes_events_on_and_lets_requests_wait_and_an_address_have_its_streams() {
     let demo = Demo::start();
     let nginx = Nginx::of_ours(&service(&demo));
+    events_come_soon(&demo, &nginx);
     let cursor = demo.get("changes")["result"]["cursor"].as_str().unwrap().to_owned();
-    let waits = format!("{}/changes?city=sby&wait=30&since={cursor}", nginx.base);
+    let waits = format!("{}/changes?wait=30&since={cursor}", nginx.base);
     thread::scope(|scope| {
         let waiting = scope.spawn(|| {
             let begun = Instant::now();
@@ -190,9 +191,8 @@ fn nginx_by_our_file_passes_events_on_and_lets_requests_wait_and_an_address_have
             assert!(printed.ends_with("200"), "{printed}");
             begun.elapsed()
         });
-        events_come_soon(&demo, &nginx);
         // Short events, because curl mixes what it receives at the same time.
-        let (_curl, lines) = nginx.stream("changes/stream?city=sby#[1-100]");
+        let (_curl, lines) = nginx.stream("changes/stream?minimum_state=4#[1-100]");
         wait_for(&lines, "\"full\":true", 100);
         let waited = waiting.join().unwrap();
         assert!(waited > Duration::from_secs(29), "{waited:?}");

@@ -27,7 +27,8 @@ fn a_property_that_is_not_kept_is_said_once_with_the_number_of_rows_that_hold_it
 
 #[test]
 fn a_column_that_is_not_kept_is_said_once_with_the_number_of_rows_that_hold_it() {
-    let areas = format!("{{\"type\":\"FeatureCollection\",\"features\":[{}]}}", area("7"));
+    let in_a_city = area("7").replace("{\"area_id\"", "{\"city\":\"jbd\",\"area_id\"");
+    let areas = format!("{{\"type\":\"FeatureCollection\",\"features\":[{in_a_city}]}}");
     let states = "area_id,note,state,changed_at,by,subject\n\
                   7,dry,,2016-12-19T10:00:00Z,,a\n\
                   7,,1,2016-12-19T11:00:00Z,,b\n\
@@ -67,5 +68,57 @@ fn a_status_or_a_tag_that_is_not_kept_is_said_and_what_an_export_writes_is_not()
             "reports.geojson: status is not kept (1 row)",
             "reports.geojson: tags.district_id is not kept (1 row)"
         ]
+    );
+}
+
+/// A folder of three areas, of which the second says its city, and these cities.
+fn folder_with(cities: &[String]) -> Vec<(FolderFile, String)> {
+    let moved = |id: &str, text: &str| {
+        let place = "[[[5,5],[6,5],[6,6],[5,5]]]";
+        area(id).replace("[[[0,0],[1,0],[1,1],[0,0]]]", place).replace("{\"area_id\"", text)
+    };
+    let areas = [area("1"), moved("2", "{\"city\":\"own\",\"area_id\""), moved("3", "{\"area_id\"")];
+    let collection =
+        |of: &[String]| format!(r#"{{"type":"FeatureCollection","features":[{}]}}"#, of.join(","));
+    let mut files = vec![(FolderFile::Areas, collection(&areas))];
+    if !cities.is_empty() {
+        files.push((FolderFile::Cities, collection(cities)));
+    }
+    files
+}
+
+/// The cities of the areas of a folder, and its notes about the areas.
+fn cities_of(cities: &[String]) -> (Vec<String>, Vec<String>) {
+    let files = folder_with(cities);
+    let files: Vec<_> = files.iter().map(|(file, text)| (*file, text.as_str())).collect();
+    let folder = folder_of(&files);
+    let opened = Folder::open(folder.path()).unwrap();
+    let mut codes = Vec::new();
+    let take = |row: FolderRow<Area>| {
+        codes.push(row.value.city_code);
+        Ok::<_, DatasetError>(())
+    };
+    opened.areas(take).unwrap();
+    (codes, opened.notes())
+}
+
+#[test]
+fn an_area_without_a_city_gets_that_in_which_it_lies_or_it_is_said_that_it_has_none() {
+    let (codes, notes) = cities_of(&[]);
+    assert_eq!(codes, ["", "own", ""]);
+    let [note] = notes.as_slice() else { panic!("{notes:?}") };
+    assert!(
+        note.starts_with("areas.geojson: 2 areas have no city, so requests with city= do not select"),
+        "{note}"
+    );
+    assert!(note.ends_with("add the property city, or the outlines of cities as cities.geojson"), "{note}");
+    let city = |code: &str| area("1").replace(r#""area_id":"1""#, &format!(r#""code":"{code}","name":"N""#));
+    let (codes, notes) = cities_of(&[city("first")]);
+    assert_eq!(codes, ["first", "own", ""]);
+    assert!(notes.len() == 1 && notes[0].contains("1 area has no city"), "{notes:?}");
+    let elsewhere = city("other").replace("[[[0,0],[1,0],[1,1],[0,0]]]", "[[[5,5],[6,5],[6,6],[5,5]]]");
+    assert_eq!(
+        cities_of(&[city("first"), elsewhere]),
+        (vec!["first".into(), "own".into(), "other".into()], vec![])
     );
 }

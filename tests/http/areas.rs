@@ -1,15 +1,107 @@
-//! What can be asked for, by the configuration.
+//! Which cities and provinces can be selected.
 
 use rocket::http::Status;
-use siaga::model::LayerKind;
-use siaga::resources::describe;
+use siaga::conformance::fixture;
+use siaga::datasets::FolderWriter;
+use siaga::model::{Area, LayerKind};
+use siaga::resources::{Offer, describe};
+use tempfile::TempDir;
 
 use crate::suite::support::{Siaga, assert_invalid, figment};
 
+/// Addresses of areas, with a question mark at the end.
+const OF_AREAS: [&str; 9] = [
+    "/v1/floods?",
+    "/v1/floods?geoformat=cap&",
+    "/v1/floods.geojson?",
+    "/v1/floods/states?",
+    "/v1/floods/archive?start=2016-12-19T00:00:00Z&end=2016-12-20T00:00:00Z&",
+    "/v1/floods/timeseries?start=2016-12-19T00:00:00Z&end=2016-12-20T00:00:00Z&",
+    "/v1/alerts?",
+    "/v1/areas?level=city&",
+    "/v1/changes?",
+];
+
 #[test]
-fn each_resource_is_asked_for_by_its_configured_codes() {
+fn a_selection_without_an_area_is_400_naming_the_codes_that_there_are() {
+    let siaga = Siaga::start();
+    for address in OF_AREAS.into_iter().chain(["/v1/changes/stream?"]) {
+        let get = |query: &str| siaga.client.get(format!("{address}{query}")).dispatch();
+        // Both are configured, but no area has them.
+        assert_invalid(get("city=sby"), "query", &["city"], "\"city\" must be one of [bdg, jbd]");
+        assert_invalid(get("admin=ID-AC"), "query", &["admin"], "\"admin\" must be one of [ID-JB, ID-JK]");
+        // Each has areas, but none has both.
+        assert_invalid(get("city=bdg&admin=ID-JK"), "query", &["admin"], "\"admin\" must be one of [ID-JB]");
+    }
+    for address in OF_AREAS {
+        for query in ["city=bdg", "admin=ID-JB", "city=bdg&admin=ID-JB", "city=&admin=", ""] {
+            let response = siaga.client.get(format!("{address}{query}")).dispatch();
+            assert_eq!(response.status(), Status::Ok, "{address}{query}");
+        }
+    }
+}
+
+#[test]
+fn codes_of_areas_need_not_be_configured() {
+    let figment = figment()
+        .merge(("siaga.areas.cities", ["other"]))
+        .merge(("siaga.areas.supported.floods.city", ["other"]))
+        .merge(("siaga.areas.supported.reports.city", ["other"]));
+    let siaga = Siaga::with(figment, |builder| builder);
+    for address in OF_AREAS {
+        let get = |query: &str| siaga.client.get(format!("{address}{query}")).dispatch();
+        assert_eq!(get("city=bdg").status(), Status::Ok, "{address}");
+        assert_invalid(get("city=other"), "query", &["city"], "one of [bdg, jbd]");
+    }
+    assert_eq!(siaga.get("/v1/reports?city=bdg").status(), Status::Ok);
+    assert_invalid(siaga.get("/v1/reports?city=sby"), "query", &["city"], "one of [other, bdg, jbd]");
+}
+
+/// A service with these areas alone, in memory.
+fn with_areas(areas: impl Iterator<Item = Area>) -> (Siaga, TempDir) {
+    let folder = tempfile::tempdir().unwrap();
+    let writer = FolderWriter::create(folder.path()).unwrap();
+    let mut file = writer.areas().unwrap();
+    areas.for_each(|area| file.write(&area).unwrap());
+    file.finish().unwrap();
+    let dataset = folder.path().to_str().unwrap();
+    let figment = figment().merge(("siaga.store", "memory")).merge(("siaga.dataset", dataset));
+    (Siaga::with(figment, |builder| builder), folder)
+}
+
+#[test]
+fn while_there_are_no_areas_the_configured_codes_can_be_selected() {
+    let (siaga, _folder) = with_areas(std::iter::empty());
+    for address in OF_AREAS {
+        let get = |query: &str| siaga.client.get(format!("{address}{query}")).dispatch();
+        assert_eq!(get("city=sby&admin=ID-JK").status(), Status::Ok, "{address}");
+        assert_invalid(get("city=x"), "query", &["city"], "one of [bdg, jbd, sby]");
+    }
+}
+
+#[test]
+fn where_no_area_has_a_city_none_can_be_selected() {
+    let without = fixture::areas()
+        .iter()
+        .map(|area| Area { city_code: String::new(), ..area.clone() })
+        .collect::<Vec<_>>();
+    let (siaga, _folder) = with_areas(without.into_iter());
+    for address in OF_AREAS {
+        let get = |query: &str| siaga.client.get(format!("{address}{query}")).dispatch();
+        assert_invalid(
+            get("city=jbd"),
+            "query",
+            &["city"],
+            "\"city\" must be absent: no loaded area has a city",
+        );
+        assert_eq!(get("admin=ID-JK").status(), Status::Ok, "{address}");
+    }
+}
+
+#[test]
+fn a_resource_that_is_not_of_areas_is_selected_by_its_configured_codes() {
     let resources = LayerKind::ALL.map(describe);
-    for described in resources {
+    for described in resources.into_iter().filter(|of| of.offer() != Offer::Loaded) {
         let (resource, has_cities) = (described.kind().name(), described.has_cities());
         let address = format!("/v1/{}", described.path());
         // Codes that are known by the configuration alone, of which each resource has others.
@@ -32,10 +124,17 @@ fn each_resource_is_asked_for_by_its_configured_codes() {
             assert_invalid(get(&format!("admin={wrong}")), "query", &["admin"], "one of [ID-ITS]");
         }
         assert_eq!(get("city=its").status(), Status::Ok, "{resource}");
-        if has_cities {
-            for wrong in ["others", "jbd"] {
-                assert_invalid(get(&format!("city={wrong}")), "query", &["city"], "one of [its]");
+        match described.offer() {
+            Offer::AlsoCities => {
+                assert_eq!(get("city=jbd").status(), Status::Ok, "{resource}");
+                assert_invalid(get("city=others"), "query", &["city"], "one of [its, bdg, jbd]");
             }
+            _ if has_cities => {
+                for wrong in ["others", "jbd"] {
+                    assert_invalid(get(&format!("city={wrong}")), "query", &["city"], "one of [its]");
+                }
+            }
+            _ => {}
         }
     }
 }

@@ -9,6 +9,7 @@ use rocket::fairing::{Fairing, Info, Kind};
 use rocket::http::{Method, Status};
 use rocket::{Data, Request, Response};
 use serde_json::{Value, json};
+use siaga::fairings::BareAddresses;
 
 /// Whether a request was sent with HEAD, which Rocket has answered as GET.
 struct IsHead(bool);
@@ -104,8 +105,12 @@ impl Fairing for Described {
             return;
         }
         let body = response.body_mut().to_bytes().await.unwrap();
-        let value = serde_json::from_slice(&body).unwrap();
+        let mut value: Value = serde_json::from_slice(&body).unwrap();
         response.set_sized_body(body.len(), Cursor::new(body));
+        if BareAddresses::format(request).is_some() && kind == "application/json" && status == 200 {
+            // The same as in the envelope, which is described.
+            value = json!({ "statusCode": status, "result": value });
+        }
         let validator = self.validator(&format!("{place}/content/{}/schema", escaped(&kind)));
         let faults: Vec<_> = validator.iter_errors(&value).map(|fault| fault.to_string()).collect();
         assert!(faults.is_empty(), "{asked}: {faults:#?}");

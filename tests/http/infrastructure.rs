@@ -37,7 +37,7 @@ fn an_unknown_type_is_400_naming_what_is_allowed() {
     let says = "\"type\" must be one of [floodgates, pumps, waterways]";
     assert_invalid(siaga.get("/v1/infrastructure?type=dams"), "query", &["type"], says);
     assert_invalid(siaga.get("/v1/infrastructure/dams"), "params", &["type"], says);
-    assert_invalid(siaga.get("/v1/infrastructure?city=jbd"), "query", &["city"], "one of [ID-JK]");
+    assert_invalid(siaga.get("/v1/infrastructure?city=sby"), "query", &["city"], "one of [ID-JK, bdg, jbd]");
     assert_invalid(siaga.get("/v1/infrastructure?format=xml"), "query", &["format"], "one of [json]");
 }
 

@@ -13,7 +13,8 @@ fn with_metrics() -> Siaga {
 }
 
 fn page(siaga: &Siaga) -> String {
-    let response = siaga.get("/metrics");
+    let open = Header::new("Accept", "application/openmetrics-text;version=1.0.0,*/*;q=0.1");
+    let response = siaga.client.get("/metrics").header(open).dispatch();
     assert_eq!(response.status(), Status::Ok);
     assert_eq!(response.headers().get_one("Cache-Control"), Some("no-store"));
     let media_type = response.headers().get_one("Content-Type").unwrap().to_owned();
@@ -26,6 +27,32 @@ fn page(siaga: &Siaga) -> String {
 fn value(page: &str, series: &str) -> f64 {
     let line = page.lines().find_map(|line| line.strip_prefix(series)?.strip_prefix(' '));
     line.unwrap_or_else(|| panic!("{series} is not in\n{page}")).parse().unwrap()
+}
+
+#[test]
+fn a_client_gets_the_text_format_unless_it_prefers_openmetrics() {
+    let siaga = with_metrics();
+    siaga.get("/v1/floods/states");
+    let asked = |accept: &'static str| {
+        let response = siaga.client.get("/metrics").header(Header::new("Accept", accept)).dispatch();
+        let media_type = response.headers().get_one("Content-Type").unwrap().to_owned();
+        (media_type, response.into_string().unwrap())
+    };
+    for accept in ["*/*", "", "text/plain", "text/plain;version=0.0.4", "application/json"] {
+        let (media_type, text) = asked(accept);
+        assert_eq!(media_type, "text/plain; version=0.0.4; charset=utf-8", "{accept}");
+        assert!(text.contains("# TYPE siaga_requests_total counter\n") && !text.contains("# EOF"), "{text}");
+        assert!(text.contains("# TYPE siaga_request_duration_seconds histogram\n"), "{text}");
+    }
+    for accept in [
+        "application/openmetrics-text",
+        "application/openmetrics-text;version=1.0.0,application/openmetrics-text;version=0.0.1;q=0.75,\
+         text/plain;version=0.0.4;q=0.5,*/*;q=0.1",
+    ] {
+        let (media_type, text) = asked(accept);
+        assert_eq!(media_type, "application/openmetrics-text; version=1.0.0; charset=utf-8", "{accept}");
+        assert!(text.contains("# TYPE siaga_requests counter\n") && text.ends_with("# EOF\n"), "{text}");
+    }
 }
 
 #[test]

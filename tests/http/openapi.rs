@@ -103,14 +103,20 @@ fn it_offers_what_is_configured() {
         .merge(("siaga.formats.enabled", ["geojson"]))
         .merge(("siaga.formats.default", "geojson"))
         .merge(("siaga.areas.supported.floods.city", ["jbd"]))
+        .merge(("siaga.areas.supported.gauges.city", ["ID-JB"]))
         .merge(("siaga.feeds.partner.cities", ["bandung"]));
     let document = json_of(Siaga::with(figment, |builder| builder).get("/openapi.json"));
     let floods = &document["paths"]["/floods"]["get"];
-    let offered = |name: &str| {
-        let mut parameters = floods["parameters"].as_array().unwrap().iter();
-        parameters.find(|parameter| parameter["name"] == name).unwrap()["schema"]["enum"].clone()
+    let offered = |operation: &Value, name: &str, keyword: &str| {
+        let mut parameters = operation["parameters"].as_array().unwrap().iter();
+        parameters.find(|parameter| parameter["name"] == name).unwrap()["schema"][keyword].clone()
     };
-    assert_eq!((offered("city"), offered("geoformat")), (json!(["jbd"]), json!(["geojson"])));
+    assert_eq!(offered(floods, "geoformat", "enum"), json!(["geojson"]));
+    // Which cities there are depends on the areas, which a description does not know.
+    assert_eq!(offered(floods, "city", "examples"), json!(["jbd"]));
+    assert_eq!(offered(floods, "city", "enum"), Value::Null);
+    let gauges = &document["paths"]["/floodgauges"]["get"];
+    assert_eq!(offered(gauges, "city", "enum"), json!(["ID-JB"]));
     let types: Vec<_> = floods["responses"]["200"]["content"].as_object().unwrap().keys().collect();
     assert_eq!(types, ["application/json", "application/geo+json"], "in the envelope, and without it");
     let body = &document["paths"]["/feeds/partner"]["post"]["requestBody"];

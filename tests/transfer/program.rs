@@ -115,6 +115,7 @@ fn status_of_a_database_without_a_schema_says_what_to_do_and_makes_none() {
 fn import_says_what_it_leaves_out_repairs_and_removes() {
     let database = block_on(Database::with_fixture());
     let mut bow_tie = area(77, 9.0, 9.0);
+    bow_tie["properties"]["city"] = "jbd".into();
     bow_tie["geometry"]["coordinates"][0].as_array_mut().unwrap().swap(1, 2);
     let province = square(serde_json::json!({ "code": "ID-9", "name": "New", "KODE": 3 }), 30.0, 0.0);
     let folder = folder_of(&[

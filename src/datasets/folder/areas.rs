@@ -1,15 +1,21 @@
+use std::cell::LazyCell;
 use std::collections::HashSet;
+use std::sync::{Arc, Mutex};
 
+use geo::InteriorPoint;
 use geojson::JsonObject;
 
 use super::feature::Feature;
-use super::{Folder, FolderFile, FolderRow, FolderWriter, GeoJsonWriter, WriteError, geojson_file};
+use super::{
+    Folder, FolderFile, FolderRow, FolderRules, FolderWriter, GeoJsonWriter, WriteError, geojson_file,
+};
 use crate::datasets::DatasetError;
 use crate::model::intake::can_be_kept;
-use crate::model::{Area, AreaId, Attributes, DuplicateArea};
+use crate::model::{Area, AreaId, Attributes, DuplicateArea, Locator, Position, Region};
 
 impl Folder {
-    /// Reads the local areas. Their identifiers must differ.
+    /// Reads the local areas. Their identifiers must differ. An area without `city` gets the city of `cities.geojson` in which a
+    /// place inside it lies; those that lie in none are noted.
     ///
     /// # Errors
     ///
@@ -19,11 +25,40 @@ impl Folder {
         each: impl FnMut(FolderRow<Area>) -> Result<(), E>,
     ) -> Result<(), E> {
         let mut ids: HashSet<AreaId> = HashSet::new();
+        let cities = LazyCell::new(|| self.cities_to_locate());
         let make = |feature: &Feature<'_>| {
-            let area = area(feature)?;
-            if ids.insert(area.id) { Ok(area) } else { Err(DuplicateArea(area.id).to_string()) }
+            let mut area = area(feature)?;
+            if !ids.insert(area.id) {
+                return Err(DuplicateArea(area.id).to_string());
+            }
+            if area.city_code.is_empty() {
+                let place = area.outline.interior_point().map(|point| Position::new(point.x(), point.y()));
+                match place.flatten().and_then(|place| cities.city_at(place)) {
+                    Some(code) => code.clone_into(&mut area.city_code),
+                    None => feature.note_without_city(),
+                }
+            }
+            Ok(area)
         };
         geojson_file::read(self, FolderFile::Areas, make, each)
+    }
+
+    /// Returns what finds the cities of areas that name none. Faults of the file are found when it is read for itself.
+    fn cities_to_locate(&self) -> Locator {
+        let notes = Mutex::default();
+        let (path, rules) = (self.path.clone(), FolderRules::default());
+        let folder =
+            Self { path, rules, progress: Box::new(|_| ()), repairing: self.repairing, notes, faults: None };
+        let mut cities: Vec<Arc<Region>> = Vec::new();
+        let read = folder.cities(|row: FolderRow<Region>| {
+            cities.push(Arc::new(row.value));
+            Ok::<_, DatasetError>(())
+        });
+        if read.is_err() {
+            cities.clear();
+        }
+        cities.sort_by(|a, b| a.code.cmp(&b.code));
+        Locator::new(Arc::default(), Vec::new(), cities)
     }
 }
 

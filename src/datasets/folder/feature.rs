@@ -116,6 +116,11 @@ impl<'a> Feature<'a> {
         unread.for_each(|((key, _), _)| self.note_unkept(key));
     }
 
+    /// Notes that the area has no city.
+    pub(super) fn note_without_city(&self) {
+        self.notes.borrow_mut().without_city();
+    }
+
     /// Notes that a part of a property is not kept.
     pub(super) fn note_unkept(&self, property: &str) {
         self.notes.borrow_mut().unkept(property);

@@ -17,6 +17,8 @@ pub(super) struct FileNotes {
     repaired: u64,
     /// The fault of the first of them, and where it is.
     first: Option<String>,
+    /// How many areas have no city.
+    without_city: u64,
 }
 
 impl FileNotes {
@@ -35,6 +37,11 @@ impl FileNotes {
         self.first.get_or_insert_with(|| format!("line {line}, feature {number} {fault}"));
     }
 
+    /// Counts an area that has no city.
+    pub(super) fn without_city(&mut self) {
+        self.without_city += 1;
+    }
+
     /// Returns the notes, one on each line.
     pub(super) fn lines(&self, file: FolderFile) -> impl Iterator<Item = String> {
         let repaired = self.first.iter().map(move |first| {
@@ -50,6 +57,17 @@ impl FileNotes {
             let rows = if *rows == 1 { "1 row" } else { &format!("{rows} rows") };
             format!("{file}: {column} is not kept ({rows})")
         });
-        repaired.chain(unkept)
+        let areas = match self.without_city {
+            1 => "1 area has",
+            many => &format!("{many} areas have"),
+        };
+        let without_city = (self.without_city > 0).then(|| {
+            format!(
+                "{file}: {areas} no city, so requests with city= do not select it: add the property city, or the outlines of \
+                 cities as {}",
+                FolderFile::Cities
+            )
+        });
+        repaired.chain(unkept).chain(without_city)
     }
 }

@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde::ser::{SerializeStruct, Serializer};
 
 use super::{FloodIdentity, MapLayer};
-use crate::model::{AreaSet, BoundingBox, Geometry, Outline};
+use crate::model::{AreaSet, BoundingBox, City, Geometry, Outline, label};
 
 /// Outlines of local areas, of larger areas or of cities, without states.
 #[derive(Clone, Debug, Default)]
@@ -20,6 +20,8 @@ pub enum AreaOutline {
     Area(usize),
     /// That of several local areas.
     Union(Arc<Outline>),
+    /// That of a city, with its identifier.
+    City(Arc<City>),
 }
 
 /// The properties of an outline in GeoJSON and TopoJSON.
@@ -29,6 +31,8 @@ pub enum AreaProperties<'a> {
     Area(&'a AreaSet, usize),
     /// Those of several local areas.
     Union(&'a Outline),
+    /// Those of a city with its identifier.
+    City(&'a City),
 }
 
 impl AreaLayer {
@@ -51,7 +55,7 @@ impl AreaLayer {
     pub(crate) fn positions(&self) -> Option<Vec<usize>> {
         let position = |outline: &AreaOutline| match outline {
             AreaOutline::Area(position) => Some(*position),
-            AreaOutline::Union(_) => None,
+            AreaOutline::Union(_) | AreaOutline::City(_) => None,
         };
         self.outlines.iter().map(position).collect()
     }
@@ -72,6 +76,7 @@ impl AreaLayer {
         self.outlines.retain(|outline| match outline {
             AreaOutline::Area(position) => self.areas.touches(*position, part),
             AreaOutline::Union(outline) => part.touches(Geometry::surface(&outline.surface)),
+            AreaOutline::City(city) => part.touches(Geometry::surface(&city.surface)),
         });
         self
     }
@@ -92,6 +97,7 @@ impl MapLayer for AreaLayer {
             AreaOutline::Union(outline) => {
                 (Geometry::surface(&outline.surface), AreaProperties::Union(outline))
             }
+            AreaOutline::City(city) => (Geometry::surface(&city.surface), AreaProperties::City(city)),
         }
     }
 }
@@ -111,6 +117,14 @@ impl Serialize for AreaProperties<'_> {
                 properties.serialize_field("city_name", &outline.city_name)?;
                 properties.serialize_field("areas", &outline.areas)?;
                 outline.label
+            }
+            Self::City(City { id, name, province, surface, .. }) => {
+                properties.serialize_field("id", id)?;
+                properties.serialize_field("region", province)?;
+                properties.serialize_field("region_code", id)?;
+                properties.serialize_field("city", name)?;
+                properties.serialize_field("city_name", name)?;
+                label(surface)
             }
         };
         properties.serialize_field("label", &label)?;

@@ -3,7 +3,7 @@
 mod files;
 mod list;
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -25,10 +25,10 @@ use crate::error::Problem;
 use crate::formats::topojson::TopoJson;
 use crate::formats::{Format, FormatRegistry, html};
 use crate::guards::{Caller, Language, Select};
-use crate::model::{AreaSelector, FloodState, LayerKind, Timestamp};
-use crate::resources::{Floods, Selectable};
+use crate::model::{AreaSelector, AreaSet, FloodState, LayerKind, Timestamp};
+use crate::resources::Floods;
 use crate::sources::Sources;
-use crate::stores::{FloodQuery, LayerQuery, Store};
+use crate::stores::{FloodQuery, LayerQuery};
 use crate::tasks::off_thread;
 
 const PAGE: &str = include_str!("page.html");
@@ -107,7 +107,9 @@ pub(super) async fn show(
         // The page follows the changes from here on. The states that it shows are not older, unless they are stale.
         let cursor = answers.follower.states().borrow().as_ref().map(|state| state.cursor());
         let shown = Shown::of(&answers, question(&key.1, formats), config).await;
-        let make = |key| render(key, shown, cursor, answers.store(), &answers.sources, config);
+        let areas = time::timeout(config.limits.timeout, answers.follower.areas()).await;
+        let areas = areas.ok().and_then(Result::ok).unwrap_or_default();
+        let make = async |key| render(key, shown, cursor, &areas, &answers.sources, config).await;
         pages.recent_or(key, make).await?
     };
     Ok(Page {
@@ -178,7 +180,7 @@ async fn render(
     (language, selector): Key,
     Shown { list, stale }: Shown,
     cursor: Option<Cursor>,
-    store: &dyn Store,
+    areas: &AreaSet,
     sources: &Sources,
     config: &Config,
 ) -> Result<Answer, Problem> {
@@ -190,10 +192,7 @@ async fn render(
     let (texts, depths) = (&pages["map"], &pages["depths"]);
     let reports = sources.reports();
     let is_silent = sources.is_silent(Covered::Floods);
-    let has_no_areas = list.total() == 0
-        && is_known
-        && stale.is_none()
-        && store.places().await.is_ok_and(|places| places.value.areas().is_empty());
+    let has_no_areas = is_known && stale.is_none() && areas.is_empty();
     let empty = match (has_no_areas, selector.is_everything()) {
         (true, _) => &texts["noAreas"],
         (false, true) => &texts["none"],
@@ -222,7 +221,9 @@ async fn render(
         "stale": stale.map(|(since, _)| since),
         "check": CHECK,
     });
-    let Selectable { city: cities, .. } = config.areas.supported.by(LayerKind::Floods);
+    let cities: BTreeSet<_> = areas.codes().iter().map(|(city, _)| city.clone()).collect();
+    let can_select = !config.areas.supported.by(LayerKind::Floods).city.is_empty();
+    let cities: Vec<_> = cities.into_iter().filter(|city| can_select && !city.is_empty()).collect();
     let states =
         FloodState::ALL.map(|state| json!({ "code": state.code().to_string(), "count": list.count(state) }));
     let sources: Vec<_> = reports

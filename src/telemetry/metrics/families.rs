@@ -130,7 +130,7 @@ impl Default for Families {
             bytes: measured(all, "response", "Size of response bodies", Unit::Bytes, Family::default()),
             flood_changes: new(all, "flood_changes", "Flood states set or cleared by requests"),
             reports: new(all, "reports", "Reports accepted"),
-            readings: new(all, "gauge_readings", "Gauge readings stored"),
+            readings: new(all, "readings", "Gauge readings stored"),
             uploads: new(all, "uploads", "Uploads of images, by what became of them"),
             uploads_waiting: new(
                 all,

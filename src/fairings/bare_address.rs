@@ -1,0 +1,113 @@
+use std::borrow::Cow;
+use std::collections::HashSet;
+
+use rocket::fairing::{Fairing, Info, Kind};
+use rocket::http::Method;
+use rocket::http::uri::Origin;
+use rocket::{Data, Request, Route};
+
+/// Serves what has a choice of formats also at its address with the name of a format, without the envelope:
+/// `/floods.geojson` as `/floods` in GeoJSON.
+///
+/// The route is the same, so metrics do not tell the addresses apart. Other methods than `GET`, `HEAD` and `OPTIONS` are not
+/// supported there. A route that is mounted at such an address itself comes first. Costs nothing for an address without a
+/// dot in its last segment.
+#[derive(Debug)]
+pub struct BareAddresses {
+    addresses: Vec<Address>,
+    /// The addresses of routes that contain a dot themselves.
+    taken: HashSet<String>,
+}
+
+/// A path with a choice of formats.
+#[derive(Debug)]
+struct Address {
+    /// Its segments; `None` for one that is a parameter.
+    segments: Vec<Option<String>>,
+    formats: Vec<String>,
+}
+
+/// The format in the address of a request.
+struct InAddress(Option<String>);
+
+impl BareAddresses {
+    /// Makes the fairing for routes, below the `mount_paths`, with the names of the formats that each has a choice of.
+    pub(crate) fn new<'a>(
+        mount_paths: impl Iterator<Item = &'a str> + Clone,
+        routes: &[(&Route, Vec<String>)],
+    ) -> Self {
+        let below = |route: &Route| {
+            let path = route.uri.path().to_owned();
+            mount_paths.clone().map(move |base| format!("{}{path}", base.trim_end_matches('/')))
+        };
+        let mut addresses = Vec::new();
+        let can_be_read = |route: &Route| route.method == Method::Get;
+        for (route, formats) in routes.iter().filter(|(route, _)| can_be_read(route)) {
+            addresses.extend(below(route).map(|path| Address::new(&path, formats.clone())));
+        }
+        let taken = routes.iter().flat_map(|(route, _)| below(route)).filter(|path| path.contains('.'));
+        Self { addresses, taken: taken.collect() }
+    }
+
+    /// Returns the name of the format in the address of a request; `None` if the address has none.
+    #[must_use]
+    pub fn format<'r>(request: &'r Request<'_>) -> Option<&'r str> {
+        request.local_cache(|| InAddress(None)).0.as_deref()
+    }
+
+    /// Returns the path of a request as the client has written it: with the name of the format.
+    pub(crate) fn path<'r>(request: &'r Request<'_>) -> Cow<'r, str> {
+        let path = request.uri().path();
+        match Self::format(request) {
+            None => path.as_str().into(),
+            Some(format) => format!("{path}.{format}").into(),
+        }
+    }
+
+    /// Returns the path without the name of a format, and that name.
+    fn split<'p>(&self, path: &'p str) -> Option<(&'p str, &'p str)> {
+        let (plain, format) = path.rsplit_once('.').filter(|(_, format)| !format.contains('/'))?;
+        let offers = |address: &Address| {
+            address.formats.iter().any(|offered| offered == format) && address.matches(plain)
+        };
+        (!self.taken.contains(path) && self.addresses.iter().any(offers)).then_some((plain, format))
+    }
+}
+
+impl Address {
+    fn new(path: &str, formats: Vec<String>) -> Self {
+        let segment = |segment: &str| (!segment.starts_with('<')).then(|| segment.to_owned());
+        Self { segments: path.split('/').map(segment).collect(), formats }
+    }
+
+    fn matches(&self, path: &str) -> bool {
+        let mut given = path.split('/');
+        let matches = |own: &Option<String>| {
+            given.next().is_some_and(|given| own.as_deref().map_or(!given.is_empty(), |own| own == given))
+        };
+        self.segments.iter().all(matches) && given.next().is_none()
+    }
+}
+
+#[rocket::async_trait]
+impl Fairing for BareAddresses {
+    fn info(&self) -> Info {
+        Info { name: "Formats in addresses", kind: Kind::Request }
+    }
+
+    async fn on_request(&self, request: &mut Request<'_>, _data: &mut Data<'_>) {
+        if !matches!(request.method(), Method::Get | Method::Head | Method::Options) {
+            return;
+        }
+        let Some((plain, format)) = self.split(request.uri().path().as_str()) else { return };
+        let format = format.to_owned();
+        let plain = match request.uri().query() {
+            Some(query) => format!("{plain}?{query}"),
+            None => plain.to_owned(),
+        };
+        if let Ok(uri) = Origin::parse_owned(plain) {
+            request.local_cache(|| InAddress(Some(format)));
+            request.set_uri(uri);
+        }
+    }
+}

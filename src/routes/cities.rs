@@ -1,0 +1,57 @@
+use std::sync::Arc;
+
+use rocket::{State, get};
+use serde_json::json;
+
+use super::{Answer, Answers};
+use crate::described;
+use crate::error::{Problem, Source};
+use crate::guards::{Admin, Caller, FormatChoice, Latitude, Long, Param};
+use crate::model::Position;
+use crate::openapi::Described;
+use crate::resources::Boundaries;
+use crate::schema::object;
+use crate::stores::{LayerQuery, Store};
+
+/// Returns the routes of the resource, which PetaBencana's clients ask for. What these call cities are provinces.
+pub(super) fn routes() -> Vec<Described> {
+    let whether = json!({
+        "pointInCity": { "type": "boolean", "description": "Whether the place lies in the province." },
+        "cityName": { "type": "string", "description": "The name of the province." },
+    });
+    vec![
+        described!(list_cities).says("The boundaries of provinces, as `/admin`, for maps of PetaBencana"),
+        described!(locate_in_city)
+            .says("Whether a place lies in a province, for maps of PetaBencana")
+            .gives_result(object(whether)),
+    ]
+}
+
+/// `GET /cities`: responds with the boundaries of all provinces.
+#[get("/cities")]
+pub(super) async fn list_cities(
+    _caller: Caller,
+    choice: FormatChoice<Boundaries>,
+    answers: Answers,
+) -> Result<Answer, Problem> {
+    answers.layer(LayerQuery::Boundaries(None), choice.format).await
+}
+
+/// `GET /cities/bounds`: responds with whether a place lies in a province.
+#[get("/cities/bounds")]
+pub(super) async fn locate_in_city(
+    _caller: Caller,
+    admin: Param<Admin>,
+    lat: Param<Latitude>,
+    long: Param<Long>,
+    store: &State<Arc<dyn Store>>,
+) -> Result<Answer, Problem> {
+    let Admin(code) = admin.get();
+    let places = store.places().await?.value;
+    let province = places.regions().iter().find(|province| province.code == code).ok_or_else(|| {
+        let codes: Vec<_> = places.regions().iter().map(|province| province.code.as_str()).collect();
+        Problem::invalid(Source::Query, "admin", format!("must be one of [{}]", codes.join(", ")))
+    })?;
+    let is_inside = Position::new(long.0, lat.0).is_some_and(|place| province.contains(place));
+    Answer::private_result(&json!({ "pointInCity": is_inside, "cityName": province.name }))
+}

@@ -1,0 +1,34 @@
+use rocket::get;
+use serde_json::json;
+
+use super::Answer;
+use crate::described;
+use crate::error::Problem;
+use crate::guards::Caller;
+use crate::openapi::Described;
+use crate::schema::{array, object};
+
+/// Returns the routes of the resource.
+pub(super) fn routes() -> Vec<Described> {
+    let output = json!({ "type": { "const": "GeometryCollection" }, "geometries": array(json!({})) });
+    let topology = json!({
+        "type": { "const": "Topology" },
+        "objects": object(json!({ "output": object(output) })),
+        "arcs": array(json!({})),
+    });
+    vec![
+        described!(list_needs)
+            .says("No needs, for maps of PetaBencana, which ask for them beside the number of reports")
+            .gives_result(object(topology)),
+    ]
+}
+
+/// `GET /needs`: responds with an empty topology, because Siaga has no needs.
+#[get("/needs")]
+pub(super) async fn list_needs(_caller: Caller) -> Result<Answer, Problem> {
+    Answer::private_result(&json!({
+        "type": "Topology",
+        "objects": { "output": { "type": "GeometryCollection", "geometries": [] } },
+        "arcs": [],
+    }))
+}

@@ -1,0 +1,158 @@
+//! Layers of the map at addresses that name a format, without the envelope.
+
+use rocket::http::{Header, Method, Status};
+use rocket::routes;
+use serde_json::Value;
+use siaga::model::LayerKind;
+
+use crate::suite::support::{Siaga, assert_invalid, figment, json_of};
+
+/// A body that succeeded.
+fn body(siaga: &Siaga, address: &str) -> String {
+    let response = siaga.get(address);
+    assert_eq!(response.status(), Status::Ok, "{address}");
+    response.into_string().unwrap()
+}
+
+#[test]
+fn every_map_resource_is_at_its_address_with_the_name_of_each_format_without_the_envelope() {
+    let figment = figment().merge(("siaga.also_at", ["/data", "/"]));
+    let siaga = Siaga::with(figment, |builder| builder);
+    let document = json_of(siaga.get("/openapi.json"));
+    let mut tried = 0;
+    for (path, item) in document["paths"].as_object().unwrap() {
+        let mut parameters = item["get"]["parameters"].as_array().into_iter().flatten();
+        let Some(choice) = parameters.find(|of| of["name"] == "geoformat") else { continue };
+        let (path, query) = match &**path {
+            "/alerts/{identifier}" => continue,
+            "/alerts/history" => (path.clone(), "area=5"),
+            "/reports/archive" => (path.clone(), "start=2016-12-19T00:00:00Z&end=2016-12-20T00:00:00Z"),
+            "/regions/bounds" => (path.clone(), "admin=sby"),
+            "/areas/at" => (path.clone(), "lat=-6.175&lng=106.827"),
+            "/infrastructure/{type}" => ("/infrastructure/pumps".to_owned(), ""),
+            _ => (path.replace("{id}", "1").replace("{reportId}", "1").replace("{localAreaId}", "5"), ""),
+        };
+        assert!(!path.contains('{'), "{path}");
+        for format in choice["schema"]["enum"].as_array().unwrap().iter().map(|name| name.as_str().unwrap()) {
+            for mount in ["/v1", "/data", ""] {
+                let enveloped = format!("{mount}{path}?geoformat={format}&{query}");
+                let given = siaga.get(&enveloped);
+                let (status, given) = (given.status(), given.into_string().unwrap());
+                let address = format!("{mount}{path}.{format}?{query}");
+                let bare = siaga.get(&address);
+                assert_eq!(bare.status(), status, "{address}");
+                if status != Status::Ok {
+                    continue;
+                }
+                let bare = bare.into_string().unwrap();
+                let expected = given.strip_prefix(r#"{"statusCode":200,"result":"#);
+                let expected = expected.map_or(&*given, |result| result.strip_suffix('}').unwrap());
+                assert_eq!(bare, expected, "{address}");
+                tried += 1;
+            }
+        }
+    }
+    assert!(tried > 3 * 2 * LayerKind::ALL.len(), "{tried}");
+}
+
+#[test]
+fn a_library_that_loads_geojson_by_its_address_finds_features() {
+    let siaga = Siaga::start();
+    let response = siaga.get("/v1/floods.geojson?minimum_state=1");
+    assert_eq!(response.content_type().unwrap().to_string(), "application/geo+json");
+    let collection = json_of(response);
+    assert_eq!(collection["type"], "FeatureCollection");
+    assert!(!collection["features"].as_array().unwrap().is_empty());
+    let pumps: Value = serde_json::from_str(&body(&siaga, "/v1/infrastructure/pumps.geojson")).unwrap();
+    assert!(pumps["features"].as_array().unwrap().iter().all(|of| of["properties"]["type"] == "pumps"));
+    assert!(body(&siaga, "/v1/floods.topojson").starts_with(r#"{"type":"Topology""#));
+    assert!(body(&siaga, "/v1/alerts.atom").starts_with("<?xml"));
+}
+
+#[test]
+fn parameters_still_count_and_may_not_contradict_the_address() {
+    let siaga = Siaga::start();
+    let bare = body(&siaga, "/v1/floods.geojson");
+    for query in
+        ["geoformat=geojson", "format=json", "format=json&geoformat=geojson", "geoformat=", "format="]
+    {
+        assert_eq!(body(&siaga, &format!("/v1/floods.geojson?{query}")), bare, "{query}");
+    }
+    for (query, key, must) in [
+        ("geoformat=cap", "geoformat", "must be one of [geojson]"),
+        ("geoformat=topojson", "geoformat", "must be one of [geojson]"),
+        ("format=xml", "format", "must be one of [json]"),
+    ] {
+        assert_invalid(siaga.get(&format!("/v1/floods.geojson?{query}")), "query", &[key], must);
+    }
+    assert_ne!(body(&siaga, "/v1/floods.geojson?minimum_state=3"), bare);
+    // The address of one alert in the feed of CAP has no name of a format.
+    assert_eq!(body(&siaga, "/v1/floods.geojson?area_id=x&time=y"), bare);
+    // What the client accepts does not matter: the address has said it.
+    let atom = Header::new("Accept", "application/atom+xml");
+    let response = siaga.client.get("/v1/floods.geojson").header(atom).dispatch();
+    assert_eq!(response.into_string().unwrap(), bare);
+}
+
+#[test]
+fn its_response_is_cached_apart_and_its_version_has_an_address() {
+    let siaga = Siaga::start();
+    for format in ["geojson", "topojson"] {
+        let address = format!("/v1/areas.{format}?level=city");
+        let response = siaga.get(&address);
+        let header = |name: &str| response.headers().get_one(name).unwrap().to_owned();
+        let (tag, version) = (header("ETag"), header("Content-Location"));
+        assert!(version.starts_with(&format!("{address}&revision=")), "{version}");
+        let bare = response.into_string().unwrap();
+        assert_eq!(body(&siaga, &version), bare);
+        let enveloped = siaga
+            .get(&format!("/v1/areas?level=city&geoformat={format}"))
+            .headers()
+            .get_one("ETag")
+            .map(str::to_owned);
+        assert_ne!(enveloped.unwrap(), tag);
+        let known = siaga.client.get(&address).header(Header::new("If-None-Match", tag)).dispatch();
+        assert_eq!(known.status(), Status::NotModified);
+        assert_eq!(siaga.client.head(&address).dispatch().status(), Status::Ok);
+        let options = siaga.client.options(&address).dispatch();
+        assert_eq!(options.headers().get_one("Allow"), Some("GET, HEAD, OPTIONS"));
+    }
+}
+
+#[test]
+fn only_reads_of_map_resources_in_enabled_formats_have_such_addresses() {
+    let figment = figment().merge(("siaga.formats.resources.reports", ["topojson"]));
+    let siaga = Siaga::with(figment, |builder| builder);
+    for missing in [
+        "/v1/reports.geojson",
+        "/v1/reports.cap",
+        "/v1/floods.csv",
+        "/v1/floods.",
+        "/v1/floods.GEOJSON",
+        "/v1/floods.geojson.geojson",
+        "/v1/stats/reportsSummary.geojson",
+        "/v1/.geojson",
+        "/floods.geojson",
+        "/v1/cards.geojson",
+    ] {
+        assert_eq!(siaga.get(missing).status(), Status::NotFound, "{missing}");
+    }
+    // By its path it is an area of which the state can be set.
+    assert_eq!(siaga.get("/v1/floods/states.geojson").status(), Status::MethodNotAllowed);
+    let put = siaga.ask(Method::Put, "/v1/floods/5.geojson", r#"{"state":1}"#);
+    assert_eq!(put.status(), Status::BadRequest);
+    assert_eq!(siaga.ask(Method::Post, "/v1/floods.geojson", "{}").status(), Status::NotFound);
+    assert_eq!(siaga.get("/v1/floods.geojson/").status(), Status::Ok);
+}
+
+#[rocket::get("/floods.geojson")]
+fn own() -> &'static str {
+    "its own"
+}
+
+#[test]
+fn a_route_that_a_program_has_at_such_an_address_itself_comes_first() {
+    let siaga = Siaga::with(figment(), |builder| builder.mount("/", routes![own]));
+    assert_eq!(body(&siaga, "/v1/floods.geojson"), "its own");
+    assert!(body(&siaga, "/v1/floods.topojson").starts_with("{"));
+}

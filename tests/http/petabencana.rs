@@ -1,0 +1,108 @@
+//! Addresses that clients of PetaBencana ask for, with the fields that these read.
+
+use rocket::http::{Method, Status};
+use serde_json::json;
+
+use crate::suite::support::{Siaga, assert_invalid, each, figment, properties};
+
+const MOUNTS: [&str; 3] = ["/v1", "/data", ""];
+
+/// A service at several paths.
+fn siaga() -> Siaga {
+    Siaga::with(figment().merge(("siaga.also_at", ["/data", "/"])), |builder| builder)
+}
+
+#[test]
+fn there_are_no_needs_and_a_map_that_asks_for_them_shows_the_number_of_reports() {
+    let siaga = siaga();
+    for mount in MOUNTS {
+        for query in ["", "?training=false&admin=ID-JK", "?training=true&admin=undefined", "?timeperiod=x"] {
+            let needs = siaga.result(&format!("{mount}/needs/{query}"));
+            let output = json!({ "type": "GeometryCollection", "geometries": [] });
+            assert_eq!(needs, json!({ "type": "Topology", "objects": { "output": output }, "arcs": [] }));
+        }
+        let summary = siaga.result(&format!("{mount}/stats/reportsSummary?timeperiod=3600"));
+        assert!(summary["total number of reports"].as_u64().is_some_and(|count| count > 0), "{summary}");
+    }
+}
+
+#[test]
+fn cities_are_the_provinces() {
+    let siaga = siaga();
+    for mount in MOUNTS {
+        let cities = siaga.result(&format!("{mount}/cities"));
+        assert_eq!(cities, siaga.result(&format!("{mount}/admin")));
+        assert_eq!(each(&cities, "code"), ["ID-JB", "ID-JK"]);
+        assert_eq!(each(&cities, "name"), ["Jawa Barat", "DKI Jakarta"]);
+    }
+    let collection = siaga.result("/v1/cities?geoformat=geojson");
+    assert_eq!(collection["features"].as_array().unwrap().len(), 2);
+}
+
+#[test]
+fn a_place_lies_in_a_city_or_does_not() {
+    let siaga = siaga();
+    for mount in MOUNTS {
+        let bounds = format!("{mount}/cities/bounds");
+        for (code, name, lat, long, is_inside) in [
+            ("ID-JK", "DKI Jakarta", "-6.195", "106.805", true),
+            ("ID-JB", "Jawa Barat", "-6.195", "106.805", false),
+            ("ID-JK", "DKI Jakarta", "0", "0", false),
+            ("ID-JB", "Jawa Barat", "-6.195", "106.9", true),
+        ] {
+            let address = format!("{bounds}?admin={code}&geoformat=geojson&lat={lat}&long={long}");
+            let expected = json!({ "pointInCity": is_inside, "cityName": name });
+            assert_eq!(siaga.result(&address), expected, "{address}");
+        }
+        let refused = |query: &str, key: &str, says: &str| {
+            assert_invalid(siaga.client.get(format!("{bounds}?{query}")).dispatch(), "query", &[key], says);
+        };
+        refused("admin=ID-AC&lat=0&long=0", "admin", "\"admin\" must be one of [ID-JB, ID-JK]");
+        refused("lat=0&long=0", "admin", "\"admin\" is required");
+        refused("admin=ID-JK&long=0", "lat", "\"lat\" is required");
+        refused("admin=ID-JK&lat=0&lng=0", "long", "\"long\" is required");
+        refused("admin=ID-JK&lat=0&long=181", "long", "from -180 to 180");
+        refused("admin=ID-JK&lat=x&long=0", "lat", "from -90 to 90");
+    }
+}
+
+#[test]
+fn regions_are_the_cities_each_with_a_code_of_its_own() {
+    let siaga = siaga();
+    for mount in MOUNTS {
+        let regions = siaga.result(&format!("{mount}/regions"));
+        let all = properties(&regions);
+        let of = |id: &str, province: &str, city: &str, label: &serde_json::Value| {
+            json!({
+                "id": id, "region": province, "region_code": id, "city": city, "city_name": city, "label": label,
+            })
+        };
+        let label = |index: usize| &all[index]["label"];
+        assert_eq!(
+            all,
+            [
+                of("sby", "", "Surabaya", label(0)),
+                of("ID-JB/bdg/BANDUNG", "Jawa Barat", "BANDUNG", label(1)),
+                of("ID-JK/jbd/JAKARTA BARAT", "DKI Jakarta", "JAKARTA BARAT", label(2)),
+            ]
+        );
+        for region in &all {
+            let id = region["id"].as_str().unwrap();
+            let one = siaga.result(&format!("{mount}/regions/bounds?admin={}", id.replace(' ', "%20")));
+            assert_eq!(properties(&one), [region.clone()]);
+        }
+        let unknown = siaga.client.get(format!("{mount}/regions/bounds?admin=jbd")).dispatch();
+        assert_invalid(unknown, "query", &["admin"], "one of [sby, ID-JB/bdg/BANDUNG, ");
+        let missing = siaga.client.get(format!("{mount}/regions/bounds")).dispatch();
+        assert_invalid(missing, "query", &["admin"], "\"admin\" is required");
+    }
+    let collection = siaga.get("/v1/regions.geojson").into_string().unwrap();
+    assert!(collection.contains(r#""city":"BANDUNG""#), "{collection}");
+}
+
+#[test]
+fn points_of_a_report_cannot_be_set() {
+    let siaga = siaga();
+    let response = siaga.ask(Method::Patch, "/v1/reports/1", r#"{"points":1}"#);
+    assert_eq!(response.status(), Status::MethodNotAllowed);
+}
