@@ -90,7 +90,7 @@ impl QueryParameter for Longitude {
     }
 }
 
-/// `long`: a longitude, by the name that PetaBencana's clients give it. Required.
+/// `long`: a longitude, by the name that `PetaBencana`'s clients give it. Required.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Long(pub f64);
 
