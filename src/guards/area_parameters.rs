@@ -118,7 +118,7 @@ impl QueryParameter for Admin {
     const REQUIRED: bool = true;
 
     fn schema(_: &Config) -> Value {
-        json!({ "type": "string", "examples": ["ID-JK"] })
+        json!({ "type": "string", "minLength": 1, "examples": ["ID-JK"] })
     }
 
     fn parse(value: Option<&str>, _: &Config) -> Result<Self, String> {
