@@ -116,7 +116,7 @@ impl Part for WantsPage {
     fn describe(_: &mut Operation, _: &Interface<'_>) {}
 }
 
-/// Whether a client prefers OpenMetrics to Prometheus's text format, by its `Accept`, as Prometheus does.
+/// Whether a client prefers `OpenMetrics` to Prometheus's text format, by its `Accept`, as Prometheus does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WantsOpenMetrics(pub bool);
 

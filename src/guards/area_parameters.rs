@@ -90,7 +90,7 @@ impl QueryParameter for Longitude {
     }
 }
 
-/// `long`: a longitude, by the name that PetaBencana's clients give it. Required.
+/// `long`: a longitude, by the name that `PetaBencana`'s clients give it. Required.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Long(pub f64);
 
@@ -118,7 +118,7 @@ impl QueryParameter for Admin {
     const REQUIRED: bool = true;
 
     fn schema(_: &Config) -> Value {
-        json!({ "type": "string", "examples": ["ID-JK"] })
+        json!({ "type": "string", "minLength": 1, "examples": ["ID-JK"] })
     }
 
     fn parse(value: Option<&str>, _: &Config) -> Result<Self, String> {

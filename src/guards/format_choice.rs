@@ -98,9 +98,12 @@ impl Part for AlertFormat {
         describe(&formats.iter().collect::<Vec<_>>(), NAME, operation);
         let kind = LayerKind::Alerts;
         let registered = |format: &dyn Format| interface.formats.carrying(kind).any(|of| **of == *format);
-        let schema = |format: &dyn Format| match registered(format) {
-            true => schema::reference(&layer_schema(kind, format)),
-            false => format.schema(kind),
+        let schema = |format: &dyn Format| {
+            if registered(format) {
+                schema::reference(&layer_schema(kind, format))
+            } else {
+                format.schema(kind)
+            }
         };
         gives(operation, formats.iter().map(|format| (&**format, schema(&**format))), kind);
     }
@@ -113,7 +116,7 @@ fn gives<'f>(
     formats: impl Iterator<Item = (&'f dyn Format, Value)>,
     kind: LayerKind,
 ) {
-    let mut given: IndexMap<(&str, bool), Vec<(&dyn Format, Value)>> = IndexMap::new();
+    let mut given: IndexMap<(&str, bool), Vec<_>> = IndexMap::new();
     for (format, schema) in formats {
         let key = (format.media_type(), format.container() == Container::JSON);
         given.entry(key).or_default().push((format, schema));
@@ -122,7 +125,9 @@ fn gives<'f>(
         if is_enveloped {
             operation.gives(media_type, schema::enveloped(alternatives(formats, kind)));
         } else {
-            formats.into_iter().for_each(|(_, schema)| operation.gives(media_type, schema));
+            for (_, schema) in formats {
+                operation.gives(media_type, schema);
+            }
         }
     }
 }

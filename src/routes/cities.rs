@@ -13,7 +13,7 @@ use crate::resources::Boundaries;
 use crate::schema::object;
 use crate::stores::{LayerQuery, Store};
 
-/// Returns the routes of the resource, which PetaBencana's clients ask for. What these call cities are provinces.
+/// Returns the routes of the resource, which `PetaBencana`'s clients ask for. What these call cities are provinces.
 pub(super) fn routes() -> Vec<Described> {
     let whether = json!({
         "pointInCity": { "type": "boolean", "description": "Whether the place lies in the province." },

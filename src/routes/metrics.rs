@@ -13,7 +13,7 @@ pub(super) struct Page {
     cache_control: Header<'static>,
 }
 
-/// `GET /metrics`: responds with all metrics, for Prometheus: as OpenMetrics if `Accept` prefers that, otherwise in its text
+/// `GET /metrics`: responds with all metrics, for Prometheus: as `OpenMetrics` if `Accept` prefers that, otherwise in its text
 /// format. It does not query the store.
 #[get("/metrics")]
 pub(super) fn list_metrics(

@@ -10,7 +10,7 @@ use crate::openapi::Described;
 use crate::resources::Areas;
 use crate::stores::{LayerQuery, Store};
 
-/// Returns the routes of the resource, which PetaBencana's clients ask for. What these call regions are cities.
+/// Returns the routes of the resource, which `PetaBencana`'s clients ask for. What these call regions are cities.
 pub(super) fn routes() -> Vec<Described> {
     vec![
         described!(list_regions).says("The boundaries of cities, for clients of PetaBencana"),
