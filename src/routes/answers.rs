@@ -21,7 +21,7 @@ use crate::guards::managed;
 use crate::model::{BoundingBox, Timestamp};
 use crate::openapi::{Interface, Operation, Part};
 use crate::sources::Sources;
-use crate::stores::{LayerQuery, Resource, Store};
+use crate::stores::{LayerQuery, Resource};
 
 /// Responds to questions to which all clients get the same response: from the cache, or else by rendering it. A guard.
 ///
@@ -87,11 +87,6 @@ impl Answers {
         let covered = question.covered();
         let answer = self.find(question).await?;
         Ok(answer.with_data(self.sources.state(covered)))
-    }
-
-    /// Returns the store that the responses are made from.
-    pub(super) fn store(&self) -> &dyn Store {
-        &*self.renderer.store
     }
 
     /// Returns whether a source of this data is silent, so that data may be missing.

@@ -4,10 +4,10 @@ use std::sync::Arc;
 use std::thread::available_parallelism;
 
 use governor::clock::MonotonicClock;
-use rocket::fairing::{AdHoc, Fairing};
+use rocket::fairing::AdHoc;
 use rocket::http::uri::{Error, Origin};
 use rocket::shield::{Hsts, Shield};
-use rocket::{Build, Rocket};
+use rocket::{Build, Rocket, Route};
 
 use super::{BuildError, Builder, Reloading, Siaga};
 use crate::admission::Admission;
@@ -55,10 +55,9 @@ impl Builder {
         let metrics = settings.metrics;
         let store: Arc<dyn Store> = Arc::new(Measured::new(store, metrics.clone()));
         let follower = Follower::new(Arc::clone(&store), Arc::clone(&self.clock), metrics.clone());
-        let withdrawn = follower.withdrawn();
-        let renderer = renderer(&config, &store, &self.clock, &metrics, withdrawn);
-        let images = CardImages::open(&config, Arc::clone(&store), Arc::clone(&self.clock), metrics.clone())?;
-        let images = Arc::new(images);
+        let renderer = renderer(&config, &store, &self.clock, &metrics, follower.withdrawn());
+        let images = CardImages::open(&config, Arc::clone(&store), Arc::clone(&self.clock), metrics.clone());
+        let images = Arc::new(images?);
         let authenticator = Authenticator::new(config.auth.clone(), Arc::clone(&self.clock))?;
         self.reloaded.extend([Arc::new(templates) as _, Arc::new(authenticator.clone()) as _]);
         let quotas = Arc::new(Quotas::new(config.quota.clone(), MonotonicClock));
@@ -69,21 +68,20 @@ impl Builder {
         let sources = Sources::new(config.sources.clone(), Arc::clone(&self.clock));
         let source_watch = SourceWatch::new(Arc::clone(&store), sources.clone(), &metrics);
         source_watch.refresh().await;
-        let watch = || DataWatch::new(Arc::clone(&store), metrics.clone(), Arc::clone(&self.clock));
-        let watch = config.metrics.enabled.then(|| Arc::new(watch()) as Arc<dyn Fairing>);
+        let watch = config.metrics.enabled.then(|| {
+            Arc::new(DataWatch::new(Arc::clone(&store), metrics.clone(), Arc::clone(&self.clock))) as _
+        });
         let offered = Interface { config: &config, formats: &formats };
         let description = Description::new(document(&offered, &interface));
-        let with_formats: Vec<_> =
-            interface.iter().map(|described| (&described.route, described.formats(&offered))).collect();
-        let bare_addresses = BareAddresses::new(config.mount_paths(), &with_formats);
+        let bare_addresses = bare_addresses(&offered, &interface);
         let routes = within_spans(interface.into_iter().map(|described| described.route).collect());
         let others = other_methods(routes.iter());
-        let mut outside = routes::outside(config.metrics.enabled);
-        let is_taken = |path: &str| path == "/" || routes.iter().any(|route| route.uri.path() == "/");
-        outside.extend(config.mount_paths().filter(|path| !is_taken(path)).map(lead_to_front));
-        let outside = within_spans(outside);
+        let outside = outside(&config, &routes);
         let others_outside = other_methods(outside.iter());
-        let old = OldIntake::new(&config, &store, &self.clock, withdrawn);
+        let old = OldIntake::new(&config, &store, &self.clock, follower.withdrawn());
+        let context = EncodeContext::new(self.clock.now(), config.time_zone, config.base_url.as_str());
+        let default = formats.carrying(LayerKind::Floods).next().cloned();
+        let outlines = prepare_outlines(Arc::clone(&store), default, context);
         let seats = Seats::new(config.streams, &metrics);
         let draining = Draining::default();
         let rocket = rocket::custom(self.figment.clone())
@@ -103,11 +101,7 @@ impl Builder {
             .attach(Worker::new(Arc::clone(&images)).fairing())
             .attach(stored_keys.clone())
             .attach(follower.clone())
-            .attach(prepare_outlines(
-                Arc::clone(&store),
-                formats.carrying(LayerKind::Floods).next().cloned(),
-                EncodeContext::new(self.clock.now(), config.time_zone, config.base_url.as_str()),
-            ))
+            .attach(outlines)
             .attach(SignsOfLife::new(sources.clone()))
             .attach(source_watch.clone())
             .attach(old)
@@ -120,8 +114,6 @@ impl Builder {
             .manage(quotas)
             .manage(sources)
             .manage(metrics)
-            .manage(Readiness::default())
-            .manage(Repeats::default())
             .manage(draining.clone())
             .manage(follower)
             .manage(seats)
@@ -230,6 +222,13 @@ fn renderer(
     }
 }
 
+/// Returns the addresses of map resources that name a format.
+fn bare_addresses(offered: &Interface<'_>, routes: &[Described]) -> BareAddresses {
+    let with_formats: Vec<_> =
+        routes.iter().map(|described| (&described.route, described.formats(offered))).collect();
+    BareAddresses::new(offered.config.mount_paths(), &with_formats)
+}
+
 /// Keeps the public keys that verify tokens up to date while the server runs.
 fn follow_public_keys(authenticator: Authenticator) -> AdHoc {
     AdHoc::on_liftoff("Public keys", |rocket| {
@@ -244,9 +243,19 @@ fn temporary_key(config: &mut Config) -> Result<Secret, RandomUnavailable> {
     Ok(key)
 }
 
-/// Adds what the pages for people keep.
+/// Returns the routes outside the base address. Other mount paths lead to the front page if no route below `routes` is there.
+fn outside(config: &Config, routes: &[Route]) -> Vec<Route> {
+    let mut outside = routes::outside(config.metrics.enabled);
+    let is_taken = |path: &str| path == "/" || routes.iter().any(|route| route.uri.path() == "/");
+    outside.extend(config.mount_paths().filter(|path| !is_taken(path)).map(lead_to_front));
+    within_spans(outside)
+}
+
+/// Adds what the pages for people and the health checks keep.
 fn with_pages(rocket: Rocket<Build>) -> Rocket<Build> {
     rocket
+        .manage(Readiness::default())
+        .manage(Repeats::default())
         .manage(Front::default())
         .manage(Files::default())
         .manage(MapFiles::default())

@@ -154,5 +154,5 @@ fn own() -> &'static str {
 fn a_route_that_a_program_has_at_such_an_address_itself_comes_first() {
     let siaga = Siaga::with(figment(), |builder| builder.mount("/", routes![own]));
     assert_eq!(body(&siaga, "/v1/floods.geojson"), "its own");
-    assert!(body(&siaga, "/v1/floods.topojson").starts_with("{"));
+    assert!(body(&siaga, "/v1/floods.topojson").starts_with('{'));
 }

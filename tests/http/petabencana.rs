@@ -1,4 +1,4 @@
-//! Addresses that clients of PetaBencana ask for, with the fields that these read.
+//! Addresses that clients of `PetaBencana` ask for, with the fields that these read.
 
 use rocket::http::{Method, Status};
 use serde_json::json;
@@ -89,7 +89,7 @@ fn regions_are_the_cities_each_with_a_code_of_its_own() {
         for region in &all {
             let id = region["id"].as_str().unwrap();
             let one = siaga.result(&format!("{mount}/regions/bounds?admin={}", id.replace(' ', "%20")));
-            assert_eq!(properties(&one), [region.clone()]);
+            assert_eq!(properties(&one), std::slice::from_ref(region));
         }
         let unknown = siaga.client.get(format!("{mount}/regions/bounds?admin=jbd")).dispatch();
         assert_invalid(unknown, "query", &["admin"], "one of [sby, ID-JB/bdg/BANDUNG, ");

@@ -353,7 +353,7 @@ fn a_stream_says_that_its_states_may_be_out_of_date_and_when_they_are_current_ag
         read_until(&mut stream, r#""changed":["#).await;
         let certain = clock.now();
         away.all(true);
-        clock.set(certain.after(Duration::from_secs(60)));
+        clock.set(certain.after(Duration::from_mins(1)));
         let stale = format!("event:stale\ndata:{{\"stale_since\":\"{certain}\"}}");
         read_until(&mut stream, &stale).await;
         let told = async |address: &'static str| {
