@@ -159,7 +159,9 @@ mod tests {
         for wrong in ["city=sby", "city=ID-JK", "admin=ID-AC", "city=jbd&admin=ID-JB", "city=x"] {
             assert!(among(Query::new(wrong), &selectable, &all).is_err(), "{wrong}");
         }
-        areas.iter_mut().for_each(|area| area.city_code.clear());
+        for area in &mut areas {
+            area.city_code.clear();
+        }
         let without = AreaSet::new(areas).unwrap();
         assert!(among(Query::new("city=jbd"), &selectable, &without).is_err());
         assert!(among(Query::new("admin=ID-JK&city="), &selectable, &without).is_ok());
