@@ -1,6 +1,6 @@
-use serde_json::json;
+use serde_json::{Value, json};
 
-use super::{Named, area_id, array, flood_state, number_as_text, object, or_null, written_moment};
+use super::{Named, area_id, array, flood_state, number_as_text, object, or_null, reference, written_moment};
 use crate::changes::Cursor;
 
 /// Returns the schemas of changes.
@@ -15,8 +15,33 @@ pub(super) fn named() -> Named {
         "cursor": { "type": "string", "pattern": Cursor::PATTERN, "description": "What to send next time as `since`." },
         "full": { "type": "boolean", "description": "Whether these are all states: forget the others." },
         "areas": array(area),
-        "changed": array(changed),
+        "changed": array(changed.clone()),
         "gone_reports": array(number_as_text("A report that was hidden or erased: remove it.")),
     }));
-    vec![("Delta", delta)]
+    let stale = object(json!({
+        "stale_since": written_moment("The states are known to be those of this time."),
+    }));
+    let event = json!({
+        "type": "object",
+        "description": "A server-sent event. Comments between events keep the connection open.",
+        "required": ["event", "data"],
+        "properties": {
+            "event": { "enum": ["areas", "gone_reports", "changed", "stale"] },
+            "data": { "type": "string", "contentMediaType": "application/json" },
+            "id": { "type": "string", "pattern": Cursor::PATTERN, "description": "The cursor; browsers send it when they connect again." },
+            "retry": { "type": "integer", "minimum": 0, "description": "After how many milliseconds to connect again." },
+        },
+        "oneOf": [
+            event("areas", &reference("Delta")),
+            event("gone_reports", &array(number_as_text("A report that was hidden or erased: remove it."))),
+            event("changed", &array(changed)),
+            event("stale", &stale),
+        ],
+    });
+    vec![("Delta", delta), ("ChangeEvent", event)]
+}
+
+/// Returns the schema of events with a name.
+fn event(name: &str, data: &Value) -> Value {
+    json!({ "properties": { "event": { "const": name }, "data": { "contentSchema": data } } })
 }

@@ -253,11 +253,10 @@ fn a_stream_begins_with_everything_and_goes_on_where_the_client_was_cut_off() {
             assert_eq!(stream.headers().get_one(name), Some(value));
         }
         assert!(stream.headers().get_one("Content-Type").unwrap().starts_with("text/event-stream"));
-        let first = read_until(&mut stream, r#""changed":["#).await;
-        assert!(
-            first.contains("retry:") && first.contains("event:areas") && first.contains(r#""full":true"#),
-            "{first}"
-        );
+        let first = read_until(&mut stream, "event:changed\n").await;
+        let block = first.split("\n\n").next().unwrap();
+        assert!(block.starts_with("retry:") && block.contains("\nevent:areas\n"), "{block}");
+        assert!(block.contains(r#""full":true"#), "{block}");
         let id = first.split("id:").nth(1).unwrap().lines().next().unwrap().to_owned();
         let put = |area: u8, state: u8| {
             let request = client.put(format!("/v1/floods/{area}")).header(key(KEY));
@@ -275,6 +274,56 @@ fn a_stream_begins_with_everything_and_goes_on_where_the_client_was_cut_off() {
             missed.contains(r#""area_id":"1","state":4"#) && !missed.contains(r#""full":true"#),
             "{missed}"
         );
+    });
+}
+
+/// The events of a stream, as clients read them.
+fn events(text: &str) -> Vec<Value> {
+    let blocks = text.split("\n\n").filter(|block| block.contains("data:"));
+    let event = |block: &str| {
+        let fields =
+            block.lines().filter_map(|line| line.split_once(':')).filter(|(name, _)| !name.is_empty());
+        fields
+            .map(|(name, value)| {
+                let number = (name == "retry").then(|| value.parse::<u64>().unwrap());
+                (name.to_owned(), number.map_or_else(|| json!(value), |number| json!(number)))
+            })
+            .collect()
+    };
+    blocks.map(event).collect()
+}
+
+#[test]
+fn the_events_of_a_stream_are_as_described() {
+    block_on(async {
+        let (rocket, _clock, _opener) = service(figment(), |builder| builder).await;
+        let client = asynchronous::Client::untracked(rocket).await.unwrap();
+        let document: Value = client.get("/openapi.json").dispatch().await.into_json().await.unwrap();
+        let content = &document["paths"]["/changes/stream"]["get"]["responses"]["200"]["content"];
+        assert_eq!(content["text/event-stream"]["schema"]["$ref"], "#/components/schemas/ChangeEvent");
+        let validator = |schema: &Value| {
+            let mut schema = schema.clone();
+            schema["components"] = document["components"].clone();
+            jsonschema::validator_for(&schema).unwrap()
+        };
+        let described = &document["components"]["schemas"]["ChangeEvent"];
+        let mut stream = client.get("/v1/changes/stream").dispatch().await;
+        let mut text = read_until(&mut stream, "event:changed\n").await;
+        let hiding = client.put("/v1/reports/7/visibility").header(key(ADMIN_KEY));
+        let hidden = hiding.body(r#"{"hidden":true,"reason":"a name"}"#).dispatch().await;
+        assert_eq!(hidden.status(), Status::Ok);
+        text += &read_until(&mut stream, "event:changed\ndata:[\"reports\"]\n\n").await;
+        let events = events(&text);
+        let names: Vec<_> = events.iter().map(|event| event["event"].as_str().unwrap()).collect();
+        assert_eq!(names, ["areas", "changed", "gone_reports", "changed"]);
+        for event in &events {
+            validator(described).validate(event).unwrap_or_else(|fault| panic!("{event}: {fault}"));
+            let kinds = described["oneOf"].as_array().unwrap();
+            let kind = kinds.iter().find(|kind| kind["properties"]["event"]["const"] == event["event"]);
+            let data: Value = serde_json::from_str(event["data"].as_str().unwrap()).unwrap();
+            let schema = &kind.unwrap()["properties"]["data"]["contentSchema"];
+            validator(schema).validate(&data).unwrap_or_else(|fault| panic!("{data}: {fault}"));
+        }
     });
 }
 

@@ -9,7 +9,6 @@ use rocket::get;
 use rocket::request::{FromRequest, Outcome, Request};
 use rocket::tokio::select;
 use rocket::tokio::time::{Instant, timeout, timeout_at};
-use serde_json::json;
 
 use self::body::{Awaited, Changed};
 use self::live::{Found, Live, News, Told};
@@ -38,7 +37,8 @@ pub(super) fn routes() -> Vec<Described> {
             .gives_result(reference("Delta")),
         described!(stream_changes).says("What changes, as server-sent events that do not end").with(
             |operation, _| {
-                operation.gives("text/event-stream", json!({ "type": "string" }));
+                // In OpenAPI before 3.2, the schema is that of each event.
+                operation.gives("text/event-stream", reference("ChangeEvent"));
                 operation.gives_nothing(204, "Streams are switched off: do not connect again.");
             },
         ),
