@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 pub(crate) const LONG: Duration = Duration::from_secs(30);
 /// The environment variable that multiplies each limit of wall-clock time in tests, such as `3` on a machine that is busy with
 /// other work.
-const PATIENCE: &str = "SIAGA_TEST_PATIENCE";
+const PATIENCE: &str = "TEST_PATIENCE";
 /// The pause between two looks.
 const PAUSE: Duration = Duration::from_millis(10);
 
