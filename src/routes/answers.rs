@@ -56,7 +56,8 @@ impl Part for Answers {
     }
 }
 
-/// How long a request waits for the store while it is known to be away: enough to notice that it is back.
+/// How long a request that the last response can serve waits for the store while that is known to be away: enough to notice that
+/// it is back.
 const MOMENT: Duration = Duration::from_millis(100);
 
 impl Answers {
@@ -123,7 +124,8 @@ impl Answers {
     ) -> Result<Option<(Arc<Rendered>, Option<(Timestamp, Duration)>)>, Problem> {
         let Self { renderer, account, is_head, .. } = self;
         let Renderer { store, cache, clock, .. } = &**renderer;
-        let patience = if self.follower.stale_since().is_some() {
+        let is_away = self.follower.stale_since().is_some();
+        let patience = if is_away && self.stale(question).is_some() {
             deadline.min(Instant::now() + MOMENT)
         } else {
             deadline
@@ -141,7 +143,10 @@ impl Answers {
         match timeout_at(deadline, responding).await.map_err(Problem::late).flatten() {
             Ok(rendered) => Ok(rendered.map(|rendered| (rendered, None))),
             Err(problem) => {
-                let (last, age) = self.stale(question, problem)?;
+                let Some((last, age)) = self.stale(question).filter(|_| problem.is_outage()) else {
+                    return Err(problem);
+                };
+                self.renderer.metrics.responded_stale();
                 Ok(Some((last.rendered, Some((last.current_at, age)))))
             }
         }
@@ -154,21 +159,16 @@ impl Answers {
         (!self.is_head && !is_known()).then_some(coding)
     }
 
-    /// Returns the last response to a question, and how long ago it was known to be current, if `problem` means that the store
-    /// is away. Returns `problem` otherwise, or if the response is too old or has expired, or may have a report that was
-    /// hidden or erased since.
-    fn stale(&self, question: &Question, problem: Problem) -> Result<(LastKnown, Duration), Problem> {
-        let Renderer { cache, withdrawn, clock, stale, metrics, .. } = &*self.renderer;
-        let Some(last) = cache.last(question).filter(|_| problem.is_outage()) else { return Err(problem) };
+    /// Returns the last response to a question, and how long ago it was known to be current, if it may be returned while the store
+    /// is away: it is not too old, has not expired, and cannot have a report that was hidden or erased since.
+    fn stale(&self, question: &Question) -> Option<(LastKnown, Duration)> {
+        let Renderer { cache, withdrawn, clock, stale, .. } = &*self.renderer;
+        let last = cache.last(question)?;
         let now = clock.now();
         let age = now.since(last.current_at);
         let has_gone = question.resource() == Resource::Reports && withdrawn.is_in(last.revision);
         let expired = question.expires_after().is_some_and(|after| now >= last.begun.after(after));
-        if has_gone || expired || stale.is_zero() || age > *stale {
-            return Err(problem);
-        }
-        metrics.responded_stale();
-        Ok((last, age))
+        (!has_gone && !expired && !stale.is_zero() && age <= *stale).then_some((last, age))
     }
 
     /// Returns the store's layer for a query, in a format that supports the layer, even if that format is not enabled.

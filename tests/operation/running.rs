@@ -110,5 +110,21 @@ pub(crate) fn send(authority: &str, request: &str) -> io::Result<String> {
     let mut answer = Vec::new();
     // A service that did not read the whole request may reset the connection after its answer.
     let _ = connection.read_to_end(&mut answer);
-    Ok(String::from_utf8(answer).unwrap())
+    Ok(joined(String::from_utf8(answer).unwrap()))
+}
+
+/// The response with the chunks of its body together (RFC 9112 §7.1). One that was cut off stays as it is.
+fn joined(answer: String) -> String {
+    let Some((head, mut chunks)) = answer.split_once("\r\n\r\n") else { return answer };
+    if !head.to_ascii_lowercase().contains("\r\ntransfer-encoding: chunked") {
+        return answer;
+    }
+    let mut whole = format!("{head}\r\n\r\n");
+    while let Some((size, rest)) = chunks.split_once("\r\n") {
+        let size = usize::from_str_radix(size, 16).unwrap_or(0);
+        let Some((chunk, rest)) = rest.split_at_checked(size).filter(|_| size > 0) else { break };
+        whole.push_str(chunk);
+        chunks = rest.strip_prefix("\r\n").unwrap_or_default();
+    }
+    whole
 }

@@ -282,7 +282,7 @@ fn a_client_that_has_gone_gives_its_seat_back_soon() {
     let body = changes("");
     let cursor = body.split("\"cursor\":\"").nth(1).unwrap().split('"').next().unwrap().to_owned();
     // The demo changes, but not all the time.
-    let waits = format!("city=sby&minimum_state=4&since={cursor}");
+    let waits = format!("city=jbd&minimum_state=4&since={cursor}");
     for target in ["/v1/changes/stream".to_owned(), format!("/v1/changes?wait=30&{waits}")] {
         let mut gone = TcpStream::connect(&server.authority).unwrap();
         write!(gone, "GET {target} HTTP/1.1\r\nHost: a\r\nX-Real-IP: 192.0.2.1\r\n\r\n").unwrap();
