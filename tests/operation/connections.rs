@@ -108,7 +108,7 @@ pub(crate) const SLOW_CARDS: &str = "
     CREATE TRIGGER slow BEFORE INSERT ON cards FOR EACH ROW EXECUTE FUNCTION wait()";
 const WORKING: &str = "
     SELECT count(*) FROM pg_stat_activity
-    WHERE datname = current_database() AND application_name = 'siaga' AND state = 'active'";
+    WHERE datname = current_database() AND application_name = 'siaga' AND wait_event = 'PgSleep'";
 
 #[test]
 fn a_connection_is_waited_for_as_long_as_configured() {

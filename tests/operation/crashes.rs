@@ -276,8 +276,14 @@ fn a_database_stopped_for_ten_seconds_is_503_and_nothing_else_in_the_log() {
     assert!(statuses.contains(&503) && statuses.last() == Some(&200));
     block_on(check(&cluster, &noted));
     for line in service.kill().lines() {
-        let of_the_outage =
-            ["status=503", "the database is", "before_acquire", "on-release", "the store cannot be reached"];
+        let of_the_outage = [
+            "status=503",
+            "the database is",
+            "before_acquire",
+            "on-release",
+            "the store cannot be reached",
+            "the changes cannot be read",
+        ];
         let known =
             line.is_empty() || !line.contains("rror") || of_the_outage.iter().any(|part| line.contains(part));
         assert!(known, "{line}");
