@@ -43,5 +43,6 @@ pub(super) fn named() -> Named {
 
 /// Returns the schema of events with a name.
 fn event(name: &str, data: &Value) -> Value {
-    json!({ "properties": { "event": { "const": name }, "data": { "contentSchema": data } } })
+    let properties = json!({ "event": { "const": name }, "data": { "contentSchema": data } });
+    json!({ "required": ["event", "data"], "properties": properties })
 }
