@@ -35,7 +35,7 @@ struct Away {
     slow: AtomicBool,
     read: Notify,
     resume: Notify,
-    /// Whether revisions are waited for in vain.
+    /// Whether no revision ever comes.
     hangs: AtomicBool,
 }
 
