@@ -120,12 +120,6 @@ impl Follower {
         areas.ok_or_else(|| StoreError::NotFound { what: "the areas".to_owned() })
     }
 
-    /// Returns the areas as they were last read, if they were.
-    #[must_use]
-    pub fn known_areas(&self) -> Option<Arc<AreaSet>> {
-        self.0.state.borrow().as_ref().map(|state| Arc::clone(state.areas()))
-    }
-
     /// Returns states that include every change that was acknowledged before the call. The caller limits the time.
     ///
     /// # Errors

@@ -67,10 +67,15 @@ async fn selected(request: &Request<'_>, kind: LayerKind) -> Result<AreaSelector
             let areas = timeout(config.limits.timeout, areas).await.map_err(Problem::late)??;
             if areas.is_empty() { selector(query, configured) } else { among(query, configured, &areas) }
         }
-        Offer::AlsoCities if !is_everything => {
-            let areas = managed::<Follower>(request)?.known_areas();
-            selector(query, &with_cities(configured, areas.as_deref()))
-        }
+        Offer::AlsoCities if !is_everything => match selector(query, configured) {
+            // It may be a city of the data.
+            Err(_) => {
+                let areas = managed::<Follower>(request)?.areas();
+                let areas = timeout(config.limits.timeout, areas).await.ok().and_then(Result::ok);
+                selector(query, &with_cities(configured, areas.as_deref()))
+            }
+            known => known,
+        },
         _ => selector(query, configured),
     }
 }
