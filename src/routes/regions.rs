@@ -8,7 +8,7 @@ use crate::error::{Problem, Source};
 use crate::guards::{Admin, Caller, FormatChoice, Param};
 use crate::openapi::Described;
 use crate::resources::Areas;
-use crate::stores::{LayerQuery, Store};
+use crate::stores::{LayerQuery, Store, places_with_cities};
 
 /// Returns the routes of the resource, which `PetaBencana`'s clients ask for. What these call regions are cities.
 pub(super) fn routes() -> Vec<Described> {
@@ -38,7 +38,7 @@ pub(super) async fn show_region(
     store: &State<Arc<dyn Store>>,
 ) -> Result<Answer, Problem> {
     let Admin(id) = admin.get();
-    let places = store.places().await?.value;
+    let places = places_with_cities(&***store).await?.value;
     if !places.city_outlines().iter().any(|city| city.id == id) {
         let ids: Vec<_> = places.city_outlines().iter().map(|city| city.id.as_str()).collect();
         let must = format!("must be one of [{}]", ids.join(", "));

@@ -1,5 +1,9 @@
+use std::sync::Arc;
+
+use tokio::task::JoinError;
+
 use super::{Store, StoreError, Versioned};
-use crate::model::{AreaLayer, AreaLevel, AreaSelector};
+use crate::model::{AreaLayer, AreaLevel, AreaSelector, Places};
 use crate::tasks::off_thread;
 
 /// Which outlines of areas to return.
@@ -20,9 +24,26 @@ impl AreaQuery {
     pub(crate) async fn ask(&self, store: &dyn Store) -> Result<Versioned<AreaLayer>, StoreError> {
         let places = store.places().await?;
         let query = self.clone();
-        let failed = |error| StoreError::Backend { source: Box::new(error) };
         off_thread(move |_| places.map(|places| places.area_layer(&query.selector, query.level)))
             .await
-            .map_err(failed)
+            .map_err(panicked)
     }
+}
+
+/// Returns the places of a store, whose cities are dissolved off the threads that serve requests if they were not yet.
+///
+/// # Errors
+///
+/// [`StoreError::Unavailable`].
+pub(crate) async fn places_with_cities(store: &dyn Store) -> Result<Versioned<Arc<Places>>, StoreError> {
+    let places = store.places().await?;
+    let dissolving = off_thread(move |_| {
+        let _ = places.value.city_outlines();
+        places
+    });
+    dissolving.await.map_err(panicked)
+}
+
+fn panicked(error: JoinError) -> StoreError {
+    StoreError::Backend { source: Box::new(error) }
 }

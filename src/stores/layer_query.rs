@@ -1,6 +1,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::areas::places_with_cities;
 use super::{
     AlertQuery, AreaQuery, FloodQuery, GaugeQuery, ReportQuery, Resource, Store, StoreError, Versioned,
 };
@@ -87,7 +88,7 @@ impl LayerQuery {
             }
             Self::Areas(query) => query.ask(store).await?.map(Layer::Areas),
             Self::Cities(id) => {
-                store.places().await?.map(|places| Layer::Areas(places.city_layer(id.as_deref())))
+                places_with_cities(store).await?.map(|places| Layer::Areas(places.city_layer(id.as_deref())))
             }
             Self::Flood(area) => flood(store, *area).await?.map(Layer::Floods),
         })

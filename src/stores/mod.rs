@@ -40,6 +40,7 @@ pub use crate::managed::Managed;
 use crate::model::Validity;
 pub use alerts::AlertQuery;
 pub use areas::AreaQuery;
+pub(crate) use areas::places_with_cities;
 pub use cards::CardStore;
 pub use decorator::Decorator;
 pub use error::StoreError;
