@@ -13,7 +13,7 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use mimalloc::MiMalloc;
 use rocket::tokio::runtime::Runtime;
-use siaga::datasets::{Dataset, FolderRules};
+use siaga::folder::{Dataset, FolderRules};
 use siaga::formats::alerts::{Atom, Notices};
 use siaga::formats::{EncodeContext, Format};
 use siaga::model::alerts::{Issuer, Status};

@@ -11,7 +11,7 @@ use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use geo::{BoundingRect, Coord, GeometryCollection, MapCoords, Rect};
 use geojson::FeatureCollection;
 use mimalloc::MiMalloc;
-use siaga::datasets::{Dataset, FolderRules};
+use siaga::folder::{Dataset, FolderRules};
 use siaga::formats::cap::Cap;
 use siaga::formats::geojson::GeoJson;
 use siaga::formats::topojson::{Options, Quantization, TopoJson};

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use figment::Figment;
 use figment::providers::Serialized;
 use futures::future::join_all;
-use siaga::datasets::{Dataset, Folder, FolderRules, FolderWriter};
+use siaga::folder::{Dataset, Folder, FolderRules, FolderWriter};
 use siaga::model::{Actor, AreaId, Clock, FloodState, SystemClock};
 use siaga::stores::file::OpenFile;
 use siaga::stores::memory::MemoryStore;

@@ -8,7 +8,7 @@ use std::time::Duration;
 use criterion::{Criterion, criterion_group, criterion_main};
 use geo::{Coord, MultiPolygon, Rect};
 use rocket::tokio::runtime::Runtime;
-use siaga::datasets::Dataset;
+use siaga::folder::Dataset;
 use siaga::model::{
     Actor, Area, AreaId, AreaSelector, AreaSet, Clock, FloodChange, FloodState, ManualClock, Period, Places,
     SystemClock, Timestamp,

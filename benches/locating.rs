@@ -6,7 +6,7 @@ use std::hint::black_box;
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use geo::Centroid;
-use siaga::datasets::{Dataset, FolderRules};
+use siaga::folder::{Dataset, FolderRules};
 use siaga::model::{Clock, Position, SystemClock};
 
 fn locating(criterion: &mut Criterion) {

@@ -7,7 +7,7 @@ use std::time::Duration;
 use criterion::{Criterion, criterion_group, criterion_main};
 use rocket::tokio::runtime::Runtime;
 use serde_json::value::to_raw_value;
-use siaga::datasets::Dataset;
+use siaga::folder::Dataset;
 use siaga::model::{
     AreaSelector, CARD_SOURCE, Clock, DisasterType, ManualClock, Position, Report, ReportContent,
     SystemClock, Tags, Timestamp,

@@ -7,22 +7,23 @@
 //! | module | content |
 //! |---|---|
 //! | [`model`] | the domain: plain types and rules |
-//! | [`alert_check`] | checks feeds of alerts, ours and those of others |
 //! | [`schema`] | requests and responses as JSON Schema |
 //! | [`resources`] | the map resources, one description each |
 //! | [`formats`] | how layers are written |
-//! | [`datasets`] | what a store starts with |
+//! | [`folder`] | what a store starts with: a data set, and its files |
 //! | [`auth`] | who may do what |
-//! | [`stores`] | where the data is stored |
 //! | [`telemetry`] | log and metrics |
+//! | [`stores`] | where the data is stored |
 //! | [`config`] | the configuration |
+//! | [`changes`] | what changed since a client last looked |
 //! | [`images`] | photos, from the upload to the report |
-//! | [`content`], [`cache`] | responses, and the response cache |
 //! | [`quotas`] | rate limits |
 //! | [`sources`] | when the sources of the data were last heard |
 //! | [`openapi`] | the description of the interface |
-//! | [`fairings`], [`error`], [`guards`], [`admission`], [`routes`] | the interface |
 //! | [`background`] | tasks that run beside the server |
+//! | [`fairings`], [`error`], [`guards`], [`admission`] | the way of a request to its route |
+//! | [`content`], [`rendering`] | responses, and the response cache |
+//! | `routes`, `pages` | the resources, and the pages for people |
 //! | [`Siaga`], [`Builder`] | put everything together |
 //! | [`program`] | the command line |
 //!
@@ -45,34 +46,33 @@
 //!   [`model`].
 //! - Types of Rocket, figment, geo, chrono and chrono-tz are part of this interface: a new major version of one of these is a
 //!   new major version of Siaga.
-//! - Minor versions may add checks to the suites of `conformance`, but only for guarantees in a contract.
+//! - Minor versions may add checks to the suites of `siaga-conformance`, but only for guarantees in a contract.
 
 #![warn(clippy::expect_used, clippy::unwrap_used)]
 
 pub mod admission;
-pub mod alert_check;
 pub mod auth;
 pub mod background;
-pub mod cache;
 pub mod changes;
-mod cognicity;
 pub mod config;
-#[cfg(feature = "conformance")]
-pub mod conformance;
 pub mod content;
-pub mod datasets;
+mod dataset;
+mod demo;
 pub mod error;
 pub mod fairings;
+pub mod folder;
 pub mod formats;
 pub mod guards;
 pub mod images;
 mod managed;
 pub mod model;
 pub mod openapi;
+mod pages;
 pub mod program;
 pub mod quotas;
+pub mod rendering;
 pub mod resources;
-pub mod routes;
+mod routes;
 pub mod schema;
 mod server;
 mod slots;
@@ -82,18 +82,12 @@ mod tasks;
 pub mod telemetry;
 
 pub use auth::RandomUnavailable;
+pub use model::Stopped;
 pub use server::{BuildError, Builder, LaunchError, Reload, Reloading, Siaga};
-pub use tasks::Stopped;
 
-/// The pages whose Rust code blocks are tests.
+/// The page whose Rust code blocks are tests; `siaga-conformance` has the others.
 #[cfg(doctest)]
-mod pages {
-    #[doc = include_str!("../docs/adding-a-format.md")]
-    struct AddingAFormat;
-
-    #[doc = include_str!("../docs/adding-a-store.md")]
-    struct AddingAStore;
-
+mod guides {
     #[doc = include_str!("../docs/adding-a-route.md")]
     struct AddingARoute;
 }

@@ -1,5 +1,8 @@
 //! The law of changes: a client that applies all deltas to the states it had has the current states.
 
+#[path = "../crates/siaga-conformance/src/fixture.rs"]
+mod fixture;
+
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
@@ -7,14 +10,15 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use proptest::prelude::*;
-use siaga::cache::{Busy, Permits};
-use siaga::changes::{Cursor, Delta, FullState, GoneReports, NoSlot, Reading, Seats, State};
+use siaga::changes::{Cursor, Delta, FullState, GoneReports, Reading, State};
 use siaga::config::Streams;
-use siaga::conformance::{block_on, fixture};
 use siaga::model::{AreaId, AreaSelector, FloodLayer, FloodState, Standing, Timestamp};
-use siaga::quotas::Client;
+use siaga::quotas::{Client, NoSlot, Seats};
+use siaga::rendering::{Busy, Permits};
 use siaga::stores::{FloodQuery, Revision};
 use siaga::telemetry::Metrics;
+
+use crate::fixture::block_on;
 
 const EPOCH: u64 = 7;
 
@@ -234,8 +238,8 @@ fn a_full_state_is_encoded_once_and_stays_while_there_is_room() {
         let full = async |minimum_state: Option<FloodState>, weight: u64| {
             let encode = async || {
                 encoded.fetch_add(1, Ordering::SeqCst);
-                let memory = permits.state(weight).await?.finish(40);
-                Ok::<_, Busy>(Arc::new(FullState { cursor: state.cursor(), json: vec![b' '; 40], memory }))
+                let held = Box::new(permits.state(weight).await?.finish(40));
+                Ok::<_, Busy>(Arc::new(FullState { cursor: state.cursor(), json: vec![b' '; 40], held }))
             };
             state.full(&FloodQuery { minimum_state, ..FloodQuery::default() }, weight, 100, encode).await
         };

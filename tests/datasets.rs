@@ -1,10 +1,12 @@
 //! Data sets in folders: what is read, and what a wrong row is answered.
 
+#[path = "../crates/siaga-conformance/src/fixture.rs"]
+mod fixture;
+
 use std::fs;
 use std::path::Path;
 
-use siaga::conformance::fixture;
-use siaga::datasets::{Dataset, FolderFile, FolderRules};
+use siaga::folder::{Dataset, FolderFile, FolderRules};
 use siaga::model::{FloodState, InfrastructureKind};
 
 const AREAS: &str = r#"{"type":"FeatureCollection","features":[

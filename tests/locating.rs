@@ -1,12 +1,16 @@
 //! Which local area and province a place lies in.
 
+#[path = "../crates/siaga-conformance/src/fixture.rs"]
+mod fixture;
+
 use std::sync::Arc;
 
 use geo::{Coord, Intersects};
 use proptest::prelude::*;
-use siaga::conformance::fixture::{areas, cities, now, place, regions};
-use siaga::datasets::{Dataset, FolderRules};
+use siaga::folder::{Dataset, FolderRules};
 use siaga::model::{Area, AreaId, AreaSet, Locator, Position, Region, Tags};
+
+use crate::fixture::{areas, cities, now, place, regions};
 
 fn located(locator: &Locator, x: f64, y: f64) -> (Option<u64>, Option<String>) {
     let Tags { instance_region_code, local_area_id, .. } = locator.locate(place(x, y));

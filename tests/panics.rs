@@ -1,5 +1,8 @@
 //! What becomes of a bug.
 
+#[path = "../crates/siaga-conformance/src/fixture.rs"]
+mod fixture;
+
 use std::env;
 use std::process::Command;
 use std::sync::Arc;
@@ -9,10 +12,11 @@ use std::time::Duration;
 use figment::Figment;
 use rocket::local::blocking::Client;
 use siaga::Siaga;
-use siaga::conformance::block_on;
 use siaga::formats::{Container, EncodeContext, EncodeError, Format};
 use siaga::model::{Layer, LayerKind};
 use siaga::telemetry::{Log, LogSettings, Shape};
+
+use crate::fixture::block_on;
 
 /// A format that has one bug where a request is read and one where an answer is written.
 #[derive(Debug, Default)]

@@ -1,12 +1,14 @@
 //! Requests for parts of a map cost what is rendered for them, and harm nobody else.
 
+#[path = "../crates/siaga-conformance/src/fixture.rs"]
+mod fixture;
 #[path = "common/large_map.rs"]
 mod large_map;
 
 use figment::Figment;
 use rocket::local::asynchronous::{Client, LocalResponse};
-use siaga::conformance::block_on;
 
+use crate::fixture::block_on;
 use crate::large_map::{OpenLarge, service};
 
 /// 1,600 areas. To render all takes some 6 MB: 512 bytes for each, and 32 for each of its 101 positions.

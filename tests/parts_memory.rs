@@ -5,6 +5,8 @@
 
 #[path = "common/eventually.rs"]
 mod eventually;
+#[path = "../crates/siaga-conformance/src/fixture.rs"]
+mod fixture;
 #[path = "common/large_map.rs"]
 mod large_map;
 
@@ -12,9 +14,9 @@ use std::fs;
 
 use rocket::futures::future::join_all;
 use rocket::tokio::io::AsyncReadExt;
-use siaga::conformance::block_on;
 
 use crate::eventually::{LONG, eventually};
+use crate::fixture::block_on;
 use crate::large_map::{OpenLarge, service};
 
 const MIB: u64 = 1 << 20;

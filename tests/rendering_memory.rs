@@ -2,6 +2,9 @@
 
 #![cfg(target_os = "linux")]
 
+#[path = "../crates/siaga-conformance/src/fixture.rs"]
+mod fixture;
+
 use std::fs;
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,11 +15,12 @@ use rocket::futures::future::join_all;
 use rocket::local::asynchronous::Client;
 use rocket::tokio::{self, time};
 use siaga::Siaga;
-use siaga::conformance::{block_on, fixture};
-use siaga::datasets::Dataset;
+use siaga::folder::Dataset;
 use siaga::model::{Clock, DisasterType, ManualClock, Report, Tags};
 use siaga::stores::memory::MemoryStore;
 use siaga::stores::{OpenError, OpenStore, OpenedStore, StoreSettings};
+
+use crate::fixture::block_on;
 
 const MIB: u64 = 1 << 20;
 /// What large responses may take.

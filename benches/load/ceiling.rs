@@ -3,7 +3,10 @@
 //! `ceiling HEAD BODY` responds to every request with the status line and header lines in the file HEAD and the bytes in BODY,
 //! as written by `curl --dump-header HEAD --output BODY`, and prints the port on which it listens. It ignores everything in a
 //! request: path, credential, conditions. So its responses per second are the maximum for a server with this hyper and tokio on
-//! this machine.
+//! this machine that sends these headers.
+//!
+//! `ceiling HEAD BODY bare` sends only the headers that any such response needs: date, length, type and entity tag.
+//! The difference is the price of the other headers.
 
 use std::convert::Infallible;
 use std::error::Error;
@@ -11,7 +14,7 @@ use std::net::Ipv4Addr;
 
 use http_body_util::Full;
 use hyper::body::Bytes;
-use hyper::header::{CONTENT_LENGTH, DATE, HeaderName, HeaderValue};
+use hyper::header::{CONTENT_LENGTH, CONTENT_TYPE, DATE, ETAG, HeaderName, HeaderValue};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Response, StatusCode};
@@ -20,8 +23,8 @@ use tokio::net::TcpListener;
 
 type Failure = Box<dyn Error>;
 
-/// Makes a response from a head and a body, as written by curl.
-fn answer(head: &str, body: Vec<u8>) -> Result<Response<Full<Bytes>>, Failure> {
+/// Makes a response from a head and a body, as written by curl; a bare one without the headers that it can do without.
+fn answer(head: &str, body: Vec<u8>, bare: bool) -> Result<Response<Full<Bytes>>, Failure> {
     let mut lines = head.lines();
     let status = lines.next().and_then(|line| line.split_whitespace().nth(1)).ok_or("no status line")?;
     let mut answer = Response::new(Full::new(Bytes::from(body)));
@@ -30,7 +33,8 @@ fn answer(head: &str, body: Vec<u8>) -> Result<Response<Full<Bytes>>, Failure> {
         let (name, value) = line.split_once(':').ok_or("a header line without a colon")?;
         let name = name.parse::<HeaderName>()?;
         // hyper writes these itself, as it does in the measured server.
-        if name != DATE && name != CONTENT_LENGTH {
+        let left_out = bare && name != CONTENT_TYPE && name != ETAG;
+        if name != DATE && name != CONTENT_LENGTH && !left_out {
             answer.headers_mut().append(name, HeaderValue::from_str(value.trim())?);
         }
     }
@@ -41,9 +45,10 @@ fn answer(head: &str, body: Vec<u8>) -> Result<Response<Full<Bytes>>, Failure> {
 async fn main() -> Result<(), Failure> {
     let mut arguments = std::env::args().skip(1);
     let (Some(head), Some(body)) = (arguments.next(), arguments.next()) else {
-        return Err("usage: ceiling HEAD BODY".into());
+        return Err("usage: ceiling HEAD BODY [bare]".into());
     };
-    let answer = answer(&std::fs::read_to_string(head)?, std::fs::read(body)?)?;
+    let bare = arguments.next().is_some_and(|option| option == "bare");
+    let answer = answer(&std::fs::read_to_string(head)?, std::fs::read(body)?, bare)?;
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
     println!("{}", listener.local_addr()?.port());
     loop {

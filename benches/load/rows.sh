@@ -1,31 +1,39 @@
 # shellcheck shell=sh disable=SC2016,SC2154
 # The rows of the table, one function each; servers that only one row needs start in it.
 
-# WHAT ROW TARGET PATH [HEADER…]: our answer to a request beside plain hyper that sends the same bytes, in turns.
+# WHAT ROW TARGET BARE_TARGET PATH [HEADER…]: our answer to a request beside plain hyper that sends the same bytes, and beside
+# plain hyper that sends the same body with only the headers that it needs, in turns.
 beside_ceiling() {
     ceiling_what=$1
     ceiling_row=$2
     ceiling_target=$3
-    ceiling_path=$4
-    shift 4
+    bare_target=$4
+    ceiling_path=$5
+    shift 5
     # curl and wrk call it differently, and each header is one argument.
     ours=$(base ours)$ceiling_path
     curl --silent --dump-header "$folder/head" --output "$folder/body" ${1:+--header "$1"} "$ours"
     # curl makes no file for an answer without a body.
     [ -f "$folder/body" ] || : >"$folder/body"
     serve_anywhere ceiling target/dist/examples/ceiling "$folder/head" "$folder/body"
+    serve_anywhere bare target/dist/examples/ceiling "$folder/head" "$folder/body" bare
     same_answer "$(base ceiling)/" "$@"
     : >"$folder/ours"
     : >"$folder/theirs"
+    : >"$folder/bare"
     for _ in $(seq "$runs"); do
         throughput "$seconds" ${1:+--header "$1"} "$ours" >>"$folder/ours"
         throughput "$seconds" ${1:+--header "$1"} "$(base ceiling)$ceiling_path" >>"$folder/theirs"
+        throughput "$seconds" ${1:+--header "$1"} "$(base bare)$ceiling_path" >>"$folder/bare"
     done
     stop ceiling
+    stop bare
     rm "$folder/head" "$folder/body"
     ours=$(median <"$folder/ours")
     theirs=$(median <"$folder/theirs")
+    bare=$(median <"$folder/bare")
     row "$ceiling_what" "$ours requests/s" "$theirs requests/s: plain hyper" "$(ratio "$ours" "$theirs")" ≥ "$ceiling_target" "$ceiling_row"
+    row "$ceiling_what" "$ours requests/s" "$bare requests/s: plain hyper, bare" "$(ratio "$ours" "$bare")" ≥ "$bare_target" "$ceiling_row"
 }
 
 # Fails unless an address answers what is in $folder/head and $folder/body, apart from the date.
@@ -42,7 +50,7 @@ same_answer() {
 }
 
 row_warm() {
-    beside_ceiling '`GET /floods`' warm 0.65 /v1/floods
+    beside_ceiling '`GET /floods`' warm 0.65 0.65 /v1/floods
 }
 
 row_gzip() {
@@ -50,7 +58,7 @@ row_gzip() {
     for _ in $(seq 20); do
         if curl --silent --dump-header - --output /dev/null --header 'Accept-Encoding: gzip' "$(base ours)/v1/floods" |
             grep -q -i '^etag: *"[0-9a-f]*-gzip"'; then
-            beside_ceiling '`GET /floods`, gzip' gzip 0.6 /v1/floods 'Accept-Encoding: gzip'
+            beside_ceiling '`GET /floods`, gzip' gzip 0.6 0.67 /v1/floods 'Accept-Encoding: gzip'
             return
         fi
         sleep 0.25
@@ -61,11 +69,11 @@ row_gzip() {
 
 row_304() {
     tag=$(curl --silent --dump-header - --output /dev/null "$(base ours)/v1/floods" | tr -d '\r' | sed -n 's/^[Ee][Tt]ag: *//p')
-    beside_ceiling '`GET /floods`, 304' 304 0.45 /v1/floods "If-None-Match: $tag"
+    beside_ceiling '`GET /floods`, 304' 304 0.45 0.4 /v1/floods "If-None-Match: $tag"
 }
 
 row_states() {
-    beside_ceiling '`GET /floods/states`' states 0.45 /v1/floods/states
+    beside_ceiling '`GET /floods/states`' states 0.45 0.45 /v1/floods/states
 }
 
 # Milliseconds that topojson-server and JSON.stringify take for all areas, measured once.
@@ -147,6 +155,46 @@ row_memory() {
     stop warmed
 }
 
+row_mixed() {
+    SIAGA_DATASET=$folder/dataset serve mixed target/dist/siaga
+    for _ in $(seq 20); do
+        curl --silent --max-time "$((seconds * 10))" --output /dev/null "$(base mixed)/v1/changes/stream" &
+        streams="${streams:-} $!"
+    done
+    mixed_requests "$((seconds * 200))" >"$folder/requests"
+    curl --no-progress-meter --parallel --parallel-max 4 --config "$folder/requests" || { say "the server did not respond to all of the mixed load"; exit 1; }
+    # shellcheck disable=SC2086
+    kill ${streams:-}
+    row "memory after mixed load: lists, parts of the map, histories and \`/changes\` in all codings, four at a time, among 20 streams and changes of states" \
+        "$(resident mixed) MiB" '' - ≤ 160 mixed
+    stop mixed
+}
+
+# COUNT: so many requests for curl, one in ten of them changes a state.
+mixed_requests() {
+    awk -v base="$(base mixed)/v1" -v key="$key" -v period="$(cat "$folder/period")" -v count="$1" -v areas="$folder/areas" 'BEGIN {
+        while ((getline area < areas) > 0) area_of[known++] = area
+        codings = split("identity gzip br zstd", coding, " ")
+        lists = split("floods floods?geoformat=geojson floods?minimum_state=1 floods?format=xml&geoformat=cap floods/states areas " \
+            "areas?level=city reports floodgauges infrastructure/pumps alerts changes floods/archive?" period " floods/timeseries?" period, list, " ")
+        for (i = 0; i < count; i++) {
+            if (i) print "next"
+            print "silent\nfail\noutput=/dev/null"
+            if (i % 10 == 9) {
+                printf "url=%s/floods/%s\nrequest=PUT\nheader=\"X-Api-Key: %s\"\n", base, area_of[i % known], key
+                printf "data=\"{\\\"state\\\":%d}\"\n", 1 + i % 4
+                continue
+            }
+            target = list[1 + i % lists]
+            if (i % 3 == 0) {
+                target = i % 2 ? "floods?" : "floods?geoformat=geojson&"
+                target = target sprintf("bbox=%.4f,%.4f,%.4f,%.4f", 106.6 + i % 17 / 100, -6.4 + i % 13 / 100, 106.85 + i % 11 / 100, -6.2 + i % 7 / 100)
+            }
+            printf "url=%s/%s\nheader=\"Accept-Encoding: %s\"\n", base, target, coding[1 + int(i / 7) % codings]
+        }
+    }'
+}
+
 # ENCODING PATH: asks the server of row_memory.
 ask() {
     curl --silent --fail --output /dev/null --header "Accept-Encoding: $1" "$(base warmed)/v1/$2" ||
@@ -191,7 +239,7 @@ row_storm() {
         "$(ratio "$ours" "$theirs")" ≥ 0.7 storm
 }
 
-# HOW [HEADER]: our answer at hand beside what the ancestor makes for each request, and beside what its cache has.
+# HOW [HEADER]: our cached answer beside what the ancestor makes for each request, and beside what its cache has.
 beside_ancestor() {
     how=$1
     shift

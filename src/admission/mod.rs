@@ -1,6 +1,9 @@
 //! Decides for every request, before routing, whether it reaches a route: rate limits, credential, HTTPS.
 
 mod account;
+mod diverted;
+mod methods;
+mod unread;
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -10,6 +13,9 @@ use rocket::http::uri::Origin;
 use rocket::{Data, Request, Response};
 
 pub(crate) use self::account::Account;
+pub(crate) use self::diverted::diverted;
+pub(crate) use self::methods::other_methods;
+pub(crate) use self::unread::unread;
 use crate::config::Config;
 use crate::error::Problem;
 use crate::fairings::{Arrival, Scheme};

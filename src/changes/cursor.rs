@@ -27,9 +27,6 @@ pub struct Cursor {
 pub struct InvalidCursor;
 
 impl Cursor {
-    /// The form of its text, as a regular expression.
-    pub const PATTERN: &'static str = r"^[0-9a-f]{16}(\.[0-9]{1,18}){4}$";
-
     /// Returns a cursor with these revisions, in the order floods, reports, gauges, places.
     #[must_use]
     pub fn new(epoch: u64, [floods, reports, gauges, places]: [Revision; 4]) -> Self {

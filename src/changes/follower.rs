@@ -10,8 +10,7 @@ use rocket::tokio::time::{Instant, sleep, timeout_at};
 use rocket::tokio::{pin, select};
 use rocket::{Orbit, Rocket};
 
-use super::{Cursor, GoneReports, Reading, State};
-use crate::cache::Withdrawn;
+use super::{Cursor, GoneReports, Reading, State, Withdrawn};
 use crate::model::{AreaSet, Clock, Timestamp};
 use crate::stores::{EntryQuery, FloodQuery, ModerationQuery, Revision, Store, StoreError};
 use crate::tasks::run_in_background;
@@ -29,8 +28,7 @@ const GRACE: Duration = Duration::from_secs(2);
 /// How far a server may be behind another one: [`Store::revision`] promises no less.
 const LAG: Duration = Duration::from_secs(1);
 
-/// How much of the log before the newest change that is known is read again: changes that are committed together can be this
-/// far apart by the clocks of their servers.
+/// The log is read again from this long before the newest known change, because the clocks of two servers can differ.
 const OVERLAP: Duration = Duration::from_mins(1);
 
 /// How often the map and the log are read until both are of one revision. After the last attempt the log may be of a later one.
@@ -255,8 +253,8 @@ impl Inner {
 }
 
 impl Inner {
-    /// Reads which reports have gone, and sets the revision of the reports to that at which it read them: so a cursor of this
-    /// revision includes them.
+    /// Reads the moderation log, and raises the revision of the reports to that of the log, so that a cursor never promises more
+    /// than was read.
     async fn gone(
         &self,
         known: Option<&State>,

@@ -1,3 +1,4 @@
+use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -5,7 +6,6 @@ use rocket::tokio;
 use rocket::tokio::time::sleep;
 
 use super::Cursor;
-use crate::cache::Memory;
 
 /// A full state as JSON, encoded once for all clients that need it. It holds the memory that it takes until no client needs it.
 #[derive(Debug)]
@@ -14,8 +14,8 @@ pub struct FullState {
     pub cursor: Cursor,
     /// The [`Delta`](super::Delta) with all states.
     pub json: Vec<u8>,
-    /// Held as long as the JSON.
-    pub memory: Memory,
+    /// Held as long as the JSON: the memory that it takes.
+    pub held: Box<dyn fmt::Debug + Send + Sync>,
 }
 
 /// A full state while it is sent to a client, in pieces: no client has a copy of the whole.

@@ -9,7 +9,7 @@ pub struct GoneReports {
     reports: Vec<(ReportKey, Revision)>,
     /// The number of the newest entry of the log that was read.
     last: u64,
-    /// The earliest reports revision since which no report is missing here.
+    /// The list is complete for cursors at this reports revision or later.
     first: Revision,
 }
 

@@ -10,14 +10,13 @@ mod delta;
 mod follower;
 mod full;
 mod gone;
-mod seats;
 mod state;
+mod withdrawn;
 
 pub use self::cursor::{Cursor, InvalidCursor};
 pub use self::delta::{AreaState, Delta};
 pub use self::follower::Follower;
 pub use self::full::{FullState, Sending, TooSlow};
 pub use self::gone::GoneReports;
-pub use self::seats::Seats;
 pub use self::state::{Reading, State};
-pub use crate::slots::{NoSlot, Slot};
+pub use self::withdrawn::Withdrawn;

@@ -59,7 +59,8 @@ impl Shared {
 #[derive(Clone, Copy, Debug)]
 struct Known {
     standing: Option<Standing>,
-    /// When the state was last set or cleared. It tells two clearings apart between which this server did not read the state.
+    /// When the state was last set or cleared. Needed when an area was set and cleared again between two readings: the state is
+    /// the same then, the time is not.
     changed: Option<Timestamp>,
     /// The floods revision at which this server first read this.
     read: Revision,
@@ -117,7 +118,7 @@ impl State {
                 let changed = changed.or(known.changed);
                 let is_same = (standing, changed) == (known.standing, known.changed);
                 let read = if is_same { known.read } else { cursor.floods };
-                // A change that may be after the states counts again with the next states.
+                // If the log is newer than the map, keep the old time, so that the next reading notices the change again.
                 let is_known = is_exact || standing.is_some_and(|standing| changed == Some(standing.since));
                 let changed = if is_known { changed } else { known.changed };
                 Known { standing, changed, read }

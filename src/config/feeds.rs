@@ -1,7 +1,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::ConfigError;
-use crate::model::intake::PartnerRules;
+use crate::model::bodies::PartnerRules;
 use crate::model::{DisasterType, Disasters};
 
 /// The feeds of partners.

@@ -57,14 +57,14 @@ pub use self::quota::{CredentialQuota, InvalidRate, Quota, Rate};
 pub use self::reports::Reports;
 use self::reports::check_keep;
 pub use self::shutdown::Shutdown;
-pub use self::sources::{Covered, SourceSettings};
+pub use self::sources::SourceSettings;
 pub use self::streams::Streams;
 pub use self::trusted_proxies::{InvalidProxies, Proxies, TrustedProxies};
 use crate::auth;
 use crate::formats::alerts;
 use crate::model::Disasters;
 use crate::model::alerts::{Issuer, Status};
-use crate::model::intake::CardRules;
+use crate::model::bodies::CardRules;
 use crate::stores::{file, postgres};
 use crate::telemetry::{LogSettings, MetricsSettings};
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::ConfigError;
-use crate::model::duration;
+use crate::model::{Covered, duration};
 
 /// A source of data that is expected to be heard regularly: `sources.<name>`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -21,29 +21,12 @@ pub struct SourceSettings {
     pub covers: BTreeSet<Covered>,
 }
 
-/// Data that has sources.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Covered {
-    /// Flood states, and everything made from them.
-    Floods,
-    /// Reports.
-    Reports,
-    /// Gauges and their readings.
-    Gauges,
-}
-
 impl SourceSettings {
     /// Returns a source with this subject that is heard once in each interval and covers all data.
     #[must_use]
     pub fn new(subject: impl Into<String>, every: Duration) -> Self {
         Self { subject: subject.into(), every, covers: everything() }
     }
-}
-
-impl Covered {
-    /// All data that has sources.
-    pub const ALL: [Self; 3] = [Self::Floods, Self::Reports, Self::Gauges];
 }
 
 const LONGEST_NAME: usize = 64;

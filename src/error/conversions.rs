@@ -3,11 +3,10 @@ use std::time::Duration;
 use rocket::http::Status;
 
 use super::{Details, Problem, Source, seconds_to_wait};
-use crate::cache::{Busy, Unfinished};
-use crate::changes::NoSlot;
 use crate::formats::EncodeError;
 use crate::images::{ImageError, ImageType, PERMITTED};
 use crate::model::duration::written;
+use crate::slots::NoSlot;
 use crate::stores::StoreError;
 use crate::telemetry::Rejection;
 
@@ -28,28 +27,12 @@ impl From<StoreError> for Problem {
     }
 }
 
-impl From<Unfinished> for Problem {
-    fn from(unfinished: Unfinished) -> Self {
-        match unfinished {
-            Unfinished::Late => Self::late(unfinished),
-            Unfinished::Panicked => Self::internal(unfinished),
-        }
-    }
-}
-
 impl From<NoSlot> for Problem {
     fn from(no_slot: NoSlot) -> Self {
         match no_slot {
             NoSlot::OfKey => Self::too_many(Duration::from_mins(1)),
             NoSlot::OfServer => Self::busy(Duration::from_mins(1), no_slot.into()),
         }
-    }
-}
-
-impl From<Busy> for Problem {
-    fn from(busy: Busy) -> Self {
-        // Renderings that wait take about this long.
-        Self::busy(Duration::from_secs(2), busy.into())
     }
 }
 

@@ -21,8 +21,8 @@ use serde::Serialize;
 pub use self::catcher::catchers;
 use crate::fairings::{RequestId, allow_any_origin, name_licence, secure};
 use crate::model::CardId;
+use crate::model::bodies::Fault;
 use crate::model::duration::whole_seconds;
-use crate::model::intake::Fault;
 use crate::telemetry::{Metrics, Rejection, Repeats, causes};
 
 const CREDENTIAL_NEEDED: &str =
@@ -270,7 +270,7 @@ impl Problem {
     }
 
     /// Makes a 503: the server is too busy; the client may try again after `retry_after`.
-    fn busy(retry_after: Duration, cause: Box<dyn Error + Send + Sync>) -> Self {
+    pub(crate) fn busy(retry_after: Duration, cause: Box<dyn Error + Send + Sync>) -> Self {
         let rejection = Some(Rejection::Busy);
         Details { rejection, ..Details::unavailable(retry_after, cause) }.into()
     }

@@ -22,7 +22,7 @@ struct Begun {
     at: Instant,
     /// The method as sent; Rocket handles HEAD as GET.
     method: &'static str,
-    /// The path as sent, if it is logged: a request that is not admitted is given another path.
+    /// The original path, for the log; `None` if it is not logged. `Admission` changes the path of rejected requests.
     path: Option<String>,
     /// `None` for a request that Rocket could not read, for which no request fairing runs.
     in_flight: Option<InFlight>,

@@ -52,24 +52,28 @@ const DATA: &str = "default-src 'none'; frame-ancestors 'none'";
 const PAGE: &str = "default-src 'none'; style-src 'unsafe-inline'; img-src https: data:; base-uri 'none'; \
     form-action 'none'; frame-ancestors 'none'";
 
-/// Adds the headers that keep browsers from guessing the type of a response and from running or framing it. If HSTS is
-/// configured and the request came by HTTPS, the headers also keep browsers from requesting it by HTTP.
+/// Adds the headers that keep browsers from guessing the type of a response and from running or framing it; not to a 304, because
+/// the client keeps those of the response that it has cached. If HSTS is configured and the request came by HTTPS, the headers
+/// also keep browsers from requesting it by HTTP.
 ///
 /// A page can set its own `Content-Security-Policy`: the policies here let no script run.
 pub(crate) fn secure(request: &Request<'_>, response: &mut Response<'_>) {
-    response.set_raw_header("X-Content-Type-Options", "nosniff");
-    if !response.headers().contains("Referrer-Policy") {
-        response.set_raw_header("Referrer-Policy", "no-referrer");
+    if response.status() != Status::NotModified {
+        response.set_raw_header("X-Content-Type-Options", "nosniff");
+        if !response.headers().contains("Referrer-Policy") {
+            response.set_raw_header("Referrer-Policy", "no-referrer");
+        }
+        if !response.headers().contains("Content-Security-Policy") {
+            let page = response.content_type().is_some_and(|kind| kind == ContentType::HTML);
+            response.set_raw_header("Content-Security-Policy", if page { PAGE } else { DATA });
+        }
     }
-    // A 304 has no policy, so that the client keeps the policy of the response that it has cached.
-    let known = response.status() == Status::NotModified;
-    if !known && !response.headers().contains("Content-Security-Policy") {
-        let page = response.content_type().is_some_and(|kind| kind == ContentType::HTML);
-        response.set_raw_header("Content-Security-Policy", if page { PAGE } else { DATA });
+    let rocket = request.rocket();
+    if rocket.config().tls_enabled() {
+        // Rocket has set its own header.
+        response.remove_header("Strict-Transport-Security");
     }
-    // Rocket sets its own header, even by HTTP.
-    response.remove_header("Strict-Transport-Security");
-    let hsts = request.rocket().state().and_then(|config: &Config| config.https.hsts);
+    let hsts = rocket.state().and_then(|config: &Config| config.https.hsts);
     if let Some(hsts) = hsts.filter(|_| Arrival::of(request).scheme == Scheme::Https) {
         response.set_raw_header("Strict-Transport-Security", format!("max-age={}", hsts.0.as_secs()));
     }

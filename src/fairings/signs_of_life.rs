@@ -10,7 +10,7 @@ const HEARTBEAT: &str = "send_heartbeat";
 
 /// Notes that a source is heard when a write with its credential is accepted, on whatever route.
 ///
-/// A heartbeat is for one source, which its route notes; all others with the same subject stay as they are.
+/// Heartbeats are left out: their route marks exactly one source, this fairing would mark every source of the subject.
 #[derive(Clone, Debug)]
 pub struct SignsOfLife(Sources);
 

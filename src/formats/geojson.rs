@@ -5,14 +5,12 @@ use std::error::Error;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use geo::{Coord, LineString, Polygon};
 use serde_json::{Value, json};
 
 use super::area_text::{Last, append_identity};
-use super::lists::array;
 use super::memo::Memo;
-use super::{Container, EncodeContext, EncodeError, Format, numbers};
-use crate::model::{Area, AreaSet, Geometry, Layer, LayerKind};
+use super::{Container, EncodeContext, EncodeError, Format};
+use crate::model::{Area, AreaSet, Geometry, Layer, LayerKind, geojson};
 use crate::resources::{describe, properties};
 use crate::schema;
 
@@ -208,36 +206,10 @@ fn write_features(
 
 fn before_properties(shape: Geometry<'_>, out: &mut Vec<u8>) {
     out.extend_from_slice(br#"{"type":"Feature","geometry":"#);
-    geometry(shape, out);
+    geojson::geometry(shape, out);
     out.extend_from_slice(br#","properties":"#);
 }
 
 fn after_properties(out: &mut Vec<u8>) {
     out.push(b'}');
-}
-
-/// Appends a geometry as GeoJSON (§3.1), also outside a layer.
-pub(crate) fn geometry(geometry: Geometry<'_>, out: &mut Vec<u8>) {
-    out.extend_from_slice(br#"{"type":""#);
-    out.extend_from_slice(geometry.type_name().as_bytes());
-    out.extend_from_slice(br#"","coordinates":"#);
-    match geometry {
-        Geometry::Point(coord) => position(&coord, out),
-        Geometry::LineString(line) => positions(line, out),
-        Geometry::Polygon(polygon) => rings(polygon, out),
-        Geometry::MultiPolygon(polygons) => array(polygons, out, rings),
-    }
-    out.push(b'}');
-}
-
-fn position(coord: &Coord<f64>, out: &mut Vec<u8>) {
-    numbers::position(coord.x, coord.y, out);
-}
-
-fn positions(line: &LineString<f64>, out: &mut Vec<u8>) {
-    array(&line.0, out, position);
-}
-
-fn rings(polygon: &Polygon<f64>, out: &mut Vec<u8>) {
-    array(std::iter::once(polygon.exterior()).chain(polygon.interiors()), out, positions);
 }

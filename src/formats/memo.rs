@@ -61,6 +61,11 @@ impl<T> Default for Kept<T> {
 }
 
 impl<T> Kept<T> {
+    /// Returns the value if it is built. Never waits.
+    pub(super) fn built(&self) -> Option<Arc<T>> {
+        self.0.try_lock().ok()?.clone()
+    }
+
     /// Returns the value, which `make` builds at the first call. Concurrent callers wait.
     ///
     /// # Errors

@@ -3,7 +3,7 @@
 //! # Adding a format
 //!
 //! Implement [`Format`], add it to the registry (the service's own in [`builtin`], an agency's with
-//! [`Builder::format`](crate::Builder::format)), and run the format suite (`conformance::formats`) on it. The
+//! [`Builder::format`](crate::Builder::format)), and run the format suite (`siaga_conformance::format_suite!`) on it. The
 //! configuration key `formats.enabled` then enables it. `docs/adding-a-format.md` explains the steps. A [`template`] is
 //! a format without Rust.
 
@@ -13,13 +13,11 @@ mod bare;
 pub mod cap;
 pub mod geojson;
 pub(crate) mod html;
-mod lists;
 mod memo;
-mod numbers;
 mod registry;
 pub mod template;
 pub mod topojson;
-pub(crate) mod well_formed;
+pub mod well_formed;
 mod xml;
 mod xml_text;
 
@@ -36,7 +34,7 @@ use serde_json::{Value, json};
 pub(crate) use self::bare::bare;
 pub use self::registry::{FormatRegistry, InvalidFormats};
 use crate::model::{Layer, LayerKind, Timestamp};
-use crate::tasks::{Stop, Stopped};
+use crate::model::{Stop, Stopped};
 
 /// Writes layers in one format.
 ///

@@ -4,13 +4,21 @@ use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
 use serde::de::IgnoredAny;
 
-/// Fails with what is wrong with a JSON document.
-pub(crate) fn json(document: &[u8]) -> Result<(), String> {
+/// Checks that a JSON document is well-formed.
+///
+/// # Errors
+///
+/// Says where the first fault is.
+pub fn json(document: &[u8]) -> Result<(), String> {
     serde_json::from_slice::<IgnoredAny>(document).map(drop).map_err(|error| error.to_string())
 }
 
-/// Fails with what is wrong with an XML document. Checks whether it is well-formed, not whether it is valid.
-pub(crate) fn xml(document: &[u8]) -> Result<(), String> {
+/// Checks that an XML document is well-formed; it may still be invalid.
+///
+/// # Errors
+///
+/// Names the first fault.
+pub fn xml(document: &[u8]) -> Result<(), String> {
     let mut reader = Reader::from_reader(document);
     reader.config_mut().check_end_names = true;
     reader.config_mut().check_comments = true;

@@ -45,6 +45,14 @@ impl Accept {
     /// specific, the one that matches the earliest type counts, and then the first range. The additional types of a format come
     /// first, because they distinguish it from other formats.
     pub(super) fn weight<'n>(&self, names: impl IntoIterator<Item = &'n str>) -> u16 {
+        match &self.0[..] {
+            // The two most frequent cases need no reading of names: no header, and everything.
+            [] => return 0,
+            [(range, weight)] if *range == MediaType::Any && range.params().all(|(key, _)| key == "q") => {
+                return *weight;
+            }
+            _ => {}
+        }
         let names = names.into_iter().filter_map(|name| MediaType::from_str(name).ok());
         let matching = names.flat_map(|name| {
             let of = move |(range, weight): &(MediaType, u16)| Some((specificity(range, &name)?, *weight));

@@ -133,7 +133,20 @@ fn selector(query: Query<'_>, selectable: &Selectable) -> Result<AreaSelector, P
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::conformance::fixture;
+    use crate::model::Area;
+    use crate::model::alerts::Exercise;
+
+    /// Returns areas with these codes of city and province.
+    fn areas(codes: &[(&str, &str)]) -> AreaSet {
+        let area = |(number, &(city, region)): (u64, &(&str, &str))| Area {
+            id: number.try_into().unwrap(),
+            geom_id: number.to_string(),
+            city_code: city.to_owned(),
+            region_code: region.to_owned(),
+            ..Exercise::area()
+        };
+        AreaSet::new((1..).zip(codes).map(area).collect()).unwrap()
+    }
 
     #[test]
     fn it_takes_the_codes_the_resource_supports() {
@@ -155,8 +168,7 @@ mod tests {
     #[test]
     fn a_selection_among_areas_has_an_area() {
         let selectable = Selectable { city: vec!["jbd".into()], admin: Vec::new() };
-        let all = fixture::areas();
-        let mut areas: Vec<_> = all.iter().cloned().collect();
+        let all = areas(&[("jbd", "ID-JK"), ("bdg", "ID-JB")]);
         for text in ["city=jbd", "city=bdg", "admin=ID-JB", "admin=ID-JB&city=bdg", "admin=ID-JK&city=jbd"] {
             let selector = among(Query::new(text), &selectable, &all).unwrap();
             assert!(all.iter().any(|area| selector.matches(area)), "{text}");
@@ -164,10 +176,7 @@ mod tests {
         for wrong in ["city=sby", "city=ID-JK", "admin=ID-AC", "city=jbd&admin=ID-JB", "city=x"] {
             assert!(among(Query::new(wrong), &selectable, &all).is_err(), "{wrong}");
         }
-        for area in &mut areas {
-            area.city_code.clear();
-        }
-        let without = AreaSet::new(areas).unwrap();
+        let without = areas(&[("", "ID-JK"), ("", "ID-JB")]);
         assert!(among(Query::new("city=jbd"), &selectable, &without).is_err());
         assert!(among(Query::new("admin=ID-JK&city="), &selectable, &without).is_ok());
     }
@@ -175,7 +184,7 @@ mod tests {
     #[test]
     fn cities_of_areas_are_offered_beside_the_configured_ones() {
         let selectable = Selectable { city: vec!["sby".into(), "jbd".into()], admin: Vec::new() };
-        let areas = fixture::areas();
+        let areas = areas(&[("jbd", "ID-JK"), ("bdg", "ID-JB")]);
         assert_eq!(with_cities(&selectable, Some(&areas)).city, ["sby", "jbd", "bdg"]);
         assert_eq!(with_cities(&selectable, None), selectable);
     }

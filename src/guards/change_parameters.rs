@@ -10,6 +10,7 @@ use crate::config::Config;
 use crate::error::Problem;
 use crate::model::digits;
 use crate::openapi::{Interface, Operation, Part};
+use crate::schema;
 
 /// `since`: the cursor of an earlier response, or absent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,7 +21,7 @@ impl QueryParameter for Since {
     const SAYS: &'static str = "The cursor of the last response; without it all states.";
 
     fn schema(_: &Config) -> Value {
-        json!({ "type": "string", "pattern": Cursor::PATTERN, "examples": ["1b2c3d4e5f607182.12.40.7.1"] })
+        json!({ "type": "string", "pattern": schema::CURSOR, "examples": ["1b2c3d4e5f607182.12.40.7.1"] })
     }
 
     fn parse(value: Option<&str>, _: &Config) -> Result<Self, String> {

@@ -47,8 +47,8 @@ impl<'r> FromRequest<'r> for FloodEntry {
 impl Part for FloodEntry {
     fn describe(operation: &mut Operation, interface: &Interface<'_>) {
         let Some(format) = format(interface.formats) else { return };
-        let says = "With `time` and without a format: the alert about this area alone, as the address of its entry in the \
-                    feed asks for it. Without `time`, or with a format, it is ignored, whatever it is.";
+        let says = "Together with `time`, and if no format is given, returns the single alert that an entry of the feed \
+                    links to. Otherwise ignored.";
         let area = json!({ "type": "string", "examples": ["5"] });
         operation.takes(Parameter::query(AREA, says, area));
         let says = "When the state of `area_id` was set; a plus sign is encoded as %2B.";

@@ -10,9 +10,9 @@ use crate::openapi::{Interface, Operation, Parameter, Part};
 /// The name of the parameter.
 const NAME: &str = "revision";
 
-/// `revision`: the version of a response that a client requests, or absent.
+/// `revision`: the version of the response that a client requests; optional.
 ///
-/// An address with the version of the response always has the same response, so caches may reuse it for a day.
+/// An address with this parameter always names the same response, so caches may reuse that for a day.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KnownRevision {
     /// The requested version.

@@ -5,7 +5,7 @@
 //! A route lists what it needs as its arguments. Rocket runs the guards from left to right, and the first one that fails
 //! decides the response, by its [`Problem`]. So put the guard of the caller first: [`Caller`] if anyone may send the request,
 //! [`Authorized`] if it needs a scope. Read a parameter of the query as a [`Param`], and a segment of the path as a
-//! [`PathParam`]. Take values that the server manages, such as the store, as `&State<…>`. [`Answers`](crate::routes::Answers)
+//! [`PathParam`]. Take values that the server manages, such as the store, as `&State<…>`. [`Answers`](crate::rendering::Answers)
 //! is a guard as well.
 //!
 //! ```
@@ -16,7 +16,7 @@
 //! use siaga::error::Problem;
 //! use siaga::guards::{Authorized, FloodsWrite, PathParam};
 //! use siaga::model::AreaId;
-//! use siaga::routes::Answer;
+//! use siaga::rendering::Answer;
 //! use siaga::stores::Store;
 //!
 //! /// How often the state of an area was changed, for those who may change it.

@@ -17,7 +17,7 @@ use crate::openapi::{Interface, Operation, Parameter, Part};
 /// use siaga::config::Config;
 /// use siaga::error::Problem;
 /// use siaga::guards::{Caller, Param, QueryParameter};
-/// use siaga::routes::Answer;
+/// use siaga::rendering::Answer;
 ///
 /// /// `floors`: how many floors a shelter has, or absent.
 /// struct Floors(Option<u8>);

@@ -30,7 +30,8 @@ impl<'r> Query<'r> {
     /// 400 if it is given more than once or is not UTF-8.
     pub fn get(self, name: &str) -> Result<Option<Cow<'r, str>>, Problem> {
         let mut values = self.0.split('&').map(|pair| pair.split_at_byte(b'=')).filter_map(|(key, value)| {
-            let same = key.url_decode().is_ok_and(|key| key == name);
+            let is_coded = key.as_str().contains(['%', '+']);
+            let same = key == name || is_coded && key.url_decode().is_ok_and(|key| key == name);
             same.then_some(value)
         });
         let Some(value) = values.next() else { return Ok(None) };

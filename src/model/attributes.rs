@@ -20,11 +20,6 @@ impl Attributes {
         self.0.get()
     }
 
-    /// Returns the attributes as JSON that is known to be valid.
-    pub(crate) fn as_raw(&self) -> &RawValue {
-        &self.0
-    }
-
     /// Returns the member `district_id`: the number of the district, which clients of CogniCity read; `None` if it is neither a text
     /// nor a number. Costs O(size).
     pub(crate) fn district_id(&self) -> Option<Box<str>> {
@@ -35,12 +30,6 @@ impl Attributes {
         }
         let members: Members<'_> = serde_json::from_str(self.as_json()).ok()?;
         district_id(members.district_id?.get())
-    }
-
-    /// Returns these attributes, then others.
-    pub(crate) fn with(self, others: &Self) -> Option<Self> {
-        let own = self.as_json().strip_suffix('}')?;
-        format!("{own},{}", others.as_json().strip_prefix('{')?).try_into().ok()
     }
 
     /// Returns an object with these members in this order, each a JSON value as text; `None` if there are none.
@@ -148,7 +137,5 @@ mod tests {
         let attributes = Attributes::of(members.into_iter()).unwrap();
         assert_eq!(attributes.as_json(), r#"{"b\"":1,"a":[2]}"#);
         assert_eq!(Attributes::of([].into_iter()), None);
-        let others = Attributes::of([("c", "3")].into_iter()).unwrap();
-        assert_eq!(attributes.with(&others).unwrap().as_json(), r#"{"b\"":1,"a":[2],"c":3}"#);
     }
 }

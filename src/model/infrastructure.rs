@@ -87,6 +87,14 @@ impl InfrastructureShape {
             Self::Course(course) => course.beginning,
         }
     }
+
+    /// Returns it as geometry.
+    pub(crate) fn geometry(&self) -> Geometry<'_> {
+        match self {
+            Self::Place(place) => Geometry::Point(place.coord()),
+            Self::Course(course) => Geometry::LineString(&course.line),
+        }
+    }
 }
 
 /// A line of two or more positions.
@@ -110,9 +118,6 @@ impl Infrastructure {
     /// Returns its shape as geometry.
     #[must_use]
     pub fn geometry(&self) -> Geometry<'_> {
-        match &self.shape {
-            InfrastructureShape::Place(place) => Geometry::Point(place.coord()),
-            InfrastructureShape::Course(course) => Geometry::LineString(&course.line),
-        }
+        self.shape.geometry()
     }
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::Failure;
 use crate::Builder;
 use crate::config::Config;
-use crate::datasets::Folder;
+use crate::folder::Folder;
 
 /// How many faults of a data set are printed.
 const MOST: usize = 20;

@@ -19,7 +19,7 @@ const FILE: &str = "environment";
 /// # Errors
 ///
 /// If the file cannot be read, or a line is wrong.
-pub(super) fn load() -> Result<bool, Failure> {
+pub fn load_environment() -> Result<bool, Failure> {
     if !NamedFile::is_installed() {
         return Ok(false);
     }

@@ -1,7 +1,6 @@
 //! The command line: it runs the service, and has the commands for operators. It is used by the program `siaga` and by programs
 //! that build their own service.
 
-mod alerts;
 mod backup;
 mod check;
 mod environment;
@@ -11,7 +10,6 @@ mod manual;
 mod render;
 mod reports;
 mod table;
-mod take_over;
 mod upkeep;
 mod welcome;
 
@@ -25,12 +23,11 @@ use std::time::Duration;
 use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
 use rocket::tokio::runtime::{self, Runtime};
 
-use self::alerts::AlertsCommand;
+pub use self::environment::load_environment;
 use self::floods::FloodsCommand;
 use self::keys::KeyCommand;
 use self::render::RenderCommand;
 use self::reports::ReportsCommand;
-use self::take_over::Next;
 use self::welcome::Welcome;
 use crate::Builder;
 use crate::auth::{Scope, TokenError};
@@ -69,9 +66,8 @@ enum Command {
         /// Repairs boundaries that cross, touch or overlap themselves; without this, the import fails.
         #[arg(long)]
         repair: bool,
-        /// First fills the folder, which must be new, from a running CogniCity: the address of its database, which is only
-        /// read. A store that keeps no data can serve the folder as its data set.
-        #[arg(long, value_name = "URL")]
+        /// Names the program that has replaced this option.
+        #[arg(long, hide = true)]
         from_cognicity: Option<String>,
     },
     /// Writes all stored data into a folder, which `import` can read.
@@ -135,6 +131,12 @@ enum Command {
     },
 }
 
+#[derive(Subcommand)]
+enum AlertsCommand {
+    /// Checks a CAP 1.2 alert, or an Atom or RSS feed of them, and prints what to improve; exits with 1 if there are errors.
+    Check(cap_check::Arguments),
+}
+
 /// The data that an import can remove.
 #[derive(Clone, Copy, ValueEnum)]
 enum Replaced {
@@ -168,7 +170,7 @@ type Failure = Box<dyn Error + Send + Sync>;
 #[must_use]
 pub fn run(builder: Builder) -> ExitCode {
     let cli = Cli::parse();
-    let done = environment::load().and_then(|loaded| {
+    let done = load_environment().and_then(|loaded| {
         let builder = if loaded { builder.read_again() } else { builder };
         carry_out(builder, cli.command.unwrap_or(Command::Serve))
     });
@@ -186,14 +188,13 @@ fn carry_out(builder: Builder, command: Command) -> Result<(), Failure> {
         Command::Serve => complete(runtime(&builder)?, serve(builder)),
         Command::Check { folder } => check::run(&builder, folder),
         Command::Migrate => complete(runtime(&builder)?, upkeep::migrate(&builder)),
-        Command::Import { folder, replace, repair, from_cognicity } => complete(runtime(&builder)?, async {
-            if let Some(url) = from_cognicity
-                && take_over::copy(&builder, &url, &folder, repair).await? == Next::Serve
-            {
-                return Ok(());
-            }
-            upkeep::import(&builder, folder, replace.into(), repair).await
-        }),
+        Command::Import { from_cognicity: Some(_), .. } => {
+            Err("--from-cognicity is gone: run siaga-take-over --from URL FOLDER, then siaga import FOLDER"
+                .into())
+        }
+        Command::Import { folder, replace, repair, .. } => {
+            complete(runtime(&builder)?, upkeep::import(&builder, folder, replace.into(), repair))
+        }
         Command::Export { folder } => complete(runtime(&builder)?, upkeep::export(&builder, folder)),
         Command::Backup { file } => complete(runtime(&builder)?, backup::backup(&builder, &file)),
         Command::Restore { file } => complete(runtime(&builder)?, backup::restore(&builder, &file)),
@@ -202,7 +203,7 @@ fn carry_out(builder: Builder, command: Command) -> Result<(), Failure> {
         Command::Floods { command } => complete(runtime(&builder)?, floods::run(&builder, command)),
         Command::Render(command) => complete(runtime(&builder)?, render::run(&builder, command)),
         Command::Reports { command } => complete(runtime(&builder)?, reports::run(&builder, command)),
-        Command::Alerts { command } => alerts::run(command),
+        Command::Alerts { command: AlertsCommand::Check(arguments) } => arguments.run(),
         Command::Openapi => openapi(&builder),
         Command::Manual { folder } => manual::write(Cli::command(), &folder),
         Command::Token { sub, scope, ttl } => token(&builder, &sub, &scope, ttl),

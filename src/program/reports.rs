@@ -9,7 +9,7 @@ use clap::{Args, Subcommand};
 
 use super::Failure;
 use crate::Builder;
-use crate::datasets::{read_moderation_log, write_moderation_log};
+use crate::folder::{read_moderation_log, write_moderation_log};
 use crate::model::{Actor, Moderation, ModerationAction, NAME, ReportKey, Timestamp, is_name};
 use crate::stores::{ModerationQuery, Store, StoreError};
 

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use super::Failure;
 use crate::Builder;
-use crate::datasets::{Folder, FolderFile, FolderWriter};
+use crate::folder::{Folder, FolderFile, FolderWriter};
 use crate::model::Timestamp;
 use crate::stores::{AppliedMigration, Imported, Migrated, Removed, Replace, Rows, Status};
 use indicatif::{ProgressBar, ProgressStyle};

@@ -7,7 +7,7 @@ use crate::auth::{Jwt, Secret};
 use crate::config::Config;
 use crate::formats::FormatRegistry;
 use crate::model::{AreaId, LayerKind, MapLayer};
-use crate::routes::to_try;
+use crate::pages::to_try;
 use crate::stores::{FloodQuery, Store};
 use figment::Figment;
 use rocket::fairing::{AdHoc, Fairing};

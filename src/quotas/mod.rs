@@ -1,4 +1,5 @@
-//! Counts how many requests each client may send. Knows nothing about requests except the client.
+//! Limits how many requests each client may send, and how many clients wait for changes. Knows nothing about requests except the
+//! client.
 //!
 //! Each window is the GCRA of the `governor` crate: a client that has sent nothing for a while may send a burst at once, and
 //! gets its requests back one by one at a steady pace. A request does not count in the window that refuses it.
@@ -6,6 +7,7 @@
 mod bounded;
 mod client;
 mod limiter;
+mod seats;
 
 use std::collections::HashMap;
 use std::fmt;
@@ -21,8 +23,10 @@ use rocket::tokio::time;
 
 pub use self::client::Client;
 use self::limiter::Limiter;
+pub use self::seats::Seats;
 use crate::auth::OwnQuota;
 use crate::config::{self, AtOnce, Rate};
+pub use crate::slots::{NoSlot, Slot};
 use crate::tasks::run_in_background;
 
 /// How often counts that are no longer needed are dropped.

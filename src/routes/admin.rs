@@ -1,10 +1,10 @@
 use rocket::get;
 
-use super::{Answer, Answers};
 use crate::described;
 use crate::error::Problem;
 use crate::guards::{Caller, FormatChoice, Select};
 use crate::openapi::Described;
+use crate::rendering::{Answer, Answers};
 use crate::resources::Boundaries;
 use crate::stores::LayerQuery;
 

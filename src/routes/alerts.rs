@@ -1,16 +1,16 @@
 use rocket::{State, get};
 
-use super::{Answer, Answers};
-use crate::config::{Config, Covered};
+use crate::config::Config;
 use crate::described;
 use crate::error::Problem;
 use crate::guards::{
     AlertContent, AlertFormat, AlertIdentifier, Before, Caller, FormatChoice, HistoryArea, MinimumState,
     Param, PathParam, Select,
 };
-use crate::model::AreaId;
 use crate::model::alerts::MessageKey;
+use crate::model::{AreaId, Covered};
 use crate::openapi::Described;
+use crate::rendering::{Answer, Answers};
 use crate::resources::Alerts;
 use crate::stores::{AlertQuery, FloodQuery, LayerQuery};
 

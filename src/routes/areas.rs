@@ -2,7 +2,6 @@ use std::sync::Arc;
 
 use rocket::{State, get};
 
-use super::{Answer, Answers};
 use crate::described;
 use crate::error::Problem;
 use crate::guards::{
@@ -10,6 +9,7 @@ use crate::guards::{
 };
 use crate::model::{AreaId, Position};
 use crate::openapi::Described;
+use crate::rendering::{Answer, Answers};
 use crate::resources::{Areas, Floods};
 use crate::stores::{AreaQuery, LayerQuery, Store, StoreError};
 

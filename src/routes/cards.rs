@@ -5,15 +5,15 @@ use rocket::tokio::time;
 use rocket::{State, get, post, put};
 use serde::Serialize;
 
-use super::Answer;
 use crate::config::Config;
 use crate::described;
 use crate::error::Problem;
 use crate::guards::{Authorized, CardIdParam, CardsRead, CardsWrite, FileType, JsonBody};
 use crate::images::{CardImages, Invitation};
-use crate::model::intake::{read_card_holder, read_card_report};
+use crate::model::bodies::{read_card_holder, read_card_report};
 use crate::model::{Card, CardId, ReportKey};
 use crate::openapi::Described;
+use crate::rendering::Answer;
 use crate::schema::{self, reference};
 use crate::stores::{Store, StoreError};
 use crate::telemetry::{Metrics, ReportOrigin};

@@ -3,12 +3,12 @@ use std::sync::Arc;
 use rocket::{State, get};
 use serde_json::json;
 
-use super::{Answer, Answers};
 use crate::described;
 use crate::error::{Problem, Source};
 use crate::guards::{Admin, Caller, FormatChoice, Latitude, Long, Param};
 use crate::model::Position;
 use crate::openapi::Described;
+use crate::rendering::{Answer, Answers};
 use crate::resources::Boundaries;
 use crate::schema::object;
 use crate::stores::{LayerQuery, Store};

@@ -4,13 +4,13 @@ use rocket::http::Method;
 use rocket::serde::json::json;
 use rocket::{State, get, post};
 
-use super::Answer;
 use crate::config::Config;
 use crate::described;
 use crate::error::Problem;
 use crate::guards::{Authorized, FeedsWrite, JsonBody};
-use crate::model::intake::{PartnerReport, read_partner_report};
+use crate::model::bodies::{PartnerReport, read_partner_report};
 use crate::openapi::Described;
+use crate::rendering::Answer;
 use crate::schema::{self, array, reference};
 use crate::stores::{Received, Store};
 use crate::telemetry::{Metrics, ReportOrigin};

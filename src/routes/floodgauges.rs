@@ -3,12 +3,12 @@ use std::sync::Arc;
 use rocket::serde::json::json;
 use rocket::{State, get, put};
 
-use super::{Answer, Answers};
 use crate::described;
 use crate::error::Problem;
 use crate::guards::{Authorized, Caller, FormatChoice, GaugesWrite, JsonBody, Param, Select, TimePeriod};
-use crate::model::intake::read_gauge;
+use crate::model::bodies::read_gauge;
 use crate::openapi::Described;
+use crate::rendering::{Answer, Answers};
 use crate::resources::Gauges;
 use crate::schema::reference;
 use crate::stores::{GaugeQuery, LayerQuery, Store, Window};

@@ -4,16 +4,16 @@ use rocket::serde::json::json;
 use rocket::{State, delete, get, put};
 use serde::Serialize;
 
-use super::{Answer, Answers, Question};
 use crate::described;
 use crate::error::Problem;
 use crate::guards::{
     Authorized, Caller, ChangedBefore, Entry, FloodEntry, FloodsWrite, FormatChoice, JsonBody, MinimumState,
     Param, PathParam, RequestedPeriod, Select, Username, Within,
 };
-use crate::model::intake::read_flood_state;
+use crate::model::bodies::read_flood_state;
 use crate::model::{Actor, AreaId, FloodChange, FloodState, Timestamp};
 use crate::openapi::Described;
+use crate::rendering::{Answer, Answers, Question};
 use crate::resources::Floods;
 use crate::schema::{array, reference};
 use crate::stores::{FloodQuery, HistoryQuery, LayerQuery, LogQuery, SetFloodState, Store};

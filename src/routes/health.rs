@@ -10,12 +10,13 @@ use rocket::{State, get};
 use serde::Serialize;
 use serde_json::json;
 
-use super::Answer;
 use crate::changes::Follower;
 use crate::error::Problem;
 use crate::fairings::Draining;
 use crate::images::CardImages;
-use crate::sources::{DataState, SourceStatus, Sources};
+use crate::model::SourceStatus;
+use crate::rendering::Answer;
+use crate::sources::{DataState, Sources};
 use crate::stores::{Check, Store};
 
 /// How long the results of the checks are reused: any number of probes in this time costs one check.
@@ -121,7 +122,7 @@ pub(super) fn tell_data(
 
 /// Returns the `known` result if it is younger than `max_age`, else the result of `look`; each with the time at which it was
 /// found. Its age counts from the end of the look, which can take longer than `max_age`.
-pub(super) async fn recent<T>(
+pub(crate) async fn recent<T>(
     known: Option<(Instant, T)>,
     max_age: Duration,
     look: impl Future<Output = T>,

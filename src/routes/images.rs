@@ -5,13 +5,13 @@ use rocket::serde::json::json;
 use rocket::tokio::time::timeout;
 use rocket::{Data, State, get, put};
 
-use super::Answer;
 use crate::config::Config;
 use crate::described;
 use crate::error::Problem;
 use crate::guards::{Caller, SignedUpload};
 use crate::images::{CardImages, ImageError, ImageType};
 use crate::openapi::{Described, Parameter};
+use crate::rendering::Answer;
 use crate::schema::{self, object};
 
 /// Returns the routes of images and their uploads.

@@ -1,11 +1,11 @@
 use rocket::get;
 
-use super::{Answer, Answers};
 use crate::described;
 use crate::error::Problem;
 use crate::guards::{Caller, FormatChoice, InfrastructureType, Param, PathParam, Select};
 use crate::model::InfrastructureKind;
 use crate::openapi::Described;
+use crate::rendering::{Answer, Answers};
 use crate::resources::Infrastructure;
 use crate::stores::LayerQuery;
 

@@ -1,11 +1,11 @@
 use rocket::get;
 use serde_json::json;
 
-use super::Answer;
 use crate::described;
 use crate::error::Problem;
 use crate::guards::Caller;
 use crate::openapi::Described;
+use crate::rendering::Answer;
 use crate::schema::{array, object};
 
 /// Returns the routes of the resource.

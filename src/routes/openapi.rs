@@ -2,11 +2,10 @@ use rocket::tokio::sync::OnceCell;
 use rocket::{State, get};
 use serde_json::Value;
 
-use super::Answer;
-use super::answer::{JSON, prepared};
-use crate::cache::Rendered;
 use crate::error::Problem;
 use crate::guards::Caller;
+use crate::rendering::cache::Rendered;
+use crate::rendering::{Answer, JSON, prepared};
 
 /// The description of the interface, compressed when it is first requested.
 #[derive(Debug)]

@@ -2,11 +2,11 @@ use std::sync::Arc;
 
 use rocket::{State, get};
 
-use super::{Answer, Answers};
 use crate::described;
 use crate::error::{Problem, Source};
 use crate::guards::{Admin, Caller, FormatChoice, Param};
 use crate::openapi::Described;
+use crate::rendering::{Answer, Answers};
 use crate::resources::Areas;
 use crate::stores::{LayerQuery, Store, places_with_cities};
 

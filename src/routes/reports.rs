@@ -3,7 +3,6 @@ use std::sync::Arc;
 use rocket::serde::json::json;
 use rocket::{State, get, put};
 
-use super::{Answer, Answers, Question};
 use crate::changes::Follower;
 use crate::described;
 use crate::error::Problem;
@@ -12,9 +11,10 @@ use crate::guards::{
     Select, TimePeriod, Training, Username, Within,
 };
 use crate::images::CardImages;
-use crate::model::intake::{Visibility, read_visibility};
+use crate::model::bodies::{Visibility, read_visibility};
 use crate::model::{Actor, DisasterType, Moderation, ModerationAction, ReportKey};
 use crate::openapi::Described;
+use crate::rendering::{Answer, Answers, Question};
 use crate::resources::Reports;
 use crate::schema::{array, reference};
 use crate::stores::{LayerQuery, ReportQuery, ReportSeriesQuery, Resource, Store, Window};

@@ -1,12 +1,12 @@
 use rocket::{State, get, put};
 use serde_json::json;
 
-use super::Answer;
 use crate::changes::Follower;
 use crate::described;
 use crate::error::Problem;
 use crate::guards::{Caller, Identified, PathParam, SourceName};
 use crate::openapi::Described;
+use crate::rendering::Answer;
 use crate::schema::{reference, sources};
 use crate::sources::Sources;
 

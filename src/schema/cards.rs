@@ -2,7 +2,7 @@ use serde_json::{Map, Value, json};
 
 use super::common::{is_training, kept, moment, name, number_as_text, or_null, partner_code, text};
 use super::{Named, array, object, reference};
-use crate::model::intake::{ATTRIBUTES, Accepts, CardRules, DEEPEST, all_report_types, report_types};
+use crate::model::bodies::{ATTRIBUTES, Accepts, CardRules, DEEPEST, all_report_types, report_types};
 use crate::model::{CardId, DisasterType};
 
 /// Returns the schema of a card's report about one of these disasters, by these rules.

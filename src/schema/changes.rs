@@ -1,7 +1,9 @@
 use serde_json::{Value, json};
 
 use super::{Named, area_id, array, flood_state, number_as_text, object, or_null, reference, written_moment};
-use crate::changes::Cursor;
+
+/// The form of a cursor, as a regular expression.
+pub(crate) const CURSOR: &str = r"^[0-9a-f]{16}(\.[0-9]{1,18}){4}$";
 
 /// Returns the schemas of changes.
 pub(super) fn named() -> Named {
@@ -12,7 +14,7 @@ pub(super) fn named() -> Named {
     }));
     let changed = json!({ "enum": ["reports", "gauges", "infrastructure", "areas"] });
     let delta = object(json!({
-        "cursor": { "type": "string", "pattern": Cursor::PATTERN, "description": "What to send next time as `since`." },
+        "cursor": { "type": "string", "pattern": CURSOR, "description": "What to send next time as `since`." },
         "full": { "type": "boolean", "description": "Whether these are all states: forget the others." },
         "areas": array(area),
         "changed": array(changed.clone()),
@@ -28,7 +30,7 @@ pub(super) fn named() -> Named {
         "properties": {
             "event": { "enum": ["areas", "gone_reports", "changed", "stale"] },
             "data": { "type": "string", "contentMediaType": "application/json" },
-            "id": { "type": "string", "pattern": Cursor::PATTERN, "description": "The cursor; browsers send it when they connect again." },
+            "id": { "type": "string", "pattern": CURSOR, "description": "The cursor; browsers send it when they connect again." },
             "retry": { "type": "integer", "minimum": 0, "description": "After how many milliseconds to connect again." },
         },
         "oneOf": [

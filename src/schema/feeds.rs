@@ -2,7 +2,7 @@ use serde_json::{Value, json};
 
 use super::common::{is_training, moment, or_null, partner_code, text, web_address};
 use super::{Named, array, object, reference};
-use crate::model::intake::PartnerRules;
+use crate::model::bodies::PartnerRules;
 
 /// Returns the schema of a report from the partner feed, by these rules.
 pub(crate) fn partner_report(rules: &PartnerRules) -> Value {

@@ -14,6 +14,7 @@ mod stats;
 use serde_json::{Map, Value, json};
 
 pub(crate) use self::cards::{card_report, shown_card_data};
+pub(crate) use self::changes::CURSOR;
 pub(crate) use self::common::{WITHOUT_CONTROLS, moment, name, number_as_text, or_null, written_moment};
 pub(crate) use self::feeds::partner_report;
 pub(crate) use self::floods::{area_id, flood_state};

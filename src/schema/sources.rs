@@ -2,8 +2,7 @@ use serde_json::{Value, json};
 
 use super::common::{or_null, written_moment};
 use super::{Named, array, object, reference};
-use crate::config::Covered;
-use crate::sources::SourceStatus;
+use crate::model::{Covered, SourceStatus};
 
 pub(super) fn named() -> Named {
     vec![(

@@ -3,6 +3,7 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::thread::available_parallelism;
 
+use figment::Figment;
 use governor::clock::MonotonicClock;
 use rocket::fairing::AdHoc;
 use rocket::http::uri::{Error, Origin};
@@ -10,12 +11,11 @@ use rocket::shield::{Hsts, Shield};
 use rocket::{Build, Rocket, Route};
 
 use super::{BuildError, Builder, Reloading, Siaga};
-use crate::admission::Admission;
+use crate::admission::{Admission, diverted, other_methods, unread};
 use crate::auth::RandomUnavailable;
 use crate::auth::{Authenticator, NewKey, Scope, Secret};
-use crate::background::{DataWatch, OldIntake, SourceWatch, StoredKeys, prepare_outlines};
-use crate::cache::{Cache, Patience, Permits, SHARE, Withdrawn};
-use crate::changes::{Follower, Seats};
+use crate::background::{DataWatch, OldReports, SourceWatch, StoredKeys, prepare_outlines};
+use crate::changes::{Follower, Withdrawn};
 use crate::config::Config;
 use crate::error::catchers;
 use crate::fairings::{
@@ -26,11 +26,11 @@ use crate::formats::EncodeContext;
 use crate::images::{CardImages, Worker};
 use crate::model::{Clock, LayerKind};
 use crate::openapi::{Described, Interface, document};
-use crate::quotas::Quotas;
-use crate::routes::{
-    self, Description, Files, Front, MapFiles, Pages, Question, Readiness, Renderer, diverted, lead_to_front,
-    other_methods, unread,
-};
+use crate::pages::{self, lead_to_front};
+use crate::quotas::{Quotas, Seats};
+use crate::rendering::cache::{Cache, Patience, SHARE};
+use crate::rendering::{Permits, Question, Renderer};
+use crate::routes::{self, Description, Readiness};
 use crate::sources::Sources;
 use crate::stores::{Measured, OpenedStore, Store};
 use crate::tasks::run_in_background;
@@ -78,15 +78,14 @@ impl Builder {
         let others = other_methods(routes.iter());
         let outside = outside(&config, &routes);
         let others_outside = other_methods(outside.iter());
-        let old = OldIntake::new(&config, &store, &self.clock, follower.withdrawn());
+        let old = OldReports::new(&config, &store, &self.clock, follower.withdrawn());
         let context = EncodeContext::new(self.clock.now(), config.time_zone, config.base_url.as_str());
         let default = formats.carrying(LayerKind::Floods).next().cloned();
         let outlines = prepare_outlines(Arc::clone(&store), default, context);
         let seats = Seats::new(config.streams, &metrics);
         let draining = Draining::default();
         let rocket = rocket::custom(self.figment.clone())
-            // Replaces Rocket's own. `SecurityHeaders` decides on HSTS; without an entry here, Rocket adds its own for TLS.
-            .attach(Shield::new().enable(Hsts::default()))
+            .attach(shield(&self.figment))
             .attach(RealMethod)
             .attach(Exchange::new(metrics.clone()))
             .attach(Admission)
@@ -126,7 +125,7 @@ impl Builder {
             .register("/", unread());
         let at_each_path =
             |rocket: Rocket<Build>, path| rocket.mount(path, routes.clone()).mount(path, others.clone());
-        let rocket = config.mount_paths().fold(with_pages(rocket), at_each_path);
+        let rocket = config.mount_paths().fold(with_results(rocket), at_each_path);
         let fairings = watch.into_iter().chain(self.fairings.drain(..));
         let rocket = fairings.fold(managed.attach(rocket), Rocket::attach);
         let reloading = Reloading::new(self, temporary, config.base_url.clone());
@@ -182,6 +181,13 @@ impl Builder {
     }
 }
 
+/// Returns a replacement for Rocket's own: `SecurityHeaders` decides on HSTS. Without an entry here, Rocket adds one for TLS and
+/// warns.
+fn shield(figment: &Figment) -> Shield {
+    let has_tls = rocket::Config::try_from(figment).is_ok_and(|config| config.tls_enabled());
+    if has_tls { Shield::new().enable(Hsts::default()) } else { Shield::new() }
+}
+
 /// Returns what renders responses and caches them.
 fn renderer(
     config: &Config,
@@ -209,7 +215,6 @@ fn renderer(
             cores,
             metrics.clone(),
         ),
-        parts: Arc::default(),
         features: limits.features.get().into(),
         clock: Arc::clone(clock),
         time_zone: config.time_zone,
@@ -246,18 +251,13 @@ fn temporary_key(config: &mut Config) -> Result<Secret, RandomUnavailable> {
 /// Returns the routes outside the base address. Other mount paths lead to the front page if no route below `routes` is there.
 fn outside(config: &Config, routes: &[Route]) -> Vec<Route> {
     let mut outside = routes::outside(config.metrics.enabled);
+    outside.extend(pages::routes());
     let is_taken = |path: &str| path == "/" || routes.iter().any(|route| route.uri.path() == "/");
     outside.extend(config.mount_paths().filter(|path| !is_taken(path)).map(lead_to_front));
     within_spans(outside)
 }
 
-/// Adds what the pages for people and the health checks keep.
-fn with_pages(rocket: Rocket<Build>) -> Rocket<Build> {
-    rocket
-        .manage(Readiness::default())
-        .manage(Repeats::default())
-        .manage(Front::default())
-        .manage(Files::default())
-        .manage(MapFiles::default())
-        .manage(Pages::default())
+/// Adds what the pages, the health checks and the log remember of earlier requests.
+fn with_results(rocket: Rocket<Build>) -> Rocket<Build> {
+    pages::managed(rocket).manage(Readiness::default()).manage(Repeats::default())
 }

@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::{BuildError, LaunchError, Reload, Templates, tls};
 use crate::auth::Authenticator;
 use crate::config::{Config, ConfigError};
-use crate::datasets::FolderRules;
+use crate::folder::FolderRules;
 use crate::formats::{Format, FormatRegistry, InvalidFormats, builtin, template};
 use crate::images::CardImages;
 use crate::model::{Clock, LayerKind, SystemClock};

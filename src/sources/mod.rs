@@ -11,9 +11,9 @@ use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
-pub use self::status::{DataState, SourceStatus};
-use crate::config::{Covered, SourceSettings};
-use crate::model::{Clock, Timestamp};
+pub use self::status::DataState;
+use crate::config::SourceSettings;
+use crate::model::{Clock, Covered, SourceStatus, Timestamp};
 
 /// How long after a time of a source was given to the store the next one is, at least.
 const BETWEEN_WRITES: Duration = Duration::from_secs(1);

@@ -14,7 +14,7 @@ use super::{
 };
 use crate::auth::Secret;
 use crate::model::alerts::Entry;
-use crate::model::intake::{GaugeReadings, PartnerReport};
+use crate::model::bodies::{GaugeReadings, PartnerReport};
 use crate::model::{
     ArchiveRecord, AreaId, Card, CardHolder, CardId, FloodChange, FloodLayer, FloodStateRecord, GaugeLayer,
     Moderation, ModerationEntry, PhotoMove, Places, Report, ReportContent, ReportKey, ReportLayer,

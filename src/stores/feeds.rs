@@ -1,7 +1,7 @@
 use async_trait::async_trait;
 
 use super::StoreError;
-use crate::model::intake::PartnerReport;
+use crate::model::bodies::PartnerReport;
 
 /// The result of storing a report that may have come before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 use async_trait::async_trait;
 
 use super::{StoreError, Versioned, Window};
-use crate::model::intake::GaugeReadings;
+use crate::model::bodies::GaugeReadings;
 use crate::model::{AreaSelector, GaugeLayer};
 
 /// Which gauges and readings to return.

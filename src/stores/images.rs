@@ -30,7 +30,7 @@ pub trait ImageStore: CardStore + ReportStore + ServiceStore {
     ///
     /// [`StoreError::Unavailable`].
     async fn signing_key(&self, new: &Secret) -> Result<Secret, StoreError> {
-        Ok(state(self)?.signing_key(new))
+        Ok(state(self)?.with(|service, _| service.signing_key.get_or_insert_with(|| new.clone()).clone()))
     }
 
     /// Expects an image for a card until `until`, or until the time of an earlier call if that is later, and returns
@@ -42,8 +42,10 @@ pub trait ImageStore: CardStore + ReportStore + ServiceStore {
     /// report, an upload of its image is received, or its report shows an image. [`StoreError::Unavailable`].
     async fn expect_image(&self, card: &CardId, until: Timestamp) -> Result<Upload, StoreError> {
         let key = self.card(card).await?.report.ok_or_else(|| StoreError::not_received(card))?;
-        let shown = self.report(key).await?.value.content.image_url.is_some();
-        let expected = if shown { None } else { state(self)?.expect_image(card, until) };
+        if self.report(key).await?.value.content.image_url.is_some() {
+            return Err(StoreError::has_image(card));
+        }
+        let expected = state(self)?.with(|service, _| service.uploads.expect(card, until));
         expected.ok_or_else(|| StoreError::has_image(card))
     }
 
@@ -53,7 +55,7 @@ pub trait ImageStore: CardStore + ReportStore + ServiceStore {
     ///
     /// [`StoreError::Unavailable`].
     async fn expected_upload(&self, card: &CardId) -> Result<Option<Upload>, StoreError> {
-        Ok(state(self)?.expected_upload(card))
+        Ok(state(self)?.with(|service, _| service.uploads.expected(card)))
     }
 
     /// Records that an expected upload has arrived and is stored as `object`; returns whether the upload is received as
@@ -65,7 +67,7 @@ pub trait ImageStore: CardStore + ReportStore + ServiceStore {
     ///
     /// [`StoreError::Unavailable`].
     async fn receive_upload(&self, upload: &Upload, object: &str) -> Result<bool, StoreError> {
-        Ok(state(self)?.receive_upload(upload, object))
+        Ok(state(self)?.with(|service, now| service.uploads.receive(upload, object, now)))
     }
 
     /// Returns until when the last of the expected uploads may arrive; `None` if none is expected.
@@ -74,7 +76,7 @@ pub trait ImageStore: CardStore + ReportStore + ServiceStore {
     ///
     /// [`StoreError::Unavailable`].
     async fn uploads_expected_until(&self) -> Result<Option<Timestamp>, StoreError> {
-        Ok(state(self)?.uploads_expected_until())
+        Ok(state(self)?.with(|service, _| service.uploads.expected_until()))
     }
 
     /// Returns how many received uploads are not finished: those that wait, and those that a server works on.
@@ -83,7 +85,7 @@ pub trait ImageStore: CardStore + ReportStore + ServiceStore {
     ///
     /// [`StoreError::Unavailable`].
     async fn uploads_waiting(&self) -> Result<u64, StoreError> {
-        Ok(state(self)?.uploads_waiting())
+        Ok(state(self)?.with(|service, _| service.uploads.waiting()))
     }
 
     /// Takes the received upload that has been due for longest; if several have, the one of the lowest card. No other
@@ -93,7 +95,7 @@ pub trait ImageStore: CardStore + ReportStore + ServiceStore {
     ///
     /// [`StoreError::Unavailable`].
     async fn take_upload(&self, lease: Duration) -> Result<Option<TakenUpload>, StoreError> {
-        Ok(state(self)?.take_upload(lease))
+        Ok(state(self)?.with(|service, now| service.uploads.take(now, now.after(lease))))
     }
 
     /// Lets no call take a received upload until `delay` from now has passed. This extends a lease, or puts the work
@@ -103,7 +105,7 @@ pub trait ImageStore: CardStore + ReportStore + ServiceStore {
     ///
     /// [`StoreError::Unavailable`].
     async fn postpone_upload(&self, upload: &Upload, delay: Duration) -> Result<(), StoreError> {
-        state(self)?.postpone_upload(upload, delay);
+        state(self)?.with(|service, now| service.uploads.postpone(upload, now.after(delay)));
         Ok(())
     }
 
@@ -114,7 +116,7 @@ pub trait ImageStore: CardStore + ReportStore + ServiceStore {
     ///
     /// [`StoreError::Unavailable`].
     async fn refuse_upload(&self, upload: &Upload) -> Result<(), StoreError> {
-        state(self)?.refuse_upload(upload);
+        state(self)?.with(|service, _| service.uploads.refuse(upload));
         Ok(())
     }
 
@@ -129,12 +131,12 @@ pub trait ImageStore: CardStore + ReportStore + ServiceStore {
     /// [`StoreError::Unavailable`].
     async fn publish_image(&self, upload: &Upload, image: &str) -> Result<bool, StoreError> {
         let state = state(self)?;
-        if !state.is_received(upload) {
+        if !state.with(|service, _| service.uploads.is_received(upload)) {
             return Ok(false);
         }
         let shown = self.show_card_image(&upload.card, image).await?;
         // The report shows an image now, from this call or an earlier one, so the card needs no further upload.
-        state.end_image(&upload.card);
+        state.with(|service, _| service.uploads.end(&upload.card));
         Ok(shown)
     }
 }

@@ -19,7 +19,7 @@ pub trait KeyStore: ServiceStore {
     /// [`StoreError::Conflict`] if there is, or was, a key with the same name or the same hash.
     /// [`StoreError::Unavailable`].
     async fn create_key(&self, key: KeyEntry) -> Result<(), StoreError> {
-        state(self)?.create_key(key)
+        state(self)?.with(|service, now| service.keys.create(key, now))
     }
 
     /// Returns all keys by name, including revoked ones.
@@ -28,7 +28,7 @@ pub trait KeyStore: ServiceStore {
     ///
     /// [`StoreError::Unavailable`].
     async fn keys(&self) -> Result<Versioned<Vec<KeptKey>>, StoreError> {
-        Ok(state(self)?.keys())
+        Ok(state(self)?.with(|service, _| service.keys.all()))
     }
 
     /// Returns the revision of the keys. It grows when a key is created or revoked, and with nothing else. Otherwise it
@@ -38,7 +38,7 @@ pub trait KeyStore: ServiceStore {
     ///
     /// [`StoreError::Unavailable`].
     async fn keys_revision(&self) -> Result<Revision, StoreError> {
-        Ok(state(self)?.keys_revision())
+        Ok(state(self)?.with(|service, _| service.keys.revision()))
     }
 
     /// Revokes a key for good. Repeating this changes nothing.
@@ -47,7 +47,7 @@ pub trait KeyStore: ServiceStore {
     ///
     /// [`StoreError::NotFound`] if there is no key with the name. [`StoreError::Unavailable`].
     async fn revoke_key(&self, name: &str) -> Result<(), StoreError> {
-        state(self)?.revoke_key(name)
+        state(self)?.with(|service, now| service.keys.revoke(name, now))
     }
 
     /// Records when keys were used, unless a later use is known. Ignores names without a key.
@@ -56,7 +56,7 @@ pub trait KeyStore: ServiceStore {
     ///
     /// [`StoreError::Unavailable`].
     async fn note_key_uses(&self, uses: &[(String, Timestamp)]) -> Result<(), StoreError> {
-        state(self)?.note_key_uses(uses);
+        state(self)?.with(|service, _| service.keys.note_uses(uses));
         Ok(())
     }
 }

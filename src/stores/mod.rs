@@ -3,7 +3,7 @@
 //! # Adding a store
 //!
 //! Implement [`Store`], or a [`Decorator`] that wraps another store. Register an [`OpenStore`] for it under a name
-//! ([`Builder::store`](crate::Builder::store)), and run the store suite (`conformance::stores`) on it. The
+//! ([`Builder::store`](crate::Builder::store)), and run the store suite (`siaga_conformance::store_suite!`) on it. The
 //! configuration key `store` then selects it. `docs/adding-a-store.md` explains the steps.
 
 mod alerts;
@@ -17,8 +17,10 @@ mod floods;
 mod gauges;
 mod health;
 mod images;
+mod import;
 mod keys;
 mod layer_query;
+mod local;
 mod measured;
 pub mod memory;
 mod moderation;
@@ -79,9 +81,9 @@ pub use window::Window;
 ///   state.
 /// - **Revisions.** Responses are cached by [`revision`](Self::revision), so it bounds how old they can be.
 /// - **Validity.** Results about a [`Window`], or about hours that are not over, change with time alone. Such a result says how
-///   long it is valid ([`Versioned::validity`], by [`Window::validity`]): from the moment it was read, by the store's clock,
-///   until at the latest the first millisecond at which the same query would have another result. Nothing that was past when
-///   it was read changes. All other results are always valid.
+///   long it is valid: [`Versioned::validity`], by [`Window::validity`], begins when the result is read, by the store's clock,
+///   and must end before the same query would have another result. Results about the past do not change with time. All other
+///   results are always valid.
 /// - **Failure.** If the backend cannot be reached, a call fails with [`StoreError::Unavailable`] within a bounded
 ///   time.
 #[async_trait]

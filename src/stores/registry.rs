@@ -12,7 +12,7 @@ use super::file::OpenFile;
 use super::memory::OpenMemory;
 use super::postgres::OpenPostgres;
 use super::{Managed, Store, Upkeep};
-use crate::datasets::FolderRules;
+use crate::folder::FolderRules;
 use crate::model::Clock;
 use crate::telemetry::Metrics;
 

@@ -19,7 +19,7 @@ pub trait SourceStore: ServiceStore {
     ///
     /// [`StoreError::Unavailable`].
     async fn heard(&self, source: &str, at: Timestamp) -> Result<(), StoreError> {
-        state(self)?.heard(source, at);
+        state(self)?.with(|service, _| service.heard(source, at));
         Ok(())
     }
 
@@ -30,6 +30,6 @@ pub trait SourceStore: ServiceStore {
     ///
     /// [`StoreError::Unavailable`].
     async fn last_heard(&self) -> Result<BTreeMap<String, Timestamp>, StoreError> {
-        Ok(state(self)?.last_heard())
+        Ok(state(self)?.with(|service, _| service.last_heard.clone()).into_iter().collect())
     }
 }

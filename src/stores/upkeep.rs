@@ -5,7 +5,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 
 use super::{OpenError, StoreSettings};
-use crate::datasets::{Folder, FolderFile, FolderWriter};
+use crate::folder::{Folder, FolderFile, FolderWriter};
 use crate::model::Timestamp;
 
 /// What an operator does with a store that keeps its data, besides serving it.
@@ -158,8 +158,7 @@ pub struct Imported {
     pub files: BTreeMap<FolderFile, Rows>,
     /// What was removed.
     pub removed: Removed,
-    /// How many areas got changes that are older than a stored one, or replace it: the alerts about them follow from the log,
-    /// and so may differ from those that were shown.
+    /// The number of areas whose past was changed by the import. Alerts that were already sent about them may no longer match.
     pub rewritten: u64,
     /// How many stored reports and pieces of infrastructure are in another area or city now, because areas were removed
     /// or the boundaries of cities changed.

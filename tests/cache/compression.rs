@@ -5,14 +5,14 @@ use std::time::Duration;
 
 use rocket::futures::FutureExt;
 use rocket::futures::future::join_all;
-use siaga::cache::{Cache, Failed, Rendered};
-use siaga::conformance::{block_on, fixture};
 use siaga::content::{Accepted, Coding, Level};
 use siaga::model::{ManualClock, Validity};
+use siaga::rendering::cache::{Cache, Failed, Rendered};
 use siaga::stores::{Revision, Versioned};
 use siaga::telemetry::Metrics;
 
 use crate::eventually::{LONG, eventually};
+use crate::fixture::{self, block_on};
 use crate::{Failure, LARGE, PATIENT, rendered};
 
 /// A long response, cached or rendered.

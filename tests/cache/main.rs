@@ -1,5 +1,8 @@
 //! The response cache: never older than the question, and rendered once for all who ask.
 
+#[path = "../../crates/siaga-conformance/src/fixture.rs"]
+mod fixture;
+
 mod compression;
 #[path = "../common/eventually.rs"]
 mod eventually;
@@ -14,14 +17,14 @@ use rocket::futures::FutureExt;
 use rocket::futures::future::join_all;
 use rocket::tokio::sync::Semaphore;
 use rocket::tokio::time;
-use siaga::cache::{Cache, Failed, Patience, Rendered, Unfinished};
-use siaga::conformance::{block_on, fixture};
 use siaga::content::{Accepted, Content};
 use siaga::model::{ManualClock, Validity};
+use siaga::rendering::cache::{Cache, Failed, Patience, Rendered, Unfinished};
 use siaga::stores::{Revision, Versioned};
 use siaga::telemetry::Metrics;
 
 use crate::eventually::{LONG, eventually};
+use crate::fixture::block_on;
 
 /// A service that has responses rendered, which it numbers.
 struct Desk {

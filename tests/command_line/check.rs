@@ -3,10 +3,10 @@
 use std::fs;
 use std::process::Output;
 
-use siaga::conformance::fixture;
-use siaga::datasets::FolderWriter;
+use siaga::folder::FolderWriter;
 use tempfile::TempDir;
 
+use crate::fixture;
 use crate::{out, refusal, siaga_in};
 
 /// A folder with the fixture in `data`.

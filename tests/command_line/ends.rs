@@ -38,7 +38,9 @@ fn wrong_usage_of_an_address_does_not_print_its_password() {
         assert_eq!(output.status.code(), Some(2), "{arguments:?}");
         assert!(!String::from_utf8(output.stderr).unwrap().contains("hush"), "{arguments:?}");
     }
-    assert!(crate::out(&siaga(&["import", "--help"], &[])).contains("--from-cognicity <URL>"));
+    let error = refusal(&siaga(&["import", "--from-cognicity", url, "copy"], &[]));
+    assert!(error.contains("run siaga-take-over --from URL FOLDER, then siaga import FOLDER"), "{error}");
+    assert!(!error.contains("hush"), "{error}");
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! The program as an operator runs it.
 
+#[path = "../../crates/siaga-conformance/src/fixture.rs"]
+mod fixture;
 #[path = "../common/outcome.rs"]
 #[allow(dead_code, reason = "other tests use the rest")]
 mod outcome;

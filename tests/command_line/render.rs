@@ -3,10 +3,10 @@
 use std::fs;
 
 use serde_json::Value;
-use siaga::conformance::fixture;
-use siaga::datasets::FolderWriter;
+use siaga::folder::FolderWriter;
 use tempfile::TempDir;
 
+use crate::fixture;
 use crate::{out, refusal, siaga, siaga_in};
 
 /// A folder with the fixture in `data`, and a template that is declared and not enabled.

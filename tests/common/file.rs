@@ -1,18 +1,19 @@
 //! Stores in a file for tests: each test has its own file, copied from one that holds the fixture.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use figment::Figment;
 use figment::providers::Serialized;
 use rocket::tokio::sync::OnceCell;
-use siaga::conformance::fixture;
-use siaga::datasets::{Folder, FolderWriter};
+use siaga::folder::{Folder, FolderWriter};
 use siaga::model::ManualClock;
 use siaga::stores::file::OpenFile;
 use siaga::stores::{OpenStore, Replace, StoreSettings};
 use tempfile::TempDir;
+
+use crate::fixture;
 
 /// A file of one test; it is removed with the value.
 #[derive(Debug)]
@@ -21,9 +22,11 @@ pub(crate) struct StoreFile {
 }
 
 impl StoreFile {
-    /// A file that is not there yet.
+    /// A file that is not there yet: in memory where the system has a disk there, because each write waits for the disk.
     pub(crate) fn none() -> Self {
-        Self { folder: tempfile::tempdir().unwrap() }
+        let memory = Path::new("/dev/shm");
+        let folder = if memory.is_dir() { tempfile::tempdir_in(memory) } else { tempfile::tempdir() };
+        Self { folder: folder.unwrap() }
     }
 
     /// A file that holds the fixture.

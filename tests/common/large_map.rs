@@ -6,11 +6,12 @@ use async_trait::async_trait;
 use figment::Figment;
 use rocket::local::asynchronous::Client;
 use siaga::Siaga;
-use siaga::conformance::fixture;
-use siaga::datasets::Dataset;
+use siaga::folder::Dataset;
 use siaga::model::{Actor, Area, AreaSet, Clock, FloodChange, ManualClock, Places};
 use siaga::stores::memory::MemoryStore;
 use siaga::stores::{OpenError, OpenStore, OpenedStore, StoreSettings};
+
+use crate::fixture;
 
 /// Opens a store whose map has as many squares of 0.01° along each side, from 100 E, 0 N. The border of a square has four
 /// times as many positions as `points`.

@@ -7,12 +7,13 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use figment::Figment;
 use figment::providers::Serialized;
 use rocket::tokio::sync::OnceCell;
-use siaga::conformance::fixture;
-use siaga::datasets::{Folder, FolderWriter};
+use siaga::folder::{Folder, FolderWriter};
 use siaga::model::ManualClock;
 use siaga::stores::postgres::OpenPostgres;
 use siaga::stores::{OpenStore, Replace, StoreSettings};
 use sqlx::{AssertSqlSafe, Connection, Executor, PgConnection};
+
+use crate::fixture;
 
 /// The address of a database whose user may make others. There are no tests of a store in a database without one.
 fn maintenance() -> String {

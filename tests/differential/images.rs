@@ -4,10 +4,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use proptest::prelude::*;
-use siaga::conformance::fixture::now;
 use siaga::model::{CardId, DisasterType, Upload};
 use siaga::stores::TakenUpload;
 
+use crate::fixture::now;
 use crate::operations::{CardChoice, Content, Holder, Operation, card, content, moved, operation, tick};
 use crate::{Shown, Side, debug, shown};
 

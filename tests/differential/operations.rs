@@ -5,13 +5,13 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 use serde_json::value::to_raw_value;
-use siaga::conformance::fixture::{self, now, place};
 use siaga::model::{
     Actor, AreaSelector, DisasterType, FloodState, InfrastructureKind, ModerationAction, Period, Position,
     ReportContent, Timestamp,
 };
 use siaga::stores::{FloodQuery, ReportQuery, ReportSeriesQuery, SetFloodState, Window};
 
+use crate::fixture::{self, now, place};
 use crate::images::{OfImage, of_image};
 
 /// Something that is done to all stores.

@@ -3,11 +3,10 @@
 use std::sync::Arc;
 
 use proptest::prelude::*;
-use siaga::conformance::block_on;
-use siaga::conformance::fixture::now;
 use siaga::model::{AreaSelector, Clock, ManualClock, Timestamp, Validity};
 use siaga::stores::{GaugeQuery, Store};
 
+use crate::fixture::{block_on, now};
 use crate::operations::{Asked, Content, Operation, Sent, Span, Time, asked, content, moved, selector, sent};
 use crate::operations::{span, tick, time};
 use crate::{all, config, debug};

@@ -4,13 +4,14 @@ use std::f64::consts::PI;
 use std::fs;
 use std::sync::Arc;
 
+use chrono_tz::Tz;
 use geo::{Area as _, LineString, MultiPolygon, Polygon};
-use siaga::conformance::fixture;
-use siaga::conformance::formats::encoded;
-use siaga::datasets::{Dataset, FolderRules};
+use siaga::folder::{Dataset, FolderRules};
 use siaga::formats::topojson::{Options, Quantization, TopoJson};
+use siaga::formats::{EncodeContext, Format};
 use siaga::model::{Area, AreaSet, Clock, FloodLayer, Layer, SystemClock};
 
+use crate::fixture;
 use crate::tools::{node, printed};
 
 const GLOBE: &str = include_str!("globe.mjs");
@@ -18,7 +19,10 @@ const GLOBE: &str = include_str!("globe.mjs");
 /// Holds the area of each in the topology against the area it had before.
 fn drawn_as_they_are(areas: &Arc<AreaSet>, format: &TopoJson) {
     let selected = (0..areas.len()).map(|position| (position, None)).collect();
-    let text = encoded(format, &Layer::Floods(FloodLayer::new(Arc::clone(areas), selected)));
+    let layer = Layer::Floods(FloodLayer::new(Arc::clone(areas), selected));
+    let context = EncodeContext::new(fixture::now(), Tz::UTC, "http://127.0.0.1:8000/v1");
+    let mut text = Vec::new();
+    format.encode(&layer, &context, &mut text).unwrap();
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("globe.mjs"), GLOBE).unwrap();
     fs::write(folder.path().join("topology.json"), text).unwrap();

@@ -74,42 +74,6 @@ fn readme_leads_to_the_index_and_the_index_to_every_page() {
 }
 
 #[test]
-fn each_page_is_of_one_kind() {
-    let index = &pages()["docs/index.md"];
-    let kinds: Vec<_> = index.split("\n## ").skip(1).collect();
-    assert_eq!(
-        kinds.iter().map(|kind| kind.lines().next().unwrap()).collect::<Vec<_>>(),
-        ["Tutorials", "How-to guides", "Reference", "Explanation", "Bahasa Indonesia"]
-    );
-    // A line of the index begins with the page that it is about.
-    let listed = |kind: &str| {
-        let lines = kind.lines().filter_map(|line| line.strip_prefix("- [")).map(str::to_owned);
-        lines
-            .filter_map(|line| Some(line.split("](").nth(1)?.split(')').next()?.to_owned()))
-            .collect::<Vec<_>>()
-    };
-    let mut all: Vec<_> = kinds.into_iter().flat_map(listed).collect();
-    let count = all.len();
-    all.sort();
-    all.dedup();
-    assert_eq!(all.len(), count, "a page is listed twice");
-    for page in pages().into_keys().filter_map(|page| page.strip_prefix("docs/").map(str::to_owned)) {
-        assert!(page == "index.md" || all.contains(&page), "{page}");
-    }
-}
-
-#[test]
-fn each_defence_of_the_security_page_links_to_its_tests() {
-    let page = include_str!("../../SECURITY.md");
-    let rows: Vec<_> = page.lines().filter(|line| line.starts_with("| ")).skip(1).collect();
-    assert!(rows.len() > 40, "{}", rows.len());
-    for row in rows {
-        let tests = row.trim_matches('|').split(" | ").nth(3).unwrap_or_default();
-        assert!(!links(tests).is_empty(), "{row}");
-    }
-}
-
-#[test]
 fn anchors_are_headings_without_punctuation() {
     let found = anchors("# A page: *it*\n```sh\n# no heading\n```\n## a b\n## A b\n");
     assert_eq!(found, HashSet::from(["a-page-it", "a-b", "a-b-1"].map(str::to_owned)));

@@ -87,3 +87,14 @@ fn the_bridge_sends_changes_to_telegram_and_waits_when_it_is_refused() {
     printed("telegram.py", &mut telegram);
     demo.end();
 }
+
+#[test]
+fn libraries_for_server_sent_events_read_the_full_state_first_and_then_a_change() {
+    let demo = Demo::start();
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("stream.mjs"), include_str!("clients/stream.mjs")).unwrap();
+    printed("eventsource", node(folder.path()).args(["stream.mjs", &demo.base(), demo.key()]));
+    let script = include_str!("clients/stream.py");
+    printed("httpx-sse", python().args(["-c", script, &demo.base(), demo.key()]));
+    demo.end();
+}

@@ -2,10 +2,14 @@
 
 #[path = "../common/eventually.rs"]
 mod eventually;
+#[path = "../../crates/siaga-conformance/src/fixture.rs"]
+mod fixture;
 #[path = "../common/postgres.rs"]
 mod postgres;
 #[path = "../operation/running.rs"]
 mod running;
+#[path = "../common/take_over.rs"]
+mod take_over;
 
 mod blocks;
 mod demo;
@@ -29,4 +33,3 @@ mod sh_blocks;
 mod sql_blocks;
 mod templates;
 mod toml_blocks;
-mod words;

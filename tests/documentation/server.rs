@@ -6,10 +6,10 @@ use std::net::{Ipv4Addr, TcpListener};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use siaga::conformance::fixture;
-use siaga::datasets::FolderWriter;
+use siaga::folder::FolderWriter;
 
 use crate::blocks::{Block, blocks_on};
+use crate::fixture;
 use crate::tools::program;
 
 const PAGE: &str = "docs/one-small-server.md";

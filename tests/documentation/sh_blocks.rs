@@ -3,17 +3,18 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::fs::{self, Permissions};
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 
-use siaga::conformance::{block_on, fixture};
-use siaga::datasets::FolderWriter;
+use siaga::folder::FolderWriter;
 use sqlx::{Connection, Executor, PgConnection};
 use tempfile::TempDir;
 
 use crate::blocks::{Block, blocks};
 use crate::demo::Demo;
+use crate::fixture::{self, block_on};
 use crate::postgres::Database;
+use crate::take_over::take_over;
 use crate::tools::{printed, program};
 
 /// The program. A server is ended as soon as it serves.
@@ -57,6 +58,7 @@ fn folder() -> TempDir {
     shapefile(&folder.path().join("boundaries.shp"), &dataset.join("areas.geojson"));
     fs::write(folder.path().join(".curlrc"), CURLRC).unwrap();
     fs::create_dir(folder.path().join("bin")).unwrap();
+    symlink(take_over(), folder.path().join("bin/siaga-take-over")).unwrap();
     for (name, text) in [("siaga", SIAGA), ("cargo", CARGO)] {
         let path = folder.path().join("bin").join(name);
         fs::write(&path, text.replace("PROGRAM", env!("CARGO_BIN_EXE_siaga"))).unwrap();

@@ -1,9 +1,9 @@
 //! What pages have for the database.
 
-use siaga::conformance::block_on;
 use sqlx::{AssertSqlSafe, Connection, Executor, PgConnection};
 
 use crate::blocks::blocks;
+use crate::fixture::block_on;
 use crate::postgres::Database;
 
 const COGNICITY: &str = include_str!("../common/cognicity.sql");

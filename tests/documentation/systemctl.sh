@@ -8,7 +8,9 @@ stop() {
 }
 start() {
     if [ -e pid ]; then return; fi
-    siaga serve >served 2>&1 &
+    # Here, because the line of the last start must be gone before it is looked for.
+    : >served
+    siaga serve >>served 2>&1 &
     echo $! >pid
     until grep -q " serves " served; do
         kill -0 "$(cat pid)" || { cat served >&2; exit 1; }

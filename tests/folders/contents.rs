@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use siaga::conformance::{block_on, fixture};
-use siaga::datasets::FolderFile;
+use siaga::folder::FolderFile;
 use siaga::model::{FloodState, ManualClock};
 use siaga::stores::CardStore;
 use siaga::stores::memory::MemoryStore;
 
 use super::support::{area, folder_of, load};
+use crate::fixture::{self, block_on};
 
 const REPORTS: &str = r#"{"type":"FeatureCollection","features":[
 {"type":"Feature","properties":{"pkey":"17","created_at":"2016-12-19T10:00:00Z","source":"grasp","disaster_type":"flood"},"geometry":{"type":"Point","coordinates":[0.5,0.2]}}

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use siaga::datasets::{DatasetError, Folder, FolderFile, FolderRow};
+use siaga::folder::{DatasetError, Folder, FolderFile, FolderRow};
 use siaga::model::{Area, Card};
 
 use super::support::{area, folder_of};

@@ -1,5 +1,8 @@
 //! Folders read and written row by row.
 
+#[path = "../../crates/siaga-conformance/src/fixture.rs"]
+mod fixture;
+
 mod contents;
 mod lines;
 mod notes;

@@ -1,10 +1,10 @@
 //! What a folder holds and is not kept is said.
 
-use siaga::conformance::fixture::areas;
-use siaga::datasets::{DatasetError, Folder, FolderFile, FolderRow};
+use siaga::folder::{DatasetError, Folder, FolderFile, FolderRow};
 use siaga::model::{Area, AreaSet, FloodChange, Locator, Region};
 
 use super::support::{area, folder_of, taken};
+use crate::fixture::areas;
 
 #[test]
 fn a_property_that_is_not_kept_is_said_once_with_the_number_of_rows_that_hold_it() {
@@ -41,7 +41,7 @@ fn a_column_that_is_not_kept_is_said_once_with_the_number_of_rows_that_hold_it()
         Ok::<_, DatasetError>(())
     };
     opened.areas(take).unwrap();
-    let now = siaga::conformance::fixture::now();
+    let now = crate::fixture::now();
     opened.flood_states(&AreaSet::new(known).unwrap(), now, taken::<FloodChange>()).unwrap();
     assert_eq!(opened.notes(), ["flood_states.csv: note is not kept (2 rows)"]);
 }

@@ -1,6 +1,6 @@
 //! Outlines that are not valid, and what a wrong feature is called.
 
-use siaga::datasets::{DatasetError, Folder, FolderFile, FolderRow};
+use siaga::folder::{DatasetError, Folder, FolderFile, FolderRow};
 use siaga::model::Area;
 
 use super::support::{folder_of, load};

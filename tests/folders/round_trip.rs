@@ -6,14 +6,14 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 use serde_json::value::RawValue;
-use siaga::conformance::fixture;
-use siaga::datasets::{Dataset, FolderFile, FolderRules};
+use siaga::folder::{Dataset, FolderFile, FolderRules};
 use siaga::model::{
     Actor, CardHolder, ErasedReport, Gauge, ModerationAction, ModerationEntry, Position, Report,
     ReportContent, Timestamp,
 };
 
 use super::support::{copy, load, wound, written};
+use crate::fixture;
 
 #[test]
 fn what_is_written_is_read_as_the_same() {

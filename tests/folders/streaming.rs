@@ -4,11 +4,11 @@ use std::io::Write as _;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use siaga::conformance::fixture;
-use siaga::datasets::{Dataset, DatasetError, Folder, FolderFile, FolderRow, FolderRules};
+use siaga::folder::{Dataset, DatasetError, Folder, FolderFile, FolderRow, FolderRules};
 use siaga::model::{Area, Card, FloodChange, Locator};
 
 use super::support::{AHEAD, load, taken, watched, written};
+use crate::fixture;
 
 #[test]
 fn a_long_log_is_read_as_its_rows_are_taken() {

@@ -7,8 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use geo::orient::{Direction, Orient};
-use siaga::conformance::fixture;
-use siaga::datasets::{
+use siaga::folder::{
     Dataset, DatasetError, Folder, FolderFile, FolderRow, FolderRules, FolderWriter, ReportRow, WriteError,
 };
 use siaga::model::{
@@ -16,6 +15,8 @@ use siaga::model::{
     Observation, PartnerPost, Places, Region, Report,
 };
 use tempfile::TempDir;
+
+use crate::fixture;
 
 /// A folder of these files.
 pub(crate) fn folder_of(files: &[(FolderFile, &str)]) -> TempDir {

@@ -2,10 +2,10 @@
 
 use std::fs;
 
-use siaga::conformance::fixture;
-use siaga::datasets::{FolderFile, FolderWriter, WriteError};
+use siaga::folder::{FolderFile, FolderWriter, WriteError};
 
 use super::support::{folder_of, load, wound, written};
+use crate::fixture;
 
 #[test]
 fn a_written_folder_has_one_row_a_line_and_properties_in_their_order() {

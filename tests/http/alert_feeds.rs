@@ -6,12 +6,12 @@ use std::time::Duration;
 
 use rocket::http::{Header, Status};
 use rocket::local::blocking::Client;
-use siaga::conformance::fixture::{self, id};
 use siaga::model::{Actor, Clock, FloodState};
 use siaga::stores::{SetFloodState, Store};
 
+use crate::fixture::{self, id};
+use crate::independent::xml::texts;
 use crate::suite::support::{Siaga, assert_invalid, figment, json_of};
-use crate::suite::xml::texts;
 
 const PUT: &str = r#"{"state":3}"#;
 

@@ -1,12 +1,12 @@
 //! Which cities and provinces can be selected.
 
 use rocket::http::Status;
-use siaga::conformance::fixture;
-use siaga::datasets::FolderWriter;
+use siaga::folder::FolderWriter;
 use siaga::model::{Area, LayerKind};
 use siaga::resources::{Offer, describe};
 use tempfile::TempDir;
 
+use crate::fixture;
 use crate::suite::support::{Siaga, assert_invalid, figment};
 
 /// Addresses of areas, with a question mark at the end.

@@ -5,8 +5,8 @@ use jsonwebtoken::{Algorithm, EncodingKey, Header as JwtHeader};
 use rocket::http::{Header, Status};
 use serde_json::{Value, json};
 use siaga::auth::KeyDigest;
-use siaga::conformance::fixture;
 
+use crate::fixture;
 use crate::suite::signing::{base64, claims, now};
 use crate::suite::support::{ADMIN_KEY, KEY, OTHER_KEY, SECRET, Siaga, figment, json_of};
 

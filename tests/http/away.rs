@@ -7,7 +7,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use rocket::http::Status;
 use siaga::model::alerts::Entry;
-use siaga::model::intake::{GaugeReadings, PartnerReport};
+use siaga::model::bodies::{GaugeReadings, PartnerReport};
 use siaga::model::{
     ArchiveRecord, AreaId, Card, CardHolder, CardId, FloodChange, FloodLayer, FloodStateRecord, Places,
     Report, ReportContent, ReportKey, SeriesPoint,

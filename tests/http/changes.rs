@@ -10,10 +10,9 @@ use rocket::tokio::io::AsyncReadExt;
 use rocket::tokio::time::{sleep, timeout};
 use rocket::tokio::{join, select};
 use serde_json::{Value, json};
-use siaga::conformance::block_on;
-use siaga::conformance::fixture;
 use siaga::model::{Clock, ManualClock};
 
+use crate::fixture::{self, block_on};
 use crate::suite::support::{ADMIN_KEY, KEY, Siaga, assert_invalid, figment, json_of, key, service};
 
 /// The delta at an address.

@@ -3,10 +3,10 @@ use std::time::Duration;
 
 use rocket::http::Status;
 use serde_json::{Value, json};
-use siaga::conformance::fixture::{id, now, state};
 use siaga::model::Actor;
 use siaga::stores::{SetFloodState, Store};
 
+use crate::fixture::{id, now, state};
 use crate::suite::support::{KEY, OTHER_KEY, Siaga, assert_invalid, json_of, key};
 
 /// The result of a successful request for a log.

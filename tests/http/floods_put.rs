@@ -2,10 +2,10 @@ use std::time::Duration;
 
 use rocket::http::{ContentType, Header, Status};
 use serde_json::{Value, json};
-use siaga::conformance::fixture::{self, id};
 use siaga::model::Actor;
 use siaga::stores::Store;
 
+use crate::fixture::{self, id};
 use crate::suite::support::{KEY, Siaga, assert_invalid, figment, json_of, key};
 
 fn newest_actor(siaga: &Siaga, area: u64) -> Actor {

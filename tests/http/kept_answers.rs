@@ -4,12 +4,11 @@ use std::io::Read;
 use std::time::Duration;
 
 use proptest::prelude::*;
-use proptest::test_runner::RngSeed;
 use rocket::http::{Header, Method, Status};
 use rocket::local::blocking::Client;
-use siaga::conformance::fixture;
 use siaga::model::{Clock, ManualClock};
 
+use crate::fixture;
 use crate::suite::eventually::{LONG, eventually_blocking};
 use crate::suite::support::{ADMIN_KEY, Siaga, figment, key};
 
@@ -283,13 +282,7 @@ fn pass(clock: &ManualClock, milliseconds: u64) {
 
 #[test]
 fn no_answer_differs_by_a_byte_from_one_that_is_made_for_its_request() {
-    let config = ProptestConfig {
-        cases: 6,
-        rng_seed: RngSeed::Fixed(7),
-        failure_persistence: None,
-        ..ProptestConfig::default()
-    };
-    proptest!(config, |(steps in prop::collection::vec(step(), 120))| {
+    proptest!(ProptestConfig::with_cases(6), |(steps in prop::collection::vec(step(), 120))| {
         let kept = Siaga::start();
         // Another server on the same store.
         let made = kept.beside(figment().merge(("siaga.cache.size", 0)));

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use rocket::http::{Header, Method, Status};
-use siaga::conformance::fixture;
 
+use crate::fixture;
 use crate::suite::eventually::{LONG, eventually_blocking};
 use crate::suite::support::{KEY, OTHER_KEY, Siaga, figment, key};
 

@@ -1,5 +1,9 @@
 //! The interface over HTTP, on the store in memory.
 
+#[path = "../../crates/siaga-conformance/src/fixture.rs"]
+mod fixture;
+#[path = "independent.rs"]
+mod independent;
 #[path = "suite.rs"]
 mod suite;
 
@@ -7,9 +11,10 @@ mod backend {
     use std::sync::{Arc, OnceLock};
 
     use async_trait::async_trait;
-    use siaga::conformance::fixture;
     use siaga::stores::memory::MemoryStore;
     use siaga::stores::{OpenError, OpenStore, OpenedStore, StoreSettings};
+
+    use crate::fixture;
 
     /// Opens a store in memory that holds the fixture, the same for all who ask.
     #[derive(Debug, Default)]

@@ -1,5 +1,7 @@
 //! The interface over HTTP, on the store in Postgres.
 
+#[path = "../../crates/siaga-conformance/src/fixture.rs"]
+mod fixture;
 #[path = "suite.rs"]
 mod suite;
 

@@ -7,15 +7,15 @@ use rocket::fairing::AdHoc;
 use rocket::http::Status;
 use rocket::{State, get, routes};
 use serde_json::json;
-use siaga::conformance::block_on;
 use siaga::error::Problem;
 use siaga::formats::{Container, EncodeContext, EncodeError, Format};
 use siaga::guards::{Caller, Param, Select, TimePeriod};
 use siaga::model::{AreaSelector, FloodState, Layer, LayerKind};
+use siaga::rendering::{Answer, Answers};
 use siaga::resources::Floods;
-use siaga::routes::{Answer, Answers};
 use siaga::stores::{FloodQuery, LayerQuery, Store, StoreError};
 
+use crate::fixture::block_on;
 use crate::suite::support::{Siaga, assert_invalid, figment, json_of};
 
 #[derive(Debug)]

@@ -10,10 +10,10 @@ use rocket::http::Status;
 use rocket::local::asynchronous::Client;
 use rocket::tokio::time;
 use siaga::Builder;
-use siaga::conformance::block_on;
 use siaga::formats::{Container, EncodeContext, EncodeError, Format};
 use siaga::model::{Layer, LayerKind};
 
+use crate::fixture::block_on;
 use crate::suite::eventually::eventually;
 use crate::suite::support::{Siaga, figment, service};
 

@@ -1,8 +1,8 @@
 use rocket::http::{Method, Status};
 use serde_json::{Value, json};
-use siaga::conformance::fixture;
 use siaga::model::Timestamp;
 
+use crate::fixture;
 use crate::suite::support::{Siaga, assert_invalid, each, figment, json_of, properties};
 
 fn keys(siaga: &Siaga, address: &str) -> Vec<Value> {

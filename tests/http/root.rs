@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use rocket::http::{Accept, Header, Status};
 use serde_json::json;
-use siaga::conformance::fixture;
 use siaga::model::LayerKind;
 
+use crate::fixture;
 use crate::suite::support::{Siaga, figment};
 
 const BROWSER: &str = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";

@@ -6,7 +6,8 @@ use ring::signature::{
     ECDSA_P256_SHA256_FIXED_SIGNING, EcdsaKeyPair, Ed25519KeyPair, KeyPair, RSA_PKCS1_SHA256, RsaKeyPair,
 };
 use serde_json::{Value, json};
-use siaga::conformance::fixture;
+
+use crate::fixture;
 
 pub(crate) const RSA_PEM: &str = include_str!("keys/rsa.pem");
 pub(crate) const P256_PEM: &str = include_str!("keys/p256.pem");

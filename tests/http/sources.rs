@@ -7,10 +7,10 @@ use figment::Figment;
 use rocket::http::{Header, Method, Status};
 use rocket::local::blocking::{Client, LocalResponse};
 use serde_json::{Value, json};
-use siaga::conformance::fixture::now;
 use siaga::model::{Clock, Timestamp};
 use siaga::stores::Store;
 
+use crate::fixture::now;
 use crate::suite::eventually::{LONG, eventually, eventually_blocking};
 use crate::suite::signing::{claims, token_by_secret};
 use crate::suite::support::{ADMIN_KEY, KEY, OTHER_KEY, SECRET, Siaga, figment, json_of, key};

@@ -8,8 +8,8 @@ use rocket::http::Status;
 use rocket::local::asynchronous::Client;
 use rocket::tokio;
 use serde_json::{Value, json};
-use siaga::conformance::block_on;
 
+use crate::fixture::block_on;
 use crate::suite::support::{ADMIN_KEY, figment, key, properties, service};
 
 const AREAS: [u64; 4] = [1, 2, 5, 10];

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use rocket::http::Status;
 use siaga::auth::{ApiKey, KeyDigest, Scope};
-use siaga::conformance::fixture::now;
 use siaga::stores::{KeptKey, KeyEntry, Store};
 
+use crate::fixture::now;
 use crate::suite::eventually::{LONG, eventually, eventually_blocking};
 use crate::suite::support::{KEY, Siaga, json_of, key};
 

@@ -13,11 +13,11 @@ use rocket::{Build, Rocket, Route, tokio};
 use serde_json::{Value, json};
 use siaga::Builder;
 use siaga::auth::KeyDigest;
-use siaga::conformance::{block_on, fixture};
 use siaga::model::{Clock, ManualClock};
 use siaga::stores::OpenStore;
 
 use crate::backend::OpenFixture;
+use crate::fixture::{self, block_on};
 use crate::suite::described::Described;
 
 /// A key that allows to set flood states.

@@ -88,9 +88,9 @@ fn an_answer_that_tells_the_time_is_made_anew_each_second() {
     let first = told();
     assert_eq!(first, "2016-12-19T16:08:52.000Z: 5");
     let clock = &siaga.clock;
-    clock.set(siaga::conformance::fixture::now().after(std::time::Duration::from_millis(999)));
+    clock.set(crate::fixture::now().after(std::time::Duration::from_millis(999)));
     assert_eq!(told(), first);
-    clock.set(siaga::conformance::fixture::now().after(std::time::Duration::from_secs(1)));
+    clock.set(crate::fixture::now().after(std::time::Duration::from_secs(1)));
     assert_eq!(told(), "2016-12-19T16:08:53.000Z: 5");
 }
 

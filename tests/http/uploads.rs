@@ -9,9 +9,9 @@ use rocket::local::asynchronous;
 use rocket::local::blocking::LocalResponse;
 use rocket::tokio;
 use serde_json::{Value, json};
-use siaga::conformance::block_on;
 use siaga::model::Clock;
 
+use crate::fixture::block_on;
 use crate::suite::eventually::{LONG, eventually, eventually_blocking};
 use crate::suite::photos::{photo, picture};
 use crate::suite::support::{ADMIN_KEY, KEY, Siaga, figment, json_of, key, properties, service};

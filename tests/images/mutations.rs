@@ -22,7 +22,7 @@ fn samples() -> Vec<Vec<u8>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(300) })]
+    #![proptest_config(ProptestConfig::with_cases(300))]
 
     #[test]
     fn any_bytes_are_a_photo_or_refused(bytes in vec(any::<u8>(), 0..2_000), kind in 0..5_usize) {

@@ -5,12 +5,12 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use siaga::conformance::block_on;
 use sqlx::{Connection, Executor};
 
 use crate::eventually::{LONG, eventually_blocking};
 use crate::file_commands::siaga;
 use crate::file_crashes::connect;
+use crate::fixture::block_on;
 use crate::outcome::printed;
 use crate::running::PROGRAM;
 use crate::store_file::StoreFile;

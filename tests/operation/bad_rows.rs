@@ -1,12 +1,11 @@
 //! Rows in a database that the service cannot read.
 
-use siaga::conformance::block_on;
-use siaga::conformance::fixture::now;
 use siaga::stores::OpenStore;
 use siaga::stores::postgres::OpenPostgres;
 use sqlx::{Connection, Executor, PgConnection};
 use std::time::Duration;
 
+use crate::fixture::{block_on, now};
 use crate::postgres::Database;
 use crate::running::Running;
 

@@ -5,10 +5,10 @@ use std::time::{Duration, Instant};
 use rocket::futures::future::{join, join_all};
 use rocket::http::Header;
 use rocket::tokio::time;
-use siaga::conformance::block_on;
 use sqlx::{Connection, Executor, PgConnection};
 
 use crate::eventually::{LONG, eventually};
+use crate::fixture::block_on;
 use crate::postgres::Database;
 use crate::server::{KEY, Server, built, figment};
 

@@ -7,12 +7,12 @@ use rocket::futures::future::{join, join_all};
 use rocket::http::Header;
 use rocket::tokio::{self, time};
 use serde_json::json;
-use siaga::conformance::block_on;
 use siaga::model::CardHolder;
 use siaga::stores::StoreError;
 use sqlx::{AssertSqlSafe, Connection, Executor, PgConnection};
 
 use crate::eventually::{LONG, eventually, patiently};
+use crate::fixture::block_on;
 use crate::postgres::Database;
 use crate::server::{KEY, Server, built, figment};
 

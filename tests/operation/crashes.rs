@@ -7,11 +7,11 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use siaga::auth::KeyDigest;
-use siaga::conformance::block_on;
 use sqlx::{Connection, PgConnection};
 
 use crate::cluster::Cluster;
 use crate::eventually::{LONG, eventually_blocking, patiently};
+use crate::fixture::block_on;
 use crate::running::{Running, request, send};
 
 const KEY: &str = "a key for everything";

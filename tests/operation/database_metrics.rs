@@ -4,12 +4,12 @@ use figment::Figment;
 use rocket::futures::future::join;
 use rocket::http::Header;
 use rocket::tokio::join;
-use siaga::conformance::block_on;
 use sqlx::{Connection, Executor, PgConnection};
 
 use crate::cluster::Cluster;
 use crate::connections::SLOW_CARDS;
 use crate::eventually::{LONG, eventually};
+use crate::fixture::block_on;
 use crate::postgres::Database;
 use crate::replicas::{AREA, connected, with_replica};
 use crate::running::Running;

@@ -10,8 +10,7 @@ use std::time::Duration;
 
 use image::ImageFormat;
 use serde_json::{Value, json};
-use siaga::conformance::{block_on, fixture};
-use siaga::datasets::FolderWriter;
+use siaga::folder::FolderWriter;
 use sqlx::{AssertSqlSafe, Connection, Executor, PgConnection};
 use tempfile::TempDir;
 
@@ -19,6 +18,7 @@ use crate::cluster::Cluster;
 use crate::crashes::{ask, keys};
 use crate::eventually::{LONG, eventually_blocking};
 use crate::file_crashes::connect;
+use crate::fixture::{self, block_on};
 use crate::outcome::printed;
 use crate::photos::picture;
 use crate::running::{Running, request, send};

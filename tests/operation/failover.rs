@@ -6,12 +6,12 @@ use std::time::{Duration, Instant};
 
 use chrono::{DateTime, Utc};
 use serde_json::json;
-use siaga::conformance::block_on;
 use sqlx::{Executor, PgConnection};
 
 use crate::cluster::{Cluster, url_of};
 use crate::crashes::{Acknowledged, ask, check, prepare, start, under_load};
 use crate::eventually::{LONG, eventually, eventually_blocking};
+use crate::fixture::block_on;
 use crate::proxy::Proxy;
 use crate::replicas::connected;
 use crate::server::{Server, built, figment};

@@ -14,9 +14,10 @@ use rocket::tokio::net::TcpStream;
 use rocket::tokio::sync::oneshot;
 use rocket::tokio::{self, time};
 use rocket::{Orbit, Rocket, Shutdown};
-use siaga::conformance::block_on;
 use siaga::stores::{Decorator, Store};
 use siaga::{LaunchError, Siaga};
+
+use crate::fixture::block_on;
 
 const ROUNDS: usize = 20;
 

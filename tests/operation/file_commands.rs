@@ -6,13 +6,12 @@ use std::process::{Command, Output};
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use siaga::conformance::block_on;
-use siaga::conformance::fixture;
-use siaga::datasets::FolderWriter;
+use siaga::folder::FolderWriter;
 use sqlx::{Connection, Executor};
 
 use crate::eventually::eventually_blocking;
 use crate::file_crashes::{connect, start};
+use crate::fixture::{self, block_on};
 use crate::outcome::{printed, refusal};
 use crate::running::{Running, request, send};
 use crate::store_file::StoreFile;

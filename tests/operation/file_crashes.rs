@@ -6,14 +6,14 @@ use std::thread;
 use std::time::Duration;
 
 use serde_json::json;
-use siaga::conformance::block_on;
-use siaga::datasets::{Folder, FolderFile};
+use siaga::folder::{Folder, FolderFile};
 use siaga::stores::file::OpenFile;
 use siaga::stores::{OpenStore, Replace};
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{ConnectOptions, SqliteConnection};
 
 use crate::crashes::{Acknowledged, keys, under_load};
+use crate::fixture::block_on;
 use crate::running::Running;
 use crate::store_file::StoreFile;
 

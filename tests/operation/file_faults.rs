@@ -5,12 +5,12 @@ use std::path::Path;
 use std::process::Command;
 
 use serde_json::{Value, json};
-use siaga::conformance::block_on;
 use sqlx::{Connection, Executor};
 
 use crate::crashes::keys;
 use crate::file_commands::{ask, schema, siaga};
 use crate::file_crashes::{connect, prepared};
+use crate::fixture::block_on;
 use crate::outcome::{printed, refusal};
 use crate::running::{PROGRAM, Running};
 use crate::store_file::StoreFile;

@@ -3,15 +3,14 @@
 use std::fs;
 use std::path::Path;
 
-use siaga::conformance::block_on;
-use siaga::conformance::fixture::{content, id, place, reading, state};
-use siaga::model::intake::{GaugeReadings, PartnerReport};
+use siaga::model::bodies::{GaugeReadings, PartnerReport};
 use siaga::model::{Actor, DisasterType};
 use siaga::stores::file::OpenFile;
 use siaga::stores::{OpenStore, SetFloodState, Store};
 use sqlx::{AssertSqlSafe, Connection};
 
 use crate::file_crashes::connect;
+use crate::fixture::{block_on, content, id, place, reading, state};
 use crate::store_file::StoreFile;
 
 const CHANGES: i64 = 24;

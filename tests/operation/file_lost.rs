@@ -7,12 +7,12 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use siaga::conformance::block_on;
 use sqlx::{Connection, Executor};
 
 use crate::eventually::{LONG, eventually_blocking};
 use crate::file_commands::{ask, set, siaga};
 use crate::file_crashes::{connect, prepared, start};
+use crate::fixture::block_on;
 use crate::outcome::{printed, refusal};
 use crate::running::Running;
 
@@ -155,7 +155,7 @@ fn nothing_begins_without_a_file_that_was_there() {
     expect("missing", "siaga.db.lock, siaga.db-images");
     fs::remove_file(&lock).unwrap();
     expect("missing", "siaga.db-images");
-    fs::rename(&photos, folder.path().join("photos")).unwrap();
+    fs::rename(&photos, path.with_file_name("photos")).unwrap();
     printed(&siaga(&path, &["import", all.to_str().unwrap()]));
 }
 

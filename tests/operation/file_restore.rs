@@ -4,11 +4,11 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use siaga::conformance::block_on;
 use sqlx::{AssertSqlSafe, Connection, Executor};
 
 use crate::file_commands::siaga;
 use crate::file_crashes::{connect, start};
+use crate::fixture::block_on;
 use crate::outcome::{printed, refusal};
 use crate::store_file::StoreFile;
 

@@ -4,11 +4,11 @@ use std::process::{Command, Output};
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use siaga::conformance::block_on;
 
 use crate::eventually::eventually_blocking;
 use crate::file_commands::{self, ask};
 use crate::file_crashes::start;
+use crate::fixture::block_on;
 use crate::outcome::{printed, refusal};
 use crate::postgres::Database;
 use crate::store_file::StoreFile;

@@ -4,8 +4,8 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 use siaga::auth::KeyDigest;
-use siaga::conformance::block_on;
 
+use crate::fixture::block_on;
 use crate::postgres::Database;
 use crate::running::Running;
 

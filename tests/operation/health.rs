@@ -3,10 +3,10 @@
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use siaga::conformance::block_on;
 use sqlx::{Connection, Executor, PgConnection};
 
 use crate::eventually::{LONG, eventually, patiently};
+use crate::fixture::block_on;
 use crate::postgres::Database;
 use crate::proxy::Proxy;
 use crate::running::Running;

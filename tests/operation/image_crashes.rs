@@ -17,11 +17,11 @@ use rocket::tokio::task::JoinHandle;
 use rocket::tokio::{self, time};
 use serde_json::{Value, json};
 use siaga::auth::KeyDigest;
-use siaga::conformance::block_on;
 use tempfile::TempDir;
 use url::Url;
 
 use crate::eventually::eventually;
+use crate::fixture::block_on;
 use crate::postgres::Database;
 use crate::running::Running;
 

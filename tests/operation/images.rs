@@ -5,14 +5,13 @@ use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 use rocket::tokio::{self, time};
-use siaga::conformance::block_on;
-use siaga::conformance::fixture::now;
 use siaga::model::Upload;
 use siaga::stores::postgres::OpenPostgres;
 use siaga::stores::{OpenStore, Store, StoreError};
 use sqlx::{Connection, Executor, PgConnection};
 
 use crate::eventually::{LONG, eventually};
+use crate::fixture::{block_on, now};
 use crate::postgres::Database;
 
 const URL: &str = "http://example.org/used-card.jpg";

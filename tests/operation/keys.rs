@@ -7,11 +7,11 @@ use rocket::futures::future::join_all;
 use rocket::http::Header;
 use rocket::tokio::time;
 use siaga::auth::KeyDigest;
-use siaga::conformance::block_on;
 use sqlx::{Connection, Executor, PgConnection};
 
 use crate::cluster::Cluster;
 use crate::eventually::{LONG, eventually};
+use crate::fixture::block_on;
 use crate::outcome::{printed, refusal};
 use crate::postgres::Database;
 use crate::running::Running;

@@ -9,10 +9,10 @@ use std::sync::mpsc::{self, Sender};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use siaga::conformance::block_on;
 use sqlx::{Connection, PgConnection};
 
 use crate::eventually::{LONG, eventually_blocking, patiently};
+use crate::fixture::block_on;
 use crate::postgres::Database;
 use crate::running::{Running, request};
 

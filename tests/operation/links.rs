@@ -7,9 +7,9 @@ use std::time::{Duration, Instant};
 use rocket::futures::future::join_all;
 use rocket::tokio::task::JoinHandle;
 use rocket::tokio::{self, time};
-use siaga::conformance::block_on;
 
 use crate::eventually::{LONG, eventually, patiently};
+use crate::fixture::block_on;
 use crate::postgres::Database;
 use crate::proxy::Proxy;
 use crate::server::{Server, built, figment, get};

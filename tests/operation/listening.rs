@@ -3,11 +3,11 @@
 use std::time::{Duration, Instant};
 
 use rocket::tokio::time;
-use siaga::conformance::block_on;
 use siaga::stores::Resource;
 use sqlx::{Connection, Executor, PgConnection};
 
 use crate::eventually::{LONG, eventually};
+use crate::fixture::block_on;
 use crate::health::until;
 use crate::postgres::Database;
 use crate::proxy::Proxy;

@@ -1,8 +1,8 @@
 //! What the program writes to standard error.
 
 use serde_json::Value;
-use siaga::conformance::block_on;
 
+use crate::fixture::block_on;
 use crate::postgres::Database;
 use crate::running::Running;
 

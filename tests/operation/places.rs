@@ -6,10 +6,10 @@ use std::time::{Duration, Instant};
 
 use rocket::futures::future::{join, join_all};
 use rocket::tokio::{self, time};
-use siaga::conformance::block_on;
 use siaga::stores::FloodQuery;
 use sqlx::{Connection, Executor, PgConnection};
 
+use crate::fixture::block_on;
 use crate::postgres::Database;
 use crate::server::{Server, built, figment};
 

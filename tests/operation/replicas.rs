@@ -5,7 +5,6 @@ use std::time::{Duration, Instant};
 
 use figment::Figment;
 use rocket::tokio::time;
-use siaga::conformance::block_on;
 use siaga::model::SystemClock;
 use siaga::stores::postgres::OpenPostgres;
 use siaga::stores::{OpenStore, StoreSettings};
@@ -13,6 +12,7 @@ use sqlx::{Connection, Executor, PgConnection};
 
 use crate::cluster::Cluster;
 use crate::eventually::{LONG, eventually};
+use crate::fixture::block_on;
 use crate::server::{Server, built, figment};
 
 pub(crate) fn with_replica(primary: &Cluster, replica: &Cluster) -> Figment {

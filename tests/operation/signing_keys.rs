@@ -5,9 +5,9 @@ use std::net::TcpStream;
 
 use image::ImageFormat;
 use serde_json::{Value, json};
-use siaga::conformance::block_on;
 
 use crate::crashes::{ask, keys};
+use crate::fixture::block_on;
 use crate::photos::picture;
 use crate::postgres::Database;
 use crate::running::{Running, request};

@@ -5,12 +5,12 @@ use std::time::{Duration, Instant};
 use figment::Figment;
 use rocket::futures::future::join;
 use siaga::auth::{NewKey, Scope};
-use siaga::conformance::block_on;
 use siaga::stores::KeyEntry;
 use siaga::stores::postgres::Primary;
 use sqlx::{Connection, Executor, PgConnection};
 
 use crate::eventually::{eventually, patiently};
+use crate::fixture::block_on;
 use crate::postgres::Database;
 use crate::proxy::Proxy;
 use crate::running::Running;

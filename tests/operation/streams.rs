@@ -11,12 +11,12 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use siaga::conformance::{block_on, fixture};
-use siaga::datasets::FolderWriter;
+use siaga::folder::FolderWriter;
 
 use crate::cluster::Cluster;
 use crate::crashes::{LAST, ask, prepare, start};
 use crate::eventually::{LONG, eventually_blocking, patiently};
+use crate::fixture::{self, block_on};
 use crate::running::{PROGRAM, Running};
 
 /// A stream that is open.

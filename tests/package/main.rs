@@ -3,6 +3,8 @@
 #[path = "../common/eventually.rs"]
 mod eventually;
 mod machine;
+#[path = "../common/take_over.rs"]
+mod take_over;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -12,6 +14,7 @@ use tempfile::TempDir;
 
 use crate::eventually::{LONG, eventually_blocking};
 use crate::machine::Machine;
+use crate::take_over::take_over;
 
 const AREAS: &str = r#"{"type":"FeatureCollection","features":[{"type":"Feature",
     "properties":{"area_id":"7","area_name":"RW 07","parent_name":"Pluit","city_name":"Jakarta","city":"jbd","region":"ID-JK"},
@@ -28,6 +31,7 @@ fn packages() -> &'static Packages {
     static PACKAGES: OnceLock<Packages> = OnceLock::new();
     PACKAGES.get_or_init(|| {
         let folder = tempfile::tempdir().unwrap();
+        take_over();
         let make = |version: &str| {
             let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("deploy/package");
             let mut package = Command::new(script);
@@ -153,6 +157,14 @@ fn a_package_has_a_manual_page_for_each_command_and_completions_for_three_shells
     assert!(machine.run(&["bash", "-c", completion]).status.success());
     machine.printed("test -s /usr/share/zsh/vendor-completions/_siaga");
     machine.printed("test -s /usr/share/fish/vendor_completions.d/siaga.fish");
+}
+
+#[test]
+fn a_package_has_the_program_that_takes_over_a_cognicity() {
+    let machine = installed();
+    let refused = machine.run(&["siaga-take-over", "--from", "nowhere", "/srv/copy"]);
+    let error = String::from_utf8(refused.stderr).unwrap();
+    assert!(error.starts_with("siaga-take-over: --from must be the address of a database"), "{error}");
 }
 
 #[test]

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use rocket::futures::FutureExt;
-use siaga::conformance::fixture::now;
 use siaga::model::Upload;
 
+use crate::fixture::now;
 use crate::{Question, found};
 
 const LEASE: Duration = Duration::from_mins(2);

@@ -1,13 +1,14 @@
 //! What questions cost in a large database: each is answered by its index, whichever way its statement was planned.
 
+#[path = "../../crates/siaga-conformance/src/fixture.rs"]
+mod fixture;
+
 use std::collections::HashMap;
 use std::time::Duration;
 
 use rocket::futures::FutureExt;
 use rocket::futures::future::BoxFuture;
-use siaga::conformance::block_on;
-use siaga::conformance::fixture::{cards, content, id, now, place, reading, state};
-use siaga::model::intake::{GaugeReadings, PartnerReport};
+use siaga::model::bodies::{GaugeReadings, PartnerReport};
 use siaga::model::{Actor, AreaSelector, DisasterType, Period};
 use siaga::stores::postgres::OpenPostgres;
 use siaga::stores::{
@@ -26,6 +27,7 @@ mod revisions;
 
 use database::Database;
 use eventually::{LONG, eventually};
+use fixture::{block_on, cards, content, id, now, place, reading, state};
 
 /// The tables that grow for as long as the service runs.
 const LARGE: &str = "('flood_changes', 'reports', 'cards', 'images', 'gauge_readings')";

@@ -4,8 +4,6 @@ use std::sync::Arc;
 
 use rocket::futures::future::join_all;
 use rocket::tokio;
-use siaga::conformance::block_on;
-use siaga::conformance::fixture::{id, state};
 use siaga::model::Actor;
 use siaga::stores::postgres::OpenPostgres;
 use siaga::stores::{OpenStore, Resource, SetFloodState};
@@ -13,6 +11,7 @@ use sqlx::{Connection, PgConnection};
 
 use crate::database::Database;
 use crate::end_sessions;
+use crate::fixture::{block_on, id, state};
 
 const ROUNDS: i64 = 5;
 const CALLERS: usize = 1_000;

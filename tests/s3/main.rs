@@ -2,6 +2,8 @@
 
 #[path = "../common/eventually.rs"]
 mod eventually;
+#[path = "../../crates/siaga-conformance/src/fixture.rs"]
+mod fixture;
 #[path = "../common/photos.rs"]
 mod photos;
 #[path = "../operation/running.rs"]

@@ -4,9 +4,9 @@ use std::net::TcpListener;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
-use siaga::conformance::block_on;
 
 use crate::eventually::patiently;
+use crate::fixture::block_on;
 use crate::photos::photo;
 use crate::service::Siaga;
 use crate::storage::{Storage, figment};

@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use rocket::tokio::task::spawn_blocking;
 use serde_json::{Value, json};
-use siaga::conformance::block_on;
 
 use crate::eventually::{LONG, eventually};
+use crate::fixture::block_on;
 use crate::photos::photo;
 use crate::running::Running;
 use crate::storage::{SECRET_KEY, Storage};

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use rocket::futures::future::join_all;
 use rocket::tokio;
-use siaga::conformance::block_on;
 use siaga::stores::Resource;
 
+use crate::fixture::block_on;
 use crate::photos::photo;
 use crate::service::{self, IMAGE, Siaga};
 use crate::storage::Storage;

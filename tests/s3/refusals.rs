@@ -7,9 +7,9 @@ use image::RgbImage;
 use image::codecs::jpeg::JpegEncoder;
 use rocket::tokio::time;
 use serde_json::Value;
-use siaga::conformance::block_on;
 
 use crate::eventually::{LONG, eventually};
+use crate::fixture::block_on;
 use crate::photos::photo;
 use crate::service::Siaga;
 use crate::storage::Storage;

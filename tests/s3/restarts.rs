@@ -1,8 +1,8 @@
 //! Uploads that come while no server runs.
 
 use serde_json::Value;
-use siaga::conformance::block_on;
 
+use crate::fixture::block_on;
 use crate::photos::photo;
 use crate::service::{self, Siaga};
 use crate::storage::Storage;

@@ -10,12 +10,12 @@ use rocket::http::Header;
 use rocket::local::asynchronous::{Client, LocalResponse};
 use serde_json::{Value, json};
 use siaga::auth::KeyDigest;
-use siaga::conformance::fixture;
 use siaga::model::{Clock, SystemClock};
 use siaga::stores::memory::MemoryStore;
 use siaga::stores::{OpenError, OpenStore, OpenedStore, Store, StoreSettings};
 
 use crate::eventually::{LONG, eventually};
+use crate::fixture;
 use crate::photos::photo;
 
 const KEY: &str = "a key for everything";

@@ -7,10 +7,10 @@ use object_store::path::Path;
 use object_store::signer::Signer;
 use reqwest::Method;
 use serde_json::Value;
-use siaga::conformance::block_on;
 use url::Url;
 
 use crate::eventually::{LONG, eventually};
+use crate::fixture::block_on;
 use crate::photos::photo;
 use crate::service::Siaga;
 use crate::storage::Storage;

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use siaga::conformance::block_on;
 use siaga::model::{Clock, ManualClock, SystemClock};
 
 use crate::eventually::{LONG, eventually};
+use crate::fixture::block_on;
 use crate::photos::photo;
 use crate::service::{Siaga, store};
 use crate::storage::{PROTECTED, Storage};

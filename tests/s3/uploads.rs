@@ -4,10 +4,10 @@ use figment::providers::Serialized;
 use image::ImageFormat;
 use object_store::{Attribute, AttributeValue, Error};
 use serde_json::{Value, json};
-use siaga::conformance::block_on;
 use siaga::model::{Actor, Moderation, ModerationAction};
 
 use crate::eventually::{LONG, eventually};
+use crate::fixture::block_on;
 use crate::photos::{photo, picture};
 use crate::service::{IMAGE, Siaga};
 use crate::storage::Storage;

@@ -9,6 +9,8 @@
 mod cluster;
 #[path = "../common/eventually.rs"]
 mod eventually;
+#[path = "../../crates/siaga-conformance/src/fixture.rs"]
+mod fixture;
 #[path = "../common/photos.rs"]
 #[allow(dead_code, reason = "other tests use the rest")]
 mod photos;
@@ -27,14 +29,14 @@ use std::time::{Duration, Instant};
 
 use rocket::tokio::{task, time};
 use siaga::auth::KeyDigest;
-use siaga::conformance::block_on;
-use siaga::datasets::{Dataset, FolderRules, FolderWriter};
+use siaga::folder::{Dataset, FolderRules, FolderWriter};
 use siaga::model::{Clock, SystemClock};
 use sqlx::{Connection, PgConnection};
 
 use self::client::{Client, KEY};
 use self::cluster::Cluster;
 use self::eventually::eventually;
+use self::fixture::block_on;
 use self::load::{Load, Written};
 use self::memory::Memory;
 use self::running::{PROGRAM, Running};

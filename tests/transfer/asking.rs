@@ -3,12 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use siaga::conformance::fixture::now;
-use siaga::conformance::fixture::{content, id, place, state};
-use siaga::model::intake::PartnerReport;
+use siaga::model::bodies::PartnerReport;
 use siaga::model::{Actor, AreaSelector, CardId, DisasterType, Period, Report, Timestamp};
 use siaga::stores::{FloodQuery, HistoryQuery, SetFloodState, Store, StoreError};
 
+use crate::fixture::{content, id, now, place, state};
 use crate::operator::Operator;
 
 /// Some milliseconds before now.

@@ -4,14 +4,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::json;
-use siaga::conformance::block_on;
-use siaga::conformance::fixture;
-use siaga::datasets::{Dataset, FolderFile, FolderRules};
+use siaga::folder::{Dataset, FolderFile, FolderRules};
 use siaga::model::{AreaSelector, ManualClock, Timestamp};
 use siaga::stores::memory::MemoryStore;
 use siaga::stores::{Replace, ReportQuery, Store, Window};
 
 use crate::asking::{post, receive};
+use crate::fixture::{self, block_on};
 use crate::folders::{collection, folder_of, report, reports, saved, square};
 use crate::operator::Operator;
 

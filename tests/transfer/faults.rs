@@ -1,11 +1,10 @@
 //! Rows that are wrong.
 
 use serde_json::{Value, json};
-use siaga::conformance::block_on;
-use siaga::conformance::fixture::now;
-use siaga::datasets::FolderFile;
+use siaga::folder::FolderFile;
 
 use crate::asking::before;
+use crate::fixture::{block_on, now};
 use crate::folders::{area, cards, point, posts, report, square, states};
 use crate::operator::Operator;
 

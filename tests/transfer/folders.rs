@@ -7,11 +7,11 @@ use std::path::Path;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use siaga::conformance::fixture::{self, now, place};
-use siaga::datasets::{Dataset, FolderFile, FolderRules, FolderWriter};
+use siaga::folder::{Dataset, FolderFile, FolderRules, FolderWriter};
 use tempfile::TempDir;
 
 use crate::asking::before;
+use crate::fixture::{self, now, place};
 
 /// The files of a folder.
 pub(crate) fn contents(folder: &Path) -> BTreeMap<&'static str, String> {

@@ -1,14 +1,13 @@
 //! Areas and the log of their states.
 
 use serde_json::{Value, json};
-use siaga::conformance::block_on;
-use siaga::conformance::fixture::{self, id, now, state};
-use siaga::datasets::{Dataset, FolderFile, FolderRules};
+use siaga::folder::{Dataset, FolderFile, FolderRules};
 use siaga::model::{FloodState, Timestamp};
 use siaga::stores::{EntryQuery, Replace};
 
 use crate::asking::{highest, order, standing};
 use crate::database::Database;
+use crate::fixture::{self, block_on, id, now, state};
 use crate::folders::{area, collection, contents, folder_of, saved, states};
 use crate::operator::Operator;
 

@@ -4,14 +4,13 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use serde_json::json;
-use siaga::conformance::block_on;
-use siaga::conformance::fixture::{self, now};
-use siaga::datasets::{Dataset, Folder, FolderFile, FolderRules, FolderWriter};
+use siaga::folder::{Dataset, Folder, FolderFile, FolderRules, FolderWriter};
 use siaga::stores::file::OpenFile;
 use siaga::stores::{Imported, OpenStore, Replace};
 use tempfile::TempDir;
 
 use crate::asking::before;
+use crate::fixture::{self, block_on, now};
 use crate::folders::{
     area, cards, collection, contents, folder_of, point, posts, report, reports, saved, square, states,
 };

@@ -8,16 +8,15 @@ use std::time::{Duration, Instant};
 
 use rocket::futures::future::join_all;
 use rocket::tokio;
-use siaga::conformance::block_on;
-use siaga::conformance::fixture;
-use siaga::datasets::FolderFile;
+use siaga::folder::FolderFile;
 use siaga::model::Layer;
-use siaga::model::intake::GaugeReadings;
+use siaga::model::bodies::GaugeReadings;
 use siaga::stores::{FloodQuery, Received, Resource, Revision, Store};
 use sqlx::{Connection, PgConnection};
 
 use crate::asking::{before, keys, order, post, standing};
 use crate::eventually::{LONG, eventually};
+use crate::fixture::{self, block_on};
 use crate::folders::{area, collection, long_folder, states};
 use crate::operator::Operator;
 

@@ -4,6 +4,8 @@
 mod database;
 #[path = "../common/eventually.rs"]
 mod eventually;
+#[path = "../../crates/siaga-conformance/src/fixture.rs"]
+mod fixture;
 #[path = "../common/outcome.rs"]
 mod outcome;
 
@@ -11,7 +13,6 @@ mod outcome;
 mod store_file;
 
 mod asking;
-mod cognicity;
 mod folders;
 mod operator;
 
@@ -19,8 +20,8 @@ mod cities;
 mod faults;
 mod history;
 mod in_file;
-mod intake;
 mod live;
 mod moderation;
 mod program;
 mod replacing;
+mod reports;

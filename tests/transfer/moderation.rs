@@ -5,15 +5,14 @@ use std::path::Path;
 use std::sync::Arc;
 
 use serde_json::json;
-use siaga::conformance::block_on;
-use siaga::conformance::fixture;
-use siaga::datasets::{Dataset, FolderFile, FolderRules, FolderWriter};
+use siaga::folder::{Dataset, FolderFile, FolderRules, FolderWriter};
 use siaga::model::{Actor, Moderation, ModerationAction};
 use siaga::stores::file::OpenFile;
 use siaga::stores::{OpenStore, Replace, Store};
 use tempfile::TempDir;
 
 use crate::database::Database;
+use crate::fixture::{self, block_on};
 use crate::folders::{collection, contents, folder_of, saved};
 use crate::in_file::{export, import};
 use crate::operator::Operator;

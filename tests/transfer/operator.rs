@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use siaga::datasets::{Folder, FolderFile, FolderWriter};
+use siaga::folder::{Folder, FolderFile, FolderWriter};
 use siaga::stores::postgres::OpenPostgres;
 use siaga::stores::{Imported, OpenStore, Replace, Store, StoreSettings};
 use sqlx::postgres::PgRow;

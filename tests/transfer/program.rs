@@ -2,12 +2,11 @@
 
 use std::process::{Command, Output};
 
-use siaga::conformance::block_on;
-use siaga::conformance::fixture;
-use siaga::datasets::FolderFile;
+use siaga::folder::FolderFile;
 
 use crate::asking::order;
 use crate::database::Database;
+use crate::fixture::{self, block_on};
 use crate::folders::{area, cards, collection, contents, folder_of, saved, square};
 use crate::operator::Operator;
 use crate::outcome::{printed, refusal};

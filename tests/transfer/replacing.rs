@@ -1,11 +1,11 @@
 //! Imports that remove areas.
 
 use serde_json::json;
-use siaga::conformance::block_on;
-use siaga::datasets::FolderFile;
+use siaga::folder::FolderFile;
 use siaga::stores::{Removed, Replace, Rows};
 
 use crate::asking::{order, standing};
+use crate::fixture::block_on;
 use crate::folders::{area, collection, folder_of, point, report, reports};
 use crate::operator::Operator;
 

@@ -12,8 +12,8 @@ use siaga::formats::{Container, EncodeContext, EncodeError, Format};
 use siaga::guards::{Caller, Select};
 use siaga::model::{FloodState, Layer, LayerKind};
 use siaga::openapi::Described;
+use siaga::rendering::{Answer, Answers};
 use siaga::resources::Floods;
-use siaga::routes::{Answer, Answers};
 use siaga::stores::{FloodQuery, LayerQuery};
 
 /// Returns the route with its description; its parameters describe themselves.

@@ -1,7 +1,7 @@
 use geo::LineString;
 
-use crate::formats::numbers;
 use crate::model::AreaSet;
+use crate::model::numbers;
 
 /// The geometry of the areas of a set as CAP text: the elements `polygon`.
 #[derive(Debug)]

@@ -6,11 +6,11 @@ use minijinja::value::Object;
 use minijinja::{Error, ErrorKind, State};
 use ubyte::ByteUnit;
 
+use crate::model::Stop;
 use crate::model::duration::written;
-use crate::tasks::Stop;
 
-/// How many times `max_bytes` a template may print for one document. Text that a block captures, or a macro builds, is
-/// printed again when it leaves the block or macro.
+/// A template may print up to this many times `max_bytes` for one document, because text that a block captures or a macro builds
+/// is counted twice: when it is printed, and when it leaves the block or macro.
 const TIMES: usize = 4;
 
 /// How much a template may write for one layer, and how long it may take.

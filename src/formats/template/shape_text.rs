@@ -2,9 +2,9 @@ use geo::{Coord, LineString, Polygon};
 use minijinja::Error;
 
 use super::shapes::{Drawn, no_geometry};
-use crate::formats::lists::separated;
-use crate::formats::numbers;
 use crate::model::Geometry;
+use crate::model::lists::separated;
+use crate::model::numbers;
 
 /// Returns well-known text (OGC 06-103r4 §7): `POINT (106.8 -6.2)`. A ring is a `LINESTRING`.
 pub(super) fn wkt(drawn: &Drawn<'_>) -> String {

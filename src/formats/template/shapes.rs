@@ -4,8 +4,7 @@ use geo::{Coord, InteriorPoint, LineString, MultiPolygon, Polygon};
 use minijinja::value::{Enumerator, Object, ObjectRepr, Value};
 use minijinja::{Error, ErrorKind};
 
-use crate::formats::geojson;
-use crate::model::{Geometry, Layer};
+use crate::model::{Geometry, Layer, geojson};
 
 /// The geometry of a feature, as in GeoJSON: `type` and `coordinates`.
 #[derive(Debug)]
@@ -108,7 +107,7 @@ impl<'a> Drawn<'a> {
     }
 }
 
-/// Returns the error of a filter that was called with something else.
+/// Returns the error for a filter whose input has the wrong type.
 pub(super) fn no_geometry(expected: &str) -> Error {
     Error::new(ErrorKind::InvalidOperation, format!("must be given {expected}"))
 }

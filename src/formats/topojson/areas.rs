@@ -1,17 +1,18 @@
 //! Areas: for a set of areas, everything except states and labels is prepared.
 
-use std::sync::Arc;
-
 use geo::Rect;
 use rustc_hash::FxHashMap;
 
 use super::Quantization;
 use super::document;
 use crate::formats::area_text::{AreaText, Last};
-use crate::formats::lists::separated;
 use crate::formats::memo::Kept;
+use crate::model::lists::separated;
 use crate::model::topology::{self, ArcIndex, Grid, Shapes, Topology};
-use crate::model::{Area, AreaSet, around_both};
+use crate::model::{Area, AreaSelector, AreaSet, around_both};
+
+/// From this number of areas on, the topology of a set takes so long that small selections do not wait for it: 0.1 s and more.
+const LARGE: usize = 10_000;
 
 /// The topologies that selections of a set take their arcs from, each built when it is first needed.
 ///
@@ -54,15 +55,27 @@ impl Scopes {
         match self.city(selected.clone().map(|(position, _)| position)) {
             Some(city) => {
                 let areas = || set.iter().zip(&self.places).filter(|(_, place)| place.0 == city);
-                let make = || Scope::new(areas().map(|(area, _)| area), quantization);
+                let make = || Scope::new(None, areas().map(|(area, _)| area), quantization);
                 self.cities[city].get(make)?.write(selected, |position| self.places[position].1, out)
             }
-            None => self.whole(set, quantization)?.write(selected, |position| position, out),
+            None if self.is_worth_a_topology(selected.len()) => {
+                let around = set.around(&AreaSelector::default());
+                let areas = selected.clone().map(|(position, _)| &set[position]);
+                let selected = selected.enumerate().map(|(index, (_, last))| (index, last));
+                Scope::new(around, areas, quantization)?.write_some(selected, out)
+            }
+            None => {
+                let whole = self.whole.get(|| Scope::new(None, set.iter(), quantization))?;
+                whole.write(selected, |position| position, out)
+            }
         }
     }
 
-    fn whole(&self, set: &AreaSet, quantization: Quantization) -> serde_json::Result<Arc<Scope>> {
-        self.whole.get(|| Scope::new(set.iter(), quantization))
+    /// Returns whether a topology of the selected areas alone is the faster way: when the topology of a large set is not ready.
+    /// Their positions are the same, because the grid is.
+    fn is_worth_a_topology(&self, selected: usize) -> bool {
+        let all = self.places.len();
+        all >= LARGE && selected <= all / 8 && self.whole.built().is_none()
     }
 
     /// Returns the city in which all selected areas lie, if there is one and it is not the only one of the set.
@@ -88,12 +101,14 @@ struct Scope {
 }
 
 impl Scope {
+    /// Makes the topology of the areas, on the grid over `whole` if that is given.
     fn new<'a>(
+        whole: Option<Rect<f64>>,
         areas: impl Iterator<Item = &'a Area> + Clone,
         quantization: Quantization,
     ) -> serde_json::Result<Self> {
         let geometries: Vec<_> = areas.clone().map(Area::geometry).collect();
-        let topology = Topology::new(&geometries, quantization.fineness(&geometries));
+        let topology = Topology::around(whole, &geometries, quantization.fineness(&geometries));
         let mut features = AreaText::new()?;
         for (area, shape) in areas.zip(topology.shapes()) {
             let before = |text: &mut Vec<u8>| document::before_properties(&shape, text);

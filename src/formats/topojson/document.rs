@@ -2,9 +2,10 @@
 
 use std::error::Error;
 
-use crate::formats::lists::{array, separated};
-use crate::formats::{EncodeContext, numbers};
+use crate::formats::EncodeContext;
 use crate::model::Properties;
+use crate::model::lists::{array, separated};
+use crate::model::numbers;
 use crate::model::topology::{ArcIndex, Grid, Node, Rings, Shape, Topology, Transform};
 
 /// The text before the geometries.

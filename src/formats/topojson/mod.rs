@@ -33,7 +33,8 @@ use crate::model::{AreaSet, Layer, LayerKind};
 /// For floods and local areas, the grid and the arcs are those of all areas of the city if the layer lies in one city, otherwise of all
 /// areas of the set. So an area has the same shape in every selection. Only the arcs that a selection uses are written,
 /// and `bbox` is around its areas only. The topology and the text of areas are built once for each set of areas, and
-/// cached as long as the set exists. After that, a document costs little more than copying it.
+/// cached as long as the set exists. After that, a document costs little more than copying it. Until then, a small selection of a
+/// large set gets a topology of its own on the same grid, so that it does not wait for the whole.
 #[derive(Clone, Debug, Default)]
 pub struct TopoJson {
     options: Options,

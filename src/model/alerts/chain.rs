@@ -27,7 +27,7 @@ pub fn reach(from: Timestamp) -> Timestamp {
     referable(from).before(CONFIRMED_FOR)
 }
 
-/// The moment after which messages may be referred to by messages after `from`.
+/// Returns a moment: messages sent before it have expired by `from`, so no later message refers to them.
 fn referable(from: Timestamp) -> Timestamp {
     from.before(LIFETIME + SECOND)
 }
@@ -67,7 +67,8 @@ fn remembered(now: Timestamp) -> Timestamp {
 pub fn in_force(entries: &[Entry], now: Timestamp) -> InForce {
     let known = &entries[..entries.partition_point(|entry| entry.at <= now)];
     let around = messages(known, remembered(now), now.after(LIFETIME));
-    // A change can be shown before a renewal that was sent before it: what is shown later need not be newer.
+    // Renewals are shown with a delay, so a change can be shown before a renewal that was sent earlier. This takes the last one
+    // that is shown, by the order in which they were sent.
     let newest = around.iter().rposition(|message| message.shown_from <= now);
     let later = &around[newest.map_or(0, |newest| newest + 1)..];
     let newest = newest.map(|newest| &around[newest]);

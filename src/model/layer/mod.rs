@@ -24,9 +24,10 @@ pub use self::reports::{ReportLayer, ReportProperties};
 use super::alerts::Issuer;
 use super::{BoundingBox, Geometry};
 
-/// Calls a macro with all map resources: the kind, the layer, the name in the configuration, and the content of the layer.
+/// Passes the list of all map resources to a macro: of each, the kind, the layer, the name in the configuration, and the content
+/// of the layer.
 ///
-/// Everything that treats all resources alike is made from this list.
+/// Code that is the same for all resources is generated from this list.
 macro_rules! for_each_map_resource {
     ($then:ident) => {
         $then! {

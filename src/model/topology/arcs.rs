@@ -52,8 +52,7 @@ impl Arcs {
 /// Builds the arcs, and finds those that exist already.
 struct Cutter {
     arcs: Arcs,
-    /// Arcs by a node that is on no other arc. Between junctions a node is on one arc only, unless a chain touches
-    /// itself there.
+    /// Finds an arc by one of its inner nodes. An inner node lies on exactly one arc, except where a line touches itself.
     at_node: Vec<Vec<ArcIndex>>,
     /// Arcs of two nodes, which may both be junctions, by these nodes in ascending order.
     edges: FxHashMap<[NodeId; 2], ArcIndex>,

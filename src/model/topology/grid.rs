@@ -1,7 +1,7 @@
 use geo::{Coord, CoordsIter, Rect};
 
 use super::steps::STEPS;
-use crate::model::{Geometry, around_both};
+use crate::model::Geometry;
 
 /// The number of a node. Equal positions have equal numbers, from 0 in the order of their first appearance.
 pub(super) type NodeId = u32;
@@ -57,13 +57,8 @@ pub struct Transform {
 }
 
 impl Grid {
-    /// Returns the grid over all boxes, which are the bounding boxes of the geometries; `None` if there are none.
-    pub(super) fn over(
-        geometries: &[Geometry<'_>],
-        boxes: impl Iterator<Item = Rect<f64>>,
-        fineness: Fineness,
-    ) -> Option<Self> {
-        let bounds = boxes.reduce(around_both)?;
+    /// Returns the grid over `bounds`, a box around the geometries.
+    pub(super) fn over(geometries: &[Geometry<'_>], bounds: Rect<f64>, fineness: Fineness) -> Self {
         let lines = match fineness {
             Fineness::Even { lines, cell } => {
                 let density = |length: f64| density(length, lines, cell);
@@ -81,7 +76,7 @@ impl Grid {
                 Lines::Exact { x: ascending(x), y: ascending(y) }
             }
         };
-        Some(Self { bounds, lines })
+        Self { bounds, lines }
     }
 
     /// Returns the node nearest to a position within the box. On an exact grid, the position must be one of the geometries'.

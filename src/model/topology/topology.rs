@@ -5,7 +5,7 @@ use super::chains::{Chains, Lines};
 use super::grid::{Fineness, Grid, Node};
 use super::shapes::{Outline, Shape, Shapes};
 use super::winding::Winding;
-use crate::model::Geometry;
+use crate::model::{Geometry, around_both};
 
 /// Geometries on a grid. Borders that they share are stored once.
 #[derive(Debug)]
@@ -24,8 +24,14 @@ impl Topology {
     /// Costs O(positions); an exact grid sorts them as well.
     #[must_use]
     pub fn new(geometries: &[Geometry<'_>], fineness: Fineness) -> Self {
+        Self::around(None, geometries, fineness)
+    }
+
+    /// Does the same on the grid over `whole`, a box around these geometries and others.
+    pub(crate) fn around(whole: Option<Rect<f64>>, geometries: &[Geometry<'_>], fineness: Fineness) -> Self {
         let bounds: Vec<_> = geometries.iter().map(Geometry::bounds).collect();
-        let Some(grid) = Grid::over(geometries, bounds.iter().copied().flatten(), fineness) else {
+        let whole = whole.or_else(|| bounds.iter().copied().flatten().reduce(around_both));
+        let Some(grid) = whole.map(|whole| Grid::over(geometries, whole, fineness)) else {
             return Self { grid: None, bounds, chains: Chains::default(), shapes: Shapes::default() };
         };
         let mut lines = Lines::with_capacity(geometries.iter().map(Geometry::positions).sum());

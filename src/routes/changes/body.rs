@@ -11,9 +11,8 @@ use rocket::response::{Responder, Response, Result as ResponseResult};
 use rocket::tokio::io::{AsyncRead, ReadBuf};
 use rocket::tokio::time::timeout;
 
-use super::super::answer::JSON;
-use super::super::{Answer, envelope};
 use crate::changes::{self, Delta, FullState, TooSlow};
+use crate::rendering::{Answer, JSON, envelope};
 
 /// How often a response that waits sends a line break before its JSON, because Rocket notices only when it sends
 /// something that a client has gone.

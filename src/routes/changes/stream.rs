@@ -14,13 +14,13 @@ use rocket::tokio::time::{Instant, sleep_until};
 use serde::Serialize;
 use serde_json::json;
 
-use super::super::renderer::Renderer;
 use super::Watch;
 use super::live::{Found, Live, News};
 use crate::admission::Account;
-use crate::changes::{self, Delta, Slot, State};
+use crate::changes::{self, Delta, State};
 use crate::fairings::Draining;
-use crate::quotas::Client;
+use crate::quotas::{Client, Slot};
+use crate::rendering::Renderer;
 use crate::telemetry::Metrics;
 
 /// How often a stream without events sends a comment: proxies end connections that are silent for a minute. Rocket notices

@@ -101,7 +101,7 @@ async fn make_ready(copy: &Database, clock: &Arc<dyn Clock>) -> Result<(), OpenE
     // Since the backup, a hidden report may have been shown, and its photo with it.
     query(HIDE_PHOTOS).execute(&mut connection).await?;
     let counts = Counts::read(&mut connection).await?;
-    contents::load(&mut connection, counts, clock).await?;
+    contents::load(&mut connection, counts, clock.now()).await?;
     // One file, without a log beside it, can be renamed.
     query("PRAGMA journal_mode = DELETE").execute(&mut connection).await?;
     connection.close().await?;

@@ -1,10 +1,6 @@
 use std::error::Error;
-use std::time::Duration;
 
-use crate::stores::StoreError;
-
-/// When a client should try again: an operator has to free space or wait for an import.
-const RETRY_AFTER: Duration = Duration::from_secs(2);
+use tokio::task::JoinError;
 
 /// Why the file cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -32,6 +28,11 @@ impl FileError {
             let reason = error.source().map_or_else(|| error.to_string(), ToString::to_string);
             Self::Row { table, reason }
         }
+    }
+
+    /// Returns the error for work off the thread that has panicked.
+    pub(super) fn panicked(error: JoinError) -> Self {
+        Self::Database(sqlx::Error::Io(error.into()))
     }
 
     /// Returns why the file cannot be written, as health checks tell it.
@@ -100,9 +101,4 @@ fn described(error: &sqlx::Error) -> String {
         },
         (None, other) => other.to_string(),
     }
-}
-
-/// Returns the error for a change that could not be written.
-pub(super) fn unavailable(reason: &str) -> StoreError {
-    StoreError::Unavailable { retry_after: RETRY_AFTER, source: reason.into() }
 }

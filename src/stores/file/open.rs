@@ -5,16 +5,15 @@ use async_trait::async_trait;
 use sqlx::Connection;
 
 use super::database::Database;
-use super::journal::Journal;
 use super::server_lock::ServerLock;
 use super::settings::Settings;
-use super::{FileStore, backup, contents, import, schema, status};
-use crate::datasets::{Folder, FolderWriter};
+use super::{backup, contents, import, schema, status, writer};
+use crate::folder::{Folder, FolderWriter};
 use crate::stores::{
     Imported, Migrated, OpenError, OpenStore, OpenedStore, Replace, Status, StoreSettings, Upkeep,
 };
 
-/// Opens a [`FileStore`] on the configured file.
+/// Opens a store on the configured file.
 #[derive(Clone, Copy, Debug)]
 pub struct OpenFile;
 
@@ -68,10 +67,9 @@ async fn opened(
     lock: Option<ServerLock>,
     settings: &StoreSettings,
 ) -> Result<OpenedStore, OpenError> {
-    let path = database.path.clone();
     let clock = Arc::clone(&settings.clock);
-    let (journal, failure) = Journal::open(database, connection, lock, clock, settings.timeout).await?;
-    let mut opened = OpenedStore::new(Arc::new(FileStore { journal, path }));
+    let (store, failure) = writer::open(database, connection, lock, clock, settings.timeout).await?;
+    let mut opened = OpenedStore::new(Arc::new(store));
     opened.failure = Some(failure);
     Ok(opened)
 }

@@ -1,22 +1,24 @@
-use std::panic::AssertUnwindSafe;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
 use std::sync::Arc;
+use std::thread;
 use std::time::{Duration, Instant};
 
 use futures::FutureExt;
+use futures::future::{self, BoxFuture};
 use sqlx::{Connection, Sqlite, SqliteConnection, Transaction};
-use tokio::sync::mpsc;
-use tokio::time;
+use tokio::sync::{mpsc, oneshot};
+use tokio::{runtime, time};
 
 use super::contents::{self, Counts};
 use super::database::Database;
 use super::error::{Cause, FileError};
-use super::file_system::Identity;
-use super::journal::{Change, Order, Reply, Shared};
+use super::file_system::{self, Identity};
 use super::server_lock::ServerLock;
 use super::tables;
 use crate::model::Clock;
 use crate::stores::OpenError;
+use crate::stores::local::{Change, Journal, LocalStore, Order, Reply, Row, Shared, State};
 
 /// The most changes in one transaction.
 const BATCH: usize = 256;
@@ -29,8 +31,48 @@ const TOLD_AGAIN: Duration = Duration::from_mins(1);
 /// How long what was erased may stay in the log of `SQLite` while changes keep coming.
 const EMPTIED_AFTER: Duration = Duration::from_secs(1);
 
+/// Loads the store from a file with the current schema, and starts the thread that writes it, which holds the lock until it has
+/// closed the file. The returned future resolves if the thread panics.
+pub(super) async fn open(
+    database: Database,
+    mut connection: SqliteConnection,
+    lock: Option<ServerLock>,
+    clock: Arc<dyn Clock>,
+    timeout: Duration,
+) -> Result<(LocalStore, BoxFuture<'static, OpenError>), OpenError> {
+    // An import that commits meanwhile must show in all of it, or in nothing.
+    let mut snapshot = connection.begin().await.map_err(FileError::from)?;
+    let counts = Counts::read(&mut snapshot).await?;
+    let state = contents::load(&mut snapshot, counts, clock.now()).await?;
+    snapshot.rollback().await.map_err(FileError::from)?;
+    let path = database.path.clone();
+    let (journal, shared, incoming) = Journal::new(state, path.clone(), timeout, file_system::obstacle);
+    let writer = Writer::new(database, connection, counts, Arc::clone(&clock), shared, lock)?;
+    let ended = start(writer, incoming)?;
+    let failed = async move {
+        match ended.await {
+            Ok(()) => future::pending().await,
+            Err(_) => format!("the file {}: the thread that writes it has failed", path.display()).into(),
+        }
+    };
+    Ok((LocalStore::journalled(journal, clock), failed.boxed()))
+}
+
+/// Starts the thread that writes. The returned receiver gets a value when it ends, and none if it panics.
+fn start(writer: Writer, incoming: mpsc::Receiver<Order>) -> Result<oneshot::Receiver<()>, OpenError> {
+    let (end, ended) = oneshot::channel();
+    let runtime = runtime::Builder::new_current_thread().enable_time().build()?;
+    let work = move || {
+        runtime.block_on(writer.run(incoming));
+        // The store may be gone.
+        let _ = end.send(());
+    };
+    thread::Builder::new().name("siaga file".to_owned()).spawn(work)?;
+    Ok(ended)
+}
+
 /// What the thread that writes works with.
-pub(super) struct Writer {
+struct Writer {
     database: Database,
     /// `None` after an error, until the file is opened again.
     connection: Option<SqliteConnection>,
@@ -38,7 +80,7 @@ pub(super) struct Writer {
     file: Identity,
     /// The log of the connection.
     log: Option<Identity>,
-    /// The counts of the current store.
+    /// The counts of the current state.
     counts: Counts,
     clock: Arc<dyn Clock>,
     shared: Arc<Shared>,
@@ -52,7 +94,7 @@ pub(super) struct Writer {
 }
 
 impl Writer {
-    pub(super) fn new(
+    fn new(
         database: Database,
         connection: SqliteConnection,
         counts: Counts,
@@ -76,7 +118,7 @@ impl Writer {
     }
 
     /// Carries out orders until it is told to close the file, or nobody can give any.
-    pub(super) async fn run(mut self, mut incoming: mpsc::Receiver<Order>) {
+    async fn run(mut self, mut incoming: mpsc::Receiver<Order>) {
         let mut orders = Vec::new();
         loop {
             orders.clear();
@@ -187,7 +229,7 @@ impl Writer {
         }
     }
 
-    /// Replaces the store if another process has changed the file.
+    /// Replaces the state if another process has changed the file.
     async fn follow(&mut self, connection: &mut SqliteConnection) -> Result<(), FileError> {
         if Counts::read(connection).await? == self.counts {
             return Ok(());
@@ -198,21 +240,21 @@ impl Writer {
         Ok(snapshot.rollback().await?)
     }
 
-    /// Replaces the store by what is in the file. New keys alone take a moment; everything else is read anew.
+    /// Replaces the state by the content of the file. New keys alone take a moment; otherwise the whole file is read.
     async fn reload(&mut self, from: &mut SqliteConnection, found: Counts) -> Result<(), FileError> {
         let current = self.shared.current.load_full();
-        let goes_on = found.epoch == self.counts.epoch && found.changes > self.counts.changes;
+        let goes_on = found.epoch == self.counts.epoch && found.commits > self.counts.commits;
         let only_keys = goes_on && found.revisions == self.counts.revisions && found.keys > self.counts.keys;
-        let store = if only_keys {
-            let keys = tables::keys(from).await?;
-            current.fork().with_keys(keys, found.keys)
+        let state = if only_keys {
+            let keys = tables::API_KEYS.all(from).await?;
+            State::clone(&current).with_keys(keys, found.keys)
         } else {
             // The other process may have erased something.
             self.erased.get_or_insert_with(Instant::now);
-            let loaded = contents::load(from, found, &self.clock).await?;
+            let loaded = contents::load(from, found, self.clock.now()).await?;
             if goes_on { loaded.in_epoch_of(&current) } else { loaded }
         };
-        self.shared.current.store(Arc::new(store));
+        self.shared.current.store(Arc::new(state));
         self.counts = found;
         Ok(())
     }
@@ -230,23 +272,19 @@ impl Writer {
         if found != self.counts {
             self.reload(&mut transaction, found).await?;
         }
-        let mut store = self.shared.current.load().fork();
-        let mut rows = Vec::new();
+        let mut state = State::clone(&self.shared.current.load());
+        let mut rows: Vec<Row> = Vec::new();
         for change in changes.drain(..) {
-            let (next, mut its_rows) = (store.fork(), Vec::new());
-            let changing = AssertUnwindSafe(async { change(&next, &mut its_rows).await });
-            // A panic is logged by the hook, and drops the copy that it may have changed by half.
-            if let Ok(reply) = changing.catch_unwind().await {
-                replies.push(reply);
-                rows.append(&mut its_rows);
-                store = next;
-            }
+            let now = self.clock.now();
+            // A panic is logged by the hook, and has changed nothing.
+            let changing = AssertUnwindSafe(|| change(&mut state, &mut rows, now));
+            replies.extend(catch_unwind(changing));
         }
         if rows.is_empty() && !is_probe {
             transaction.rollback().await?;
             return Ok(false);
         }
-        let counts = self.counts.after(&store);
+        let counts = self.counts.after(&state);
         for row in &rows {
             row.write(&mut transaction).await?;
         }
@@ -256,8 +294,8 @@ impl Writer {
         self.check_file()?;
         self.check_log()?;
         self.counts = counts;
-        self.shared.current.store(Arc::new(store));
-        if rows.iter().any(tables::Row::erases) {
+        self.shared.current.store(Arc::new(state));
+        if rows.iter().any(Row::erases) {
             self.erased.get_or_insert_with(Instant::now);
         }
         Ok(true)
@@ -299,5 +337,55 @@ impl Writer {
         if let Some(lock) = self.lock.take() {
             lock.release();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{ManualClock, Timestamp};
+    use crate::stores::file::schema;
+    use crate::stores::{SourceStore, Store, StoreError};
+
+    async fn heard(store: &LocalStore, source: &'static str, panics: bool) -> Result<(), StoreError> {
+        let change = store.write(move |state, rows, now| {
+            let latest = state.service_mut().heard(source, now);
+            rows.add(|| [Row::Source(source.to_owned(), latest)]);
+            assert!(!panics, "a test");
+            Ok(())
+        });
+        change.await
+    }
+
+    #[tokio::test]
+    async fn a_change_that_panics_fails_alone_and_changes_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("siaga.db");
+        let database = Database::at(path.clone(), Duration::from_secs(10));
+        database.create().unwrap();
+        let mut connection = database.connect().await.unwrap();
+        schema::migrate(&mut connection).await.unwrap();
+        let clock: Arc<dyn Clock> = Arc::new(ManualClock::new(Timestamp::EPOCH));
+        let opening = open(database.clone(), connection, None, clock, Duration::from_secs(10));
+        let (store, _failed) = opening.await.unwrap();
+        let all = future::join_all([
+            heard(&store, "first", false),
+            heard(&store, "second", true),
+            heard(&store, "third", false),
+        ]);
+        let made: Vec<bool> = all.await.iter().map(Result::is_ok).collect();
+        assert_eq!(made, [true, false, true]);
+        heard(&store, "fourth", false).await.unwrap();
+        let expected = ["first", "fourth", "third"];
+        let known = store.last_heard().await.unwrap();
+        assert_eq!(known.keys().map(String::as_str).collect::<Vec<_>>(), expected);
+        assert!(store.readiness().await.iter().all(|check| check.failure.is_none()));
+        store.close().await;
+        let mut connection = database.connect().await.unwrap();
+        let stored: Vec<(String, Timestamp)> = tables::SOURCES.all(&mut connection).await.unwrap();
+        let mut stored: Vec<_> = stored.into_iter().map(|(name, _)| name).collect();
+        stored.sort();
+        assert_eq!(stored, expected);
+        connection.close().await.unwrap();
     }
 }

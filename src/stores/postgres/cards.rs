@@ -1,3 +1,4 @@
+use std::iter;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -10,6 +11,7 @@ use super::PostgresStore;
 use super::error::backend;
 use super::link::Link;
 use super::moderation::is_photo;
+use super::new_reports::{NewReport, arguments, new_report};
 use super::revision::revision;
 use super::statement::Query;
 use super::values::{column, count, moment, report_key};
@@ -30,23 +32,28 @@ pub(super) const CARD: &str = "
 /// Publishes the report of a card, unless it has one, or there is no such card, or the places have changed since the
 /// report's tags were found. The unique index on the card lets only one of several concurrent reports through. The card is
 /// locked, because it may be erased meanwhile.
-const RECEIVE: &str = "
-    WITH card AS (
+const RECEIVE: &str = concat!(
+    "WITH card AS (
         SELECT card_id, EXISTS (SELECT FROM reports WHERE reports.card_id = cards.card_id) AS received
-        FROM cards WHERE card_id = $1 FOR KEY SHARE
+        FROM cards WHERE card_id = ANY ($16) FOR KEY SHARE
     ), places AS (
         SELECT revision FROM current_revisions WHERE resource = 'places'
     ), made AS (
-        INSERT INTO reports (card_id, created_at, source, url, image_url, disaster_type, report_data, title, text,
-                             location, instance_region_code, local_area_id, is_training, partner_code, partner_icon,
-                             city)
-        SELECT card_id, $3, $4, $5, $6, $7, $8::json, $9, $10, ST_SetSRID(ST_MakePoint($11, $12), 4326), $13, $14,
-               $15, $16, $17, $18
-        FROM card, places WHERE NOT received AND revision = $2
+        INSERT INTO reports (",
+    new_report!(names),
+    "card_id) SELECT ",
+    new_report!(values),
+    "card_id FROM places, card JOIN unnest(",
+    new_report!(parameters),
+    "$16::text[]) AS report (",
+    new_report!(names),
+    "card_id) USING (card_id)
+        WHERE NOT received AND revision = $17
         ON CONFLICT (card_id) WHERE card_id IS NOT NULL DO NOTHING
         RETURNING pkey
     )
-    SELECT places.revision, EXISTS (SELECT FROM card) AS known, (SELECT pkey FROM made) AS pkey FROM places";
+    SELECT places.revision, EXISTS (SELECT FROM card) AS known, (SELECT pkey FROM made) AS pkey FROM places"
+);
 
 /// Makes `$2` the image of the report of the card `$1`, if the report has none and a condition holds. The photo of a
 /// hidden report is to be moved to the others.
@@ -130,26 +137,10 @@ async fn receive(
     tags: &Tags,
     places: u64,
 ) -> Result<(i64, bool, Option<i64>), sqlx::Error> {
-    let place = content.location.coord();
-    sqlx::query_as(RECEIVE)
-        .bind(id.as_str())
+    let report = NewReport { content, tags };
+    sqlx::query_as_with(RECEIVE, arguments(iter::once(report))?)
+        .bind([id.as_str()])
         .bind(column(places))
-        .bind(moment(content.created_at))
-        .bind(&*content.source)
-        .bind(content.url.as_deref())
-        .bind(content.image_url.as_deref())
-        .bind(content.disaster_type.name())
-        .bind(content.report_data.as_deref().map(RawValue::get))
-        .bind(&*content.title)
-        .bind(&*content.text)
-        .bind(place.x)
-        .bind(place.y)
-        .bind(tags.instance_region_code.as_deref())
-        .bind(tags.local_area_id.map(|area| column(area.number())))
-        .bind(content.is_training)
-        .bind(content.partner_code.as_deref())
-        .bind(content.partner_icon.as_deref())
-        .bind(tags.city.as_deref())
         .fetch_one(&mut **link)
         .await
 }

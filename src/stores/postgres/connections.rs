@@ -5,9 +5,9 @@ use sqlx::PgConnection;
 use tokio::sync::watch;
 use tokio::{select, time};
 
-use super::changes::Announcer;
 use super::error::{DatabaseError, is_contention, unavailable};
 use super::link::Link;
+use super::listener::Announcer;
 use super::pool::{PoolUse, PostgresPool};
 use super::replica::{Replica, written};
 use super::statement::{Query, Row, Statement};

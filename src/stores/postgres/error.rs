@@ -24,7 +24,8 @@ impl Error for DatabaseError {}
 ///
 /// The driver's own text ends with a line number of `PostgreSQL`'s source code. This text has the error code (SQLSTATE)
 /// instead, which the manual of `PostgreSQL` explains.
-pub(crate) fn described(error: &sqlx::Error) -> String {
+#[must_use]
+pub fn described(error: &sqlx::Error) -> String {
     match error {
         sqlx::Error::Database(error) => match error.code() {
             Some(code) => format!("the database responded: {} (SQLSTATE {code})", error.message()),

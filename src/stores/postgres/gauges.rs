@@ -10,7 +10,7 @@ use super::error::backend;
 use super::link::Link;
 use super::revision::{passing, revision, versioned};
 use super::values::{column, count, limit, moment, position};
-use crate::model::intake::GaugeReadings;
+use crate::model::bodies::GaugeReadings;
 use crate::model::{AlertLevel, Gauge, GaugeLayer, Observation, ObservedGauge};
 use crate::stores::{GaugeQuery, GaugeStore, StoreError, Versioned};
 

@@ -6,7 +6,6 @@
 
 mod batch;
 mod cards;
-mod changes;
 mod connections;
 mod error;
 mod flood_orders;
@@ -16,7 +15,9 @@ mod hosts;
 mod images;
 mod keys;
 mod link;
+mod listener;
 mod moderation;
+mod new_reports;
 mod open;
 mod overview;
 mod partner_posts;
@@ -43,10 +44,10 @@ use async_trait::async_trait;
 use futures::TryFutureExt;
 
 use self::batch::Batches;
-use self::changes::{Changes, REVISIONS, Revisions, name, revisions};
 use self::connections::Connections;
-pub(crate) use self::error::described;
+pub use self::error::described;
 use self::flood_orders::FloodOrders;
+use self::listener::{Listener, REVISIONS, Revisions, name, revisions};
 pub use self::open::OpenPostgres;
 use self::partner_posts::PartnerPosts;
 use self::places::PlacesCache;
@@ -71,7 +72,7 @@ pub struct PostgresStore {
     places: Arc<PlacesCache>,
     flood_orders: Batches<FloodOrders>,
     partner_posts: Batches<PartnerPosts>,
-    changes: Changes,
+    listener: Listener,
     /// The revisions as read from the database while the listener cannot tell them.
     revisions: SingleFlight<Result<Arc<Revisions>, Arc<StoreError>>>,
     readiness: Readiness,
@@ -95,7 +96,7 @@ impl fmt::Display for PostgresStore {
 impl PostgresStore {
     /// Returns the revision with this name in the table of revisions.
     async fn named_revision(&self, name: &str) -> Result<Revision, StoreError> {
-        if let Some(revision) = self.changes.revision(name) {
+        if let Some(revision) = self.listener.revision(name) {
             return Ok(revision);
         }
         let revisions = self.connections.soon(self.connections.trying(|| self.ask_revisions())).await?;
@@ -134,7 +135,7 @@ impl Store for PostgresStore {
     }
 
     async fn readiness(&self) -> Vec<Check> {
-        self.readiness.checks(&self.connections, &self.changes).await
+        self.readiness.checks(&self.connections, &self.listener).await
     }
 
     async fn overview(&self) -> Result<Option<Overview>, StoreError> {
@@ -142,7 +143,7 @@ impl Store for PostgresStore {
     }
 
     async fn close(&self) {
-        self.changes.end();
+        self.listener.end();
         self.readiness.close().await;
         self.connections.close().await;
     }

@@ -12,10 +12,10 @@ use tokio::task::block_in_place;
 use tokio::time;
 
 use super::batch::Batches;
-use super::changes::{Announcer, Changes};
 use super::connections::Connections;
 use super::error::{DatabaseError, described, is_outage};
 use super::flood_orders::FloodOrders;
+use super::listener::{Announcer, Listener};
 use super::partner_posts::PartnerPosts;
 use super::places::PlacesCache;
 use super::pool::{PostgresPool, Primary, Replica};
@@ -23,7 +23,7 @@ use super::readiness::Readiness;
 use super::settings::{Databases, Settings};
 use super::single_flight::SingleFlight;
 use super::{PostgresStore, SchemaError, schema, status, transfer};
-use crate::datasets::{Folder, FolderWriter};
+use crate::folder::{Folder, FolderWriter};
 use crate::stores::{
     Imported, Managed, Migrated, OpenError, OpenStore, OpenedStore, Replace, Status, StoreSettings, Upkeep,
 };
@@ -127,19 +127,19 @@ fn assemble(
     let announcer = Announcer::default();
     let clock = Arc::clone(&settings.clock);
     let places = Arc::new(PlacesCache::new());
-    let changes = Changes::listen(primary.clone(), announcer.clone());
+    let listener = Listener::listen(primary.clone(), announcer.clone());
     let address = primary.address();
     let metrics = settings.metrics.clone();
     let connections = Connections::new(primary, replica, settings.timeout, ready, announcer, metrics);
     let connections = Arc::new(connections);
-    measure(&connections, &changes, &settings.metrics);
+    measure(&connections, &listener, &settings.metrics);
     PostgresStore {
         address,
         flood_orders: Batches::start(FloodOrders { clock: Arc::clone(&clock) }, Arc::clone(&connections)),
         partner_posts: Batches::start(PartnerPosts { places: Arc::clone(&places) }, Arc::clone(&connections)),
         connections,
         places,
-        changes,
+        listener,
         revisions: SingleFlight::new(),
         readiness: Readiness::default(),
         unread: Mutex::default(),
@@ -149,8 +149,8 @@ fn assemble(
 
 /// Reports to the metrics how many connections there are, how many calls wait for one, and whether the listener hears
 /// from the database, for as long as the store exists.
-fn measure(connections: &Arc<Connections>, changes: &Changes, metrics: &Metrics) {
-    let (connections, is_heard) = (Arc::downgrade(connections), changes.hearing());
+fn measure(connections: &Arc<Connections>, listener: &Listener, metrics: &Metrics) {
+    let (connections, is_heard) = (Arc::downgrade(connections), listener.hearing());
     metrics.add_source(move |metrics| {
         let Some(connections) = connections.upgrade() else { return };
         for pool in connections.pools() {

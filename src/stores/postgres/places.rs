@@ -110,40 +110,64 @@ impl Rows {
     }
 }
 
-type AreaRow = (i64, String, String, String, String, String, String, Option<String>, Vec<u8>);
-type RegionRow = (String, String, Vec<u8>);
+pub(super) type AreaRow = (i64, String, String, String, String, String, String, Option<String>, Vec<u8>);
+pub(super) type RegionRow = (String, String, Vec<u8>);
 type InfrastructureRow = (String, String, Option<String>, Option<i64>, Vec<u8>);
 
-const AREAS: &str = "
-    SELECT area_id, geom_id, area_name, parent_name, city_name, city, instance_region_code, attributes::text,
-           ST_AsBinary(outline, 'NDR')
-    FROM areas ORDER BY area_id";
-const REGIONS: &str = "SELECT code, name, ST_AsBinary(outline, 'NDR') FROM regions ORDER BY code";
-const CITIES: &str = "SELECT code, name, ST_AsBinary(outline, 'NDR') FROM cities ORDER BY code";
+macro_rules! areas {
+    ($which:literal) => {
+        concat!(
+            "SELECT area_id, geom_id, area_name, parent_name, city_name, city, instance_region_code, attributes::text,
+                    ST_AsBinary(outline, 'NDR')
+             FROM areas ",
+            $which
+        )
+    };
+}
+
+/// Provinces and cities have tables of the same columns.
+macro_rules! regions {
+    ($table:literal, $which:literal) => {
+        concat!("SELECT code, name, ST_AsBinary(outline, 'NDR') FROM ", $table, $which)
+    };
+}
+
+const AREAS: &str = areas!("ORDER BY area_id");
+const REGIONS: &str = regions!("regions", " ORDER BY code");
+const CITIES: &str = regions!("cities", " ORDER BY code");
+
+/// The areas with these identifiers.
+pub(super) const AREAS_OF: &str = areas!("WHERE area_id = ANY ($1)");
+/// The provinces, or cities, with these codes.
+pub(super) const REGIONS_OF: &str = regions!("regions", " WHERE code = ANY ($1)");
+pub(super) const CITIES_OF: &str = regions!("cities", " WHERE code = ANY ($1)");
+
 const INFRASTRUCTURE: &str = "
     SELECT kind, name, instance_region_code, local_area_id, ST_AsBinary(shape, 'NDR')
     FROM infrastructure ORDER BY kind, name, id";
 
 fn area_set(rows: Vec<AreaRow>) -> Result<AreaSet, StoreError> {
-    let areas = rows.into_iter().map(|row| {
-        let (id, geom_id, name, parent_name, city_name, city_code, region_code, attributes, bytes) = row;
-        Ok(Area {
-            id: area_id(id)?,
-            geom_id,
-            name,
-            parent_name,
-            city_name,
-            city_code,
-            region_code,
-            // An empty object, which an editor may store, means the same as none.
-            attributes: attributes.and_then(|json| json.try_into().ok()),
-            outline: outline(&bytes)?,
-        })
-    });
-    AreaSet::new(areas.collect::<Result<_, StoreError>>()?).map_err(backend)
+    let areas = rows.into_iter().map(area).collect::<Result<_, StoreError>>()?;
+    AreaSet::new(areas).map_err(backend)
 }
 
-fn region((code, name, bytes): RegionRow) -> Result<Region, StoreError> {
+pub(super) fn area(row: AreaRow) -> Result<Area, StoreError> {
+    let (id, geom_id, name, parent_name, city_name, city_code, region_code, attributes, bytes) = row;
+    Ok(Area {
+        id: area_id(id)?,
+        geom_id,
+        name,
+        parent_name,
+        city_name,
+        city_code,
+        region_code,
+        // An empty object, which an editor may store, means the same as none.
+        attributes: attributes.and_then(|json| json.try_into().ok()),
+        outline: outline(&bytes)?,
+    })
+}
+
+pub(super) fn region((code, name, bytes): RegionRow) -> Result<Region, StoreError> {
     Ok(Region { code, name, outline: outline(&bytes)? })
 }
 

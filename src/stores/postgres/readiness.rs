@@ -6,8 +6,8 @@ use sqlx::{Connection, PgConnection};
 use tokio::sync::Mutex;
 use tokio::time;
 
-use super::changes::Changes;
 use super::connections::Connections;
+use super::listener::Listener;
 use super::schema;
 use crate::model::{Clock, SystemClock, Timestamp};
 use crate::stores::{Check, StoreError};
@@ -31,7 +31,7 @@ const MOST_APART: Duration = Duration::from_secs(2);
 impl Readiness {
     /// Checks whether the database responds, whether it has the schema, whether its clock and this server's agree, and whether
     /// the listener hears from it.
-    pub(super) async fn checks(&self, connections: &Connections, changes: &Changes) -> Vec<Check> {
+    pub(super) async fn checks(&self, connections: &Connections, listener: &Listener) -> Vec<Check> {
         let mut found = None;
         let store = Check::of("store", "the database does not respond", async {
             found = match time::timeout(PATIENCE, self.look(connections)).await {
@@ -63,12 +63,12 @@ impl Readiness {
         let listener = Check::of("listener", "the revisions are not known at present", async {
             // Just after startup it takes a moment.
             for _ in 0..4 {
-                if changes.is_heard() {
+                if listener.is_heard() {
                     break;
                 }
                 time::sleep(Duration::from_millis(50)).await;
             }
-            changes.is_heard().then_some(()).ok_or(())
+            listener.is_heard().then_some(()).ok_or(())
         });
         // Without the listener, the revisions are read from the database.
         vec![store, migrations, clock, listener.await.optional()]

@@ -4,8 +4,8 @@ use std::time::{Duration, Instant};
 
 use tokio::time;
 
-use super::changes::Announcer;
 use super::link::Link;
+use super::listener::Announcer;
 use super::pool::PostgresPool;
 
 /// A replica, and how far it must have come for its responses to include what this instance has written.

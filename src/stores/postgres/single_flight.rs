@@ -46,7 +46,6 @@ mod tests {
     use tokio::sync::Semaphore;
 
     use super::*;
-    use crate::conformance::block_on;
 
     /// Counts how often it is called, and responds when it may.
     #[derive(Debug)]
@@ -73,54 +72,45 @@ mod tests {
         }
     }
 
-    #[test]
-    fn a_thousand_callers_that_come_during_a_call_share_the_next() {
-        block_on(async {
-            let (flight, source) = (SingleFlight::new(), Source::new());
-            let others = async {
-                source.is_asked(1).await;
-                let waiting = join_all((0..1_000).map(|_| flight.run(source.ask())));
-                let answering = async {
-                    // All other callers have been polled, and so wait, when this runs.
-                    tokio::task::yield_now().await;
-                    source.may_answer.add_permits(2);
-                };
-                join!(waiting, answering).0
-            };
-            let (first, others) = join!(flight.run(source.ask()), others);
-            assert_eq!((first, source.asked.load(Ordering::SeqCst)), (1, 2));
-            assert!(
-                others.iter().all(|answer| *answer == 2),
-                "what was asked before they came is not theirs"
-            );
-        });
-    }
-
-    #[test]
-    fn a_caller_that_comes_after_a_result_makes_its_own_call() {
-        block_on(async {
-            let (flight, source) = (SingleFlight::new(), Source::new());
-            source.may_answer.add_permits(2);
-            assert_eq!(flight.run(source.ask()).await, 1);
-            assert_eq!(flight.run(source.ask()).await, 2);
-        });
-    }
-
-    #[test]
-    fn when_the_caller_that_runs_the_call_gives_up_the_next_runs_its_own() {
-        block_on(async {
-            let (flight, source) = (Arc::new(SingleFlight::new()), Arc::new(Source::new()));
-            let ask = || {
-                let (flight, source) = (Arc::clone(&flight), Arc::clone(&source));
-                tokio::spawn(async move { flight.run(source.ask()).await })
-            };
-            let first = ask();
+    #[tokio::test]
+    async fn a_thousand_callers_that_come_during_a_call_share_the_next() {
+        let (flight, source) = (SingleFlight::new(), Source::new());
+        let others = async {
             source.is_asked(1).await;
-            let second = ask();
-            first.abort();
-            source.is_asked(2).await;
-            source.may_answer.add_permits(1);
-            assert_eq!(second.await.unwrap(), 2);
-        });
+            let waiting = join_all((0..1_000).map(|_| flight.run(source.ask())));
+            let answering = async {
+                // All other callers have been polled, and so wait, when this runs.
+                tokio::task::yield_now().await;
+                source.may_answer.add_permits(2);
+            };
+            join!(waiting, answering).0
+        };
+        let (first, others) = join!(flight.run(source.ask()), others);
+        assert_eq!((first, source.asked.load(Ordering::SeqCst)), (1, 2));
+        assert!(others.iter().all(|answer| *answer == 2), "what was asked before they came is not theirs");
+    }
+
+    #[tokio::test]
+    async fn a_caller_that_comes_after_a_result_makes_its_own_call() {
+        let (flight, source) = (SingleFlight::new(), Source::new());
+        source.may_answer.add_permits(2);
+        assert_eq!(flight.run(source.ask()).await, 1);
+        assert_eq!(flight.run(source.ask()).await, 2);
+    }
+
+    #[tokio::test]
+    async fn when_the_caller_that_runs_the_call_gives_up_the_next_runs_its_own() {
+        let (flight, source) = (Arc::new(SingleFlight::new()), Arc::new(Source::new()));
+        let ask = || {
+            let (flight, source) = (Arc::clone(&flight), Arc::clone(&source));
+            tokio::spawn(async move { flight.run(source.ask()).await })
+        };
+        let first = ask();
+        source.is_asked(1).await;
+        let second = ask();
+        first.abort();
+        source.is_asked(2).await;
+        source.may_answer.add_permits(1);
+        assert_eq!(second.await.unwrap(), 2);
     }
 }

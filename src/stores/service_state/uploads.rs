@@ -1,15 +1,11 @@
-use std::time::Duration;
-
 use imbl::{OrdMap, OrdSet};
 
-use super::{ServiceState, lock};
-use crate::auth::Secret;
 use crate::model::{CardId, Timestamp, Upload};
 use crate::stores::TakenUpload;
 
 /// Images before and after their publication, by card. Published ones stay, so that a card gets no second image.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Uploads {
+pub(in crate::stores) struct Uploads {
     by_card: OrdMap<CardId, Image>,
     /// Those expected, by the time until which they are expected.
     expected: OrdSet<(Timestamp, CardId)>,
@@ -85,8 +81,8 @@ impl Uploads {
         }
     }
 
-    /// Expects an image and returns its turn; `None` if its upload is received or the image is published.
-    fn expect(&mut self, card: &CardId, until: Timestamp) -> Option<u32> {
+    /// Expects an image and returns its upload; `None` if its upload is received or the image is published.
+    pub(in crate::stores) fn expect(&mut self, card: &CardId, until: Timestamp) -> Option<Upload> {
         let new = || Image { turn: 0, until, state: State::Expected };
         let mut image = self.by_card.get(card).cloned().unwrap_or_else(new);
         if !matches!(image.state, State::Expected) {
@@ -95,10 +91,35 @@ impl Uploads {
         let turn = image.turn;
         image.until = image.until.max(until);
         self.put(card, image);
-        Some(turn)
+        Some(Upload { card: card.clone(), turn })
     }
 
-    fn receive(&mut self, upload: &Upload, object: &str, now: Timestamp) -> bool {
+    /// Returns the upload of a card, if one is expected.
+    pub(in crate::stores) fn expected(&self, card: &CardId) -> Option<Upload> {
+        let image = self.by_card.get(card).filter(|image| matches!(image.state, State::Expected))?;
+        Some(Upload { card: card.clone(), turn: image.turn })
+    }
+
+    /// Returns until when the last of the expected uploads may arrive.
+    pub(in crate::stores) fn expected_until(&self) -> Option<Timestamp> {
+        self.expected.get_max().map(|&(until, _)| until)
+    }
+
+    pub(in crate::stores) fn waiting(&self) -> u64 {
+        self.due.len() as u64
+    }
+
+    /// Returns the image of a card, at whatever stage it is.
+    pub(in crate::stores) fn image(&self, card: &CardId) -> Option<&Image> {
+        self.by_card.get(card)
+    }
+
+    /// Returns whether an upload is received, and neither refused nor published.
+    pub(in crate::stores) fn is_received(&self, upload: &Upload) -> bool {
+        self.received(upload).is_some()
+    }
+
+    pub(in crate::stores) fn receive(&mut self, upload: &Upload, object: &str, now: Timestamp) -> bool {
         let Some(image) = self.of(upload) else { return false };
         match &image.state {
             State::Expected => {
@@ -112,7 +133,7 @@ impl Uploads {
         }
     }
 
-    fn take(&mut self, now: Timestamp, until: Timestamp) -> Option<TakenUpload> {
+    pub(in crate::stores) fn take(&mut self, now: Timestamp, until: Timestamp) -> Option<TakenUpload> {
         let (_, card) = self.due.get_min().filter(|(due, _)| *due <= now)?.clone();
         let turn = self.by_card.get(&card)?.turn;
         let upload = Upload { card, turn };
@@ -123,14 +144,14 @@ impl Uploads {
         Some(taken)
     }
 
-    fn postpone(&mut self, upload: &Upload, due: Timestamp) {
+    pub(in crate::stores) fn postpone(&mut self, upload: &Upload, due: Timestamp) {
         if let Some((image, received)) = self.received(upload) {
             let state = State::Received(Received { due, ..received });
             self.put(&upload.card, Image { state, ..image });
         }
     }
 
-    fn refuse(&mut self, upload: &Upload) {
+    pub(in crate::stores) fn refuse(&mut self, upload: &Upload) {
         if let Some((image, _)) = self.received(upload) {
             let turn = image.turn.saturating_add(1);
             self.put(&upload.card, Image { turn, state: State::Expected, ..image });
@@ -138,7 +159,7 @@ impl Uploads {
     }
 
     /// Removes the image of a card, at whatever stage it is.
-    fn forget(&mut self, card: &CardId) {
+    pub(in crate::stores) fn forget(&mut self, card: &CardId) {
         if let Some(before) = self.by_card.remove(card)
             && let Some((list, at)) = self.list(&before)
         {
@@ -147,71 +168,9 @@ impl Uploads {
     }
 
     /// Ends the upload of a card's image, at whatever stage it is, because the report shows an image.
-    fn end(&mut self, card: &CardId) {
+    pub(in crate::stores) fn end(&mut self, card: &CardId) {
         if let Some(image) = self.by_card.get(card).cloned() {
             self.put(card, Image { state: State::Published, ..image });
         }
-    }
-}
-
-impl ServiceState {
-    /// Returns the secret that signs the addresses of uploads: `new`, unless there is one already.
-    pub(in crate::stores) fn signing_key(&self, new: &Secret) -> Secret {
-        lock(&self.signing_key).get_or_insert_with(|| new.clone()).clone()
-    }
-
-    /// Expects an image and returns its upload; `None` if its upload is received or the image is published.
-    pub(in crate::stores) fn expect_image(&self, card: &CardId, until: Timestamp) -> Option<Upload> {
-        let turn = lock(&self.uploads).expect(card, until)?;
-        Some(Upload { card: card.clone(), turn })
-    }
-
-    pub(in crate::stores) fn expected_upload(&self, card: &CardId) -> Option<Upload> {
-        let uploads = lock(&self.uploads);
-        let expected = uploads.by_card.get(card).filter(|image| matches!(image.state, State::Expected));
-        expected.map(|image| Upload { card: card.clone(), turn: image.turn })
-    }
-
-    pub(in crate::stores) fn receive_upload(&self, upload: &Upload, object: &str) -> bool {
-        lock(&self.uploads).receive(upload, object, self.clock.now())
-    }
-
-    pub(in crate::stores) fn uploads_expected_until(&self) -> Option<Timestamp> {
-        lock(&self.uploads).expected.get_max().map(|&(until, _)| until)
-    }
-
-    pub(in crate::stores) fn uploads_waiting(&self) -> u64 {
-        lock(&self.uploads).due.len() as u64
-    }
-
-    pub(in crate::stores) fn take_upload(&self, lease: Duration) -> Option<TakenUpload> {
-        let now = self.clock.now();
-        lock(&self.uploads).take(now, now.after(lease))
-    }
-
-    pub(in crate::stores) fn postpone_upload(&self, upload: &Upload, delay: Duration) {
-        lock(&self.uploads).postpone(upload, self.clock.now().after(delay));
-    }
-
-    pub(in crate::stores) fn refuse_upload(&self, upload: &Upload) {
-        lock(&self.uploads).refuse(upload);
-    }
-
-    /// Returns whether an upload is received, and neither refused nor published.
-    pub(in crate::stores) fn is_received(&self, upload: &Upload) -> bool {
-        lock(&self.uploads).received(upload).is_some()
-    }
-
-    /// Returns the image of a card, at whatever stage it is.
-    pub(in crate::stores) fn image(&self, card: &CardId) -> Option<Image> {
-        lock(&self.uploads).by_card.get(card).cloned()
-    }
-
-    pub(in crate::stores) fn forget_image(&self, card: &CardId) {
-        lock(&self.uploads).forget(card);
-    }
-
-    pub(in crate::stores) fn end_image(&self, card: &CardId) {
-        lock(&self.uploads).end(card);
     }
 }

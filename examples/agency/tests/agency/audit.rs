@@ -3,13 +3,12 @@ use std::sync::{Arc, Mutex};
 
 use agency::audit::{Audited, OpenAudited};
 use async_trait::async_trait;
-use siaga::conformance::stores::FreshStore;
-use siaga::conformance::{block_on, fixture};
 use siaga::model::{Actor, AreaId, Clock, ManualClock};
-use siaga::store_suite;
 use siaga::stores::memory::{MemoryStore, OpenMemory};
 use siaga::stores::postgres::OpenPostgres;
 use siaga::stores::{OpenStore, SetFloodState, Store};
+use siaga_conformance::stores::FreshStore;
+use siaga_conformance::{block_on, fixture, store_suite};
 
 struct Fresh;
 

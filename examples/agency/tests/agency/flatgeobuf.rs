@@ -2,10 +2,10 @@ use std::fs;
 use std::process::Command;
 
 use agency::flatgeobuf::FlatGeobuf;
-use siaga::conformance::fixture;
-use siaga::conformance::formats::encoded;
-use siaga::format_suite;
 use siaga::model::Layer;
+use siaga_conformance::fixture;
+use siaga_conformance::format_suite;
+use siaga_conformance::formats::encoded;
 
 use crate::support::service;
 

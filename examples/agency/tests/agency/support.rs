@@ -6,10 +6,10 @@ use agency::audit::OpenAudited;
 use async_trait::async_trait;
 use figment::Figment;
 use rocket::local::blocking::Client;
-use siaga::conformance::{block_on, fixture};
 use siaga::model::ManualClock;
 use siaga::stores::memory::MemoryStore;
 use siaga::stores::{OpenError, OpenStore, OpenedStore, StoreSettings};
+use siaga_conformance::{block_on, fixture};
 
 /// Opens a memory store with the test data.
 #[derive(Debug)]

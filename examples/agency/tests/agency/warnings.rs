@@ -1,8 +1,8 @@
 use agency::warnings::Bulletin;
 use rocket::http::{Header, Status};
-use siaga::conformance::fixture;
-use siaga::conformance::formats::encoded;
-use siaga::format_suite;
+use siaga_conformance::fixture;
+use siaga_conformance::format_suite;
+use siaga_conformance::formats::encoded;
 
 use crate::support::service;
 

@@ -2,21 +2,18 @@
 //!
 //! The stored data and the folder are compared in memory, and only the rows that differ are written.
 
-mod history;
-mod intake;
-mod merge;
-mod places;
+mod comparison;
+mod reports;
 
 use sqlx::{Connection, SqliteConnection};
 use tokio::task::block_in_place;
 
-use self::merge::{Merge, Part};
+use self::comparison::Comparison;
 use super::contents::{self, Counts};
 use super::error::FileError;
-use super::tables;
-use crate::datasets::Folder;
+use crate::folder::Folder;
 use crate::model::Timestamp;
-use crate::stores::{Imported, OpenError, Replace, Revision};
+use crate::stores::{Imported, OpenError, Replace, import};
 
 /// Imports a folder. Writers of other processes wait while rows are written, and while the folder is compared once more if
 /// they have changed something during the first comparison.
@@ -27,63 +24,41 @@ pub(super) async fn import(
     replace: Replace,
 ) -> Result<Imported, OpenError> {
     let mut snapshot = connection.begin().await.map_err(FileError::from)?;
-    let (compared, mut merge) = compare(&mut snapshot, folder, now, replace).await?;
+    let mut compared = compare(&mut snapshot, folder, now, replace).await?;
     snapshot.rollback().await.map_err(FileError::from)?;
-    if merge.changed.is_empty() {
-        return Ok(merge.done);
+    if compared.changes.is_empty() {
+        return Ok(compared.done);
     }
     let mut transaction = connection.begin_with("BEGIN IMMEDIATE").await.map_err(FileError::from)?;
-    let mut counts = Counts::read(&mut transaction).await?;
-    if counts != compared {
-        drop(merge);
-        (counts, merge) = compare(&mut transaction, folder, now, replace).await?;
+    if Counts::read(&mut transaction).await? != compared.counts {
+        drop(compared);
+        compared = compare(&mut transaction, folder, now, replace).await?;
     }
-    if merge.changed.is_empty() {
+    if compared.changes.is_empty() {
         transaction.rollback().await.map_err(FileError::from)?;
-        return Ok(merge.done);
+        return Ok(compared.done);
     }
-    for area in &merge.removed {
-        tables::remove_area(&mut transaction, *area).await?;
-    }
-    if merge.infrastructure_moved {
-        tables::remove_infrastructure(&mut transaction).await?;
-    }
-    for row in &merge.rows {
-        row.write(&mut transaction).await?;
-    }
-    merge.counted(counts).write(&mut transaction).await?;
+    compared.changes.write(compared.counts, &mut transaction).await?;
     transaction.commit().await.map_err(FileError::from)?;
-    Ok(merge.done)
+    Ok(compared.done)
 }
 
-/// Compares a folder with the stored data. Returns the counts of that data, too.
-async fn compare<'f>(
+/// A folder that was compared with the stored data.
+struct Compared {
+    /// The counts of that data.
+    counts: Counts,
+    changes: Comparison,
+    done: Imported,
+}
+
+async fn compare(
     stored: &mut SqliteConnection,
-    folder: &'f Folder,
+    folder: &Folder,
     now: Timestamp,
     replace: Replace,
-) -> Result<(Counts, Merge<'f>), OpenError> {
+) -> Result<Compared, OpenError> {
     let counts = Counts::read(stored).await?;
-    let stored = contents::dataset(stored).await?;
-    let merge = block_in_place(|| {
-        let mut merge = Merge::new(stored, folder, now);
-        merge.run(replace).map(|()| merge)
-    })?;
-    Ok((counts, merge))
-}
-
-impl Merge<'_> {
-    /// Returns the counts after the import. What is on the map shows in everything that is selected by it.
-    fn counted(&self, counts: Counts) -> Counts {
-        let next = |revision: Revision, by: &[Part]| {
-            Revision(revision.0 + u64::from(by.iter().any(|part| self.changed.contains(part))))
-        };
-        let mut after = counts;
-        after.changes = counts.changes.wrapping_add(1);
-        after.revisions.places = next(counts.revisions.places, &[Part::Places]);
-        after.revisions.floods = next(counts.revisions.floods, &[Part::Places, Part::Floods]);
-        after.revisions.reports = next(counts.revisions.reports, &[Part::Places, Part::Reports]);
-        after.revisions.gauges = next(counts.revisions.gauges, &[Part::Gauges]);
-        after
-    }
+    let mut changes = Comparison::with(contents::dataset(stored).await?);
+    let done = block_in_place(|| import::import(&mut changes, folder, now, replace))?;
+    Ok(Compared { counts, changes, done })
 }

@@ -1,65 +1,54 @@
-//! Gauges with their readings, and the log of flood states.
-
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
 
-use super::super::values::moment;
-use super::import::{Import, ImportError, LOCK_STATES, Written, column, counting, lines};
-use crate::datasets::{FolderFile, FolderRow};
-use crate::model::{FloodChange, Gauge, Observation, Places};
+use super::super::gauges::observation;
+use super::super::values::{area_id, flood_state, moment, position};
+use super::transaction::{LOCK_STATES, Transaction, column};
+use crate::folder::FolderFile;
+use crate::model::{Actor, AreaId, FloodChange, Gauge, Timestamp};
+use crate::stores::import::{Each, GaugeReading, Keeps, KeepsHistory};
+use crate::stores::{OpenError, StoreError};
 
-/// A gauge that stays the same is not touched, because an update would block its readings.
-const GAUGES: &str = counting!(
-    "
-    INSERT INTO gauges AS known (gaugeid, gaugenameid, instance_region_code, location)
+const GAUGES_OF: &str = "
+    SELECT gaugeid, gaugenameid, instance_region_code, ST_X(location), ST_Y(location)
+    FROM gauges WHERE gaugeid = ANY ($1)";
+const GAUGE_IDS: &str = "SELECT gaugeid FROM gauges";
+const PUT_GAUGES: &str = "
+    INSERT INTO gauges (gaugeid, gaugenameid, instance_region_code, location)
     SELECT gaugeid, gaugenameid, instance_region_code, ST_SetSRID(ST_MakePoint(lng, lat), 4326)
     FROM unnest($1::text[], $2::text[], $3::text[], $4::float8[], $5::float8[])
         AS rows (gaugeid, gaugenameid, instance_region_code, lng, lat)
-    WHERE NOT EXISTS (
-        SELECT FROM gauges same
-        WHERE same.gaugeid = rows.gaugeid AND same.gaugenameid = rows.gaugenameid
-          AND same.instance_region_code IS NOT DISTINCT FROM rows.instance_region_code
-          AND same.location = ST_SetSRID(ST_MakePoint(lng, lat), 4326)
-    )
     ON CONFLICT (gaugeid) DO UPDATE SET
         gaugenameid = excluded.gaugenameid, instance_region_code = excluded.instance_region_code,
-        location = excluded.location
-    WHERE (known.*) IS DISTINCT FROM (excluded.*)"
-);
+        location = excluded.location";
 
-/// If a gauge has several readings with the same time, the last one counts.
-const READINGS: &str = counting!(
-    "
-    INSERT INTO gauge_readings AS known (gaugeid, observed_at, level, alert, label)
-    SELECT DISTINCT ON (gaugeid, observed_at) gaugeid, observed_at, level, alert, label
-    FROM unnest($1::bigint[], $2::text[], $3::timestamptz[], $4::float8[], $5::smallint[], $6::text[])
-        AS rows (line, gaugeid, observed_at, level, alert, label)
-    ORDER BY gaugeid, observed_at, line DESC
+const READINGS_OF: &str = "
+    SELECT gaugeid, observed_at, level, alert, label
+    FROM unnest($1::text[], $2::timestamptz[]) AS rows (gaugeid, observed_at) CROSS JOIN LATERAL (
+        SELECT level, alert, label FROM gauge_readings known
+        WHERE (known.gaugeid, known.observed_at) = (rows.gaugeid, rows.observed_at) LIMIT 1
+    ) known";
+const PUT_READINGS: &str = "
+    INSERT INTO gauge_readings (gaugeid, observed_at, level, alert, label)
+    SELECT * FROM unnest($1::text[], $2::timestamptz[], $3::float8[], $4::smallint[], $5::text[])
     ON CONFLICT (gaugeid, observed_at) DO UPDATE SET
-        level = excluded.level, alert = excluded.alert, label = excluded.label
-    WHERE (known.*) IS DISTINCT FROM (excluded.*)"
-);
+        level = excluded.level, alert = excluded.alert, label = excluded.label";
 
-/// If an area has several changes with the same time, the last one counts. The areas that are returned get a change that is not
-/// newer than all that they had.
-const CHANGES: &str = "
-    WITH written AS (
-        INSERT INTO flood_changes AS known (area_id, changed_at, state, subject, username, run_began_at)
-        SELECT DISTINCT ON (area_id, changed_at) area_id, changed_at, state, subject, username, changed_at
-        FROM unnest($1::bigint[], $2::bigint[], $3::timestamptz[], $4::smallint[], $5::text[], $6::text[])
-            AS rows (line, area_id, changed_at, state, subject, username)
-        ORDER BY area_id, changed_at, line DESC
-        ON CONFLICT (area_id, changed_at) DO UPDATE SET
-            state = excluded.state, subject = excluded.subject, username = excluded.username
-        WHERE (known.state, known.subject, known.username)
-            IS DISTINCT FROM (excluded.state, excluded.subject, excluded.username)
-        RETURNING xmax = 0 AS added, area_id, changed_at
-    )
-    SELECT count(*) FILTER (WHERE added), count(*) FILTER (WHERE NOT added),
-        coalesce(array_agg(DISTINCT area_id) FILTER (WHERE changed_at <= newest), '{}')
-    FROM written LEFT JOIN unnest($7::bigint[], $8::timestamptz[]) AS had (area_id, newest) USING (area_id)";
+const CHANGES_OF: &str = "
+    SELECT area_id, changed_at, state, subject, username
+    FROM unnest($1::bigint[], $2::timestamptz[]) AS rows (area_id, changed_at) CROSS JOIN LATERAL (
+        SELECT state, subject, username FROM flood_changes known
+        WHERE (known.area_id, known.changed_at) = (rows.area_id, rows.changed_at) LIMIT 1
+    ) known";
+const PUT_CHANGES: &str = "
+    INSERT INTO flood_changes (area_id, changed_at, state, subject, username, run_began_at)
+    SELECT area_id, changed_at, state, subject, username, changed_at
+    FROM unnest($1::bigint[], $2::timestamptz[], $3::smallint[], $4::text[], $5::text[])
+        AS rows (area_id, changed_at, state, subject, username)
+    ON CONFLICT (area_id, changed_at) DO UPDATE SET
+        state = excluded.state, subject = excluded.subject, username = excluded.username";
 
 /// When the newest change of each area was made.
 const NEWEST: &str = "
@@ -98,87 +87,118 @@ const STATES: &str = "
     WHERE excluded.changed_at > standing.changed_at
        OR excluded.changed_at = standing.changed_at AND excluded.state IS DISTINCT FROM standing.state";
 
-const GAUGE_IDS: &str = "SELECT gaugeid FROM gauges";
+pub(super) type GaugeRow = (String, String, Option<String>, f64, f64);
+pub(super) type ReadingRow = (String, DateTime<Utc>, f64, i16, String);
+pub(super) type ChangeRow = (i64, DateTime<Utc>, Option<i16>, String, Option<String>);
 
-pub(super) fn gauges(import: &mut Import<'_>, places: &Places) -> Result<(), ImportError> {
-    let folder = import.folder;
-    import.fill(
-        FolderFile::Gauges,
-        |each| folder.gauges(places.locator(), each),
-        |import, rows: Vec<FolderRow<Gauge>>| {
-            import.write(
-                sqlx::query(GAUGES)
-                    .bind(column(&rows, |gauge| gauge.id.as_str()))
-                    .bind(column(&rows, |gauge| gauge.name.as_str()))
-                    .bind(column(&rows, |gauge| gauge.region_code.as_deref()))
-                    .bind(column(&rows, |gauge| gauge.location.coord().x))
-                    .bind(column(&rows, |gauge| gauge.location.coord().y)),
-            )
-        },
-    )?;
-    let known: HashSet<String> = import.scalars(GAUGE_IDS)?;
-    let is_known = |id: &str| known.contains(id);
-    import.fill(
-        FolderFile::GaugeReadings,
-        |each| folder.gauge_readings(&is_known, each),
-        |import, rows: Vec<FolderRow<(String, Observation)>>| {
-            import.write(
-                sqlx::query(READINGS)
-                    .bind(lines(&rows))
-                    .bind(column(&rows, |(gauge, _)| gauge.as_str()))
-                    .bind(column(&rows, |(_, reading)| moment(reading.observed_at)))
-                    .bind(column(&rows, |(_, reading)| reading.level))
-                    .bind(column(&rows, |(_, reading)| i16::from(reading.alert.number())))
-                    .bind(column(&rows, |(_, reading)| &*reading.label)),
-            )
-        },
-    )?;
-    Ok(())
+pub(super) fn gauge((id, name, region_code, lng, lat): GaugeRow) -> Result<Gauge, StoreError> {
+    Ok(Gauge { id, name, region_code, location: position((lng, lat))? })
 }
 
-/// Imports the log of flood states, and returns the areas it has entries of.
-pub(super) fn flood_states(import: &mut Import<'_>, places: &Places) -> Result<Vec<i64>, ImportError> {
-    let (folder, now) = (import.folder, import.now);
-    let (mut areas, mut rewritten) = (HashSet::new(), HashSet::new());
-    let newest: Vec<(i64, DateTime<Utc>)> = import.rows(sqlx::query_as(NEWEST))?;
-    let (had, newest): (Vec<_>, Vec<_>) = newest.into_iter().unzip();
-    import.fill(
-        FolderFile::FloodStates,
-        |each| folder.flood_states(places.areas(), now, each),
-        |import, rows: Vec<FolderRow<FloodChange>>| {
-            let of_areas = column(&rows, |change| change.area.number().cast_signed());
-            areas.extend(of_areas.iter().copied());
-            let row = import.row(
-                sqlx::query(CHANGES)
-                    .bind(lines(&rows))
-                    .bind(of_areas)
-                    .bind(column(&rows, |change| moment(change.at)))
-                    .bind(column(&rows, |change| change.state.map(|state| i16::from(state.code()))))
-                    .bind(column(&rows, |change| change.by.subject.as_str()))
-                    .bind(column(&rows, |change| change.by.username.as_deref()))
-                    .bind(&had)
-                    .bind(&newest),
-            )?;
-            rewritten.extend(sqlx::Row::try_get::<Vec<i64>, _>(&row, 2)?);
-            Written::of(&row)
-        },
-    )?;
-    import.done.rewritten = rewritten.len() as u64;
-    let areas: Vec<_> = areas.into_iter().collect();
-    import.execute(sqlx::query(RUNS).bind(&areas))?;
-    Ok(areas)
+pub(super) fn reading((gauge, at, level, alert, label): ReadingRow) -> Result<GaugeReading, StoreError> {
+    Ok((gauge, observation(at, level, alert, label)?))
+}
+
+pub(super) fn change((area, at, state, subject, username): ChangeRow) -> Result<FloodChange, StoreError> {
+    let state = state.map(flood_state).transpose()?;
+    Ok(FloodChange { area: area_id(area)?, state, at: at.into(), by: Actor { subject, username } })
+}
+
+impl Keeps<Gauge> for Transaction {
+    fn stored(&mut self, _: FolderFile, ids: &[String], each: Each<'_, Gauge>) -> Result<(), OpenError> {
+        self.each(sqlx::query_as(GAUGES_OF).bind(ids), gauge, each)
+    }
+
+    fn put(&mut self, _: FolderFile, rows: Vec<Gauge>) -> Result<(), OpenError> {
+        self.execute(
+            sqlx::query(PUT_GAUGES)
+                .bind(column(&rows, |gauge| gauge.id.as_str()))
+                .bind(column(&rows, |gauge| gauge.name.as_str()))
+                .bind(column(&rows, |gauge| gauge.region_code.as_deref()))
+                .bind(column(&rows, |gauge| gauge.location.coord().x))
+                .bind(column(&rows, |gauge| gauge.location.coord().y)),
+        )
+    }
+}
+
+impl Keeps<GaugeReading> for Transaction {
+    fn stored(
+        &mut self,
+        _: FolderFile,
+        keys: &[(String, Timestamp)],
+        each: Each<'_, GaugeReading>,
+    ) -> Result<(), OpenError> {
+        let asked = sqlx::query_as(READINGS_OF)
+            .bind(column(keys, |(gauge, _)| gauge.as_str()))
+            .bind(column(keys, |(_, at)| moment(*at)));
+        self.each(asked, reading, each)
+    }
+
+    fn put(&mut self, _: FolderFile, rows: Vec<GaugeReading>) -> Result<(), OpenError> {
+        self.execute(
+            sqlx::query(PUT_READINGS)
+                .bind(column(&rows, |(gauge, _)| gauge.as_str()))
+                .bind(column(&rows, |(_, reading)| moment(reading.observed_at)))
+                .bind(column(&rows, |(_, reading)| reading.level))
+                .bind(column(&rows, |(_, reading)| i16::from(reading.alert.number())))
+                .bind(column(&rows, |(_, reading)| &*reading.label)),
+        )
+    }
+}
+
+impl Keeps<FloodChange> for Transaction {
+    fn stored(
+        &mut self,
+        _: FolderFile,
+        keys: &[(AreaId, Timestamp)],
+        each: Each<'_, FloodChange>,
+    ) -> Result<(), OpenError> {
+        let asked = sqlx::query_as(CHANGES_OF)
+            .bind(column(keys, |(area, _)| area.number().cast_signed()))
+            .bind(column(keys, |(_, at)| moment(*at)));
+        self.each(asked, change, each)
+    }
+
+    fn put(&mut self, _: FolderFile, rows: Vec<FloodChange>) -> Result<(), OpenError> {
+        let areas = column(&rows, |change| change.area.number().cast_signed());
+        self.logged.extend(&areas);
+        self.execute(
+            sqlx::query(PUT_CHANGES)
+                .bind(areas)
+                .bind(column(&rows, |change| moment(change.at)))
+                .bind(column(&rows, |change| change.state.map(|state| i16::from(state.code()))))
+                .bind(column(&rows, |change| change.by.subject.as_str()))
+                .bind(column(&rows, |change| change.by.username.as_deref())),
+        )
+    }
+}
+
+impl KeepsHistory for Transaction {
+    fn gauge_ids(&mut self) -> Result<HashSet<String>, OpenError> {
+        let ids: Vec<(String,)> = self.rows(sqlx::query_as(GAUGE_IDS))?;
+        Ok(ids.into_iter().map(|(id,)| id).collect())
+    }
+
+    fn newest_changes(&mut self) -> Result<HashMap<AreaId, Timestamp>, OpenError> {
+        let newest: Vec<(i64, DateTime<Utc>)> = self.rows(sqlx::query_as(NEWEST))?;
+        newest.into_iter().map(|(area, at)| Ok((area_id(area)?, at.into()))).collect()
+    }
+
+    fn complete_log(&mut self) -> Result<(), OpenError> {
+        let areas: Vec<_> = self.logged.iter().copied().collect();
+        if areas.is_empty() { Ok(()) } else { self.execute(sqlx::query(RUNS).bind(areas)) }
+    }
 }
 
 /// Brings the current states up to date with the log, and the runs of states that were set while the import went on. No
 /// other session sets a state from here on, because it would not see the imported entries.
-pub(super) fn standing_states(import: &mut Import<'_>, imported: &[i64]) -> Result<(), ImportError> {
+pub(super) fn standing_states(import: &mut Transaction) -> Result<(), OpenError> {
+    let imported: Vec<_> = import.logged.iter().copied().collect();
     if !imported.is_empty() {
         import.lock(LOCK_STATES)?;
         let since = moment(import.now.before(SKEW));
         let set: Vec<(i64,)> = import.rows(sqlx::query_as(SET_SINCE).bind(since).bind(imported))?;
-        let set: Vec<_> = set.into_iter().map(|(area,)| area).collect();
-        import.execute(sqlx::query(RUNS).bind(set))?;
+        import.execute(sqlx::query(RUNS).bind(column(&set, |(area,)| *area)))?;
     }
-    import.execute(sqlx::query(STATES))?;
-    Ok(())
+    import.execute(sqlx::query(STATES))
 }

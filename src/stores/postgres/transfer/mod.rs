@@ -2,22 +2,18 @@
 
 mod export;
 mod history;
-mod import;
-mod intake;
-mod moderation;
 mod places;
-mod relocation;
-mod removal;
-
-use std::error::Error;
+mod reports;
+mod sources;
+mod transaction;
 
 use sqlx::PgConnection;
 
 pub(super) use self::export::export;
-use self::import::{Import, ImportError};
-use crate::datasets::Folder;
+use self::transaction::Transaction;
+use crate::folder::Folder;
 use crate::model::Timestamp;
-use crate::stores::{Imported, Replace};
+use crate::stores::{Imported, OpenError, Replace, import};
 
 /// Imports a folder. Blocks the thread.
 pub(super) fn import(
@@ -25,35 +21,12 @@ pub(super) fn import(
     folder: &Folder,
     now: Timestamp,
     replace: Replace,
-) -> Result<Imported, Box<dyn Error + Send + Sync>> {
-    let mut import = Import::new(connection, folder, now);
-    run(&mut import, replace)?;
-    Ok(import.done)
-}
-
-fn run(import: &mut Import<'_>, replace: Replace) -> Result<(), ImportError> {
-    import.execute(sqlx::query("BEGIN"))?;
-    // Only one import runs at a time. It counts its changes in a shard of its own, because it takes long.
-    import.execute(sqlx::query("SELECT pg_advisory_xact_lock(hashtext('siaga import'))"))?;
-    import.execute(sqlx::query("SET LOCAL siaga.shard = 32"))?;
-    let areas = places::areas(import)?;
-    places::regions(import)?;
-    let cities_changed = places::cities(import)?;
-    let removed = removal::others(import, &areas, replace)?;
-    let stored = import.read(super::places::read)?;
-    places::infrastructure(import, &stored)?;
-    history::gauges(import, &stored)?;
-    let logged = history::flood_states(import, &stored)?;
-    // Last, because new reports may have to wait until the import ends.
-    moderation::erased_reports(import)?;
-    intake::reports(import, &stored)?;
-    intake::cards(import)?;
-    intake::partner_posts(import)?;
-    moderation::moderation_log(import)?;
-    import.done.relocated = relocation::relocate(import, &removed, cities_changed, &stored)?;
-    history::standing_states(import, &logged)?;
-    intake::count_on(import)?;
-    import.execute(sqlx::query("SELECT pg_notify('siaga', '')"))?;
-    import.execute(sqlx::query("COMMIT"))?;
-    Ok(())
+) -> Result<Imported, OpenError> {
+    let mut transaction = Transaction::begin(connection, now)?;
+    reports::begin(&mut transaction)?;
+    let done = import::import(&mut transaction, folder, now, replace)?;
+    history::standing_states(&mut transaction)?;
+    reports::count_on(&mut transaction)?;
+    transaction.commit()?;
+    Ok(done)
 }

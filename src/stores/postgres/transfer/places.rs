@@ -1,14 +1,17 @@
-//! Imports what is on the map.
+use std::collections::HashSet;
+use std::sync::Arc;
 
-use super::import::{Import, ImportError, Written, column, counting, lines};
-use crate::datasets::{FolderFile, FolderRow};
-use crate::model::{Area, Attributes, Infrastructure, Places, Region};
-use crate::stores::StoreError;
+use super::super::places::{self, AREAS_OF, CITIES_OF, REGIONS_OF};
+use super::super::values::{area_id, position};
+use super::transaction::{LOCK_STATES, Transaction, column};
+use crate::folder::FolderFile;
+use crate::model::{Area, AreaId, Attributes, Infrastructure, Places, Position, Region};
+use crate::stores::import::{Each, Keeps, KeepsPlaces, OtherArea};
 use crate::stores::wkb::{shape, surface};
+use crate::stores::{OpenError, StoreError};
 
-const AREAS: &str = counting!(
-    "
-    INSERT INTO areas AS known
+const PUT_AREAS: &str = "
+    INSERT INTO areas
         (area_id, geom_id, area_name, parent_name, city_name, city, instance_region_code, attributes, outline)
     SELECT area_id, geom_id, area_name, parent_name, city_name, city, instance_region_code, attributes::json,
            ST_GeomFromWKB(outline, 4326)
@@ -19,146 +22,150 @@ const AREAS: &str = counting!(
         geom_id = excluded.geom_id, area_name = excluded.area_name, parent_name = excluded.parent_name,
         city_name = excluded.city_name, city = excluded.city,
         instance_region_code = excluded.instance_region_code, attributes = excluded.attributes,
-        outline = excluded.outline
-    WHERE (known.geom_id, known.area_name, known.parent_name, known.city_name, known.city, known.instance_region_code,
-           known.attributes::text, known.outline)
-        IS DISTINCT FROM (excluded.geom_id, excluded.area_name, excluded.parent_name, excluded.city_name, excluded.city,
-                          excluded.instance_region_code, excluded.attributes::text, excluded.outline)"
-);
+        outline = excluded.outline";
 
 /// Provinces and cities have tables of the same columns.
-macro_rules! insert_into {
+macro_rules! put_into {
     ($table:literal) => {
-        counting!(concat!(
+        concat!(
             "INSERT INTO ",
             $table,
-            " AS known (code, name, outline)
+            " (code, name, outline)
              SELECT code, name, ST_GeomFromWKB(outline, 4326)
              FROM unnest($1::text[], $2::text[], $3::bytea[]) AS rows (code, name, outline)
-             ON CONFLICT (code) DO UPDATE SET name = excluded.name, outline = excluded.outline
-             WHERE (known.*) IS DISTINCT FROM (excluded.*)"
-        ))
+             ON CONFLICT (code) DO UPDATE SET name = excluded.name, outline = excluded.outline"
+        )
     };
 }
 
-const REGIONS: &str = insert_into!("regions");
-const CITIES: &str = insert_into!("cities");
+const PUT_REGIONS: &str = put_into!("regions");
+const PUT_CITIES: &str = put_into!("cities");
 
-/// Infrastructure has no key. If a folder has the same piece n times, it is stored n times, and importing it again adds
-/// none.
-const INCOMING: &str = "
-    CREATE TEMPORARY TABLE incoming_infrastructure (
-        line bigint, kind text, name text, instance_region_code text, local_area_id bigint, shape geometry
-    ) ON COMMIT DROP";
+const ANY_OTHERS: &str = "SELECT area_id FROM areas WHERE area_id <> ALL ($1) LIMIT 1";
+const OTHERS: &str = "
+    SELECT area_id, area_name, parent_name,
+           (SELECT count(*) FROM flood_changes WHERE flood_changes.area_id = areas.area_id)
+    FROM areas WHERE area_id <> ALL ($1) ORDER BY area_id";
+const REMOVE: [&str; 3] = [
+    "DELETE FROM flood_states WHERE area_id = ANY ($1)",
+    "DELETE FROM flood_changes WHERE area_id = ANY ($1)",
+    "DELETE FROM areas WHERE area_id = ANY ($1)",
+];
 
-const INFRASTRUCTURE: &str = "
-    INSERT INTO incoming_infrastructure
-    SELECT line, kind, name, instance_region_code, local_area_id, ST_GeomFromWKB(shape, 4326)
-    FROM unnest($1::bigint[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::bytea[])
-        AS rows (line, kind, name, instance_region_code, local_area_id, shape)";
-
-const MERGE: &str = "
-    WITH stored AS (
-        SELECT kind, name, shape, count(*) AS times FROM infrastructure GROUP BY kind, name, shape
-    ), numbered AS (
-        SELECT *, row_number() OVER (PARTITION BY kind, name, shape ORDER BY line) AS time
-        FROM incoming_infrastructure
-    )
+const ADD_INFRASTRUCTURE: &str = "
     INSERT INTO infrastructure (kind, name, instance_region_code, local_area_id, shape)
-    SELECT kind, name, instance_region_code, local_area_id, shape
-    FROM numbered LEFT JOIN stored USING (kind, name, shape)
-    WHERE time > coalesce(times, 0)
-    ORDER BY line";
+    SELECT kind, name, instance_region_code, local_area_id, ST_GeomFromWKB(shape, 4326)
+    FROM unnest($1::text[], $2::text[], $3::text[], $4::bigint[], $5::bytea[])
+        AS rows (kind, name, instance_region_code, local_area_id, shape)";
+/// The place of infrastructure is where it begins.
+const INFRASTRUCTURE_IN: &str = "
+    SELECT id, ST_X(place), ST_Y(place)
+    FROM infrastructure, LATERAL (SELECT coalesce(ST_StartPoint(shape), shape) AS place) AS beginning
+    WHERE local_area_id = ANY ($1)";
+const MOVE_INFRASTRUCTURE: &str = "
+    UPDATE infrastructure SET local_area_id = rows.area_id
+    FROM unnest($1::bigint[], $2::bigint[]) AS rows (id, area_id) WHERE infrastructure.id = rows.id";
 
-/// Imports the areas, and returns their identifiers.
-pub(super) fn areas(import: &mut Import<'_>) -> Result<Vec<i64>, ImportError> {
-    let folder = import.folder;
-    let mut areas = Vec::new();
-    import.fill(
-        FolderFile::Areas,
-        |each| folder.areas(each),
-        |import, rows: Vec<FolderRow<Area>>| {
-            let outlines: Result<Vec<_>, StoreError> =
-                rows.iter().map(|row| surface(&row.value.outline)).collect();
-            let ids = column(&rows, |area| area.id.number().cast_signed());
-            areas.extend_from_slice(&ids);
-            import.write(
-                sqlx::query(AREAS)
-                    .bind(ids)
-                    .bind(column(&rows, |area| area.geom_id.as_str()))
-                    .bind(column(&rows, |area| area.name.as_str()))
-                    .bind(column(&rows, |area| area.parent_name.as_str()))
-                    .bind(column(&rows, |area| area.city_name.as_str()))
-                    .bind(column(&rows, |area| area.city_code.as_str()))
-                    .bind(column(&rows, |area| area.region_code.as_str()))
-                    .bind(column(&rows, |area| area.attributes.as_ref().map(Attributes::as_json)))
-                    .bind(outlines?),
-            )
-        },
-    )?;
-    Ok(areas)
-}
-
-pub(super) fn regions(import: &mut Import<'_>) -> Result<(), ImportError> {
-    let folder = import.folder;
-    let write = |import: &mut Import<'_>, rows| write_regions(import, REGIONS, rows);
-    import.fill(FolderFile::Regions, |each| folder.regions(each), write)?;
-    Ok(())
-}
-
-/// Imports the cities, and returns whether that changed any of them.
-pub(super) fn cities(import: &mut Import<'_>) -> Result<bool, ImportError> {
-    let (folder, mut changed) = (import.folder, false);
-    import.fill(
-        FolderFile::Cities,
-        |each| folder.cities(each),
-        |import, rows| {
-            let written = write_regions(import, CITIES, rows)?;
-            changed |= written.added + written.replaced > 0;
-            Ok(written)
-        },
-    )?;
-    Ok(changed)
-}
-
-fn write_regions(
-    import: &mut Import<'_>,
-    statement: &'static str,
-    rows: Vec<FolderRow<Region>>,
-) -> Result<Written, ImportError> {
-    let outlines: Result<Vec<_>, StoreError> = rows.iter().map(|row| surface(&row.value.outline)).collect();
-    import.write(
-        sqlx::query(statement)
-            .bind(column(&rows, |region| region.code.as_str()))
-            .bind(column(&rows, |region| region.name.as_str()))
-            .bind(outlines?),
-    )
-}
-
-pub(super) fn infrastructure(import: &mut Import<'_>, places: &Places) -> Result<(), ImportError> {
-    let folder = import.folder;
-    import.execute(sqlx::query(INCOMING))?;
-    import.fill(
-        FolderFile::Infrastructure,
-        |each| folder.infrastructure(places.locator(), each),
-        |import, rows: Vec<FolderRow<Infrastructure>>| {
-            let shapes: Result<Vec<_>, StoreError> =
-                rows.iter().map(|row| shape(row.value.geometry())).collect();
-            import.execute(
-                sqlx::query(INFRASTRUCTURE)
-                    .bind(lines(&rows))
-                    .bind(column(&rows, |of| of.kind.name()))
-                    .bind(column(&rows, |of| of.name.as_str()))
-                    .bind(column(&rows, |of| of.tags.instance_region_code.as_deref()))
-                    .bind(column(&rows, |of| of.tags.local_area_id.map(|area| area.number().cast_signed())))
-                    .bind(shapes?),
-            )?;
-            Ok(Written::default())
-        },
-    )?;
-    let added = import.add(sqlx::query(MERGE))?;
-    if import.folder.has(FolderFile::Infrastructure) {
-        import.count(FolderFile::Infrastructure, added);
+impl Keeps<Area> for Transaction {
+    fn stored(&mut self, _: FolderFile, ids: &[AreaId], each: Each<'_, Area>) -> Result<(), OpenError> {
+        self.each(sqlx::query_as(AREAS_OF).bind(numbers(ids)), places::area, each)
     }
-    Ok(())
+
+    fn put(&mut self, _: FolderFile, rows: Vec<Area>) -> Result<(), OpenError> {
+        let outlines: Result<Vec<_>, StoreError> = rows.iter().map(|area| surface(&area.outline)).collect();
+        self.execute(
+            sqlx::query(PUT_AREAS)
+                .bind(column(&rows, |area| area.id.number().cast_signed()))
+                .bind(column(&rows, |area| area.geom_id.as_str()))
+                .bind(column(&rows, |area| area.name.as_str()))
+                .bind(column(&rows, |area| area.parent_name.as_str()))
+                .bind(column(&rows, |area| area.city_name.as_str()))
+                .bind(column(&rows, |area| area.city_code.as_str()))
+                .bind(column(&rows, |area| area.region_code.as_str()))
+                .bind(column(&rows, |area| area.attributes.as_ref().map(Attributes::as_json)))
+                .bind(outlines?),
+        )
+    }
+}
+
+impl Keeps<Region> for Transaction {
+    fn stored(
+        &mut self,
+        file: FolderFile,
+        codes: &[String],
+        each: Each<'_, Region>,
+    ) -> Result<(), OpenError> {
+        let statement = if file == FolderFile::Cities { CITIES_OF } else { REGIONS_OF };
+        self.each(sqlx::query_as(statement).bind(codes), places::region, each)
+    }
+
+    fn put(&mut self, file: FolderFile, rows: Vec<Region>) -> Result<(), OpenError> {
+        let statement = if file == FolderFile::Cities { PUT_CITIES } else { PUT_REGIONS };
+        let outlines: Result<Vec<_>, StoreError> = rows.iter().map(|row| surface(&row.outline)).collect();
+        self.execute(
+            sqlx::query(statement)
+                .bind(column(&rows, |region| region.code.as_str()))
+                .bind(column(&rows, |region| region.name.as_str()))
+                .bind(outlines?),
+        )
+    }
+}
+
+impl KeepsPlaces for Transaction {
+    fn other_areas(&mut self, areas: &HashSet<AreaId>) -> Result<Vec<OtherArea>, OpenError> {
+        let areas: Vec<i64> = areas.iter().map(|area| area.number().cast_signed()).collect();
+        let any: Vec<(i64,)> = self.rows(sqlx::query_as(ANY_OTHERS).bind(&areas))?;
+        if any.is_empty() {
+            return Ok(Vec::new());
+        }
+        // A session that waits for this finds the area removed, or still there.
+        self.lock(LOCK_STATES)?;
+        let others: Vec<(i64, String, String, i64)> = self.rows(sqlx::query_as(OTHERS).bind(&areas))?;
+        let other = |(id, name, parent_name, entries): (_, _, _, i64)| {
+            Ok(OtherArea { id: area_id(id)?, name, parent_name, entries: entries.cast_unsigned() })
+        };
+        others.into_iter().map(other).collect()
+    }
+
+    fn remove_areas(&mut self, areas: &[AreaId]) -> Result<(), OpenError> {
+        let ids = numbers(areas);
+        REMOVE.into_iter().try_for_each(|statement| self.execute(sqlx::query(statement).bind(&ids)))
+    }
+
+    fn places(&mut self) -> Result<Arc<Places>, OpenError> {
+        self.read(places::read)
+    }
+
+    fn add_infrastructure(&mut self, rows: Vec<Infrastructure>) -> Result<(), OpenError> {
+        let shapes: Result<Vec<_>, StoreError> = rows.iter().map(|of| shape(of.geometry())).collect();
+        self.execute(
+            sqlx::query(ADD_INFRASTRUCTURE)
+                .bind(column(&rows, |of| of.kind.name()))
+                .bind(column(&rows, |of| of.name.as_str()))
+                .bind(column(&rows, |of| of.tags.instance_region_code.as_deref()))
+                .bind(column(&rows, |of| of.tags.local_area_id.map(|area| area.number().cast_signed())))
+                .bind(shapes?),
+        )
+    }
+
+    fn move_infrastructure(
+        &mut self,
+        areas: &[AreaId],
+        locate: &dyn Fn(Position) -> Option<AreaId>,
+    ) -> Result<u64, OpenError> {
+        let found: Vec<(i64, f64, f64)> =
+            self.rows(sqlx::query_as(INFRASTRUCTURE_IN).bind(numbers(areas)))?;
+        let located = found.iter().map(|&(_, lng, lat)| Ok(locate(position((lng, lat))?)));
+        let located: Vec<_> = located.collect::<Result<_, StoreError>>()?;
+        self.execute(
+            sqlx::query(MOVE_INFRASTRUCTURE)
+                .bind(column(&found, |(id, ..)| *id))
+                .bind(column(&located, |area| area.map(|area| area.number().cast_signed()))),
+        )?;
+        Ok(found.len() as u64)
+    }
+}
+
+fn numbers(areas: &[AreaId]) -> Vec<i64> {
+    column(areas, |area| area.number().cast_signed())
 }

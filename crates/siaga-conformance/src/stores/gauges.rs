@@ -1,0 +1,101 @@
+//! Gauges and their readings.
+
+use std::time::Duration;
+
+use super::{FreshStore, open};
+use crate::fixture::{place, reading};
+use siaga::model::AreaSelector;
+use siaga::model::bodies::GaugeReadings;
+use siaga::stores::{GaugeQuery, Resource, Store, Window};
+
+fn last(hours: u64) -> GaugeQuery {
+    GaugeQuery { selector: AreaSelector::default(), window: Window::Last(Duration::from_hours(hours)) }
+}
+
+/// Returns identifiers and levels.
+async fn levels(store: &dyn Store, query: &GaugeQuery) -> Vec<(String, Vec<f64>)> {
+    let layer = store.gauges(query).await.unwrap().value;
+    let levels =
+        |of: &siaga::model::ObservedGauge| of.observations.iter().map(|reading| reading.level).collect();
+    layer.0.iter().map(|of| (of.gauge.id.clone(), levels(of))).collect()
+}
+
+fn expect(gauges: &[(&str, &[f64])]) -> Vec<(String, Vec<f64>)> {
+    gauges.iter().map(|(id, levels)| ((*id).to_owned(), levels.to_vec())).collect()
+}
+
+fn sent(id: &str, x: f64, readings: &[(u64, f64)]) -> GaugeReadings {
+    GaugeReadings {
+        id: id.to_owned(),
+        name: "renamed".to_owned(),
+        location: place(x, 1.0),
+        observations: readings.iter().map(|&(minutes, level)| reading(minutes, level)).collect(),
+    }
+}
+
+pub async fn gauges_are_listed_by_identifier_with_the_readings_of_the_window(fresh: &dyn FreshStore) {
+    let (store, clock) = open(fresh).await;
+    let hour = expect(&[("TMA00001", &[30.0, 40.5]), ("TMA00002", &[-165.0])]);
+    assert_eq!(levels(&*store, &last(1)).await, hour);
+    let day = expect(&[("TMA00001", &[20.0, 30.0, 40.5]), ("TMA00002", &[-165.0]), ("TMA00003", &[100.0])]);
+    assert_eq!(levels(&*store, &last(24)).await, day);
+    clock.set(crate::fixture::now().before(Duration::from_mins(30)));
+    assert_eq!(levels(&*store, &last(1)).await, expect(&[("TMA00001", &[20.0, 30.0])]), "none of the future");
+}
+
+pub async fn a_selector_leaves_out_gauges_of_other_provinces(fresh: &dyn FreshStore) {
+    let (store, _) = open(fresh).await;
+    for selector in [
+        AreaSelector { city: None, region: Some("ID-JK".to_owned()) },
+        AreaSelector { city: Some("ID-JK".to_owned()), region: None },
+    ] {
+        let query = GaugeQuery { selector, ..last(1) };
+        assert_eq!(levels(&*store, &query).await, expect(&[("TMA00001", &[30.0, 40.5])]));
+    }
+}
+
+pub async fn readings_are_counted_as_they_are_listed_up_to_a_bound(fresh: &dyn FreshStore) {
+    let (store, _) = open(fresh).await;
+    let selector = AreaSelector { city: None, region: Some("ID-JK".to_owned()) };
+    for query in [last(1), last(24), GaugeQuery { selector, ..last(1) }] {
+        let listed: usize = levels(&*store, &query).await.iter().map(|(_, levels)| levels.len()).sum();
+        for most in [0, 1, 2, 1_000, u64::MAX] {
+            let counted = store.count_readings(&query, most).await.unwrap();
+            assert_eq!(counted, most.min(listed as u64), "{query:?} up to {most}");
+        }
+    }
+}
+
+pub async fn readings_are_replaced_by_their_time_and_kept_otherwise(fresh: &dyn FreshStore) {
+    let (store, _) = open(fresh).await;
+    let before = store.revision(Resource::Gauges).await.unwrap();
+    let readings = sent("TMA00001", 0.0, &[(5, 41.0), (3, 50.0), (3, 51.0)]);
+    for _ in 0..2 {
+        assert_eq!(store.store_gauge(readings.clone()).await.unwrap(), 2, "two different times");
+        let expected = expect(&[("TMA00001", &[30.0, 41.0, 51.0]), ("TMA00002", &[-165.0])]);
+        assert_eq!(levels(&*store, &last(1)).await, expected);
+    }
+    let gauges = store.gauges(&last(1)).await.unwrap();
+    store.store_gauge(readings).await.unwrap();
+    let again = store.revision(Resource::Gauges).await.unwrap();
+    assert_eq!(again, gauges.revision, "the same readings change nothing");
+    assert_eq!(gauges.value.0[0].gauge.name, "renamed");
+    assert_eq!(gauges.value.0[0].gauge.region_code.as_deref(), Some("ID-JK"), "kept");
+    assert!(gauges.revision > before);
+}
+
+pub async fn a_new_gauge_belongs_to_the_province_it_lies_in(fresh: &dyn FreshStore) {
+    let (store, _) = open(fresh).await;
+    for (id, x, region) in [("A", 8.0, Some("ID-JB")), ("B", 60.0, None)] {
+        store.store_gauge(sent(id, x, &[(1, 1.0)])).await.unwrap();
+        let gauges = store.gauges(&last(1)).await.unwrap().value.0;
+        let stored = gauges.iter().find(|of| of.gauge.id == id).unwrap();
+        assert_eq!(stored.gauge.region_code.as_deref(), region);
+    }
+    // A gauge that has moved belongs to its new place; one that is sent again from the same place stays.
+    store.store_gauge(sent("TMA00001", 8.0, &[])).await.unwrap();
+    store.store_gauge(sent("TMA00002", 7.0, &[])).await.unwrap();
+    let selector = AreaSelector { city: None, region: Some("ID-JB".to_owned()) };
+    let listed = levels(&*store, &GaugeQuery { selector, ..last(1) }).await;
+    assert_eq!(listed, expect(&[("A", &[1.0]), ("TMA00001", &[30.0, 40.5]), ("TMA00002", &[-165.0])]));
+}

@@ -1,0 +1,252 @@
+//! Images of cards before and after their publication.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use rocket::futures::future::join_all;
+use rocket::tokio;
+
+use super::{FreshStore, open};
+use crate::fixture::{cards, content, now, place};
+use siaga::auth::Secret;
+use siaga::model::{AreaSelector, CardId, DisasterType, Report, ReportKey, Timestamp, Upload};
+use siaga::stores::{ReportQuery, Resource, Revision, Store, StoreError, TakenUpload, Window};
+
+pub(super) const LEASE: Duration = Duration::from_mins(2);
+pub(super) const URL: &str = "http://example.org/used-card.jpg";
+
+pub(super) fn card(id: &str) -> CardId {
+    id.parse().unwrap()
+}
+
+pub(super) fn minutes(minutes: u64) -> Timestamp {
+    now().after(Duration::from_mins(minutes))
+}
+
+/// Returns a new card that has received its report.
+pub(super) async fn reported(store: &dyn Store) -> CardId {
+    let made = store.create_card(cards()[0].holder.clone()).await.unwrap();
+    let content = content(DisasterType::Flood, 1, place(0.5, 0.5));
+    store.receive_card_report(&made.id, content).await.unwrap();
+    made.id.clone()
+}
+
+/// Returns an upload of a new card, received as `object`.
+pub(super) async fn received(store: &dyn Store, object: &str) -> Upload {
+    let card = reported(store).await;
+    let upload = store.expect_image(&card, minutes(10)).await.unwrap();
+    assert!(store.receive_upload(&upload, object).await.unwrap());
+    upload
+}
+
+pub(super) async fn take(store: &dyn Store) -> Option<TakenUpload> {
+    store.take_upload(LEASE).await.unwrap()
+}
+
+pub async fn the_first_signing_key_is_that_of_all(fresh: &dyn FreshStore) {
+    let (store, _) = open(fresh).await;
+    let keys: Vec<Secret> = (0..8).map(|number| format!("the key {number}").into()).collect();
+    let known = join_all(keys.iter().map(|key| store.signing_key(key))).await;
+    let known: Vec<Secret> = known.into_iter().map(Result::unwrap).collect();
+    assert!(keys.contains(&known[0]) && known.iter().all(|key| key == &known[0]));
+    for again in [&known[0], &"another".to_owned().into()] {
+        assert!(store.signing_key(again).await.unwrap() == known[0]);
+    }
+}
+
+async fn is_a_conflict(store: &dyn Store, card: &CardId) -> bool {
+    match store.expect_image(card, minutes(60)).await {
+        Err(StoreError::Conflict { what }) => what.contains(card.as_str()),
+        _ => false,
+    }
+}
+
+async fn revision(store: &dyn Store) -> Revision {
+    store.revision(Resource::Reports).await.unwrap()
+}
+
+/// Returns the images in the reports of the last hour.
+async fn shown(store: &dyn Store) -> Vec<(ReportKey, String)> {
+    let window = Window::Last(Duration::from_hours(1));
+    let query = ReportQuery { selector: AreaSelector::default(), disaster: None, training: false, window };
+    let reports = store.reports(&query).await.unwrap().value.reports;
+    let image = |report: &Arc<Report>| Some((report.key, report.content.image_url.clone()?.into()));
+    reports.iter().filter_map(image).collect()
+}
+
+async fn image_of(store: &dyn Store, card: &CardId) -> Option<String> {
+    let key = store.card(card).await.unwrap().report.unwrap();
+    store.report(key).await.unwrap().value.content.image_url.clone().map(Into::into)
+}
+
+pub async fn an_unknown_card_is_not_found(fresh: &dyn FreshStore) {
+    let (store, _) = open(fresh).await;
+    let error = store.expect_image(&card("no-such-card"), minutes(10)).await.unwrap_err();
+    assert!(matches!(error, StoreError::NotFound { .. }), "{error:?}");
+    assert_eq!(store.expected_upload(&card("no-such-card")).await.unwrap(), None);
+    let upload = Upload { card: card("no-such-card"), turn: 0 };
+    assert!(!store.receive_upload(&upload, "a").await.unwrap());
+    assert!(!store.publish_image(&upload, URL).await.unwrap());
+    store.postpone_upload(&upload, LEASE).await.unwrap();
+    store.refuse_upload(&upload).await.unwrap();
+}
+
+pub async fn an_image_is_expected_only_after_the_report(fresh: &dyn FreshStore) {
+    let (store, _) = open(fresh).await;
+    let id = card("fresh-card");
+    assert!(is_a_conflict(&*store, &id).await);
+    assert_eq!(store.uploads_expected_until().await.unwrap(), None);
+    let sent = content(DisasterType::Flood, 1, place(0.5, 0.5));
+    store.receive_card_report(&id, sent).await.unwrap();
+    assert_eq!(store.expected_upload(&id).await.unwrap(), None);
+    let upload = store.expect_image(&id, minutes(10)).await.unwrap();
+    assert_eq!(upload, Upload { card: id.clone(), turn: 0 });
+    assert_eq!(store.expected_upload(&id).await.unwrap(), Some(upload));
+}
+
+pub async fn no_image_is_expected_for_a_report_that_came_with_one(fresh: &dyn FreshStore) {
+    let (store, _) = open(fresh).await;
+    let mut sent = content(DisasterType::Flood, 1, place(0.5, 0.5));
+    sent.image_url = Some(URL.into());
+    store.receive_card_report(&card("fresh-card"), sent).await.unwrap();
+    assert!(is_a_conflict(&*store, &card("fresh-card")).await);
+    assert_eq!(store.uploads_expected_until().await.unwrap(), None);
+}
+
+pub async fn asked_again_the_same_upload_is_named_and_expected_for_longer(fresh: &dyn FreshStore) {
+    let (store, clock) = open(fresh).await;
+    let id = card("used-card");
+    let upload = store.expect_image(&id, minutes(10)).await.unwrap();
+    // If two clients request an address, neither address ends before its time.
+    for (until, expected) in [(5, 10), (20, 20)] {
+        assert_eq!(store.expect_image(&id, minutes(until)).await.unwrap(), upload);
+        assert_eq!(store.uploads_expected_until().await.unwrap(), Some(minutes(expected)));
+    }
+    clock.set(minutes(60));
+    assert_eq!(
+        store.expected_upload(&id).await.unwrap().as_ref(),
+        Some(&upload),
+        "however long ago it ended"
+    );
+    assert_eq!(store.expect_image(&id, minutes(70)).await.unwrap(), upload);
+    assert_eq!(store.uploads_expected_until().await.unwrap(), Some(minutes(70)));
+    clock.set(minutes(80));
+    assert!(store.receive_upload(&upload, "late").await.unwrap());
+}
+
+pub async fn uploads_are_expected_until_the_last_of_them(fresh: &dyn FreshStore) {
+    let (store, _) = open(fresh).await;
+    let mut uploads = Vec::new();
+    for until in [20, 30, 10] {
+        let card = reported(&*store).await;
+        uploads.push(store.expect_image(&card, minutes(until)).await.unwrap());
+    }
+    assert_eq!(store.uploads_expected_until().await.unwrap(), Some(minutes(30)));
+    for (came, left) in [(1, Some(20)), (0, Some(10)), (2, None)] {
+        assert!(store.receive_upload(&uploads[came], "a").await.unwrap());
+        assert_eq!(store.uploads_expected_until().await.unwrap(), left.map(minutes));
+    }
+    store.refuse_upload(&uploads[0]).await.unwrap();
+    assert_eq!(store.uploads_expected_until().await.unwrap(), Some(minutes(20)), "as long as it was");
+}
+
+pub async fn while_an_upload_is_received_no_image_is_expected(fresh: &dyn FreshStore) {
+    let (store, _) = open(fresh).await;
+    let upload = received(&*store, "a").await;
+    assert!(is_a_conflict(&*store, &upload.card).await);
+    assert_eq!(store.expected_upload(&upload.card).await.unwrap(), None);
+}
+
+pub async fn a_published_image_shows_in_the_report_once_and_is_a_change_of_reports(fresh: &dyn FreshStore) {
+    let (store, _) = open(fresh).await;
+    let before = revision(&*store).await;
+    let id = card("used-card");
+    let upload = store.expect_image(&id, minutes(10)).await.unwrap();
+    assert!(!store.publish_image(&upload, URL).await.unwrap(), "it is not received");
+    assert!(store.receive_upload(&upload, "a").await.unwrap());
+    store.refuse_upload(&upload).await.unwrap();
+    let upload = store.expected_upload(&id).await.unwrap().unwrap();
+    assert!(store.receive_upload(&upload, "b").await.unwrap());
+    take(&*store).await.unwrap();
+    store.postpone_upload(&upload, LEASE).await.unwrap();
+    assert_eq!(revision(&*store).await, before, "no report has changed");
+    assert_eq!((image_of(&*store, &id).await, shown(&*store).await), (None, vec![]));
+
+    let key = store.card(&id).await.unwrap().report.unwrap();
+    let text = store.report(key).await.unwrap().value.content.text.clone();
+    assert!(store.publish_image(&upload, URL).await.unwrap());
+    let published = revision(&*store).await;
+    assert!(published > before);
+    let report = store.report(key).await.unwrap();
+    assert_eq!((report.revision, report.value.content.image_url.as_deref()), (published, Some(URL)));
+    assert_eq!(report.value.content.text, text);
+    assert_eq!(shown(&*store).await, [(key, URL.to_owned())]);
+
+    assert!(!store.publish_image(&upload, "http://example.org/2.jpg").await.unwrap());
+    assert_eq!(image_of(&*store, &id).await.as_deref(), Some(URL));
+    assert_eq!(revision(&*store).await, published);
+}
+
+pub async fn after_publication_no_image_is_expected_and_nothing_is_received(fresh: &dyn FreshStore) {
+    let (store, clock) = open(fresh).await;
+    let upload = received(&*store, "a").await;
+    assert!(store.publish_image(&upload, URL).await.unwrap());
+    let after = revision(&*store).await;
+    let next = Upload { turn: 1, ..upload.clone() };
+    for upload in [&upload, &next] {
+        store.postpone_upload(upload, Duration::ZERO).await.unwrap();
+        store.refuse_upload(upload).await.unwrap();
+        for object in ["a", "b"] {
+            assert!(!store.receive_upload(upload, object).await.unwrap());
+        }
+    }
+    assert!(is_a_conflict(&*store, &upload.card).await);
+    assert_eq!(store.expected_upload(&upload.card).await.unwrap(), None);
+    assert_eq!(store.uploads_expected_until().await.unwrap(), None);
+    clock.set(minutes(60));
+    assert_eq!(take(&*store).await, None);
+    assert_eq!(revision(&*store).await, after);
+}
+
+/// Acts as one of many concurrent callers, until an image is published or another caller is working on one. Returns
+/// whether this caller published it.
+async fn hurry(store: &dyn Store, card: &CardId, number: u32) -> bool {
+    loop {
+        let upload = match store.expect_image(card, minutes(10 + u64::from(number))).await {
+            Ok(upload) => upload,
+            Err(StoreError::Conflict { .. }) => match take(store).await {
+                Some(taken) => taken.upload,
+                None => return false,
+            },
+            Err(error) => panic!("{error:?}"),
+        };
+        store.receive_upload(&upload, &format!("object-{number}")).await.unwrap();
+        if upload.turn < 3 && number.is_multiple_of(3) {
+            store.refuse_upload(&upload).await.unwrap();
+        }
+        if store.publish_image(&upload, &format!("http://example.org/{number}.jpg")).await.unwrap() {
+            return true;
+        }
+    }
+}
+
+pub async fn however_calls_race_exactly_one_image_is_published(fresh: &dyn FreshStore) {
+    let (store, _) = open(fresh).await;
+    for _ in 0..5 {
+        let card = reported(&*store).await;
+        let before = revision(&*store).await;
+        let hurrying = (0..32).map(|number| {
+            let (store, card) = (Arc::clone(&store), card.clone());
+            tokio::spawn(async move { (number, hurry(&*store, &card, number).await) })
+        });
+        let answers = join_all(hurrying).await.into_iter().map(Result::unwrap);
+        let published: Vec<u32> =
+            answers.filter(|&(_, published)| published).map(|(number, _)| number).collect();
+        let [number] = published[..] else { panic!("published by {published:?}") };
+        assert_eq!(image_of(&*store, &card).await, Some(format!("http://example.org/{number}.jpg")));
+        assert_eq!(revision(&*store).await.0, before.0 + 1, "one change of reports");
+        assert!(is_a_conflict(&*store, &card).await);
+        assert_eq!(store.expected_upload(&card).await.unwrap(), None);
+        assert_eq!(store.uploads_expected_until().await.unwrap(), None);
+    }
+}

@@ -1,0 +1,121 @@
+//! API keys.
+
+use std::num::NonZeroU32;
+use std::sync::Arc;
+use std::time::Duration;
+
+use rocket::futures::future::join_all;
+use rocket::tokio;
+
+use super::{FreshStore, open};
+use crate::fixture::now;
+use siaga::auth::{ApiKey, KeyDigest, Scope};
+use siaga::stores::{KeptKey, KeyEntry, Store, StoreError};
+
+fn entry(name: &str) -> KeyEntry {
+    let key = ApiKey {
+        name: name.to_owned(),
+        sha256: KeyDigest::of(name),
+        scopes: vec![Scope::FloodsWrite, Scope::CardsRead],
+        expires: None,
+        per_second: None,
+        per_day: None,
+    };
+    KeyEntry { key, owner: None }
+}
+
+async fn kept(store: &dyn Store) -> Vec<KeptKey> {
+    store.keys().await.unwrap().value
+}
+
+pub async fn a_key_is_kept_as_it_was_given(fresh: &dyn FreshStore) {
+    let (store, clock) = open(fresh).await;
+    assert!(kept(&*store).await.is_empty());
+    let before = store.keys_revision().await.unwrap();
+    let most = NonZeroU32::MAX;
+    let full = KeyEntry {
+        key: ApiKey {
+            scopes: Scope::ALL.to_vec(),
+            expires: Some(now().after(Duration::from_millis(1)).to_utc()),
+            per_second: NonZeroU32::new(1),
+            per_day: Some(most),
+            ..entry("kunci ☔").key
+        },
+        owner: Some("BPBD DKI".to_owned()),
+    };
+    store.create_key(full.clone()).await.unwrap();
+    clock.set(now().after(Duration::from_secs(5)));
+    store.create_key(entry("B")).await.unwrap();
+    store.create_key(entry("a")).await.unwrap();
+    let found = store.keys().await.unwrap();
+    assert!(found.revision > before);
+    assert_eq!(store.keys_revision().await.unwrap(), found.revision);
+    let names: Vec<_> = found.value.iter().map(|kept| kept.entry.key.name.as_str()).collect();
+    assert_eq!(names, ["B", "a", "kunci ☔"], "by name");
+    let first = &found.value[2];
+    assert_eq!(format!("{:?}", first.entry), format!("{full:?}"));
+    assert!(first.entry.key.sha256 == full.key.sha256);
+    assert_eq!((first.created_at, first.revoked_at, first.last_used), (now(), None, None));
+    assert_eq!(found.value[0].created_at, now().after(Duration::from_secs(5)));
+}
+
+pub async fn a_name_is_given_once_for_good_and_so_is_a_hash(fresh: &dyn FreshStore) {
+    let (store, _) = open(fresh).await;
+    store.create_key(entry("one")).await.unwrap();
+    store.revoke_key("one").await.unwrap();
+    let revision = store.keys_revision().await.unwrap();
+    let other_hash = ApiKey { sha256: KeyDigest::of("other"), ..entry("one").key };
+    let other_name = ApiKey { name: "other".to_owned(), ..entry("one").key };
+    for key in [entry("one").key, other_hash, other_name] {
+        let again = store.create_key(KeyEntry { key, owner: None }).await;
+        assert!(matches!(again, Err(StoreError::Conflict { .. })), "{again:?}");
+    }
+    assert_eq!(store.keys_revision().await.unwrap(), revision, "nothing changed");
+    assert_eq!(kept(&*store).await.len(), 1);
+}
+
+pub async fn a_revoked_key_stays_listed_with_when_it_was_revoked_first(fresh: &dyn FreshStore) {
+    let (store, clock) = open(fresh).await;
+    store.create_key(entry("one")).await.unwrap();
+    store.create_key(entry("other")).await.unwrap();
+    let before = store.keys_revision().await.unwrap();
+    let unknown = store.revoke_key("One").await;
+    assert!(matches!(unknown, Err(StoreError::NotFound { .. })), "{unknown:?}");
+    assert_eq!(store.keys_revision().await.unwrap(), before);
+    store.revoke_key("one").await.unwrap();
+    let after = store.keys_revision().await.unwrap();
+    assert!(after > before);
+    clock.set(now().after(Duration::from_secs(5)));
+    store.revoke_key("one").await.unwrap();
+    assert_eq!(store.keys_revision().await.unwrap(), after, "nothing changed");
+    let revoked: Vec<_> = kept(&*store).await.iter().map(|kept| kept.revoked_at).collect();
+    assert_eq!(revoked, [Some(now()), None]);
+}
+
+pub async fn the_latest_use_is_kept_and_is_no_change(fresh: &dyn FreshStore) {
+    let (store, _) = open(fresh).await;
+    store.create_key(entry("one")).await.unwrap();
+    store.create_key(entry("other")).await.unwrap();
+    let revision = store.keys_revision().await.unwrap();
+    let at = |seconds| now().after(Duration::from_secs(seconds));
+    let used = |name: &str, seconds| (name.to_owned(), at(seconds));
+    store.note_key_uses(&[]).await.unwrap();
+    let uses = [used("one", 5), used("nobody's", 1), used("one", 7), used("one", 6)];
+    store.note_key_uses(&uses).await.unwrap();
+    store.note_key_uses(&[used("one", 3)]).await.unwrap();
+    let last: Vec<_> = kept(&*store).await.iter().map(|kept| kept.last_used).collect();
+    assert_eq!(last, [Some(at(7)), None]);
+    assert_eq!(store.keys_revision().await.unwrap(), revision);
+}
+
+pub async fn of_concurrent_keys_of_one_name_exactly_one_is_kept(fresh: &dyn FreshStore) {
+    let (store, _) = open(fresh).await;
+    let made = (0..20).map(|number| {
+        let store = Arc::clone(&store);
+        let key = ApiKey { sha256: KeyDigest::of(&number.to_string()), ..entry("same").key };
+        tokio::spawn(async move { store.create_key(KeyEntry { key, owner: None }).await })
+    });
+    let made = join_all(made).await.into_iter().map(Result::unwrap);
+    assert_eq!(made.flatten().count(), 1);
+    assert_eq!(kept(&*store).await.len(), 1);
+}

@@ -1,0 +1,362 @@
+//! Moderation of reports.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use rocket::futures::future::join_all;
+use rocket::tokio;
+
+use super::images::{LEASE, card, minutes, received, take};
+use super::{FreshStore, open};
+use crate::fixture::{content, now, place};
+use siaga::model::bodies::PartnerReport;
+use siaga::model::{
+    Actor, AreaSelector, DisasterType, Moderation, ModerationAction, Period, PhotoMove, PhotoPlace,
+    ReportKey, photo_name,
+};
+use siaga::stores::{
+    ModerationQuery, Received, ReportQuery, ReportSeriesQuery, Resource, Store, StoreError, Window,
+};
+
+const HOUR: Duration = Duration::from_hours(1);
+
+fn order(report: u64, action: ModerationAction) -> Moderation {
+    let by = Actor { subject: "moderators".to_owned(), username: Some("Ibu Ani".to_owned()) };
+    let report = report.try_into().unwrap();
+    Moderation { report, made_at: None, action, by, reason: "shows a person's name".to_owned() }
+}
+
+async fn moderate(store: &dyn Store, report: u64, action: ModerationAction) -> bool {
+    store.moderate(&order(report, action)).await.unwrap()
+}
+
+fn last_hours(hours: u32) -> ReportQuery {
+    let window = Window::Last(HOUR * hours);
+    ReportQuery { selector: AreaSelector::default(), disaster: None, training: false, window }
+}
+
+/// Returns the keys of the reports of the last two hours.
+async fn listed(store: &dyn Store) -> Vec<u64> {
+    let layer = store.reports(&last_hours(2)).await.unwrap().value;
+    let listed: Vec<_> = layer.reports.iter().map(|report| report.key.number()).collect();
+    let counted = store.count_reports(&last_hours(2), 100).await.unwrap();
+    assert_eq!(counted, listed.len() as u64);
+    listed
+}
+
+/// Returns how many reports of the last two hours the summary and the series count.
+async fn counted(store: &dyn Store) -> [u64; 2] {
+    let summary = store.report_summary(&last_hours(2)).await.unwrap().value;
+    assert_eq!(summary.by_source.values().sum::<u64>(), summary.by_disaster.values().sum::<u64>());
+    [summary.by_source.values().sum(), counted_floods(store, AreaSelector::default()).await]
+}
+
+async fn counted_floods(store: &dyn Store, selector: AreaSelector) -> u64 {
+    let period = Period::new(now().before(HOUR * 2), now(), HOUR * 9).unwrap();
+    let query = ReportSeriesQuery { selector, disaster: DisasterType::Flood, training: false, period };
+    let series = store.report_series(&query).await.unwrap().value;
+    series.iter().map(|point| point.count).sum()
+}
+
+async fn is_found(store: &dyn Store, report: u64) -> bool {
+    match store.report(report.try_into().unwrap()).await {
+        Ok(_) => true,
+        Err(StoreError::NotFound { .. }) => false,
+        Err(error) => panic!("{error:?}"),
+    }
+}
+
+async fn take_move(store: &dyn Store) -> Option<(String, PhotoPlace)> {
+    let taken = store.take_photo_move(LEASE).await.unwrap();
+    taken.map(|PhotoMove { photo, to }| (photo.into(), to))
+}
+
+async fn end_move(store: &dyn Store, photo: &str, to: PhotoPlace) {
+    store.end_photo_move(&PhotoMove { photo: photo.into(), to }).await.unwrap();
+}
+
+/// Returns the key of a new report with a photo, and the photo's name.
+async fn with_photo(store: &dyn Store) -> (u64, String) {
+    let upload = received(store, "an object").await;
+    let photo = photo_name(&upload.card);
+    take(store).await.unwrap();
+    assert!(store.publish_image(&upload, &photo).await.unwrap());
+    (store.card(&upload.card).await.unwrap().report.unwrap().number(), photo)
+}
+
+pub async fn a_hidden_report_is_in_no_list_and_no_count_until_it_is_shown_again(fresh: &dyn FreshStore) {
+    let (store, _) = open(fresh).await;
+    let before = store.revision(Resource::Reports).await.unwrap();
+    assert_eq!((listed(&*store).await, counted(&*store).await), (vec![1, 7, 6, 2, 5, 4], [6, 4]));
+    assert!(moderate(&*store, 7, ModerationAction::Hide).await);
+    let hidden = store.revision(Resource::Reports).await.unwrap();
+    assert!(hidden > before);
+    assert_eq!((listed(&*store).await, counted(&*store).await), (vec![1, 6, 2, 5, 4], [5, 3]));
+    assert!(!is_found(&*store, 7).await);
+    assert!(moderate(&*store, 7, ModerationAction::Show).await);
+    assert!(store.revision(Resource::Reports).await.unwrap() > hidden);
+    assert_eq!((listed(&*store).await, counted(&*store).await), (vec![1, 7, 6, 2, 5, 4], [6, 4]));
+    assert!(is_found(&*store, 7).await);
+}
+
+pub async fn an_order_that_changes_nothing_is_not_logged(fresh: &dyn FreshStore) {
+    let (store, _) = open(fresh).await;
+    assert!(!moderate(&*store, 1, ModerationAction::Show).await, "it is shown");
+    assert!(moderate(&*store, 1, ModerationAction::Hide).await);
+    let revision = store.revision(Resource::Reports).await.unwrap();
+    assert!(!moderate(&*store, 1, ModerationAction::Hide).await, "it is hidden");
+    assert!(moderate(&*store, 1, ModerationAction::Erase).await);
+    assert!(!moderate(&*store, 1, ModerationAction::Erase).await, "it is erased");
+    assert!(store.revision(Resource::Reports).await.unwrap() > revision);
+    let actions = log(&*store, 0, None, 10).await.into_iter().map(|(_, action)| action);
+    assert_eq!(actions.collect::<Vec<_>>(), [ModerationAction::Erase, ModerationAction::Hide]);
+}
+
+pub async fn an_unknown_report_is_not_found(fresh: &dyn FreshStore) {
+    let (store, _) = open(fresh).await;
+    moderate(&*store, 1, ModerationAction::Erase).await;
+    let unknown = ModerationAction::ALL.map(|action| (99, action));
+    for (report, action) in
+        unknown.into_iter().chain([(1, ModerationAction::Hide), (1, ModerationAction::Show)])
+    {
+        let error = store.moderate(&order(report, action)).await.unwrap_err();
+        assert!(matches!(error, StoreError::NotFound { .. }), "{action} {report}: {error:?}");
+    }
+}
+
+pub async fn a_report_of_another_time_is_another_one(fresh: &dyn FreshStore) {
+    let (store, _) = open(fresh).await;
+    for action in ModerationAction::ALL {
+        let made_at = Some(now().before(Duration::from_mins(11)));
+        let error = store.moderate(&Moderation { made_at, ..order(1, action) }).await.unwrap_err();
+        assert!(matches!(error, StoreError::Conflict { .. }), "{action}: {error:?}");
+    }
+    assert!(is_found(&*store, 1).await);
+    let made_at = Some(now().before(Duration::from_mins(10)));
+    assert!(store.moderate(&Moderation { made_at, ..order(1, ModerationAction::Hide) }).await.unwrap());
+}
+
+/// Returns the numbers and actions of entries of the log.
+async fn log(store: &dyn Store, after: u64, before: Option<u64>, most: u32) -> Vec<(u64, ModerationAction)> {
+    let found = store.moderation_log(ModerationQuery { after, before, most }).await.unwrap().value;
+    found.into_iter().map(|entry| (entry.number, entry.action)).collect()
+}
+
+pub async fn the_log_says_who_did_what_and_why(fresh: &dyn FreshStore) {
+    let (store, clock) = open(fresh).await;
+    clock.set(minutes(1));
+    moderate(&*store, 4, ModerationAction::Hide).await;
+    let all = ModerationQuery { after: 0, before: None, most: 10 };
+    let found = store.moderation_log(all).await.unwrap();
+    assert_eq!(found.revision, store.revision(Resource::Reports).await.unwrap());
+    let expected = order(4, ModerationAction::Hide);
+    assert_eq!(found.value.len(), 1);
+    let entry = &found.value[0];
+    assert_eq!((entry.number, entry.at, entry.made_at), (1, minutes(1), now().before(HOUR * 2)));
+    assert_eq!((entry.report, entry.action), (expected.report, expected.action));
+    assert_eq!((&entry.by, &entry.reason), (&expected.by, &expected.reason));
+}
+
+pub async fn the_log_is_read_newest_first_and_in_parts(fresh: &dyn FreshStore) {
+    use ModerationAction::{Erase, Hide, Show};
+
+    let (store, _) = open(fresh).await;
+    for action in [Hide, Show, Hide, Erase] {
+        assert!(moderate(&*store, 2, action).await);
+    }
+    assert_eq!(log(&*store, 0, None, 3).await, [(4, Erase), (3, Hide), (2, Show)]);
+    assert_eq!(log(&*store, 0, Some(2), 3).await, [(1, Hide)]);
+    assert_eq!(log(&*store, 2, None, 3).await, [(4, Erase), (3, Hide)]);
+    assert_eq!(log(&*store, 1, Some(4), 1).await, [(3, Hide)]);
+    assert_eq!(log(&*store, 4, None, 3).await, []);
+}
+
+pub async fn of_concurrent_orders_exactly_one_hides_a_report(fresh: &dyn FreshStore) {
+    let (store, _) = open(fresh).await;
+    let hiding = (0..8).map(|_| {
+        let store = Arc::clone(&store);
+        tokio::spawn(async move { moderate(&*store, 1, ModerationAction::Hide).await })
+    });
+    let changed = join_all(hiding).await.into_iter().filter(|changed| *changed.as_ref().unwrap()).count();
+    assert_eq!((changed, log(&*store, 0, None, 10).await.len()), (1, 1));
+}
+
+pub async fn an_erased_report_is_only_counted(fresh: &dyn FreshStore) {
+    let (store, _) = open(fresh).await;
+    let in_city = |code: &str| AreaSelector { city: Some(code.to_owned()), region: None };
+    let in_region = |code: &str| AreaSelector { city: None, region: Some(code.to_owned()) };
+    for report in [1, 4] {
+        assert!(moderate(&*store, report, ModerationAction::Erase).await);
+    }
+    assert_eq!((listed(&*store).await, counted(&*store).await), (vec![7, 6, 2, 5], [6, 4]));
+    assert!(!is_found(&*store, 1).await && !is_found(&*store, 4).await);
+    for (selector, expected) in [(in_city("jbd"), 4), (in_region("ID-JK"), 4), (in_city("bdg"), 0)] {
+        assert_eq!(counted_floods(&*store, selector.clone()).await, expected, "{selector:?}");
+    }
+    let of = |disaster| ReportQuery { disaster: Some(disaster), ..last_hours(2) };
+    let winds = store.report_summary(&of(DisasterType::Wind)).await.unwrap().value;
+    assert_eq!(winds.by_disaster.into_iter().collect::<Vec<_>>(), [(DisasterType::Wind, 1)]);
+}
+
+pub async fn an_erased_report_that_was_hidden_is_not_counted(fresh: &dyn FreshStore) {
+    let (store, _) = open(fresh).await;
+    moderate(&*store, 1, ModerationAction::Hide).await;
+    moderate(&*store, 1, ModerationAction::Erase).await;
+    assert_eq!((listed(&*store).await, counted(&*store).await), (vec![7, 6, 2, 5, 4], [5, 3]));
+}
+
+pub async fn the_card_of_an_erased_report_is_gone_and_its_post_is_not_stored_again(fresh: &dyn FreshStore) {
+    let (store, _) = open(fresh).await;
+    for report in [1, 4] {
+        moderate(&*store, report, ModerationAction::Erase).await;
+    }
+    let error = store.card(&card("used-card")).await.unwrap_err();
+    assert!(matches!(error, StoreError::NotFound { .. }), "{error:?}");
+    let content = content(DisasterType::Flood, 1, place(0.5, 0.5));
+    let error = store.receive_card_report(&card("used-card"), content.clone()).await.unwrap_err();
+    assert!(matches!(error, StoreError::NotFound { .. }), "{error:?}");
+    let post = PartnerReport { post_id: 4711, content };
+    assert_eq!(store.receive_partner_report(post).await.unwrap(), Received::Existing);
+}
+
+pub async fn the_key_of_an_erased_report_is_not_used_again(fresh: &dyn FreshStore) {
+    let (store, _) = open(fresh).await;
+    let send = async |post_id| {
+        let content = content(DisasterType::Flood, 1, place(0.5, 0.5));
+        store.receive_partner_report(PartnerReport { post_id, content }).await.unwrap();
+        listed(&*store).await[0]
+    };
+    let first = send(1).await;
+    assert!(moderate(&*store, first, ModerationAction::Erase).await);
+    assert_eq!(send(2).await, first + 1);
+}
+
+pub async fn old_reports_are_erased_oldest_first(fresh: &dyn FreshStore) {
+    let (store, _) = open(fresh).await;
+    moderate(&*store, 5, ModerationAction::Hide).await;
+    assert_eq!(store.erase_reports(now().before(HOUR * 3), 10).await.unwrap(), 0);
+    assert_eq!(store.erase_reports(now().before(Duration::from_mins(20)), 1).await.unwrap(), 1);
+    assert_eq!(listed(&*store).await, [1, 7, 6, 2]);
+    // Report 2 was made 20 minutes ago, and the hidden report 5 earlier.
+    assert_eq!(store.erase_reports(now().before(Duration::from_mins(20)), 10).await.unwrap(), 1);
+    assert_eq!((listed(&*store).await, counted(&*store).await), (vec![1, 7, 6, 2], [5, 4]));
+    let error = store.moderate(&order(5, ModerationAction::Show)).await.unwrap_err();
+    assert!(matches!(error, StoreError::NotFound { .. }), "{error:?}");
+    assert_eq!(log(&*store, 0, None, 10).await.len(), 1, "only the hiding is in the log");
+}
+
+pub async fn the_photo_of_a_report_follows_its_report(fresh: &dyn FreshStore) {
+    let (store, _) = open(fresh).await;
+    let (report, photo) = with_photo(&*store).await;
+    assert_eq!(take_move(&*store).await, None);
+    for (action, to) in [
+        (ModerationAction::Hide, PhotoPlace::Hidden),
+        (ModerationAction::Show, PhotoPlace::Public),
+        (ModerationAction::Erase, PhotoPlace::Gone),
+    ] {
+        assert!(moderate(&*store, report, action).await);
+        assert_eq!(take_move(&*store).await, Some((photo.clone(), to)));
+        end_move(&*store, &photo, to).await;
+        assert_eq!(take_move(&*store).await, None, "{action}");
+    }
+    moderate(&*store, 4, ModerationAction::Hide).await;
+    assert_eq!(take_move(&*store).await, None, "its image is elsewhere on the web");
+}
+
+pub async fn a_photo_is_moved_by_one_server_at_a_time(fresh: &dyn FreshStore) {
+    let (store, clock) = open(fresh).await;
+    let (report, photo) = with_photo(&*store).await;
+    moderate(&*store, report, ModerationAction::Hide).await;
+    let hidden = Some((photo.clone(), PhotoPlace::Hidden));
+    assert_eq!(take_move(&*store).await, hidden);
+    moderate(&*store, report, ModerationAction::Show).await;
+    assert_eq!(take_move(&*store).await, None, "it is being moved");
+    end_move(&*store, &photo, PhotoPlace::Hidden).await;
+    assert_eq!(take_move(&*store).await, Some((photo.clone(), PhotoPlace::Public)), "it belongs elsewhere");
+    moderate(&*store, report, ModerationAction::Hide).await;
+    clock.set(now().after(LEASE));
+    assert_eq!(take_move(&*store).await, hidden, "the lease has ended");
+}
+
+pub async fn photos_to_be_deleted_are_moved_last_and_the_oldest_order_first(fresh: &dyn FreshStore) {
+    use ModerationAction::{Erase, Hide, Show};
+
+    let (store, clock) = open(fresh).await;
+    let mut reports = Vec::new();
+    for _ in 0..5 {
+        reports.push(with_photo(&*store).await);
+    }
+    // The names of photos are random, so their order is another one.
+    let orders = [(0, Erase), (1, Erase), (2, Hide), (3, Hide), (4, Hide), (4, Show)];
+    for (minute, (index, action)) in (1..).zip(orders) {
+        clock.set(minutes(minute));
+        assert!(moderate(&*store, reports[index].0, action).await);
+    }
+    let expected = [
+        (2, PhotoPlace::Hidden),
+        (3, PhotoPlace::Hidden),
+        (4, PhotoPlace::Public),
+        (0, PhotoPlace::Gone),
+        (1, PhotoPlace::Gone),
+    ];
+    for (index, to) in expected {
+        assert_eq!(take_move(&*store).await, Some((reports[index].1.clone(), to)), "{index}");
+    }
+    assert_eq!(take_move(&*store).await, None);
+}
+
+pub async fn the_photo_of_one_report_is_moved_before_all_others(fresh: &dyn FreshStore) {
+    let (store, clock) = open(fresh).await;
+    let mut others = Vec::new();
+    for _ in 0..3 {
+        let (report, photo) = with_photo(&*store).await;
+        assert!(moderate(&*store, report, ModerationAction::Hide).await);
+        others.push(photo);
+    }
+    clock.set(minutes(1));
+    let (report, photo) = with_photo(&*store).await;
+    let key: ReportKey = report.try_into().unwrap();
+    assert_eq!(store.take_photo_move_of(key, LEASE).await.unwrap(), None, "it is not to be moved");
+    assert!(moderate(&*store, report, ModerationAction::Hide).await);
+    let hidden = PhotoMove { photo: photo.clone().into(), to: PhotoPlace::Hidden };
+    assert_eq!(store.take_photo_move_of(key, LEASE).await.unwrap().as_ref(), Some(&hidden));
+    let error = store.take_photo_move_of(key, LEASE).await.unwrap_err();
+    assert!(matches!(error, StoreError::Conflict { .. }), "it is being moved: {error:?}");
+    for _ in &others {
+        let (taken, _) = take_move(&*store).await.unwrap();
+        assert!(others.contains(&taken), "{taken}");
+    }
+    assert_eq!(take_move(&*store).await, None, "it is being moved");
+    store.end_photo_move(&hidden).await.unwrap();
+    assert_eq!(store.take_photo_move_of(key, LEASE).await.unwrap(), None);
+    let unknown = store.take_photo_move_of(99.try_into().unwrap(), LEASE).await.unwrap();
+    assert_eq!(unknown, None, "there is no such report");
+}
+
+pub async fn the_photo_of_a_hidden_report_is_published_out_of_sight(fresh: &dyn FreshStore) {
+    let (store, _) = open(fresh).await;
+    let upload = received(&*store, "an object").await;
+    let photo = photo_name(&upload.card);
+    let report = store.card(&upload.card).await.unwrap().report.unwrap().number();
+    moderate(&*store, report, ModerationAction::Hide).await;
+    assert!(store.publish_image(&upload, &photo).await.unwrap());
+    assert_eq!(take_move(&*store).await, Some((photo.clone(), PhotoPlace::Hidden)));
+    let error = store.expect_image(&upload.card, minutes(10)).await.unwrap_err();
+    assert!(matches!(error, StoreError::Conflict { .. }), "it has its image: {error:?}");
+    end_move(&*store, &photo, PhotoPlace::Hidden).await;
+    moderate(&*store, report, ModerationAction::Show).await;
+    let shown = store.report(report.try_into().unwrap()).await.unwrap().value;
+    assert_eq!(shown.content.image_url.as_deref(), Some(&*photo));
+}
+
+pub async fn an_upload_for_an_erased_report_is_not_published(fresh: &dyn FreshStore) {
+    let (store, _) = open(fresh).await;
+    let upload = received(&*store, "an object").await;
+    let photo = photo_name(&upload.card);
+    let report: ReportKey = store.card(&upload.card).await.unwrap().report.unwrap();
+    assert!(moderate(&*store, report.number(), ModerationAction::Erase).await);
+    assert!(!store.publish_image(&upload, &photo).await.unwrap());
+    assert_eq!(store.uploads_waiting().await.unwrap(), 0);
+    assert!(!store.receive_upload(&upload, "another").await.unwrap());
+    assert_eq!(take_move(&*store).await, Some((photo, PhotoPlace::Gone)));
+}

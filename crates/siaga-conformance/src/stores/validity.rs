@@ -1,0 +1,177 @@
+//! How long results stay valid that change with time alone.
+
+use std::fmt::Debug;
+use std::time::Duration;
+
+use super::{FreshStore, open};
+use crate::fixture::{content, now, place, reading};
+use siaga::model::bodies::{GaugeReadings, PartnerReport};
+use siaga::model::{
+    AreaSelector, Clock, DisasterType, ManualClock, Observation, Period, ReportContent, ReportLayer,
+    Timestamp, Validity,
+};
+use siaga::stores::{GaugeQuery, HistoryQuery, ReportQuery, ReportSeriesQuery, Store, Versioned, Window};
+
+const HOUR: Duration = Duration::from_hours(1);
+const MILLISECOND: Duration = Duration::from_millis(1);
+/// The last hour.
+const LAST: Window = Window::Last(HOUR);
+
+fn minutes(minutes: u64) -> Duration {
+    Duration::from_mins(minutes)
+}
+
+fn period(start: Timestamp, end: Timestamp) -> Period {
+    Period::new(start, end, Duration::MAX).unwrap()
+}
+
+/// Returns the period from an hour ago until some minutes after now.
+fn until(ahead: u64) -> Period {
+    period(now().before(HOUR), now().after(minutes(ahead)))
+}
+
+async fn reports(store: &dyn Store, window: Window) -> Versioned<Vec<u64>> {
+    let query = ReportQuery { selector: AreaSelector::default(), disaster: None, training: false, window };
+    let keys = |layer: ReportLayer| layer.reports.iter().map(|report| report.key.number()).collect();
+    store.reports(&query).await.unwrap().map(keys)
+}
+
+async fn summary(store: &dyn Store, window: Window) -> Versioned<String> {
+    let query = ReportQuery { selector: AreaSelector::default(), disaster: None, training: false, window };
+    store.report_summary(&query).await.unwrap().map(|summary| format!("{summary:?}"))
+}
+
+async fn series(store: &dyn Store, period: Period) -> Versioned<String> {
+    let of = AreaSelector::default();
+    let series = store
+        .report_series(&ReportSeriesQuery {
+            selector: of,
+            disaster: DisasterType::Flood,
+            training: false,
+            period,
+        })
+        .await
+        .unwrap();
+    series.map(|points| format!("{points:?}"))
+}
+
+async fn gauges(store: &dyn Store, window: Window) -> Versioned<String> {
+    let query = GaugeQuery { selector: AreaSelector::default(), window };
+    store.gauges(&query).await.unwrap().map(|layer| format!("{layer:?}"))
+}
+
+/// Publishes a report dated some minutes after now.
+async fn publish_ahead(store: &dyn Store, ahead: u64) {
+    let created_at = now().after(minutes(ahead));
+    let content = content(DisasterType::Flood, 0, place(0.5, 0.5));
+    let content = ReportContent { created_at, ..content };
+    store.receive_partner_report(PartnerReport { post_id: 1, content }).await.unwrap();
+}
+
+/// Stores a reading dated some minutes after now.
+async fn read_ahead(store: &dyn Store, ahead: u64) {
+    let observed_at = now().after(minutes(ahead));
+    let observations = vec![Observation { observed_at, ..reading(0, 7.0) }];
+    let (id, name, location) = ("TMA00003".to_owned(), "Pos Depok".to_owned(), place(1.0, 1.0));
+    let stored = store.store_gauge(GaugeReadings { id, name, location, observations }).await;
+    stored.unwrap();
+}
+
+/// Reads three times: now, one millisecond before the result's validity ends, and when it ends. The first two results
+/// must be the same, and the last one different. Returns when the validity ends.
+async fn ends<T: Debug + PartialEq>(clock: &ManualClock, read: impl AsyncFn() -> Versioned<T>) -> Timestamp {
+    let answer = read().await;
+    let Validity::Between { from, until } = answer.validity else { panic!("an answer for ever") };
+    assert_eq!(from, clock.now());
+    clock.set(until.before(MILLISECOND));
+    assert_eq!(read().await.value, answer.value, "within its time");
+    clock.set(until);
+    assert_ne!(read().await.value, answer.value, "after its time");
+    until
+}
+
+pub async fn an_answer_of_the_last_hour_lasts_until_its_oldest_report_leaves(fresh: &dyn FreshStore) {
+    let (store, clock) = open(fresh).await;
+    let end = ends(&clock, async || reports(&*store, LAST).await).await;
+    assert_eq!(end, now().after(minutes(30)).after(MILLISECOND));
+    clock.set(now());
+    let end = ends(&clock, async || summary(&*store, LAST).await).await;
+    assert_eq!(end, now().after(minutes(30)).after(MILLISECOND));
+}
+
+pub async fn an_answer_of_the_last_hour_lasts_until_the_next_report_comes(fresh: &dyn FreshStore) {
+    let (store, clock) = open(fresh).await;
+    publish_ahead(&*store, 5).await;
+    let end = ends(&clock, async || reports(&*store, LAST).await).await;
+    assert_eq!(end, now().after(minutes(5)));
+    clock.set(now());
+    let end = ends(&clock, async || summary(&*store, LAST).await).await;
+    assert_eq!(end, now().after(minutes(5)));
+}
+
+pub async fn an_answer_about_a_period_under_way_lasts_until_the_next_report_comes(fresh: &dyn FreshStore) {
+    let (store, clock) = open(fresh).await;
+    publish_ahead(&*store, 5).await;
+    let under_way = until(10);
+    let end = ends(&clock, async || reports(&*store, Window::Within(under_way)).await).await;
+    assert_eq!(end, now().after(minutes(5)));
+    clock.set(now());
+    ends(&clock, async || summary(&*store, Window::Within(under_way)).await).await;
+    clock.set(now());
+    // Whole hours are counted, so the report's time is within this one.
+    ends(&clock, async || series(&*store, until(0)).await).await;
+    clock.set(now());
+    ends(&clock, async || reports(&*store, Window::Within(period(end, end))).await).await;
+}
+
+pub async fn an_answer_to_which_no_report_comes_lasts_on(fresh: &dyn FreshStore) {
+    let (store, clock) = open(fresh).await;
+    let end = now().after(minutes(10));
+    let answer = reports(&*store, Window::Within(until(10))).await;
+    assert!(answer.validity.covers(end.after(HOUR * 1000)), "the next report comes in 2099");
+    assert!(!answer.validity.covers(now().before(MILLISECOND)), "not before it was read");
+    clock.set(end.after(HOUR));
+    assert_eq!(reports(&*store, Window::Within(until(10))).await.value, answer.value);
+}
+
+pub async fn answers_of_gauges_last_until_a_reading_leaves_or_comes(fresh: &dyn FreshStore) {
+    let (store, clock) = open(fresh).await;
+    let end = ends(&clock, async || gauges(&*store, LAST).await).await;
+    assert_eq!(end, now().after(MILLISECOND), "one was read an hour ago");
+    read_ahead(&*store, 5).await;
+    clock.set(now().after(MILLISECOND));
+    let end = ends(&clock, async || gauges(&*store, LAST).await).await;
+    assert_eq!(end, now().after(minutes(5)));
+    clock.set(now());
+    ends(&clock, async || gauges(&*store, Window::Within(until(5))).await).await;
+}
+
+pub async fn an_answer_about_the_past_lasts(fresh: &dyn FreshStore) {
+    let (store, _) = open(fresh).await;
+    publish_ahead(&*store, 5).await;
+    let past = Window::Within(until(0));
+    let whole_hours = period(now().before(HOUR * 3), now().before(HOUR));
+    let history = HistoryQuery { selector: AreaSelector::default(), period: until(10) };
+    for validity in [
+        reports(&*store, past).await.validity,
+        summary(&*store, past).await.validity,
+        gauges(&*store, past).await.validity,
+        series(&*store, whole_hours).await.validity,
+        // No change of an area is dated after now.
+        store.flood_archive(&history).await.unwrap().validity,
+        store.flood_series(&history).await.unwrap().validity,
+    ] {
+        assert!(validity.covers(now()) && validity.covers(now().after(HOUR * 24 * 365)), "{validity:?}");
+    }
+}
+
+pub async fn an_answer_of_which_nothing_is_found_lasts_until_something_comes(fresh: &dyn FreshStore) {
+    let (store, clock) = open(fresh).await;
+    publish_ahead(&*store, 5).await;
+    let never = Window::Last(Duration::ZERO);
+    let end = ends(&clock, async || reports(&*store, never).await).await;
+    assert_eq!(end, now().after(minutes(5)));
+    // It appears for the one millisecond of its date.
+    let end = ends(&clock, async || reports(&*store, never).await).await;
+    assert_eq!(end, now().after(minutes(5)).after(MILLISECOND));
+}

@@ -1,0 +1,264 @@
+use std::sync::Arc;
+use std::time::Duration;
+
+use geo::{Area as _, Coord, Distance, Euclidean, LineString, MultiPolygon, Polygon, unary_union};
+use proptest::prelude::*;
+use siaga::folder::{Dataset, FolderRules};
+use siaga::formats::alerts::{Atom, Notices, Options, Page, Rss};
+use siaga::formats::{Format, cap};
+use siaga::model::alerts::{Issuer, Status, entries, messages};
+use siaga::model::{AlertLayer, Area, AreaSet, FloodState, Layer, StateChange, Timestamp};
+use siaga_conformance::fixture;
+use siaga_conformance::format_suite;
+use siaga_conformance::formats::encoded;
+
+use crate::xml::texts;
+
+mod atom {
+    use super::*;
+    format_suite!(Atom::new(notices()));
+}
+
+mod rss {
+    use super::*;
+    format_suite!(Rss::new(notices()));
+}
+
+mod page {
+    use super::*;
+    format_suite!(Page::new(notices()));
+}
+
+fn notices() -> Notices {
+    Notices::new(Options::default(), cap::Options::default())
+}
+
+/// A document in the format for single messages.
+fn document(options: Options, layer: AlertLayer) -> String {
+    let format = Atom::new(Notices::new(options, cap::Options::default())).of_entry().unwrap();
+    String::from_utf8(encoded(&*format, &Layer::Alerts(layer))).unwrap()
+}
+
+/// The messages about a flood of an area that rises from one state to another, is confirmed, and ends.
+fn chain(area: Area) -> Vec<AlertLayer> {
+    let start = fixture::now().before(Duration::from_hours(8));
+    let at = |minute| start.after(Duration::from_mins(minute));
+    let states = [
+        (0, Some(FloodState::Unknown)),
+        (30, Some(FloodState::Minor)),
+        (60, Some(FloodState::Moderate)),
+        (90, Some(FloodState::Severe)),
+        (200, Some(FloodState::Severe)),
+        (450, None),
+    ];
+    let log = states.map(|(minute, state)| StateChange { state, at: at(minute) });
+    let chain = messages(&entries(log), Timestamp::EPOCH, fixture::now());
+    let areas = Arc::new(AreaSet::from(area));
+    let issuer = Arc::new(Issuer::new(Some(7), "", Status::Actual));
+    let layer =
+        |message| AlertLayer::new(Arc::clone(&areas), vec![(0, message)]).issued_by(Arc::clone(&issuer));
+    chain.into_iter().map(layer).collect()
+}
+
+/// The message of a chain at an index, as a document.
+fn written(index: usize, options: Options) -> String {
+    document(options, chain(fixture::areas()[2].clone()).remove(index))
+}
+
+#[test]
+fn a_message_says_everything_in_two_languages_in_the_order_of_the_schema() {
+    assert_eq!(written(3, Options::default()), include_str!("alert.xml").trim_end());
+}
+
+/// Checks a document against the schema and the rules of the hubs.
+fn assert_checked(document: &str, alerts: usize) {
+    let report = cap_check::check(document, fixture::now().to_utc()).unwrap();
+    assert_eq!((report.alerts, report.errors()), (alerts, 0), "{report}");
+}
+
+#[test]
+fn every_message_and_every_feed_is_as_the_schema_and_the_hubs_want_it() {
+    for area in &fixture::areas() {
+        for layer in chain(area.clone()) {
+            for layer in [layer.clone(), layer.of_exercise()] {
+                assert_checked(&document(Options::default(), layer), 1);
+            }
+        }
+    }
+    let all = fixture::alerts();
+    let count = all.features().len();
+    let feeds = [Arc::new(Atom::new(notices())) as Arc<dyn Format>, Arc::new(Rss::new(notices()))];
+    let inline = Atom::new(notices()).inline().unwrap();
+    for format in feeds.into_iter().chain([inline]) {
+        let written =
+            |layer: AlertLayer| String::from_utf8(encoded(&*format, &Layer::Alerts(layer))).unwrap();
+        assert_checked(&written(all.clone()), count);
+        assert_checked(&written(AlertLayer::default().at("alerts".to_owned())), 0);
+    }
+}
+
+#[test]
+fn what_to_do_follows_from_the_state_and_ends_with_it() {
+    let values = |index, name: &str| {
+        let found = texts(&written(index, Options::default()), name);
+        assert!(found.iter().all(|value| *value == found[0]), "the languages differ in {name}");
+        found[0].clone()
+    };
+    let expected = [
+        ("Alert", "Immediate", "Unknown", "Avoid"),
+        ("Update", "Immediate", "Minor", "Avoid"),
+        ("Update", "Immediate", "Moderate", "Avoid"),
+        ("Update", "Immediate", "Severe", "Evacuate"),
+        ("Update", "Immediate", "Severe", "Evacuate"),
+        ("Cancel", "Past", "Severe", "AllClear"),
+    ];
+    for (index, (message_type, urgency, severity, response)) in expected.into_iter().enumerate() {
+        let found = ["msgType", "urgency", "severity", "responseType"].map(|name| values(index, name));
+        assert_eq!(found, [message_type, urgency, severity, response], "{index}");
+    }
+    let unknown_as_minor = serde_json::from_value(serde_json::json!({ "unknown_as": "Minor" })).unwrap();
+    assert_eq!(texts(&written(0, unknown_as_minor), "severity"), ["Minor", "Minor"]);
+}
+
+#[test]
+fn a_message_of_an_exercise_says_so_in_its_texts() {
+    let exercise = chain(fixture::areas()[2].clone()).remove(3).of_exercise();
+    let exercise = document(Options::default(), exercise);
+    assert_eq!(texts(&exercise, "status"), ["Exercise"]);
+    for name in ["headline", "description"] {
+        let [indonesian, english] = <[String; 2]>::try_from(texts(&exercise, name)).unwrap();
+        assert!(indonesian.starts_with("Latihan: ") && english.starts_with("Exercise: "), "{name}");
+    }
+}
+
+#[test]
+fn the_texts_can_be_replaced_and_a_contact_added() {
+    let level = |depth: &str| {
+        serde_json::json!({
+            "depth": depth, "headline": "Water in {area}", "description": "{agency}: {area} at {time}",
+            "instruction": "Go up."
+        })
+    };
+    let options = serde_json::json!({
+        "contact": "+62 21 112",
+        "texts": [{
+            "language": "nl", "event": "Overstroming", "time": "%-d {month} %H:%M", "exercise": "Oefening: ",
+            "months": ["jan", "feb", "mrt", "apr", "mei", "jun", "jul", "aug", "sep", "okt", "nov", "dec"],
+            "unknown": level("?"), "minor": level("1"), "moderate": level("2"), "severe": level("deep"),
+            "over": { "headline": "Dry", "description": "{area} is dry", "instruction": "Go home." },
+        }],
+    });
+    let options: Options = serde_json::from_value(options).unwrap();
+    options.check().unwrap();
+    let document = written(3, options);
+    for (name, expected) in [
+        ("language", "nl"),
+        ("event", "Overstroming"),
+        ("headline", "Water in RW 09, GROGOL"),
+        ("description", "JAKARTA EMERGENCY MANAGEMENT AGENCY: RW 09, GROGOL at 19 dec 16:38"),
+        ("instruction", "Go up."),
+        ("contact", "+62 21 112"),
+    ] {
+        assert_eq!(texts(&document, name), [expected], "{name}");
+    }
+}
+
+#[test]
+fn texts_that_hubs_would_cut_or_that_lack_something_are_refused() {
+    let wrong = |change: fn(&mut serde_json::Value)| {
+        let mut options = serde_json::to_value(Options::default()).unwrap();
+        change(&mut options);
+        match serde_json::from_value::<Options>(options) {
+            Ok(options) => options.check().unwrap_err().0,
+            Err(error) => error.to_string(),
+        }
+    };
+    assert_eq!(wrong(|all| all["texts"] = serde_json::json!([])), "texts");
+    assert_eq!(wrong(|all| all["texts"][1]["language"] = "id-ID".into()), "texts.1.language");
+    assert_eq!(wrong(|all| all["texts"][0]["language"] = "in donesian".into()), "texts.0.language");
+    assert_eq!(wrong(|all| all["texts"][0]["event"] = "e".repeat(35).into()), "texts.0.event");
+    assert_eq!(wrong(|all| all["texts"][0]["time"] = "%Q".into()), "texts.0.time");
+    assert_eq!(
+        wrong(|all| all["texts"][0]["minor"]["headline"] = "h".repeat(91).into()),
+        "texts.0.minor.headline"
+    );
+    assert_eq!(
+        wrong(|all| all["texts"][1]["over"]["headline"] = "At {time}".into()),
+        "texts.1.over.headline"
+    );
+    assert_eq!(wrong(|all| all["texts"][1]["over"]["instruction"] = " ".into()), "texts.1.over.instruction");
+    assert_eq!(wrong(|all| all["contact"] = " ".into()), "contact");
+    assert!(wrong(|all| all["texts"][0]["minor"]["headline"] = "{place}".into()).contains("placeholders"));
+    assert!(wrong(|all| drop(all["texts"][0].as_object_mut().unwrap().remove("severe"))).contains("severe"));
+}
+
+proptest! {
+    #[test]
+    fn no_name_makes_a_text_longer_than_hubs_show(name in "\\PC{0,80}", parent_name in "\\PC{0,80}", index in 0..6_usize) {
+        let area = Area { name, parent_name, ..fixture::areas()[2].clone() };
+        let document = document(Options::default(), chain(area).remove(index).of_exercise());
+        assert_checked(&document, 1);
+        let lengths = |name| texts(&document, name).into_iter().map(|text| text.chars().count());
+        prop_assert!(lengths("areaDesc").all(|length| (1..50).contains(&length)));
+        prop_assert!(lengths("headline").all(|length| (1..=140).contains(&length)));
+        prop_assert!(lengths("event").all(|length| (1..35).contains(&length)));
+        prop_assert!(document.len() <= 10_000);
+    }
+}
+
+/// The polygons of all areas, as messages have them.
+fn polygons(areas: AreaSet) -> Vec<(Area, MultiPolygon<f64>)> {
+    let message = |area: &Area| chain(area.clone()).remove(0);
+    let areas = Arc::new(areas);
+    let messages = areas.iter().enumerate().map(|(position, area)| {
+        let alert = message(area);
+        (position, alert.features().next().unwrap().message.clone())
+    });
+    let layer = Layer::Alerts(AlertLayer::new(Arc::clone(&areas), messages.collect()));
+    let feed = String::from_utf8(encoded(&Atom::new(notices()), &layer)).unwrap();
+    let entries = feed.trim_end_matches("</feed>").split("<entry>").skip(1);
+    let read = entries.map(|entry| {
+        texts(&format!("<entry xmlns:cap=\"\">{entry}"), "cap:polygon")
+            .iter()
+            .map(|text| ring(text))
+            .collect()
+    });
+    areas.iter().cloned().zip(read).collect()
+}
+
+fn ring(text: &str) -> Polygon<f64> {
+    let pair = |pair: &str| {
+        let (y, x) = pair.split_once(',').unwrap();
+        for number in [x, y] {
+            assert!(number.split_once('.').is_none_or(|(_, decimals)| decimals.len() <= 5), "{number}");
+        }
+        Coord { x: x.parse().unwrap(), y: y.parse().unwrap() }
+    };
+    let ring: LineString<f64> = text.split(' ').map(pair).collect();
+    assert!(ring.0.len() >= 4 && ring.is_closed(), "{text}");
+    Polygon::new(ring, Vec::new())
+}
+
+#[test]
+fn polygons_are_within_12_metres_of_the_borders_and_neighbours_still_meet() {
+    let demo = Dataset::load("demo", &FolderRules::default(), fixture::now()).unwrap();
+    let areas: Vec<_> = demo.places.areas().iter().take(300).cloned().collect();
+    let before: usize =
+        areas.iter().flat_map(|area| &area.outline).map(|polygon| polygon.exterior().0.len()).sum();
+    let found = polygons(AreaSet::new(areas).unwrap());
+    let after: usize =
+        found.iter().flat_map(|(_, polygons)| polygons).map(|polygon| polygon.exterior().0.len()).sum();
+    assert!(after < before, "nothing was simplified: {after} of {before} positions");
+    for (area, polygons) in &found {
+        for (original, polygon) in area.outline.iter().zip(polygons) {
+            for position in original.exterior().points() {
+                let metres = 111_320.0 * Euclidean.distance(&position, polygon.exterior());
+                assert!(metres < 12.0, "{}: {metres} m", area.id);
+            }
+        }
+    }
+    let all: Vec<_> = found.iter().flat_map(|(_, polygons)| polygons.0.clone()).collect();
+    let apart: f64 = all.iter().map(geo::Area::unsigned_area).sum();
+    let together = unary_union(&all).unsigned_area();
+    assert!((apart - together).abs() < 1e-9 * apart, "neighbours overlap: {apart} {together}");
+}

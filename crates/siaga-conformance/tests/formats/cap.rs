@@ -1,0 +1,227 @@
+use std::sync::Arc;
+use std::time::Duration;
+
+use siaga::formats::Format;
+use siaga::formats::cap::{Cap, Options, WebAddress};
+use siaga::model::{Area, AreaSet, FloodLayer, Layer, Standing, Timestamp};
+use siaga_conformance::fixture::{self, id};
+use siaga_conformance::format_suite;
+use siaga_conformance::formats::{context, encoded};
+
+use crate::xml::texts;
+
+format_suite!(Cap::default());
+
+/// A feed of one area with the names given, in state 2 since the contract's example.
+fn feed_of(name: &str, parent_name: &str) -> String {
+    let area =
+        Area { name: name.to_owned(), parent_name: parent_name.to_owned(), ..fixture::areas()[2].clone() };
+    let since = Timestamp::parse("2016-12-19T22:41:35+0700").unwrap();
+    let standing = Standing { state: fixture::state(2), since };
+    let areas = AreaSet::new(vec![area]).unwrap();
+    let layer = Layer::Floods(FloodLayer::new(Arc::new(areas), vec![(0, Some(standing))]));
+    text(encoded(&Cap::default(), &layer))
+}
+
+fn text(document: Vec<u8>) -> String {
+    String::from_utf8(document).unwrap()
+}
+
+/// The alerts of a feed, each a document of its own.
+fn alerts(feed: &str) -> Vec<&str> {
+    let alerts = feed.split("<content type=\"text/xml\">").skip(1);
+    alerts.map(|rest| rest.split("</content>").next().unwrap()).collect()
+}
+
+#[test]
+fn the_example_of_the_interface_comes_out_as_documented() {
+    let expected = concat!(
+        r#"<?xml version="1.0" encoding="UTF-8"?><feed xmlns="http://www.w3.org/2005/Atom">"#,
+        "<id>http://127.0.0.1:8000/v1/floods</id><title>petabencana.id Flood Affected Areas</title>",
+        "<updated>2016-12-19T23:08:52+07:00</updated>",
+        "<author><name>petabencana.id Flood Affected Areas</name><uri>https://petabencana.id/</uri></author>",
+        "<entry><id>http://127.0.0.1:8000/v1/floods?parent_name=GROGOL&amp;area_name=RW%2009&amp;area_id=5",
+        "&amp;time=2016-12-19T22%3A41%3A35%2B07%3A00</id>",
+        "<title>GROGOL.RW_09.2016-12-19T22:41:35+07:00 Flood Affected Area</title>",
+        "<updated>2016-12-19T22:41:35+07:00</updated>",
+        r#"<content type="text/xml"><alert xmlns="urn:oasis:names:tc:emergency:cap:1.2">"#,
+        "<identifier>GROGOL.RW_09.2016-12-19T22:41:35+07:00</identifier><sender>BPBD.JAKARTA.GOV.ID</sender>",
+        "<sent>2016-12-19T22:41:35+07:00</sent><status>Actual</status><msgType>Alert</msgType>",
+        "<scope>Public</scope><info><category>Met</category><event>FLOODING</event>",
+        "<urgency>Immediate</urgency><severity>Minor</severity><certainty>Observed</certainty>",
+        "<expires>2016-12-20T05:08:52+07:00</expires><senderName>JAKARTA EMERGENCY MANAGEMENT AGENCY</senderName>",
+        "<headline>FLOOD WARNING</headline><description>AT 22:41 WIB THE JAKARTA EMERGENCY MANAGEMENT AGENCY ",
+        "OBSERVED FLOODING OF BETWEEN 10 and 70 CENTIMETERS IN GROGOL, RW 09.</description>",
+        "<web>https://petabencana.id/</web><area><areaDesc>RW 09, GROGOL</areaDesc>",
+        "<polygon>-6.19,106.8 -6.19,106.83 -6.16,106.83 -6.16,106.8 -6.19,106.8</polygon>",
+        "</area></info></alert></content></entry></feed>",
+    );
+    assert_eq!(feed_of("RW 09", "GROGOL"), expected);
+}
+
+#[test]
+fn areas_with_a_hole_and_in_parts_are_in_the_feed_with_their_outer_rings() {
+    let feed = text(encoded(&Cap::default(), &fixture::layer(&[(5, 3), (10, 4)])));
+    let alerts = alerts(&feed);
+    let polygons: Vec<usize> = alerts.iter().map(|alert| texts(alert, "polygon").len()).collect();
+    assert_eq!(polygons, [1, 2]);
+    for polygon in texts(&feed, "polygon") {
+        let pairs: Vec<&str> = polygon.split(' ').collect();
+        assert!(pairs.len() >= 4 && pairs.first() == pairs.last(), "{polygon:?}");
+    }
+}
+
+#[test]
+fn areas_without_a_state_make_no_entry() {
+    let feed = text(encoded(&Cap::default(), &fixture::layer(&[(1, 1)])));
+    assert_eq!(alerts(&feed).len(), 1);
+    assert!(!text(encoded(&Cap::default(), &fixture::layer(&[]))).contains("<entry>"));
+}
+
+#[test]
+fn names_are_data_whatever_they_hold() {
+    for name in
+        ["A & B", "<RW> \"5\"", "Söhne été", "]]>", "a\u{1}b\u{0}c", "%2B+ ?#", "كلمة 雨", "a,b  c\td"]
+    {
+        let feed = feed_of(name, "P & <Q>, R");
+        let [alert] = &alerts(&feed)[..] else { panic!("{name:?}") };
+        let [identifier] = &texts(alert, "identifier")[..] else { panic!("{name:?}") };
+        assert!(!identifier.contains([' ', ',', '<', '&']), "{identifier}");
+        let id = &texts(&feed, "id")[1];
+        assert!(id.is_ascii() && !id.contains([' ', '<', '"', '\\', '^', '`', '{', '|', '}']), "{id}");
+        let shown = name.replace(['\u{0}', '\u{1}'], "\u{fffd}");
+        assert_eq!(texts(&feed, "areaDesc"), [format!("{shown}, P & <Q>, R")]);
+    }
+}
+
+#[test]
+fn an_empty_name_leaves_out_its_comma_and_its_dot() {
+    for (name, parent, description, identifier) in [
+        ("", "PULAU", "PULAU", "PULAU.2016-12-19T22:41:35+07:00"),
+        ("RW 1", "", "RW 1", "RW_1.2016-12-19T22:41:35+07:00"),
+    ] {
+        let feed = feed_of(name, parent);
+        assert_eq!(texts(&feed, "areaDesc"), [description]);
+        assert_eq!(texts(&feed, "identifier"), [identifier]);
+        assert!(texts(&feed, "description")[0].ends_with(&format!(" IN {description}.")));
+        assert!(!feed.contains("null"));
+    }
+}
+
+#[test]
+fn entries_of_areas_with_the_same_names_have_different_ids() {
+    let [one, other] = [1, 2].map(|number| {
+        let template = fixture::areas()[0].clone();
+        Area { id: id(number), name: "RW 01".to_owned(), parent_name: "GROGOL".to_owned(), ..template }
+    });
+    let standing = Some(Standing { state: fixture::state(1), since: fixture::now() });
+    let areas = Arc::new(AreaSet::new(vec![one, other]).unwrap());
+    let layer = Layer::Floods(FloodLayer::new(areas, vec![(0, standing), (1, standing)]));
+    let ids = texts(&text(encoded(&Cap::default(), &layer)), "id");
+    assert_ne!(ids[1], ids[2]);
+}
+
+#[test]
+fn each_state_has_its_severity_and_its_words() {
+    for (code, severity, words) in [
+        (1, "Unknown", "OBSERVED AN UNKNOWN LEVEL OF FLOODING - USE CAUTION - IN "),
+        (2, "Minor", "OBSERVED FLOODING OF BETWEEN 10 and 70 CENTIMETERS IN "),
+        (3, "Moderate", "OBSERVED FLOODING OF BETWEEN 71 and 150 CENTIMETERS IN "),
+        (4, "Severe", "OBSERVED FLOODING OF OVER 150 CENTIMETERS IN "),
+    ] {
+        let feed = text(encoded(&Cap::default(), &fixture::layer(&[(1, code)])));
+        assert_eq!(texts(&feed, "severity"), [severity]);
+        assert!(texts(&feed, "description")[0].contains(words), "{words}");
+    }
+}
+
+#[test]
+fn only_expires_and_the_feeds_updated_depend_on_the_request() {
+    let layer = fixture::layer(&[(1, 1), (5, 3)]);
+    let mut later = context();
+    later.now = later.now.after(Duration::from_mins(61));
+    let mut out = Vec::new();
+    Cap::default().encode(&layer, &later, &mut out).unwrap();
+    let (now, later) = (text(encoded(&Cap::default(), &layer)), text(out));
+    assert_ne!(now, later);
+    let stable = |feed: &str| {
+        let updated = format!("<updated>{}</updated>", texts(feed, "updated")[0]);
+        let expires = format!("<expires>{}</expires>", texts(feed, "expires")[0]);
+        feed.replace(&updated, "").replace(&expires, "")
+    };
+    assert_eq!(stable(&now), stable(&later));
+}
+
+#[test]
+fn the_offset_of_utc_is_written_as_cap_wants_it() {
+    let mut utc = context();
+    utc.time_zone = chrono_tz::UTC;
+    let mut out = Vec::new();
+    Cap::default().encode(&fixture::layer(&[(1, 1)]), &utc, &mut out).unwrap();
+    assert_eq!(texts(&text(out), "sent"), ["2016-12-19T15:08:52-00:00"]);
+}
+
+#[test]
+fn a_city_can_have_an_agency_of_its_own() {
+    let options = serde_json::from_value(serde_json::json!({
+        "agencies": { "bdg": { "sender": "bpbd.bandung.go.id", "sender_name": "BANDUNG AGENCY" } },
+    }))
+    .unwrap();
+    let feed = text(encoded(&Cap::new(options), &fixture::layer(&[(1, 1), (30, 1)])));
+    assert_eq!(texts(&feed, "sender"), ["BPBD.JAKARTA.GOV.ID", "bpbd.bandung.go.id"]);
+    assert_eq!(texts(&feed, "senderName"), ["JAKARTA EMERGENCY MANAGEMENT AGENCY", "BANDUNG AGENCY"]);
+    assert!(texts(&feed, "description")[1].contains(" WIB THE BANDUNG AGENCY OBSERVED "));
+}
+
+#[test]
+fn the_agency_is_configured() {
+    let options: Options = serde_json::from_value(serde_json::json!({
+        "sender": "bpbd.bandung.go.id", "sender_name": "BANDUNG & CO", "web": "https://example.org/?a&b",
+        "author": "someone", "title": "Floods", "headline": "LOOK OUT", "expires_after": "90m",
+    }))
+    .unwrap();
+    let feed = text(encoded(&Cap::new(options), &fixture::layer(&[(1, 1)])));
+    for (element, expected) in [
+        ("sender", "bpbd.bandung.go.id"),
+        ("senderName", "BANDUNG & CO"),
+        ("web", "https://example.org/?a&b"),
+        ("name", "someone"),
+        ("uri", "https://example.org/?a&b"),
+        ("headline", "LOOK OUT"),
+        ("expires", "2016-12-20T00:38:52+07:00"),
+    ] {
+        assert_eq!(texts(&feed, element), [expected], "{element}");
+    }
+    assert_eq!(texts(&feed, "title")[0], "Floods");
+    for sender in ["", "a b", "a,b", "a&b", "a<b"] {
+        let options = serde_json::from_value::<Options>(serde_json::json!({ "sender": sender }));
+        assert!(options.is_err(), "{sender:?}");
+    }
+}
+
+#[test]
+fn a_web_address_is_absolute_and_written_as_rfc_3986_has_it() {
+    let is_accepted = |text: &str| WebAddress::try_from(text.to_owned()).is_ok();
+    for address in
+        ["https://example.org", "http://10.0.0.7:8000/a?b=c&d=%20", "https://[::1]/", "https://a.b/c;d=(e)"]
+    {
+        assert!(is_accepted(address), "{address}");
+    }
+    for text in [
+        "",
+        "example.org",
+        "https:",
+        "https://",
+        "https:///a",
+        "https://?a",
+        "mailto:a@example.org",
+        "/a",
+        "https://a b/",
+        "https://a/<b>",
+        "https://a/\"",
+        "https://☔.example/",
+        "https://a/\n",
+    ] {
+        assert!(!is_accepted(text), "{text}");
+    }
+}

@@ -1,0 +1,12 @@
+//! The format suite on every format, and what each promises beyond it.
+
+#[path = "../../../../tests/common/xml.rs"]
+mod xml;
+
+mod alerts;
+mod cap;
+mod geojson;
+mod prepared;
+mod suite;
+mod template;
+mod topojson;

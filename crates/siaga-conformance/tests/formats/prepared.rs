@@ -1,0 +1,113 @@
+//! What formats prepare of a set of areas must not be seen in what they write.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use chrono::DateTime;
+use proptest::prelude::*;
+use siaga::formats::Format;
+use siaga::formats::cap::Cap;
+use siaga::formats::geojson::GeoJson;
+use siaga::formats::topojson::TopoJson;
+use siaga::model::{AreaSet, FloodLayer, FloodState, Layer, Standing};
+use siaga_conformance::fixture;
+use siaga_conformance::formats::encoded;
+
+/// Makes a format that has prepared nothing.
+type New = fn() -> Box<dyn Format>;
+
+/// The floods of a set: those areas that are chosen, with the states they have.
+fn layer(areas: &Arc<AreaSet>, chosen: &[(bool, Option<(FloodState, i64)>)]) -> Layer {
+    let standing = |(state, seconds): (FloodState, i64)| Standing {
+        state,
+        since: DateTime::from_timestamp(seconds, 0).unwrap().into(),
+    };
+    let chosen = chosen.iter().enumerate().filter(|(_, (is_chosen, _))| *is_chosen);
+    let selected = chosen.map(|(position, (_, state))| (position, state.map(standing))).collect();
+    Layer::Floods(FloodLayer::new(Arc::clone(areas), selected))
+}
+
+fn choices() -> impl Strategy<Value = Vec<(bool, Option<(FloodState, i64)>)>> {
+    let state = (prop::sample::select(FloodState::ALL.to_vec()), 0..4_000_000_000i64);
+    prop::collection::vec((prop::bool::weighted(0.8), prop::option::of(state)), fixture::areas().len())
+}
+
+proptest! {
+    #[test]
+    fn the_bytes_are_the_same_whatever_was_written_before(choices in prop::collection::vec(choices(), 1..6)) {
+        let areas = Arc::new(fixture::areas());
+        let formats: [(Box<dyn Format>, New); 3] = [
+            (Box::new(TopoJson::default()), || Box::new(TopoJson::default())),
+            (Box::new(GeoJson::default()), || Box::new(GeoJson::default())),
+            (Box::new(Cap::default()), || Box::new(Cap::default())),
+        ];
+        for chosen in &choices {
+            let layer = layer(&areas, chosen);
+            for (prepared, new) in &formats {
+                let (expected, found) = (encoded(&*new(), &layer), encoded(&**prepared, &layer));
+                prop_assert_eq!(String::from_utf8(found), String::from_utf8(expected));
+            }
+        }
+    }
+
+    #[test]
+    fn prepared_properties_are_those_of_the_layer(chosen in choices()) {
+        let layer = layer(&Arc::new(fixture::areas()), &chosen);
+        let text = String::from_utf8(encoded(&GeoJson::default(), &layer)).unwrap();
+        let features: Vec<String> = layer.features().map(|feature| {
+            let properties = serde_json::to_string(&feature.properties).unwrap();
+            let geometry = match feature.geometry {
+                siaga::model::Geometry::Polygon(polygon) => geojson::GeometryValue::from(polygon),
+                siaga::model::Geometry::MultiPolygon(polygons) => geojson::GeometryValue::from(polygons),
+                other => panic!("{other:?}"),
+            };
+            let geometry = serde_json::to_string(&geojson::Geometry::new(geometry)).unwrap();
+            format!(r#"{{"type":"Feature","geometry":{geometry},"properties":{properties}}}"#)
+        }).collect();
+        prop_assert_eq!(text, format!(r#"{{"type":"FeatureCollection","features":[{}]}}"#, features.join(",")));
+    }
+}
+
+#[test]
+fn a_set_is_given_up_by_formats_when_nobody_else_has_it() {
+    let formats: [Box<dyn Format>; 3] =
+        [Box::new(TopoJson::default()), Box::new(GeoJson::default()), Box::new(Cap::default())];
+    let areas = Arc::new(fixture::areas());
+    let flooded = vec![(true, Some((FloodState::Severe, 0))); areas.len()];
+    for format in &formats {
+        drop(encoded(&**format, &layer(&areas, &flooded)));
+    }
+    let gone = Arc::downgrade(&areas);
+    drop(areas);
+    assert!(gone.upgrade().is_none());
+}
+
+#[test]
+fn after_a_change_of_state_nothing_is_made_anew() {
+    // A set so large that its topology takes many times as long as copying its text.
+    let template = fixture::areas()[0].clone();
+    let ring = |at: u64| {
+        let at = at as f64 / 100.0;
+        (0..=400)
+            .map(|step| f64::from(step % 400) * std::f64::consts::TAU / 400.0)
+            .map(move |angle| geo::Coord { x: at + angle.cos() * 0.001, y: angle.sin() * 0.001 })
+            .collect::<geo::LineString<f64>>()
+    };
+    let areas = (0..500).map(|number| siaga::model::Area {
+        id: fixture::id(number),
+        outline: geo::MultiPolygon(vec![geo::Polygon::new(ring(number), vec![])]),
+        ..template.clone()
+    });
+    let areas = Arc::new(AreaSet::new(areas.collect()).unwrap());
+    let mut states = vec![(true, None); areas.len()];
+    let taken = |format: &TopoJson, layer: &Layer| {
+        let start = std::time::Instant::now();
+        drop(encoded(format, layer));
+        start.elapsed()
+    };
+    let format = TopoJson::default();
+    let first = taken(&format, &layer(&areas, &states));
+    states[7].1 = Some((FloodState::Minor, 1));
+    let then = (0..20).map(|_| taken(&format, &layer(&areas, &states))).min().unwrap_or(Duration::MAX);
+    assert!(then < first / 3, "{then:?} after {first:?}");
+}

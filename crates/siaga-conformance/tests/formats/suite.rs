@@ -1,0 +1,85 @@
+//! The suite itself, on formats that are not as they must be.
+
+use std::time::Duration;
+
+use siaga::formats::{Container, EncodeContext, EncodeError, Format};
+use siaga::model::{Layer, LayerKind};
+use siaga_conformance::format_suite;
+use siaga_conformance::formats;
+
+/// Writes something of the map, in some container.
+#[derive(Clone, Copy, Debug)]
+struct Odd(&'static str, fn(&Layer, &EncodeContext) -> String);
+
+impl Format for Odd {
+    fn name(&self) -> &'static str {
+        "odd"
+    }
+
+    fn container(&self) -> Container {
+        Container(self.0)
+    }
+
+    fn media_type(&self) -> &'static str {
+        "text/plain"
+    }
+
+    fn carries(&self, kind: LayerKind) -> bool {
+        kind == LayerKind::Floods
+    }
+
+    fn time_step(&self) -> Option<Duration> {
+        None
+    }
+
+    fn encode(&self, layer: &Layer, context: &EncodeContext, out: &mut Vec<u8>) -> Result<(), EncodeError> {
+        out.extend(self.1(layer, context).bytes());
+        Ok(())
+    }
+}
+
+/// A point for each area: nothing for none, the same for any states.
+const SUMMARY: Odd = Odd("text", |layer, _| ".".repeat(layer.features().count()));
+
+mod summary {
+    use super::*;
+
+    format_suite!(SUMMARY, except different_layers_give_different_bytes);
+}
+
+mod selected {
+    use super::*;
+
+    format_suite!(SUMMARY => the_same_layer_gives_the_same_bytes, what_stands_before_the_layer_is_left_alone);
+}
+
+#[test]
+#[should_panic(
+    expected = "at state 1, and one with area 1 alone, at state 2, are written the same: something is left out"
+)]
+fn what_is_left_out_is_said() {
+    formats::different_layers_give_different_bytes(&SUMMARY);
+}
+
+#[test]
+#[should_panic(
+    expected = "the format has no time step, but the fixture's layer of 5 Floods is written differently"
+)]
+fn a_time_that_is_not_told_is_said() {
+    formats::time_changes_nothing_within_a_step(&Odd("text", |_, context| context.now.to_string()));
+}
+
+#[test]
+#[should_panic(expected = "the fixture's layer of 5 Floods is not well-formed json: EOF while parsing")]
+fn what_is_no_json_is_said() {
+    formats::documents_of_a_known_container_are_well_formed(&Odd("json", |_, _| "{".to_owned()));
+}
+
+#[test]
+#[should_panic(expected = "an empty layer of Floods is not well-formed xml: it has no element")]
+fn what_is_no_xml_is_said() {
+    let empty_at_last = |layer: &Layer, _: &EncodeContext| {
+        if layer.features().next().is_some() { "<a><b/></a>".to_owned() } else { String::new() }
+    };
+    formats::documents_of_a_known_container_are_well_formed(&Odd("xml", empty_at_last));
+}

@@ -1,0 +1,182 @@
+use std::sync::Arc;
+
+use quick_xml::Reader;
+use quick_xml::escape::unescape;
+use quick_xml::events::Event;
+use serde_json::{Value, json};
+use siaga::model::{DisasterType, Layer, Report, ReportContent, Tags};
+use siaga_conformance::fixture;
+
+use super::{example, made, text};
+
+/// A layer of one report with this title.
+fn report(title: &str) -> Layer {
+    let content = fixture::content(DisasterType::Flood, 1, fixture::place(0.5, 0.5));
+    let content = ReportContent { title: title.into(), ..content };
+    let tags = Tags::default();
+    let key = 1.try_into().unwrap();
+    Layer::Reports(vec![Arc::new(Report { key, content, tags })].into())
+}
+
+/// What a template prints of a report with this title.
+fn printed(source: &str, media_type: &str, title: &str) -> String {
+    let source =
+        format!("{{% for feature in features %}}{{% set of = feature.properties %}}{source}{{% endfor %}}");
+    made(&source, media_type, &report(title))
+}
+
+const TITLE: &str = "{{ of.title }}";
+
+#[test]
+fn xml_gets_text_that_is_fit_for_content_and_attributes() {
+    for media_type in ["application/xml", "text/xml; charset=utf-8", "application/rss+XML", "text/html"] {
+        let printed = printed(TITLE, media_type, "<a href='x'>\"&amp;\" ]]> -- \u{0}\u{b}\u{ffff}\t☔</a>");
+        assert_eq!(
+            printed,
+            "&lt;a href=&apos;x&apos;&gt;&quot;&amp;amp;&quot; ]]&gt; -- \u{fffd}\u{fffd}\u{fffd}\t☔&lt;/a&gt;",
+            "{media_type}"
+        );
+    }
+}
+
+#[test]
+fn json_gets_values() {
+    let title = "\"</script>\\\u{1}\n☔";
+    let source = "[{{ of.title }},{{ of.image_url }},{{ of.report_data }},{{ of.tags }},{{ feature.geometry }},\
+                  {{ of.report_data.flood_depth }},{{ true }},{{ feature.geometry.coordinates }}]";
+    for media_type in ["application/json", "application/geo+json; charset=utf-8"] {
+        let printed: Value = serde_json::from_str(&printed(source, media_type, title)).unwrap();
+        let expected = json!([
+            title,
+            null,
+            { "report_type": "flood", "flood_depth": 80 },
+            { "instance_region_code": null, "local_area_id": null },
+            { "type": "Point", "coordinates": [106.804_999_999_999_99, -6.195] },
+            80,
+            true,
+            [106.804_999_999_999_99, -6.195],
+        ]);
+        assert_eq!(printed, expected);
+    }
+}
+
+#[test]
+fn sequences_of_json_get_values_too() {
+    for media_type in ["application/geo+json-seq", "application/x-ndjson"] {
+        assert_eq!(printed(TITLE, media_type, "a \"b\"\n"), r#""a \"b\"\n""#, "{media_type}");
+    }
+}
+
+#[test]
+fn csv_gets_one_field_that_no_spreadsheet_runs() {
+    for (title, expected) in [
+        ("RW 01", "RW 01"),
+        ("a,b", "\"a,b\""),
+        ("a;b", "\"a;b\""),
+        ("say \"x\"", "\"say \"\"x\"\"\""),
+        ("a\r\nb", "\"a\r\nb\""),
+        (" a", "\" a\""),
+        ("=1+1", "'=1+1"),
+        ("+62", "'+62"),
+        (" =1+1", "\"' =1+1\""),
+        ("-1", "'-1"),
+        ("@SUM(A1)", "'@SUM(A1)"),
+        ("\u{FF1D}1+1", "'\u{FF1D}1+1"),
+        (" \u{FF0B}1", "\"' \u{FF0B}1\""),
+        ("\u{FF0D}1", "'\u{FF0D}1"),
+        ("\u{FF20}A1", "'\u{FF20}A1"),
+        ("=cmd|' /C calc'!A0,x", "\"'=cmd|' /C calc'!A0,x\""),
+        ("\t=1", "\"'\t=1\""),
+        ("\r=1", "\"'\r=1\""),
+        ("", ""),
+    ] {
+        assert_eq!(printed(TITLE, "text/csv", title), expected, "{title:?}");
+    }
+    assert_eq!(printed("{{ -5 }},{{ 40.5 }},{{ true }},{{ none }}", "text/csv", ""), "-5,40.5,true,");
+    let printed = printed("{{ of.report_data }}", "text/csv", "");
+    assert_eq!(printed, r#""{""report_type"":""flood"",""flood_depth"":80}""#);
+}
+
+#[test]
+fn other_types_get_values_as_they_are() {
+    let printed = printed("{{ of.title }} {{ of.image_url }} {{ of.tags }}", "text/plain", "<&>");
+    assert_eq!(printed, r#"<&>  {"instance_region_code":null,"local_area_id":null}"#);
+}
+
+#[test]
+fn what_is_captured_or_made_by_a_macro_is_escaped_once() {
+    for source in [
+        "{% set title %}{{ of.title }}{% endset %}{{ title }}",
+        "{% macro title(of) %}{{ of.title }}{% endmacro %}{{ title(of) }}",
+        "{{ of.title|e }}",
+        "{{ (of.title|upper)|lower }}",
+    ] {
+        assert_eq!(printed(source, "text/xml", "<&"), "&lt;&amp;", "{source}");
+        assert_eq!(printed(source, "application/json", "<\""), r#""<\"""#, "{source}");
+        assert_eq!(printed(source, "text/csv", "=,"), "\"'=,\"", "{source}");
+    }
+}
+
+#[test]
+fn only_an_author_who_says_so_gets_a_value_as_it_is() {
+    for source in ["{{ of.title|safe }}", "{% autoescape false %}{{ of.title }}{% endautoescape %}"] {
+        assert_eq!(printed(source, "text/xml", "<&"), "<&", "{source}");
+    }
+    for source in ["{{ of.title ~ '' }}", "{{ [of.title]|join(',') }}", "{{ '%s'|format(of.title) }}"] {
+        assert_eq!(printed(source, "text/xml", "<&"), "&lt;&amp;", "{source}");
+    }
+}
+
+#[test]
+fn names_are_never_read_as_a_template() {
+    assert_eq!(printed(TITLE, "text/plain", "{{ 1 + 1 }}{% for %}"), "{{ 1 + 1 }}{% for %}");
+}
+
+#[test]
+fn what_readers_take_for_html_is_escaped_for_it_as_well() {
+    let title = "<img src=x onerror='f(\"&amp;\")'>\u{1}";
+    let html = "&lt;img src=x onerror=&#39;f(&quot;&amp;amp;&quot;)&#39;&gt;";
+    let printed = printed("{{ of.title|html }}{{ of.image_url|html }}", "application/rss+xml", title);
+    assert_eq!(printed, html.replace('&', "&amp;") + "\u{fffd}");
+}
+
+#[test]
+fn no_report_becomes_markup_in_a_reader_of_the_examples() {
+    let hostile = "<img src=x onerror=alert(1)> & 1 < 2";
+    let content = fixture::content(DisasterType::Flood, 1, fixture::place(0.5, 0.5));
+    let content = ReportContent { text: hostile.into(), ..content };
+    let tags = Tags::default();
+    let key = 1.try_into().unwrap();
+    let layer = Layer::Reports(vec![Arc::new(Report { key, content, tags })].into());
+    for name in ["georss", "kml"] {
+        let document = text(&example(name), &layer);
+        let descriptions = texts_of(&document, "description");
+        let html = descriptions.last().unwrap();
+        assert_eq!(html, "&lt;img src=x onerror=alert(1)&gt; &amp; 1 &lt; 2", "{name}");
+        assert_eq!(unescape(html).unwrap(), hostile, "{name}");
+    }
+    let kml = text(&example("kml"), &layer);
+    assert!(kml.contains("<styleUrl>#Point</styleUrl>"), "{kml}");
+    assert_eq!(texts_of(&kml, "text"), ["$[description]"]);
+}
+
+/// What stands in the elements of a name, as a reader of XML gets it.
+fn texts_of(document: &str, name: &str) -> Vec<String> {
+    let mut reader = Reader::from_str(document);
+    let (mut texts, mut within) = (Vec::new(), false);
+    loop {
+        match reader.read_event().unwrap() {
+            Event::Start(element) if element.name().as_ref() == name => {
+                texts.push(String::new());
+                within = true;
+            }
+            Event::End(_) => within = false,
+            Event::Text(text) if within => texts.last_mut().unwrap().push_str(&text),
+            Event::GeneralRef(entity) if within => {
+                texts.last_mut().unwrap().push_str(&unescape(&format!("&{};", &*entity)).unwrap());
+            }
+            Event::Eof => return texts,
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,261 @@
+//! The store suite on every store.
+
+use siaga_conformance::fixture;
+
+mod memory {
+    use std::sync::Arc;
+
+    use async_trait::async_trait;
+    use siaga::model::Clock;
+    use siaga::stores::Store;
+    use siaga::stores::memory::MemoryStore;
+    use siaga_conformance::fixture;
+    use siaga_conformance::store_suite;
+    use siaga_conformance::stores::FreshStore;
+
+    struct Memory;
+
+    #[async_trait]
+    impl FreshStore for Memory {
+        async fn open(&self, clock: Arc<dyn Clock>) -> Arc<dyn Store> {
+            Arc::new(MemoryStore::new(fixture::dataset(), clock))
+        }
+    }
+
+    store_suite!(Memory);
+}
+
+/// A decorator that does nothing differently.
+mod decorated {
+    use std::fmt;
+    use std::sync::Arc;
+
+    use async_trait::async_trait;
+    use siaga::model::Clock;
+    use siaga::stores::memory::MemoryStore;
+    use siaga::stores::{Decorator, Store};
+    use siaga_conformance::fixture;
+    use siaga_conformance::store_suite;
+    use siaga_conformance::stores::FreshStore;
+
+    #[derive(Debug)]
+    struct Plain(MemoryStore);
+
+    impl fmt::Display for Plain {
+        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            self.0.fmt(f)
+        }
+    }
+
+    impl Decorator for Plain {
+        fn inner(&self) -> &dyn Store {
+            &self.0
+        }
+    }
+
+    struct Decorated;
+
+    #[async_trait]
+    impl FreshStore for Decorated {
+        async fn open(&self, clock: Arc<dyn Clock>) -> Arc<dyn Store> {
+            Arc::new(Plain(MemoryStore::new(fixture::dataset(), clock)))
+        }
+    }
+
+    store_suite!(Decorated);
+}
+
+/// A decorator that refuses every change of a state, as the page `docs/adding-a-store.md` has it.
+mod guarded {
+    use std::fmt;
+    use std::sync::Arc;
+
+    use async_trait::async_trait;
+    use siaga::model::{Clock, FloodChange};
+    use siaga::stores::memory::MemoryStore;
+    use siaga::stores::{Decorator, FloodQuery, SetFloodState, Store, StoreError};
+    use siaga_conformance::fixture;
+    use siaga_conformance::store_suite;
+    use siaga_conformance::stores::FreshStore;
+
+    #[derive(Debug)]
+    struct Guarded(Arc<dyn Store>);
+
+    impl fmt::Display for Guarded {
+        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            write!(f, "{}, guarded", self.0)
+        }
+    }
+
+    #[async_trait]
+    impl Decorator for Guarded {
+        fn inner(&self) -> &dyn Store {
+            &*self.0
+        }
+
+        async fn set_flood_state(&self, order: SetFloodState) -> Result<FloodChange, StoreError> {
+            let map = self.0.floods(&FloodQuery::default()).await?.value;
+            if !map.features().any(|flood| flood.area.id == order.area) {
+                return Err(StoreError::NotFound { what: format!("local area {}", order.area) });
+            }
+            Err(StoreError::Refused { what: "states are changed at the other site".to_owned() })
+        }
+    }
+
+    struct Fresh;
+
+    #[async_trait]
+    impl FreshStore for Fresh {
+        async fn open(&self, clock: Arc<dyn Clock>) -> Arc<dyn Store> {
+            Arc::new(Guarded(Arc::new(MemoryStore::new(fixture::dataset(), clock))))
+        }
+    }
+
+    store_suite!(
+        Fresh,
+        except
+            floods::a_set_state_is_current_and_logged_with_who_set_it,
+            floods::setting_the_state_an_area_has_is_a_change_too,
+            floods::the_newest_changes_of_an_area_come_first_in_pages,
+            floods::an_order_after_an_entry_changes_nothing_once_another_is_newer,
+            floods::of_concurrent_orders_after_one_entry_one_is_carried_out,
+            floods::each_entry_of_the_log_has_the_beginning_of_its_run,
+            floods::a_cleared_area_stays_on_the_map_without_a_state,
+            floods::clearing_an_area_without_a_state_is_logged,
+            floods::a_revision_grows_with_every_change_and_nothing_else,
+            floods::the_log_ascends_though_the_clock_steps_back,
+            floods::changes_of_an_area_at_one_time_have_a_moment_each,
+            floods::the_newest_of_concurrent_changes_is_the_current_state,
+            floods::a_state_that_is_seen_is_in_the_log,
+            floods::the_archive_counts_a_change_just_made,
+    );
+}
+
+#[path = "../../../tests/common/postgres.rs"]
+mod database;
+
+mod postgres {
+    use std::sync::Arc;
+
+    use async_trait::async_trait;
+    use siaga::model::Clock;
+    use siaga::stores::postgres::OpenPostgres;
+    use siaga::stores::{OpenStore, Store};
+    use siaga_conformance::store_suite;
+    use siaga_conformance::stores::FreshStore;
+
+    use super::database::Database;
+
+    struct Postgres;
+
+    #[async_trait]
+    impl FreshStore for Postgres {
+        async fn open(&self, clock: Arc<dyn Clock>) -> Arc<dyn Store> {
+            let database = Database::with_fixture().await;
+            let mut settings = database.settings();
+            settings.clock = clock;
+            // The store outlives this function, and so must its database; it goes with the cluster.
+            std::mem::forget(database);
+            OpenPostgres.open(&settings).await.unwrap().store
+        }
+    }
+
+    store_suite!(Postgres);
+}
+
+#[path = "../../../tests/common/file.rs"]
+mod store_file;
+
+mod file {
+    use std::fmt;
+    use std::sync::Arc;
+
+    use async_trait::async_trait;
+    use siaga::model::Clock;
+    use siaga::stores::file::OpenFile;
+    use siaga::stores::{Decorator, OpenStore, Store};
+    use siaga_conformance::store_suite;
+    use siaga_conformance::stores::FreshStore;
+
+    use super::store_file::StoreFile;
+
+    struct File;
+
+    #[async_trait]
+    impl FreshStore for File {
+        async fn open(&self, clock: Arc<dyn Clock>) -> Arc<dyn Store> {
+            let file = StoreFile::with_fixture().await;
+            let mut settings = file.settings();
+            settings.clock = clock;
+            let store = OpenFile.open(&settings).await.unwrap().store;
+            Arc::new(WithFile { store, _file: file })
+        }
+    }
+
+    /// Keeps the file as long as its store.
+    #[derive(Debug)]
+    struct WithFile {
+        store: Arc<dyn Store>,
+        _file: StoreFile,
+    }
+
+    impl fmt::Display for WithFile {
+        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            self.store.fmt(f)
+        }
+    }
+
+    impl Decorator for WithFile {
+        fn inner(&self) -> &dyn Store {
+            &*self.store
+        }
+    }
+
+    store_suite!(File);
+}
+
+/// How long changes take in a large store.
+mod large {
+    use std::sync::Arc;
+    use std::time::{Duration, Instant};
+
+    use siaga::model::{Card, ManualClock, Report};
+    use siaga::stores::ModerationStore;
+    use siaga::stores::memory::MemoryStore;
+    use siaga_conformance::{block_on, fixture};
+
+    const BATCHES: u32 = 5;
+    const BATCH: u32 = 500;
+
+    /// Returns how long the fastest of some batches takes if so many cards are stored.
+    fn fastest(cards: u64) -> Duration {
+        let mut dataset = fixture::dataset();
+        let old = fixture::now().before(Duration::from_hours(24));
+        let reports = u64::from(BATCHES * BATCH);
+        let (report, card) = (dataset.reports[0].clone(), dataset.cards[0].clone());
+        for number in 100..100 + reports {
+            let mut report = Report { key: number.try_into().unwrap(), ..report.clone() };
+            report.content.created_at = old;
+            dataset.reports.push(report);
+        }
+        for number in 100..100 + cards {
+            let id = format!("card-{number}").parse().unwrap();
+            let report = (number < 100 + reports).then(|| number.try_into().unwrap());
+            dataset.cards.push(Card { pkey: number, id, report, ..card.clone() });
+        }
+        let store = MemoryStore::new(dataset, Arc::new(ManualClock::new(fixture::now())));
+        let batch = || {
+            let begun = Instant::now();
+            let erased = block_on(store.erase_reports(old.after(Duration::from_secs(1)), BATCH)).unwrap();
+            assert_eq!(erased, u64::from(BATCH));
+            begun.elapsed()
+        };
+        (0..BATCHES).map(|_| batch()).min().unwrap()
+    }
+
+    #[test]
+    fn erasing_old_reports_takes_about_as_long_however_many_cards_there_are() {
+        let (few, many) = (fastest(5_000), fastest(200_000));
+        assert!(many < few * 10, "{many:?} instead of {few:?}");
+    }
+}

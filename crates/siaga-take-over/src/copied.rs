@@ -1,0 +1,147 @@
+use std::collections::BTreeMap;
+use std::fmt;
+
+use siaga::folder::FolderFile;
+
+use super::copy::FILES;
+
+/// How many reasons for one table are listed.
+const MOST: usize = 20;
+
+/// What a copy wrote and what it left out. Its text has a line for each.
+#[derive(Debug)]
+pub(crate) struct Copied {
+    files: BTreeMap<FolderFile, u64>,
+    missing: Vec<&'static str>,
+    notes: Vec<Note>,
+}
+
+/// Something that happened to rows of a table.
+#[derive(Debug)]
+struct Note {
+    table: &'static str,
+    what: What,
+    reason: String,
+    rows: u64,
+    /// The first of the rows.
+    first: String,
+}
+
+/// What happened to a row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum What {
+    /// It was left out.
+    Row,
+    /// The value of this column was left out, and the row was kept.
+    Value(&'static str),
+    /// Its geometry was repaired.
+    Repaired,
+    /// It became an entry of the log of flood states.
+    Logged,
+}
+
+impl Default for Copied {
+    fn default() -> Self {
+        Self { files: FILES.map(|file| (file, 0)).into(), missing: Vec::new(), notes: Vec::new() }
+    }
+}
+
+impl Copied {
+    /// Counts a row of a file.
+    pub(super) fn wrote(&mut self, file: FolderFile) {
+        *self.files.entry(file).or_default() += 1;
+    }
+
+    /// Notes a missing table, once.
+    pub(super) fn missing(&mut self, table: &'static str) {
+        if !self.missing.contains(&table) {
+            self.missing.push(table);
+        }
+    }
+
+    /// Counts what happened to a row; `row` is its name in messages.
+    pub(super) fn note(&mut self, table: &'static str, what: What, reason: String, row: &str) {
+        let mut of_table = 0;
+        for note in self.notes.iter_mut().filter(|note| note.table == table && note.what == what) {
+            of_table += 1;
+            if note.reason == reason || of_table == MOST {
+                note.rows += 1;
+                return;
+            }
+        }
+        let reason = if of_table + 1 == MOST { "other reasons".to_owned() } else { reason };
+        self.notes.push(Note { table, what, reason, rows: 1, first: row.to_owned() });
+    }
+}
+
+impl fmt::Display for Copied {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (file, rows) in &self.files {
+            writeln!(f, "{file}: {}", counted(*rows))?;
+        }
+        for table in &self.missing {
+            writeln!(f, "not in the database: {table}")?;
+        }
+        self.notes.iter().try_for_each(|note| writeln!(f, "{note}"))
+    }
+}
+
+impl fmt::Display for Note {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { table, what, reason, rows, first } = self;
+        let rows = counted(*rows);
+        match what {
+            What::Row => write!(f, "left out of {table}: {rows}, {reason} (first: {first})"),
+            What::Value(column) => {
+                write!(f, "left out of {table}: {column} of {rows}, {reason} (first: {first})")
+            }
+            What::Repaired => {
+                write!(f, "repaired in {table}: the outline of {rows}, {reason} (first: {first})")
+            }
+            What::Logged => write!(f, "added to the log of {table}: {rows}, {reason} (first: {first})"),
+        }
+    }
+}
+
+fn counted(rows: u64) -> String {
+    if rows == 1 { "1 row".to_owned() } else { format!("{rows} rows") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_of_one_reason_are_counted_and_the_first_is_named() {
+        let mut copied = Copied::default();
+        for row in ["pkey 3", "pkey 7"] {
+            copied.note("t", What::Row, "bad".to_owned(), row);
+            copied.note("t", What::Value("image_url"), "bad".to_owned(), row);
+        }
+        copied.wrote(FolderFile::Cards);
+        copied.missing("gone");
+        copied.missing("gone");
+        let text = copied.to_string();
+        let lines: Vec<_> = text.lines().skip(FILES.len() - 1).collect();
+        assert_eq!(
+            lines,
+            [
+                "cards.csv: 1 row",
+                "not in the database: gone",
+                "left out of t: 2 rows, bad (first: pkey 3)",
+                "left out of t: image_url of 2 rows, bad (first: pkey 3)",
+            ]
+        );
+    }
+
+    #[test]
+    fn any_number_of_reasons_makes_a_bounded_number_of_lines() {
+        let mut copied = Copied::default();
+        for number in 0..100 {
+            copied.note("t", What::Row, format!("reason {number}"), "pkey 1");
+        }
+        assert_eq!(copied.notes.len(), MOST);
+        assert_eq!(copied.notes.iter().map(|note| note.rows).sum::<u64>(), 100);
+        assert_eq!(copied.notes[MOST - 1].reason, "other reasons");
+    }
+}

@@ -1,0 +1,99 @@
+//! Gauges and their readings.
+
+use std::collections::HashSet;
+
+use serde::Deserialize;
+use serde_json::Value;
+use siaga::folder::{CsvWriter, FolderFile, GeoJsonWriter};
+use siaga::model::{AlertLevel, Gauge, NAME, Observation, is_name};
+
+use super::source::{CopyError, Source, Table, TableRow};
+use super::values::moment;
+
+/// For each gauge, its newest row that has a place.
+const GAUGES: Table = Table {
+    name: "floodgauge.reports",
+    sql: "SELECT DISTINCT ON (gaugeid) row_to_json(t)::text, ST_AsBinary(ST_Force2D(the_geom), 'NDR'),
+                 'gaugeid ' || gaugeid
+          FROM floodgauge.reports t ORDER BY gaugeid, the_geom IS NULL, measuredatetime DESC, pkey DESC",
+};
+
+/// If a gauge has two readings with the same time, the later row counts.
+const READINGS: Table = Table {
+    name: "floodgauge.reports",
+    sql: "SELECT row_to_json(t)::text, NULL::bytea, 'pkey ' || pkey
+          FROM floodgauge.reports t ORDER BY gaugeid, measuredatetime, pkey",
+};
+
+#[derive(Deserialize)]
+struct GaugeRow {
+    gaugeid: String,
+    gaugenameid: Option<String>,
+    tags: Option<Value>,
+}
+
+#[derive(Deserialize)]
+struct Reading {
+    gaugeid: String,
+    measuredatetime: Option<String>,
+    depth: Option<f64>,
+    warninglevel: Option<i64>,
+    warningnameid: Option<String>,
+}
+
+/// Copies the gauges and returns their identifiers.
+pub(super) async fn gauges(
+    source: &mut Source,
+    gauges: &mut GeoJsonWriter<Gauge>,
+) -> Result<HashSet<String>, CopyError> {
+    let mut ids = HashSet::new();
+    let take = |of: GaugeRow, row: &mut TableRow<'_>| {
+        let id = name("gaugeid", Some(of.gaugeid))?.ok_or("gaugeid is empty")?;
+        let gauge = Gauge {
+            name: name("gaugenameid", of.gaugenameid)?.unwrap_or_else(|| id.clone()),
+            region_code: row.tags(of.tags.as_ref()).instance_region_code.map(String::from),
+            location: row.shape.place()?,
+            id,
+        };
+        gauges.write(&gauge)?;
+        ids.insert(gauge.id);
+        row.copied.wrote(FolderFile::Gauges);
+        Ok(())
+    };
+    source.each(GAUGES, take).await?;
+    Ok(ids)
+}
+
+/// Copies the readings of the gauges in `known`.
+pub(super) async fn readings(
+    source: &mut Source,
+    readings: &mut CsvWriter<Observation>,
+    known: &HashSet<String>,
+) -> Result<(), CopyError> {
+    let take = |of: Reading, row: &mut TableRow<'_>| {
+        if !known.contains(&of.gaugeid) {
+            return Err("gaugeid is none of the gauges copied".into());
+        }
+        let alert = of.warninglevel.and_then(|level| u64::try_from(level).ok());
+        let alert = alert.and_then(|level| AlertLevel::try_from(level).ok());
+        let alert = alert.ok_or("warninglevel must be one of [1, 2, 3, 4]")?;
+        let observation = Observation {
+            observed_at: moment("measuredatetime", of.measuredatetime.as_deref())?,
+            level: of.depth.ok_or("depth is empty")?,
+            alert,
+            label: name("warningnameid", of.warningnameid)?.as_deref().unwrap_or(alert.label()).into(),
+        };
+        readings.write(&of.gaugeid, &observation)?;
+        row.copied.wrote(FolderFile::GaugeReadings);
+        Ok(())
+    };
+    source.each(READINGS, take).await
+}
+
+/// Returns a column that is a name; `None` if it is null or empty.
+fn name(column: &str, name: Option<String>) -> Result<Option<String>, String> {
+    match name.filter(|name| !name.is_empty()) {
+        Some(text) if !is_name(&text) => Err(format!("{column} must be {NAME}")),
+        name => Ok(name),
+    }
+}

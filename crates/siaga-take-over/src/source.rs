@@ -1,0 +1,228 @@
+use std::fmt;
+use std::io;
+use std::time::Duration;
+
+use rocket::futures::TryStreamExt;
+use rocket::tokio::time;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use siaga::folder::WriteError;
+use siaga::model::Tags;
+use siaga::stores::postgres::described;
+use sqlx::postgres::PgConnectOptions;
+use sqlx::{ConnectOptions, Connection, PgConnection};
+
+use super::copied::{Copied, What};
+use super::values::{Shape, tags};
+
+/// The address of a database. Its text never shows the password.
+pub(crate) struct Address(PgConnectOptions);
+
+impl fmt::Debug for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{self}")
+    }
+}
+
+impl fmt::Display for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let database = self.0.get_database().unwrap_or_else(|| self.0.get_username());
+        match self.0.get_socket() {
+            Some(socket) => write!(f, "{}/{database}", socket.display()),
+            None => write!(f, "{}:{}/{database}", self.0.get_host(), self.0.get_port()),
+        }
+    }
+}
+
+impl Address {
+    /// Reads an address, `postgres://user:password@host/name`. Missing parts, such as the password, come from the
+    /// environment (`PGPASSWORD`, `PGPASSFILE`), as in libpq.
+    ///
+    /// # Errors
+    ///
+    /// If it is not an address.
+    pub(crate) fn read(url: &str) -> Result<Self, CopyError> {
+        let is_postgres = ["postgres://", "postgresql://"].iter().any(|scheme| url.starts_with(scheme));
+        let options = url.parse().ok().filter(|_| is_postgres);
+        options.map(Self).ok_or(CopyError::Address)
+    }
+}
+
+/// Why a database could not be copied.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum CopyError {
+    /// The text is not an address. The error does not repeat it, because it may contain a password.
+    #[error("--from must be the address of a database, postgres://user:password@host/name")]
+    Address,
+    /// The database cannot be reached, or rejects the user.
+    #[error("cannot connect to {address}: {}", described(.error))]
+    Connection {
+        /// The address, without user and password.
+        address: String,
+        /// Why not.
+        error: sqlx::Error,
+    },
+    /// The database has none of the tables.
+    #[error("{0} is no CogniCity database: it has none of the tables {tables}", tables = TABLES.join(", "))]
+    NoTables(String),
+    /// A table cannot be read.
+    #[error("{table}: {}", described(.error))]
+    Table {
+        /// The table.
+        table: &'static str,
+        /// Why not.
+        error: sqlx::Error,
+    },
+    /// The folder cannot be written.
+    #[error("{0}")]
+    Write(#[from] WriteError),
+}
+
+/// Every CogniCity database has at least one of these.
+const TABLES: [&str; 2] = ["cognicity.local_areas", "cognicity.all_reports"];
+
+/// Why a row is not written.
+pub(super) enum Refused {
+    /// The row is wrong.
+    Row(String),
+    /// No row can be written.
+    Write(WriteError),
+}
+
+impl From<String> for Refused {
+    fn from(reason: String) -> Self {
+        Self::Row(reason)
+    }
+}
+
+impl From<&str> for Refused {
+    fn from(reason: &str) -> Self {
+        Self::Row(reason.to_owned())
+    }
+}
+
+impl From<WriteError> for Refused {
+    fn from(error: WriteError) -> Self {
+        Self::Write(error)
+    }
+}
+
+/// A query for the rows of a table: each as JSON, its geometry in well-known binary or null, and its name in messages.
+///
+/// Rows are JSON because the columns of installations differ: missing columns are read as null.
+pub(super) struct Table {
+    /// Its name with its schema.
+    pub(super) name: &'static str,
+    pub(super) sql: &'static str,
+}
+
+/// A row of a table, with the counts of the copy.
+pub(super) struct TableRow<'c> {
+    pub(super) shape: Shape,
+    pub(super) copied: &'c mut Copied,
+    table: &'static str,
+    called: String,
+}
+
+impl TableRow<'_> {
+    /// Notes what happened to the row.
+    pub(super) fn note(&mut self, what: What, reason: impl Into<String>) {
+        self.copied.note(self.table, what, reason.into(), &self.called);
+    }
+
+    /// Returns where the row lies, from its column `tags`. Wrong tags are noted and become null.
+    pub(super) fn tags(&mut self, column: Option<&Value>) -> Tags {
+        self.value("tags", tags(column).map(Some)).unwrap_or_default()
+    }
+
+    /// Returns the value of a column; `None` if it is wrong, which is noted.
+    pub(super) fn value<T>(
+        &mut self,
+        column: &'static str,
+        value: Result<Option<T>, impl Into<String>>,
+    ) -> Option<T> {
+        value.unwrap_or_else(|reason| {
+            self.note(What::Value(column), reason);
+            None
+        })
+    }
+}
+
+/// A database that is copied, as of one moment, and the counts of the copy.
+pub(super) struct Source {
+    connection: PgConnection,
+    pub(super) copied: Copied,
+}
+
+impl Source {
+    /// Connects and begins the transaction in which everything is read.
+    pub(super) async fn open(address: &Address, timeout: Duration) -> Result<Self, CopyError> {
+        let failed = |error| CopyError::Connection { address: address.to_string(), error };
+        let options = address.0.clone().application_name("siaga-take-over").disable_statement_logging();
+        let connected = time::timeout(timeout, options.connect()).await.unwrap_or_else(|_| {
+            let silent = format!("no response within {}", humantime::format_duration(timeout));
+            Err(io::Error::new(io::ErrorKind::TimedOut, silent).into())
+        });
+        let mut connection = connected.map_err(failed)?;
+        for statement in [
+            "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
+            // Times are read as text, and a time limit of the role would stop the copy of a long table.
+            "SET LOCAL TIME ZONE 'UTC'",
+            "SET LOCAL statement_timeout = 0",
+        ] {
+            sqlx::query(statement).execute(&mut connection).await.map_err(failed)?;
+        }
+        let mut source = Self { connection, copied: Copied::default() };
+        for table in TABLES {
+            if source.has(table).await? {
+                return Ok(source);
+            }
+        }
+        Err(CopyError::NoTables(address.to_string()))
+    }
+
+    /// Returns whether there is a table.
+    pub(super) async fn has(&mut self, table: &'static str) -> Result<bool, CopyError> {
+        // `to_regclass` fails if the user may not use the schema; then reading the table reports that.
+        let there = sqlx::query_scalar(
+            "SELECT EXISTS (SELECT FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace
+                            WHERE nspname || '.' || relname = $1)",
+        );
+        let there = there.bind(table).fetch_one(&mut self.connection).await;
+        there.map_err(|error| CopyError::Table { table, error })
+    }
+
+    /// Passes each row of a table to `take`, one after the other. A row that `take` refuses is left out. A missing
+    /// table has no rows; that is noted.
+    pub(super) async fn each<T: DeserializeOwned>(
+        &mut self,
+        Table { name: table, sql }: Table,
+        mut take: impl FnMut(T, &mut TableRow<'_>) -> Result<(), Refused>,
+    ) -> Result<(), CopyError> {
+        if !self.has(table).await? {
+            self.copied.missing(table);
+            return Ok(());
+        }
+        let Self { connection, copied } = self;
+        let mut rows = sqlx::query_as(sql).fetch(connection);
+        let failed = |error| CopyError::Table { table, error };
+        while let Some((json, shape, called)) = rows.try_next().await.map_err(failed)? {
+            let (json, called): (String, String) = (json, called);
+            let mut row = TableRow { shape: Shape(shape), copied: &mut *copied, table, called };
+            let read = serde_json::from_str(&json).map_err(|error| Refused::Row(error.to_string()));
+            match read.and_then(|value| take(value, &mut row)) {
+                Ok(()) => {}
+                Err(Refused::Row(reason)) => row.note(What::Row, reason),
+                Err(Refused::Write(error)) => return Err(error.into()),
+            }
+        }
+        Ok(())
+    }
+
+    /// Ends the transaction and the connection.
+    pub(super) async fn close(self) -> Copied {
+        // All data has been read, so an error here changes nothing.
+        let _ = self.connection.close().await;
+        self.copied
+    }
+}

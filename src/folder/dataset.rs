@@ -1,0 +1,255 @@
+//! Reads a folder as a data set, all of it in memory, and writes one.
+
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::sync::Arc;
+
+use super::{DatasetError, Folder, FolderFile, FolderRow, FolderWriter, ReportRow, WriteError};
+use crate::model::{
+    AreaId, AreaSet, Card, ErasedReport, FloodChange, Gauge, Locator, ModerationEntry, Observation,
+    ObservedGauge, PartnerPost, Places, Region, Report, ReportDigest, ReportKey, Timestamp,
+};
+
+/// Everything a store can be filled with.
+///
+/// The log ascends in time and names only areas of the places.
+#[derive(Debug, Default)]
+pub struct Dataset {
+    /// Everything in [`Places`].
+    pub places: Places,
+    /// Every change of a flood state, oldest first. The newest one of an area is its current state.
+    pub flood_log: Vec<FloodChange>,
+    /// Gauges with all their readings.
+    pub gauges: Vec<ObservedGauge>,
+    /// Reports, each with its own key; hidden ones too.
+    pub reports: Vec<Report>,
+    /// The reports that are hidden from readers.
+    pub hidden: BTreeSet<ReportKey>,
+    /// What is left of erased reports.
+    pub erased: Vec<ErasedReport>,
+    /// The moderation log, oldest first.
+    pub moderation: Vec<ModerationEntry>,
+    /// Cards, each with its own identifier.
+    pub cards: Vec<Card>,
+    /// The posts of the partner feed that became reports, each with its own identifier.
+    pub partner_posts: Vec<PartnerPost>,
+}
+
+impl Dataset {
+    /// Writes the data set as a folder, which [`load`](Self::load) reads as the same data set.
+    ///
+    /// # Errors
+    ///
+    /// [`WriteError`], which names the file and the cause.
+    pub fn save(&self, folder: &FolderWriter) -> Result<(), WriteError> {
+        folder.places(&self.places)?;
+        let (mut gauges, mut readings) = (folder.gauges()?, folder.gauge_readings()?);
+        for observed in &self.gauges {
+            gauges.write(&observed.gauge)?;
+            observed
+                .observations
+                .iter()
+                .try_for_each(|reading| readings.write(&observed.gauge.id, reading))?;
+        }
+        gauges.finish()?;
+        readings.finish()?;
+        let mut states = folder.flood_states()?;
+        self.flood_log.iter().try_for_each(|change| states.write(change))?;
+        states.finish()?;
+        let mut erased = folder.erased_reports()?;
+        self.erased.iter().try_for_each(|of| erased.write(of))?;
+        erased.finish()?;
+        let (mut reports, mut hidden) = (folder.reports()?, folder.hidden_reports()?);
+        for report in &self.reports {
+            let file = if self.hidden.contains(&report.key) { &mut hidden } else { &mut reports };
+            file.write(report)?;
+        }
+        reports.finish()?;
+        hidden.finish()?;
+        let mut cards = folder.cards()?;
+        self.cards.iter().try_for_each(|card| cards.write(card))?;
+        cards.finish()?;
+        let mut posts = folder.partner_posts()?;
+        self.partner_posts.iter().try_for_each(|post| posts.write(post))?;
+        posts.finish()?;
+        let mut log = folder.moderation_log()?;
+        self.moderation.iter().try_for_each(|entry| log.write(entry))?;
+        log.finish()
+    }
+}
+
+/// Reads the folder. `now` is the latest time that its log may have.
+pub(crate) fn dataset(folder: &Folder, now: Timestamp) -> Result<Dataset, DatasetError> {
+    let places = places(folder)?;
+    let flood_log = flood_log(folder, places.areas(), now)?;
+    let gauges = gauges(folder, places.locator())?;
+    let erased = collected(|each| folder.erased_reports(each))?;
+    let (reports, hidden) = reports(folder, places.locator(), &erased)?;
+    let erased_keys: HashSet<ReportKey> = erased.iter().map(|erased| erased.key).collect();
+    let keys: HashSet<ReportKey> = reports.iter().map(|report| report.key).collect();
+    let cards = cards(folder, &keys, &erased_keys)?;
+    let partner_posts = partner_posts(folder, &keys.union(&erased_keys).copied().collect())?;
+    let moderation = collected(|each| folder.moderation_log(each))?;
+    Ok(Dataset { places, flood_log, gauges, reports, hidden, erased, moderation, cards, partner_posts })
+}
+
+impl FolderWriter {
+    /// Writes the files of all places.
+    ///
+    /// # Errors
+    ///
+    /// When a file cannot be written.
+    pub fn places(&self, places: &Places) -> Result<(), WriteError> {
+        let mut areas = self.areas()?;
+        places.areas().iter().try_for_each(|area| areas.write(area))?;
+        areas.finish()?;
+        let mut regions = self.regions()?;
+        places.regions().iter().try_for_each(|region| regions.write(region))?;
+        regions.finish()?;
+        let mut cities = self.cities()?;
+        places.cities().iter().try_for_each(|city| cities.write(city))?;
+        cities.finish()?;
+        let mut infrastructure = self.infrastructure()?;
+        places.infrastructure().iter().try_for_each(|of| infrastructure.write(of))?;
+        infrastructure.finish()
+    }
+}
+
+/// A function that takes the rows.
+type Sink<'s, T> = &'s mut dyn FnMut(FolderRow<T>) -> Result<(), DatasetError>;
+
+/// Returns all values of a file.
+pub(super) fn collected<T>(
+    read: impl FnOnce(Sink<'_, T>) -> Result<(), DatasetError>,
+) -> Result<Vec<T>, DatasetError> {
+    let mut values = Vec::new();
+    read(&mut |row| {
+        values.push(row.value);
+        Ok(())
+    })?;
+    Ok(values)
+}
+
+fn areas(folder: &Folder) -> Result<AreaSet, DatasetError> {
+    let areas = collected(|each| folder.areas(each))?;
+    AreaSet::new(areas).map_err(|duplicate| folder.fault(FolderFile::Areas, 1, duplicate.to_string()))
+}
+
+pub(super) fn places(folder: &Folder) -> Result<Places, DatasetError> {
+    let shared = |regions: Vec<Region>| regions.into_iter().map(Arc::new).collect();
+    let regions = shared(collected(|each| folder.regions(each))?);
+    let cities = shared(collected(|each| folder.cities(each))?);
+    let places = Places::new(Arc::new(areas(folder)?), regions, cities);
+    let infrastructure = collected(|each| folder.infrastructure(places.locator(), each))?;
+    Ok(places.with_infrastructure(infrastructure))
+}
+
+/// Returns the log, oldest first, whatever the order in the file. If an area has several entries with the same time,
+/// the last one counts, because no area has two changes at one time.
+fn flood_log(folder: &Folder, areas: &AreaSet, now: Timestamp) -> Result<Vec<FloodChange>, DatasetError> {
+    let mut log = collected(|each| folder.flood_states(areas, now, each))?;
+    log.sort_by_key(|change| change.at);
+    let mut seen: HashSet<(AreaId, Timestamp)> = HashSet::with_capacity(log.len());
+    log.reverse();
+    log.retain(|change| seen.insert((change.area, change.at)));
+    log.reverse();
+    Ok(log)
+}
+
+/// Returns the gauges by identifier, and their readings, oldest first. If several readings have the same time, the last
+/// one counts.
+fn gauges(folder: &Folder, locator: &Locator) -> Result<Vec<ObservedGauge>, DatasetError> {
+    let mut gauges: BTreeMap<String, Gauge> = BTreeMap::new();
+    folder.gauges(locator, |row: FolderRow<Gauge>| {
+        gauges.insert(row.value.id.clone(), row.value);
+        Ok::<_, DatasetError>(())
+    })?;
+    let mut readings: BTreeMap<String, BTreeMap<Timestamp, Observation>> = BTreeMap::new();
+    folder.gauge_readings(&|id| gauges.contains_key(id), |row: FolderRow<(String, Observation)>| {
+        let (gauge, reading) = row.value;
+        readings.entry(gauge).or_default().insert(reading.observed_at, reading);
+        Ok::<_, DatasetError>(())
+    })?;
+    let observed = gauges.into_iter().map(|(id, gauge)| ObservedGauge {
+        gauge: Arc::new(gauge),
+        observations: readings.remove(&id).unwrap_or_default().into_values().collect(),
+    });
+    Ok(observed.collect())
+}
+
+/// Returns the reports, and which of them are hidden. Those without a key get the keys after the highest one. Those that
+/// were erased are left out.
+fn reports(
+    folder: &Folder,
+    locator: &Locator,
+    erased: &[ErasedReport],
+) -> Result<(Vec<Report>, BTreeSet<ReportKey>), DatasetError> {
+    let keys: HashSet<ReportKey> = erased.iter().map(|erased| erased.key).collect();
+    let digests: HashSet<ReportDigest> = erased.iter().map(|erased| erased.digest).collect();
+    let mut rows = collected(|each| folder.hidden_reports(locator, each))?;
+    let hidden: BTreeSet<ReportKey> = rows.iter().filter_map(|row| row.key).collect();
+    folder.reports(locator, |FolderRow { line, value: row }: FolderRow<ReportRow>| {
+        if let Some(key) = row.key.filter(|key| hidden.contains(key)) {
+            let reason = format!("pkey {key} is that of a report in {} already", FolderFile::HiddenReports);
+            return Err(folder.fault(FolderFile::Reports, line, reason));
+        }
+        rows.push(row);
+        Ok(())
+    })?;
+    let is_erased = |row: &ReportRow| {
+        row.key.is_some_and(|key| keys.contains(&key)) || digests.contains(&ReportDigest::of(&row.content))
+    };
+    let mut last = rows.iter().filter_map(|row| row.key).chain(keys.iter().copied()).max();
+    rows.retain(|row| !is_erased(row));
+    let keyed = rows.into_iter().map(|row| {
+        let key = row.key.or_else(|| {
+            last = last.map_or(Some(ReportKey::FIRST), ReportKey::next);
+            last
+        });
+        let none_left = || folder.fault(FolderFile::Reports, 1, "no pkey is left after the highest");
+        Ok(Report { key: key.ok_or_else(none_left)?, content: row.content, tags: row.tags })
+    });
+    let reports: Vec<Report> = keyed.collect::<Result<_, DatasetError>>()?;
+    let kept = reports.iter().map(|report| report.key).filter(|key| hidden.contains(key)).collect();
+    Ok((reports, kept))
+}
+
+/// Returns the cards, whose reports must be among `reports`. Those of erased reports are left out.
+pub(super) fn cards(
+    folder: &Folder,
+    reports: &HashSet<ReportKey>,
+    erased: &HashSet<ReportKey>,
+) -> Result<Vec<Card>, DatasetError> {
+    let mut cards = Vec::new();
+    folder.cards(|FolderRow { line, value: card }: FolderRow<Card>| {
+        if card.report.is_some_and(|key| erased.contains(&key)) {
+            return Ok(());
+        }
+        if let Some(key) = card.report.filter(|key| !reports.contains(key)) {
+            return folder.pass_over(folder.fault(
+                FolderFile::Cards,
+                line,
+                format!("report {key} is no known report"),
+            ));
+        }
+        cards.push(card);
+        Ok(())
+    })?;
+    Ok(cards)
+}
+
+/// Returns the posts of the partner feed, whose reports must be among `reports`.
+pub(super) fn partner_posts(
+    folder: &Folder,
+    reports: &HashSet<ReportKey>,
+) -> Result<Vec<PartnerPost>, DatasetError> {
+    let mut posts = Vec::new();
+    folder.partner_posts(|FolderRow { line, value: post }: FolderRow<PartnerPost>| {
+        if !reports.contains(&post.report) {
+            let reason = format!("pkey {} is no known report", post.report);
+            return folder.pass_over(folder.fault(FolderFile::PartnerPosts, line, reason));
+        }
+        posts.push(post);
+        Ok(())
+    })?;
+    Ok(posts)
+}

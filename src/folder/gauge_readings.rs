@@ -1,0 +1,86 @@
+use serde::Deserialize;
+
+use super::csv_file::{self, Record};
+use super::{CsvWriter, Folder, FolderFile, FolderRow, FolderWriter, WriteError};
+use crate::folder::DatasetError;
+use crate::model::{AlertLevel, Observation, Timestamp};
+
+/// A row of the file, as text.
+#[derive(Deserialize)]
+struct Reading {
+    gaugeid: String,
+    observed_at: String,
+    level: String,
+    alert: String,
+    /// If empty, the label follows from the alert.
+    #[serde(default)]
+    label: Option<String>,
+}
+
+impl Record for Reading {
+    const COLUMNS: &[&str] = &["gaugeid", "observed_at", "level", "alert"];
+    const OPTIONAL: &[&str] = &["label"];
+}
+
+impl Folder {
+    /// Reads the readings of the gauges, each with the identifier of its gauge, which must be `known`. If a gauge has
+    /// several readings with the same time, the last one counts.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::areas`].
+    pub fn gauge_readings<E: From<DatasetError>>(
+        &self,
+        known: &dyn Fn(&str) -> bool,
+        each: impl FnMut(FolderRow<(String, Observation)>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let make = |row: Reading, _| {
+            if known(&row.gaugeid) {
+                reading(row)
+            } else {
+                Err(format!("gaugeid {:?} is no known gauge", row.gaugeid))
+            }
+        };
+        csv_file::read(self, FolderFile::GaugeReadings, make, each)
+    }
+}
+
+fn reading(row: Reading) -> Result<(String, Observation), String> {
+    let Reading { gaugeid, observed_at, level, alert, label } = row;
+    let observed_at = Timestamp::parse(observed_at.trim()).map_err(|error| format!("observed_at {error}"))?;
+    let (level, alert) = (level.trim(), alert.trim());
+    let number = level.parse::<f64>().ok().filter(|level| level.is_finite());
+    let number = number.ok_or_else(|| format!("level must be a number, not {level:?}"))?;
+    let known = alert.parse::<u64>().ok().and_then(|number| AlertLevel::try_from(number).ok());
+    let known = known.ok_or_else(|| format!("alert must be one of [1, 2, 3, 4], not {alert:?}"))?;
+    let label = csv_file::name("label", label)?;
+    let label = label.as_deref().unwrap_or(known.label()).into();
+    Ok((gaugeid, Observation { observed_at, level: number, alert: known, label }))
+}
+
+impl FolderWriter {
+    /// Begins `gauge_readings.csv`.
+    ///
+    /// # Errors
+    ///
+    /// If the file cannot be created.
+    pub fn gauge_readings(&self) -> Result<CsvWriter<Observation>, WriteError> {
+        self.rows(FolderFile::GaugeReadings, CsvWriter::<Observation>::COLUMNS)
+    }
+}
+
+impl CsvWriter<Observation> {
+    pub(super) const COLUMNS: [&str; 5] = ["gaugeid", "observed_at", "level", "alert", "label"];
+
+    /// Writes the next reading of a gauge.
+    ///
+    /// # Errors
+    ///
+    /// If the file cannot be written.
+    pub fn write(&mut self, gaugeid: &str, reading: &Observation) -> Result<(), WriteError> {
+        let Observation { observed_at, level, alert, label } = reading;
+        // `to_string` writes the digits that parse to the same number.
+        let (alert, level) = (alert.number().to_string(), level.to_string());
+        self.record([gaugeid, &observed_at.to_string(), &level, &alert, label])
+    }
+}

@@ -1,0 +1,215 @@
+//! A data set in a folder of GeoJSON and CSV files, read and written row by row.
+//!
+//! | file | properties or columns |
+//! |---|---|
+//! | `areas.geojson` | `area_id`, `geom_id`, `area_name`, `parent_name`, `city_name`, `instance_region_code`, `city` |
+//! | `regions.geojson` | `code`, `name` |
+//! | `cities.geojson` | `code`, `name` |
+//! | `infrastructure.geojson` | `type`, `name`, `tags` |
+//! | `gauges.geojson` | `gaugeid`, `gaugenameid`, `instance_region_code` |
+//! | `gauge_readings.csv` | `gaugeid,observed_at,level,alert,label` |
+//! | `flood_states.csv` | `area_id,state,changed_at,username,subject` |
+//! | `reports.geojson` | as the interface shows reports |
+//! | `cards.csv` | `card_id,pkey,username,network,language,network_data,report` |
+//! | `partner_posts.csv` | `post_id,pkey` |
+//!
+//! Files are UTF-8, with or without a byte order mark, and lines end in LF or CRLF. Of a file of any size, only a chunk and a
+//! row are in memory at a time. Besides that, a reader remembers only the identifiers it has seen, where these must differ.
+//!
+//! [`Folder`] reads what [`FolderWriter`] writes as the same values, to the last bit of a coordinate. The writer writes
+//! properties in the order above, and missing values as null, so that the reader does not look them up by place.
+
+mod areas;
+mod cards;
+mod csv_file;
+mod dataset;
+mod erased_reports;
+mod error;
+mod faults;
+mod feature;
+mod file;
+mod flood_states;
+mod gauge_readings;
+mod gauges;
+mod geojson_file;
+mod geometry;
+mod infrastructure;
+mod lines;
+mod moderation_log;
+mod notes;
+mod partner_posts;
+mod regions;
+mod reports;
+mod rules;
+mod source;
+mod tags;
+mod unique;
+mod validity;
+mod writing;
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::fs::{self, File};
+use std::io;
+use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
+
+pub use self::dataset::Dataset;
+pub(crate) use self::dataset::dataset;
+pub use self::error::DatasetError;
+use self::faults::Faults;
+pub use self::file::FolderFile;
+pub use self::geometry::{outline, place, shape};
+pub(crate) use self::moderation_log::{read_moderation_log, write_moderation_log};
+use self::notes::FileNotes;
+pub use self::reports::ReportRow;
+pub use self::rules::FolderRules;
+use self::source::{NotUtf8, Source};
+pub use self::validity::repaired;
+pub use self::writing::{CsvWriter, FolderWriter, GeoJsonWriter, WriteError};
+
+/// A folder of GeoJSON and CSV files. Each file is optional; other files are ignored.
+///
+/// Each file has a method that calls `each` for every row in the order of the file, and does nothing if there is no such file.
+/// It stops at the first wrong row, and at the first error of `each`. The rows before that have been passed on by then.
+///
+/// ```no_run
+/// use siaga::folder::{DatasetError, Folder};
+///
+/// let folder = Folder::open("path/to/folder")?;
+/// let mut count = 0;
+/// folder.areas(|area| {
+///     println!("line {}: {}", area.line, area.value.name);
+///     count += 1;
+///     Ok::<_, DatasetError>(())
+/// })?;
+/// # Ok::<_, DatasetError>(())
+/// ```
+pub struct Folder {
+    path: PathBuf,
+    rules: FolderRules,
+    progress: Box<dyn Fn(u64) + Send + Sync>,
+    /// Whether invalid geometry is repaired.
+    repairing: bool,
+    notes: Mutex<BTreeMap<FolderFile, FileNotes>>,
+    /// The faults that were found, while it is checked.
+    faults: Option<Faults>,
+}
+
+/// A row of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FolderRow<T> {
+    /// The line on which it begins, from 1.
+    pub line: u64,
+    /// The content.
+    pub value: T,
+}
+
+impl Folder {
+    /// Opens the folder at `path`.
+    ///
+    /// # Errors
+    ///
+    /// [`DatasetError::NoFolder`] if it is not a folder, [`DatasetError::NothingFound`] if it contains no file of a data set.
+    pub fn open(path: impl Into<PathBuf>) -> Result<Self, DatasetError> {
+        let path = path.into();
+        if !path.is_dir() {
+            return Err(DatasetError::NoFolder(path));
+        }
+        let (rules, progress) = (FolderRules::default(), Box::new(|_| ()));
+        let folder = Self { path, rules, progress, repairing: false, notes: Mutex::default(), faults: None };
+        if FolderFile::ALL.into_iter().any(|file| folder.has(file)) {
+            return Ok(folder);
+        }
+        let found = folder.strangers();
+        Err(DatasetError::NothingFound { path: folder.path, found })
+    }
+
+    /// Returns whether a file exists.
+    #[must_use]
+    pub fn has(&self, file: FolderFile) -> bool {
+        self.path_of(file).is_file()
+    }
+
+    /// Returns the names of other files in the folder, which are not part of a data set.
+    #[must_use]
+    pub fn strangers(&self) -> Vec<String> {
+        let entries = fs::read_dir(&self.path).into_iter().flatten().flatten();
+        let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
+        let mut names: Vec<_> =
+            names.filter(|name| FolderFile::ALL.into_iter().all(|file| file.name() != name)).collect();
+        names.sort_unstable();
+        names
+    }
+
+    /// Sets the rules for the cards and reports of the folder.
+    #[must_use]
+    pub fn by(self, rules: FolderRules) -> Self {
+        Self { rules, ..self }
+    }
+
+    /// Calls `progress` with the number of further bytes, each time some were read.
+    #[must_use]
+    pub fn watched(self, progress: impl Fn(u64) + Send + Sync + 'static) -> Self {
+        Self { progress: Box::new(progress), ..self }
+    }
+
+    /// Repairs invalid geometry: rings that cross or touch themselves or each other along a line, holes outside their
+    /// polygon, and polygons that overlap. Without this, such a row is an error.
+    #[must_use]
+    pub fn repairing(self) -> Self {
+        Self { repairing: true, ..self }
+    }
+
+    /// Returns a line for each column or property with data that is not kept, with the number of rows, and a line for
+    /// each file with repaired geometry. Covers the files that were read to their end.
+    #[must_use]
+    pub fn notes(&self) -> Vec<String> {
+        let notes = self.notes.lock().unwrap_or_else(PoisonError::into_inner);
+        notes.iter().flat_map(|(file, notes)| notes.lines(*file)).collect()
+    }
+
+    /// Returns how many bytes its files have: the sum that `progress` of [`Self::watched`] gets if each file is read once.
+    #[must_use]
+    pub fn size(&self) -> u64 {
+        let metadata = FolderFile::ALL.into_iter().map(|file| fs::metadata(self.path_of(file)));
+        metadata.flatten().map(|metadata| metadata.len()).sum()
+    }
+
+    /// Returns the error for a wrong row of a file. For faults that only the receiver of the rows can detect.
+    #[must_use]
+    pub fn fault(&self, file: FolderFile, line: u64, reason: impl Into<String>) -> DatasetError {
+        DatasetError::Row { path: self.path_of(file), line, reason: reason.into() }
+    }
+
+    fn note(&self, file: FolderFile, notes: FileNotes) {
+        self.notes.lock().unwrap_or_else(PoisonError::into_inner).insert(file, notes);
+    }
+
+    /// Returns the error for a file that cannot be read on.
+    fn unreadable(&self, file: FolderFile, error: io::Error) -> DatasetError {
+        match error.get_ref().and_then(|inner| inner.downcast_ref::<NotUtf8>()) {
+            Some(wrong) => self.fault(file, wrong.line, wrong.to_string()),
+            None => DatasetError::Unreadable { path: self.path_of(file), source: error },
+        }
+    }
+
+    /// Returns the bytes of a file; `None` if there is no such file.
+    fn source(&self, file: FolderFile) -> Result<Option<Source<'_>>, DatasetError> {
+        match File::open(self.path_of(file)) {
+            Ok(opened) => Ok(Some(Source::new(opened, &*self.progress))),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(self.unreadable(file, error)),
+        }
+    }
+
+    fn path_of(&self, file: FolderFile) -> PathBuf {
+        self.path.join(file.name())
+    }
+}
+
+impl fmt::Debug for Folder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Folder").field("path", &self.path).finish_non_exhaustive()
+    }
+}

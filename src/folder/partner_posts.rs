@@ -1,0 +1,71 @@
+use serde::Deserialize;
+
+use super::csv_file::{self, Record};
+use super::unique::Unique;
+use super::{CsvWriter, Folder, FolderFile, FolderRow, FolderWriter, WriteError};
+use crate::folder::DatasetError;
+use crate::model::PartnerPost;
+
+/// A row of the file, as text.
+#[derive(Deserialize)]
+struct Post {
+    post_id: String,
+    pkey: String,
+}
+
+impl Record for Post {
+    const COLUMNS: &[&str] = &CsvWriter::<PartnerPost>::COLUMNS;
+}
+
+impl Folder {
+    /// Reads the posts of the partner feed. Their identifiers and reports must differ. `each` must check that the
+    /// reports exist.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::areas`].
+    pub fn partner_posts<E: From<DatasetError>>(
+        &self,
+        each: impl FnMut(FolderRow<PartnerPost>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let (mut ids, mut reports) = (Unique::new("post_id"), Unique::new("pkey"));
+        let make = |row, line| {
+            let post = post(&row)?;
+            ids.add(post.post_id, line)?;
+            reports.add(post.report, line)?;
+            Ok(post)
+        };
+        csv_file::read(self, FolderFile::PartnerPosts, make, each)
+    }
+}
+
+fn post(row: &Post) -> Result<PartnerPost, String> {
+    let whole = |_| format!("post_id must be a whole number from {} to {}", i64::MIN, i64::MAX);
+    let post_id = row.post_id.trim().parse().map_err(whole)?;
+    let report = row.pkey.trim().parse().map_err(|error| format!("pkey {error}"))?;
+    Ok(PartnerPost { post_id, report })
+}
+
+impl FolderWriter {
+    /// Begins `partner_posts.csv`.
+    ///
+    /// # Errors
+    ///
+    /// If the file cannot be created.
+    pub fn partner_posts(&self) -> Result<CsvWriter<PartnerPost>, WriteError> {
+        self.rows(FolderFile::PartnerPosts, CsvWriter::<PartnerPost>::COLUMNS)
+    }
+}
+
+impl CsvWriter<PartnerPost> {
+    pub(super) const COLUMNS: [&str; 2] = ["post_id", "pkey"];
+
+    /// Writes the next post.
+    ///
+    /// # Errors
+    ///
+    /// If the file cannot be written.
+    pub fn write(&mut self, post: &PartnerPost) -> Result<(), WriteError> {
+        self.record([&post.post_id.to_string(), &post.report.to_string()])
+    }
+}

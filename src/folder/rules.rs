@@ -1,0 +1,49 @@
+use std::sync::Arc;
+
+use crate::model::bodies::{CardRules, MaxIdLength};
+use crate::model::{CardId, DisasterType, Disasters};
+
+/// Which cards and reports a folder may contain: those of the service, and those that the configuration allows in addition.
+#[derive(Clone, Debug)]
+pub struct FolderRules {
+    disasters: Arc<[DisasterType]>,
+    max_card_id: MaxIdLength,
+}
+
+impl Default for FolderRules {
+    fn default() -> Self {
+        Self::new(&Disasters::default(), &CardRules::default())
+    }
+}
+
+impl FolderRules {
+    /// Returns the rules of an installation.
+    #[must_use]
+    pub fn new(disasters: &Disasters, cards: &CardRules) -> Self {
+        Self { disasters: disasters.all().into(), max_card_id: cards.max_id_length }
+    }
+
+    /// Returns the disaster type with this name.
+    ///
+    /// # Errors
+    ///
+    /// The reason, if the installation does not know it.
+    pub fn disaster(&self, name: &str) -> Result<DisasterType, String> {
+        self.disasters.iter().find(|known| known.name() == name).copied().ok_or_else(|| {
+            let known: Vec<_> = self.disasters.iter().map(DisasterType::name).collect();
+            let known = known.join(", ");
+            format!("disaster_type must be one of [{known}], not {name:?}; siaga.disasters.also adds types")
+        })
+    }
+
+    /// Returns the card identifier in a text.
+    ///
+    /// # Errors
+    ///
+    /// The reason, if it is not an identifier, or too long.
+    pub fn card_id(&self, text: &str) -> Result<CardId, String> {
+        self.max_card_id.read(text).map_err(|error| {
+            format!("card_id {error}; siaga.cards.max_id_length allows up to {}", CardId::LONGEST)
+        })
+    }
+}

@@ -1,0 +1,249 @@
+//! Checks whether a geometry is a valid surface as OGC Simple Features (06-103r4, 6.1.11 and 6.1.14) define it, and
+//! repairs it.
+
+use std::fmt;
+
+use geo::coordinate_position::CoordPos;
+use geo::dimensions::Dimensions;
+use geo::line_intersection::LineIntersection;
+use geo::orient::{Direction, Orient};
+use geo::sweep::{Cross, Intersections};
+use geo::{
+    BoundingRect, Coord, Intersects, Line, LineString, MakeValid, MultiPolygon, Polygon, PreparedGeometry,
+    Relate, unary_union,
+};
+
+/// What is wrong with a geometry, and where. Its text follows a noun: "crosses itself at [106.85, -6.15]".
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Fault {
+    what: &'static str,
+    at: Coord<f64>,
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // A precision of a centimetre is enough to find it.
+        let [lng, lat] = [self.at.x, self.at.y].map(|degrees| (degrees * 1e7).round() / 1e7);
+        write!(f, "{} at [{lng}, {lat}]", self.what)
+    }
+}
+
+/// Finds what is wrong with a geometry whose rings are closed and have three different positions each.
+///
+/// Rings may touch each other in single points. Costs little more than sorting the edges, and comparing the pairs of
+/// polygons whose bounding boxes meet.
+pub(super) fn fault(outline: &MultiPolygon<f64>) -> Option<Fault> {
+    crossing(outline).or_else(|| outline.iter().find_map(misplaced_hole)).or_else(|| {
+        let at = overlap(&outline.0)?;
+        Some(Fault { what: "has polygons that overlap", at })
+    })
+}
+
+/// Returns the geometry, repaired if it is not valid, and what was wrong with it.
+///
+/// # Errors
+///
+/// The reason, if nothing valid is left.
+pub fn repaired(outline: MultiPolygon<f64>) -> Result<(MultiPolygon<f64>, Option<Fault>), String> {
+    let Some(fault) = fault(&outline) else { return Ok((outline, None)) };
+    let repaired = repair(&outline);
+    let repaired =
+        repaired.ok_or_else(|| format!("geometry {fault}, and cannot be repaired; correct it there"))?;
+    Ok((repaired.orient(Direction::Default), Some(fault)))
+}
+
+/// Repairs a geometry. What the rings of a polygon enclose an odd number of times is inside, and polygons that overlap
+/// or share an edge become one. Positions stay unchanged, except in polygons that become one: there they can move by a
+/// millionth of the extent.
+///
+/// Returns `None` if nothing valid is left.
+fn repair(outline: &MultiPolygon<f64>) -> Option<MultiPolygon<f64>> {
+    let polygons: Option<Vec<_>> = outline.iter().map(|polygon| polygon.make_valid().ok()).collect();
+    let polygons = MultiPolygon(polygons?.into_iter().flatten().collect());
+    let repaired = if fault(&polygons).is_none() { polygons } else { unary_union(&polygons.0) };
+    (!repaired.0.is_empty() && fault(&repaired).is_none()).then_some(repaired)
+}
+
+/// An edge of a ring.
+#[derive(Clone, Copy)]
+struct Edge {
+    ring: usize,
+    number: usize,
+    /// The number of the last edge of the ring.
+    last: usize,
+    line: Line<f64>,
+}
+
+impl Cross for Edge {
+    type Scalar = f64;
+
+    fn line(&self) -> Line<f64> {
+        self.line
+    }
+}
+
+impl Edge {
+    /// Returns whether the other is the next edge of the same ring, and so begins where this one ends.
+    fn is_before(&self, other: &Self) -> bool {
+        self.ring == other.ring && other.number == if self.number == self.last { 0 } else { self.number + 1 }
+    }
+}
+
+fn edges(outline: &MultiPolygon<f64>) -> impl Iterator<Item = Edge> {
+    let rings =
+        outline.iter().flat_map(|polygon| [polygon.exterior()].into_iter().chain(polygon.interiors()));
+    rings.enumerate().flat_map(|(ring, positions)| {
+        // Consecutive positions may be equal.
+        let lines: Vec<_> = positions.lines().filter(|line| line.start != line.end).collect();
+        let last = lines.len().saturating_sub(1);
+        lines.into_iter().enumerate().map(move |(number, line)| Edge { ring, number, last, line })
+    })
+}
+
+/// Finds edges that meet where they should not.
+fn crossing(outline: &MultiPolygon<f64>) -> Option<Fault> {
+    let fault = |(one, other, meeting): (Edge, Edge, _)| match meeting {
+        LineIntersection::Collinear { intersection: Line { start, end } } if start != end => {
+            Some(Fault { what: "runs twice along the same line", at: start })
+        }
+        LineIntersection::SinglePoint { intersection, is_proper: true } => {
+            Some(Fault { what: "crosses itself", at: intersection })
+        }
+        LineIntersection::SinglePoint { intersection, .. }
+            if one.ring == other.ring && !one.is_before(&other) && !other.is_before(&one) =>
+        {
+            Some(Fault { what: "touches itself", at: intersection })
+        }
+        _ => None,
+    };
+    edges(outline).collect::<Intersections<Edge>>().find_map(fault)
+}
+
+/// Finds a hole that is not within its polygon, or overlaps another hole.
+fn misplaced_hole(polygon: &Polygon<f64>) -> Option<Fault> {
+    if polygon.interiors().is_empty() {
+        return None;
+    }
+    let shell = surface(polygon.exterior());
+    let shell = PreparedGeometry::from(&shell);
+    let holes: Vec<_> = polygon.interiors().iter().map(surface).collect();
+    let outside = holes.iter().find(|hole| !shell.relate(*hole).is_contains());
+    match outside {
+        Some(hole) => Some(Fault { what: "has a hole outside its polygon", at: first(hole) }),
+        None => overlap(&holes).map(|at| Fault { what: "has holes that overlap", at }),
+    }
+}
+
+/// Returns the first position of a polygon whose inside overlaps that of another.
+fn overlap(polygons: &[Polygon<f64>]) -> Option<Coord<f64>> {
+    let boxes: Vec<_> = polygons.iter().map(BoundingRect::bounding_rect).collect();
+    let overlaps = |one: usize, other: usize| {
+        boxes[one].zip(boxes[other]).is_some_and(|(one, other)| one.intersects(&other))
+            && polygons[one].relate(&polygons[other]).get(CoordPos::Inside, CoordPos::Inside)
+                == Dimensions::TwoDimensional
+    };
+    let found = (1..polygons.len()).find(|&one| (0..one).any(|other| overlaps(one, other)))?;
+    Some(first(&polygons[found]))
+}
+
+fn surface(ring: &LineString<f64>) -> Polygon<f64> {
+    Polygon::new(ring.clone(), Vec::new())
+}
+
+fn first(polygon: &Polygon<f64>) -> Coord<f64> {
+    polygon.exterior().0[0]
+}
+
+#[cfg(test)]
+mod tests {
+    use geo::{Area, wkt};
+
+    use super::*;
+
+    /// Asserts what is wrong with a geometry, and the area of its repair.
+    fn assert_fault(outline: &MultiPolygon<f64>, expected: &str, area: Option<f64>) {
+        assert_eq!(fault(outline).map(|fault| fault.to_string()).as_deref(), Some(expected));
+        let repaired = repair(outline);
+        assert!(repaired.as_ref().is_none_or(|repaired| fault(repaired).is_none()), "{repaired:?}");
+        assert_eq!(repaired.map(|repaired| repaired.unsigned_area()), area, "{expected}");
+    }
+
+    #[test]
+    fn what_is_wrong_is_named_with_its_place_and_repaired() {
+        for (outline, expected, area) in [
+            (wkt!(MULTIPOLYGON(((0. 0., 2. 2., 2. 0., 0. 2., 0. 0.)))), "crosses itself at [1, 1]", Some(2.)),
+            (
+                wkt!(MULTIPOLYGON(((0. 0., 4. 0., 4. 4., 2. 4., 2. 6., 2. 4., 0. 4., 0. 0.)))),
+                "touches itself at [2, 4]",
+                Some(16.),
+            ),
+            (
+                wkt!(MULTIPOLYGON(((0. 0., 4. 0., 4. 4., 2. 0., 0. 4., 0. 0.)))),
+                "touches itself at [2, 0]",
+                Some(8.),
+            ),
+            (
+                wkt!(MULTIPOLYGON(((0. 0., 4. 0., 4. 4., 0. 4., 0. 0.), (2. 2., 6. 2., 6. 3., 2. 3., 2. 2.)))),
+                "crosses itself at [4, 2]",
+                Some(16.),
+            ),
+            (
+                wkt!(MULTIPOLYGON(((0. 0., 4. 0., 4. 4., 0. 4., 0. 0.), (5. 5., 6. 5., 6. 6., 5. 5.)))),
+                "has a hole outside its polygon at [5, 5]",
+                Some(16.5),
+            ),
+            (
+                wkt!(MULTIPOLYGON(((0. 0., 9. 0., 9. 9., 0. 9., 0. 0.), (1. 1., 8. 1., 8. 8., 1. 8., 1. 1.),
+                    (2. 2., 3. 2., 3. 3., 2. 3., 2. 2.)))),
+                "has holes that overlap at [2, 2]",
+                Some(33.),
+            ),
+            (
+                wkt!(MULTIPOLYGON(((0. 0., 9. 0., 9. 9., 0. 9., 0. 0.)), ((1. 1., 2. 1., 2. 2., 1. 2., 1. 1.)))),
+                "has polygons that overlap at [1, 1]",
+                Some(81.),
+            ),
+            (
+                wkt!(MULTIPOLYGON(((0. 0., 1. 0., 1. 1., 0. 1., 0. 0.)), ((1. 0., 2. 0., 2. 1., 1. 1., 1. 0.)))),
+                "runs twice along the same line at [1, 1]",
+                Some(2.),
+            ),
+            (
+                wkt!(MULTIPOLYGON(((0. 0., 1. 0., 2. 0., 0. 0.)))),
+                "runs twice along the same line at [0, 0]",
+                None,
+            ),
+        ] {
+            assert_fault(&outline, expected, area);
+        }
+    }
+
+    #[test]
+    fn rings_that_touch_in_single_points_and_islands_in_holes_are_valid() {
+        for outline in [
+            wkt!(MULTIPOLYGON(((0. 0., 4. 0., 4. 4., 0. 4., 0. 0.), (0. 2., 2. 1., 3. 2., 2. 3., 0. 2.)))),
+            wkt!(MULTIPOLYGON(((0. 0., 1. 0., 1. 1., 0. 0.)), ((1. 1., 2. 1., 2. 2., 1. 1.)))),
+            wkt!(MULTIPOLYGON(((0. 0., 9. 0., 9. 9., 0. 9., 0. 0.), (1. 1., 8. 1., 8. 8., 1. 8., 1. 1.)),
+                ((2. 2., 3. 2., 3. 3., 2. 3., 2. 2.)))),
+            wkt!(MULTIPOLYGON(((0. 0., 1. 0., 1. 0., 1. 1., 0. 0., 0. 0.)))),
+        ] {
+            assert_eq!(fault(&outline), None, "{outline:?}");
+        }
+    }
+
+    #[test]
+    fn a_repair_keeps_the_positions_there_are() {
+        let outline: MultiPolygon<f64> = wkt!(MULTIPOLYGON(
+            ((
+                106.733_485_1 - 6.151_911,
+                106.75 - 6.1,
+                106.75 - 6.151_911,
+                106.733_485_1 - 6.1,
+                106.733_485_1 - 6.151_911
+            ))
+        ));
+        let repaired = repair(&outline).unwrap();
+        let kept: Vec<_> = repaired.iter().flat_map(|polygon| polygon.exterior().0.clone()).collect();
+        assert!(outline.0[0].exterior().0.iter().all(|position| kept.contains(position)), "{kept:?}");
+    }
+}

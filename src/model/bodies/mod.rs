@@ -1,0 +1,23 @@
+//! Checks what clients send: each kind of body becomes a valid value, or a list of all its faults.
+
+mod attributes;
+mod card;
+mod card_report;
+mod fields;
+mod flood_state;
+mod gauge;
+mod kept;
+mod partner_report;
+mod visibility;
+
+pub(crate) use self::attributes::{
+    ATTRIBUTES, Accepts, DEEPEST, all_report_types, report_types, shown_card_data,
+};
+pub use self::card::read_card_holder;
+pub use self::card_report::{CardRules, InvalidMaxIdLength, MaxIdLength, read_card_report};
+pub use self::fields::{Fault, Object};
+pub use self::flood_state::read_flood_state;
+pub use self::gauge::{GaugeReadings, read_gauge};
+pub use self::kept::can_be_kept;
+pub use self::partner_report::{PartnerReport, PartnerRules, read_partner_report};
+pub use self::visibility::{Visibility, read_visibility};

@@ -1,0 +1,150 @@
+//! Numbers as decimal text, as `serde_json` and `Display` write them.
+
+use std::io::Write;
+
+/// Appends an integer.
+pub(crate) fn integer(number: i32, out: &mut Vec<u8>) {
+    out.extend_from_slice(itoa::Buffer::new().format(number).as_bytes());
+}
+
+/// Appends `[x,y]`.
+pub(crate) fn pair([x, y]: [i32; 2], out: &mut Vec<u8>) {
+    out.push(b'[');
+    integer(x, out);
+    out.push(b',');
+    integer(y, out);
+    out.push(b']');
+}
+
+/// Appends a number as JSON, as `serde_json` writes it: `106.8`, `106.0`, `1e-7`.
+pub(crate) fn float(number: f64, out: &mut Vec<u8>) {
+    if number.is_finite() {
+        out.extend_from_slice(zmij::Buffer::new().format_finite(number).as_bytes());
+    } else {
+        out.extend_from_slice(b"null");
+    }
+}
+
+/// Appends `[x,y]`, each as [`float`] writes it.
+pub(crate) fn position(x: f64, y: f64, out: &mut Vec<u8>) {
+    out.push(b'[');
+    float(x, out);
+    out.push(b',');
+    float(y, out);
+    out.push(b']');
+}
+
+/// Appends a number without an exponent, by the shortest text that reads back as the same number: `106.8`, `106`, `0.0000001`.
+///
+/// If two shortest texts do, `Display` may write the other one.
+pub(crate) fn plain_float(number: f64, out: &mut Vec<u8>) {
+    // `Display` is several times slower, and differs only for whole, very small and very large numbers.
+    let mut buffer = zmij::Buffer::new();
+    let text = buffer.format(number);
+    if text.contains('e') || !number.is_finite() {
+        // Writing to a vector does not fail.
+        drop(write!(out, "{number}"));
+    } else {
+        out.extend_from_slice(text.strip_suffix(".0").unwrap_or(text).as_bytes());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn text(write: impl FnOnce(&mut Vec<u8>)) -> String {
+        let mut out = Vec::new();
+        write(&mut out);
+        String::from_utf8(out).unwrap()
+    }
+
+    fn assert_as_json(number: f64) {
+        assert_eq!(text(|out| float(number, out)), serde_json::to_string(&number).unwrap());
+    }
+
+    fn assert_plain(number: f64) {
+        let (plain, displayed) = (text(|out| plain_float(number, out)), number.to_string());
+        if number.is_finite() {
+            assert_eq!(plain.parse::<f64>().map(f64::to_bits), Ok(number.to_bits()), "{plain}");
+            assert!(!plain.contains('e') && !plain.ends_with(".0"), "{plain}");
+            assert_eq!(plain.len(), displayed.len(), "{plain} and {displayed}");
+        } else {
+            assert_eq!(plain, displayed);
+        }
+    }
+
+    fn assert_as_others_write_it(number: f64) {
+        assert_as_json(number);
+        assert_eq!(text(|out| plain_float(number, out)), number.to_string());
+    }
+
+    #[test]
+    fn a_number_between_two_shortest_texts_is_read_back_unchanged() {
+        let number = f64::from_bits(0x42e8_2a43_d598_bec4);
+        assert_plain(number);
+        assert_as_json(number);
+    }
+
+    #[test]
+    fn numbers_at_the_edges_are_written_as_others_write_them() {
+        for number in [
+            0.0,
+            -0.0,
+            1.0,
+            -7.0,
+            0.001,
+            0.000_999_9,
+            0.123_456_7,
+            0.123_456_78,
+            999_999.999_999_9,
+            999_999.999_999_95,
+            1e6,
+            106.0,
+            106.8,
+            -6.151_000_1,
+            106.733_485_100_000_01,
+            1e-7,
+            1e21,
+            f64::MAX,
+            f64::MIN_POSITIVE,
+            f64::NAN,
+        ] {
+            assert_as_others_write_it(number);
+        }
+        for number in
+            [0, 9, 10, 99, 100, 999, 1_000, 999_999, 1_000_000, 999_999_999, 1_000_000_000, i32::MAX]
+        {
+            assert_eq!(text(|out| integer(number, out)), number.to_string());
+            assert_eq!(text(|out| integer(-number, out)), (-number).to_string());
+        }
+        assert_eq!(text(|out| integer(i32::MIN, out)), i32::MIN.to_string());
+        assert_eq!(text(|out| pair([i32::MIN, 0], out)), "[-2147483648,0]");
+    }
+
+    proptest! {
+        #[test]
+        fn any_number_is_read_back_unchanged(number in any::<f64>()) {
+            assert_as_json(number);
+            assert_plain(number);
+            let position = text(|out| position(number, 106.8, out));
+            prop_assert_eq!(position, serde_json::to_string(&[number, 106.8]).unwrap());
+        }
+
+        #[test]
+        fn coordinates_of_any_length_are_read_back_unchanged(
+            whole in -180i64..180, places in 0..1_000_000_000u32, digits in 0..10u32,
+        ) {
+            let number: f64 = format!("{whole}.{:01$}", places / 10u32.pow(9 - digits), digits as usize)
+                .parse().unwrap();
+            for number in [number, number.next_up(), number.next_down()] {
+                assert_as_json(number);
+                assert_plain(number);
+                let position = text(|out| position(106.5, number, out));
+                prop_assert_eq!(position, serde_json::to_string(&[106.5, number]).unwrap());
+            }
+        }
+    }
+}

@@ -1,0 +1,158 @@
+//! How many areas are flooded, how fresh the data is, what the service is, and under which terms its data may be used.
+
+mod freshness;
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use minijinja::context;
+use minijinja::value::Serde;
+use rocket::http::{Header, Method, Status};
+use rocket::request::Request;
+use rocket::response::Response;
+use rocket::route::{Handler, Outcome};
+use rocket::tokio::sync::Mutex;
+use rocket::tokio::time::timeout;
+use rocket::{Data, Responder, Route, State, get};
+use serde_json::{Map, Value, json};
+
+use self::freshness::Freshness;
+use crate::config::Config;
+use crate::error::Problem;
+use crate::formats::{FormatRegistry, html};
+use crate::guards::{Caller, Language, WantsPage};
+use crate::model::LayerKind;
+use crate::pages::texts::Texts;
+use crate::rendering::{Answer, HTML, JSON, envelope};
+use crate::resources::describe;
+use crate::routes::recent;
+use crate::stores::Store;
+
+const PAGE: &str = include_str!("page.html");
+
+/// How long a result is reused: any number of visits in this time costs one look at the store.
+const MAX_AGE: Duration = Duration::from_secs(5);
+
+/// How fresh the data was at the last look.
+#[derive(Debug, Default)]
+pub(crate) struct Front(Mutex<Option<(Instant, Freshness)>>);
+
+impl Front {
+    /// Returns how fresh the data is; all null if that cannot be found out within `limit`.
+    async fn fresh(&self, store: &dyn Store, limit: Duration) -> Freshness {
+        let looking = async {
+            let mut found = self.0.lock().await;
+            let (at, fresh) = recent(found.take(), MAX_AGE, Freshness::of(store)).await;
+            *found = Some((at, fresh.clone()));
+            fresh
+        };
+        timeout(limit, looking).await.unwrap_or_default()
+    }
+}
+
+/// The response, which depends on the language that the client prefers.
+#[derive(Responder)]
+pub(super) struct Shown {
+    answer: Answer,
+    vary: Header<'static>,
+}
+
+/// `GET /`: responds with a page for people in their language, or with the same as JSON for programs.
+#[get("/")]
+pub(super) async fn show(
+    _caller: Caller,
+    wants: WantsPage,
+    language: Language,
+    front: &State<Front>,
+    store: &State<Arc<dyn Store>>,
+    formats: &State<FormatRegistry>,
+    config: &State<Config>,
+) -> Result<Shown, Problem> {
+    let fresh = front.fresh(&***store, config.limits.timeout).await;
+    let about = about(config, formats, &fresh);
+    let answer = if wants.0 {
+        Answer::public(HTML, page(language, about, &fresh, config)?.into_bytes())
+    } else {
+        Answer::public(JSON, envelope::result(&about)?)
+    };
+    Ok(Shown { answer, vary: Header::new("Vary", "Accept, Accept-Encoding, Accept-Language") })
+}
+
+/// Writes the page in a language, with times in the configured time zone.
+fn page(language: Language, about: Value, fresh: &Freshness, config: &Config) -> Result<String, Problem> {
+    let texts = Texts::of(language).map_err(Problem::internal)?;
+    let newest = [
+        ("flood_state", fresh.flood_state),
+        ("report", fresh.report),
+        ("gauge_reading", fresh.gauge_reading),
+    ];
+    let newest = newest.map(|(name, at)| {
+        json!({ "name": name, "at": at, "local": at.map(|at| texts.moment(at, config.time_zone)) })
+    });
+    let flooded =
+        fresh.flooded.as_ref().map(|counts| json!({ "counts": counts, "all": counts.values().sum::<u64>() }));
+    let values = context! {
+        lang => language.code(),
+        t => Serde(&texts.pages),
+        about => Serde(about),
+        flooded => Serde(flooded),
+        newest => Serde(newest),
+    };
+    html::render(PAGE, values).map_err(Problem::internal)
+}
+
+fn about(config: &Config, formats: &FormatRegistry, fresh: &Freshness) -> Value {
+    let (base, origin) = (config.base_url.as_str(), config.base_url.origin());
+    let links = to_try(base, formats).into_iter();
+    let links = links.map(|(name, addresses)| (name.to_owned(), addresses.into()));
+    json!({
+        "service": "Siaga",
+        "version": env!("CARGO_PKG_VERSION"),
+        "base_url": base,
+        "documentation": format!("{origin}/docs"),
+        "openapi": format!("{origin}/openapi.json"),
+        "licence": config.licence,
+        "flooded_areas": fresh.flooded,
+        "latest": fresh,
+        "to_try": links.collect::<Map<_, _>>(),
+    })
+}
+
+/// Returns addresses below `base` that show the data, by resource: for floods, one per format.
+pub(crate) fn to_try(base: &str, formats: &FormatRegistry) -> Vec<(&'static str, Vec<String>)> {
+    let one = |path: &str| vec![format!("{base}/{path}")];
+    let resources = LayerKind::ALL.into_iter().map(|kind| {
+        let path = describe(kind).path();
+        let addresses = if kind == LayerKind::Floods {
+            let formats = formats.carrying(kind);
+            formats
+                .map(|format| format!("{base}/{path}?minimum_state=1&geoformat={}", format.name()))
+                .collect()
+        } else {
+            one(path)
+        };
+        (kind.name(), addresses)
+    });
+    let others = [("states", "floods/states"), ("statistics", "stats/floodedRWsSummary")];
+    resources.chain(others.map(|(name, path)| (name, one(path)))).collect()
+}
+
+/// Returns a route that redirects from a path at which the interface is mounted to `/`, for paths that have no resource
+/// themselves.
+#[must_use]
+pub(crate) fn lead_to_front(path: &str) -> Route {
+    Route::new(Method::Get, path, Lead)
+}
+
+#[derive(Clone)]
+struct Lead;
+
+#[rocket::async_trait]
+impl Handler for Lead {
+    async fn handle<'r>(&self, _request: &'r Request<'_>, _data: Data<'r>) -> Outcome<'r> {
+        // The address has no host, because the service may be reached by any name.
+        let response =
+            Response::build().status(Status::TemporaryRedirect).raw_header("Location", "/").finalize();
+        Outcome::Success(response)
+    }
+}

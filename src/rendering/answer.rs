@@ -1,0 +1,261 @@
+use std::borrow::Cow;
+use std::io::Cursor;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use rocket::http::Status;
+use rocket::request::Request;
+use rocket::response::{Responder, Response, Result as ResponseResult};
+use serde::Serialize;
+
+use super::Memory;
+use super::cache::Rendered;
+use super::envelope;
+use crate::config::{Config, Limits};
+use crate::content::{Accepted, Coding, Content, Level};
+use crate::error::Problem;
+use crate::guards::KnownRevision;
+use crate::images::KEEP_SHORT;
+use crate::model::Timestamp;
+use crate::sources::DataState;
+use crate::tasks::off_thread;
+
+pub(crate) const JSON: &str = "application/json";
+pub(crate) const HTML: &str = "text/html; charset=utf-8";
+
+/// The body of a successful response, and how long caches may keep it.
+#[derive(Clone, Debug)]
+pub struct Answer {
+    media_type: Cow<'static, str>,
+    /// `None` if the body was not rendered: then only the headers are sent.
+    content: Option<Arc<Content>>,
+    /// Held until the last byte is sent.
+    memory: Option<Arc<Memory>>,
+    kept: Kept,
+    stale: Option<Stale>,
+    /// How current the data is; `None` if the body is no data.
+    data: Option<DataState>,
+    /// The address that names this content, if it is another one.
+    location: Option<String>,
+}
+
+/// The age of a response that may no longer be current.
+#[derive(Clone, Copy, Debug)]
+struct Stale {
+    /// The time until which it was known to be current.
+    since: Timestamp,
+    /// How long ago that was.
+    age: Duration,
+}
+
+/// The bytes of a body, and the memory that they hold.
+struct Sent {
+    bytes: Bytes,
+    _memory: Option<Arc<Memory>>,
+}
+
+impl AsRef<[u8]> for Sent {
+    fn as_ref(&self) -> &[u8] {
+        &self.bytes
+    }
+}
+
+/// Whether and how caches may keep a response.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kept {
+    /// No cache may keep it.
+    Never,
+    /// Any cache may keep it, but must revalidate it before each reuse.
+    UntilAsked,
+    /// Any cache may keep it and reuse it for a day: its address names this content.
+    ForADay,
+    /// Any cache may keep it and reuse it for five minutes.
+    Shortly,
+}
+
+impl Kept {
+    fn cache_control(self) -> &'static str {
+        match self {
+            Self::Never => "no-store",
+            Self::UntilAsked => "public, no-cache, stale-if-error=3600",
+            Self::ForADay => "public, max-age=86400, stale-if-error=86400",
+            Self::Shortly => KEEP_SHORT,
+        }
+    }
+}
+
+impl Answer {
+    /// Makes a response that is the same for all clients, to be revalidated before each reuse.
+    #[must_use]
+    pub fn shared(rendered: &Rendered) -> Self {
+        let Rendered { media_type, content, memory } = rendered.clone();
+        Self {
+            media_type,
+            content: Some(content),
+            memory,
+            kept: Kept::UntilAsked,
+            stale: None,
+            data: None,
+            location: None,
+        }
+    }
+
+    /// Marks the response as current only until `since`, which is `age` ago.
+    pub(crate) fn stale_since(self, since: Timestamp, age: Duration) -> Self {
+        Self { stale: Some(Stale { since, age }), ..self }
+    }
+
+    /// Says how current the data is. It is in headers only: entity tag and body stay the same.
+    pub(super) fn with_data(self, data: DataState) -> Self {
+        Self { data: Some(data), ..self }
+    }
+
+    /// Lets caches reuse the response for a day if the client has requested this version of it. Otherwise tells the client the
+    /// address of this version (RFC 9110 §8.7).
+    pub(crate) fn at_revision(self, known: &KnownRevision) -> Self {
+        let Some(content) = &self.content else { return self };
+        let revision = content.tag();
+        if known.requested.as_deref() == Some(revision) && self.stale.is_none() {
+            Self { kept: Kept::ForADay, ..self }
+        } else {
+            Self { location: Some(known.address(revision)), ..self }
+        }
+    }
+
+    /// Makes a response that is the same for all clients and was not rendered, with those headers that are known without
+    /// rendering it.
+    pub(super) fn unrendered(media_type: String) -> Self {
+        Self {
+            media_type: media_type.into(),
+            content: None,
+            memory: None,
+            kept: Kept::UntilAsked,
+            stale: None,
+            data: None,
+            location: None,
+        }
+    }
+
+    /// Makes the response `{"statusCode":200,"result":…}` for a client with a credential. Caches must not keep it.
+    ///
+    /// # Errors
+    ///
+    /// If the result cannot be written as JSON.
+    pub fn private_result<T: Serialize>(result: &T) -> Result<Self, Problem> {
+        Ok(Self::own(JSON.into(), envelope::result(result)?, Kept::Never))
+    }
+
+    /// Makes a response that is the same for all clients and seldom changes: caches may reuse it for five minutes.
+    #[must_use]
+    pub fn seldom_changing(media_type: &'static str, body: Vec<u8>) -> Self {
+        Self::own(media_type.into(), body, Kept::Shortly)
+    }
+
+    /// Makes a response that is the same for all clients, from its own body, to be revalidated before each reuse.
+    #[must_use]
+    pub fn public(media_type: impl Into<Cow<'static, str>>, body: Vec<u8>) -> Self {
+        Self::own(media_type.into(), body, Kept::UntilAsked)
+    }
+
+    /// Makes a response to a change: the value itself, without an envelope. Caches must not keep it.
+    ///
+    /// # Errors
+    ///
+    /// If the value cannot be written as JSON.
+    pub fn bare<T: Serialize>(value: &T) -> Result<Self, Problem> {
+        let body = serde_json::to_vec(value).map_err(Problem::internal)?;
+        Ok(Self::own(JSON.into(), body, Kept::Never))
+    }
+
+    fn own(media_type: Cow<'static, str>, body: Vec<u8>, kept: Kept) -> Self {
+        let content = Some(Arc::new(Content::new(body)));
+        Self { media_type, content, memory: None, kept, stale: None, data: None, location: None }
+    }
+}
+
+impl<'r> Responder<'r, 'static> for Answer {
+    fn respond_to(self, request: &'r Request<'_>) -> ResponseResult<'static> {
+        let Self { media_type, content, memory, kept, stale, data, location } = self;
+        let mut response = Response::new();
+        if let Some(Stale { since, age }) = stale {
+            response.set_raw_header("Siaga-Stale-Since", since.to_string());
+            response.set_raw_header("Age", age.as_secs().to_string());
+        }
+        if let Some(data) = data {
+            response.set_raw_header("Siaga-Data-Status", data.name());
+            if let Some(as_of) = data.as_of {
+                response.set_raw_header("Siaga-Data-As-Of", as_of.to_string());
+            }
+        }
+        if let Some(location) = location {
+            response.set_raw_header("Content-Location", location);
+        }
+        response.set_raw_header("Cache-Control", kept.cache_control());
+        if matches!(kept, Kept::UntilAsked | Kept::ForADay) {
+            response.set_raw_header("Vary", "Accept, Accept-Encoding");
+        }
+        let Some(content) = content else {
+            response.set_raw_header("Content-Type", media_type);
+            return Ok(response);
+        };
+        let accepted = Accepted::new(request.headers().get("Accept-Encoding"));
+        let form = content.form(accepted);
+        if kept != Kept::Never {
+            let known = known(request.headers().get("If-None-Match"), &content, accepted);
+            let (coding, level) = known.unwrap_or((form.coding, form.level));
+            response.set_raw_header("ETag", content.entity_tag(coding, level));
+            if known.is_some() {
+                response.set_status(Status::NotModified);
+                return Ok(response);
+            }
+        }
+        if form.coding != Coding::Identity {
+            response.set_raw_header("Content-Encoding", form.coding.name());
+        }
+        response.set_raw_header("Content-Type", media_type);
+        let length = form.bytes.len();
+        response.set_sized_body(length, Cursor::new(Sent { bytes: form.bytes, _memory: memory }));
+        // Rocket copies a body chunk by chunk, and each chunk costs time. With one byte to spare, Rocket sees that the first
+        // chunk is the last. The chunk size is a setting of the body, so it is set after the body.
+        let limits = request.rocket().state().map_or_else(Limits::default, |config: &Config| config.limits);
+        response.set_max_chunk_size((length + 1).min(limits.chunk()));
+        Ok(response)
+    }
+}
+
+/// Returns the form of the content that the client already has, according to the lines of `If-None-Match` (RFC 9110 §13.1.2,
+/// weak comparison).
+pub(super) fn known<'a>(
+    mut lists: impl Iterator<Item = &'a str>,
+    content: &Content,
+    accepted: Accepted,
+) -> Option<(Coding, Level)> {
+    lists.find_map(|list| {
+        if list.trim() == "*" {
+            let form = content.form(accepted);
+            return Some((form.coding, form.level));
+        }
+        // A tag from elsewhere may contain a comma, but none of its parts can equal one of ours.
+        let mut tags = list.split(',').map(str::trim);
+        tags.find_map(|tag| content.named_by(tag.strip_prefix("W/").unwrap_or(tag), accepted))
+    })
+}
+
+/// Prepares content that stays the same until the program ends: computes its tag and compresses it at the best level, off the
+/// threads that serve requests.
+///
+/// # Errors
+///
+/// 500 if the compression panics.
+pub(crate) async fn prepared(
+    media_type: impl Into<Cow<'static, str>>,
+    bytes: Vec<u8>,
+) -> Result<Rendered, Problem> {
+    let compressing = off_thread(move |_| {
+        let content = Content::tagged(bytes);
+        content.code(usize::MAX);
+        content
+    });
+    Ok(Rendered::new(media_type, compressing.await.map_err(Problem::internal)?))
+}

@@ -1,0 +1,126 @@
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::JSON;
+use crate::formats::Format;
+use crate::guards::TimePeriod;
+use crate::model::{AreaSelector, BoundingBox, Covered};
+use crate::stores::{
+    AlertQuery, FloodQuery, GaugeQuery, HistoryQuery, LayerQuery, ReportQuery, ReportSeriesQuery, Resource,
+    Window,
+};
+
+/// A question to which all clients get the same response. It is the key of the response cache.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Question {
+    /// A layer of the map, in a format.
+    Layer(LayerQuery, Arc<dyn Format>),
+    /// Those features of a layer that touch a part of the map, in a format.
+    Within(BoundingBox, LayerQuery, Arc<dyn Format>),
+    /// The current flood states without geometry.
+    FloodStates(FloodQuery),
+    /// The highest state of each area in a period.
+    FloodArchive(HistoryQuery),
+    /// The number of flooded areas at each hour.
+    FloodSeries(HistoryQuery),
+    /// The number of reports in each hour.
+    ReportSeries(ReportSeriesQuery),
+    /// The names of the regions that contain flooded areas.
+    FloodedRegions(AreaSelector),
+    /// The number of areas at each depth of water.
+    FloodedAreas(AreaSelector),
+    /// The number of reports by source and by disaster.
+    ReportSummary(ReportQuery),
+}
+
+impl Question {
+    /// Returns whether the question is about a period or a part of the map that the client has chosen. The number of such
+    /// questions is nearly unlimited.
+    #[must_use]
+    pub fn is_period(&self) -> bool {
+        match self {
+            Self::Layer(
+                LayerQuery::Reports(ReportQuery { window, .. })
+                | LayerQuery::Gauges(GaugeQuery { window, .. }),
+                _,
+            ) => *window != Window::Last(TimePeriod::DEFAULT),
+            Self::Within(..) | Self::FloodArchive(_) | Self::FloodSeries(_) | Self::ReportSeries(_) => true,
+            Self::Layer(..)
+            | Self::FloodStates(_)
+            | Self::FloodedRegions(_)
+            | Self::FloodedAreas(_)
+            | Self::ReportSummary(_) => false,
+        }
+    }
+
+    /// Returns the format of the response; `None` if there is no choice.
+    fn format(&self) -> Option<&dyn Format> {
+        match self {
+            Self::Layer(_, format) | Self::Within(_, _, format) => Some(&**format),
+            Self::FloodStates(_)
+            | Self::FloodArchive(_)
+            | Self::FloodSeries(_)
+            | Self::ReportSeries(_)
+            | Self::FloodedRegions(_)
+            | Self::FloodedAreas(_)
+            | Self::ReportSummary(_) => None,
+        }
+    }
+
+    /// Returns the media type of the response, with its parameters.
+    #[must_use]
+    pub fn media_type(&self) -> &str {
+        self.format().map_or(JSON, Format::media_type)
+    }
+
+    /// Returns the name of the question in metrics.
+    pub(super) fn name(&self) -> &'static str {
+        match self {
+            Self::Layer(query, _) | Self::Within(_, query, _) => query.kind().name(),
+            Self::FloodStates(_) => "flood_states",
+            Self::FloodArchive(_) => "flood_archive",
+            Self::FloodSeries(_) => "flood_series",
+            Self::ReportSeries(_) => "report_series",
+            Self::FloodedRegions(_) => "flooded_regions",
+            Self::FloodedAreas(_) => "flooded_areas",
+            Self::ReportSummary(_) => "report_summary",
+        }
+    }
+
+    /// Returns the name of the format of the response; `json` if there is no choice.
+    pub(super) fn format_name(&self) -> &str {
+        self.format().map_or("json", Format::name)
+    }
+
+    /// Returns how long after its rendering began the response expires, if it has an expiry time.
+    pub(super) fn expires_after(&self) -> Option<Duration> {
+        self.format().and_then(Format::expires_after)
+    }
+
+    /// Returns the data that the response is made from; `None` if it has no sources, as places and exercises.
+    pub(super) fn covered(&self) -> Option<Covered> {
+        if matches!(self, Self::Layer(LayerQuery::Alerts(AlertQuery::Exercise, _), _)) {
+            return None;
+        }
+        match self.resource() {
+            Resource::Floods => Some(Covered::Floods),
+            Resource::Reports => Some(Covered::Reports),
+            Resource::Gauges => Some(Covered::Gauges),
+            Resource::Places => None,
+        }
+    }
+
+    /// Returns the resource whose changes change the response.
+    #[must_use]
+    pub fn resource(&self) -> Resource {
+        match self {
+            Self::Layer(query, _) | Self::Within(_, query, _) => query.resource(),
+            Self::FloodStates(_)
+            | Self::FloodArchive(_)
+            | Self::FloodSeries(_)
+            | Self::FloodedRegions(_)
+            | Self::FloodedAreas(_) => Resource::Floods,
+            Self::ReportSeries(_) | Self::ReportSummary(_) => Resource::Reports,
+        }
+    }
+}

@@ -1,0 +1,267 @@
+use std::borrow::Cow;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use chrono_tz::Tz;
+use rocket::tokio::time::timeout;
+use serde::Serialize;
+
+use super::cache::{Cache, Failed, Rendered, Unfinished};
+use super::statistics::{FloodedAreas, FloodedRegions, Reported, flooded};
+use super::weight::{cost, features, weigh};
+use super::{Busy, JSON, Permit, Permits, Question, envelope};
+use crate::admission::Account;
+use crate::changes::{FullState, State, Withdrawn};
+use crate::content::Content;
+use crate::error::Problem;
+use crate::formats::{Container, EncodeContext, Format};
+use crate::model::alerts::Issuer;
+use crate::model::{BoundingBox, Clock, Layer, Stop, Validity};
+use crate::quotas::TooMany;
+use crate::stores::{FloodQuery, LayerQuery, Store, Versioned};
+use crate::tasks::off_thread;
+use crate::telemetry::Metrics;
+
+/// Renders responses from the data in the store, off the threads that serve requests.
+#[derive(Clone, Debug)]
+pub(crate) struct Renderer {
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) cache: Cache<Question, Problem>,
+    pub(crate) withdrawn: Withdrawn,
+    /// Limits how many renderings run at once, and their memory.
+    pub(crate) permits: Permits,
+    /// How many features a list of reports or readings may have.
+    pub(crate) features: u64,
+    /// The clock that gives the time of a request.
+    pub(crate) clock: Arc<dyn Clock>,
+    /// The time zone of times that are written for people.
+    pub(crate) time_zone: Tz,
+    /// The public base address.
+    pub(crate) base_url: Arc<str>,
+    /// The address of this service's photos, without a slash at its end.
+    pub(crate) photos_url: Arc<str>,
+    /// Who issues alerts.
+    pub(crate) issuer: Arc<Issuer>,
+    /// How long a request waits for its response.
+    pub(crate) timeout: Duration,
+    /// How long after a response was known to be current it may be returned while the store is away.
+    pub(crate) stale: Duration,
+    pub(crate) metrics: Metrics,
+}
+
+/// The bytes that an area with a state takes while a full state is encoded.
+const STATE: u64 = 128;
+
+impl Renderer {
+    /// Returns a full state as JSON, encoded once for all clients. The account of the client for which it is encoded is charged.
+    ///
+    /// # Errors
+    ///
+    /// If the client has too few requests left, if too many large states are encoded or sent, or after `timeout`.
+    pub(crate) async fn full_state(
+        &self,
+        state: &Arc<State>,
+        query: &FloodQuery,
+        account: Option<&Account>,
+    ) -> Result<Arc<FullState>, Problem> {
+        let (weight, room) = (STATE * state.flooded() as u64, self.permits.room_for_states());
+        let encode = async || {
+            account.map_or(Ok(()), |account| account.charge(cost(weight))).map_err(too_many)?;
+            let permit = self.permits.state(weight).await?;
+            let (state, query) = (Arc::clone(state), query.clone());
+            let encoding = off_thread(move |_| {
+                let mut json = serde_json::to_vec(&*state.since(None, &query)).map_err(Problem::internal)?;
+                json.shrink_to_fit();
+                let held = Box::new(permit.finish(json.len()));
+                Ok(Arc::new(FullState { cursor: state.cursor(), json, held }))
+            });
+            encoding.await.map_err(|_| Problem::from(Unfinished::Panicked))?
+        };
+        timeout(self.timeout, state.full(query, weight, room, encode)).await.map_err(Problem::late)?
+    }
+
+    /// Renders the response to a question. If the question costs more than one request, charges the account.
+    pub(super) async fn render(
+        self: Arc<Self>,
+        question: Question,
+        account: Option<Account>,
+    ) -> Result<Versioned<Rendered>, Failed<Problem>> {
+        // Counting, and reading what is in memory, is small work.
+        let small = self.permits.small().await.map_err(Problem::from)?;
+        let mut begun = Instant::now();
+        let rendered =
+            if let Question::Within(part, query @ (LayerQuery::Floods(_) | LayerQuery::Areas(_)), format) =
+                &question
+            {
+                let (layer, weight) = self.part(*part, query).await?;
+                let permit = self.admit(&question, weight, account, small).await?;
+                self.encode(layer, Arc::clone(format), Work { permit, holds_memory: true }).await?
+            } else {
+                let last = self.cache.last(&question).map(|last| last.rendered.content.size());
+                let weight = weigh(&question, &*self.store, self.features, last).await?;
+                let permit = self.admit(&question, weight, account, small).await?;
+                begun = Instant::now();
+                self.work(&question, Work { permit, holds_memory: question.is_period() }).await?
+            };
+        let (resource, format) = (question.name(), question.format_name());
+        self.metrics.rendered(resource, format, begun.elapsed(), rendered.value.content.size());
+        Ok(rendered)
+    }
+
+    /// Returns the areas that touch a part of the map, which the store has in memory, and the weight of rendering them.
+    async fn part(&self, part: BoundingBox, query: &LayerQuery) -> Result<(Versioned<Layer>, u64), Problem> {
+        let layer = query.ask(&*self.store, self.clock.now()).await?;
+        let narrowing = off_thread(move |_| {
+            let within = layer.map(|layer| layer.within(&part));
+            let weight = features(&within.value);
+            (within, weight)
+        });
+        narrowing.await.map_err(Problem::internal)
+    }
+
+    /// Charges the account for a rendering of this weight, and returns a permit for it: the small one, if it is enough.
+    async fn admit(
+        &self,
+        question: &Question,
+        weight: u64,
+        account: Option<Account>,
+        small: Permit,
+    ) -> Result<Permit, Failed<Problem>> {
+        if let Some(account) = account.filter(|_| question.is_period()) {
+            account.charge(cost(weight)).map_err(too_many).map_err(Failed::ForStarter)?;
+        }
+        if weight < Permits::LARGE {
+            return Ok(small);
+        }
+        drop(small);
+        let large = if question.is_period() {
+            self.permits.period(weight).await
+        } else {
+            self.permits.current(weight).await
+        };
+        Ok(large.map_err(Problem::from)?)
+    }
+
+    async fn work(&self, question: &Question, work: Work) -> Result<Versioned<Rendered>, Problem> {
+        let store = &*self.store;
+        match question {
+            Question::Layer(query, format) => {
+                let layer = query.ask(store, self.clock.now()).await?;
+                self.encode(layer, Arc::clone(format), work).await
+            }
+            Question::Within(part, query, format) => {
+                let layer = query.ask(store, self.clock.now()).await?;
+                let part = *part;
+                let within = off_thread(move |_| layer.map(|layer| layer.within(&part))).await;
+                self.encode(within.map_err(Problem::internal)?, Arc::clone(format), work).await
+            }
+            Question::FloodStates(query) => work.result(store.flood_states(query).await?).await,
+            Question::FloodArchive(query) => work.result(store.flood_archive(query).await?).await,
+            Question::FloodSeries(query) => work.result(store.flood_series(query).await?).await,
+            Question::ReportSeries(query) => work.result(store.report_series(query).await?).await,
+            Question::FloodedRegions(areas) => {
+                let flooded = flooded(store, areas).await?;
+                work.statistic(flooded.map(|flooded| FloodedRegions::of(&flooded))).await
+            }
+            Question::FloodedAreas(areas) => {
+                let flooded = flooded(store, areas).await?;
+                work.statistic(flooded.map(|flooded| FloodedAreas::of(&flooded))).await
+            }
+            Question::ReportSummary(query) => {
+                work.statistic(store.report_summary(query).await?.map(Reported::from)).await
+            }
+        }
+    }
+
+    /// Encodes the layer in the format, within the JSON envelope if the format writes JSON.
+    async fn encode(
+        &self,
+        layer: Versioned<Layer>,
+        format: Arc<dyn Format>,
+        work: Work,
+    ) -> Result<Versioned<Rendered>, Problem> {
+        let layer = layer.map(|layer| layer.with_photos_at(&self.photos_url).issued_by(&self.issuer));
+        let (mut now, mut validity) = (self.clock.now(), layer.validity);
+        if let Some(step) = format.time_step() {
+            validity = validity.and(Validity::step(now, step));
+            now = now.floor(step);
+        }
+        let mut context = EncodeContext::new(now, self.time_zone, Arc::clone(&self.base_url));
+        let rendered = work.write(layer, move |layer, stop| {
+            context.stop = stop.clone();
+            let encode = |body: &mut Vec<u8>| format.encode(layer, &context, body);
+            let body = if format.container() == Container::JSON {
+                envelope::enveloped(encode)?
+            } else {
+                let mut body = Vec::new();
+                encode(&mut body)?;
+                body
+            };
+            Ok((format.media_type().to_owned().into(), body))
+        });
+        Ok(rendered.await?.within(validity))
+    }
+}
+
+impl From<Unfinished> for Problem {
+    fn from(unfinished: Unfinished) -> Self {
+        match unfinished {
+            Unfinished::Late => Self::late(unfinished),
+            Unfinished::Panicked => Self::internal(unfinished),
+        }
+    }
+}
+
+impl From<Busy> for Problem {
+    fn from(busy: Busy) -> Self {
+        // Renderings that wait take about this long.
+        Self::busy(Duration::from_secs(2), busy.into())
+    }
+}
+
+fn too_many(too_many: TooMany) -> Problem {
+    Problem::too_many(too_many.retry_after)
+}
+
+/// A rendering that has its permit.
+struct Work {
+    permit: Permit,
+    /// Whether its response holds the memory that it takes.
+    holds_memory: bool,
+}
+
+impl Work {
+    /// Renders `{"statusCode":200,"result":…}` around the value.
+    async fn result<T>(self, found: Versioned<T>) -> Result<Versioned<Rendered>, Problem>
+    where
+        T: Serialize + Send + 'static,
+    {
+        self.write(found, |value, _| Ok((JSON.into(), envelope::result(value)?))).await
+    }
+
+    /// Renders `{"statusCode":200,"result":…}` around the value, with its members beside `result`, where existing maps read
+    /// statistics.
+    async fn statistic<T>(self, found: Versioned<T>) -> Result<Versioned<Rendered>, Problem>
+    where
+        T: Serialize + Send + 'static,
+    {
+        self.write(found, |value, _| Ok((JSON.into(), envelope::result_and_members(value)?))).await
+    }
+
+    /// Renders the bytes that `write` returns for the value, and their tag. The permit is held until that is done, even if no
+    /// request waits any more.
+    async fn write<T: Send + 'static>(
+        self,
+        found: Versioned<T>,
+        write: impl FnOnce(&T, &Stop) -> Result<(Cow<'static, str>, Vec<u8>), Problem> + Send + 'static,
+    ) -> Result<Versioned<Rendered>, Problem> {
+        let writing = off_thread(move |stop| {
+            let (media_type, bytes) = write(&found.value, stop)?;
+            let rendered = Rendered::new(media_type, Content::tagged(bytes));
+            let memory = self.permit.finish(rendered.content.size());
+            Ok(found.map(|_| if self.holds_memory { rendered.holding(memory) } else { rendered }))
+        });
+        // The panic itself is logged where it happens.
+        writing.await.map_err(|_| Problem::from(Unfinished::Panicked))?
+    }
+}

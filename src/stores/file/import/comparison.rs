@@ -1,0 +1,283 @@
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::mem;
+use std::sync::Arc;
+
+use sqlx::SqliteConnection;
+
+use crate::folder::{Dataset, FolderFile};
+use crate::model::{
+    Area, AreaId, AreaSet, FloodChange, Gauge, Infrastructure, Places, Position, Region, Timestamp,
+};
+use crate::stores::file::contents::Counts;
+use crate::stores::file::error::FileError;
+use crate::stores::file::tables::{self, Row};
+use crate::stores::import::{Each, GaugeReading, Keeps, KeepsHistory, KeepsPlaces, OtherArea, Target};
+use crate::stores::{OpenError, Revision};
+
+/// The stored data, and the rows in which it differs from a folder.
+pub(super) struct Comparison {
+    /// The stored data, without its places.
+    pub(super) stored: Dataset,
+    /// The stored places; later those after the import.
+    places: Arc<Places>,
+    /// The rows to be written.
+    pub(super) rows: Vec<Row>,
+    /// The areas to be removed with their logs.
+    removed: Vec<AreaId>,
+    /// Whether stored infrastructure changes: then all of it is among the rows.
+    infrastructure_moved: bool,
+    pub(super) changed: BTreeSet<Part>,
+}
+
+/// What an import changes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Part {
+    /// What is on the map.
+    Places,
+    Floods,
+    Reports,
+    Gauges,
+    /// Cards or posts, which show in no resource.
+    Others,
+}
+
+impl Comparison {
+    /// Begins with the stored data.
+    pub(super) fn with(mut stored: Dataset) -> Self {
+        Self {
+            places: Arc::new(mem::take(&mut stored.places)),
+            stored,
+            rows: Vec::new(),
+            removed: Vec::new(),
+            infrastructure_moved: false,
+            changed: BTreeSet::new(),
+        }
+    }
+
+    /// Returns whether the folder is stored already.
+    pub(super) fn is_empty(&self) -> bool {
+        self.changed.is_empty()
+    }
+
+    /// Writes the rows and the new counts.
+    pub(super) async fn write(&self, counts: Counts, to: &mut SqliteConnection) -> Result<(), FileError> {
+        for area in &self.removed {
+            tables::remove_area(to, *area).await?;
+        }
+        if self.infrastructure_moved {
+            tables::remove_infrastructure(to).await?;
+        }
+        for row in &self.rows {
+            row.write(to).await?;
+        }
+        self.counted(counts).write(to).await
+    }
+
+    /// Returns the counts after the import. What is on the map shows in everything that is selected by it.
+    fn counted(&self, counts: Counts) -> Counts {
+        let next = |revision: Revision, by: &[Part]| {
+            Revision(revision.0 + u64::from(by.iter().any(|part| self.changed.contains(part))))
+        };
+        let mut after = counts;
+        after.commits = counts.commits.wrapping_add(1);
+        after.revisions.places = next(counts.revisions.places, &[Part::Places]);
+        after.revisions.floods = next(counts.revisions.floods, &[Part::Places, Part::Floods]);
+        after.revisions.reports = next(counts.revisions.reports, &[Part::Places, Part::Reports]);
+        after.revisions.gauges = next(counts.revisions.gauges, &[Part::Gauges]);
+        after
+    }
+
+    pub(super) fn add(&mut self, part: Part, rows: impl IntoIterator<Item = Row>) {
+        self.changed.insert(part);
+        self.rows.extend(rows);
+    }
+}
+
+impl Keeps<Area> for Comparison {
+    fn stored(&mut self, _: FolderFile, ids: &[AreaId], each: Each<'_, Area>) -> Result<(), OpenError> {
+        let areas = self.places.areas();
+        ids.iter().filter_map(|id| areas.position(*id)).for_each(|position| each(&areas[position]));
+        Ok(())
+    }
+
+    fn put(&mut self, _: FolderFile, rows: Vec<Area>) -> Result<(), OpenError> {
+        self.add(Part::Places, rows.into_iter().map(|area| Row::Area(Arc::new(area))));
+        Ok(())
+    }
+}
+
+impl Keeps<Region> for Comparison {
+    fn stored(
+        &mut self,
+        file: FolderFile,
+        codes: &[String],
+        each: Each<'_, Region>,
+    ) -> Result<(), OpenError> {
+        let is_city = file == FolderFile::Cities;
+        let regions = if is_city { self.places.cities() } else { self.places.regions() };
+        let codes: HashSet<_> = codes.iter().collect();
+        regions.iter().filter(|region| codes.contains(&region.code)).for_each(|region| each(region));
+        Ok(())
+    }
+
+    fn put(&mut self, file: FolderFile, rows: Vec<Region>) -> Result<(), OpenError> {
+        let row = if file == FolderFile::Cities { Row::City } else { Row::Region };
+        self.add(Part::Places, rows.into_iter().map(|region| row(Arc::new(region))));
+        Ok(())
+    }
+}
+
+impl Keeps<Gauge> for Comparison {
+    fn stored(&mut self, _: FolderFile, ids: &[String], each: Each<'_, Gauge>) -> Result<(), OpenError> {
+        let ids: HashSet<_> = ids.iter().collect();
+        let stored = self.stored.gauges.iter().map(|of| &of.gauge);
+        stored.filter(|gauge| ids.contains(&gauge.id)).for_each(|gauge| each(gauge));
+        Ok(())
+    }
+
+    fn put(&mut self, _: FolderFile, rows: Vec<Gauge>) -> Result<(), OpenError> {
+        self.add(Part::Gauges, rows.into_iter().map(|gauge| Row::Gauge(Arc::new(gauge))));
+        Ok(())
+    }
+}
+
+impl Keeps<GaugeReading> for Comparison {
+    fn stored(
+        &mut self,
+        _: FolderFile,
+        keys: &[(String, Timestamp)],
+        each: Each<'_, GaugeReading>,
+    ) -> Result<(), OpenError> {
+        let gauges = self.stored.gauges.iter().map(|of| (of.gauge.id.as_str(), &of.observations));
+        let gauges: HashMap<_, _> = gauges.collect();
+        for (gauge, at) in keys {
+            let Some(readings) = gauges.get(gauge.as_str()) else { continue };
+            // They ascend.
+            if let Ok(index) = readings.binary_search_by_key(at, |reading| reading.observed_at) {
+                each(&(gauge.clone(), readings[index].clone()));
+            }
+        }
+        Ok(())
+    }
+
+    fn put(&mut self, _: FolderFile, rows: Vec<GaugeReading>) -> Result<(), OpenError> {
+        let rows = rows.into_iter().map(|(gauge, reading)| Row::Reading(gauge.into(), reading));
+        self.add(Part::Gauges, rows);
+        Ok(())
+    }
+}
+
+impl Keeps<FloodChange> for Comparison {
+    fn stored(
+        &mut self,
+        _: FolderFile,
+        keys: &[(AreaId, Timestamp)],
+        each: Each<'_, FloodChange>,
+    ) -> Result<(), OpenError> {
+        let keys: HashSet<_> = keys.iter().copied().collect();
+        let log = self.stored.flood_log.iter();
+        log.filter(|change| keys.contains(&(change.area, change.at))).for_each(each);
+        Ok(())
+    }
+
+    fn put(&mut self, _: FolderFile, rows: Vec<FloodChange>) -> Result<(), OpenError> {
+        self.add(Part::Floods, rows.into_iter().map(Row::FloodState));
+        Ok(())
+    }
+}
+
+impl Target for Comparison {
+    /// The file is in memory as a whole, and so is each file of the folder.
+    const BATCH: usize = usize::MAX;
+}
+
+impl KeepsPlaces for Comparison {
+    fn other_areas(&mut self, areas: &HashSet<AreaId>) -> Result<Vec<OtherArea>, OpenError> {
+        let mut entries: HashMap<AreaId, u64> = HashMap::new();
+        self.stored.flood_log.iter().for_each(|change| *entries.entry(change.area).or_default() += 1);
+        let others = self.places.areas().iter().filter(|area| !areas.contains(&area.id));
+        let other = |area: &Area| OtherArea {
+            id: area.id,
+            name: area.name.clone(),
+            parent_name: area.parent_name.clone(),
+            entries: entries.get(&area.id).copied().unwrap_or_default(),
+        };
+        Ok(others.map(other).collect())
+    }
+
+    fn remove_areas(&mut self, areas: &[AreaId]) -> Result<(), OpenError> {
+        let gone: HashSet<_> = areas.iter().collect();
+        self.stored.flood_log.retain(|change| !gone.contains(&change.area));
+        self.removed = areas.to_vec();
+        self.changed.insert(Part::Places);
+        Ok(())
+    }
+
+    fn places(&mut self) -> Result<Arc<Places>, OpenError> {
+        if !self.changed.contains(&Part::Places) {
+            return Ok(Arc::clone(&self.places));
+        }
+        let by_code = |regions: &[Arc<Region>]| -> BTreeMap<String, Arc<Region>> {
+            regions.iter().map(|region| (region.code.clone(), Arc::clone(region))).collect()
+        };
+        let (mut regions, mut cities) = (by_code(self.places.regions()), by_code(self.places.cities()));
+        let mut written = HashMap::new();
+        for row in &self.rows {
+            match row {
+                Row::Area(area) => drop(written.insert(area.id, area)),
+                Row::Region(region) => drop(regions.insert(region.code.clone(), Arc::clone(region))),
+                Row::City(city) => drop(cities.insert(city.code.clone(), Arc::clone(city))),
+                _ => {}
+            }
+        }
+        let removed: HashSet<_> = self.removed.iter().collect();
+        let is_left = |area: &&Area| !written.contains_key(&area.id) && !removed.contains(&area.id);
+        let left = self.places.areas().iter().filter(is_left).cloned();
+        let areas = left.chain(written.values().map(|area| Area::clone(area))).collect();
+        let infrastructure = self.places.infrastructure().iter().map(|of| Infrastructure::clone(of));
+        let (regions, cities) = (regions.into_values().collect(), cities.into_values().collect());
+        let places = Places::new(Arc::new(AreaSet::new(areas)?), regions, cities);
+        self.places = Arc::new(places.with_infrastructure(infrastructure.collect()));
+        Ok(Arc::clone(&self.places))
+    }
+
+    fn add_infrastructure(&mut self, rows: Vec<Infrastructure>) -> Result<(), OpenError> {
+        self.add(Part::Places, rows.into_iter().map(|of| Row::Infrastructure(Arc::new(of))));
+        Ok(())
+    }
+
+    fn move_infrastructure(
+        &mut self,
+        areas: &[AreaId],
+        locate: &dyn Fn(Position) -> Option<AreaId>,
+    ) -> Result<u64, OpenError> {
+        let gone: HashSet<_> = areas.iter().copied().collect();
+        let mut moved = 0;
+        let again = self.places.infrastructure().iter().map(|of| {
+            let mut of = Infrastructure::clone(of);
+            if of.tags.local_area_id.is_some_and(|area| gone.contains(&area)) {
+                of.tags.local_area_id = locate(of.shape.beginning());
+                moved += 1;
+            }
+            Row::Infrastructure(Arc::new(of))
+        });
+        let again: Vec<_> = again.collect();
+        if moved > 0 {
+            // What is stored already comes before what is new.
+            self.rows.splice(0..0, again);
+            self.infrastructure_moved = true;
+        }
+        Ok(moved)
+    }
+}
+
+impl KeepsHistory for Comparison {
+    fn gauge_ids(&mut self) -> Result<HashSet<String>, OpenError> {
+        Ok(self.stored.gauges.iter().map(|of| of.gauge.id.clone()).collect())
+    }
+
+    fn newest_changes(&mut self) -> Result<HashMap<AreaId, Timestamp>, OpenError> {
+        // The log ascends.
+        Ok(self.stored.flood_log.iter().map(|change| (change.area, change.at)).collect())
+    }
+}

@@ -1,0 +1,132 @@
+use futures::TryStreamExt;
+use sqlx::SqliteConnection;
+use sqlx::sqlite::SqliteArguments;
+
+use super::super::error::FileError;
+use super::column::{Added, Fields};
+
+/// A table, each row of which is a value of the model.
+pub(in super::super) struct Table<T> {
+    pub(super) name: &'static str,
+    /// Writes a row. Its parameters are the columns, in the order of `select`.
+    pub(super) put: &'static str,
+    pub(super) select: &'static str,
+    pub(super) write: fn(&T, &mut SqliteArguments) -> Added,
+    pub(super) read: fn(&mut Fields<'_>) -> Result<T, FileError>,
+}
+
+impl<T> Table<T> {
+    /// Writes a value as a row.
+    pub(super) async fn put(&self, to: &mut SqliteConnection, value: &T) -> Result<(), FileError> {
+        let mut columns = SqliteArguments::default();
+        (self.write)(value, &mut columns).map_err(|error| FileError::row(self.name)(&*error))?;
+        sqlx::query_with(self.put, columns).execute(to).await?;
+        Ok(())
+    }
+
+    /// Returns all values.
+    pub(in super::super) async fn all(&self, from: &mut SqliteConnection) -> Result<Vec<T>, FileError> {
+        let mut values = Vec::new();
+        let mut rows = sqlx::query(self.select).fetch(from);
+        while let Some(row) = rows.try_next().await? {
+            values.push((self.read)(&mut Fields::of(self.name, &row))?);
+        }
+        Ok(values)
+    }
+}
+
+/// Makes a [`Table`] from its name, how a row is written, the rest of its `SELECT`, and the shape of its values.
+///
+/// The shape is a pattern in which the names of fields' values are columns: `Card { pkey, id: card_id, … }`. It takes a value
+/// apart, and puts it together again, so each column stands once. The type of a field says how it is stored
+/// ([`Column`](super::column::Column)). A name in parentheses is no column: the field is read as its default.
+///
+/// A row is written with `replace`, which removes rows that have the same unique columns; with `update key`, which leaves columns
+/// that are not in the shape as they are; or with `add`.
+///
+/// `Table` and `Column` must be in scope.
+macro_rules! table {
+    ($table:literal, $how:ident $($key:ident)?, $rest:literal, $($shape:tt)+) => {
+        table!(
+            @columns [$table, [$how $($key)?], $rest, {$($shape)+}] [] [] $($shape)+
+        )
+    };
+
+    // Collects the columns, and the names in parentheses.
+    (@columns $table:tt $columns:tt $others:tt , $($rest:tt)*) => {
+        table!(@columns $table $columns $others $($rest)*)
+    };
+    (@columns $table:tt $columns:tt [$($others:tt)*] $field:ident: ($other:ident) $($rest:tt)*) => {
+        table!(@columns $table $columns [$($others)* $other] $($rest)*)
+    };
+    (@columns $table:tt $columns:tt $others:tt $field:ident: $($rest:tt)*) => {
+        table!(@columns $table $columns $others $($rest)*)
+    };
+    (@columns $table:tt $columns:tt $others:tt $($model:ident)? {$($fields:tt)*} $($rest:tt)*) => {
+        table!(@columns $table $columns $others $($fields)* $($rest)*)
+    };
+    (@columns $table:tt $columns:tt $others:tt ($($fields:tt)*) $($rest:tt)*) => {
+        table!(@columns $table $columns $others $($fields)* $($rest)*)
+    };
+    (@columns $table:tt [$($columns:ident)*] $others:tt $column:ident $($rest:tt)*) => {
+        table!(@columns $table [$($columns)* $column] $others $($rest)*)
+    };
+    (
+        @columns [$table:literal, $how:tt, $rest:literal, {$($shape:tt)+}]
+        [$first:ident $($column:ident)*] [$($other:ident)*]
+    ) => {
+        Table {
+            name: $table,
+            put: table!(@put $how $table $first $($column)*),
+            select: concat!(
+                "SELECT ", table!(@name $first), $(", ", table!(@name $column),)* " FROM ", $table, " ", $rest
+            ),
+            write: |value, row| {
+                #[allow(unused_parens)]
+                let $($shape)+ = value;
+                $(let _ = $other;)*
+                Column::put($first, row)?;
+                $(Column::put($column, row)?;)*
+                Ok(())
+            },
+            read: |row| {
+                let $first = Column::get(row)?;
+                $(let $column = Column::get(row)?;)*
+                $(let $other = Default::default();)*
+                Ok($($shape)+)
+            },
+        }
+    };
+
+    (@put [add] $($columns:tt)+) => {
+        table!(@insert "INSERT INTO " $($columns)+)
+    };
+    (@put [replace] $($columns:tt)+) => {
+        table!(@insert "INSERT OR REPLACE INTO " $($columns)+)
+    };
+    (@put [update $key:ident] $table:literal $first:ident $($column:ident)*) => {
+        concat!(
+            table!(@insert "INSERT INTO " $table $first $($column)*),
+            " ON CONFLICT (", table!(@name $key), ") DO UPDATE SET ",
+            table!(@name $first), " = excluded.", table!(@name $first),
+            $(", ", table!(@name $column), " = excluded.", table!(@name $column),)*
+        )
+    };
+    (@insert $insert:literal $table:literal $first:ident $($column:ident)*) => {
+        concat!(
+            $insert, $table, " (", table!(@name $first), $(", ", table!(@name $column),)* ") VALUES (?",
+            $(table!(@parameter $column),)* ")"
+        )
+    };
+    (@parameter $column:ident) => {
+        ", ?"
+    };
+    (@name r#type) => {
+        "type"
+    };
+    (@name $column:ident) => {
+        stringify!($column)
+    };
+}
+
+pub(super) use table;

@@ -1,0 +1,47 @@
+use std::collections::HashSet;
+
+use super::{GaugeReading, Import, Target};
+use crate::folder::{FolderFile, FolderRow};
+use crate::stores::OpenError;
+
+impl<T: Target> Import<'_, T> {
+    /// Imports gauges and their readings.
+    pub(super) fn gauges(&mut self) -> Result<(), OpenError> {
+        let places = self.places.clone();
+        let mut known = self.target.gauge_ids()?;
+        self.fill(
+            FolderFile::Gauges,
+            |folder, each| folder.gauges(places.locator(), each),
+            |import, rows| {
+                known.extend(import.replace(FolderFile::Gauges, rows)?);
+                Ok(())
+            },
+        )?;
+        self.fill(
+            FolderFile::GaugeReadings,
+            |folder, each| folder.gauge_readings(&|id| known.contains(id), each),
+            |import, rows: Vec<FolderRow<GaugeReading>>| {
+                import.replace(FolderFile::GaugeReadings, rows).map(drop)
+            },
+        )
+    }
+
+    /// Imports the log of flood states, and counts the areas that get a change that is not newer than all that they had.
+    pub(super) fn flood_states(&mut self) -> Result<(), OpenError> {
+        let (places, now) = (self.places.clone(), self.now);
+        let newest = self.target.newest_changes()?;
+        let mut rewritten = HashSet::new();
+        self.fill(
+            FolderFile::FloodStates,
+            |folder, each| folder.flood_states(places.areas(), now, each),
+            |import, rows| {
+                let written = import.replace(FolderFile::FloodStates, rows)?;
+                let is_old = |(area, at): &(_, _)| newest.get(area).is_some_and(|newest| at <= newest);
+                rewritten.extend(written.into_iter().filter(is_old).map(|(area, _)| area));
+                Ok(())
+            },
+        )?;
+        self.done.rewritten = rewritten.len() as u64;
+        self.target.complete_log()
+    }
+}

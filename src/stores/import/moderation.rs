@@ -1,0 +1,45 @@
+use std::collections::HashSet;
+
+use super::{EntryId, Import, Target};
+use crate::folder::{FolderFile, FolderRow};
+use crate::model::{ErasedReport, ModerationEntry};
+use crate::stores::OpenError;
+
+impl<T: Target> Import<'_, T> {
+    /// Imports what is left of erased reports, so that the reports do not come back. A stored report stays as it is.
+    pub(super) fn erased_reports(&mut self) -> Result<(), OpenError> {
+        self.fill(
+            FolderFile::ErasedReports,
+            |folder, each| folder.erased_reports(each),
+            |import, rows: Vec<FolderRow<ErasedReport>>| {
+                import.target.lock_reports()?;
+                let keys: Vec<_> = rows.iter().map(|row| row.value.key).collect();
+                let known = import.target.known_reports(&keys)?;
+                let known: HashSet<_> = known.into_iter().map(|report| report.key).collect();
+                let rows = rows.into_iter().map(|row| row.value);
+                let new: Vec<_> = rows
+                    .filter(|row| import.is_new(FolderFile::ErasedReports, !known.contains(&row.key)))
+                    .collect();
+                if new.is_empty() { Ok(()) } else { import.target.add_erased(new) }
+            },
+        )
+    }
+
+    /// Adds the entries of the moderation log that are not in it to its end.
+    pub(super) fn moderation_log(&mut self) -> Result<(), OpenError> {
+        let id = |entry: &ModerationEntry| -> EntryId { (entry.at, entry.report, entry.action.name()) };
+        self.fill(
+            FolderFile::ModerationLog,
+            |folder, each| folder.moderation_log(each),
+            |import, rows: Vec<FolderRow<ModerationEntry>>| {
+                let ids: Vec<_> = rows.iter().map(|row| id(&row.value)).collect();
+                let mut known = import.target.logged(&ids)?;
+                let rows = rows.into_iter().map(|row| row.value);
+                let new: Vec<_> = rows
+                    .filter(|entry| import.is_new(FolderFile::ModerationLog, known.insert(id(entry))))
+                    .collect();
+                if new.is_empty() { Ok(()) } else { import.target.add_entries(new) }
+            },
+        )
+    }
+}

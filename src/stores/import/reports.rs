@@ -1,0 +1,194 @@
+use std::collections::{HashMap, HashSet};
+
+use super::{Import, KnownReport, Target, take_one};
+use crate::folder::{FolderFile, FolderRow, ReportRow};
+use crate::model::{Card, PartnerPost, ReportContent, ReportDigest, ReportKey};
+use crate::stores::OpenError;
+
+/// Returns all that a report says, to compare reports by.
+fn said(content: &ReportContent) -> String {
+    format!("{content:?}")
+}
+
+impl<T: Target> Import<'_, T> {
+    /// Imports reports; those that are hidden first, so that no other file shows them. A stored report stays as it is,
+    /// hidden or not.
+    pub(super) fn reports(&mut self) -> Result<(), OpenError> {
+        let places = self.places.clone();
+        self.fill(
+            FolderFile::HiddenReports,
+            |folder, each| folder.hidden_reports(places.locator(), each),
+            |import, rows| import.keyed(FolderFile::HiddenReports, rows),
+        )?;
+        let mut any_keyless = false;
+        self.fill(
+            FolderFile::Reports,
+            |folder, each| folder.reports(places.locator(), each),
+            |import, rows: Vec<FolderRow<ReportRow>>| {
+                any_keyless |= rows.iter().any(|row| row.value.key.is_none());
+                import.keyed(FolderFile::Reports, rows)
+            },
+        )?;
+        if any_keyless {
+            self.keyless()?;
+        }
+        self.target.complete_reports()
+    }
+
+    /// Imports the rows that have keys.
+    fn keyed(&mut self, file: FolderFile, rows: Vec<FolderRow<ReportRow>>) -> Result<(), OpenError> {
+        let keys: Vec<_> = rows.iter().filter_map(|row| row.value.key).collect();
+        let known = self.known(&keys)?;
+        let erased = self.erased(&rows)?;
+        let mut new = Vec::new();
+        for (FolderRow { line, value: row }, erased) in rows.into_iter().zip(erased) {
+            let Some(key) = row.key else { continue };
+            let stored = known.get(&key);
+            if stored.is_some_and(|stored| is_another(stored, &row.content)) {
+                let reason = format!("pkey {key} is that of another report in the store");
+                return Err(self.folder.fault(file, line, reason).into());
+            }
+            if self.is_new(file, stored.is_none() && !erased) {
+                new.push(row);
+            }
+        }
+        let hidden = file == FolderFile::HiddenReports;
+        if new.is_empty() { Ok(()) } else { self.target.add_reports(new, hidden) }
+    }
+
+    /// Reads the reports once more, and imports those without a key.
+    ///
+    /// Two of them are the same if their contents are the same. If a folder has such a report n times, it is stored n
+    /// times, and importing it again adds none.
+    fn keyless(&mut self) -> Result<(), OpenError> {
+        let places = self.places.clone();
+        let (mut stored, mut looked_up) = (HashMap::new(), HashSet::new());
+        self.batches(
+            |folder, each| {
+                folder.reports(
+                    places.locator(),
+                    |row: FolderRow<ReportRow>| {
+                        if row.value.key.is_none() { each(row) } else { Ok(()) }
+                    },
+                )
+            },
+            |import, rows| {
+                // Later, those that this import has added would be found.
+                let times = rows.iter().map(|row| row.value.content.created_at);
+                let times: Vec<_> = times.filter(|time| looked_up.insert(*time)).collect();
+                import.target.reports_made_at(&times, &mut |content| {
+                    *stored.entry(said(content)).or_default() += 1;
+                })?;
+                let erased = import.erased(&rows)?;
+                let is_new = |(row, erased): &(ReportRow, bool)| {
+                    let is_known = take_one(&mut stored, &said(&row.content)) || *erased;
+                    import.is_new(FolderFile::Reports, !is_known)
+                };
+                let rows = rows.into_iter().map(|row| row.value).zip(erased);
+                let new: Vec<_> = rows.filter(is_new).map(|(row, _)| row).collect();
+                if new.is_empty() { Ok(()) } else { import.target.add_reports(new, false) }
+            },
+        )
+    }
+
+    /// Returns the reports with these keys, including what is left of erased ones.
+    fn known(&mut self, keys: &[ReportKey]) -> Result<HashMap<ReportKey, KnownReport>, OpenError> {
+        let known = self.target.known_reports(keys)?;
+        Ok(known.into_iter().map(|report| (report.key, report)).collect())
+    }
+
+    /// Returns for each row whether it is that of an erased report. Reports that were erased do not come back, whatever key
+    /// they have.
+    fn erased(&mut self, rows: &[FolderRow<ReportRow>]) -> Result<Vec<bool>, OpenError> {
+        let digests: Vec<_> = rows.iter().map(|row| ReportDigest::of(&row.value.content)).collect();
+        let erased = self.target.erased_digests(&digests)?;
+        Ok(digests.iter().map(|digest| erased.contains(digest)).collect())
+    }
+
+    pub(super) fn cards(&mut self) -> Result<(), OpenError> {
+        self.fill(
+            FolderFile::Cards,
+            |folder, each| folder.cards(each),
+            |import, rows: Vec<FolderRow<Card>>| {
+                import.target.lock_reports()?;
+                let keys: Vec<_> = rows.iter().filter_map(|row| row.value.report).collect();
+                let mut reports = import.known(&keys)?;
+                let ids: Vec<_> = rows.iter().map(|row| row.value.id.as_str()).collect();
+                let numbers: Vec<_> = rows.iter().map(|row| row.value.pkey).collect();
+                let stored = import.target.stored_cards(&ids, &numbers)?;
+                let numbers: HashMap<_, _> = stored.iter().map(|card| (card.pkey, card.id.clone())).collect();
+                let mut stored: HashMap<_, _> =
+                    stored.into_iter().map(|card| (card.id.clone(), card)).collect();
+                let mut changed = Vec::new();
+                for FolderRow { line, value: card } in rows {
+                    let report = card.report.and_then(|key| reports.get_mut(&key));
+                    // The card of an erased report does not come back either.
+                    if report.as_ref().is_some_and(|report| report.location.is_none()) {
+                        continue;
+                    }
+                    if numbers.get(&card.pkey).is_some_and(|id| *id != card.id) {
+                        let reason = format!("pkey {} is that of another card in the store", card.pkey);
+                        return Err(import.folder.fault(FolderFile::Cards, line, reason).into());
+                    }
+                    let key = card.report;
+                    let known = stored.remove(&card.id);
+                    let is_new = import.is_new(FolderFile::Cards, known.is_none());
+                    let mut card =
+                        known.unwrap_or(Card { report: None, created_at: Some(import.now), ..card });
+                    let free = report.filter(|report| card.report.is_none() && !report.is_used);
+                    let is_received = free.is_some();
+                    if let Some(report) = free {
+                        report.is_used = true;
+                        card.report = key;
+                    }
+                    if let Some(key) = key.filter(|key| card.report != Some(*key)) {
+                        let reason = format!("report {key} is not the report of the card");
+                        return Err(import.folder.fault(FolderFile::Cards, line, reason).into());
+                    }
+                    if is_new || is_received {
+                        changed.push(card);
+                    }
+                }
+                if changed.is_empty() { Ok(()) } else { import.target.put_cards(changed) }
+            },
+        )
+    }
+
+    pub(super) fn partner_posts(&mut self) -> Result<(), OpenError> {
+        self.fill(
+            FolderFile::PartnerPosts,
+            |folder, each| folder.partner_posts(each),
+            |import, rows: Vec<FolderRow<PartnerPost>>| {
+                import.target.lock_reports()?;
+                let keys: Vec<_> = rows.iter().map(|row| row.value.report).collect();
+                let reports = import.known(&keys)?;
+                let ids: Vec<_> = rows.iter().map(|row| row.value.post_id).collect();
+                let stored = import.target.stored_posts(&ids)?;
+                let stored: HashMap<_, _> =
+                    stored.into_iter().map(|post| (post.post_id, post.report)).collect();
+                let mut new = Vec::new();
+                for FolderRow { line, value: post } in rows {
+                    let PartnerPost { post_id, report } = post;
+                    let known = stored.get(&post_id);
+                    let is_free = reports.get(&report).is_some_and(|report| !report.is_used);
+                    if known.map_or(!is_free, |known| *known != report) {
+                        let reason = format!("pkey {report} is not the report of the post");
+                        return Err(import.folder.fault(FolderFile::PartnerPosts, line, reason).into());
+                    }
+                    if import.is_new(FolderFile::PartnerPosts, known.is_none()) {
+                        new.push(post);
+                    }
+                }
+                if new.is_empty() { Ok(()) } else { import.target.add_posts(new) }
+            },
+        )
+    }
+}
+
+/// Returns whether a report is not the one that is known by its key.
+fn is_another(known: &KnownReport, content: &ReportContent) -> bool {
+    known.created_at != content.created_at
+        || known.source != content.source
+        || known.disaster_type != content.disaster_type
+        || known.location.is_some_and(|location| location != content.location)
+}

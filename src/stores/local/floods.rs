@@ -1,0 +1,203 @@
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use imbl::{OrdSet, Vector};
+
+use super::area_log::AreaLog;
+use super::{LocalStore, Row, State, read_long};
+use crate::model::Stop;
+use crate::model::alerts::Entry;
+use crate::model::{
+    ArchiveRecord, AreaId, AreaSelector, AreaSet, FloodChange, FloodLayer, SeriesPoint, Standing,
+    StateChange, Timestamp, archive, series,
+};
+use crate::stores::{
+    EntryQuery, FloodQuery, FloodStore, HistoryQuery, LogQuery, SetFloodState, StoreError, Versioned,
+};
+
+/// The logs of all areas, which also give the states.
+#[derive(Clone, Debug)]
+pub(super) struct Floods {
+    areas: Arc<AreaSet>,
+    /// The log of each area, by its position in the area set.
+    logs: Vector<AreaLog>,
+    /// The positions of the areas that have a state.
+    flooded: OrdSet<usize>,
+    /// When the newest change of any area took effect.
+    newest: Option<Timestamp>,
+}
+
+impl Floods {
+    /// Creates the floods from a log, which must ascend in time and name only areas of the set, as a data set's log
+    /// does.
+    pub(super) fn new(areas: Arc<AreaSet>, log: Vec<FloodChange>) -> Self {
+        let logs = std::iter::repeat_n(AreaLog::default(), areas.len()).collect();
+        let mut floods = Self { areas, logs, flooded: OrdSet::new(), newest: None };
+        for change in log {
+            if let Some(position) = floods.areas.position(change.area) {
+                floods.apply(position, change);
+            }
+        }
+        floods
+    }
+
+    fn apply(&mut self, position: usize, FloodChange { state, at, by, .. }: FloodChange) {
+        if let Some(log) = self.logs.get_mut(position) {
+            log.push(StateChange { state, at }, by);
+            match state {
+                Some(_) => self.flooded.insert(position),
+                None => self.flooded.remove(&position),
+            };
+            self.newest = Some(at);
+        }
+    }
+
+    /// Returns the log of an area; `None` if there is no such area.
+    fn log(&self, area: AreaId) -> Option<&AreaLog> {
+        self.logs.get(self.areas.position(area)?)
+    }
+
+    /// Returns the state of the area at a position.
+    fn standing(&self, position: usize) -> Option<Standing> {
+        self.logs.get(position)?.last()?.standing()
+    }
+
+    /// Returns when a change of an area that is made now takes effect: at least 1 ms after the area's previous change,
+    /// and not before any other change, even if the clock has stepped back.
+    fn moment(&self, last: Option<Timestamp>, now: Timestamp) -> Timestamp {
+        const NEXT: Duration = Duration::from_millis(1);
+        let newest = self.newest.map_or(now, |newest| now.max(newest));
+        last.map_or(newest, |last| newest.max(last.after(NEXT)))
+    }
+
+    /// Returns when the newest change took effect, and how many areas have each state, from 1 to 4.
+    pub(super) fn overview(&self) -> (Option<Timestamp>, [u64; 4]) {
+        let mut flooded = [0; 4];
+        for standing in self.flooded.iter().filter_map(|position| self.standing(*position)) {
+            flooded[usize::from(standing.state.code()) - 1] += 1;
+        }
+        (self.newest, flooded)
+    }
+
+    /// Returns the selected areas with their states. With a minimum state, this costs as much as there are flooded areas.
+    fn select(&self, query: &FloodQuery) -> FloodLayer {
+        let is_selected = |(position, standing): &(usize, Option<Standing>)| {
+            query.asks_for(&self.areas[*position], *standing)
+        };
+        let selected = if query.minimum_state.is_some() {
+            let flooded = self.flooded.iter().map(|position| (*position, self.standing(*position)));
+            flooded.filter(is_selected).collect()
+        } else {
+            let states = self.logs.iter().map(|log| log.last().and_then(StateChange::standing));
+            states.enumerate().filter(is_selected).collect()
+        };
+        FloodLayer::new(Arc::clone(&self.areas), selected)
+    }
+
+    /// Returns the logs of the selected areas, by `area_id`.
+    fn selected<'a>(&'a self, selector: &'a AreaSelector) -> impl Iterator<Item = (AreaId, &'a AreaLog)> {
+        let areas = self.areas.iter().zip(&self.logs);
+        areas.filter(|(area, _)| selector.matches(area)).map(|(area, log)| (area.id, log))
+    }
+}
+
+impl State {
+    fn set_flood_state(&mut self, order: SetFloodState, now: Timestamp) -> Result<FloodChange, StoreError> {
+        let SetFloodState { area, state, by, after } = order;
+        let floods = &self.floods.value;
+        let position = floods.areas.position(area).ok_or_else(|| StoreError::no_area(area))?;
+        let last = floods.logs.get(position).and_then(AreaLog::last).map(|last| last.at);
+        if let Some(after) = after.filter(|after| last != Some(*after)) {
+            return Err(StoreError::changed_since(area, after));
+        }
+        let change = FloodChange { area, state, at: floods.moment(last, now), by };
+        self.floods.change().apply(position, change.clone());
+        Ok(change)
+    }
+}
+
+/// Passes on the changes until no caller waits for the result any more.
+fn checked(changes: impl Iterator<Item = StateChange>, stop: &Stop) -> impl Iterator<Item = StateChange> {
+    changes.take_while(|_| stop.check().is_ok())
+}
+
+#[async_trait]
+impl FloodStore for LocalStore {
+    async fn floods(&self, query: &FloodQuery) -> Result<Versioned<FloodLayer>, StoreError> {
+        let floods = &self.state().floods;
+        Ok(floods.of(floods.value.select(query)))
+    }
+
+    async fn flood_archive(&self, query: &HistoryQuery) -> Result<Versioned<Vec<ArchiveRecord>>, StoreError> {
+        let (state, query) = (self.state(), query.clone());
+        read_long(move |stop| {
+            let selected = state.floods.value.selected(&query.selector);
+            let within = selected.map(|(area, log)| (area, checked(log.within(&query.period), stop)));
+            let records = archive(within, &query.period);
+            stop.check()?;
+            Ok(state.floods.of(records))
+        })
+        .await
+    }
+
+    async fn flood_series(&self, query: &HistoryQuery) -> Result<Versioned<Vec<SeriesPoint>>, StoreError> {
+        let (state, query) = (self.state(), query.clone());
+        read_long(move |stop| {
+            // The first hour is counted at its beginning, which may be before the period begins.
+            let hours = query.period.whole_hours();
+            let selected = state.floods.value.selected(&query.selector);
+            let points = series(selected.map(|(_, log)| checked(log.within(&hours), stop)), &query.period);
+            stop.check()?;
+            Ok(state.floods.of(points))
+        })
+        .await
+    }
+
+    async fn flood_log(&self, area: AreaId) -> Result<Vec<FloodChange>, StoreError> {
+        let state = self.state();
+        Ok(state.floods.value.log(area).map(|log| log.changes(area).collect()).unwrap_or_default())
+    }
+
+    async fn latest_flood_changes(&self, query: &LogQuery) -> Result<Vec<FloodChange>, StoreError> {
+        let LogQuery { area, before, most } = *query;
+        let state = self.state();
+        let log = state.floods.value.log(area).ok_or_else(|| StoreError::no_area(area))?;
+        Ok(log.latest(area, before, most as usize).collect())
+    }
+
+    async fn flood_entries(
+        &self,
+        query: &EntryQuery,
+    ) -> Result<Versioned<Vec<(AreaId, Vec<Entry>)>>, StoreError> {
+        let state = self.state();
+        let EntryQuery { area, from, until } = *query;
+        read_long(move |stop| {
+            let everywhere = AreaSelector::default();
+            let selected = state
+                .floods
+                .value
+                .selected(&everywhere)
+                .filter(|(id, _)| area.is_none_or(|area| area == *id));
+            let mut found = Vec::new();
+            for (id, log) in selected {
+                stop.check()?;
+                let entries: Vec<_> = log.entries(from, until).collect();
+                if !entries.is_empty() {
+                    found.push((id, entries));
+                }
+            }
+            Ok(state.floods.of(found))
+        })
+        .await
+    }
+
+    async fn set_flood_state(&self, order: SetFloodState) -> Result<FloodChange, StoreError> {
+        let setting = self.write(|state, rows, now| {
+            let change = state.set_flood_state(order, now)?;
+            rows.add(|| [Row::FloodState(change.clone())]);
+            Ok(change)
+        });
+        setting.await
+    }
+}

@@ -1,0 +1,137 @@
+use std::ops::Bound;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use imbl::OrdMap;
+
+use super::{LocalStore, Row, State, counted, read_long};
+use crate::model::Stop;
+use crate::model::bodies::GaugeReadings;
+use crate::model::{Gauge, GaugeLayer, Observation, ObservedGauge, Timestamp};
+use crate::stores::{GaugeQuery, GaugeStore, StoreError, Versioned};
+
+/// Gauges by their identifier.
+#[derive(Clone, Debug)]
+pub(super) struct Gauges(OrdMap<String, Record>);
+
+/// A gauge and all its readings.
+#[derive(Clone, Debug, PartialEq)]
+struct Record {
+    gauge: Arc<Gauge>,
+    readings: OrdMap<Timestamp, Observation>,
+}
+
+impl Record {
+    /// Returns when the gauge was first read after a moment.
+    fn next_after(&self, moment: Timestamp) -> Option<Timestamp> {
+        let later = (Bound::Excluded(moment), Bound::Unbounded);
+        self.readings.range(later).next().map(|(at, _)| *at)
+    }
+}
+
+impl Gauges {
+    pub(super) fn new(gauges: Vec<ObservedGauge>) -> Self {
+        let records = gauges.into_iter().map(|ObservedGauge { gauge, observations }| {
+            let readings = observations.into_iter().map(|reading| (reading.observed_at, reading));
+            (gauge.id.clone(), Record { gauge, readings: readings.collect() })
+        });
+        Self(records.collect())
+    }
+
+    /// Returns the date of the newest reading that is not dated after a moment.
+    pub(super) fn newest(&self, until: Timestamp) -> Option<Timestamp> {
+        let newest = |record: &Record| record.readings.range(..=until).next_back().map(|(at, _)| *at);
+        self.0.values().filter_map(newest).max()
+    }
+}
+
+/// A gauge query, when it is run, and the state it runs on.
+struct Asked {
+    state: Arc<State>,
+    query: GaugeQuery,
+    now: Timestamp,
+}
+
+impl Asked {
+    /// Returns the gauges of the selected province, each with its readings within the window, of which there may be
+    /// none.
+    fn gauges(&self) -> impl Iterator<Item = (&Arc<Gauge>, impl Iterator<Item = &Observation>)> {
+        let (first, last) = self.query.window.bounds(self.now);
+        let selected = self.state.gauges.value.0.values();
+        let selected = selected
+            .filter(|record| self.query.selector.matches_codes(None, record.gauge.region_code.as_deref()));
+        selected.map(move |record| {
+            // The map panics if a range ends before it begins.
+            let readings = (first <= last).then(|| record.readings.range(first..=last));
+            (&record.gauge, readings.into_iter().flatten().map(|(_, reading)| reading))
+        })
+    }
+}
+
+impl LocalStore {
+    fn asked_of_gauges(&self, query: &GaugeQuery) -> Asked {
+        Asked { state: self.state(), query: query.clone(), now: self.clock.now() }
+    }
+}
+
+#[async_trait]
+impl GaugeStore for LocalStore {
+    async fn gauges(&self, query: &GaugeQuery) -> Result<Versioned<GaugeLayer>, StoreError> {
+        let asked = self.asked_of_gauges(query);
+        let listing = move |stop: &Stop| {
+            let mut gauges = Vec::new();
+            for (gauge, readings) in asked.gauges() {
+                let mut observations = Vec::new();
+                for reading in readings {
+                    stop.check()?;
+                    observations.push(reading.clone());
+                }
+                if !observations.is_empty() {
+                    gauges.push(ObservedGauge { gauge: Arc::clone(gauge), observations });
+                }
+            }
+            let layer = GaugeLayer(gauges);
+            let Asked { state, query, now } = &asked;
+            let (_, last) = query.window.bounds(*now);
+            let next = state.gauges.value.0.values().filter_map(|record| record.next_after(last)).min();
+            let validity = query.window.validity(*now, layer.oldest(), next);
+            Ok(state.gauges.of(layer).within(validity))
+        };
+        read_long(listing).await
+    }
+
+    async fn count_readings(&self, query: &GaugeQuery, most: u64) -> Result<u64, StoreError> {
+        let asked = self.asked_of_gauges(query);
+        read_long(move |stop| counted(asked.gauges().flat_map(|(_, readings)| readings), most, stop)).await
+    }
+
+    async fn store_gauge(&self, readings: GaugeReadings) -> Result<usize, StoreError> {
+        let GaugeReadings { id, name, location, observations } = readings;
+        let sent: OrdMap<_, _> =
+            observations.into_iter().map(|reading| (reading.observed_at, reading)).collect();
+        let stored = sent.len();
+        let storing = self.write(move |state, rows, _| {
+            let known = state.gauges.value.0.get(&id);
+            let unmoved = known.filter(|record| record.gauge.location == location);
+            let region_code = match unmoved {
+                Some(record) => record.gauge.region_code.clone(),
+                None => state.places.value.locator().locate(location).instance_region_code.map(String::from),
+            };
+            let before = known.map(|record| record.readings.clone()).unwrap_or_default();
+            let gauge = Arc::new(Gauge { id: id.clone(), name, region_code, location });
+            let record = Record { gauge, readings: sent.clone().union(before) };
+            if known == Some(&record) {
+                return Ok(stored);
+            }
+            rows.add(|| {
+                let of: Arc<str> = id.as_str().into();
+                let readings =
+                    sent.into_iter().map(move |(_, reading)| Row::Reading(Arc::clone(&of), reading));
+                [Row::Gauge(Arc::clone(&record.gauge))].into_iter().chain(readings)
+            });
+            state.gauges.change().0.insert(id, record);
+            Ok(stored)
+        });
+        storing.await
+    }
+}

@@ -1,0 +1,178 @@
+//! The local store: all data is in the memory of one process. With a journal, each change is on the disk as well.
+//!
+//! The state is immutable, behind an atomic pointer. A reader takes the pointer and goes on reading that state. A writer, one
+//! at a time, makes the next state from the current one and swaps the pointer. States share their unchanged parts (persistent
+//! collections), so a write costs O(log n). With a journal, the rows of a change are in the file before anybody sees the next
+//! state; without one they are not made.
+
+mod area_log;
+mod floods;
+mod gauges;
+mod journal;
+mod reports;
+mod rows;
+mod service;
+mod state;
+
+use std::error::Error;
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use arc_swap::ArcSwap;
+use async_trait::async_trait;
+
+pub(super) use self::journal::{Change, Journal, Order, Reply, Shared};
+pub(super) use self::reports::Pending;
+pub(super) use self::rows::{Row, Rows};
+pub(super) use self::state::{Revisions, State};
+use super::{
+    Check, Overview, PlaceStore, Resource, Revision, ServiceState, ServiceStore, Store, StoreError, Versioned,
+};
+use crate::folder::Dataset;
+use crate::model::{Clock, Places, Stop, Stopped, Timestamp};
+use crate::tasks::off_thread;
+
+/// A [`Store`] in memory, filled from a [`Dataset`].
+#[derive(Debug)]
+pub struct LocalStore {
+    current: Arc<ArcSwap<State>>,
+    clock: Arc<dyn Clock>,
+    journal: Option<Journal>,
+    /// Held by the one writer, if there is no journal. Readers never take it.
+    writing: Mutex<()>,
+}
+
+impl LocalStore {
+    /// Creates a store that holds `dataset` and takes the time from `clock`.
+    #[must_use]
+    pub fn new(dataset: Dataset, clock: Arc<dyn Clock>) -> Self {
+        let current = Arc::new(ArcSwap::from_pointee(State::new(dataset, clock.now())));
+        Self { current, clock, journal: None, writing: Mutex::default() }
+    }
+
+    /// Returns the store whose changes a journal makes.
+    pub(super) fn journalled(journal: Journal, clock: Arc<dyn Clock>) -> Self {
+        Self { current: journal.current(), clock, journal: Some(journal), writing: Mutex::default() }
+    }
+
+    /// Returns the current state.
+    fn state(&self) -> Arc<State> {
+        self.current.load_full()
+    }
+
+    /// Makes a change: `change` changes a copy of the state, and adds the rows to be written. If it fails, nothing changes.
+    ///
+    /// # Errors
+    ///
+    /// The error of `change`; [`StoreError::Unavailable`] if the journal cannot write the rows in time.
+    pub(super) async fn write<T: Send + 'static>(
+        &self,
+        change: impl FnOnce(&mut State, &mut Rows, Timestamp) -> Result<T, StoreError> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        match &self.journal {
+            Some(journal) => journal.write(change).await,
+            None => self.write_in_memory(change),
+        }
+    }
+
+    fn write_in_memory<T>(
+        &self,
+        change: impl FnOnce(&mut State, &mut Rows, Timestamp) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        let _writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut next = State::clone(&self.current.load());
+        let result = change(&mut next, &mut Rows::dropped(), self.clock.now())?;
+        self.current.store(Arc::new(next));
+        Ok(result)
+    }
+}
+
+/// Runs a read that may take long outside the threads that serve requests. The read checks at each item whether a
+/// caller still waits for it.
+async fn read_long<T: Send + 'static>(
+    read: impl FnOnce(&Stop) -> Result<T, Stopped> + Send + 'static,
+) -> Result<T, StoreError> {
+    let failed = |source: Box<dyn Error + Send + Sync>| StoreError::Backend { source };
+    off_thread(read).await.map_err(|error| failed(error.into()))?.map_err(|stopped| failed(stopped.into()))
+}
+
+/// Returns how many items there are, counting no further than `most`.
+fn counted<T>(items: impl Iterator<Item = T>, most: u64, stop: &Stop) -> Result<u64, Stopped> {
+    let mut count = 0;
+    for _ in items {
+        stop.check()?;
+        if count == most {
+            break;
+        }
+        count += 1;
+    }
+    Ok(count)
+}
+
+impl fmt::Display for LocalStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.journal {
+            Some(journal) => write!(f, "the file {}", journal.path().display()),
+            None => f.write_str("memory"),
+        }
+    }
+}
+
+#[async_trait]
+impl PlaceStore for LocalStore {
+    async fn places(&self) -> Result<Versioned<Arc<Places>>, StoreError> {
+        Ok(self.state().places.clone())
+    }
+}
+
+impl ServiceStore for LocalStore {
+    fn service_state(&self) -> Option<&ServiceState> {
+        None
+    }
+}
+
+#[deny(clippy::missing_trait_methods)]
+#[async_trait]
+impl Store for LocalStore {
+    async fn epoch(&self) -> Result<Option<u64>, StoreError> {
+        Ok(Some(self.current.load().epoch))
+    }
+
+    async fn revision(&self, resource: Resource) -> Result<Revision, StoreError> {
+        let state = self.current.load();
+        Ok(match resource {
+            Resource::Floods => state.floods.revision,
+            Resource::Reports => state.reports.revision,
+            Resource::Gauges => state.gauges.revision,
+            Resource::Places => state.places.revision,
+        })
+    }
+
+    /// Reads need nothing but the memory, so a file that cannot be written leaves the service ready, but degraded.
+    async fn readiness(&self) -> Vec<Check> {
+        let mut checks = vec![Check { name: "store", required: true, failure: None, took: Duration::ZERO }];
+        if let Some(journal) = &self.journal {
+            checks.push(journal.check().await);
+        }
+        checks
+    }
+
+    /// Costs O(areas + gauges × log readings).
+    async fn overview(&self) -> Result<Option<Overview>, StoreError> {
+        let (state, now) = (self.state(), self.clock.now());
+        let (newest_flood_change, flooded_areas) = state.floods.value.overview();
+        Ok(Some(Overview {
+            newest_flood_change,
+            newest_report: state.reports.value.newest(now),
+            newest_reading: state.gauges.value.newest(now),
+            flooded_areas,
+        }))
+    }
+
+    async fn close(&self) {
+        if let Some(journal) = &self.journal {
+            journal.close().await;
+        }
+    }
+}

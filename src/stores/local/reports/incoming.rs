@@ -1,0 +1,105 @@
+//! Receives reports by cards and from feeds.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+
+use super::super::{LocalStore, Row};
+use crate::model::bodies::PartnerReport;
+use crate::model::{Card, CardHolder, CardId, PartnerPost, Report, ReportContent, Timestamp};
+use crate::stores::cards::random_card_id;
+use crate::stores::{CardStore, FeedStore, Received, StoreError};
+
+#[async_trait]
+impl CardStore for LocalStore {
+    async fn create_card(&self, holder: CardHolder) -> Result<Arc<Card>, StoreError> {
+        let creating = self.write(|state, rows, now| {
+            // A new card does not change the reports.
+            let cards = &mut state.reports.unseen().cards;
+            let id = loop {
+                let id = random_card_id()?;
+                if cards.find(&id).is_none() {
+                    break id;
+                }
+            };
+            let pkey = cards.next_number();
+            let card = Arc::new(Card { pkey, id, holder, report: None, created_at: Some(now) });
+            cards.put(Arc::clone(&card));
+            rows.add(|| [Row::Card(Arc::clone(&card))]);
+            Ok(card)
+        });
+        creating.await
+    }
+
+    async fn card(&self, id: &CardId) -> Result<Arc<Card>, StoreError> {
+        self.state().reports.value.card(id).cloned()
+    }
+
+    async fn receive_card_report(
+        &self,
+        id: &CardId,
+        content: ReportContent,
+    ) -> Result<Arc<Report>, StoreError> {
+        let id = id.clone();
+        let receiving = self.write(move |state, rows, _| {
+            let card = Card::clone(state.reports.value.card(&id)?);
+            if card.report.is_some() {
+                return Err(StoreError::received(&id));
+            }
+            let tags = state.places.value.locator().locate(content.location);
+            let reports = state.reports.change();
+            let report = reports.publish(content, tags)?;
+            let card = Arc::new(Card { report: Some(report.key), ..card });
+            reports.cards.put(Arc::clone(&card));
+            rows.add(|| [Row::Report(Arc::clone(&report)), Row::Card(card)]);
+            Ok(report)
+        });
+        receiving.await
+    }
+
+    async fn show_card_image(&self, id: &CardId, image: &str) -> Result<bool, StoreError> {
+        let (id, image) = (id.clone(), image.to_owned());
+        self.write(move |state, rows, now| Ok(state.show_image(&id, &image, rows, now))).await
+    }
+
+    async fn erase_unused_cards(&self, made: Range<Timestamp>, most: u32) -> Result<u64, StoreError> {
+        // Servers ask again and again.
+        if self.state().reports.value.cards.unused(made.clone()).next().is_none() {
+            return Ok(0);
+        }
+        let erasing = self.write(move |state, rows, _| {
+            let unused = state.reports.value.cards.unused(made);
+            let old: Vec<CardId> = unused.take(most as usize).cloned().collect();
+            for card in &old {
+                // Readers of reports see no cards.
+                state.reports.unseen().cards.remove(card);
+                state.service_mut().uploads.forget(card);
+            }
+            let count = old.len() as u64;
+            rows.add(|| old.into_iter().map(Row::NoCard));
+            Ok(count)
+        });
+        erasing.await
+    }
+}
+
+#[async_trait]
+impl FeedStore for LocalStore {
+    async fn receive_partner_report(&self, report: PartnerReport) -> Result<Received, StoreError> {
+        let receiving = self.write(move |state, rows, _| {
+            let PartnerReport { post_id, content } = report;
+            if state.reports.value.partner_posts.contains(&post_id) {
+                return Ok(Received::Existing);
+            }
+            let tags = state.places.value.locator().locate(content.location);
+            let reports = state.reports.change();
+            reports.partner_posts.insert(post_id);
+            let report = reports.publish(content, tags)?;
+            let post = PartnerPost { post_id, report: report.key };
+            rows.add(|| [Row::PartnerPost(post), Row::Report(report)]);
+            Ok(Received::Created)
+        });
+        receiving.await
+    }
+}

@@ -1,0 +1,253 @@
+mod cards;
+mod incoming;
+mod moderation;
+mod moves;
+
+use std::collections::BTreeSet;
+use std::ops::{Bound, RangeInclusive};
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use imbl::{OrdMap, OrdSet, Vector};
+
+use self::cards::Cards;
+use self::moves::Moves;
+pub(in crate::stores) use self::moves::Pending;
+use super::{LocalStore, Row, Rows, State, counted, read_long};
+use crate::model::Stop;
+use crate::model::{
+    Card, CardId, DisasterType, ErasedReport, ModerationEntry, PartnerPost, PhotoPlace, Report,
+    ReportContent, ReportKey, ReportLayer, SeriesPoint, Tags, Timestamp, shown_photo,
+};
+use crate::stores::{ReportQuery, ReportSeriesQuery, ReportStore, ReportSummary, StoreError, Versioned};
+
+/// Reports, and the cards and feeds that they come from. A report and the mark on its card are one change.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Reports {
+    /// The reports that readers see, by time and by key.
+    by_time: OrdMap<(Timestamp, ReportKey), Arc<Report>>,
+    by_key: OrdMap<ReportKey, Arc<Report>>,
+    /// The reports that readers do not see.
+    hidden: OrdMap<ReportKey, Arc<Report>>,
+    /// What is left of erased reports, and those of them that are counted, by time.
+    erased: OrdMap<ReportKey, Arc<ErasedReport>>,
+    counted: OrdMap<(Timestamp, ReportKey), Arc<ErasedReport>>,
+    /// The highest key of any report.
+    last_key: Option<ReportKey>,
+    /// The moderation log, oldest first.
+    log: Vector<ModerationEntry>,
+    moves: Moves,
+    cards: Cards,
+    /// The posts of the partner feed that were received.
+    partner_posts: OrdSet<i64>,
+}
+
+impl Reports {
+    /// Makes the reports from a data set. Cards that do not say when they were made were made `now`.
+    pub(super) fn new(
+        reports: Vec<Report>,
+        hidden: BTreeSet<ReportKey>,
+        erased: Vec<ErasedReport>,
+        log: Vec<ModerationEntry>,
+        cards: Vec<Card>,
+        posts: Vec<PartnerPost>,
+        now: Timestamp,
+    ) -> Self {
+        let mut all = Self::default();
+        for report in reports {
+            all.insert(&Arc::new(report));
+        }
+        for key in hidden {
+            all.hide(key);
+        }
+        for erased in erased {
+            all.keep_erased(&Arc::new(erased));
+        }
+        all.log = log.into();
+        for card in cards {
+            let created_at = card.created_at.or(Some(now));
+            all.cards.put(Arc::new(Card { created_at, ..card }));
+        }
+        all.partner_posts = posts.iter().map(|post| post.post_id).collect();
+        all
+    }
+
+    /// Returns the date of the newest report that is not dated after a moment.
+    pub(super) fn newest(&self, until: Timestamp) -> Option<Timestamp> {
+        self.by_time.range(..=(until, ReportKey::LAST)).next_back().map(|((made, _), _)| *made)
+    }
+
+    /// Adds photos to be moved.
+    pub(super) fn order_moves(&mut self, moves: Vec<(Box<str>, Pending)>) {
+        for (photo, pending) in moves {
+            self.moves.put(&photo, pending);
+        }
+    }
+
+    fn publish(&mut self, content: ReportContent, tags: Tags) -> Result<Arc<Report>, StoreError> {
+        let key = self.last_key.map_or(Some(ReportKey::FIRST), ReportKey::next);
+        let none_left = || StoreError::Backend { source: "no report key is left".into() };
+        let report = Arc::new(Report { key: key.ok_or_else(none_left)?, content, tags });
+        self.insert(&report);
+        Ok(report)
+    }
+
+    fn insert(&mut self, report: &Arc<Report>) {
+        self.last_key = self.last_key.max(Some(report.key));
+        self.by_time.insert((report.content.created_at, report.key), Arc::clone(report));
+        self.by_key.insert(report.key, Arc::clone(report));
+    }
+
+    pub(super) fn card(&self, id: &CardId) -> Result<&Arc<Card>, StoreError> {
+        self.cards.find(id).ok_or_else(|| StoreError::NotFound { what: format!("card {id}") })
+    }
+
+    /// Returns when the first report after a moment was made.
+    fn next_after(&self, moment: Timestamp) -> Option<Timestamp> {
+        let later = (Bound::Excluded((moment, ReportKey::LAST)), Bound::Unbounded);
+        let listed = self.by_time.range(later).next().map(|((made, _), _)| *made);
+        let counted = self.counted.range(later).next().map(|((made, _), _)| *made);
+        listed.into_iter().chain(counted).min()
+    }
+}
+
+/// Returns the items of a map between two moments, both included, newest first.
+fn between<T>(
+    map: &OrdMap<(Timestamp, ReportKey), Arc<T>>,
+    first: Timestamp,
+    last: Timestamp,
+) -> impl Iterator<Item = &Arc<T>> {
+    let all = (first, ReportKey::FIRST)..=(last, ReportKey::LAST);
+    // The map panics if a range ends before it begins.
+    let some = Some(all).filter(|all: &RangeInclusive<_>| all.start() <= all.end());
+    some.into_iter().flat_map(|all| map.range(all).rev()).map(|(_, item)| item)
+}
+
+/// A report query, when it is run, and the state it runs on.
+struct Asked {
+    state: Arc<State>,
+    query: ReportQuery,
+    now: Timestamp,
+}
+
+impl Asked {
+    /// Returns the selected reports, newest first.
+    fn reports(&self) -> impl Iterator<Item = &Arc<Report>> {
+        let (first, last) = self.query.window.bounds(self.now);
+        between(&self.state.reports.value.by_time, first, last).filter(|report| {
+            self.query.asks_for(&report.content)
+                && self.state.places.value.selects(&self.query.selector, &report.tags)
+        })
+    }
+
+    /// Returns what is left of the selected reports that were erased, newest first.
+    fn erased(&self) -> impl Iterator<Item = &Arc<ErasedReport>> {
+        let (first, last) = self.query.window.bounds(self.now);
+        between(&self.state.reports.value.counted, first, last).filter(|erased| {
+            self.query.counts(erased.disaster_type, erased.is_training)
+                && self.state.places.value.selects(&self.query.selector, &erased.tags)
+        })
+    }
+
+    /// Returns the time, source and disaster of the reports to be counted, in no order.
+    fn counted(&self) -> impl Iterator<Item = (Timestamp, &str, DisasterType)> {
+        let listed = self.reports().map(|report| &report.content);
+        let listed = listed.map(|content| (content.created_at, &*content.source, content.disaster_type));
+        let erased = self.erased().map(|of| (of.created_at, &*of.source, of.disaster_type));
+        listed.chain(erased)
+    }
+
+    /// Adds the revision and the validity to a value made from the selected reports; `oldest` is the oldest of these.
+    fn answer<T>(&self, value: T, oldest: Option<Timestamp>) -> Versioned<T> {
+        let (_, last) = self.query.window.bounds(self.now);
+        let next = self.state.reports.value.next_after(last);
+        self.state.reports.of(value).within(self.query.window.validity(self.now, oldest, next))
+    }
+}
+
+impl LocalStore {
+    fn asked(&self, query: ReportQuery) -> Asked {
+        Asked { state: self.state(), query, now: self.clock.now() }
+    }
+}
+
+impl State {
+    /// Adds an image to a card's report, unless the report shows one already; returns whether it did. The photo of a
+    /// hidden report is to be moved to the others.
+    pub(super) fn show_image(&mut self, card: &CardId, image: &str, rows: &mut Rows, now: Timestamp) -> bool {
+        let found = self.reports.value.of_card(card);
+        let Some((report, is_hidden)) = found.filter(|(report, _)| report.content.image_url.is_none()) else {
+            return false;
+        };
+        let mut report = Arc::clone(report);
+        Arc::make_mut(&mut report).content.image_url = Some(image.into());
+        let reports = self.reports.change();
+        if is_hidden {
+            if let Some(photo) = shown_photo(&report) {
+                reports.order_move(photo, PhotoPlace::Hidden, rows, now);
+            }
+            reports.hidden.insert(report.key, Arc::clone(&report));
+        } else {
+            reports.insert(&report);
+        }
+        rows.add(|| [Row::Report(report)]);
+        true
+    }
+}
+
+#[async_trait]
+impl ReportStore for LocalStore {
+    async fn reports(&self, query: &ReportQuery) -> Result<Versioned<ReportLayer>, StoreError> {
+        let asked = self.asked(query.clone());
+        let listing = move |stop: &Stop| {
+            let mut reports = Vec::new();
+            for report in asked.reports() {
+                stop.check()?;
+                reports.push(Arc::clone(report));
+            }
+            let oldest = reports.last().map(|report: &Arc<Report>| report.content.created_at);
+            Ok(asked.answer(ReportLayer::from(reports), oldest))
+        };
+        read_long(listing).await
+    }
+
+    async fn count_reports(&self, query: &ReportQuery, most: u64) -> Result<u64, StoreError> {
+        let asked = self.asked(query.clone());
+        read_long(move |stop| counted(asked.reports(), most, stop)).await
+    }
+
+    async fn report(&self, key: ReportKey) -> Result<Versioned<Arc<Report>>, StoreError> {
+        let reports = &self.state().reports;
+        let report = reports.value.by_key.get(&key).ok_or_else(|| StoreError::no_report(key))?;
+        Ok(reports.of(Arc::clone(report)))
+    }
+
+    async fn report_series(
+        &self,
+        query: &ReportSeriesQuery,
+    ) -> Result<Versioned<Vec<SeriesPoint>>, StoreError> {
+        let asked = self.asked(query.reports());
+        let query = query.clone();
+        let counting = move |stop: &Stop| {
+            let waited_for = asked.counted().take_while(|_| stop.check().is_ok());
+            let points = query.count(waited_for.map(|(made, ..)| made));
+            stop.check()?;
+            Ok(asked.answer(points, None))
+        };
+        read_long(counting).await
+    }
+
+    async fn report_summary(&self, query: &ReportQuery) -> Result<Versioned<ReportSummary>, StoreError> {
+        let asked = self.asked(query.clone());
+        let counting = move |stop: &Stop| {
+            let (mut summary, mut oldest) = (ReportSummary::default(), None);
+            for (made, source, disaster) in asked.counted() {
+                stop.check()?;
+                oldest = Some(oldest.map_or(made, |oldest: Timestamp| oldest.min(made)));
+                summary.count(source, disaster);
+            }
+            Ok(asked.answer(summary, oldest))
+        };
+        read_long(counting).await
+    }
+}

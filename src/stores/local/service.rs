@@ -1,0 +1,193 @@
+//! The state of the service: images before their publication, API keys, and when sources were last heard.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use async_trait::async_trait;
+
+use super::{LocalStore, Row, State};
+use crate::auth::Secret;
+use crate::model::{CardId, Timestamp, Upload};
+use crate::stores::service_state::{Keys, Uploads};
+use crate::stores::{
+    ImageStore, KeptKey, KeyEntry, KeyStore, Revision, SourceStore, StoreError, TakenUpload, Versioned,
+};
+
+impl State {
+    /// Returns the row of a card's image, if anything is known of it.
+    fn image_row(&self, card: &CardId) -> Option<Row> {
+        self.service.uploads.image(card).map(|image| Row::Image(card.clone(), image.clone()))
+    }
+}
+
+impl LocalStore {
+    /// Makes a change of an upload.
+    async fn write_upload<T: Send + 'static>(
+        &self,
+        upload: &Upload,
+        change: impl FnOnce(&mut Uploads, &Upload, Timestamp) -> T + Send + 'static,
+    ) -> Result<T, StoreError> {
+        let upload = upload.clone();
+        let writing = self.write(move |state, rows, now| {
+            let changed = change(&mut state.service_mut().uploads, &upload, now);
+            rows.add(|| state.image_row(&upload.card));
+            Ok(changed)
+        });
+        writing.await
+    }
+
+    /// Makes a change of the keys with these names.
+    async fn write_keys(
+        &self,
+        names: Vec<String>,
+        change: impl FnOnce(&mut Keys, Timestamp) -> Result<(), StoreError> + Send + 'static,
+    ) -> Result<(), StoreError> {
+        let writing = self.write(move |state, rows, now| {
+            change(&mut state.service_mut().keys, now)?;
+            rows.add(|| names.iter().filter_map(|name| state.service.keys.find(name)).cloned().map(Row::Key));
+            Ok(())
+        });
+        writing.await
+    }
+}
+
+// The default of a missing method would work on a `ServiceState`, which this store does not have.
+#[deny(clippy::missing_trait_methods)]
+#[async_trait]
+impl ImageStore for LocalStore {
+    async fn signing_key(&self, new: &Secret) -> Result<Secret, StoreError> {
+        let new = new.clone();
+        let keeping = self.write(move |state, rows, _| {
+            if let Some(secret) = &state.service.signing_key {
+                return Ok(secret.clone());
+            }
+            state.service_mut().signing_key = Some(new.clone());
+            rows.add(|| [Row::SigningKey(new.clone())]);
+            Ok(new)
+        });
+        keeping.await
+    }
+
+    /// Unlike the default, it knows the hidden reports too.
+    async fn expect_image(&self, card: &CardId, until: Timestamp) -> Result<Upload, StoreError> {
+        let card = card.clone();
+        let expecting = self.write(move |state, rows, _| {
+            state.reports.value.card(&card)?;
+            let report = state.reports.value.of_card(&card);
+            let (report, _) = report.ok_or_else(|| StoreError::not_received(&card))?;
+            let shown = report.content.image_url.is_some();
+            let expected = if shown { None } else { state.service_mut().uploads.expect(&card, until) };
+            rows.add(|| state.image_row(&card));
+            expected.ok_or_else(|| StoreError::has_image(&card))
+        });
+        expecting.await
+    }
+
+    async fn expected_upload(&self, card: &CardId) -> Result<Option<Upload>, StoreError> {
+        Ok(self.state().service.uploads.expected(card))
+    }
+
+    async fn receive_upload(&self, upload: &Upload, object: &str) -> Result<bool, StoreError> {
+        let object = object.to_owned();
+        self.write_upload(upload, move |uploads, upload, now| uploads.receive(upload, &object, now)).await
+    }
+
+    async fn uploads_expected_until(&self) -> Result<Option<Timestamp>, StoreError> {
+        Ok(self.state().service.uploads.expected_until())
+    }
+
+    async fn uploads_waiting(&self) -> Result<u64, StoreError> {
+        Ok(self.state().service.uploads.waiting())
+    }
+
+    async fn take_upload(&self, lease: Duration) -> Result<Option<TakenUpload>, StoreError> {
+        // Servers ask again and again.
+        if self.uploads_waiting().await? == 0 {
+            return Ok(None);
+        }
+        let taking = self.write(move |state, rows, now| {
+            let taken = state.service_mut().uploads.take(now, now.after(lease));
+            rows.add(|| taken.as_ref().and_then(|taken| state.image_row(&taken.upload.card)));
+            Ok(taken)
+        });
+        taking.await
+    }
+
+    async fn postpone_upload(&self, upload: &Upload, delay: Duration) -> Result<(), StoreError> {
+        self.write_upload(upload, move |uploads, upload, now| uploads.postpone(upload, now.after(delay)))
+            .await
+    }
+
+    async fn refuse_upload(&self, upload: &Upload) -> Result<(), StoreError> {
+        self.write_upload(upload, |uploads, upload, _| uploads.refuse(upload)).await
+    }
+
+    async fn publish_image(&self, upload: &Upload, image: &str) -> Result<bool, StoreError> {
+        let (upload, image) = (upload.clone(), image.to_owned());
+        let publishing = self.write(move |state, rows, now| {
+            if !state.service.uploads.is_received(&upload) {
+                return Ok(false);
+            }
+            let shown = state.show_image(&upload.card, &image, rows, now);
+            // The report shows an image now, from this call or an earlier one, so the card needs no further upload.
+            state.service_mut().uploads.end(&upload.card);
+            rows.add(|| state.image_row(&upload.card));
+            Ok(shown)
+        });
+        publishing.await
+    }
+}
+
+#[deny(clippy::missing_trait_methods)]
+#[async_trait]
+impl KeyStore for LocalStore {
+    async fn create_key(&self, key: KeyEntry) -> Result<(), StoreError> {
+        self.write_keys(vec![key.key.name.clone()], |keys, now| keys.create(key, now)).await
+    }
+
+    async fn keys(&self) -> Result<Versioned<Vec<KeptKey>>, StoreError> {
+        Ok(self.state().service.keys.all())
+    }
+
+    async fn keys_revision(&self) -> Result<Revision, StoreError> {
+        Ok(self.current.load().service.keys.revision())
+    }
+
+    async fn revoke_key(&self, name: &str) -> Result<(), StoreError> {
+        let name = name.to_owned();
+        self.write_keys(vec![name.clone()], move |keys, now| keys.revoke(&name, now)).await
+    }
+
+    async fn note_key_uses(&self, uses: &[(String, Timestamp)]) -> Result<(), StoreError> {
+        if uses.is_empty() {
+            return Ok(());
+        }
+        let (uses, names) = (uses.to_vec(), uses.iter().map(|(name, _)| name.clone()).collect());
+        let noting = self.write_keys(names, move |keys, _| {
+            keys.note_uses(&uses);
+            Ok(())
+        });
+        noting.await
+    }
+}
+
+#[deny(clippy::missing_trait_methods)]
+#[async_trait]
+impl SourceStore for LocalStore {
+    async fn heard(&self, source: &str, at: Timestamp) -> Result<(), StoreError> {
+        if self.state().service.last_heard.get(source).is_some_and(|known| *known >= at) {
+            return Ok(());
+        }
+        let source = source.to_owned();
+        let hearing = self.write(move |state, rows, _| {
+            let latest = state.service_mut().heard(&source, at);
+            rows.add(|| [Row::Source(source, latest)]);
+            Ok(())
+        });
+        hearing.await
+    }
+
+    async fn last_heard(&self) -> Result<BTreeMap<String, Timestamp>, StoreError> {
+        Ok(self.state().service.last_heard.clone().into_iter().collect())
+    }
+}

@@ -1,0 +1,145 @@
+use std::hash::{BuildHasher, RandomState};
+use std::sync::Arc;
+
+use super::floods::Floods;
+use super::gauges::Gauges;
+use super::reports::{Pending, Reports};
+use super::rows::{Row, Rows};
+use crate::folder::Dataset;
+use crate::model::{Places, Timestamp};
+use crate::stores::service_state::{Keys, Service};
+use crate::stores::{KeptKey, Revision, StoreError, Versioned};
+
+/// Everything that a store holds, at one moment. A copy costs little: it shares each part with the original until one of
+/// the two changes it.
+#[derive(Clone, Debug)]
+pub(in crate::stores) struct State {
+    /// Places never change while the store is open.
+    pub(super) places: Versioned<Arc<Places>>,
+    pub(super) floods: Versioned<Arc<Floods>>,
+    pub(super) reports: Versioned<Arc<Reports>>,
+    pub(super) gauges: Versioned<Arc<Gauges>>,
+    pub(super) service: Arc<Service>,
+    /// Identifies the counting of the revisions.
+    pub(super) epoch: u64,
+}
+
+/// The revisions of all resources.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::stores) struct Revisions {
+    pub(in crate::stores) floods: Revision,
+    pub(in crate::stores) reports: Revision,
+    pub(in crate::stores) gauges: Revision,
+    pub(in crate::stores) places: Revision,
+}
+
+impl State {
+    /// Returns a state with the data of a data set, and an epoch of its own. Cards that do not say when they were made were
+    /// made `now`.
+    pub(in crate::stores) fn new(dataset: Dataset, now: Timestamp) -> Self {
+        fn first<T>(value: T) -> Versioned<Arc<T>> {
+            Versioned::at(Revision(0), Arc::new(value))
+        }
+
+        let areas = Arc::clone(dataset.places.areas());
+        Self {
+            floods: first(Floods::new(areas, dataset.flood_log)),
+            gauges: first(Gauges::new(dataset.gauges)),
+            places: first(dataset.places),
+            reports: first(Reports::new(
+                dataset.reports,
+                dataset.hidden,
+                dataset.erased,
+                dataset.moderation,
+                dataset.cards,
+                dataset.partner_posts,
+                now,
+            )),
+            service: Arc::default(),
+            epoch: RandomState::new().hash_one(0),
+        }
+    }
+
+    /// Adds the state of the service, photos to be moved and revisions, all of which were stored.
+    pub(in crate::stores) fn with(
+        mut self,
+        service: Service,
+        moves: Vec<(Box<str>, Pending)>,
+        revisions: Revisions,
+    ) -> Self {
+        self.reports.unseen().order_moves(moves);
+        self.service = Arc::new(service);
+        self.floods.revision = revisions.floods;
+        self.reports.revision = revisions.reports;
+        self.gauges.revision = revisions.gauges;
+        self.places.revision = revisions.places;
+        self
+    }
+
+    /// Continues the epoch of a state whose changes this one has, too.
+    pub(in crate::stores) fn in_epoch_of(self, before: &Self) -> Self {
+        Self { epoch: before.epoch, ..self }
+    }
+
+    /// Replaces the API keys.
+    pub(in crate::stores) fn with_keys(mut self, keys: Vec<KeptKey>, revision: Revision) -> Self {
+        self.service_mut().keys = Keys::of(keys, revision);
+        self
+    }
+
+    pub(in crate::stores) fn revisions(&self) -> Revisions {
+        Revisions {
+            floods: self.floods.revision,
+            reports: self.reports.revision,
+            gauges: self.gauges.revision,
+            places: self.places.revision,
+        }
+    }
+
+    pub(in crate::stores) fn keys_revision(&self) -> Revision {
+        self.service.keys.revision()
+    }
+
+    /// Returns the state of the service, to be changed.
+    pub(in crate::stores) fn service_mut(&mut self) -> &mut Service {
+        Arc::make_mut(&mut self.service)
+    }
+
+    /// Makes a change and adds its rows. If it fails or panics, nothing changes.
+    pub(super) fn make<T>(
+        &mut self,
+        change: impl FnOnce(&mut Self, &mut Rows, Timestamp) -> Result<T, StoreError>,
+        rows: &mut Vec<Row>,
+        now: Timestamp,
+    ) -> Result<T, StoreError> {
+        let (mut next, mut its_rows) = (self.clone(), Rows::kept());
+        let result = change(&mut next, &mut its_rows, now)?;
+        *self = next;
+        rows.extend(its_rows.into_vec());
+        Ok(result)
+    }
+}
+
+impl<T: Clone> Versioned<Arc<T>> {
+    /// Returns the value for a change that readers can see.
+    pub(super) fn change(&mut self) -> &mut T {
+        self.grow();
+        self.unseen()
+    }
+
+    /// Returns the value for a change that readers cannot see.
+    pub(super) fn unseen(&mut self) -> &mut T {
+        Arc::make_mut(&mut self.value)
+    }
+
+    pub(super) fn grow(&mut self) {
+        self.revision.0 += 1;
+    }
+}
+
+impl<T> Versioned<T> {
+    /// Returns something read from the value, at its revision.
+    pub(super) fn of<U>(&self, value: U) -> Versioned<U> {
+        Versioned::at(self.revision, value)
+    }
+}

@@ -1,0 +1,97 @@
+use std::collections::BTreeSet;
+
+use sqlx::postgres::PgArguments;
+use sqlx::query::{Query, QueryAs};
+use sqlx::{PgConnection, Postgres};
+use tokio::runtime::Handle;
+
+use super::super::error::DatabaseError;
+use super::super::statement::Row;
+use crate::model::Timestamp;
+use crate::stores::import::{Each, Target};
+use crate::stores::{OpenError, StoreError};
+
+/// From here on, no other session sets a state.
+pub(super) const LOCK_STATES: &str = "LOCK TABLE flood_states IN SHARE ROW EXCLUSIVE MODE";
+
+/// The transaction of an import.
+///
+/// Reading the folder blocks the thread, and so does everything here: nothing else runs on the thread.
+pub(super) struct Transaction {
+    pub(super) now: Timestamp,
+    /// The areas whose logs have changed.
+    pub(super) logged: BTreeSet<i64>,
+    runtime: Handle,
+    connection: PgConnection,
+    /// Whether reports and cards are locked.
+    pub(super) is_locked: bool,
+}
+
+impl Transaction {
+    pub(super) fn begin(connection: PgConnection, now: Timestamp) -> Result<Self, OpenError> {
+        let runtime = Handle::current();
+        let mut begun = Self { now, logged: BTreeSet::new(), runtime, connection, is_locked: false };
+        begun.execute(sqlx::query("BEGIN"))?;
+        // Only one import runs at a time. It counts its changes in a shard of its own, because it takes long.
+        begun.execute(sqlx::query("SELECT pg_advisory_xact_lock(hashtext('siaga import'))"))?;
+        begun.execute(sqlx::query("SET LOCAL siaga.shard = 32"))?;
+        Ok(begun)
+    }
+
+    pub(super) fn commit(mut self) -> Result<(), OpenError> {
+        self.execute(sqlx::query("SELECT pg_notify('siaga', '')"))?;
+        self.execute(sqlx::query("COMMIT"))
+    }
+
+    /// Reads over the connection.
+    pub(super) fn read<T>(
+        &mut self,
+        read: impl AsyncFnOnce(&mut PgConnection) -> Result<T, StoreError>,
+    ) -> Result<T, OpenError> {
+        Ok(self.runtime.block_on(read(&mut self.connection))?)
+    }
+
+    /// Executes a statement.
+    pub(super) fn execute(&mut self, query: Query<'_, Postgres, PgArguments>) -> Result<(), OpenError> {
+        let done = self.runtime.block_on(query.execute(&mut self.connection));
+        Ok(done.map(drop).map_err(DatabaseError)?)
+    }
+
+    /// Returns the rows of a query.
+    pub(super) fn rows<R: Row>(
+        &mut self,
+        query: QueryAs<'_, Postgres, R, PgArguments>,
+    ) -> Result<Vec<R>, OpenError> {
+        Ok(self.runtime.block_on(query.fetch_all(&mut self.connection)).map_err(DatabaseError)?)
+    }
+
+    /// Passes on the rows of a query, as values of the model.
+    pub(super) fn each<R: Row, V>(
+        &mut self,
+        query: QueryAs<'_, Postgres, R, PgArguments>,
+        value: impl Fn(R) -> Result<V, StoreError>,
+        each: Each<'_, V>,
+    ) -> Result<(), OpenError> {
+        for row in self.rows(query)? {
+            each(&value(row)?);
+        }
+        Ok(())
+    }
+
+    /// Locks tables until the end of the import. Other sessions queue behind this statement, so it does not wait long
+    /// itself.
+    pub(super) fn lock(&mut self, sql: &'static str) -> Result<(), OpenError> {
+        self.execute(sqlx::query("SET LOCAL lock_timeout = '3s'"))?;
+        self.execute(sqlx::query(sql))?;
+        self.execute(sqlx::query("SET LOCAL lock_timeout = 0"))
+    }
+}
+
+impl Target for Transaction {
+    const BATCH: usize = 2000;
+}
+
+/// Returns one column of rows.
+pub(super) fn column<'r, T, C>(rows: &'r [T], of: impl Fn(&'r T) -> C) -> Vec<C> {
+    rows.iter().map(of).collect()
+}

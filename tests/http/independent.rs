@@ -1,0 +1,34 @@
+//! Tests that hardly depend on the store. They run in memory only; the suites of stores compare the stores.
+
+#[path = "../common/xml.rs"]
+mod xml;
+
+mod addresses;
+mod alert_feeds;
+mod alerts;
+mod area_outlines;
+mod areas;
+mod authentication;
+mod bare_addresses;
+mod chunks;
+mod conditional_requests;
+mod cors;
+mod errors;
+mod every_route;
+mod format_choice;
+mod hubs;
+mod images;
+mod key_sets;
+mod map;
+mod metrics;
+mod openapi;
+mod petabencana;
+mod plugins;
+mod proxies;
+mod quotas;
+mod renderings;
+mod root;
+mod security_headers;
+mod templates;
+mod tokens;
+mod topojson;
