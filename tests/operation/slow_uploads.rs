@@ -58,12 +58,27 @@ fn until(service: &Running, address: &str, status: u16) -> String {
         .to_ascii_lowercase()
 }
 
+/// Begins uploads and tries an address, until that is refused with a status. Returns the uploads, and the response in lower case.
+///
+/// Each look begins new uploads: a try that reaches the service before them takes the place of one, which is then refused.
+fn refused<const N: usize>(
+    service: &Running,
+    begun: [&str; N],
+    tried_address: &str,
+    status: u16,
+) -> ([TcpStream; N], String) {
+    let begins = format!("HTTP/1.1 {status} ");
+    let look = || (begun.map(|address| unfinished(service, address)), tried(service, tried_address));
+    let (uploads, response) =
+        eventually_blocking(&begins, LONG, look, |(_, response)| response.starts_with(&begins));
+    (uploads, response.to_ascii_lowercase())
+}
+
 #[test]
 fn a_third_unfinished_upload_to_one_address_is_429_until_another_ends() {
     let service = Running::start(&[], LAST);
     let address = invited(&service, "demo-001");
-    let (first, second) = (unfinished(&service, &address), unfinished(&service, &address));
-    let refused = until(&service, &address, 429);
+    let ([first, second], refused) = refused(&service, [&address; 2], &address, 429);
     assert!(refused.contains("\r\nretry-after: ") && refused.contains("in progress"), "{refused}");
     drop(first);
     until(&service, &address, 415);
@@ -81,8 +96,7 @@ fn a_third_unfinished_upload_to_one_address_is_429_until_another_ends() {
 fn uploads_beyond_those_a_server_receives_at_once_are_503_until_one_ends() {
     let service = Running::start(&[("SIAGA_IMAGES__MAX_UPLOADS", "1")], LAST);
     let (one, other) = (invited(&service, "demo-001"), invited(&service, "demo-003"));
-    let first = unfinished(&service, &one);
-    let refused = until(&service, &other, 503);
+    let ([first], refused) = refused(&service, [&one], &other, 503);
     assert!(refused.contains("\r\nretry-after: "), "{refused}");
     drop(first);
     until(&service, &other, 415);
