@@ -56,6 +56,7 @@ pub mod background;
 pub mod changes;
 pub mod config;
 pub mod content;
+mod country;
 mod dataset;
 mod demo;
 pub mod error;

@@ -7,18 +7,28 @@ use super::near_misses::is_rockets;
 
 /// Why the configuration cannot be used, in one line.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ConfigError(String);
+pub struct ConfigError(Vec<String>);
 
 impl ConfigError {
     /// Makes an error about one key, with what is allowed.
     pub(crate) fn new(key: &str, reason: impl fmt::Display) -> Self {
-        Self(format!("{key}: {reason}"))
+        Self(vec![format!("{key}: {reason}")])
+    }
+
+    /// Makes an error about the files of a country.
+    pub(crate) fn of_country(faults: Vec<String>) -> Self {
+        Self(faults)
+    }
+
+    /// Returns each fault.
+    pub(crate) fn faults(&self) -> &[String] {
+        &self.0
     }
 }
 
 impl fmt::Display for ConfigError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+        f.write_str(&self.0.join("; "))
     }
 }
 
@@ -26,8 +36,7 @@ impl std::error::Error for ConfigError {}
 
 impl From<Error> for ConfigError {
     fn from(error: Error) -> Self {
-        let lines: Vec<String> = error.into_iter().map(|error| line(&error)).collect();
-        Self(lines.join("; "))
+        Self(error.into_iter().map(|error| line(&error)).collect())
     }
 }
 

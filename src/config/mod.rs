@@ -61,6 +61,7 @@ pub use self::sources::SourceSettings;
 pub use self::streams::Streams;
 pub use self::trusted_proxies::{InvalidProxies, Proxies, TrustedProxies};
 use crate::auth;
+use crate::country::CountrySettings;
 use crate::formats::alerts;
 use crate::model::Disasters;
 use crate::model::alerts::{Issuer, Status};
@@ -84,6 +85,8 @@ pub struct Config {
     /// The time zone of times that are written for people. **Default: `Asia/Jakarta`**
     #[serde(deserialize_with = "time_zone")]
     pub time_zone: Tz,
+    /// The country that the service is for.
+    pub country: CountrySettings,
     /// The areas that clients can select.
     pub areas: Areas,
     /// The enabled formats, and their settings.
@@ -143,6 +146,7 @@ impl Default for Config {
             base_url: BaseUrl::default(),
             also_at: Vec::new(),
             time_zone: Tz::Asia__Jakarta,
+            country: CountrySettings::default(),
             areas: Areas::default(),
             formats: Formats::default(),
             alerts: alerts::Options::default(),
@@ -278,6 +282,7 @@ impl Config {
             config.quota = config.quota.unlimited();
         }
         also_at::check(&config.also_at, &config.base_url)?;
+        config.country.read().map_err(ConfigError::of_country)?;
         config.areas.check()?;
         config
             .alerts

@@ -1,65 +1,62 @@
+use std::sync::Arc;
+
 use rocket::Request;
 use rocket::request::{FromRequest, Outcome};
 use serde_json::json;
 
 use super::Query;
 use super::parameter::one_of;
+use crate::config::Config;
+use crate::country::Texts;
 use crate::error::{Problem, Source};
 use crate::openapi::{Interface, Operation, Parameter, Part};
 
-/// The language of a page: of `lang`, else the first of `Accept-Language` that pages have, else Indonesian.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Language {
-    /// Indonesian.
-    #[default]
-    Indonesian,
-    /// English.
-    English,
-}
+/// The language of a page: of `lang`, else the first of `Accept-Language` that the country has, else the country's own.
+#[derive(Clone, Debug)]
+pub struct Language(Arc<Texts>);
 
 impl Language {
-    /// All languages of pages.
-    pub const ALL: [Self; 2] = [Self::Indonesian, Self::English];
-
     /// Returns the code of the language (BCP 47).
     #[must_use]
-    pub fn code(self) -> &'static str {
-        match self {
-            Self::Indonesian => "id",
-            Self::English => "en",
-        }
+    pub fn code(&self) -> &str {
+        self.0.code()
+    }
+
+    /// Returns the texts in the language.
+    pub(crate) fn texts(&self) -> &Texts {
+        &self.0
     }
 
     fn of(request: &Request<'_>) -> Result<Self, Problem> {
+        let config = request.rocket().state::<Config>();
+        let country = config.ok_or_else(|| Problem::internal("there is no configuration"))?.country.data();
         let invalid = |must| Problem::invalid(Source::Query, "lang", must);
-        if let Some(lang) = Query::of(request).get("lang")? {
-            return one_of(&lang, &Self::ALL).copied().map_err(invalid);
-        }
-        Ok(Self::accepted(request.headers().get("Accept-Language")))
-    }
-
-    /// Reads the lines of `Accept-Language` (RFC 9110 §12.5.4).
-    fn accepted<'a>(lines: impl Iterator<Item = &'a str>) -> Self {
-        let ranges = lines.flat_map(|line| line.split(',')).filter_map(|range| {
-            let (tag, parameters) = range.split_once(';').unwrap_or((range, ""));
-            let weight: f32 = match parameters.trim().strip_prefix("q=") {
-                Some(weight) => weight.trim().parse().ok()?,
-                None => 1.0,
-            };
-            let primary = tag.trim().split('-').next()?.to_ascii_lowercase();
-            let language = Self::ALL.into_iter().find(|language| language.code() == primary)?;
-            (weight > 0.0).then_some((weight, language))
-        });
-        // The first of equals counts.
-        let best = ranges.reduce(|best, next| if next.0 > best.0 { next } else { best });
-        best.map_or(Self::default(), |(_, language)| language)
+        let languages = country.languages();
+        let codes: Vec<_> = languages.iter().map(|texts| texts.code()).collect();
+        let code = match Query::of(request).get("lang")? {
+            Some(lang) => Some(*one_of(&lang, &codes).map_err(invalid)?),
+            None => accepted(request.headers().get("Accept-Language"), &codes),
+        };
+        let texts = languages.iter().find(|texts| Some(texts.code()) == code);
+        Ok(Self(Arc::clone(texts.unwrap_or(country.main()))))
     }
 }
 
-impl AsRef<str> for Language {
-    fn as_ref(&self) -> &str {
-        self.code()
-    }
+/// Returns the first of the `known` languages that lines of `Accept-Language` prefer (RFC 9110 §12.5.4).
+fn accepted<'a, 'k>(lines: impl Iterator<Item = &'a str>, known: &[&'k str]) -> Option<&'k str> {
+    let ranges = lines.flat_map(|line| line.split(',')).filter_map(|range| {
+        let (tag, parameters) = range.split_once(';').unwrap_or((range, ""));
+        let weight: f32 = match parameters.trim().strip_prefix("q=") {
+            Some(weight) => weight.trim().parse().ok()?,
+            None => 1.0,
+        };
+        let primary = tag.trim().split('-').next()?.to_ascii_lowercase();
+        let language = known.iter().find(|language| **language == primary)?;
+        (weight > 0.0).then_some((weight, *language))
+    });
+    // The first of equals counts.
+    let best = ranges.reduce(|best, next| if next.0 > best.0 { next } else { best });
+    best.map(|(_, language)| language)
 }
 
 #[rocket::async_trait]
@@ -72,8 +69,9 @@ impl<'r> FromRequest<'r> for Language {
 }
 
 impl Part for Language {
-    fn describe(operation: &mut Operation, _: &Interface<'_>) {
-        let codes = Self::ALL.map(Self::code);
+    fn describe(operation: &mut Operation, interface: &Interface<'_>) {
+        let codes: Vec<_> =
+            interface.config.country.data().languages().iter().map(|texts| texts.code()).collect();
         operation.takes(Parameter::query(
             "lang",
             "The language of the page.",
@@ -88,19 +86,20 @@ mod tests {
 
     #[test]
     fn the_preferred_language_of_those_that_pages_have_counts() {
+        let accepted = |lines: &[&str]| accepted(lines.iter().copied(), &["id", "en"]);
         for (line, expected) in [
-            ("", Language::Indonesian),
-            ("en", Language::English),
-            ("en-GB,en;q=0.9,id;q=0.8", Language::English),
-            ("id-ID,en;q=0.9", Language::Indonesian),
-            ("de,fr;q=0.9", Language::Indonesian),
-            ("de, EN;q=0.5", Language::English),
-            ("en;q=0.1, id;q=0.2", Language::Indonesian),
-            ("en;q=0", Language::Indonesian),
-            ("en;q=x,,;q=1", Language::Indonesian),
+            ("", None),
+            ("en", Some("en")),
+            ("en-GB,en;q=0.9,id;q=0.8", Some("en")),
+            ("id-ID,en;q=0.9", Some("id")),
+            ("de,fr;q=0.9", None),
+            ("de, EN;q=0.5", Some("en")),
+            ("en;q=0.1, id;q=0.2", Some("id")),
+            ("en;q=0", None),
+            ("en;q=x,,;q=1", None),
         ] {
-            assert_eq!(Language::accepted([line].into_iter()), expected, "{line}");
+            assert_eq!(accepted(&[line]), expected, "{line}");
         }
-        assert_eq!(Language::accepted(["de", "en"].into_iter()), Language::English, "several lines");
+        assert_eq!(accepted(&["de", "en"]), Some("en"), "several lines");
     }
 }

@@ -3,11 +3,13 @@
 mod docs;
 mod map;
 mod root;
-mod texts;
 
 use rocket::{Build, Rocket, Route, routes};
+use serde::Serialize;
 
 pub(crate) use self::root::{lead_to_front, to_try};
+use crate::config::Config;
+use crate::guards::Language;
 
 /// Returns the routes of the pages.
 pub(crate) fn routes() -> Vec<Route> {
@@ -21,4 +23,18 @@ pub(crate) fn managed(rocket: Rocket<Build>) -> Rocket<Build> {
         .manage(docs::Files::default())
         .manage(map::Files::default())
         .manage(map::Pages::default())
+}
+
+/// A language in which a page can be read, too.
+#[derive(Debug, Serialize)]
+struct Other<'a> {
+    code: &'a str,
+    name: &'a str,
+}
+
+/// Returns the other languages of the country.
+fn others<'a>(language: &Language, config: &'a Config) -> Vec<Other<'a>> {
+    let all = config.country.data().languages().iter();
+    let others = all.filter(|texts| texts.code() != language.code());
+    others.map(|texts| Other { code: texts.code(), name: texts.name() }).collect()
 }

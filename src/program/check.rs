@@ -7,13 +7,17 @@ use super::Failure;
 use crate::Builder;
 use crate::config::Config;
 use crate::folder::Folder;
+use crate::server::BuildError;
 
 /// How many faults of a data set are printed.
 const MOST: usize = 20;
 
 /// Prints the effective configuration, and whether the rows of the data set are right.
 pub(super) fn run(builder: &Builder, folder: Option<PathBuf>) -> Result<(), Failure> {
-    let config = builder.check()?;
+    let config = match builder.check() {
+        Err(BuildError::Config(error)) => return Err(each(error.faults())),
+        config => config?,
+    };
     for warning in builder.warnings() {
         eprintln!("siaga: warning: {warning}");
     }
@@ -24,6 +28,15 @@ pub(super) fn run(builder: &Builder, folder: Option<PathBuf>) -> Result<(), Fail
     let profiles = toml::Table::from_iter([("default".to_owned(), table.into())]);
     io::stdout().write_all(toml::to_string(&profiles)?.as_bytes())?;
     folder.map_or(Ok(()), |folder| check_rows(builder, folder))
+}
+
+/// Prints all faults but the last, and returns that one as the failure of the command.
+fn each(faults: &[String]) -> Failure {
+    let [others @ .., last] = faults else { return "the configuration is wrong".into() };
+    for fault in others {
+        eprintln!("siaga: {fault}");
+    }
+    last.clone().into()
 }
 
 /// Prints each fault of a folder to standard error, or else what an import would leave out, as comments of the configuration.

@@ -9,6 +9,7 @@ mod outcome;
 mod alerts;
 mod check;
 mod configuration;
+mod country;
 mod ends;
 mod refusals;
 mod render;

@@ -23,7 +23,7 @@ use crate::formats::topojson::TopoJson;
 use crate::formats::{Format, FormatRegistry, html};
 use crate::guards::{Caller, Language, Select};
 use crate::model::{AreaSelector, AreaSet, Covered, FloodState, LayerKind, Timestamp};
-use crate::pages::texts::Texts;
+use crate::pages::others;
 use crate::rendering::{Answer, Answers, HTML, Question, prepared};
 use crate::resources::Floods;
 use crate::sources::Sources;
@@ -41,7 +41,8 @@ const CHECK: u32 = 60_000;
 #[derive(Debug, Default)]
 pub(crate) struct Pages(Mutex<HashMap<Key, (Instant, Answer)>>);
 
-type Key = (Language, AreaSelector);
+/// The code of the language, and the selected areas.
+type Key = (String, AreaSelector);
 
 impl Pages {
     async fn recent(&self, key: &Key) -> Option<Answer> {
@@ -99,7 +100,7 @@ pub(super) async fn show(
     formats: &State<FormatRegistry>,
     config: &State<Config>,
 ) -> Result<Page, Problem> {
-    let key = (language, select.areas);
+    let key = (language.code().to_owned(), select.areas);
     let answer = if let Some(recent) = pages.recent(&key).await {
         recent
     } else {
@@ -108,14 +109,16 @@ pub(super) async fn show(
         let shown = Shown::of(&answers, question(&key.1, formats), config).await;
         let areas = time::timeout(config.limits.timeout, answers.follower.areas()).await;
         let areas = areas.ok().and_then(Result::ok).unwrap_or_default();
-        let make = async |key| render(key, shown, cursor, &areas, &answers.sources, config).await;
+        let make = async |(_, selector)| {
+            render(&language, selector, shown, cursor, &areas, &answers.sources, config).await
+        };
         pages.recent_or(key, make).await?
     };
     Ok(Page {
         answer,
         security: Header::new("Content-Security-Policy", policy(config)),
         referrer: Header::new("Referrer-Policy", referrer(config)),
-        language: Header::new("Content-Language", language.code()),
+        language: Header::new("Content-Language", language.code().to_owned()),
         vary: Header::new("Vary", "Accept-Encoding, Accept-Language"),
     })
 }
@@ -176,7 +179,8 @@ fn referrer(config: &Config) -> &'static str {
 }
 
 async fn render(
-    (language, selector): Key,
+    language: &Language,
+    selector: AreaSelector,
     Shown { list, stale }: Shown,
     cursor: Option<Cursor>,
     areas: &AreaSet,
@@ -187,8 +191,8 @@ async fn render(
     let list = list.unwrap_or_default();
     // What is stale may be older than the cursor.
     let cursor = cursor.filter(|_| is_known && stale.is_none());
-    let Texts { pages, .. } = Texts::of(language).map_err(Problem::internal)?;
-    let (texts, depths) = (&pages["map"], &pages["depths"]);
+    let texts = language.texts();
+    let (texts, depths) = (texts.group("map"), texts.group("depths"));
     let reports = sources.reports();
     let is_silent = sources.is_silent(Covered::Floods);
     let has_no_areas = is_known && stale.is_none() && areas.is_empty();
@@ -234,6 +238,7 @@ async fn render(
         .collect();
     let values = minijinja::context! {
         language => language.code(),
+        others => Serde(others(language, config)),
         t => Serde(texts),
         depths => Serde(depths),
         settings => settings.to_string(),

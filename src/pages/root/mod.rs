@@ -22,7 +22,7 @@ use crate::error::Problem;
 use crate::formats::{FormatRegistry, html};
 use crate::guards::{Caller, Language, WantsPage};
 use crate::model::LayerKind;
-use crate::pages::texts::Texts;
+use crate::pages::others;
 use crate::rendering::{Answer, HTML, JSON, envelope};
 use crate::resources::describe;
 use crate::routes::recent;
@@ -71,7 +71,7 @@ pub(super) async fn show(
     let fresh = front.fresh(&***store, config.limits.timeout).await;
     let about = about(config, formats, &fresh);
     let answer = if wants.0 {
-        Answer::public(HTML, page(language, about, &fresh, config)?.into_bytes())
+        Answer::public(HTML, page(&language, about, &fresh, config)?.into_bytes())
     } else {
         Answer::public(JSON, envelope::result(&about)?)
     };
@@ -79,8 +79,8 @@ pub(super) async fn show(
 }
 
 /// Writes the page in a language, with times in the configured time zone.
-fn page(language: Language, about: Value, fresh: &Freshness, config: &Config) -> Result<String, Problem> {
-    let texts = Texts::of(language).map_err(Problem::internal)?;
+fn page(language: &Language, about: Value, fresh: &Freshness, config: &Config) -> Result<String, Problem> {
+    let texts = language.texts();
     let newest = [
         ("flood_state", fresh.flood_state),
         ("report", fresh.report),
@@ -93,7 +93,9 @@ fn page(language: Language, about: Value, fresh: &Freshness, config: &Config) ->
         fresh.flooded.as_ref().map(|counts| json!({ "counts": counts, "all": counts.values().sum::<u64>() }));
     let values = context! {
         lang => language.code(),
-        t => Serde(&texts.pages),
+        others => Serde(others(language, config)),
+        t => Serde(texts.group("front")),
+        depths => Serde(texts.group("depths")),
         about => Serde(about),
         flooded => Serde(flooded),
         newest => Serde(newest),

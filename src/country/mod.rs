@@ -1,0 +1,156 @@
+//! What distinguishes a country: the languages and texts of its pages, from a folder.
+//!
+//! | file | content |
+//! |---|---|
+//! | `country.toml` | the languages, the country's own first |
+//! | `texts/<language>.json` | the texts of pages and alerts, in groups |
+//!
+//! The folder `country/id` is part of the program, and used unless `country.folder` names another. It is also the reference: it
+//! defines which texts there are.
+
+mod fault;
+mod files;
+mod settings;
+mod texts;
+mod tree;
+
+use std::path::Path;
+use std::sync::Arc;
+
+use serde::Deserialize;
+use toml::Spanned;
+
+pub(crate) use self::fault::CountryFault;
+use self::fault::Faults;
+use self::files::{Files, line_of};
+pub(crate) use self::settings::CountrySettings;
+use self::texts::Reference;
+pub(crate) use self::texts::Texts;
+
+/// The most languages that a country may have.
+const MOST_LANGUAGES: usize = 20;
+
+/// What distinguishes a country.
+#[derive(Clone, Debug)]
+pub(crate) struct Country {
+    /// At least one; the country's own comes first.
+    languages: Vec<Arc<Texts>>,
+}
+
+/// `country.toml`.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct General {
+    languages: Vec<Spanned<String>>,
+}
+
+impl Country {
+    /// Returns the country that is part of the program. Costs about a millisecond.
+    ///
+    /// # Panics
+    ///
+    /// If its files are wrong, which a test excludes.
+    pub(crate) fn built_in() -> Self {
+        match Self::of(&Files::BuiltIn) {
+            Ok(country) => country,
+            Err(faults) => unreachable!("the country that is part of the program: {faults:?}"),
+        }
+    }
+
+    /// Reads a folder.
+    ///
+    /// # Errors
+    ///
+    /// Every wrong, missing and unknown entry, by file and line.
+    pub(crate) fn read(folder: &Path) -> Result<Self, Vec<CountryFault>> {
+        Self::of(&Files::Folder(folder.to_owned()))
+    }
+
+    fn of(files: &Files) -> Result<Self, Vec<CountryFault>> {
+        let mut faults = Faults::default();
+        let country = Self::noting(files, &mut faults);
+        match country {
+            Some(country) if faults.is_empty() => Ok(country),
+            _ => Err(faults.into_sorted()),
+        }
+    }
+
+    /// Reads the files. Returns `None` only after a fault was noted.
+    fn noting(files: &Files, faults: &mut Faults) -> Option<Self> {
+        let (General { languages }, text) = files.toml("country.toml", faults)?;
+        let codes = languages.iter().map(|code| code.get_ref().as_str());
+        let reference = Reference::built_in(faults)?;
+        if languages.is_empty() || languages.len() > MOST_LANGUAGES {
+            let must = format!("languages must have 1 to {MOST_LANGUAGES} languages such as \"en\"");
+            faults.note("country.toml", 1, must);
+        }
+        for (index, code) in languages.iter().enumerate() {
+            let (line, code) = (line_of(&text, code.span().start), code.get_ref());
+            if !is_language(code) {
+                faults.note("country.toml", line, format!("{code:?} must be a language such as \"en\""));
+                return None;
+            }
+            if languages[..index].iter().any(|other| other.get_ref() == code) {
+                faults.note("country.toml", line, format!("{code:?} occurs twice"));
+            }
+        }
+        for name in
+            files.strangers("texts", &codes.clone().map(|code| format!("{code}.json")).collect::<Vec<_>>())
+        {
+            faults.note(&format!("texts/{name}"), 1, "is not a language of country.toml");
+        }
+        let mut read: Vec<Arc<Texts>> = Vec::new();
+        for code in codes {
+            let first = read.first().map(Arc::as_ref);
+            let texts = Texts::read(code, files, &reference, first, faults)?;
+            read.push(Arc::new(texts));
+        }
+        (!read.is_empty()).then_some(Self { languages: read })
+    }
+
+    /// Returns the texts in each language, the country's own first.
+    pub(crate) fn languages(&self) -> &[Arc<Texts>] {
+        &self.languages
+    }
+
+    /// Returns the texts in the country's own language.
+    pub(crate) fn main(&self) -> &Arc<Texts> {
+        &self.languages[0]
+    }
+}
+
+/// Returns whether a text is the code of a language, without a region: two to eight lower-case letters.
+fn is_language(text: &str) -> bool {
+    (2..=8).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_lowercase())
+}
+
+#[cfg(test)]
+mod tests {
+    use chrono_tz::Tz;
+
+    use super::*;
+    use crate::model::Timestamp;
+
+    #[test]
+    fn the_country_that_is_part_of_the_program_has_no_faults() {
+        let country = Country::built_in();
+        let codes: Vec<_> = country.languages().iter().map(|texts| texts.code()).collect();
+        assert_eq!(codes, ["id", "en"]);
+        // Each of its languages has all texts.
+        for code in codes {
+            let mut faults = Faults::default();
+            let reference = Reference::built_in(&mut faults).unwrap();
+            Texts::read(code, &Files::BuiltIn, &reference, None, &mut faults);
+            assert_eq!(faults.into_sorted(), [], "{code}");
+        }
+    }
+
+    #[test]
+    fn a_moment_is_written_in_local_time() {
+        let moment = Timestamp::parse("2016-12-31T18:05:52.274Z").unwrap();
+        let country = Country::built_in();
+        let written = country.languages().iter().map(|texts| texts.moment(moment, Tz::Asia__Jakarta));
+        let expected = ["1 Januari 2017 pukul 01.05 WIB", "1 January 2017, 01:05 WIB"];
+        assert_eq!(written.collect::<Vec<_>>(), expected);
+    }
+}
