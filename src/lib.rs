@@ -76,6 +76,7 @@ pub mod resources;
 mod routes;
 pub mod schema;
 mod server;
+mod shell;
 mod slots;
 pub mod sources;
 pub mod stores;

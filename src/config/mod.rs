@@ -22,6 +22,7 @@ mod near_misses;
 mod quota;
 mod reports;
 mod shutdown;
+mod site;
 mod sources;
 mod streams;
 mod trusted_proxies;
@@ -57,6 +58,7 @@ pub use self::quota::{CredentialQuota, InvalidRate, Quota, Rate};
 pub use self::reports::Reports;
 use self::reports::check_keep;
 pub use self::shutdown::Shutdown;
+pub use self::site::Site;
 pub use self::sources::SourceSettings;
 pub use self::streams::Streams;
 pub use self::trusted_proxies::{InvalidProxies, Proxies, TrustedProxies};
@@ -129,6 +131,8 @@ pub struct Config {
     pub metrics: MetricsSettings,
     /// How the service shuts down.
     pub shutdown: Shutdown,
+    /// Whose service it is.
+    pub site: Site,
     /// The terms under which the data may be used.
     pub licence: Licence,
 }
@@ -168,6 +172,7 @@ impl Default for Config {
             log: LogSettings::default(),
             metrics: MetricsSettings::default(),
             shutdown: Shutdown::default(),
+            site: Site::default(),
             licence: Licence::default(),
         }
     }
@@ -190,11 +195,15 @@ impl Config {
         iter::once(self.base_url.path()).chain(self.also_at.iter().map(MountPath::as_str))
     }
 
+    /// Returns whether the data is generated, for a demonstration.
+    pub(crate) fn is_made_up(&self) -> bool {
+        self.store == "memory" && self.dataset == "demo"
+    }
+
     /// Returns who issues the alerts. With generated data, they are an exercise.
     #[must_use]
     pub fn issuer(&self) -> Issuer {
-        let is_made_up = self.store == "memory" && self.dataset == "demo";
-        let status = if is_made_up { Status::Exercise } else { self.formats.cap.status };
+        let status = if self.is_made_up() { Status::Exercise } else { self.formats.cap.status };
         self.alerts.issuer(self.base_url.host(), status)
     }
 
@@ -241,6 +250,26 @@ impl Config {
         self.images.storage(&folder)
     }
 
+    /// Sets what follows from the country and the site, unless it is configured itself.
+    fn name_site(&mut self, figment: &Figment) {
+        let is_set = |key: &str| figment.contains(&format!("{}.{key}", Self::KEY));
+        let country = self.country.data();
+        if !is_set("time_zone") {
+            self.time_zone = country.time_zone();
+        }
+        if !is_set("site.emergency") {
+            self.site.emergency = country.emergency().map(str::to_owned);
+        }
+        if is_set("site.name") && !is_set("formats.cap.title") {
+            self.formats.cap.title.clone_from(&self.site.name);
+        }
+        if let Some(agency) = &self.site.agency
+            && !is_set("formats.cap.author")
+        {
+            self.formats.cap.author.clone_from(agency);
+        }
+    }
+
     /// Returns a line for each unknown key that resembles a known one, with the suggested key.
     #[must_use]
     pub fn warnings(figment: &Figment) -> Vec<String> {
@@ -283,6 +312,8 @@ impl Config {
         }
         also_at::check(&config.also_at, &config.base_url)?;
         config.country.read().map_err(ConfigError::of_country)?;
+        config.name_site(figment);
+        config.site.check()?;
         config.areas.check()?;
         config
             .alerts

@@ -17,6 +17,7 @@ mod tree;
 use std::path::Path;
 use std::sync::Arc;
 
+use chrono_tz::Tz;
 use serde::Deserialize;
 use toml::Spanned;
 
@@ -35,6 +36,8 @@ const MOST_LANGUAGES: usize = 20;
 pub(crate) struct Country {
     /// At least one; the country's own comes first.
     languages: Vec<Arc<Texts>>,
+    time_zone: Tz,
+    emergency: Option<String>,
 }
 
 /// `country.toml`.
@@ -42,6 +45,8 @@ pub(crate) struct Country {
 #[serde(deny_unknown_fields)]
 struct General {
     languages: Vec<Spanned<String>>,
+    time_zone: Spanned<String>,
+    emergency: Option<Spanned<String>>,
 }
 
 impl Country {
@@ -77,7 +82,15 @@ impl Country {
 
     /// Reads the files. Returns `None` only after a fault was noted.
     fn noting(files: &Files, faults: &mut Faults) -> Option<Self> {
-        let (General { languages }, text) = files.toml("country.toml", faults)?;
+        let (General { languages, time_zone, emergency }, text) = files.toml("country.toml", faults)?;
+        let zone = time_zone.get_ref().parse().map_err(|_| {
+            let must = "time_zone must be a time zone of the IANA's such as Asia/Jakarta";
+            faults.note("country.toml", line_of(&text, time_zone.span().start), must);
+        });
+        if let Some(number) = emergency.as_ref().filter(|number| !is_number(number.get_ref())) {
+            let must = "emergency must be a number of 2 to 15 digits";
+            faults.note("country.toml", line_of(&text, number.span().start), must);
+        }
         let codes = languages.iter().map(|code| code.get_ref().as_str());
         let reference = Reference::built_in(faults)?;
         if languages.is_empty() || languages.len() > MOST_LANGUAGES {
@@ -105,7 +118,18 @@ impl Country {
             let texts = Texts::read(code, files, &reference, first, faults)?;
             read.push(Arc::new(texts));
         }
-        (!read.is_empty()).then_some(Self { languages: read })
+        let emergency = emergency.map(Spanned::into_inner);
+        (!read.is_empty()).then_some(Self { languages: read, time_zone: zone.ok()?, emergency })
+    }
+
+    /// Returns the time zone of times for people.
+    pub(crate) fn time_zone(&self) -> Tz {
+        self.time_zone
+    }
+
+    /// Returns the number for emergencies.
+    pub(crate) fn emergency(&self) -> Option<&str> {
+        self.emergency.as_deref()
     }
 
     /// Returns the texts in each language, the country's own first.
@@ -119,6 +143,11 @@ impl Country {
     }
 }
 
+/// Returns whether a text is the number of a telephone, as people dial it.
+fn is_number(text: &str) -> bool {
+    (2..=15).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit())
+}
+
 /// Returns whether a text is the code of a language, without a region: two to eight lower-case letters.
 fn is_language(text: &str) -> bool {
     (2..=8).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_lowercase())
@@ -126,8 +155,6 @@ fn is_language(text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use chrono_tz::Tz;
-
     use super::*;
     use crate::model::Timestamp;
 

@@ -1,6 +1,7 @@
 //! The pages for people: the front page, the live map, and the description of the interface.
 
 mod docs;
+mod logo;
 mod map;
 mod root;
 
@@ -13,7 +14,7 @@ use crate::guards::Language;
 
 /// Returns the routes of the pages.
 pub(crate) fn routes() -> Vec<Route> {
-    routes![root::show, map::show, map::find_file, docs::show, docs::find_file]
+    routes![root::show, map::show, map::find_file, docs::show, docs::find_file, logo::show]
 }
 
 /// Adds what the pages keep.

@@ -87,6 +87,7 @@ impl Welcome {
         );
         lines.extend([
             String::new(),
+            format!("The map for people: {origin}/map"),
             format!("What is served, and how fresh it is: {origin}/"),
             format!("To read and try all of it: {origin}/docs"),
             "To try:".to_owned(),

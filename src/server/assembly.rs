@@ -31,6 +31,7 @@ use crate::quotas::{Quotas, Seats};
 use crate::rendering::cache::{Cache, Patience, SHARE};
 use crate::rendering::{Permits, Question, Renderer};
 use crate::routes::{self, Description, Readiness};
+use crate::shell::Shell;
 use crate::sources::Sources;
 use crate::stores::{Measured, OpenedStore, Store};
 use crate::tasks::run_in_background;
@@ -117,6 +118,7 @@ impl Builder {
             .manage(follower)
             .manage(seats)
             .manage(description)
+            .manage(Shell::new(&config))
             .manage(config.clone())
             .mount("/", outside)
             .mount("/", others_outside)

@@ -10,7 +10,7 @@ use super::{BuildError, LaunchError, Reload, Templates, tls};
 use crate::auth::Authenticator;
 use crate::config::{Config, ConfigError};
 use crate::folder::FolderRules;
-use crate::formats::{Format, FormatRegistry, InvalidFormats, builtin, template};
+use crate::formats::{Format, FormatRegistry, InvalidFormats, builtin, cap, template};
 use crate::images::CardImages;
 use crate::model::{Clock, LayerKind, SystemClock};
 use crate::openapi::{Described, Interface, document};
@@ -308,7 +308,9 @@ impl Builder {
     /// Returns all formats, enabled or not.
     fn known(&self, config: &Config, templates: Vec<Arc<dyn Format>>) -> Vec<Arc<dyn Format>> {
         let settings = &config.formats;
-        let mut known = builtin(settings.topojson, settings.cap.clone(), config.alerts.clone());
+        // The demo says in all its documents that it is one.
+        let cap = cap::Options { status: config.issuer().status, ..settings.cap.clone() };
+        let mut known = builtin(settings.topojson, cap, config.alerts.clone());
         known.extend(templates);
         known.extend(self.formats.iter().cloned());
         known

@@ -217,14 +217,16 @@ fn its_page_needs_nothing_from_elsewhere() {
     let mut files = 0;
     for attribute in ["href=\"", "src=\""] {
         for address in page.split(attribute).skip(1).map(|rest| rest.split('"').next().unwrap()) {
-            assert!(address.starts_with('/') || address == "data:,", "{address}");
+            let is_own = ["/", "#", "data:,", "tel:"].iter().any(|start| address.starts_with(start));
+            assert!(is_own, "{address}");
+            let address = &address.replace("&#x2f;", "/").replace("&amp;", "&");
             if address.starts_with('/') {
                 assert_eq!(siaga.get(address).status(), Status::Ok, "{address}");
                 files += 1;
             }
         }
     }
-    assert_eq!(files, 4);
+    assert!(files >= 4, "{files}");
     assert!(siaga.get("/docs/swagger-ui-bundle.js").into_string().unwrap().len() > 1_000_000);
     let tag = siaga.get("/docs/start.js").headers().get_one("ETag").unwrap().to_owned();
     let known = siaga.client.get("/docs/start.js").header(Header::new("If-None-Match", tag)).dispatch();

@@ -24,7 +24,7 @@ fn programs_get_what_there_is_as_json() {
         assert!(!to_try[name].as_array().unwrap().is_empty(), "{name}");
     }
     let to_try = to_try.values().flat_map(|addresses| addresses.as_array().unwrap());
-    for address in to_try.chain([&about["documentation"], &about["openapi"]]) {
+    for address in to_try.chain([&about["map"], &about["documentation"], &about["openapi"]]) {
         let path = address.as_str().unwrap().strip_prefix("http://localhost").unwrap().to_owned();
         assert_eq!(siaga.get(&path).status(), Status::Ok, "{path}");
     }
@@ -69,8 +69,8 @@ fn people_get_a_page_whatever_else_their_browser_takes() {
     assert!(policy.starts_with("default-src 'none'"), "{policy}");
     let page = response.into_string().unwrap();
     for part in [
-        "<title>Siaga</title>",
-        "Non-commercial use is free with attribution",
+        "<title>Banjir saat ini · Siaga</title>",
+        "Penggunaan nonkomersial gratis dengan menyebutkan sumber.",
         r#"<a rel="license" href="https:&#x2f;&#x2f;data.example&#x2f;licence?a=1&amp;b=%222%22">"#,
         "geoformat=cap",
         env!("CARGO_PKG_VERSION"),
@@ -106,7 +106,12 @@ fn people_read_how_many_areas_are_flooded_and_when_that_was_known_in_their_langu
         ("/?lang=en", "id", "en", "More than 150 cm"),
     ] {
         let page = page(address, accepted);
-        for part in [&format!("<html lang=\"{language}\">"), text, " WIB</time>", &format!(">{all}</td>")] {
+        for part in [
+            &format!("<html lang=\"{language}\">"),
+            text,
+            " WIB</time>",
+            &format!("<span class=\"count\">{all}</span>"),
+        ] {
             assert!(page.contains(part), "{address} {accepted}: {part}: {page}");
         }
     }
@@ -124,6 +129,80 @@ fn the_page_says_that_no_area_is_flooded() {
     }
     let page = siaga.client.get("/?lang=en").header(Header::new("Accept", BROWSER)).dispatch();
     assert!(page.into_string().unwrap().contains("No area is recorded as flooded now."));
+}
+
+#[test]
+fn no_flood_is_not_said_while_a_source_is_silent() {
+    let silent = figment()
+        .merge(("siaga.sources.command-post.subject", "bpbd"))
+        .merge(("siaga.sources.command-post.every", "10m"))
+        .merge(("siaga.sources.command-post.covers", ["floods"]));
+    let siaga = Siaga::with(silent, |builder| builder);
+    let page = || {
+        let request = siaga.client.get("/?lang=en").header(Header::new("Accept", BROWSER));
+        request.dispatch().into_string().unwrap()
+    };
+    assert!(page().contains("further floods may not be recorded"));
+    for area in siaga.result("/v1/floods/states").as_array().unwrap() {
+        siaga.delete(&format!("/v1/floods/{}", area["area_id"].as_str().unwrap()));
+    }
+    siaga.clock.set(fixture::now().after(Duration::from_hours(2)));
+    let page = crate::suite::eventually::eventually_blocking(
+        "the page has no floods",
+        crate::suite::eventually::LONG,
+        page,
+        |page| !page.contains("class=\"count\""),
+    );
+    assert!(
+        page.contains("nobody knows how it really is") && !page.contains("No area is recorded"),
+        "{page}"
+    );
+}
+
+#[test]
+fn pages_name_the_site_and_its_agency_and_show_its_logo() {
+    let folder = tempfile::tempdir().unwrap();
+    let logo = folder.path().join("logo.svg");
+    std::fs::write(&logo, "<svg xmlns=\"http://www.w3.org/2000/svg\"><script>1</script></svg>").unwrap();
+    let named = figment()
+        .merge(("siaga.site.name", "Banjir <Kota>"))
+        .merge(("siaga.site.agency", "BPBD & Kota"))
+        .merge(("siaga.site.contact", "021 123"))
+        .merge(("siaga.site.emergency", "119"))
+        .merge(("siaga.site.logo", logo.to_str().unwrap()));
+    let siaga = Siaga::with(named, |builder| builder);
+    for path in ["/", "/docs"] {
+        let page =
+            siaga.client.get(path).header(Header::new("Accept", BROWSER)).dispatch().into_string().unwrap();
+        let texts = [
+            "Banjir &lt;Kota&gt;</b>",
+            "BPBD &amp; Kota",
+            "021 123",
+            "tel:119",
+            "src=\"&#x2f;logo\"",
+            " · Banjir &lt;Kota&gt;</title>",
+        ];
+        for text in texts {
+            assert!(page.contains(text), "{path}: {text}: {page}");
+        }
+    }
+    let response = siaga.get("/logo");
+    assert_eq!(response.content_type().unwrap().to_string(), "image/svg+xml");
+    let policy = response.headers().get_one("Content-Security-Policy").unwrap();
+    assert!(policy.starts_with("default-src 'none'"), "{policy}");
+    let feed = siaga.get("/v1/alerts?format=xml").into_string().unwrap();
+    assert!(
+        feed.contains("<title>Banjir &lt;Kota&gt;</title>") && feed.contains("<name>BPBD &amp; Kota</name>"),
+        "{feed}"
+    );
+    assert_eq!(Siaga::start().get("/logo").status(), Status::NotFound);
+}
+
+#[test]
+fn pages_and_alerts_say_that_they_are_no_demonstration() {
+    let siaga = Siaga::start();
+    assert!(!siaga.get("/docs").into_string().unwrap().contains("class=\"demo\""));
+    assert!(siaga.get("/v1/floods?geoformat=cap").into_string().unwrap().contains("<status>Actual</status>"));
 }
 
 #[derive(rocket::Responder)]

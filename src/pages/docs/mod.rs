@@ -2,14 +2,16 @@
 
 mod files;
 
+use minijinja::context;
 use rocket::http::Header;
 use rocket::{Responder, State, get};
 
 pub(crate) use self::files::Files;
 use crate::config::Config;
 use crate::error::Problem;
-use crate::guards::Caller;
+use crate::guards::{Caller, Language};
 use crate::rendering::{Answer, HTML};
+use crate::shell::{Here, Shell};
 
 const PAGE: &str = include_str!("page.html");
 
@@ -18,18 +20,30 @@ const PAGE: &str = include_str!("page.html");
 pub(super) struct Page {
     answer: Answer,
     policy: Header<'static>,
+    vary: Header<'static>,
 }
 
 /// `GET /docs`: responds with the page.
 #[get("/docs")]
-pub(super) fn show(_caller: Caller, config: &State<Config>) -> Page {
+pub(super) fn show(
+    _caller: Caller,
+    language: Language,
+    config: &State<Config>,
+    shell: &State<Shell>,
+) -> Result<Page, Problem> {
+    let here = Here { page: "developers", path: "/docs", keep: &[] };
+    let page = shell.render(PAGE, language.texts(), here, context! {}).map_err(Problem::internal)?;
     // Only scripts that come with the page run; the page may send requests to the interface, so that people can try it.
     let policy = format!(
         "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; \
          connect-src 'self' {}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
         config.base_url.origin()
     );
-    Page { answer: Answer::public(HTML, PAGE.into()), policy: Header::new("Content-Security-Policy", policy) }
+    Ok(Page {
+        answer: Answer::public(HTML, page.into_bytes()),
+        policy: Header::new("Content-Security-Policy", policy),
+        vary: Header::new("Vary", "Accept-Encoding, Accept-Language"),
+    })
 }
 
 /// `GET /docs/:file`: responds with a file that the page loads.

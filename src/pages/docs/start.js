@@ -29,6 +29,21 @@ const bodies = ({ React }) => ({
   },
 });
 
+// The style sheet has a dark mode, which this class selects.
+const dark = matchMedia("(prefers-color-scheme: dark)");
+const follow = () => document.documentElement.classList.toggle("dark-mode", dark.matches);
+dark.addEventListener("change", follow);
+follow();
+
+// Readers of the screen need a name for each choice.
+const name = () => {
+  for (const choice of document.querySelectorAll("select:not([aria-label])")) {
+    const parameter = choice.closest("tr")?.querySelector(".parameter__name")?.firstChild?.textContent;
+    choice.setAttribute("aria-label", parameter ?? "Media type or server");
+  }
+};
+new MutationObserver(name).observe(document.getElementById("interface"), { childList: true, subtree: true });
+
 SwaggerUIBundle({
   url: "/openapi.json",
   dom_id: "#interface",

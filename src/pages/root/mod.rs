@@ -19,13 +19,14 @@ use serde_json::{Map, Value, json};
 use self::freshness::Freshness;
 use crate::config::Config;
 use crate::error::Problem;
-use crate::formats::{FormatRegistry, html};
+use crate::formats::FormatRegistry;
 use crate::guards::{Caller, Language, WantsPage};
-use crate::model::LayerKind;
-use crate::pages::others;
+use crate::model::{Covered, LayerKind};
 use crate::rendering::{Answer, HTML, JSON, envelope};
 use crate::resources::describe;
 use crate::routes::recent;
+use crate::shell::{Here, Shell};
+use crate::sources::Sources;
 use crate::stores::Store;
 
 const PAGE: &str = include_str!("page.html");
@@ -59,6 +60,7 @@ pub(super) struct Shown {
 
 /// `GET /`: responds with a page for people in their language, or with the same as JSON for programs.
 #[get("/")]
+#[allow(clippy::too_many_arguments, reason = "each is a guard")]
 pub(super) async fn show(
     _caller: Caller,
     wants: WantsPage,
@@ -67,11 +69,13 @@ pub(super) async fn show(
     store: &State<Arc<dyn Store>>,
     formats: &State<FormatRegistry>,
     config: &State<Config>,
+    shell: &State<Shell>,
+    sources: &State<Sources>,
 ) -> Result<Shown, Problem> {
     let fresh = front.fresh(&***store, config.limits.timeout).await;
     let about = about(config, formats, &fresh);
     let answer = if wants.0 {
-        Answer::public(HTML, page(&language, about, &fresh, config)?.into_bytes())
+        Answer::public(HTML, page(&language, about, &fresh, config, shell, sources)?.into_bytes())
     } else {
         Answer::public(JSON, envelope::result(&about)?)
     };
@@ -79,7 +83,14 @@ pub(super) async fn show(
 }
 
 /// Writes the page in a language, with times in the configured time zone.
-fn page(language: &Language, about: Value, fresh: &Freshness, config: &Config) -> Result<String, Problem> {
+fn page(
+    language: &Language,
+    about: Value,
+    fresh: &Freshness,
+    config: &Config,
+    shell: &Shell,
+    sources: &Sources,
+) -> Result<String, Problem> {
     let texts = language.texts();
     let newest = [
         ("flood_state", fresh.flood_state),
@@ -92,15 +103,16 @@ fn page(language: &Language, about: Value, fresh: &Freshness, config: &Config) -
     let flooded =
         fresh.flooded.as_ref().map(|counts| json!({ "counts": counts, "all": counts.values().sum::<u64>() }));
     let values = context! {
-        lang => language.code(),
-        others => Serde(others(language, config)),
         t => Serde(texts.group("front")),
         depths => Serde(texts.group("depths")),
         about => Serde(about),
+        alerts => format!("{}/alerts?format=html&lang={}", config.base_url.path().trim_end_matches('/'), language.code()),
         flooded => Serde(flooded),
+        is_silent => sources.is_silent(Covered::Floods),
         newest => Serde(newest),
     };
-    html::render(PAGE, values).map_err(Problem::internal)
+    let here = Here { page: "front", path: "/", keep: &[] };
+    shell.render(PAGE, texts, here, values).map_err(Problem::internal)
 }
 
 fn about(config: &Config, formats: &FormatRegistry, fresh: &Freshness) -> Value {
@@ -111,6 +123,7 @@ fn about(config: &Config, formats: &FormatRegistry, fresh: &Freshness) -> Value 
         "service": "Siaga",
         "version": env!("CARGO_PKG_VERSION"),
         "base_url": base,
+        "map": format!("{origin}/map"),
         "documentation": format!("{origin}/docs"),
         "openapi": format!("{origin}/openapi.json"),
         "licence": config.licence,
