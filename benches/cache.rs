@@ -8,14 +8,12 @@ use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
 use mimalloc::MiMalloc;
 use rocket::futures::FutureExt;
 use rocket::tokio::runtime::Runtime;
-use siaga::content::{Accepted, Content};
 use siaga::folder::{Dataset, FolderRules};
 use siaga::formats::topojson::TopoJson;
 use siaga::formats::{EncodeContext, Format};
+use siaga::internals::{Accepted, Cache, Content, Metrics, Patience, Rendered, Unfinished};
 use siaga::model::{AreaSelector, Clock, FloodLayer, FloodState, Layer, SystemClock, Timestamp, Validity};
-use siaga::rendering::cache::{Cache, Patience, Rendered, Unfinished};
 use siaga::stores::{FloodQuery, Revision, Versioned};
-use siaga::telemetry::Metrics;
 
 /// The same allocator as in the program.
 #[global_allocator]

@@ -6,7 +6,7 @@ use std::hint::black_box;
 use criterion::{Criterion, criterion_group, criterion_main};
 use image::codecs::jpeg::JpegEncoder;
 use image::{ExtendedColorType, RgbImage};
-use siaga::images::photo::prepare;
+use siaga::internals::prepare;
 
 /// The longest side of photos, in pixels.
 const MAX_SIDE: u32 = 1_600;

@@ -1,29 +1,22 @@
 //! Siaga, a disaster and flood information service: flood states of neighbourhoods for maps, feeds and programs, through one
 //! REST interface.
 //!
-//! The crate is a library to build a service with ([`Siaga::builder`]), and the service itself (the program `siaga`). Each of
-//! its modules depends only on those above it:
+//! The crate is a library to build a service with ([`Siaga::builder`]), and the service itself (the program `siaga`). Public is
+//! what a format, a store or a route of your own needs; `docs/architecture.md` has the other modules. Each module depends only on
+//! those above it:
 //!
 //! | module | content |
 //! |---|---|
 //! | [`model`] | the domain: plain types and rules |
-//! | [`schema`] | requests and responses as JSON Schema |
-//! | [`resources`] | the map resources, one description each |
+//! | [`schema`], [`resources`] | the JSON Schema of an object; the map resources, one description each |
 //! | [`formats`] | how layers are written |
-//! | [`folder`] | what a store starts with: a data set, and its files |
+//! | [`folder`] | reads and writes a data folder |
 //! | [`auth`] | who may do what |
-//! | [`telemetry`] | log and metrics |
 //! | [`stores`] | where the data is stored |
 //! | [`config`] | the configuration |
-//! | [`changes`] | what changed since a client last looked |
-//! | [`images`] | photos, from the upload to the report |
-//! | [`quotas`] | rate limits |
-//! | [`sources`] | when the sources of the data were last heard |
 //! | [`openapi`] | the description of the interface |
-//! | [`background`] | tasks that run beside the server |
-//! | [`fairings`], [`error`], [`guards`], [`admission`] | the way of a request to its route |
-//! | [`content`], [`rendering`] | responses, and the response cache |
-//! | `routes`, `pages` | the resources, and the pages for people |
+//! | [`error`], [`guards`] | failures, and what routes validate of a request |
+//! | [`rendering`] | responses, and the response cache |
 //! | [`Siaga`], [`Builder`] | put everything together |
 //! | [`program`] | the command line |
 //!
@@ -50,27 +43,27 @@
 
 #![warn(clippy::expect_used, clippy::unwrap_used)]
 
-pub mod admission;
+mod admission;
 pub mod auth;
-pub mod background;
-pub mod changes;
+mod background;
+mod changes;
 pub mod config;
-pub mod content;
+mod content;
 mod country;
 mod dataset;
 mod demo;
 pub mod error;
-pub mod fairings;
+mod fairings;
 pub mod folder;
 pub mod formats;
 pub mod guards;
-pub mod images;
+mod images;
 mod managed;
 pub mod model;
 pub mod openapi;
 mod pages;
 pub mod program;
-pub mod quotas;
+mod quotas;
 pub mod rendering;
 pub mod resources;
 mod routes;
@@ -78,10 +71,10 @@ pub mod schema;
 mod server;
 mod shell;
 mod slots;
-pub mod sources;
+mod sources;
 pub mod stores;
 mod tasks;
-pub mod telemetry;
+mod telemetry;
 
 pub use auth::RandomUnavailable;
 pub use model::Stopped;
@@ -93,3 +86,26 @@ mod guides {
     #[doc = include_str!("../docs/adding-a-route.md")]
     struct AddingARoute;
 }
+
+/// What this repository's benchmarks measure alone, and its tests in a process of their own. No promise covers it.
+#[doc(hidden)]
+pub mod internals {
+    pub use crate::config::Quota;
+    pub use crate::content::{Accepted, Content};
+    pub use crate::images::photo::{MAX_PIXELS, MAX_SCANS, NotAPhoto, Photo, prepare};
+    pub use crate::quotas::{Client, Quotas};
+    pub use crate::rendering::cache::{Cache, Patience, Rendered, Unfinished};
+    pub use crate::telemetry::{Log, LogSettings, Metrics, Shape};
+}
+
+/// Tests inside the modules share files with those in `tests/`, which name this crate.
+#[cfg(test)]
+extern crate self as siaga;
+
+#[cfg(test)]
+#[path = "../crates/siaga-conformance/src/fixture.rs"]
+mod fixture;
+
+#[cfg(test)]
+#[path = "../tests/common/eventually.rs"]
+mod eventually;

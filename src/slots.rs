@@ -23,14 +23,14 @@ struct Taken<K> {
 /// One taken slot, which is free again when this is dropped.
 #[derive(Debug)]
 #[must_use]
-pub struct Slot<K: Eq + Hash> {
+pub(crate) struct Slot<K: Eq + Hash> {
     slots: Slots<K>,
     key: K,
 }
 
 /// Why there is no slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum NoSlot {
+pub(crate) enum NoSlot {
     /// The key has as many as it may have. This is checked first.
     #[error("too many at once for one client")]
     OfKey,

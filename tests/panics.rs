@@ -13,8 +13,8 @@ use figment::Figment;
 use rocket::local::blocking::Client;
 use siaga::Siaga;
 use siaga::formats::{Container, EncodeContext, EncodeError, Format};
+use siaga::internals::{Log, LogSettings, Shape};
 use siaga::model::{Layer, LayerKind};
-use siaga::telemetry::{Log, LogSettings, Shape};
 
 use crate::fixture::block_on;
 

@@ -7,7 +7,7 @@ use std::fs;
 use image::ExtendedColorType;
 use image::codecs::jpeg::JpegEncoder;
 use png::{BitDepth, ColorType, Compression, Encoder};
-use siaga::images::photo::{NotAPhoto, Photo, prepare};
+use siaga::internals::{NotAPhoto, Photo, prepare};
 
 const MIB: u64 = 1 << 20;
 

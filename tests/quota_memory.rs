@@ -5,8 +5,7 @@ use std::time::Duration;
 
 use governor::clock::FakeRelativeClock;
 use serde_json::json;
-use siaga::config;
-use siaga::quotas::{Client, Quotas};
+use siaga::internals::{Client, Quota, Quotas};
 
 fn client(number: u32) -> Client {
     IpAddr::from(Ipv4Addr::from_bits(number)).into()
@@ -25,7 +24,7 @@ fn honest_clients_go_on_and_memory_stays_small_under_a_million_requests_of_a_hun
     const REQUESTS: u32 = 1_000_000;
     let clock = FakeRelativeClock::default();
     let settings = json!({ "per_second": 1, "burst": 2, "per_day": 100 });
-    let settings: config::Quota = serde_json::from_value(settings).unwrap();
+    let settings: Quota = serde_json::from_value(settings).unwrap();
     let quotas = Quotas::new(settings, clock.clone());
     // Each sends a request, and half a second later another.
     let honest: Vec<Vec<Client>> = (0..5)

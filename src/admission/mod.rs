@@ -29,11 +29,11 @@ use crate::quotas::{Client, Quotas, Standing, TooMany};
 /// checks every request first, and gives a request that is not admitted another path, where a route responds with the
 /// [`Diversion`], whatever the method.
 #[derive(Clone, Copy, Debug)]
-pub struct Admission;
+pub(crate) struct Admission;
 
 /// The response to a request that is not admitted.
 #[derive(Clone, Debug)]
-pub enum Diversion {
+pub(crate) enum Diversion {
     /// The request is one too many.
     TooMany(Problem),
     /// The request came by HTTP; this is its address by HTTPS.
@@ -51,7 +51,7 @@ struct Admitted {
 
 impl Admission {
     /// The path of requests that are not admitted. It differs from every base address, because paths there contain no colons.
-    pub const DIVERTED: &'static str = "/:diverted:";
+    pub(crate) const DIVERTED: &'static str = "/:diverted:";
 
     /// The path of the health checks. Neither these nor the paths below are counted.
     const HEALTH: &'static str = "/health";
@@ -90,7 +90,7 @@ impl Account {
 
 impl Diversion {
     /// Returns the diversion of this request; `None` if it is admitted.
-    pub fn of<'r>(request: &'r Request<'_>) -> Option<&'r Self> {
+    pub(crate) fn of<'r>(request: &'r Request<'_>) -> Option<&'r Self> {
         request.local_cache(Admitted::default).diversion.as_ref()
     }
 }

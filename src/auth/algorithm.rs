@@ -2,7 +2,7 @@ use serde::{Deserialize, Serialize};
 
 /// A signature algorithm of RFC 7518 §3.1 or RFC 8037 §3.1.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Algorithm {
+pub(crate) enum Algorithm {
     /// HMAC with SHA-256, with a secret.
     #[default]
     HS256,

@@ -12,7 +12,7 @@ use crate::model::duration;
 /// How tokens are signed and verified (RFC 7519). Exactly one of `secret`, `public_key` and `jwks` is required.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Jwt {
+pub(crate) struct Jwt {
     /// The algorithm; the one in a token's header is not trusted. **Default: `HS256`**
     #[serde(default)]
     pub algorithm: Algorithm,
@@ -38,7 +38,7 @@ pub struct Jwt {
 
 /// The claims of a token.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Claims {
+pub(crate) struct Claims {
     /// The holder of the token.
     pub sub: String,
     /// What it allows: names of scopes, separated by spaces. Unknown ones allow nothing.
@@ -59,7 +59,7 @@ pub struct Claims {
 /// One name or several.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(untagged)]
-pub enum Audience {
+pub(crate) enum Audience {
     /// One.
     One(String),
     /// Several.
@@ -69,7 +69,7 @@ pub enum Audience {
 /// Why a token could not be made.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum TokenError {
+pub(crate) enum TokenError {
     /// The service has only public keys.
     #[error("siaga.auth.jwt.secret: needed to sign a token; public keys only verify those that others sign")]
     NoSecret,
@@ -88,7 +88,7 @@ pub(super) enum KeySource<'a> {
 
 impl Jwt {
     /// The shortest secret that RFC 7518 §3.2 allows, in bytes.
-    pub const SHORTEST_SECRET: usize = 32;
+    pub(crate) const SHORTEST_SECRET: usize = 32;
 
     fn default_leeway() -> Duration {
         Duration::from_secs(30)
@@ -139,7 +139,7 @@ impl Jwt {
     ///
     /// [`TokenError::NoSecret`] if the configuration has only public keys; another [`TokenError`] if the token cannot be
     /// signed.
-    pub fn issue(
+    pub(crate) fn issue(
         &self,
         subject: &str,
         scopes: &[Scope],

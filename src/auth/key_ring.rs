@@ -16,7 +16,7 @@ const BETWEEN_USES: Duration = Duration::from_mins(1);
 /// A module that knows the store fills the ring whenever the keys there change, and takes the noted uses from it. Between two
 /// fillings, the ring stays as it is; keys that it does not contain are not accepted.
 #[derive(Debug, Default)]
-pub struct KeyRing {
+pub(crate) struct KeyRing {
     /// The names of the keys in the configuration, which override keys in the ring.
     configured: ArcSwap<HashSet<String>>,
     /// The keys by digest. A lookup takes longer for a digest that exists, so an attacker who measures the time could find
@@ -62,7 +62,11 @@ impl KeyRing {
     }
 
     /// Replaces the keys in the ring, and remembers which keys were revoked.
-    pub fn fill(&self, keys: impl IntoIterator<Item = ApiKey>, revoked: impl IntoIterator<Item = ApiKey>) {
+    pub(crate) fn fill(
+        &self,
+        keys: impl IntoIterator<Item = ApiKey>,
+        revoked: impl IntoIterator<Item = ApiKey>,
+    ) {
         let held: HashMap<_, _> = keys.into_iter().map(|key| (key.sha256, Arc::new(key))).collect();
         {
             let mut uses = self.uses.lock().unwrap_or_else(PoisonError::into_inner);
@@ -75,7 +79,7 @@ impl KeyRing {
     }
 
     /// Returns the names of the keys in the ring that are not accepted because the configuration has a key with the same name.
-    pub fn left_out(&self) -> Vec<String> {
+    pub(crate) fn left_out(&self) -> Vec<String> {
         let (configured, held) = (self.configured.load(), self.keys.load());
         let names = held.values().map(|key| &key.name);
         names.filter(|&name| configured.contains(name)).cloned().collect()
@@ -107,13 +111,13 @@ impl KeyRing {
     }
 
     /// Takes the uses that have not been taken yet: the name of each key, and the time.
-    pub fn take_uses(&self) -> Vec<(String, Timestamp)> {
+    pub(crate) fn take_uses(&self) -> Vec<(String, Timestamp)> {
         let mut uses = self.uses.lock().unwrap_or_else(PoisonError::into_inner);
         mem::take(&mut uses.new).into_iter().collect()
     }
 
     /// Returns uses that were taken but could not be stored.
-    pub fn return_uses(&self, taken: Vec<(String, Timestamp)>) {
+    pub(crate) fn return_uses(&self, taken: Vec<(String, Timestamp)>) {
         let mut uses = self.uses.lock().unwrap_or_else(PoisonError::into_inner);
         for (name, at) in taken {
             uses.new.entry(name).and_modify(|newer| *newer = (*newer).max(at)).or_insert(at);

@@ -1,5 +1,5 @@
 //! Authentication and authorization: API keys, JSON Web Tokens and their scopes. Knows neither requests nor stores: the keys of
-//! a store are in the [`KeyRing`], which another module fills.
+//! a store are in the `KeyRing`, which another module fills.
 
 mod algorithm;
 mod api_key;
@@ -24,15 +24,15 @@ use rocket::tokio::select;
 use rocket::tokio::sync::Notify;
 use serde::{Deserialize, Serialize};
 
-pub use self::algorithm::Algorithm;
+pub(crate) use self::algorithm::Algorithm;
 pub use self::api_key::{ApiKey, InvalidDigest, KeyDigest, NewKey};
 pub use self::credential::{Credential, CredentialKind, OwnQuota};
 pub use self::invalid::InvalidSettings;
-pub use self::jwt::{Audience, Claims, Jwt, TokenError};
+pub(crate) use self::jwt::{Jwt, TokenError};
 use self::key_ring::Found;
-pub use self::key_ring::KeyRing;
+pub(crate) use self::key_ring::KeyRing;
 pub use self::random::RandomUnavailable;
-pub use self::refused::{Reason, Refused};
+pub(crate) use self::refused::{Reason, Refused};
 pub use self::scope::{Scope, UnknownScope};
 pub use self::secret::Secret;
 use self::tokens::{Tokens, looks_like_a_token};
@@ -46,13 +46,13 @@ pub struct Settings {
     pub api_keys: Vec<ApiKey>,
     /// How tokens are verified. **Default: no tokens are accepted**
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub jwt: Option<Jwt>,
+    pub(crate) jwt: Option<Jwt>,
 }
 
 impl Settings {
     /// Returns whether the settings accept no credential at all.
     #[must_use]
-    pub fn accepts_nobody(&self) -> bool {
+    pub(crate) fn accepts_nobody(&self) -> bool {
         self.api_keys.is_empty() && self.jwt.is_none()
     }
 
@@ -78,7 +78,7 @@ impl Settings {
 
 /// Verifies credentials. Clones share the accepted credentials.
 #[derive(Clone, Debug)]
-pub struct Authenticator {
+pub(crate) struct Authenticator {
     accepted: Arc<ArcSwap<Accepted>>,
     /// Notified when other credentials are accepted.
     changed: Arc<Notify>,
@@ -108,7 +108,7 @@ impl Authenticator {
     /// # Errors
     ///
     /// If the settings contradict each other, or a file is invalid.
-    pub fn new(settings: Settings, clock: Arc<dyn Clock>) -> Result<Self, InvalidSettings> {
+    pub(crate) fn new(settings: Settings, clock: Arc<dyn Clock>) -> Result<Self, InvalidSettings> {
         let ring = Arc::new(KeyRing::beside(&settings.api_keys));
         let accepted = Arc::new(ArcSwap::from_pointee(Accepted::of(settings)?));
         Ok(Self { accepted, changed: Arc::default(), ring, clock })
@@ -120,7 +120,7 @@ impl Authenticator {
     /// # Errors
     ///
     /// As [`new`](Self::new); then the accepted credentials do not change.
-    pub fn accept(&self, settings: Settings) -> Result<(), InvalidSettings> {
+    pub(crate) fn accept(&self, settings: Settings) -> Result<(), InvalidSettings> {
         let accepted = Accepted::of(settings)?;
         self.ring.stand_beside(&accepted.api_keys);
         self.accepted.store(Arc::new(accepted));
@@ -130,7 +130,7 @@ impl Authenticator {
 
     /// Returns the ring of the keys that it accepts in addition to those in the settings. It is empty until it is filled.
     #[must_use]
-    pub fn ring(&self) -> &Arc<KeyRing> {
+    pub(crate) fn ring(&self) -> &Arc<KeyRing> {
         &self.ring
     }
 
@@ -139,7 +139,7 @@ impl Authenticator {
     /// # Errors
     ///
     /// [`Refused`], which must not be shown to clients.
-    pub fn token(&self, token: &str) -> Result<Credential, Refused> {
+    pub(crate) fn token(&self, token: &str) -> Result<Credential, Refused> {
         let accepted = self.accepted.load();
         let tokens = accepted.tokens.as_ref().ok_or_else(|| Refused::stranger(Reason::NoTokens, token))?;
         tokens.verify(token, self.clock.now())
@@ -152,7 +152,7 @@ impl Authenticator {
     /// # Errors
     ///
     /// [`Refused`], which must not be shown to clients.
-    pub fn key_or_token(&self, text: &str) -> Result<Credential, Refused> {
+    pub(crate) fn key_or_token(&self, text: &str) -> Result<Credential, Refused> {
         let digest = KeyDigest::of(text);
         let now = self.clock.now();
         if let Some(key) = api_key::search(&self.accepted.load().api_keys, &digest) {
@@ -171,7 +171,7 @@ impl Authenticator {
     }
 
     /// Reads the file of public keys again whenever it changes, also after other settings are applied. Never ends.
-    pub async fn watch(&self) {
+    pub(crate) async fn watch(&self) {
         loop {
             let accepted = self.accepted.load_full();
             let following = async {

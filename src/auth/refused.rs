@@ -2,18 +2,18 @@ use super::KeyDigest;
 
 /// Why a credential is not accepted, and which one it was. Only for the operator's log, not for clients.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Refused {
+pub(crate) struct Refused {
     /// The reason.
-    pub reason: Reason,
+    pub(crate) reason: Reason,
     /// The name of the key or the `sub` of the token, if that is proven; otherwise the beginning of the SHA-256 of the text
     /// sent.
-    pub credential: String,
+    pub(crate) credential: String,
 }
 
 /// Why a credential is not accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum Reason {
+pub(crate) enum Reason {
     /// No key has the digest, and the text does not look like a token.
     #[error("unknown key")]
     UnknownKey,

@@ -9,11 +9,11 @@ pub struct Secret(String);
 
 impl Secret {
     /// The text that is shown instead.
-    pub const MASK: &'static str = "********";
+    pub(crate) const MASK: &'static str = "********";
 
     /// Returns the text.
     #[must_use]
-    pub fn expose(&self) -> &str {
+    pub(crate) fn expose(&self) -> &str {
         &self.0
     }
 }

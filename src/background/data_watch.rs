@@ -19,7 +19,7 @@ const ROUND: Duration = Duration::from_secs(5);
 ///
 /// While the store is away, the numbers stay as they are and the ages grow.
 #[derive(Clone, Debug)]
-pub struct DataWatch(Arc<Inner>);
+pub(crate) struct DataWatch(Arc<Inner>);
 
 #[derive(Debug)]
 struct Inner {
@@ -35,7 +35,7 @@ struct Inner {
 impl DataWatch {
     /// Makes a task that keeps `metrics` up to date from `store`. It computes ages with `clock`.
     #[must_use]
-    pub fn new(store: Arc<dyn Store>, metrics: Metrics, clock: Arc<dyn Clock>) -> Self {
+    pub(crate) fn new(store: Arc<dyn Store>, metrics: Metrics, clock: Arc<dyn Clock>) -> Self {
         let known = Arc::new(Mutex::new(None));
         let unconfirmed = Arc::new(Mutex::new(None));
         let (newest, oldest, now_by) = (Arc::clone(&known), Arc::clone(&unconfirmed), Arc::clone(&clock));

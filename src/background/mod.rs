@@ -6,8 +6,8 @@ mod outlines;
 mod source_watch;
 mod stored_keys;
 
-pub use self::data_watch::DataWatch;
-pub use self::old_reports::OldReports;
+pub(crate) use self::data_watch::DataWatch;
+pub(crate) use self::old_reports::OldReports;
 pub(crate) use self::outlines::prepare_outlines;
-pub use self::source_watch::SourceWatch;
-pub use self::stored_keys::StoredKeys;
+pub(crate) use self::source_watch::SourceWatch;
+pub(crate) use self::stored_keys::StoredKeys;

@@ -21,7 +21,7 @@ const OVERLAP: Duration = Duration::from_hours(1);
 
 /// Erases reports that are older than `reports.keep`, and unused cards that are older than `cards.keep`.
 #[derive(Clone, Debug)]
-pub struct OldReports {
+pub(crate) struct OldReports {
     store: Arc<dyn Store>,
     clock: Arc<dyn Clock>,
     withdrawn: Withdrawn,
@@ -33,7 +33,7 @@ pub struct OldReports {
 impl OldReports {
     /// Makes a task that erases what is too old in `store`, and notes in `withdrawn` that reports are gone.
     #[must_use]
-    pub fn new(
+    pub(crate) fn new(
         config: &Config,
         store: &Arc<dyn Store>,
         clock: &Arc<dyn Clock>,
@@ -53,7 +53,7 @@ impl OldReports {
     /// # Errors
     ///
     /// Those of [`erase_reports`](crate::stores::ModerationStore::erase_reports).
-    pub async fn erase_reports(&self) -> Result<u64, StoreError> {
+    pub(crate) async fn erase_reports(&self) -> Result<u64, StoreError> {
         let mut all = 0;
         loop {
             let erased = self.store.erase_reports(self.clock.now().before(self.keep_reports), MOST).await?;
@@ -72,7 +72,7 @@ impl OldReports {
     /// # Errors
     ///
     /// Those of [`erase_unused_cards`](crate::stores::CardStore::erase_unused_cards).
-    pub async fn erase_cards(&self, from: Timestamp) -> Result<u64, StoreError> {
+    pub(crate) async fn erase_cards(&self, from: Timestamp) -> Result<u64, StoreError> {
         let mut all = 0;
         loop {
             let made = from..self.clock.now().before(self.keep_cards);

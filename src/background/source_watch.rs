@@ -21,7 +21,7 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// A time of a source is stored at most once a second. While the store is away, this server's own times stay in memory, and
 /// are stored when it is back. Without configured sources this does nothing.
 #[derive(Clone, Debug)]
-pub struct SourceWatch(Arc<Inner>);
+pub(crate) struct SourceWatch(Arc<Inner>);
 
 #[derive(Debug)]
 struct Inner {
@@ -34,7 +34,7 @@ struct Inner {
 impl SourceWatch {
     /// Makes a task that keeps `sources` in step with `store`, and shows them in `metrics`.
     #[must_use]
-    pub fn new(store: Arc<dyn Store>, sources: Sources, metrics: &Metrics) -> Self {
+    pub(crate) fn new(store: Arc<dyn Store>, sources: Sources, metrics: &Metrics) -> Self {
         // The metrics must not hold the store, which holds metrics.
         let measured = sources.clone();
         metrics.add_source(move |metrics| {
@@ -46,14 +46,14 @@ impl SourceWatch {
     }
 
     /// Reads when the sources were last heard. A failure is logged once.
-    pub async fn refresh(&self) {
+    pub(crate) async fn refresh(&self) {
         if !self.0.sources.is_empty() {
             self.0.log(self.0.read().await);
         }
     }
 
     /// Stores the times that are not stored yet. If that takes more than two seconds, they may be lost.
-    pub async fn flush(&self) {
+    pub(crate) async fn flush(&self) {
         // Runs in its own task, because the caller may stop waiting.
         let inner = Arc::clone(&self.0);
         let _ = time::timeout(PATIENCE, tokio::spawn(async move { inner.write(true).await })).await;

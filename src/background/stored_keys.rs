@@ -21,7 +21,7 @@ const PATIENCE: Duration = Duration::from_secs(2);
 ///
 /// While the store cannot return its keys, the ring stays as it was: keys that were accepted still are, and no other key is.
 #[derive(Clone, Debug)]
-pub struct StoredKeys(Arc<Inner>);
+pub(crate) struct StoredKeys(Arc<Inner>);
 
 #[derive(Debug)]
 struct Inner {
@@ -44,13 +44,13 @@ struct Known {
 impl StoredKeys {
     /// Makes a task that fills `ring` with the keys in `store`.
     #[must_use]
-    pub fn new(store: Arc<dyn Store>, ring: Arc<KeyRing>) -> Self {
+    pub(crate) fn new(store: Arc<dyn Store>, ring: Arc<KeyRing>) -> Self {
         Self(Arc::new(Inner { store, ring, known: Mutex::default(), noting: tokio::sync::Mutex::default() }))
     }
 
     /// Notes in the store which keys were used since the last note. If that takes more than two seconds, the notes may be lost;
     /// then a key looks at most a minute less used than it is.
-    pub async fn note_uses(&self) {
+    pub(crate) async fn note_uses(&self) {
         // Runs in its own task, because the caller may stop waiting, and the uses already taken from the ring would then be
         // lost.
         let inner = Arc::clone(&self.0);
@@ -58,7 +58,7 @@ impl StoredKeys {
     }
 
     /// Fills the ring if the keys have changed since it was last filled. A failure is logged once.
-    pub async fn refresh(&self) {
+    pub(crate) async fn refresh(&self) {
         let done = self.0.refresh().await;
         let mut known = self.0.known.lock().unwrap_or_else(PoisonError::into_inner);
         if let Err(error) = &done

@@ -8,38 +8,38 @@ use crate::stores::{Resource, Revision};
 ///
 /// Its text is opaque to clients. A later cursor is not smaller on any revision, unless the epoch is another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Cursor {
+pub(crate) struct Cursor {
     /// Identifies the counting of revisions; another database counts anew.
-    pub epoch: u64,
+    pub(crate) epoch: u64,
     /// The revision of floods.
-    pub floods: Revision,
+    pub(crate) floods: Revision,
     /// The revision of reports.
-    pub reports: Revision,
+    pub(crate) reports: Revision,
     /// The revision of gauges.
-    pub gauges: Revision,
+    pub(crate) gauges: Revision,
     /// The revision of places.
-    pub places: Revision,
+    pub(crate) places: Revision,
 }
 
 /// The error for a text that is not a [`Cursor`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("must be a cursor from an earlier response")]
-pub struct InvalidCursor;
+pub(crate) struct InvalidCursor;
 
 impl Cursor {
     /// Returns a cursor with these revisions, in the order floods, reports, gauges, places.
     #[must_use]
-    pub fn new(epoch: u64, [floods, reports, gauges, places]: [Revision; 4]) -> Self {
+    pub(crate) fn new(epoch: u64, [floods, reports, gauges, places]: [Revision; 4]) -> Self {
         Self { epoch, floods, reports, gauges, places }
     }
 
     /// The resources whose revisions it has, in their order.
-    pub const RESOURCES: [Resource; 4] =
+    pub(crate) const RESOURCES: [Resource; 4] =
         [Resource::Floods, Resource::Reports, Resource::Gauges, Resource::Places];
 
     /// Returns the revisions, in the order of [`RESOURCES`](Self::RESOURCES).
     #[must_use]
-    pub fn revisions(self) -> [Revision; 4] {
+    pub(crate) fn revisions(self) -> [Revision; 4] {
         [self.floods, self.reports, self.gauges, self.places]
     }
 }

@@ -36,7 +36,7 @@ const ATTEMPTS: usize = 3;
 
 /// Reads the states again whenever a revision has grown, once for all clients. Clones share what was read.
 #[derive(Clone, Debug)]
-pub struct Follower(Arc<Inner>);
+pub(crate) struct Follower(Arc<Inner>);
 
 #[derive(Debug)]
 struct Inner {
@@ -56,7 +56,7 @@ struct Inner {
 impl Follower {
     /// Makes a follower of a store. It reads nothing before the server runs.
     #[must_use]
-    pub fn new(store: Arc<dyn Store>, clock: Arc<dyn Clock>, metrics: Metrics) -> Self {
+    pub(crate) fn new(store: Arc<dyn Store>, clock: Arc<dyn Clock>, metrics: Metrics) -> Self {
         let (epoch, withdrawn) = (RandomState::new().hash_one(0), Withdrawn::default());
         let certain = watch::Sender::new((Instant::now(), clock.now()));
         let (state, stale) = (watch::Sender::new(None), watch::Sender::new(None));
@@ -65,13 +65,13 @@ impl Follower {
 
     /// Returns what is known of reports that were hidden or erased. The follower adds what it reads in the log.
     #[must_use]
-    pub fn withdrawn(&self) -> &Withdrawn {
+    pub(crate) fn withdrawn(&self) -> &Withdrawn {
         &self.0.withdrawn
     }
 
     /// Returns the states as they are read.
     #[must_use]
-    pub fn states(&self) -> watch::Receiver<Option<Arc<State>>> {
+    pub(crate) fn states(&self) -> watch::Receiver<Option<Arc<State>>> {
         self.0.state.subscribe()
     }
 
@@ -79,13 +79,13 @@ impl Follower {
     /// current. They may be out of date if the store has not responded for 2 s. The states that are read afterwards are there
     /// before this is `None` again.
     #[must_use]
-    pub fn stale(&self) -> watch::Receiver<Option<Timestamp>> {
+    pub(crate) fn stale(&self) -> watch::Receiver<Option<Timestamp>> {
         self.0.stale.subscribe()
     }
 
     /// Returns the present value of [`stale`](Self::stale).
     #[must_use]
-    pub fn stale_since(&self) -> Option<Timestamp> {
+    pub(crate) fn stale_since(&self) -> Option<Timestamp> {
         *self.0.stale.borrow()
     }
 
@@ -94,7 +94,7 @@ impl Follower {
     ///
     /// Waits until that is certain, for a little more than a second. While the store is away it is not: the caller limits the
     /// time.
-    pub async fn reaches(&self, cursor: Cursor) -> bool {
+    pub(crate) async fn reaches(&self, cursor: Cursor) -> bool {
         let (mut states, mut certain) = (self.states(), self.0.certain.subscribe());
         // The clock may have stepped back, so the look must also begin after the call.
         let (called, surely) = (Instant::now(), self.0.clock.now().after(LAG));
@@ -111,7 +111,7 @@ impl Follower {
     /// # Errors
     ///
     /// If the server ends before.
-    pub async fn areas(&self) -> Result<Arc<AreaSet>, StoreError> {
+    pub(crate) async fn areas(&self) -> Result<Arc<AreaSet>, StoreError> {
         let mut states = self.states();
         let first = states.wait_for(Option::is_some).await.ok();
         let areas = first.and_then(|state| state.as_ref().map(|state| Arc::clone(state.areas())));
@@ -123,7 +123,7 @@ impl Follower {
     /// # Errors
     ///
     /// If the store cannot tell its revisions.
-    pub async fn current(&self) -> Result<Arc<State>, StoreError> {
+    pub(crate) async fn current(&self) -> Result<Arc<State>, StoreError> {
         let present = self.0.revisions().await?;
         let mut states = self.states();
         let is_current = |state: &Option<Arc<State>>| {

@@ -9,18 +9,19 @@ use super::Cursor;
 
 /// A full state as JSON, encoded once for all clients that need it. It holds the memory that it takes until no client needs it.
 #[derive(Debug)]
-pub struct FullState {
+pub(crate) struct FullState {
     /// How far the state was read.
-    pub cursor: Cursor,
+    pub(crate) cursor: Cursor,
     /// The [`Delta`](super::Delta) with all states.
-    pub json: Vec<u8>,
+    pub(crate) json: Vec<u8>,
     /// Held as long as the JSON: the memory that it takes.
-    pub held: Box<dyn fmt::Debug + Send + Sync>,
+    #[expect(dead_code, reason = "held until it is dropped")]
+    pub(crate) held: Box<dyn fmt::Debug + Send + Sync>,
 }
 
 /// A full state while it is sent to a client, in pieces: no client has a copy of the whole.
 #[derive(Debug)]
-pub struct Sending {
+pub(crate) struct Sending {
     /// `None` once the client has taken too long.
     state: Arc<Mutex<Option<Arc<FullState>>>>,
     sent: usize,
@@ -29,7 +30,7 @@ pub struct Sending {
 /// The client has taken too long to read a full state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the client reads too slowly")]
-pub struct TooSlow;
+pub(crate) struct TooSlow;
 
 /// How many bytes are copied at once.
 const PIECE: usize = 16 << 10;
@@ -45,7 +46,7 @@ impl Sending {
     /// Begins to send a state. The client must read it within half a minute, and one more second for each 256 KiB; after that,
     /// the state is dropped.
     #[must_use]
-    pub fn new(state: Arc<FullState>) -> Self {
+    pub(crate) fn new(state: Arc<FullState>) -> Self {
         let time = LEAST + Duration::from_secs(state.json.len() as u64 / PACE);
         let state = Arc::new(Mutex::new(Some(state)));
         let sent = Arc::downgrade(&state);

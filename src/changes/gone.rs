@@ -4,7 +4,7 @@ use crate::stores::{Revision, Versioned};
 /// The reports that moderators have hidden or erased, as a server has read them from the log: each with the reports
 /// revision at which this server first read it.
 #[derive(Clone, Debug, Default)]
-pub struct GoneReports {
+pub(crate) struct GoneReports {
     /// Oldest first.
     reports: Vec<(ReportKey, Revision)>,
     /// The number of the newest entry of the log that was read.
@@ -15,18 +15,18 @@ pub struct GoneReports {
 
 impl GoneReports {
     /// How many reports are known at most, and how many entries of the log are read at once.
-    pub const MOST: u32 = 1_000;
+    pub(crate) const MOST: u32 = 1_000;
 
     /// Returns the number of the newest entry of the log that was read.
     #[must_use]
-    pub fn last(&self) -> u64 {
+    pub(crate) fn last(&self) -> u64 {
         self.last
     }
 
     /// Adds the entries of the log after [`last`](Self::last), newest first, of which at most [`MOST`](Self::MOST) were
     /// read.
     #[must_use]
-    pub fn next(&self, found: &Versioned<Vec<ModerationEntry>>) -> Self {
+    pub(crate) fn next(&self, found: &Versioned<Vec<ModerationEntry>>) -> Self {
         let mut next = self.clone();
         next.last = found.value.first().map_or(self.last, |newest| newest.number);
         if found.value.len() >= Self::MOST as usize {
@@ -47,12 +47,12 @@ impl GoneReports {
 
     /// Returns whether all reports that went after a reports revision are known.
     #[must_use]
-    pub fn is_complete_since(&self, revision: Revision) -> bool {
+    pub(crate) fn is_complete_since(&self, revision: Revision) -> bool {
         revision >= self.first
     }
 
     /// Returns the reports that went after a reports revision.
-    pub fn since(&self, revision: Revision) -> impl Iterator<Item = ReportKey> + '_ {
+    pub(crate) fn since(&self, revision: Revision) -> impl Iterator<Item = ReportKey> + '_ {
         self.reports.iter().filter(move |(_, read)| *read > revision).map(|(report, _)| *report)
     }
 }

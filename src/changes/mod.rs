@@ -11,12 +11,14 @@ mod follower;
 mod full;
 mod gone;
 mod state;
+#[cfg(test)]
+mod tests;
 mod withdrawn;
 
-pub use self::cursor::{Cursor, InvalidCursor};
-pub use self::delta::{AreaState, Delta};
-pub use self::follower::Follower;
-pub use self::full::{FullState, Sending, TooSlow};
-pub use self::gone::GoneReports;
-pub use self::state::{Reading, State};
-pub use self::withdrawn::Withdrawn;
+pub(crate) use self::cursor::{Cursor, InvalidCursor};
+pub(crate) use self::delta::Delta;
+pub(crate) use self::follower::Follower;
+pub(crate) use self::full::{FullState, Sending, TooSlow};
+pub(crate) use self::gone::GoneReports;
+pub(crate) use self::state::{Reading, State};
+pub(crate) use self::withdrawn::Withdrawn;

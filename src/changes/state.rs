@@ -20,7 +20,7 @@ const RESOURCES: [(usize, &[&str]); 3] =
 
 /// The states of all areas as a server has read them, each with the floods revision at which this server first read it.
 #[derive(Debug)]
-pub struct State {
+pub(crate) struct State {
     cursor: Cursor,
     /// The earliest floods revision that the state can tell the changes since.
     first: Revision,
@@ -68,25 +68,25 @@ struct Known {
 
 /// What a server has read at one floods revision.
 #[derive(Clone, Copy, Debug)]
-pub struct Reading<'a> {
+pub(crate) struct Reading<'a> {
     /// The revision, with those of other resources.
-    pub cursor: Cursor,
+    pub(crate) cursor: Cursor,
     /// The states of all areas.
-    pub map: &'a FloodLayer,
+    pub(crate) map: &'a FloodLayer,
     /// When areas were last changed: at least those that changed since the last reading.
-    pub changes: &'a [(AreaId, Timestamp)],
+    pub(crate) changes: &'a [(AreaId, Timestamp)],
     /// Whether the changes are of the same revision as the states. If not, they are of a later one, which is read next.
-    pub is_exact: bool,
+    pub(crate) is_exact: bool,
     /// The reports that have gone.
-    pub gone: &'a GoneReports,
+    pub(crate) gone: &'a GoneReports,
     /// A time before all later changes, as far as clocks agree.
-    pub at: Timestamp,
+    pub(crate) at: Timestamp,
 }
 
 impl State {
     /// Returns the state after the first reading. All clients that have an earlier cursor get the full state.
     #[must_use]
-    pub fn new(reading: Reading<'_>) -> Self {
+    pub(crate) fn new(reading: Reading<'_>) -> Self {
         let Reading { cursor, map, changes, is_exact, gone, at } = reading;
         let read = cursor.floods;
         let known = all(map, changes).into_iter().map(|(standing, changed)| Known {
@@ -108,7 +108,7 @@ impl State {
 
     /// Returns the state after another reading. If areas were added, removed or moved, all clients get the full state.
     #[must_use]
-    pub fn next(&self, reading: Reading<'_>) -> Self {
+    pub(crate) fn next(&self, reading: Reading<'_>) -> Self {
         let Reading { cursor, map, changes, is_exact, gone, .. } = reading;
         if cursor.epoch != self.cursor.epoch || !same_areas(&self.areas, map.areas()) {
             return Self::new(reading);
@@ -137,7 +137,7 @@ impl State {
 
     /// Returns the same states with a cursor that differs in other resources only.
     #[must_use]
-    pub fn with(&self, cursor: Cursor, gone: GoneReports) -> Self {
+    pub(crate) fn with(&self, cursor: Cursor, gone: GoneReports) -> Self {
         let (areas, known) = (Arc::clone(&self.areas), Arc::clone(&self.known));
         let (first, newest, recent) = (self.first, self.newest, self.recent_and(cursor));
         Self { cursor, first, areas, known, newest, gone, recent, shared: Mutex::default() }
@@ -150,32 +150,32 @@ impl State {
 
     /// Returns the areas.
     #[must_use]
-    pub fn areas(&self) -> &Arc<AreaSet> {
+    pub(crate) fn areas(&self) -> &Arc<AreaSet> {
         &self.areas
     }
 
     /// Returns the reports that have gone.
     #[must_use]
-    pub fn gone(&self) -> &GoneReports {
+    pub(crate) fn gone(&self) -> &GoneReports {
         &self.gone
     }
 
     /// Returns how far the server has read.
     #[must_use]
-    pub fn cursor(&self) -> Cursor {
+    pub(crate) fn cursor(&self) -> Cursor {
         self.cursor
     }
 
     /// Returns the time of the newest change that was read, or a later time before the next one.
     #[must_use]
-    pub fn newest(&self) -> Timestamp {
+    pub(crate) fn newest(&self) -> Timestamp {
         self.newest
     }
 
     /// Returns whether a cursor of the same epoch is ahead of these states: another server has read further, or changes were
     /// lost.
     #[must_use]
-    pub fn is_behind(&self, cursor: Cursor) -> bool {
+    pub(crate) fn is_behind(&self, cursor: Cursor) -> bool {
         let behind = |(own, theirs): (&Revision, Revision)| *own < theirs;
         self.cursor.epoch == cursor.epoch
             && self.cursor.revisions().iter().zip(cursor.revisions()).any(behind)
@@ -183,20 +183,20 @@ impl State {
 
     /// Returns a cursor since which this server knows what changed; `None` if the client needs the full state.
     #[must_use]
-    pub fn known(&self, since: Option<Cursor>) -> Option<Cursor> {
+    pub(crate) fn known(&self, since: Option<Cursor>) -> Option<Cursor> {
         let is_known = |of: &Cursor| of.floods >= self.first && self.gone.is_complete_since(of.reports);
         since.filter(|of| of.epoch == self.cursor.epoch && is_known(of))
     }
 
     /// Returns the names of the resources that a client with a full state requests again.
     #[must_use]
-    pub fn everything() -> Vec<&'static str> {
+    pub(crate) fn everything() -> Vec<&'static str> {
         RESOURCES.iter().flat_map(|(_, names)| names.iter().copied()).collect()
     }
 
     /// Returns how many areas have a state. Costs O(areas).
     #[must_use]
-    pub fn flooded(&self) -> usize {
+    pub(crate) fn flooded(&self) -> usize {
         self.known.iter().filter(|known| known.standing.is_some()).count()
     }
 
@@ -206,7 +206,7 @@ impl State {
     /// # Errors
     ///
     /// Those of `encode`; then the next client that waits tries again.
-    pub async fn full<E, F>(
+    pub(crate) async fn full<E, F>(
         &self,
         query: &FloodQuery,
         weight: u64,
@@ -242,7 +242,7 @@ impl State {
     /// Concurrent clients that follow the changes share the delta; a cursor that this server has not given out lately shares
     /// none. Costs O(areas).
     #[must_use]
-    pub fn since(&self, since: Option<Cursor>, query: &FloodQuery) -> Arc<Delta> {
+    pub(crate) fn since(&self, since: Option<Cursor>, query: &FloodQuery) -> Arc<Delta> {
         // Clients can make up any number of other cursors.
         let Some(recent) = since.filter(|since| self.recent.contains(since)) else {
             return Arc::new(self.delta(since, query));

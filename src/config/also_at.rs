@@ -6,20 +6,20 @@ use super::{BaseUrl, ConfigError};
 /// A path at which the interface is mounted: `/`, or `/api/v1` without a slash at its end.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String")]
-pub struct MountPath(String);
+pub(crate) struct MountPath(String);
 
 /// A text that is not a [`MountPath`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("must be a path such as / or /api/v1, of letters, digits and -._~ between the slashes")]
-pub struct InvalidMountPath;
+pub(crate) struct InvalidMountPath;
 
 impl MountPath {
     /// The first segments of the paths outside the interface.
-    pub const RESERVED: [&'static str; 5] = ["health", "metrics", "docs", "openapi.json", "map"];
+    pub(crate) const RESERVED: [&'static str; 5] = ["health", "metrics", "docs", "openapi.json", "map"];
 
     /// Returns the path.
     #[must_use]
-    pub fn as_str(&self) -> &str {
+    pub(crate) fn as_str(&self) -> &str {
         &self.0
     }
 }

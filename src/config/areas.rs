@@ -10,7 +10,7 @@ use crate::resources::{CITIES, PROVINCES, Selectable, describe};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
-pub struct Areas {
+pub(crate) struct Areas {
     /// City codes. **Default: `bdg`, `jbd`, `sby`**
     pub cities: Vec<String>,
     /// Province codes (ISO 3166-2). **Default: the 38 of Indonesia**
@@ -22,7 +22,7 @@ pub struct Areas {
 /// The selectors of each resource: the configured ones, otherwise those in the resource's description.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "ByResource<Selectable>")]
-pub struct Supported(BTreeMap<LayerKind, Selectable>);
+pub(crate) struct Supported(BTreeMap<LayerKind, Selectable>);
 
 impl Default for Areas {
     fn default() -> Self {
@@ -34,7 +34,7 @@ impl Default for Areas {
 impl Supported {
     /// Returns the selectors of a resource.
     #[must_use]
-    pub fn by(&self, kind: LayerKind) -> &Selectable {
+    pub(crate) fn by(&self, kind: LayerKind) -> &Selectable {
         &self.0[&kind]
     }
 }

@@ -17,13 +17,13 @@ pub struct InvalidAtOnce;
 impl AtOnce {
     /// Allows this many at once.
     #[must_use]
-    pub const fn new(number: NonZeroU32) -> Self {
+    pub(crate) const fn new(number: NonZeroU32) -> Self {
         Self(number)
     }
 
     /// Returns the number.
     #[must_use]
-    pub fn get(self) -> NonZeroU32 {
+    pub(crate) fn get(self) -> NonZeroU32 {
         self.0
     }
 }

@@ -54,13 +54,13 @@ impl BaseUrl {
 
     /// Returns whether clients use HTTPS.
     #[must_use]
-    pub fn is_https(&self) -> bool {
+    pub(crate) fn is_https(&self) -> bool {
         self.text.starts_with("https:")
     }
 
     /// Returns whether only this machine can reach the address.
     #[must_use]
-    pub fn is_local(&self) -> bool {
+    pub(crate) fn is_local(&self) -> bool {
         match Url::parse(&self.text).ok().as_ref().and_then(Url::host) {
             Some(Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),
             Some(Host::Ipv4(address)) => address.is_loopback(),

@@ -20,12 +20,12 @@ impl<T> Default for ByResource<T> {
 impl<T> ByResource<T> {
     /// Returns the value of a resource, if one is configured.
     #[must_use]
-    pub fn get(&self, kind: LayerKind) -> Option<&T> {
+    pub(crate) fn get(&self, kind: LayerKind) -> Option<&T> {
         self.0.get(&kind)
     }
 
     /// Returns the values that are configured.
-    pub fn iter(&self) -> impl Iterator<Item = (LayerKind, &T)> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (LayerKind, &T)> {
         self.0.iter().map(|(kind, value)| (*kind, value))
     }
 }

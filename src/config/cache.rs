@@ -7,7 +7,7 @@ use super::ConfigError;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
-pub struct Cache {
+pub(crate) struct Cache {
     /// Size of the response cache, such as `64MiB`; at least `1MiB`. `0` disables caching. **Default: `64MiB`**
     pub size: ByteUnit,
 }

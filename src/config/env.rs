@@ -12,7 +12,7 @@ use super::Config;
 /// A value that begins with a bracket, a brace or a quote, and the words `true` and `false` are read as in TOML. Everything
 /// else is text, and secrets always are. Keys that need a number accept it as text too.
 #[derive(Clone, Copy, Debug)]
-pub struct SiagaEnv;
+pub(crate) struct SiagaEnv;
 
 const PREFIX: &str = "SIAGA_";
 /// Beginnings of keys whose value is always text.
@@ -60,7 +60,7 @@ fn is_injected(key: &str, text: &str) -> bool {
 
 /// The environment: `DATABASE_URL`, which platforms set, as `databases.siaga.url`.
 #[derive(Clone, Copy, Debug)]
-pub struct DatabaseUrl;
+pub(crate) struct DatabaseUrl;
 
 impl Provider for DatabaseUrl {
     fn metadata(&self) -> Metadata {
@@ -78,21 +78,21 @@ impl Provider for DatabaseUrl {
 
 /// The environment: `ROCKET_CONFIG`. Its file must exist; otherwise the service would silently start with its defaults.
 #[derive(Clone, Copy, Debug)]
-pub struct NamedFile;
+pub(crate) struct NamedFile;
 
 impl NamedFile {
     const VARIABLE: &'static str = "ROCKET_CONFIG";
     /// The name of the file in a working directory.
     const LOCAL: &'static str = "Rocket.toml";
     /// The file of an installed service.
-    pub const INSTALLED: &'static str = "/etc/siaga/Rocket.toml";
+    pub(crate) const INSTALLED: &'static str = "/etc/siaga/Rocket.toml";
 
     /// Returns the path of the configuration file: what `ROCKET_CONFIG` names, else `Rocket.toml` if the working directory or
     /// a directory above it has one, else [`INSTALLED`](Self::INSTALLED).
     ///
     /// As in Rocket, a relative path is also looked for in the directories above.
     #[must_use]
-    pub fn path() -> String {
+    pub(crate) fn path() -> String {
         let local = if above(Self::LOCAL).is_some() { Self::LOCAL } else { Self::INSTALLED };
         Env::var_or(Self::VARIABLE, local)
     }

@@ -8,7 +8,7 @@ use crate::model::{DisasterType, Disasters};
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
-pub struct Feeds {
+pub(crate) struct Feeds {
     /// What the partner feed may report.
     pub partner: PartnerRules,
 }

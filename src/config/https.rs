@@ -11,7 +11,7 @@ use crate::model::duration;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
-pub struct Https {
+pub(crate) struct Https {
     /// A port that redirects every request to the scheme and host of `base_url`, which must be `https`. **Default: none**
     #[serde(skip_serializing_if = "Option::is_none")]
     pub redirect_from: Option<Port>,
@@ -34,17 +34,17 @@ impl Https {
 /// A port to listen on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Number")]
-pub struct Port(NonZeroU16);
+pub(crate) struct Port(NonZeroU16);
 
 /// A number that is not a [`Port`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("must be a port from 1 to 65535")]
-pub struct InvalidPort;
+pub(crate) struct InvalidPort;
 
 impl Port {
     /// Returns the number.
     #[must_use]
-    pub fn get(self) -> u16 {
+    pub(crate) fn get(self) -> u16 {
         self.0.get()
     }
 }
@@ -61,4 +61,4 @@ impl TryFrom<Number> for Port {
 /// How long browsers remember something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct MaxAge(#[serde(with = "duration")] pub Duration);
+pub(crate) struct MaxAge(#[serde(with = "duration")] pub Duration);

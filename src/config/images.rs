@@ -14,7 +14,7 @@ use crate::model::Number;
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
-pub struct Images {
+pub(crate) struct Images {
     /// The storage: `file:///folder`, `memory:///` or `s3://bucket/prefix`. **Default: the folder `images` beside the data
     /// set, or in the working directory if the data set is not a folder; with the store `file`, its path and `-images`**
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -86,12 +86,12 @@ impl Images {
 /// The address of a storage. Each kind of storage checks its own addresses.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String")]
-pub struct StorageUrl(Url);
+pub(crate) struct StorageUrl(Url);
 
 /// A text that is not a [`StorageUrl`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("must be an address such as file:///srv/siaga or s3://bucket/prefix, without credentials")]
-pub struct InvalidStorageUrl;
+pub(crate) struct InvalidStorageUrl;
 
 impl TryFrom<String> for StorageUrl {
     type Error = InvalidStorageUrl;
@@ -107,19 +107,19 @@ impl TryFrom<String> for StorageUrl {
 /// A number of pixels: 1 to 65,535, the maximum for a JPEG (ITU-T T.81 §B.2.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Number")]
-pub struct Side(u32);
+pub(crate) struct Side(u32);
 
 /// A number that is not a [`Side`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("must be a whole number from 1 to {}", Side::MOST)]
-pub struct InvalidSide;
+pub(crate) struct InvalidSide;
 
 impl Side {
     const MOST: u32 = 65_535;
 
     /// Returns the number.
     #[must_use]
-    pub fn get(self) -> u32 {
+    pub(crate) fn get(self) -> u32 {
         self.0
     }
 }

@@ -6,7 +6,7 @@ use url::Url;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
-pub struct Licence {
+pub(crate) struct Licence {
     /// The terms in one line. **Default: `Non-commercial use is free with attribution. Commercial use needs attribution and a
     /// separate agreement.`**
     pub terms: String,

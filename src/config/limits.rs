@@ -47,7 +47,7 @@ pub struct InvalidFeatures;
 impl Features {
     /// Returns the number.
     #[must_use]
-    pub fn get(self) -> u32 {
+    pub(crate) fn get(self) -> u32 {
         self.0.get()
     }
 }
@@ -71,7 +71,7 @@ impl Limits {
 
     /// Returns how many bytes of a body are copied at once.
     #[must_use]
-    pub fn chunk(&self) -> usize {
+    pub(crate) fn chunk(&self) -> usize {
         // The check allows at most 16 MiB.
         self.chunk.as_u64() as usize
     }

@@ -6,7 +6,7 @@ use url::{Origin, Url};
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
-pub struct Map {
+pub(crate) struct Map {
     /// A base map from another host. **Default: none; the map then shows outlines only, and requests nothing from other hosts**
     pub tiles: Option<Tiles>,
     /// The origins of sites that may show the map in a frame, such as `https://news.example`. **Default: none**
@@ -18,7 +18,7 @@ pub struct Map {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
-pub struct Tiles {
+pub(crate) struct Tiles {
     /// The address of an image, with `{z}`, `{x}` and `{y}`.
     #[serde(deserialize_with = "template")]
     pub url: String,
@@ -29,7 +29,7 @@ pub struct Tiles {
 impl Tiles {
     /// Returns the origin of the images.
     #[must_use]
-    pub fn origin(&self) -> String {
+    pub(crate) fn origin(&self) -> String {
         Url::parse(&self.url).map(|url| url.origin().ascii_serialization()).unwrap_or_default()
     }
 }

@@ -1,6 +1,6 @@
 //! The configuration: one struct for each section of `[default.siaga]`, read with figment.
 //!
-//! Later sources win: the defaults below, the profile's table in `Rocket.toml`, the environment ([`SiagaEnv`]). If a key is
+//! Later sources win: the defaults below, the profile's table in `Rocket.toml`, the environment (`SiagaEnv`). If a key is
 //! unknown or has a wrong value, startup fails with its full path.
 
 mod also_at;
@@ -39,29 +39,31 @@ use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
 use url::Url;
 
-pub use self::also_at::{InvalidMountPath, MountPath};
-pub use self::areas::{Areas, Supported};
-pub use self::at_once::{AtOnce, InvalidAtOnce};
+pub(crate) use self::also_at::MountPath;
+pub(crate) use self::areas::Areas;
+pub(crate) use self::at_once::AtOnce;
 pub use self::base_url::{BaseUrl, InvalidBaseUrl};
-pub use self::by_resource::ByResource;
-pub use self::cache::Cache;
-pub use self::env::{DatabaseUrl, NamedFile, SiagaEnv};
+pub(crate) use self::by_resource::ByResource;
+pub(crate) use self::cache::Cache;
+pub(crate) use self::env::NamedFile;
+pub(crate) use self::env::{DatabaseUrl, SiagaEnv};
 pub use self::error::ConfigError;
-pub use self::feeds::Feeds;
+pub(crate) use self::feeds::Feeds;
 pub use self::formats::Formats;
-pub use self::https::{Https, InvalidPort, MaxAge, Port};
-pub use self::images::{Images, InvalidSide, InvalidStorageUrl, Side, StorageUrl};
-pub use self::licence::Licence;
+pub(crate) use self::https::Https;
+pub(crate) use self::images::Images;
+pub(crate) use self::licence::Licence;
 pub use self::limits::{Features, InvalidFeatures, Limits};
-pub use self::map::{Map, Tiles};
-pub use self::quota::{CredentialQuota, InvalidRate, Quota, Rate};
-pub use self::reports::Reports;
+pub(crate) use self::map::{Map, Tiles};
+pub use self::quota::Quota;
+pub(crate) use self::quota::Rate;
+pub(crate) use self::reports::Reports;
 use self::reports::check_keep;
-pub use self::shutdown::Shutdown;
-pub use self::site::Site;
-pub use self::sources::SourceSettings;
-pub use self::streams::Streams;
-pub use self::trusted_proxies::{InvalidProxies, Proxies, TrustedProxies};
+pub(crate) use self::shutdown::Shutdown;
+pub(crate) use self::site::Site;
+pub(crate) use self::sources::SourceSettings;
+pub(crate) use self::streams::Streams;
+pub(crate) use self::trusted_proxies::TrustedProxies;
 use crate::auth;
 use crate::country::CountrySettings;
 use crate::formats::alerts;
@@ -83,58 +85,58 @@ pub struct Config {
     /// The public base address. The interface is mounted at its path. **Default: `http://127.0.0.1:8000/v1`**
     pub base_url: BaseUrl,
     /// Further paths at which the interface is mounted, such as `/`. **Default: none**
-    pub also_at: Vec<MountPath>,
+    pub(crate) also_at: Vec<MountPath>,
     /// The time zone of times that are written for people. **Default: `Asia/Jakarta`**
     #[serde(deserialize_with = "time_zone")]
     pub time_zone: Tz,
     /// The country that the service is for.
     pub country: CountrySettings,
     /// The areas that clients can select.
-    pub areas: Areas,
+    pub(crate) areas: Areas,
     /// The enabled formats, and their settings.
     pub formats: Formats,
     /// Settings of alerts.
-    pub alerts: alerts::Options,
+    pub(crate) alerts: alerts::Options,
     /// What cards may report.
     pub cards: CardRules,
     /// The disasters that reports may be about.
     pub disasters: Disasters,
     /// What feeds may report.
-    pub feeds: Feeds,
+    pub(crate) feeds: Feeds,
     /// How reports are kept.
-    pub reports: Reports,
+    pub(crate) reports: Reports,
     /// The sources of the data, by name. **Default: none**
-    pub sources: BTreeMap<String, SourceSettings>,
+    pub(crate) sources: BTreeMap<String, SourceSettings>,
     /// The credentials that are accepted.
-    pub auth: auth::Settings,
+    pub(crate) auth: auth::Settings,
     /// Where the images of cards are stored.
-    pub images: Images,
+    pub(crate) images: Images,
     /// Settings of the store in one file.
-    pub file: file::Settings,
+    pub(crate) file: file::Settings,
     /// Settings of the Postgres store.
-    pub postgres: postgres::Settings,
+    pub(crate) postgres: postgres::Settings,
     /// The response cache.
-    pub cache: Cache,
+    pub(crate) cache: Cache,
     /// Limits of requests and responses.
     pub limits: Limits,
     /// How many requests each client may send.
-    pub quota: Quota,
+    pub(crate) quota: Quota,
     /// Streams of changes.
-    pub streams: Streams,
+    pub(crate) streams: Streams,
     /// The live map.
-    pub map: Map,
+    pub(crate) map: Map,
     /// How clients are led to HTTPS.
-    pub https: Https,
+    pub(crate) https: Https,
     /// What is written to standard error.
-    pub log: LogSettings,
+    pub(crate) log: LogSettings,
     /// Whether the service exposes metrics.
-    pub metrics: MetricsSettings,
+    pub(crate) metrics: MetricsSettings,
     /// How the service shuts down.
-    pub shutdown: Shutdown,
+    pub(crate) shutdown: Shutdown,
     /// Whose service it is.
-    pub site: Site,
+    pub(crate) site: Site,
     /// The terms under which the data may be used.
-    pub licence: Licence,
+    pub(crate) licence: Licence,
 }
 
 fn time_zone<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Tz, D::Error> {
@@ -191,7 +193,7 @@ fn file_of(figment: &Figment, value: &Value) -> Option<PathBuf> {
 
 impl Config {
     /// Returns the paths at which the interface is mounted, that of the base address first.
-    pub fn mount_paths(&self) -> impl Iterator<Item = &str> + Clone {
+    pub(crate) fn mount_paths(&self) -> impl Iterator<Item = &str> + Clone {
         iter::once(self.base_url.path()).chain(self.also_at.iter().map(MountPath::as_str))
     }
 
@@ -202,7 +204,7 @@ impl Config {
 
     /// Returns who issues the alerts. With generated data, they are an exercise.
     #[must_use]
-    pub fn issuer(&self) -> Issuer {
+    pub(crate) fn issuer(&self) -> Issuer {
         let status = if self.is_made_up() { Status::Exercise } else { self.formats.cap.status };
         self.alerts.issuer(self.base_url.host(), status)
     }
@@ -230,7 +232,7 @@ impl Config {
     /// Returns the public address of published photos, without a slash at its end: `images.public_url`, or else
     /// `{base_url}/images`.
     #[must_use]
-    pub fn photos_url(&self) -> String {
+    pub(crate) fn photos_url(&self) -> String {
         let public = self.images.public_url.as_ref().map(ToString::to_string);
         public.unwrap_or_else(|| format!("{}/images", self.base_url))
     }
@@ -272,7 +274,7 @@ impl Config {
 
     /// Returns a line for each unknown key that resembles a known one, with the suggested key.
     #[must_use]
-    pub fn warnings(figment: &Figment) -> Vec<String> {
+    pub(crate) fn warnings(figment: &Figment) -> Vec<String> {
         near_misses::warnings(figment)
     }
 

@@ -92,7 +92,7 @@ pub struct InvalidRate;
 impl Rate {
     /// Returns the number; `None` for no limit.
     #[must_use]
-    pub fn get(self) -> Option<NonZeroU32> {
+    pub(crate) fn get(self) -> Option<NonZeroU32> {
         self.0
     }
 }

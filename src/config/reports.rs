@@ -9,7 +9,7 @@ use crate::model::duration;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
-pub struct Reports {
+pub(crate) struct Reports {
     /// How long a report is kept after it was made; older ones are erased. `0` keeps all. **Default: `0`**
     #[serde(with = "duration")]
     pub keep: Duration,

@@ -8,7 +8,7 @@ use crate::model::duration;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
-pub struct Shutdown {
+pub(crate) struct Shutdown {
     /// How long it continues to serve while `/health/ready` responds with 503, so that load balancers stop sending requests.
     /// Each connection closes after its next response. **Default: `0s`**
     #[serde(with = "duration")]

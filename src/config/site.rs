@@ -15,7 +15,7 @@ const LARGEST: u64 = 256 << 10;
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
-pub struct Site {
+pub(crate) struct Site {
     /// The name of the service. **Default: `Siaga`**
     pub name: String,
     /// The agency that runs it. **Default: none**

@@ -10,7 +10,7 @@ use crate::model::{Covered, duration};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
-pub struct SourceSettings {
+pub(crate) struct SourceSettings {
     /// The subject of its credentials: the name of an API key or the `sub` of a token.
     pub subject: String,
     /// How often it is expected to be heard, from a second to 366 days.
@@ -21,10 +21,10 @@ pub struct SourceSettings {
     pub covers: BTreeSet<Covered>,
 }
 
+#[cfg(test)]
 impl SourceSettings {
-    /// Returns a source with this subject that is heard once in each interval and covers all data.
-    #[must_use]
-    pub fn new(subject: impl Into<String>, every: Duration) -> Self {
+    /// Returns a source with this subject that is heard once in each interval and covers all data, for tests.
+    pub(crate) fn new(subject: impl Into<String>, every: Duration) -> Self {
         Self { subject: subject.into(), every, covers: everything() }
     }
 }

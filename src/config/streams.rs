@@ -10,7 +10,7 @@ use crate::model::{Number, duration};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
-pub struct Streams {
+pub(crate) struct Streams {
     /// How many a server has at the same time; `0` disables streams, and no request waits. **Default: `10000`**
     #[serde(deserialize_with = "count")]
     pub total: u32,

@@ -21,7 +21,7 @@ pub struct InvalidProxies;
 impl TrustedProxies {
     /// Returns whether a proxy at this address is trusted.
     #[must_use]
-    pub fn contain(&self, address: IpAddr) -> bool {
+    pub(crate) fn contain(&self, address: IpAddr) -> bool {
         let address = address.to_canonical();
         self.0.iter().any(|proxies| proxies.0.contains(&address))
     }

@@ -36,7 +36,7 @@ impl Accepted {
 
     /// Returns the weight of a coding.
     #[must_use]
-    pub fn weight(self, coding: Coding) -> u16 {
+    pub(crate) fn weight(self, coding: Coding) -> u16 {
         self.0[coding as usize]
     }
 }

@@ -6,7 +6,7 @@ use flate2::write::GzEncoder;
 
 /// A content coding: the bytes are sent uncompressed, or compressed in a way that clients can undo (RFC 9110 §8.4.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Coding {
+pub(crate) enum Coding {
     /// Uncompressed.
     Identity,
     /// Brotli (RFC 7932).
@@ -19,7 +19,7 @@ pub enum Coding {
 
 /// How hard bytes are compressed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Level {
+pub(crate) enum Level {
     /// Takes about 2 (Zstandard) to 7 (Brotli) ms of a core per megabyte. For a response for which a request waits.
     Fast,
     /// Takes about 2 (Zstandard), 16 (gzip) and 23 (Brotli) ms per megabyte, for a tenth fewer bytes. For a response that is
@@ -29,15 +29,15 @@ pub enum Level {
 
 impl Coding {
     /// Every coding.
-    pub const ALL: [Self; 4] = [Self::Identity, Self::Brotli, Self::Zstd, Self::Gzip];
+    pub(crate) const ALL: [Self; 4] = [Self::Identity, Self::Brotli, Self::Zstd, Self::Gzip];
     /// The codings that compress.
-    pub const SHORTER: [Self; 3] = [Self::Brotli, Self::Zstd, Self::Gzip];
+    pub(crate) const SHORTER: [Self; 3] = [Self::Brotli, Self::Zstd, Self::Gzip];
     /// The same, the fastest at [`Level::Fast`] first.
     pub(super) const FASTEST: [Self; 3] = [Self::Zstd, Self::Brotli, Self::Gzip];
 
     /// Returns the name in `Accept-Encoding` and `Content-Encoding`.
     #[must_use]
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Identity => "identity",
             Self::Brotli => "br",

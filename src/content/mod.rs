@@ -11,7 +11,7 @@ use bytes::Bytes;
 
 pub use self::accepted::Accepted;
 pub(crate) use self::accepted::thousandths;
-pub use self::coding::{Coding, Level};
+pub(crate) use self::coding::{Coding, Level};
 use self::fast::{Compressing, FastForms};
 
 /// The ending of the tag of a form at the fast level, after the name of the coding.
@@ -29,13 +29,13 @@ pub struct Content {
 
 /// A form of a [`Content`].
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Form {
+pub(crate) struct Form {
     /// How its bytes are coded.
-    pub coding: Coding,
+    pub(crate) coding: Coding,
     /// The level at which they were compressed; [`Level::Best`] if they are uncompressed.
-    pub level: Level,
+    pub(crate) level: Level,
     /// Its bytes.
-    pub bytes: Bytes,
+    pub(crate) bytes: Bytes,
 }
 
 impl Content {
@@ -88,7 +88,7 @@ impl Content {
     /// Returns the coding in which this content must be compressed at the fast level for a client; `None` if the client need
     /// not wait.
     #[must_use]
-    pub fn lacks(&self, accepted: Accepted) -> Option<Coding> {
+    pub(crate) fn lacks(&self, accepted: Accepted) -> Option<Coding> {
         if self.coded.get().is_some() || self.bytes.len() < Self::WORTHWHILE {
             return None;
         }
@@ -117,7 +117,7 @@ impl Content {
 
     /// Returns the form to send to a client: of those that are ready, the one it prefers; among equals, the shortest.
     #[must_use]
-    pub fn form(&self, accepted: Accepted) -> Form {
+    pub(crate) fn form(&self, accepted: Accepted) -> Form {
         let identity = || (Coding::Identity, &self.bytes);
         // Read only once, because forms of one level must not be mixed with those of the other.
         let (best, fast) = match self.coded.get() {
@@ -141,7 +141,7 @@ impl Content {
     ///
     /// The first call hashes the bytes.
     #[must_use]
-    pub fn entity_tag(&self, coding: Coding, level: Level) -> String {
+    pub(crate) fn entity_tag(&self, coding: Coding, level: Level) -> String {
         let tag = self.tag();
         match (coding, level) {
             (Coding::Identity, _) => format!("\"{tag}\""),
@@ -154,7 +154,7 @@ impl Content {
     ///
     /// The form need not exist, or may have been dropped: any form of the same bytes is equally current.
     #[must_use]
-    pub fn named_by(&self, entity_tag: &str, accepted: Accepted) -> Option<(Coding, Level)> {
+    pub(crate) fn named_by(&self, entity_tag: &str, accepted: Accepted) -> Option<(Coding, Level)> {
         let named = entity_tag.strip_prefix('"')?.strip_suffix('"')?.strip_prefix(self.tag())?;
         let (coding, level) = match named.strip_prefix('-') {
             Some(name) => {
@@ -170,7 +170,7 @@ impl Content {
 
     /// Returns how many bytes all forms take.
     #[must_use]
-    pub fn size(&self) -> usize {
+    pub(crate) fn size(&self) -> usize {
         let fast = self.fast.there();
         let coded = self.coded.get().into_iter().flatten().chain(&fast);
         self.bytes.len() + coded.map(|(_, bytes)| bytes.len()).sum::<usize>()

@@ -6,7 +6,7 @@ use super::{FAILED, Problem};
 
 /// Returns the catcher of all statuses that have no catcher of their own.
 #[must_use]
-pub fn catchers() -> Vec<Catcher> {
+pub(crate) fn catchers() -> Vec<Catcher> {
     catchers![problem]
 }
 

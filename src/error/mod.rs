@@ -18,7 +18,7 @@ use rocket::request::Request;
 use rocket::response::{Responder, Response, Result};
 use serde::Serialize;
 
-pub use self::catcher::catchers;
+pub(crate) use self::catcher::catchers;
 use crate::fairings::{RequestId, allow_any_origin, name_licence, secure};
 use crate::model::CardId;
 use crate::model::bodies::Fault;
@@ -201,19 +201,19 @@ impl Problem {
 
     /// Adds the card that the change was about.
     #[must_use]
-    pub fn about_card(self, id: &CardId) -> Self {
+    pub(crate) fn about_card(self, id: &CardId) -> Self {
         Self { card: Some(CardError::Change { card_id: id.clone() }), ..self }
     }
 
     /// Adds the members that the error response to a request for a card has.
     #[must_use]
-    pub fn for_card_reader(self) -> Self {
+    pub(crate) fn for_card_reader(self) -> Self {
         Self { card: Some(CardError::Read { found: false, result: () }), ..self }
     }
 
     /// Makes a 405: the path exists and supports the `allowed` methods.
     #[must_use]
-    pub fn method_not_allowed(allowed: &str) -> Self {
+    pub(crate) fn method_not_allowed(allowed: &str) -> Self {
         let header = Some(("Allow", allowed.to_owned()));
         let message = format!("the method must be one of [{allowed}]");
         Details { header, ..Details::new(Status::MethodNotAllowed, message) }.into()
@@ -230,19 +230,19 @@ impl Problem {
     }
 
     /// Makes a 413: the body is larger than `limit`.
-    pub fn too_large(limit: impl fmt::Display) -> Self {
+    pub(crate) fn too_large(limit: impl fmt::Display) -> Self {
         Self::new(Status::PayloadTooLarge, format!("the body must be at most {limit}"))
     }
 
     /// Makes a 415: a header says that the body is of a type that is not allowed. The message is `must`.
     #[must_use]
-    pub fn unsupported_media_type(must: &str) -> Self {
+    pub(crate) fn unsupported_media_type(must: &str) -> Self {
         Self::new(Status::UnsupportedMediaType, must)
     }
 
     /// Makes a 429: the client may try again after `retry_after`.
     #[must_use]
-    pub fn too_many(retry_after: Duration) -> Self {
+    pub(crate) fn too_many(retry_after: Duration) -> Self {
         let header = Some(("Retry-After", seconds_to_wait(retry_after).to_string()));
         let message = "too many requests; try again after the seconds Retry-After says";
         Details { header, ..Details::new(Status::TooManyRequests, message) }.into()
@@ -254,7 +254,7 @@ impl Problem {
     }
 
     /// Makes a 503: the response took too long.
-    pub fn late(cause: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+    pub(crate) fn late(cause: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         Self::away(Duration::from_secs(1), cause.into(), Rejection::Late)
     }
 

@@ -11,19 +11,19 @@ use crate::config::{Config, TrustedProxies};
 /// address that is not one of them. Parsing stops at an entry that is not an address. `X-Real-IP` counts if there is no
 /// `X-Forwarded-For`. `Forwarded` (RFC 7239) is ignored, because proxies pass it on as clients have written it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Arrival {
+pub(crate) struct Arrival {
     /// The address of the client; `None` if the request came without a connection, which happens only in programs that embed
     /// the service.
-    pub client: Option<IpAddr>,
+    pub(crate) client: Option<IpAddr>,
     /// The scheme by which the request came.
-    pub scheme: Scheme,
+    pub(crate) scheme: Scheme,
     /// Whether it came from a trusted proxy, so that its headers count.
-    pub by_proxy: bool,
+    pub(crate) by_proxy: bool,
 }
 
 /// The scheme by which a request came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Scheme {
+pub(crate) enum Scheme {
     /// By HTTPS, to the server itself or to a trusted proxy.
     Https,
     /// By HTTP to a trusted proxy, which says so.
@@ -34,7 +34,7 @@ pub enum Scheme {
 
 impl Arrival {
     /// Returns how this request arrived.
-    pub fn of<'r>(request: &'r Request<'_>) -> &'r Self {
+    pub(crate) fn of<'r>(request: &'r Request<'_>) -> &'r Self {
         request.local_cache(|| {
             let nobody = TrustedProxies::default();
             let trusted =

@@ -13,7 +13,7 @@ use rocket::{Data, Request, Route};
 /// supported there. A route that is mounted at such an address itself comes first. Costs nothing for an address without a
 /// dot in its last segment.
 #[derive(Debug)]
-pub struct BareAddresses {
+pub(crate) struct BareAddresses {
     addresses: Vec<Address>,
     /// The addresses of routes that contain a dot themselves.
     taken: HashSet<String>,
@@ -51,7 +51,7 @@ impl BareAddresses {
 
     /// Returns the name of the format in the address of a request; `None` if the address has none.
     #[must_use]
-    pub fn format<'r>(request: &'r Request<'_>) -> Option<&'r str> {
+    pub(crate) fn format<'r>(request: &'r Request<'_>) -> Option<&'r str> {
         request.local_cache(|| InAddress(None)).0.as_deref()
     }
 

@@ -11,11 +11,11 @@ use crate::telemetry::{InFlight, Log, Metrics};
 ///
 /// Attach it after any fairing that changes the method of a request, and before any that may change the path.
 #[derive(Clone, Debug)]
-pub struct Exchange(Metrics);
+pub(crate) struct Exchange(Metrics);
 
 /// The subject of a request's credential, noted by the guard that has verified it.
 #[derive(Clone, Debug)]
-pub struct Subject(Option<String>);
+pub(crate) struct Subject(Option<String>);
 
 /// A request in progress.
 struct Begun {
@@ -60,7 +60,7 @@ impl Begun {
 impl Exchange {
     /// Makes a fairing that counts in these metrics.
     #[must_use]
-    pub fn new(metrics: Metrics) -> Self {
+    pub(crate) fn new(metrics: Metrics) -> Self {
         Self(metrics)
     }
 
@@ -77,7 +77,7 @@ pub(crate) fn is_head(request: &Request<'_>) -> bool {
 
 impl Subject {
     /// Notes the subject of a credential that was accepted.
-    pub fn note(request: &Request<'_>, subject: &str) {
+    pub(crate) fn note(request: &Request<'_>, subject: &str) {
         request.local_cache(|| Self(Some(subject.to_owned())));
     }
 

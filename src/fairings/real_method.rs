@@ -9,7 +9,7 @@ use rocket::{Data, Request};
 /// body by the same rules as Rocket. A request that was really sent with the method in its form is taken for a POST too: the
 /// two cannot be told apart, and no route of this service reads a form.
 #[derive(Clone, Copy, Debug)]
-pub struct RealMethod;
+pub(crate) struct RealMethod;
 
 /// The bytes of a body that Rocket reads for this.
 const READ: usize = "_method=delete".len();

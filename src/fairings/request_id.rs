@@ -9,7 +9,7 @@ use crate::telemetry::request_span;
 
 /// The id of a request. It is sent in the response as `X-Request-Id`, and all log lines about the request contain it.
 #[derive(Clone, Debug)]
-pub struct RequestId(String);
+pub(crate) struct RequestId(String);
 
 impl RequestId {
     const HEADER: &'static str = "X-Request-Id";
@@ -17,7 +17,7 @@ impl RequestId {
     const LONGEST: usize = 64;
 
     /// Returns the id of this request: the one that a trusted proxy has set, else one made at the first call.
-    pub fn of<'r>(request: &'r Request<'_>) -> &'r Self {
+    pub(crate) fn of<'r>(request: &'r Request<'_>) -> &'r Self {
         request.local_cache(|| Self::given(request).unwrap_or_else(Self::made))
     }
 
@@ -37,7 +37,7 @@ impl RequestId {
 
     /// Returns the span of this request. Everything logged within it has the request's id; tasks that a request starts enter it
     /// too.
-    pub fn span<'r>(request: &'r Request<'_>) -> &'r Span {
+    pub(crate) fn span<'r>(request: &'r Request<'_>) -> &'r Span {
         /// A type of its own, because a request's cache holds one value per type.
         struct OfRequest(Span);
         &request.local_cache(|| OfRequest(request_span(Self::of(request).as_str()))).0
@@ -45,18 +45,18 @@ impl RequestId {
 
     /// The id as text.
     #[must_use]
-    pub fn as_str(&self) -> &str {
+    pub(crate) fn as_str(&self) -> &str {
         &self.0
     }
 
     /// Adds the id to the response.
-    pub fn add_to(&self, response: &mut Response<'_>) {
+    pub(crate) fn add_to(&self, response: &mut Response<'_>) {
         response.set_raw_header(Self::HEADER, self.0.clone());
     }
 
     /// Returns a fairing that adds the id of every request to its response.
     #[must_use]
-    pub fn fairing() -> impl Fairing {
+    pub(crate) fn fairing() -> impl Fairing {
         AddRequestId
     }
 }

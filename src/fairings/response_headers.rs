@@ -9,7 +9,7 @@ use crate::config::Config;
 
 /// Lets pages of any origin read every response.
 #[derive(Clone, Copy, Debug)]
-pub struct Cors;
+pub(crate) struct Cors;
 
 #[rocket::async_trait]
 impl Fairing for Cors {
@@ -33,7 +33,7 @@ pub(crate) fn allow_any_origin(response: &mut Response<'_>) {
 
 /// Adds the headers that restrict what browsers do with a response, and for how long they must use HTTPS only.
 #[derive(Clone, Copy, Debug)]
-pub struct SecurityHeaders;
+pub(crate) struct SecurityHeaders;
 
 #[rocket::async_trait]
 impl Fairing for SecurityHeaders {
@@ -81,7 +81,7 @@ pub(crate) fn secure(request: &Request<'_>, response: &mut Response<'_>) {
 
 /// Adds the configured licence of the data to every response.
 #[derive(Clone, Copy, Debug)]
-pub struct Licence;
+pub(crate) struct Licence;
 
 #[rocket::async_trait]
 impl Fairing for Licence {

@@ -12,12 +12,12 @@ const HEARTBEAT: &str = "send_heartbeat";
 ///
 /// Heartbeats are left out: their route marks exactly one source, this fairing would mark every source of the subject.
 #[derive(Clone, Debug)]
-pub struct SignsOfLife(Sources);
+pub(crate) struct SignsOfLife(Sources);
 
 impl SignsOfLife {
     /// Makes a fairing that notes it in `sources`.
     #[must_use]
-    pub fn new(sources: Sources) -> Self {
+    pub(crate) fn new(sources: Sources) -> Self {
         Self(sources)
     }
 }

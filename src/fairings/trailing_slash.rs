@@ -4,7 +4,7 @@ use rocket::{Data, Request};
 
 /// Treats `/floods/` as `/floods`.
 #[derive(Clone, Copy, Debug)]
-pub struct TrailingSlash;
+pub(crate) struct TrailingSlash;
 
 #[rocket::async_trait]
 impl Fairing for TrailingSlash {

@@ -21,7 +21,7 @@ impl Folder {
     /// A file whose rows refer to those of a wrong file is not read, because most of its faults would follow from the others.
     /// Holds the places, and the identifiers of gauges and reports.
     #[must_use]
-    pub fn check(&mut self, now: Timestamp, most: usize) -> Vec<DatasetError> {
+    pub(crate) fn check(&mut self, now: Timestamp, most: usize) -> Vec<DatasetError> {
         self.faults = Some(Faults { most, found: Mutex::default() });
         let end = self.read_all(now);
         let found = self.faults.take().map(|faults| faults.found.into_inner());

@@ -2,7 +2,7 @@
 //!
 //! # Adding a format
 //!
-//! Implement [`Format`], add it to the registry (the service's own in [`builtin`], an agency's with
+//! Implement [`Format`], add it to the registry (the service's own in `builtin`, an agency's with
 //! [`Builder::format`](crate::Builder::format)), and run the format suite (`siaga_conformance::format_suite!`) on it. The
 //! configuration key `formats.enabled` then enables it. `docs/adding-a-format.md` explains the steps. A [`template`] is
 //! a format without Rust.
@@ -216,7 +216,7 @@ impl EncodeError {
 
 /// Returns the formats that come with the service.
 #[must_use]
-pub fn builtin(
+pub(crate) fn builtin(
     topojson: topojson::Options,
     cap: cap::Options,
     alerts: alerts::Options,

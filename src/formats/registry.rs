@@ -82,7 +82,11 @@ impl FormatRegistry {
     /// # Errors
     ///
     /// If a name is not known, the default is not enabled, or no enabled format can write some kind of layer.
-    pub fn new(known: &[Arc<dyn Format>], enabled: &[String], default: &str) -> Result<Self, InvalidFormats> {
+    pub(crate) fn new(
+        known: &[Arc<dyn Format>],
+        enabled: &[String],
+        default: &str,
+    ) -> Result<Self, InvalidFormats> {
         let find = |name: &String| {
             known.iter().rfind(|format| format.name() == name).cloned().ok_or_else(|| {
                 let known = known.iter().map(|format| format.name().to_owned()).collect();
@@ -105,7 +109,7 @@ impl FormatRegistry {
     /// # Errors
     ///
     /// If there are none, or one is not among the enabled formats that can write it.
-    pub fn offering(mut self, kind: LayerKind, names: &[String]) -> Result<Self, InvalidFormats> {
+    pub(crate) fn offering(mut self, kind: LayerKind, names: &[String]) -> Result<Self, InvalidFormats> {
         let allowed: Vec<_> = self.carrying(kind).cloned().collect();
         let named = |allowed: &[Arc<dyn Format>]| allowed.iter().map(|of| of.name().to_owned()).collect();
         if names.is_empty() {
@@ -123,7 +127,7 @@ impl FormatRegistry {
 
     /// Returns the formats that can write layers of a kind: first the one that the resource prefers, else the default, if it
     /// is one of them, then the others in the order of the configuration.
-    pub fn carrying(&self, kind: LayerKind) -> impl Iterator<Item = &Arc<dyn Format>> {
+    pub(crate) fn carrying(&self, kind: LayerKind) -> impl Iterator<Item = &Arc<dyn Format>> {
         let offered = self.offers.get(&kind).unwrap_or(&self.formats);
         let preferred = describe(kind).preferred_format();
         let preferred = preferred.filter(|name| offered.iter().any(|format| format.name() == *name));

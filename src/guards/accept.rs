@@ -108,7 +108,7 @@ fn specificity(range: &MediaType, name: &MediaType) -> Option<(u8, usize)> {
 
 /// Whether a client prefers a page for people to data, by its `Accept`, as browsers do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct WantsPage(pub bool);
+pub(crate) struct WantsPage(pub bool);
 
 #[rocket::async_trait]
 impl<'r> FromRequest<'r> for WantsPage {
@@ -126,7 +126,7 @@ impl Part for WantsPage {
 
 /// Whether a client prefers `OpenMetrics` to Prometheus's text format, by its `Accept`, as Prometheus does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct WantsOpenMetrics(pub bool);
+pub(crate) struct WantsOpenMetrics(pub bool);
 
 #[rocket::async_trait]
 impl<'r> FromRequest<'r> for WantsOpenMetrics {

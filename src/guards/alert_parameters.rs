@@ -7,7 +7,7 @@ use crate::model::{AreaId, InvalidAreaId};
 
 /// The identifier of an alert in a path. Any text is read, because only the issuer knows its identifiers.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct AlertIdentifier(pub String);
+pub(crate) struct AlertIdentifier(pub String);
 
 impl PathParameter for AlertIdentifier {
     const NAME: &'static str = "identifier";
@@ -25,7 +25,7 @@ impl PathParameter for AlertIdentifier {
 
 /// `content`: whether the entries of a feed have the whole alerts within. **Default: no**
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct AlertContent {
+pub(crate) struct AlertContent {
     /// Whether they do.
     pub inline: bool,
 }
@@ -47,7 +47,7 @@ impl QueryParameter for AlertContent {
 
 /// `area`: the area whose history is requested. Required.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct HistoryArea(pub AreaId);
+pub(crate) struct HistoryArea(pub AreaId);
 
 impl QueryParameter for HistoryArea {
     const NAME: &'static str = "area";
@@ -66,7 +66,7 @@ impl QueryParameter for HistoryArea {
 
 /// `before`: the identifier of the alert before which a page of a history begins, or absent.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Before(pub Option<AlertIdentifier>);
+pub(crate) struct Before(pub(crate) Option<AlertIdentifier>);
 
 impl QueryParameter for Before {
     const NAME: &'static str = "before";

@@ -10,7 +10,7 @@ use crate::model::{AreaLevel, BoundingBox};
 
 /// `bbox`: the part of the map between two opposite corners, or absent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Within(pub Option<BoundingBox>);
+pub(crate) struct Within(pub Option<BoundingBox>);
 
 impl QueryParameter for Within {
     const NAME: &'static str = "bbox";
@@ -37,7 +37,7 @@ impl QueryParameter for Within {
 
 /// `level`: which outlines are requested. **Default: `area`**
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Level(pub AreaLevel);
+pub(crate) struct Level(pub AreaLevel);
 
 impl QueryParameter for Level {
     const NAME: &'static str = "level";
@@ -56,7 +56,7 @@ impl QueryParameter for Level {
 
 /// `lat`: a latitude. Required.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Latitude(pub f64);
+pub(crate) struct Latitude(pub f64);
 
 impl QueryParameter for Latitude {
     const NAME: &'static str = "lat";
@@ -74,7 +74,7 @@ impl QueryParameter for Latitude {
 
 /// `lng`: a longitude. Required.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Longitude(pub f64);
+pub(crate) struct Longitude(pub f64);
 
 impl QueryParameter for Longitude {
     const NAME: &'static str = "lng";
@@ -92,7 +92,7 @@ impl QueryParameter for Longitude {
 
 /// `long`: a longitude, by the name that `PetaBencana`'s clients give it. Required.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Long(pub f64);
+pub(crate) struct Long(pub f64);
 
 impl QueryParameter for Long {
     const NAME: &'static str = "long";
@@ -110,7 +110,7 @@ impl QueryParameter for Long {
 
 /// `admin`: the identifier of one province or city on the map. Required.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Admin(pub String);
+pub(crate) struct Admin(pub String);
 
 impl QueryParameter for Admin {
     const NAME: &'static str = "admin";

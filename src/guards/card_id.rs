@@ -13,7 +13,7 @@ const NAME: &str = "cardId";
 
 /// The segment `:cardId` of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct CardIdParam<'r>(&'r str);
+pub(crate) struct CardIdParam<'r>(&'r str);
 
 impl CardIdParam<'_> {
     /// Returns the identifier.
@@ -21,7 +21,7 @@ impl CardIdParam<'_> {
     /// # Errors
     ///
     /// 400 if it is not an identifier, or longer than `cards.max_id_length`.
-    pub fn read(self, config: &Config) -> Result<CardId, Problem> {
+    pub(crate) fn read(self, config: &Config) -> Result<CardId, Problem> {
         let id = config.cards.max_id_length.read(self.0);
         id.map_err(|error| Problem::invalid(Source::Params, NAME, error))
     }

@@ -14,7 +14,7 @@ use crate::schema;
 
 /// `since`: the cursor of an earlier response, or absent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Since(pub Option<Cursor>);
+pub(crate) struct Since(pub Option<Cursor>);
 
 impl QueryParameter for Since {
     const NAME: &'static str = "since";
@@ -31,7 +31,7 @@ impl QueryParameter for Since {
 
 /// `wait`: how long the response may wait for a change, in seconds. **Default: not at all**
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Wait(pub Duration);
+pub(crate) struct Wait(pub Duration);
 
 impl Wait {
     const LONGEST: u64 = 30;
@@ -54,7 +54,7 @@ impl QueryParameter for Wait {
 
 /// The header `Last-Event-ID`, which browsers send when they connect again; absent also if it is no cursor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct LastEvent(pub Option<Cursor>);
+pub(crate) struct LastEvent(pub Option<Cursor>);
 
 #[rocket::async_trait]
 impl<'r> FromRequest<'r> for LastEvent {

@@ -25,7 +25,7 @@ pub struct Authorized<P> {
 
 /// A caller with a valid credential, whatever it allows.
 #[derive(Clone, Debug)]
-pub struct Identified(pub Credential);
+pub(crate) struct Identified(pub Credential);
 
 /// A permission that a route can require.
 pub trait Permission: Send + Sync + 'static {

@@ -13,7 +13,7 @@ const HEADER: &str = "Content-Type";
 /// The media type that an image will be sent as: the query parameter `file_type`, else the header `Content-Type`, else
 /// `image/jpeg`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct FileType(pub ImageType);
+pub(crate) struct FileType(pub ImageType);
 
 #[rocket::async_trait]
 impl<'r> FromRequest<'r> for FileType {

@@ -18,11 +18,11 @@ const TIME: &str = "time";
 /// The entry of a feed whose address was requested: the query has the parameters `area_id` and `time`, and no format. `None`
 /// for any other request, and if no enabled format has entries.
 #[derive(Clone, Debug)]
-pub struct FloodEntry(pub Option<Entry>);
+pub(crate) struct FloodEntry(pub Option<Entry>);
 
 /// An entry of a feed.
 #[derive(Clone, Debug)]
-pub struct Entry {
+pub(crate) struct Entry {
     /// The area.
     pub area: AreaId,
     /// The second in which its state was set.

@@ -76,7 +76,7 @@ impl<R: MapResource + Default> Part for FormatChoice<R> {
 /// The format for one alert: the document that the feeds link to, or any other enabled format but the feeds. It is chosen as by
 /// [`FormatChoice`].
 #[derive(Clone, Debug)]
-pub struct AlertFormat(pub Arc<dyn Format>);
+pub(crate) struct AlertFormat(pub Arc<dyn Format>);
 
 #[rocket::async_trait]
 impl<'r> FromRequest<'r> for AlertFormat {

@@ -14,9 +14,9 @@ const NAME: &str = "revision";
 ///
 /// An address with this parameter always names the same response, so caches may reuse that for a day.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct KnownRevision {
+pub(crate) struct KnownRevision {
     /// The requested version.
-    pub requested: Option<String>,
+    pub(crate) requested: Option<String>,
     /// The path and query of the request, without this parameter.
     address: String,
 }
@@ -24,7 +24,7 @@ pub struct KnownRevision {
 impl KnownRevision {
     /// Returns the path and query of the request for a version of its response.
     #[must_use]
-    pub fn address(&self, revision: &str) -> String {
+    pub(crate) fn address(&self, revision: &str) -> String {
         let next = if self.address.contains('?') { '&' } else { '?' };
         format!("{}{next}{NAME}={revision}", self.address)
     }

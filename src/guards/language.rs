@@ -13,12 +13,12 @@ use crate::openapi::{Interface, Operation, Parameter, Part};
 
 /// The language of a page: of `lang`, else the first of `Accept-Language` that the country has, else the country's own.
 #[derive(Clone, Debug)]
-pub struct Language(Arc<Texts>);
+pub(crate) struct Language(Arc<Texts>);
 
 impl Language {
     /// Returns the code of the language (BCP 47).
     #[must_use]
-    pub fn code(&self) -> &str {
+    pub(crate) fn code(&self) -> &str {
         self.0.code()
     }
 

@@ -9,7 +9,7 @@ use crate::error::Problem;
 
 /// A caller that may read the metrics: anyone, or only one with the configured token.
 #[derive(Clone, Copy, Debug)]
-pub struct MetricsReader(());
+pub(crate) struct MetricsReader(());
 
 #[rocket::async_trait]
 impl<'r> FromRequest<'r> for MetricsReader {

@@ -57,31 +57,35 @@ mod query;
 mod query_parameters;
 mod signed_upload;
 
-pub use self::accept::{WantsOpenMetrics, WantsPage};
-pub use self::alert_parameters::{AlertContent, AlertIdentifier, Before, HistoryArea};
-pub use self::area_parameters::{Admin, Latitude, Level, Long, Longitude, Within};
+pub(crate) use self::accept::{WantsOpenMetrics, WantsPage};
+pub(crate) use self::alert_parameters::Before;
+pub(crate) use self::alert_parameters::{AlertContent, AlertIdentifier, HistoryArea};
+pub(crate) use self::area_parameters::{Admin, Latitude, Level, Long, Longitude, Within};
 pub use self::area_selector::Select;
-pub use self::card_id::CardIdParam;
-pub use self::change_parameters::{LastEvent, Since, Wait};
+pub(crate) use self::card_id::CardIdParam;
+pub(crate) use self::change_parameters::{LastEvent, Since, Wait};
+pub(crate) use self::credential::Identified;
 pub use self::credential::{
-    Authorized, Caller, CardsRead, CardsWrite, FeedsWrite, FloodsWrite, GaugesWrite, Identified, Permission,
+    Authorized, Caller, CardsRead, CardsWrite, FeedsWrite, FloodsWrite, GaugesWrite, Permission,
     ReportsModerate,
 };
-pub use self::file_type::FileType;
-pub use self::flood_entry::{Entry, FloodEntry};
-pub use self::format_choice::{AlertFormat, FormatChoice};
+pub(crate) use self::file_type::FileType;
+pub(crate) use self::flood_entry::Entry;
+pub(crate) use self::flood_entry::FloodEntry;
+pub(crate) use self::format_choice::AlertFormat;
+pub use self::format_choice::FormatChoice;
 pub use self::json_body::JsonBody;
-pub use self::known_revision::KnownRevision;
-pub use self::language::Language;
-pub use self::metrics_reader::MetricsReader;
+pub(crate) use self::known_revision::KnownRevision;
+pub(crate) use self::language::Language;
+pub(crate) use self::metrics_reader::MetricsReader;
 pub use self::parameter::{Param, PathParam, PathParameter, QueryParameter};
-pub use self::path_parameters::SourceName;
+pub(crate) use self::path_parameters::SourceName;
 pub use self::period::RequestedPeriod;
-pub use self::query::Query;
-pub use self::query_parameters::{
-    ChangedBefore, Disaster, InfrastructureType, MinimumState, TimePeriod, Training, Username,
-};
-pub use self::signed_upload::SignedUpload;
+pub(crate) use self::query::Query;
+pub(crate) use self::query_parameters::{ChangedBefore, Training};
+pub use self::query_parameters::{Disaster, MinimumState, TimePeriod};
+pub(crate) use self::query_parameters::{InfrastructureType, Username};
+pub(crate) use self::signed_upload::SignedUpload;
 
 use rocket::Request;
 

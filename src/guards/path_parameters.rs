@@ -49,7 +49,7 @@ impl PathParameter for InfrastructureKind {
 
 /// The name of a source of data, which may not exist.
 #[derive(Clone, Debug)]
-pub struct SourceName(pub String);
+pub(crate) struct SourceName(pub String);
 
 impl PathParameter for SourceName {
     const NAME: &'static str = "name";

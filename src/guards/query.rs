@@ -8,18 +8,18 @@ use crate::error::{Problem, Source};
 
 /// The query of a request. Guards read the parameters that they know from it; unknown parameters are ignored.
 #[derive(Clone, Copy, Debug)]
-pub struct Query<'r>(&'r RawStr);
+pub(crate) struct Query<'r>(&'r RawStr);
 
 impl<'r> Query<'r> {
     /// Makes a query from text.
     #[must_use]
-    pub fn new(text: &'r str) -> Self {
+    pub(crate) fn new(text: &'r str) -> Self {
         Self(text.into())
     }
 
     /// Returns the query of a request; empty if it has none.
     #[must_use]
-    pub fn of(request: &'r Request<'_>) -> Self {
+    pub(crate) fn of(request: &'r Request<'_>) -> Self {
         Self::new(request.uri().query().map_or("", |query| query.as_str()))
     }
 
@@ -28,7 +28,7 @@ impl<'r> Query<'r> {
     /// # Errors
     ///
     /// 400 if it is given more than once or is not UTF-8.
-    pub fn get(self, name: &str) -> Result<Option<Cow<'r, str>>, Problem> {
+    pub(crate) fn get(self, name: &str) -> Result<Option<Cow<'r, str>>, Problem> {
         let mut values = self.0.split('&').map(|pair| pair.split_at_byte(b'=')).filter_map(|(key, value)| {
             let is_coded = key.as_str().contains(['%', '+']);
             let same = key == name || is_coded && key.url_decode().is_ok_and(|key| key == name);
@@ -49,7 +49,7 @@ impl<'r> Query<'r> {
     /// # Errors
     ///
     /// 400 if it is absent or empty, and as [`get`](Self::get).
-    pub fn require(self, name: &str) -> Result<Cow<'r, str>, Problem> {
+    pub(crate) fn require(self, name: &str) -> Result<Cow<'r, str>, Problem> {
         self.get(name)?.ok_or_else(|| Problem::invalid(Source::Query, name, "is required"))
     }
 
@@ -58,7 +58,11 @@ impl<'r> Query<'r> {
     /// # Errors
     ///
     /// 400 if it is none of them, and as [`get`](Self::get).
-    pub fn one_of<'a, T: AsRef<str>>(self, name: &str, allowed: &'a [T]) -> Result<Option<&'a T>, Problem> {
+    pub(crate) fn one_of<'a, T: AsRef<str>>(
+        self,
+        name: &str,
+        allowed: &'a [T],
+    ) -> Result<Option<&'a T>, Problem> {
         let Some(value) = self.get(name)? else { return Ok(None) };
         one_of(&value, allowed).map(Some).map_err(|must| Problem::invalid(Source::Query, name, must))
     }

@@ -14,7 +14,7 @@ use crate::schema;
 
 /// `before`: the time before which a page of the log of an area begins, or absent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ChangedBefore(pub Option<Timestamp>);
+pub(crate) struct ChangedBefore(pub Option<Timestamp>);
 
 impl QueryParameter for ChangedBefore {
     const NAME: &'static str = "before";
@@ -50,7 +50,7 @@ impl QueryParameter for Disaster {
 
 /// `type`: one kind of infrastructure, or absent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct InfrastructureType(pub Option<InfrastructureKind>);
+pub(crate) struct InfrastructureType(pub Option<InfrastructureKind>);
 
 impl QueryParameter for InfrastructureType {
     const NAME: &'static str = "type";
@@ -117,7 +117,7 @@ impl QueryParameter for TimePeriod {
 
 /// `training`: whether reports of trainings are included. **Default: `false`**
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Training(pub bool);
+pub(crate) struct Training(pub bool);
 
 impl QueryParameter for Training {
     const NAME: &'static str = "training";
@@ -136,7 +136,7 @@ impl QueryParameter for Training {
 /// `username`: the user for whom the client says it acts. The log of flood states records it beside the credential's subject;
 /// nothing trusts it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Username(pub Option<String>);
+pub(crate) struct Username(pub Option<String>);
 
 impl QueryParameter for Username {
     const NAME: &'static str = "username";

@@ -15,7 +15,7 @@ use crate::openapi::{Interface, Operation, Parameter, Part};
 /// An upload to an address that this service has signed. According to its headers, the body has the type that the address was
 /// signed for, and is not larger than allowed. The upload counts as in progress as long as this value lives.
 #[derive(Debug)]
-pub struct SignedUpload(pub Incoming);
+pub(crate) struct SignedUpload(pub Incoming);
 
 #[rocket::async_trait]
 impl<'r> FromRequest<'r> for SignedUpload {

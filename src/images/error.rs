@@ -10,7 +10,7 @@ use crate::telemetry::causes;
 /// Why an image cannot be received or returned. The variants are what a caller can act on.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum ImageError {
+pub(crate) enum ImageError {
     /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -49,7 +49,7 @@ pub enum ImageError {
 /// Why the address of an upload is not valid. Only for the operator's log, not for clients.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum Unpermitted {
+pub(crate) enum Unpermitted {
     /// The address was made up or altered, or the signing key has changed since.
     #[error("signed address with a wrong signature")]
     WrongSignature,

@@ -2,7 +2,7 @@ use std::fmt;
 
 /// A type of image that can be uploaded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum ImageType {
+pub(crate) enum ImageType {
     /// JPEG.
     Jpeg,
     /// PNG.
@@ -15,14 +15,14 @@ pub enum ImageType {
 
 impl ImageType {
     /// Every image type.
-    pub const ALL: [Self; 4] = [Self::Jpeg, Self::Png, Self::Webp, Self::Gif];
+    pub(crate) const ALL: [Self; 4] = [Self::Jpeg, Self::Png, Self::Webp, Self::Gif];
 
     /// How many leading bytes of a file are needed to recognize its type.
-    pub const LEADING: usize = 12;
+    pub(crate) const LEADING: usize = 12;
 
     /// Returns the media type.
     #[must_use]
-    pub fn media_type(self) -> &'static str {
+    pub(crate) fn media_type(self) -> &'static str {
         match self {
             Self::Jpeg => "image/jpeg",
             Self::Png => "image/png",
@@ -33,7 +33,7 @@ impl ImageType {
 
     /// Returns the file extension, without the dot.
     #[must_use]
-    pub fn extension(self) -> &'static str {
+    pub(crate) fn extension(self) -> &'static str {
         match self {
             Self::Jpeg => "jpeg",
             Self::Png => "png",
@@ -44,13 +44,13 @@ impl ImageType {
 
     /// Returns the type with this [`extension`](Self::extension).
     #[must_use]
-    pub fn from_extension(extension: &str) -> Option<Self> {
+    pub(crate) fn from_extension(extension: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.extension() == extension)
     }
 
     /// Returns the type of a file by its first bytes; [`LEADING`](Self::LEADING) bytes are enough.
     #[must_use]
-    pub fn of(leading: &[u8]) -> Option<Self> {
+    pub(crate) fn of(leading: &[u8]) -> Option<Self> {
         match leading {
             [0xFF, 0xD8, 0xFF, ..] => Some(Self::Jpeg),
             [0x89, b'P', b'N', b'G', b'\r', b'\n', 0x1A, b'\n', ..] => Some(Self::Png),

@@ -11,7 +11,7 @@ mod finder;
 mod image_type;
 mod moves;
 mod names;
-pub mod photo;
+pub(crate) mod photo;
 mod receiving;
 mod signing;
 mod storage;
@@ -26,15 +26,15 @@ use rocket::data::ByteUnit;
 use rocket::tokio::sync::Notify;
 use rocket::tokio::time;
 
-pub use self::error::{ImageError, Unpermitted};
-pub use self::image_type::ImageType;
+pub(crate) use self::error::{ImageError, Unpermitted};
+pub(crate) use self::image_type::ImageType;
 pub(crate) use self::names::card_of_file;
-pub use self::receiving::Incoming;
-pub use self::signing::Permit;
+pub(crate) use self::receiving::Incoming;
+pub(crate) use self::signing::Permit;
 use self::signing::Signing;
 use self::storage::Storage;
 pub(crate) use self::storage::{HIDDEN, make_private};
-pub use self::worker::Worker;
+pub(crate) use self::worker::Worker;
 use crate::config::{Config, ConfigError};
 use crate::model::{CardId, Clock, Upload};
 use crate::slots::Slots;
@@ -42,16 +42,16 @@ use crate::stores::{Check, Store};
 use crate::telemetry::Metrics;
 
 /// How long an upload address is valid.
-pub const PERMITTED: Duration = Duration::from_mins(15);
+pub(crate) const PERMITTED: Duration = Duration::from_mins(15);
 
 /// How long the storage may take for the readiness check.
 const STORAGE_PATIENCE: Duration = Duration::from_secs(2);
 
 /// How long caches may keep a published image: its report can be hidden.
-pub const KEEP_SHORT: &str = "public, max-age=300";
+pub(crate) const KEEP_SHORT: &str = "public, max-age=300";
 
 /// The images of cards, in the configured storage.
-pub struct CardImages {
+pub(crate) struct CardImages {
     storage: Storage,
     uploads: Uploads,
     store: Arc<dyn Store>,
@@ -78,11 +78,11 @@ enum Uploads {
 
 /// Where a client uploads an image, and where the photo appears soon after.
 #[derive(Clone, Debug)]
-pub struct Invitation {
+pub(crate) struct Invitation {
     /// An address that accepts one `PUT` of an image of the requested type, within [`PERMITTED`].
-    pub signed_request: String,
+    pub(crate) signed_request: String,
     /// The address of the published photo.
-    pub url: String,
+    pub(crate) url: String,
 }
 
 impl CardImages {
@@ -91,7 +91,7 @@ impl CardImages {
     /// # Errors
     ///
     /// The key with a wrong value, with what is allowed.
-    pub fn check(config: &Config) -> Result<(), ConfigError> {
+    pub(crate) fn check(config: &Config) -> Result<(), ConfigError> {
         Storage::open(&config.photo_storage()?, &config.images).map(drop)
     }
 
@@ -100,7 +100,7 @@ impl CardImages {
     /// # Errors
     ///
     /// The key with a wrong value, with what is allowed.
-    pub fn open(
+    pub(crate) fn open(
         config: &Config,
         store: Arc<dyn Store>,
         clock: Arc<dyn Clock>,
@@ -131,7 +131,7 @@ impl CardImages {
     }
 
     /// Checks whether the storage responds, and whether a folder can be written to. Reads of the service need neither.
-    pub async fn readiness(&self) -> Check {
+    pub(crate) async fn readiness(&self) -> Check {
         let asking = async {
             match time::timeout(STORAGE_PATIENCE, self.storage.is_there()).await {
                 Ok(true) => Ok(()),
@@ -147,7 +147,11 @@ impl CardImages {
     ///
     /// Those of [`ImageStore::expect_image`](crate::stores::ImageStore::expect_image); [`ImageError::Storage`] if the
     /// credentials of the storage cannot be obtained.
-    pub async fn invite(&self, card: &CardId, image_type: ImageType) -> Result<Invitation, ImageError> {
+    pub(crate) async fn invite(
+        &self,
+        card: &CardId,
+        image_type: ImageType,
+    ) -> Result<Invitation, ImageError> {
         let until = self.clock.now().after(PERMITTED);
         let upload = self.store.expect_image(card, until).await?;
         let signed_request = match &self.uploads {
@@ -180,7 +184,7 @@ impl CardImages {
     /// # Errors
     ///
     /// [`ImageError::NotFound`], [`ImageError::Storage`].
-    pub async fn published(&self, name: &str) -> Result<Vec<u8>, ImageError> {
+    pub(crate) async fn published(&self, name: &str) -> Result<Vec<u8>, ImageError> {
         names::published_card(name).ok_or(ImageError::NotFound)?;
         let reading = time::timeout(self.timeout, self.storage.read_published(name)).await;
         reading.map_err(|elapsed| ImageError::Storage(elapsed.into()))?

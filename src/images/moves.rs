@@ -23,7 +23,7 @@ const SOON: Duration = Duration::from_millis(20);
 impl CardImages {
     /// Moves the photo of a report that was hidden or shown again to where it belongs, within the time of a request. If that
     /// fails, a server moves it later.
-    pub async fn settle(&self, report: ReportKey) {
+    pub(crate) async fn settle(&self, report: ReportKey) {
         let taking = async {
             loop {
                 match self.store.take_photo_move_of(report, LEASE).await {

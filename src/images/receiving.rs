@@ -21,7 +21,7 @@ const LONGEST_PIECE: Duration = Duration::from_mins(1);
 
 /// An upload that may be received now. It counts as in progress until it is dropped.
 #[derive(Debug)]
-pub struct Incoming {
+pub(crate) struct Incoming {
     permit: Permit,
     _slot: Slot<Upload>,
 }
@@ -33,7 +33,12 @@ impl CardImages {
     ///
     /// [`ImageError::NotPermitted`] unless this service has signed the address and it is still valid. [`ImageError::Store`] if
     /// the key is in the store, which is away.
-    pub async fn permit(&self, name: &str, expires: &str, signature: &str) -> Result<Permit, ImageError> {
+    pub(crate) async fn permit(
+        &self,
+        name: &str,
+        expires: &str,
+        signature: &str,
+    ) -> Result<Permit, ImageError> {
         let permit = match &self.uploads {
             Uploads::Direct(signing) => {
                 let key = signing.key(&*self.store).await?;
@@ -54,7 +59,7 @@ impl CardImages {
     ///
     /// [`ImageError::NotPermitted`] if an upload for the card was already received at this address or an earlier one,
     /// [`ImageError::Store`].
-    pub async fn is_expected(&self, permit: &Permit) -> Result<(), ImageError> {
+    pub(crate) async fn is_expected(&self, permit: &Permit) -> Result<(), ImageError> {
         let expected = self.store.expected_upload(&permit.upload.card).await?;
         let used = ImageError::NotPermitted(Unpermitted::Used);
         if expected.as_ref() == Some(&permit.upload) { Ok(()) } else { Err(used) }
@@ -66,7 +71,7 @@ impl CardImages {
     /// # Errors
     ///
     /// [`ImageError::Busy`], [`ImageError::Full`].
-    pub fn admit(&self, permit: Permit) -> Result<Incoming, ImageError> {
+    pub(crate) fn admit(&self, permit: Permit) -> Result<Incoming, ImageError> {
         let slot = self.slots.take(permit.upload.clone(), PER_ADDRESS).map_err(|no_slot| match no_slot {
             NoSlot::OfKey => ImageError::Busy,
             NoSlot::OfServer => ImageError::Full,
@@ -85,7 +90,11 @@ impl CardImages {
     /// [`ImageError::TooLarge`], [`ImageError::TooSlow`], [`ImageError::Incomplete`]: nothing was received, and the address can
     /// be used again. [`ImageError::NotPermitted`] if another upload was received meanwhile; [`ImageError::Storage`],
     /// [`ImageError::Store`].
-    pub async fn receive(&self, incoming: Incoming, body: impl AsyncRead + Unpin) -> Result<(), ImageError> {
+    pub(crate) async fn receive(
+        &self,
+        incoming: Incoming,
+        body: impl AsyncRead + Unpin,
+    ) -> Result<(), ImageError> {
         let upload = &incoming.permit.upload;
         let name = names::upload(upload, &random::hex::<8>()?);
         self.keep(&name, body).await?;

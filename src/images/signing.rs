@@ -9,10 +9,10 @@ use crate::stores::Store;
 
 /// What an upload address of this service permits: to put one image of one type, until it expires.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Permit {
+pub(crate) struct Permit {
     pub(super) upload: Upload,
     /// The media type with which the image must be sent.
-    pub image_type: ImageType,
+    pub(crate) image_type: ImageType,
     /// In seconds since 1970.
     pub(super) expires: i64,
 }

@@ -37,7 +37,7 @@ const MOST_HANDS: usize = 4;
 ///
 /// Any number of workers can share the uploads in one store.
 #[derive(Debug)]
-pub struct Worker {
+pub(crate) struct Worker {
     images: Arc<CardImages>,
 }
 
@@ -70,13 +70,13 @@ fn is_gone<T>(card: Result<T, StoreError>) -> Result<bool, ImageError> {
 impl Worker {
     /// Makes a worker for these images.
     #[must_use]
-    pub fn new(images: Arc<CardImages>) -> Self {
+    pub(crate) fn new(images: Arc<CardImages>) -> Self {
         Self { images }
     }
 
     /// Runs the worker while the server runs. Work in progress at shutdown is done by another server, or after the next start.
     #[must_use]
-    pub fn fairing(self) -> AdHoc {
+    pub(crate) fn fairing(self) -> AdHoc {
         AdHoc::on_liftoff("Images", |rocket| Box::pin(async move { run_in_background(rocket, self.run()) }))
     }
 

@@ -75,7 +75,7 @@ impl AreaSet {
     /// Returns a box that contains all selected areas, in O(log n); `None` if there are none. It may be larger than necessary
     /// if the selector has a city and a province.
     #[must_use]
-    pub fn around(&self, selector: &AreaSelector) -> Option<Rect<f64>> {
+    pub(crate) fn around(&self, selector: &AreaSelector) -> Option<Rect<f64>> {
         match selector.city.as_ref().or(selector.region.as_ref()) {
             Some(code) => self.around_each.get(code).copied(),
             None => self.around,
@@ -89,7 +89,7 @@ impl AreaSet {
     ///
     /// If the position lies outside the set.
     #[must_use]
-    pub fn touches(&self, position: usize, part: &BoundingBox) -> bool {
+    pub(crate) fn touches(&self, position: usize, part: &BoundingBox) -> bool {
         part.touches_inside(self.areas[position].geometry(), self.bounds[position])
     }
 

@@ -19,7 +19,7 @@ const STEPS: f64 = 100.0;
 impl BoundingBox {
     /// Returns the smallest box that contains two opposite corners; `None` unless both are on the globe.
     #[must_use]
-    pub fn around(corners: [Coord<f64>; 2]) -> Option<Self> {
+    pub(crate) fn around(corners: [Coord<f64>; 2]) -> Option<Self> {
         let [one, other] = corners;
         let is_on_globe = |at: Coord<f64>| at.x.abs() <= 180.0 && at.y.abs() <= 90.0;
         // A multiple of 0.01 is not exact in binary: without the tolerance, some would be moved outwards by one step.
@@ -35,7 +35,7 @@ impl BoundingBox {
 
     /// Returns whether any point of a geometry lies in the box or on its sides. Costs O(positions).
     #[must_use]
-    pub fn touches(&self, geometry: Geometry<'_>) -> bool {
+    pub(crate) fn touches(&self, geometry: Geometry<'_>) -> bool {
         self.touches_inside(geometry, geometry.bounds())
     }
 
@@ -56,7 +56,7 @@ impl BoundingBox {
     /// Returns the part of the box in which something within `bounds` can lie: exactly that touches it which touches the whole
     /// box. Returns `None` if `bounds` lies in the box, because everything touches it then.
     #[must_use]
-    pub fn narrowed(self, bounds: Rect<f64>) -> Option<Self> {
+    pub(crate) fn narrowed(self, bounds: Rect<f64>) -> Option<Self> {
         // Bounds that are not on the globe narrow nothing.
         let Some(around) = Self::around([bounds.min(), bounds.max()]) else { return Some(self) };
         let narrowed = Self {

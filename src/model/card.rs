@@ -21,11 +21,11 @@ pub struct InvalidCardId {
 
 impl CardId {
     /// The fewest characters an identifier can have.
-    pub const SHORTEST: usize = 7;
+    pub(crate) const SHORTEST: usize = 7;
     /// The most characters an identifier can have: those of a UUID.
-    pub const LONGEST: usize = 36;
+    pub(crate) const LONGEST: usize = 36;
     /// How many characters the identifiers of new cards have. Each is one of 64, so that nobody can guess an identifier.
-    pub const NEW_LENGTH: usize = 14;
+    pub(crate) const NEW_LENGTH: usize = 14;
 
     /// Returns the identifier as text.
     #[must_use]

@@ -32,7 +32,7 @@ impl FloodState {
 
     /// Returns the state for a depth of the water in centimetres: minor if under 70, moderate up to 150, severe above.
     #[must_use]
-    pub fn of_depth(centimetres: f64) -> Self {
+    pub(crate) fn of_depth(centimetres: f64) -> Self {
         match centimetres {
             depth if depth < 70.0 => Self::Minor,
             depth if depth <= 150.0 => Self::Moderate,

@@ -81,7 +81,7 @@ pub enum InfrastructureShape {
 impl InfrastructureShape {
     /// Returns the place, or where the course begins.
     #[must_use]
-    pub fn beginning(&self) -> Position {
+    pub(crate) fn beginning(&self) -> Position {
         match self {
             Self::Place(place) => *place,
             Self::Course(course) => course.beginning,

@@ -55,13 +55,13 @@ impl Locator {
 
     /// Returns the district of a local area; `None` if the area is unknown or has none.
     #[must_use]
-    pub fn district(&self, area: Option<AreaId>) -> Option<Box<str>> {
+    pub(crate) fn district(&self, area: Option<AreaId>) -> Option<Box<str>> {
         self.areas[self.areas.position(area?)?].district_id()
     }
 
     /// Returns the code of the city whose boundary contains a place, among the cities that have one.
     #[must_use]
-    pub fn city_at(&self, place: Position) -> Option<&str> {
+    pub(crate) fn city_at(&self, place: Position) -> Option<&str> {
         code_of_first(&self.city_boxes, &self.cities, place.coord())
     }
 

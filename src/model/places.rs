@@ -82,7 +82,7 @@ impl Places {
 
     /// Returns whether a selector selects a place with these tags.
     #[must_use]
-    pub fn selects(&self, selector: &AreaSelector, tags: &Tags) -> bool {
+    pub(crate) fn selects(&self, selector: &AreaSelector, tags: &Tags) -> bool {
         selector.is_everything() || {
             selector.matches_codes(self.locator.city(tags), tags.instance_region_code.as_deref())
         }
@@ -128,7 +128,7 @@ impl Places {
     /// Returns the cities: those that have their own boundary, by code, then the others, each where its areas are. The first call
     /// costs as much as that of [`Self::area_layer`] for cities.
     #[must_use]
-    pub fn city_outlines(&self) -> &[Arc<City>] {
+    pub(crate) fn city_outlines(&self) -> &[Arc<City>] {
         self.city_outlines.get_or_init(|| {
             let own = self.cities.iter().map(|city| City::with_boundary(city, self));
             let is_other = |outline: &&Arc<Outline>| {
@@ -142,7 +142,7 @@ impl Places {
 
     /// Returns the boundaries of all cities, or of the one with this identifier; none if there is no such city.
     #[must_use]
-    pub fn city_layer(&self, id: Option<&str>) -> AreaLayer {
+    pub(crate) fn city_layer(&self, id: Option<&str>) -> AreaLayer {
         let selected = self.city_outlines().iter().filter(|city| id.is_none_or(|id| id == city.id));
         AreaLayer::new(Arc::clone(&self.areas), selected.cloned().map(AreaOutline::City).collect())
     }

@@ -21,7 +21,7 @@ impl AreaSelector {
 
     /// Returns whether something in this city and province is selected.
     #[must_use]
-    pub fn matches_codes(&self, city: Option<&str>, region: Option<&str>) -> bool {
+    pub(crate) fn matches_codes(&self, city: Option<&str>, region: Option<&str>) -> bool {
         let in_city = |code: &str| city == Some(code) || region == Some(code);
         self.city.as_deref().is_none_or(in_city)
             && self.region.as_deref().is_none_or(|code| region == Some(code))
@@ -29,7 +29,7 @@ impl AreaSelector {
 
     /// Returns whether everything is selected.
     #[must_use]
-    pub fn is_everything(&self) -> bool {
+    pub(crate) fn is_everything(&self) -> bool {
         *self == Self::default()
     }
 }

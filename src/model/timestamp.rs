@@ -112,7 +112,7 @@ impl Timestamp {
 
     /// Returns the moment as in gauge readings: `2016-12-09T04:00:00+00:00`, with a fraction of a second only if there is one.
     #[must_use]
-    pub fn with_offset(self) -> String {
+    pub(crate) fn with_offset(self) -> String {
         self.0.to_rfc3339_opts(SecondsFormat::AutoSi, false)
     }
 

@@ -16,7 +16,7 @@ use crate::schema;
 /// The paths are relative to the only server in it, the configured base address. HEAD is supported wherever GET is, and OPTIONS
 /// everywhere; neither is described. Costs about a millisecond.
 #[must_use]
-pub fn document(interface: &Interface<'_>, routes: &[Described]) -> Value {
+pub(crate) fn document(interface: &Interface<'_>, routes: &[Described]) -> Value {
     let mut paths: Map<String, Value> = Map::new();
     // The path of each shape, as first written: paths that differ only in the names of their parameters are the same.
     let mut written: HashMap<String, String> = HashMap::new();

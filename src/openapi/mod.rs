@@ -13,7 +13,7 @@ mod part;
 mod tags;
 
 pub use self::described::Described;
-pub use self::document::document;
+pub(crate) use self::document::document;
 pub(crate) use self::document::{layer_schema, shape};
 pub use self::operation::{Operation, Parameter};
 pub use self::part::{Handler, Part};

@@ -99,12 +99,12 @@ impl Operation {
     }
 
     /// Sets the schema of a JSON body.
-    pub fn takes_body(&mut self, schema: Value) {
+    pub(crate) fn takes_body(&mut self, schema: Value) {
         self.body = Some(json!({ "required": true, "content": { JSON: { "schema": schema } } }));
     }
 
     /// Sets the media types of a body.
-    pub fn takes_bytes<'a>(&mut self, media_types: impl IntoIterator<Item = &'a str>) {
+    pub(crate) fn takes_bytes<'a>(&mut self, media_types: impl IntoIterator<Item = &'a str>) {
         let content: Map<_, _> = media_types
             .into_iter()
             .map(|media_type| (media_type.to_owned(), json!({ "schema": schema::bytes() })))
@@ -113,7 +113,7 @@ impl Operation {
     }
 
     /// Requires a credential with one of these scopes. If there are no scopes, a credential is optional.
-    pub fn takes_credential(&mut self, scopes: &[&str]) {
+    pub(crate) fn takes_credential(&mut self, scopes: &[&str]) {
         self.security = if scopes.is_empty() { vec![json!({})] } else { Vec::new() };
         // All scopes within an alternative are required, so each scope is an alternative of its own.
         let alternatives: Vec<_> = match scopes {
@@ -127,7 +127,7 @@ impl Operation {
     }
 
     /// Requires a credential, whatever its scopes.
-    pub fn requires_credential(&mut self) {
+    pub(crate) fn requires_credential(&mut self) {
         self.takes_credential(&[]);
         self.security.retain(|alternative| *alternative != json!({}));
     }
@@ -146,7 +146,7 @@ impl Operation {
     }
 
     /// Adds a response of 200 with JSON.
-    pub fn gives_json(&mut self, schema: Value) {
+    pub(crate) fn gives_json(&mut self, schema: Value) {
         self.gives(JSON, schema);
     }
 
@@ -189,7 +189,7 @@ impl Operation {
     }
 
     /// Adds a response without a body.
-    pub fn gives_nothing(&mut self, status: u16, says: impl Into<String>) {
+    pub(crate) fn gives_nothing(&mut self, status: u16, says: impl Into<String>) {
         self.answer(status).says = says.into();
     }
 

@@ -8,6 +8,8 @@ mod bounded;
 mod client;
 mod limiter;
 mod seats;
+#[cfg(test)]
+mod tests;
 
 use std::collections::HashMap;
 use std::fmt;
@@ -23,10 +25,10 @@ use rocket::tokio::time;
 
 pub use self::client::Client;
 use self::limiter::Limiter;
-pub use self::seats::Seats;
+pub(crate) use self::seats::Seats;
 use crate::auth::OwnQuota;
 use crate::config::{self, AtOnce, Rate};
-pub use crate::slots::{NoSlot, Slot};
+pub(crate) use crate::slots::Slot;
 use crate::tasks::run_in_background;
 
 /// How often counts that are no longer needed are dropped.
@@ -88,7 +90,7 @@ impl<C: Clock + Clone> Quotas<C> {
     }
 
     /// Changes the settings. If the numbers of requests differ, all counts start again from zero; otherwise they stay.
-    pub fn change(&self, settings: config::Quota) {
+    pub(crate) fn change(&self, settings: config::Quota) {
         if !self.counts.load().settings.counts_like(&settings) {
             self.counts.store(Arc::new(Counts::new(settings, self.clock.clone())));
         }
@@ -118,7 +120,7 @@ impl<C: Clock + Clone> Quotas<C> {
     /// # Errors
     ///
     /// If the client has fewer requests left.
-    pub fn charge(
+    pub(crate) fn charge(
         &self,
         client: &Client,
         own: Option<OwnQuota>,
@@ -242,7 +244,7 @@ impl<C: Clock + Clone> Windows<C> {
 impl Quotas {
     /// Returns a fairing that sweeps every 20 seconds while the server runs.
     #[must_use]
-    pub fn sweeper(self: Arc<Self>) -> impl Fairing {
+    pub(crate) fn sweeper(self: Arc<Self>) -> impl Fairing {
         let sweeping = async move {
             loop {
                 time::sleep(SWEEP).await;

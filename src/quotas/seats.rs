@@ -5,7 +5,7 @@ use crate::telemetry::Metrics;
 
 /// Limits how many clients wait for changes at the same time: streams, and requests that wait. Clones share the count.
 #[derive(Clone, Debug)]
-pub struct Seats {
+pub(crate) struct Seats {
     limits: Streams,
     slots: Slots<Client>,
 }
@@ -13,7 +13,7 @@ pub struct Seats {
 impl Seats {
     /// Returns the places that the limits allow, and shows in `metrics` how many are taken.
     #[must_use]
-    pub fn new(limits: Streams, metrics: &Metrics) -> Self {
+    pub(crate) fn new(limits: Streams, metrics: &Metrics) -> Self {
         let slots = Slots::new(limits.total);
         let measured = slots.clone();
         metrics.add_source(move |metrics| metrics.streams(measured.count().into()));
@@ -25,7 +25,7 @@ impl Seats {
     /// # Errors
     ///
     /// [`NoSlot`].
-    pub fn take(&self, client: Client) -> Result<Slot<Client>, NoSlot> {
+    pub(crate) fn take(&self, client: Client) -> Result<Slot<Client>, NoSlot> {
         let Streams { per_key, per_address, .. } = self.limits;
         let most = if matches!(client, Client::Credential(..)) { per_key } else { per_address };
         self.slots.take(client, most)

@@ -88,7 +88,7 @@ impl Kept {
 impl Answer {
     /// Makes a response that is the same for all clients, to be revalidated before each reuse.
     #[must_use]
-    pub fn shared(rendered: &Rendered) -> Self {
+    pub(crate) fn shared(rendered: &Rendered) -> Self {
         let Rendered { media_type, content, memory } = rendered.clone();
         Self {
             media_type,
@@ -148,7 +148,7 @@ impl Answer {
 
     /// Makes a response that is the same for all clients and seldom changes: caches may reuse it for five minutes.
     #[must_use]
-    pub fn seldom_changing(media_type: &'static str, body: Vec<u8>) -> Self {
+    pub(crate) fn seldom_changing(media_type: &'static str, body: Vec<u8>) -> Self {
         Self::own(media_type.into(), body, Kept::Shortly)
     }
 

@@ -185,7 +185,7 @@ impl Answers {
     /// # Errors
     ///
     /// As [`to`](Self::to).
-    pub async fn layer_within(
+    pub(crate) async fn layer_within(
         &self,
         query: LayerQuery,
         within: Option<BoundingBox>,

@@ -10,7 +10,7 @@
 
 mod answer;
 mod answers;
-pub mod cache;
+pub(crate) mod cache;
 pub(crate) mod envelope;
 mod parts;
 mod permits;
@@ -22,6 +22,6 @@ mod weight;
 pub use self::answer::Answer;
 pub(crate) use self::answer::{HTML, JSON, prepared};
 pub use self::answers::Answers;
-pub use self::permits::{Busy, Memory, Permit, Permits};
+pub(crate) use self::permits::{Busy, Memory, Permit, Permits};
 pub use self::question::Question;
 pub(crate) use self::renderer::Renderer;

@@ -17,7 +17,7 @@ use crate::telemetry::Metrics;
 /// of the cache, which is added to the memory of the lane. So cached responses never take memory away from renderings, and all
 /// of them together take at most the limit plus the size of the cache.
 #[derive(Clone, Debug)]
-pub struct Permits(Arc<Lanes>);
+pub(crate) struct Permits(Arc<Lanes>);
 
 #[derive(Debug)]
 struct Lanes {
@@ -43,19 +43,19 @@ struct Lane {
 
 /// Permission for a rendering to work.
 #[derive(Debug)]
-pub struct Permit {
+pub(crate) struct Permit {
     _work: OwnedSemaphorePermit,
     memory: OwnedSemaphorePermit,
 }
 
 /// Memory within the limit that a response holds.
 #[derive(Debug)]
-pub struct Memory(#[expect(dead_code, reason = "held until it is dropped")] OwnedSemaphorePermit);
+pub(crate) struct Memory(#[expect(dead_code, reason = "held until it is dropped")] OwnedSemaphorePermit);
 
 /// Too many renderings wait for a permit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("too many renderings wait for memory or a core")]
-pub struct Busy;
+pub(crate) struct Busy;
 
 /// Memory is counted in KiB, so that 32 bits are enough.
 const UNIT: u64 = 1024;
@@ -66,14 +66,14 @@ const PERIODS_QUEUE: usize = 16;
 
 impl Permits {
     /// A rendering is large if it is estimated to take this many bytes or more.
-    pub const LARGE: u64 = 1 << 20;
+    pub(crate) const LARGE: u64 = 1 << 20;
 
     /// Makes permits for large renderings of up to `limit` bytes together, in addition to a cache of up to `cache` bytes, on
     /// `cores` cores.
     ///
     /// About one large rendering works on each core, and two small ones.
     #[must_use]
-    pub fn new(limit: u64, cache: u64, cores: NonZeroUsize, metrics: Metrics) -> Self {
+    pub(crate) fn new(limit: u64, cache: u64, cores: NonZeroUsize, metrics: Metrics) -> Self {
         let cores = u32::try_from(cores.get()).unwrap_or(u32::MAX);
         let (current, states) = (units(limit / 8), units(limit / 4));
         let periods = units(limit).saturating_sub(current).saturating_sub(states);
@@ -91,7 +91,7 @@ impl Permits {
     /// # Errors
     ///
     /// [`Busy`] if too many are already waiting.
-    pub async fn small(&self) -> Result<Permit, Busy> {
+    pub(crate) async fn small(&self) -> Result<Permit, Busy> {
         self.enter(&self.0.small, 0).await
     }
 
@@ -101,7 +101,7 @@ impl Permits {
     /// # Errors
     ///
     /// [`Busy`] if too many are already waiting.
-    pub async fn current(&self, bytes: u64) -> Result<Permit, Busy> {
+    pub(crate) async fn current(&self, bytes: u64) -> Result<Permit, Busy> {
         self.enter(&self.0.current, bytes).await
     }
 
@@ -110,14 +110,14 @@ impl Permits {
     /// # Errors
     ///
     /// [`Busy`] if too many are already waiting.
-    pub async fn state(&self, bytes: u64) -> Result<Permit, Busy> {
+    pub(crate) async fn state(&self, bytes: u64) -> Result<Permit, Busy> {
         self.enter(&self.0.states, bytes).await
     }
 
     /// Returns how many bytes of full states may stay without a client that needs them: half of what they may take, so that
     /// others can be encoded.
     #[must_use]
-    pub fn room_for_states(&self) -> u64 {
+    pub(crate) fn room_for_states(&self) -> u64 {
         u64::from(self.0.states.limit) * UNIT / 2
     }
 
@@ -127,7 +127,7 @@ impl Permits {
     /// # Errors
     ///
     /// [`Busy`] if too many are already waiting.
-    pub async fn period(&self, bytes: u64) -> Result<Permit, Busy> {
+    pub(crate) async fn period(&self, bytes: u64) -> Result<Permit, Busy> {
         self.enter(&self.0.periods, bytes).await
     }
 
@@ -167,7 +167,7 @@ impl Lane {
 impl Permit {
     /// Ends the work. If it was a large rendering, its response of this many bytes holds the memory that it takes.
     #[must_use]
-    pub fn finish(self, bytes: usize) -> Memory {
+    pub(crate) fn finish(self, bytes: usize) -> Memory {
         let Self { mut memory, .. } = self;
         let taken = units(bytes as u64) as usize;
         drop(memory.split(memory.num_permits().saturating_sub(taken)));

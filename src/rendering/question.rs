@@ -37,7 +37,7 @@ impl Question {
     /// Returns whether the question is about a period or a part of the map that the client has chosen. The number of such
     /// questions is nearly unlimited.
     #[must_use]
-    pub fn is_period(&self) -> bool {
+    pub(crate) fn is_period(&self) -> bool {
         match self {
             Self::Layer(
                 LayerQuery::Reports(ReportQuery { window, .. })
@@ -69,7 +69,7 @@ impl Question {
 
     /// Returns the media type of the response, with its parameters.
     #[must_use]
-    pub fn media_type(&self) -> &str {
+    pub(crate) fn media_type(&self) -> &str {
         self.format().map_or(JSON, Format::media_type)
     }
 
@@ -112,7 +112,7 @@ impl Question {
 
     /// Returns the resource whose changes change the response.
     #[must_use]
-    pub fn resource(&self) -> Resource {
+    pub(crate) fn resource(&self) -> Resource {
         match self {
             Self::Layer(query, _) | Self::Within(_, query, _) => query.resource(),
             Self::FloodStates(_)

@@ -140,7 +140,7 @@ pub(crate) fn sample(kind: LayerKind, sample: Sample, now: Timestamp) -> Layer {
 
 /// Returns a reference to the schema of the properties of features, by which other schemas name it.
 #[must_use]
-pub fn properties(kind: LayerKind) -> Value {
+pub(crate) fn properties(kind: LayerKind) -> Value {
     schema::reference(&schema_name(kind))
 }
 

@@ -22,13 +22,13 @@ pub(crate) use self::sources::sources;
 pub(crate) use self::stats::{flooded_areas, flooded_regions, reported};
 /// Returns a reference to one of the document's schemas.
 #[must_use]
-pub fn reference(name: &str) -> Value {
+pub(crate) fn reference(name: &str) -> Value {
     json!({ "$ref": format!("#/components/schemas/{name}") })
 }
 
 /// Returns the schema of `{"statusCode":200,"result":…}`.
 #[must_use]
-pub fn enveloped(result: Value) -> Value {
+pub(crate) fn enveloped(result: Value) -> Value {
     object(json!({ "statusCode": { "const": 200 }, "result": result }))
 }
 
@@ -44,7 +44,7 @@ pub(crate) fn enveloped_with_members(result: Value) -> Value {
 
 /// Returns the schema of an array.
 #[must_use]
-pub fn array(items: Value) -> Value {
+pub(crate) fn array(items: Value) -> Value {
     json!({ "type": "array", "items": items })
 }
 

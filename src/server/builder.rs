@@ -81,7 +81,7 @@ impl Builder {
 
     /// Configures the server from what `source` returns instead: now, and whenever the configuration is read again.
     #[must_use]
-    pub fn figment_from(mut self, source: impl Fn() -> Figment + Send + Sync + 'static) -> Self {
+    pub(crate) fn figment_from(mut self, source: impl Fn() -> Figment + Send + Sync + 'static) -> Self {
         self.figment = source();
         self.source = Arc::new(source);
         self
@@ -241,7 +241,7 @@ impl Builder {
     ///
     /// [`BuildError`], whose text is one line for the operator; [`BuildError::NoUpkeep`] if the store keeps nothing beyond a
     /// run.
-    pub async fn open_beside(&self) -> Result<Arc<dyn Store>, BuildError> {
+    pub(crate) async fn open_beside(&self) -> Result<Arc<dyn Store>, BuildError> {
         let config = self.checked_for_upkeep()?;
         if !self.stores.get(&config.store)?.keeps_data() {
             return Err(BuildError::NoUpkeep(config.store));
@@ -279,11 +279,11 @@ impl Builder {
         })
     }
 
-    /// As [`open_beside`](Self::open_beside), if the store keeps API keys.
+    /// Opens the configured store for a command, while a server may be using it, if the store keeps API keys.
     ///
     /// # Errors
     ///
-    /// Also [`BuildError::NoKeys`] if it keeps data but no keys.
+    /// If the configuration is wrong, if the store cannot open, and [`BuildError::NoKeys`] if it keeps data but no keys.
     pub async fn open_kept_store(&self) -> Result<Arc<dyn Store>, BuildError> {
         let store = self.open_beside().await?;
         // Keys made in it would be lost when this process ends.

@@ -40,17 +40,17 @@ pub struct Siaga {
     pub formats: FormatRegistry,
     /// A key made for this run; only if the configuration accepts no credential at all and the store keeps nothing beyond the
     /// run.
-    pub key: Option<Secret>,
+    pub(crate) key: Option<Secret>,
     /// Resolves if the store cannot go on.
     pub failure: Option<BoxFuture<'static, OpenError>>,
     /// Applies another configuration while the server runs.
-    pub reloading: Reloading,
+    pub(crate) reloading: Reloading,
     /// Marks the server as about to end.
-    pub draining: Draining,
+    pub(crate) draining: Draining,
     /// The API keys in the store, and when they were used.
-    pub stored_keys: StoredKeys,
+    pub(crate) stored_keys: StoredKeys,
     /// When the sources of the data were last heard, exchanged with the store.
-    pub source_watch: SourceWatch,
+    pub(crate) source_watch: SourceWatch,
 }
 
 impl Siaga {

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
-pub use self::status::DataState;
+pub(crate) use self::status::DataState;
 use crate::config::SourceSettings;
 use crate::model::{Clock, Covered, SourceStatus, Timestamp};
 
@@ -20,7 +20,7 @@ const BETWEEN_WRITES: Duration = Duration::from_secs(1);
 
 /// The configured sources, and when each was last heard. Clones share it.
 #[derive(Clone, Debug)]
-pub struct Sources(Arc<Inner>);
+pub(crate) struct Sources(Arc<Inner>);
 
 #[derive(Debug)]
 struct Inner {
@@ -40,41 +40,41 @@ struct Heard {
 
 /// A source as responses show it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct SourceReport {
+pub(crate) struct SourceReport {
     /// Its name.
-    pub name: String,
+    pub(crate) name: String,
     /// The data that it is a source of.
-    pub covers: BTreeSet<Covered>,
+    pub(crate) covers: BTreeSet<Covered>,
     /// When it was last heard; `None` if it never was.
-    pub last_heard: Option<Timestamp>,
+    pub(crate) last_heard: Option<Timestamp>,
     /// When it is expected to be heard again at the latest; `None` if it was never heard.
-    pub expected_by: Option<Timestamp>,
+    pub(crate) expected_by: Option<Timestamp>,
     /// Whether it is heard as often as expected.
-    pub status: SourceStatus,
+    pub(crate) status: SourceStatus,
 }
 
 impl Sources {
     /// Returns the configured sources, none of them heard yet. `clock` tells when they are heard.
     #[must_use]
-    pub fn new(configured: BTreeMap<String, SourceSettings>, clock: Arc<dyn Clock>) -> Self {
+    pub(crate) fn new(configured: BTreeMap<String, SourceSettings>, clock: Arc<dyn Clock>) -> Self {
         Self(Arc::new(Inner { configured, clock, heard: Mutex::default() }))
     }
 
     /// Returns whether no source is configured.
     #[must_use]
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.0.configured.is_empty()
     }
 
     /// Returns the subject whose credentials are those of the source; `None` if there is no such source.
     #[must_use]
-    pub fn subject(&self, name: &str) -> Option<&str> {
+    pub(crate) fn subject(&self, name: &str) -> Option<&str> {
         self.0.configured.get(name).map(|source| source.subject.as_str())
     }
 
     /// Notes that a source is heard now, and returns it; `None` if there is no such source.
     #[must_use]
-    pub fn hear(&self, name: &str) -> Option<SourceReport> {
+    pub(crate) fn hear(&self, name: &str) -> Option<SourceReport> {
         let (name, source) = self.0.configured.get_key_value(name)?;
         let now = self.0.clock.now();
         let mut heard = self.heard();
@@ -83,7 +83,7 @@ impl Sources {
     }
 
     /// Notes that all sources with this subject are heard now.
-    pub fn hear_subject(&self, subject: &str) {
+    pub(crate) fn hear_subject(&self, subject: &str) {
         let now = self.0.clock.now();
         for (name, _) in self.0.configured.iter().filter(|(_, source)| source.subject == subject) {
             note(&mut self.heard(), name, now);
@@ -92,14 +92,14 @@ impl Sources {
 
     /// Returns all sources by name.
     #[must_use]
-    pub fn reports(&self) -> Vec<SourceReport> {
+    pub(crate) fn reports(&self) -> Vec<SourceReport> {
         let (now, heard) = (self.0.clock.now(), self.heard());
         self.0.configured.iter().map(|(name, source)| report(name, source, &heard, now)).collect()
     }
 
     /// Returns how long ago each source was last heard, by name; `None` if it never was.
     #[must_use]
-    pub fn ages(&self) -> Vec<(String, Option<Duration>, SourceStatus)> {
+    pub(crate) fn ages(&self) -> Vec<(String, Option<Duration>, SourceStatus)> {
         let now = self.0.clock.now();
         let age = |report: SourceReport| {
             (report.name, report.last_heard.map(|heard| now.since(heard)), report.status)
@@ -109,13 +109,13 @@ impl Sources {
 
     /// Returns whether a source of this data is silent, so that data may be missing.
     #[must_use]
-    pub fn is_silent(&self, data: Covered) -> bool {
+    pub(crate) fn is_silent(&self, data: Covered) -> bool {
         self.state(Some(data)).status == Some(SourceStatus::Silent)
     }
 
     /// Returns how current data is, by all sources that cover it.
     #[must_use]
-    pub fn state(&self, data: Option<Covered>) -> DataState {
+    pub(crate) fn state(&self, data: Option<Covered>) -> DataState {
         let mut state = DataState::default();
         let Some(data) = data.filter(|_| !self.is_empty()) else { return state };
         let (now, heard) = (self.0.clock.now(), self.heard());

@@ -44,43 +44,43 @@ pub enum StoreError {
 impl StoreError {
     /// Returns the error for an area that does not exist.
     #[must_use]
-    pub fn no_area(area: AreaId) -> Self {
+    pub(crate) fn no_area(area: AreaId) -> Self {
         Self::NotFound { what: format!("local area {area}") }
     }
 
     /// Returns the conflict for an order about the state that an entry of the log set, after the state has changed again.
     #[must_use]
-    pub fn changed_since(area: AreaId, entry: Timestamp) -> Self {
+    pub(crate) fn changed_since(area: AreaId, entry: Timestamp) -> Self {
         Self::Conflict { what: format!("local area {area} has changed since {entry}") }
     }
 
     /// Returns the conflict for an image of a card that has not received its report.
     #[must_use]
-    pub fn not_received(card: &CardId) -> Self {
+    pub(crate) fn not_received(card: &CardId) -> Self {
         Self::Conflict { what: format!("card {card} has not received its report yet") }
     }
 
     /// Returns the conflict for a second image of one card.
     #[must_use]
-    pub fn has_image(card: &CardId) -> Self {
+    pub(crate) fn has_image(card: &CardId) -> Self {
         Self::Conflict { what: format!("card {card} has its image already") }
     }
 
     /// Returns the conflict for a second key with the same name.
     #[must_use]
-    pub fn key_exists(name: &str) -> Self {
+    pub(crate) fn key_exists(name: &str) -> Self {
         Self::Conflict { what: format!("there is, or was, a key {name:?} already") }
     }
 
     /// Returns the error for a key that does not exist.
     #[must_use]
-    pub fn no_key(name: &str) -> Self {
+    pub(crate) fn no_key(name: &str) -> Self {
         Self::NotFound { what: format!("the key {name:?}") }
     }
 
     /// Returns the conflict for a second report for one card.
     #[must_use]
-    pub fn received(card: &CardId) -> Self {
+    pub(crate) fn received(card: &CardId) -> Self {
         Self::Conflict { what: format!("card {card} has received its report already") }
     }
 }

@@ -19,7 +19,7 @@ pub struct FloodQuery {
 impl FloodQuery {
     /// Returns whether the query selects an area in this state.
     #[must_use]
-    pub fn asks_for(&self, area: &Area, standing: Option<Standing>) -> bool {
+    pub(crate) fn asks_for(&self, area: &Area, standing: Option<Standing>) -> bool {
         let high_enough = |minimum| standing.is_some_and(|standing| standing.state >= minimum);
         self.minimum_state.is_none_or(high_enough) && self.selector.matches(area)
     }

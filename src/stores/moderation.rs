@@ -104,7 +104,7 @@ pub trait ModerationStore: ReportStore {
 impl StoreError {
     /// Returns the error for a report that does not exist.
     #[must_use]
-    pub fn no_report(key: ReportKey) -> Self {
+    pub(crate) fn no_report(key: ReportKey) -> Self {
         Self::NotFound { what: format!("report {key}") }
     }
 

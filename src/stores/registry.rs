@@ -135,7 +135,7 @@ impl fmt::Debug for OpenedStore {
 
 /// The stores that can be selected by name.
 #[derive(Clone, Debug)]
-pub struct StoreRegistry {
+pub(crate) struct StoreRegistry {
     openers: Vec<Arc<dyn OpenStore>>,
 }
 
@@ -156,7 +156,7 @@ impl Default for StoreRegistry {
 
 impl StoreRegistry {
     /// Adds a kind of store. It replaces one with the same name.
-    pub fn register(&mut self, opener: Arc<dyn OpenStore>) {
+    pub(crate) fn register(&mut self, opener: Arc<dyn OpenStore>) {
         self.openers.retain(|known| known.name() != opener.name());
         self.openers.push(opener);
     }
@@ -166,7 +166,7 @@ impl StoreRegistry {
     /// # Errors
     ///
     /// If there is none. The error lists the registered names.
-    pub fn get(&self, name: &str) -> Result<&Arc<dyn OpenStore>, UnknownStore> {
+    pub(crate) fn get(&self, name: &str) -> Result<&Arc<dyn OpenStore>, UnknownStore> {
         self.openers.iter().find(|opener| opener.name() == name).ok_or_else(|| UnknownStore {
             name: name.to_owned(),
             known: self.openers.iter().map(|opener| opener.name().to_owned()).collect(),

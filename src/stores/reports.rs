@@ -24,7 +24,7 @@ pub struct ReportQuery {
 impl ReportQuery {
     /// Returns whether the query selects reports with this content, wherever and whenever they were made.
     #[must_use]
-    pub fn asks_for(&self, content: &ReportContent) -> bool {
+    pub(crate) fn asks_for(&self, content: &ReportContent) -> bool {
         self.counts(content.disaster_type, content.is_training)
     }
 

@@ -98,7 +98,7 @@ pub struct LogUnavailable(#[from] TryInitError);
 
 impl Log {
     /// The target of access-log lines.
-    pub const ACCESS: &'static str = "siaga::access";
+    pub(crate) const ACCESS: &'static str = "siaga::access";
 
     /// Makes the process log to standard error, including panics.
     ///
@@ -117,7 +117,7 @@ impl Log {
     }
 
     /// Changes the settings.
-    pub fn set(&self, settings: LogSettings) {
+    pub(crate) fn set(&self, settings: LogSettings) {
         self.json.store(settings.format == Shape::Json, Ordering::Relaxed);
         // This fails only if the log of the process has ended.
         let _ = self.filter.reload(Wanted::of(settings));

@@ -16,13 +16,13 @@ use serde::{Deserialize, Serialize};
 
 use self::families::{Families, Labels, Requests, Responses, Route};
 pub(crate) use self::prometheus_text::prometheus_text;
-pub use self::rejection::Rejection;
+pub(crate) use self::rejection::Rejection;
 use crate::auth::Secret;
 
 /// The section `metrics` of the configuration.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct MetricsSettings {
+pub(crate) struct MetricsSettings {
     /// Whether `GET /metrics` exists. **Default: `false`**
     pub enabled: bool,
     /// The token for `GET /metrics`, sent as `Authorization: Bearer <token>`. **Default: none, anyone may read the metrics**
@@ -47,7 +47,7 @@ type Source = dyn Fn(&Metrics) + Send + Sync;
 
 /// A step in the processing of an uploaded image.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum UploadStep {
+pub(crate) enum UploadStep {
     /// The service or the storage received it.
     Received,
     /// A photo was made of it and published.
@@ -75,7 +75,7 @@ impl UploadStep {
 
 /// How a request got its response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum CacheUse {
+pub(crate) enum CacheUse {
     /// The response was cached.
     Hit,
     /// It was already being rendered for another request.
@@ -86,7 +86,7 @@ pub enum CacheUse {
 
 /// The origin of a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ReportOrigin {
+pub(crate) enum ReportOrigin {
     /// The card of a resident.
     Card,
     /// The feed of a partner.
@@ -120,7 +120,7 @@ impl Drop for StoreOperation<'_> {
 
 /// Something that a gauge counts as long as this value lives: a request in progress, or a job or rendering that waits.
 #[derive(Debug)]
-pub struct InFlight(prometheus_client::metrics::gauge::Gauge);
+pub(crate) struct InFlight(prometheus_client::metrics::gauge::Gauge);
 
 impl Drop for InFlight {
     fn drop(&mut self) {
@@ -130,20 +130,27 @@ impl Drop for InFlight {
 
 impl Metrics {
     /// The label for a request whose method is unknown.
-    pub const OTHER_METHOD: &'static str = "other";
+    pub(crate) const OTHER_METHOD: &'static str = "other";
 
     /// The label for a request that matches no route.
-    pub const NO_ROUTE: &'static str = "none";
+    pub(crate) const NO_ROUTE: &'static str = "none";
 
     /// Counts a request in progress.
     #[must_use]
-    pub fn begin(&self) -> InFlight {
+    pub(crate) fn begin(&self) -> InFlight {
         self.all().in_flight.inc();
         InFlight(self.all().in_flight.clone())
     }
 
     /// Counts a response of `bytes` to a request with a `method` and a `route` template.
-    pub fn answered(&self, method: &'static str, route: &str, status: u16, took: Duration, bytes: u64) {
+    pub(crate) fn answered(
+        &self,
+        method: &'static str,
+        route: &str,
+        status: u16,
+        took: Duration,
+        bytes: u64,
+    ) {
         let Families { answers, durations, bytes: sizes, .. } = self.all();
         let route = || route.to_owned();
         answers.get_or_create(&Responses { method, route: route(), status: status.into() }).inc();
@@ -152,60 +159,60 @@ impl Metrics {
     }
 
     /// Counts a flood state that was set or cleared.
-    pub fn flood_changed(&self) {
+    pub(crate) fn flood_changed(&self) {
         self.all().flood_changes.inc();
     }
 
     /// Counts a report that was accepted.
-    pub fn report_taken(&self, origin: ReportOrigin) {
+    pub(crate) fn report_taken(&self, origin: ReportOrigin) {
         self.all().reports.get_or_create(&origin.labels()).inc();
     }
 
     /// Counts readings that were stored.
-    pub fn readings_stored(&self, count: usize) {
+    pub(crate) fn readings_stored(&self, count: usize) {
         self.all().readings.inc_by(count as u64);
     }
 
     /// Counts a step of an upload.
-    pub fn upload(&self, step: UploadStep) {
+    pub(crate) fn upload(&self, step: UploadStep) {
         self.all().uploads.get_or_create(&step.labels()).inc();
     }
 
     /// Sets how many uploads have not been processed yet.
-    pub fn uploads_waiting(&self, count: u64) {
+    pub(crate) fn uploads_waiting(&self, count: u64) {
         self.all().uploads_waiting.set(gauge(count));
     }
 
     /// Sets how many areas have each flood state, from 1 to 4.
-    pub fn flooded_areas(&self, areas: [u64; 4]) {
+    pub(crate) fn flooded_areas(&self, areas: [u64; 4]) {
         for (state, areas) in ["1", "2", "3", "4"].into_iter().zip(areas) {
             self.all().flooded_areas.get_or_create(&[("state", state)]).set(gauge(areas));
         }
     }
 
     /// Sets how many alerts of a type are in force.
-    pub fn alerts(&self, message_type: &'static str, alerts: u64) {
+    pub(crate) fn alerts(&self, message_type: &'static str, alerts: u64) {
         self.all().alerts.get_or_create(&[("type", message_type)]).set(gauge(alerts));
     }
 
     /// Sets how long ago the state of an alert in force was last confirmed: the longest time of all.
-    pub fn alert_unconfirmed(&self, age: Duration) {
+    pub(crate) fn alert_unconfirmed(&self, age: Duration) {
         self.all().alert_unconfirmed.get_or_create(&[]).set(age.as_secs_f64());
     }
 
     /// Sets the age of the newest `data` of a kind.
-    pub fn data_age(&self, data: &'static str, age: Duration) {
+    pub(crate) fn data_age(&self, data: &'static str, age: Duration) {
         self.all().data_ages.get_or_create(&[("data", data)]).set(age.as_secs_f64());
     }
 
     /// Measures a store operation, from now until the returned value is dropped.
     #[must_use]
-    pub fn store_operation(&self, name: &'static str) -> StoreOperation<'_> {
+    pub(crate) fn store_operation(&self, name: &'static str) -> StoreOperation<'_> {
         StoreOperation { metrics: self, name, begun: Instant::now() }
     }
 
     /// Counts a request by how it got its response.
-    pub fn cache_used(&self, how: CacheUse) {
+    pub(crate) fn cache_used(&self, how: CacheUse) {
         match how {
             CacheUse::Hit => &self.all().cache_hits,
             CacheUse::Wait => &self.all().cache_waits,
@@ -215,24 +222,24 @@ impl Metrics {
     }
 
     /// Counts a request that was rejected.
-    pub fn request_rejected(&self, why: Rejection) {
+    pub(crate) fn request_rejected(&self, why: Rejection) {
         self.all().requests_rejected.get_or_create(&why.labels()).inc();
     }
 
     /// Counts a response that was returned from the cache while the store was unavailable.
-    pub fn responded_stale(&self) {
+    pub(crate) fn responded_stale(&self) {
         self.all().stale_responses.inc();
     }
 
     /// Sets how many bytes the cached responses take.
-    pub fn cache_size(&self, bytes: usize) {
+    pub(crate) fn cache_size(&self, bytes: usize) {
         self.all().cache_bytes.set(gauge(bytes));
     }
 
     /// Calls `source` each time before the metrics are written, so that it can set gauges.
     ///
     /// It must be quick and must not block. It should hold weak references, because it lives as long as these metrics.
-    pub fn add_source(&self, source: impl Fn(&Self) + Send + Sync + 'static) {
+    pub(crate) fn add_source(&self, source: impl Fn(&Self) + Send + Sync + 'static) {
         self.sources().push(Box::new(source));
     }
 
@@ -241,7 +248,7 @@ impl Metrics {
     /// # Errors
     ///
     /// If a value cannot be written.
-    pub fn text(&self) -> Result<String, fmt::Error> {
+    pub(crate) fn text(&self) -> Result<String, fmt::Error> {
         self.all().process.read();
         for source in &*self.sources() {
             source(self);

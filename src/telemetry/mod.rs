@@ -8,10 +8,11 @@ mod repeats;
 mod request_span;
 
 pub(crate) use self::failures::causes;
-pub use self::log::{Level, Log, LogSettings, LogUnavailable, Shape};
+pub use self::log::{Log, LogSettings, Shape};
+pub use self::metrics::Metrics;
+pub(crate) use self::metrics::MetricsSettings;
+pub(crate) use self::metrics::StoreOperation;
 pub(crate) use self::metrics::prometheus_text;
-pub use self::metrics::{
-    CacheUse, InFlight, Metrics, MetricsSettings, Rejection, ReportOrigin, StoreOperation, UploadStep,
-};
+pub(crate) use self::metrics::{CacheUse, InFlight, Rejection, ReportOrigin, UploadStep};
 pub(crate) use self::repeats::Repeats;
 pub(crate) use self::request_span::request_span;

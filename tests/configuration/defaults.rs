@@ -1,5 +1,6 @@
 //! The defaults that are documented are those there are.
 
+use figment::Figment;
 use rocket::data::ByteUnit;
 use serde_json::{Value, json};
 use siaga::config::Config;
@@ -197,11 +198,12 @@ fn images_are_beside_the_data_set_unless_another_place_is_given() {
 
 #[test]
 fn images_are_beside_the_file_of_the_store() {
-    let mut config = Config::default();
-    config.store = "file".to_owned();
-    config.file.path = "/srv/floods/jakarta.db".into();
-    assert_eq!(config.photo_storage().unwrap().as_str(), "file:///srv/floods/jakarta.db-images/");
-    config.file.path = "siaga.db".into();
+    let photos = |path: &str| {
+        let figment = Figment::from(rocket::Config::debug_default());
+        let figment = figment.merge(("siaga.store", "file")).merge(("siaga.file.path", path));
+        Config::extract(&figment).unwrap().photo_storage().unwrap()
+    };
+    assert_eq!(photos("/srv/floods/jakarta.db").as_str(), "file:///srv/floods/jakarta.db-images/");
     let here = std::env::current_dir().unwrap().join("siaga.db-images");
-    assert_eq!(config.photo_storage().unwrap().to_file_path().unwrap(), here);
+    assert_eq!(photos("siaga.db").to_file_path().unwrap(), here);
 }

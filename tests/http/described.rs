@@ -9,7 +9,6 @@ use rocket::fairing::{Fairing, Info, Kind};
 use rocket::http::{Method, Status};
 use rocket::{Data, Request, Response};
 use serde_json::{Value, json};
-use siaga::fairings::BareAddresses;
 
 /// Whether a request was sent with HEAD, which Rocket has answered as GET.
 struct IsHead(bool);
@@ -107,8 +106,8 @@ impl Fairing for Described {
         let body = response.body_mut().to_bytes().await.unwrap();
         let mut value: Value = serde_json::from_slice(&body).unwrap();
         response.set_sized_body(body.len(), Cursor::new(body));
-        if BareAddresses::format(request).is_some() && kind == "application/json" && status == 200 {
-            // The same as in the envelope, which is described.
+        if kind == "application/json" && status == 200 && value.get("statusCode").is_none() {
+            // `/floods.json` responds with what the envelope has, which is described.
             value = json!({ "statusCode": status, "result": value });
         }
         let validator = self.validator(&format!("{place}/content/{}/schema", escaped(&kind)));

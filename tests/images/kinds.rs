@@ -1,7 +1,7 @@
 use image::codecs::jpeg::JpegEncoder;
 use image::{ColorType as Samples, GrayImage, Luma, Rgb, RgbImage, Rgba, RgbaImage};
 use png::{BitDepth, ColorType};
-use siaga::images::photo::prepare;
+use siaga::internals::prepare;
 
 use crate::support::{
     animated_webp, assert_shows, colourful, gif, jpeg, lossless_webp, lossy_webp, near, photo, png, png_of,

@@ -1,8 +1,7 @@
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::Index;
-use siaga::images::ImageType;
-use siaga::images::photo::prepare;
+use siaga::internals::prepare;
 
 use crate::support::{Tiff, exif_segment, one_of_each, progressive, shown, with_segments};
 
@@ -27,7 +26,6 @@ proptest! {
     #[test]
     fn any_bytes_are_a_photo_or_refused(bytes in vec(any::<u8>(), 0..2_000), kind in 0..5_usize) {
         let start = [&b"\xFF\xD8\xFF"[..], b"\x89PNG\r\n\x1a\n", b"RIFF\x80\0\0\0WEBP", b"GIF89a", b""][kind];
-        assert_eq!(ImageType::of(start).is_some(), kind < 4);
         try_it(&[start, &bytes].concat(), 32);
     }
 

@@ -1,6 +1,6 @@
 use image::{Rgba, RgbaImage};
 use png::{BitDepth, ColorType};
-use siaga::images::photo::{MAX_PIXELS, MAX_SCANS, NotAPhoto, prepare};
+use siaga::internals::{MAX_PIXELS, MAX_SCANS, NotAPhoto, prepare};
 
 use crate::support::{
     animated_webp, chunk, colourful, gif, jpeg, lossless_webp, png, png_of, progressive, rgba, riff, segment,

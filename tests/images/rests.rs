@@ -1,6 +1,6 @@
 //! What a file holds besides its picture.
 
-use siaga::images::photo::prepare;
+use siaga::internals::prepare;
 
 use crate::support::{
     chunk, colourful, contains, jpeg, one_of_each, photo, png, riff, segment, vp8, with_chunk, with_segments,

@@ -1,4 +1,4 @@
-use siaga::images::photo::{NotAPhoto, prepare};
+use siaga::internals::{NotAPhoto, prepare};
 
 use crate::support::{Tiff, colourful, exif_segment, jpeg, one_of_each, with_segments};
 

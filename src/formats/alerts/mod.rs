@@ -23,7 +23,7 @@ pub use self::options::{Options, UnknownAs};
 use self::outlines::Outlines;
 pub use self::page::Page;
 pub use self::rss::Rss;
-pub use self::texts::{InvalidTemplate, Level, Over, Template, Texts};
+pub use self::texts::{InvalidTemplate, Texts};
 use super::memo::Memo;
 use super::{EncodeContext, EncodeError, Format, cap};
 use crate::model::{AlertLayer, Layer};

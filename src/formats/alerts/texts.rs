@@ -29,21 +29,21 @@ pub struct Texts {
     /// What stands before the headline and the description if the status is not `Actual`.
     pub exercise: String,
     /// The texts for state 1.
-    pub unknown: Level,
+    pub(crate) unknown: Level,
     /// The texts for state 2.
-    pub minor: Level,
+    pub(crate) minor: Level,
     /// The texts for state 3.
-    pub moderate: Level,
+    pub(crate) moderate: Level,
     /// The texts for state 4.
-    pub severe: Level,
+    pub(crate) severe: Level,
     /// The texts for a flood that is over.
-    pub over: Over,
+    pub(crate) over: Over,
 }
 
 /// The texts for a state.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Level {
+pub(crate) struct Level {
     /// How deep the water is.
     pub depth: String,
     /// CAP `headline`, at most 90 characters without the names in it.
@@ -57,7 +57,7 @@ pub struct Level {
 /// The texts for a flood that is over.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Over {
+pub(crate) struct Over {
     /// As [`Level::headline`].
     pub headline: Template,
     /// As [`Level::description`].
@@ -69,7 +69,7 @@ pub struct Over {
 /// A text with the placeholders `{area}`, `{time}` and `{agency}`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String")]
-pub struct Template(String);
+pub(crate) struct Template(String);
 
 /// The values of the placeholders.
 #[derive(Clone, Copy, Debug)]
@@ -79,7 +79,7 @@ pub(super) struct Names<'a> {
     pub(super) agency: &'a str,
 }
 
-/// The error for a text that is not a [`Template`].
+/// The error for a text that is not a template.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("must be a text with no other placeholders than {{area}}, {{time}} and {{agency}}")]
 pub struct InvalidTemplate;

@@ -9,7 +9,7 @@ use crate::model::{Layer, LayerKind};
 
 /// A template whose file can be read again while the service runs. Its settings stay as they were.
 #[derive(Debug)]
-pub struct LiveTemplate {
+pub(crate) struct LiveTemplate {
     options: Options,
     first: Arc<Template>,
     current: ArcSwap<Template>,
@@ -21,7 +21,11 @@ impl LiveTemplate {
     /// # Errors
     ///
     /// [`InvalidTemplate`] if it cannot be a format.
-    pub fn read(name: &str, options: &Options, context: &EncodeContext) -> Result<Self, InvalidTemplate> {
+    pub(crate) fn read(
+        name: &str,
+        options: &Options,
+        context: &EncodeContext,
+    ) -> Result<Self, InvalidTemplate> {
         let template = Arc::new(Template::tried(name, options, context)?);
         Ok(Self { options: options.clone(), current: ArcSwap::new(Arc::clone(&template)), first: template })
     }
@@ -31,7 +35,7 @@ impl LiveTemplate {
     /// # Errors
     ///
     /// [`InvalidTemplate`] if the new template cannot be a format. Then the previous one stays.
-    pub fn reload(&self, context: &EncodeContext) -> Result<bool, InvalidTemplate> {
+    pub(crate) fn reload(&self, context: &EncodeContext) -> Result<bool, InvalidTemplate> {
         let template = Template::tried(self.first.name(), &self.options, context)?;
         let has_changed = template.version() != self.current.load().version();
         if has_changed {

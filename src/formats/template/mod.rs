@@ -31,7 +31,7 @@ use self::error::Failure;
 pub use self::error::InvalidTemplate;
 use self::escaping::Escaping;
 use self::features::Features;
-pub use self::live::LiveTemplate;
+pub(crate) use self::live::LiveTemplate;
 pub use self::options::{Kind, Options};
 use super::{Container, EncodeContext, EncodeError, Format};
 use crate::model::{Layer, LayerKind};
@@ -66,7 +66,7 @@ pub struct Template {
 /// # Errors
 ///
 /// [`InvalidTemplate`] for the first one that cannot be a format.
-pub fn read(
+pub(crate) fn read(
     templates: &BTreeMap<String, Options>,
     context: &EncodeContext,
 ) -> Result<Vec<Arc<LiveTemplate>>, InvalidTemplate> {

@@ -4,7 +4,7 @@ use super::NotAPhoto;
 pub const MAX_PIXELS: u64 = 50_000_000;
 
 /// The maximum length of a side of a picture, in pixels.
-pub const MAX_SIDE: u32 = 20_000;
+pub(crate) const MAX_SIDE: u32 = 20_000;
 
 /// How many bytes of memory making a photo may take, in addition to the file.
 ///
@@ -12,7 +12,7 @@ pub const MAX_SIDE: u32 = 20_000;
 /// coefficients, so such an image fits up to 25 megapixels in full colour, and 39 with halved colour (4:2:0). A PNG of 16 bits
 /// with alpha fits up to 29 megapixels. A lossless WebP fits up to about 600 KiB, because its header does not show how much
 /// memory a larger one takes.
-pub const MAX_MEMORY: u64 = 224 << 20;
+pub(crate) const MAX_MEMORY: u64 = 224 << 20;
 
 /// In how many scans a progressive JPEG may draw its picture. Encoders write about ten.
 ///

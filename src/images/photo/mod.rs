@@ -16,7 +16,7 @@ mod not_a_photo;
 mod outline;
 mod picture;
 
-pub use self::limits::{MAX_MEMORY, MAX_PIXELS, MAX_SCANS, MAX_SIDE};
+pub use self::limits::{MAX_PIXELS, MAX_SCANS};
 pub use self::not_a_photo::NotAPhoto;
 
 use super::ImageType;
@@ -36,7 +36,7 @@ pub struct Photo {
 /// there are several. It is shrunk until no side is longer than `max_side` pixels, but never enlarged. Only the picture
 /// remains: no EXIF, GPS, XMP, comments, profile or thumbnail, and nothing that follows the image in the file.
 ///
-/// In addition to the file, takes at most [`MAX_MEMORY`] bytes, which is checked by the header before anything is decoded, and
+/// In addition to the file, takes at most `MAX_MEMORY` bytes, which is checked by the header before anything is decoded, and
 /// 20 MiB for profiles and tables.
 ///
 /// The time is bounded by the number of pixels, at most [`MAX_PIXELS`], times [`MAX_SCANS`] for JPEGs, and by the length of the

@@ -11,7 +11,7 @@ const SECOND: Duration = Duration::from_secs(1);
 
 /// The message of an area that is in force at a moment.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct InForce {
+pub(crate) struct InForce {
     /// The newest message that is shown, unless it has expired.
     pub message: Option<Message>,
     /// When a list of the messages in force last changed because of this area: its message was sent, or expired. `None` if
@@ -23,7 +23,7 @@ pub struct InForce {
 
 /// Returns the earliest time of the entries that the messages after a moment depend on. Earlier entries change nothing.
 #[must_use]
-pub fn reach(from: Timestamp) -> Timestamp {
+pub(crate) fn reach(from: Timestamp) -> Timestamp {
     referable(from).before(CONFIRMED_FOR)
 }
 
@@ -34,7 +34,7 @@ fn referable(from: Timestamp) -> Timestamp {
 
 /// Returns the messages that are due after `from` and not after `until`, oldest first.
 ///
-/// `entries` are those of one area, in ascending order: at least those from [`reach`] to `until`. Costs
+/// `entries` are those of one area, in ascending order: at least those from `reach` to `until`. Costs
 /// O(entries + messages × references).
 #[must_use]
 pub fn messages(entries: &[Entry], from: Timestamp, until: Timestamp) -> Vec<Message> {
@@ -50,7 +50,7 @@ pub fn messages(entries: &[Entry], from: Timestamp, until: Timestamp) -> Vec<Mes
 
 /// Returns the earliest time of the entries that [`in_force`] depends on. Earlier entries change nothing.
 #[must_use]
-pub fn reach_in_force(now: Timestamp) -> Timestamp {
+pub(crate) fn reach_in_force(now: Timestamp) -> Timestamp {
     reach(remembered(now))
 }
 
@@ -64,7 +64,7 @@ fn remembered(now: Timestamp) -> Timestamp {
 /// `entries` are those of one area, in ascending order: at least those from [`reach_in_force`], and all later ones. Entries
 /// after `now` count only for [`InForce::until`].
 #[must_use]
-pub fn in_force(entries: &[Entry], now: Timestamp) -> InForce {
+pub(crate) fn in_force(entries: &[Entry], now: Timestamp) -> InForce {
     let known = &entries[..entries.partition_point(|entry| entry.at <= now)];
     let around = messages(known, remembered(now), now.after(LIFETIME));
     // Renewals are shown with a delay, so a change can be shown before a renewal that was sent earlier. This takes the last one
@@ -88,7 +88,7 @@ pub fn in_force(entries: &[Entry], now: Timestamp) -> InForce {
 
 /// Returns one message, if it exists and is shown at `now`. `entries` are as for [`messages`], around the message.
 #[must_use]
-pub fn find(entries: &[Entry], key: MessageKey, now: Timestamp) -> Option<Message> {
+pub(crate) fn find(entries: &[Entry], key: MessageKey, now: Timestamp) -> Option<Message> {
     let due = key.due()?;
     let found = messages(entries, due.before(Duration::from_millis(1)), due);
     found.into_iter().find(|message| message.key == key && message.shown_from <= now)

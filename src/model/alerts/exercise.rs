@@ -17,25 +17,25 @@ const CHANGES: [(u64, Option<FloodState>); 4] = [
 ///
 /// Each hour has a chain of messages of its own, which begins with an `Alert`.
 #[derive(Clone, Copy, Debug)]
-pub struct Exercise;
+pub(crate) struct Exercise;
 
 impl Exercise {
     /// Returns the message that is in force at a moment.
     #[must_use]
-    pub fn in_force(now: Timestamp) -> InForce {
+    pub(crate) fn in_force(now: Timestamp) -> InForce {
         let InForce { message, changed, until } = in_force(&hour(now), now);
         InForce { message, changed, until: until.min(now.hour().after(Duration::from_hours(1))) }
     }
 
     /// Returns one message, if it exists and is shown at `now`.
     #[must_use]
-    pub fn find(key: MessageKey, now: Timestamp) -> Option<Message> {
+    pub(crate) fn find(key: MessageKey, now: Timestamp) -> Option<Message> {
         find(&hour(key.run), key, now)
     }
 
     /// Returns the area of the flood: a square kilometre of the sea north of Jakarta.
     #[must_use]
-    pub fn area() -> Area {
+    pub(crate) fn area() -> Area {
         let (west, south, side) = (106.80, -6.05, 0.009);
         let (east, north) = (west + side, south + side);
         let ring = vec![(west, south), (east, south), (east, north), (west, north), (west, south)];

@@ -14,7 +14,7 @@ impl MessageKey {
     /// Returns the moment at which the message is due: no other message of its area has the same one. `None` beyond the end of
     /// time.
     #[must_use]
-    pub fn due(self) -> Option<Timestamp> {
+    pub(crate) fn due(self) -> Option<Timestamp> {
         let due = self.run.after(RENEWAL.checked_mul(self.renewal)?);
         (due < Timestamp::LAST).then_some(due)
     }

@@ -19,12 +19,17 @@ mod entry;
 mod exercise;
 mod issuer;
 mod message;
+#[cfg(test)]
+mod properties;
+#[cfg(test)]
+mod tests;
 
 use std::time::Duration;
 
-pub use self::chain::{InForce, find, in_force, messages, reach, reach_in_force};
+pub use self::chain::messages;
+pub(crate) use self::chain::{InForce, find, in_force, reach, reach_in_force};
 pub use self::entry::{Entry, entries};
-pub use self::exercise::Exercise;
+pub(crate) use self::exercise::Exercise;
 pub use self::issuer::{Issuer, Status};
 pub use self::message::{Message, MessageKey, MessageType, Reference};
 
@@ -43,7 +48,7 @@ pub const CONFIRMED_FOR: Duration = Duration::from_hours(24);
 pub const SETTLING: Duration = Duration::from_secs(15);
 
 /// How long a list of messages says when it last changed.
-pub const REMEMBERED: Duration = Duration::from_hours(24);
+pub(crate) const REMEMBERED: Duration = Duration::from_hours(24);
 
 /// How many messages one refers to at most.
 pub const MOST_REFERENCES: usize = 50;

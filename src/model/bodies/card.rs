@@ -6,7 +6,7 @@ use crate::model::CardHolder;
 /// # Errors
 ///
 /// All faults of the body.
-pub fn read_card_holder(body: &Object) -> Result<CardHolder, Vec<Fault>> {
+pub(crate) fn read_card_holder(body: &Object) -> Result<CardHolder, Vec<Fault>> {
     read(body, |fields| {
         let username = fields.required("username", Fields::name);
         let network = fields.required("network", Fields::name);

@@ -83,7 +83,7 @@ impl TryFrom<Number> for MaxIdLength {
 /// # Errors
 ///
 /// All faults of the body.
-pub fn read_card_report(
+pub(crate) fn read_card_report(
     card: &CardId,
     body: &Object,
     disasters: &[DisasterType],

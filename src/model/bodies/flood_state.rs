@@ -6,7 +6,7 @@ use crate::model::{FloodState, InvalidFloodState};
 /// # Errors
 ///
 /// The fault of the body.
-pub fn read_flood_state(body: &Object) -> Result<FloodState, Vec<Fault>> {
+pub(crate) fn read_flood_state(body: &Object) -> Result<FloodState, Vec<Fault>> {
     read(body, |fields| {
         let state = fields.get("state").and_then(code);
         if state.is_none() {

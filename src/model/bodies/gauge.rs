@@ -19,7 +19,7 @@ pub struct GaugeReadings {
 /// # Errors
 ///
 /// All faults of the body.
-pub fn read_gauge(body: &Object) -> Result<GaugeReadings, Vec<Fault>> {
+pub(crate) fn read_gauge(body: &Object) -> Result<GaugeReadings, Vec<Fault>> {
     read(body, |fields| {
         let id = fields.required("gaugeid", Fields::name);
         let name = fields.required("gaugenameid", Fields::name);

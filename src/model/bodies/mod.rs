@@ -13,11 +13,14 @@ mod visibility;
 pub(crate) use self::attributes::{
     ATTRIBUTES, Accepts, DEEPEST, all_report_types, report_types, shown_card_data,
 };
-pub use self::card::read_card_holder;
-pub use self::card_report::{CardRules, InvalidMaxIdLength, MaxIdLength, read_card_report};
+pub(crate) use self::card::read_card_holder;
+pub(crate) use self::card_report::read_card_report;
+pub use self::card_report::{CardRules, InvalidMaxIdLength, MaxIdLength};
 pub use self::fields::{Fault, Object};
-pub use self::flood_state::read_flood_state;
-pub use self::gauge::{GaugeReadings, read_gauge};
+pub(crate) use self::flood_state::read_flood_state;
+pub use self::gauge::GaugeReadings;
+pub(crate) use self::gauge::read_gauge;
 pub use self::kept::can_be_kept;
-pub use self::partner_report::{PartnerReport, PartnerRules, read_partner_report};
-pub use self::visibility::{Visibility, read_visibility};
+pub(crate) use self::partner_report::read_partner_report;
+pub use self::partner_report::{PartnerReport, PartnerRules};
+pub(crate) use self::visibility::{Visibility, read_visibility};

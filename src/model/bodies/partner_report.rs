@@ -41,7 +41,7 @@ impl PartnerReport {
 /// # Errors
 ///
 /// All faults of the body.
-pub fn read_partner_report(body: &Object, rules: &PartnerRules) -> Result<PartnerReport, Vec<Fault>> {
+pub(crate) fn read_partner_report(body: &Object, rules: &PartnerRules) -> Result<PartnerReport, Vec<Fault>> {
     read(body, |fields| {
         let post_id =
             fields.required("post_id", |fields, key| fields.convert(key, "must be a whole number", whole));

@@ -4,11 +4,11 @@ use super::fields::{Fault, Fields, Object, read};
 
 /// Whether readers should see a report, and why.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Visibility {
+pub(crate) struct Visibility {
     /// Whether to hide it.
-    pub hidden: bool,
+    pub(crate) hidden: bool,
     /// The reason for the log.
-    pub reason: String,
+    pub(crate) reason: String,
 }
 
 /// Reads whether readers should see a report.
@@ -16,7 +16,7 @@ pub struct Visibility {
 /// # Errors
 ///
 /// All faults of the body.
-pub fn read_visibility(body: &Object) -> Result<Visibility, Vec<Fault>> {
+pub(crate) fn read_visibility(body: &Object) -> Result<Visibility, Vec<Fault>> {
     read(body, |fields| {
         let hidden = fields
             .required("hidden", |fields, key| fields.convert(key, "must be true or false", Value::as_bool));

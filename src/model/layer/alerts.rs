@@ -85,19 +85,19 @@ impl AlertLayer {
 
     /// Says that earlier messages about the same area follow, of which this layer has the last one.
     #[must_use]
-    pub fn continued(self, is_continued: bool) -> Self {
+    pub(crate) fn continued(self, is_continued: bool) -> Self {
         Self { is_continued, ..self }
     }
 
     /// Says that a source of the data is silent, so that messages may be missing.
     #[must_use]
-    pub fn doubtful(self, is_doubtful: bool) -> Self {
+    pub(crate) fn doubtful(self, is_doubtful: bool) -> Self {
         Self { is_doubtful, ..self }
     }
 
     /// Returns whether messages may be missing, because a source of the data is silent.
     #[must_use]
-    pub fn is_doubtful(&self) -> bool {
+    pub(crate) fn is_doubtful(&self) -> bool {
         self.is_doubtful
     }
 
@@ -121,13 +121,13 @@ impl AlertLayer {
 
     /// Returns when the list last changed.
     #[must_use]
-    pub fn last_changed(&self) -> Timestamp {
+    pub(crate) fn last_changed(&self) -> Timestamp {
         self.changed
     }
 
     /// Returns where the earlier messages about the same area are found below the base address; `None` if there are none.
     #[must_use]
-    pub fn next_path(&self) -> Option<String> {
+    pub(crate) fn next_path(&self) -> Option<String> {
         let last = self.features().next_back().filter(|_| self.is_continued)?;
         Some(format!("alerts/history?area={}&before={}", last.area.id, last.identifier()))
     }

@@ -13,14 +13,14 @@ pub struct GaugeLayer(pub Vec<ObservedGauge>);
 impl GaugeLayer {
     /// Returns when the oldest reading was made.
     #[must_use]
-    pub fn oldest(&self) -> Option<Timestamp> {
+    pub(crate) fn oldest(&self) -> Option<Timestamp> {
         let oldest = self.0.iter().filter_map(|gauge| gauge.observations.first());
         oldest.map(|reading| reading.observed_at).min()
     }
 
     /// Returns when the newest reading was made.
     #[must_use]
-    pub fn newest(&self) -> Option<Timestamp> {
+    pub(crate) fn newest(&self) -> Option<Timestamp> {
         let newest = self.0.iter().filter_map(|gauge| gauge.observations.last());
         newest.map(|reading| reading.observed_at).max()
     }

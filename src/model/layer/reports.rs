@@ -25,7 +25,7 @@ impl From<Vec<Arc<Report>>> for ReportLayer {
 impl ReportLayer {
     /// Sets the address of this service's photos, without a slash at its end. Copies nothing.
     #[must_use]
-    pub fn with_photos_at(self, address: Arc<str>) -> Self {
+    pub(crate) fn with_photos_at(self, address: Arc<str>) -> Self {
         Self { photos: address, ..self }
     }
 

@@ -13,7 +13,7 @@ impl ArcIndex {
 
     /// Returns the same arc in the other direction.
     #[must_use]
-    pub fn reversed(self) -> Self {
+    pub(crate) fn reversed(self) -> Self {
         Self(!self.0)
     }
 

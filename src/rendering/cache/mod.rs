@@ -14,6 +14,8 @@ mod rendered;
 mod rendering;
 mod response;
 mod shares;
+#[cfg(test)]
+mod tests;
 
 use std::fmt::Debug;
 use std::hash::Hash;
@@ -63,9 +65,9 @@ struct Inner<K: Eq + Hash, E> {
 #[derive(Clone, Copy, Debug)]
 pub struct Patience {
     /// A rendering that takes longer than this fails.
-    pub deadline: Duration,
+    pub(crate) deadline: Duration,
     /// A rendering for which no request has waited for this long is cancelled.
-    pub unwaited: Duration,
+    pub(crate) unwaited: Duration,
 }
 
 impl Patience {
@@ -93,7 +95,7 @@ pub enum Unfinished {
 const LISTS: usize = 8;
 
 /// Responses to questions that clients can make up in any number take 1/`SHARE` of the cache together.
-pub const SHARE: usize = 4;
+pub(crate) const SHARE: usize = 4;
 
 /// Why a rendering has no response, and which requests this concerns.
 #[derive(Clone, Debug)]
@@ -118,15 +120,15 @@ const WORTHWHILE: Duration = Duration::from_secs(2);
 
 /// The last response to a question, which may not be current any more.
 #[derive(Clone, Debug)]
-pub struct LastKnown {
+pub(crate) struct LastKnown {
     /// The response.
-    pub rendered: Arc<Rendered>,
+    pub(crate) rendered: Arc<Rendered>,
     /// The revision of the data that was read.
-    pub revision: Revision,
+    pub(crate) revision: Revision,
     /// When its rendering began.
-    pub begun: Timestamp,
+    pub(crate) begun: Timestamp,
     /// When it was last known to be current.
-    pub current_at: Timestamp,
+    pub(crate) current_at: Timestamp,
 }
 
 /// The state of the cache for a request.
@@ -153,7 +155,7 @@ where
     /// Makes the same cache, in which the responses to those questions that clients can make up in any number have a part
     /// (1/[`SHARE`]) of the size, and never displace others. `is_any` returns whether a question is such a one.
     #[must_use]
-    pub fn sharing(size: usize, patience: Patience, metrics: Metrics, is_any: fn(&K) -> bool) -> Self {
+    pub(crate) fn sharing(size: usize, patience: Patience, metrics: Metrics, is_any: fn(&K) -> bool) -> Self {
         Self(Arc::new(Inner {
             entries: Mutex::new(Shares::new(size, is_any)),
             newest: AtomicU64::new(0),
@@ -213,7 +215,7 @@ where
     /// Returns the response to a question about a resource whose revision is `present`, if a current one is cached. Never
     /// waits, and starts no rendering.
     #[must_use]
-    pub fn cached(&self, question: &K, present: Revision, clock: &dyn Clock) -> Option<Arc<Rendered>> {
+    pub(crate) fn cached(&self, question: &K, present: Revision, clock: &dyn Clock) -> Option<Arc<Rendered>> {
         let expected = Expected { newest: self.0.newest.load(Ordering::SeqCst), present, clock };
         let Last { response, .. } = self.entries().get(question)?.last.clone()?;
         response.is_current(&expected).then(|| {
@@ -224,7 +226,7 @@ where
 
     /// Returns the last response to a question, if it is still cached. It may not be current.
     #[must_use]
-    pub fn last(&self, question: &K) -> Option<LastKnown> {
+    pub(crate) fn last(&self, question: &K) -> Option<LastKnown> {
         let Last { response, current_at } = self.entries().peek(question)?.last.clone()?;
         let (rendered, revision) = (Arc::clone(&response.rendered), response.revision);
         Some(LastKnown { rendered, revision, begun: response.begun, current_at })
@@ -333,7 +335,7 @@ where
     /// compressed form counts against the size of the cache; a response that becomes too large with it is removed.
     ///
     /// At most one response per core is compressed at a time.
-    pub async fn compress(&self, question: &K, rendered: &Arc<Rendered>, coding: Coding) {
+    pub(crate) async fn compress(&self, question: &K, rendered: &Arc<Rendered>, coding: Coding) {
         let compressing = rendered.content.compress(coding);
         if compressing.is_first() {
             let (cache, question) = (self.clone(), question.clone());

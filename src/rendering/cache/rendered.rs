@@ -8,11 +8,11 @@ use crate::rendering::Memory;
 #[derive(Clone, Debug)]
 pub struct Rendered {
     /// Its media type, with its parameters.
-    pub media_type: Cow<'static, str>,
+    pub(crate) media_type: Cow<'static, str>,
     /// Its body.
-    pub content: Arc<Content>,
+    pub(crate) content: Arc<Content>,
     /// The memory within the limit of renderings that it holds until its last byte is sent.
-    pub memory: Option<Arc<Memory>>,
+    pub(crate) memory: Option<Arc<Memory>>,
 }
 
 impl Rendered {
@@ -24,7 +24,7 @@ impl Rendered {
 
     /// Returns the same response, holding this memory.
     #[must_use]
-    pub fn holding(self, memory: Memory) -> Self {
+    pub(crate) fn holding(self, memory: Memory) -> Self {
         Self { memory: Some(Arc::new(memory)), ..self }
     }
 }

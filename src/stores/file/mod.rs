@@ -21,5 +21,4 @@ mod writer;
 
 pub(crate) use self::copied_cards::copied_cards;
 pub use self::open::OpenFile;
-pub use self::schema::FileSchemaError;
-pub use self::settings::Settings;
+pub(crate) use self::settings::Settings;

@@ -24,7 +24,7 @@ const OBJECTS: &str = "
 /// Why the service cannot work with the schema of a file.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum FileSchemaError {
+pub(crate) enum FileSchemaError {
     /// Some migrations have not been applied.
     #[error("its schema is at version {found} and needs {needed}: run `siaga migrate`, or start the server")]
     Old {

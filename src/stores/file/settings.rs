@@ -8,9 +8,9 @@ use crate::stores::{OpenError, StoreSettings};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
-pub struct Settings {
+pub(crate) struct Settings {
     /// The file. **Default: `siaga.db` in the working directory**
-    pub path: PathBuf,
+    pub(crate) path: PathBuf,
 }
 
 impl Default for Settings {
@@ -25,7 +25,7 @@ impl Settings {
     /// # Errors
     ///
     /// If the path does not name a file, or the working directory is gone.
-    pub fn absolute(&self) -> Result<PathBuf, String> {
+    pub(crate) fn absolute(&self) -> Result<PathBuf, String> {
         let wrong = |reason: &str| format!("{} {reason}", self.path.display());
         let path = absolute(&self.path).map_err(|error| error.to_string())?;
         let name = path.file_name().ok_or_else(|| wrong("does not name a file"))?;
@@ -38,7 +38,7 @@ impl Settings {
 
     /// Returns the folder with the photos that belong to a file: its path and `-images`.
     #[must_use]
-    pub fn images_of(file: &Path) -> PathBuf {
+    pub(crate) fn images_of(file: &Path) -> PathBuf {
         with_suffix(file, "-images")
     }
 

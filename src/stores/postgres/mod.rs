@@ -51,10 +51,11 @@ use self::listener::{Listener, REVISIONS, Revisions, name, revisions};
 pub use self::open::OpenPostgres;
 use self::partner_posts::PartnerPosts;
 use self::places::PlacesCache;
-pub use self::pool::{PoolError, PostgresPool, Primary, Replica};
+pub use self::pool::PoolError;
+pub use self::pool::{PostgresPool, Primary, Replica};
 use self::readiness::Readiness;
-pub use self::schema::SchemaError;
-pub use self::settings::Settings;
+pub(crate) use self::schema::SchemaError;
+pub(crate) use self::settings::Settings;
 use self::single_flight::SingleFlight;
 use super::{Check, Overview, Resource, Revision, ServiceState, ServiceStore, Store, StoreError};
 use crate::model::Clock;
@@ -66,7 +67,7 @@ const EPOCH: &str = "
     FROM pg_control_system(), pg_control_checkpoint()";
 
 /// A [`Store`] in a `PostgreSQL` database.
-pub struct PostgresStore {
+pub(crate) struct PostgresStore {
     address: String,
     connections: Arc<Connections>,
     places: Arc<PlacesCache>,

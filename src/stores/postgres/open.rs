@@ -29,7 +29,7 @@ use crate::stores::{
 };
 use crate::telemetry::Metrics;
 
-/// Opens a [`PostgresStore`] on the configured database.
+/// Opens the store on the configured database.
 #[derive(Clone, Copy, Debug)]
 pub struct OpenPostgres;
 

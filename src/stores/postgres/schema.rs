@@ -16,7 +16,7 @@ pub(super) const SUCCEEDED: &str = "SELECT count(*), clock_timestamp() FROM _sql
 /// Why the service cannot work with the schema.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum SchemaError {
+pub(crate) enum SchemaError {
     /// Some migrations have not been applied.
     #[error(
         "the database's schema is at version {found} and needs {needed}: run `siaga migrate`, or set siaga.postgres.migrate"

@@ -16,13 +16,13 @@ use crate::stores::OpenError;
 /// How the store behaves at startup.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Settings {
+pub(crate) struct Settings {
     /// Whether startup brings an old schema up to date; otherwise it fails if the schema is old. **Default: `true`**
-    pub migrate: bool,
+    pub(crate) migrate: bool,
     /// How long the service waits for the database at startup, responding 503, before it ends.
     /// **Default: `0s`: startup fails at once**
     #[serde(with = "duration")]
-    pub wait: Duration,
+    pub(crate) wait: Duration,
 }
 
 impl Default for Settings {

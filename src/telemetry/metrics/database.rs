@@ -3,7 +3,7 @@ use super::{InFlight, Metrics, gauge};
 /// Metrics of a store in a database.
 impl Metrics {
     /// Sets how many connections to a database are in use, and how many are idle.
-    pub fn connections(&self, database: &'static str, in_use: usize, idle: usize) {
+    pub(crate) fn connections(&self, database: &'static str, in_use: usize, idle: usize) {
         for (state, count) in [("in_use", in_use), ("idle", idle)] {
             let labels = [("database", database), ("state", state)];
             self.all().connections.get_or_create(&labels).set(gauge(count));
@@ -11,17 +11,17 @@ impl Metrics {
     }
 
     /// Sets how many calls wait for a connection to a database because all connections that they may use are in use.
-    pub fn calls_waiting(&self, database: &'static str, count: usize) {
+    pub(crate) fn calls_waiting(&self, database: &'static str, count: usize) {
         self.all().calls_waiting.get_or_create(&[("database", database)]).set(gauge(count));
     }
 
     /// Sets whether the store is notified of changes by other servers.
-    pub fn listener(&self, is_up: bool) {
+    pub(crate) fn listener(&self, is_up: bool) {
         self.all().listener_up.get_or_create(&[]).set(is_up.into());
     }
 
     /// Sets how many bytes of the database's log a replica is behind. `None` means unknown, and removes the metric.
-    pub fn replica_lag(&self, bytes: Option<u64>) {
+    pub(crate) fn replica_lag(&self, bytes: Option<u64>) {
         match bytes {
             Some(bytes) => {
                 self.all().replica_lag.get_or_create(&[]).set(gauge(bytes));
@@ -31,20 +31,20 @@ impl Metrics {
     }
 
     /// Counts calls that are tried again because other calls held a lock, or another call in their transaction failed.
-    pub fn calls_retried(&self, count: usize) {
+    pub(crate) fn calls_retried(&self, count: usize) {
         self.all().retries.inc_by(count as u64);
     }
 
     /// Counts a job that waits to be written together with others, until the returned value is dropped.
     #[must_use]
-    pub fn batch_job(&self, batch: &'static str) -> InFlight {
+    pub(crate) fn batch_job(&self, batch: &'static str) -> InFlight {
         let waiting = self.all().batch_jobs.get_or_create_owned(&[("batch", batch)]);
         waiting.inc();
         InFlight(waiting)
     }
 
     /// Records how many jobs are written in one transaction.
-    pub fn batch_written(&self, batch: &'static str, jobs: usize) {
+    pub(crate) fn batch_written(&self, batch: &'static str, jobs: usize) {
         #[expect(clippy::cast_precision_loss, reason = "few")]
         let jobs = jobs as f64;
         self.all().batch_sizes.get_or_create(&[("batch", batch)]).observe(jobs);

@@ -2,7 +2,7 @@ use super::families::Labels;
 
 /// Why a request is rejected: it is not served at all, or not now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Rejection {
+pub(crate) enum Rejection {
     /// 400, 405, 408, 413, 415 and other client errors, but neither 404 nor 409.
     BadRequest,
     /// 403: no credential was sent, or one that is not accepted.

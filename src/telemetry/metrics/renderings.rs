@@ -60,7 +60,7 @@ impl Renderings {
 /// Methods that count renderings.
 impl Metrics {
     /// Counts a rendering of a `resource` in a `format`, with its duration and size in bytes.
-    pub fn rendered(&self, resource: &'static str, format: &str, took: Duration, bytes: usize) {
+    pub(crate) fn rendered(&self, resource: &'static str, format: &str, took: Duration, bytes: usize) {
         let Renderings { durations, sizes, .. } = &self.all().renderings;
         let labels = Rendering { resource, format: format.to_owned() };
         durations.get_or_create(&labels).observe(took.as_secs_f64());
@@ -69,19 +69,19 @@ impl Metrics {
 
     /// Counts a rendering that waits for a permit of a `lane`, until the returned value is dropped.
     #[must_use]
-    pub fn rendering_waits(&self, lane: &'static str) -> InFlight {
+    pub(crate) fn rendering_waits(&self, lane: &'static str) -> InFlight {
         let waiting = self.all().renderings.waiting.get_or_create_owned(&[("lane", lane)]);
         waiting.inc();
         InFlight(waiting)
     }
 
     /// Counts a rendering that was stopped because no request waited for it any more.
-    pub fn rendering_cancelled(&self) {
+    pub(crate) fn rendering_cancelled(&self) {
         self.all().renderings.cancelled.inc();
     }
 
     /// Counts a rendering that was rejected because too many waited for memory or a core.
-    pub fn rendering_rejected(&self) {
+    pub(crate) fn rendering_rejected(&self) {
         self.all().renderings.rejected.inc();
     }
 }

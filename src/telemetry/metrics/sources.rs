@@ -38,7 +38,7 @@ impl Sources {
 /// Methods that describe sources.
 impl Metrics {
     /// Sets how long ago a source was last heard (`None` if it never was), and its status: 0 for ok, 1 for late, 2 for silent.
-    pub fn source(&self, name: &str, age: Option<Duration>, status: i64) {
+    pub(crate) fn source(&self, name: &str, age: Option<Duration>, status: i64) {
         let of = Source { source: name.to_owned() };
         self.all().sources.statuses.get_or_create(&of).set(status);
         if let Some(age) = age {

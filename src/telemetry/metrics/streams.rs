@@ -34,17 +34,17 @@ impl Streams {
 /// Methods that describe streams.
 impl Metrics {
     /// Sets how many clients wait for changes.
-    pub fn streams(&self, streams: u64) {
+    pub(crate) fn streams(&self, streams: u64) {
         self.all().streams.open.get_or_create(&[]).set(gauge(streams));
     }
 
     /// Counts an event that was sent to a stream.
-    pub fn stream_event(&self) {
+    pub(crate) fn stream_event(&self) {
         self.all().streams.events.inc();
     }
 
     /// Sets how long after the newest change of a flood state this server read it.
-    pub fn change_delay(&self, delay: Duration) {
+    pub(crate) fn change_delay(&self, delay: Duration) {
         self.all().streams.delay.get_or_create(&[]).set(delay.as_secs_f64());
     }
 }

@@ -6,7 +6,7 @@ mod webp;
 
 use image::codecs::gif::GifEncoder;
 use image::{Frame, ImageFormat, Rgb, RgbImage, RgbaImage};
-use siaga::images::photo::{self, Photo};
+use siaga::internals::{self, Photo};
 
 pub(crate) use self::jpeg::{Tiff, exif, exif_segment, jpeg, progressive, segment, with_segments};
 pub(crate) use self::png::{chunk, png, png_of, with_chunk};
@@ -60,7 +60,7 @@ pub(crate) fn one_of_each() -> Vec<(&'static str, Vec<u8>)> {
 
 /// The photo, and the picture it shows, once it is certain that it holds nothing else.
 pub(crate) fn photo(file: &[u8], max_side: u32) -> (Photo, RgbImage) {
-    let photo = photo::prepare(file, max_side).unwrap();
+    let photo = internals::prepare(file, max_side).unwrap();
     let shown = shown(&photo);
     (photo, shown)
 }

@@ -1,19 +1,17 @@
 //! The rules by which messages follow from the log of an area.
 
-mod properties;
-
 use std::time::Duration;
 
-use siaga::model::alerts::MessageType::{self, Alert, Cancel, Update};
-use siaga::model::alerts::{entries, find, in_force, messages};
-use siaga::model::{FloodState, StateChange, Timestamp};
+use super::MessageType::{self, Alert, Cancel, Update};
+use super::{entries, find, in_force, messages};
+use crate::model::{FloodState, StateChange, Timestamp};
 
 /// The beginning of the logs here.
-fn start() -> Timestamp {
+pub(super) fn start() -> Timestamp {
     Timestamp::parse("2017-02-21T00:00:00Z").unwrap()
 }
 
-fn after(milliseconds: u64) -> Timestamp {
+pub(super) fn after(milliseconds: u64) -> Timestamp {
     start().after(Duration::from_millis(milliseconds))
 }
 
@@ -23,7 +21,7 @@ fn at(text: &str) -> Timestamp {
     after(1000 * parts.into_iter().chain([0, 0]).take(3).fold(0, |sum, part| sum * 60 + part))
 }
 
-fn change(at: Timestamp, code: u64) -> StateChange {
+pub(super) fn change(at: Timestamp, code: u64) -> StateChange {
     StateChange { at, state: FloodState::try_from(code).ok() }
 }
 

@@ -3,17 +3,17 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::content::{Accepted, Coding, Level};
+use crate::model::{ManualClock, Validity};
+use crate::stores::{Revision, Versioned};
+use crate::telemetry::Metrics;
 use rocket::futures::FutureExt;
 use rocket::futures::future::join_all;
-use siaga::content::{Accepted, Coding, Level};
-use siaga::model::{ManualClock, Validity};
-use siaga::rendering::cache::{Cache, Failed, Rendered};
-use siaga::stores::{Revision, Versioned};
-use siaga::telemetry::Metrics;
 
+use super::super::{Cache, Failed, Rendered};
+use super::{Failure, LARGE, PATIENT, rendered};
 use crate::eventually::{LONG, eventually};
 use crate::fixture::{self, block_on};
-use crate::{Failure, LARGE, PATIENT, rendered};
 
 /// A long response, cached or rendered.
 async fn find_text(

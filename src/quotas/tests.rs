@@ -4,11 +4,11 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::num::NonZeroU32;
 use std::time::Duration;
 
+use super::{Client, Quotas};
+use crate::auth::{CredentialKind, OwnQuota};
+use crate::config;
 use governor::clock::FakeRelativeClock;
 use serde_json::json;
-use siaga::auth::{CredentialKind, OwnQuota};
-use siaga::config;
-use siaga::quotas::{Client, Quotas};
 
 fn quotas(settings: serde_json::Value) -> (Quotas<FakeRelativeClock>, FakeRelativeClock) {
     let clock = FakeRelativeClock::default();

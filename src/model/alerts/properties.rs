@@ -3,14 +3,14 @@
 use std::collections::HashSet;
 use std::time::Duration;
 
-use proptest::prelude::*;
-use siaga::model::alerts::{
+use super::{
     CONFIRMED_FOR, Entry, LIFETIME, Message, MessageType, RENEWAL, SETTLING, entries, find, in_force,
     messages, reach, reach_in_force,
 };
-use siaga::model::{StateChange, Timestamp};
+use crate::model::{StateChange, Timestamp};
+use proptest::prelude::*;
 
-use crate::{after, change, start};
+use super::tests::{after, change, start};
 
 /// A log: short and long pauses, around the terms too, and states that come back.
 fn log() -> impl Strategy<Value = Vec<StateChange>> {

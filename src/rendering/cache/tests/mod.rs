@@ -1,11 +1,6 @@
 //! The response cache: never older than the question, and rendered once for all who ask.
 
-#[path = "../../crates/siaga-conformance/src/fixture.rs"]
-mod fixture;
-
 mod compression;
-#[path = "../common/eventually.rs"]
-mod eventually;
 
 use std::future::{Future, pending, poll_fn};
 use std::sync::Arc;
@@ -13,18 +8,18 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::Poll;
 use std::time::Duration;
 
+use super::{Cache, Failed, Patience, Rendered, Unfinished};
+use crate::content::{Accepted, Content};
+use crate::model::{ManualClock, Validity};
+use crate::stores::{Revision, Versioned};
+use crate::telemetry::Metrics;
 use rocket::futures::FutureExt;
 use rocket::futures::future::join_all;
 use rocket::tokio::sync::Semaphore;
 use rocket::tokio::time;
-use siaga::content::{Accepted, Content};
-use siaga::model::{ManualClock, Validity};
-use siaga::rendering::cache::{Cache, Failed, Patience, Rendered, Unfinished};
-use siaga::stores::{Revision, Versioned};
-use siaga::telemetry::Metrics;
 
 use crate::eventually::{LONG, eventually};
-use crate::fixture::block_on;
+use crate::fixture::{self, block_on};
 
 /// A service that has responses rendered, which it numbers.
 struct Desk {

@@ -1,24 +1,21 @@
 //! The law of changes: a client that applies all deltas to the states it had has the current states.
 
-#[path = "../crates/siaga-conformance/src/fixture.rs"]
-mod fixture;
-
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use super::{Cursor, Delta, FullState, GoneReports, Reading, State};
+use crate::config::Streams;
+use crate::fixture::{self, block_on};
+use crate::model::{AreaId, AreaSelector, FloodLayer, FloodState, Standing, Timestamp};
+use crate::quotas::{Client, Seats};
+use crate::rendering::{Busy, Permits};
+use crate::slots::NoSlot;
+use crate::stores::{FloodQuery, Revision};
+use crate::telemetry::Metrics;
 use proptest::prelude::*;
-use siaga::changes::{Cursor, Delta, FullState, GoneReports, Reading, State};
-use siaga::config::Streams;
-use siaga::model::{AreaId, AreaSelector, FloodLayer, FloodState, Standing, Timestamp};
-use siaga::quotas::{Client, NoSlot, Seats};
-use siaga::rendering::{Busy, Permits};
-use siaga::stores::{FloodQuery, Revision};
-use siaga::telemetry::Metrics;
-
-use crate::fixture::block_on;
 
 const EPOCH: u64 = 7;
 
