@@ -67,9 +67,9 @@ pub(crate) use self::trusted_proxies::TrustedProxies;
 use crate::auth;
 use crate::country::CountrySettings;
 use crate::formats::alerts;
-use crate::model::Disasters;
 use crate::model::alerts::{Issuer, Status};
 use crate::model::bodies::CardRules;
+use crate::model::{AttentionRules, Disasters};
 use crate::stores::{file, postgres};
 use crate::telemetry::{LogSettings, MetricsSettings};
 
@@ -123,6 +123,8 @@ pub struct Config {
     pub(crate) quota: Quota,
     /// Streams of changes.
     pub(crate) streams: Streams,
+    /// When an area needs the attention of whoever sets flood states.
+    pub(crate) attention: AttentionRules,
     /// The live map.
     pub(crate) map: Map,
     /// How clients are led to HTTPS.
@@ -169,6 +171,7 @@ impl Default for Config {
             quota: Quota::default(),
             reports: Reports::default(),
             streams: Streams::default(),
+            attention: AttentionRules::default(),
             map: Map::default(),
             https: Https::default(),
             log: LogSettings::default(),

@@ -17,6 +17,7 @@ use rocket::outcome::Outcome;
 use rocket::request::Request;
 use rocket::response::{Responder, Response, Result};
 use serde::Serialize;
+use serde_json::Value;
 
 pub(crate) use self::catcher::catchers;
 use crate::fairings::{RequestId, allow_any_origin, name_licence, secure};
@@ -51,19 +52,23 @@ struct Body<'a> {
     error: &'static str,
     message: &'a str,
     #[serde(flatten)]
-    card: Option<&'a CardError>,
+    more: Option<&'a Members>,
     #[serde(skip_serializing_if = "Option::is_none")]
     validation: Option<Validation<'a>>,
 }
 
-/// The additional members of errors about cards.
+/// The additional members of some errors.
 #[derive(Clone, Debug, Serialize)]
 #[serde(untagged, rename_all_fields = "camelCase")]
-enum CardError {
+enum Members {
     /// An error of a change to a card.
     Change { card_id: CardId },
     /// An error of a request for a card.
     Read { found: bool, result: () },
+    /// Areas that do not exist.
+    Unknown { unknown: Vec<String> },
+    /// Areas that have changed since the client saw them.
+    Conflicts { conflicts: Box<[Value]> },
 }
 
 /// The part of the request that is not valid.
@@ -79,8 +84,8 @@ struct Validation<'a> {
 #[derive(Clone, Debug)]
 pub struct Problem {
     details: Arc<Details>,
-    /// The additional members of errors about cards.
-    card: Option<CardError>,
+    /// The additional members of the body.
+    more: Option<Members>,
 }
 
 #[derive(Debug)]
@@ -130,7 +135,7 @@ impl Details {
 
 impl From<Details> for Problem {
     fn from(details: Details) -> Self {
-        Self { details: Arc::new(details), card: None }
+        Self { details: Arc::new(details), more: None }
     }
 }
 
@@ -199,16 +204,38 @@ impl Problem {
         Self::new(Status::Conflict, what)
     }
 
+    /// Makes a 404: these areas do not exist. The message names the first 20, the member `unknown` all of them.
+    pub(crate) fn no_such_areas(unknown: Vec<String>) -> Self {
+        const MOST: usize = 20;
+        let (told, rest) = unknown.split_at(unknown.len().min(MOST));
+        let more = if rest.is_empty() { String::new() } else { format!(" and {} more", rest.len()) };
+        let problem = Self::new(Status::NotFound, format!("no such local areas: {}{more}", told.join(", ")));
+        Self { more: Some(Members::Unknown { unknown }), ..problem }
+    }
+
+    /// Makes a 409: areas have changed since the client saw them, and nothing was stored.
+    pub(crate) fn changed_since(conflicts: Vec<Value>) -> Self {
+        let count = conflicts.len();
+        let message = format!("{count} of the areas have changed since `after`; nothing was stored");
+        let conflicts = conflicts.into_boxed_slice();
+        Self { more: Some(Members::Conflicts { conflicts }), ..Self::conflict(message) }
+    }
+
+    /// Makes a 422: the request contradicts an earlier one.
+    pub(crate) fn contradictory(message: &str) -> Self {
+        Self::new(Status::UnprocessableEntity, message)
+    }
+
     /// Adds the card that the change was about.
     #[must_use]
     pub(crate) fn about_card(self, id: &CardId) -> Self {
-        Self { card: Some(CardError::Change { card_id: id.clone() }), ..self }
+        Self { more: Some(Members::Change { card_id: id.clone() }), ..self }
     }
 
     /// Adds the members that the error response to a request for a card has.
     #[must_use]
     pub(crate) fn for_card_reader(self) -> Self {
-        Self { card: Some(CardError::Read { found: false, result: () }), ..self }
+        Self { more: Some(Members::Read { found: false, result: () }), ..self }
     }
 
     /// Makes a 405: the path exists and supports the `allowed` methods.
@@ -297,7 +324,7 @@ impl Problem {
             status_code: status.code,
             error: status.reason_lossy(),
             message,
-            card: self.card.as_ref(),
+            more: self.more.as_ref(),
             validation: validation.as_ref().map(|(source, keys)| Validation { source: *source, keys }),
         }
     }

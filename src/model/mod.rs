@@ -5,6 +5,7 @@
 pub mod alerts;
 mod area;
 mod area_set;
+mod attention;
 mod attributes;
 pub mod bodies;
 mod bounding_box;
@@ -14,6 +15,7 @@ mod clock;
 mod disaster;
 pub(crate) mod duration;
 mod flood;
+mod flood_batch;
 mod gauge;
 pub(crate) mod geojson;
 mod geometry;
@@ -40,6 +42,7 @@ mod validity;
 
 pub use area::{Area, AreaId, InvalidAreaId, Region};
 pub use area_set::{AreaSet, DuplicateArea};
+pub(crate) use attention::{Attention, AttentionRules, Scene, attention};
 pub(crate) use attributes::district_id;
 pub use attributes::{Attributes, InvalidAttributes};
 pub use bounding_box::BoundingBox;
@@ -48,6 +51,11 @@ pub use city::City;
 pub use clock::{Clock, ManualClock, SystemClock};
 pub use disaster::{DisasterType, Disasters, InvalidDisasterType, OtherDisaster};
 pub use flood::{Actor, FloodChange, FloodState, InvalidFloodState, Standing, StateChange};
+pub use flood_batch::{
+    AreaOrder, BatchNumber, Condition, FloodBatch, FloodOrder, InvalidBatchNumber, LoggedChange,
+    OrderOutcome, Ordered, REPEATABLE, RequestKey, UNDOABLE,
+};
+pub(crate) use flood_batch::{Decision, Known};
 pub use gauge::{AlertLevel, Gauge, InvalidAlertLevel, Observation};
 pub use geometry::Geometry;
 pub(crate) use geometry::around_both;

@@ -8,6 +8,7 @@ use crate::schema;
 use crate::sources::DataState;
 
 const JSON: &str = "application/json";
+const PATH: &str = "path";
 /// What responses of 200 and 304 say.
 const WANTED: &str = "What was asked for.";
 const KNOWN: &str = "What the client has is what it would get.";
@@ -25,11 +26,11 @@ pub struct Operation {
     pub(crate) formats: Vec<String>,
 }
 
-/// A parameter of the query or the path.
+/// A parameter of the query or the path, or a header.
 #[derive(Clone, Debug)]
 pub struct Parameter {
     name: Cow<'static, str>,
-    in_path: bool,
+    place: &'static str,
     required: bool,
     says: String,
     schema: Value,
@@ -47,13 +48,18 @@ impl Parameter {
     /// Makes a parameter of the query, which may be absent or empty.
     #[must_use]
     pub fn query(name: impl Into<Cow<'static, str>>, says: impl Into<String>, schema: Value) -> Self {
-        Self { name: name.into(), in_path: false, required: false, says: says.into(), schema }
+        Self { name: name.into(), place: "query", required: false, says: says.into(), schema }
     }
 
     /// Makes a segment of the path. A handler takes these in the order in which they appear in the path.
     #[must_use]
     pub fn path(name: impl Into<Cow<'static, str>>, says: impl Into<String>, schema: Value) -> Self {
-        Self { in_path: true, required: true, ..Self::query(name, says, schema) }
+        Self { place: PATH, required: true, ..Self::query(name, says, schema) }
+    }
+
+    /// Makes a header, which may be absent.
+    pub(crate) fn header(name: &'static str, says: impl Into<String>, schema: Value) -> Self {
+        Self { place: "header", ..Self::query(name, says, schema) }
     }
 
     /// Makes the parameter required.
@@ -63,12 +69,11 @@ impl Parameter {
     }
 
     fn into_value(self) -> Value {
-        let Self { name, in_path, required, says, schema } = self;
-        let place = if in_path { "path" } else { "query" };
+        let Self { name, place, required, says, schema } = self;
         let mut value = json!({
             "name": name, "in": place, "required": required, "description": says, "schema": schema,
         });
-        if !required {
+        if !required && place == "query" {
             // An empty parameter counts as an absent one.
             value["allowEmptyValue"] = true.into();
         }
@@ -210,12 +215,12 @@ impl Operation {
 
     /// Returns the names of its path parameters, in order.
     pub(super) fn path_parameters(&self) -> impl Iterator<Item = &str> {
-        self.parameters.iter().filter(|parameter| parameter.in_path).map(|parameter| &*parameter.name)
+        self.parameters.iter().filter(|parameter| parameter.place == PATH).map(|parameter| &*parameter.name)
     }
 
     /// Gives its path parameters the names in the path, and adds those that it lacks.
     pub(super) fn name_path_parameters(&mut self, path: &str) {
-        let mut told = self.parameters.iter_mut().filter(|parameter| parameter.in_path);
+        let mut told = self.parameters.iter_mut().filter(|parameter| parameter.place == PATH);
         let mut untold = Vec::new();
         for name in path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}')) {
             match told.next() {

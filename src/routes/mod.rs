@@ -4,10 +4,12 @@
 mod admin;
 mod alerts;
 mod areas;
+mod attention;
 mod cards;
 mod changes;
 mod cities;
 mod feeds;
+mod flood_batches;
 mod floodgauges;
 mod floods;
 mod health;
@@ -23,6 +25,7 @@ mod stats;
 
 use rocket::{Route, routes};
 
+pub(crate) use self::attention::AttentionList;
 pub(crate) use self::health::{Readiness, recent};
 pub(crate) use self::openapi::Description;
 use crate::openapi::Described;
@@ -31,6 +34,8 @@ use crate::openapi::Described;
 pub(crate) fn all() -> Vec<Described> {
     let all = [
         floods::routes(),
+        flood_batches::routes(),
+        attention::routes(),
         reports::routes(),
         floodgauges::routes(),
         infrastructure::routes(),

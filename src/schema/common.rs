@@ -111,6 +111,15 @@ pub(super) fn named() -> Named {
                             "keys": { "type": "array", "items": { "type": "string" } },
                         },
                     },
+                    "unknown": {
+                        "type": "array", "items": { "type": "string" },
+                        "description": "The areas of an order that do not exist; with 404 only.",
+                    },
+                    "conflicts": {
+                        "type": "array", "items": { "type": "object" },
+                        "description": "The areas of an order that have changed, each with `area_id`, `area_name`, `parent_name`, \
+                            `state`, `since`, `by` and `username`; with 409 only.",
+                    },
                     "cardId": { "type": "string", "description": "The card that the request would change." },
                     "found": { "type": "boolean", "const": false, "description": "Only in responses to a request for a card." },
                     "result": { "description": "Null; only in responses to a request for a card." },

@@ -5,6 +5,7 @@ mod cards;
 mod changes;
 mod common;
 mod feeds;
+mod flood_orders;
 mod floods;
 mod gauges;
 mod moderation;
@@ -78,7 +79,7 @@ pub fn object(properties: Value) -> Value {
 
 /// Returns the schemas that have a name.
 pub(crate) fn components() -> Map<String, Value> {
-    let all = [common::named(), floods::named(), gauges::named(), changes::named()];
+    let all = [common::named(), floods::named(), flood_orders::named(), gauges::named(), changes::named()];
     let named = all
         .into_iter()
         .chain([cards::named(), feeds::named(), moderation::named(), sources::named()])

@@ -30,7 +30,7 @@ use crate::pages::{self, lead_to_front};
 use crate::quotas::{Quotas, Seats};
 use crate::rendering::cache::{Cache, Patience, SHARE};
 use crate::rendering::{Permits, Question, Renderer};
-use crate::routes::{self, Description, Readiness};
+use crate::routes::{self, AttentionList, Description, Readiness};
 use crate::shell::Shell;
 use crate::sources::Sources;
 use crate::stores::{Measured, OpenedStore, Store};
@@ -127,7 +127,7 @@ impl Builder {
             .register("/", unread());
         let at_each_path =
             |rocket: Rocket<Build>, path| rocket.mount(path, routes.clone()).mount(path, others.clone());
-        let rocket = config.mount_paths().fold(with_results(rocket), at_each_path);
+        let rocket = config.mount_paths().fold(with_results(rocket, &store, &self.clock), at_each_path);
         let fairings = watch.into_iter().chain(self.fairings.drain(..));
         let rocket = fairings.fold(managed.attach(rocket), Rocket::attach);
         let reloading = Reloading::new(self, temporary, config.base_url.clone());
@@ -260,6 +260,9 @@ fn outside(config: &Config, routes: &[Route]) -> Vec<Route> {
 }
 
 /// Adds what the pages, the health checks and the log remember of earlier requests.
-fn with_results(rocket: Rocket<Build>) -> Rocket<Build> {
-    pages::managed(rocket).manage(Readiness::default()).manage(Repeats::default())
+fn with_results(rocket: Rocket<Build>, store: &Arc<dyn Store>, clock: &Arc<dyn Clock>) -> Rocket<Build> {
+    pages::managed(rocket)
+        .manage(Readiness::default())
+        .manage(Repeats::default())
+        .manage(AttentionList::new(Arc::clone(store), Arc::clone(clock)))
 }

@@ -7,18 +7,19 @@ use std::time::Duration;
 use async_trait::async_trait;
 
 use super::{
-    CardStore, Check, EntryQuery, FeedStore, FloodQuery, FloodStore, GaugeQuery, GaugeStore, HistoryQuery,
-    ImageStore, KeptKey, KeyEntry, KeyStore, LogQuery, ModerationQuery, ModerationStore, Overview,
-    PlaceStore, Received, ReportQuery, ReportSeriesQuery, ReportStore, ReportSummary, Resource, Revision,
-    ServiceState, ServiceStore, SetFloodState, SourceStore, Store, StoreError, TakenUpload, Versioned,
+    CardStore, Check, EntryQuery, FeedStore, FloodLogQuery, FloodQuery, FloodStore, GaugeQuery, GaugeStore,
+    HistoryQuery, ImageStore, KeptKey, KeyEntry, KeyStore, LogQuery, ModerationQuery, ModerationStore,
+    Overview, PlaceStore, Received, ReportQuery, ReportSeriesQuery, ReportStore, ReportSummary, Resource,
+    Revision, ServiceState, ServiceStore, SetFloodState, SourceStore, Store, StoreError, TakenUpload,
+    Versioned,
 };
 use crate::auth::Secret;
 use crate::model::alerts::Entry;
 use crate::model::bodies::{GaugeReadings, PartnerReport};
 use crate::model::{
-    ArchiveRecord, AreaId, Card, CardHolder, CardId, FloodChange, FloodLayer, FloodStateRecord, GaugeLayer,
-    Moderation, ModerationEntry, PhotoMove, Places, Report, ReportContent, ReportKey, ReportLayer,
-    SeriesPoint, Timestamp, Upload,
+    ArchiveRecord, AreaId, Card, CardHolder, CardId, FloodChange, FloodLayer, FloodOrder, FloodStateRecord,
+    GaugeLayer, LoggedChange, Moderation, ModerationEntry, OrderOutcome, PhotoMove, Places, Report,
+    ReportContent, ReportKey, ReportLayer, SeriesPoint, Timestamp, Upload,
 };
 use crate::telemetry::StoreOperation;
 
@@ -56,7 +57,7 @@ macro_rules! decorator {
         /// use std::sync::Arc;
         ///
         /// use async_trait::async_trait;
-        /// use siaga::model::FloodChange;
+        /// use siaga::model::{FloodChange, FloodOrder, OrderOutcome};
         /// use siaga::stores::{Decorator, SetFloodState, Store, StoreError};
         ///
         /// /// Refuses to set flood states while the desk is closed.
@@ -76,6 +77,10 @@ macro_rules! decorator {
         ///     }
         ///
         ///     async fn set_flood_state(&self, _: SetFloodState) -> Result<FloodChange, StoreError> {
+        ///         Err(StoreError::Conflict { what: "the desk is closed".to_owned() })
+        ///     }
+        ///
+        ///     async fn change_floods(&self, _: FloodOrder) -> Result<OrderOutcome, StoreError> {
         ///         Err(StoreError::Conflict { what: "the desk is closed".to_owned() })
         ///     }
         /// }
@@ -131,6 +136,8 @@ decorator! {
         async fn latest_flood_changes(query: &LogQuery) -> Answer<Vec<FloodChange>>;
         async fn flood_entries(query: &EntryQuery) -> Answer<Versioned<Vec<(AreaId, Vec<Entry>)>>>;
         async fn set_flood_state(order: SetFloodState) -> Answer<FloodChange>;
+        async fn change_floods(order: FloodOrder) -> Answer<OrderOutcome>;
+        async fn all_flood_changes(query: &FloodLogQuery) -> Answer<Vec<LoggedChange>>;
     }
     ReportStore {
         async fn reports(query: &ReportQuery) -> Answer<Versioned<ReportLayer>>;

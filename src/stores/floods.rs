@@ -1,10 +1,12 @@
+use std::cmp::Reverse;
+
 use async_trait::async_trait;
 
 use super::{StoreError, Versioned};
 use crate::model::alerts::{Entry, entries};
 use crate::model::{
-    Actor, ArchiveRecord, Area, AreaId, AreaSelector, FloodChange, FloodLayer, FloodState, FloodStateRecord,
-    Period, SeriesPoint, Standing, Timestamp,
+    Actor, ArchiveRecord, Area, AreaId, AreaSelector, BatchNumber, FloodChange, FloodLayer, FloodOrder,
+    FloodState, FloodStateRecord, LoggedChange, OrderOutcome, Period, SeriesPoint, Standing, Timestamp,
 };
 
 /// Which areas of the flood map to return.
@@ -64,6 +66,51 @@ pub struct LogQuery {
     pub before: Option<Timestamp>,
     /// How many entries to return at most.
     pub most: u32,
+}
+
+/// Which part of the log of all areas to return.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct FloodLogQuery {
+    /// The earliest time of an entry.
+    pub since: Option<Timestamp>,
+    /// The latest time of an entry.
+    pub until: Option<Timestamp>,
+    /// Only entries before this time.
+    pub before: Option<Timestamp>,
+    /// Only changes of this subject, or for this user.
+    pub by: Option<String>,
+    /// Only changes of this batch.
+    pub batch: Option<BatchNumber>,
+    /// How many entries to return at least, if there are as many. All entries of the last time are returned with it, so
+    /// that the next page begins before that time.
+    pub most: u32,
+}
+
+impl FloodLogQuery {
+    /// Returns whether the query selects an entry, by its time and by who made it.
+    #[must_use]
+    pub fn asks_for(&self, change: &FloodChange) -> bool {
+        self.since.is_none_or(|since| change.at >= since)
+            && self.until.is_none_or(|until| change.at <= until)
+            && self.before.is_none_or(|before| change.at < before)
+            && self
+                .by
+                .as_ref()
+                .is_none_or(|by| change.by.subject == *by || change.by.username.as_ref() == Some(by))
+    }
+
+    /// Ends a page of entries, which come newest first.
+    pub(crate) fn page<T>(&self, entries: impl Iterator<Item = T>, at: impl Fn(&T) -> Timestamp) -> Vec<T> {
+        let mut page: Vec<T> = Vec::new();
+        for entry in entries {
+            let is_full = page.len() >= self.most as usize;
+            if is_full && page.last().is_none_or(|last| at(last) != at(&entry)) {
+                break;
+            }
+            page.push(entry);
+        }
+        page
+    }
 }
 
 /// The order to set or clear the state of an area.
@@ -185,4 +232,36 @@ pub trait FloodStore {
     /// [`StoreError::NotFound`] if there is no such area; [`StoreError::Conflict`] if [`SetFloodState::after`] is not the time
     /// of the area's newest entry. Nothing is logged then. [`StoreError::Unavailable`].
     async fn set_flood_state(&self, order: SetFloodState) -> Result<FloodChange, StoreError>;
+
+    /// Carries out an order for many areas as one change: all of it, or nothing.
+    ///
+    /// All changes have one time, which no other batch has: not before any other change. So each is an entry of the log as
+    /// [`set_flood_state`](Self::set_flood_state) makes it. If the order has a [request](FloodOrder::request) that was carried
+    /// out within [`REPEATABLE`](crate::model::REPEATABLE), nothing changes, and the outcome is that of the first time; a second
+    /// one at the same time waits for the first. A batch can be undone for [`UNDOABLE`](crate::model::UNDOABLE); undoing it twice
+    /// changes nothing. **Default: refuses every order**
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Refused`] if the store takes no orders for many areas. [`StoreError::Unavailable`].
+    async fn change_floods(&self, _order: FloodOrder) -> Result<OrderOutcome, StoreError> {
+        Err(StoreError::Refused { what: "this store takes no orders for many areas".to_owned() })
+    }
+
+    /// Returns entries of the log of all areas, newest first, and those of one time by `area_id`. **Default: from the whole
+    /// logs of all areas, without batches**
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Unavailable`].
+    async fn all_flood_changes(&self, query: &FloodLogQuery) -> Result<Vec<LoggedChange>, StoreError> {
+        let map = self.floods(&FloodQuery::default()).await?;
+        let mut log = Vec::new();
+        for area in map.value.areas().iter().filter(|_| query.batch.is_none()) {
+            log.extend(self.flood_log(area.id).await?.into_iter().filter(|change| query.asks_for(change)));
+        }
+        log.sort_by_key(|change| (Reverse(change.at), change.area));
+        let page = query.page(log.into_iter(), |change| change.at);
+        Ok(page.into_iter().map(|change| LoggedChange { change, batch: None, note: None }).collect())
+    }
 }

@@ -47,7 +47,7 @@ pub use cards::CardStore;
 pub use decorator::Decorator;
 pub use error::StoreError;
 pub use feeds::{FeedStore, Received};
-pub use floods::{EntryQuery, FloodQuery, FloodStore, HistoryQuery, LogQuery, SetFloodState};
+pub use floods::{EntryQuery, FloodLogQuery, FloodQuery, FloodStore, HistoryQuery, LogQuery, SetFloodState};
 pub use gauges::{GaugeQuery, GaugeStore};
 pub use health::{Check, Overview};
 pub use images::{ImageStore, TakenUpload};

@@ -14,15 +14,16 @@ use serde_json::value::RawValue;
 use siaga::folder::{Dataset, FolderRules, FolderWriter};
 use siaga::model::bodies::{GaugeReadings, PartnerReport};
 use siaga::model::{
-    Actor, AlertLevel, AreaId, CARD_SOURCE, Card, CardHolder, CardId, Clock, Layer, ManualClock, Moderation,
-    Observation, Places, Report, ReportKey, Timestamp,
+    Actor, AlertLevel, AreaId, AreaOrder, CARD_SOURCE, Card, CardHolder, CardId, Clock, Condition,
+    FloodOrder, Layer, ManualClock, Moderation, Observation, Ordered, Places, Report, ReportKey, RequestKey,
+    Timestamp,
 };
 use siaga::stores::file::OpenFile;
 use siaga::stores::memory::MemoryStore;
 use siaga::stores::postgres::OpenPostgres;
 use siaga::stores::{
-    EntryQuery, GaugeQuery, HistoryQuery, LogQuery, ModerationQuery, OpenStore, Resource, Revision,
-    SetFloodState, Store, StoreError, Versioned,
+    EntryQuery, FloodLogQuery, GaugeQuery, HistoryQuery, LogQuery, ModerationQuery, OpenStore, Resource,
+    Revision, SetFloodState, Store, StoreError, Versioned,
 };
 
 #[path = "../common/postgres.rs"]
@@ -37,7 +38,7 @@ mod validity;
 use database::Database;
 use fixture::{block_on, now};
 use images::operations_around_images;
-use operations::{CardChoice, Holder, Operation, Sent, moved, operation, position};
+use operations::{CardChoice, Holder, OfOrder, Operation, Sent, moved, operation, position};
 use store_file::StoreFile;
 
 const RESOURCES: [Resource; 4] = [Resource::Floods, Resource::Reports, Resource::Gauges, Resource::Places];
@@ -111,6 +112,7 @@ impl Side {
                 let after = self.entry(order.area, back).await.or(Some(now));
                 shown(store.set_flood_state(SetFloodState { after, ..order }).await, debug)
             }
+            Operation::OfOrder(operation) => self.answer_of_order(operation, now).await,
             Operation::CreateCard(Holder { username, data }) => {
                 let network_data = data.map(|data| RawValue::from_string(data.to_owned()).unwrap());
                 let (username, network, language) =
@@ -202,6 +204,33 @@ impl Side {
         }
     }
 
+    async fn answer_of_order(&self, operation: OfOrder, now: Timestamp) -> Shown {
+        match operation {
+            OfOrder::Order(orders, request) => {
+                let mut changes = Vec::new();
+                for (SetFloodState { area, state, .. }, after) in &orders {
+                    let after = match (after, self.entry(*area, 0).await) {
+                        (Some(true), Some(at)) => Condition::SetAt(at),
+                        (Some(_), _) => Condition::Dry,
+                        (None, _) => Condition::Any,
+                    };
+                    changes.push(AreaOrder { area: *area, state: *state, after });
+                }
+                shown(self.store.change_floods(ordered(Ordered::Set(changes), request)).await, debug)
+            }
+            OfOrder::UndoBatch(batch, request) => {
+                let undo = Ordered::Undo(batch.try_into().unwrap());
+                shown(self.store.change_floods(ordered(undo, request)).await, debug)
+            }
+            OfOrder::AllChanges { back, batch, most } => {
+                let before = back.map(|minutes| now.before(Duration::from_mins(minutes)));
+                let batch = batch.map(|batch| batch.try_into().unwrap());
+                let query = FloodLogQuery { before, batch, most, ..FloodLogQuery::default() };
+                shown(self.store.all_flood_changes(&query).await, debug)
+            }
+        }
+    }
+
     async fn revisions(&self) -> [Revision; 5] {
         let mut revisions = [Revision(0); 5];
         for (resource, revision) in RESOURCES.into_iter().zip(&mut revisions) {
@@ -209,6 +238,17 @@ impl Side {
         }
         revisions
     }
+}
+
+/// An order for many areas. Of two orders with one number, the second is another request if its length is.
+fn ordered(changes: Ordered, request: Option<u8>) -> FloodOrder {
+    let digest = match &changes {
+        Ordered::Set(changes) => changes.len().try_into().unwrap(),
+        Ordered::Undo(_) => 0,
+    };
+    let by = Actor { subject: "desk".to_owned(), username: None };
+    let request = request.map(|id| RequestKey { id: id.into(), digest: [digest; 32] });
+    FloodOrder { changes, by, note: request.map(|request| request.id.to_string()), request, preview: false }
 }
 
 fn value<T: Debug>(found: Versioned<T>) -> String {
@@ -335,10 +375,10 @@ fn each_operation_is_tried_often() {
     // Ten times as many as a run tries, so that chance does not decide.
     for _ in 0..10 * 24 * 80 {
         let operation = debug(operation().new_tree(&mut runner).unwrap().current());
-        let name = operation.trim_start_matches("OfImage(").trim_start();
-        let name = name.split(['(', ',']).next().unwrap().to_owned();
+        let name = operation.trim_start_matches("OfImage(").trim_start_matches("OfOrder(").trim_start();
+        let name = name.split(['(', ',', ' ']).next().unwrap().to_owned();
         *counts.entry(name).or_default() += 1;
     }
-    assert_eq!(counts.len(), 35, "{counts:?}");
+    assert_eq!(counts.len(), 38, "{counts:?}");
     assert!(counts.values().all(|count| *count > 10 * 10), "{counts:?}");
 }

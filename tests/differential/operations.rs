@@ -1,5 +1,6 @@
 //! What is done to the stores.
 
+use std::collections::HashSet;
 use std::fmt::Debug;
 use std::time::Duration;
 
@@ -14,6 +15,19 @@ use siaga::stores::{FloodQuery, ReportQuery, ReportSeriesQuery, SetFloodState, W
 use crate::fixture::{self, now, place};
 use crate::images::{OfImage, of_image};
 
+/// Something that is done about many areas.
+#[derive(Clone, Debug)]
+pub(crate) enum OfOrder {
+    /// Sets areas in one order, each perhaps after its newest entry or if it is dry, perhaps with a number of the request.
+    Order(Vec<(SetFloodState, Option<bool>)>, Option<u8>),
+    UndoBatch(u64, Option<u8>),
+    AllChanges {
+        back: Option<u64>,
+        batch: Option<u64>,
+        most: u32,
+    },
+}
+
 /// Something that is done to all stores.
 #[derive(Clone, Debug)]
 pub(crate) enum Operation {
@@ -22,6 +36,7 @@ pub(crate) enum Operation {
     Set(SetFloodState),
     /// The same, if the newest entry of the area is this one, counted from the newest.
     SetAfter(SetFloodState, usize),
+    OfOrder(OfOrder),
     CreateCard(Holder),
     Card(CardChoice),
     ReceiveCard(CardChoice, Content),
@@ -277,6 +292,8 @@ fn order() -> impl Strategy<Value = SetFloodState> {
 }
 
 pub(crate) fn operation() -> impl Strategy<Value = Operation> {
+    let ordered = prop::collection::vec((order(), prop::option::weighted(0.3, any::<bool>())), 1..4);
+    let request = || prop::option::of(0..4_u8);
     let data = prop::option::of(prop::sample::select(vec!["{}", "{\"b\": 1.0,\"a\":null, \"b\":2}"]));
     let holder = (prop::sample::select(vec!["", "Ibu O'Neil"]), data);
     let holder = holder.prop_map(|(username, data)| Holder { username, data });
@@ -289,6 +306,13 @@ pub(crate) fn operation() -> impl Strategy<Value = Operation> {
         5 => tick().prop_map(Operation::Tick),
         8 => order().prop_map(Operation::Set),
         3 => (order(), 0..3_usize).prop_map(|(order, back)| Operation::SetAfter(order, back)),
+        6 => (ordered, request()).prop_map(|(orders, request)| {
+            Operation::OfOrder(OfOrder::Order(once_each(orders.into_iter()), request))
+        }),
+        3 => (1..9_u64, request())
+            .prop_map(|(batch, request)| Operation::OfOrder(OfOrder::UndoBatch(batch, request))),
+        2 => (prop::option::of(0..100_u64), prop::option::of(1..9_u64), 1..6_u32)
+            .prop_map(|(back, batch, most)| Operation::OfOrder(OfOrder::AllChanges { back, batch, most })),
         3 => holder.prop_map(Operation::CreateCard),
         5 => (card(), content()).prop_map(|(card, content)| Operation::ReceiveCard(card, content)),
         4 => (0..8_i64, content()).prop_map(|(post, content)| Operation::ReceivePost(post, content)),
@@ -323,4 +347,12 @@ pub(crate) fn operation() -> impl Strategy<Value = Operation> {
         1 => prop::option::of(prop::sample::select(vec!["ID-JK", "ID-JB", "ID-JT"])).prop_map(Operation::Boundaries),
     ];
     prop_oneof![writes, reads]
+}
+
+/// Leaves out orders for areas that were named before.
+fn once_each(
+    orders: impl Iterator<Item = (SetFloodState, Option<bool>)>,
+) -> Vec<(SetFloodState, Option<bool>)> {
+    let mut named = HashSet::new();
+    orders.filter(|(order, _)| named.insert(order.area)).collect()
 }

@@ -13,6 +13,7 @@ pub(crate) mod eventually;
 pub(crate) mod photos;
 
 mod admin;
+mod attention;
 mod away;
 mod cards;
 mod cards_images;
@@ -20,6 +21,7 @@ mod changes;
 mod feeds;
 mod floodgauges;
 mod floods_archive;
+mod floods_changes;
 mod floods_delete;
 mod floods_get;
 mod floods_log;

@@ -147,11 +147,25 @@ impl FreshStore for Fresh {
     }
 }
 
-// The overview is of the metrics, which leave it out for a store without. Such a store cannot hide reports,
-// and does not erase unused cards.
+// The overview is of the metrics, which leave it out for a store without. Such a store takes no orders for many areas, cannot
+// hide reports, and does not erase unused cards.
 store_suite!(
     Fresh,
     except
+        orders::an_order_changes_all_its_areas_at_one_time,
+        orders::each_batch_has_a_time_of_its_own_after_all_changes,
+        orders::an_order_is_one_change_of_the_revision,
+        orders::an_order_with_unknown_areas_names_all_of_them_and_changes_nothing,
+        orders::an_order_whose_conditions_do_not_hold_names_the_conflicts_and_changes_nothing,
+        orders::a_cleared_area_is_dry_whenever_it_was_cleared,
+        orders::a_repeated_request_changes_nothing_for_a_day,
+        orders::of_concurrent_requests_with_one_number_one_is_carried_out,
+        orders::of_concurrent_orders_after_one_state_one_is_carried_out,
+        orders::an_undo_sets_the_states_before,
+        orders::an_undo_leaves_alone_what_has_changed_since,
+        orders::an_unknown_or_old_batch_is_not_undone,
+        orders::a_preview_changes_nothing,
+        orders::the_log_of_all_areas_is_read_newest_first_in_pages,
         moderation::a_hidden_report_is_in_no_list_and_no_count_until_it_is_shown_again,
         moderation::an_order_that_changes_nothing_is_not_logged,
         moderation::an_unknown_report_is_not_found,

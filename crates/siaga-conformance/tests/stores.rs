@@ -71,7 +71,7 @@ mod guarded {
     use std::sync::Arc;
 
     use async_trait::async_trait;
-    use siaga::model::{Clock, FloodChange};
+    use siaga::model::{Clock, FloodChange, FloodOrder, OrderOutcome};
     use siaga::stores::memory::MemoryStore;
     use siaga::stores::{Decorator, FloodQuery, SetFloodState, Store, StoreError};
     use siaga_conformance::fixture;
@@ -98,6 +98,10 @@ mod guarded {
             if !map.features().any(|flood| flood.area.id == order.area) {
                 return Err(StoreError::NotFound { what: format!("local area {}", order.area) });
             }
+            Err(StoreError::Refused { what: "states are changed at the other site".to_owned() })
+        }
+
+        async fn change_floods(&self, _: FloodOrder) -> Result<OrderOutcome, StoreError> {
             Err(StoreError::Refused { what: "states are changed at the other site".to_owned() })
         }
     }
@@ -128,6 +132,20 @@ mod guarded {
             floods::the_newest_of_concurrent_changes_is_the_current_state,
             floods::a_state_that_is_seen_is_in_the_log,
             floods::the_archive_counts_a_change_just_made,
+            orders::an_order_changes_all_its_areas_at_one_time,
+            orders::each_batch_has_a_time_of_its_own_after_all_changes,
+            orders::an_order_is_one_change_of_the_revision,
+            orders::an_order_with_unknown_areas_names_all_of_them_and_changes_nothing,
+            orders::an_order_whose_conditions_do_not_hold_names_the_conflicts_and_changes_nothing,
+            orders::a_cleared_area_is_dry_whenever_it_was_cleared,
+            orders::a_repeated_request_changes_nothing_for_a_day,
+            orders::of_concurrent_requests_with_one_number_one_is_carried_out,
+            orders::of_concurrent_orders_after_one_state_one_is_carried_out,
+            orders::an_undo_sets_the_states_before,
+            orders::an_undo_leaves_alone_what_has_changed_since,
+            orders::an_unknown_or_old_batch_is_not_undone,
+            orders::a_preview_changes_nothing,
+            orders::the_log_of_all_areas_is_read_newest_first_in_pages,
     );
 }
 

@@ -59,6 +59,11 @@ impl<'a> Fields<'a> {
         self.object.get(key).filter(|value| !value.is_null())
     }
 
+    /// Returns whether the field is null, which is not the same as absent.
+    pub(super) fn is_null(&self, key: &str) -> bool {
+        self.object.get(key).is_some_and(Value::is_null)
+    }
+
     /// Converts the field with `convert`. If that fails, notes a fault that says what the field `must` be.
     pub(super) fn convert<T>(
         &self,

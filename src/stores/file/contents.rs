@@ -75,8 +75,10 @@ pub(super) async fn load(
         signing_key: tables::signing_key(from).await?,
         last_heard: tables::SOURCES.all(from).await?.into_iter().collect(),
     };
+    let batches = tables::FLOOD_BATCHES.all(from).await?;
     let moves = tables::PHOTO_MOVES.all(from).await?;
-    let building = off_thread(move |_| State::new(dataset, now).with(service, moves, counts.revisions));
+    let building =
+        off_thread(move |_| State::new(dataset, now).with(batches, service, moves, counts.revisions));
     building.await.map_err(FileError::panicked)
 }
 

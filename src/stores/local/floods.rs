@@ -1,3 +1,6 @@
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::iter;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -9,11 +12,13 @@ use super::{LocalStore, Row, State, read_long};
 use crate::model::Stop;
 use crate::model::alerts::Entry;
 use crate::model::{
-    ArchiveRecord, AreaId, AreaSelector, AreaSet, FloodChange, FloodLayer, SeriesPoint, Standing,
+    ArchiveRecord, AreaId, AreaSelector, AreaSet, BatchNumber, Decision, FloodBatch, FloodChange, FloodLayer,
+    FloodOrder, Known, LoggedChange, OrderOutcome, Ordered, REPEATABLE, RequestKey, SeriesPoint, Standing,
     StateChange, Timestamp, archive, series,
 };
 use crate::stores::{
-    EntryQuery, FloodQuery, FloodStore, HistoryQuery, LogQuery, SetFloodState, StoreError, Versioned,
+    EntryQuery, FloodLogQuery, FloodQuery, FloodStore, HistoryQuery, LogQuery, SetFloodState, StoreError,
+    Versioned,
 };
 
 /// The logs of all areas, which also give the states.
@@ -26,6 +31,8 @@ pub(super) struct Floods {
     flooded: OrdSet<usize>,
     /// When the newest change of any area took effect.
     newest: Option<Timestamp>,
+    /// The batches, oldest first.
+    batches: Vector<Arc<FloodBatch>>,
 }
 
 impl Floods {
@@ -33,7 +40,7 @@ impl Floods {
     /// does.
     pub(super) fn new(areas: Arc<AreaSet>, log: Vec<FloodChange>) -> Self {
         let logs = std::iter::repeat_n(AreaLog::default(), areas.len()).collect();
-        let mut floods = Self { areas, logs, flooded: OrdSet::new(), newest: None };
+        let mut floods = Self { areas, logs, flooded: OrdSet::new(), newest: None, batches: Vector::new() };
         for change in log {
             if let Some(position) = floods.areas.position(change.area) {
                 floods.apply(position, change);
@@ -51,6 +58,79 @@ impl Floods {
             };
             self.newest = Some(at);
         }
+    }
+
+    /// Adds the batches of the log, oldest first.
+    pub(super) fn add_batches(&mut self, batches: Vec<FloodBatch>) {
+        self.batches.extend(batches.into_iter().map(Arc::new));
+    }
+
+    fn batch(&self, number: BatchNumber) -> Option<&Arc<FloodBatch>> {
+        let found = self.batches.binary_search_by_key(&number, |batch| batch.number);
+        self.batches.get(found.ok()?)
+    }
+
+    /// Returns an entry of the log with its batch.
+    fn with_batch(&self, change: FloodChange) -> LoggedChange {
+        let found = self.batches.binary_search_by_key(&change.at, |batch| batch.at).ok();
+        let batch =
+            found.and_then(|found| self.batches.get(found)).filter(|batch| batch.has(change.area, change.at));
+        LoggedChange {
+            batch: batch.map(|batch| batch.number),
+            note: batch.and_then(|batch| batch.note.clone()),
+            change,
+        }
+    }
+
+    /// Returns what an order depends on.
+    fn known(&self, order: &FloodOrder, now: Timestamp) -> Known {
+        let recent = || self.batches.iter().rev().take_while(|batch| now.since(batch.at) <= REPEATABLE);
+        let is_repeated = |batch: &&Arc<FloodBatch>| {
+            let id = |request: Option<RequestKey>| request.map(|request| request.id);
+            batch.by.subject == order.by.subject && id(batch.request) == id(order.request)
+        };
+        let (undone, areas): (_, Vec<AreaId>) = match &order.changes {
+            Ordered::Set(orders) => (None, orders.iter().map(|order| order.area).collect()),
+            Ordered::Undo(number) => {
+                let undone = self.batch(*number);
+                (
+                    undone.cloned(),
+                    undone.iter().flat_map(|batch| &batch.changes).map(|(area, _)| *area).collect(),
+                )
+            }
+        };
+        let areas = areas.into_iter().filter_map(|area| {
+            let mut latest = self.log(area)?.latest(area, None, 2);
+            Some((area, [latest.next(), latest.next()]))
+        });
+        let undoes = |batch: &&Arc<FloodBatch>| {
+            batch.undoes.is_some() && batch.undoes == undone.as_ref().map(|of| of.number)
+        };
+        Known {
+            newest: self.newest,
+            newest_batch: self.batches.last().map(|batch| batch.number),
+            areas: areas.collect(),
+            repeated: order.request.and_then(|_| recent().find(is_repeated)).cloned(),
+            undo: self.batches.iter().rev().find(undoes).cloned(),
+            undone,
+        }
+    }
+
+    /// Returns the log of all areas, newest first, and entries of one time by `area_id`.
+    fn newest_first(&self, before: Option<Timestamp>) -> impl Iterator<Item = FloodChange> {
+        let logs = self.areas.iter().zip(&self.logs);
+        let mut logs: Vec<_> =
+            logs.map(|(area, log)| log.latest(area.id, before, usize::MAX).peekable()).collect();
+        let heads = logs.iter_mut().enumerate();
+        let mut heads: BinaryHeap<_> =
+            heads.filter_map(|(number, log)| Some((log.peek()?.at, Reverse(number)))).collect();
+        iter::from_fn(move || {
+            let (_, Reverse(number)) = heads.pop()?;
+            let log = logs.get_mut(number)?;
+            let change = log.next();
+            heads.extend(log.peek().map(|next| (next.at, Reverse(number))));
+            change
+        })
     }
 
     /// Returns the log of an area; `None` if there is no such area.
@@ -114,6 +194,31 @@ impl State {
         let change = FloodChange { area, state, at: floods.moment(last, now), by };
         self.floods.change().apply(position, change.clone());
         Ok(change)
+    }
+}
+
+impl State {
+    /// Carries out an order. Also returns the batch that was made.
+    fn change_floods(
+        &mut self,
+        order: &FloodOrder,
+        now: Timestamp,
+    ) -> (OrderOutcome, Option<Arc<FloodBatch>>) {
+        let (batch, left) = match order.decide(&self.floods.value.known(order, now), now) {
+            Decision::Return(outcome) => return (outcome, None),
+            Decision::Make(batch, left) => (batch, left),
+        };
+        if !batch.changes.is_empty() {
+            self.floods.grow();
+        }
+        let floods = self.floods.unseen();
+        for change in batch.entries() {
+            if let Some(position) = floods.areas.position(change.area) {
+                floods.apply(position, change);
+            }
+        }
+        floods.batches.push_back(Arc::clone(&batch));
+        (OrderOutcome::Done { batch: Arc::clone(&batch), left }, Some(batch))
     }
 }
 
@@ -199,5 +304,46 @@ impl FloodStore for LocalStore {
             Ok(change)
         });
         setting.await
+    }
+
+    async fn change_floods(&self, order: FloodOrder) -> Result<OrderOutcome, StoreError> {
+        let changing = self.write(move |state, rows, now| {
+            let (outcome, made) = state.change_floods(&order, now);
+            if let Some(batch) = made {
+                rows.add(|| batch.entries().map(Row::FloodState).collect::<Vec<_>>());
+                rows.add(|| [Row::FloodBatch(batch)]);
+            }
+            Ok(outcome)
+        });
+        changing.await
+    }
+
+    async fn all_flood_changes(&self, query: &FloodLogQuery) -> Result<Vec<LoggedChange>, StoreError> {
+        let (state, query) = (self.state(), query.clone());
+        read_long(move |stop| {
+            let floods = &state.floods.value;
+            let batch = query.batch.map(|number| floods.batch(number));
+            // The entries of a batch have one time.
+            let earliest = query.since.max(batch.flatten().map(|batch| batch.at));
+            let upper = batch.flatten().map(|batch| batch.at.after(Duration::from_millis(1)));
+            let before = query
+                .before
+                .into_iter()
+                .chain(query.until.map(|until| until.after(Duration::from_millis(1))))
+                .chain(upper)
+                .min();
+            let log = floods.newest_first(before);
+            let within = log.take_while(|change| {
+                earliest.is_none_or(|earliest| change.at >= earliest) && stop.check().is_ok()
+            });
+            let is_asked = |change: &FloodChange| {
+                query.asks_for(change)
+                    && batch.is_none_or(|batch| batch.is_some_and(|batch| batch.has(change.area, change.at)))
+            };
+            let page = query.page(within.filter(is_asked), |change| change.at);
+            stop.check()?;
+            Ok(page.into_iter().map(|change| floods.with_batch(change)).collect())
+        })
+        .await
     }
 }

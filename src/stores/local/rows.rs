@@ -3,8 +3,8 @@ use std::sync::Arc;
 use super::Pending;
 use crate::auth::Secret;
 use crate::model::{
-    Area, Card, CardId, ErasedReport, FloodChange, Gauge, Infrastructure, ModerationEntry, Observation,
-    PartnerPost, Region, Report, ReportKey, Timestamp,
+    Area, Card, CardId, ErasedReport, FloodBatch, FloodChange, Gauge, Infrastructure, ModerationEntry,
+    Observation, PartnerPost, Region, Report, ReportKey, Timestamp,
 };
 use crate::stores::KeptKey;
 use crate::stores::service_state::Image;
@@ -18,6 +18,7 @@ pub(in crate::stores) enum Row {
     /// Has no identifier, and so replaces none.
     Infrastructure(Arc<Infrastructure>),
     FloodState(FloodChange),
+    FloodBatch(Arc<FloodBatch>),
     Gauge(Arc<Gauge>),
     /// A reading of the gauge with this identifier.
     Reading(Arc<str>, Observation),

@@ -6,7 +6,7 @@ use super::gauges::Gauges;
 use super::reports::{Pending, Reports};
 use super::rows::{Row, Rows};
 use crate::folder::Dataset;
-use crate::model::{Places, Timestamp};
+use crate::model::{FloodBatch, Places, Timestamp};
 use crate::stores::service_state::{Keys, Service};
 use crate::stores::{KeptKey, Revision, StoreError, Versioned};
 
@@ -60,13 +60,16 @@ impl State {
         }
     }
 
-    /// Adds the state of the service, photos to be moved and revisions, all of which were stored.
+    /// Adds what is stored besides a data set: batches of flood states, the state of the service, photos to be moved and
+    /// revisions.
     pub(in crate::stores) fn with(
         mut self,
+        batches: Vec<FloodBatch>,
         service: Service,
         moves: Vec<(Box<str>, Pending)>,
         revisions: Revisions,
     ) -> Self {
+        self.floods.unseen().add_batches(batches);
         self.reports.unseen().order_moves(moves);
         self.service = Arc::new(service);
         self.floods.revision = revisions.floods;

@@ -8,9 +8,13 @@ use super::PostgresStore;
 use super::revision::{revision, versioned};
 use super::values::{area_id, column, flood_state, moment};
 use crate::model::alerts::Entry;
-use crate::model::{Actor, ArchiveRecord, AreaId, AreaSet, FloodChange, FloodLayer, SeriesPoint, Standing};
+use crate::model::{
+    Actor, ArchiveRecord, AreaId, AreaSet, FloodChange, FloodLayer, FloodOrder, LoggedChange, OrderOutcome,
+    SeriesPoint, Standing,
+};
 use crate::stores::{
-    EntryQuery, FloodQuery, FloodStore, HistoryQuery, LogQuery, SetFloodState, StoreError, Versioned,
+    EntryQuery, FloodLogQuery, FloodQuery, FloodStore, HistoryQuery, LogQuery, SetFloodState, StoreError,
+    Versioned,
 };
 
 /// The revisions of floods and places, and all states. If there is no state, there is one row without a state.
@@ -274,5 +278,13 @@ impl FloodStore for PostgresStore {
 
     async fn set_flood_state(&self, order: SetFloodState) -> Result<FloodChange, StoreError> {
         self.connections.within(self.flood_orders.submit(order)).await
+    }
+
+    async fn change_floods(&self, order: FloodOrder) -> Result<OrderOutcome, StoreError> {
+        self.make_batch(order).await
+    }
+
+    async fn all_flood_changes(&self, query: &FloodLogQuery) -> Result<Vec<LoggedChange>, StoreError> {
+        self.log_of_all(query).await
     }
 }

@@ -8,6 +8,7 @@ mod batch;
 mod cards;
 mod connections;
 mod error;
+mod flood_batches;
 mod flood_orders;
 mod floods;
 mod gauges;

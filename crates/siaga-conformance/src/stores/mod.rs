@@ -11,6 +11,7 @@ pub mod images;
 pub mod keys;
 pub mod life;
 pub mod moderation;
+pub mod orders;
 pub mod overview;
 pub mod places;
 pub mod reports;
@@ -92,6 +93,22 @@ macro_rules! store_suite {
             the_archive_gives_the_highest_state_in_effect,
             the_archive_counts_a_change_just_made,
             the_series_counts_flooded_areas_at_each_hour,
+        }
+        $crate::store_suite! { @ unless_excepted $fresh, orders =>
+            an_order_changes_all_its_areas_at_one_time,
+            each_batch_has_a_time_of_its_own_after_all_changes,
+            an_order_is_one_change_of_the_revision,
+            an_order_with_unknown_areas_names_all_of_them_and_changes_nothing,
+            an_order_whose_conditions_do_not_hold_names_the_conflicts_and_changes_nothing,
+            a_cleared_area_is_dry_whenever_it_was_cleared,
+            a_repeated_request_changes_nothing_for_a_day,
+            of_concurrent_requests_with_one_number_one_is_carried_out,
+            of_concurrent_orders_after_one_state_one_is_carried_out,
+            an_undo_sets_the_states_before,
+            an_undo_leaves_alone_what_has_changed_since,
+            an_unknown_or_old_batch_is_not_undone,
+            a_preview_changes_nothing,
+            the_log_of_all_areas_is_read_newest_first_in_pages,
         }
         $crate::store_suite! { @ unless_excepted $fresh, reports =>
             the_last_hours_reports_are_listed_newest_first,

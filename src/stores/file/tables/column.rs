@@ -1,9 +1,11 @@
+use std::array::TryFromSliceError;
 use std::convert::Infallible;
 use std::error::Error;
 use std::num::NonZeroU32;
 
 use chrono::{DateTime, Utc};
 use geo::MultiPolygon;
+use serde::de::Error as _;
 use serde_json::value::RawValue;
 use sqlx::sqlite::{SqliteArguments, SqliteRow};
 use sqlx::{Arguments, Decode, Row, Sqlite, Type, ValueRef};
@@ -11,8 +13,9 @@ use sqlx::{Arguments, Decode, Row, Sqlite, Type, ValueRef};
 use super::super::error::FileError;
 use crate::auth::{KeyDigest, Scope};
 use crate::model::{
-    AlertLevel, AreaId, Attributes, CardId, DisasterType, FloodState, Geometry, InfrastructureKind,
-    InfrastructureShape, ModerationAction, PhotoPlace, Position, ReportDigest, ReportKey, Timestamp,
+    AlertLevel, AreaId, Attributes, BatchNumber, CardId, DisasterType, FloodState, Geometry,
+    InfrastructureKind, InfrastructureShape, ModerationAction, PhotoPlace, Position, ReportDigest, ReportKey,
+    RequestKey, Timestamp,
 };
 use crate::stores::wkb;
 
@@ -111,6 +114,11 @@ columns! {
     DateTime<Utc> as i64: DateTime::timestamp_millis, |column| Ok::<_, Infallible>(moment(column).to_utc());
     AreaId as i64: |area| area.number().cast_signed(), |column| column.cast_unsigned().try_into();
     ReportKey as i64: |key| key.number().cast_signed(), |column| column.cast_unsigned().try_into();
+    BatchNumber as i64: |batch| batch.get().cast_signed(), |column| column.cast_unsigned().try_into();
+    // The number, and what was requested.
+    RequestKey as Vec<u8>: |request| [&request.id.to_be_bytes()[..], &request.digest].concat(), request;
+    // As JSON: `[[5,2],[6,null]]`.
+    Vec<(AreaId, Option<FloodState>)> as String: |changes| written(changes), |column| read(&column);
     FloodState as i64: |state| state.code().into(), |column| column.cast_unsigned().try_into();
     AlertLevel as i64: |level| level.number().into(), |column| column.cast_unsigned().try_into();
     CardId as &str: CardId::as_str, str::parse;
@@ -122,6 +130,25 @@ columns! {
     ReportDigest as &[u8]: |digest| digest.as_bytes(), |column| <[u8; 32]>::try_from(column).map(Self::from);
     Vec<Scope> as String: |scopes| scopes.iter().map(|scope| scope.name()).collect::<Vec<_>>().join(" "),
         |column| column.split(' ').filter(|name| !name.is_empty()).map(str::parse).collect();
+}
+
+fn request(column: Vec<u8>) -> Result<RequestKey, TryFromSliceError> {
+    let (id, digest) = column.split_at(column.len().min(16));
+    Ok(RequestKey { id: u128::from_be_bytes(id.try_into()?), digest: digest.try_into()? })
+}
+
+fn written(changes: &[(AreaId, Option<FloodState>)]) -> String {
+    let number = |(area, state): &(AreaId, Option<FloodState>)| (area.number(), state.map(FloodState::code));
+    serde_json::json!(changes.iter().map(number).collect::<Vec<_>>()).to_string()
+}
+
+fn read(column: &str) -> Result<Vec<(AreaId, Option<FloodState>)>, serde_json::Error> {
+    let changes: Vec<(u64, Option<u64>)> = serde_json::from_str(column)?;
+    let change = |(area, state): (u64, Option<u64>)| {
+        let area = AreaId::try_from(area).map_err(serde_json::Error::custom)?;
+        Ok((area, state.map(FloodState::try_from).transpose().map_err(serde_json::Error::custom)?))
+    };
+    changes.into_iter().map(change).collect()
 }
 
 /// Returns the moment in a column.

@@ -8,13 +8,21 @@ use sqlx::SqliteConnection;
 use super::super::error::FileError;
 use super::column::Column;
 use super::table::{Table, table};
-use crate::model::{Actor, FloodChange, Gauge, Observation, ObservedGauge};
+use crate::model::{Actor, FloodBatch, FloodChange, Gauge, Observation, ObservedGauge};
 
 pub(super) const FLOOD_STATES: Table<FloodChange> = table!(
     "flood_states",
     replace,
     "",
     FloodChange { area: area_id, at: changed_at, state, by: Actor { subject, username } }
+);
+
+/// All batches, oldest first.
+pub(in super::super) const FLOOD_BATCHES: Table<FloodBatch> = table!(
+    "flood_batches",
+    replace,
+    "ORDER BY number",
+    FloodBatch { number, at: changed_at, by: Actor { subject, username }, note, undoes, request, changes }
 );
 
 pub(super) const GAUGES: Table<Gauge> = table!(

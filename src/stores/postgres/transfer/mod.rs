@@ -10,6 +10,7 @@ mod transaction;
 use sqlx::PgConnection;
 
 pub(super) use self::export::export;
+pub(super) use self::transaction::LOCK_STATES;
 use self::transaction::Transaction;
 use crate::folder::Folder;
 use crate::model::Timestamp;

@@ -12,7 +12,7 @@ use crate::stores::import::{Each, Target};
 use crate::stores::{OpenError, StoreError};
 
 /// From here on, no other session sets a state.
-pub(super) const LOCK_STATES: &str = "LOCK TABLE flood_states IN SHARE ROW EXCLUSIVE MODE";
+pub(in super::super) const LOCK_STATES: &str = "LOCK TABLE flood_states IN SHARE ROW EXCLUSIVE MODE";
 
 /// The transaction of an import.
 ///

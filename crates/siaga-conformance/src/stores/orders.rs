@@ -1,0 +1,330 @@
+//! Orders for many areas, and the log of all areas.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use rocket::futures::future::join_all;
+use rocket::tokio;
+
+use super::{FreshStore, TickingClock, open};
+use crate::fixture::{id, now, state};
+use siaga::model::{
+    Actor, AreaOrder, BatchNumber, Condition, FloodBatch, FloodChange, FloodOrder, LoggedChange,
+    OrderOutcome, Ordered, RequestKey, Timestamp,
+};
+use siaga::stores::{FloodLogQuery, FloodQuery, Resource, SetFloodState, Store};
+
+fn by(subject: &str) -> Actor {
+    Actor { subject: subject.to_owned(), username: Some("Sri".to_owned()) }
+}
+
+fn area(area: u64, code: Option<u64>, after: Condition) -> AreaOrder {
+    AreaOrder { area: id(area), state: code.map(state), after }
+}
+
+fn order(changes: Ordered) -> FloodOrder {
+    FloodOrder { changes, by: by("desk"), note: None, request: None, preview: false }
+}
+
+fn set(changes: &[(u64, Option<u64>)]) -> FloodOrder {
+    let changes = changes.iter().map(|&(of, code)| area(of, code, Condition::Any));
+    order(Ordered::Set(changes.collect()))
+}
+
+fn undo(batch: &FloodBatch) -> FloodOrder {
+    order(Ordered::Undo(batch.number))
+}
+
+fn done(outcome: OrderOutcome) -> Arc<FloodBatch> {
+    match outcome {
+        OrderOutcome::Done { batch, left } if left.is_empty() => batch,
+        outcome => panic!("{outcome:?}"),
+    }
+}
+
+/// The states of the map, without dry areas.
+async fn states(store: &dyn Store) -> Vec<(u64, u8)> {
+    let records = store.flood_states(&FloodQuery::default()).await.unwrap().value;
+    records.iter().map(|record| (record.area_id.number(), record.state.code())).collect()
+}
+
+/// What must not change if nothing is stored.
+async fn all(store: &dyn Store) -> (Vec<(u64, u8)>, usize, u64) {
+    let log = log(store, FloodLogQuery::default()).await.len();
+    (states(store).await, log, store.revision(Resource::Floods).await.unwrap().0)
+}
+
+async fn log(store: &dyn Store, query: FloodLogQuery) -> Vec<LoggedChange> {
+    let most = if query.most == 0 { 1_000 } else { query.most };
+    store.all_flood_changes(&FloodLogQuery { most, ..query }).await.unwrap()
+}
+
+pub async fn an_order_changes_all_its_areas_at_one_time(fresh: &dyn FreshStore) {
+    let (store, clock) = open(fresh).await;
+    clock.set(now().after(Duration::from_hours(1)));
+    let note = Some("kelurahan telephoned".to_owned());
+    let order = FloodOrder { note: note.clone(), ..set(&[(10, Some(4)), (1, Some(1)), (5, None)]) };
+    let batch = done(store.change_floods(order).await.unwrap());
+    assert_eq!(batch.at, now().after(Duration::from_hours(1)));
+    assert_eq!(batch.changes, [(id(1), Some(state(1))), (id(5), None), (id(10), Some(state(4)))]);
+    assert_eq!(states(&*store).await, [(1, 1), (10, 4), (30, 3)]);
+    for (area, state) in &batch.changes {
+        let change = FloodChange { area: *area, state: *state, at: batch.at, by: by("desk") };
+        assert_eq!(store.flood_log(*area).await.unwrap().pop(), Some(change.clone()));
+        let logged = log(&*store, FloodLogQuery { since: Some(batch.at), ..FloodLogQuery::default() }).await;
+        assert!(logged.contains(&LoggedChange { change, batch: Some(batch.number), note: note.clone() }));
+    }
+}
+
+pub async fn each_batch_has_a_time_of_its_own_after_all_changes(fresh: &dyn FreshStore) {
+    let (store, clock) = open(fresh).await;
+    let single = SetFloodState { area: id(2), state: Some(state(2)), by: by("desk"), after: None };
+    let alone = store.set_flood_state(single.clone()).await.unwrap();
+    clock.set(now().before(Duration::from_hours(1)));
+    let first = done(store.change_floods(set(&[(1, Some(1))])).await.unwrap());
+    let second = done(store.change_floods(set(&[(10, Some(1))])).await.unwrap());
+    assert!(alone.at < first.at && first.at < second.at && first.number < second.number);
+    // A change of another area at the same time is not of the batch.
+    let beside = store.set_flood_state(SetFloodState { area: id(5), ..single }).await.unwrap();
+    let found = log(&*store, FloodLogQuery { since: Some(beside.at), ..FloodLogQuery::default() }).await;
+    let beside = found.iter().find(|entry| entry.change.area == id(5)).unwrap();
+    assert_eq!(beside.batch, None);
+}
+
+pub async fn an_order_is_one_change_of_the_revision(fresh: &dyn FreshStore) {
+    let (store, _) = open(fresh).await;
+    let before = store.revision(Resource::Floods).await.unwrap();
+    store.change_floods(set(&[(1, Some(1)), (2, Some(2)), (10, Some(3))])).await.unwrap();
+    let after = store.revision(Resource::Floods).await.unwrap();
+    assert!(after > before);
+    assert_eq!(store.floods(&FloodQuery::default()).await.unwrap().revision, after);
+}
+
+pub async fn an_order_with_unknown_areas_names_all_of_them_and_changes_nothing(fresh: &dyn FreshStore) {
+    let (store, _) = open(fresh).await;
+    let before = all(&*store).await;
+    let order = set(&[(99, Some(1)), (1, Some(1)), (3, None)]);
+    let outcome = store.change_floods(order).await.unwrap();
+    assert_eq!(outcome, OrderOutcome::NoSuchAreas(vec![id(3), id(99)]));
+    assert_eq!(all(&*store).await, before);
+}
+
+pub async fn an_order_whose_conditions_do_not_hold_names_the_conflicts_and_changes_nothing(
+    fresh: &dyn FreshStore,
+) {
+    let (store, _) = open(fresh).await;
+    let records = store.flood_states(&FloodQuery::default()).await.unwrap().value;
+    let (of_5, of_30) = (records[0].last_updated, records[1].last_updated);
+    let before = all(&*store).await;
+    let conditions = [
+        area(1, Some(1), Condition::Dry),
+        area(2, Some(1), Condition::SetAt(of_5)),
+        area(5, Some(1), Condition::Dry),
+        area(10, Some(1), Condition::Any),
+        area(30, Some(1), Condition::SetAt(of_30.after(Duration::from_millis(1)))),
+    ];
+    let outcome = store.change_floods(order(Ordered::Set(conditions.to_vec()))).await.unwrap();
+    let OrderOutcome::Conflicts(conflicts) = outcome else { panic!("{outcome:?}") };
+    let seen: Vec<_> = conflicts
+        .into_iter()
+        .map(|(area, newest)| {
+            (
+                area.number(),
+                newest.map(|newest| (newest.state.map(siaga::model::FloodState::code), newest.at)),
+            )
+        })
+        .collect();
+    assert_eq!(seen, [(2, None), (5, Some((Some(2), of_5))), (30, Some((Some(3), of_30)))]);
+    assert_eq!(all(&*store).await, before);
+    let conditions = [area(1, Some(1), Condition::Dry), area(5, Some(1), Condition::SetAt(of_5))];
+    done(store.change_floods(order(Ordered::Set(conditions.to_vec()))).await.unwrap());
+}
+
+pub async fn a_cleared_area_is_dry_whenever_it_was_cleared(fresh: &dyn FreshStore) {
+    let (store, _) = open(fresh).await;
+    let cleared = done(store.change_floods(set(&[(5, None)])).await.unwrap());
+    let after = |after| order(Ordered::Set(vec![area(5, Some(1), after)]));
+    let outcome = store.change_floods(after(Condition::SetAt(cleared.at))).await.unwrap();
+    let OrderOutcome::Conflicts(conflicts) = outcome else { panic!("{outcome:?}") };
+    let (_, newest) = conflicts.into_iter().next().unwrap();
+    assert_eq!(newest.map(|newest| (newest.state, newest.by)), Some((None, by("desk"))));
+    done(store.change_floods(after(Condition::Dry)).await.unwrap());
+}
+
+fn requested(order: FloodOrder, id: u128, digest: u8) -> FloodOrder {
+    FloodOrder { request: Some(RequestKey { id, digest: [digest; 32] }), ..order }
+}
+
+pub async fn a_repeated_request_changes_nothing_for_a_day(fresh: &dyn FreshStore) {
+    let (store, clock) = open(fresh).await;
+    let order = || requested(set(&[(1, Some(1)), (2, Some(2))]), u128::MAX, 1);
+    let first = store.change_floods(order()).await.unwrap();
+    store.change_floods(set(&[(1, None)])).await.unwrap();
+    let before = all(&*store).await;
+    clock.set(now().after(Duration::from_hours(23)));
+    assert_eq!(store.change_floods(order()).await.unwrap(), first);
+    let other = requested(set(&[(2, Some(4))]), u128::MAX, 2);
+    assert_eq!(store.change_floods(other.clone()).await.unwrap(), OrderOutcome::OtherRequest);
+    assert_eq!(all(&*store).await, before);
+    // The number is that of one credential, and only what was carried out counts.
+    done(store.change_floods(FloodOrder { by: by("other desk"), ..other.clone() }).await.unwrap());
+    let failing = requested(set(&[(99, None)]), 7, 3);
+    assert_eq!(store.change_floods(failing).await.unwrap(), OrderOutcome::NoSuchAreas(vec![id(99)]));
+    done(store.change_floods(requested(set(&[(2, None)]), 7, 4)).await.unwrap());
+    clock.set(now().after(Duration::from_hours(25)));
+    done(store.change_floods(other).await.unwrap());
+}
+
+pub async fn of_concurrent_requests_with_one_number_one_is_carried_out(fresh: &dyn FreshStore) {
+    let store = fresh.open(Arc::new(TickingClock::default())).await;
+    let before = log(&*store, FloodLogQuery::default()).await.len();
+    let sent = (0..10).map(|_| {
+        let store = Arc::clone(&store);
+        let order = requested(set(&[(1, Some(1)), (2, Some(2))]), 5, 1);
+        tokio::spawn(async move { store.change_floods(order).await.unwrap() })
+    });
+    let outcomes: Vec<_> = join_all(sent).await.into_iter().map(Result::unwrap).collect();
+    assert!(outcomes.iter().all(|outcome| *outcome == outcomes[0]), "{outcomes:?}");
+    assert_eq!(log(&*store, FloodLogQuery::default()).await.len(), before + 2);
+}
+
+pub async fn of_concurrent_orders_after_one_state_one_is_carried_out(fresh: &dyn FreshStore) {
+    let store = fresh.open(Arc::new(TickingClock::default())).await;
+    let before = store.flood_log(id(1)).await.unwrap().len();
+    for round in 0..5 {
+        let after = match store.flood_states(&FloodQuery::default()).await.unwrap().value.first() {
+            Some(record) if record.area_id == id(1) => Condition::SetAt(record.last_updated),
+            _ => Condition::Dry,
+        };
+        let sent = (0..8).map(|number| {
+            let store = Arc::clone(&store);
+            // Each order has an area of its own too, in both directions, and single changes go on beside them.
+            let own = [2, 5, 10, 30][number % 4];
+            let changes = vec![area(own, Some(2), Condition::Any), area(1, Some(1 + round % 4), after)];
+            let single = SetFloodState { area: id(own), state: Some(state(3)), by: by("gauge"), after: None };
+            tokio::spawn(async move {
+                store.set_flood_state(single).await.unwrap();
+                store.change_floods(order(Ordered::Set(changes))).await.unwrap()
+            })
+        });
+        let outcomes: Vec<_> = join_all(sent).await.into_iter().map(Result::unwrap).collect();
+        let made = outcomes.iter().filter(|outcome| matches!(outcome, OrderOutcome::Done { .. })).count();
+        assert_eq!(made, 1, "round {round}: {outcomes:?}");
+    }
+    assert_eq!(store.flood_log(id(1)).await.unwrap().len(), before + 5);
+}
+
+pub async fn an_undo_sets_the_states_before(fresh: &dyn FreshStore) {
+    let (store, _) = open(fresh).await;
+    let before = states(&*store).await;
+    let batch = done(store.change_floods(set(&[(1, Some(1)), (5, Some(4)), (30, None)])).await.unwrap());
+    let undone = done(store.change_floods(undo(&batch)).await.unwrap());
+    assert_eq!(undone.undoes, Some(batch.number));
+    assert_eq!(undone.changes, [(id(1), None), (id(5), Some(state(2))), (id(30), Some(state(3)))]);
+    assert_eq!(states(&*store).await, before);
+    let stored = all(&*store).await;
+    let again = FloodOrder { by: by("another officer"), ..undo(&batch) };
+    assert_eq!(done(store.change_floods(again).await.unwrap()), undone);
+    assert_eq!(all(&*store).await, stored);
+    // The undo can be undone, too.
+    done(store.change_floods(undo(&undone)).await.unwrap());
+    assert_eq!(states(&*store).await, [(1, 1), (5, 4)]);
+}
+
+pub async fn an_undo_leaves_alone_what_has_changed_since(fresh: &dyn FreshStore) {
+    let (store, _) = open(fresh).await;
+    let batch = done(store.change_floods(set(&[(1, Some(1)), (2, Some(1)), (5, None)])).await.unwrap());
+    done(store.change_floods(set(&[(2, Some(3))])).await.unwrap());
+    // Confirming the same state is a change as well.
+    done(store.change_floods(set(&[(1, Some(1))])).await.unwrap());
+    for _ in 0..2 {
+        let OrderOutcome::Done { batch: undone, left } = store.change_floods(undo(&batch)).await.unwrap()
+        else {
+            panic!("not undone");
+        };
+        assert_eq!((undone.changes.clone(), left), (vec![(id(5), Some(state(2)))], vec![id(1), id(2)]));
+    }
+    assert_eq!(states(&*store).await, [(1, 1), (2, 3), (5, 2), (30, 3)]);
+}
+
+pub async fn an_unknown_or_old_batch_is_not_undone(fresh: &dyn FreshStore) {
+    let (store, clock) = open(fresh).await;
+    let unknown = order(Ordered::Undo(BatchNumber::try_from(7).unwrap()));
+    assert_eq!(store.change_floods(unknown).await.unwrap(), OrderOutcome::NoSuchBatch);
+    let batch = done(store.change_floods(set(&[(1, Some(1))])).await.unwrap());
+    let before = all(&*store).await;
+    clock.set(now().after(Duration::from_mins(24 * 60 + 1)));
+    assert_eq!(store.change_floods(undo(&batch)).await.unwrap(), OrderOutcome::TooOld);
+    assert_eq!(all(&*store).await, before);
+}
+
+pub async fn a_preview_changes_nothing(fresh: &dyn FreshStore) {
+    let (store, _) = open(fresh).await;
+    let before = all(&*store).await;
+    let preview = FloodOrder { preview: true, ..set(&[(1, Some(1)), (5, None)]) };
+    let shown = done(store.change_floods(preview).await.unwrap());
+    assert_eq!(shown.changes, [(id(1), Some(state(1))), (id(5), None)]);
+    assert_eq!(all(&*store).await, before);
+    let unknown = FloodOrder { preview: true, ..set(&[(99, None)]) };
+    assert_eq!(store.change_floods(unknown).await.unwrap(), OrderOutcome::NoSuchAreas(vec![id(99)]));
+}
+
+pub async fn the_log_of_all_areas_is_read_newest_first_in_pages(fresh: &dyn FreshStore) {
+    let (store, clock) = open(fresh).await;
+    let old = log(&*store, FloodLogQuery::default()).await;
+    for hour in 1..=4 {
+        clock.set(now().after(Duration::from_hours(hour)));
+        done(store.change_floods(set(&[(2, Some(hour)), (1, Some(hour)), (10, None)])).await.unwrap());
+    }
+    let single = SetFloodState { area: id(30), state: None, by: by("gauge"), after: None };
+    store.set_flood_state(single).await.unwrap();
+    let whole = log(&*store, FloodLogQuery::default()).await;
+    assert_eq!(whole.len(), old.len() + 13);
+    assert!(whole.ends_with(&old));
+    let keys: Vec<_> =
+        whole.iter().map(|entry| (std::cmp::Reverse(entry.change.at), entry.change.area)).collect();
+    assert!(keys.is_sorted(), "{keys:?}");
+    // A page never ends between two entries of one time.
+    let mut read: Vec<LoggedChange> = Vec::new();
+    while let page = log(
+        &*store,
+        FloodLogQuery {
+            before: read.last().map(|entry| entry.change.at),
+            most: 4,
+            ..FloodLogQuery::default()
+        },
+    )
+    .await
+        && !page.is_empty()
+    {
+        assert!(page.len() <= 4 + 3, "{}", page.len());
+        read.extend(page);
+    }
+    assert_eq!(read, whole);
+    let found = |query| {
+        let store = Arc::clone(&store);
+        async move {
+            log(&*store, query).await.into_iter().map(|entry| entry.change.area.number()).collect::<Vec<_>>()
+        }
+    };
+    let hour = |hour| Some(now().after(Duration::from_hours(hour)));
+    let between = FloodLogQuery { since: hour(2), until: hour(3), ..FloodLogQuery::default() };
+    assert_eq!(found(between.clone()).await, [1, 2, 10, 1, 2, 10]);
+    let batch = whole.iter().find(|entry| Some(entry.change.at) == hour(3)).unwrap().batch;
+    assert_eq!(found(FloodLogQuery { batch, ..FloodLogQuery::default() }).await, [1, 2, 10]);
+    assert_eq!(
+        found(FloodLogQuery { batch, until: hour(2), ..FloodLogQuery::default() }).await,
+        [] as [u64; 0]
+    );
+    let unknown = BatchNumber::try_from(99).unwrap();
+    assert_eq!(
+        found(FloodLogQuery { batch: Some(unknown), ..FloodLogQuery::default() }).await,
+        [] as [u64; 0]
+    );
+    let by = |by: &str| FloodLogQuery { by: Some(by.to_owned()), ..FloodLogQuery::default() };
+    assert_eq!(found(by("gauge")).await, [30]);
+    assert_eq!(found(by("Sri")).await.len(), 13);
+    assert_eq!(found(by("nobody")).await, [] as [u64; 0]);
+    let never = FloodLogQuery { since: Some(Timestamp::LAST), ..FloodLogQuery::default() };
+    assert_eq!(found(never).await, [] as [u64; 0]);
+}

@@ -1,0 +1,251 @@
+//! Orders for many areas: one transaction reads what an order depends on and writes what was decided. It locks the states, so
+//! no other session sets one meanwhile.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use chrono::{DateTime, Utc};
+use sqlx::{Connection, FromRow, PgConnection};
+
+use super::PostgresStore;
+use super::error::backend;
+use super::flood_orders;
+use super::statement::Query;
+use super::transfer::LOCK_STATES;
+use super::values::{area_id, column, flood_state, moment};
+use crate::model::{
+    Actor, AreaId, BatchNumber, Decision, FloodBatch, FloodChange, FloodOrder, FloodState, Known,
+    LoggedChange, OrderOutcome, Ordered, REPEATABLE, RequestKey, Timestamp,
+};
+use crate::stores::{FloodLogQuery, StoreError};
+
+/// The batches that an order may depend on: that of the same request, that to be undone, and that which has undone it.
+const BATCHES: &str = "
+    SELECT number, changed_at, subject, username, note, undoes, request, digest, areas, states
+    FROM flood_batches
+    WHERE subject = $1 AND request = $2 AND changed_at >= $3 OR number = $4 OR undoes = $4";
+
+const NEWEST: &str =
+    "SELECT (SELECT max(changed_at) FROM flood_changes), (SELECT max(number) FROM flood_batches)";
+
+/// The last two entries of each of the areas that exist. An area without an entry has one row without one.
+const LAST_ENTRIES: &str = "
+    SELECT areas.area_id, log.changed_at, log.state, log.subject, log.username
+    FROM areas LEFT JOIN LATERAL (
+        SELECT changed_at, state, subject, username FROM flood_changes
+        WHERE flood_changes.area_id = areas.area_id ORDER BY changed_at DESC LIMIT 2
+    ) log ON true
+    WHERE areas.area_id = ANY ($1)
+    ORDER BY areas.area_id, log.changed_at DESC";
+
+const PUT: &str = "
+    INSERT INTO flood_batches
+        (number, changed_at, subject, username, note, undoes, request, digest, areas, states)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)";
+
+/// A page of the log of all areas. It ends with all entries of one time.
+const LOG: &str = "
+    SELECT area_id, changed_at, state, subject, username, number, note FROM (
+        SELECT log.area_id, log.changed_at, log.state, log.subject, log.username, batches.number, batches.note
+        FROM flood_changes log
+        LEFT JOIN flood_batches batches ON batches.changed_at = log.changed_at AND log.area_id = ANY (batches.areas)
+        WHERE ($1::timestamptz IS NULL OR log.changed_at >= $1)
+          AND ($2::timestamptz IS NULL OR log.changed_at <= $2)
+          AND ($3::timestamptz IS NULL OR log.changed_at < $3)
+          AND ($4::text IS NULL OR log.subject = $4 OR log.username = $4)
+          AND ($5::bigint IS NULL
+               OR log.changed_at = (SELECT changed_at FROM flood_batches WHERE number = $5) AND batches.number = $5)
+        ORDER BY log.changed_at DESC FETCH FIRST $6 ROWS WITH TIES
+    ) page
+    ORDER BY changed_at DESC, area_id";
+
+#[derive(FromRow)]
+struct BatchRow {
+    number: i64,
+    changed_at: DateTime<Utc>,
+    subject: String,
+    username: Option<String>,
+    note: Option<String>,
+    undoes: Option<i64>,
+    request: Option<Vec<u8>>,
+    digest: Option<Vec<u8>>,
+    areas: Vec<i64>,
+    states: Vec<Option<i16>>,
+}
+
+impl TryFrom<BatchRow> for FloodBatch {
+    type Error = StoreError;
+
+    fn try_from(row: BatchRow) -> Result<Self, StoreError> {
+        let request = match (row.request, row.digest) {
+            (Some(id), Some(digest)) => {
+                let id = <[u8; 16]>::try_from(id.as_slice()).map_err(backend)?;
+                let digest = digest.as_slice().try_into().map_err(backend)?;
+                Some(RequestKey { id: u128::from_be_bytes(id), digest })
+            }
+            _ => None,
+        };
+        let changes = row.areas.into_iter().zip(row.states);
+        let changes = changes.map(|(area, state)| Ok((area_id(area)?, state.map(flood_state).transpose()?)));
+        Ok(Self {
+            number: number(row.number)?,
+            at: row.changed_at.into(),
+            by: Actor { subject: row.subject, username: row.username },
+            note: row.note,
+            undoes: row.undoes.map(number).transpose()?,
+            request,
+            changes: changes.collect::<Result<_, StoreError>>()?,
+        })
+    }
+}
+
+#[derive(FromRow)]
+struct EntryRow {
+    area_id: i64,
+    changed_at: Option<DateTime<Utc>>,
+    state: Option<i16>,
+    subject: Option<String>,
+    username: Option<String>,
+}
+
+#[derive(FromRow)]
+struct LogRow {
+    #[sqlx(flatten)]
+    entry: EntryRow,
+    number: Option<i64>,
+    note: Option<String>,
+}
+
+impl EntryRow {
+    /// Returns the area, and the entry if there is one.
+    fn read(self) -> Result<(AreaId, Option<FloodChange>), StoreError> {
+        let area = area_id(self.area_id)?;
+        let (Some(at), Some(subject)) = (self.changed_at, self.subject) else { return Ok((area, None)) };
+        let state = self.state.map(flood_state).transpose()?;
+        let by = Actor { subject, username: self.username };
+        Ok((area, Some(FloodChange { area, state, at: at.into(), by })))
+    }
+}
+
+fn number(column: i64) -> Result<BatchNumber, StoreError> {
+    column.cast_unsigned().try_into().map_err(backend)
+}
+
+impl PostgresStore {
+    /// Carries out an order for many areas.
+    pub(super) async fn make_batch(&self, order: FloodOrder) -> Result<OrderOutcome, StoreError> {
+        let attempt = || async {
+            let mut link = self.connections.writer().await?;
+            let outcome = within_transaction(&mut link, &order, self.clock.now()).await;
+            self.connections.wrote(&mut link, &outcome).await;
+            link.end(outcome)
+        };
+        self.connections.trying(attempt).await
+    }
+
+    /// Returns entries of the log of all areas.
+    pub(super) async fn log_of_all(&self, query: &FloodLogQuery) -> Result<Vec<LoggedChange>, StoreError> {
+        let asked = || -> Query<LogRow> {
+            sqlx::query_as(LOG)
+                .bind(query.since.map(moment))
+                .bind(query.until.map(moment))
+                .bind(query.before.map(moment))
+                .bind(query.by.clone())
+                .bind(query.batch.map(|batch| column(batch.get())))
+                .bind(i64::from(query.most))
+        };
+        let mut log = Vec::new();
+        for LogRow { entry, number: batch, note } in self.connections.read(asked).await? {
+            if let (_, Some(change)) = entry.read()? {
+                log.push(LoggedChange { change, batch: batch.map(number).transpose()?, note });
+            }
+        }
+        Ok(log)
+    }
+}
+
+async fn within_transaction(
+    connection: &mut PgConnection,
+    order: &FloodOrder,
+    now: Timestamp,
+) -> Result<OrderOutcome, StoreError> {
+    let mut transaction = connection.begin().await?;
+    sqlx::query(LOCK_STATES).execute(&mut *transaction).await?;
+    let known = known(&mut transaction, order, now).await?;
+    let outcome = match order.decide(&known, now) {
+        Decision::Return(outcome) => outcome,
+        Decision::Make(batch, left) => {
+            flood_orders::set(&mut transaction, batch.entries().map(|change| (change, None))).await?;
+            put(&mut transaction, &batch).await?;
+            OrderOutcome::Done { batch, left }
+        }
+    };
+    transaction.commit().await?;
+    Ok(outcome)
+}
+
+/// Reads what an order depends on.
+async fn known(from: &mut PgConnection, order: &FloodOrder, now: Timestamp) -> Result<Known, StoreError> {
+    let number_to_undo = match &order.changes {
+        Ordered::Set(_) => None,
+        Ordered::Undo(number) => Some(*number),
+    };
+    let rows: Vec<BatchRow> = sqlx::query_as(BATCHES)
+        .bind(&order.by.subject)
+        .bind(order.request.map(|request| request.id.to_be_bytes()))
+        .bind(moment(now.before(REPEATABLE)))
+        .bind(number_to_undo.map(|number| column(number.get())))
+        .fetch_all(&mut *from)
+        .await?;
+    let mut batches = Vec::new();
+    for row in rows {
+        batches.push(Arc::new(FloodBatch::try_from(row)?));
+    }
+    let found = |is: &dyn Fn(&FloodBatch) -> bool| batches.iter().find(|batch| is(batch)).cloned();
+    let undone = found(&|batch| Some(batch.number) == number_to_undo);
+    let areas: Vec<_> = match (&order.changes, &undone) {
+        (Ordered::Set(orders), _) => orders.iter().map(|order| column(order.area.number())).collect(),
+        (_, Some(batch)) => batch.changes.iter().map(|(area, _)| column(area.number())).collect(),
+        (_, None) => Vec::new(),
+    };
+    let rows: Vec<EntryRow> = sqlx::query_as(LAST_ENTRIES).bind(areas).fetch_all(&mut *from).await?;
+    let mut areas: HashMap<AreaId, [Option<FloodChange>; 2]> = HashMap::new();
+    for row in rows {
+        let (area, entry) = row.read()?;
+        let [newest, before] = areas.entry(area).or_default();
+        if newest.is_none() { *newest = entry } else { *before = entry }
+    }
+    let (newest, newest_batch): (Option<DateTime<Utc>>, Option<i64>) =
+        sqlx::query_as(NEWEST).fetch_one(from).await?;
+    Ok(Known {
+        newest: newest.map(Timestamp::from),
+        newest_batch: newest_batch.map(number).transpose()?,
+        areas,
+        repeated: order.request.and_then(|request| {
+            found(&|batch| {
+                batch.by.subject == order.by.subject && batch.request.is_some_and(|of| of.id == request.id)
+            })
+        }),
+        undo: found(&|batch| batch.undoes.is_some() && batch.undoes == number_to_undo),
+        undone,
+    })
+}
+
+async fn put(to: &mut PgConnection, batch: &FloodBatch) -> Result<(), StoreError> {
+    let areas: Vec<_> = batch.changes.iter().map(|(area, _)| column(area.number())).collect();
+    let code = |state: FloodState| i16::from(state.code());
+    let states: Vec<_> = batch.changes.iter().map(|(_, state)| state.map(code)).collect();
+    let putting = sqlx::query(PUT)
+        .bind(column(batch.number.get()))
+        .bind(moment(batch.at))
+        .bind(&batch.by.subject)
+        .bind(&batch.by.username)
+        .bind(&batch.note)
+        .bind(batch.undoes.map(|undoes| column(undoes.get())))
+        .bind(batch.request.map(|request| request.id.to_be_bytes()))
+        .bind(batch.request.map(|request| request.digest))
+        .bind(areas)
+        .bind(states);
+    putting.execute(to).await?;
+    Ok(())
+}

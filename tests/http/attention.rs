@@ -1,0 +1,98 @@
+//! Which areas need attention: `/floods/attention`.
+
+use std::time::Duration;
+
+use rocket::http::{Method, Status};
+use serde_json::{Value, json};
+
+use crate::fixture::now;
+use crate::suite::support::{KEY, OTHER_KEY, Siaga, figment, json_of, key};
+
+fn listed(siaga: &Siaga) -> Vec<Value> {
+    let response = siaga.client.get("/v1/floods/attention").header(key(KEY)).dispatch();
+    assert_eq!(response.status(), Status::Ok);
+    assert_eq!(response.headers().get_one("Cache-Control"), Some("no-store"));
+    json_of(response)["result"].as_array().unwrap().clone()
+}
+
+/// The reasons for which an area is on the list.
+fn reasons(siaga: &Siaga, area: &str) -> Vec<Value> {
+    let found = listed(siaga).into_iter().find(|listed| listed["area_id"] == area);
+    found.map_or_else(Vec::new, |listed| listed["reasons"].as_array().unwrap().clone())
+}
+
+fn of(kind: &str, reasons: &[Value]) -> Option<Value> {
+    reasons.iter().find(|reason| reason["reason"] == kind).cloned()
+}
+
+/// Reports a flood in area 1, this many minutes after the fixture's time.
+fn report(siaga: &Siaga, minutes: u64, depth: Option<u32>, is_training: bool) -> Value {
+    let at = now().after(Duration::from_mins(minutes));
+    siaga.clock.set(at);
+    let card = json!({ "username": "resident", "network": "telegram", "language": "id" }).to_string();
+    let card = json_of(siaga.ask(Method::Post, "/v1/cards", card))["cardId"].as_str().unwrap().to_owned();
+    let body = json!({
+        "disaster_type": "flood", "text": "<script>alert(1)</script>", "created_at": at, "is_training": is_training,
+        "card_data": { "report_type": "flood", "flood_depth": depth.unwrap_or(0) },
+        "location": { "lat": -6.195, "lng": 106.805 },
+    });
+    let address = format!("/v1/cards/{card}");
+    assert_eq!(siaga.ask(Method::Put, &address, body.to_string()).status(), Status::Ok);
+    json_of(siaga.client.get(address.clone()).header(key(crate::suite::support::ADMIN_KEY)).dispatch())["result"]
+        ["report_id"]
+        .clone()
+}
+
+#[test]
+fn reports_put_an_area_on_the_list_at_once_and_a_change_takes_it_off() {
+    let siaga = Siaga::start();
+    siaga.put("/v1/floods/1", r#"{"state":1}"#);
+    siaga.clock.set(now().after(Duration::from_mins(1)));
+    assert_eq!(of("reports", &reasons(&siaga, "1")), None);
+    report(&siaga, 10, Some(60), true);
+    assert_eq!(of("reports", &reasons(&siaga, "1")), None, "a training");
+    let first = report(&siaga, 12, Some(60), false);
+    let second = report(&siaga, 14, Some(90), false);
+    let reason = of("reports", &reasons(&siaga, "1")).unwrap();
+    assert_eq!((&reason["report_ids"], &reason["depths"]), (&json!([first, second]), &json!([60.0, 90.0])));
+    let all = listed(&siaga);
+    assert_eq!(all[0]["area_id"], "1", "the newest reason first");
+    assert_eq!((&all[0]["state"], &all[0]["suggested"]["state"]), (&json!(1), &json!(3)));
+    let evidence = &all[0]["suggested"]["evidence"];
+    assert_eq!(evidence["report_ids"], json!([first, second]));
+    assert_eq!(siaga.result("/v1/floods/states")[0]["state"], 1, "it never sets a state");
+    // A hidden report does not count.
+    for report in [&first, &second] {
+        let address = format!("/v1/reports/{}/visibility", report.as_str().unwrap());
+        let hidden = json!({ "hidden": true, "reason": "spam" }).to_string();
+        assert_eq!(siaga.ask(Method::Put, &address, hidden).status(), Status::Ok);
+    }
+    assert_eq!(of("reports", &reasons(&siaga, "1")), None);
+    report(&siaga, 20, None, false);
+    assert!(of("reports", &reasons(&siaga, "1")).is_some());
+    siaga.clock.set(now().after(Duration::from_mins(21)));
+    siaga.delete("/v1/floods/1");
+    assert_eq!(of("reports", &reasons(&siaga, "1")), None, "the officer has seen to it");
+}
+
+#[test]
+fn a_state_that_nobody_confirms_is_on_the_list_after_the_configured_time() {
+    let siaga = Siaga::with(figment().merge(("siaga.attention.unconfirmed", "2h")), |builder| builder);
+    siaga.put("/v1/floods/1", r#"{"state":2}"#);
+    let after = |minutes| siaga.clock.set(now().after(Duration::from_mins(minutes)));
+    after(119);
+    assert_eq!(of("unconfirmed", &reasons(&siaga, "1")), None);
+    after(120);
+    let reason = of("unconfirmed", &reasons(&siaga, "1")).unwrap();
+    assert_eq!(reason["lapses"], "2016-12-20T16:08:52.000Z");
+    siaga.put("/v1/floods/1", r#"{"state":2}"#);
+    assert_eq!(of("unconfirmed", &reasons(&siaga, "1")), None, "still so");
+}
+
+#[test]
+fn the_list_is_for_those_who_may_set_states() {
+    let siaga = Siaga::start();
+    assert_eq!(siaga.get("/v1/floods/attention").status(), Status::Forbidden);
+    let other = siaga.client.get("/v1/floods/attention").header(key(OTHER_KEY)).dispatch();
+    assert_eq!(other.status(), Status::Forbidden);
+}

@@ -1,0 +1,280 @@
+//! Orders for many areas: `/floods/changes`, their undo, and `/floods/log`.
+
+use std::time::Duration;
+
+use rocket::http::{Header, Method, Status};
+use serde_json::{Value, json};
+
+use crate::fixture::{self, id, now};
+use crate::suite::support::{KEY, OTHER_KEY, Siaga, assert_invalid, json_of, key, race};
+
+const ADDRESS: &str = "/v1/floods/changes";
+const REQUEST: &str = "0b0e7a4c-53ab-4b49-9f7c-1f6dd7a0f1d2";
+
+fn post(siaga: &Siaga, address: &str, body: &Value, request: Option<&str>) -> (Status, Value) {
+    let mut sent = siaga.client.post(address.to_owned()).header(key(KEY)).body(body.to_string());
+    if let Some(request) = request {
+        sent = sent.header(Header::new("Idempotency-Key", request.to_owned()));
+    }
+    let response = sent.dispatch();
+    assert_eq!(response.headers().get_one("Cache-Control"), Some("no-store"));
+    (response.status(), json_of(response))
+}
+
+fn done(siaga: &Siaga, body: &Value) -> Value {
+    let (status, body) = post(siaga, ADDRESS, body, None);
+    assert_eq!(status, Status::Ok, "{body}");
+    body["result"].clone()
+}
+
+fn undo(siaga: &Siaga, batch: &Value) -> (Status, Value) {
+    post(siaga, &format!("{ADDRESS}/{batch}/undo"), &json!({}), None)
+}
+
+/// The areas that have a state, with it.
+fn states(siaga: &Siaga) -> Vec<(String, Value)> {
+    let states = siaga.result("/v1/floods/states");
+    let state = |area: &Value| (area["area_id"].as_str().unwrap().to_owned(), area["state"].clone());
+    states.as_array().unwrap().iter().map(state).collect()
+}
+
+fn log(siaga: &Siaga, query: &str) -> Vec<Value> {
+    let response = siaga.client.get(format!("/v1/floods/log{query}")).header(key(KEY)).dispatch();
+    assert_eq!(response.status(), Status::Ok, "{query}");
+    json_of(response)["result"].as_array().unwrap().clone()
+}
+
+#[test]
+fn an_order_sets_and_clears_areas_at_one_time_and_names_them() {
+    let siaga = Siaga::start();
+    siaga.clock.set(now().after(Duration::from_hours(1)));
+    let order = json!({
+        "changes": [{ "area_id": "10", "state": 4 }, { "area_id": 5, "state": null }, { "area_id": "1", "state": 1 }],
+        "note": "kelurahan telephoned",
+    });
+    let address = format!("{ADDRESS}?username=Sri");
+    let (status, body) = post(&siaga, &address, &order, None);
+    assert_eq!(status, Status::Ok, "{body}");
+    let at = "2016-12-19T17:08:52.000Z";
+    let result = &body["result"];
+    assert_eq!((&result["batch"], &result["changed_at"]), (&json!(1), &json!(at)));
+    let changed: Vec<_> = result["changed"].as_array().unwrap().iter().collect();
+    assert_eq!(changed.len(), 3);
+    assert_eq!(changed[1]["last_updated"], Value::Null);
+    assert_eq!(changed[0]["area_name"], fixture::areas()[0].name);
+    assert_eq!(
+        states(&siaga),
+        [("1".to_owned(), json!(1)), ("10".to_owned(), json!(4)), ("30".to_owned(), json!(3))]
+    );
+    let entries = log(&siaga, "?batch=1");
+    assert_eq!(entries.len(), 3);
+    assert_eq!(
+        entries[1],
+        json!({
+            "area_id": "5", "area_name": changed[1]["area_name"], "parent_name": changed[1]["parent_name"],
+            "changed_at": at, "state": null, "subject": "bpbd", "username": "Sri", "batch": 1,
+            "note": "kelurahan telephoned",
+        })
+    );
+}
+
+#[test]
+fn an_area_can_be_named_by_its_geometry() {
+    let siaga = Siaga::start();
+    let areas = fixture::areas();
+    let geometry = &areas[areas.position(id(10)).unwrap()].geom_id;
+    let changed = done(&siaga, &json!({ "changes": [{ "geom_id": geometry, "state": 2 }] }));
+    assert_eq!(changed["changed"][0]["area_id"], "10");
+    let (status, body) =
+        post(&siaga, ADDRESS, &json!({ "changes": [{ "geom_id": "nowhere", "state": 2 }] }), None);
+    assert_eq!((status, &body["unknown"]), (Status::NotFound, &json!(["nowhere"])));
+    let twice = json!({ "changes": [{ "geom_id": geometry, "state": 2 }, { "area_id": 10, "state": 1 }] });
+    assert_eq!(post(&siaga, ADDRESS, &twice, None).1["validation"]["keys"], json!(["changes.1.area_id"]));
+}
+
+#[test]
+fn unknown_areas_are_404_and_all_of_them_are_named() {
+    let siaga = Siaga::start();
+    let before = states(&siaga);
+    let unknown: Vec<_> =
+        (1_000..1_030).map(|area| json!({ "area_id": area.to_string(), "state": 1 })).collect();
+    let mut changes = vec![json!({ "area_id": "1", "state": 1 })];
+    changes.extend(unknown);
+    let (status, body) = post(&siaga, ADDRESS, &json!({ "changes": changes }), None);
+    assert_eq!(status, Status::NotFound);
+    assert_eq!(body["unknown"].as_array().unwrap().len(), 30);
+    assert!(body["message"].as_str().unwrap().ends_with("1018, 1019 and 10 more"), "{body}");
+    assert_eq!(states(&siaga), before);
+}
+
+#[test]
+fn what_another_officer_has_changed_is_409_with_who_and_when() {
+    let siaga = Siaga::start();
+    let seen = siaga.result("/v1/floods/states")[0]["last_updated"].clone();
+    siaga.clock.set(now().after(Duration::from_hours(1)));
+    siaga.put("/v1/floods/5?username=Sri", r#"{"state":3}"#);
+    let order = json!({ "changes": [
+        { "area_id": "5", "state": 2, "after": seen },
+        { "area_id": "1", "state": 2, "after": null },
+        { "area_id": "10", "state": 2, "after": seen },
+    ] });
+    let (status, body) = post(&siaga, ADDRESS, &order, None);
+    assert_eq!(status, Status::Conflict);
+    let conflicts = body["conflicts"].as_array().unwrap();
+    assert_eq!(conflicts.len(), 2);
+    let told = |member: &str| conflicts.iter().map(|conflict| conflict[member].clone()).collect::<Vec<_>>();
+    assert_eq!(told("area_id"), ["5", "10"]);
+    assert_eq!(told("state"), [json!(3), json!(null)]);
+    assert_eq!(told("since"), [json!("2016-12-19T17:08:52.000Z"), json!(null)]);
+    assert_eq!(told("by"), [json!("bpbd"), json!(null)]);
+    assert_eq!(told("username"), [json!("Sri"), json!(null)]);
+    assert_eq!(states(&siaga).len(), 2, "nothing was stored");
+}
+
+#[test]
+fn a_repeated_request_gets_the_first_response_and_another_body_is_422() {
+    let siaga = Siaga::start();
+    let order = json!({ "changes": [{ "area_id": "1", "state": 2 }] });
+    let first = post(&siaga, ADDRESS, &order, Some(REQUEST));
+    siaga.clock.set(now().after(Duration::from_hours(1)));
+    siaga.delete("/v1/floods/1");
+    assert_eq!(post(&siaga, ADDRESS, &order, Some(REQUEST)), first);
+    let other = json!({ "changes": [{ "area_id": "2", "state": 2 }] });
+    let (status, body) = post(&siaga, ADDRESS, &other, Some(REQUEST));
+    assert_eq!(status, Status::UnprocessableEntity, "{body}");
+    let (status, _) = post(&siaga, &format!("{ADDRESS}/1/undo"), &json!({}), Some(REQUEST));
+    assert_eq!(status, Status::UnprocessableEntity);
+    assert_eq!(states(&siaga).len(), 2, "the area is dry, as it was set since");
+    for wrong in ["1", "x", "", "0b0e7a4c53ab4b499f7c1f6dd7a0f1d2"] {
+        let request = Header::new("Idempotency-Key", wrong);
+        let response =
+            siaga.client.post(ADDRESS).header(key(KEY)).header(request).body(order.to_string()).dispatch();
+        assert_invalid(response, "headers", &["Idempotency-Key"], "must be one UUID");
+    }
+}
+
+#[test]
+fn an_undo_sets_the_states_before_once_and_names_what_it_left_alone() {
+    let siaga = Siaga::start();
+    let before = states(&siaga);
+    let order = json!({ "changes": [{ "area_id": "1", "state": 2 }, { "area_id": "5", "state": 4 }, { "area_id": "30", "state": null }] });
+    let batch = done(&siaga, &order)["batch"].clone();
+    siaga.clock.set(now().after(Duration::from_hours(1)));
+    siaga.put("/v1/floods/1", r#"{"state":3}"#);
+    let (status, body) = undo(&siaga, &batch);
+    assert_eq!(status, Status::Ok, "{body}");
+    assert_eq!(body["result"]["left"], json!(["1"]));
+    assert_eq!(undo(&siaga, &batch).1, body, "the second time changes nothing");
+    let mut expected = vec![("1".to_owned(), json!(3))];
+    expected.extend(before);
+    assert_eq!(states(&siaga), expected);
+    assert_eq!(undo(&siaga, &json!(99)).0, Status::NotFound);
+    assert_eq!(undo(&siaga, &json!(0)).0, Status::BadRequest);
+    siaga.clock.set(now().after(Duration::from_hours(48)));
+    let old = done(&siaga, &order)["batch"].clone();
+    siaga.clock.set(now().after(Duration::from_hours(73)));
+    assert_eq!(undo(&siaga, &old).0, Status::Conflict);
+}
+
+#[test]
+fn a_preview_says_which_alerts_would_be_sent_and_stores_nothing() {
+    let siaga = Siaga::start();
+    let before = (states(&siaga), log(&siaga, "").len());
+    let order = json!({ "preview": true, "changes": [
+        { "area_id": "1", "state": 2 }, { "area_id": "2", "state": 2 }, { "area_id": "5", "state": 3 },
+        { "area_id": "10", "state": null },
+    ] });
+    let shown = done(&siaga, &order);
+    assert_eq!(shown["alerts"], json!({ "new": 2, "updates": 1, "cancels": 0 }));
+    assert_eq!((&shown["batch"], shown["changed"].as_array().unwrap().len()), (&Value::Null, 4));
+    assert_eq!((states(&siaga), log(&siaga, "").len()), before);
+    let over = json!({ "preview": true, "changes": [{ "area_id": "5", "state": null }] });
+    assert_eq!(done(&siaga, &over)["alerts"], json!({ "new": 0, "updates": 0, "cancels": 1 }));
+}
+
+#[test]
+fn a_wrong_order_is_400_and_names_all_its_faults() {
+    let siaga = Siaga::start();
+    let keys = |order: Value| {
+        let (status, body) = post(&siaga, ADDRESS, &order, None);
+        assert_eq!(status, Status::BadRequest, "{order}");
+        body["validation"]["keys"].clone()
+    };
+    let change = |change: Value| keys(json!({ "changes": [change] }));
+    assert_eq!(keys(json!({})), json!(["changes"]));
+    assert_eq!(keys(json!({ "changes": [] })), json!(["changes"]));
+    assert_eq!(keys(json!({ "changes": {} })), json!(["changes"]));
+    let many: Vec<_> = (0..1_001).map(|area| json!({ "area_id": area, "state": 1 })).collect();
+    assert_eq!(keys(json!({ "changes": many })), json!(["changes"]));
+    for state in [json!(5), json!(0), json!("2"), json!(true)] {
+        assert_eq!(change(json!({ "area_id": "1", "state": state })), json!(["changes.0.state"]));
+    }
+    assert_eq!(change(json!({ "area_id": "1" })), json!(["changes.0.state"]), "forgotten is not cleared");
+    for area in [json!("x"), json!(-1), json!(1.5), json!(""), json!([1])] {
+        assert_eq!(change(json!({ "area_id": area, "state": 1 })), json!(["changes.0.area_id"]));
+    }
+    assert_eq!(change(json!({ "state": 1 })), json!(["changes.0.area_id"]));
+    assert_eq!(change(json!({ "area_id": "1", "geom_id": "x", "state": 1 })), json!(["changes.0.area_id"]));
+    for after in [json!("yesterday"), json!(5), json!("")] {
+        assert_eq!(change(json!({ "area_id": "1", "state": 1, "after": after })), json!(["changes.0.after"]));
+    }
+    let twice = json!({ "changes": [{ "area_id": "1", "state": 1 }, { "area_id": "1", "state": 2 }] });
+    assert_eq!(keys(twice), json!(["changes.1.area_id"]));
+    let one = json!([{ "area_id": "1", "state": 1 }]);
+    assert_eq!(keys(json!({ "changes": one, "note": "x".repeat(10_000) })), json!(["note"]));
+    assert_eq!(keys(json!({ "changes": one, "note": "a\u{0}b" })), json!(["note"]));
+    assert_eq!(keys(json!({ "changes": one, "preview": "yes", "note": 1 })), json!(["note", "preview"]));
+    let large = siaga.client.post(ADDRESS).header(key(KEY)).body(" ".repeat(2_000_000)).dispatch();
+    assert_eq!(large.status(), Status::PayloadTooLarge);
+    assert_eq!(states(&siaga).len(), 2);
+}
+
+#[test]
+fn orders_and_the_log_are_for_those_who_may_set_states() {
+    let siaga = Siaga::start();
+    let order = json!({ "changes": [{ "area_id": "1", "state": 2 }] }).to_string();
+    for other in [None, Some(OTHER_KEY)] {
+        for (method, address) in [
+            (Method::Post, ADDRESS),
+            (Method::Post, "/v1/floods/changes/1/undo"),
+            (Method::Get, "/v1/floods/log"),
+        ] {
+            let mut request = siaga.client.req(method, address).body(&order);
+            if let Some(other) = other {
+                request = request.header(key(other));
+            }
+            assert_eq!(request.dispatch().status(), Status::Forbidden, "{method} {address}");
+        }
+    }
+    let get = |query: &str| siaga.client.get(format!("/v1/floods/log?{query}")).header(key(KEY)).dispatch();
+    assert_invalid(get("batch=x"), "query", &["batch"], "must be a whole number from 1");
+    assert_invalid(get("since=x"), "query", &["since"], "must be a time");
+    assert_invalid(get("until=x"), "query", &["until"], "must be a time");
+    assert_invalid(get("before=x"), "query", &["before"], "must be a time");
+    assert_invalid(get("by=%00"), "query", &["by"], "must be a text");
+}
+
+#[test]
+fn one_order_is_one_change_for_those_who_follow() {
+    let siaga = Siaga::start();
+    let changes = |query: &str| siaga.result(&format!("/v1/changes{query}"));
+    let first = changes("");
+    let order = json!({ "changes": [{ "area_id": "1", "state": 2 }, { "area_id": "2", "state": 2 }, { "area_id": "5", "state": null }] });
+    done(&siaga, &order);
+    siaga.clock.set(now().after(Duration::from_secs(1)));
+    let delta = changes(&format!("?since={}", first["cursor"].as_str().unwrap()));
+    assert_eq!(delta["areas"].as_array().unwrap().len(), 3);
+    let again = changes(&format!("?since={}", delta["cursor"].as_str().unwrap()));
+    assert_eq!(again["areas"], json!([]));
+}
+
+#[test]
+fn of_orders_at_once_that_depend_on_one_state_one_is_carried_out() {
+    let order = |number: i64| {
+        let own = [2, 5, 10, 30][usize::try_from(number % 4).unwrap()];
+        json!({ "changes": [{ "area_id": own, "state": 2 }, { "area_id": "1", "state": 1 + number % 4, "after": null }] })
+    };
+    let answers = race(12, Method::Post, ADDRESS, order);
+    let count = |status: u16| answers.iter().filter(|answer| answer.0 == status).count();
+    assert_eq!((count(200), count(409)), (1, 11), "{answers:?}");
+}
