@@ -20,6 +20,11 @@ pub(crate) fn hex<const N: usize>() -> Result<String, RandomUnavailable> {
 
 /// Returns `N` characters that need no encoding in an address, with 6 random bits each.
 pub(crate) fn url_safe<const N: usize>() -> Result<String, RandomUnavailable> {
+    Ok(in_addresses(&bytes::<N>()?))
+}
+
+/// Returns a character that needs no encoding in an address for each byte, with 6 of its bits.
+pub(crate) fn in_addresses(bytes: &[u8]) -> String {
     const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-    Ok(bytes::<N>()?.map(|byte| char::from(ALPHABET[usize::from(byte % 64)])).iter().collect())
+    bytes.iter().map(|byte| char::from(ALPHABET[usize::from(byte % 64)])).collect()
 }

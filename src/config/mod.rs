@@ -20,6 +20,7 @@ mod limits;
 mod map;
 mod near_misses;
 mod quota;
+mod report;
 mod reports;
 mod shutdown;
 mod site;
@@ -57,6 +58,7 @@ pub use self::limits::{Features, InvalidFeatures, Limits};
 pub(crate) use self::map::{Map, Tiles};
 pub use self::quota::Quota;
 pub(crate) use self::quota::Rate;
+pub(crate) use self::report::ReportPage;
 pub(crate) use self::reports::Reports;
 use self::reports::check_keep;
 pub(crate) use self::shutdown::Shutdown;
@@ -103,6 +105,8 @@ pub struct Config {
     pub disasters: Disasters,
     /// What feeds may report.
     pub(crate) feeds: Feeds,
+    /// The page on which residents report.
+    pub(crate) report: ReportPage,
     /// How reports are kept.
     pub(crate) reports: Reports,
     /// The sources of the data, by name. **Default: none**
@@ -169,6 +173,7 @@ impl Default for Config {
             cache: Cache::default(),
             limits: Limits::default(),
             quota: Quota::default(),
+            report: ReportPage::default(),
             reports: Reports::default(),
             streams: Streams::default(),
             attention: AttentionRules::default(),
@@ -310,10 +315,18 @@ impl Config {
         {
             config.base_url = BaseUrl::local(port);
         }
-        let numbers = ["per_second", "burst", "credential", "per_day", "fuse_per_second"];
+        let numbers = ["per_second", "burst", "credential", "per_day", "fuse_per_second", "unknown_cards"];
         let counted = numbers.iter().any(|name| figment.contains(&format!("{}.quota.{name}", Self::KEY)));
         if config.base_url.is_local() && !counted {
             config.quota = config.quota.unlimited();
+        }
+        let page = ["reviewed_after", "refused_after"];
+        let counted = page.iter().any(|name| figment.contains(&format!("{}.report.{name}", Self::KEY)));
+        if config.base_url.is_local() && !counted {
+            config.report = config.report.unlimited();
+        }
+        if config.is_made_up() && !figment.contains(&format!("{}.cards.open", Self::KEY)) {
+            config.cards.open = true;
         }
         also_at::check(&config.also_at, &config.base_url)?;
         config.country.read().map_err(ConfigError::of_country)?;
@@ -331,6 +344,10 @@ impl Config {
         config.limits.check()?;
         config.reports.check()?;
         check_keep("siaga.cards.keep", config.cards.keep, "cards")?;
+        if config.cards.open_for.is_zero() {
+            let reason = "must be longer than 0s; cards.open = false closes cards";
+            return Err(ConfigError::new("siaga.cards.open_for", reason));
+        }
         config.streams.check()?;
         config.https.check(&config.base_url)?;
         Ok(config)

@@ -25,6 +25,9 @@ pub struct Quota {
     /// Requests per second for each address, whatever its credentials; beyond it, credentials are not even verified. `0` for no
     /// limit. **Default: `400`**
     pub fuse_per_second: Rate,
+    /// Unknown cards that an address may name at once without a credential, and then one each 3 s; beyond it, its requests for
+    /// cards without a credential are rejected, and no others. `0` for no limit. **Default: `20`**
+    pub unknown_cards: Rate,
     /// The proxies whose headers are trusted for the client's address, the scheme and the request id. **Default: none**
     pub trusted_proxies: TrustedProxies,
 }
@@ -43,7 +46,9 @@ pub struct CredentialQuota {
 impl Quota {
     /// Returns whether both have the same limits.
     pub(crate) fn counts_like(&self, other: &Self) -> bool {
-        let numbers = |of: &Self| (of.per_second, of.burst, of.credential, of.per_day, of.fuse_per_second);
+        let numbers = |of: &Self| {
+            (of.per_second, of.burst, of.credential, of.per_day, of.fuse_per_second, of.unknown_cards)
+        };
         numbers(self) == numbers(other)
     }
 
@@ -51,7 +56,7 @@ impl Quota {
     pub(super) fn unlimited(self) -> Self {
         let any = Rate(None);
         let credential = CredentialQuota { per_second: any, ..self.credential };
-        Self { per_second: any, credential, per_day: any, fuse_per_second: any, ..self }
+        Self { per_second: any, credential, per_day: any, fuse_per_second: any, unknown_cards: any, ..self }
     }
 }
 
@@ -64,6 +69,7 @@ impl Default for Quota {
             per_day: Rate(NonZeroU32::new(100_000)),
             // More than the burst of a credential, so that the fuse never stops such a burst.
             fuse_per_second: Rate(NonZeroU32::new(400)),
+            unknown_cards: Rate(NonZeroU32::new(20)),
             trusted_proxies: TrustedProxies::default(),
         }
     }
@@ -90,6 +96,13 @@ pub struct Rate(Option<NonZeroU32>);
 pub struct InvalidRate;
 
 impl Rate {
+    /// No limit.
+    pub(super) const ANY: Self = Self(None);
+
+    pub(super) fn of(number: Option<NonZeroU32>) -> Self {
+        Self(number)
+    }
+
     /// Returns the number; `None` for no limit.
     #[must_use]
     pub(crate) fn get(self) -> Option<NonZeroU32> {

@@ -50,7 +50,7 @@ impl From<ImageError> for Problem {
             ),
             ImageError::TooLarge(limit) => Self::too_large(limit),
             ImageError::TooSlow => {
-                Self::timeout(format_args!("{}, and at 8 KiB a second", written(PERMITTED)))
+                Self::timeout(format_args!("{}, and at 4 KiB a second", written(PERMITTED)))
             }
             ImageError::Busy => Details {
                 header: Some(("Retry-After", seconds_to_wait(UPLOAD_RETRY).to_string())),

@@ -133,7 +133,7 @@ impl<'r> FromRequest<'r> for Identified {
 }
 
 impl Identified {
-    fn of(Caller(credential): Caller) -> Result<Self, Problem> {
+    pub(super) fn of(Caller(credential): Caller) -> Result<Self, Problem> {
         credential.map(Self).ok_or_else(|| Problem::unauthorized("no credential", None))
     }
 }
@@ -149,7 +149,7 @@ impl<'r, P: Permission> FromRequest<'r> for Authorized<P> {
 }
 
 impl<P: Permission> Authorized<P> {
-    fn of(Identified(credential): Identified) -> Result<Self, Problem> {
+    pub(super) fn of(Identified(credential): Identified) -> Result<Self, Problem> {
         if !P::SCOPES.iter().any(|&scope| credential.allows(scope)) {
             let needed: Vec<_> = P::SCOPES.iter().map(|scope| scope.name()).collect();
             let reason = format!("missing scope: needs one of [{}]", needed.join(", "));

@@ -27,6 +27,12 @@ impl Language {
         &self.0
     }
 
+    /// Returns the language with this code, if the country has it.
+    pub(crate) fn named(code: &str, config: &Config) -> Option<Self> {
+        let languages = config.country.data().languages();
+        languages.iter().find(|texts| texts.code() == code).map(|texts| Self(Arc::clone(texts)))
+    }
+
     fn of(request: &Request<'_>) -> Result<Self, Problem> {
         let config = request.rocket().state::<Config>();
         let country = config.ok_or_else(|| Problem::internal("there is no configuration"))?.country.data();

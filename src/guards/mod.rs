@@ -41,6 +41,7 @@ mod area_parameters;
 mod area_selector;
 mod body_headers;
 mod card_id;
+mod card_user;
 mod change_parameters;
 mod credential;
 mod file_type;
@@ -65,6 +66,7 @@ pub(crate) use self::alert_parameters::{AlertContent, AlertIdentifier, HistoryAr
 pub(crate) use self::area_parameters::{Admin, Latitude, Level, Long, Longitude, Within};
 pub use self::area_selector::Select;
 pub(crate) use self::card_id::CardIdParam;
+pub(crate) use self::card_user::{CardUser, PHOTO_TOKEN};
 pub(crate) use self::change_parameters::{LastEvent, Since, Wait};
 pub(crate) use self::credential::Identified;
 pub use self::credential::{

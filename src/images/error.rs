@@ -26,7 +26,7 @@ pub(crate) enum ImageError {
     /// The upload is larger than this limit.
     #[error("the upload is larger than {0}")]
     TooLarge(ByteUnit),
-    /// The upload arrived at less than 8 KiB a second, or was incomplete when its address expired.
+    /// The upload arrived at less than 4 KiB a second, or was incomplete when its address expired.
     #[error("the upload arrived too slowly")]
     TooSlow,
     /// Two uploads to the address are in progress.

@@ -24,8 +24,6 @@ const GRACE: Duration = Duration::from_mins(5);
 const AGAIN: Duration = Duration::from_secs(10);
 /// From this age on, an upload that this service received is no longer just being noted.
 const LEFT: Duration = Duration::from_mins(1);
-/// From this age on, an upload is no longer expected.
-const OLD: Duration = Duration::from_hours(24);
 /// How long one search may spend deleting old uploads.
 const DELETING: Duration = Duration::from_mins(1);
 
@@ -73,7 +71,7 @@ impl<'i> Finder<'i> {
     async fn look_if_due(&mut self) -> Result<(), ImageError> {
         let rested = |rest| self.looked.is_none_or(|looked| looked.elapsed() >= rest);
         let due = match &self.images.uploads {
-            Uploads::Direct(_) => rested(NOW_AND_THEN),
+            Uploads::Direct => rested(NOW_AND_THEN),
             Uploads::Presigned(_) => rested(SELDOM) || self.some_are_expected().await?,
         };
         if due {
@@ -94,7 +92,7 @@ impl<'i> Finder<'i> {
         let mut seen = HashMap::with_capacity(there.len());
         let mut old = HashSet::new();
         for (name, object) in there {
-            if self.is_left(&object, OLD) && self.since.after(SELDOM) < images.clock.now() {
+            if self.is_left(&object, images.kept) && self.since.after(SELDOM) < images.clock.now() {
                 old.insert(name);
                 continue;
             }
@@ -102,7 +100,7 @@ impl<'i> Finder<'i> {
             if object.size == 0 {
                 continue;
             }
-            let noted_here = matches!(images.uploads, Uploads::Direct(_)) && !self.is_left(&object, LEFT);
+            let noted_here = matches!(images.uploads, Uploads::Direct) && !self.is_left(&object, LEFT);
             if noted_here {
                 continue;
             }
@@ -146,7 +144,7 @@ impl<'i> Finder<'i> {
     /// Returns the upload to which an object of this name can belong.
     async fn upload(&self, name: &str) -> Result<Option<Upload>, ImageError> {
         match &self.images.uploads {
-            Uploads::Direct(_) => Ok(names::upload_of(name).map(|(upload, _)| upload)),
+            Uploads::Direct => Ok(names::upload_of(name).map(|(upload, _)| upload)),
             Uploads::Presigned(_) => match names::presigned_card(name) {
                 Some(card) => Ok(self.images.store.expected_upload(&card).await?),
                 None => Ok(None),

@@ -44,6 +44,9 @@ use crate::telemetry::Metrics;
 /// How long an upload address is valid.
 pub(crate) const PERMITTED: Duration = Duration::from_mins(15);
 
+/// How long an upload is kept at least.
+const SHORTEST_KEPT: Duration = Duration::from_hours(24);
+
 /// How long the storage may take for the readiness check.
 const STORAGE_PATIENCE: Duration = Duration::from_secs(2);
 
@@ -54,6 +57,9 @@ pub(crate) const KEEP_SHORT: &str = "public, max-age=300";
 pub(crate) struct CardImages {
     storage: Storage,
     uploads: Uploads,
+    signing: Signing,
+    /// How long an upload may wait for the report of its card; later it is deleted.
+    kept: Duration,
     store: Arc<dyn Store>,
     clock: Arc<dyn Clock>,
     metrics: Metrics,
@@ -73,7 +79,7 @@ enum Uploads {
     /// The storage.
     Presigned(Arc<dyn Signer>),
     /// This service.
-    Direct(Box<Signing>),
+    Direct,
 }
 
 /// Where a client uploads an image, and where the photo appears soon after.
@@ -110,13 +116,13 @@ impl CardImages {
         let storage = Storage::open(&config.photo_storage()?, settings)?;
         let uploads = match &storage.signer {
             Some(signer) => Uploads::Presigned(Arc::clone(signer)),
-            None => {
-                Uploads::Direct(Box::new(Signing::new(settings.signing_key.as_ref(), settings.max_bytes)))
-            }
+            None => Uploads::Direct,
         };
         Ok(Self {
             storage,
             uploads,
+            signing: Signing::new(settings.signing_key.as_ref(), settings.max_bytes),
+            kept: config.cards.open_for.max(SHORTEST_KEPT),
             store,
             clock,
             metrics,
@@ -141,7 +147,7 @@ impl CardImages {
         Check::of("images", "the storage of images cannot be reached or written to", asking).await.optional()
     }
 
-    /// Prepares to receive the image of a card, sent as `image_type`.
+    /// Prepares to receive the image of a card, sent as `image_type`; before the report of the card only if it may be `early`.
     ///
     /// # Errors
     ///
@@ -151,12 +157,17 @@ impl CardImages {
         &self,
         card: &CardId,
         image_type: ImageType,
+        early: bool,
     ) -> Result<Invitation, ImageError> {
         let until = self.clock.now().after(PERMITTED);
-        let upload = self.store.expect_image(card, until).await?;
+        let upload = if early {
+            self.store.expect_early_image(card, until).await?
+        } else {
+            self.store.expect_image(card, until).await?
+        };
         let signed_request = match &self.uploads {
-            Uploads::Direct(signing) => {
-                let key = signing.key(&*self.store).await?;
+            Uploads::Direct => {
+                let key = self.signing.key(&*self.store).await?;
                 let permit = Permit { upload, image_type, expires: until.to_utc().timestamp() };
                 let (name, expires, signature) = (permit.name(), permit.expires, key.sign(&permit));
                 format!("{}/uploads/{name}?expires={expires}&signature={signature}", self.base_url)
@@ -172,6 +183,34 @@ impl CardImages {
             }
         };
         Ok(Invitation { signed_request, url: self.address(card) })
+    }
+
+    /// Returns the token that permits to send the image of a card after its report: 256 bits that nobody can guess.
+    ///
+    /// # Errors
+    ///
+    /// [`ImageError::Store`] if the key is in the store, which is away.
+    pub(crate) async fn photo_token(&self, card: &CardId) -> Result<String, ImageError> {
+        Ok(self.signing.key(&*self.store).await?.photo_token(card))
+    }
+
+    /// Returns the card of a form with this token: on every server the same, and nobody can guess it.
+    ///
+    /// # Errors
+    ///
+    /// As [`photo_token`](Self::photo_token).
+    pub(crate) async fn card_of_form(&self, token: &str) -> Result<CardId, ImageError> {
+        let id = self.signing.key(&*self.store).await?.card_of_form(token);
+        id.parse().map_err(|_| ImageError::NotFound)
+    }
+
+    /// Returns whether a token is that of a card.
+    ///
+    /// # Errors
+    ///
+    /// As [`photo_token`](Self::photo_token).
+    pub(crate) async fn is_photo_token(&self, token: &str, card: &CardId) -> Result<bool, ImageError> {
+        Ok(self.signing.key(&*self.store).await?.is_photo_token(token, card))
     }
 
     /// Returns the address of a card's image once it is published.

@@ -104,7 +104,7 @@ impl CardImages {
         match &self.uploads {
             Uploads::Presigned(_) => Ok(self.storage.delete_upload(&names::presigned(&card)).await?),
             // Their names have random endings.
-            Uploads::Direct(_) => {
+            Uploads::Direct => {
                 self.storage
                     .delete_uploads(|name| {
                         names::upload_of(name).is_some_and(|(upload, _)| upload.card == card)

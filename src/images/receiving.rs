@@ -5,16 +5,17 @@ use rocket::tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use rocket::tokio::time;
 
 use super::signing::Permit;
-use super::{CardImages, ImageError, PERMITTED, Unpermitted, Uploads, names};
+use super::{CardImages, ImageError, ImageType, PERMITTED, Unpermitted, Uploads, names};
 use crate::auth::random;
-use crate::model::Upload;
+use crate::model::{CardId, Upload};
 use crate::slots::{NoSlot, Slot};
+use crate::stores::StoreError;
 use crate::telemetry::UploadStep;
 
 /// How many uploads to one address may be in progress: one that has stalled, and the client's next attempt.
 const PER_ADDRESS: u32 = 2;
-/// The minimum rate of an upload, in bytes per second.
-const SLOWEST: f64 = 8_192.0;
+/// The minimum rate of an upload, in bytes per second: that of a phone with 32 kbit/s.
+const SLOWEST: f64 = 4_096.0;
 /// The longest time over which the rate is averaged; `limits.timeout` if that is shorter. An upload is read in pieces, each as
 /// large as what must arrive in this time.
 const LONGEST_PIECE: Duration = Duration::from_mins(1);
@@ -40,8 +41,8 @@ impl CardImages {
         signature: &str,
     ) -> Result<Permit, ImageError> {
         let permit = match &self.uploads {
-            Uploads::Direct(signing) => {
-                let key = signing.key(&*self.store).await?;
+            Uploads::Direct => {
+                let key = self.signing.key(&*self.store).await?;
                 Permit::read(name, expires).filter(|permit| key.has_signed(permit, signature))
             }
             Uploads::Presigned(_) => None,
@@ -65,6 +66,28 @@ impl CardImages {
         if expected.as_ref() == Some(&permit.upload) { Ok(()) } else { Err(used) }
     }
 
+    /// Receives the image of a card that has no report yet, from a form. Does nothing if an upload was received already.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`admit`](Self::admit) and [`receive`](Self::receive).
+    pub(crate) async fn receive_early(
+        &self,
+        card: &CardId,
+        body: impl AsyncRead + Unpin,
+    ) -> Result<(), ImageError> {
+        let until = self.clock.now().after(PERMITTED);
+        let upload = match self.store.expect_early_image(card, until).await {
+            Err(StoreError::Conflict { .. }) => return Ok(()),
+            expected => expected?,
+        };
+        let permit = Permit { upload, image_type: ImageType::Jpeg, expires: until.to_utc().timestamp() };
+        match self.receive(self.admit(permit)?, body).await {
+            Err(ImageError::NotPermitted(Unpermitted::Used)) => Ok(()),
+            received => received,
+        }
+    }
+
     /// Lets an upload begin. Two uploads to one address may be in progress, because a client that loses its connection tries
     /// again; and one server may receive `images.max_uploads` in total.
     ///
@@ -82,7 +105,7 @@ impl CardImages {
     /// Receives an upload. It does not appear in the storage before it is complete, and if several arrive at one address,
     /// exactly one is accepted.
     ///
-    /// Holds about 1 MiB of it in memory. It must arrive at 8 KiB a second at least, averaged over `limits.timeout` or a
+    /// Holds about 1 MiB of it in memory. It must arrive at 4 KiB a second at least, averaged over `limits.timeout` or a
     /// minute, whichever is shorter.
     ///
     /// # Errors

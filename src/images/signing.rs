@@ -4,7 +4,7 @@ use rocket::tokio::sync::OnceCell;
 
 use super::{ImageError, ImageType, names};
 use crate::auth::{Secret, random};
-use crate::model::Upload;
+use crate::model::{CardId, Upload};
 use crate::stores::Store;
 
 /// What an upload address of this service permits: to put one image of one type, until it expires.
@@ -85,10 +85,30 @@ impl SigningKey {
         is_canonical && hmac::verify(&self.key, self.message(permit).as_bytes(), &bytes).is_ok()
     }
 
+    /// Returns the token of a card: HMAC over a text that is no [`message`](Self::message).
+    pub(super) fn photo_token(&self, card: &CardId) -> String {
+        hex::encode(hmac::sign(&self.key, photo_of(card).as_bytes()))
+    }
+
+    /// Returns whether a token is that of a card. Takes the same time wherever it differs.
+    pub(super) fn is_photo_token(&self, token: &str, card: &CardId) -> bool {
+        hex::decode(token).is_ok_and(|tag| hmac::verify(&self.key, photo_of(card).as_bytes(), &tag).is_ok())
+    }
+
+    /// Returns the identifier of the card of a form with this token, in characters of addresses.
+    pub(super) fn card_of_form(&self, token: &str) -> String {
+        let tag = hmac::sign(&self.key, format!("form\n{token}").as_bytes());
+        random::in_addresses(&tag.as_ref()[..CardId::NEW_LENGTH])
+    }
+
     fn message(&self, permit: &Permit) -> String {
         let (name, media_type) = (permit.name(), permit.image_type.media_type());
         format!("PUT\n{name}\n{media_type}\n{}\n{}", self.max_bytes.as_u64(), permit.expires)
     }
+}
+
+fn photo_of(card: &CardId) -> String {
+    format!("photo\n{card}")
 }
 
 #[cfg(test)]
@@ -119,6 +139,20 @@ mod tests {
             ("", "1"),
         ] {
             assert_eq!(Permit::read(name, expires), None, "{name} {expires}");
+        }
+    }
+
+    #[test]
+    fn a_photo_token_is_of_one_card_and_one_key_only() {
+        let key = |secret: &str| SigningKey::new(&Secret::from(secret.to_owned()), 20.mebibytes());
+        let card = |id: &str| id.parse::<CardId>().unwrap();
+        let token = key("a secret").photo_token(&card("abcdefg"));
+        assert_eq!(token.len(), 64);
+        assert!(key("a secret").is_photo_token(&token, &card("abcdefg")));
+        assert!(!key("a secret").is_photo_token(&token, &card("abcdefh")));
+        assert!(!key("another").is_photo_token(&token, &card("abcdefg")));
+        for forged in ["", "00", "x", &token[..62], &format!("{token}00")] {
+            assert!(!key("a secret").is_photo_token(forged, &card("abcdefg")), "{forged}");
         }
     }
 

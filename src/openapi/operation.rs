@@ -137,6 +137,11 @@ impl Operation {
         self.security.retain(|alternative| *alternative != json!({}));
     }
 
+    /// Makes its credential optional.
+    pub(crate) fn needs_no_credential(&mut self) {
+        self.security.insert(0, json!({}));
+    }
+
     /// Adds a response of 200 with this media type and schema. If the media type already has schemas, this is one more
     /// alternative. The first media type is the one that the description offers first.
     pub fn gives(&mut self, media_type: &str, schema: Value) {

@@ -3,6 +3,7 @@
 mod docs;
 mod logo;
 mod map;
+mod report;
 mod root;
 
 use rocket::{Build, Rocket, Route, routes};
@@ -14,16 +15,32 @@ use crate::guards::Language;
 
 /// Returns the routes of the pages.
 pub(crate) fn routes() -> Vec<Route> {
-    routes![root::show, map::show, map::find_file, docs::show, docs::find_file, logo::show]
+    routes![
+        root::show,
+        map::show,
+        map::find_file,
+        docs::show,
+        docs::find_file,
+        logo::show,
+        report::show,
+        report::show_card,
+        report::send,
+        report::send_card,
+        report::thank,
+        report::find_places,
+        report::find_file,
+    ]
 }
 
 /// Adds what the pages keep.
-pub(crate) fn managed(rocket: Rocket<Build>) -> Rocket<Build> {
+pub(crate) fn managed(rocket: Rocket<Build>, config: &Config) -> Rocket<Build> {
     rocket
         .manage(root::Front::default())
         .manage(docs::Files::default())
         .manage(map::Files::default())
         .manage(map::Pages::default())
+        .manage(report::Files::default())
+        .manage(report::Limits::of(config))
 }
 
 /// A language in which a page can be read, too.

@@ -10,19 +10,23 @@ use clap::{Args, Subcommand};
 use super::Failure;
 use crate::Builder;
 use crate::folder::{read_moderation_log, write_moderation_log};
-use crate::model::{Actor, Moderation, ModerationAction, NAME, ReportKey, Timestamp, is_name};
+use crate::model::{Actor, Moderation, ModerationAction, NAME, ReportContent, ReportKey, Timestamp, is_name};
 use crate::stores::{ModerationQuery, Store, StoreError};
 
 /// The subject of orders from the command line.
 const SUBJECT: &str = "siaga reports";
 /// How many entries of the log are read at once.
 const PART: u32 = 1_000;
+/// How many waiting reports are listed at most.
+const MOST_WAITING: u32 = 1_000;
 
 #[derive(Subcommand)]
 pub(super) enum ReportsCommand {
     /// Hides reports and their photos from all readers.
     Hide(Orders),
-    /// Shows hidden reports again.
+    /// Lists the reports that wait for review, with their time, place and text.
+    Waiting,
+    /// Shows hidden reports again, and those that wait for review.
     Show(Orders),
     /// Removes text, photo, place and card of reports for good; they are still counted unless they were hidden.
     Erase {
@@ -93,6 +97,7 @@ async fn carry_out(store: &dyn Store, command: ReportsCommand) -> Result<(), Fai
             let targets = targets(reports, &reason.unwrap_or_default());
             moderate(store, ModerationAction::Erase, targets, username).await
         }
+        ReportsCommand::Waiting => waiting(store).await,
         ReportsCommand::Log => log(store).await,
     }
 }
@@ -159,6 +164,29 @@ fn said(action: ModerationAction, changed: bool) -> &'static str {
         (ModerationAction::Erase, true) => "is erased",
         (ModerationAction::Erase, false) => "was erased already",
     }
+}
+
+/// Prints the reports that wait for review, one a line.
+async fn waiting(store: &dyn Store) -> Result<(), Failure> {
+    let mut out = io::stdout().lock();
+    let reports = store.waiting_reports(MOST_WAITING).await?;
+    for report in &reports {
+        let ReportContent { created_at, disaster_type, location, text, image_url, .. } = &report.content;
+        let place = location.coord();
+        let photo = if image_url.is_some() { ", with a photo" } else { "" };
+        // A text that contains line breaks or control characters stays on its line.
+        writeln!(
+            out,
+            "{}  {created_at}  {disaster_type}  {},{}{photo}  {text:?}",
+            report.key, place.y, place.x
+        )?;
+    }
+    match reports.len() {
+        0 => writeln!(out, "no report waits for review")?,
+        count if count == MOST_WAITING as usize => writeln!(out, "and perhaps more")?,
+        _ => {}
+    }
+    Ok(())
 }
 
 async fn log(store: &dyn Store) -> Result<(), Failure> {

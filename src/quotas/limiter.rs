@@ -8,6 +8,7 @@ use governor::{InsufficientCapacity, NotUntil, Quota, RateLimiter};
 use super::bounded::Bounded;
 use super::{Client, Standing, TooMany};
 
+const HOUR: Duration = Duration::from_hours(1);
 const DAY: Duration = Duration::from_hours(24);
 
 /// One window for all clients.
@@ -27,6 +28,11 @@ impl<C: Clock + Clone> Limiter<C> {
     pub(super) fn per_day(rate: NonZeroU32, clock: &C) -> Self {
         // A day has more nanoseconds than 32 bits can count, so the pace is never zero.
         let pace = Quota::with_period(DAY / rate.get());
+        Self::new(pace.unwrap_or(Quota::per_second(rate)).allow_burst(rate), clock)
+    }
+
+    pub(super) fn per_hour(rate: NonZeroU32, clock: &C) -> Self {
+        let pace = Quota::with_period(HOUR / rate.get());
         Self::new(pace.unwrap_or(Quota::per_second(rate)).allow_burst(rate), clock)
     }
 

@@ -6,6 +6,8 @@
 
 mod bounded;
 mod client;
+mod guesses;
+mod hourly;
 mod limiter;
 mod seats;
 #[cfg(test)]
@@ -24,6 +26,8 @@ use rocket::fairing::{AdHoc, Fairing};
 use rocket::tokio::time;
 
 pub use self::client::Client;
+use self::guesses::Guesses;
+pub(crate) use self::hourly::Hourly;
 use self::limiter::Limiter;
 pub(crate) use self::seats::Seats;
 use crate::auth::OwnQuota;
@@ -68,6 +72,8 @@ struct Counts<C: Clock> {
     clock: C,
     settings: config::Quota,
     fuse: Option<Limiter<C>>,
+    /// For unknown cards that addresses name without a credential.
+    guesses: Option<Guesses<C>>,
     /// For addresses without a credential.
     addresses: Windows<C>,
     /// For credentials without quotas of their own.
@@ -105,6 +111,22 @@ impl<C: Clock + Clone> Quotas<C> {
         self.counts.load().fuse.as_ref().map_or(Ok(()), |fuse| fuse.count(&address.into()).map(drop))
     }
 
+    /// Checks that an address without a credential may name a card, which may turn out to be unknown.
+    ///
+    /// # Errors
+    ///
+    /// If it has named too many unknown ones.
+    pub fn may_guess(&self, address: IpAddr) -> Result<(), TooMany> {
+        self.counts.load().guesses.as_ref().map_or(Ok(()), |guesses| guesses.check(&address.into()))
+    }
+
+    /// Counts an unknown card that an address has named without a credential.
+    pub fn guessed(&self, address: IpAddr) {
+        if let Some(guesses) = &self.counts.load().guesses {
+            guesses.count(&address.into());
+        }
+    }
+
     /// Counts a request; returns the client's quota after it, or `None` if no quota is set.
     ///
     /// # Errors
@@ -133,6 +155,7 @@ impl<C: Clock + Clone> Quotas<C> {
     pub fn sweep(&self) {
         let counts = self.counts.load();
         counts.fuse.iter().for_each(Limiter::sweep);
+        counts.guesses.iter().for_each(Guesses::sweep);
         counts.addresses.sweep();
         counts.credentials.sweep();
         let mut own = counts.own.write().unwrap_or_else(PoisonError::into_inner);
@@ -161,6 +184,7 @@ impl<C: Clock + Clone> Counts<C> {
         let credential = settings.credential;
         Self {
             fuse: fuse.map(|rate| Limiter::per_second(rate, rate, &clock)),
+            guesses: settings.unknown_cards.get().map(|limit| Guesses::new(limit, clock.clone())),
             addresses: windows(settings.per_second, settings.burst),
             credentials: windows(credential.per_second, credential.burst),
             own: RwLock::default(),

@@ -1,20 +1,23 @@
 use std::sync::Arc;
 
+use rocket::http::Header;
 use rocket::serde::json::json;
 use rocket::tokio::time;
-use rocket::{State, get, post, put};
+use rocket::{Responder, State, get, patch, post, put};
 use serde::Serialize;
 
 use crate::config::Config;
 use crate::described;
 use crate::error::Problem;
-use crate::guards::{Authorized, CardIdParam, CardsRead, CardsWrite, FileType, JsonBody};
-use crate::images::{CardImages, Invitation};
+use crate::guards::{
+    Authorized, CardIdParam, CardUser, CardsRead, CardsWrite, FileType, JsonBody, PHOTO_TOKEN,
+};
+use crate::images::{CardImages, ImageError, Invitation};
 use crate::model::bodies::{read_card_holder, read_card_report};
 use crate::model::{Card, CardId, ReportKey};
 use crate::openapi::Described;
 use crate::rendering::Answer;
-use crate::schema::{self, reference};
+use crate::schema::{self, object, reference};
 use crate::stores::{Store, StoreError};
 use crate::telemetry::{Metrics, ReportOrigin};
 
@@ -34,9 +37,22 @@ pub(super) fn routes() -> Vec<Described> {
             .gives(reference("CardReceipt"))
             .refuses(409, "The card has its report."),
         described!(invite_image)
-            .says("The address to upload the image of a card to, after its report")
+            .says("The address to upload the image of a card to, after its report; before it if `cards.open` or `cards.photo_first`")
             .gives(reference("Invitation"))
             .refuses(409, "The card has no report yet, or it has an image."),
+        described!(confirm_image)
+            .says("For clients that confirm an upload; changes nothing")
+            .takes(|_| json!({
+                "type": "object",
+                "properties": {
+                    "image_url": { "description": "Ignored: the service knows the address." },
+                    "image_type": { "description": "Ignored." },
+                },
+            }))
+            .gives(object(json!({
+                "statusCode": { "const": 200 }, "cardId": { "type": "string" }, "updated": { "const": true },
+            })))
+            .refuses(409, "The card has neither a report nor an upload that waits for it."),
     ]
 }
 
@@ -52,12 +68,13 @@ struct CardRecord<'a> {
     report_id: Option<ReportKey>,
 }
 
-impl<'a> From<&'a Card> for CardRecord<'a> {
-    fn from(card: &'a Card) -> Self {
+impl<'a> CardRecord<'a> {
+    /// Returns the record, with the name of its holder only for callers with a credential.
+    fn of(card: &'a Card, with_name: bool) -> Self {
         Self {
             pkey: card.pkey.to_string(),
             card_id: &card.id,
-            username: &card.holder.username,
+            username: if with_name { &card.holder.username } else { "" },
             network: &card.holder.network,
             language: &card.holder.language,
             received: card.report.is_some(),
@@ -81,14 +98,14 @@ pub(super) async fn create_card(
 /// `GET /cards/:cardId`: responds with a card.
 #[get("/cards/<id>")]
 pub(super) async fn find_card(
-    _authorized: Authorized<CardsRead>,
+    user: CardUser<CardsRead>,
     id: CardIdParam<'_>,
     config: &State<Config>,
     store: &State<Arc<dyn Store>>,
 ) -> Result<Answer, Problem> {
     let id = id.read(config)?;
-    match store.card(&id).await {
-        Ok(card) => Answer::private_result(&CardRecord::from(&*card)),
+    match user.card(&id, &***store).await {
+        Ok(card) => Answer::private_result(&CardRecord::of(&card, user.has_credential())),
         Err(error @ StoreError::NotFound { .. }) => Err(Problem::from(error).for_card_reader()),
         Err(error) => Err(error.into()),
     }
@@ -97,18 +114,19 @@ pub(super) async fn find_card(
 /// `PUT /cards/:cardId`: publishes the report of a card.
 #[put("/cards/<id>", data = "<body>")]
 pub(super) async fn receive_card_report(
-    _authorized: Authorized<CardsWrite>,
+    user: CardUser<CardsWrite>,
     id: CardIdParam<'_>,
     body: Result<JsonBody, Problem>,
     config: &State<Config>,
     store: &State<Arc<dyn Store>>,
+    images: &State<Arc<CardImages>>,
     metrics: &State<Metrics>,
-) -> Result<Answer, Problem> {
+) -> Result<Receipt, Problem> {
     let id = id.read(config)?;
     let about_card = |error: StoreError| Problem::from(error).about_card(&id);
     let receiving = async {
         // A card that does not exist, or already has its report, is reported before the body is checked.
-        let card = store.card(&id).await.map_err(about_card)?;
+        let card = user.card(&id, &***store).await.map_err(about_card)?;
         if card.report.is_some() {
             return Err(about_card(StoreError::received(&id)));
         }
@@ -121,21 +139,85 @@ pub(super) async fn receive_card_report(
     let received = time::timeout(config.limits.timeout, receiving).await;
     received.unwrap_or_else(|elapsed| Err(Problem::late(elapsed).about_card(&id)))?;
     metrics.report_taken(ReportOrigin::Card);
-    Answer::bare(&json!({ "statusCode": 200, "cardId": id, "created": true }))
+    let answer = Answer::bare(&json!({ "statusCode": 200, "cardId": id, "created": true }))?;
+    if user.has_credential() {
+        return Ok(Receipt::Plain(answer));
+    }
+    // Without the token the report is stored all the same.
+    Ok(match images.photo_token(&id).await {
+        Ok(token) => Receipt::WithToken(answer, Header::new(PHOTO_TOKEN, token)),
+        Err(_) => Receipt::Plain(answer),
+    })
+}
+
+/// The response to a report; with the token for its photo if the request had no credential.
+#[derive(Responder)]
+pub(super) enum Receipt {
+    Plain(Answer),
+    WithToken(Answer, Header<'static>),
 }
 
 /// `GET /cards/:cardId/images`: responds with the address to which the image of a card is uploaded.
 #[get("/cards/<id>/images")]
 pub(super) async fn invite_image(
-    _authorized: Authorized<CardsRead>,
+    user: CardUser<CardsRead>,
     id: CardIdParam<'_>,
     file_type: FileType,
     config: &State<Config>,
+    store: &State<Arc<dyn Store>>,
     images: &State<Arc<CardImages>>,
 ) -> Result<Answer, Problem> {
     let id = id.read(config)?;
     let FileType(image_type) = file_type;
-    let invited = images.invite(&id, image_type).await;
-    let Invitation { signed_request, url } = invited.map_err(|error| Problem::from(error).about_card(&id))?;
+    let early = config.cards.photo_first || config.cards.open;
+    let inviting = async {
+        if !user.has_credential() {
+            let card = user.card(&id, &***store).await?;
+            // The identifier is public once the report is.
+            if card.report.is_some() && !has_token(&user, &card, images).await? {
+                return Err(Problem::unauthorized(
+                    "the report of the card is there, and the photo token is not",
+                    None,
+                ));
+            }
+        }
+        Ok(images.invite(&id, image_type, early).await?)
+    };
+    let invited = time::timeout(config.limits.timeout, inviting).await;
+    let invited = invited.unwrap_or_else(|elapsed| Err(Problem::late(elapsed)));
+    let Invitation { signed_request, url } = invited.map_err(|problem| problem.about_card(&id))?;
     Answer::bare(&json!({ "signedRequest": signed_request, "url": url }))
+}
+
+/// Returns whether a caller without a credential has the token for the photo of a card.
+async fn has_token(user: &CardUser<CardsRead>, card: &Card, images: &CardImages) -> Result<bool, ImageError> {
+    match user.photo_token(card) {
+        Some(token) => images.is_photo_token(token, &card.id).await,
+        None => Ok(false),
+    }
+}
+
+/// `PATCH /cards/:cardId`: confirms the image of a card for clients that send its address after the upload. The service knows the
+/// address, so nothing changes.
+#[patch("/cards/<id>", data = "<body>")]
+pub(super) async fn confirm_image(
+    user: CardUser<CardsWrite>,
+    id: CardIdParam<'_>,
+    body: Result<JsonBody, Problem>,
+    config: &State<Config>,
+    store: &State<Arc<dyn Store>>,
+) -> Result<Answer, Problem> {
+    let id = id.read(config)?;
+    let about_card = |error: StoreError| Problem::from(error).about_card(&id);
+    let confirming = async {
+        let card = user.card(&id, &***store).await?;
+        if card.report.is_none() && !store.has_upload(&id).await? {
+            return Err(StoreError::not_received(&id));
+        }
+        Ok(())
+    };
+    let confirmed = time::timeout(config.limits.timeout, confirming).await;
+    confirmed.map_err(|elapsed| Problem::late(elapsed).about_card(&id))?.map_err(about_card)?;
+    body.map_err(|problem| problem.about_card(&id))?;
+    Answer::bare(&json!({ "statusCode": 200, "cardId": id, "updated": true }))
 }

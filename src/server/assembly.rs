@@ -118,7 +118,6 @@ impl Builder {
             .manage(follower)
             .manage(seats)
             .manage(description)
-            .manage(Shell::new(&config))
             .manage(config.clone())
             .mount("/", outside)
             .mount("/", others_outside)
@@ -127,7 +126,8 @@ impl Builder {
             .register("/", unread());
         let at_each_path =
             |rocket: Rocket<Build>, path| rocket.mount(path, routes.clone()).mount(path, others.clone());
-        let rocket = config.mount_paths().fold(with_results(rocket, &store, &self.clock), at_each_path);
+        let rocket = with_results(rocket, &config, &store, &self.clock);
+        let rocket = config.mount_paths().fold(rocket, at_each_path);
         let fairings = watch.into_iter().chain(self.fairings.drain(..));
         let rocket = fairings.fold(managed.attach(rocket), Rocket::attach);
         let reloading = Reloading::new(self, temporary, config.base_url.clone());
@@ -259,9 +259,16 @@ fn outside(config: &Config, routes: &[Route]) -> Vec<Route> {
     within_spans(outside)
 }
 
-/// Adds what the pages, the health checks and the log remember of earlier requests.
-fn with_results(rocket: Rocket<Build>, store: &Arc<dyn Store>, clock: &Arc<dyn Clock>) -> Rocket<Build> {
-    pages::managed(rocket)
+/// Adds the clock, and what the pages, the health checks and the log remember of earlier requests.
+fn with_results(
+    rocket: Rocket<Build>,
+    config: &Config,
+    store: &Arc<dyn Store>,
+    clock: &Arc<dyn Clock>,
+) -> Rocket<Build> {
+    pages::managed(rocket, config)
+        .manage(Shell::new(config))
+        .manage(Arc::clone(clock))
         .manage(Readiness::default())
         .manage(Repeats::default())
         .manage(AttentionList::new(Arc::clone(store), Arc::clone(clock)))

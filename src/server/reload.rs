@@ -54,6 +54,7 @@ impl Reload for Quotas {
             "siaga.quota.credential",
             "siaga.quota.per_day",
             "siaga.quota.fuse_per_second",
+            "siaga.quota.unknown_cards",
         ]
     }
 

@@ -82,11 +82,15 @@ impl Shell {
             licence: config.licence.clone(),
             is_demo: config.is_made_up(),
             languages: languages.map(|texts| (texts.code().to_owned(), texts.name().to_owned())).collect(),
-            pages: vec![
-                ("map", "/map".to_owned()),
-                ("alerts", format!("{base}/alerts?format=html")),
-                ("developers", "/docs".to_owned()),
-            ],
+            pages: [
+                Some(("map", "/map".to_owned())),
+                Some(("alerts", format!("{base}/alerts?format=html"))),
+                config.cards.open.then(|| ("report", "/report".to_owned())),
+                Some(("developers", "/docs".to_owned())),
+            ]
+            .into_iter()
+            .flatten()
+            .collect(),
         }
     }
 

@@ -17,6 +17,16 @@ pub trait CardStore {
     /// [`StoreError::Unavailable`], [`StoreError::Backend`].
     async fn create_card(&self, holder: CardHolder) -> Result<Arc<Card>, StoreError>;
 
+    /// Creates a card with an identifier that the caller chose, which nobody can guess. **Default: refuses**
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Conflict`] if there is such a card. [`StoreError::Refused`] if the store always chooses itself.
+    /// [`StoreError::Unavailable`].
+    async fn create_card_as(&self, _id: &CardId, _holder: CardHolder) -> Result<Arc<Card>, StoreError> {
+        Err(StoreError::Refused { what: "this store chooses the identifiers of cards itself".to_owned() })
+    }
+
     /// Returns a card.
     ///
     /// # Errors
@@ -36,6 +46,20 @@ pub trait CardStore {
         id: &CardId,
         content: ReportContent,
     ) -> Result<Arc<Report>, StoreError>;
+
+    /// As [`receive_card_report`](Self::receive_card_report), but the report waits for review: it is hidden until a moderator
+    /// shows it. **Default: refuses**
+    ///
+    /// # Errors
+    ///
+    /// As [`receive_card_report`](Self::receive_card_report); [`StoreError::Refused`] if the store cannot hide reports.
+    async fn receive_waiting_report(
+        &self,
+        _id: &CardId,
+        _content: ReportContent,
+    ) -> Result<Arc<Report>, StoreError> {
+        Err(StoreError::Refused { what: "this store cannot hide reports".to_owned() })
+    }
 
     /// Makes `image` the `image_url` of the card's report, unchanged, and returns whether this call did so. Does
     /// nothing if the report shows an image already, or there is no report or no such card. If several calls come for

@@ -149,6 +149,7 @@ decorator! {
     ModerationStore {
         async fn moderate(order: &Moderation) -> Answer<bool>;
         async fn moderation_log(query: ModerationQuery) -> Answer<Versioned<Vec<ModerationEntry>>>;
+        async fn waiting_reports(most: u32) -> Answer<Vec<Arc<Report>>>;
         async fn erase_reports(before: Timestamp, most: u32) -> Answer<u64>;
         async fn take_photo_move(lease: Duration) -> Answer<Option<PhotoMove>>;
         async fn take_photo_move_of(report: ReportKey, lease: Duration) -> Answer<Option<PhotoMove>>;
@@ -156,14 +157,18 @@ decorator! {
     }
     CardStore {
         async fn create_card(holder: CardHolder) -> Answer<Arc<Card>>;
+        async fn create_card_as(id: &CardId, holder: CardHolder) -> Answer<Arc<Card>>;
         async fn card(id: &CardId) -> Answer<Arc<Card>>;
         async fn receive_card_report(id: &CardId, content: ReportContent) -> Answer<Arc<Report>>;
+        async fn receive_waiting_report(id: &CardId, content: ReportContent) -> Answer<Arc<Report>>;
         async fn show_card_image(id: &CardId, image: &str) -> Answer<bool>;
         async fn erase_unused_cards(made: Range<Timestamp>, most: u32) -> Answer<u64>;
     }
     ImageStore {
         async fn signing_key(new: &Secret) -> Answer<Secret>;
         async fn expect_image(card: &CardId, until: Timestamp) -> Answer<Upload>;
+        async fn expect_early_image(card: &CardId, until: Timestamp) -> Answer<Upload>;
+        async fn has_upload(card: &CardId) -> Answer<bool>;
         async fn expected_upload(card: &CardId) -> Answer<Option<Upload>>;
         async fn receive_upload(upload: &Upload, object: &str) -> Answer<bool>;
         async fn uploads_expected_until() -> Answer<Option<Timestamp>>;

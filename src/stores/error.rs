@@ -54,6 +54,18 @@ impl StoreError {
         Self::Conflict { what: format!("local area {area} has changed since {entry}") }
     }
 
+    /// Returns the error for a card that does not exist.
+    #[must_use]
+    pub fn no_card(card: &CardId) -> Self {
+        Self::NotFound { what: format!("card {card}") }
+    }
+
+    /// Returns the conflict for a card that exists already.
+    #[must_use]
+    pub fn card_exists(card: &CardId) -> Self {
+        Self::Conflict { what: format!("card {card} exists already") }
+    }
+
     /// Returns the conflict for an image of a card that has not received its report.
     #[must_use]
     pub(crate) fn not_received(card: &CardId) -> Self {

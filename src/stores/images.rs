@@ -2,7 +2,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 
-use super::service_state::state;
+use super::service_state::{Uploads, state};
 use super::{CardStore, ReportStore, ServiceStore, StoreError};
 use crate::auth::Secret;
 use crate::model::{CardId, Timestamp, Upload};
@@ -41,12 +41,35 @@ pub trait ImageStore: CardStore + ReportStore + ServiceStore {
     /// [`StoreError::NotFound`] if there is no such card. [`StoreError::Conflict`] if the card has not received its
     /// report, an upload of its image is received, or its report shows an image. [`StoreError::Unavailable`].
     async fn expect_image(&self, card: &CardId, until: Timestamp) -> Result<Upload, StoreError> {
-        let key = self.card(card).await?.report.ok_or_else(|| StoreError::not_received(card))?;
-        if self.report(key).await?.value.content.image_url.is_some() {
+        if self.card(card).await?.report.is_none() {
+            return Err(StoreError::not_received(card));
+        }
+        self.expect_early_image(card, until).await
+    }
+
+    /// As [`expect_image`](Self::expect_image), but also before the report of the card: then the upload waits for the report.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::NotFound`] if there is no such card. [`StoreError::Conflict`] if an upload of its image is received, or
+    /// its report shows an image. [`StoreError::Unavailable`].
+    async fn expect_early_image(&self, card: &CardId, until: Timestamp) -> Result<Upload, StoreError> {
+        if let Some(key) = self.card(card).await?.report
+            && self.report(key).await?.value.content.image_url.is_some()
+        {
             return Err(StoreError::has_image(card));
         }
         let expected = state(self)?.with(|service, _| service.uploads.expect(card, until));
         expected.ok_or_else(|| StoreError::has_image(card))
+    }
+
+    /// Returns whether an upload for a card has arrived and was not refused.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Unavailable`].
+    async fn has_upload(&self, card: &CardId) -> Result<bool, StoreError> {
+        Ok(state(self)?.with(|service, _| service.uploads.has_arrived(card)))
     }
 
     /// Returns the upload that is expected for a card, even if its time is over; `None` if none is expected.
@@ -79,23 +102,36 @@ pub trait ImageStore: CardStore + ReportStore + ServiceStore {
         Ok(state(self)?.with(|service, _| service.uploads.expected_until()))
     }
 
-    /// Returns how many received uploads are not finished: those that wait, and those that a server works on.
+    /// Returns how many received uploads of cards with a report are not finished: those that wait, and those that a server
+    /// works on. **Default: also those of cards without a report**
     ///
     /// # Errors
     ///
     /// [`StoreError::Unavailable`].
     async fn uploads_waiting(&self) -> Result<u64, StoreError> {
-        Ok(state(self)?.with(|service, _| service.uploads.waiting()))
+        Ok(state(self)?.with(|service, _| service.uploads.waiting(|_| true)))
     }
 
     /// Takes the received upload that has been due for longest; if several have, the one of the lowest card. No other
-    /// call takes it during the `lease`. Returns `None` if none is due.
+    /// call takes it during the `lease`. Returns `None` if none is due. An upload that came before the report of its card
+    /// is not taken until the report is there.
     ///
     /// # Errors
     ///
     /// [`StoreError::Unavailable`].
     async fn take_upload(&self, lease: Duration) -> Result<Option<TakenUpload>, StoreError> {
-        Ok(state(self)?.with(|service, now| service.uploads.take(now, now.after(lease))))
+        let state = state(self)?;
+        for card in state.with(|service, now| service.uploads.due(now)) {
+            if self.card(&card).await?.report.is_none() {
+                continue;
+            }
+            let take =
+                |now: Timestamp, uploads: &mut Uploads| uploads.take(now, now.after(lease), |of| *of == card);
+            if let Some(taken) = state.with(|service, now| take(now, &mut service.uploads)) {
+                return Ok(Some(taken));
+            }
+        }
+        Ok(None)
     }
 
     /// Lets no call take a received upload until `delay` from now has passed. This extends a lease, or puts the work

@@ -1,9 +1,10 @@
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
 
 use super::{ReportStore, Revision, StoreError, Versioned};
-use crate::model::{Moderation, ModerationEntry, PhotoMove, ReportKey, Timestamp};
+use crate::model::{Moderation, ModerationEntry, PhotoMove, Report, ReportKey, Timestamp};
 
 /// Which entries of the moderation log to return: those whose number is between two others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,6 +24,9 @@ pub struct ModerationQuery {
 /// [`ErasedReport`](crate::model::ErasedReport): [`ReportStore::report_series`] and [`ReportStore::report_summary`] go
 /// on counting it, unless it was hidden; nothing else shows it. Its card is gone too. Neither its key nor its post is
 /// used again, and an import does not bring it back.
+///
+/// A *waiting* report is a hidden one that no moderator has seen: it was received for review, without an entry in the log.
+/// Hiding, showing or erasing it ends the waiting, and is logged.
 ///
 /// The photos of the reports are in a storage that the store does not know, so it keeps a list of the photos that are
 /// to be moved, which any server works off.
@@ -54,6 +58,15 @@ pub trait ModerationStore: ReportStore {
         _query: ModerationQuery,
     ) -> Result<Versioned<Vec<ModerationEntry>>, StoreError> {
         Ok(Versioned::at(Revision(0), Vec::new()))
+    }
+
+    /// Returns at most `most` of the reports that wait for review, the lowest key first. **Default: none**
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Unavailable`].
+    async fn waiting_reports(&self, _most: u32) -> Result<Vec<Arc<Report>>, StoreError> {
+        Ok(Vec::new())
     }
 
     /// Erases at most `most` of the reports that were made before a moment, oldest first, and returns how many these

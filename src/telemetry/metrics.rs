@@ -87,8 +87,10 @@ pub(crate) enum CacheUse {
 /// The origin of a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ReportOrigin {
-    /// The card of a resident.
+    /// The card of a resident, by the interface.
     Card,
+    /// The page for residents.
+    Page,
     /// The feed of a partner.
     Partner,
 }
@@ -97,6 +99,7 @@ impl ReportOrigin {
     fn labels(self) -> Labels<1> {
         let origin = match self {
             Self::Card => "card",
+            Self::Page => "page",
             Self::Partner => "partner",
         };
         [("origin", origin)]
@@ -166,6 +169,11 @@ impl Metrics {
     /// Counts a report that was accepted.
     pub(crate) fn report_taken(&self, origin: ReportOrigin) {
         self.all().reports.get_or_create(&origin.labels()).inc();
+    }
+
+    /// Counts an unknown card that was named without a credential.
+    pub(crate) fn unknown_card(&self) {
+        self.all().unknown_cards.inc();
     }
 
     /// Counts readings that were stored.

@@ -1,8 +1,8 @@
 // Opens pages in Chromium without a window. A page may not log an error, nor request anything from another origin.
 import puppeteer from "puppeteer-core";
 
-/// Runs `use(page, browser)` with an empty page, and closes the browser after it.
-export async function chromium(use) {
+/// Runs `use(page, browser)` with an empty page, and closes the browser after it. Logged errors that match `expected` are no faults.
+export async function chromium(use, expected = /^$/) {
   const browser = await puppeteer.launch({
     executablePath: "/usr/bin/chromium",
     // The sandbox does not start for root, and containers have little shared memory.
@@ -12,7 +12,7 @@ export async function chromium(use) {
     const page = await browser.newPage();
     const faults = [];
     page.on("pageerror", (error) => faults.push(`${error}`));
-    page.on("console", (message) => message.type() === "error" && faults.push(message.text()));
+    page.on("console", (message) => message.type() === "error" && !expected.test(message.text()) && faults.push(message.text()));
     const origins = new Set();
     page.on("request", (request) => origins.add(new URL(request.url()).origin));
     await use(page, browser);

@@ -89,6 +89,17 @@ fn the_bridge_sends_changes_to_telegram_and_waits_when_it_is_refused() {
 }
 
 #[test]
+fn the_bot_for_reports_sends_each_person_a_link_to_the_form() {
+    let (demo, folder) = (Demo::start(), tempfile::tempdir().unwrap());
+    fs::write(folder.path().join("reports_bot.py"), include_str!("reports_bot.py")).unwrap();
+    let bot = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/bridge/reports.py");
+    let mut telegram = python();
+    telegram.current_dir(&folder).args(["reports_bot.py", bot, &demo.base(), demo.key()]);
+    printed("reports_bot.py", &mut telegram);
+    demo.end();
+}
+
+#[test]
 fn libraries_for_server_sent_events_read_the_full_state_first_and_then_a_change() {
     let demo = Demo::start();
     let folder = tempfile::tempdir().unwrap();

@@ -64,3 +64,10 @@ fn the_live_map_is_usable_without_script_by_keyboard_offline_and_over_a_slow_con
     println!("{}", run("map.mjs", include_str!("map.mjs"), &[&demo.origin(""), &demo.base(), demo.key()]));
     demo.end();
 }
+
+#[test]
+fn residents_report_with_and_without_script_and_network_and_each_report_arrives_once() {
+    let demo = Demo::start();
+    println!("{}", run("report.mjs", include_str!("report.mjs"), &[&demo.origin(""), &demo.base()]));
+    demo.end();
+}

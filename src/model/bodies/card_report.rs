@@ -6,7 +6,9 @@ use serde_json::value::to_raw_value;
 use super::attributes::{self, all_report_types, disaster_of, report_types};
 use super::fields::{Fault, Fields, Object, read};
 use crate::model::Number;
-use crate::model::{CARD_SOURCE, CardId, DisasterType, InvalidCardId, ReportContent, duration};
+use crate::model::{
+    CARD_SOURCE, Card, CardId, DisasterType, InvalidCardId, ReportContent, Timestamp, duration,
+};
 
 /// The rules for reports from cards.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -17,6 +19,14 @@ pub struct CardRules {
     pub prep_types: Vec<String>,
     /// The longest identifier of a card, for cards of an installation that is taken over: 14 to 36 characters. **Default: 14**
     pub max_id_length: MaxIdLength,
+    /// Whether the identifier of a card without a report permits to report with it, without a credential. **Default: `false`;
+    /// `true` for the demo**
+    pub open: bool,
+    /// How long after it was made it does. **Default: `24h`**
+    #[serde(with = "duration")]
+    pub open_for: Duration,
+    /// Whether holders of credentials may send the photo before the report. **Default: `false`**
+    pub photo_first: bool,
     /// How long a card without a report is kept after it was made; older ones are erased. `0` keeps all. **Default: `7d`**
     #[serde(with = "duration")]
     pub keep: Duration,
@@ -28,8 +38,18 @@ impl Default for CardRules {
         Self {
             prep_types: types.map(str::to_owned).to_vec(),
             max_id_length: MaxIdLength::default(),
+            open: false,
+            open_for: Duration::from_hours(24),
+            photo_first: false,
             keep: Duration::from_hours(7 * 24),
         }
+    }
+}
+
+impl CardRules {
+    /// Returns whether the identifier of a card is the permission to report with it, as long as it has no report.
+    pub(crate) fn is_open(&self, card: &Card, now: Timestamp) -> bool {
+        self.open && card.created_at.is_some_and(|made| now < made.after(self.open_for))
     }
 }
 

@@ -77,8 +77,10 @@ pub(super) async fn load(
     };
     let batches = tables::FLOOD_BATCHES.all(from).await?;
     let moves = tables::PHOTO_MOVES.all(from).await?;
-    let building =
-        off_thread(move |_| State::new(dataset, now).with(batches, service, moves, counts.revisions));
+    let waiting = tables::waiting(from).await?;
+    let building = off_thread(move |_| {
+        State::new(dataset, now).with(batches, service, waiting, moves, counts.revisions)
+    });
     building.await.map_err(FileError::panicked)
 }
 

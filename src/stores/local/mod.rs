@@ -24,7 +24,7 @@ use async_trait::async_trait;
 
 pub(super) use self::journal::{Change, Journal, Order, Reply, Shared};
 pub(super) use self::reports::Pending;
-pub(super) use self::rows::{Row, Rows};
+pub(super) use self::rows::{Row, Rows, Visibility};
 pub(super) use self::state::{Revisions, State};
 use super::{
     Check, Overview, PlaceStore, Resource, Revision, ServiceState, ServiceStore, Store, StoreError, Versioned,

@@ -24,8 +24,8 @@ pub(in crate::stores) enum Row {
     Reading(Arc<str>, Observation),
     /// Leaves it hidden if it is.
     Report(Arc<Report>),
-    /// Whether a report is hidden.
-    Visibility(ReportKey, bool),
+    /// Who sees a report.
+    Visibility(ReportKey, Visibility),
     /// Replaces a report, its card and the card's image.
     Erased(Arc<ErasedReport>, Option<CardId>),
     Moderation(ModerationEntry),
@@ -40,6 +40,17 @@ pub(in crate::stores) enum Row {
     SigningKey(Secret),
     Key(KeptKey),
     Source(String, Timestamp),
+}
+
+/// Who sees a report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::stores) enum Visibility {
+    /// All readers.
+    Public,
+    /// No reader.
+    Hidden,
+    /// No reader, until a moderator has reviewed it.
+    Waiting,
 }
 
 impl Row {

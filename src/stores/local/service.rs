@@ -1,6 +1,7 @@
 //! The state of the service: images before their publication, API keys, and when sources were last heard.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -21,6 +22,23 @@ impl State {
 }
 
 impl LocalStore {
+    /// Expects an image; before the report of its card only if it may be `early`.
+    async fn expect(&self, card: &CardId, until: Timestamp, early: bool) -> Result<Upload, StoreError> {
+        let card = card.clone();
+        let expecting = self.write(move |state, rows, _| {
+            state.reports.value.card(&card)?;
+            let shown = match state.reports.value.of_card(&card) {
+                Some((report, _)) => report.content.image_url.is_some(),
+                None if early => false,
+                None => return Err(StoreError::not_received(&card)),
+            };
+            let expected = if shown { None } else { state.service_mut().uploads.expect(&card, until) };
+            rows.add(|| state.image_row(&card));
+            expected.ok_or_else(|| StoreError::has_image(&card))
+        });
+        expecting.await
+    }
+
     /// Makes a change of an upload.
     async fn write_upload<T: Send + 'static>(
         &self,
@@ -70,17 +88,15 @@ impl ImageStore for LocalStore {
 
     /// Unlike the default, it knows the hidden reports too.
     async fn expect_image(&self, card: &CardId, until: Timestamp) -> Result<Upload, StoreError> {
-        let card = card.clone();
-        let expecting = self.write(move |state, rows, _| {
-            state.reports.value.card(&card)?;
-            let report = state.reports.value.of_card(&card);
-            let (report, _) = report.ok_or_else(|| StoreError::not_received(&card))?;
-            let shown = report.content.image_url.is_some();
-            let expected = if shown { None } else { state.service_mut().uploads.expect(&card, until) };
-            rows.add(|| state.image_row(&card));
-            expected.ok_or_else(|| StoreError::has_image(&card))
-        });
-        expecting.await
+        self.expect(card, until, false).await
+    }
+
+    async fn expect_early_image(&self, card: &CardId, until: Timestamp) -> Result<Upload, StoreError> {
+        self.expect(card, until, true).await
+    }
+
+    async fn has_upload(&self, card: &CardId) -> Result<bool, StoreError> {
+        Ok(self.state().service.uploads.has_arrived(card))
     }
 
     async fn expected_upload(&self, card: &CardId) -> Result<Option<Upload>, StoreError> {
@@ -97,7 +113,8 @@ impl ImageStore for LocalStore {
     }
 
     async fn uploads_waiting(&self) -> Result<u64, StoreError> {
-        Ok(self.state().service.uploads.waiting())
+        let state = self.state();
+        Ok(state.service.uploads.waiting(|card| state.reports.value.of_card(card).is_some()))
     }
 
     async fn take_upload(&self, lease: Duration) -> Result<Option<TakenUpload>, StoreError> {
@@ -106,7 +123,9 @@ impl ImageStore for LocalStore {
             return Ok(None);
         }
         let taking = self.write(move |state, rows, now| {
-            let taken = state.service_mut().uploads.take(now, now.after(lease));
+            let reports = Arc::clone(&state.reports.value);
+            let is_ready = |card: &CardId| reports.of_card(card).is_some();
+            let taken = state.service_mut().uploads.take(now, now.after(lease), is_ready);
             rows.add(|| taken.as_ref().and_then(|taken| state.image_row(&taken.upload.card)));
             Ok(taken)
         });

@@ -1,3 +1,4 @@
+use std::collections::BTreeSet;
 use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 
@@ -6,7 +7,7 @@ use super::gauges::Gauges;
 use super::reports::{Pending, Reports};
 use super::rows::{Row, Rows};
 use crate::folder::Dataset;
-use crate::model::{FloodBatch, Places, Timestamp};
+use crate::model::{FloodBatch, Places, ReportKey, Timestamp};
 use crate::stores::service_state::{Keys, Service};
 use crate::stores::{KeptKey, Revision, StoreError, Versioned};
 
@@ -60,16 +61,18 @@ impl State {
         }
     }
 
-    /// Adds what is stored besides a data set: batches of flood states, the state of the service, photos to be moved and
-    /// revisions.
+    /// Adds what is stored besides a data set: batches of flood states, the state of the service, reports that wait for review,
+    /// photos to be moved and revisions.
     pub(in crate::stores) fn with(
         mut self,
         batches: Vec<FloodBatch>,
         service: Service,
+        waiting: BTreeSet<ReportKey>,
         moves: Vec<(Box<str>, Pending)>,
         revisions: Revisions,
     ) -> Self {
         self.floods.unseen().add_batches(batches);
+        self.reports.unseen().await_review(waiting);
         self.reports.unseen().order_moves(moves);
         self.service = Arc::new(service);
         self.floods.revision = revisions.floods;

@@ -41,9 +41,9 @@ const RECEIVE: &str = concat!(
     ), made AS (
         INSERT INTO reports (",
     new_report!(names),
-    "card_id) SELECT ",
+    "card_id, hidden, waiting) SELECT ",
     new_report!(values),
-    "card_id FROM places, card JOIN unnest(",
+    "card_id, $18, $18 FROM places, card JOIN unnest(",
     new_report!(parameters),
     "$16::text[]) AS report (",
     new_report!(names),
@@ -106,12 +106,17 @@ struct CardRow {
 }
 
 impl PostgresStore {
-    async fn receive(&self, id: &CardId, content: &ReportContent) -> Result<Arc<Report>, StoreError> {
+    async fn receive(
+        &self,
+        id: &CardId,
+        content: &ReportContent,
+        waits: bool,
+    ) -> Result<Arc<Report>, StoreError> {
         let mut places = self.places.any(&self.connections).await?;
         loop {
             let tags = places.value.locator().locate(content.location);
             let mut link = self.connections.writer().await?;
-            let outcome = receive(&mut link, id, content, &tags, places.revision.0).await;
+            let outcome = receive(&mut link, id, content, &tags, places.revision.0, waits).await;
             let outcome = outcome.map_err(StoreError::from);
             self.connections.wrote(&mut link, &outcome).await;
             let (now, known, key) = link.end(outcome)?;
@@ -122,7 +127,7 @@ impl PostgresStore {
             return match key {
                 Some(key) => Ok(Arc::new(Report { key: report_key(key)?, content: content.clone(), tags })),
                 None if known => Err(StoreError::received(id)),
-                None => Err(unknown(id)),
+                None => Err(StoreError::no_card(id)),
             };
         }
     }
@@ -136,44 +141,49 @@ async fn receive(
     content: &ReportContent,
     tags: &Tags,
     places: u64,
+    waits: bool,
 ) -> Result<(i64, bool, Option<i64>), sqlx::Error> {
     let report = NewReport { content, tags };
     sqlx::query_as_with(RECEIVE, arguments(iter::once(report))?)
         .bind([id.as_str()])
         .bind(column(places))
+        .bind(waits)
         .fetch_one(&mut **link)
         .await
-}
-
-fn unknown(id: &CardId) -> StoreError {
-    StoreError::NotFound { what: format!("card {id}") }
 }
 
 #[async_trait]
 impl CardStore for PostgresStore {
     async fn create_card(&self, holder: CardHolder) -> Result<Arc<Card>, StoreError> {
-        let created_at = self.clock.now();
         loop {
-            let id = random_card_id()?;
-            let made = sqlx::query_as(MAKE)
-                .bind(id.as_str().to_owned())
-                .bind(holder.username.clone())
-                .bind(holder.network.clone())
-                .bind(holder.language.clone())
-                .bind(holder.network_data.as_deref().map(|data| data.get().to_owned()))
-                .bind(moment(created_at));
-            // No row comes back if another card has the identifier.
-            if let Some((pkey,)) = self.connections.write(made).await?.pop() {
-                let pkey: i64 = pkey;
-                let (pkey, created_at) = (pkey.cast_unsigned(), Some(created_at));
-                return Ok(Arc::new(Card { pkey, id, holder, report: None, created_at }));
+            match self.create_card_as(&random_card_id()?, holder.clone()).await {
+                Err(StoreError::Conflict { .. }) => {}
+                made => return made,
             }
         }
     }
 
+    async fn create_card_as(&self, id: &CardId, holder: CardHolder) -> Result<Arc<Card>, StoreError> {
+        let created_at = self.clock.now();
+        let made = sqlx::query_as(MAKE)
+            .bind(id.as_str().to_owned())
+            .bind(holder.username.clone())
+            .bind(holder.network.clone())
+            .bind(holder.language.clone())
+            .bind(holder.network_data.as_deref().map(|data| data.get().to_owned()))
+            .bind(moment(created_at));
+        // No row comes back if another card has the identifier.
+        let Some((pkey,)) = self.connections.write(made).await?.pop() else {
+            return Err(StoreError::card_exists(id));
+        };
+        let pkey: i64 = pkey;
+        let (pkey, created_at) = (pkey.cast_unsigned(), Some(created_at));
+        Ok(Arc::new(Card { pkey, id: id.clone(), holder, report: None, created_at }))
+    }
+
     async fn card(&self, id: &CardId) -> Result<Arc<Card>, StoreError> {
         let found = self.connections.read(|| sqlx::query_as(CARD).bind(id.as_str().to_owned())).await?;
-        let row: CardRow = found.into_iter().next().ok_or_else(|| unknown(id))?;
+        let row: CardRow = found.into_iter().next().ok_or_else(|| StoreError::no_card(id))?;
         Ok(Arc::new(Card {
             pkey: row.pkey.cast_unsigned(),
             id: id.clone(),
@@ -193,7 +203,15 @@ impl CardStore for PostgresStore {
         id: &CardId,
         content: ReportContent,
     ) -> Result<Arc<Report>, StoreError> {
-        self.connections.trying(|| self.receive(id, &content)).await
+        self.connections.trying(|| self.receive(id, &content, false)).await
+    }
+
+    async fn receive_waiting_report(
+        &self,
+        id: &CardId,
+        content: ReportContent,
+    ) -> Result<Arc<Report>, StoreError> {
+        self.connections.trying(|| self.receive(id, &content, true)).await
     }
 
     async fn show_card_image(&self, id: &CardId, image: &str) -> Result<bool, StoreError> {

@@ -37,12 +37,14 @@ const EXPECT: &str = "
         FROM cards LEFT JOIN reports USING (card_id) WHERE card_id = $1
     ), expected AS (
         INSERT INTO images AS known (card_id, expected_until)
-        SELECT card_id, $2 FROM card WHERE received AND NOT shown
+        SELECT card_id, $2 FROM card WHERE (received OR $3) AND NOT shown
         ON CONFLICT (card_id) DO UPDATE SET expected_until = greatest(known.expected_until, excluded.expected_until)
         WHERE known.state = 'expected'
         RETURNING turn
     )
     SELECT received, (SELECT turn FROM expected) AS turn FROM card";
+
+const HAS_UPLOAD: &str = "SELECT true FROM images WHERE card_id = $1 AND state <> 'expected'";
 
 const EXPECTED: &str = "SELECT turn FROM images WHERE card_id = $1 AND state = 'expected'";
 
@@ -54,13 +56,18 @@ const RECEIVE: &str = "
 
 const EXPECTED_UNTIL: &str = "SELECT max(expected_until) FROM images WHERE state = 'expected'";
 
-const WAITING: &str = "SELECT count(*) FROM images WHERE state = 'received'";
+/// An upload that came before the report of its card waits for it.
+const WAITING: &str = "
+    SELECT count(*) FROM images
+    WHERE state = 'received' AND EXISTS (SELECT FROM reports WHERE reports.card_id = images.card_id)";
 
 /// Skips an upload that another session is just taking.
 const TAKE: &str = "
     UPDATE images SET due_at = $2, attempts = attempts + 1
     WHERE card_id = (
-        SELECT card_id FROM images WHERE state = 'received' AND due_at <= $1
+        SELECT card_id FROM images
+        WHERE state = 'received' AND due_at <= $1
+          AND EXISTS (SELECT FROM reports WHERE reports.card_id = images.card_id)
         ORDER BY due_at, card_id LIMIT 1 FOR UPDATE SKIP LOCKED
     )
     RETURNING card_id, turn, object, attempts";
@@ -123,6 +130,19 @@ fn on(sql: &'static str, upload: &Upload) -> Query<Yes> {
     on_card(sql, &upload.card).bind(i64::from(upload.turn))
 }
 
+impl PostgresStore {
+    /// Expects an image; before the report of its card only if it may be `early`.
+    async fn expect(&self, card: &CardId, until: Timestamp, early: bool) -> Result<Upload, StoreError> {
+        let query: Query<(bool, Option<i64>)> = on_card(EXPECT, card).bind(moment(until)).bind(early);
+        match self.connections.write_unseen(query).await?.first() {
+            Some(&(_, Some(turn))) => upload(card.clone(), turn),
+            Some((received, None)) if *received || early => Err(StoreError::has_image(card)),
+            Some(_) => Err(StoreError::not_received(card)),
+            None => Err(StoreError::no_card(card)),
+        }
+    }
+}
+
 // The default of a missing method would work on a `ServiceState`, which this store does not have.
 #[deny(clippy::missing_trait_methods)]
 #[async_trait]
@@ -137,13 +157,16 @@ impl ImageStore for PostgresStore {
     }
 
     async fn expect_image(&self, card: &CardId, until: Timestamp) -> Result<Upload, StoreError> {
-        let query: Query<(bool, Option<i64>)> = on_card(EXPECT, card).bind(moment(until));
-        match self.connections.write_unseen(query).await?.first() {
-            Some(&(_, Some(turn))) => upload(card.clone(), turn),
-            Some((true, None)) => Err(StoreError::has_image(card)),
-            Some((false, None)) => Err(StoreError::not_received(card)),
-            None => Err(StoreError::NotFound { what: format!("card {card}") }),
-        }
+        self.expect(card, until, false).await
+    }
+
+    async fn expect_early_image(&self, card: &CardId, until: Timestamp) -> Result<Upload, StoreError> {
+        self.expect(card, until, true).await
+    }
+
+    async fn has_upload(&self, card: &CardId) -> Result<bool, StoreError> {
+        let found: Vec<Yes> = self.connections.read_primary(on_card(HAS_UPLOAD, card)).await?;
+        Ok(!found.is_empty())
     }
 
     async fn expected_upload(&self, card: &CardId) -> Result<Option<Upload>, StoreError> {

@@ -1,6 +1,6 @@
 //! Moderation: every operation is one statement, but erasing, which reads the reports first to make their digests.
 
-use std::sync::PoisonError;
+use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -30,12 +30,12 @@ macro_rules! is_photo {
 }
 pub(super) use is_photo;
 
-/// Hides a report or shows it again, unless it was made at another time.
+/// Hides a report or shows it again, unless it was made at another time. One that waits for review no longer does.
 const SET_HIDDEN: &str = concat!(
     "
     WITH changed AS (
-        UPDATE reports SET hidden = $2
-        WHERE pkey = $1 AND hidden <> $2 AND ($3::timestamptz IS NULL OR created_at = $3)
+        UPDATE reports SET hidden = $2, waiting = false
+        WHERE pkey = $1 AND (hidden <> $2 OR waiting) AND ($3::timestamptz IS NULL OR created_at = $3)
         RETURNING pkey, created_at, image_url
     ), numbered AS (
         UPDATE moderation_count SET number = number + 1 WHERE EXISTS (SELECT FROM changed) RETURNING number
@@ -99,6 +99,8 @@ const OLDEST: &str = concat!(
       WHERE reports.created_at < $1 AND ($3::timestamptz IS NULL OR (reports.created_at, pkey) > ($3, $4))
       ORDER BY reports.created_at, pkey LIMIT $2"
 );
+
+const WAITING: &str = concat!("SELECT ", report!(), " FROM reports WHERE waiting ORDER BY pkey LIMIT $1");
 
 const IS_ERASED: &str = "SELECT true FROM erased_reports WHERE pkey = $1";
 
@@ -331,6 +333,12 @@ impl ModerationStore for PostgresStore {
         // The revision must not be less than one that was read before.
         let rows = self.connections.read_primary(statement).await?;
         versioned(rows, |row: EntryRow| ModerationEntry::try_from(row))
+    }
+
+    async fn waiting_reports(&self, most: u32) -> Result<Vec<Arc<Report>>, StoreError> {
+        let query = sqlx::query_as(WAITING).bind(i64::from(most));
+        let rows: Vec<ReportRow> = self.connections.read_primary(query).await?;
+        rows.into_iter().map(|row| row.try_into().map(Arc::new)).collect()
     }
 
     async fn erase_reports(&self, before: Timestamp, most: u32) -> Result<u64, StoreError> {

@@ -105,8 +105,14 @@ impl Uploads {
         self.expected.get_max().map(|&(until, _)| until)
     }
 
-    pub(in crate::stores) fn waiting(&self) -> u64 {
-        self.due.len() as u64
+    /// Returns how many received uploads of ready cards there are. Costs O(received uploads).
+    pub(in crate::stores) fn waiting(&self, is_ready: impl Fn(&CardId) -> bool) -> u64 {
+        self.due.iter().filter(|(_, card)| is_ready(card)).count() as u64
+    }
+
+    /// Returns whether an upload for a card has arrived and was not refused.
+    pub(in crate::stores) fn has_arrived(&self, card: &CardId) -> bool {
+        self.by_card.get(card).is_some_and(|image| !matches!(image.state, State::Expected))
     }
 
     /// Returns the image of a card, at whatever stage it is.
@@ -133,8 +139,20 @@ impl Uploads {
         }
     }
 
-    pub(in crate::stores) fn take(&mut self, now: Timestamp, until: Timestamp) -> Option<TakenUpload> {
-        let (_, card) = self.due.get_min().filter(|(due, _)| *due <= now)?.clone();
+    /// Returns the cards whose uploads are due, the one that has been for longest first.
+    pub(in crate::stores) fn due(&self, now: Timestamp) -> Vec<CardId> {
+        self.due.iter().take_while(|(due, _)| *due <= now).map(|(_, card)| card.clone()).collect()
+    }
+
+    /// Takes the upload that has been due for longest, of those whose cards are ready.
+    pub(in crate::stores) fn take(
+        &mut self,
+        now: Timestamp,
+        until: Timestamp,
+        is_ready: impl Fn(&CardId) -> bool,
+    ) -> Option<TakenUpload> {
+        let mut due = self.due.iter().take_while(|(due, _)| *due <= now);
+        let (_, card) = due.find(|(_, card)| is_ready(card))?.clone();
         let turn = self.by_card.get(&card)?.turn;
         let upload = Upload { card, turn };
         let (image, received) = self.received(&upload)?;

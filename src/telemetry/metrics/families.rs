@@ -34,6 +34,7 @@ pub(super) struct Families {
     pub(super) flood_changes: Counter,
     pub(super) reports: Family<Labels<1>, Counter>,
     pub(super) readings: Counter,
+    pub(super) unknown_cards: Counter,
     pub(super) uploads: Family<Labels<1>, Counter>,
     pub(super) uploads_waiting: Gauge,
     pub(super) flooded_areas: Family<Labels<1>, Gauge>,
@@ -131,6 +132,7 @@ impl Default for Families {
             flood_changes: new(all, "flood_changes", "Flood states set or cleared by requests"),
             reports: new(all, "reports", "Reports accepted"),
             readings: new(all, "readings", "Gauge readings stored"),
+            unknown_cards: new(all, "unknown_cards", "Unknown cards named without a credential"),
             uploads: new(all, "uploads", "Uploads of images, by what became of them"),
             uploads_waiting: new(
                 all,

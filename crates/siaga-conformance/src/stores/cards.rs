@@ -38,6 +38,23 @@ pub async fn a_new_card_has_an_identifier_of_its_own_and_no_report(fresh: &dyn F
     assert_eq!(store.revision(Resource::Reports).await.unwrap(), revision, "no report changed");
 }
 
+pub async fn a_card_with_a_chosen_identifier_is_made_once(fresh: &dyn FreshStore) {
+    let (store, _) = open(fresh).await;
+    let (id, holder) = (card("chosen-card-01"), cards()[0].holder.clone());
+    let making = (0..8).map(|_| {
+        let (store, id, holder) = (Arc::clone(&store), id.clone(), holder.clone());
+        tokio::spawn(async move { store.create_card_as(&id, holder).await })
+    });
+    let made: Vec<_> = join_all(making).await.into_iter().map(Result::unwrap).collect();
+    assert_eq!(made.iter().filter(|made| made.is_ok()).count(), 1);
+    let is_conflict = |made: &Result<_, StoreError>| matches!(made, Err(StoreError::Conflict { .. }));
+    assert_eq!(made.iter().filter(|made| is_conflict(made)).count(), 7);
+    let found = store.card(&id).await.unwrap();
+    assert_eq!((&found.id, found.report, &found.holder.username), (&id, None, &holder.username));
+    let used = store.create_card_as(&card("used-card"), holder).await;
+    assert!(matches!(used, Err(StoreError::Conflict { .. })), "{used:?}");
+}
+
 pub async fn an_unknown_card_is_not_found(fresh: &dyn FreshStore) {
     let (store, _) = open(fresh).await;
     let error = store.card(&card("no-such-card")).await.unwrap_err();

@@ -104,6 +104,44 @@ pub async fn an_image_is_expected_only_after_the_report(fresh: &dyn FreshStore) 
     assert_eq!(store.expected_upload(&id).await.unwrap(), Some(upload));
 }
 
+pub async fn an_early_upload_waits_for_the_report_of_its_card(fresh: &dyn FreshStore) {
+    let (store, clock) = open(fresh).await;
+    let id = card("fresh-card");
+    let upload = store.expect_early_image(&id, minutes(10)).await.unwrap();
+    assert_eq!(store.expect_early_image(&id, minutes(10)).await.unwrap(), upload);
+    assert!(is_a_conflict(&*store, &id).await, "it is not early");
+    assert!(!store.has_upload(&id).await.unwrap());
+    assert!(store.receive_upload(&upload, "early").await.unwrap());
+    assert!(store.has_upload(&id).await.unwrap());
+    let again = store.expect_early_image(&id, minutes(10)).await;
+    assert!(matches!(again, Err(StoreError::Conflict { .. })), "{again:?}");
+    let later = received(&*store, "later").await;
+    clock.set(minutes(1));
+    assert_eq!(take(&*store).await.unwrap().upload, later, "the other has no report to be shown with");
+    assert_eq!(take(&*store).await, None);
+
+    let sent = content(DisasterType::Flood, 1, place(0.5, 0.5));
+    let report = store.receive_card_report(&id, sent).await.unwrap();
+    let taken = take(&*store).await.unwrap();
+    assert_eq!((&taken.upload, &*taken.object, taken.attempt), (&upload, "early", 1));
+    assert!(store.publish_image(&upload, URL).await.unwrap());
+    assert_eq!(image_of(&*store, &id).await.as_deref(), Some(URL));
+    assert_eq!(store.card(&id).await.unwrap().report, Some(report.key));
+    assert!(store.has_upload(&id).await.unwrap());
+}
+
+pub async fn an_early_upload_is_gone_with_its_card(fresh: &dyn FreshStore) {
+    let (store, clock) = open(fresh).await;
+    let made = store.create_card(cards()[0].holder.clone()).await.unwrap();
+    let upload = store.expect_early_image(&made.id, minutes(10)).await.unwrap();
+    assert!(store.receive_upload(&upload, "early").await.unwrap());
+    clock.set(minutes(1));
+    assert!(store.erase_unused_cards(now()..minutes(1), 100).await.unwrap() > 0);
+    assert!(!store.has_upload(&made.id).await.unwrap());
+    let expected = store.expect_early_image(&made.id, minutes(10)).await;
+    assert!(matches!(expected, Err(StoreError::NotFound { .. })), "{expected:?}");
+}
+
 pub async fn no_image_is_expected_for_a_report_that_came_with_one(fresh: &dyn FreshStore) {
     let (store, _) = open(fresh).await;
     let mut sent = content(DisasterType::Flood, 1, place(0.5, 0.5));

@@ -123,6 +123,8 @@ macro_rules! store_suite {
         }
         $crate::store_suite! { @ unless_excepted $fresh, moderation =>
             a_hidden_report_is_in_no_list_and_no_count_until_it_is_shown_again,
+            a_waiting_report_is_hidden_until_a_moderator_shows_it,
+            a_waiting_report_that_is_hidden_or_erased_no_longer_waits,
             an_order_that_changes_nothing_is_not_logged,
             an_unknown_report_is_not_found,
             a_report_of_another_time_is_another_one,
@@ -143,6 +145,7 @@ macro_rules! store_suite {
         }
         $crate::store_suite! { @ unless_excepted $fresh, cards =>
             a_new_card_has_an_identifier_of_its_own_and_no_report,
+            a_card_with_a_chosen_identifier_is_made_once,
             an_unknown_card_is_not_found,
             a_card_report_is_published_with_its_tags_and_marks_the_card,
             a_second_report_for_a_card_is_a_conflict_and_not_stored,
@@ -153,6 +156,8 @@ macro_rules! store_suite {
         $crate::store_suite! { @ unless_excepted $fresh, images =>
             an_unknown_card_is_not_found,
             an_image_is_expected_only_after_the_report,
+            an_early_upload_waits_for_the_report_of_its_card,
+            an_early_upload_is_gone_with_its_card,
             the_first_signing_key_is_that_of_all,
             no_image_is_expected_for_a_report_that_came_with_one,
             asked_again_the_same_upload_is_named_and_expected_for_longer,

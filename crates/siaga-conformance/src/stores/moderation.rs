@@ -8,7 +8,7 @@ use rocket::tokio;
 
 use super::images::{LEASE, card, minutes, received, take};
 use super::{FreshStore, open};
-use crate::fixture::{content, now, place};
+use crate::fixture::{cards, content, now, place};
 use siaga::model::bodies::PartnerReport;
 use siaga::model::{
     Actor, AreaSelector, DisasterType, Moderation, ModerationAction, Period, PhotoMove, PhotoPlace,
@@ -97,6 +97,59 @@ pub async fn a_hidden_report_is_in_no_list_and_no_count_until_it_is_shown_again(
     assert!(store.revision(Resource::Reports).await.unwrap() > hidden);
     assert_eq!((listed(&*store).await, counted(&*store).await), (vec![1, 7, 6, 2, 5, 4], [6, 4]));
     assert!(is_found(&*store, 7).await);
+}
+
+/// Returns the key of a new report that waits for review.
+async fn waiting(store: &dyn Store, id: &str) -> u64 {
+    let content = content(DisasterType::Flood, 1, place(0.5, 0.5));
+    store.receive_waiting_report(&card(id), content).await.unwrap().key.number()
+}
+
+/// Returns the keys of the reports that wait for review.
+async fn all_waiting(store: &dyn Store) -> Vec<u64> {
+    let reports = store.waiting_reports(10).await.unwrap();
+    reports.iter().map(|report| report.key.number()).collect()
+}
+
+pub async fn a_waiting_report_is_hidden_until_a_moderator_shows_it(fresh: &dyn FreshStore) {
+    let (store, _) = open(fresh).await;
+    assert_eq!(all_waiting(&*store).await, Vec::<u64>::new());
+    let report = waiting(&*store, "fresh-card").await;
+    assert_eq!((listed(&*store).await, counted(&*store).await), (vec![1, 7, 6, 2, 5, 4], [6, 4]));
+    assert!(!is_found(&*store, report).await);
+    assert_eq!(all_waiting(&*store).await, [report]);
+    let (all, none) = (store.waiting_reports(10).await.unwrap(), store.waiting_reports(0).await.unwrap());
+    assert_eq!(
+        (&*all[0].content.text, none.len()),
+        (&*content(DisasterType::Flood, 1, place(0.5, 0.5)).text, 0)
+    );
+    assert!(log(&*store, 0, None, 10).await.is_empty(), "no moderator has done anything");
+    assert_eq!(store.card(&card("fresh-card")).await.unwrap().report.map(ReportKey::number), Some(report));
+    let again = content(DisasterType::Flood, 1, place(0.5, 0.5));
+    let again = store.receive_waiting_report(&card("fresh-card"), again).await;
+    assert!(matches!(again, Err(StoreError::Conflict { .. })), "{again:?}");
+
+    assert!(moderate(&*store, report, ModerationAction::Show).await);
+    assert!(listed(&*store).await.contains(&report) && is_found(&*store, report).await);
+    assert_eq!(all_waiting(&*store).await, Vec::<u64>::new());
+    assert!(!moderate(&*store, report, ModerationAction::Show).await, "it is shown");
+    assert_eq!(log(&*store, 0, None, 10).await.len(), 1);
+}
+
+pub async fn a_waiting_report_that_is_hidden_or_erased_no_longer_waits(fresh: &dyn FreshStore) {
+    let (store, _) = open(fresh).await;
+    let holder = cards()[0].holder.clone();
+    for action in [ModerationAction::Hide, ModerationAction::Erase] {
+        let id = store.create_card(holder.clone()).await.unwrap().id.clone();
+        let report = waiting(&*store, id.as_str()).await;
+        assert!(moderate(&*store, report, action).await, "{action}");
+        assert_eq!(all_waiting(&*store).await, Vec::<u64>::new());
+        assert!(!moderate(&*store, report, action).await, "{action} again");
+        assert!(!is_found(&*store, report).await);
+    }
+    assert_eq!((listed(&*store).await, counted(&*store).await), (vec![1, 7, 6, 2, 5, 4], [6, 4]));
+    let actions = log(&*store, 0, None, 10).await.into_iter().map(|(_, action)| action);
+    assert_eq!(actions.collect::<Vec<_>>(), [ModerationAction::Erase, ModerationAction::Hide]);
 }
 
 pub async fn an_order_that_changes_nothing_is_not_logged(fresh: &dyn FreshStore) {

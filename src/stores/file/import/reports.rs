@@ -10,6 +10,7 @@ use crate::model::{
 use crate::stores::OpenError;
 use crate::stores::file::tables::Row;
 use crate::stores::import::{Each, EntryId, KeepsReports, KeepsSources, KnownReport, Lies};
+use crate::stores::local::Visibility;
 
 impl KeepsReports for Comparison {
     fn known_reports(&mut self, keys: &[ReportKey]) -> Result<Vec<KnownReport>, OpenError> {
@@ -64,7 +65,7 @@ impl KeepsReports for Comparison {
             let report = Report { key, content, tags };
             self.add(Part::Reports, [Row::Report(Arc::new(report.clone()))]);
             if hidden {
-                self.rows.push(Row::Visibility(key, true));
+                self.rows.push(Row::Visibility(key, Visibility::Hidden));
             }
             self.stored.reports.push(report);
         }

@@ -11,7 +11,7 @@ mod table;
 use sqlx::SqliteConnection;
 
 pub(super) use self::history::{FLOOD_BATCHES, flood_log, gauges};
-pub(super) use self::moderation::{ERASED_REPORTS, MODERATION_LOG, PHOTO_MOVES, hidden};
+pub(super) use self::moderation::{ERASED_REPORTS, MODERATION_LOG, PHOTO_MOVES, hidden, waiting};
 pub(super) use self::places::{places, remove_area, remove_infrastructure};
 pub(super) use self::reports::{CARDS, PARTNER_POSTS, reports};
 pub(super) use self::service::{API_KEYS, SOURCES, images, signing_key};
@@ -32,7 +32,7 @@ impl Row {
                 history::READINGS.put(to, &((&**gauge).into(), reading.clone())).await
             }
             Self::Report(report) => reports::REPORTS.put(to, report).await,
-            Self::Visibility(key, hidden) => moderation::put_visibility(to, *key, *hidden).await,
+            Self::Visibility(key, now) => moderation::put_visibility(to, *key, *now).await,
             Self::Erased(erased, card) => moderation::put_erased(to, erased, card.as_ref()).await,
             Self::Moderation(entry) => MODERATION_LOG.put(to, entry).await,
             Self::PhotoMove(photo, pending) => moderation::put_move(to, photo, *pending).await,

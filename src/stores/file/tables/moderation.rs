@@ -9,10 +9,11 @@ use super::column::Column;
 use super::reports::remove_card;
 use super::table::{Table, table};
 use crate::model::{Actor, CardId, ErasedReport, ModerationEntry, ReportKey, Tags};
-use crate::stores::local::Pending;
+use crate::stores::local::{Pending, Visibility};
 
-const PUT_VISIBILITY: &str = "UPDATE reports SET hidden = ? WHERE pkey = ?";
+const PUT_VISIBILITY: &str = "UPDATE reports SET hidden = ?, waiting = ? WHERE pkey = ?";
 const HIDDEN: &str = "SELECT pkey FROM reports WHERE hidden ORDER BY pkey";
+const WAITING: &str = "SELECT pkey FROM reports WHERE waiting ORDER BY pkey";
 const REMOVE_REPORT: &str = "DELETE FROM reports WHERE pkey = ?";
 const REMOVE_MOVE: &str = "DELETE FROM photo_moves WHERE photo = ?";
 
@@ -47,15 +48,29 @@ pub(in super::super) const PHOTO_MOVES: Table<(Box<str>, Pending)> =
 pub(super) async fn put_visibility(
     to: &mut SqliteConnection,
     key: ReportKey,
-    hidden: bool,
+    now: Visibility,
 ) -> Result<(), FileError> {
-    sqlx::query(PUT_VISIBILITY).bind(hidden).bind(key.number().cast_signed()).execute(to).await?;
+    let putting =
+        sqlx::query(PUT_VISIBILITY).bind(now != Visibility::Public).bind(now == Visibility::Waiting);
+    putting.bind(key.number().cast_signed()).execute(to).await?;
     Ok(())
 }
 
 /// Returns the keys of the hidden reports.
 pub(in super::super) async fn hidden(from: &mut SqliteConnection) -> Result<BTreeSet<ReportKey>, FileError> {
-    let keys = sqlx::query_scalar::<Sqlite, i64>(HIDDEN).fetch_all(from).await?;
+    keys(from, HIDDEN).await
+}
+
+/// Returns the keys of the reports that wait for review.
+pub(in super::super) async fn waiting(from: &mut SqliteConnection) -> Result<BTreeSet<ReportKey>, FileError> {
+    keys(from, WAITING).await
+}
+
+async fn keys(
+    from: &mut SqliteConnection,
+    statement: &'static str,
+) -> Result<BTreeSet<ReportKey>, FileError> {
+    let keys = sqlx::query_scalar::<Sqlite, i64>(statement).fetch_all(from).await?;
     keys.into_iter().map(|key| key.cast_unsigned().try_into().map_err(FileError::row("reports"))).collect()
 }
 

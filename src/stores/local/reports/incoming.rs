@@ -5,24 +5,62 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
-use super::super::{LocalStore, Row};
+use super::super::{LocalStore, Row, Visibility};
 use crate::model::bodies::PartnerReport;
 use crate::model::{Card, CardHolder, CardId, PartnerPost, Report, ReportContent, Timestamp};
 use crate::stores::cards::random_card_id;
 use crate::stores::{CardStore, FeedStore, Received, StoreError};
 
+impl LocalStore {
+    /// Receives the report of a card; it may have to wait for review.
+    async fn receive(
+        &self,
+        id: &CardId,
+        content: ReportContent,
+        waits: bool,
+    ) -> Result<Arc<Report>, StoreError> {
+        let id = id.clone();
+        let receiving = self.write(move |state, rows, _| {
+            let card = Card::clone(state.reports.value.card(&id)?);
+            if card.report.is_some() {
+                return Err(StoreError::received(&id));
+            }
+            let tags = state.places.value.locator().locate(content.location);
+            let reports = state.reports.change();
+            let report = reports.publish(content, tags)?;
+            let card = Arc::new(Card { report: Some(report.key), ..card });
+            reports.cards.put(Arc::clone(&card));
+            rows.add(|| [Row::Report(Arc::clone(&report)), Row::Card(card)]);
+            if waits {
+                reports.hide(report.key);
+                reports.waiting.insert(report.key);
+                rows.add(|| [Row::Visibility(report.key, Visibility::Waiting)]);
+            }
+            Ok(report)
+        });
+        receiving.await
+    }
+}
+
 #[async_trait]
 impl CardStore for LocalStore {
     async fn create_card(&self, holder: CardHolder) -> Result<Arc<Card>, StoreError> {
-        let creating = self.write(|state, rows, now| {
+        loop {
+            match self.create_card_as(&random_card_id()?, holder.clone()).await {
+                Err(StoreError::Conflict { .. }) => {}
+                made => return made,
+            }
+        }
+    }
+
+    async fn create_card_as(&self, id: &CardId, holder: CardHolder) -> Result<Arc<Card>, StoreError> {
+        let id = id.clone();
+        let creating = self.write(move |state, rows, now| {
             // A new card does not change the reports.
             let cards = &mut state.reports.unseen().cards;
-            let id = loop {
-                let id = random_card_id()?;
-                if cards.find(&id).is_none() {
-                    break id;
-                }
-            };
+            if cards.find(&id).is_some() {
+                return Err(StoreError::card_exists(&id));
+            }
             let pkey = cards.next_number();
             let card = Arc::new(Card { pkey, id, holder, report: None, created_at: Some(now) });
             cards.put(Arc::clone(&card));
@@ -41,21 +79,15 @@ impl CardStore for LocalStore {
         id: &CardId,
         content: ReportContent,
     ) -> Result<Arc<Report>, StoreError> {
-        let id = id.clone();
-        let receiving = self.write(move |state, rows, _| {
-            let card = Card::clone(state.reports.value.card(&id)?);
-            if card.report.is_some() {
-                return Err(StoreError::received(&id));
-            }
-            let tags = state.places.value.locator().locate(content.location);
-            let reports = state.reports.change();
-            let report = reports.publish(content, tags)?;
-            let card = Arc::new(Card { report: Some(report.key), ..card });
-            reports.cards.put(Arc::clone(&card));
-            rows.add(|| [Row::Report(Arc::clone(&report)), Row::Card(card)]);
-            Ok(report)
-        });
-        receiving.await
+        self.receive(id, content, false).await
+    }
+
+    async fn receive_waiting_report(
+        &self,
+        id: &CardId,
+        content: ReportContent,
+    ) -> Result<Arc<Report>, StoreError> {
+        self.receive(id, content, true).await
     }
 
     async fn show_card_image(&self, id: &CardId, image: &str) -> Result<bool, StoreError> {

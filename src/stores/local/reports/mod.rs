@@ -29,6 +29,8 @@ pub(super) struct Reports {
     by_key: OrdMap<ReportKey, Arc<Report>>,
     /// The reports that readers do not see.
     hidden: OrdMap<ReportKey, Arc<Report>>,
+    /// Those of the hidden reports that wait for review.
+    waiting: OrdSet<ReportKey>,
     /// What is left of erased reports, and those of them that are counted, by time.
     erased: OrdMap<ReportKey, Arc<ErasedReport>>,
     counted: OrdMap<(Timestamp, ReportKey), Arc<ErasedReport>>,
@@ -77,6 +79,11 @@ impl Reports {
         self.by_time.range(..=(until, ReportKey::LAST)).next_back().map(|((made, _), _)| *made)
     }
 
+    /// Marks hidden reports as waiting for review.
+    pub(super) fn await_review(&mut self, waiting: BTreeSet<ReportKey>) {
+        self.waiting = waiting.into_iter().collect();
+    }
+
     /// Adds photos to be moved.
     pub(super) fn order_moves(&mut self, moves: Vec<(Box<str>, Pending)>) {
         for (photo, pending) in moves {
@@ -99,7 +106,7 @@ impl Reports {
     }
 
     pub(super) fn card(&self, id: &CardId) -> Result<&Arc<Card>, StoreError> {
-        self.cards.find(id).ok_or_else(|| StoreError::NotFound { what: format!("card {id}") })
+        self.cards.find(id).ok_or_else(|| StoreError::no_card(id))
     }
 
     /// Returns when the first report after a moment was made.

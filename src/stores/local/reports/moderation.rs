@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 
-use super::super::{LocalStore, Row, Rows, State};
+use super::super::{LocalStore, Row, Rows, State, Visibility};
 use super::{Pending, Reports};
 use crate::model::{
     CardId, ErasedReport, Moderation, ModerationAction, ModerationEntry, PhotoMove, PhotoPlace, Report,
@@ -83,20 +83,27 @@ impl State {
             let is_erased = reports.erased.contains_key(&key) && action == ModerationAction::Erase;
             return is_erased.then_some(false).ok_or_else(|| StoreError::no_report(key));
         };
+        let was_waiting = reports.waiting.contains(&key);
         let (made_at, photo) = (report.content.created_at, shown_photo(report).map(str::to_owned));
         if expected.is_some_and(|expected| expected != made_at) {
             return Err(StoreError::another_report(key, made_at));
         }
         match action {
+            // It is hidden, and now a moderator says so.
+            ModerationAction::Hide if was_waiting => self.reports.grow(),
             ModerationAction::Hide if !is_hidden => self.reports.change().hide(key),
             ModerationAction::Show if is_hidden => self.reports.change().show(key),
             ModerationAction::Erase => self.erase(&[key], rows, now),
             ModerationAction::Hide | ModerationAction::Show => return Ok(false),
         }
         let reports = self.reports.unseen();
+        reports.waiting.remove(&key);
         if action != ModerationAction::Erase {
-            rows.add(|| [Row::Visibility(key, !is_hidden)]);
-            if let Some(photo) = photo {
+            let now_hidden = action == ModerationAction::Hide;
+            rows.add(|| {
+                [Row::Visibility(key, if now_hidden { Visibility::Hidden } else { Visibility::Public })]
+            });
+            if let Some(photo) = photo.filter(|_| now_hidden != is_hidden) {
                 reports.order_move(&photo, PhotoPlace::after(action), rows, now);
             }
         }
@@ -116,6 +123,7 @@ impl State {
             let card = reports.cards.of(*key).map(|card| card.id.clone());
             reports.hide(*key);
             reports.hidden.remove(key);
+            reports.waiting.remove(key);
             let city = self.places.value.locator().city(&report.tags);
             let erased = Arc::new(ErasedReport::of(&report, city, is_hidden));
             reports.keep_erased(&erased);
@@ -151,6 +159,12 @@ impl ModerationStore for LocalStore {
         let before = |entry: &&ModerationEntry| query.before.is_none_or(|before| entry.number < before);
         let asked = newest_first.take_while(|entry| entry.number > query.after).filter(before);
         Ok(reports.of(asked.take(query.most as usize).cloned().collect()))
+    }
+
+    async fn waiting_reports(&self, most: u32) -> Result<Vec<Arc<Report>>, StoreError> {
+        let reports = &self.state().reports.value;
+        let waiting = reports.waiting.iter().filter_map(|key| reports.hidden.get(key).cloned());
+        Ok(waiting.take(most as usize).collect())
     }
 
     async fn erase_reports(&self, before: Timestamp, most: u32) -> Result<u64, StoreError> {

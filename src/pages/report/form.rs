@@ -1,0 +1,157 @@
+//! Reads the form: texts first, then the photo, which is not kept in memory.
+
+use std::collections::HashMap;
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use bytes::{Buf, Bytes};
+use multer::{Constraints, Field, Multipart, SizeLimit};
+use rocket::Data;
+use rocket::data::{ByteUnit, ToByteUnit};
+use rocket::futures::Stream;
+use rocket::http::ContentType;
+use rocket::tokio::io::{AsyncRead, ReadBuf};
+
+use super::hazards::FIELDS;
+use crate::auth::random;
+use crate::error::Problem;
+use crate::images::ImageType;
+
+/// The largest text of a form.
+const LONGEST: u64 = 8 * 1024;
+/// The most parts of a form.
+const MOST: usize = 64;
+
+/// How many characters the token of a form has.
+pub(super) const TOKEN: usize = 32;
+
+/// Makes the token of a new form, from which the identifier of its card is made.
+pub(super) fn token() -> Result<String, Problem> {
+    random::hex::<{ TOKEN / 2 }>().map_err(Problem::internal)
+}
+
+/// What a person has filled in, by the names of the fields.
+#[derive(Debug, Default)]
+pub(super) struct Filled(HashMap<String, Vec<String>>);
+
+/// Why a form cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum Unreadable {
+    #[error("the body must be a form of the type multipart/form-data")]
+    NoForm,
+    #[error(transparent)]
+    Parts(#[from] multer::Error),
+    #[error("the form has too many parts")]
+    TooMany,
+}
+
+impl Filled {
+    /// Returns the text of a field without whitespace around it; `None` if it is empty.
+    pub(super) fn get(&self, name: &str) -> Option<&str> {
+        self.all(name).next()
+    }
+
+    /// Returns all texts of a field.
+    pub(super) fn all(&self, name: &str) -> impl Iterator<Item = &str> {
+        let texts = self.0.get(name).into_iter().flatten();
+        texts.map(|text| text.trim()).filter(|text| !text.is_empty())
+    }
+
+    /// Returns all texts, to be shown again.
+    pub(super) fn shown(&self) -> &HashMap<String, Vec<String>> {
+        &self.0
+    }
+
+    /// Fills in a field.
+    pub(super) fn put(&mut self, name: &str, text: &str) {
+        self.0.insert(name.to_owned(), vec![text.to_owned()]);
+    }
+}
+
+/// Reads the texts of a form, up to its photo. Returns the photo if one was chosen.
+pub(super) async fn read<'r>(
+    kind: Option<&ContentType>,
+    data: Data<'r>,
+    largest_photo: ByteUnit,
+) -> Result<(Filled, Option<Photo<'r>>), Unreadable> {
+    let boundary = kind.filter(|kind| kind.is_form_data()).and_then(|kind| kind.param("boundary"));
+    let boundary = boundary.ok_or(Unreadable::NoForm)?;
+    let texts = LONGEST * MOST as u64;
+    let whole = ByteUnit::from(largest_photo.as_u64().saturating_add(texts));
+    // One byte more than allowed shows that the photo is too large.
+    let photo = largest_photo + 1.bytes();
+    let sizes = SizeLimit::new().per_field(LONGEST).for_field(PHOTO, photo.as_u64());
+    let constraints = Constraints::new().size_limit(sizes);
+    let mut parts = Multipart::with_reader_with_constraints(data.open(whole), boundary, constraints);
+    let mut filled = Filled::default();
+    for _ in 0..MOST {
+        let Some(part) = parts.next_field().await? else { return Ok((filled, None)) };
+        let name = part.name().unwrap_or_default().to_owned();
+        if name == PHOTO {
+            if part.file_name().is_some_and(|name| !name.is_empty()) {
+                return Ok((filled, Some(Photo::new(part))));
+            }
+            continue;
+        }
+        let text = part.text().await?;
+        if FIELDS.contains(&&*name) {
+            filled.0.entry(name).or_default().push(text);
+        }
+    }
+    Err(Unreadable::TooMany)
+}
+
+/// The field of the photo, the last one of the form.
+const PHOTO: &str = "photo";
+
+/// The photo of a form, as it arrives.
+pub(super) struct Photo<'r> {
+    part: Field<'r>,
+    piece: Bytes,
+}
+
+impl<'r> Photo<'r> {
+    fn new(part: Field<'r>) -> Self {
+        Self { part, piece: Bytes::new() }
+    }
+
+    /// Returns whether it begins like an image of an allowed type.
+    pub(super) async fn is_image(&mut self) -> Result<bool, multer::Error> {
+        let mut beginning = Vec::new();
+        while beginning.len() < ImageType::LEADING
+            && let Some(piece) = self.part.chunk().await?
+        {
+            beginning.extend_from_slice(&piece);
+        }
+        let is_image = ImageType::of(&beginning).is_some();
+        self.piece = beginning.into();
+        Ok(is_image)
+    }
+}
+
+impl Photo<'_> {
+    /// Reads what is left of it.
+    pub(super) async fn discard(mut self) {
+        while let Ok(Some(_)) = self.part.chunk().await {}
+    }
+}
+
+impl AsyncRead for Photo<'_> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        while self.piece.is_empty() {
+            match ready!(Pin::new(&mut self.part).poll_next(context)) {
+                Some(piece) => self.piece = piece.map_err(io::Error::other)?,
+                None => return Poll::Ready(Ok(())),
+            }
+        }
+        let count = self.piece.len().min(buffer.remaining());
+        buffer.put_slice(&self.piece[..count]);
+        self.piece.advance(count);
+        Poll::Ready(Ok(()))
+    }
+}

@@ -1,0 +1,115 @@
+//! The page on which residents report: one form without a script, steps with one. Its texts are the group `form`.
+
+mod content;
+mod files;
+mod form;
+mod hazards;
+mod page;
+mod places;
+mod sending;
+mod visit;
+
+use std::sync::Arc;
+
+use rocket::http::ContentType;
+use rocket::{Data, State, get, post};
+
+pub(crate) use self::files::Files;
+use self::form::Filled;
+use self::page::Shown;
+pub(crate) use self::sending::Limits;
+use self::visit::Visit;
+use crate::error::Problem;
+use crate::guards::{Caller, CardIdParam};
+use crate::model::{Card, CardId};
+use crate::rendering::Answer;
+use crate::stores::StoreError;
+
+/// `GET /report`: responds with the form for people without a link of a bot.
+#[get("/report")]
+pub(super) async fn show(visit: Visit<'_>) -> Result<Shown, Problem> {
+    let mut filled = Filled::default();
+    filled.put("token", &form::token()?);
+    visit.form(None, filled, &[]).await
+}
+
+/// `GET /report/:cardId`: responds with the form of a card, or says that it was used, or what to do without a card.
+#[get("/report/<id>")]
+pub(super) async fn show_card(visit: Visit<'_>, id: CardIdParam<'_>) -> Result<Shown, Problem> {
+    match visit.card(id).await? {
+        Found::Unused(card) => visit.of_card(&card).form(Some(&card.id), Filled::default(), &[]).await,
+        Found::Used(card) => visit.of_card(&card).thanks(&card).await,
+        Found::Nothing => visit.expired(),
+    }
+}
+
+/// `POST /report`: takes the report of a form without a card.
+#[post("/report", data = "<body>")]
+pub(super) async fn send(
+    visit: Visit<'_>,
+    kind: Option<&ContentType>,
+    body: Data<'_>,
+) -> Result<Shown, Problem> {
+    visit.receive(None, kind, body).await
+}
+
+/// `POST /report/:cardId`: takes the report of a card.
+#[post("/report/<id>", data = "<body>")]
+pub(super) async fn send_card(
+    visit: Visit<'_>,
+    id: CardIdParam<'_>,
+    kind: Option<&ContentType>,
+    body: Data<'_>,
+) -> Result<Shown, Problem> {
+    match visit.card(id).await? {
+        Found::Unused(card) | Found::Used(card) => {
+            visit.of_card(&card).receive(Some(&card), kind, body).await
+        }
+        Found::Nothing => visit.expired(),
+    }
+}
+
+/// `GET /report/:cardId/thanks`: says thank you and what to do now.
+#[get("/report/<id>/thanks")]
+pub(super) async fn thank(visit: Visit<'_>, id: CardIdParam<'_>) -> Result<Shown, Problem> {
+    match visit.card(id).await? {
+        Found::Used(card) => visit.of_card(&card).thanks(&card).await,
+        Found::Unused(card) => visit.of_card(&card).form(Some(&card.id), Filled::default(), &[]).await,
+        Found::Nothing => visit.expired(),
+    }
+}
+
+/// `GET /reporting/places?q=`: responds with the areas that a part of a name finds.
+#[get("/reporting/places")]
+pub(super) async fn find_places(visit: Visit<'_>) -> Result<Answer, Problem> {
+    let areas = visit.areas().await;
+    let text = visit.text("q")?.unwrap_or_default();
+    Answer::private_result(&places::found(&areas, &text))
+}
+
+/// `GET /reporting/:file`: responds with a file that the page loads.
+#[get("/reporting/<file>")]
+pub(super) async fn find_file(_caller: Caller, file: &str, files: &State<Files>) -> Result<Answer, Problem> {
+    files.find(file).await?.map(Answer::shared).ok_or_else(|| Problem::not_found("this file"))
+}
+
+/// The card in an address.
+enum Found {
+    Unused(Arc<Card>),
+    Used(Arc<Card>),
+    /// It is unknown or has expired, or no card can have this identifier.
+    Nothing,
+}
+
+impl Visit<'_> {
+    async fn card(&self, id: CardIdParam<'_>) -> Result<Found, Problem> {
+        let Ok(id): Result<CardId, _> = id.read(self.config) else { return Ok(Found::Nothing) };
+        self.user.admit()?;
+        match self.user.card(&id, self.store).await {
+            Ok(card) if card.report.is_some() => Ok(Found::Used(card)),
+            Ok(card) => Ok(Found::Unused(card)),
+            Err(StoreError::NotFound { .. }) => Ok(Found::Nothing),
+            Err(error) => Err(error.into()),
+        }
+    }
+}

@@ -1,0 +1,221 @@
+//! The responses of the page.
+
+use minijinja::context;
+use minijinja::value::Serde;
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use rocket::Request;
+use rocket::http::Status;
+use rocket::response::{Responder, Response, Result as ResponseResult};
+use serde_json::{Value, json};
+
+use super::content::LONGEST_TEXT;
+use super::form::Filled;
+use super::hazards::hazards;
+use super::places::lists;
+use super::visit::Visit;
+use crate::error::Problem;
+use crate::guards::PHOTO_TOKEN;
+use crate::model::{Card, CardId};
+use crate::rendering::{Answer, HTML};
+use crate::shell::Here;
+
+const FORM: &str = include_str!("form.html");
+const TEXT: &str = include_str!("text.html");
+
+/// What is escaped of the identifier of a card in a path.
+const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_');
+
+/// Only files of the page run; the address, which permits to report, is told to nobody, and no cache and no search engine keeps it.
+const HEADERS: [(&str, &str); 4] = [
+    (
+        "Content-Security-Policy",
+        "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; connect-src 'self'; \
+         img-src 'self' data: blob:; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
+    ),
+    ("Referrer-Policy", "no-referrer"),
+    ("X-Robots-Tag", "noindex"),
+    ("Cache-Control", "no-store"),
+];
+
+/// A page, JSON for its script, or a redirection.
+pub(in crate::pages) struct Shown {
+    status: Status,
+    body: Option<Answer>,
+    headers: Vec<(&'static str, String)>,
+}
+
+impl<'r> Responder<'r, 'static> for Shown {
+    fn respond_to(self, request: &'r Request<'_>) -> ResponseResult<'static> {
+        let mut response = match self.body {
+            Some(answer) => answer.respond_to(request)?,
+            None => Response::new(),
+        };
+        response.set_status(self.status);
+        for (name, value) in HEADERS {
+            response.set_raw_header(name, value);
+        }
+        for (name, value) in self.headers {
+            response.set_raw_header(name, value);
+        }
+        Ok(response)
+    }
+}
+
+impl Visit<'_> {
+    /// Responds with the form, with what was filled in and the names of the fields that are wrong.
+    pub(super) async fn form(
+        &self,
+        card: Option<&CardId>,
+        filled: Filled,
+        faults: &[&str],
+    ) -> Result<Shown, Problem> {
+        let texts = self.language.texts();
+        let t = texts.group("form");
+        let said: Value = faults
+            .iter()
+            .map(|field| ((*field).to_owned(), text(&t["faults"], field).into()))
+            .collect::<serde_json::Map<_, _>>()
+            .into();
+        let status = if faults.is_empty() { Status::Ok } else { Status::BadRequest };
+        if self.is_script && !faults.is_empty() {
+            let body = Answer::bare(&json!({ "statusCode": 400, "faults": said }))?;
+            return Ok(Shown { status, body: Some(body), headers: Vec::new() });
+        }
+        let chosen = |name: &str| Ok::<_, Problem>(filled.get(name).map(str::to_owned).or(self.text(name)?));
+        let (city, parent) = (chosen("city")?, chosen("parent")?);
+        let areas = lists(&*self.areas().await, city.as_deref(), parent.as_deref());
+        let settings = json!({
+            "base": self.config.base_url.path().trim_end_matches('/'),
+            "language": self.language.code(),
+            "texts": t["script"],
+            "longest": LONGEST_TEXT,
+            "openFor": self.config.cards.open_for.as_secs(),
+            "card": card,
+        });
+        let values = context! {
+            language => self.language.code(),
+            t => Serde(t),
+            card => card.map(CardId::as_str),
+            path => path(card),
+            hazards => Serde(hazards(self.config, texts)),
+            places => Serde(areas),
+            filled => Serde(filled.shown()),
+            faults => Serde(said),
+            longest => LONGEST_TEXT,
+            settings => settings.to_string(),
+        };
+        self.page(status, FORM, &path(card), values)
+    }
+
+    /// Responds with a thank-you, where the report is on the map, and what to do now.
+    pub(super) async fn thanks(&self, card: &Card) -> Result<Shown, Problem> {
+        let t = self.language.texts().group("form");
+        let report = match card.report {
+            // A report that waits or is hidden is not found.
+            Some(key) => self.store.report(key).await.ok(),
+            None => None,
+        };
+        let area = report.as_ref().and_then(|report| report.value.tags.local_area_id);
+        let map = match area {
+            Some(area) => format!("/map?area={area}&lang={}", self.language.code()),
+            None => format!("/map?lang={}", self.language.code()),
+        };
+        let own = self.config.report.advice.get(self.language.code());
+        let advice = own.map_or_else(|| text(&t["thanks"], "advice"), |own| own.as_str());
+        let said = if report.is_some() { "shown" } else { "waits" };
+        self.text_page(
+            Status::Ok,
+            "thanks",
+            &[text(&t["thanks"], said), advice],
+            Some((&map, text(&t["thanks"], "map"))),
+        )
+    }
+
+    /// Responds that the link is unknown or no longer valid.
+    pub(super) fn expired(&self) -> Result<Shown, Problem> {
+        let t = &self.language.texts().group("form")["expired"];
+        if self.is_script {
+            let body = Answer::bare(&json!({ "statusCode": 404, "message": text(t, "title") }))?;
+            return Ok(Shown { status: Status::NotFound, body: Some(body), headers: Vec::new() });
+        }
+        let link = format!("/report?lang={}", self.language.code());
+        self.text_page(Status::NotFound, "expired", &[text(t, "says")], Some((&link, text(t, "link"))))
+    }
+
+    /// Responds that the address has sent too many reports.
+    pub(super) fn refused(&self) -> Result<Shown, Problem> {
+        let t = &self.language.texts().group("form")["refused"];
+        let retry = vec![("Retry-After", "600".to_owned())];
+        if self.is_script {
+            let body = Answer::bare(&json!({ "statusCode": 429, "message": text(t, "says") }))?;
+            return Ok(Shown { status: Status::TooManyRequests, body: Some(body), headers: retry });
+        }
+        let page = self.text_page(Status::TooManyRequests, "refused", &[text(t, "says")], None)?;
+        Ok(Shown { headers: retry, ..page })
+    }
+
+    /// Responds to a report that was accepted, now or, with `waits` unknown, before: leads to the thank-you, so that loading the
+    /// page again sends nothing.
+    pub(super) fn accepted(
+        &self,
+        id: &CardId,
+        waits: Option<bool>,
+        token: Option<String>,
+    ) -> Result<Shown, Problem> {
+        let location = format!("{}/thanks?lang={}", path(Some(id)), self.language.code());
+        let mut headers: Vec<_> = token.map(|token| (PHOTO_TOKEN, token)).into_iter().collect();
+        if self.is_script {
+            let body = json!({
+                "statusCode": 200, "cardId": id, "created": waits.is_some(), "waits": waits, "thanks": location,
+            });
+            return Ok(Shown { status: Status::Ok, body: Some(Answer::bare(&body)?), headers });
+        }
+        headers.push(("Location", location));
+        Ok(Shown { status: Status::SeeOther, body: None, headers })
+    }
+
+    /// Responds with a page of some paragraphs and a link.
+    fn text_page(
+        &self,
+        status: Status,
+        group: &str,
+        says: &[&str],
+        link: Option<(&str, &str)>,
+    ) -> Result<Shown, Problem> {
+        let t = self.language.texts().group("form");
+        let values = context! {
+            title => text(&t[group], "title"),
+            says => Serde(json!(says)),
+            link => link.map(|(link, _)| link),
+            link_text => link.map(|(_, text)| text),
+        };
+        self.page(status, TEXT, "/report", values)
+    }
+
+    fn page(
+        &self,
+        status: Status,
+        template: &str,
+        path: &str,
+        values: minijinja::Value,
+    ) -> Result<Shown, Problem> {
+        let here = Here { page: "report", path, keep: &[] };
+        let html =
+            self.shell.render(template, self.language.texts(), here, values).map_err(Problem::internal)?;
+        let language = vec![("Content-Language", self.language.code().to_owned())];
+        Ok(Shown { status, body: Some(Answer::public(HTML, html.into_bytes())), headers: language })
+    }
+}
+
+/// Returns the path of the form of a card, or of that without one.
+fn path(card: Option<&CardId>) -> String {
+    card.map_or_else(
+        || "/report".to_owned(),
+        |card| format!("/report/{}", utf8_percent_encode(card.as_str(), ESCAPED)),
+    )
+}
+
+/// Returns a text of a group; that of `other` if it has none.
+fn text<'t>(group: &'t Value, name: &str) -> &'t str {
+    group[name].as_str().or_else(|| group["other"].as_str()).unwrap_or_default()
+}

@@ -1,0 +1,99 @@
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use rocket::Request;
+use rocket::request::{FromRequest, Outcome};
+use rocket::tokio::time::timeout;
+
+use super::sending::Limits;
+use crate::changes::Follower;
+use crate::config::Config;
+use crate::error::Problem;
+use crate::fairings::Arrival;
+use crate::guards::{CardUser, CardsWrite, Language, Query, managed};
+use crate::images::CardImages;
+use crate::model::{AreaSet, Card, Clock};
+use crate::shell::Shell;
+use crate::stores::Store;
+use crate::telemetry::Metrics;
+
+/// A request for the page, and what its response needs of the service. There is none unless `cards.open`.
+pub(in crate::pages) struct Visit<'r> {
+    pub(super) config: &'r Config,
+    pub(super) store: &'r dyn Store,
+    pub(super) images: &'r CardImages,
+    pub(super) clock: &'r dyn Clock,
+    pub(super) limits: &'r Limits,
+    pub(super) metrics: &'r Metrics,
+    pub(super) shell: &'r Shell,
+    pub(super) user: CardUser<CardsWrite>,
+    pub(super) language: Language,
+    pub(super) address: Option<IpAddr>,
+    /// Whether the request is from a script, which wants JSON.
+    pub(super) is_script: bool,
+    follower: &'r Follower,
+    query: Query<'r>,
+}
+
+#[rocket::async_trait]
+impl<'r> FromRequest<'r> for Visit<'r> {
+    type Error = Problem;
+
+    async fn from_request(request: &'r Request<'_>) -> Outcome<Self, Problem> {
+        Problem::outcome(request, Self::of(request).await)
+    }
+}
+
+impl<'r> Visit<'r> {
+    async fn of(request: &'r Request<'_>) -> Result<Self, Problem> {
+        let config = managed::<Config>(request)?;
+        if !config.cards.open {
+            return Err(Problem::not_found("this page"));
+        }
+        let accept = request.headers().get_one("Accept").unwrap_or_default();
+        Ok(Self {
+            config,
+            store: &**managed::<Arc<dyn Store>>(request)?,
+            images: managed::<Arc<CardImages>>(request)?,
+            clock: &**managed::<Arc<dyn Clock>>(request)?,
+            limits: managed(request)?,
+            metrics: managed(request)?,
+            shell: managed(request)?,
+            user: CardUser::of(request)?,
+            language: guard(request).await?,
+            address: Arrival::of(request).client,
+            is_script: accept.starts_with("application/json"),
+            follower: managed(request)?,
+            query: Query::of(request),
+        })
+    }
+
+    /// Takes the language of a card, unless the address names one.
+    pub(super) fn of_card(mut self, card: &Card) -> Self {
+        if self.query.get("lang").is_ok_and(|lang| lang.is_none())
+            && let Some(language) = Language::named(&card.holder.language, self.config)
+        {
+            self.language = language;
+        }
+        self
+    }
+
+    /// Returns a parameter of the address.
+    pub(super) fn text(&self, name: &str) -> Result<Option<String>, Problem> {
+        Ok(self.query.get(name)?.map(Into::into))
+    }
+
+    /// Returns the areas; none while the store is away.
+    pub(super) async fn areas(&self) -> Arc<AreaSet> {
+        let areas = timeout(self.config.limits.timeout, self.follower.areas()).await;
+        areas.ok().and_then(Result::ok).unwrap_or_default()
+    }
+}
+
+async fn guard<'r, T: FromRequest<'r, Error = Problem>>(request: &'r Request<'_>) -> Result<T, Problem> {
+    match request.guard::<T>().await {
+        Outcome::Success(value) => Ok(value),
+        Outcome::Error((_, problem)) => Err(problem),
+        Outcome::Forward(_) => Err(Problem::internal("a guard of the page has forwarded")),
+    }
+}

@@ -1,0 +1,162 @@
+// Reports as residents do, with and without a script, and with a network that fails.
+import assert from "node:assert/strict";
+import { readFileSync, writeFileSync } from "node:fs";
+import { chromium } from "./chromium.mjs";
+
+const [origin, base] = process.argv.slice(2);
+const reports = async () => {
+  const response = await fetch(`${base}/reports?geoformat=geojson&timeperiod=86400`);
+  return (await response.json()).result.features.map(({ properties }) => properties);
+};
+const of = async (text) => (await reports()).filter((report) => report.text === text);
+const text = (page, selector) => page.$eval(selector, (element) => element.textContent);
+const noFaults = async (page) => {
+  await page.evaluate(readFileSync("node_modules/axe-core/axe.min.js", "utf8"));
+  const { violations } = await page.evaluate(() => axe.run());
+  assert.deepEqual(violations.map(({ id, nodes }) => [id, nodes[0].html]), []);
+  assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth));
+};
+const until = async (says, holds) => {
+  for (let tries = 0; tries < 600; tries += 1) {
+    if (await holds()) return;
+    await new Promise((done) => setTimeout(done, 100));
+  }
+  assert.fail(says);
+};
+const next = (page) => page.click("#next");
+
+/// Fills in the form up to the last step, by the keyboard where that is another way.
+async function fillIn(page, { disaster, answer, words, file }) {
+  await page.focus(`[value="${disaster}"]`);
+  await page.keyboard.press("Space");
+  await next(page);
+  await page.type("#search", "kampung");
+  await page.waitForSelector("#found button");
+  await page.focus("#found button");
+  await page.keyboard.press("Enter");
+  await page.waitForFunction(() => document.getElementById("chosen").textContent.startsWith("Chosen: "));
+  await next(page);
+  await answer(page);
+  await next(page);
+  await page.type("#text", words);
+  if (file) {
+    await (await page.$("#photo")).uploadFile(file);
+    await page.waitForSelector("#preview:not([hidden])");
+  }
+  await next(page);
+}
+
+await chromium(async (page) => {
+  await page.setViewport({ width: 360, height: 740, isMobile: true, hasTouch: true });
+  await page.goto(`${origin}/report?lang=en`);
+  // A photo of some megabytes, as noisy as a photo can be.
+  const photo = await page.evaluate(async () => {
+    const canvas = Object.assign(document.createElement("canvas"), { width: 2600, height: 1950 });
+    const context = canvas.getContext("2d");
+    const image = context.createImageData(canvas.width, canvas.height);
+    for (let at = 0; at < image.data.length; at += 65536) crypto.getRandomValues(image.data.subarray(at, Math.min(at + 65536, image.data.length)));
+    for (let at = 3; at < image.data.length; at += 4) image.data[at] = 255;
+    context.putImageData(image, 0, 0);
+    return canvas.toDataURL("image/jpeg", 0.9).split(",")[1];
+  });
+  writeFileSync("photo.jpg", Buffer.from(photo, "base64"));
+  writeFileSync("no-photo.jpg", "%PDF-1.7 this is not a photo");
+  assert.ok(photo.length > 4e6, `${photo.length}`);
+
+  // A flood with a photo. Each step fits the width and has no fault, light and dark.
+  await page.emulateMediaFeatures([{ name: "prefers-color-scheme", value: "dark" }]);
+  await noFaults(page);
+  const flood = async () => {
+    await page.focus("#more");
+    for (const _ of "12345") await page.keyboard.press("Enter");
+    assert.equal(await text(page, "#words"), "knee");
+    await noFaults(page);
+  };
+  await fillIn(page, { disaster: "flood", answer: flood, words: "Up to the knee", file: "photo.jpg" });
+  await page.emulateMediaFeatures([{ name: "prefers-color-scheme", value: "light" }]);
+  await page.setViewport({ width: 320, height: 640, isMobile: true, hasTouch: true });
+  await noFaults(page);
+  const [, size] = (await text(page, "#photo-says")).match(/(\d+) kB/);
+  assert.ok(size <= 200, `${size} kB`);
+  assert.match(await text(page, "#summary"), /Flood.*50 cm \(knee\).*Up to the knee; with a photo/);
+  await Promise.all([page.waitForNavigation(), page.click("#send")]);
+  assert.match(page.url(), /\/thanks\?lang=en$/);
+  assert.match(await text(page, "main"), /Your report is on the map/);
+  await noFaults(page);
+  const [sent] = await of("Up to the knee");
+  assert.equal(sent.report_data.flood_depth, 50);
+  await until("the photo is shown", async () => (await of("Up to the knee"))[0].image_url);
+  assert.equal((await fetch((await of("Up to the knee"))[0].image_url)).status, 200);
+  console.log(`photo ${photo.length * 0.75} bytes, sent as ${size} kB`);
+
+  // Something that is no photo is refused before it is sent.
+  await page.goto(`${origin}/report?lang=en`);
+  await page.evaluate(() => { document.querySelector('[data-step="photo"]').classList.add("current"); });
+  await (await page.$("#photo")).uploadFile("no-photo.jpg");
+  await page.waitForFunction(() => document.getElementById("photo-says").textContent.includes("cannot read this file"));
+
+  // What the service refuses is said in its step.
+  await page.goto(`${origin}/report?lang=en`);
+  for (const _ of "1234") await next(page);
+  await page.click("#send");
+  await page.waitForSelector("#fault-disaster");
+  assert.equal(await page.$eval('[data-step="hazard"]', (step) => step.checkVisibility()), true);
+}, /status of 40[04]/);
+
+// The network fails: the report stays on the phone, and is sent once when it is back.
+await chromium(async (page) => {
+  await page.goto(`${origin}/report?lang=en`);
+  const road = async () => {
+    await page.click('[value="road"]');
+    await page.click('[name="accessabilityFailure"][value="1"]');
+  };
+  await fillIn(page, { disaster: "earthquake", answer: road, words: "Only motorcycles" });
+  await page.setOfflineMode(true);
+  await page.click("#send");
+  await page.waitForFunction(() => document.getElementById("sending").textContent.includes("kept on this phone"));
+  assert.equal((await of("Only motorcycles")).length, 0);
+  await page.setOfflineMode(false);
+  await page.waitForFunction(() => location.pathname.endsWith("/thanks"), { timeout: 120_000 });
+  const [kept] = await of("Only motorcycles");
+  assert.deepEqual([kept.report_data.report_type, kept.report_data.accessabilityFailure], ["road", 1]);
+
+  // The response is lost, though the report has arrived: sent again, it is the same one.
+  await page.goto(`${origin}/report?lang=en`);
+  const fire = async () => { await page.type("#fireRadius", "25"); };
+  await fillIn(page, { disaster: "fire", answer: fire, words: "Behind the market" });
+  await page.evaluate(() => {
+    const real = window.fetch;
+    let lost = 0;
+    window.fetch = async (...request) => {
+      const response = await real(...request);
+      if (request[1]?.method === "POST" && lost++ < 3) throw new TypeError("lost");
+      return response;
+    };
+  });
+  for (let tries = 1; tries <= 3; tries += 1) {
+    await page.click("#send");
+    await page.waitForFunction(() => document.getElementById("sending").textContent.includes("kept on this phone") && !document.getElementById("send").disabled);
+  }
+  await Promise.all([page.waitForNavigation(), page.click("#send")]);
+  assert.equal((await of("Behind the market")).length, 1);
+  assert.ok((await of("Behind the market"))[0].report_data.fireRadius.lat, "a place on the circle");
+}, /ERR_INTERNET_DISCONNECTED|status of 404/);
+
+// Without a script it is one form.
+await chromium(async (page) => {
+  await page.setJavaScriptEnabled(false);
+  await page.setViewport({ width: 360, height: 740 });
+  await page.goto(`${origin}/report?lang=id`);
+  await Promise.all([page.waitForNavigation(), page.click(".choices a")]);
+  await Promise.all([page.waitForNavigation(), page.click(".choices a")]);
+  const choose = (selector) => page.$eval(selector, (element) => element.click());
+  await choose('[value="wind"]');
+  await page.type("#text", "Tiang listrik miring");
+  await choose('[name="impact"][value="2"]');
+  await Promise.all([page.waitForNavigation(), choose("#send")]);
+  assert.match(page.url(), /\/thanks\?lang=id$/);
+  assert.equal((await of("Tiang listrik miring"))[0].report_data.impact, 2);
+  // A reload of the page sends nothing.
+  await page.reload();
+  assert.equal((await of("Tiang listrik miring")).length, 1);
+});
