@@ -1,12 +1,14 @@
 //! Parameters that select a part of the map.
 
+use std::collections::BTreeSet;
+
 use geo::Coord;
 use serde_json::{Value, json};
 
 use super::QueryParameter;
 use super::parameter::one_of;
 use crate::config::Config;
-use crate::model::{AreaLevel, BoundingBox};
+use crate::model::{AreaId, AreaLevel, BoundingBox};
 
 /// `bbox`: the part of the map between two opposite corners, or absent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,6 +34,32 @@ impl QueryParameter for Within {
         let &[west, south, east, north] = numbers.as_slice() else { return Err(must.to_owned()) };
         let found = BoundingBox::around([Coord { x: west, y: south }, Coord { x: east, y: north }]);
         found.map(|found| Self(Some(found))).ok_or_else(|| must.to_owned())
+    }
+}
+
+/// How many areas a request names at most.
+const MOST_IDS: usize = 100;
+
+/// `ids`: only these areas, or absent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct AreaIds(pub Option<BTreeSet<AreaId>>);
+
+impl QueryParameter for AreaIds {
+    const NAME: &'static str = "ids";
+    const SAYS: &'static str = "Only these local areas: up to 100 `area_id` with commas between them. An unknown one is ignored. \
+                                Without effect on other levels.";
+
+    fn schema(_: &Config) -> Value {
+        let pattern = format!(r"^\d{{1,18}}(,\d{{1,18}}){{0,{}}}$", MOST_IDS - 1);
+        json!({ "type": "string", "pattern": pattern, "examples": ["5,6,7"] })
+    }
+
+    fn parse(value: Option<&str>, _: &Config) -> Result<Self, String> {
+        let must = || format!("must be 1 to {MOST_IDS} area_id with commas between them");
+        let Some(value) = value else { return Ok(Self(None)) };
+        let ids: Vec<AreaId> =
+            value.split(',').map(str::parse).collect::<Result<_, _>>().map_err(|_| must())?;
+        if ids.len() > MOST_IDS { Err(must()) } else { Ok(Self(Some(ids.into_iter().collect()))) }
     }
 }
 

@@ -7,11 +7,9 @@ mod report;
 mod root;
 
 use rocket::{Build, Rocket, Route, routes};
-use serde::Serialize;
 
 pub(crate) use self::root::{lead_to_front, to_try};
 use crate::config::Config;
-use crate::guards::Language;
 
 /// Returns the routes of the pages.
 pub(crate) fn routes() -> Vec<Route> {
@@ -19,6 +17,7 @@ pub(crate) fn routes() -> Vec<Route> {
         root::show,
         map::show,
         map::find_file,
+        map::list_names,
         docs::show,
         docs::find_file,
         logo::show,
@@ -39,20 +38,7 @@ pub(crate) fn managed(rocket: Rocket<Build>, config: &Config) -> Rocket<Build> {
         .manage(docs::Files::default())
         .manage(map::Files::default())
         .manage(map::Pages::default())
+        .manage(map::Names::default())
         .manage(report::Files::default())
         .manage(report::Limits::of(config))
-}
-
-/// A language in which a page can be read, too.
-#[derive(Debug, Serialize)]
-struct Other<'a> {
-    code: &'a str,
-    name: &'a str,
-}
-
-/// Returns the other languages of the country.
-fn others<'a>(language: &Language, config: &'a Config) -> Vec<Other<'a>> {
-    let all = config.country.data().languages().iter();
-    let others = all.filter(|texts| texts.code() != language.code());
-    others.map(|texts| Other { code: texts.code(), name: texts.name() }).collect()
 }

@@ -170,6 +170,11 @@ impl Answers {
         (!has_gone && !expired && !stale.is_zero() && age <= *stale).then_some((last, age))
     }
 
+    /// Returns the time by the service's clock.
+    pub(crate) fn now(&self) -> Timestamp {
+        self.renderer.clock.now()
+    }
+
     /// Returns the store's layer for a query, in a format that supports the layer, even if that format is not enabled.
     ///
     /// # Errors

@@ -5,7 +5,8 @@ use rocket::{State, get};
 use crate::described;
 use crate::error::Problem;
 use crate::guards::{
-    Caller, FormatChoice, KnownRevision, Latitude, Level, Longitude, Param, PathParam, Select, Within,
+    AreaIds, Caller, FormatChoice, KnownRevision, Latitude, Level, Longitude, Param, PathParam, Select,
+    Within,
 };
 use crate::model::{AreaId, Position};
 use crate::openapi::Described;
@@ -30,12 +31,13 @@ pub(super) async fn list_areas(
     _caller: Caller,
     select: Select<Areas>,
     level: Param<Level>,
+    ids: Param<AreaIds>,
     within: Param<Within>,
     known: KnownRevision,
     choice: FormatChoice<Areas>,
     answers: Answers,
 ) -> Result<Answer, Problem> {
-    let query = LayerQuery::Areas(AreaQuery { selector: select.areas, level: level.0 });
+    let query = LayerQuery::Areas(AreaQuery { selector: select.areas, level: level.0, ids: ids.0.clone() });
     Ok(answers.layer_within(query, within.0, choice.format).await?.at_revision(&known))
 }
 

@@ -1,9 +1,10 @@
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use tokio::task::JoinError;
 
 use super::{Store, StoreError, Versioned};
-use crate::model::{AreaLayer, AreaLevel, AreaSelector, Places};
+use crate::model::{AreaId, AreaLayer, AreaLevel, AreaSelector, Places};
 use crate::tasks::off_thread;
 
 /// Which outlines of areas to return.
@@ -13,6 +14,8 @@ pub struct AreaQuery {
     pub selector: AreaSelector,
     /// Local areas, or what they are parts of.
     pub level: AreaLevel,
+    /// Only these, if the level is that of local areas; `None`: all. An identifier that no area has is ignored.
+    pub ids: Option<BTreeSet<AreaId>>,
 }
 
 impl AreaQuery {
@@ -24,9 +27,17 @@ impl AreaQuery {
     pub(crate) async fn ask(&self, store: &dyn Store) -> Result<Versioned<AreaLayer>, StoreError> {
         let places = store.places().await?;
         let query = self.clone();
-        off_thread(move |_| places.map(|places| places.area_layer(&query.selector, query.level)))
-            .await
-            .map_err(panicked)
+        off_thread(move |_| {
+            places.map(|places| {
+                let layer = places.area_layer(&query.selector, query.level);
+                match &query.ids {
+                    Some(ids) => layer.among(ids),
+                    None => layer,
+                }
+            })
+        })
+        .await
+        .map_err(panicked)
     }
 }
 

@@ -5,6 +5,7 @@ import puppeteer from "puppeteer-core";
 export async function chromium(use, expected = /^$/) {
   const browser = await puppeteer.launch({
     executablePath: "/usr/bin/chromium",
+    protocolTimeout: 600_000,
     // The sandbox does not start for root, and containers have little shared memory.
     args: ["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu"],
   });

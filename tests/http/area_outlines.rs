@@ -187,3 +187,16 @@ fn a_part_that_is_none_is_400() {
         }
     }
 }
+
+#[test]
+fn outlines_of_up_to_a_hundred_areas_are_requested_together() {
+    let siaga = Siaga::start();
+    assert_eq!(each(&siaga.result("/v1/areas?ids=30,5,5,999"), "area_id"), ["5", "30"]);
+    assert_eq!(each(&siaga.result("/v1/areas?ids=30,5&city=bdg"), "area_id"), ["30"]);
+    let many = |count: u32| (0..count).map(|id| id.to_string()).collect::<Vec<_>>().join(",");
+    assert_eq!(siaga.get(&format!("/v1/areas?ids={}", many(100))).status(), Status::Ok);
+    let must = "must be 1 to 100 area_id with commas between them";
+    for wrong in [many(101).as_str(), "5,", "five", "-1"] {
+        assert_invalid(siaga.get(&format!("/v1/areas?ids={wrong}")), "query", &["ids"], must);
+    }
+}

@@ -22,18 +22,21 @@ fn header<'r>(response: &'r LocalResponse<'_>, name: &str) -> &'r str {
 fn the_list_names_flooded_areas_with_depth_and_time_and_needs_no_script() {
     let page = page(&Siaga::start(), "/map", "id");
     assert!(page.contains(r#"<html lang="id">"#));
-    assert!(page.contains("<h3>GROGOL, JAKARTA BARAT</h3>"), "{page}");
-    assert!(page.contains(r#"<li id="a5"><a href="?area=5"><i class="swatch s2"></i>RW 09</a> 10–70 cm, 19-12-2016 20:41 WIB</li>"#), "{page}");
-    assert!(page.contains(r#"<span id="total">2</span> RW tergenang"#));
+    let (_, list) = page.split_once(r#"<div id="list">"#).unwrap();
+    assert!(list.contains("<h3>10–70 cm</h3>"), "{list}");
+    assert!(list.contains(r#"<li id="a5"><a href="?lang=id&amp;area=5">"#), "{list}");
+    assert!(list.contains("Grogol, RW 09</a> <small>Jakarta Barat · <time"), "{list}");
+    assert!(list.contains(">19-12-2016 20:41 WIB</time>"), "{list}");
+    assert!(page.contains(r#"<b id="total">2</b> RW tergenang"#));
     assert!(!page.contains("id=\"a1\""), "area 1 is not flooded any more");
 }
 
 #[test]
 fn the_page_is_in_the_language_of_the_browser_or_of_the_address() {
     let siaga = Siaga::start();
-    assert!(page(&siaga, "/map", "en-GB,en;q=0.9").contains("<h1>Flood map</h1>"));
-    assert!(page(&siaga, "/map", "de").contains("<h1>Peta banjir</h1>"));
-    assert!(page(&siaga, "/map?lang=en", "id").contains("<h1>Flood map</h1>"));
+    assert!(page(&siaga, "/map", "en-GB,en;q=0.9").contains(">Flood map</h1>"));
+    assert!(page(&siaga, "/map", "de").contains(">Peta banjir</h1>"));
+    assert!(page(&siaga, "/map?lang=en", "id").contains(">Flood map</h1>"));
     assert_invalid(siaga.get("/map?lang=de"), "query", &["lang"], "\"lang\" must be one of [id, en]");
 }
 
@@ -44,8 +47,63 @@ fn a_city_is_selected_as_for_floods() {
     assert!(bandung.contains("id=\"a30\"") && !bandung.contains("id=\"a5\""));
     siaga.delete("/v1/floods/5");
     assert!(page(&siaga, "/map?city=jbd&lang=en", "").contains("No flood is recorded here now."));
-    assert_invalid(siaga.get("/map?city=sby"), "query", &["city"], "one of [bdg, jbd]");
-    assert!(bandung.contains("jbd") && !bandung.contains("sby"), "the cities on offer are those of the data");
+    assert!(bandung.contains(r#"<option value="jbd">Jakarta Barat</option>"#), "{bandung}");
+    assert!(!bandung.contains("sby"), "the cities on offer are those of the data");
+}
+
+#[test]
+fn a_city_or_an_area_without_data_is_a_page_that_says_so_and_never_an_all_clear() {
+    let siaga = Siaga::start();
+    for (address, says) in [
+        ("/map?city=sby&lang=en", "This service does not cover “sby”."),
+        ("/map?city=%3Cb%3E&lang=en", "This service does not cover “&lt;b&gt;”."),
+        ("/map?area=999999&lang=en", "This service has no such area."),
+        ("/map?area=abc&lang=en", "This service has no such area."),
+    ] {
+        let response = siaga.get(address);
+        assert_eq!(response.status(), Status::NotFound, "{address}");
+        let page = response.into_string().unwrap();
+        assert!(page.contains(says) && page.contains("id=\"a5\""), "{address}: {page}");
+        assert!(!page.contains("No flood is recorded here now."), "{address}");
+    }
+}
+
+#[test]
+fn a_browser_that_has_the_page_is_told_that_it_is_current() {
+    let siaga = Siaga::start();
+    for address in ["/map?lang=id", "/map?lang=id&area=5", "/map?lang=id&list=all"] {
+        let tag = header(&siaga.get(address), "ETag").to_owned();
+        let known = siaga.client.get(address).header(Header::new("If-None-Match", tag)).dispatch();
+        assert_eq!(known.status(), Status::NotModified, "{address}");
+    }
+}
+
+#[test]
+fn a_shared_address_names_the_area_its_state_and_what_to_do_without_a_script() {
+    let siaga = Siaga::start();
+    siaga.put("/v1/floods/5", r#"{"state":4}"#);
+    let flooded = page(&siaga, "/map?area=5&lang=en", "");
+    assert!(flooded.contains("<title>Grogol, RW 09: More than 150 cm"), "{flooded}");
+    assert!(flooded.contains(r#"<meta property="og:title" content="Grogol, RW 09: More than 150 cm">"#));
+    assert!(flooded.contains("Leave for higher ground at once"));
+    assert!(page(&siaga, "/map?area=1&lang=en", "").contains("RW 01: No flood recorded"));
+}
+
+#[test]
+fn a_state_that_nobody_confirmed_for_a_day_is_marked() {
+    let siaga = Siaga::start();
+    let page = page(&siaga, "/map", "id");
+    assert!(page.contains(r#"area=30"><i class="swatch s3 faded">"#), "set six days ago: {page}");
+    assert!(page.contains(r#"area=5"><i class="swatch s2">"#), "set three hours ago: {page}");
+}
+
+#[test]
+fn the_search_has_the_names_of_all_areas_by_city_and_larger_area() {
+    let siaga = Siaga::start();
+    let names = siaga.get("/map/names").into_json::<serde_json::Value>().unwrap();
+    let barat = names.as_array().unwrap().iter().find(|city| city[0] == "JAKARTA BARAT").unwrap();
+    let grogol = barat[1].as_array().unwrap().iter().find(|parent| parent[0] == "GROGOL").unwrap();
+    assert!(grogol[1].as_array().unwrap().contains(&serde_json::json!(["5", "RW 09"])), "{names}");
 }
 
 #[test]
@@ -61,8 +119,8 @@ fn an_empty_map_says_why_it_is_empty() {
         .merge(("siaga.sources.command-post.covers", ["floods"]));
     let siaga = Siaga::with(silent, |builder| builder);
     let page = page(&siaga, "/map?lang=en", "");
-    assert!(page.contains("command-post: silent"), "{page}");
-    assert!(page.contains("a source of the data is silent: state not known"));
+    assert!(page.contains("command-post: no data is coming in"), "{page}");
+    assert!(page.contains("No data has come from command-post yet."), "in the summary: {page}");
 }
 
 #[test]
@@ -100,8 +158,11 @@ fn the_page_comes_with_all_files_that_it_loads_and_no_others() {
     let siaga = Siaga::start();
     let page = page(&siaga, "/map", "id");
     let quoted = page.split('"').filter(|text| text.starts_with("/map/"));
-    let files: Vec<_> = quoted.chain(["/map/live.js"]).collect();
-    assert_eq!(files.len(), 6, "{files:?}");
+    let files: std::collections::BTreeSet<_> = quoted.collect();
+    assert!(
+        files.contains("/map/view.js") && files.contains("/map/live.js") && files.len() == 14,
+        "{files:?}"
+    );
     for file in files {
         let response = siaga.get(file);
         assert_eq!(response.status(), Status::Ok, "{file}");
@@ -124,6 +185,6 @@ fn a_map_that_shows_two_seconds_ago_at_most_is_asked_of_the_store_once() {
         || page(&siaga, "/map?lang=id", ""),
         |page| page.contains("id=\"a1\""),
     );
-    assert!(later.contains(r#"<span id="total">3</span>"#));
+    assert!(later.contains(r#"<b id="total">3</b>"#));
     assert_ne!(header(&siaga.get("/map?lang=id"), "ETag"), first);
 }

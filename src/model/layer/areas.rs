@@ -1,10 +1,11 @@
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use serde::Serialize;
 use serde::ser::{SerializeStruct, Serializer};
 
 use super::{FloodIdentity, MapLayer};
-use crate::model::{AreaSet, BoundingBox, City, Geometry, Outline, label};
+use crate::model::{AreaId, AreaSet, BoundingBox, City, Geometry, Outline, label};
 
 /// Outlines of local areas, of larger areas or of cities, without states.
 #[derive(Clone, Debug, Default)]
@@ -69,6 +70,15 @@ impl AreaLayer {
     /// Returns whether all outlines are those of several local areas.
     pub(crate) fn is_dissolved(&self) -> bool {
         self.outlines.iter().all(|outline| matches!(outline, AreaOutline::Union(_)))
+    }
+
+    /// Returns the same layer without the local areas that have other identifiers.
+    pub(crate) fn among(mut self, ids: &BTreeSet<AreaId>) -> Self {
+        self.outlines.retain(|outline| match outline {
+            AreaOutline::Area(position) => ids.contains(&self.areas[*position].id),
+            AreaOutline::Union(_) | AreaOutline::City(_) => true,
+        });
+        self
     }
 
     /// Returns the same layer with only those outlines that touch a part of the map.

@@ -1,9 +1,8 @@
-use std::collections::BTreeMap;
-
 use chrono_tz::Tz;
 use serde::de::Error;
 use serde::{Deserialize, Serialize};
 
+use crate::model::alerts::CONFIRMED_FOR;
 use crate::model::{FloodState, Timestamp};
 
 /// The parts of the `TopoJSON` of `/floods` that the page shows.
@@ -42,29 +41,52 @@ struct Properties {
     last_updated: Option<String>,
 }
 
-/// The flooded areas as the page lists them.
+/// How many rows the page lists unless all are requested.
+const MOST: usize = 50;
+
+/// The flooded areas as the page lists them: the deepest first, and of these the newest.
 #[derive(Debug, Default)]
 pub(super) struct List {
-    groups: Vec<Group>,
+    rows: Vec<Flooded>,
     counts: [usize; FloodState::ALL.len()],
-    newest: Option<Moment>,
+    newest: Option<Timestamp>,
+    zone: Tz,
 }
 
-/// The flooded areas that are parts of one larger area, the worst first.
+/// The flooded areas of one state.
 #[derive(Debug, Serialize)]
-pub(super) struct Group {
-    name: String,
-    areas: Vec<Flooded>,
+pub(super) struct Group<'a> {
+    state: &'a str,
+    areas: Vec<Row<'a>>,
 }
 
-#[derive(Debug, Serialize)]
-struct Flooded {
-    id: String,
-    name: String,
+/// A flooded area.
+#[derive(Debug)]
+pub(super) struct Flooded {
+    pub(super) id: String,
+    pub(super) name: String,
+    pub(super) city: String,
     /// The code of the state, as the texts are named.
-    state: String,
-    /// When the state was set, in the configured time zone.
-    since: String,
+    pub(super) state: String,
+    pub(super) since: Timestamp,
+}
+
+#[derive(Debug, Serialize)]
+struct Row<'a> {
+    id: &'a str,
+    name: &'a str,
+    city: &'a str,
+    state: &'a str,
+    since: Moment,
+    /// Whether nobody has confirmed the state for so long that no alert is in force.
+    faded: bool,
+}
+
+impl Flooded {
+    /// Returns whether nobody has confirmed the state for so long that no alert is in force.
+    pub(super) fn is_unconfirmed(&self, now: Timestamp) -> bool {
+        now.since(self.since) > CONFIRMED_FOR
+    }
 }
 
 /// A time, to the minute, for programs and for people.
@@ -73,58 +95,95 @@ pub(super) struct Moment {
     /// In UTC (RFC 3339).
     at: String,
     /// In the configured time zone.
-    text: String,
+    pub(super) text: String,
 }
 
 impl Moment {
     pub(super) fn of(at: Timestamp, zone: Tz) -> Self {
-        let utc = at.to_utc();
-        let text = utc.with_timezone(&zone).format("%d-%m-%Y %H:%M %Z").to_string();
-        Self { at: utc.format("%Y-%m-%dT%H:%MZ").to_string(), text }
+        let text = at.to_utc().with_timezone(&zone).format("%d-%m-%Y %H:%M %Z").to_string();
+        Self { at: at.to_string(), text }
     }
 }
 
+/// Returns a name as people read it: words of names in capitals get small letters. Short names are abbreviations (`RW`, `TMII`).
+pub(super) fn readable(name: &str) -> String {
+    let is_long = |word: &str| word.chars().filter(|letter| letter.is_alphabetic()).count() > 4;
+    let are_capitals = !name.chars().any(char::is_lowercase);
+    let words = name.split(' ').filter(|word| word.chars().any(char::is_alphabetic)).count();
+    if !are_capitals || !(name.split(' ').any(is_long) || words > 1) {
+        return name.to_owned();
+    }
+    let mut is_first = true;
+    let case = |letter: char| {
+        let cased = if is_first { letter.to_string() } else { letter.to_lowercase().to_string() };
+        is_first = matches!(letter, ' ' | '(' | '/' | '.' | '-');
+        cased
+    };
+    name.chars().map(case).collect()
+}
+
 impl List {
-    /// Lists the flooded areas of a response to `/floods` in `TopoJSON`, by the names of the larger areas.
+    /// Lists the flooded areas of a response to `/floods` in `TopoJSON`.
     ///
     /// # Errors
     ///
     /// If the response is another document.
     pub(super) fn of(floods: &[u8], zone: Tz) -> serde_json::Result<Self> {
         let Response { result } = serde_json::from_slice(floods)?;
-        let mut groups: BTreeMap<String, Vec<Flooded>> = BTreeMap::new();
-        let mut counts = [0; FloodState::ALL.len()];
-        let mut newest = None;
+        let mut list = Self { zone, ..Self::default() };
         for Geometry { properties: area } in result.objects.output.geometries {
             let (Some(state), Some(since)) = (area.state, area.last_updated) else { continue };
             let since = Timestamp::parse(&since).map_err(serde_json::Error::custom)?;
             let index = usize::from(state).wrapping_sub(1);
-            *counts.get_mut(index).ok_or_else(|| serde_json::Error::custom("no such state"))? += 1;
-            newest = newest.max(Some(since));
-            let names = [&area.parent_name, &area.city_name];
-            let names: Vec<_> =
-                names.into_iter().filter(|name| !name.is_empty()).map(String::as_str).collect();
-            let name = if area.area_name.is_empty() { area.area_id.clone() } else { area.area_name };
-            groups.entry(names.join(", ")).or_default().push(Flooded {
+            *list.counts.get_mut(index).ok_or_else(|| serde_json::Error::custom("no such state"))? += 1;
+            list.newest = list.newest.max(Some(since));
+            list.rows.push(Flooded {
+                name: name_of(&area.parent_name, &area.area_name, &area.area_id),
                 id: area.area_id,
-                name,
+                city: readable(&area.city_name),
                 state: state.to_string(),
-                since: Moment::of(since, zone).text,
+                since,
             });
         }
-        let sorted = |(name, mut areas): (String, Vec<Flooded>)| {
-            areas.sort_by(|a, b| (&b.state, &a.name).cmp(&(&a.state, &b.name)));
-            Group { name, areas }
-        };
-        Ok(Self {
-            groups: groups.into_iter().map(sorted).collect(),
-            counts,
-            newest: newest.map(|at| Moment::of(at, zone)),
-        })
+        list.rows.sort_by(|a, b| (&b.state, b.since, &a.id).cmp(&(&a.state, a.since, &b.id)));
+        Ok(list)
     }
 
-    pub(super) fn groups(&self) -> &[Group] {
-        &self.groups
+    /// Returns the rows by state, the deepest first: at most 50, or all.
+    pub(super) fn groups(&self, all: bool, now: Timestamp) -> Vec<Group<'_>> {
+        let shown = &self.rows[..self.shown(all)];
+        let by_state = shown.chunk_by(|one, next| one.state == next.state);
+        by_state
+            .map(|rows| Group {
+                state: &rows[0].state,
+                areas: rows.iter().map(|of| self.row(of, now)).collect(),
+            })
+            .collect()
+    }
+
+    fn row<'a>(&self, of: &'a Flooded, now: Timestamp) -> Row<'a> {
+        Row {
+            id: &of.id,
+            name: &of.name,
+            city: &of.city,
+            state: &of.state,
+            since: Moment::of(of.since, self.zone),
+            faded: of.is_unconfirmed(now),
+        }
+    }
+
+    fn shown(&self, all: bool) -> usize {
+        if all { self.rows.len() } else { self.rows.len().min(MOST) }
+    }
+
+    /// Returns how many flooded areas have no row.
+    pub(super) fn rest(&self, all: bool) -> usize {
+        self.rows.len() - self.shown(all)
+    }
+
+    /// Returns the flooded area with this identifier.
+    pub(super) fn find(&self, id: &str) -> Option<&Flooded> {
+        self.rows.iter().find(|of| of.id == id)
     }
 
     /// Returns how many areas have a state.
@@ -133,11 +192,38 @@ impl List {
     }
 
     pub(super) fn total(&self) -> usize {
-        self.counts.iter().sum()
+        self.rows.len()
     }
 
     /// Returns when the newest of the states was set.
-    pub(super) fn newest(&self) -> Option<&Moment> {
-        self.newest.as_ref()
+    pub(super) fn newest(&self) -> Option<Moment> {
+        self.newest.map(|at| Moment::of(at, self.zone))
+    }
+}
+
+/// Returns the name of an area with that of the larger area.
+pub(super) fn name_of(parent: &str, name: &str, id: &str) -> String {
+    let own = if name.is_empty() { id } else { name };
+    let names = [parent, own].into_iter().filter(|name| !name.is_empty()).map(readable);
+    names.collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_in_capitals_are_readable_and_abbreviations_stay() {
+        for (name, expected) in [
+            ("KAMPUNG MELAYU", "Kampung Melayu"),
+            ("PULAU PRAMUKA (UTARA)", "Pulau Pramuka (Utara)"),
+            ("GROGOL", "Grogol"),
+            ("RW 09", "RW 09"),
+            ("TMII", "TMII"),
+            ("LP Cipinang", "LP Cipinang"),
+            ("", ""),
+        ] {
+            assert_eq!(readable(name), expected);
+        }
     }
 }

@@ -1,383 +1,337 @@
-// The live part of the map page. The list is there without it.
+// The live map. The list of floods is there without it.
+import { View, toPlace, toWorld } from "/map/view.js";
+import { Names, Points, Shapes, decode, middleOf } from "/map/layers.js";
+import { Tiles } from "/map/tiles.js";
 import { live } from "/map/live.js";
+import { age, base, depths, failed, fill, find, language, load, make, moment, nameOf, nice, query, settings, t } from "/map/words.js";
+import { list, mark, whenChosen } from "/map/list.js";
+import { names, search } from "/map/search.js";
+import { points as showPoints } from "/map/points.js";
+import { past } from "/map/past.js";
+import { ground } from "/map/ground.js";
+import { connection } from "/map/connection.js";
 
-const settings = JSON.parse(document.body.dataset.settings);
-const { base, texts: t, depths, colours, city, language, licence, tiles } = settings;
-const selected = new URLSearchParams(city ? { city } : {});
-const find = (id) => document.getElementById(id);
-const query = (more) => new URLSearchParams([...selected, ...Object.entries(more)]);
-// Names are texts, never HTML.
-const make = (tag, properties = {}, ...children) => {
-  const element = Object.assign(document.createElement(tag), properties);
-  element.append(...children);
-  return element;
-};
-const moment = (at) => {
-  const options = { dateStyle: "medium", timeStyle: "short", timeZone: settings.timeZone };
-  return make("time", { dateTime: at }, new Intl.DateTimeFormat(language, options).format(new Date(at)));
-};
-const load = async (path) => {
-  const response = await fetch(base + path);
-  if (!response.ok) throw new Error(`${path}: ${response.status}`);
-  return (await response.json()).result;
-};
-const failed = (error) => console.warn(error.message);
-const features = (result) => topojson.feature(result, result.objects.output).features;
+document.body.classList.add("with-map");
+for (const part of document.querySelectorAll(".live")) part.hidden = false;
+const element = find("map");
+const sheet = find("main");
+sheet.append(document.querySelector(".site-footer"));
+const view = new View(element, { label: t.mapKeys, zoomIn: t.zoomIn, zoomOut: t.zoomOut, least: 4 });
+if (settings.tiles) element.append(make("small", { className: "attribution" }, settings.tiles.attribution));
 
-// The map.
-for (const part of document.querySelectorAll(".live, #map-part")) part.hidden = false;
-const map = L.map("map", { preferCanvas: true, zoomControl: false, zoomAnimation: !matchMedia("(prefers-reduced-motion)").matches });
-L.control.zoom({ zoomInTitle: t.zoomIn, zoomOutTitle: t.zoomOut }).addTo(map);
-map.attributionControl.setPrefix(false).addAttribution(make("span", {}, licence).innerHTML);
-if (tiles) L.tileLayer(tiles.url, { attribution: make("span", {}, tiles.attribution).innerHTML, maxZoom: 19 }).addTo(map);
-map.setView([-2.5, 118], 5);
+// Colours are those of the style sheet, which has others in the dark and in print.
+const colour = (name) => getComputedStyle(document.body).getPropertyValue(`--${name}`).trim();
+const colourOf = (text) => text.replace(/^var\(--(.+)\)$/, (_, name) => colour(name));
+const PATTERNS = { 1: "dots", 2: "dashes", 3: "lines", 4: "crosses" };
+const border = (zoom) => Math.min(2.2, Math.max(0.6, (zoom - 9) * 0.45));
+const floodStyles = () => Object.fromEntries([1, 2, 3, 4].flatMap((state) => {
+  const [paint, edge, ink] = [colour(`state-${state}`), colour(`edge-${state}`), colour("mark")];
+  const inner = { line: edge, width: (zoom) => Math.max(0, Math.min(1.2, (zoom - 11.5) * 0.5)) };
+  const style = { fill: paint, pattern: PATTERNS[state], ink, alpha: 0.9, line: edge, width: border, inner };
+  return [[`${state}faded`, { ...style, alpha: 0.35, dash: [4, 4] }], [`${state}`, style]];
+}));
+const floods = new Shapes(floodStyles());
+const selection = new Shapes({});
+const points = new Points();
+const labels = new Names();
+const here = new Points(); // The reader's own place.
+const land = ground({ view, colour, labels });
+view.layers = [...(settings.tiles ? [new Tiles(settings.tiles.url)] : []), ...land.layers, floods, selection, points, here, labels];
+const paint = () => {
+  land.paint();
+  floods.styles = floodStyles();
+  selection.styles = { chosen: { line: colour("pick"), width: 3, casing: colour("halo") } };
+  labels.colour = colour("name");
+  labels.halo = colour("halo");
+  view.redraw();
+};
+paint();
+for (const media of ["(prefers-color-scheme: dark)", "print"]) matchMedia(media).addEventListener("change", paint);
 
-// Colours with a pattern each, so that they can be told apart without seeing the colour.
-const pattern = (colour, draw) => {
-  const tile = make("canvas", { width: 8, height: 8 });
-  const context = tile.getContext("2d");
-  if (colour) {
-    context.fillStyle = colour;
-    context.fillRect(0, 0, 8, 8);
-  }
-  context.strokeStyle = context.fillStyle = colour ? "#000" : "#777";
-  context.beginPath();
-  draw(context);
-  context.stroke();
-  return context.createPattern(tile, "repeat");
+// What the sheet covers is not the middle of the map. On a wide screen it covers nothing.
+const covered = () => {
+  const demo = document.querySelector(".demo")?.offsetHeight ?? 0;
+  document.body.style.setProperty("--demo", `${demo}px`);
+  document.body.style.setProperty("--bar", `${demo + document.querySelector("header").offsetHeight}px`);
+  view.resize();
+  const { top, left, width } = sheet.getBoundingClientRect();
+  const hidden = left > 0 || width < innerWidth ? 0 : Math.max(0, Math.min(innerHeight * 0.6, innerHeight - (top + scrollY)));
+  element.style.setProperty("--covered", `${hidden}px`);
+  view.cover({ top: 70, bottom: hidden + 20 });
 };
-const up = (context) => [-8, 0, 8].forEach((x) => (context.moveTo(x, 8), context.lineTo(x + 8, 0)));
-const down = (context) => [-8, 0, 8].forEach((x) => (context.moveTo(x, 0), context.lineTo(x + 8, 8)));
-const fills = {
-  1: pattern(colours[1], (context) => context.fillRect(3, 3, 2, 2)),
-  2: colours[2],
-  3: pattern(colours[3], up),
-  4: pattern(colours[4], (context) => (up(context), down(context))),
-  silent: pattern(null, up),
-};
-const dark = matchMedia("(prefers-color-scheme: dark)");
-const context = { color: "#7b8894", weight: 1, fill: false, interactive: false };
-const style = (state) => ({ color: dark.matches ? "#ddd" : "#333", weight: 1, fillColor: fills[state], fillOpacity: 0.75 });
+covered();
+addEventListener("resize", covered);
 
-const cities = L.geoJSON(null, { style: context }).addTo(map);
-const parents = L.geoJSON(null, { style: context });
-const hatched = L.geoJSON(null, { style: { stroke: false, fillColor: fills.silent, fillOpacity: 0.6, interactive: false } });
-const names = (layer, key) => layer.eachLayer((of) => {
-  const { label, [key]: name } = of.feature.properties;
-  if (label && name) of.bindTooltip(document.createTextNode(name), { permanent: true, direction: "center", className: "name" });
-});
-
-// Outlines are loaded once: the service names an address of this version of them, which caches keep for a day.
-const remembered = (address) => {
-  try {
-    return localStorage.getItem(address);
-  } catch {
-    return null; // Browsers may forbid it.
-  }
+const say = (text) => {
+  const said = find("said");
+  said.textContent = text;
+  said.hidden = !text;
 };
-const remember = (address, version) => {
-  try {
-    if (version) localStorage.setItem(address, version);
-  } catch {}
-};
-const loaded = {};
-const outline = (level) => (loaded[level] ??= (async () => {
-  const address = `${base}/areas?${query({ level })}`;
-  const response = await fetch(remembered(address) ?? address);
-  remember(address, response.headers.get("Content-Location"));
-  return features((await response.json()).result);
-})());
-let isParentsShown;
-const byZoom = async () => {
-  const wanted = map.getZoom() >= 13;
-  if (wanted && !isParentsShown) {
-    isParentsShown = true;
-    parents.addData(await outline("parent"));
-    names(parents, "parent_name");
-    parents.addTo(map);
-  }
-  if (!isParentsShown) return;
-  // Their borders are finer than those of cities.
-  (wanted ? parents : cities).addTo(map).bringToBack();
-  (wanted ? cities : parents).remove();
-};
-map.on("zoomend", byZoom);
 
 // Floods.
 const geometry = new Map(); // Features by area_id.
-const drawn = new Map(); // Layers by area_id.
-let states = new Map(); // What is so now.
-let shown = states; // What is shown: now, or an hour of the past.
-let current = new URLSearchParams(location.search).get("area");
+const states = { now: new Map(), shown: new Map(), hour: null };
+const isFaded = ({ last_updated }) => !states.hour && Date.now() - Date.parse(last_updated) > settings.confirmedFor;
 
-const title = ({ area_name, parent_name }) => [parent_name, area_name].filter(Boolean).join(", ");
-const about = (id) => {
-  const { properties } = geometry.get(id);
-  const flood = shown.get(id);
-  const say = flood ? [depths[flood.state], ", ", moment(flood.last_updated)] : [t.dry];
-  return make("div", {}, make("b", {}, title(properties)), make("br"), properties.city_name, make("br"), ...say,
-    make("br"), make("small", {}, t.share));
-};
-const choose = (id, move = true) => {
-  current = id;
-  const address = new URL(location);
-  id ? address.searchParams.set("area", id) : address.searchParams.delete("area");
-  history.replaceState(null, "", address);
-  for (const item of document.querySelectorAll("[aria-current]")) item.removeAttribute("aria-current");
-  const item = find(`a${id}`);
-  item?.setAttribute("aria-current", "true");
-  item?.scrollIntoView({ block: "nearest" });
-  const feature = geometry.get(id);
-  if (!feature) return;
-  const box = L.geoJSON(feature).getBounds();
-  if (move) map.fitBounds(box, { maxZoom: 15 });
-  L.popup().setLatLng(box.getCenter()).setContent(about(id)).openOn(map);
-};
-
-/** Loads the geometry of areas that are not known yet. */
+/** Loads the outlines of areas that are not known yet. */
 const learn = async (ids) => {
   const missing = ids.filter((id) => !geometry.has(id));
-  if (!missing.length) return;
-  const found = missing.length > 20
-    ? features(await load(shown === states ? `/floods?${query({ minimum_state: 1 })}` : `/areas?${query({})}`))
-    : (await Promise.all(missing.map((id) => load(`/areas/${id}`)))).flatMap(features);
-  for (const feature of found) geometry.set(feature.properties.area_id, feature);
+  const parts = Array.from({ length: Math.ceil(missing.length / 100) }, (_, part) => missing.slice(100 * part, 100 * (part + 1)));
+  const found = await Promise.all(parts.map((of) => load(`/areas?ids=${of}`)));
+  for (const feature of found.flatMap(decode)) geometry.set(feature.properties.area_id, feature);
 };
 
+/** Draws what is shown now. What was asked for before has no effect any more. */
 const draw = async () => {
-  const now = shown;
-  await learn([...now.keys()]).catch(failed);
-  if (now !== shown) return;
-  for (const [id, layer] of drawn) {
-    if (!now.has(id)) {
-      layer.remove();
-      drawn.delete(id);
+  const { shown } = states;
+  const put = () => {
+    for (const id of [...floods.keys()]) if (!shown.has(id)) floods.delete(id);
+    for (const [id, flood] of shown) {
+      const feature = geometry.get(id);
+      if (feature) floods.set(id, feature, `${flood.state}${isFaded(flood) ? "faded" : ""}`);
     }
-  }
-  for (const [id, { state }] of now) {
-    if (!geometry.has(id)) continue;
-    const layer = drawn.get(id);
-    if (!layer) {
-      const made = L.geoJSON(geometry.get(id), { style: style(state) }).on("click", () => choose(id, false)).addTo(map);
-      drawn.set(id, Object.assign(made, { state }));
-    } else if (layer.state !== state) {
-      layer.setStyle(style(state)).state = state;
-    }
-  }
-  list();
-};
-
-const list = () => {
-  const groups = new Map();
-  for (const [id, flood] of shown) {
-    const properties = geometry.get(id)?.properties;
-    if (!properties) continue;
-    const name = [properties.parent_name, properties.city_name].filter(Boolean).join(", ");
-    groups.has(name) || groups.set(name, []);
-    groups.get(name).push({ id, ...flood, ...properties, state: flood.state });
-  }
-  const sorted = [...groups].sort(([one], [other]) => one.localeCompare(other, language));
-  find("list").replaceChildren(...sorted.flatMap(([name, areas]) => [
-    make("h3", {}, name),
-    make("ul", {}, ...areas.sort((a, b) => b.state - a.state || a.area_name.localeCompare(b.area_name, language)).map((area) =>
-      make("li", { id: `a${area.area_id}` },
-        make("a", { href: `?area=${area.area_id}` }, make("i", { className: `swatch s${area.state}` }), area.area_name || area.area_id),
-        ` ${depths[area.state]}, `, moment(area.last_updated)))),
-  ]));
-  find(`a${current}`)?.setAttribute("aria-current", "true");
-  const all = [...shown.values()];
-  for (const state of [1, 2, 3, 4]) find(`count-${state}`).textContent = all.filter((of) => of.state === state).length;
-  find("total").textContent = all.length;
-  find("empty").hidden = all.length > 0;
-  const newest = all.map((of) => of.last_updated).sort().at(-1);
-  if (newest) find("newest").replaceChildren(moment(newest));
-};
-find("list").addEventListener("click", (event) => {
-  const link = event.target.closest("a");
-  if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
-  event.preventDefault();
-  choose(new URL(link.href).searchParams.get("area"));
-});
-
-// The past: the highest state of each area in an hour.
-const hours = find("hours");
-let asked = 0;
-hours.addEventListener("input", async () => {
-  const number = ++asked;
-  const back = Number(hours.value);
-  const end = new Date(Date.now() + back * 3_600_000);
-  find("hour").replaceChildren(...(back ? [`${t.hour} `, moment(end.toISOString())] : [t.now]));
-  await new Promise((resolve) => setTimeout(resolve, 250));
-  if (number !== asked) return;
-  if (!back) {
-    shown = states;
-    return draw();
-  }
-  end.setUTCMinutes(0, 0, 0);
-  const start = new Date(end - 3_600_000);
-  const period = query({ start: start.toISOString(), end: end.toISOString() });
-  const records = await load(`/floods/archive?${period}`).catch(failed);
-  if (number !== asked || !records) return;
-  shown = new Map(records.map((of) => [of.area_id, { state: of.max_state, last_updated: of.last_updated }]));
-  draw();
-});
-
-// Reports, gauges and infrastructure.
-const points = { reports: L.layerGroup().addTo(map), gauges: L.layerGroup().addTo(map), infrastructure: L.layerGroup() };
-const dot = (feature, colour, radius, popup) => {
-  const [lng, lat] = feature.geometry.coordinates;
-  return L.circleMarker([lat, lng], { radius, color: "#000", weight: 1, fillColor: colour, fillOpacity: 0.9 }).bindPopup(popup);
-};
-const items = (id, entries, none) => find(id).replaceChildren(...(entries.length ? entries.map(({ marker, label }) => {
-  const button = make("button", { type: "button", className: "item" }, label);
-  button.addEventListener("click", () => {
-    map.setView(marker.getLatLng(), Math.max(map.getZoom(), 14));
-    marker.openPopup();
-  });
-  return make("li", {}, button);
-}) : [make("li", {}, none)]));
-
-const photo = (address) => {
-  if (!address) return [];
-  let url;
-  try {
-    url = new URL(address, location);
-  } catch {
-    return [];
-  }
-  return [location, new URL(settings.photos, location)].some(({ origin }) => origin === url.origin)
-    ? [make("img", { src: url.href, alt: t.photo, loading: "lazy" })]
-    : [make("a", { href: url.href, rel: "noopener noreferrer" }, t.photoElsewhere)];
-};
-const showReports = async () => {
-  const all = features(await load(`/reports?${query({})}`));
-  points.reports.clearLayers();
-  items("reports", all.map((feature) => {
-    const { title, text, created_at, disaster_type, image_url, report_data } = feature.properties;
-    const depth = report_data?.flood_depth;
-    const head = [title || disaster_type, depth == null ? "" : `${depth} ${t.depth.cm}`].filter(Boolean).join(", ");
-    const marker = dot(feature, "#0b5c99", 6, () => make("div", {}, make("b", {}, head), make("br"), moment(created_at),
-      make("br"), text ?? "", ...photo(image_url)));
-    points.reports.addLayer(marker);
-    return { marker, label: make("span", {}, `${head}, `, moment(created_at)) };
-  }), t.noReports);
-};
-
-const plot = (readings) => {
-  const svg = (tag, attributes) => {
-    const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
-    for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
-    return element;
+    const all = [...shown.values()];
+    list([...shown].map(([id, flood]) => ({ area_name: "", parent_name: "", city_name: "", ...geometry.get(id)?.properties, ...flood, area_id: id, isFaded: isFaded(flood) })));
+    mark(current.area);
+    for (const state of [1, 2, 3, 4]) find(`count-${state}`).textContent = all.filter((of) => of.state === state).length;
+    find("total").textContent = all.length;
+    find("empty").hidden = all.length > 0;
+    const newest = all.map((of) => of.last_updated).sort().at(-1);
+    if (newest) find("newest").replaceChildren(moment(newest));
+    card();
+    nameFloods();
+    view.redraw();
   };
-  const times = readings.map(({ f1 }) => Date.parse(f1));
-  const levels = readings.map(({ f2 }) => f2);
-  const part = (value, all, size) => ((value - Math.min(...all)) / (Math.max(...all) - Math.min(...all) || 1)) * size;
-  const corners = readings.map((_, index) => `${part(times[index], times, 196) + 2},${46 - part(levels[index], levels, 42)}`);
-  const picture = svg("svg", { viewBox: "0 0 200 48", role: "img", "aria-label": `${Math.min(...levels)}–${Math.max(...levels)} ${t.depth.cm}` });
-  picture.append(svg("polyline", { points: corners.join(" "), fill: "none", stroke: "#0b5c99", "stroke-width": 2 }));
-  return picture;
+  put(); // Numbers and known areas at once, the others when their outlines are there.
+  if ([...shown.keys()].every((id) => geometry.has(id))) return;
+  await learn([...shown.keys()]).catch(failed);
+  if (shown === states.shown) put();
 };
-const showGauges = async () => {
-  const all = features(await load("/floodgauges"));
-  points.gauges.clearLayers();
-  items("gauges", all.map((feature) => {
-    const { gaugenameid, observations } = feature.properties;
-    const { f1, f2, f3, f4 } = observations.at(-1);
-    const head = `${gaugenameid}: ${f2} ${t.depth.cm}, ${t.depth.level} ${f3} (${f4})`;
-    const marker = dot(feature, { 1: colours[4], 2: colours[3], 3: colours[2] }[f3] ?? "#fff", 5,
-      () => make("div", {}, make("b", {}, head), make("br"), moment(f1), plot(observations)));
-    points.gauges.addLayer(marker);
-    return { marker, label: make("span", {}, `${head}, `, moment(f1)) };
-  }), t.noGauges);
+const nameFloods = () => {
+  land.names("floods", [...states.shown.keys()].filter((id) => geometry.has(id)).map((id) => {
+    const feature = geometry.get(id);
+    return { at: (feature.middle ??= middleOf(feature)), text: nice(feature.properties.area_name), rank: 50, from: 14.5, size: 12, style: "600", colour: colour("ink") };
+  }));
 };
 
-const showInfrastructure = async () => {
-  points.infrastructure.clearLayers();
-  L.geoJSON(features(await load("/infrastructure")), {
-    style: { color: "#2b7bba", weight: 2 },
-    pointToLayer: (feature) => dot(feature, "#8a8f94", 4),
-    onEachFeature: ({ properties }, layer) => layer.bindPopup(() => make("b", {}, properties.name)),
-  }).addTo(points.infrastructure);
-};
-find("infrastructure").addEventListener("change", ({ target }) => {
-  if (!target.checked) return points.infrastructure.remove();
-  points.infrastructure.addTo(map);
-  showInfrastructure().catch(failed);
-});
-const renew = { reports: showReports, gauges: showGauges };
+// What is chosen: an area or a point, or nothing.
+let current = {};
+const chosen = find("chosen");
+const body = make("div", { className: "about" });
+const shareButton = make("button", { type: "button", className: "button" }, t.share);
+const closeButton = make("button", { type: "button", className: "close", ariaLabel: t.close, title: t.close }, "×");
+chosen.replaceChildren(body, make("p", { className: "actions" }, shareButton), closeButton);
+chosen.setAttribute("aria-live", "polite");
 
-// How current everything is: asked once a minute, because silence is no event.
-let heard = Date.now();
-let lost;
-let stale = settings.stale; // Since when the service itself cannot read its data.
-let known = settings.known; // Whether any states are known.
-const connection = async () => {
-  const since = lost ?? stale;
-  document.body.classList.toggle("old", Boolean(since));
-  find("connection").className = since ? "lost" : "";
-  find("connection").replaceChildren(...(since ? [`· ${lost ? t.offline : t.stale} `, moment(since), "."] : [`· ${t.connected}`]));
-  if (since && Date.now() - (lost ? heard : Date.parse(stale)) > 3_600_000) {
-    states = shown = new Map();
-    await draw();
-    find("empty").textContent = t.old;
+/** Shows what is chosen, as it is now. */
+const card = () => {
+  const parts = current.area ? areaCard(current.area) : current.point ? pointCard(current.point) : [];
+  chosen.hidden = !parts.length;
+  const key = parts.map((part) => part.outerHTML).join().replace(/<time[^>]*>[^<]*/g, (time) => time.match(/datetime="[^"]*"/));
+  if (key !== body.key) body.replaceChildren(...parts);
+  body.key = key;
+};
+const areaCard = (id) => {
+  const feature = geometry.get(id);
+  if (!feature) return [];
+  const flood = states.shown.get(id);
+  const parts = [make("h2", {}, nameOf(feature.properties)), make("p", { className: "place" }, nice(feature.properties.city_name))];
+  if (!flood) return [...parts, make("p", { className: "state" }, states.hour ? t.dryThen : t.dry), ...(states.hour ? [] : land.doubts())];
+  parts.push(make("p", { className: "state" }, make("i", { className: `swatch s${flood.state}` }), depths[flood.state]));
+  parts.push(make("p", {}, `${t.since} `, moment(flood.last_updated)));
+  if (isFaded(flood)) parts.push(make("p", { className: "notice" }, fill(t.unconfirmedFor, { age: age(flood.last_updated) })));
+  if (!states.hour) parts.push(make("p", { className: "advice" }, t.advice[flood.state]));
+  return parts;
+};
+const pointCard = (id) => {
+  const point = pins.find(id);
+  return point ? [make("h2", {}, point.title), make("p", { className: "place" }, ...point.about()), ...point.more()] : [];
+};
+const remember = () => {
+  const address = new URL(location);
+  current.area ? address.searchParams.set("area", current.area) : address.searchParams.delete("area");
+  history.replaceState(null, "", address);
+  for (const link of document.querySelectorAll(".language")) {
+    const to = new URL(link.href);
+    for (const name of ["area", "city"]) address.searchParams.has(name) ? to.searchParams.set(name, address.searchParams.get(name)) : to.searchParams.delete(name);
+    link.href = to;
   }
 };
-const check = async () => {
+const settle = () => {
+  say("");
+  selection.clear();
+  if (current.area && geometry.has(current.area)) selection.set("chosen", geometry.get(current.area), "chosen");
+  mark(current.area);
+  remember();
+  card();
+  // On a phone the sheet goes down, so that the map with the area is seen.
+  if (current.area || current.point) scrollTo({ top: 0, behavior: "instant" });
+  requestAnimationFrame(covered);
+  view.redraw();
+};
+let asked = 0;
+const choose = async (id, move = true) => {
+  const number = ++asked;
   try {
-    const sources = await load("/sources");
-    heard = Date.now();
-    lost = undefined;
-    const silent = sources.some(({ status, covers }) => status === "silent" && covers.includes("floods"));
-    find("hatched").hidden = !silent;
-    silent ? hatched.clearLayers().addData(await outline("city")).addTo(map).bringToBack() : hatched.remove();
-    find("empty").textContent = !known ? t.away : silent ? t.noneSilent : settings.empty;
-    find("sources").replaceChildren(...(sources.length ? [make("h3", {}, t.sources), make("ul", {}, ...sources.map((source) =>
-      make("li", { className: source.status }, `${source.name}: ${t.source[source.status]}`,
-        ...(source.last_heard ? [`, ${t.lastHeard} `, moment(source.last_heard)] : []))))] : []));
-  } catch {
-    lost ??= new Date(heard).toISOString();
+    await learn([id]);
+  } catch (error) {
+    if (number === asked) say(t.noAnswer);
+    return failed(error);
   }
-  return connection();
+  if (number !== asked) return;
+  if (!geometry.has(id)) return say(t.noSuchArea);
+  current = { area: id };
+  settle();
+  if (move) requestAnimationFrame(() => view.fit(geometry.get(id).box, { most: 15, margin: 50 }));
 };
-setInterval(check, settings.check);
-addEventListener("online", check);
-addEventListener("offline", check);
+const choosePoint = (point, move = true) => {
+  asked++;
+  current = { point: point.id };
+  settle();
+  if (move) requestAnimationFrame(() => view.go(toPlace(point.at), Math.max(view.zoom, 14.5)));
+};
+const chooseNothing = () => {
+  asked++;
+  current = {};
+  settle();
+};
+/** Chooses the area at a place, which may be dry or not covered. */
+const chooseAt = async ([lng, lat], move = false) => {
+  const number = ++asked;
+  const round = (of) => of.toFixed(4);
+  const found = await load(`/areas/at?lat=${round(lat)}&lng=${round(lng)}`, { cache: "no-store" }).then(decode, (error) => error);
+  if (number !== asked) return;
+  if (found instanceof Error) {
+    chooseNothing();
+    return say(found.status === 404 ? t.notCovered : t.noAnswer);
+  }
+  const [feature] = found;
+  const { area_id } = feature.properties;
+  geometry.has(area_id) || geometry.set(area_id, feature);
+  await choose(area_id, move);
+};
+closeButton.addEventListener("click", () => {
+  chooseNothing();
+  element.focus({ preventScroll: true });
+});
+shareButton.addEventListener("click", async () => {
+  const data = { title: document.title, text: body.querySelector("h2")?.textContent, url: location.href };
+  if (navigator.share) return navigator.share(data).catch(() => {});
+  await navigator.clipboard.writeText(location.href);
+  shareButton.textContent = t.copied;
+  setTimeout(() => (shareButton.textContent = t.share), 3_000);
+});
+whenChosen((id) => choose(id));
+view.addEventListener("tap", ({ detail }) => {
+  const point = points.near(detail.world, view.zoom);
+  if (point) return choosePoint(point, false);
+  const id = floods.at(detail.world) ?? land.near.at(detail.world);
+  return id ? choose(id, false) : chooseAt(detail.place);
+});
+view.addEventListener("rest", () => land.rest());
 
-// The beginning: outlines for orientation, then everything that changes.
-outline("city").then((all) => {
-  cities.addData(all);
-  names(cities, "city_name");
-  if (all.length && !current) map.fitBounds(cities.getBounds());
-  return check();
-}).catch(failed);
+// Search, and the reader's own place.
+search({
+  say,
+  places: () => land.places(),
+  locate: async (place) => {
+    here.points = [{ at: toWorld(place), colour: "#1a73e8", line: "#fff", radius: 8 }];
+    view.go(place, 15);
+    await chooseAt(place);
+  },
+  choose: async (entry) => {
+    if (entry.id) return choose(entry.id);
+    if (entry.place) {
+      view.go(entry.place, 14.5);
+      return chooseAt(entry.place);
+    }
+    await learn(entry.ids).catch(failed);
+    const parts = entry.ids.map((id) => geometry.get(id)).filter(Boolean);
+    const box = parts.reduce((all, { box }) => [Math.min(all[0], box[0]), Math.min(all[1], box[1]), Math.max(all[2], box[2]), Math.max(all[3], box[3])], [1, 1, 0, 0]);
+    view.fit(box, { margin: 30 });
+    const flooded = entry.ids.filter((id) => states.shown.has(id)).length;
+    say(fill(flooded ? t.floodedIn : t.noneIn, { count: flooded, all: entry.ids.length, name: entry.name }));
+  },
+});
+
+// Points.
+let nameById = new Map();
+const pins = showPoints({ layer: points, view, choose: choosePoint, colourOf, areaName: (id) => nameById.get(`${id}`) });
+const renew = { reports: pins.reports, gauges: pins.gauges };
+find("infrastructure").addEventListener("change", async ({ target }) => pins.infrastructure(target.checked ? await land.structures().catch(() => []) : []));
+
+// The past.
+past((hour) => {
+  states.hour = hour;
+  states.shown = hour ? new Map(hour.records.map((of) => [of.area_id, { state: of.max_state, last_updated: of.last_updated }])) : states.now;
+  document.body.classList.toggle("in-past", Boolean(hour));
+  find("past").hidden = !hour;
+  pins.past(hour?.reports ?? null).catch(failed);
+  return draw();
+});
+find("past").hidden = true;
+
+// How current everything is.
+const link = connection({
+  forget: () => {
+    states.now = new Map();
+    if (!states.hour) states.shown = states.now;
+    return draw();
+  },
+  hatch: land.hatch,
+});
+
+const announce = (before, after) => {
+  const ids = [...new Set([...before.keys(), ...after.keys()])].filter((id) => before.get(id)?.state !== after.get(id)?.state);
+  const all = ids.filter((id) => geometry.has(id)).slice(0, 3);
+  if (all.length && before.size) find("announced").textContent = all.map((id) => `${nameOf(geometry.get(id).properties)}: ${depths[after.get(id)?.state] ?? t.dry}`).join(". ");
+};
+
 const begin = async () => {
-  const found = features(await load(`/floods?${query({ minimum_state: 1 })}`));
+  const found = decode(await load(`/floods?${query({ minimum_state: 1 })}`));
   for (const feature of found) geometry.set(feature.properties.area_id, feature);
   const areas = found.map(({ properties: { area_id, state, last_updated } }) => ({ area_id, state, last_updated }));
-  states = shown = new Map(areas.map((area) => [area.area_id, area]));
+  states.now = states.shown = new Map(areas.map((area) => [area.area_id, area]));
   await draw();
-  if (!current) return areas;
-  await learn([current]);
-  choose(current);
+  requestAnimationFrame(() => performance.mark("floods drawn"));
   return areas;
 };
-begin().catch((error) => (failed(error), null)).then((areas) => live(base, {
-  select: Object.fromEntries(selected),
-  start: areas && settings.cursor ? { cursor: settings.cursor, areas } : undefined,
-  states: (all) => {
-    states = new Map(all);
-    if (!known) {
-      known = true;
-      check();
-    }
-    if (Number(hours.value)) return;
-    shown = states;
-    draw();
-  },
-  stale: (since) => {
-    stale = since;
-    connection();
-  },
-  changed: (resources) => resources.forEach((name) => renew[name]?.().catch(failed)),
-}));
-for (const show of Object.values(renew)) show().catch(failed);
+const wanted = new URLSearchParams(location.search).get("area");
+land.begin(!wanted);
+begin().catch((error) => (failed(error), null)).then(async (areas) => {
+  if (wanted) await choose(wanted);
+  live(base, {
+    select: settings.city ? { city: settings.city } : {},
+    start: areas && settings.cursor ? { cursor: settings.cursor, areas } : undefined,
+    states: (all) => {
+      const before = states.now;
+      states.now = new Map(all);
+      link.known();
+      if (states.hour) return;
+      states.shown = states.now;
+      draw().then(() => announce(before, states.now));
+    },
+    stale: link.stale,
+    connected: link.connected,
+    changed: (resources) => resources.forEach((name) => renew[name]?.().catch(failed)),
+  });
+  await land.finish().catch(failed);
+  for (const show of Object.values(renew)) await show().catch(failed);
+  const all = await names().catch(() => []);
+  nameById = new Map(all.filter(({ id }) => id).map(({ id, name }) => [id, name]));
+  await pins.reports().catch(failed);
+});
+
+/** On paper: all floods, in the colours of paper. */
+addEventListener("beforeprint", () => {
+  paint();
+  view.resize();
+  view.cover({});
+  view.fit(floods.box, { isAnimated: false });
+  view.resize();
+});
+addEventListener("afterprint", () => {
+  view.resize();
+  covered();
+  paint();
+});

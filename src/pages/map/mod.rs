@@ -2,120 +2,129 @@
 
 mod files;
 mod list;
+mod names;
+mod page;
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use minijinja::value::Serde;
 use rocket::http::Header;
 use rocket::tokio::sync::{Mutex, MutexGuard};
 use rocket::tokio::time;
 use rocket::{Responder, State, get};
-use serde_json::json;
 
 pub(crate) use self::files::Files;
-use self::list::{List, Moment};
-use crate::changes::Cursor;
+pub(crate) use self::names::Names;
+use self::page::{Page, Shown};
 use crate::config::{Config, Tiles};
 use crate::error::Problem;
-use crate::formats::topojson::TopoJson;
-use crate::formats::{Format, FormatRegistry, html};
+use crate::formats::FormatRegistry;
 use crate::guards::{Caller, Language, Select};
-use crate::model::{AreaSelector, AreaSet, Covered, FloodState, LayerKind, Timestamp};
-use crate::pages::others;
-use crate::rendering::{Answer, Answers, HTML, Question, prepared};
+use crate::model::AreaSelector;
+use crate::rendering::{Answer, Answers};
 use crate::resources::Floods;
-use crate::sources::Sources;
-use crate::stores::{FloodQuery, LayerQuery};
-use crate::tasks::off_thread;
-
-const PAGE: &str = include_str!("page.html");
+use crate::shell::Shell;
 
 /// How long a page is reused: any number of visits in this time costs one look at the store.
 const MAX_AGE: Duration = Duration::from_secs(2);
-/// How often a page looks how current the data is, in milliseconds.
-const CHECK: u32 = 60_000;
 
-/// The pages of the last seconds, by language and selected areas.
+/// The pages of the last seconds, by what they show.
 #[derive(Debug, Default)]
-pub(crate) struct Pages(Mutex<HashMap<Key, (Instant, Answer)>>);
+pub(crate) struct Pages {
+    floods: Recent<AreaSelector, Arc<Shown>>,
+    pages: Recent<(String, AreaSelector), Answer>,
+}
 
-/// The code of the language, and the selected areas.
-type Key = (String, AreaSelector);
+/// The values of the last seconds. One caller makes a value, and the others wait for it.
+#[derive(Debug)]
+struct Recent<K, V>(Mutex<HashMap<K, (Instant, V)>>);
 
-impl Pages {
-    async fn recent(&self, key: &Key) -> Option<Answer> {
-        Some(self.lock().await.get(key)?.1.clone())
-    }
-
-    /// Returns the recent page, or else makes it: one request makes it, and the others wait for it.
-    async fn recent_or<F>(&self, key: Key, make: impl FnOnce(Key) -> F) -> Result<Answer, Problem>
-    where
-        F: Future<Output = Result<Answer, Problem>>,
-    {
-        let mut pages = self.lock().await;
-        if let Some((_, page)) = pages.get(&key) {
-            return Ok(page.clone());
-        }
-        let page = make(key.clone()).await?;
-        pages.insert(key, (Instant::now(), page.clone()));
-        Ok(page)
-    }
-
-    /// Locks the pages, without those that are too old.
-    async fn lock(&self) -> MutexGuard<'_, HashMap<Key, (Instant, Answer)>> {
-        let mut pages = self.0.lock().await;
-        pages.retain(|_, (at, _)| at.elapsed() < MAX_AGE);
-        pages
+impl<K, V> Default for Recent<K, V> {
+    fn default() -> Self {
+        Self(Mutex::default())
     }
 }
 
-/// The floods that a page shows.
-struct Shown {
-    /// `None` if they cannot be read, and were not read before.
-    list: Option<List>,
-    /// Since when they may be out of date, and how long ago that is.
-    stale: Option<(Timestamp, Duration)>,
+impl<K: Eq + std::hash::Hash + Clone, V: Clone> Recent<K, V> {
+    async fn get_or<E>(&self, key: &K, make: impl Future<Output = Result<V, E>>) -> Result<V, E> {
+        let mut known = self.lock().await;
+        if let Some((_, value)) = known.get(key) {
+            return Ok(value.clone());
+        }
+        let value = make.await?;
+        known.insert(key.clone(), (Instant::now(), value.clone()));
+        Ok(value)
+    }
+
+    /// Locks the values, without those that are too old.
+    async fn lock(&self) -> MutexGuard<'_, HashMap<K, (Instant, V)>> {
+        let mut known = self.0.lock().await;
+        known.retain(|_, (at, _)| at.elapsed() < MAX_AGE);
+        known
+    }
+}
+
+/// A page about what the service knows, or one that says what it does not.
+#[derive(Responder)]
+enum Body {
+    Known(Answer),
+    #[response(status = 404, content_type = "html")]
+    Unknown(String),
 }
 
 /// The page, with its own policies.
 #[derive(Responder)]
-pub(super) struct Page {
-    answer: Answer,
+pub(super) struct Opened {
+    body: Body,
     security: Header<'static>,
     referrer: Header<'static>,
     language: Header<'static>,
     vary: Header<'static>,
 }
 
-/// `GET /map`: responds with the page, also while the store is away: then with the last floods that were read, and their time.
-#[get("/map")]
+/// `GET /map`: responds with the page, also while the store is away: then with the last floods that were read, and their time. A city or
+/// an area that the service does not know is a page, too: people make these addresses by hand.
+#[get("/map?<area>&<city>&<list>")]
+#[expect(clippy::too_many_arguments, reason = "each is a guard")]
 pub(super) async fn show(
     _caller: Caller,
-    select: Select<Floods>,
+    select: Result<Select<Floods>, Problem>,
+    area: Option<&str>,
+    city: Option<&str>,
+    list: Option<&str>,
     language: Language,
     answers: Answers,
     pages: &State<Pages>,
     formats: &State<FormatRegistry>,
+    shell: &State<Shell>,
     config: &State<Config>,
-) -> Result<Page, Problem> {
-    let key = (language.code().to_owned(), select.areas);
-    let answer = if let Some(recent) = pages.recent(&key).await {
-        recent
-    } else {
-        // The page follows the changes from here on. The states that it shows are not older, unless they are stale.
-        let cursor = answers.follower.states().borrow().as_ref().map(|state| state.cursor());
-        let shown = Shown::of(&answers, question(&key.1, formats), config).await;
-        let areas = time::timeout(config.limits.timeout, answers.follower.areas()).await;
-        let areas = areas.ok().and_then(Result::ok).unwrap_or_default();
-        let make = async |(_, selector)| {
-            render(&language, selector, shown, cursor, &areas, &answers.sources, config).await
-        };
-        pages.recent_or(key, make).await?
+) -> Result<Opened, Problem> {
+    let (selector, unknown_city) = match (select, city) {
+        (Ok(select), _) => (select.areas, None),
+        (Err(_), Some(city)) => (AreaSelector::default(), Some(city)),
+        (Err(problem), None) => return Err(problem),
     };
-    Ok(Page {
-        answer,
+    let reading = async { Ok::<_, Problem>(Arc::new(Shown::of(&answers, &selector, formats, config).await)) };
+    let shown = pages.floods.get_or(&selector, reading).await?;
+    let page = Page {
+        shown: &shown,
+        language: &language,
+        selector: &selector,
+        area,
+        unknown_city,
+        is_whole: list == Some("all"),
+    };
+    let body = if page.is_unknown() {
+        Body::Unknown(page.written(&answers, shell, config)?)
+    } else if page.is_plain() {
+        let key = (language.code().to_owned(), selector.clone());
+        Body::Known(pages.pages.get_or(&key, page.render(&answers, shell, config)).await?)
+    } else {
+        Body::Known(page.render(&answers, shell, config).await?)
+    };
+    Ok(Opened {
+        body,
         security: Header::new("Content-Security-Policy", policy(config)),
         referrer: Header::new("Referrer-Policy", referrer(config)),
         language: Header::new("Content-Language", language.code().to_owned()),
@@ -123,42 +132,23 @@ pub(super) async fn show(
     })
 }
 
-impl Shown {
-    /// Returns the floods of the response to a question. An error is logged: the page is there without them.
-    async fn of(answers: &Answers, question: Question, config: &Config) -> Self {
-        let (deadline, zone) = (time::Instant::now() + config.limits.timeout, config.time_zone);
-        let reading = async {
-            let Some((rendered, stale)) = answers.rendered(&question, deadline).await? else {
-                return Ok::<_, Problem>(None);
-            };
-            let reading = off_thread(move |_| List::of(rendered.content.bytes(), zone)).await;
-            let list = reading.map_err(Problem::internal)?.map_err(Problem::internal)?;
-            Ok(Some((list, stale)))
-        };
-        match reading.await {
-            Ok(Some((list, stale))) => Self { list: Some(list), stale },
-            Ok(None) => Self { list: None, stale: None },
-            Err(problem) => {
-                problem.log_cause("the page of the map has no floods");
-                Self { list: None, stale: None }
-            }
-        }
-    }
-}
-
-/// Returns the question that the script of the page asks, too.
-fn question(selector: &AreaSelector, formats: &FormatRegistry) -> Question {
-    let query = FloodQuery { selector: selector.clone(), minimum_state: Some(FloodState::Unknown) };
-    let mut enabled = formats.carrying(LayerKind::Floods);
-    let format = enabled.find(|format| format.name() == TopoJson::NAME).cloned();
-    let format = format.unwrap_or_else(|| Arc::new(TopoJson::default()) as Arc<dyn Format>);
-    Question::Layer(LayerQuery::Floods(query), format)
-}
-
 /// `GET /map/:file`: responds with a file that the page loads.
-#[get("/map/<file>")]
+#[get("/map/<file>", rank = 2)]
 pub(super) async fn find_file(_caller: Caller, file: &str, files: &State<Files>) -> Result<Answer, Problem> {
     files.find(file).await?.map(Answer::shared).ok_or_else(|| Problem::not_found("this file"))
+}
+
+/// `GET /map/names`: responds with the names of all areas.
+#[get("/map/names", rank = 1)]
+pub(super) async fn list_names(
+    _caller: Caller,
+    answers: Answers,
+    names: &State<Names>,
+    config: &State<Config>,
+) -> Result<Answer, Problem> {
+    let areas = time::timeout(config.limits.timeout, answers.follower.areas()).await;
+    let areas = areas.map_err(Problem::late)??;
+    Ok(Answer::shared(&names.of(areas).await?))
 }
 
 /// Only files of the page run, and only the configured hosts are requested.
@@ -176,88 +166,4 @@ fn policy(config: &Config) -> String {
 /// Hosts of base maps want to know the site; nobody else is told.
 fn referrer(config: &Config) -> &'static str {
     if config.map.tiles.is_some() { "strict-origin-when-cross-origin" } else { "no-referrer" }
-}
-
-async fn render(
-    language: &Language,
-    selector: AreaSelector,
-    Shown { list, stale }: Shown,
-    cursor: Option<Cursor>,
-    areas: &AreaSet,
-    sources: &Sources,
-    config: &Config,
-) -> Result<Answer, Problem> {
-    let is_known = list.is_some();
-    let list = list.unwrap_or_default();
-    // What is stale may be older than the cursor.
-    let cursor = cursor.filter(|_| is_known && stale.is_none());
-    let texts = language.texts();
-    let (texts, depths) = (texts.group("map"), texts.group("depths"));
-    let reports = sources.reports();
-    let is_silent = sources.is_silent(Covered::Floods);
-    let has_no_areas = is_known && stale.is_none() && areas.is_empty();
-    let empty = match (has_no_areas, selector.is_everything()) {
-        (true, _) => &texts["noAreas"],
-        (false, true) => &texts["none"],
-        (false, false) => &texts["noneHere"],
-    };
-    let said = match (is_known, is_silent) {
-        (false, _) => &texts["away"],
-        (true, true) => &texts["noneSilent"],
-        (true, false) => empty,
-    };
-    let colours: HashMap<_, _> = FloodState::ALL.map(|state| (state.code(), state.colour())).into();
-    let settings = json!({
-        "base": config.base_url.path().trim_end_matches('/'),
-        "language": language.code(),
-        "timeZone": config.time_zone.name(),
-        "texts": texts,
-        "depths": depths,
-        "colours": colours,
-        "city": selector.city,
-        "cursor": cursor.map(|cursor| cursor.to_string()),
-        "licence": config.licence.terms,
-        "tiles": config.map.tiles,
-        "photos": config.photos_url(),
-        "empty": empty,
-        "known": is_known,
-        "stale": stale.map(|(since, _)| since),
-        "check": CHECK,
-    });
-    let cities: BTreeSet<_> = areas.codes().iter().map(|(city, _)| city.clone()).collect();
-    let can_select = !config.areas.supported.by(LayerKind::Floods).city.is_empty();
-    let cities: Vec<_> = cities.into_iter().filter(|city| can_select && !city.is_empty()).collect();
-    let states =
-        FloodState::ALL.map(|state| json!({ "code": state.code().to_string(), "count": list.count(state) }));
-    let sources: Vec<_> = reports
-        .iter()
-        .map(|of| {
-            let heard = of.last_heard.map(|at| Moment::of(at, config.time_zone));
-            json!({ "name": of.name, "status": of.status, "heard": heard })
-        })
-        .collect();
-    let values = minijinja::context! {
-        language => language.code(),
-        others => Serde(others(language, config)),
-        t => Serde(texts),
-        depths => Serde(depths),
-        settings => settings.to_string(),
-        total => list.total(),
-        newest => Serde(list.newest()),
-        groups => Serde(list.groups()),
-        states => Serde(states),
-        silent => is_silent,
-        sources => Serde(sources),
-        empty => said.as_str(),
-        stale => Serde(stale.map(|(since, _)| Moment::of(since, config.time_zone))),
-        cities => cities,
-        city => selector.city.clone(),
-        licence => Serde(&config.licence),
-    };
-    let page = html::render(PAGE, values).map_err(Problem::internal)?;
-    let page = Answer::shared(&prepared(HTML, page.into_bytes()).await?);
-    Ok(match stale {
-        Some((since, age)) => page.stale_since(since, age),
-        None => page,
-    })
 }

@@ -1,0 +1,71 @@
+// How current the page is: the connection, the service's own data, and the sources of that data.
+import { age, failed, fill, find, load, make, moment, settings, t } from "/map/words.js";
+
+const HOUR = 3_600_000; // Older data is not shown.
+
+/**
+ * Shows how current everything is. `forget` is called when the data is too old to be shown, `hatch` with whether a source of floods is
+ * silent. Returns what the stream tells: `connected(is)`, `stale(since)`, and `known()` when there are states.
+ */
+export const connection = ({ forget, hatch }) => {
+  let heard = Date.now(); // When the service was last heard.
+  let isLost = false;
+  let stale = settings.stale; // Since when the service itself cannot read its data.
+  let isKnown = settings.known;
+  let empty = settings.empty;
+
+  const show = () => {
+    const since = isLost ? new Date(heard).toISOString() : stale;
+    document.body.classList.toggle("old", Boolean(since));
+    find("connection").className = since ? "lost" : "";
+    find("connection").replaceChildren(...(isLost ? [`${t.offline} `, moment(since)] : [t.connected]));
+    find("stale").hidden = !stale || isLost;
+    if (stale) find("stale").replaceChildren(`${t.stale} `, moment(stale), ".");
+    const isOld = since && Date.now() - Date.parse(since) > HOUR;
+    find("empty").textContent = isOld ? t.old : isKnown ? empty : t.away;
+    if (isOld) forget();
+  };
+  const connected = (is) => {
+    if (is) heard = Date.now();
+    if (isLost === !is) return;
+    isLost = !is;
+    show();
+    if (is) check();
+  };
+  /** Asks when the sources were heard, once a minute, because silence is no event. */
+  const check = async () => {
+    try {
+      const sources = await load("/sources");
+      connected(true);
+      const silent = sources.filter(({ status, covers }) => status === "silent" && covers.includes("floods"));
+      hatch(silent.length > 0).catch(failed);
+      empty = silent.length ? t.noneSilent : settings.empty;
+      const [first] = silent;
+      find("watch").hidden = sources.length > 0 && !first;
+      find("watch").textContent = first ? fill(first.last_heard ? t.silentSince : t.silentAlways, { source: first.name, age: first.last_heard && age(first.last_heard) }) : t.unwatched;
+      find("sources").hidden = !sources.length;
+      find("sources").lastElementChild.replaceChildren(...sources.map((source) =>
+        make("li", { className: source.status }, `${source.name}: ${t.source[source.status]}`, ...(source.last_heard ? [`, ${t.lastHeard} `, moment(source.last_heard)] : []))));
+    } catch {
+      if (!navigator.onLine || Date.now() - heard > 25_000) connected(false);
+    }
+    show();
+  };
+  show();
+  check();
+  setInterval(check, settings.check);
+  addEventListener("offline", () => connected(false));
+  addEventListener("online", check);
+  return {
+    connected,
+    stale: (since) => {
+      stale = since;
+      show();
+    },
+    known: () => {
+      if (isKnown) return;
+      isKnown = true;
+      show();
+    },
+  };
+};

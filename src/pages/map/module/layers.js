@@ -1,0 +1,316 @@
+// What a map shows: areas, lines, points and names. No dependencies. See view.js for points of the world, boxes and frames.
+
+import { toWorld } from "/map/view.js";
+
+// Paths have 32-bit numbers, so they are relative to a point of the layer, in pixels at zoom 15.
+const UNIT = 2 ** 23;
+const EMPTY = [Infinity, Infinity, -Infinity, -Infinity];
+const join = (one, other) => [Math.min(one[0], other[0]), Math.min(one[1], other[1]), Math.max(one[2], other[2]), Math.max(one[3], other[3])];
+const contains = (box, [x, y]) => x >= box[0] && x <= box[2] && y >= box[1] && y <= box[3];
+
+/**
+ * Decodes a TopoJSON topology: returns its features, with `properties`, `box` and, for points, `at`. Neighbours share the arcs of
+ * their borders, so a border is drawn once. Costs 2 ms for each 10,000 points of a slow phone.
+ */
+export function decode({ arcs, transform, objects }) {
+  const [scale, move] = transform ? [transform.scale, transform.translate] : [[1, 1], [0, 0]];
+  const place = ([x, y]) => toWorld([x * scale[0] + move[0], y * scale[1] + move[1]]);
+  const decoded = arcs.map((arc) => {
+    const points = new Float64Array(arc.length * 2);
+    let [x, y, box] = [0, 0, EMPTY];
+    arc.forEach((step, index) => {
+      [x, y] = transform ? [x + step[0], y + step[1]] : step;
+      points.set(place([x, y]), index * 2);
+    });
+    for (let at = 0; at < points.length; at += 2) box = join(box, [points[at], points[at + 1], points[at], points[at + 1]]);
+    return { points, box };
+  });
+  const line = (indexes) => indexes.map((index) => ({ arc: decoded[index < 0 ? ~index : index], isReversed: index < 0 }));
+  const lines = {
+    LineString: (of) => [line(of)],
+    MultiLineString: (of) => of.map(line),
+    Polygon: (of) => of.map(line),
+    MultiPolygon: (of) => of.flat().map(line),
+  };
+  const feature = ({ type, arcs: own, coordinates, properties, id }) => {
+    if (type === "Point") {
+      const at = place(coordinates);
+      return { id, properties, at, lines: [], box: [...at, ...at] };
+    }
+    const all = lines[type]?.(own) ?? [];
+    return { id, properties, lines: all, isArea: type.endsWith("Polygon"), box: all.flat().reduce((box, { arc }) => join(box, arc.box), EMPTY) };
+  };
+  return Object.values(objects).flatMap((object) => object.geometries ?? [object]).map(feature);
+}
+
+/** Returns whether a point of the world lies in an area: it does if a line from it to the east crosses the border an odd number of times. */
+export function isInside({ box, lines }, [x, y]) {
+  if (!contains(box, [x, y])) return false;
+  let isIn = false;
+  for (const { arc } of lines.flat()) {
+    const { points } = arc;
+    for (let at = 2; at < points.length; at += 2) {
+      const [ax, ay, bx, by] = [points[at - 2], points[at - 1], points[at], points[at + 1]];
+      if (ay > y !== by > y && x < ((bx - ax) * (y - ay)) / (by - ay) + ax) isIn = !isIn;
+    }
+  }
+  return isIn;
+}
+
+/** Returns a point of the world inside an area, for its name: the middle of the widest part of a line through its middle. */
+export function middleOf({ box, lines }) {
+  const y = (box[1] + box[3]) / 2;
+  const crossings = [];
+  for (const { arc: { points } } of lines.flat()) {
+    for (let at = 2; at < points.length; at += 2) {
+      const [ax, ay, bx, by] = [points[at - 2], points[at - 1], points[at], points[at + 1]];
+      if (ay > y !== by > y) crossings.push(((bx - ax) * (y - ay)) / (by - ay) + ax);
+    }
+  }
+  crossings.sort((one, other) => one - other);
+  let best = [box[0], box[0]];
+  for (let at = 1; at < crossings.length; at += 2) if (crossings[at] - crossings[at - 1] > best[1] - best[0]) best = [crossings[at - 1], crossings[at]];
+  return [(best[0] + best[1]) / 2, y];
+}
+
+const PATTERNS = {
+  dots: (pen) => (pen.arc(2, 2, 0.9, 0, 7), pen.arc(6, 6, 0.9, 0, 7), pen.fill()),
+  dashes: (pen) => (pen.moveTo(0, 2), pen.lineTo(4, 2), pen.moveTo(4, 6), pen.lineTo(8, 6), pen.stroke()),
+  lines: (pen) => ([-8, 0, 8].forEach((x) => (pen.moveTo(x - 1, 9), pen.lineTo(x + 9, -1))), pen.stroke()),
+  crosses: (pen) => ([-8, 0, 8].forEach((x) => (pen.moveTo(x - 1, 9), pen.lineTo(x + 9, -1), pen.moveTo(x - 1, -1), pen.lineTo(x + 9, 9))), pen.stroke()),
+};
+
+/** Returns a pattern of 8 pixels in two colours. The first may be missing: then the ground is seen. */
+function pattern(context, { fill, pattern: name, ink }, ratio) {
+  const tile = Object.assign(document.createElement("canvas"), { width: 8 * ratio, height: 8 * ratio });
+  const pen = tile.getContext("2d");
+  pen.scale(ratio, ratio);
+  if (fill) {
+    pen.fillStyle = fill;
+    pen.fillRect(0, 0, 8, 8);
+  }
+  pen.fillStyle = pen.strokeStyle = ink;
+  pen.lineWidth = 1.1;
+  pen.beginPath();
+  PATTERNS[name](pen);
+  return context.createPattern(tile, "repeat");
+}
+
+/**
+ * Areas and lines, each with the name of a style. A style has `fill`, `pattern` (dots, dashes, lines or crosses) with its `ink`,
+ * `alpha` of both; `line` with `width` (pixels, or a function of the zoom), `dash` and `casing` (a wider line below); `inner`, the
+ * same for borders between two shapes of the style; `from` and `to`, the zooms between which it is drawn. Later styles lie above earlier ones.
+ */
+export class Shapes {
+  #styles;
+  #shapes = new Map();
+  #groups = new Map(); // By style: what is drawn, made when it is needed.
+  #origin;
+
+  constructor(styles) {
+    this.#styles = styles;
+  }
+
+  /** Replaces the styles, for other colours. */
+  set styles(styles) {
+    this.#styles = styles;
+    this.#groups.clear();
+  }
+
+  set(id, feature, style) {
+    const before = this.#shapes.get(id);
+    if (before?.feature === feature && before.style === style) return;
+    this.#groups.delete(before?.style);
+    this.#groups.delete(style);
+    this.#shapes.set(id, { feature, style });
+  }
+
+  delete(id) {
+    this.#groups.delete(this.#shapes.get(id)?.style);
+    return this.#shapes.delete(id);
+  }
+
+  clear() {
+    this.#shapes.clear();
+    this.#groups.clear();
+  }
+
+  keys() {
+    return this.#shapes.keys();
+  }
+
+  /** The box of all shapes; `fit` takes it. */
+  get box() {
+    return [...this.#shapes.values()].reduce((box, { feature }) => join(box, feature.box), EMPTY);
+  }
+
+  /** Returns the id of the area at a point of the world. */
+  at(world) {
+    for (const [id, { feature }] of this.#shapes) if (feature.isArea && isInside(feature, world)) return id;
+  }
+
+  draw(frame) {
+    if (!this.#shapes.size) return;
+    const { context, ratio, zoom, scale, left, top } = frame;
+    this.#origin ??= this.box;
+    const [x, y] = this.#origin;
+    const factor = scale / UNIT;
+    context.setTransform(ratio * factor, 0, 0, ratio * factor, (x - left) * scale * ratio, (y - top) * scale * ratio);
+    context.lineJoin = context.lineCap = "round";
+    for (const [name, style] of Object.entries(this.#styles)) {
+      if (zoom < (style.from ?? 0) || zoom >= (style.to ?? 99)) continue;
+      const { fill, inner, outer } = this.#group(name, Math.ceil(zoom));
+      context.globalAlpha = style.alpha ?? 1;
+      if (style.fill || style.pattern) {
+        context.fillStyle = style.fill;
+        if (style.pattern) {
+          style.made ??= pattern(context, style, ratio);
+          style.made.setTransform(new DOMMatrix().scale(1 / (ratio * factor)));
+          context.fillStyle = style.made;
+        }
+        context.fill(fill);
+      }
+      context.globalAlpha = 1;
+      const stroke = (path, { line, width = 1, dash = [], casing }) => {
+        const pixels = typeof width === "function" ? width(zoom) : width;
+        if (!line || pixels <= 0) return;
+        context.setLineDash(dash.map((of) => of / factor));
+        if (casing) {
+          context.strokeStyle = casing;
+          context.lineWidth = (pixels + 3) / factor;
+          context.stroke(path);
+        }
+        context.strokeStyle = line;
+        context.lineWidth = pixels / factor;
+        context.stroke(path);
+      };
+      stroke(inner, style.inner ?? style);
+      stroke(outer, style);
+    }
+  }
+
+  /** Returns the paths of a style: for a zoom, without points that lie on the same pixel. */
+  #group(name, zoom) {
+    const known = this.#groups.get(name);
+    if (known?.zoom === zoom) return known;
+    const group = { zoom, fill: new Path2D(), inner: new Path2D(), outer: new Path2D() };
+    const [x, y] = this.#origin;
+    const least = 0.6 / (256 * 2 ** zoom);
+    const trace = (path, { points }, isReversed, isNew) => {
+      const count = points.length / 2;
+      let [px, py] = [Infinity, Infinity];
+      for (let step = 0; step < count; step++) {
+        const at = 2 * (isReversed ? count - 1 - step : step);
+        const [wx, wy] = [points[at], points[at + 1]];
+        if (step && step < count - 1 && Math.abs(wx - px) + Math.abs(wy - py) < least) continue;
+        [px, py] = [wx, wy];
+        step || !isNew ? path.lineTo((wx - x) * UNIT, (wy - y) * UNIT) : path.moveTo((wx - x) * UNIT, (wy - y) * UNIT);
+      }
+    };
+    const uses = new Map();
+    for (const { feature, style } of this.#shapes.values()) {
+      if (style !== name) continue;
+      for (const line of feature.lines) {
+        line.forEach(({ arc, isReversed }, index) => {
+          uses.set(arc, (uses.get(arc) ?? 0) + 1);
+          if (feature.isArea) trace(group.fill, arc, isReversed, !index);
+        });
+        if (feature.isArea) group.fill.closePath();
+      }
+    }
+    for (const [arc, count] of uses) trace(count > 1 ? group.inner : group.outer, arc, false, true);
+    this.#groups.set(name, group);
+    return group;
+  }
+}
+
+const REACH = 22; // How far from a point a finger may be, in pixels.
+
+/**
+ * Points with `at` (world), `colour`, `line`, `radius` (pixels), and optionally `icon` (a Path2D on 24 × 24) with `ink`, `reach` (a circle on
+ * the ground, in metres), and `from`, the least zoom. Later points lie above earlier ones.
+ */
+export class Points {
+  points = [];
+
+  draw({ context, zoom, scale, left, top, width, height }) {
+    // Seen from far away, many points would hide what is below them.
+    const far = Math.max(0.45, Math.min(1, (zoom - 7) / 6));
+    for (const { at, colour, line, radius: full = 6, icon, ink, reach, from = 0 } of this.points) {
+      if (zoom < from) continue;
+      const radius = full * far;
+      const [x, y] = [(at[0] - left) * scale, (at[1] - top) * scale];
+      if (reach) {
+        // A degree of the equator has 111.32 km; the world is wider in pixels than on the ground by the cosine of the latitude.
+        const latitude = Math.atan(Math.sinh((0.5 - at[1]) * 2 * Math.PI));
+        context.beginPath();
+        context.arc(x, y, (reach / (360 * 111_320 * Math.cos(latitude))) * scale, 0, 7);
+        context.globalAlpha = 0.18;
+        context.fillStyle = colour;
+        context.fill();
+        context.globalAlpha = 1;
+        context.strokeStyle = colour;
+        context.stroke();
+      }
+      if (x < -radius || y < -radius || x > width + radius || y > height + radius) continue;
+      context.beginPath();
+      context.arc(x, y, radius, 0, 7);
+      context.fillStyle = colour;
+      context.fill();
+      context.lineWidth = 1.5;
+      context.strokeStyle = line;
+      context.stroke();
+      if (!icon || radius < 8) continue;
+      context.save();
+      const factor = (radius * 1.4) / 24;
+      context.translate(x - 12 * factor, y - 12 * factor);
+      context.scale(factor, factor);
+      context.fillStyle = ink;
+      context.fill(icon);
+      context.restore();
+    }
+  }
+
+  /** Returns the point nearest to a point of the world, if a finger there reaches it. */
+  near([x, y], zoom) {
+    const far = ({ at }) => Math.hypot(at[0] - x, at[1] - y) * 256 * 2 ** zoom;
+    const found = this.points.filter((point) => zoom >= (point.from ?? 0) && far(point) <= Math.max(REACH, point.radius ?? 0));
+    return found.sort((one, other) => far(one) - far(other))[0];
+  }
+}
+
+/**
+ * Names with `at` (world), `text`, `rank` (the least comes first), `from` and `to` (zooms), `size` (pixels), `style` of the font and
+ * `colour`. A name that would overlap one that comes before it is left out.
+ */
+export class Names {
+  names = [];
+  family = "system-ui, sans-serif";
+  colour = "#333";
+  halo = "#fff";
+  #widths = new Map();
+
+  draw({ context, zoom, scale, left, top, width, height }) {
+    const taken = [];
+    context.textAlign = "center";
+    context.textBaseline = "middle";
+    context.lineJoin = "round";
+    context.lineWidth = 3.5;
+    context.strokeStyle = this.halo;
+    for (const { at, text, from = 0, to = 99, size = 13, style = "", colour = this.colour } of [...this.names].sort((one, other) => one.rank - other.rank)) {
+      if (zoom < from || zoom >= to) continue;
+      const [x, y] = [Math.round((at[0] - left) * scale), Math.round((at[1] - top) * scale)];
+      if (x < -80 || y < -20 || x > width + 80 || y > height + 20) continue;
+      const font = `${style} ${size}px ${this.family}`;
+      const key = `${font} ${text}`;
+      context.font = font;
+      if (!this.#widths.has(key)) this.#widths.set(key, context.measureText(text).width);
+      const [across, down] = [this.#widths.get(key) / 2 + 4, size / 2 + 3];
+      if (taken.some((of) => Math.abs(of.x - x) < of.across + across && Math.abs(of.y - y) < of.down + down)) continue;
+      taken.push({ x, y, across, down });
+      context.strokeText(text, x, y);
+      context.fillStyle = colour;
+      context.fillText(text, x, y);
+    }
+  }
+}

@@ -1,0 +1,46 @@
+//! The names of all areas, for the search of the page.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use rocket::tokio::sync::Mutex;
+
+use crate::error::Problem;
+use crate::model::AreaSet;
+use crate::rendering::cache::Rendered;
+use crate::rendering::{JSON, prepared};
+
+/// The index of the areas that were last read.
+#[derive(Debug, Default)]
+pub(crate) struct Names(Mutex<Option<(Arc<AreaSet>, Rendered)>>);
+
+impl Names {
+    /// Returns the index: a list of cities, each with its larger areas, each with its areas: `[[city,[[parent,[[id,name]]]]]]`.
+    /// It is written once for each set of areas.
+    pub(super) async fn of(&self, areas: Arc<AreaSet>) -> Result<Rendered, Problem> {
+        let mut known = self.0.lock().await;
+        if let Some((of, rendered)) = &*known
+            && Arc::ptr_eq(of, &areas)
+        {
+            return Ok(rendered.clone());
+        }
+        let rendered = prepared(JSON, write(&areas).map_err(Problem::internal)?).await?;
+        *known = Some((areas, rendered.clone()));
+        Ok(rendered)
+    }
+}
+
+/// The identifiers and names of areas, by the name of the larger area.
+type Parents<'a> = BTreeMap<&'a str, Vec<(String, &'a str)>>;
+
+fn write(areas: &AreaSet) -> serde_json::Result<Vec<u8>> {
+    let mut cities: BTreeMap<&str, Parents<'_>> = BTreeMap::new();
+    for area in areas {
+        let city = cities.entry(&area.city_name).or_default();
+        let parent = city.entry(&area.parent_name).or_default();
+        parent.push((area.id.to_string(), &area.name));
+    }
+    let lists: Vec<_> =
+        cities.into_iter().map(|(city, of)| (city, of.into_iter().collect::<Vec<_>>())).collect();
+    serde_json::to_vec(&lists)
+}

@@ -1,0 +1,109 @@
+// "Is my street flooded?": the search for a name, and the reader's own place.
+import { find, load, make, nice, query, settings, t } from "/map/words.js";
+
+const MOST = 12;
+const input = find("query");
+const found = find("found");
+let index, entries = [], active = -1;
+
+// Numbers count without zeros before them: "rw 3" finds "RW 03".
+const words = (text) => text.toLowerCase().normalize("NFD").replace(/\p{M}/gu, "").match(/[\p{L}\d]+/gu)?.map((word) => word.replace(/^0+(?=\d)/, "")) ?? [];
+
+/** Returns the names of all areas, requested once: { id, name, more, words }, and larger areas with the `ids` of their parts. */
+export const names = () => (index ??= (async () => {
+  const response = await fetch(settings.names);
+  if (!response.ok) throw new Error(`names: ${response.status}`);
+  const all = [];
+  for (const [city, parents] of await response.json()) {
+    for (const [parent, areas] of parents) {
+      const place = nice(parent);
+      const more = nice(city);
+      if (parent && areas.length > 1) all.push({ name: place, more, words: words(`${parent} ${city}`), ids: areas.map(([id]) => id), parent });
+      for (const [id, name] of areas) {
+        all.push({ id, name: [place, nice(name || id)].filter(Boolean).join(", "), more, words: words(`${parent} ${name} ${city}`) });
+      }
+    }
+  }
+  return all;
+})().catch((error) => {
+  index = undefined;
+  throw error;
+}));
+
+const match = (all, text) => {
+  const wanted = words(text);
+  if (!wanted.length) return [];
+  const fits = (entry) => wanted.every((want) => entry.words.some((word) => (/^\d+$/.test(want) ? word === want : word.startsWith(want))));
+  const score = (entry) => (entry.ids ? 0 : 1) + (entry.words[0].startsWith(wanted[0]) ? 0 : 2);
+  return all.filter(fits).sort((one, other) => score(one) - score(other)).slice(0, MOST);
+};
+
+const close = () => {
+  found.hidden = true;
+  input.setAttribute("aria-expanded", "false");
+  input.removeAttribute("aria-activedescendant");
+};
+
+/** Lets the reader search: calls `choose` with the entry of a name, and `locate` with a place. `say` shows a sentence. */
+export const search = ({ choose, locate, places, say }) => {
+  const take = (entry) => {
+    input.value = entry.name;
+    close();
+    input.blur();
+    choose(entry);
+  };
+  const show = async () => {
+    const text = input.value;
+    if (!text.trim()) return close();
+    const all = await names().catch(() => []);
+    if (text !== input.value) return;
+    entries = match([...places(), ...all].map((entry) => (entry.words ? entry : { ...entry, words: words(entry.name) })), text);
+    active = -1;
+    found.replaceChildren(...entries.map((entry, at) => {
+      const item = make("li", { id: `found-${at}` }, entry.name, make("small", {}, entry.more ?? ""));
+      item.setAttribute("role", "option");
+      item.addEventListener("click", () => take(entry));
+      return item;
+    }));
+    if (!entries.length) {
+      const none = make("li", {}, t.searchNone);
+      none.setAttribute("role", "option");
+      none.setAttribute("aria-disabled", "true");
+      found.append(none);
+    }
+    found.hidden = false;
+    input.setAttribute("aria-expanded", "true");
+  };
+  input.addEventListener("focus", () => names().catch(() => {}));
+  input.addEventListener("input", show);
+  input.addEventListener("keydown", (event) => {
+    if (event.key === "Escape") return close();
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (!step || !entries.length || found.hidden) return;
+    event.preventDefault();
+    found.children[active]?.removeAttribute("aria-selected");
+    active = (active + step + entries.length) % entries.length;
+    found.children[active].setAttribute("aria-selected", "true");
+    found.children[active].scrollIntoView({ block: "nearest" });
+    input.setAttribute("aria-activedescendant", `found-${active}`);
+  });
+  input.addEventListener("blur", () => setTimeout(close, 200));
+  find("search").addEventListener("submit", async (event) => {
+    event.preventDefault();
+    await show();
+    const entry = entries[Math.max(0, active)];
+    if (entry) take(entry);
+  });
+  find("locate").addEventListener("click", () => {
+    if (!navigator.geolocation) return say(t.locateFailed);
+    say(t.locating);
+    const options = { enableHighAccuracy: true, timeout: 20_000, maximumAge: 60_000 };
+    // 4 decimals are 11 m: nobody needs to know more.
+    const round = (of) => Math.round(of * 10_000) / 10_000;
+    navigator.geolocation.getCurrentPosition(
+      ({ coords }) => locate([round(coords.longitude), round(coords.latitude)]),
+      () => say(t.locateFailed),
+      options,
+    );
+  });
+};
