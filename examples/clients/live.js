@@ -8,6 +8,7 @@
 // each visible tab has its own stream. While there is no stream, the tab that holds the lock polls.
 
 const POLL = 60_000;
+const AWAY = 10_000; // How long to wait for a service that is away.
 const RESOURCES = ["reports", "gauges", "infrastructure", "areas"];
 
 /**
@@ -18,10 +19,11 @@ const RESOURCES = ["reports", "gauges", "infrastructure", "areas"];
  * @param start a cursor and the areas that it is about, as in /changes, if the page has them already
  * @param stale is called with the time until which the states are known to be current, when the service cannot read its data any
  *   more, and with null when they are current again
+ * @param connected is called with whether this tab has a stream, if it is the one that holds it: with false after 10 seconds without
  * @param changed is called with the names of the other resources that may have changed: request them again
  * @param select `city`, `admin` and `minimum_state`, as for /floods
  */
-export function live(base, { states: show, stale: doubt = () => {}, changed: renew = () => {}, select = {}, start = { cursor: null, areas: [] } }) {
+export function live(base, { states: show, stale: doubt = () => {}, connected: tell = () => {}, changed: renew = () => {}, select = {}, start = { cursor: null, areas: [] } }) {
   const name = `siaga ${base}?${new URLSearchParams(select)}`;
   const channel = navigator.locks && new BroadcastChannel(name);
   const known = new Map(start.areas.map((area) => [area.area_id, area]));
@@ -58,18 +60,21 @@ export function live(base, { states: show, stale: doubt = () => {}, changed: ren
 
   const lead = (signal) =>
     new Promise((end) => {
-      let source, timer;
+      let source, timer, silence;
       const poll = async () => {
+        let pause = POLL;
         try {
           const response = await fetch(address("/floods/states"), { signal });
+          if ([502, 504].includes(response.status)) pause = AWAY;
           const { result } = await response.json();
           const stale = response.headers.get("Siaga-Stale-Since");
           // Without a cursor the next stream begins with everything.
           if (response.ok && !signal.aborted) pass({ cursor: "", full: true, areas: result, changed: RESOURCES, stale });
         } catch (error) {
+          if (error instanceof TypeError) pause = AWAY; // There was no response.
           if (!signal.aborted) console.warn(`${base}: ${error.message}`);
         }
-        if (!signal.aborted) timer = setTimeout(open, POLL * (0.9 + Math.random() / 5));
+        if (!signal.aborted) timer = setTimeout(open, pause * (0.9 + Math.random() / 5));
       };
       const open = () => {
         source = new EventSource(address("/changes/stream", cursor && { since: cursor }));
@@ -78,7 +83,13 @@ export function live(base, { states: show, stale: doubt = () => {}, changed: ren
           pass({ cursor, areas: [], changed: [], stale: JSON.parse(data).stale_since }));
         source.addEventListener("changed", ({ data, lastEventId }) =>
           pass({ cursor: lastEventId || cursor, areas: [], changed: JSON.parse(data) }));
+        source.onopen = () => {
+          clearTimeout(silence);
+          silence = undefined;
+          tell(true);
+        };
         source.onerror = () => {
+          silence ??= setTimeout(() => tell(false), 10_000);
           // The browser connects again by itself, except after 204, 429, 503 and other refusals.
           if (source.readyState === EventSource.CLOSED) poll();
         };
@@ -87,6 +98,7 @@ export function live(base, { states: show, stale: doubt = () => {}, changed: ren
         leading = false;
         source.close();
         clearTimeout(timer);
+        clearTimeout(silence);
         end();
       });
       leading = true;

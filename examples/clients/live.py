@@ -5,7 +5,8 @@
         apply(states, delta)
 
 `stream` reads server-sent events, `changes` sends requests that wait. Both yield deltas for ever, the first of them with all
-states, and go on where they were when the connection is lost.
+states, and go on where they were when the connection is lost. A delta of a stream has `stale`, until when the states are known to be
+current, if the service cannot read its data any more. They are current again after the next delta with other areas, or with none.
 """
 
 import json
@@ -66,6 +67,8 @@ def stream(base, **select):
                         yield data | {"changed": []}
                     elif event == "changed":
                         yield {"cursor": cursor, "full": False, "areas": [], "changed": data}
+                    elif event == "stale":
+                        yield {"cursor": cursor, "full": False, "areas": [], "changed": [], "stale": data["stale_since"]}
             # The server ends a stream after an hour, and when it shuts down.
             time.sleep(2 * random.random())
         except (OSError, HTTPException) as error:
