@@ -5,11 +5,11 @@ use jsonwebtoken::{EncodingKey, Header};
 use serde::{Deserialize, Serialize};
 
 use super::algorithm::PublicAlgorithm;
-use super::{Algorithm, InvalidSettings, Scope, Secret, crypto};
+use super::{Algorithm, InvalidSettings, JwksUrl, Scope, Secret, crypto};
 use crate::model::Timestamp;
 use crate::model::duration;
 
-/// How tokens are signed and verified (RFC 7519). Exactly one of `secret`, `public_key` and `jwks` is required.
+/// How tokens are signed and verified (RFC 7519). Exactly one of `secret`, `public_key`, `jwks` and `jwks_url` is required.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Jwt {
@@ -25,6 +25,9 @@ pub(crate) struct Jwt {
     /// The path of a file of public keys, a JSON Web Key Set (RFC 7517), read again when it changes. **Default: none**
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub jwks: Option<PathBuf>,
+    /// The address of such a set, by HTTPS, fetched every ten minutes and when a token names an unknown key. **Default: none**
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) jwks_url: Option<JwksUrl>,
     /// The `iss` that a token must have. **Default: any or none**
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub issuer: Option<String>,
@@ -66,6 +69,8 @@ pub(crate) enum Audience {
     Several(Vec<String>),
 }
 
+const ONLY_ONE: &str = "only one of secret, public_key, jwks and jwks_url may be given";
+
 /// Why a token could not be made.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -84,6 +89,7 @@ pub(super) enum KeySource<'a> {
     Secret(&'a Secret),
     PublicKey(PublicAlgorithm, &'a str),
     Set(PublicAlgorithm, &'a PathBuf),
+    Address(PublicAlgorithm, &'a JwksUrl),
 }
 
 impl Jwt {
@@ -102,6 +108,15 @@ impl Jwt {
             Err(InvalidSettings::new("jwt.algorithm", reason))
         };
         let with_public_key = "one of [RS256, ES256, EdDSA]";
+        if let Some(address) = &self.jwks_url {
+            if self.secret.is_some() || self.public_key.is_some() || self.jwks.is_some() {
+                return Err(InvalidSettings::new("jwt.jwks_url", ONLY_ONE));
+            }
+            return match public {
+                Some(algorithm) => Ok(KeySource::Address(algorithm, address)),
+                None => unfit("jwks_url", with_public_key),
+            };
+        }
         match (&self.secret, &self.public_key, &self.jwks) {
             (Some(secret), None, None) => match public {
                 None => Ok(KeySource::Secret(secret)),
@@ -128,7 +143,7 @@ impl Jwt {
                 } else {
                     "jwt.jwks"
                 };
-                Err(InvalidSettings::new(second, "only one of secret, public_key and jwks may be given"))
+                Err(InvalidSettings::new(second, ONLY_ONE))
             }
         }
     }

@@ -6,6 +6,7 @@ mod api_key;
 mod credential;
 mod crypto;
 mod invalid;
+mod jwks_url;
 mod jwt;
 mod key_ring;
 mod key_set;
@@ -28,6 +29,7 @@ pub(crate) use self::algorithm::Algorithm;
 pub use self::api_key::{ApiKey, InvalidDigest, KeyDigest, NewKey};
 pub use self::credential::{Credential, CredentialKind, OwnQuota};
 pub use self::invalid::InvalidSettings;
+pub(crate) use self::jwks_url::JwksUrl;
 pub(crate) use self::jwt::{Jwt, TokenError};
 use self::key_ring::Found;
 pub(crate) use self::key_ring::KeyRing;
@@ -170,7 +172,8 @@ impl Authenticator {
         }
     }
 
-    /// Reads the file of public keys again whenever it changes, also after other settings are applied. Never ends.
+    /// Reads the file of public keys again whenever it changes, or fetches them again, also after other settings are applied. Never
+    /// ends.
     pub(crate) async fn watch(&self) {
         loop {
             let accepted = self.accepted.load_full();

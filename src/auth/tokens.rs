@@ -53,6 +53,9 @@ impl Tokens {
                 let set = KeySet::open(path, algorithm);
                 Keys::Set(Arc::new(set.map_err(|broken| InvalidSettings::new("jwt.jwks", broken))?))
             }
+            KeySource::Address(algorithm, address) => {
+                Keys::Set(Arc::new(KeySet::at(address.clone(), algorithm)))
+            }
         };
         Ok(Self { keys, validation: validation(settings), leeway: settings.leeway })
     }

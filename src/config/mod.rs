@@ -9,6 +9,7 @@ mod at_once;
 mod base_url;
 mod by_resource;
 mod cache;
+mod desk;
 mod env;
 mod error;
 mod feeds;
@@ -46,6 +47,7 @@ pub(crate) use self::at_once::AtOnce;
 pub use self::base_url::{BaseUrl, InvalidBaseUrl};
 pub(crate) use self::by_resource::ByResource;
 pub(crate) use self::cache::Cache;
+pub(crate) use self::desk::Desk;
 pub(crate) use self::env::NamedFile;
 pub(crate) use self::env::{DatabaseUrl, SiagaEnv};
 pub use self::error::ConfigError;
@@ -129,6 +131,8 @@ pub struct Config {
     pub(crate) streams: Streams,
     /// When an area needs the attention of whoever sets flood states.
     pub(crate) attention: AttentionRules,
+    /// The desk.
+    pub(crate) desk: Desk,
     /// The live map.
     pub(crate) map: Map,
     /// How clients are led to HTTPS.
@@ -177,6 +181,7 @@ impl Default for Config {
             reports: Reports::default(),
             streams: Streams::default(),
             attention: AttentionRules::default(),
+            desk: Desk::default(),
             map: Map::default(),
             https: Https::default(),
             log: LogSettings::default(),

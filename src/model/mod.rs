@@ -42,7 +42,7 @@ mod validity;
 
 pub use area::{Area, AreaId, InvalidAreaId, Region};
 pub use area_set::{AreaSet, DuplicateArea};
-pub(crate) use attention::{Attention, AttentionRules, Scene, attention};
+pub(crate) use attention::{Attention, AttentionRules, Reason, Scene, attention};
 pub(crate) use attributes::district_id;
 pub use attributes::{Attributes, InvalidAttributes};
 pub use bounding_box::BoundingBox;

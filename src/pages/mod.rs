@@ -1,5 +1,6 @@
 //! The pages for people: the front page, the live map, and the description of the interface.
 
+mod desk;
 mod docs;
 mod logo;
 mod map;
@@ -8,12 +9,13 @@ mod root;
 
 use rocket::{Build, Rocket, Route, routes};
 
+pub(crate) use self::desk::Desk;
 pub(crate) use self::root::{lead_to_front, to_try};
 use crate::config::Config;
 
-/// Returns the routes of the pages.
-pub(crate) fn routes() -> Vec<Route> {
-    routes![
+/// Returns the routes of the pages, with those of the desk if wanted.
+pub(crate) fn routes(with_desk: bool) -> Vec<Route> {
+    let mut all = routes![
         root::show,
         map::show,
         map::find_file,
@@ -28,7 +30,11 @@ pub(crate) fn routes() -> Vec<Route> {
         report::thank,
         report::find_places,
         report::find_file,
-    ]
+    ];
+    if with_desk {
+        all.extend(desk::routes());
+    }
+    all
 }
 
 /// Adds what the pages keep.

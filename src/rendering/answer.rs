@@ -146,6 +146,11 @@ impl Answer {
         Ok(Self::own(JSON.into(), envelope::result(result)?, Kept::Never))
     }
 
+    /// Makes a page for one person. Caches must not keep it.
+    pub(crate) fn private_page(page: String) -> Self {
+        Self::own(HTML.into(), page.into_bytes(), Kept::Never)
+    }
+
     /// Makes a response that is the same for all clients and seldom changes: caches may reuse it for five minutes.
     #[must_use]
     pub(crate) fn seldom_changing(media_type: &'static str, body: Vec<u8>) -> Self {

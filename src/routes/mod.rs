@@ -25,7 +25,7 @@ mod stats;
 
 use rocket::{Route, routes};
 
-pub(crate) use self::attention::AttentionList;
+pub(crate) use self::attention::{AttentionList, Listed};
 pub(crate) use self::health::{Readiness, recent};
 pub(crate) use self::openapi::Description;
 use crate::openapi::Described;

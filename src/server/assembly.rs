@@ -12,8 +12,7 @@ use rocket::{Build, Rocket, Route};
 
 use super::{BuildError, Builder, Reloading, Siaga};
 use crate::admission::{Admission, diverted, other_methods, unread};
-use crate::auth::RandomUnavailable;
-use crate::auth::{Authenticator, NewKey, Scope, Secret};
+use crate::auth::{Authenticator, NewKey, RandomUnavailable, Scope, Secret, random};
 use crate::background::{DataWatch, OldReports, SourceWatch, StoredKeys, prepare_outlines};
 use crate::changes::{Follower, Withdrawn};
 use crate::config::Config;
@@ -26,7 +25,7 @@ use crate::formats::EncodeContext;
 use crate::images::{CardImages, Worker};
 use crate::model::{Clock, LayerKind};
 use crate::openapi::{Described, Interface, document};
-use crate::pages::{self, lead_to_front};
+use crate::pages::{self, Desk, lead_to_front};
 use crate::quotas::{Quotas, Seats};
 use crate::rendering::cache::{Cache, Patience, SHARE};
 use crate::rendering::{Permits, Question, Renderer};
@@ -85,7 +84,7 @@ impl Builder {
         let outlines = prepare_outlines(Arc::clone(&store), default, context);
         let seats = Seats::new(config.streams, &metrics);
         let draining = Draining::default();
-        let rocket = rocket::custom(self.figment.clone())
+        let rocket = rocket::custom(with_sealing_key(&self.figment, &*store).await?)
             .attach(shield(&self.figment))
             .attach(RealMethod)
             .attach(Exchange::new(metrics.clone()))
@@ -243,6 +242,20 @@ fn follow_public_keys(authenticator: Authenticator) -> AdHoc {
     })
 }
 
+/// Adds the key that seals the logins of the desk to Rocket's configuration. It follows from the secret that the store keeps, so that
+/// all servers and starts have the same. While the store is away, a server has one of its own: its logins end with it.
+async fn with_sealing_key(figment: &Figment, store: &dyn Store) -> Result<Figment, RandomUnavailable> {
+    let new = Secret::from(random::hex::<32>()?);
+    let secret = store.signing_key(&new).await.unwrap_or_else(|error| {
+        tracing::warn!(
+            "logins at the desk end when this server ends, because the store has not given its key: {error}"
+        );
+        new
+    });
+    let key = blake3::derive_key("siaga desk 2026 sealing of logins", secret.expose().as_bytes());
+    Ok(figment.clone().merge((rocket::Config::SECRET_KEY, hex::encode(key))))
+}
+
 /// Makes a key with all scopes, and adds it to the accepted keys.
 fn temporary_key(config: &mut Config) -> Result<Secret, RandomUnavailable> {
     let NewKey { key, entry } = NewKey::make("temporary", vec![Scope::Admin])?;
@@ -253,7 +266,7 @@ fn temporary_key(config: &mut Config) -> Result<Secret, RandomUnavailable> {
 /// Returns the routes outside the base address. Other mount paths lead to the front page if no route below `routes` is there.
 fn outside(config: &Config, routes: &[Route]) -> Vec<Route> {
     let mut outside = routes::outside(config.metrics.enabled);
-    outside.extend(pages::routes());
+    outside.extend(pages::routes(config.desk.enabled));
     let is_taken = |path: &str| path == "/" || routes.iter().any(|route| route.uri.path() == "/");
     outside.extend(config.mount_paths().filter(|path| !is_taken(path)).map(lead_to_front));
     within_spans(outside)
@@ -272,4 +285,5 @@ fn with_results(
         .manage(Readiness::default())
         .manage(Repeats::default())
         .manage(AttentionList::new(Arc::clone(store), Arc::clone(clock)))
+        .manage(Desk::new(Arc::clone(clock)))
 }

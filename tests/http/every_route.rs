@@ -14,6 +14,9 @@ const SIGNED: (Method, &str) = (Method::Put, "/v1/uploads/<_>");
 /// The form for residents, which is not there unless cards are open: then the identifier of a card is the credential.
 const FORM: &str = "/report";
 
+/// The one route to which the credential comes in a form.
+const LOGIN: (Method, &str) = (Method::Post, "/desk/login");
+
 /// What begins the paths of which all routes need a credential, whatever their method; so do logs, wherever they are.
 const PROTECTED: [&str; 2] = ["/v1/cards", "/v1/feeds"];
 
@@ -25,7 +28,10 @@ fn must_refuse(route: &Route) -> bool {
     let safe = matches!(route.method, Method::Get | Method::Head | Method::Options);
     // Where requests go that get no further: whoever asks for it themselves finds nothing.
     let diverted = path == "/:diverted:";
-    (protected || !safe) && !diverted && route.method != Method::Options && (route.method, path) != SIGNED
+    (protected || !safe)
+        && !diverted
+        && route.method != Method::Options
+        && ![SIGNED, LOGIN].contains(&(route.method, path))
 }
 
 /// An address the route answers.

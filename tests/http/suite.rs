@@ -18,6 +18,7 @@ mod away;
 mod cards;
 mod cards_images;
 mod changes;
+mod desk;
 mod feeds;
 mod floodgauges;
 mod floods_archive;

@@ -142,6 +142,12 @@ impl Siaga {
         Client::untracked(self.runtime.block_on(other)).unwrap()
     }
 
+    /// A client of a service on the same data, which keeps cookies as a browser does.
+    pub(crate) fn tracked(&self, figment: Figment) -> Client {
+        let other = service_on(figment, |builder| builder, &self.clock, &self.opener);
+        Client::tracked(self.runtime.block_on(other)).unwrap()
+    }
+
     /// What comes of something asked of the store itself.
     pub(crate) fn wait<F: Future>(&self, future: F) -> F::Output {
         self.runtime.block_on(future)

@@ -122,3 +122,45 @@ fn a_store_that_keeps_nothing_has_no_log_to_undo() {
         "{error}"
     );
 }
+
+#[test]
+fn areas_are_set_as_one_batch_and_taken_back() {
+    on_each_store(|siaga| {
+        let folder = tempfile::tempdir().unwrap();
+        let list = folder.path().join("areas.csv");
+        std::fs::write(&list, "area_id,name\n1,RW 01\n\n2\n").unwrap();
+        let list = list.to_str().unwrap();
+        let set = ["floods", "set", "10", list, "--state", "4", "--note", "by telephone", "--by", "Sri"];
+        let said = printed(&siaga(&set));
+        assert!(said.starts_with("Batch 1: 3 areas have state 4 since "), "{said}");
+        let logged = entries(&printed(&siaga(&["floods", "log"])));
+        let expected = [1, 2, 10].map(|area| format!("{area} 4 siaga floods set Sri 1 by telephone"));
+        assert_eq!(logged[..3], expected);
+        assert_eq!(
+            refusal(&siaga(&["floods", "set", "1", "98", "99", "--state", "none"])),
+            "siaga: no such local areas: 98, 99; nothing was changed"
+        );
+        printed(&siaga(&["floods", "set", "2", "--state", "1"]));
+        let undone = printed(&siaga(&["floods", "undo", "--batch", "1"]));
+        assert_eq!(
+            undone,
+            "Batch 1 is undone by batch 3: 2 areas have the states before.\n\
+             These areas have changed since, and were left alone: 2.\n"
+        );
+        assert_eq!(
+            refusal(&siaga(&["floods", "undo", "--batch", "9"])),
+            "siaga: there is no such batch; see siaga floods log"
+        );
+        for wrong in [
+            &["floods", "set", "1", "--state", "5"][..],
+            &["floods", "set", "--state", "1"],
+            &["floods", "undo"],
+        ] {
+            assert_eq!(siaga(wrong).status.code(), Some(2), "{wrong:?}");
+        }
+        assert!(
+            refusal(&siaga(&["floods", "set", "nowhere.csv", "--state", "1"]))
+                .contains("neither an area nor")
+        );
+    });
+}

@@ -9,7 +9,6 @@ use sqlx::{Connection, FromRow, PgConnection};
 
 use super::PostgresStore;
 use super::error::backend;
-use super::flood_orders;
 use super::statement::Query;
 use super::transfer::LOCK_STATES;
 use super::values::{area_id, column, flood_state, moment};
@@ -38,10 +37,21 @@ const LAST_ENTRIES: &str = "
     WHERE areas.area_id = ANY ($1)
     ORDER BY areas.area_id, log.changed_at DESC";
 
+/// Writes a batch with its entries and states. The transaction has locked the states, and knows that the areas exist.
 const PUT: &str = "
-    INSERT INTO flood_batches
-        (number, changed_at, subject, username, note, undoes, request, digest, areas, states)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)";
+    WITH batch AS (
+        INSERT INTO flood_batches
+            (number, changed_at, subject, username, note, undoes, request, digest, areas, states)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+    ), changes AS (
+        SELECT area_id, state FROM unnest($9::bigint[], $10::smallint[]) AS changes (area_id, state)
+    ), stood AS (
+        INSERT INTO flood_states (area_id, state, changed_at)
+        SELECT area_id, state, $2 FROM changes
+        ON CONFLICT (area_id) DO UPDATE SET state = excluded.state, changed_at = excluded.changed_at
+    )
+    INSERT INTO flood_changes (area_id, changed_at, state, subject, username)
+    SELECT area_id, $2, state, $3, $4 FROM changes";
 
 /// A page of the log of all areas. It ends with all entries of one time.
 const LOG: &str = "
@@ -175,7 +185,6 @@ async fn within_transaction(
     let outcome = match order.decide(&known, now) {
         Decision::Return(outcome) => outcome,
         Decision::Make(batch, left) => {
-            flood_orders::set(&mut transaction, batch.entries().map(|change| (change, None))).await?;
             put(&mut transaction, &batch).await?;
             OrderOutcome::Done { batch, left }
         }

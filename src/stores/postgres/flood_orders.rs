@@ -3,13 +3,12 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
-use sqlx::PgConnection;
 
 use super::batch::{Answers, Write};
 use super::error::backend;
 use super::link::Link;
 use super::values::{column, moment};
-use crate::model::{AreaId, Clock, FloodChange, Timestamp};
+use crate::model::{AreaId, Clock, FloodChange};
 use crate::stores::{SetFloodState, StoreError};
 
 /// Sets the states of areas, each at the given time, but at least 1 ms after the area's last change and not before the
@@ -60,10 +59,16 @@ impl Write for FloodOrders {
     }
 
     async fn write(&self, link: &mut Link, orders: &[SetFloodState]) -> Result<Answers<Self>, StoreError> {
-        let changes = orders.iter().map(|SetFloodState { area, state, by, after }| {
-            (FloodChange { area: *area, state: *state, at: self.clock.now(), by: by.clone() }, *after)
-        });
-        let set = set(link, changes).await?;
+        let areas: Vec<_> = orders.iter().map(|order| column(order.area.number())).collect();
+        let states: Vec<_> =
+            orders.iter().map(|order| order.state.map(|state| i16::from(state.code()))).collect();
+        let moments: Vec<_> = orders.iter().map(|_| moment(self.clock.now())).collect();
+        let subjects: Vec<_> = orders.iter().map(|order| order.by.subject.clone()).collect();
+        let usernames: Vec<_> = orders.iter().map(|order| order.by.username.clone()).collect();
+        let after: Vec<_> = orders.iter().map(|order| order.after.map(moment)).collect();
+        let query = sqlx::query_as(SET).bind(areas).bind(states).bind(moments).bind(subjects).bind(usernames);
+        let set: Vec<(i64, Option<DateTime<Utc>>)> = query.bind(after).fetch_all(&mut **link).await?;
+        let set: HashMap<i64, Option<DateTime<Utc>>> = set.into_iter().collect();
         let answers = orders.iter().map(|SetFloodState { area, state, by, after }| {
             let at = set.get(&column(area.number())).ok_or_else(|| StoreError::no_area(*area))?;
             match (at, after) {
@@ -76,25 +81,4 @@ impl Write for FloodOrders {
         });
         Ok(answers.collect())
     }
-}
-
-/// Makes changes, each if the newest entry of its area is the given one. Returns the time of each change of an area that exists;
-/// `None` if another entry is newer.
-pub(super) async fn set(
-    connection: &mut PgConnection,
-    changes: impl Iterator<Item = (FloodChange, Option<Timestamp>)>,
-) -> Result<HashMap<i64, Option<DateTime<Utc>>>, StoreError> {
-    let (mut areas, mut states, mut moments) = (Vec::new(), Vec::new(), Vec::new());
-    let (mut subjects, mut usernames, mut afters) = (Vec::new(), Vec::new(), Vec::new());
-    for (FloodChange { area, state, at, by }, after) in changes {
-        areas.push(column(area.number()));
-        states.push(state.map(|state| i16::from(state.code())));
-        moments.push(moment(at));
-        subjects.push(by.subject);
-        usernames.push(by.username);
-        afters.push(after.map(moment));
-    }
-    let query = sqlx::query_as(SET).bind(areas).bind(states).bind(moments).bind(subjects).bind(usernames);
-    let set: Vec<(i64, Option<DateTime<Utc>>)> = query.bind(afters).fetch_all(connection).await?;
-    Ok(set.into_iter().collect())
 }

@@ -1,0 +1,223 @@
+use std::num::NonZeroUsize;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use lru::LruCache;
+use rocket::Request;
+use rocket::http::{Cookie, CookieJar, SameSite};
+use rocket::request::{FromRequest, Outcome};
+use rocket::time;
+
+use crate::auth::{Authenticator, Credential, CredentialKind, Refused, Scope};
+use crate::config::Config;
+use crate::error::Problem;
+use crate::fairings::{Arrival, Subject};
+use crate::guards::managed;
+use crate::model::{Actor, Clock, Timestamp, is_name};
+use crate::quotas::Client;
+
+/// How long a login lasts.
+const LIFETIME: Duration = Duration::from_hours(12);
+/// The longest key that fits into a cookie, in bytes. Keys of Siaga have 64.
+const LONGEST_KEY: usize = 512;
+/// How many wrong keys an address may send within a minute.
+const WRONG_KEYS: u32 = 5;
+const MINUTE: Duration = Duration::from_mins(1);
+/// How many addresses are remembered; the least recent ones are forgotten first.
+const ADDRESSES: NonZeroUsize = NonZeroUsize::new(10_000).unwrap();
+
+/// What the desk keeps: who has sent wrong keys lately.
+#[derive(Debug)]
+pub(crate) struct Desk {
+    clock: Arc<dyn Clock>,
+    wrong: Mutex<LruCache<Client, (Timestamp, u32)>>,
+}
+
+/// An officer who is logged in. The cookie holds the officer's API key, sealed, and each request looks the key up: so a revoked
+/// key ends the login, and there is no table of sessions.
+#[derive(Clone, Debug)]
+pub(super) struct Officer {
+    pub(super) credential: Credential,
+    /// The name that the officer gave; nothing verifies it.
+    name: String,
+    /// What forms of this login must contain if the browser does not say where they come from.
+    pub(super) token: String,
+}
+
+/// Why a login was refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum LoginRefused {
+    /// The key is not accepted, or the name is not a name.
+    Wrong,
+    /// The address has sent too many wrong keys within a minute.
+    TooMany,
+}
+
+impl Desk {
+    pub(crate) fn new(clock: Arc<dyn Clock>) -> Self {
+        Self { clock, wrong: Mutex::new(LruCache::new(ADDRESSES)) }
+    }
+
+    pub(super) fn now(&self) -> Timestamp {
+        self.clock.now()
+    }
+
+    /// Checks the key of a login, and sets the cookie.
+    pub(super) fn log_in(
+        &self,
+        from: Client,
+        (name, key): (&str, &str),
+        authenticator: &Authenticator,
+        config: &Config,
+        cookies: &CookieJar<'_>,
+    ) -> Result<(), LoginRefused> {
+        let now = self.clock.now();
+        let mut wrong = self.wrong.lock().unwrap_or_else(PoisonError::into_inner);
+        let (since, count) =
+            wrong.get(&from).copied().filter(|(since, _)| now.since(*since) < MINUTE).unwrap_or((now, 0));
+        if count >= WRONG_KEYS {
+            return Err(LoginRefused::TooMany);
+        }
+        let (name, key) = (name.trim(), key.trim());
+        if !is_name(name) || key.is_empty() || accepted(key, authenticator).is_err() {
+            wrong.put(from, (since, count + 1));
+            return Err(LoginRefused::Wrong);
+        }
+        let until = now.after(LIFETIME).to_utc().timestamp_millis();
+        let cookie = Cookie::build((cookie_name(config), format!("{until}\n{name}\n{key}")))
+            .path("/")
+            .http_only(true)
+            .secure(!config.base_url.is_local())
+            .same_site(SameSite::Strict)
+            .expires(None)
+            .max_age(time::Duration::try_from(LIFETIME).unwrap_or_default());
+        cookies.add_private(cookie);
+        Ok(())
+    }
+}
+
+/// Ends a login.
+pub(super) fn log_out(config: &Config, cookies: &CookieJar<'_>) {
+    let cookie = Cookie::build(cookie_name(config)).path("/").secure(!config.base_url.is_local());
+    cookies.remove(cookie);
+}
+
+/// Returns whether a request has the cookie, valid or not.
+pub(super) fn has_cookie(config: &Config, cookies: &CookieJar<'_>) -> bool {
+    cookies.get(cookie_name(config)).is_some()
+}
+
+/// Browsers accept a cookie with the prefix only by HTTPS and for the whole host. On a loopback address there is no HTTPS.
+fn cookie_name(config: &Config) -> &'static str {
+    if config.base_url.is_local() { "siaga-desk" } else { "__Host-siaga-desk" }
+}
+
+/// Returns what the holder of an API key may do. Tokens are not accepted: they are for services.
+fn accepted(key: &str, authenticator: &Authenticator) -> Result<Credential, Refused> {
+    let credential = authenticator.key_or_token(key)?;
+    if credential.kind == CredentialKind::ApiKey && key.len() <= LONGEST_KEY {
+        Ok(credential)
+    } else {
+        Err(Refused { reason: crate::auth::Reason::UnknownKey, credential: credential.subject })
+    }
+}
+
+impl Officer {
+    /// Returns who sent a request, if its cookie is valid and the key in it is accepted.
+    fn of(request: &Request<'_>) -> Result<Self, Problem> {
+        let (config, authenticator) = (managed::<Config>(request)?, managed::<Authenticator>(request)?);
+        let now = managed::<Desk>(request)?.now();
+        let refused = |reason: &str| Problem::unauthorized(reason, None);
+        let cookie = request.cookies().get_private(cookie_name(config)).ok_or_else(|| refused("no login"))?;
+        let mut parts = cookie.value().splitn(3, '\n');
+        let (Some(until), Some(name), Some(key)) = (parts.next(), parts.next(), parts.next()) else {
+            return Err(refused("malformed login"));
+        };
+        let until = until.parse().ok().and_then(Timestamp::from_millis);
+        if until.is_none_or(|until| until <= now) {
+            return Err(refused("expired login"));
+        }
+        let wrong = |Refused { reason, credential }| Problem::unauthorized(reason, Some(&credential));
+        let credential = accepted(key, authenticator).map_err(wrong)?;
+        Subject::note(request, &credential.subject);
+        let token = blake3::derive_key("siaga desk 2026 token of forms", key.as_bytes());
+        Ok(Self { credential, name: name.to_owned(), token: hex::encode(token) })
+    }
+
+    /// Returns whether the officer may set states.
+    pub(super) fn may_write(&self) -> bool {
+        self.credential.allows(Scope::FloodsWrite)
+    }
+
+    /// Returns who the log says made a change.
+    pub(super) fn actor(&self) -> Actor {
+        Actor { subject: self.credential.subject.clone(), username: Some(self.name.clone()) }
+    }
+
+    /// Returns how the page names the officer.
+    pub(super) fn name(&self) -> &str {
+        &self.name
+    }
+}
+
+#[rocket::async_trait]
+impl<'r> FromRequest<'r> for Officer {
+    type Error = Problem;
+
+    async fn from_request(request: &'r Request<'_>) -> Outcome<Self, Problem> {
+        Problem::outcome(request, Self::of(request))
+    }
+}
+
+/// Where a form comes from, as the browser says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Origin {
+    /// From a page of this service.
+    Here,
+    /// From somewhere else.
+    Elsewhere,
+    /// Old browsers do not say it.
+    Unknown,
+}
+
+impl Origin {
+    /// Refuses a form from elsewhere. Of an old browser, the form must contain the token of the login.
+    pub(super) fn check(self, officer: &Officer, token: &str) -> Result<(), Problem> {
+        let is_here = match self {
+            Self::Here => true,
+            Self::Elsewhere => false,
+            Self::Unknown => {
+                bool::from(subtle::ConstantTimeEq::ct_eq(officer.token.as_bytes(), token.as_bytes()))
+            }
+        };
+        let refused = || Problem::forbidden("a form from another site", Some(&officer.credential.subject));
+        is_here.then_some(()).ok_or_else(refused)
+    }
+}
+
+#[rocket::async_trait]
+impl<'r> FromRequest<'r> for Origin {
+    type Error = std::convert::Infallible;
+
+    async fn from_request(request: &'r Request<'_>) -> Outcome<Self, Self::Error> {
+        let mut said = request.headers().get("Sec-Fetch-Site");
+        Outcome::Success(match (said.next(), said.next()) {
+            (None, _) => Self::Unknown,
+            (Some("same-origin"), None) => Self::Here,
+            _ => Self::Elsewhere,
+        })
+    }
+}
+
+/// The address that a login comes from.
+#[derive(Clone, Debug)]
+pub(super) struct From(pub(super) Client);
+
+#[rocket::async_trait]
+impl<'r> FromRequest<'r> for From {
+    type Error = std::convert::Infallible;
+
+    async fn from_request(request: &'r Request<'_>) -> Outcome<Self, Self::Error> {
+        Outcome::Success(Self(Arrival::of(request).client.map_or(Client::Rest, Client::from)))
+    }
+}

@@ -1,0 +1,278 @@
+//! The desk: logging in with an API key, and what an officer sees and does.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use rocket::http::{ContentType, Header, Method, Status};
+use rocket::local::blocking::{Client, LocalResponse};
+use serde_json::json;
+use siaga::auth::{ApiKey, KeyDigest, Scope};
+use siaga::stores::{KeyEntry, Store};
+
+use crate::fixture::now;
+use crate::suite::eventually::{LONG, eventually_blocking};
+use crate::suite::support::{ADMIN_KEY, KEY, OTHER_KEY, Siaga, figment, key};
+
+const HOSTILE: &str = "<script>alert(1)</script>\"'><img src=x onerror=alert(1)>";
+
+/// A form, as a browser on the page sends it.
+fn form<'c>(
+    client: &'c Client,
+    address: &'c str,
+    fields: &[(&str, &str)],
+    from: Option<&'static str>,
+) -> LocalResponse<'c> {
+    let mut body = url::form_urlencoded::Serializer::new(String::new());
+    body.extend_pairs(fields);
+    let mut request = client.post(address).header(ContentType::Form).body(body.finish());
+    if let Some(from) = from {
+        request = request.header(Header::new("Sec-Fetch-Site", from));
+    }
+    request.dispatch()
+}
+
+const HERE: Option<&str> = Some("same-origin");
+
+fn log_in<'c>(client: &'c Client, name: &str, key: &str) -> LocalResponse<'c> {
+    form(client, "/desk/login", &[("name", name), ("key", key)], HERE)
+}
+
+/// A service at which cookies are kept, as in a browser.
+fn browser(figment: figment::Figment) -> (Siaga, Client) {
+    let siaga = Siaga::with(figment.clone(), |builder| builder);
+    let client = siaga.tracked(figment);
+    (siaga, client)
+}
+
+fn page(client: &Client) -> String {
+    let response = client.get("/desk?lang=en").dispatch();
+    assert_eq!(response.status(), Status::Ok);
+    assert_eq!(response.headers().get_one("Cache-Control"), Some("no-store"));
+    response.into_string().unwrap()
+}
+
+/// The token in the forms of a page.
+fn token(page: &str) -> String {
+    page.split("name=\"token\" value=\"").nth(1).unwrap().split('"').next().unwrap().to_owned()
+}
+
+fn set(
+    client: &Client,
+    area: &str,
+    state: &str,
+    after: &str,
+    note: &str,
+    from: Option<&'static str>,
+) -> Status {
+    let fields = [("token", ""), ("area_id", area), ("state", state), ("after", after), ("note", note)];
+    form(client, "/desk/set", &fields, from).status()
+}
+
+#[test]
+fn what_residents_and_officers_write_is_text_on_the_page() {
+    let (siaga, client) = browser(figment());
+    assert_eq!(log_in(&client, HOSTILE, KEY).status(), Status::SeeOther);
+    let gauge = json!({
+        "gaugeid": "hostile", "gaugenameid": HOSTILE, "location": { "lat": -6.195, "lng": 106.805 },
+        "observations": [{ "observed_at": now(), "level": 1, "alert": 1, "label": HOSTILE }],
+    });
+    assert_eq!(siaga.ask(Method::Put, "/v1/floodgauges", gauge.to_string()).status(), Status::Ok);
+    assert_eq!(set(&client, "5", "2", "any", HOSTILE, HERE), Status::SeeOther);
+    let page = page(&client);
+    assert!(page.matches("&lt;script&gt;").count() >= 3, "{page}");
+    assert!(!page.contains("<script") && !page.contains("<img"), "{page}");
+}
+
+#[test]
+fn the_page_runs_no_script_and_nobody_frames_it() {
+    let siaga = Siaga::start();
+    let response = siaga.get("/desk");
+    let policy = response.headers().get_one("Content-Security-Policy").unwrap();
+    assert!(
+        policy.starts_with("default-src 'none'") && policy.contains("frame-ancestors 'none'"),
+        "{policy}"
+    );
+    assert!(!policy.contains("script-src"), "{policy}");
+    let page = response.into_string().unwrap();
+    assert!(
+        page.contains("autocomplete=\"current-password\"") && page.contains("siaga key create"),
+        "{page}"
+    );
+}
+
+#[test]
+fn a_key_logs_in_and_the_cookie_is_sealed_and_for_the_desk_alone() {
+    let (siaga, client) = browser(figment());
+    let response = log_in(&client, "Ibu Sri", KEY);
+    assert_eq!(
+        (response.status(), response.headers().get_one("Location")),
+        (Status::SeeOther, Some("/desk"))
+    );
+    let cookie = response.headers().get_one("Set-Cookie").unwrap().to_owned();
+    for part in ["siaga-desk=", "HttpOnly", "SameSite=Strict", "Path=/", "Max-Age=43200"] {
+        assert!(cookie.contains(part), "{part}: {cookie}");
+    }
+    assert!(!cookie.contains("Sri") && !cookie.contains(&KEY[..5]), "{cookie}");
+    assert!(page(&client).contains("Ibu Sri (bpbd)"));
+    let written = client.put("/v1/floods/5").body(r#"{"state":2}"#).dispatch();
+    assert_eq!(written.status(), Status::Forbidden, "the cookie is no credential of the interface");
+    drop(siaga);
+}
+
+#[test]
+fn with_https_the_cookie_is_bound_to_the_host() {
+    let (_siaga, client) = browser(figment().merge(("siaga.base_url", "https://flood.example/v1")));
+    let response = log_in(&client, "Sri", KEY);
+    let cookie = response.headers().get_one("Set-Cookie").unwrap();
+    assert!(cookie.starts_with("__Host-siaga-desk=") && cookie.contains("Secure"), "{cookie}");
+    assert!(!cookie.contains("Domain"), "{cookie}");
+}
+
+#[test]
+fn a_wrong_key_a_token_and_a_form_from_elsewhere_do_not_log_in() {
+    let (_siaga, client) = browser(figment());
+    for (name, key) in [("Sri", "wrong"), ("", KEY), ("Sri", ""), ("a\nb", KEY)] {
+        assert_eq!(log_in(&client, name, key).status(), Status::Forbidden, "{name:?}");
+    }
+    let (_siaga, client) = browser(figment());
+    let elsewhere = form(&client, "/desk/login", &[("name", "Sri"), ("key", KEY)], Some("cross-site"));
+    assert_eq!(elsewhere.status(), Status::Forbidden);
+    assert!(elsewhere.headers().get_one("Set-Cookie").is_none());
+}
+
+#[test]
+fn five_wrong_keys_in_a_minute_are_429_for_the_login_alone() {
+    let (siaga, client) = browser(figment());
+    for _ in 0..5 {
+        assert_eq!(log_in(&client, "Sri", "wrong").status(), Status::Forbidden);
+    }
+    assert_eq!(log_in(&client, "Sri", KEY).status(), Status::TooManyRequests);
+    assert_eq!(client.get("/desk").dispatch().status(), Status::Ok);
+    assert_eq!(siaga.put("/v1/floods/5", r#"{"state":2}"#).status(), Status::Ok);
+    siaga.clock.set(now().after(Duration::from_mins(1)));
+    assert_eq!(log_in(&client, "Sri", KEY).status(), Status::SeeOther);
+}
+
+#[test]
+fn an_officer_sets_an_area_as_it_was_seen_and_takes_it_back() {
+    let (siaga, client) = browser(figment());
+    log_in(&client, "Ibu Sri", KEY);
+    let seen = siaga.result("/v1/floods/states")[0]["last_updated"].as_str().unwrap().to_owned();
+    assert_eq!(set(&client, "5", "3", &seen, "by telephone", HERE), Status::SeeOther);
+    assert_eq!(siaga.result("/v1/floods/states")[0]["state"], 3);
+    let shown = page(&client);
+    assert!(shown.contains("by telephone") && shown.contains("Ibu Sri"), "{shown}");
+    // What was seen is no longer so.
+    let fields = [("token", ""), ("area_id", "5"), ("state", "none"), ("after", seen.as_str()), ("note", "")];
+    let conflict = form(&client, "/desk/set?lang=en", &fields, HERE);
+    assert_eq!(conflict.status(), Status::Conflict);
+    assert!(conflict.into_string().unwrap().contains("changed by Ibu Sri"), "it says by whom");
+    assert_eq!(set(&client, "1", "2", "dry", "", HERE), Status::SeeOther);
+    assert_eq!(set(&client, "1", "2", "dry", "", HERE), Status::Conflict);
+    let undone = form(&client, "/desk/undo", &[("token", ""), ("batch", "1")], HERE);
+    assert_eq!(undone.status(), Status::SeeOther);
+    assert_eq!(siaga.result("/v1/floods/states?city=jbd")[1]["state"], 2);
+    assert_eq!(set(&client, "999", "2", "any", "", HERE), Status::NotFound);
+    for (area, state, after) in [("x", "2", "any"), ("5", "5", "any"), ("5", "2", "yesterday")] {
+        assert_eq!(set(&client, area, state, after, "", HERE), Status::BadRequest, "{area} {state} {after}");
+    }
+    assert_eq!(set(&client, "5", "2", "any", &"x".repeat(2_000), HERE), Status::BadRequest);
+}
+
+#[test]
+fn a_form_must_come_from_the_desk() {
+    let (siaga, client) = browser(figment());
+    log_in(&client, "Sri", KEY);
+    let token = token(&page(&client));
+    for from in ["cross-site", "same-site", "none"] {
+        let fields =
+            [("token", token.as_str()), ("area_id", "1"), ("state", "2"), ("after", "any"), ("note", "")];
+        assert_eq!(form(&client, "/desk/set", &fields, Some(from)).status(), Status::Forbidden, "{from}");
+        let undo = form(&client, "/desk/undo", &[("token", token.as_str()), ("batch", "1")], Some(from));
+        assert_eq!(undo.status(), Status::Forbidden, "{from}");
+        let end = form(&client, "/desk/logout", &[("token", token.as_str())], Some(from));
+        assert_eq!(end.status(), Status::Forbidden, "{from}");
+    }
+    // An old browser does not say where a form comes from: then the token counts.
+    assert_eq!(set(&client, "1", "2", "any", "", None), Status::Forbidden);
+    let fields =
+        [("token", token.as_str()), ("area_id", "1"), ("state", "2"), ("after", "any"), ("note", "")];
+    assert_eq!(form(&client, "/desk/set", &fields, None).status(), Status::SeeOther);
+    assert_eq!(siaga.result("/v1/floods/states")[0]["state"], 2);
+}
+
+#[test]
+fn without_the_scope_the_desk_is_for_reading_only() {
+    let (siaga, client) = browser(figment());
+    log_in(&client, "Sri", OTHER_KEY);
+    let shown = page(&client);
+    assert!(shown.contains("for reading only") && !shown.contains("action=\"/desk/set\""), "{shown}");
+    assert_eq!(set(&client, "1", "2", "any", "", HERE), Status::Forbidden);
+    assert_eq!(siaga.result("/v1/floods/states")[0]["state"], 2, "area 5, as it was");
+    log_in(&client, "Root", ADMIN_KEY);
+    assert_eq!(set(&client, "1", "2", "any", "", HERE), Status::SeeOther);
+}
+
+#[test]
+fn a_login_ends_by_logout_after_half_a_day_and_when_it_was_changed() {
+    let (siaga, client) = browser(figment());
+    log_in(&client, "Sri", KEY);
+    let cookie = client.cookies().get("siaga-desk").unwrap().value().to_owned();
+    let with = |value: String| siaga.client.get("/desk?lang=en").cookie(("siaga-desk", value)).dispatch();
+    assert!(with(cookie.clone()).into_string().unwrap().contains("Log out"));
+    for changed in [
+        cookie[..cookie.len() - 4].to_owned(),
+        format!("A{}", &cookie[1..]),
+        String::new(),
+        "x".repeat(5_000),
+    ] {
+        let response = with(changed.clone());
+        let shown = response.into_string().unwrap();
+        assert!(shown.contains("Log in") && !shown.contains("Log out"), "{changed}");
+    }
+    siaga.clock.set(now().after(Duration::from_hours(12)));
+    let ended = with(cookie);
+    assert!(ended.headers().get_one("Set-Cookie").unwrap().contains("siaga-desk=;"), "it is deleted");
+    assert!(ended.into_string().unwrap().contains("Your login has ended"));
+    siaga.clock.set(now());
+    let ended = form(&client, "/desk/logout", &[("token", "")], HERE);
+    assert_eq!(ended.status(), Status::SeeOther);
+    assert!(client.cookies().get("siaga-desk").is_none());
+}
+
+#[test]
+fn a_revoked_key_ends_the_login_on_every_server() {
+    let (siaga, client) = browser(figment());
+    let store = Arc::clone(siaga.client.rocket().state::<Arc<dyn Store>>().unwrap());
+    let entry = ApiKey {
+        name: "sri".to_owned(),
+        sha256: KeyDigest::of("her key"),
+        scopes: vec![Scope::FloodsWrite],
+        expires: None,
+        per_second: None,
+        per_day: None,
+    };
+    siaga.wait(store.create_key(KeyEntry { key: entry, owner: None })).unwrap();
+    let status = || client.get("/v1/floods").header(key("her key")).dispatch().status();
+    eventually_blocking("the key is known", LONG, status, |status| *status == Status::Ok);
+    assert_eq!(log_in(&client, "Sri", "her key").status(), Status::SeeOther);
+    let cookie = client.cookies().get("siaga-desk").unwrap().value().to_owned();
+    let other = siaga.beside(figment());
+    let elsewhere = || {
+        let request = other.get("/desk?lang=en").cookie(("siaga-desk", cookie.clone()));
+        request.dispatch().into_string().unwrap()
+    };
+    eventually_blocking("the other server knows the key", LONG, elsewhere, |page| page.contains("Log out"));
+    siaga.wait(store.revoke_key("sri")).unwrap();
+    for look in [&elsewhere as &dyn Fn() -> String, &|| page(&client)] {
+        eventually_blocking("the login has ended", LONG, look, |page| page.contains("Your login has ended"));
+    }
+    assert_eq!(set(&client, "1", "2", "any", "", HERE), Status::Forbidden);
+}
+
+#[test]
+fn a_desk_that_is_switched_off_is_not_there() {
+    let siaga = Siaga::with(figment().merge(("siaga.desk.enabled", false)), |builder| builder);
+    assert_eq!(siaga.get("/desk").status(), Status::NotFound);
+    assert_eq!(siaga.client.post("/desk/login").dispatch().status(), Status::NotFound);
+}
