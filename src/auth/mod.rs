@@ -43,7 +43,7 @@ use crate::model::Clock;
 /// The section `auth` of the configuration: which credentials are accepted.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Settings {
+pub(crate) struct Settings {
     /// The accepted API keys, in addition to those in the store. **Default: none**
     pub api_keys: Vec<ApiKey>,
     /// How tokens are verified. **Default: no tokens are accepted**

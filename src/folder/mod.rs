@@ -133,7 +133,7 @@ impl Folder {
 
     /// Returns the names of other files in the folder, which are not part of a data set.
     #[must_use]
-    pub fn strangers(&self) -> Vec<String> {
+    pub(crate) fn strangers(&self) -> Vec<String> {
         let entries = fs::read_dir(&self.path).into_iter().flatten().flatten();
         let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
         let mut names: Vec<_> =

@@ -101,7 +101,7 @@ impl AreaSet {
 
     /// Returns the codes of the city and the province of each area, each pair once; a code may be empty. Costs O(n log n) once.
     #[must_use]
-    pub fn codes(&self) -> &BTreeSet<(String, String)> {
+    pub(crate) fn codes(&self) -> &BTreeSet<(String, String)> {
         self.codes.get_or_init(|| {
             let codes: BTreeSet<_> =
                 self.areas.iter().map(|area| (&*area.city_code, &*area.region_code)).collect();

@@ -58,7 +58,7 @@ impl Period {
 
     /// Returns the period from the beginning of the hour (UTC) of `start` to the end of the hour of `end`.
     #[must_use]
-    pub fn whole_hours(&self) -> Self {
+    pub(crate) fn whole_hours(&self) -> Self {
         const REST: Duration = Duration::from_millis(3_599_999);
         Self { start: self.start.hour(), end: self.end.hour().after(REST) }
     }

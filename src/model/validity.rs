@@ -28,7 +28,7 @@ impl Validity {
 
     /// Returns the whole step of time that contains `now`. Steps are counted since 1970.
     #[must_use]
-    pub fn step(now: Timestamp, step: Duration) -> Self {
+    pub(crate) fn step(now: Timestamp, step: Duration) -> Self {
         let from = now.floor(step);
         Self::Between { from, until: from.after(step) }
     }

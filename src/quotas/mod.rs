@@ -116,12 +116,12 @@ impl<C: Clock + Clone> Quotas<C> {
     /// # Errors
     ///
     /// If it has named too many unknown ones.
-    pub fn may_guess(&self, address: IpAddr) -> Result<(), TooMany> {
+    pub(crate) fn may_guess(&self, address: IpAddr) -> Result<(), TooMany> {
         self.counts.load().guesses.as_ref().map_or(Ok(()), |guesses| guesses.check(&address.into()))
     }
 
     /// Counts an unknown card that an address has named without a credential.
-    pub fn guessed(&self, address: IpAddr) {
+    pub(crate) fn guessed(&self, address: IpAddr) {
         if let Some(guesses) = &self.counts.load().guesses {
             guesses.count(&address.into());
         }

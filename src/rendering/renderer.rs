@@ -89,26 +89,28 @@ impl Renderer {
         // Counting, and reading what is in memory, is small work.
         let small = self.permits.small().await.map_err(Problem::from)?;
         let mut begun = Instant::now();
-        let rendered =
-            if let Question::Within(part, query @ (LayerQuery::Floods(_) | LayerQuery::Areas(_)), format) =
-                &question
-            {
-                let (layer, weight) = self.part(*part, query).await?;
-                let permit = self.admit(&question, weight, account, small).await?;
-                self.encode(layer, Arc::clone(format), Work { permit, holds_memory: true }).await?
-            } else {
-                let last = self.cache.last(&question).map(|last| last.rendered.content.size());
-                let weight = weigh(&question, &*self.store, self.features, last).await?;
-                let permit = self.admit(&question, weight, account, small).await?;
-                begun = Instant::now();
-                self.work(&question, Work { permit, holds_memory: question.is_period() }).await?
-            };
+        let rendered = if let Question::Within(
+            part,
+            query @ (LayerQuery::Floods(_) | LayerQuery::Areas(_) | LayerQuery::Infrastructure(..)),
+            format,
+        ) = &question
+        {
+            let (layer, weight) = self.part(*part, query).await?;
+            let permit = self.admit(&question, weight, account, small).await?;
+            self.encode(layer, Arc::clone(format), Work { permit, holds_memory: true }).await?
+        } else {
+            let last = self.cache.last(&question).map(|last| last.rendered.content.size());
+            let weight = weigh(&question, &*self.store, self.features, last).await?;
+            let permit = self.admit(&question, weight, account, small).await?;
+            begun = Instant::now();
+            self.work(&question, Work { permit, holds_memory: question.is_period() }).await?
+        };
         let (resource, format) = (question.name(), question.format_name());
         self.metrics.rendered(resource, format, begun.elapsed(), rendered.value.content.size());
         Ok(rendered)
     }
 
-    /// Returns the areas that touch a part of the map, which the store has in memory, and the weight of rendering them.
+    /// Returns the areas or the infrastructure that touch a part of the map, which the store has in memory, and the weight of rendering them.
     async fn part(&self, part: BoundingBox, query: &LayerQuery) -> Result<(Versioned<Layer>, u64), Problem> {
         let layer = query.ask(&*self.store, self.clock.now()).await?;
         let narrowing = off_thread(move |_| {

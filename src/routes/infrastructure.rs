@@ -2,8 +2,8 @@ use rocket::get;
 
 use crate::described;
 use crate::error::Problem;
-use crate::guards::{Caller, FormatChoice, InfrastructureType, Param, PathParam, Select};
-use crate::model::InfrastructureKind;
+use crate::guards::{Caller, FormatChoice, InfrastructureType, Param, PathParam, Select, Within};
+use crate::model::{BoundingBox, InfrastructureKind};
 use crate::openapi::Described;
 use crate::rendering::{Answer, Answers};
 use crate::resources::Infrastructure;
@@ -23,10 +23,11 @@ pub(super) async fn list_infrastructure(
     _caller: Caller,
     kind: Param<InfrastructureType>,
     select: Select<Infrastructure>,
+    within: Param<Within>,
     choice: FormatChoice<Infrastructure>,
     answers: Answers,
 ) -> Result<Answer, Problem> {
-    list(kind.0, select, choice, &answers).await
+    list(kind.0, select, within.0, choice, &answers).await
 }
 
 /// `GET /infrastructure/:type`: responds with one kind of infrastructure.
@@ -35,17 +36,19 @@ pub(super) async fn list_infrastructure_of_type(
     _caller: Caller,
     kind: PathParam<InfrastructureKind>,
     select: Select<Infrastructure>,
+    within: Param<Within>,
     choice: FormatChoice<Infrastructure>,
     answers: Answers,
 ) -> Result<Answer, Problem> {
-    list(Some(kind.get()?), select, choice, &answers).await
+    list(Some(kind.get()?), select, within.0, choice, &answers).await
 }
 
 async fn list(
     kind: Option<InfrastructureKind>,
     select: Select<Infrastructure>,
+    within: Option<BoundingBox>,
     choice: FormatChoice<Infrastructure>,
     answers: &Answers,
 ) -> Result<Answer, Problem> {
-    answers.layer(LayerQuery::Infrastructure(select.areas, kind), choice.format).await
+    answers.layer_within(LayerQuery::Infrastructure(select.areas, kind), within, choice.format).await
 }

@@ -56,13 +56,13 @@ impl StoreError {
 
     /// Returns the error for a card that does not exist.
     #[must_use]
-    pub fn no_card(card: &CardId) -> Self {
+    pub(crate) fn no_card(card: &CardId) -> Self {
         Self::NotFound { what: format!("card {card}") }
     }
 
     /// Returns the conflict for a card that exists already.
     #[must_use]
-    pub fn card_exists(card: &CardId) -> Self {
+    pub(crate) fn card_exists(card: &CardId) -> Self {
         Self::Conflict { what: format!("card {card} exists already") }
     }
 

@@ -89,7 +89,7 @@ pub struct FloodLogQuery {
 impl FloodLogQuery {
     /// Returns whether the query selects an entry, by its time and by who made it.
     #[must_use]
-    pub fn asks_for(&self, change: &FloodChange) -> bool {
+    pub(crate) fn asks_for(&self, change: &FloodChange) -> bool {
         self.since.is_none_or(|since| change.at >= since)
             && self.until.is_none_or(|until| change.at <= until)
             && self.before.is_none_or(|before| change.at < before)

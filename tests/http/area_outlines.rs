@@ -115,6 +115,12 @@ fn a_part_of_the_map_has_only_what_touches_it() {
     assert_eq!(reports("106.80,-6.20,106.81,-6.17"), 3, "one in area 1 and two in area 5");
     assert_eq!(reports("106.831,-6.199,106.839,-6.191"), 1);
     assert_eq!(reports("0,0,1,1"), 0);
+    let built = |path: &str| each(&siaga.result(&format!("/v1/infrastructure{path}")), "name");
+    assert_eq!(built("?bbox=106.811,-6.199,106.819,-6.191"), ["Pompa B", "Ciliwung"]);
+    assert_eq!(built("?bbox=106.831,-6.199,106.839,-6.191"), ["Pompa A"]);
+    assert_eq!(built("/pumps?bbox=106.7,-6.3,106.82,-6.1"), ["Pompa B"]);
+    assert_eq!(built("?type=waterways&bbox=106.7,-6.3,106.9,-6.1"), ["Ciliwung"]);
+    assert_eq!(built("?bbox=0,0,1,1"), Vec::<Value>::new());
 }
 
 #[test]
@@ -138,7 +144,12 @@ fn a_part_with_all_areas_is_the_whole_map_and_is_not_rendered_again() {
         let line = page.lines().find_map(|line| line.strip_prefix("siaga_cache_misses_total "));
         line.unwrap().parse::<u64>().unwrap()
     };
-    for address in ["/v1/floods?", "/v1/areas?level=parent&", "/v1/floods?city=bdg&geoformat=geojson&"] {
+    for address in [
+        "/v1/floods?",
+        "/v1/areas?level=parent&",
+        "/v1/floods?city=bdg&geoformat=geojson&",
+        "/v1/infrastructure?",
+    ] {
         let whole = tag(address);
         let before = misses();
         for west in [90.0, 99.5, 106.7, 106.8] {
@@ -182,7 +193,7 @@ fn a_part_that_is_none_is_400() {
         "inf,0,1,1",
         "1;2;3;4",
     ] {
-        for path in ["floods", "reports", "areas"] {
+        for path in ["floods", "reports", "areas", "infrastructure", "infrastructure/pumps"] {
             assert_invalid(siaga.get(&format!("/v1/{path}?bbox={wrong}")), "query", &["bbox"], says);
         }
     }

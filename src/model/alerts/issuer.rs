@@ -56,7 +56,7 @@ impl Issuer {
     ///
     /// A message of a run that began before 1970 has the identifier of one that began in 1970.
     #[must_use]
-    pub fn identifier(&self, area: AreaId, key: MessageKey) -> String {
+    pub(crate) fn identifier(&self, area: AreaId, key: MessageKey) -> String {
         let Self { prefix, separator, .. } = self;
         let millis = key.run.to_utc().timestamp_millis().max(0);
         format!("{prefix}{area}{separator}{millis}{separator}{}", key.renewal)

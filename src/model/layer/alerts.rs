@@ -149,7 +149,7 @@ impl Default for AlertLayer {
 impl AlertFeature<'_> {
     /// Returns the CAP `identifier` of the message.
     #[must_use]
-    pub fn identifier(&self) -> String {
+    pub(crate) fn identifier(&self) -> String {
         self.issuer.identifier(self.area.id, self.message.key)
     }
 }

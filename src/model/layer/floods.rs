@@ -129,7 +129,7 @@ impl FloodLayer {
 
     /// Returns the positions in the set of the layer's areas, each with its state.
     #[must_use]
-    pub fn selected(&self) -> &[(usize, Option<Standing>)] {
+    pub(crate) fn selected(&self) -> &[(usize, Option<Standing>)] {
         &self.selected
     }
 

@@ -1,13 +1,27 @@
 use std::sync::Arc;
 
+use geo::Rect;
 use serde::Serialize;
 
 use super::MapLayer;
-use crate::model::{Geometry, Infrastructure, InfrastructureKind, Tags};
+use crate::model::{BoundingBox, Geometry, Infrastructure, InfrastructureKind, Tags, around_both};
 
 /// Floodgates, pumps and waterways on the map.
 #[derive(Clone, Debug, Default)]
 pub struct InfrastructureLayer(pub Vec<Arc<Infrastructure>>);
+
+impl InfrastructureLayer {
+    /// Returns the smallest box that contains everything; `None` if there is nothing. Costs O(positions).
+    pub(crate) fn bounds(&self) -> Option<Rect<f64>> {
+        self.0.iter().filter_map(|of| of.geometry().bounds()).reduce(around_both)
+    }
+
+    /// Returns the same layer with only what touches a part of the map.
+    pub(super) fn within(mut self, part: &BoundingBox) -> Self {
+        self.0.retain(|of| part.touches(of.geometry()));
+        self
+    }
+}
 
 /// The properties of a floodgate, a pump or a waterway in GeoJSON and TopoJSON.
 #[derive(Clone, Copy, Debug, Serialize)]

@@ -167,12 +167,14 @@ impl Layer {
         self.len() == 0
     }
 
-    /// Returns the same layer with only those floods, reports or outlines that touch a part of the map. Other layers stay whole.
+    /// Returns the same layer with only those floods, reports, outlines or infrastructure that touch a part of the map. Other layers
+    /// stay whole.
     pub(crate) fn within(self, part: &BoundingBox) -> Self {
         match self {
             Self::Floods(layer) => Self::Floods(layer.within(part)),
             Self::Reports(layer) => Self::Reports(layer.within(part)),
             Self::Areas(layer) => Self::Areas(layer.within(part)),
+            Self::Infrastructure(layer) => Self::Infrastructure(layer.within(part)),
             layer => layer,
         }
     }

@@ -34,7 +34,7 @@ pub struct Polygons<'a> {
 
 impl<'a> Shape<'a> {
     /// Returns the polygons of a surface; none of other shapes.
-    pub fn polygons(&self) -> impl Iterator<Item = Rings<'a>> + use<'a> {
+    pub(crate) fn polygons(&self) -> impl Iterator<Item = Rings<'a>> + use<'a> {
         let (one, more) = match self.clone() {
             Self::Polygon(rings) => (Some(rings), None),
             Self::MultiPolygon(polygons) => (None, Some(polygons)),
