@@ -2,7 +2,7 @@ use serde::{Deserialize, Serialize};
 
 use super::ConfigError;
 use crate::model::bodies::PartnerRules;
-use crate::model::{DisasterType, Disasters};
+use crate::model::{DisasterType, Disasters, Hazards};
 
 /// The feeds of partners.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -15,8 +15,8 @@ pub(crate) struct Feeds {
 
 impl Feeds {
     /// Checks that the installation knows all disasters that partners may report.
-    pub(super) fn check(&self, disasters: &Disasters) -> Result<(), ConfigError> {
-        let known = disasters.all();
+    pub(super) fn check(&self, disasters: &Disasters, hazards: &Hazards) -> Result<(), ConfigError> {
+        let known = disasters.all(hazards);
         let unknown = |(_, disaster): &(usize, &DisasterType)| !known.contains(disaster);
         let Some((place, unknown)) = self.partner.disaster_types.iter().enumerate().find(unknown) else {
             return Ok(());

@@ -32,6 +32,7 @@ mod trusted_proxies;
 use std::collections::BTreeMap;
 use std::iter;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use chrono_tz::Tz;
 use figment::providers::{Env, Format, Serialized, Toml};
@@ -73,7 +74,7 @@ use crate::country::CountrySettings;
 use crate::formats::alerts;
 use crate::model::alerts::{Issuer, Status};
 use crate::model::bodies::CardRules;
-use crate::model::{AttentionRules, Disasters};
+use crate::model::{AttentionRules, DisasterType, Disasters};
 use crate::stores::{file, postgres};
 use crate::telemetry::{LogSettings, MetricsSettings};
 
@@ -215,6 +216,11 @@ impl Config {
         self.store == "memory" && self.dataset == "demo"
     }
 
+    /// Returns the types of disasters that reports may be about.
+    pub(crate) fn disaster_types(&self) -> Vec<DisasterType> {
+        self.disasters.all(&self.cards.hazards)
+    }
+
     /// Returns who issues the alerts. With generated data, they are an exercise.
     #[must_use]
     pub(crate) fn issuer(&self) -> Issuer {
@@ -269,6 +275,7 @@ impl Config {
     fn name_site(&mut self, figment: &Figment) {
         let is_set = |key: &str| figment.contains(&format!("{}.{key}", Self::KEY));
         let country = self.country.data();
+        self.cards.hazards = Arc::new(country.hazards().clone());
         if !is_set("time_zone") {
             self.time_zone = country.time_zone();
         }
@@ -342,7 +349,7 @@ impl Config {
             .alerts
             .check()
             .map_err(|(key, must)| ConfigError::new(&format!("siaga.alerts.{key}"), must))?;
-        config.feeds.check(&config.disasters)?;
+        config.feeds.check(&config.disasters, &config.cards.hazards)?;
         sources::check(&config.sources)?;
         config.images.check()?;
         config.cache.check()?;

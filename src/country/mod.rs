@@ -3,6 +3,7 @@
 //! | file | content |
 //! |---|---|
 //! | `country.toml` | the languages, the country's own first |
+//! | `hazards.toml` | what reports are about: disasters, types of reports, attributes |
 //! | `texts/<language>.json` | the texts of pages and alerts, in groups |
 //!
 //! The folder `country/id` is part of the program, and used unless `country.folder` names another. It is also the reference: it
@@ -10,6 +11,7 @@
 
 mod fault;
 mod files;
+mod hazards;
 mod settings;
 mod texts;
 mod tree;
@@ -28,6 +30,8 @@ pub(crate) use self::settings::CountrySettings;
 use self::texts::Reference;
 pub(crate) use self::texts::Texts;
 
+use crate::model::Hazards;
+
 /// The most languages that a country may have.
 const MOST_LANGUAGES: usize = 20;
 
@@ -38,6 +42,7 @@ pub(crate) struct Country {
     languages: Vec<Arc<Texts>>,
     time_zone: Tz,
     emergency: Option<String>,
+    hazards: Hazards,
 }
 
 /// `country.toml`.
@@ -92,7 +97,8 @@ impl Country {
             faults.note("country.toml", line_of(&text, number.span().start), must);
         }
         let codes = languages.iter().map(|code| code.get_ref().as_str());
-        let reference = Reference::built_in(faults)?;
+        let hazards = hazards::read(files, faults)?;
+        let reference = Reference::with(&hazards, faults)?;
         if languages.is_empty() || languages.len() > MOST_LANGUAGES {
             let must = format!("languages must have 1 to {MOST_LANGUAGES} languages such as \"en\"");
             faults.note("country.toml", 1, must);
@@ -119,7 +125,12 @@ impl Country {
             read.push(Arc::new(texts));
         }
         let emergency = emergency.map(Spanned::into_inner);
-        (!read.is_empty()).then_some(Self { languages: read, time_zone: zone.ok()?, emergency })
+        (!read.is_empty()).then_some(Self { languages: read, time_zone: zone.ok()?, emergency, hazards })
+    }
+
+    /// Returns what reports are about.
+    pub(crate) fn hazards(&self) -> &Hazards {
+        &self.hazards
     }
 
     /// Returns the time zone of times for people.
@@ -166,7 +177,7 @@ mod tests {
         // Each of its languages has all texts.
         for code in codes {
             let mut faults = Faults::default();
-            let reference = Reference::built_in(&mut faults).unwrap();
+            let reference = Reference::with(country.hazards(), &mut faults).unwrap();
             Texts::read(code, &Files::BuiltIn, &reference, None, &mut faults);
             assert_eq!(faults.into_sorted(), [], "{code}");
         }

@@ -7,8 +7,9 @@ use serde_json::{Map, Value};
 
 use super::Faults;
 use super::files::Files;
+use super::hazards::needed;
 use super::tree::{Kind, Node};
-use crate::model::Timestamp;
+use crate::model::{Hazards, Timestamp};
 
 /// The texts in one language, in groups: one for each page, and those that pages share.
 #[derive(Clone, Debug)]
@@ -22,8 +23,14 @@ pub(crate) struct Texts {
 pub(super) struct Reference(Node);
 
 impl Reference {
-    pub(super) fn built_in(faults: &mut Faults) -> Option<Self> {
-        node("texts/id.json", &Files::BuiltIn, faults).map(Self)
+    /// Returns the texts for a country with these hazards.
+    pub(super) fn with(hazards: &Hazards, faults: &mut Faults) -> Option<Self> {
+        let mut known = node("texts/id.json", &Files::BuiltIn, faults)?;
+        if let Kind::Group(groups) = &mut known.kind {
+            groups.retain(|(name, _)| name != "hazards");
+            groups.push(("hazards".to_owned(), needed(hazards)));
+        }
+        Some(Self(known))
     }
 }
 

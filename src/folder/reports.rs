@@ -91,7 +91,7 @@ fn content(feature: &Feature<'_>, rules: &FolderRules) -> Result<ReportContent, 
         url: feature.prose("url")?.map(Box::from),
         image_url: image_url(feature)?.map(Box::from),
         disaster_type: rules.disaster(&feature.required("disaster_type")?)?,
-        report_data: report_data(feature, location)?,
+        report_data: report_data(feature, location, rules)?,
         title: feature.prose("title")?.unwrap_or_default().into(),
         text: feature.prose("text")?.unwrap_or_default().into(),
         location,
@@ -118,10 +118,16 @@ fn web_address(feature: &Feature<'_>, key: &str) -> Result<Option<String>, Strin
 }
 
 /// Returns the data from a card, with its attributes in the types that clients read.
-fn report_data(feature: &Feature<'_>, location: Position) -> Result<Option<Box<RawValue>>, String> {
+fn report_data(
+    feature: &Feature<'_>,
+    location: Position,
+    rules: &FolderRules,
+) -> Result<Option<Box<RawValue>>, String> {
     let Some(data) = feature.object("report_data")? else { return Ok(None) };
     can_be_kept(&data).map_err(|unkeepable| format!("report_data {unkeepable}"))?;
-    to_raw_value(&shown_card_data(&data, location)).map(Some).map_err(|error| format!("report_data: {error}"))
+    to_raw_value(&shown_card_data(&data, location, &rules.hazards))
+        .map(Some)
+        .map_err(|error| format!("report_data: {error}"))
 }
 
 impl FolderWriter {

@@ -1,13 +1,14 @@
 use std::sync::Arc;
 
 use crate::model::bodies::{CardRules, MaxIdLength};
-use crate::model::{CardId, DisasterType, Disasters};
+use crate::model::{CardId, DisasterType, Disasters, Hazards};
 
 /// Which cards and reports a folder may contain: those of the service, and those that the configuration allows in addition.
 #[derive(Clone, Debug)]
 pub struct FolderRules {
     disasters: Arc<[DisasterType]>,
     max_card_id: MaxIdLength,
+    pub(super) hazards: Arc<Hazards>,
 }
 
 impl Default for FolderRules {
@@ -20,7 +21,8 @@ impl FolderRules {
     /// Returns the rules of an installation.
     #[must_use]
     pub fn new(disasters: &Disasters, cards: &CardRules) -> Self {
-        Self { disasters: disasters.all().into(), max_card_id: cards.max_id_length }
+        let hazards = Arc::clone(&cards.hazards);
+        Self { disasters: disasters.all(&hazards).into(), max_card_id: cards.max_id_length, hazards }
     }
 
     /// Returns the disaster type with this name.

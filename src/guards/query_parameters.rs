@@ -39,11 +39,11 @@ impl QueryParameter for Disaster {
     const SAYS: &'static str = "One type of disaster.";
 
     fn schema(config: &Config) -> Value {
-        json!({ "type": "string", "enum": config.disasters.all() })
+        json!({ "type": "string", "enum": config.disaster_types() })
     }
 
     fn parse(value: Option<&str>, config: &Config) -> Result<Self, String> {
-        let disaster = value.map(|value| one_of(value, &config.disasters.all()).copied());
+        let disaster = value.map(|value| one_of(value, &config.disaster_types()).copied());
         disaster.transpose().map(Self)
     }
 }

@@ -3,6 +3,8 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize, Serializer};
 
+use super::Hazards;
+
 /// What kind of disaster a report is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
 #[serde(try_from = "String")]
@@ -48,11 +50,15 @@ pub struct Disasters {
 }
 
 impl Disasters {
-    /// Returns every type: those of the service, then the further ones in the order of the configuration.
-    #[must_use]
-    pub fn all(&self) -> Vec<DisasterType> {
-        let also = self.also.iter().filter(|disaster| !DisasterType::OWN.contains(disaster));
-        DisasterType::OWN.iter().chain(also).copied().collect()
+    /// Returns every type: those of the country, then preparedness, then the further ones in the order of the configuration.
+    pub(crate) fn all(&self, hazards: &Hazards) -> Vec<DisasterType> {
+        let mut all: Vec<_> = hazards.disasters().collect();
+        for also in &self.also {
+            if !all.contains(also) {
+                all.push(*also);
+            }
+        }
+        all
     }
 }
 
@@ -158,7 +164,8 @@ mod tests {
     #[test]
     fn a_configured_type_that_is_the_services_own_is_listed_once() {
         let also = ["typhoon", "flood"].map(|name| name.parse().unwrap()).to_vec();
-        let names: Vec<_> = Disasters { also }.all().iter().map(ToString::to_string).collect();
+        let names: Vec<_> =
+            Disasters { also }.all(&Hazards::default()).iter().map(ToString::to_string).collect();
         assert_eq!(names, ["flood", "earthquake", "fire", "haze", "wind", "volcano", "prep", "typhoon"]);
     }
 }

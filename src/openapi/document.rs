@@ -75,7 +75,7 @@ pub(crate) fn layer_schema(kind: LayerKind, format: &dyn Format) -> String {
 
 fn schemas(interface: &Interface<'_>) -> Map<String, Value> {
     let mut all = schema::components();
-    all.extend(resources::schemas());
+    all.extend(resources::schemas(&interface.config.cards.hazards));
     for kind in LayerKind::ALL {
         let formats = interface.formats.carrying(kind);
         all.extend(formats.map(|format| {

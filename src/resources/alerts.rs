@@ -7,7 +7,7 @@ use super::floods::sample_areas;
 use super::sample::Sample;
 use super::{Floods, MapResource, Offer, Sampled, Selectable};
 use crate::model::alerts::{Issuer, Status, entries, messages};
-use crate::model::{AlertLayer, FloodState, Layer, LayerKind, StateChange, Timestamp};
+use crate::model::{AlertLayer, FloodState, Hazards, Layer, LayerKind, StateChange, Timestamp};
 use crate::schema::{area_id, array, flood_state, object, or_null, written_moment};
 
 /// `/alerts` and the paths below it: messages for alert hubs, each about one area.
@@ -43,7 +43,7 @@ impl MapResource for Alerts {
         &["Polygon", "MultiPolygon"]
     }
 
-    fn properties(&self) -> Value {
+    fn properties(&self, _: &Hazards) -> Value {
         let text = |says: &str| json!({ "type": "string", "description": says });
         let one_of = |says: &str, names: &[&str]| json!({ "enum": names, "description": says });
         object(json!({

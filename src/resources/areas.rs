@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::floods::sample_areas;
 use super::sample::Sample;
 use super::{CITIES, Floods, MapResource, Offer, Sampled, Selectable};
-use crate::model::{AreaLayer, AreaOutline, Layer, LayerKind, Outline, Timestamp, label};
+use crate::model::{AreaLayer, AreaOutline, Hazards, Layer, LayerKind, Outline, Timestamp, label};
 
 /// `/areas`: outlines of local areas, without states.
 #[derive(Clone, Copy, Debug, Default)]
@@ -36,8 +36,8 @@ impl MapResource for Areas {
         &["Polygon", "MultiPolygon"]
     }
 
-    fn properties(&self) -> Value {
-        let mut properties = Floods.properties();
+    fn properties(&self, hazards: &Hazards) -> Value {
+        let mut properties = Floods.properties(hazards);
         for (name, schema) in [
             (
                 "areas",

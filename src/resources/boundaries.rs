@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::sample::Sample;
 use super::{MapResource, PROVINCES, Sampled, Selectable};
-use crate::model::{BoundaryLayer, Layer, LayerKind, Region, Timestamp};
+use crate::model::{BoundaryLayer, Hazards, Layer, LayerKind, Region, Timestamp};
 use crate::schema::object;
 
 /// `/admin`: provinces.
@@ -34,7 +34,7 @@ impl MapResource for Boundaries {
         &["Polygon", "MultiPolygon"]
     }
 
-    fn properties(&self) -> Value {
+    fn properties(&self, _: &Hazards) -> Value {
         object(json!({
             "code": { "type": "string", "description": "The province (ISO 3166-2)." },
             "name": { "type": "string", "description": "Its name." },

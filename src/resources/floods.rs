@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::sample::Sample;
 use super::{CITIES, MapResource, Offer, Sampled, Selectable};
 use crate::model::{
-    Area, AreaSet, Attributes, FloodLayer, FloodState, Layer, LayerKind, Standing, Timestamp,
+    Area, AreaSet, Attributes, FloodLayer, FloodState, Hazards, Layer, LayerKind, Standing, Timestamp,
 };
 use crate::schema::{area_id, flood_state, object, or_null, written_moment};
 
@@ -34,7 +34,7 @@ impl MapResource for Floods {
         &["Polygon", "MultiPolygon"]
     }
 
-    fn properties(&self) -> Value {
+    fn properties(&self, _: &Hazards) -> Value {
         let mut properties = object(json!({
             "area_id": area_id(),
             "geom_id": { "type": "string", "description": "The geometry." },

@@ -4,7 +4,9 @@ use serde_json::{Value, json};
 
 use super::sample::Sample;
 use super::{MapResource, Sampled, Selectable};
-use crate::model::{AlertLevel, Gauge, GaugeLayer, Layer, LayerKind, Observation, ObservedGauge, Timestamp};
+use crate::model::{
+    AlertLevel, Gauge, GaugeLayer, Hazards, Layer, LayerKind, Observation, ObservedGauge, Timestamp,
+};
 use crate::schema::{array, object, reference};
 
 /// `/floodgauges`: gauges with their readings.
@@ -28,7 +30,7 @@ impl MapResource for Gauges {
         &["Point"]
     }
 
-    fn properties(&self) -> Value {
+    fn properties(&self, _: &Hazards) -> Value {
         object(json!({
             "gaugeid": { "type": "string", "description": "The gauge." },
             "gaugenameid": { "type": "string", "description": "Its name." },

@@ -5,7 +5,8 @@ use serde_json::{Value, json};
 use super::sample::Sample;
 use super::{MapResource, Offer, Sampled, Selectable};
 use crate::model::{
-    Course, InfrastructureKind, InfrastructureLayer, InfrastructureShape, Layer, LayerKind, Timestamp,
+    Course, Hazards, InfrastructureKind, InfrastructureLayer, InfrastructureShape, Layer, LayerKind,
+    Timestamp,
 };
 use crate::schema::{object, reference};
 
@@ -34,7 +35,7 @@ impl MapResource for Infrastructure {
         &["Point", "LineString"]
     }
 
-    fn properties(&self) -> Value {
+    fn properties(&self, _: &Hazards) -> Value {
         object(json!({
             "name": { "type": "string", "description": "Its name." },
             "type": { "enum": InfrastructureKind::ALL },

@@ -26,7 +26,7 @@ pub use self::gauges::Gauges;
 pub use self::infrastructure::Infrastructure;
 pub use self::reports::Reports;
 pub(crate) use self::sample::Sample;
-use crate::model::{Layer, LayerKind, Timestamp, for_each_map_resource};
+use crate::model::{Hazards, Layer, LayerKind, Timestamp, for_each_map_resource};
 use crate::schema;
 
 /// A resource with a place on the map.
@@ -66,7 +66,7 @@ pub trait MapResource: Debug + Send + Sync + 'static {
     fn geometries(&self) -> &'static [&'static str];
 
     /// Returns the JSON Schema of the properties of its features.
-    fn properties(&self) -> Value;
+    fn properties(&self, hazards: &Hazards) -> Value;
 }
 
 /// A [`MapResource`] with a made-up layer.
@@ -145,8 +145,8 @@ pub(crate) fn properties(kind: LayerKind) -> Value {
 }
 
 /// Returns the schemas of the properties of all resources, by name.
-pub(crate) fn schemas() -> Map<String, Value> {
-    LayerKind::ALL.into_iter().map(|kind| (schema_name(kind), describe(kind).properties())).collect()
+pub(crate) fn schemas(hazards: &Hazards) -> Map<String, Value> {
+    LayerKind::ALL.into_iter().map(|kind| (schema_name(kind), describe(kind).properties(hazards))).collect()
 }
 
 fn schema_name(kind: LayerKind) -> String {

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::sample::Sample;
 use super::{CITIES, MapResource, Offer, PROVINCES, Sampled, Selectable};
 use crate::model::{
-    CARD_SOURCE, DisasterType, Layer, LayerKind, Report, ReportContent, ReportKey, Tags, Timestamp,
+    CARD_SOURCE, DisasterType, Hazards, Layer, LayerKind, Report, ReportContent, ReportKey, Tags, Timestamp,
 };
 use crate::schema::{number_as_text, object, or_null, reference, shown_card_data, written_moment};
 
@@ -36,7 +36,7 @@ impl MapResource for Reports {
         &["Point"]
     }
 
-    fn properties(&self) -> Value {
+    fn properties(&self, hazards: &Hazards) -> Value {
         let text = |says: &str| json!({ "type": "string", "description": says });
         object(json!({
             "pkey": number_as_text("The report."),
@@ -46,7 +46,7 @@ impl MapResource for Reports {
             "url": or_null(text("The card, if it came from one.")),
             "image_url": or_null(text("Where its image is.")),
             "disaster_type": text("What it is about: `flood`, `earthquake`, `fire`, `haze`, `wind`, `volcano`, `prep`, or a type of the installation."),
-            "report_data": shown_card_data(),
+            "report_data": shown_card_data(hazards),
             "tags": reference("Tags"),
             "title": text("Its title."),
             "text": text("What its reporter wrote."),

@@ -32,7 +32,7 @@ pub(super) fn routes() -> Vec<Described> {
         described!(receive_card_report)
             .says("Publishes the report of a card")
             .takes(|interface| {
-                schema::card_report(&interface.config.disasters.all(), &interface.config.cards)
+                schema::card_report(&interface.config.disaster_types(), &interface.config.cards)
             })
             .gives(reference("CardReceipt"))
             .refuses(409, "The card has its report."),
@@ -131,7 +131,7 @@ pub(super) async fn receive_card_report(
             return Err(about_card(StoreError::received(&id)));
         }
         let body = body.map_err(|problem| problem.about_card(&id))?;
-        let content = read_card_report(&id, &body.0, &config.disasters.all(), &config.cards)
+        let content = read_card_report(&id, &body.0, &config.disaster_types(), &config.cards)
             .map_err(|faults| Problem::faults(&faults).about_card(&id))?;
         store.receive_card_report(&id, content).await.map_err(about_card)
     };

@@ -2,8 +2,8 @@ use serde_json::{Map, Value, json};
 
 use super::common::{is_training, kept, moment, name, number_as_text, or_null, partner_code, text};
 use super::{Named, array, object, reference};
-use crate::model::bodies::{ATTRIBUTES, Accepts, CardRules, DEEPEST, all_report_types, report_types};
-use crate::model::{CardId, DisasterType};
+use crate::model::bodies::{Accepts, CardRules, all_report_types, disasters_of, report_types};
+use crate::model::{Attribute, CardId, DisasterType, Hazards};
 
 /// Returns the schema of a card's report about one of these disasters, by these rules.
 pub(crate) fn card_report(disasters: &[DisasterType], rules: &CardRules) -> Value {
@@ -35,10 +35,10 @@ pub(crate) fn card_report(disasters: &[DisasterType], rules: &CardRules) -> Valu
 /// Returns the schema of the data from a card, for all disasters.
 fn card_data(disasters: &[DisasterType], rules: &CardRules) -> Value {
     let mut properties = json!({ "report_type": { "enum": all_report_types(disasters, rules) } });
-    for (name, accepts) in &ATTRIBUTES {
+    for Attribute { name, accepts } in &rules.hazards.attributes {
         let mut schema = attribute(accepts);
         schema["description"] = meaning(accepts).into();
-        properties[*name] = schema;
+        properties[name] = schema;
     }
     kept(json!({
         "type": "object",
@@ -48,8 +48,8 @@ fn card_data(disasters: &[DisasterType], rules: &CardRules) -> Value {
     }))
 }
 
-/// Returns which values are allowed together: a disaster, named or not, with its report types. If a type belongs to a
-/// disaster and to preparedness, and no disaster is named, the type means the disaster.
+/// Returns which values are allowed together: a disaster, named or not, with its report types. If a type belongs to several
+/// disasters, the disaster must be named, unless the type means this one.
 fn of_disaster(disaster: &DisasterType, disasters: &[DisasterType], rules: &CardRules) -> Vec<Value> {
     let types = report_types(disaster, rules);
     let named = |names: Value, types: &[&str], required: &[&str]| {
@@ -61,23 +61,18 @@ fn of_disaster(disaster: &DisasterType, disasters: &[DisasterType], rules: &Card
             },
         })
     };
-    match disaster {
-        DisasterType::Prep => {
-            let others = disasters.iter().filter(|other| *other != disaster);
-            let taken: Vec<_> = others.flat_map(|other| report_types(other, rules)).collect();
-            let own: Vec<_> = types.iter().copied().filter(|name| !taken.contains(name)).collect();
-            let by_type = named(json!([disaster, null]), &own, &[]);
-            vec![named(json!([disaster]), &types, &["disaster_type"]), by_type]
-        }
-        DisasterType::Flood => {
-            let mut flood = named(json!([disaster, null]), &types, &[]);
-            flood["properties"]["card_data"]["required"] = json!(["flood_depth"]);
-            flood["properties"]["card_data"]["properties"]["flood_depth"] =
-                json!({ "not": { "type": "null" } });
-            vec![flood]
-        }
-        _ => vec![named(json!([disaster, null]), &types, &[])],
+    // The types that mean this disaster if none is named.
+    let own: Vec<_> =
+        types.iter().copied().filter(|name| disasters_of(name, disasters, rules) == [*disaster]).collect();
+    let mut by_type = named(json!([disaster, null]), &own, &[]);
+    if *disaster == DisasterType::Flood {
+        by_type["properties"]["card_data"]["required"] = json!(["flood_depth"]);
+        by_type["properties"]["card_data"]["properties"]["flood_depth"] =
+            json!({ "not": { "type": "null" } });
     }
+    let all = (*disaster == DisasterType::Prep || own != types)
+        .then(|| named(json!([disaster]), &types, &["disaster_type"]));
+    all.into_iter().chain([by_type]).collect()
 }
 
 /// Returns the schema of an attribute, or null.
@@ -85,7 +80,9 @@ fn attribute(accepts: &Accepts) -> Value {
     let code = |highest: i64| json!({ "type": "integer", "minimum": 0, "maximum": highest });
     let measure = json!({ "type": "number", "minimum": 0 });
     match *accepts {
-        Accepts::Depth => or_null(json!({ "type": "number", "minimum": 0, "maximum": DEEPEST })),
+        Accepts::Depth(deepest) => {
+            or_null(json!({ "type": "number", "minimum": 0, "maximum": f64::from(deepest) }))
+        }
         Accepts::Code(highest) => or_null(code(highest)),
         Accepts::Codes(highest) => {
             json!({ "anyOf": [or_null(code(highest)), { "type": "array", "items": code(highest) }] })
@@ -100,7 +97,7 @@ fn attribute(accepts: &Accepts) -> Value {
 /// Says what the number of an attribute means, with its unit.
 fn meaning(accepts: &Accepts) -> String {
     match *accepts {
-        Accepts::Depth => "The depth of the water in centimetres.".to_owned(),
+        Accepts::Depth(_) => "The depth of the water in centimetres.".to_owned(),
         Accepts::Code(highest) => format!("A code of the form, from 0 to {highest}; without a unit."),
         Accepts::Codes(highest) => {
             format!("One or several codes of the form, from 0 to {highest}; without a unit.")
@@ -113,11 +110,13 @@ fn meaning(accepts: &Accepts) -> String {
 }
 
 /// Returns the schema of the data from a card in responses, where each attribute has one type.
-pub(crate) fn shown_card_data() -> Value {
+pub(crate) fn shown_card_data(hazards: &Hazards) -> Value {
     let code = |highest: i64| json!({ "type": "integer", "minimum": 0, "maximum": highest });
-    let attributes = ATTRIBUTES.iter().map(|(name, accepts)| {
+    let attributes = hazards.attributes.iter().map(|Attribute { name, accepts }| {
         let mut shown = match *accepts {
-            Accepts::Depth => json!({ "type": "integer", "minimum": 0, "maximum": DEEPEST }),
+            Accepts::Depth(deepest) => {
+                json!({ "type": "integer", "minimum": 0, "maximum": f64::from(deepest) })
+            }
             Accepts::Code(highest) => code(highest),
             Accepts::Codes(highest) => array(code(highest)),
             Accepts::Measure => json!({ "type": "number", "minimum": 0 }),
@@ -125,12 +124,12 @@ pub(crate) fn shown_card_data() -> Value {
             Accepts::Truth => json!({ "type": "boolean" }),
         };
         shown["description"] = match accepts {
-            Accepts::Depth => "The depth of the water in whole centimetres.".to_owned(),
+            Accepts::Depth(_) => "The depth of the water in whole centimetres.".to_owned(),
             Accepts::Radius => "A place on the circle, WGS84 degrees.".to_owned(),
             _ => meaning(accepts),
         }
         .into();
-        ((*name).to_owned(), shown)
+        (name.clone(), shown)
     });
     json!({
         "type": ["object", "null"],

@@ -53,8 +53,8 @@ fn a_copy_of_the_country_of_the_program_has_no_faults() {
 #[test]
 fn every_wrong_text_is_named_by_file_and_line() {
     for (file, part, by, reason) in [
-        ("texts/id.json", "\"title\": ", "\"titel\": ", "map.titel is unknown"),
-        ("texts/en.json", "\"title\": ", "\"titel\": ", "map.titel is unknown"),
+        ("texts/id.json", "\"title\": ", "\"titel\": ", ".titel is unknown"),
+        ("texts/en.json", "\"title\": ", "\"titel\": ", ".titel is unknown"),
         ("texts/id.json", "\"title\": \"Peta banjir\"", "\"title\": 5", "must be a text, not 5"),
         (
             "texts/en.json",

@@ -1,32 +1,21 @@
-//! The rules for reports from cards: the report types of each disaster, and the attributes.
+//! The rules for reports from cards: the report types of each disaster, and the values of attributes.
 
 use geo::Coord;
 use serde_json::{Value, json};
 
 use super::CardRules;
 use super::fields::{Fields, Object, POSITION, position, whole};
-use crate::model::{DisasterType, Position};
-
-/// The report types of each disaster except preparedness, whose types are configured.
-const REPORT_TYPES: [(DisasterType, &[&str]); 6] = [
-    (DisasterType::Flood, &["flood"]),
-    (DisasterType::Earthquake, &["road", "structure"]),
-    (DisasterType::Wind, &["wind"]),
-    (DisasterType::Haze, &["haze"]),
-    (DisasterType::Fire, &["fire"]),
-    (DisasterType::Volcano, &["volcano"]),
-];
+use crate::model::{Attribute, DisasterType, Hazards, Position};
 
 /// Returns the report types of a disaster that an installation knows. A type that only this installation knows has one
 /// report type with the same name.
 pub(crate) fn report_types<'a>(disaster: &'a DisasterType, rules: &'a CardRules) -> Vec<&'a str> {
-    match disaster {
-        DisasterType::Prep => rules.prep_types.iter().map(String::as_str).collect(),
-        DisasterType::Other(_) => vec![disaster.name()],
-        own => {
-            let types = REPORT_TYPES.iter().filter(|(known, _)| known == own);
-            types.flat_map(|(_, types)| types.iter().copied()).collect()
-        }
+    if *disaster == DisasterType::Prep {
+        return rules.prep_types.iter().map(String::as_str).collect();
+    }
+    match rules.hazards.of(*disaster) {
+        Some(hazard) => hazard.reports.iter().map(|report| report.name.as_str()).collect(),
+        None => vec![disaster.name()],
     }
 }
 
@@ -43,21 +32,29 @@ pub(crate) fn all_report_types<'a>(disasters: &'a [DisasterType], rules: &'a Car
     all
 }
 
-/// Returns the disaster that a report type belongs to; preparedness only if no other disaster has it.
-pub(super) fn disaster_of(
+/// Returns the disasters that a report type may belong to if none is named: that of the interface's contract; else all that
+/// have the type, preparedness only if no other disaster has it.
+pub(crate) fn disasters_of(
     report_type: &str,
     disasters: &[DisasterType],
     rules: &CardRules,
-) -> Option<DisasterType> {
+) -> Vec<DisasterType> {
     let has = |known: &&DisasterType| report_types(known, rules).contains(&report_type);
-    let another = disasters.iter().filter(|known| **known != DisasterType::Prep).find(has);
-    another.or_else(|| disasters.iter().find(has)).copied()
+    let (prep, others): (Vec<_>, Vec<_>) =
+        disasters.iter().filter(has).copied().partition(|known| *known == DisasterType::Prep);
+    let own = others.iter().find(|known| DisasterType::OWN.contains(known)).copied();
+    match own {
+        Some(own) => vec![own],
+        None if others.is_empty() => prep,
+        None => others,
+    }
 }
 
 /// Which values an attribute may have, and how responses show it: always as the same type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Accepts {
-    /// A number of centimetres; shown as a whole number, halves rounded up.
-    Depth,
+    /// A number of centimetres from 0 to this one; shown as a whole number, halves rounded up.
+    Depth(u32),
     /// A whole number from 0 to this one.
     Code(i64),
     /// A whole number from 0 to this one, or an array of such numbers; shown as an array.
@@ -72,34 +69,26 @@ pub(crate) enum Accepts {
     Truth,
 }
 
-/// The deepest flood, in centimetres.
-pub(crate) const DEEPEST: f64 = 10_000.0;
-
-/// The attributes of reports. Other members are kept unchanged.
-pub(crate) const ATTRIBUTES: [(&str, Accepts); 14] = [
-    ("flood_depth", Accepts::Depth),
-    ("accessabilityFailure", Accepts::Code(4)),
-    ("condition", Accepts::Code(4)),
-    ("structureFailure", Accepts::Code(2)),
-    ("impact", Accepts::Code(2)),
-    ("visibility", Accepts::Code(2)),
-    ("airQuality", Accepts::Code(4)),
-    ("evacuationNumber", Accepts::Code(7)),
-    ("fireRadius", Accepts::Radius),
-    ("fireDistance", Accepts::Measure),
-    ("fireLocation", Accepts::Place),
-    ("personLocation", Accepts::Place),
-    ("volcanicSigns", Accepts::Codes(4)),
-    ("evacuationArea", Accepts::Truth),
-];
-
 impl Accepts {
+    /// Returns its name in the file of a country.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Depth(_) => "depth",
+            Self::Code(_) => "code",
+            Self::Codes(_) => "codes",
+            Self::Measure => "measure",
+            Self::Place => "place",
+            Self::Radius => "radius",
+            Self::Truth => "truth",
+        }
+    }
+
     fn takes(&self, value: &Value) -> bool {
         let code = |value: &Value, highest| whole(value).is_some_and(|code| (0..=highest).contains(&code));
         let measure =
             |value: &Value, highest| value.as_f64().is_some_and(|measure| (0.0..=highest).contains(&measure));
         match *self {
-            Self::Depth => measure(value, DEEPEST),
+            Self::Depth(deepest) => measure(value, deepest.into()),
             Self::Code(highest) => code(value, highest),
             Self::Codes(highest) => match value {
                 Value::Array(codes) => codes.iter().all(|value| code(value, highest)),
@@ -117,7 +106,7 @@ impl Accepts {
     fn shown(&self, value: &Value) -> Option<Value> {
         let code = |value: &Value| whole(value).map(Value::from);
         match self {
-            Self::Depth => value.as_f64().map(|depth| (depth.round() as i64).into()),
+            Self::Depth(_) => value.as_f64().map(|depth| (depth.round() as i64).into()),
             Self::Code(_) => code(value),
             Self::Codes(_) => match value {
                 Value::Array(codes) => codes.iter().map(code).collect(),
@@ -132,7 +121,7 @@ impl Accepts {
 
     fn must(&self) -> String {
         match self {
-            Self::Depth => format!("must be a number from 0 to {DEEPEST}"),
+            Self::Depth(deepest) => format!("must be a number from 0 to {deepest}"),
             Self::Code(highest) => format!("must be a whole number from 0 to {highest}"),
             Self::Codes(highest) => {
                 format!("must be a whole number from 0 to {highest} or an array of them")
@@ -157,21 +146,20 @@ fn on_circle(centre: Position, metres: f64) -> Value {
 }
 
 /// Notes a fault for every attribute of `card_data` with a wrong value.
-pub(super) fn check(card_data: &Fields<'_>) {
-    for (name, accepts) in &ATTRIBUTES {
+pub(super) fn check(card_data: &Fields<'_>, hazards: &Hazards) {
+    for Attribute { name, accepts } in &hazards.attributes {
         card_data.convert(name, accepts.must(), |value| accepts.takes(value).then_some(()));
     }
 }
 
 /// Returns the card data as clients read it, for a report made at a place. It leaves out attributes of another type,
 /// including null, because typed clients cannot read them. Members that are not attributes stay unchanged.
-pub(crate) fn shown_card_data(card_data: &Object, place: Position) -> Object {
+pub(crate) fn shown_card_data(card_data: &Object, place: Position, hazards: &Hazards) -> Object {
     let centre = card_data.get("fireLocation").and_then(position).unwrap_or(place);
     let shown = |(name, value): (&String, &Value)| {
-        let attribute = ATTRIBUTES.iter().find(|(attribute, _)| attribute == name);
-        let value = match attribute {
+        let value = match hazards.attribute(name) {
             None => value.clone(),
-            Some((_, accepts)) => match (accepts.shown(value)?, accepts) {
+            Some(Attribute { accepts, .. }) => match (accepts.shown(value)?, accepts) {
                 (Value::Number(metres), Accepts::Radius) => on_circle(centre, metres.as_f64()?),
                 (value, _) => value,
             },

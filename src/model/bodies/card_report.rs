@@ -1,13 +1,14 @@
+use std::sync::Arc;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::to_raw_value;
 
-use super::attributes::{self, all_report_types, disaster_of, report_types};
+use super::attributes::{self, all_report_types, disasters_of, report_types};
 use super::fields::{Fault, Fields, Object, read};
 use crate::model::Number;
 use crate::model::{
-    CARD_SOURCE, Card, CardId, DisasterType, InvalidCardId, ReportContent, Timestamp, duration,
+    CARD_SOURCE, Card, CardId, DisasterType, Hazards, InvalidCardId, ReportContent, Timestamp, duration,
 };
 
 /// The rules for reports from cards.
@@ -30,6 +31,9 @@ pub struct CardRules {
     /// How long a card without a report is kept after it was made; older ones are erased. `0` keeps all. **Default: `7d`**
     #[serde(with = "duration")]
     pub keep: Duration,
+    /// What reports are about, from the folder of the country.
+    #[serde(skip)]
+    pub(crate) hazards: Arc<Hazards>,
 }
 
 impl Default for CardRules {
@@ -42,6 +46,7 @@ impl Default for CardRules {
             open_for: Duration::from_hours(24),
             photo_first: false,
             keep: Duration::from_hours(7 * 24),
+            hazards: Arc::default(),
         }
     }
 }
@@ -131,7 +136,7 @@ pub(crate) fn read_card_report(
             url: Some(card.as_str().into()),
             image_url: None,
             disaster_type,
-            report_data: to_raw_value(&attributes::shown_card_data(card_data, location)).ok(),
+            report_data: to_raw_value(&attributes::shown_card_data(card_data, location, &rules.hazards)).ok(),
             title: "".into(),
             text: text.into(),
             location,
@@ -151,7 +156,7 @@ fn disaster_type(
     disasters: &[DisasterType],
     rules: &CardRules,
 ) -> Option<DisasterType> {
-    attributes::check(data);
+    attributes::check(data, &rules.hazards);
     // A wrong disaster has a fault of its own; then the types of all disasters are accepted.
     let types = match &named {
         Some(named) => report_types(named, rules),
@@ -163,7 +168,15 @@ fn disaster_type(
     });
     let disaster = match body.get("disaster_type") {
         Some(_) => named,
-        None => report_type.and_then(|name| disaster_of(name, disasters, rules)),
+        None => report_type.and_then(|name| match disasters_of(name, disasters, rules)[..] {
+            [disaster] => Some(disaster),
+            ref several => {
+                let several: Vec<_> = several.iter().map(DisasterType::name).collect();
+                let must = format!("must be one of [{}] with the report_type {name}", several.join(", "));
+                body.fault("disaster_type", must);
+                None
+            }
+        }),
     };
     if disaster == Some(DisasterType::Flood) {
         data.required("flood_depth", |_, _| Some(()));

@@ -11,9 +11,7 @@ mod kept;
 mod partner_report;
 mod visibility;
 
-pub(crate) use self::attributes::{
-    ATTRIBUTES, Accepts, DEEPEST, all_report_types, report_types, shown_card_data,
-};
+pub(crate) use self::attributes::{Accepts, all_report_types, disasters_of, report_types, shown_card_data};
 pub(crate) use self::card::read_card_holder;
 pub(crate) use self::card_report::read_card_report;
 pub use self::card_report::{CardRules, InvalidMaxIdLength, MaxIdLength};

@@ -1,15 +1,19 @@
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use rocket::tokio::join;
 use serde::Serialize;
 
-use crate::model::{AreaSelector, FloodState, FloodStateRecord, Timestamp};
+use crate::model::{AreaSelector, FloodState, FloodStateRecord, Report, Timestamp};
 use crate::stores::{FloodQuery, GaugeQuery, ReportQuery, Store, Window};
 
 /// The period in which the latest report and reading are looked for: the one a map shows by default, so that no more has to be
 /// read.
 const WINDOW: Window = Window::Last(Duration::from_hours(1));
+
+/// How many reports the page lists.
+const MOST_REPORTS: usize = 8;
 
 /// How many areas are flooded, and when each kind of data was last added to; null if there is none, or if the store cannot be
 /// read now.
@@ -18,6 +22,9 @@ pub(super) struct Freshness {
     /// How many areas have each state.
     #[serde(skip)]
     pub(super) flooded: Option<BTreeMap<u8, u64>>,
+    /// The newest reports of the last hour.
+    #[serde(skip)]
+    pub(super) reports: Vec<Arc<Report>>,
     /// When the latest of the current states was set.
     pub(super) flood_state: Option<Timestamp>,
     /// When the latest report of the last hour was made.
@@ -39,12 +46,14 @@ impl Freshness {
         let (states, reports, gauges) =
             join!(store.flood_states(&states), store.reports(&reports), store.gauges(&gauges));
         let states = states.ok().map(|states| states.value);
+        let reports = reports.map(|reports| reports.value.reports).unwrap_or_default();
         let set_at = |record: &FloodStateRecord| record.last_updated;
         Self {
             flooded: states.as_deref().map(by_state),
             flood_state: states.iter().flat_map(|states| states.iter().map(set_at)).max(),
             // The newest comes first.
-            report: reports.ok().and_then(|reports| Some(reports.value.reports.first()?.content.created_at)),
+            report: reports.first().map(|report| report.content.created_at),
+            reports: reports.iter().take(MOST_REPORTS).cloned().collect(),
             gauge_reading: gauges.ok().and_then(|gauges| gauges.value.newest()),
         }
     }

@@ -18,6 +18,7 @@ use serde_json::{Map, Value, json};
 
 use self::freshness::Freshness;
 use crate::config::Config;
+use crate::country::Texts;
 use crate::error::Problem;
 use crate::formats::FormatRegistry;
 use crate::guards::{Caller, Language, WantsPage};
@@ -110,9 +111,30 @@ fn page(
         flooded => Serde(flooded),
         is_silent => sources.is_silent(Covered::Floods),
         newest => Serde(newest),
+        reports => Serde(reports(texts, fresh, config)),
     };
     let here = Here { page: "front", path: "/", keep: &[] };
     shell.render(PAGE, texts, here, values).map_err(Problem::internal)
+}
+
+/// Returns the newest reports in words.
+fn reports(texts: &Texts, fresh: &Freshness, config: &Config) -> Vec<Value> {
+    let hazards = config.country.data().hazards();
+    let reports = fresh.reports.iter().map(|report| {
+        let content = &report.content;
+        let data = content.report_data.as_ref().and_then(|data| serde_json::from_str(data.get()).ok());
+        let data: Value = data.unwrap_or_default();
+        json!({
+            "name": texts.hazard(content.disaster_type, &data),
+            "facts": texts.facts(hazards, content.disaster_type, &data),
+            "icon": hazards.of(content.disaster_type).map(|hazard| &hazard.icon),
+            "colour": hazards.of(content.disaster_type).map(|hazard| &hazard.colour),
+            "text": content.text,
+            "at": content.created_at,
+            "local": texts.moment(content.created_at, config.time_zone),
+        })
+    });
+    reports.collect()
 }
 
 fn about(config: &Config, formats: &FormatRegistry, fresh: &Freshness) -> Value {

@@ -54,8 +54,8 @@ fn take_over(folder: &Path, keys: &[(&str, &str)], arguments: &[&str]) -> Output
 
 fn rules() -> FolderRules {
     let also = vec!["typhoon".parse().unwrap()];
-    let cards =
-        CardRules { max_id_length: serde_json::from_value(json!(36)).unwrap(), ..CardRules::default() };
+    let mut cards = CardRules::default();
+    cards.max_id_length = serde_json::from_value(json!(36)).unwrap();
     FolderRules::new(&Disasters { also }, &cards)
 }
 
