@@ -3,8 +3,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::{ByResource, ConfigError};
-use crate::model::LayerKind;
-use crate::resources::{CITIES, PROVINCES, Selectable, describe};
+use crate::model::{LayerKind, Regions};
+use crate::resources::{Selectable, describe};
 
 /// The cities and provinces that clients can select, and the selectors that each resource supports.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -26,8 +26,9 @@ pub(crate) struct Supported(BTreeMap<LayerKind, Selectable>);
 
 impl Default for Areas {
     fn default() -> Self {
-        let Selectable { city: cities, admin: provinces } = Selectable::by(&CITIES, &PROVINCES);
-        Self { cities, provinces, supported: Supported::default() }
+        let regions = Regions::default();
+        let supported = Supported::of(&ByResource::default(), &regions);
+        Self { cities: regions.cities, provinces: regions.provinces, supported }
     }
 }
 
@@ -39,13 +40,20 @@ impl Supported {
     }
 }
 
-impl From<ByResource<Selectable>> for Supported {
-    fn from(configured: ByResource<Selectable>) -> Self {
+impl Supported {
+    /// Returns the configured selectors, and those of the country for resources without any.
+    pub(super) fn of(configured: &ByResource<Selectable>, regions: &Regions) -> Self {
         let selectable = |kind| {
             let own = configured.get(kind).or_else(|| configured.get(describe(kind).selected_as()));
-            own.cloned().unwrap_or_else(|| describe(kind).selectable())
+            own.cloned().unwrap_or_else(|| describe(kind).selectable(regions))
         };
         Self(LayerKind::ALL.into_iter().map(|kind| (kind, selectable(kind))).collect())
+    }
+}
+
+impl From<ByResource<Selectable>> for Supported {
+    fn from(configured: ByResource<Selectable>) -> Self {
+        Self::of(&configured, &Regions::default())
     }
 }
 

@@ -11,9 +11,10 @@ use super::Faults;
 const LARGEST: u64 = 1 << 20;
 
 /// The files of the country that is part of the program.
-const BUILT_IN: [(&str, &str); 4] = [
+const BUILT_IN: [(&str, &str); 5] = [
     ("country.toml", include_str!("../../country/id/country.toml")),
     ("hazards.toml", include_str!("../../country/id/hazards.toml")),
+    ("regions.csv", include_str!("../../country/id/regions.csv")),
     ("texts/id.json", include_str!("../../country/id/texts/id.json")),
     ("texts/en.json", include_str!("../../country/id/texts/en.json")),
 ];

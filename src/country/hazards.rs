@@ -18,6 +18,8 @@ const FILE: &str = "hazards.toml";
 
 /// The most entries of a list.
 const MOST: usize = 100;
+/// The kinds of attributes.
+const KINDS: [&str; 7] = ["depth", "code", "codes", "measure", "place", "radius", "truth"];
 /// The longest icon, in characters.
 const LONGEST_ICON: usize = 2_000;
 /// The highest code.
@@ -100,6 +102,10 @@ impl Reading<'_> {
 
     fn accepts(&mut self, entry: &AttributeEntry) -> Option<Accepts> {
         let kind = entry.kind.get_ref().as_str();
+        if !KINDS.contains(&kind) {
+            self.note(&entry.kind, &format!("kind must be one of [{}], not {kind:?}", KINDS.join(", ")));
+            return None;
+        }
         let needs = matches!(kind, "depth" | "code" | "codes");
         let highest = match &entry.highest {
             None if needs => {
@@ -122,12 +128,7 @@ impl Reading<'_> {
             "measure" => Accepts::Measure,
             "place" => Accepts::Place,
             "radius" => Accepts::Radius,
-            "truth" => Accepts::Truth,
-            _ => {
-                let kinds = "depth, code, codes, measure, place, radius, truth";
-                self.note(&entry.kind, &format!("kind must be one of [{kinds}], not {kind:?}"));
-                return None;
-            }
+            _ => Accepts::Truth,
         })
     }
 
@@ -236,7 +237,9 @@ pub(super) fn needed(hazards: &Hazards) -> Node {
 impl Default for Hazards {
     /// Returns those of Indonesia.
     fn default() -> Self {
-        super::Country::built_in().hazards
+        let mut faults = Faults::default();
+        read(&Files::BuiltIn, &mut faults)
+            .unwrap_or_else(|| unreachable!("the hazards of the program: {faults:?}"))
     }
 }
 

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `country.toml` | the languages, the country's own first |
 //! | `hazards.toml` | what reports are about: disasters, types of reports, attributes |
+//! | `regions.csv` | cities and provinces by which requests can select |
 //! | `texts/<language>.json` | the texts of pages and alerts, in groups |
 //!
 //! The folder `country/id` is part of the program, and used unless `country.folder` names another. It is also the reference: it
@@ -12,6 +13,7 @@
 mod fault;
 mod files;
 mod hazards;
+mod regions;
 mod settings;
 mod texts;
 mod tree;
@@ -30,7 +32,7 @@ pub(crate) use self::settings::CountrySettings;
 use self::texts::Reference;
 pub(crate) use self::texts::Texts;
 
-use crate::model::Hazards;
+use crate::model::{Hazards, Regions};
 
 /// The most languages that a country may have.
 const MOST_LANGUAGES: usize = 20;
@@ -43,6 +45,7 @@ pub(crate) struct Country {
     time_zone: Tz,
     emergency: Option<String>,
     hazards: Hazards,
+    regions: Regions,
 }
 
 /// `country.toml`.
@@ -97,7 +100,12 @@ impl Country {
             faults.note("country.toml", line_of(&text, number.span().start), must);
         }
         let codes = languages.iter().map(|code| code.get_ref().as_str());
-        let hazards = hazards::read(files, faults)?;
+        let (regions, hazards) = (regions::read(files, faults), hazards::read(files, faults));
+        let (regions, hazards) = (regions?, hazards?);
+        if !faults.is_empty() {
+            // The texts follow the hazards.
+            return None;
+        }
         let reference = Reference::with(&hazards, faults)?;
         if languages.is_empty() || languages.len() > MOST_LANGUAGES {
             let must = format!("languages must have 1 to {MOST_LANGUAGES} languages such as \"en\"");
@@ -125,12 +133,23 @@ impl Country {
             read.push(Arc::new(texts));
         }
         let emergency = emergency.map(Spanned::into_inner);
-        (!read.is_empty()).then_some(Self { languages: read, time_zone: zone.ok()?, emergency, hazards })
+        (!read.is_empty()).then_some(Self {
+            languages: read,
+            time_zone: zone.ok()?,
+            emergency,
+            hazards,
+            regions,
+        })
     }
 
     /// Returns what reports are about.
     pub(crate) fn hazards(&self) -> &Hazards {
         &self.hazards
+    }
+
+    /// Returns the cities and provinces by which requests can select.
+    pub(crate) fn regions(&self) -> &Regions {
+        &self.regions
     }
 
     /// Returns the time zone of times for people.

@@ -96,6 +96,12 @@ pub trait Format: Any + Debug + Send + Sync {
         None
     }
 
+    /// Returns the format that writes the texts of its documents in this language, if it has texts for people. **Default: `None`**
+    fn in_language(&self, code: &str) -> Option<Arc<dyn Format>> {
+        let _ = code;
+        None
+    }
+
     /// Returns the steps in which time alone changes what it writes for a layer; `None` if time does not change it.
     ///
     /// A response is cached until the step of its request ends, and [`EncodeContext::now`] is the beginning of the

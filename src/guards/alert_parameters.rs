@@ -1,8 +1,11 @@
+use std::sync::Arc;
+
 use serde_json::{Value, json};
 
 use super::parameter::one_of;
 use super::{PathParameter, QueryParameter};
 use crate::config::Config;
+use crate::formats::Format;
 use crate::model::{AreaId, InvalidAreaId};
 
 /// The identifier of an alert in a path. Any text is read, because only the issuer knows its identifiers.
@@ -43,6 +46,35 @@ impl QueryParameter for AlertContent {
         let inline = value.map(|value| one_of(value, &["inline"])).transpose()?.is_some();
         Ok(Self { inline })
     }
+}
+
+/// `lang`: the language of the page. **Default: that of the country**, whatever `Accept-Language` says, so that caches share it
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct PageLanguage(Option<String>);
+
+impl PageLanguage {
+    /// Returns the format with its texts in this language.
+    pub(crate) fn of(&self, format: Arc<dyn Format>) -> Arc<dyn Format> {
+        self.0.as_deref().and_then(|code| format.in_language(code)).unwrap_or(format)
+    }
+}
+
+impl QueryParameter for PageLanguage {
+    const NAME: &'static str = "lang";
+    const SAYS: &'static str = "The language of the page for people; other formats ignore it.";
+
+    fn schema(config: &Config) -> Value {
+        json!({ "type": "string", "enum": codes(config) })
+    }
+
+    fn parse(value: Option<&str>, config: &Config) -> Result<Self, String> {
+        let code = value.map(|value| one_of(value, &codes(config)).map(|code| (*code).to_owned()));
+        code.transpose().map(Self)
+    }
+}
+
+fn codes(config: &Config) -> Vec<&str> {
+    config.country.data().languages().iter().map(|texts| texts.code()).collect()
 }
 
 /// `area`: the area whose history is requested. Required.

@@ -7,7 +7,7 @@ use super::floods::sample_areas;
 use super::sample::Sample;
 use super::{Floods, MapResource, Offer, Sampled, Selectable};
 use crate::model::alerts::{Issuer, Status, entries, messages};
-use crate::model::{AlertLayer, FloodState, Hazards, Layer, LayerKind, StateChange, Timestamp};
+use crate::model::{AlertLayer, FloodState, Hazards, Layer, LayerKind, Regions, StateChange, Timestamp};
 use crate::schema::{area_id, array, flood_state, object, or_null, written_moment};
 
 /// `/alerts` and the paths below it: messages for alert hubs, each about one area.
@@ -23,8 +23,8 @@ impl MapResource for Alerts {
         "alerts"
     }
 
-    fn selectable(&self) -> Selectable {
-        Floods.selectable()
+    fn selectable(&self, regions: &Regions) -> Selectable {
+        Floods.selectable(regions)
     }
 
     fn selected_as(&self) -> LayerKind {

@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 
 use super::floods::sample_areas;
 use super::sample::Sample;
-use super::{CITIES, Floods, MapResource, Offer, Sampled, Selectable};
-use crate::model::{AreaLayer, AreaOutline, Hazards, Layer, LayerKind, Outline, Timestamp, label};
+use super::{Floods, MapResource, Offer, Sampled, Selectable};
+use crate::model::{AreaLayer, AreaOutline, Hazards, Layer, LayerKind, Outline, Regions, Timestamp, label};
 
 /// `/areas`: outlines of local areas, without states.
 #[derive(Clone, Copy, Debug, Default)]
@@ -20,8 +20,8 @@ impl MapResource for Areas {
         "areas"
     }
 
-    fn selectable(&self) -> Selectable {
-        Selectable::by(&CITIES, &["ID-JK"])
+    fn selectable(&self, regions: &Regions) -> Selectable {
+        Selectable::by(&regions.cities, &regions.mapped)
     }
 
     fn selected_as(&self) -> LayerKind {

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::sample::Sample;
-use super::{MapResource, PROVINCES, Sampled, Selectable};
-use crate::model::{BoundaryLayer, Hazards, Layer, LayerKind, Region, Timestamp};
+use super::{MapResource, Sampled, Selectable};
+use crate::model::{BoundaryLayer, Hazards, Layer, LayerKind, Region, Regions, Timestamp};
 use crate::schema::object;
 
 /// `/admin`: provinces.
@@ -21,8 +21,8 @@ impl MapResource for Boundaries {
         "admin"
     }
 
-    fn selectable(&self) -> Selectable {
-        Selectable::by(&[], &PROVINCES)
+    fn selectable(&self, regions: &Regions) -> Selectable {
+        Selectable::by(&[], &regions.provinces)
     }
 
     /// Provinces are not in a city.

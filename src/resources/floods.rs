@@ -3,9 +3,10 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::sample::Sample;
-use super::{CITIES, MapResource, Offer, Sampled, Selectable};
+use super::{MapResource, Offer, Sampled, Selectable};
 use crate::model::{
-    Area, AreaSet, Attributes, FloodLayer, FloodState, Hazards, Layer, LayerKind, Standing, Timestamp,
+    Area, AreaSet, Attributes, FloodLayer, FloodState, Hazards, Layer, LayerKind, Regions, Standing,
+    Timestamp,
 };
 use crate::schema::{area_id, flood_state, object, or_null, written_moment};
 
@@ -22,8 +23,8 @@ impl MapResource for Floods {
         "floods"
     }
 
-    fn selectable(&self) -> Selectable {
-        Selectable::by(&CITIES, &["ID-JK"])
+    fn selectable(&self, regions: &Regions) -> Selectable {
+        Selectable::by(&regions.cities, &regions.mapped)
     }
 
     fn offer(&self) -> Offer {

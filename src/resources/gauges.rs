@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::sample::Sample;
 use super::{MapResource, Sampled, Selectable};
 use crate::model::{
-    AlertLevel, Gauge, GaugeLayer, Hazards, Layer, LayerKind, Observation, ObservedGauge, Timestamp,
+    AlertLevel, Gauge, GaugeLayer, Hazards, Layer, LayerKind, Observation, ObservedGauge, Regions, Timestamp,
 };
 use crate::schema::{array, object, reference};
 
@@ -22,8 +22,8 @@ impl MapResource for Gauges {
         "floodgauges"
     }
 
-    fn selectable(&self) -> Selectable {
-        Selectable::by(&["ID-JK"], &["ID-JK"])
+    fn selectable(&self, regions: &Regions) -> Selectable {
+        Selectable::by(&regions.mapped, &regions.mapped)
     }
 
     fn geometries(&self) -> &'static [&'static str] {

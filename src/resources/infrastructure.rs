@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::sample::Sample;
 use super::{MapResource, Offer, Sampled, Selectable};
 use crate::model::{
-    Course, Hazards, InfrastructureKind, InfrastructureLayer, InfrastructureShape, Layer, LayerKind,
+    Course, Hazards, InfrastructureKind, InfrastructureLayer, InfrastructureShape, Layer, LayerKind, Regions,
     Timestamp,
 };
 use crate::schema::{object, reference};
@@ -23,8 +23,8 @@ impl MapResource for Infrastructure {
         "infrastructure"
     }
 
-    fn selectable(&self) -> Selectable {
-        Selectable::by(&["ID-JK"], &["ID-JK"])
+    fn selectable(&self, regions: &Regions) -> Selectable {
+        Selectable::by(&regions.mapped, &regions.mapped)
     }
 
     fn offer(&self) -> Offer {

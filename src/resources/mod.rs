@@ -26,7 +26,7 @@ pub use self::gauges::Gauges;
 pub use self::infrastructure::Infrastructure;
 pub use self::reports::Reports;
 pub(crate) use self::sample::Sample;
-use crate::model::{Hazards, Layer, LayerKind, Timestamp, for_each_map_resource};
+use crate::model::{Hazards, Layer, LayerKind, Regions, Timestamp, for_each_map_resource};
 use crate::schema;
 
 /// A resource with a place on the map.
@@ -40,7 +40,7 @@ pub trait MapResource: Debug + Send + Sync + 'static {
     fn path(&self) -> &'static str;
 
     /// Returns the codes that requests can select it by, unless others are configured.
-    fn selectable(&self) -> Selectable;
+    fn selectable(&self, regions: &Regions) -> Selectable;
 
     /// Returns the resource whose configured codes it has if it has none of its own. **Default: none other**
     fn selected_as(&self) -> LayerKind {
@@ -99,22 +99,10 @@ pub struct Selectable {
 }
 
 impl Selectable {
-    pub(crate) fn by(city: &[&str], admin: &[&str]) -> Self {
-        let owned = |codes: &[&str]| codes.iter().map(|&code| code.to_owned()).collect();
-        Self { city: owned(city), admin: owned(admin) }
+    pub(crate) fn by(city: &[String], admin: &[String]) -> Self {
+        Self { city: city.to_vec(), admin: admin.to_vec() }
     }
 }
-
-/// The default codes of cities.
-pub(crate) const CITIES: [&str; 3] = ["bdg", "jbd", "sby"];
-
-/// The default codes of provinces: ISO 3166-2:ID.
-pub(crate) const PROVINCES: [&str; 38] = [
-    "ID-AC", "ID-BA", "ID-BB", "ID-BE", "ID-BT", "ID-GO", "ID-JA", "ID-JB", "ID-JI", "ID-JK", "ID-JT",
-    "ID-KB", "ID-KI", "ID-KR", "ID-KS", "ID-KT", "ID-KU", "ID-LA", "ID-MA", "ID-MU", "ID-NB", "ID-NT",
-    "ID-PA", "ID-PB", "ID-PD", "ID-PE", "ID-PS", "ID-PT", "ID-RI", "ID-SA", "ID-SB", "ID-SG", "ID-SN",
-    "ID-SR", "ID-SS", "ID-ST", "ID-SU", "ID-YO",
-];
 
 macro_rules! described {
     ($($Kind:ident: $Layer:ty = $name:literal, $doc:literal;)+) => {

@@ -4,9 +4,10 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use super::sample::Sample;
-use super::{CITIES, MapResource, Offer, PROVINCES, Sampled, Selectable};
+use super::{MapResource, Offer, Sampled, Selectable};
 use crate::model::{
-    CARD_SOURCE, DisasterType, Hazards, Layer, LayerKind, Report, ReportContent, ReportKey, Tags, Timestamp,
+    CARD_SOURCE, DisasterType, Hazards, Layer, LayerKind, Regions, Report, ReportContent, ReportKey, Tags,
+    Timestamp,
 };
 use crate::schema::{number_as_text, object, or_null, reference, shown_card_data, written_moment};
 
@@ -24,8 +25,8 @@ impl MapResource for Reports {
     }
 
     /// Clients send a code of either kind as `city`.
-    fn selectable(&self) -> Selectable {
-        Selectable::by(&[&CITIES[..], &PROVINCES].concat(), &PROVINCES)
+    fn selectable(&self, regions: &Regions) -> Selectable {
+        Selectable::by(&[&regions.cities[..], &regions.provinces].concat(), &regions.provinces)
     }
 
     fn offer(&self) -> Offer {

@@ -1,11 +1,14 @@
+use std::sync::Arc;
+
 use rocket::{State, get};
 
 use crate::config::Config;
 use crate::described;
 use crate::error::Problem;
+use crate::formats::Format;
 use crate::guards::{
     AlertContent, AlertFormat, AlertIdentifier, Before, Caller, FormatChoice, HistoryArea, MinimumState,
-    Param, PathParam, Select,
+    PageLanguage, Param, PathParam, Select,
 };
 use crate::model::alerts::MessageKey;
 use crate::model::{AreaId, Covered};
@@ -34,11 +37,12 @@ pub(super) async fn list_alerts(
     select: Select<Alerts>,
     minimum_state: Param<MinimumState>,
     content: Param<AlertContent>,
+    language: Param<PageLanguage>,
     choice: FormatChoice<Alerts>,
     answers: Answers,
 ) -> Result<Answer, Problem> {
     let query = FloodQuery { selector: select.areas, minimum_state: minimum_state.0 };
-    list(AlertQuery::InForce(query), *content, choice, &answers).await
+    list(AlertQuery::InForce(query), *content, language.of(choice.format), &answers).await
 }
 
 /// `GET /alerts/history`: responds with the alerts about an area.
@@ -48,6 +52,7 @@ pub(super) async fn list_alert_history(
     area: Param<HistoryArea>,
     before: Param<Before>,
     content: Param<AlertContent>,
+    language: Param<PageLanguage>,
     choice: FormatChoice<Alerts>,
     answers: Answers,
     config: &State<Config>,
@@ -56,7 +61,13 @@ pub(super) async fn list_alert_history(
     if before.is_some_and(|(of, _)| of != area.0) {
         return Err(missing());
     }
-    list(AlertQuery::History(area.0, before.map(|(_, key)| key)), *content, choice, &answers).await
+    list(
+        AlertQuery::History(area.0, before.map(|(_, key)| key)),
+        *content,
+        language.of(choice.format),
+        &answers,
+    )
+    .await
 }
 
 /// `GET /alerts/exercise`: responds with the alert about a made-up flood.
@@ -64,10 +75,11 @@ pub(super) async fn list_alert_history(
 pub(super) async fn list_exercise(
     _caller: Caller,
     content: Param<AlertContent>,
+    language: Param<PageLanguage>,
     choice: FormatChoice<Alerts>,
     answers: Answers,
 ) -> Result<Answer, Problem> {
-    list(AlertQuery::Exercise, *content, choice, &answers).await
+    list(AlertQuery::Exercise, *content, language.of(choice.format), &answers).await
 }
 
 /// `GET /alerts/:identifier`: responds with one alert.
@@ -75,12 +87,13 @@ pub(super) async fn list_exercise(
 pub(super) async fn show_alert(
     _caller: Caller,
     identifier: PathParam<AlertIdentifier>,
+    language: Param<PageLanguage>,
     format: AlertFormat,
     answers: Answers,
     config: &State<Config>,
 ) -> Result<Answer, Problem> {
     let (area, key) = named(&identifier.get()?, config)?;
-    answers.layer(LayerQuery::Alerts(AlertQuery::One(area, key), false), format.0).await
+    answers.layer(LayerQuery::Alerts(AlertQuery::One(area, key), false), language.of(format.0)).await
 }
 
 /// Returns the area and the key of the alert with an identifier.
@@ -95,10 +108,10 @@ fn missing() -> Problem {
 async fn list(
     query: AlertQuery,
     content: AlertContent,
-    choice: FormatChoice<Alerts>,
+    format: Arc<dyn Format>,
     answers: &Answers,
 ) -> Result<Answer, Problem> {
-    let format = choice.format.inline().filter(|_| content.inline).unwrap_or(choice.format);
+    let format = format.inline().filter(|_| content.inline).unwrap_or(format);
     let is_doubtful = query != AlertQuery::Exercise && answers.is_silent(Covered::Floods);
     answers.layer(LayerQuery::Alerts(query, is_doubtful), format).await
 }

@@ -10,10 +10,11 @@ use super::{BuildError, LaunchError, Reload, Templates, tls};
 use crate::auth::Authenticator;
 use crate::config::{Config, ConfigError};
 use crate::folder::FolderRules;
-use crate::formats::{Format, FormatRegistry, InvalidFormats, builtin, cap, template};
+use crate::formats::{Format, FormatRegistry, InvalidFormats, alerts, builtin, cap, template};
 use crate::images::CardImages;
 use crate::model::{Clock, LayerKind, SystemClock};
 use crate::openapi::{Described, Interface, document};
+use crate::shell::Shell;
 use crate::stores::{OpenStore, Store, StoreRegistry, StoreSettings, Upkeep};
 use crate::telemetry::Metrics;
 
@@ -310,7 +311,10 @@ impl Builder {
         let settings = &config.formats;
         // The demo says in all its documents that it is one.
         let cap = cap::Options { status: config.issuer().status, ..settings.cap.clone() };
+        let notices = alerts::Notices::new(config.alerts.clone(), cap.clone());
         let mut known = builtin(settings.topojson, cap, config.alerts.clone());
+        // Its page needs what all pages have in common.
+        known.push(Arc::new(alerts::Page::within(notices, Shell::new(config), config.country.data())));
         known.extend(templates);
         known.extend(self.formats.iter().cloned());
         known

@@ -47,6 +47,8 @@ struct Frame<'a> {
     page: &'a str,
     language: &'a str,
     languages: Vec<Language<'a>>,
+    /// The address of the front page.
+    home: String,
     pages: Vec<Linked<'a>>,
     is_demo: bool,
     name: &'a str,
@@ -137,6 +139,7 @@ impl Shell {
             page: here.page,
             language: texts.code(),
             languages: languages.collect(),
+            home: if is_main { "/".to_owned() } else { format!("/?lang={}", texts.code()) },
             pages: pages.collect(),
             is_demo: self.is_demo,
             name,

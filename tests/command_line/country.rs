@@ -87,6 +87,81 @@ fn every_wrong_text_is_named_by_file_and_line() {
 }
 
 #[test]
+fn every_wrong_hazard_and_region_is_named_by_file_and_line() {
+    for (file, part, by, reason) in [
+        (
+            "hazards.toml",
+            "kind = \"depth\"",
+            "kind = \"deep\"",
+            "kind must be one of [depth, code, codes, measure, place, radius, truth], not \"deep\"",
+        ),
+        (
+            "hazards.toml",
+            "kind = \"truth\"",
+            "kind = \"truth\"\nhighest = 3",
+            "an attribute of the kind truth has no \"highest\"",
+        ),
+        (
+            "hazards.toml",
+            "kind = \"radius\"",
+            "kind = \"code\"",
+            "an attribute of the kind code needs \"highest\"",
+        ),
+        (
+            "hazards.toml",
+            "name = \"condition\"",
+            "name = \"flood_depth\"",
+            "the attribute flood_depth occurs twice",
+        ),
+        (
+            "hazards.toml",
+            "name = \"structure\"",
+            "name = \"road\"",
+            "the report type road occurs twice in earthquake",
+        ),
+        ("hazards.toml", "name = \"haze\"", "name = \"wind\"", "the hazard wind occurs twice"),
+        ("hazards.toml", "name = \"haze\"", "name = \"Haze\"", "must be 1 to 24 lower-case letters"),
+        ("hazards.toml", "name = \"haze\"", "name = \"prep\"", "prep needs no entry"),
+        ("hazards.toml", "\"impact\"]", "\"force\"]", "there is no attribute \"force\""),
+        ("hazards.toml", "icon = \"M4 5h", "icon = \"<script>", "icon must be the data of an SVG path"),
+        ("hazards.toml", "icon = \"M4 5h", "icon = \"url(x)M4", "icon must be the data of an SVG path"),
+        ("hazards.toml", "#5f6b73", "grey", "colour must be # and six hexadecimal digits"),
+        ("hazards.toml", "window = \"24h\"", "window = \"8d\"", "window must be a time from 1s to 7d"),
+        ("hazards.toml", "window = \"24h\"", "windows = \"24h\"", "unknown field `windows`"),
+        ("texts/id.json", "\"2\": \"berat\"", "\"3\": \"berat\"", "hazards.attributes.impact.3 is unknown"),
+        (
+            "texts/id.json",
+            "\"haze\": \"Kabut asap\"",
+            "\"hase\": \"Kabut asap\"",
+            "hazards.names.hase is unknown",
+        ),
+        ("regions.csv", "city,bdg", "town,bdg", "kind must be city or province, not \"town\""),
+        ("regions.csv", "ID-AC", "ID AC", "code must be 1 to 16 letters, digits and -"),
+        ("regions.csv", "ID-AC", "ID-BA", "the code ID-BA occurs twice"),
+        ("regions.csv", "ID-AC,no", "ID-AC,perhaps", "mapped must be yes or no, not \"perhaps\""),
+        ("regions.csv", "ID-AC,no,", "ID-AC,", "must have 4 fields"),
+        ("regions.csv", "kind,code", "code,kind", "the first line must be kind,code,mapped,name"),
+    ] {
+        let folder = with_country();
+        let line = replace(&folder, file, part, by);
+        let found = faults(&folder);
+        let named = format!("country/{file}, line ");
+        let fits = |fault: &String| {
+            let rest = fault.strip_prefix("siaga: ").and_then(|fault| fault.strip_prefix(&named));
+            let at: Option<usize> = rest.and_then(|rest| rest.split(':').next()?.parse().ok());
+            fault.contains(reason) && at.is_some_and(|at| (line..=line + 1).contains(&at))
+        };
+        let fits = |fault: &String| fits(fault) || fault.contains(reason) && reason.contains("occurs twice");
+        assert!(found.iter().any(fits), "{named}{line}: {reason}: {found:#?}");
+    }
+    // A code without words is missing in the texts.
+    let folder = with_country();
+    replace(&folder, "texts/id.json", ",\n        \"2\": \"berat\"", "");
+    let found = faults(&folder);
+    assert!(found[0].ends_with("hazards.attributes.impact.2 is missing"), "{found:#?}");
+}
+
+#[test]
 fn a_missing_text_is_a_fault_of_the_first_language_only() {
     for (file, languages, is_missing) in [
         ("texts/id.json", "\"id\", \"en\"", true),

@@ -103,6 +103,37 @@ fn a_message_stays_at_its_address_for_ever() {
 }
 
 #[test]
+fn the_page_of_an_alert_is_in_one_language_first_with_times_in_words_a_map_and_a_way_back() {
+    let siaga = Siaga::start();
+    siaga.put("/v1/floods/5", r#"{"state":4}"#);
+    let page = |address: &str| {
+        let response = siaga.get(address);
+        assert_eq!(response.status(), Status::Ok, "{address}");
+        response.into_string().unwrap()
+    };
+    for (query, first, second, words) in [
+        ("", "id", "en", "Lihat di peta"),
+        ("&lang=id", "id", "en", "Lihat di peta"),
+        ("&lang=en", "en", "id", "Show on the map"),
+    ] {
+        let page = page(&format!("/v1/alerts/history?area=5&format=html{query}"));
+        let at = |text: &str| page.find(text).unwrap_or_else(|| panic!("{text}: {page}"));
+        assert!(at(&format!("<div lang=\"{first}-")) < at(&format!("<details lang=\"{second}-")), "{query}");
+        assert!(page.contains(&format!("<html lang=\"{first}\">")) && page.contains(words), "{query}");
+        for part in
+            [" WIB</time>", "<path class=\"area\" d=\"M", "href=\"/map?area=5&amp;lang=", "JAKARTA EMERGENCY"]
+        {
+            assert!(page.contains(part), "{part}: {page}");
+        }
+        // The other language keeps the area.
+        assert!(page.contains(&format!("history?area=5&amp;format=html&amp;lang={second}")), "{page}");
+    }
+    assert_eq!(siaga.get("/v1/alerts?format=html&lang=de").status(), Status::BadRequest);
+    let feed = |query: &str| siaga.get(&format!("/v1/alerts?format=xml{query}")).into_string().unwrap();
+    assert_eq!(feed("&lang=en"), feed(""), "only the page has a language");
+}
+
+#[test]
 fn every_server_writes_the_same_feeds() {
     let siaga = Siaga::start();
     siaga.put("/v1/floods/30", r#"{"state":2}"#);

@@ -13,6 +13,7 @@ mod bare_addresses;
 mod chunks;
 mod conditional_requests;
 mod cors;
+mod country;
 mod errors;
 mod every_route;
 mod format_choice;

@@ -11,6 +11,7 @@ mod notice;
 mod options;
 mod outlines;
 mod page;
+mod picture;
 mod rss;
 mod texts;
 

@@ -76,6 +76,11 @@ impl<'a> Notice<'a> {
         self.outlines.of(self.alert.position)
     }
 
+    /// Returns the outer rings of another area of the set.
+    pub(super) fn polygons_of(&self, position: usize) -> impl Iterator<Item = &'a str> + Clone {
+        self.outlines.of(position)
+    }
+
     /// Returns CAP `web`: the page about the area.
     pub(super) fn web(&self) -> String {
         format!("{}/alerts/history?area={}&format=html", self.context.base_url, self.alert.area.id)

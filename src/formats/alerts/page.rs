@@ -1,26 +1,84 @@
 use std::io;
+use std::sync::Arc;
 use std::time::Duration;
 
 use minijinja::context;
 use minijinja::value::Serde;
 use serde::Serialize;
 
-use super::notice::Notice;
+use super::notice::{Notice, Said};
+use super::picture::Picture;
 use super::{Notices, writing};
-use crate::formats::{Container, EncodeContext, EncodeError, Format, html};
-use crate::model::{Layer, LayerKind};
+use crate::country::{Country, Texts};
+use crate::formats::{Container, EncodeContext, EncodeError, Format};
+use crate::model::{AlertLayer, AreaId, Layer, LayerKind, Timestamp};
+use crate::shell::{Here, Shell};
 
 const PAGE: &str = include_str!("page.html");
 
-/// Writes messages as a page for people.
+/// The most alerts of a page on which each has a map.
+const MOST_PICTURES: usize = 10;
+
+/// Writes messages as a page for people, in one language first.
 #[derive(Clone, Debug)]
-pub struct Page(Notices);
+pub struct Page {
+    notices: Notices,
+    shell: Arc<Shell>,
+    /// The languages of the country.
+    languages: Arc<[Arc<Texts>]>,
+    /// Which of them comes first.
+    language: usize,
+}
 
 impl Page {
-    /// Returns the format.
+    /// Returns the format for the country that is part of the program.
     #[must_use]
     pub fn new(notices: Notices) -> Self {
-        Self(notices)
+        Self::within(notices, Shell::default(), &Country::built_in())
+    }
+
+    /// Returns the format for the pages of an installation.
+    pub(crate) fn within(notices: Notices, shell: Shell, country: &Country) -> Self {
+        Self { notices, shell: Arc::new(shell), languages: country.languages().into(), language: 0 }
+    }
+
+    fn page(
+        &self,
+        layer: &AlertLayer,
+        notices: &[Notice<'_>],
+        context: &EncodeContext,
+    ) -> io::Result<String> {
+        let texts = self.languages.get(self.language).or(self.languages.first());
+        let texts = texts.ok_or_else(|| io::Error::other("there is no language"))?;
+        let has_pictures = notices.len() <= MOST_PICTURES;
+        let mut shown: Vec<_> = notices
+            .iter()
+            .map(|notice| Shown::of(notice, texts, context, has_pictures.then_some(layer)))
+            .collect();
+        // The worst first, and what is over last. The order of time stays among equals.
+        shown.sort_by_key(|alert| std::cmp::Reverse(alert.state));
+        let language = format!("format=html&lang={}", texts.code());
+        let path = format!("{}/{}", context.base_url, layer.path());
+        // Addresses of pages have no host, so that they work by any name of the server.
+        let local = |address: &str| match address.split_once("://") {
+            Some((_, rest)) => rest.find('/').map_or("/", |at| &rest[at..]).to_owned(),
+            None => address.to_owned(),
+        };
+        let (here, query) = path.split_once('?').unwrap_or((&path, ""));
+        let here = local(here);
+        let kept: Vec<_> = query.split('&').filter_map(|part| part.split_once('=')).collect();
+        let keep = [&kept[..], &[("format", "html")]].concat();
+        let next = layer.next_path().map(|path| format!("{}/{path}&{language}", context.base_url));
+        let values = context! {
+            t => Serde(texts.group("alerts")),
+            doubtful => layer.is_doubtful(),
+            is_one => shown.len() == 1,
+            all => format!("{}?{language}", local(&format!("{}/alerts", context.base_url))),
+            alerts => Serde(shown),
+            next,
+        };
+        let here = Here { page: "alerts", path: &here, keep: &keep };
+        self.shell.render(PAGE, texts, here, values).map_err(io::Error::other)
     }
 }
 
@@ -30,12 +88,20 @@ struct Shown {
     address: String,
     status: &'static str,
     message_type: &'static str,
+    /// 0 if the flood is over.
     state: u8,
     area: String,
+    /// `None` for the area of the exercise, which is on no map.
+    area_id: Option<String>,
     sender_name: String,
     sent: String,
+    sent_words: String,
     expires: String,
-    texts: Vec<ShownText>,
+    expires_words: String,
+    picture: Option<Picture>,
+    /// The texts in the language of the page, or else in the first of the alerts.
+    main: Option<ShownText>,
+    others: Vec<ShownText>,
 }
 
 #[derive(Clone, Debug, Serialize)]
@@ -47,23 +113,34 @@ struct ShownText {
 }
 
 impl Shown {
-    fn of(notice: &Notice<'_>) -> Self {
-        let texts = notice.said().map(|said| ShownText {
+    fn of(notice: &Notice<'_>, texts: &Texts, context: &EncodeContext, drawn: Option<&AlertLayer>) -> Self {
+        let text = |said: Said<'_>| ShownText {
             language: said.language.to_owned(),
             headline: said.headline,
             description: said.description,
             instruction: said.instruction.to_owned(),
-        });
+        };
+        let mut others: Vec<_> = notice.said().map(text).collect();
+        let is_main = |text: &ShownText| text.language.split('-').next() == Some(texts.code());
+        let main = others.iter().position(is_main).unwrap_or_default();
+        let main = (main < others.len()).then(|| others.remove(main));
+        let words = |at: Timestamp| texts.moment(at, context.time_zone);
+        let (area, message) = (notice.alert.area, notice.alert.message);
         Self {
             address: notice.address.clone(),
             status: notice.alert.status.name(),
-            message_type: notice.alert.message.message_type.name(),
-            state: if notice.is_over() { 0 } else { notice.alert.message.state.code() },
+            message_type: message.message_type.name(),
+            state: if notice.is_over() { 0 } else { message.state.code() },
             area: notice.area.clone(),
+            area_id: (area.id != AreaId::EXERCISE).then(|| area.id.to_string()),
             sender_name: notice.sender_name.to_owned(),
             sent: notice.sent.clone(),
+            sent_words: words(message.sent),
             expires: notice.expires.clone(),
-            texts: texts.collect(),
+            expires_words: words(message.expires),
+            picture: drawn.and_then(|layer| Picture::of(notice, layer.areas())),
+            main,
+            others,
         }
     }
 }
@@ -81,8 +158,17 @@ impl Format for Page {
         "text/html; charset=utf-8"
     }
 
+    fn version(&self) -> u64 {
+        self.language as u64
+    }
+
     fn carries(&self, kind: LayerKind) -> bool {
         kind == LayerKind::Alerts
+    }
+
+    fn in_language(&self, code: &str) -> Option<Arc<dyn Format>> {
+        let language = self.languages.iter().position(|texts| texts.code() == code)?;
+        Some(Arc::new(Self { language, ..self.clone() }))
     }
 
     fn time_step(&self) -> Option<Duration> {
@@ -90,12 +176,8 @@ impl Format for Page {
     }
 
     fn encode(&self, layer: &Layer, context: &EncodeContext, out: &mut Vec<u8>) -> Result<(), EncodeError> {
-        let written = self.0.write(layer, context, |layer, notices| {
-            let shown: Vec<_> = notices.iter().map(Shown::of).collect();
-            let next = layer.next_path().map(|path| format!("{}/{path}&format=html", context.base_url));
-            let cap = self.0.cap();
-            let values = context! { title => cap.title.as_str(), alerts => Serde(shown), next };
-            out.extend_from_slice(html::render(PAGE, values).map_err(io::Error::other)?.as_bytes());
+        let written = self.notices.write(layer, context, |layer, notices| {
+            out.extend_from_slice(self.page(layer, notices, context)?.as_bytes());
             Ok(())
         });
         writing(self, written)

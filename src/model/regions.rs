@@ -1,0 +1,10 @@
+/// The cities and provinces of a country, by which requests can select. **Default: those of Indonesia**
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Regions {
+    /// The codes of cities.
+    pub(crate) cities: Vec<String>,
+    /// The codes of provinces.
+    pub(crate) provinces: Vec<String>,
+    /// The provinces with areas and gauges.
+    pub(crate) mapped: Vec<String>,
+}

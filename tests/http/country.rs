@@ -1,0 +1,168 @@
+//! The folder of the country: hazards, texts and regions.
+
+use rocket::http::{Header, Status};
+use serde_json::{Value, json};
+
+use crate::suite::support::{ADMIN_KEY, Siaga, figment, json_of, key};
+
+/// What the service responded to reports of cards while their rules were a part of the program, one line for each.
+const RECORDED: &str = include_str!("recorded/cards.json");
+
+const BROWSER: &str = "text/html,application/xhtml+xml,*/*;q=0.8";
+
+fn philippines() -> Siaga {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/country/ph");
+    Siaga::with(figment().merge(("siaga.country.folder", folder)), |builder| builder)
+}
+
+/// Sends the report of a new card; returns the status and the response, with `CARD` for the identifier of the card.
+fn report(siaga: &Siaga, body: &Value) -> (u16, Value) {
+    let post = siaga.client.post("/v1/cards").header(key(ADMIN_KEY));
+    let holder = json!({ "username": "u", "network": "n", "language": "id" });
+    let card = json_of(post.body(holder.to_string()).dispatch())["cardId"].as_str().unwrap().to_owned();
+    let put = siaga.client.put(format!("/v1/cards/{card}")).header(key(ADMIN_KEY));
+    let response = put.body(body.to_string()).dispatch();
+    let status = response.status().code;
+    let text = response.into_string().unwrap().replace(&card, "CARD");
+    (status, serde_json::from_str(&text).unwrap())
+}
+
+fn card(disaster: Option<&str>, data: &Value) -> Value {
+    let mut body = json!({
+        "card_data": data, "created_at": "2016-12-19T15:40:00Z", "location": { "lat": -6.15, "lng": 106.8 },
+    });
+    if let Some(disaster) = disaster {
+        body["disaster_type"] = disaster.into();
+    }
+    body
+}
+
+fn page(siaga: &Siaga, address: &str) -> String {
+    let request = siaga.client.get(address.to_owned()).header(Header::new("Accept", BROWSER));
+    let response = request.dispatch();
+    assert_eq!(response.status(), Status::Ok, "{address}");
+    response.into_string().unwrap()
+}
+
+#[test]
+fn reports_of_cards_get_the_recorded_responses() {
+    let siaga = Siaga::start();
+    let recorded: Vec<Value> = serde_json::from_str(RECORDED).unwrap();
+    assert!(recorded.len() > 70);
+    for line in recorded {
+        let expected = (line["status"].as_u64().unwrap() as u16, line["answer"].clone());
+        assert_eq!(report(&siaga, &line["body"]), expected, "{}", line["body"]);
+    }
+}
+
+#[test]
+fn a_typhoon_with_wind_flood_or_storm_is_accepted_where_the_country_has_it() {
+    let (indonesia, philippines) = (Siaga::start(), philippines());
+    for data in [
+        json!({ "report_type": "wind", "impact": 2 }),
+        json!({ "report_type": "flood", "flood_depth": 60 }),
+        json!({ "report_type": "storm", "impact": 1, "flood_depth": 20 }),
+    ] {
+        let body = card(Some("typhoon"), &data);
+        assert_eq!(report(&indonesia, &body).0, 400, "{data}");
+        assert_eq!(report(&philippines, &body).0, 200, "{data}");
+    }
+    let ash = card(Some("volcano"), &json!({ "report_type": "ashfall", "smogImpact": 2 }));
+    assert_eq!(report(&philippines, &ash).0, 200);
+    let wrong = card(Some("volcano"), &json!({ "report_type": "ashfall", "smogImpact": 3 }));
+    let (status, refused) = report(&philippines, &wrong);
+    assert_eq!(status, 400);
+    let message = refused["message"].as_str().unwrap();
+    assert!(message.contains("\"card_data.smogImpact\" must be a whole number from 0 to 2"), "{message}");
+
+    let listed = philippines.result("/v1/reports?disaster=typhoon&geoformat=geojson&timeperiod=7200");
+    assert_eq!(listed["features"].as_array().unwrap().len(), 3, "{listed}");
+    let document = json_of(philippines.get("/openapi.json")).to_string();
+    assert!(
+        document.contains("typhoon") && document.contains("smogImpact") && document.contains("\"storm\"")
+    );
+    assert!(!json_of(indonesia.get("/openapi.json")).to_string().contains("smogImpact"));
+}
+
+#[test]
+fn a_report_type_of_several_hazards_means_that_of_the_contract_if_none_is_named() {
+    let siaga = philippines();
+    let (status, _) = report(&siaga, &card(None, &json!({ "report_type": "flood", "flood_depth": 60 })));
+    assert_eq!(status, 200);
+    let of = |disaster: &str| {
+        let address = format!("/v1/reports?disaster={disaster}&geoformat=geojson&timeperiod=7200");
+        siaga.result(&address)["features"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .filter(|of| of["properties"]["source"] == "grasp")
+            .count()
+    };
+    assert_eq!((of("flood") > 0, of("typhoon")), (true, 0));
+    let (status, _) = report(&siaga, &card(None, &json!({ "report_type": "flood" })));
+    assert_eq!(status, 400, "a flood needs its depth");
+    assert_eq!(report(&siaga, &card(Some("typhoon"), &json!({ "report_type": "flood" }))).0, 200);
+}
+
+#[test]
+fn a_report_type_of_several_further_hazards_needs_the_name_of_one() {
+    let own = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/country/ph");
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::create_dir(folder.path().join("texts")).unwrap();
+    for file in ["country.toml", "hazards.toml", "regions.csv", "texts/en.json", "texts/tl.json"] {
+        std::fs::copy(format!("{own}/{file}"), folder.path().join(file)).unwrap();
+    }
+    let change = |file: &str, from: &str, to: &str| {
+        let path = folder.path().join(file);
+        let text = std::fs::read_to_string(&path).unwrap();
+        assert!(text.contains(from), "{file}: {from}");
+        std::fs::write(path, text.replacen(from, to, 1)).unwrap();
+    };
+    // A second hazard with storms.
+    change(
+        "hazards.toml",
+        "[[hazard]]\nname = \"haze\"",
+        "[[hazard]]\nname = \"surge\"\ncolour = \"#000000\"\nwindow = \"1h\"\nicon = \"M0 0h9\"\nreport = [{ name = \"storm\" }]\n\n[[hazard]]\nname = \"haze\"",
+    );
+    change("texts/en.json", "\"haze\": \"Haze\"", "\"haze\": \"Haze\", \"surge\": \"Storm surge\"");
+    let figment = figment().merge(("siaga.country.folder", folder.path().to_str().unwrap()));
+    let siaga = Siaga::with(figment, |builder| builder);
+    let storm = json!({ "report_type": "storm" });
+    let (status, refused) = report(&siaga, &card(None, &storm));
+    let message = refused["message"].as_str().unwrap();
+    assert_eq!(status, 400);
+    assert!(
+        message.contains("\"disaster_type\" must be one of [typhoon, surge] with the report_type storm"),
+        "{message}"
+    );
+    for disaster in ["typhoon", "surge"] {
+        assert_eq!(report(&siaga, &card(Some(disaster), &storm)).0, 200, "{disaster}");
+    }
+}
+
+#[test]
+fn the_front_page_says_reports_in_words_of_its_language() {
+    let siaga = philippines();
+    let typhoon = card(Some("typhoon"), &json!({ "report_type": "wind", "impact": 2, "note": "<b>" }));
+    assert_eq!(report(&siaga, &typhoon).0, 200);
+    for (lang, name, fact) in
+        [("en", "Strong wind", "Impact: high"), ("tl", "Malakas na hangin", "Epekto: malakas")]
+    {
+        let page = page(&siaga, &format!("/?lang={lang}"));
+        assert!(page.contains(name) && page.contains(fact), "{lang}: {page}");
+        assert!(page.contains(&format!("<html lang=\"{lang}\">")) && !page.contains("<b></"), "{page}");
+    }
+    // A text that Tagalog lacks is there in English, and no text of a third language.
+    let page = page(&siaga, "/?lang=tl");
+    assert!(page.contains("Baha ngayon") && page.contains("Read and try every address"), "{page}");
+    assert!(page.contains("tel:911") && !page.contains("Banjir"), "{page}");
+}
+
+#[test]
+fn the_regions_and_the_time_zone_are_those_of_the_country() {
+    let siaga = philippines();
+    let refused = json_of(siaga.get("/v1/reports?admin=ID-JK"))["message"].as_str().unwrap().to_owned();
+    assert!(refused.contains("PH-00") && !refused.contains("ID-JK,"), "{refused}");
+    assert_eq!(siaga.get("/v1/reports?admin=PH-00").status(), Status::Ok);
+    assert!(!page(&siaga, "/?lang=en").contains("WIB"));
+}
