@@ -39,6 +39,14 @@ fn a_template_that_is_not_enabled_writes_a_data_folder_or_the_configured_data() 
 }
 
 #[test]
+fn the_alerts_of_the_demo_are_an_exercise_in_both_documents() {
+    let floods = out(&siaga(&render("cap", "floods", &["demo"]), &[]));
+    assert!(floods.contains("<status>Exercise</status>") && !floods.contains("<status>Actual</status>"));
+    let alerts = out(&siaga(&render("atom", "alerts", &["demo"]), &[]));
+    assert!(alerts.contains("<cap:status>Exercise</cap:status>") && !alerts.contains("Actual"), "{alerts}");
+}
+
+#[test]
 fn formats_of_the_service_write_without_the_envelope() {
     for layer in ["floods", "reports", "gauges", "infrastructure", "boundaries", "alerts", "areas"] {
         let output = siaga(&render("geojson", layer, &[]), &[]);

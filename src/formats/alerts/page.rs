@@ -1,3 +1,4 @@
+use std::cmp::Reverse;
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,7 +17,7 @@ use crate::shell::{Here, Shell};
 
 const PAGE: &str = include_str!("page.html");
 
-/// The most alerts of a page on which each has a map.
+/// How many alerts of a page have a map.
 const MOST_PICTURES: usize = 10;
 
 /// Writes messages as a page for people, in one language first.
@@ -50,13 +51,20 @@ impl Page {
     ) -> io::Result<String> {
         let texts = self.languages.get(self.language).or(self.languages.first());
         let texts = texts.ok_or_else(|| io::Error::other("there is no language"))?;
-        let has_pictures = notices.len() <= MOST_PICTURES;
-        let mut shown: Vec<_> = notices
-            .iter()
-            .map(|notice| Shown::of(notice, texts, context, has_pictures.then_some(layer)))
-            .collect();
-        // The worst first, and what is over last. The order of time stays among equals.
-        shown.sort_by_key(|alert| std::cmp::Reverse(alert.state));
+        let mut sorted: Vec<_> = notices.iter().collect();
+        if !layer.path().starts_with("alerts/history") {
+            // The worst first, and what is over last. The order of time stays among equals.
+            sorted.sort_by_key(|notice| Reverse(state(notice)));
+        }
+        let mut before = None;
+        let shown = sorted.into_iter().enumerate().map(|(index, notice)| {
+            let area = Some(notice.alert.area.id);
+            // One map for each area, and not too many.
+            let is_drawn = index < MOST_PICTURES && before != area;
+            before = area;
+            Shown::of(notice, texts, context, is_drawn.then_some(layer))
+        });
+        let shown: Vec<_> = shown.collect();
         let language = format!("format=html&lang={}", texts.code());
         let path = format!("{}/{}", context.base_url, layer.path());
         // Addresses of pages have no host, so that they work by any name of the server.
@@ -130,7 +138,7 @@ impl Shown {
             address: notice.address.clone(),
             status: notice.alert.status.name(),
             message_type: message.message_type.name(),
-            state: if notice.is_over() { 0 } else { message.state.code() },
+            state: state(notice),
             area: notice.area.clone(),
             area_id: (area.id != AreaId::EXERCISE).then(|| area.id.to_string()),
             sender_name: notice.sender_name.to_owned(),
@@ -143,6 +151,11 @@ impl Shown {
             others,
         }
     }
+}
+
+/// Returns the code of the state; 0 if the flood is over.
+fn state(notice: &Notice<'_>) -> u8 {
+    if notice.is_over() { 0 } else { notice.alert.message.state.code() }
 }
 
 impl Format for Page {
