@@ -56,7 +56,7 @@ pub(super) fn read(
         body.insert("location".to_owned(), place);
     }
     let is_long = filled.get("text").is_some_and(|text| text.chars().count() > LONGEST_TEXT);
-    match read_card_report(card, &body, &config.disasters.all(), &config.cards) {
+    match read_card_report(card, &body, &config.disaster_types(), &config.cards) {
         Ok(content) if !is_long => Ok(content),
         Ok(_) => Err(vec!["text"]),
         Err(faults) => {

@@ -5,8 +5,8 @@ use serde_json::{Map, Value, json};
 use super::form::Filled;
 use crate::config::Config;
 use crate::country::Texts;
-use crate::model::DisasterType;
-use crate::model::bodies::{ATTRIBUTES, Accepts};
+use crate::model::bodies::Accepts;
+use crate::model::{DisasterType, Hazards};
 
 /// The names of all fields of the form but the photo.
 pub(super) const FIELDS: [&str; 25] = [
@@ -60,25 +60,29 @@ const ORDER: [DisasterType; 6] = [
 
 /// Returns the disasters that people can report, with their questions, in a language.
 pub(super) fn hazards(config: &Config, texts: &Texts) -> Value {
-    let own = config.disasters.all().into_iter().filter(|known| matches!(known, DisasterType::Other(_)));
-    ORDER.into_iter().chain(own).map(|disaster| hazard(disaster.name(), texts)).collect()
+    let known = config.disaster_types();
+    let own = known.iter().copied().filter(|known| matches!(known, DisasterType::Other(_)));
+    let asked = ORDER.into_iter().filter(|disaster| known.contains(disaster)).chain(own);
+    asked.map(|disaster| hazard(disaster.name(), texts, &config.cards.hazards)).collect()
 }
 
-fn hazard(name: &str, texts: &Texts) -> Value {
+fn hazard(name: &str, texts: &Texts, hazards: &Hazards) -> Value {
     let words = &texts.group("form")["hazards"];
     let parts =
         ASKED.iter().filter(|(disaster, ..)| *disaster == name).map(|(_, report_type, attributes)| {
-            let attributes: Vec<Value> = attributes.iter().map(|name| attribute(name, words)).collect();
+            let attributes: Vec<Value> =
+                attributes.iter().map(|name| attribute(name, words, hazards)).collect();
             let label = report_type.map(|name| &words["types"][name]);
             json!({ "report_type": report_type, "label": label, "attributes": attributes })
         });
-    let label = words["names"][name].as_str().unwrap_or(name);
+    let known = texts.group("hazards")["names"][name].as_str();
+    let label = words["names"][name].as_str().or(known).unwrap_or(name);
     json!({ "name": name, "label": label, "parts": parts.collect::<Vec<_>>() })
 }
 
-fn attribute(name: &str, words: &Value) -> Value {
-    let kind = match ATTRIBUTES.iter().find(|(known, _)| *known == name).map(|(_, accepts)| accepts) {
-        Some(Accepts::Depth) => "depth",
+fn attribute(name: &str, words: &Value, hazards: &Hazards) -> Value {
+    let kind = match hazards.attribute(name).map(|attribute| attribute.accepts) {
+        Some(Accepts::Depth(_)) => "depth",
         Some(Accepts::Codes(_)) => "codes",
         Some(Accepts::Radius | Accepts::Measure) => "measure",
         Some(Accepts::Truth) => "truth",
