@@ -12,7 +12,6 @@ mod area_text;
 mod bare;
 pub mod cap;
 pub mod geojson;
-pub(crate) mod html;
 mod memo;
 mod registry;
 pub mod template;

@@ -184,7 +184,7 @@ impl Page<'_> {
             "box": around,
             "confirmedFor": CONFIRMED_FOR.as_millis() as u64,
             "isWatched": !sources.is_empty(),
-            "hazards": hazards(&texts["hazards"]),
+            "hazards": language.texts().hazards(config.country.data().hazards())["hazards"],
         });
         let states = FloodState::ALL.map(|state| {
             let code = state.code().to_string();
@@ -278,19 +278,4 @@ fn watch(sources: &[SourceReport], is_silent: bool, texts: &Value, zone: Tz) -> 
 fn listed(sources: &[SourceReport], zone: Tz) -> Vec<Value> {
     let heard = |of: &SourceReport| of.last_heard.map(|at| Moment::of(at, zone));
     sources.iter().map(|of| json!({ "name": of.name, "status": of.status, "heard": heard(of) })).collect()
-}
-
-/// Returns how the map shows each hazard.
-fn hazards(names: &Value) -> BTreeMap<&str, Value> {
-    const COLOURS: [(&str, &str); 7] = [
-        ("flood", "#0a558c"),
-        ("earthquake", "#7a4a1e"),
-        ("fire", "#c2410c"),
-        ("haze", "#5f6b73"),
-        ("wind", "#0f766e"),
-        ("volcano", "#8b1e3f"),
-        ("prep", "#5b2a86"),
-    ];
-    let of = |(kind, colour)| (kind, json!({ "name": names[kind], "colour": colour }));
-    COLOURS.map(of).into()
 }
