@@ -127,7 +127,7 @@ impl Serialize for DisasterType {
 impl FromStr for DisasterType {
     type Err = InvalidDisasterType;
 
-    /// Reads a name. [`Disasters::all`] tells whether an installation knows the type.
+    /// Reads a name. The types that an installation knows are those of its country and of its configuration.
     fn from_str(name: &str) -> Result<Self, InvalidDisasterType> {
         let own = Self::OWN.into_iter().find(|known| known.name() == name);
         own.or_else(|| OtherDisaster::new(name).map(Self::Other)).ok_or(InvalidDisasterType)

@@ -58,7 +58,10 @@ fn ordered_change() -> Value {
                 ],
             },
             "geom_id": name("The identifier of the area's geometry, if only one area has it.", "3175030007001000"),
-            "state": or_null(flood_state()),
+            "state": {
+                "type": ["integer", "null"], "minimum": 1, "maximum": 4,
+                "description": "The new state, as in `/floods`; null: the area is dry.",
+            },
             "after": or_null(moment(after)),
         },
         "oneOf": [{ "required": ["area_id"] }, { "required": ["geom_id"] }],

@@ -20,7 +20,7 @@ await chromium(async (page) => {
         const said = await page.evaluate(() => ({
           language: document.documentElement.lang,
           overflows: document.documentElement.scrollWidth > innerWidth,
-          counts: [...document.querySelectorAll("td")].map((cell) => Number(cell.innerText)),
+          counts: [...document.querySelectorAll("td, .count")].map((cell) => Number(cell.innerText)),
           newest: document.querySelector("time").innerText,
           addresses: [...document.querySelectorAll("dd code")].length,
         }));

@@ -124,7 +124,9 @@ fn a_report_type_of_several_further_hazards_needs_the_name_of_one() {
         "[[hazard]]\nname = \"haze\"",
         "[[hazard]]\nname = \"surge\"\ncolour = \"#000000\"\nwindow = \"1h\"\nicon = \"M0 0h9\"\nreport = [{ name = \"storm\" }]\n\n[[hazard]]\nname = \"haze\"",
     );
-    change("texts/en.json", "\"haze\": \"Haze\"", "\"haze\": \"Haze\", \"surge\": \"Storm surge\"");
+    // The names of hazards are the ones before that of preparedness.
+    change("texts/en.json", "\"prep\": \"", "\"surge\": \"Storm surge\", \"prep\": \"");
+    change("texts/tl.json", "\"prep\": \"", "\"surge\": \"Daluyong\", \"prep\": \"");
     let figment = figment().merge(("siaga.country.folder", folder.path().to_str().unwrap()));
     let siaga = Siaga::with(figment, |builder| builder);
     let storm = json!({ "report_type": "storm" });

@@ -448,7 +448,7 @@ fn the_map_is_a_page_while_the_store_is_away() {
     let (since, all) = eventually_blocking("it says its time", LONG, shown, |(since, _)| since.is_some());
     assert_eq!(since, Some(current_at.to_string()));
     assert!(all.contains("id=\"a5\"") && all.contains("id=\"a30\""), "{all}");
-    let said = "The service cannot read its data now. Shown as of <time datetime=\"2016-12-19T16:08Z\">";
+    let said = "The service cannot read its data now. Shown is the state of <time datetime=\"2016-12-19T16:08:52.000Z\">";
     assert!(all.contains(said), "{all}");
     assert!(all.contains("&quot;cursor&quot;:null"), "the changes are followed from the beginning: {all}");
 
