@@ -45,9 +45,6 @@ impl<C: Clock> Guesses<C> {
     pub(super) fn count(&self, address: &Client) {
         let now = self.now();
         let mut whole = self.whole();
-        if whole.len() >= MOST {
-            whole.retain(|_, at| *at > now);
-        }
         let is_full = whole.len() >= MOST && !whole.contains_key(address);
         let place = if is_full { address.wider() } else { address.clone() };
         let at = whole.entry(place).or_insert(now);

@@ -261,7 +261,7 @@ fn an_outage_of_the_database_is_told_to_streams_and_logged_once_and_the_map_stay
     let shown = eventually_blocking("the page says so", LONG, page, |page| {
         page.to_ascii_lowercase().contains("\r\nsiaga-stale-since: ")
     });
-    assert!(shown.starts_with("HTTP/1.1 200 ") && shown.contains("Shown as of"), "{shown}");
+    assert!(shown.starts_with("HTTP/1.1 200 ") && shown.contains("Shown is the state of"), "{shown}");
     // The attempts that follow are not logged.
     thread::sleep(Duration::from_secs(3));
     cluster.start();
