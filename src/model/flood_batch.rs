@@ -188,7 +188,7 @@ pub enum OrderOutcome {
 /// What a store knows about an order, read while no other change is made.
 #[derive(Debug, Default)]
 pub(crate) struct Known {
-    /// When the newest change of any area took effect.
+    /// When the newest change of any area, or the newest batch, took effect.
     pub(crate) newest: Option<Timestamp>,
     /// The number of the newest batch.
     pub(crate) newest_batch: Option<BatchNumber>,

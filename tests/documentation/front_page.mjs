@@ -28,7 +28,7 @@ await chromium(async (page) => {
       }
     }
   }
-  await Promise.all([page.waitForNavigation(), page.click("header a")]);
+  await Promise.all([page.waitForNavigation(), page.click("header .language")]);
   looks.push({ switched: await page.evaluate(() => [document.documentElement.lang, location.search]) });
 });
 console.log(JSON.stringify(looks));

@@ -148,7 +148,7 @@ impl FreshStore for Fresh {
 }
 
 // The overview is of the metrics, which leave it out for a store without. Such a store takes no orders for many areas, cannot
-// hide reports, and does not erase unused cards.
+// hide reports, makes no cards with a chosen identifier, and does not erase unused cards.
 store_suite!(
     Fresh,
     except
@@ -184,6 +184,10 @@ store_suite!(
         moderation::the_photo_of_one_report_is_moved_before_all_others,
         moderation::the_photo_of_a_hidden_report_is_published_out_of_sight,
         moderation::an_upload_for_an_erased_report_is_not_published,
+        moderation::a_waiting_report_is_hidden_until_a_moderator_shows_it,
+        moderation::a_waiting_report_that_is_hidden_or_erased_no_longer_waits,
+        images::an_early_upload_is_gone_with_its_card,
+        cards::a_card_with_a_chosen_identifier_is_made_once,
         cards::unused_cards_are_erased_by_when_they_were_made_and_used_ones_stay,
         overview::it_counts_the_areas_of_each_state_and_names_the_newest_of_each_kind,
         overview::what_has_come_is_in_it_and_what_is_dated_ahead_is_not,

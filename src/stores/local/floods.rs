@@ -107,7 +107,7 @@ impl Floods {
             batch.undoes.is_some() && batch.undoes == undone.as_ref().map(|of| of.number)
         };
         Known {
-            newest: self.newest,
+            newest: self.newest.max(self.batches.last().map(|batch| batch.at)),
             newest_batch: self.batches.last().map(|batch| batch.number),
             areas: areas.collect(),
             repeated: order.request.and_then(|_| recent().find(is_repeated)).cloned(),

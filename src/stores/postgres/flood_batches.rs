@@ -24,8 +24,10 @@ const BATCHES: &str = "
     FROM flood_batches
     WHERE subject = $1 AND request = $2 AND changed_at >= $3 OR number = $4 OR undoes = $4";
 
-const NEWEST: &str =
-    "SELECT (SELECT max(changed_at) FROM flood_changes), (SELECT max(number) FROM flood_batches)";
+/// When the newest change or batch took effect, and the number of the newest batch. A batch that left all areas alone has no change.
+const NEWEST: &str = "
+    SELECT greatest((SELECT max(changed_at) FROM flood_changes), (SELECT max(changed_at) FROM flood_batches)),
+           (SELECT max(number) FROM flood_batches)";
 
 /// The last two entries of each of the areas that exist. An area without an entry has one row without one.
 const LAST_ENTRIES: &str = "
