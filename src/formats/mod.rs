@@ -219,7 +219,7 @@ impl EncodeError {
     }
 }
 
-/// Returns the formats that come with the service.
+/// Returns the formats that come with the service, but for [`alerts::Page`], which needs what all pages have in common.
 #[must_use]
 pub(crate) fn builtin(
     topojson: topojson::Options,
@@ -232,7 +232,6 @@ pub(crate) fn builtin(
         Arc::new(geojson::GeoJson::default()),
         Arc::new(cap::Cap::new(cap)),
         Arc::new(alerts::Atom::new(alerts.clone())),
-        Arc::new(alerts::Rss::new(alerts.clone())),
-        Arc::new(alerts::Page::new(alerts)),
+        Arc::new(alerts::Rss::new(alerts)),
     ]
 }

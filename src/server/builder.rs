@@ -313,7 +313,6 @@ impl Builder {
         let cap = cap::Options { status: config.issuer().status, ..settings.cap.clone() };
         let notices = alerts::Notices::new(config.alerts.clone(), cap.clone());
         let mut known = builtin(settings.topojson, cap, config.alerts.clone());
-        // Its page needs what all pages have in common.
         known.push(Arc::new(alerts::Page::within(notices, Shell::new(config), config.country.data())));
         known.extend(templates);
         known.extend(self.formats.iter().cloned());

@@ -6,8 +6,8 @@ export async function chromium(use, expected = /^$/) {
   const browser = await puppeteer.launch({
     executablePath: "/usr/bin/chromium",
     protocolTimeout: 600_000,
-    // The sandbox does not start for root, and containers have little shared memory.
-    args: ["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu"],
+    // The sandbox does not start for root, and containers have little shared memory. Without a graphics card, WebGL has to be asked for.
+    args: ["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu", "--enable-unsafe-swiftshader"],
   });
   try {
     const page = await browser.newPage();
