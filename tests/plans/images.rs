@@ -61,7 +61,8 @@ pub(crate) const QUESTIONS: [Question; 9] = [
         name: "an upload to work on",
         ask: |store| async { usize::from(store.take_upload(LEASE).await.unwrap().is_some()) }.boxed(),
         index: Some("images_due"),
-        rows: 4,
+        // One of them is the report of its card.
+        rows: 5,
     },
     Question {
         name: "a refused upload",
