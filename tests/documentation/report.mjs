@@ -23,7 +23,12 @@ const until = async (says, holds) => {
   }
   assert.fail(says);
 };
-const next = (page) => page.click("#next");
+/// Clicks at something as soon as it is shown.
+const click = async (page, selector) => {
+  await page.waitForSelector(selector, { visible: true });
+  await page.click(selector);
+};
+const next = (page) => click(page, "#next");
 
 /// Fills in the form up to the last step, by the keyboard where that is another way.
 async function fillIn(page, { disaster, answer, words, file }) {
@@ -79,7 +84,7 @@ await chromium(async (page) => {
   const [, size] = (await text(page, "#photo-says")).match(/(\d+) kB/);
   assert.ok(size <= 200, `${size} kB`);
   assert.match(await text(page, "#summary"), /Flood.*50 cm \(knee\).*Up to the knee; with a photo/);
-  await Promise.all([page.waitForNavigation(), page.click("#send")]);
+  await Promise.all([page.waitForNavigation(), click(page, "#send")]);
   assert.match(page.url(), /\/thanks\?lang=en$/);
   assert.match(await text(page, "main"), /Your report is on the map/);
   await noFaults(page);
@@ -98,7 +103,7 @@ await chromium(async (page) => {
   // What the service refuses is said in its step.
   await page.goto(`${origin}/report?lang=en`);
   for (const _ of "1234") await next(page);
-  await page.click("#send");
+  await click(page, "#send");
   await page.waitForSelector("#fault-disaster");
   assert.equal(await page.$eval('[data-step="hazard"]', (step) => step.checkVisibility()), true);
 }, /status of 40[04]/);
@@ -107,12 +112,12 @@ await chromium(async (page) => {
 await chromium(async (page) => {
   await page.goto(`${origin}/report?lang=en`);
   const road = async () => {
-    await page.click('[value="road"]');
-    await page.click('[name="accessabilityFailure"][value="1"]');
+    await click(page, '[value="road"]');
+    await click(page, '[name="accessabilityFailure"][value="1"]');
   };
   await fillIn(page, { disaster: "earthquake", answer: road, words: "Only motorcycles" });
   await page.setOfflineMode(true);
-  await page.click("#send");
+  await click(page, "#send");
   await page.waitForFunction(() => document.getElementById("sending").textContent.includes("kept on this phone"));
   assert.equal((await of("Only motorcycles")).length, 0);
   await page.setOfflineMode(false);
@@ -134,10 +139,10 @@ await chromium(async (page) => {
     };
   });
   for (let tries = 1; tries <= 3; tries += 1) {
-    await page.click("#send");
+    await click(page, "#send");
     await page.waitForFunction(() => document.getElementById("sending").textContent.includes("kept on this phone") && !document.getElementById("send").disabled);
   }
-  await Promise.all([page.waitForNavigation(), page.click("#send")]);
+  await Promise.all([page.waitForNavigation(), click(page, "#send")]);
   assert.equal((await of("Behind the market")).length, 1);
   assert.ok((await of("Behind the market"))[0].report_data.fireRadius.lat, "a place on the circle");
 }, /ERR_INTERNET_DISCONNECTED|status of 404/);
@@ -147,8 +152,8 @@ await chromium(async (page) => {
   await page.setJavaScriptEnabled(false);
   await page.setViewport({ width: 360, height: 740 });
   await page.goto(`${origin}/report?lang=id`);
-  await Promise.all([page.waitForNavigation(), page.click(".choices a")]);
-  await Promise.all([page.waitForNavigation(), page.click(".choices a")]);
+  await Promise.all([page.waitForNavigation(), click(page, ".choices a")]);
+  await Promise.all([page.waitForNavigation(), click(page, ".choices a")]);
   const choose = (selector) => page.$eval(selector, (element) => element.click());
   await choose('[value="wind"]');
   await page.type("#text", "Tiang listrik miring");
