@@ -14,8 +14,8 @@ use flate2::write::GzEncoder;
 use mimalloc::MiMalloc;
 use rocket::tokio::runtime::Runtime;
 use siaga::folder::{Dataset, FolderRules};
-use siaga::formats::alerts::{Atom, Notices};
-use siaga::formats::{EncodeContext, Format};
+use siaga::formats::alerts::{Atom, Notices, Options};
+use siaga::formats::{EncodeContext, Format, cap};
 use siaga::model::alerts::{Issuer, Status};
 use siaga::model::{
     Actor, AlertLayer, Clock, FloodChange, FloodState, Layer, ManualClock, SystemClock, Timestamp,
@@ -75,7 +75,7 @@ fn feed(runtime: &Runtime, store: &MemoryStore, format: &dyn Format, now: Timest
 fn alerts(criterion: &mut Criterion) {
     let runtime = Runtime::new().expect("a runtime");
     let now = SystemClock.now();
-    let format = Atom::new(Notices::default());
+    let format = Atom::new(Notices::new(Options::default(), cap::Options::default()));
     for older in [10_000, 1_000_000] {
         let store = store(older, now);
         let (layer, bytes) = feed(&runtime, &store, &format, now);

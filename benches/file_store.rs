@@ -19,7 +19,7 @@ use sqlx::{ConnectOptions, Connection, SqliteConnection};
 
 const CONNECTIONS: u64 = 16;
 /// How many areas have a state.
-const AREAS: u64 = 2_000;
+const AREAS: u64 = 600;
 const ROUNDS: usize = 5;
 const ROUND: Duration = Duration::from_secs(2);
 const ENTRIES: i64 = 1_000_000;
@@ -151,7 +151,7 @@ async fn measure() {
     let fill = "
         WITH RECURSIVE entry (number) AS (SELECT 0 UNION ALL SELECT number + 1 FROM entry WHERE number < ?)
         INSERT OR REPLACE INTO flood_states
-        SELECT number % 2690 + 1, 1400000000000 + number * 60000, number % 4 + 1, NULL, 'control room' FROM entry";
+        SELECT number % 600 + 1, 1400000000000 + number * 60000, number % 4 + 1, NULL, 'control room' FROM entry";
     sqlx::query(fill).bind(ENTRIES).execute(&mut connection).await.expect("a log");
     connection.close().await.expect("closed");
     for _ in 0..3 {

@@ -1,4 +1,4 @@
-//! The data set that a store starts with, by its name: generated (`demo`), none (`empty`), or a folder.
+//! The data set that a store starts with, by its name: compiled in (`demo`), none (`empty`), or a folder.
 
 use crate::folder::{Dataset, DatasetError, Folder, FolderRules};
 use crate::model::Timestamp;
@@ -17,7 +17,7 @@ impl Dataset {
     /// [`DatasetError`], which names the file, the line and the reason.
     pub fn load(name: &str, rules: &FolderRules, now: Timestamp) -> Result<Self, DatasetError> {
         match name {
-            "demo" => Ok(demo::dataset(now)),
+            "demo" => demo::dataset(now),
             "empty" => Ok(Self::default()),
             path => {
                 let folder = Self::open(path)?.by(rules.clone());

@@ -46,6 +46,8 @@
 mod admission;
 pub mod auth;
 mod background;
+mod basemap;
+mod calls;
 mod changes;
 pub mod config;
 mod content;

@@ -15,8 +15,8 @@ pub(crate) struct InvalidMountPath;
 
 impl MountPath {
     /// The first segments of the paths outside the interface.
-    pub(crate) const RESERVED: [&'static str; 9] =
-        ["health", "metrics", "desk", "docs", "openapi.json", "map", "logo", "report", "reporting"];
+    pub(crate) const RESERVED: [&'static str; 10] =
+        ["health", "metrics", "desk", "docs", "openapi.json", "map", "sw.js", "logo", "report", "reporting"];
 
     /// Returns the path.
     #[must_use]

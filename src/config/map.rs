@@ -1,3 +1,5 @@
+use std::path::PathBuf;
+
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
 use url::{Origin, Url};
@@ -9,9 +11,21 @@ use url::{Origin, Url};
 pub(crate) struct Map {
     /// A base map from another host. **Default: none; the map then shows outlines only, and requests nothing from other hosts**
     pub tiles: Option<Tiles>,
+    /// A base map of the server's own. **Default: `basemap.geojson` in the folder of `dataset`, if the memory store serves one**
+    pub basemap: BasemapFile,
     /// The origins of sites that may show the map in a frame, such as `https://news.example`. **Default: none**
     #[serde(deserialize_with = "origins")]
     pub embed: Vec<String>,
+}
+
+/// A base map from a file.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct BasemapFile {
+    /// The file: GeoJSON, as `basemap.geojson` of a data folder.
+    pub file: Option<PathBuf>,
+    /// Whose map it is, as its licence requires. It is shown as text. Required with `file`; empty if nothing needs to be shown.
+    pub attribution: Option<String>,
 }
 
 /// A base map: images that cover the map, which browsers request from another host.

@@ -9,6 +9,7 @@ mod at_once;
 mod base_url;
 mod by_resource;
 mod cache;
+mod calls;
 mod desk;
 mod env;
 mod error;
@@ -48,6 +49,7 @@ pub(crate) use self::at_once::AtOnce;
 pub use self::base_url::{BaseUrl, InvalidBaseUrl};
 pub(crate) use self::by_resource::ByResource;
 pub(crate) use self::cache::Cache;
+pub(crate) use self::calls::{CallSettings, Calls, EventKind, Method};
 pub(crate) use self::desk::Desk;
 pub(crate) use self::env::NamedFile;
 pub(crate) use self::env::{DatabaseUrl, SiagaEnv};
@@ -71,6 +73,7 @@ pub(crate) use self::streams::Streams;
 pub(crate) use self::trusted_proxies::TrustedProxies;
 use crate::auth;
 use crate::country::CountrySettings;
+use crate::folder::FolderFile;
 use crate::formats::alerts;
 use crate::model::alerts::{Issuer, Status};
 use crate::model::bodies::CardRules;
@@ -114,6 +117,8 @@ pub struct Config {
     pub(crate) reports: Reports,
     /// The sources of the data, by name. **Default: none**
     pub(crate) sources: BTreeMap<String, SourceSettings>,
+    /// Outgoing calls, by name. **Default: none**
+    pub(crate) calls: Calls,
     /// The credentials that are accepted.
     pub(crate) auth: auth::Settings,
     /// Where the images of cards are stored.
@@ -130,7 +135,7 @@ pub struct Config {
     pub(crate) quota: Quota,
     /// Streams of changes.
     pub(crate) streams: Streams,
-    /// When an area needs the attention of whoever sets flood states.
+    /// When an area needs the attention of the officers who set flood states.
     pub(crate) attention: AttentionRules,
     /// The desk.
     pub(crate) desk: Desk,
@@ -171,6 +176,7 @@ impl Default for Config {
             disasters: Disasters::default(),
             feeds: Feeds::default(),
             sources: BTreeMap::new(),
+            calls: Calls::default(),
             auth: auth::Settings::default(),
             images: Images::default(),
             file: file::Settings::default(),
@@ -211,7 +217,7 @@ impl Config {
         iter::once(self.base_url.path()).chain(self.also_at.iter().map(MountPath::as_str))
     }
 
-    /// Returns whether the data is generated, for a demonstration.
+    /// Returns whether the data is that of the demonstration.
     pub(crate) fn is_made_up(&self) -> bool {
         self.store == "memory" && self.dataset == "demo"
     }
@@ -269,6 +275,13 @@ impl Config {
             Path::new(&self.dataset).with_file_name("images")
         };
         self.images.storage(&folder)
+    }
+
+    /// Returns the file of the base map: `map.basemap.file`, or else that in the folder that the memory store serves.
+    pub(crate) fn basemap(&self) -> Option<PathBuf> {
+        let served = || Path::new(&self.dataset).join(FolderFile::Basemap.name());
+        let own = self.map.basemap.file.clone();
+        own.or_else(|| (self.store == "memory").then(served).filter(|file| file.is_file()))
     }
 
     /// Sets what follows from the country and the site, unless it is configured itself.
@@ -360,6 +373,7 @@ impl Config {
             .map_err(|(key, must)| ConfigError::new(&format!("siaga.alerts.{key}"), must))?;
         config.feeds.check(&config.disasters, &config.cards.hazards)?;
         sources::check(&config.sources)?;
+        config.calls.check()?;
         config.images.check()?;
         config.cache.check()?;
         config.limits.check()?;
@@ -370,6 +384,10 @@ impl Config {
             return Err(ConfigError::new("siaga.cards.open_for", reason));
         }
         config.streams.check()?;
+        if let (Some(file), None) = (&config.map.basemap.file, &config.map.basemap.attribution) {
+            let reason = format!("missing: whose map {} is, as its licence requires", file.display());
+            return Err(ConfigError::new("siaga.map.basemap.attribution", reason));
+        }
         config.https.check(&config.base_url)?;
         Ok(config)
     }

@@ -88,6 +88,5 @@ impl Files {
 
 /// Returns the line of an offset in a text, from 1.
 pub(super) fn line_of(text: &str, offset: usize) -> u64 {
-    let before = text.as_bytes().get(..offset).unwrap_or_default();
-    1 + before.split(|&byte| byte == b'\n').skip(1).count() as u64
+    1 + text.get(..offset).unwrap_or(text).matches('\n').count() as u64
 }

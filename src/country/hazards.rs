@@ -59,6 +59,7 @@ struct AttributeEntry {
     name: Spanned<String>,
     kind: Spanned<String>,
     highest: Option<Spanned<u32>>,
+    asked: Option<Spanned<bool>>,
 }
 
 /// The file while it is read.
@@ -84,8 +85,9 @@ pub(super) fn read(files: &Files, faults: &mut Faults) -> Option<Hazards> {
         if !names.insert(name.clone()) {
             reading.note(&entry.name, &format!("the attribute {name} occurs twice"));
         }
+        let is_asked = reading.is_asked(&entry);
         if let Some(accepts) = reading.accepts(&entry) {
-            attributes.push(Attribute { name: name.clone(), accepts });
+            attributes.push(Attribute { name: name.clone(), accepts, is_asked });
         }
     }
     let (mut disasters, mut list) = (HashSet::new(), Vec::new());
@@ -130,6 +132,15 @@ impl Reading<'_> {
             "radius" => Accepts::Radius,
             _ => Accepts::Truth,
         })
+    }
+
+    /// Returns whether the form asks for an attribute. It asks for no second place.
+    fn is_asked(&mut self, entry: &AttributeEntry) -> bool {
+        let is_place = entry.kind.get_ref() == "place";
+        if let Some(asked) = entry.asked.as_ref().filter(|asked| is_place && *asked.get_ref()) {
+            self.note(asked, "an attribute of the kind place is never asked");
+        }
+        !is_place && entry.asked.as_ref().is_none_or(|asked| *asked.get_ref())
     }
 
     fn hazard(
@@ -219,8 +230,11 @@ pub(super) fn needed(hazards: &Hazards) -> Node {
             types.push((report.name.clone(), text()));
         }
     }
-    let attributes = hazards.attributes.iter().map(|Attribute { name, accepts }| {
+    let attributes = hazards.attributes.iter().map(|Attribute { name, accepts, is_asked }| {
         let mut members = vec![("name".to_owned(), text())];
+        if *is_asked {
+            members.push(("ask".to_owned(), text()));
+        }
         if let Accepts::Code(highest) | Accepts::Codes(highest) = *accepts {
             members.extend((0..=highest).map(|code| (code.to_string(), text())));
         }
@@ -276,8 +290,10 @@ impl Texts {
         let attributes: Map<String, Value> = hazards
             .attributes
             .iter()
-            .map(|Attribute { name, accepts }| {
+            .map(|Attribute { name, accepts, .. }| {
                 let mut value = words["attributes"][name].clone();
+                // The question of the form.
+                value.as_object_mut().map(|words| words.remove("ask"));
                 value["kind"] = accepts.name().into();
                 (name.clone(), value)
             })

@@ -13,6 +13,7 @@
 mod fault;
 mod files;
 mod hazards;
+mod messages;
 mod regions;
 mod settings;
 mod texts;
@@ -36,6 +37,9 @@ use crate::model::{Hazards, Regions};
 
 /// The most languages that a country may have.
 const MOST_LANGUAGES: usize = 20;
+
+/// What a folder holds.
+const FILES: [&str; 4] = ["country.toml", "hazards.toml", "regions.csv", "texts"];
 
 /// What distinguishes a country.
 #[derive(Clone, Debug)]
@@ -121,9 +125,11 @@ impl Country {
                 faults.note("country.toml", line, format!("{code:?} occurs twice"));
             }
         }
-        for name in
-            files.strangers("texts", &codes.clone().map(|code| format!("{code}.json")).collect::<Vec<_>>())
-        {
+        for name in files.strangers("", &FILES.map(str::to_owned)) {
+            faults.note(&name, 1, "is no file of a country");
+        }
+        let texts: Vec<_> = codes.clone().map(|code| format!("{code}.json")).collect();
+        for name in files.strangers("texts", &texts) {
             faults.note(&format!("texts/{name}"), 1, "is not a language of country.toml");
         }
         let mut read: Vec<Arc<Texts>> = Vec::new();

@@ -1,26 +1,20 @@
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use serde::{Deserialize, Serialize};
 
 use super::{Country, CountryFault};
 
 /// The country that the service is for.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct CountrySettings {
     /// A folder with hazards, texts and regions. **Default: none**, and the service is for Indonesia
     pub folder: Option<PathBuf>,
-    /// What was read from the folder.
+    /// What was read from the folder; or else the country of the program, which is read when it is needed.
     #[serde(skip)]
-    data: Arc<Country>,
-}
-
-impl Default for CountrySettings {
-    fn default() -> Self {
-        Self { folder: None, data: Arc::new(Country::built_in()) }
-    }
+    data: OnceLock<Arc<Country>>,
 }
 
 impl CountrySettings {
@@ -33,14 +27,14 @@ impl CountrySettings {
         if let Some(folder) = &self.folder {
             let named = |fault: CountryFault| format!("{}/{fault}", folder.display());
             let country = Country::read(folder);
-            self.data =
-                Arc::new(country.map_err(|faults| faults.into_iter().map(named).collect::<Vec<_>>())?);
+            let country = country.map_err(|faults| faults.into_iter().map(named).collect::<Vec<_>>())?;
+            self.data = Arc::new(country).into();
         }
         Ok(())
     }
 
     /// Returns what distinguishes the country.
     pub(crate) fn data(&self) -> &Country {
-        &self.data
+        self.data.get_or_init(|| Arc::new(Country::built_in()))
     }
 }

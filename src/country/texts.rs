@@ -1,13 +1,13 @@
 use std::collections::BTreeSet;
 
 use chrono::Datelike;
-use chrono::format::{Item, StrftimeItems};
 use chrono_tz::Tz;
 use serde_json::{Map, Value};
 
 use super::Faults;
 use super::files::Files;
 use super::hazards::needed;
+use super::messages::{self, is_time};
 use super::tree::{Kind, Node};
 use crate::model::{Hazards, Timestamp};
 
@@ -17,6 +17,8 @@ pub(crate) struct Texts {
     code: String,
     /// Complete: texts that the language lacks are those of the country's first language.
     groups: Map<String, Value>,
+    /// Whether the file of the language has the words of alerts.
+    has_messages: bool,
 }
 
 /// The texts that there are: those in the first language of the country that is part of the program.
@@ -67,8 +69,12 @@ impl Texts {
         let mut reading = Reading { file, partial: first.is_some(), faults };
         let merged = reading.merged(&reference.0, Some(&own), fallback.as_ref(), own.line, "");
         let Some(Value::Object(groups)) = merged else { return None };
-        let texts = Self { code: code.to_owned(), groups };
-        if StrftimeItems::new(texts.text("time", "moment")).any(|item| item == Item::Error) {
+        let words = own.get(messages::GROUP);
+        let texts = Self { code: code.to_owned(), groups, has_messages: words.is_some() };
+        if let Some(words) = words {
+            messages::check(&texts, words, |line, reason| reading.note(line, reason));
+        }
+        if !is_time(texts.text("time", "moment")) {
             let line = own.get("time").and_then(|time| time.get("moment")).map_or(1, |node| node.line);
             let must = "time.moment must be a pattern of strftime such as %-d {month} %Y, %H.%M %Z";
             reading.faults.note(&reading.file, line, must);
@@ -97,11 +103,21 @@ impl Texts {
         self.group(group)[key].as_str().unwrap_or_default()
     }
 
+    /// Returns whether alerts are in this language.
+    pub(crate) fn has_messages(&self) -> bool {
+        self.has_messages
+    }
+
     /// Writes a moment for people, in the time of a place.
     pub(crate) fn moment(&self, moment: Timestamp, zone: Tz) -> String {
+        self.written(self.text("time", "moment"), moment, zone)
+    }
+
+    /// Writes a moment by a pattern of `strftime`, in which `{month}` is the name of the month.
+    pub(crate) fn written(&self, pattern: &str, moment: Timestamp, zone: Tz) -> String {
         let local = moment.to_utc().with_timezone(&zone);
         let month = self.group("time")["months"][local.month0() as usize].as_str().unwrap_or_default();
-        local.format(self.text("time", "moment")).to_string().replace("{month}", month)
+        local.format(pattern).to_string().replace("{month}", month)
     }
 }
 
@@ -117,7 +133,9 @@ impl Reading<'_> {
         path: &str,
     ) -> Option<Value> {
         let Some(own) = own else {
-            if self.partial && fallback.is_some() {
+            // Words of alerts in two languages would mislead.
+            let is_word = path.starts_with("messages.");
+            if self.partial && !is_word && fallback.is_some() {
                 return fallback.cloned();
             }
             self.note(line, format!("{path} is missing"));
@@ -166,8 +184,12 @@ impl Reading<'_> {
             self.note(line, format!("{path} must be a text that is not empty"));
         }
         let known = placeholders(known);
-        let unknown = placeholders(text).into_iter().find(|name| !known.contains(name));
-        if let Some(unknown) = unknown {
+        let found = placeholders(text);
+        let bare = found.iter().fold(text.to_owned(), |text, name| text.replace(&format!("{{{name}}}"), ""));
+        if bare.contains(['{', '}']) {
+            self.note(line, format!("{path} has a brace that belongs to no placeholder"));
+        }
+        if let Some(unknown) = found.into_iter().find(|name| !known.contains(name)) {
             let known = known.into_iter().map(|name| format!("{{{name}}}")).collect::<Vec<_>>().join(", ");
             self.note(line, format!("{path} has the placeholder {{{unknown}}}; allowed are [{known}]"));
         }

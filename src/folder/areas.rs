@@ -1,14 +1,12 @@
 use std::cell::LazyCell;
 use std::collections::HashSet;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use geo::InteriorPoint;
 use geojson::JsonObject;
 
 use super::feature::Feature;
-use super::{
-    Folder, FolderFile, FolderRow, FolderRules, FolderWriter, GeoJsonWriter, WriteError, geojson_file,
-};
+use super::{Folder, FolderFile, FolderRow, FolderWriter, GeoJsonWriter, WriteError, geojson_file};
 use crate::folder::DatasetError;
 use crate::model::bodies::can_be_kept;
 use crate::model::{Area, AreaId, Attributes, DuplicateArea, Locator, Position, Region};
@@ -45,10 +43,7 @@ impl Folder {
 
     /// Returns what finds the cities of areas that name none. Faults of the file are found when it is read for itself.
     fn cities_to_locate(&self) -> Locator {
-        let notes = Mutex::default();
-        let (path, rules) = (self.path.clone(), FolderRules::default());
-        let folder =
-            Self { path, rules, progress: Box::new(|_| ()), repairing: self.repairing, notes, faults: None };
+        let folder = Self { repairing: self.repairing, ..Self::new(self.path.clone(), self.compiled) };
         let mut cities: Vec<Arc<Region>> = Vec::new();
         let read = folder.cities(|row: FolderRow<Region>| {
             cities.push(Arc::new(row.value));

@@ -32,6 +32,7 @@ impl Folder {
 
     fn read_all(&self, now: Timestamp) -> Result<(), DatasetError> {
         let places = places(self)?;
+        self.basemap(|_| Ok::<_, DatasetError>(()))?;
         if !self.is_wrong(FolderFile::Areas) {
             self.flood_states(places.areas(), now, |_| Ok::<_, DatasetError>(()))?;
         }

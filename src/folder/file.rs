@@ -9,10 +9,12 @@ macro_rules! folder_files {
         #[non_exhaustive]
         pub enum FolderFile {
             $(#[doc = concat!("`", $name, "`: ", $doc)] $File,)+
+            /// `basemap.geojson`: the base map. It is not part of a data set: servers read it at startup, and no store has it.
+            Basemap,
         }
 
         impl FolderFile {
-            /// Every file. Those that others refer to come first.
+            /// Every file of a data set. Those that others refer to come first.
             pub const ALL: [Self; [$($name),+].len()] = [$(Self::$File),+];
 
             /// Returns its name in the folder.
@@ -20,6 +22,7 @@ macro_rules! folder_files {
             pub fn name(self) -> &'static str {
                 match self {
                     $(Self::$File => $name,)+
+                    Self::Basemap => "basemap.geojson",
                 }
             }
 
@@ -27,6 +30,7 @@ macro_rules! folder_files {
             pub(super) fn identifier(self) -> &'static str {
                 match self {
                     $(Self::$File => $identifier,)+
+                    Self::Basemap => "name",
                 }
             }
         }

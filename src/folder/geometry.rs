@@ -6,6 +6,8 @@ use geojson::{GeometryValue, Position};
 
 use crate::model::{Course, InfrastructureShape, Position as Place};
 
+const TOO_SHORT: &str = "geometry has a line of less than 2 positions";
+
 /// Returns the polygons of a GeoJSON surface, wound as RFC 7946 §3.1.6 requires: outer rings counter-clockwise.
 ///
 /// # Errors
@@ -72,7 +74,7 @@ pub fn shape(geometry: &GeometryValue) -> Result<InfrastructureShape, String> {
         GeometryValue::Point { coordinates } => position(coordinates).map(InfrastructureShape::Place),
         GeometryValue::LineString { coordinates } => {
             let positions: Vec<_> = coordinates.iter().map(position).collect::<Result<_, _>>()?;
-            let course = Course::new(&positions).ok_or("geometry has a line of less than 2 positions")?;
+            let course = Course::new(&positions).ok_or(TOO_SHORT)?;
             Ok(InfrastructureShape::Course(course))
         }
         other => {
@@ -80,6 +82,12 @@ pub fn shape(geometry: &GeometryValue) -> Result<InfrastructureShape, String> {
             Err(format!("geometry must be a Point or LineString, not a {kind}"))
         }
     }
+}
+
+/// Returns a line of the base map.
+pub(super) fn line(coordinates: &[Position]) -> Result<LineString<f64>, String> {
+    let line: Vec<Coord<f64>> = coordinates.iter().map(coord).collect::<Result<_, _>>()?;
+    if line.len() < 2 { Err(TOO_SHORT.to_owned()) } else { Ok(LineString(line)) }
 }
 
 fn coord(coordinates: &Position) -> Result<Coord<f64>, String> {

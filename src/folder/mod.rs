@@ -6,6 +6,7 @@
 //! | `regions.geojson` | `code`, `name` |
 //! | `cities.geojson` | `code`, `name` |
 //! | `infrastructure.geojson` | `type`, `name`, `tags` |
+//! | `basemap.geojson` | `kind`, `name` |
 //! | `gauges.geojson` | `gaugeid`, `gaugenameid`, `instance_region_code` |
 //! | `gauge_readings.csv` | `gaugeid,observed_at,level,alert,label` |
 //! | `flood_states.csv` | `area_id,state,changed_at,username,subject` |
@@ -20,6 +21,7 @@
 //! properties in the order above, and missing values as null, so that the reader does not look them up by place.
 
 mod areas;
+mod basemap;
 mod cards;
 mod csv_file;
 mod dataset;
@@ -87,6 +89,8 @@ pub use self::writing::{CsvWriter, FolderWriter, GeoJsonWriter, WriteError};
 /// ```
 pub struct Folder {
     path: PathBuf,
+    /// The files, if they are compiled in and not at the path.
+    compiled: Option<&'static [(FolderFile, &'static str)]>,
     rules: FolderRules,
     progress: Box<dyn Fn(u64) + Send + Sync>,
     /// Whether invalid geometry is repaired.
@@ -94,6 +98,8 @@ pub struct Folder {
     notes: Mutex<BTreeMap<FolderFile, FileNotes>>,
     /// The faults that were found, while it is checked.
     faults: Option<Faults>,
+    /// Where the base map is, if not in the folder.
+    basemap: Option<PathBuf>,
 }
 
 /// A row of a file.
@@ -116,8 +122,7 @@ impl Folder {
         if !path.is_dir() {
             return Err(DatasetError::NoFolder(path));
         }
-        let (rules, progress) = (FolderRules::default(), Box::new(|_| ()));
-        let folder = Self { path, rules, progress, repairing: false, notes: Mutex::default(), faults: None };
+        let folder = Self::new(path, None);
         if FolderFile::ALL.into_iter().any(|file| folder.has(file)) {
             return Ok(folder);
         }
@@ -125,10 +130,26 @@ impl Folder {
         Err(DatasetError::NothingFound { path: folder.path, found })
     }
 
+    /// Returns a folder of files that are compiled into the program. Messages call it `name`.
+    pub(crate) fn compiled(name: &str, files: &'static [(FolderFile, &'static str)]) -> Self {
+        Self::new(name.into(), Some(files))
+    }
+
+    fn new(path: PathBuf, compiled: Option<&'static [(FolderFile, &'static str)]>) -> Self {
+        let (rules, progress) = (FolderRules::default(), Box::new(|_| ()));
+        let (repairing, notes, faults, basemap) = (false, Mutex::default(), None, None);
+        Self { path, compiled, rules, progress, repairing, notes, faults, basemap }
+    }
+
+    /// Returns a folder that has nothing but a base map in this file.
+    pub(crate) fn of_basemap(file: PathBuf) -> Self {
+        Self { basemap: Some(file), ..Self::new(PathBuf::new(), None) }
+    }
+
     /// Returns whether a file exists.
     #[must_use]
     pub fn has(&self, file: FolderFile) -> bool {
-        self.path_of(file).is_file()
+        self.compiled.map_or_else(|| self.path_of(file).is_file(), |files| content(files, file).is_some())
     }
 
     /// Returns the names of other files in the folder, which are not part of a data set.
@@ -136,8 +157,8 @@ impl Folder {
     pub(crate) fn strangers(&self) -> Vec<String> {
         let entries = fs::read_dir(&self.path).into_iter().flatten().flatten();
         let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
-        let mut names: Vec<_> =
-            names.filter(|name| FolderFile::ALL.into_iter().all(|file| file.name() != name)).collect();
+        let known = FolderFile::ALL.into_iter().chain([FolderFile::Basemap]);
+        let mut names: Vec<_> = names.filter(|name| known.clone().all(|file| file.name() != name)).collect();
         names.sort_unstable();
         names
     }
@@ -172,8 +193,12 @@ impl Folder {
     /// Returns how many bytes its files have: the sum that `progress` of [`Self::watched`] gets if each file is read once.
     #[must_use]
     pub fn size(&self) -> u64 {
-        let metadata = FolderFile::ALL.into_iter().map(|file| fs::metadata(self.path_of(file)));
-        metadata.flatten().map(|metadata| metadata.len()).sum()
+        let on_disk = |file| fs::metadata(self.path_of(file)).map_or(0, |metadata| metadata.len());
+        let size = |file| match self.compiled {
+            Some(files) => content(files, file).map_or(0, |content| content.len() as u64),
+            None => on_disk(file),
+        };
+        FolderFile::ALL.into_iter().map(size).sum()
     }
 
     /// Returns the error for a wrong row of a file. For faults that only the receiver of the rows can detect.
@@ -196,6 +221,9 @@ impl Folder {
 
     /// Returns the bytes of a file; `None` if there is no such file.
     fn source(&self, file: FolderFile) -> Result<Option<Source<'_>>, DatasetError> {
+        if let Some(files) = self.compiled {
+            return Ok(content(files, file).map(|content| Source::new(content.as_bytes(), &*self.progress)));
+        }
         match File::open(self.path_of(file)) {
             Ok(opened) => Ok(Some(Source::new(opened, &*self.progress))),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
@@ -204,8 +232,14 @@ impl Folder {
     }
 
     fn path_of(&self, file: FolderFile) -> PathBuf {
-        self.path.join(file.name())
+        let elsewhere = self.basemap.as_ref().filter(|_| file == FolderFile::Basemap);
+        elsewhere.cloned().unwrap_or_else(|| self.path.join(file.name()))
     }
+}
+
+/// Returns the content of a compiled file.
+fn content(files: &[(FolderFile, &'static str)], file: FolderFile) -> Option<&'static str> {
+    files.iter().find(|(name, _)| *name == file).map(|(_, content)| *content)
 }
 
 impl fmt::Debug for Folder {

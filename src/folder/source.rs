@@ -1,4 +1,3 @@
-use std::fs::File;
 use std::io::{self, BufRead, Read};
 
 /// How much of a file is read at a time.
@@ -12,7 +11,7 @@ const MARK: &[u8] = b"\xef\xbb\xbf";
 /// Holds one chunk of the file at a time. Bytes that are not UTF-8 cause the error [`NotUtf8`] when they are reached:
 /// all bytes before them are returned first.
 pub(super) struct Source<'f> {
-    file: File,
+    file: Box<dyn Read + 'f>,
     progress: &'f dyn Fn(u64),
     buffer: Box<[u8]>,
     /// Where the bytes begin that are returned next.
@@ -35,7 +34,8 @@ pub(super) struct NotUtf8 {
 
 impl<'f> Source<'f> {
     /// Reads `file` from its beginning, and calls `progress` with the number of bytes as they are read.
-    pub(super) fn new(file: File, progress: &'f dyn Fn(u64)) -> Self {
+    pub(super) fn new(file: impl Read + 'f, progress: &'f dyn Fn(u64)) -> Self {
+        let file = Box::new(file);
         let buffer = vec![0; CHUNK].into_boxed_slice();
         Self { file, progress, buffer, next: 0, valid: 0, filled: 0, line: 0 }
     }

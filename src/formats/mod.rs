@@ -224,9 +224,8 @@ impl EncodeError {
 pub(crate) fn builtin(
     topojson: topojson::Options,
     cap: cap::Options,
-    alerts: alerts::Options,
+    alerts: alerts::Notices,
 ) -> Vec<Arc<dyn Format>> {
-    let alerts = alerts::Notices::new(alerts, cap.clone());
     vec![
         Arc::new(topojson::TopoJson::new(topojson)),
         Arc::new(geojson::GeoJson::default()),

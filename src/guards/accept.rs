@@ -148,8 +148,8 @@ mod tests {
 
     /// Returns which of TopoJSON, GeoJSON and CAP is preferred, in this order.
     fn preferred(lines: &[&str]) -> Option<String> {
-        let formats =
-            builtin(topojson::Options::default(), cap::Options::default(), alerts::Options::default());
+        let notices = alerts::Notices::new(alerts::Options::default(), cap::Options::default());
+        let formats = builtin(topojson::Options::default(), cap::Options::default(), notices);
         let accept = Accept::new(lines.iter().copied());
         let formats = formats.iter().filter(|format| format.carries(LayerKind::Floods));
         accept.preferred(formats).map(|format| format.name().to_owned())

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::QueryParameter;
 use super::parameter::one_of;
 use crate::config::Config;
-use crate::model::{AreaId, AreaLevel, BoundingBox};
+use crate::model::{AreaId, AreaLevel, BoundingBox, digits};
 
 /// `bbox`: the part of the map between two opposite corners, or absent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,6 +62,30 @@ impl QueryParameter for AreaIds {
         if ids.len() > MOST_IDS { Err(must()) } else { Ok(Self(Some(ids.into_iter().collect()))) }
     }
 }
+
+/// `zoom`: for which zoom a map is drawn. Required.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Zoom(pub u8);
+
+impl QueryParameter for Zoom {
+    const NAME: &'static str = "zoom";
+    const SAYS: &'static str = "The zoom of the map, in whole steps: at zoom 0 the world is 256 pixels wide, at each further one \
+                                twice as wide.";
+    const REQUIRED: bool = true;
+
+    fn schema(_: &Config) -> Value {
+        json!({ "type": "integer", "minimum": 0, "maximum": MOST_ZOOM, "examples": [13] })
+    }
+
+    fn parse(value: Option<&str>, _: &Config) -> Result<Self, String> {
+        let zoom = value.and_then(digits).and_then(|zoom| u8::try_from(zoom).ok());
+        let must = || format!("must be a whole number from 0 to {MOST_ZOOM}");
+        zoom.filter(|zoom| *zoom <= MOST_ZOOM).map(Self).ok_or_else(must)
+    }
+}
+
+/// The largest zoom of maps.
+const MOST_ZOOM: u8 = 22;
 
 /// `level`: which outlines are requested. **Default: `area`**
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

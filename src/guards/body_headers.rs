@@ -5,10 +5,18 @@ use rocket::data::ByteUnit;
 
 use crate::error::Problem;
 
+/// Returns the `Content-Length` of a body.
+pub(super) fn announced(request: &Request<'_>) -> Option<u64> {
+    request.headers().get_one("Content-Length").and_then(|length| length.parse().ok())
+}
+
 /// Refuses a body whose `Content-Length` is larger than allowed.
 pub(super) fn announces_at_most(request: &Request<'_>, most: ByteUnit) -> Result<(), Problem> {
-    let announced = request.headers().get_one("Content-Length").and_then(|length| length.parse().ok());
-    if announced.is_some_and(|length: u64| most < length) { Err(Problem::too_large(most)) } else { Ok(()) }
+    if announced(request).is_some_and(|length| most < length) {
+        Err(Problem::too_large(most))
+    } else {
+        Ok(())
+    }
 }
 
 /// Refuses a body with a content coding.

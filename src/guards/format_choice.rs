@@ -239,8 +239,8 @@ mod tests {
     use crate::formats::{alerts, builtin, cap, topojson};
 
     fn name_of(query: &str, enabled: &[&str], default: &str) -> Option<String> {
-        let known =
-            builtin(topojson::Options::default(), cap::Options::default(), alerts::Options::default());
+        let notices = alerts::Notices::new(alerts::Options::default(), cap::Options::default());
+        let known = builtin(topojson::Options::default(), cap::Options::default(), notices);
         let enabled: Vec<_> = enabled.iter().map(|&name| name.to_owned()).collect();
         let registry = FormatRegistry::new(&known, &enabled, default).unwrap();
         let format = choice(

@@ -5,7 +5,7 @@ use rocket::http::ContentType;
 use rocket::request::{FromRequest, Outcome};
 use serde_json::json;
 
-use super::body_headers::{announces_at_most, is_not_coded};
+use super::body_headers::{announced, announces_at_most, is_not_coded};
 use super::{Query, managed};
 use crate::config::Config;
 use crate::error::Problem;
@@ -59,7 +59,7 @@ async fn permitted(request: &Request<'_>) -> Result<Incoming, Problem> {
     is_not_coded(request)?;
     is_of_type(request, permit.image_type.media_type())?;
     announces_at_most(request, managed::<Config>(request)?.images.max_bytes)?;
-    Ok(images.admit(permit)?)
+    Ok(images.admit(permit)?.of_length(announced(request)))
 }
 
 fn is_of_type(request: &Request<'_>, media_type: &str) -> Result<(), Problem> {

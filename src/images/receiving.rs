@@ -24,7 +24,16 @@ const LONGEST_PIECE: Duration = Duration::from_mins(1);
 #[derive(Debug)]
 pub(crate) struct Incoming {
     permit: Permit,
+    /// How many bytes it has, if its headers say so.
+    length: Option<u64>,
     _slot: Slot<Upload>,
+}
+
+impl Incoming {
+    /// Expects as many bytes as the headers of the upload say. A connection that breaks off can look like the end of the body.
+    pub(crate) fn of_length(self, length: Option<u64>) -> Self {
+        Self { length, ..self }
+    }
 }
 
 impl CardImages {
@@ -99,7 +108,7 @@ impl CardImages {
             NoSlot::OfKey => ImageError::Busy,
             NoSlot::OfServer => ImageError::Full,
         })?;
-        Ok(Incoming { permit, _slot: slot })
+        Ok(Incoming { permit, length: None, _slot: slot })
     }
 
     /// Receives an upload. It does not appear in the storage before it is complete, and if several arrive at one address,
@@ -120,7 +129,7 @@ impl CardImages {
     ) -> Result<(), ImageError> {
         let upload = &incoming.permit.upload;
         let name = names::upload(upload, &random::hex::<8>()?);
-        self.keep(&name, body).await?;
+        self.keep(&name, body, incoming.length).await?;
         // If the store does not confirm, the upload stays in the storage and is found later.
         if self.store.receive_upload(upload, &name).await? {
             self.metrics.upload(UploadStep::Received);
@@ -131,7 +140,12 @@ impl CardImages {
         Err(ImageError::NotPermitted(Unpermitted::Used))
     }
 
-    async fn keep(&self, name: &str, mut body: impl AsyncRead + Unpin) -> Result<(), ImageError> {
+    async fn keep(
+        &self,
+        name: &str,
+        mut body: impl AsyncRead + Unpin,
+        length: Option<u64>,
+    ) -> Result<(), ImageError> {
         let mut writer = self.storage.upload_writer(name);
         let patience = self.timeout.min(LONGEST_PIECE);
         let copying = async {
@@ -143,6 +157,10 @@ impl CardImages {
                 left = left.checked_sub(read as u64).ok_or(ImageError::TooLarge(self.max_bytes))?;
                 writer.write_all(&piece[..read]).await.map_err(failed)?;
                 if read < piece.len() {
+                    let received = self.max_bytes.as_u64() - left;
+                    if length.is_some_and(|length| length != received) {
+                        return Err(ImageError::Incomplete(io::ErrorKind::UnexpectedEof.into()));
+                    }
                     return Ok(());
                 }
             }

@@ -74,6 +74,13 @@ impl BoundingBox {
         }
     }
 
+    /// Returns its west, south, east and north, in ten-millionths of a degree.
+    #[must_use]
+    pub(crate) fn units(&self) -> [i32; 4] {
+        // A degree has 100 steps of a box, and 10,000,000 units; 180 degrees fit into 32 bits.
+        [self.west, self.south, self.east, self.north].map(|steps| steps * 100_000)
+    }
+
     fn rect(&self) -> Rect<f64> {
         let corner = |x: i32, y: i32| Coord { x: f64::from(x) / STEPS, y: f64::from(y) / STEPS };
         Rect::new(corner(self.west, self.south), corner(self.east, self.north))

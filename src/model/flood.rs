@@ -113,6 +113,13 @@ pub struct Actor {
     pub username: Option<String>,
 }
 
+impl Actor {
+    /// Returns how pages for officers name the actor: the user, if the caller named one.
+    pub(crate) fn name(&self) -> &str {
+        self.username.as_ref().unwrap_or(&self.subject)
+    }
+}
+
 /// A change of the state of one area.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StateChange {

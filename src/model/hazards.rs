@@ -39,6 +39,8 @@ pub(crate) struct ReportType {
 pub(crate) struct Attribute {
     pub(crate) name: String,
     pub(crate) accepts: Accepts,
+    /// Whether the form asks for it.
+    pub(crate) is_asked: bool,
 }
 
 impl Hazards {

@@ -14,7 +14,11 @@ const GROUPS: [(&str, &[&str], &str); 13] = [
     ("alerts", &["alerts"], "Alerts with a life, for alert hubs: CAP 1.2, Atom and RSS."),
     ("changes", &["changes"], "What changed since the last request, as a list or as a stream."),
     ("stats", &["stats"], "Numbers of flooded areas and of reports."),
-    ("infrastructure", &["infrastructure"], "Pumps, floodgates and waterways."),
+    (
+        "infrastructure",
+        &["infrastructure", "basemap"],
+        "Pumps, floodgates and waterways, and the ground of maps.",
+    ),
     ("admin", &["admin"], "Boundaries of provinces."),
     ("sources", &["sources"], "The sources of the data, and when each was last heard."),
     (

@@ -20,6 +20,8 @@ pub(crate) fn routes(with_desk: bool) -> Vec<Route> {
         map::show,
         map::find_file,
         map::list_names,
+        map::list_hazards,
+        map::find_worker,
         docs::show,
         docs::find_file,
         logo::show,
@@ -28,6 +30,7 @@ pub(crate) fn routes(with_desk: bool) -> Vec<Route> {
         report::send,
         report::send_card,
         report::thank,
+        report::send_photo,
         report::find_places,
         report::find_file,
     ];
@@ -41,6 +44,7 @@ pub(crate) fn routes(with_desk: bool) -> Vec<Route> {
 pub(crate) fn managed(rocket: Rocket<Build>, config: &Config) -> Rocket<Build> {
     rocket
         .manage(root::Front::default())
+        .manage(desk::Files::default())
         .manage(docs::Files::default())
         .manage(map::Files::default())
         .manage(map::Pages::default())

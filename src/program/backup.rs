@@ -44,7 +44,11 @@ pub(super) async fn backup(builder: &Builder, to: &Path) -> Result<(), Failure> 
         // The error is more use than that of the removal.
         let _ = fs::remove_dir_all(&copies);
     }
-    copied
+    copied?;
+    let size = fs::metadata(to)?.len().div_ceil(1024);
+    let photos =
+        if copies.is_dir() { format!("; the photos are in {}", copies.display()) } else { String::new() };
+    Ok(writeln!(io::stdout(), "The backup is in {}, {size} KiB{photos}.", to.display())?)
 }
 
 /// Replaces the store by a backup, and adds the photos of the backup that are missing.
@@ -55,10 +59,14 @@ pub(super) async fn restore(builder: &Builder, from: &Path) -> Result<(), Failur
         writeln!(io::stdout(), "What was replaced is in {}.", replaced.display())?;
     }
     let copies = Settings::images_of(from);
-    match photos(builder)? {
-        Some(photos) if copies.is_dir() => copy_photos(&copies, &photos, Private::Hidden),
-        _ => Ok(()),
+    if let Some(photos) = photos(builder)?.filter(|_| copies.is_dir()) {
+        copy_photos(&copies, &photos, Private::Hidden)?;
     }
+    let newest = upkeep.status(&settings).await?.newest;
+    let newest = newest.iter().filter_map(|(name, at)| Some(format!("{name} {}", (*at)?)));
+    let newest = newest.collect::<Vec<_>>().join(", ");
+    let newest = if newest.is_empty() { "it is empty".to_owned() } else { newest };
+    Ok(writeln!(io::stdout(), "The store holds what {} held: {newest}.", from.display())?)
 }
 
 /// Returns the folder with the photos; `None` if they are elsewhere, which has backups of its own.

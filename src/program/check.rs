@@ -4,6 +4,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use super::Failure;
+use super::welcome::foreseen;
 use crate::Builder;
 use crate::config::Config;
 use crate::folder::Folder;
@@ -12,22 +13,35 @@ use crate::server::BuildError;
 /// How many faults of a data set are printed.
 const MOST: usize = 20;
 
-/// Prints the effective configuration, and whether the rows of the data set are right.
+/// Prints the effective configuration, whether the rows of the data set are right, and a verdict; warnings go to standard error.
 pub(super) fn run(builder: &Builder, folder: Option<PathBuf>) -> Result<(), Failure> {
-    let config = match builder.check() {
+    let (config, formats) = match builder.checked_with_formats() {
         Err(BuildError::Config(error)) => return Err(each(error.faults())),
-        config => config?,
+        checked => checked?,
     };
-    for warning in builder.warnings() {
+    let warnings = builder.warnings();
+    for warning in &warnings {
         eprintln!("siaga: warning: {warning}");
     }
+    let foreseen = foreseen(builder, &config, &formats)?;
     let configured = Path::new(&config.dataset);
     let folder = folder.or_else(|| configured.is_dir().then(|| configured.to_owned()));
     let siaga = toml::Value::try_from(config)?;
     let table = toml::Table::from_iter([(Config::KEY.to_owned(), siaga)]);
     let profiles = toml::Table::from_iter([("default".to_owned(), table.into())]);
     io::stdout().write_all(toml::to_string(&profiles)?.as_bytes())?;
-    folder.map_or(Ok(()), |folder| check_rows(builder, folder))
+    folder.map_or(Ok(()), |folder| check_rows(builder, folder))?;
+    let count = match warnings.len() + foreseen.len() {
+        0 => "no warnings".to_owned(),
+        1 => "one warning".to_owned(),
+        count => format!("{count} warnings"),
+    };
+    let mut output = io::stdout();
+    writeln!(output)?;
+    for warning in &foreseen {
+        writeln!(output, "# warning at each start: {warning}")?;
+    }
+    Ok(writeln!(output, "# No errors, {count}.")?)
 }
 
 /// Prints all faults but the last, and returns that one as the failure of the command.

@@ -2,6 +2,7 @@
 //! that build their own service.
 
 mod backup;
+mod calls;
 mod check;
 mod environment;
 mod floods;
@@ -23,6 +24,7 @@ use std::time::Duration;
 use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
 use rocket::tokio::runtime::{self, Runtime};
 
+use self::calls::CallsCommand;
 pub use self::environment::load_environment;
 use self::floods::FloodsCommand;
 use self::keys::KeyCommand;
@@ -103,6 +105,11 @@ enum Command {
     Reports {
         #[command(subcommand)]
         command: ReportsCommand,
+    },
+    /// Lists, tries, repeats and resumes outgoing calls.
+    Calls {
+        #[command(subcommand)]
+        command: CallsCommand,
     },
     /// Checks feeds of alerts.
     Alerts {
@@ -203,6 +210,7 @@ fn carry_out(builder: Builder, command: Command) -> Result<(), Failure> {
         Command::Floods { command } => complete(runtime(&builder)?, floods::run(&builder, command)),
         Command::Render(command) => complete(runtime(&builder)?, render::run(&builder, command)),
         Command::Reports { command } => complete(runtime(&builder)?, reports::run(&builder, command)),
+        Command::Calls { command } => complete(runtime(&builder)?, calls::run(&builder, command)),
         Command::Alerts { command: AlertsCommand::Check(arguments) } => arguments.run(),
         Command::Openapi => openapi(&builder),
         Command::Manual { folder } => manual::write(Cli::command(), &folder),

@@ -1,14 +1,17 @@
 //! What an operator does with the store, apart from running a server on it.
 
 use std::cmp::Ordering;
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use super::Failure;
 use crate::Builder;
+use crate::calls;
+use crate::config::{EventKind, SourceSettings};
 use crate::folder::{Folder, FolderFile, FolderWriter};
-use crate::model::Timestamp;
+use crate::model::{Clock, SourceStatus, SystemClock, Timestamp};
 use crate::stores::{AppliedMigration, Imported, Migrated, Removed, Replace, Rows, Status};
 use indicatif::{ProgressBar, ProgressStyle};
 
@@ -41,7 +44,27 @@ pub(super) async fn import(
     let begun = Instant::now();
     let imported = upkeep.import(&settings, &folder, replace).await;
     bar.finish_and_clear();
+    if let Ok(imported) = &imported {
+        pass_import(builder, imported).await?;
+    }
     Ok(io::stdout().write_all(said_of(&imported?, &folder, begun.elapsed()).as_bytes())?)
+}
+
+/// Lets outgoing calls go on after what was imported: receivers are told what happens, not what is imported.
+async fn pass_import(builder: &Builder, imported: &Imported) -> Result<(), Failure> {
+    let has_added = |file| imported.files.get(&file).is_some_and(|rows| rows.added > 0);
+    let told = [
+        (EventKind::Report, has_added(FolderFile::Reports)),
+        (EventKind::State, has_added(FolderFile::FloodStates)),
+    ];
+    let added: Vec<_> = told.into_iter().filter(|(_, added)| *added).map(|(kind, _)| kind).collect();
+    if added.is_empty() {
+        return Ok(());
+    }
+    let store = builder.open_beside().await?;
+    let passed = calls::pass_import(&*store, &added, SystemClock.now()).await;
+    store.close().await;
+    Ok(passed?)
 }
 
 /// Returns lines that say what an import did and what it left out.
@@ -72,24 +95,29 @@ fn said_of(imported: &Imported, folder: &Folder, took: Duration) -> String {
     lines.extend((relocated > 0).then_some(moved));
     lines.extend((rewritten > 0).then_some(older));
     lines.extend(folder.notes());
+    let basemap = FolderFile::Basemap;
+    let named = "map.basemap.file names it to each server";
+    lines.extend(folder.has(basemap).then(|| format!("{basemap} is not part of the database: {named}")));
     lines.extend((!folder.strangers().is_empty()).then_some(ignored));
     lines.iter().map(|line| format!("{line}\n")).collect()
 }
 
 pub(super) async fn export(builder: &Builder, folder: PathBuf) -> Result<(), Failure> {
     let (upkeep, settings) = builder.upkeep()?;
-    upkeep.export(&settings, FolderWriter::create(folder)?).await
+    upkeep.export(&settings, FolderWriter::create(folder.clone())?).await?;
+    Ok(writeln!(io::stdout(), "All stored data is in {}.", folder.display())?)
 }
 
 pub(super) async fn status(builder: &Builder) -> Result<(), Failure> {
     let (upkeep, settings) = builder.upkeep()?;
     let status = upkeep.status(&settings).await?;
-    Ok(io::stdout().write_all(lines_of(&status, settings.clock.now()).as_bytes())?)
+    let config = builder.checked_but_for_templates()?;
+    Ok(io::stdout().write_all(lines_of(&status, &config.sources, settings.clock.now()).as_bytes())?)
 }
 
 /// Returns lines of names and values that say what a store contains.
-fn lines_of(status: &Status, now: Timestamp) -> String {
-    let Status { schema, needed, rows, newest, replica, .. } = status;
+fn lines_of(status: &Status, sources: &BTreeMap<String, SourceSettings>, now: Timestamp) -> String {
+    let Status { schema, needed, rows, newest, replica, heard, free, last_backup } = status;
     let advice = match schema.cmp(needed) {
         Ordering::Less => "; run siaga migrate",
         Ordering::Equal => "",
@@ -97,12 +125,18 @@ fn lines_of(status: &Status, now: Timestamp) -> String {
     };
     let mut lines = vec![("schema", format!("{schema} of {needed}{advice}"))];
     lines.extend(rows.iter().map(|(name, count)| (*name, count.to_string())));
-    lines.extend(newest.iter().map(|(name, at)| {
-        let age = |at: &Timestamp| {
-            format!("{} ago, {at}", told((now.to_utc() - at.to_utc()).num_milliseconds() / 1000 * 1000))
-        };
-        (*name, at.as_ref().map_or_else(|| "none".to_owned(), age))
+    let age = |at: &Timestamp| {
+        format!("{} ago, {at}", told((now.to_utc() - at.to_utc()).num_milliseconds() / 1000 * 1000))
+    };
+    let since = |at: Option<&Timestamp>| at.map_or_else(|| "none".to_owned(), age);
+    lines.extend(newest.iter().map(|(name, at)| (*name, since(at.as_ref()))));
+    lines.extend(sources.iter().map(|(name, source)| {
+        let heard = heard.get(name);
+        let is_silent = SourceStatus::of(heard.copied(), source.every, now) == SourceStatus::Silent;
+        ("source", format!("{name}: {}{}", since(heard), if is_silent { ", silent" } else { "" }))
     }));
+    lines.extend(free.map(|free| ("free on disk", format!("{} MiB", free >> 20))));
+    lines.extend(last_backup.as_ref().map(|at| ("last backup", since(at.as_ref()))));
     lines.extend(replica.iter().map(|behind| {
         let behind = match behind {
             Ok(behind) => format!("{} behind", told(behind.as_millis() as i64)),

@@ -2,13 +2,14 @@ use std::io::{self, Write};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 
-use crate::Siaga;
 use crate::auth::{Jwt, Secret};
 use crate::config::Config;
 use crate::formats::FormatRegistry;
 use crate::model::{AreaId, LayerKind, MapLayer};
 use crate::pages::to_try;
+use crate::server::BuildError;
 use crate::stores::{FloodQuery, Store};
+use crate::{Builder, Siaga};
 use figment::Figment;
 use rocket::fairing::{AdHoc, Fairing};
 
@@ -60,8 +61,9 @@ impl Welcome {
                 let stored = self.stored().await;
                 // The service goes on even if standard output is closed.
                 let _ = writeln!(io::stdout(), "{}", self.lines(&origin, path, &stored).join("\n"));
-                let unset = self.unset(rocket.figment());
-                for warning in self.warnings(address, &stored, &unset) {
+                let unset = unset(&self.formats, rocket.figment());
+                let has_key = self.key.is_some();
+                for warning in warnings(&self.config, address, has_key, &stored, &unset) {
                     tracing::warn!("{warning}");
                 }
             })
@@ -107,69 +109,82 @@ impl Welcome {
         lines.push(String::new());
         lines
     }
+}
 
-    /// Returns the keys that identify the service's operator and are not set.
-    fn unset(&self, figment: &Figment) -> Vec<&'static str> {
-        let alerts = self.formats.carrying(LayerKind::Floods).any(|format| format.name() == "cap");
-        let alerts = IN_WHOSE_NAME.into_iter().filter(|_| alerts);
-        alerts.chain(["siaga.licence.terms"]).filter(|key| !figment.contains(key)).collect()
-    }
+/// Returns the warnings of a start that follow from the configuration alone.
+pub(super) fn foreseen(
+    builder: &Builder,
+    config: &Config,
+    formats: &FormatRegistry,
+) -> Result<Vec<String>, BuildError> {
+    let nothing = Stored { areas: None, some_area: None, keys: None };
+    let address = builder.rocket_config()?.address;
+    let unset = unset(formats, builder.configured());
+    Ok(warnings(config, address, builder.makes_key(config)?, &nothing, &unset))
+}
 
-    /// Returns warnings for the operator, one line each.
-    fn warnings(&self, address: IpAddr, stored: &Stored, unset: &[&str]) -> Vec<String> {
-        let least = Jwt::SHORTEST_SECRET;
-        let secret = self.config.auth.jwt.as_ref().and_then(|jwt| jwt.secret.as_ref());
-        let short = secret.is_some_and(|secret| secret.expose().len() < least);
-        let secret =
-            format!("siaga.auth.jwt.secret is shorter than the {least} bytes RFC 7518 §3.2 asks for");
-        let guessed = |secret: &Option<Secret>| {
-            secret.as_ref().is_some_and(|secret| secret.expose().len() < SHORTEST_SECRET)
-        };
-        let (signing, metrics) = (&self.config.images.signing_key, &self.config.metrics.token);
-        let short_secret = format!(
-            "siaga.images.signing_key or siaga.metrics.token is shorter than {SHORTEST_SECRET} bytes: it can be guessed"
-        );
-        // If only this machine can use the service, it is a trial.
-        let public = !self.config.base_url.is_local();
-        let quota = &self.config.quota;
-        let rates = [quota.per_second, quota.credential.per_second, quota.per_day, quota.fuse_per_second];
-        let unlimited = rates.iter().any(|rate| rate.get().is_none());
-        let key = "siaga.auth accepts no key but one that was made for this run, which is printed at the start: configure one";
-        let plain = "siaga.base_url is no https: keys and tokens can be read on the way";
-        let quotas = "siaga.quota.per_second, credential.per_second, per_day or fuse_per_second is 0: a client may send any number of requests";
-        let demo = "siaga.dataset is demo: the flood that is served is made up";
-        let elsewhere = "siaga.base_url names this machine alone, and the service listens for others: configure what they reach it by";
-        let name = format!(
-            "not set: {}. Alerts and pages speak in the name of Jakarta's agency and of petabencana.id",
-            unset.join(", ")
-        );
-        let in_memory = self.config.store == "memory";
-        let no_areas = if in_memory {
-            "there are no areas, so the map is empty: configure siaga.dataset"
-        } else {
-            "the store has no areas, so the map is empty: import them with `siaga import FOLDER`"
-        };
-        let no_key = "no key is accepted, so nobody can write: make one with `siaga key create`, or configure siaga.auth";
-        let nobody = self.config.auth.accepts_nobody() && stored.keys == Some(0);
-        let in_file = self.config.store == "file";
-        let relative = "siaga.file.path is relative: where the data is kept depends on the folder the service is started in";
-        let photos = "siaga.images.url is not configured: where photos are kept depends on the folder the service is started in";
-        let warnings = [
-            (public && !unset.is_empty(), name.as_str()),
-            (public && in_memory && self.config.dataset == "demo", demo),
-            (public && stored.areas == Some(0), no_areas),
-            (public && nobody, no_key),
-            (in_file && self.config.file.path.is_relative(), relative),
-            (!in_memory && !in_file && self.config.images.url.is_none(), photos),
-            (!public && !address.is_loopback(), elsewhere),
-            (short, secret.as_str()),
-            (public && self.key.is_some(), key),
-            (public && !self.config.base_url.is_https(), plain),
-            (public && unlimited, quotas),
-            (public && (guessed(signing) || guessed(metrics)), &short_secret),
-        ];
-        warnings.iter().filter(|(warned, _)| *warned).map(|(_, text)| (*text).to_owned()).collect()
-    }
+/// Returns the keys that identify the service's operator and are not set.
+fn unset(formats: &FormatRegistry, figment: &Figment) -> Vec<&'static str> {
+    let alerts = formats.carrying(LayerKind::Floods).any(|format| format.name() == "cap");
+    let alerts = IN_WHOSE_NAME.into_iter().filter(|_| alerts);
+    alerts.chain(["siaga.licence.terms"]).filter(|key| !figment.contains(key)).collect()
+}
+
+/// Returns warnings for the operator, one line each.
+fn warnings(config: &Config, address: IpAddr, has_key: bool, stored: &Stored, unset: &[&str]) -> Vec<String> {
+    let least = Jwt::SHORTEST_SECRET;
+    let secret = config.auth.jwt.as_ref().and_then(|jwt| jwt.secret.as_ref());
+    let short = secret.is_some_and(|secret| secret.expose().len() < least);
+    let secret = format!("siaga.auth.jwt.secret is shorter than the {least} bytes RFC 7518 §3.2 asks for");
+    let guessed = |secret: &Option<Secret>| {
+        secret.as_ref().is_some_and(|secret| secret.expose().len() < SHORTEST_SECRET)
+    };
+    let (signing, metrics) = (&config.images.signing_key, &config.metrics.token);
+    let short_secret = format!(
+        "siaga.images.signing_key or siaga.metrics.token is shorter than {SHORTEST_SECRET} bytes: it can be guessed"
+    );
+    // If only this machine can use the service, it is a trial.
+    let public = !config.base_url.is_local();
+    let quota = &config.quota;
+    let rates = [quota.per_second, quota.credential.per_second, quota.per_day, quota.fuse_per_second];
+    let unlimited = rates.iter().any(|rate| rate.get().is_none());
+    let key = "siaga.auth accepts no key but one that was made for this run, which is printed at the start: configure one";
+    let plain = "siaga.base_url is no https: keys and tokens can be read on the way";
+    let quotas = "siaga.quota.per_second, credential.per_second, per_day or fuse_per_second is 0: a client may send any number of requests";
+    let demo = "siaga.dataset is demo: the flood that is served is made up";
+    let elsewhere = "siaga.base_url names this machine alone, and the service listens for others: configure what they reach it by";
+    let name = format!(
+        "not set: {}. Alerts and pages speak in the name of Jakarta's agency and of petabencana.id",
+        unset.join(", ")
+    );
+    let in_memory = config.store == "memory";
+    let no_areas = if in_memory {
+        "there are no areas, so the map is empty: configure siaga.dataset"
+    } else {
+        "the store has no areas, so the map is empty: import them with `siaga import FOLDER`"
+    };
+    let no_key =
+        "no key is accepted, so nobody can write: make one with `siaga key create`, or configure siaga.auth";
+    let nobody = config.auth.accepts_nobody() && stored.keys == Some(0);
+    let in_file = config.store == "file";
+    let relative =
+        "siaga.file.path is relative: where the data is kept depends on the folder the service is started in";
+    let photos = "siaga.images.url is not configured: where photos are kept depends on the folder the service is started in";
+    let warnings = [
+        (public && !unset.is_empty(), name.as_str()),
+        (public && in_memory && config.dataset == "demo", demo),
+        (public && stored.areas == Some(0), no_areas),
+        (public && nobody, no_key),
+        (in_file && config.file.path.is_relative(), relative),
+        (!in_memory && !in_file && config.images.url.is_none(), photos),
+        (!public && !address.is_loopback(), elsewhere),
+        (short, secret.as_str()),
+        (public && has_key, key),
+        (public && !config.base_url.is_https(), plain),
+        (public && unlimited, quotas),
+        (public && (guessed(signing) || guessed(metrics)), &short_secret),
+    ];
+    warnings.iter().filter(|(warned, _)| *warned).map(|(_, text)| (*text).to_owned()).collect()
 }
 
 /// Returns an address at which clients on this machine can reach the server.

@@ -123,6 +123,12 @@ impl Answer {
         }
     }
 
+    /// Lets caches reuse the response for a day if the client has requested this version of the data.
+    pub(crate) fn of_version(self, version: &str, known: &KnownRevision) -> Self {
+        let is_known = known.requested.as_deref() == Some(version);
+        Self { kept: if is_known { Kept::ForADay } else { self.kept }, ..self }
+    }
+
     /// Makes a response that is the same for all clients and was not rendered, with those headers that are known without
     /// rendering it.
     pub(super) fn unrendered(media_type: String) -> Self {
@@ -149,6 +155,17 @@ impl Answer {
     /// Makes a page for one person. Caches must not keep it.
     pub(crate) fn private_page(page: String) -> Self {
         Self::own(HTML.into(), page.into_bytes(), Kept::Never)
+    }
+
+    /// Compresses the body for browsers at the fast level. Not for a body that has a secret beside the text of a stranger who can
+    /// make the reader's browser send the request: then its length tells of the secret.
+    pub(crate) async fn compressed(self) -> Result<Self, Problem> {
+        if let Some(content) = self.content.clone() {
+            let compressing =
+                move |_: &_| content.compress(Coding::Gzip).finish(content.compressed(Coding::Gzip));
+            off_thread(compressing).await.map_err(Problem::internal)?;
+        }
+        Ok(self)
     }
 
     /// Makes a response that is the same for all clients and seldom changes: caches may reuse it for five minutes.

@@ -23,7 +23,9 @@ use crate::tasks::off_thread;
 pub(super) fn routes() -> Vec<Described> {
     vec![
         described!(list_attention)
-            .says("Areas that need the attention of whoever sets flood states, the newest reason first")
+            .says(
+                "Areas that need the attention of the officers who set flood states, the newest reason first",
+            )
             .gives_result(array(reference("Attention"))),
     ]
 }
@@ -48,6 +50,9 @@ pub(crate) struct AttentionList {
     kept: Mutex<Option<(Key, Arc<Vec<Listed>>)>>,
 }
 
+/// How many of the reports that wait for review count.
+const MOST_WAITING: u32 = 1_000;
+
 /// The list stays the same while this does: the revisions, and the minute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Key([Revision; 4], Timestamp);
@@ -57,7 +62,8 @@ impl AttentionList {
         Self { store, clock, kept: Mutex::default() }
     }
 
-    /// Returns the list. What reports, readings and changes cause is in it at once, what time causes within a minute.
+    /// Returns the list. What reports, readings and changes cause is in it at once; what time and reports that wait for review
+    /// cause, within a minute.
     pub(crate) async fn get(&self, config: &Config) -> Result<Arc<Vec<Listed>>, Problem> {
         let now = self.clock.now();
         let key = Key(self.revisions().await?, now.floor(std::time::Duration::from_mins(1)));
@@ -92,6 +98,8 @@ impl AttentionList {
         let disaster = Some(DisasterType::Flood);
         let reports = ReportQuery { selector: selector.clone(), disaster, training: false, window };
         let reports = self.store.reports(&reports).await?.value;
+        let mut waiting = self.store.waiting_reports(MOST_WAITING).await?;
+        waiting.retain(|report| report.content.disaster_type == DisasterType::Flood);
         let gauges = self.store.gauges(&GaugeQuery { selector, window }).await?.value;
         let making = off_thread(move |_| {
             let standing: HashMap<_, Standing> =
@@ -102,6 +110,7 @@ impl AttentionList {
                 areas,
                 changed: changed.collect(),
                 reports: &reports.reports,
+                waiting: &waiting,
                 gauges: &gauges.0,
                 now,
                 standing,

@@ -54,11 +54,23 @@ pub(super) async fn change_floods(
     store: &State<Arc<dyn Store>>,
     metrics: &State<Metrics>,
 ) -> Result<Answer, Problem> {
+    let by = Actor { subject: authorized.credential.subject, username: username.get().0 };
+    order_changes(by, key, body, store, metrics).await
+}
+
+/// Carries out the order in a body.
+pub(crate) async fn order_changes(
+    by: Actor,
+    key: IdempotencyKey,
+    body: JsonBody,
+    store: &Arc<dyn Store>,
+    metrics: &Metrics,
+) -> Result<Answer, Problem> {
     let sent = read_flood_order(&body.0).map_err(|faults| Problem::faults(&faults))?;
     let places = store.places().await?.value;
     let order = FloodOrder {
         changes: Ordered::Set(area_orders(places.areas(), sent.changes)?),
-        by: Actor { subject: authorized.credential.subject, username: username.get().0 },
+        by,
         note: sent.note,
         request: request(key, "change", body.0).filter(|_| !sent.preview),
         preview: sent.preview,
@@ -76,11 +88,22 @@ pub(super) async fn undo_flood_batch(
     store: &State<Arc<dyn Store>>,
     metrics: &State<Metrics>,
 ) -> Result<Answer, Problem> {
-    let batch = batch.get()?;
+    let by = Actor { subject: authorized.credential.subject, username: username.get().0 };
+    order_undo(by, key, batch.get()?, store, metrics).await
+}
+
+/// Undoes a batch.
+pub(crate) async fn order_undo(
+    by: Actor,
+    key: IdempotencyKey,
+    batch: BatchNumber,
+    store: &Arc<dyn Store>,
+    metrics: &Metrics,
+) -> Result<Answer, Problem> {
     let undone = Map::from_iter([("batch".to_owned(), batch.get().into())]);
     let order = FloodOrder {
         changes: Ordered::Undo(batch),
-        by: Actor { subject: authorized.credential.subject, username: username.get().0 },
+        by,
         note: None,
         request: request(key, "undo", undone),
         preview: false,

@@ -10,11 +10,12 @@ use rocket::{State, get};
 use serde::Serialize;
 use serde_json::json;
 
+use crate::calls::CallStatuses;
 use crate::changes::Follower;
 use crate::error::Problem;
 use crate::fairings::Draining;
 use crate::images::CardImages;
-use crate::model::SourceStatus;
+use crate::model::{Clock, SourceStatus};
 use crate::rendering::Answer;
 use crate::sources::{DataState, Sources};
 use crate::stores::{Check, Store};
@@ -98,13 +99,17 @@ pub(super) async fn tell_ready(
     Ok((status, answer))
 }
 
-/// `GET /health/data`: responds with 503 while a source of the data is silent or the data may be out of date, else with 200.
+/// `GET /health/data`: responds with 503 while a source of the data is silent or the data may be out of date, else with 200. It
+/// also names outgoing calls that are more than an hour behind, or switched off.
 #[get("/health/data")]
 pub(super) fn tell_data(
     sources: &State<Sources>,
     follower: &State<Follower>,
+    calls: &State<CallStatuses>,
+    clock: &State<Arc<dyn Clock>>,
 ) -> Result<(Status, Answer), Problem> {
     let sources = sources.reports();
+    let calls = calls.long_behind(clock.now());
     let mut worst = DataState::default();
     for source in &sources {
         worst.add(source.last_heard, source.status);
@@ -115,7 +120,7 @@ pub(super) fn tell_data(
     let status = if is_missing { Status::ServiceUnavailable } else { Status::Ok };
     let answer = Answer::bare(&json!({
         "statusCode": status.code,
-        "result": { "status": worst.name(), "sources": sources, "stale_since": stale_since },
+        "result": { "status": worst.name(), "sources": sources, "stale_since": stale_since, "calls": calls },
     }))?;
     Ok((status, answer))
 }

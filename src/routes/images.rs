@@ -40,8 +40,8 @@ pub(super) async fn receive_image(
 ) -> Result<Answer, Problem> {
     let SignedUpload(incoming) = upload;
     let limit = config.limits.timeout;
-    let beginning = timeout(limit, body.peek(ImageType::LEADING)).await;
-    if ImageType::of(beginning.map_err(|_| ImageError::TooSlow)?).is_none() {
+    let beginning = timeout(limit, body.peek(ImageType::LEADING)).await.map_err(|_| ImageError::TooSlow)?;
+    if ImageType::of(beginning).is_none() {
         return Err(ImageError::NoImage.into());
     }
     // The one byte more shows whether the image is too large.

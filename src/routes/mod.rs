@@ -5,6 +5,7 @@ mod admin;
 mod alerts;
 mod areas;
 mod attention;
+mod basemap;
 mod cards;
 mod changes;
 mod cities;
@@ -26,8 +27,10 @@ mod stats;
 use rocket::{Route, routes};
 
 pub(crate) use self::attention::{AttentionList, Listed};
+pub(crate) use self::flood_batches::{order_changes, order_undo};
 pub(crate) use self::health::{Readiness, recent};
 pub(crate) use self::openapi::Description;
+pub(crate) use self::reports::order_visibility;
 use crate::openapi::Described;
 
 /// Returns all routes under the base address, with their descriptions.
@@ -39,6 +42,7 @@ pub(crate) fn all() -> Vec<Described> {
         reports::routes(),
         floodgauges::routes(),
         infrastructure::routes(),
+        basemap::routes(),
         admin::routes(),
         alerts::routes(),
         areas::routes(),

@@ -109,12 +109,23 @@ pub(super) async fn set_visibility(
     images: &State<Arc<CardImages>>,
     follower: &State<Follower>,
 ) -> Result<Answer, Problem> {
-    let report = id.get()?;
     let Username(username) = username.get();
+    let by = Actor { subject: authorized.credential.subject, username };
+    order_visibility(by, id.get()?, body, store, images, follower).await
+}
+
+/// Hides a report, or shows it again.
+pub(crate) async fn order_visibility(
+    by: Actor,
+    report: ReportKey,
+    body: JsonBody,
+    store: &Arc<dyn Store>,
+    images: &CardImages,
+    follower: &Follower,
+) -> Result<Answer, Problem> {
     let order = read_visibility(&body.0).map_err(|faults| Problem::faults(&faults))?;
     let Visibility { hidden, reason } = order;
     let action = if hidden { ModerationAction::Hide } else { ModerationAction::Show };
-    let by = Actor { subject: authorized.credential.subject, username };
     let changed = store.moderate(&Moderation { report, made_at: None, action, by, reason }).await?;
     // If the revision is unknown, the order is not confirmed: a response from before it may still be returned.
     follower.withdrawn().note(store.revision(Resource::Reports).await?);

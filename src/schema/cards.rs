@@ -35,7 +35,7 @@ pub(crate) fn card_report(disasters: &[DisasterType], rules: &CardRules) -> Valu
 /// Returns the schema of the data from a card, for all disasters.
 fn card_data(disasters: &[DisasterType], rules: &CardRules) -> Value {
     let mut properties = json!({ "report_type": { "enum": all_report_types(disasters, rules) } });
-    for Attribute { name, accepts } in &rules.hazards.attributes {
+    for Attribute { name, accepts, .. } in &rules.hazards.attributes {
         let mut schema = attribute(accepts);
         schema["description"] = meaning(accepts).into();
         properties[name] = schema;
@@ -112,7 +112,7 @@ fn meaning(accepts: &Accepts) -> String {
 /// Returns the schema of the data from a card in responses, where each attribute has one type.
 pub(crate) fn shown_card_data(hazards: &Hazards) -> Value {
     let code = |highest: i64| json!({ "type": "integer", "minimum": 0, "maximum": highest });
-    let attributes = hazards.attributes.iter().map(|Attribute { name, accepts }| {
+    let attributes = hazards.attributes.iter().map(|Attribute { name, accepts, .. }| {
         let mut shown = match *accepts {
             Accepts::Depth(deepest) => {
                 json!({ "type": "integer", "minimum": 0, "maximum": f64::from(deepest) })

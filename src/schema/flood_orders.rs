@@ -138,6 +138,7 @@ fn attention() -> Value {
             "at": written_moment("When the reason arose, or was last renewed."),
             "first": written_moment("`reports`: when the first was made."),
             "report_ids": ids,
+            "waiting_ids": { "type": "array", "items": number_as_text("A report."), "description": "Those that wait for review." },
             "depths": depths,
             "since": written_moment("`unconfirmed`: when the state was set or confirmed."),
             "lapses": written_moment("`unconfirmed`: when its alert ends."),

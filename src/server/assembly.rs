@@ -14,6 +14,8 @@ use super::{BuildError, Builder, Reloading, Siaga};
 use crate::admission::{Admission, diverted, other_methods, unread};
 use crate::auth::{Authenticator, NewKey, RandomUnavailable, Scope, Secret, random};
 use crate::background::{DataWatch, OldReports, SourceWatch, StoredKeys, prepare_outlines};
+use crate::basemap::Basemap;
+use crate::calls::Sender;
 use crate::changes::{Follower, Withdrawn};
 use crate::config::Config;
 use crate::error::catchers;
@@ -46,7 +48,7 @@ impl Builder {
         let (mut config, formats, templates) = self.checked()?;
         let interface = self.interface()?;
         let opener = self.stores.get(&config.store)?;
-        let temporary = config.auth.accepts_nobody() && !opener.keeps_data();
+        let temporary = self.makes_key(&config)?;
         let key = temporary.then(|| temporary_key(&mut config)).transpose()?;
         let temporary = config.auth.api_keys.first().filter(|_| temporary).cloned();
         let settings = self.store_settings(&config);
@@ -78,7 +80,7 @@ impl Builder {
         let others = other_methods(routes.iter());
         let outside = outside(&config, &routes);
         let others_outside = other_methods(outside.iter());
-        let old = OldReports::new(&config, &store, &self.clock, follower.withdrawn());
+        let calls = Sender::new(&config, &store, &self.clock, &sources, &metrics)?;
         let context = EncodeContext::new(self.clock.now(), config.time_zone, config.base_url.as_str());
         let default = formats.carrying(LayerKind::Floods).next().cloned();
         let outlines = prepare_outlines(Arc::clone(&store), default, context);
@@ -103,7 +105,7 @@ impl Builder {
             .attach(outlines)
             .attach(SignsOfLife::new(sources.clone()))
             .attach(source_watch.clone())
-            .attach(old)
+            .attach(OldReports::new(&config, &store, &self.clock, follower.withdrawn()))
             .attach(follow_public_keys(authenticator.clone()))
             .manage::<Arc<dyn Store>>(Arc::clone(&store))
             .manage(formats.clone())
@@ -125,7 +127,7 @@ impl Builder {
             .register("/", unread());
         let at_each_path =
             |rocket: Rocket<Build>, path| rocket.mount(path, routes.clone()).mount(path, others.clone());
-        let rocket = with_results(rocket, &config, &store, &self.clock);
+        let rocket = calls.attach_to(with_results(rocket, &config, &store, &self.clock)?);
         let rocket = config.mount_paths().fold(rocket, at_each_path);
         let fairings = watch.into_iter().chain(self.fairings.drain(..));
         let rocket = fairings.fold(managed.attach(rocket), Rocket::attach);
@@ -272,18 +274,20 @@ fn outside(config: &Config, routes: &[Route]) -> Vec<Route> {
     within_spans(outside)
 }
 
-/// Adds the clock, and what the pages, the health checks and the log remember of earlier requests.
+/// Adds the clock, the base map, and what the pages, the health checks and the log remember of earlier requests.
 fn with_results(
     rocket: Rocket<Build>,
     config: &Config,
     store: &Arc<dyn Store>,
     clock: &Arc<dyn Clock>,
-) -> Rocket<Build> {
-    pages::managed(rocket, config)
+) -> Result<Rocket<Build>, BuildError> {
+    let rocket = pages::managed(rocket, config)
+        .manage(Basemap::load(config)?)
         .manage(Shell::new(config))
         .manage(Arc::clone(clock))
         .manage(Readiness::default())
         .manage(Repeats::default())
         .manage(AttentionList::new(Arc::clone(store), Arc::clone(clock)))
-        .manage(Desk::new(Arc::clone(clock)))
+        .manage(Desk::new(Arc::clone(clock)));
+    Ok(rocket)
 }

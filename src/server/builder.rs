@@ -8,6 +8,8 @@ use serde_json::Value;
 
 use super::{BuildError, LaunchError, Reload, Templates, tls};
 use crate::auth::Authenticator;
+use crate::basemap::Basemap;
+use crate::calls;
 use crate::config::{Config, ConfigError};
 use crate::folder::FolderRules;
 use crate::formats::{Format, FormatRegistry, InvalidFormats, alerts, builtin, cap, template};
@@ -158,7 +160,14 @@ impl Builder {
     ///
     /// [`BuildError`], whose text is one line for the operator.
     pub fn check(&self) -> Result<Config, BuildError> {
-        self.checked().map(|(config, ..)| config)
+        self.checked_with_formats().map(|(config, _)| config)
+    }
+
+    /// As [`check`](Self::check); also returns the formats.
+    pub(crate) fn checked_with_formats(&self) -> Result<(Config, FormatRegistry), BuildError> {
+        let (config, formats, _) = self.checked()?;
+        Basemap::load(&config)?;
+        Ok((config, formats))
     }
 
     /// As [`check`](Self::check); also returns the formats that were made for the check, and the templates among them.
@@ -166,6 +175,7 @@ impl Builder {
         let config = self.checked_but_for_templates()?;
         let templates = Templates::read(&config, Arc::clone(&self.clock)).map_err(InvalidFormats::from)?;
         let formats = self.registry(&config, templates.formats())?;
+        calls::check(&config, self.clock.now())?;
         Ok((config, formats, templates))
     }
 
@@ -192,6 +202,16 @@ impl Builder {
     /// Returns a line for each unknown key of the configuration that resembles a known one.
     pub(crate) fn warnings(&self) -> Vec<String> {
         Config::warnings(&self.figment)
+    }
+
+    /// Returns the configuration as it was read.
+    pub(crate) fn configured(&self) -> &Figment {
+        &self.figment
+    }
+
+    /// Returns whether a start makes a key, because nobody else is accepted and the store keeps none.
+    pub(crate) fn makes_key(&self, config: &Config) -> Result<bool, BuildError> {
+        Ok(config.auth.accepts_nobody() && !self.stores.get(&config.store)?.keeps_data())
     }
 
     /// Returns Rocket's own part of the configuration.
@@ -311,9 +331,10 @@ impl Builder {
         let settings = &config.formats;
         // The demo says in all its documents that it is one.
         let cap = cap::Options { status: config.issuer().status, ..settings.cap.clone() };
-        let notices = alerts::Notices::new(config.alerts.clone(), cap.clone());
-        let mut known = builtin(settings.topojson, cap, config.alerts.clone());
-        known.push(Arc::new(alerts::Page::within(notices, Shell::new(config), config.country.data())));
+        let country = config.country.data();
+        let notices = alerts::Notices::within(config.alerts.clone(), cap.clone(), country);
+        let mut known = builtin(settings.topojson, cap, notices.clone());
+        known.push(Arc::new(alerts::Page::within(notices, Shell::new(config), country)));
         known.extend(templates);
         known.extend(self.formats.iter().cloned());
         known

@@ -6,6 +6,7 @@ use rocket::error::ErrorKind;
 use crate::auth::InvalidSettings;
 use crate::auth::RandomUnavailable;
 use crate::config::ConfigError;
+use crate::folder::DatasetError;
 use crate::formats::InvalidFormats;
 use crate::stores::{OpenError, UnknownStore};
 
@@ -91,6 +92,9 @@ pub enum BuildError {
     /// The configuration names unknown formats, or its settings for formats are wrong.
     #[error("{0}")]
     Formats(#[from] InvalidFormats),
+    /// The base map is wrong.
+    #[error("siaga.map.basemap.file: {0}")]
+    Basemap(#[from] DatasetError),
     /// The store could not be opened.
     #[error("{0}")]
     Store(OpenError),

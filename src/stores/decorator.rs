@@ -1,4 +1,4 @@
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::{Debug, Display};
 use std::ops::Range;
 use std::sync::Arc;
@@ -7,11 +7,11 @@ use std::time::Duration;
 use async_trait::async_trait;
 
 use super::{
-    CardStore, Check, EntryQuery, FeedStore, FloodLogQuery, FloodQuery, FloodStore, GaugeQuery, GaugeStore,
-    HistoryQuery, ImageStore, KeptKey, KeyEntry, KeyStore, LogQuery, ModerationQuery, ModerationStore,
-    Overview, PlaceStore, Received, ReportQuery, ReportSeriesQuery, ReportStore, ReportSummary, Resource,
-    Revision, ServiceState, ServiceStore, SetFloodState, SourceStore, Store, StoreError, TakenUpload,
-    Versioned,
+    CallStore, CardStore, Check, EntryQuery, FeedStore, FloodLogQuery, FloodQuery, FloodStore, GaugeQuery,
+    GaugeStore, HistoryQuery, ImageStore, KeptCall, KeptKey, KeyEntry, KeyStore, LogQuery, ModerationQuery,
+    ModerationStore, Overview, PlaceStore, Received, ReportQuery, ReportSeriesQuery, ReportStore,
+    ReportSummary, Resource, Revision, ServiceState, ServiceStore, SetFloodState, SourceStore, Store,
+    StoreError, TakenUpload, Versioned,
 };
 use crate::auth::Secret;
 use crate::model::alerts::Entry;
@@ -143,6 +143,7 @@ decorator! {
         async fn reports(query: &ReportQuery) -> Answer<Versioned<ReportLayer>>;
         async fn count_reports(query: &ReportQuery, most: u64) -> Answer<u64>;
         async fn report(key: ReportKey) -> Answer<Versioned<Arc<Report>>>;
+        async fn reports_from(first: Option<ReportKey>, most: u32) -> Answer<Vec<Arc<Report>>>;
         async fn report_series(query: &ReportSeriesQuery) -> Answer<Versioned<Vec<SeriesPoint>>>;
         async fn report_summary(query: &ReportQuery) -> Answer<Versioned<ReportSummary>>;
     }
@@ -199,6 +200,11 @@ decorator! {
     SourceStore {
         async fn heard(source: &str, at: Timestamp) -> Answer<()>;
         async fn last_heard() -> Answer<BTreeMap<String, Timestamp>>;
+    }
+    CallStore {
+        async fn kept_calls() -> Answer<BTreeMap<String, KeptCall>>;
+        async fn keep_call(name: &str, version: u64, text: &str) -> Answer<bool>;
+        async fn open_writes() -> Answer<BTreeSet<String>>;
     }
     Store {
         async fn revision(resource: Resource) -> Answer<Revision>;

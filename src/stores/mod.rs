@@ -8,6 +8,7 @@
 
 mod alerts;
 mod areas;
+mod calls;
 mod cards;
 mod decorator;
 mod error;
@@ -43,6 +44,7 @@ use crate::model::Validity;
 pub use alerts::AlertQuery;
 pub use areas::AreaQuery;
 pub(crate) use areas::places_with_cities;
+pub use calls::{CallStore, KeptCall};
 pub use cards::CardStore;
 pub use decorator::Decorator;
 pub use error::StoreError;
@@ -68,7 +70,7 @@ pub use window::Window;
 /// The trait of a backend: one part for each resource, and revisions over all of them.
 ///
 /// Methods without a default are required. [`ServiceState`] provides all of [`ImageStore`],
-/// [`KeyStore`] and [`SourceStore`].
+/// [`KeyStore`], [`SourceStore`] and [`CallStore`].
 ///
 /// Logs print the `Display` text.
 ///
@@ -100,6 +102,7 @@ pub trait Store:
     + ImageStore
     + KeyStore
     + SourceStore
+    + CallStore
     + Debug
     + Display
     + Send

@@ -1,5 +1,6 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
 
@@ -122,6 +123,33 @@ pub trait ReportStore {
     ///
     /// [`StoreError::NotFound`], [`StoreError::Unavailable`].
     async fn report(&self, key: ReportKey) -> Result<Versioned<Arc<Report>>, StoreError>;
+
+    /// Returns the reports from a key on by ascending keys, at most so many: of all disasters, those of trainings included, whatever
+    /// their date. Without a key, it returns only the last one. **Default: reads the list**, which leaves out reports dated in the
+    /// future
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Unavailable`].
+    async fn reports_from(
+        &self,
+        first: Option<ReportKey>,
+        most: u32,
+    ) -> Result<Vec<Arc<Report>>, StoreError> {
+        let (selector, window) = (AreaSelector::default(), Window::Last(Duration::MAX));
+        let all = ReportQuery { selector, disaster: None, training: true, window };
+        let preparedness = ReportQuery { disaster: Some(DisasterType::Prep), ..all.clone() };
+        let mut found = self.reports(&all).await?.value.reports;
+        found.extend(self.reports(&preparedness).await?.value.reports);
+        found.sort_by_key(|report| report.key);
+        Ok(match first {
+            Some(first) => {
+                let first = found.partition_point(|report| report.key < first);
+                found.into_iter().skip(first).take(most as usize).collect()
+            }
+            None => found.pop().into_iter().collect(),
+        })
+    }
 
     /// Returns the number of reports made in each hour of a period. Reports dated in the future are not counted.
     /// **Default: reads the list**

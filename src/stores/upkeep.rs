@@ -90,6 +90,21 @@ pub struct Status {
     pub newest: Vec<(&'static str, Option<Timestamp>)>,
     /// How far the replica is behind, or why that is unknown; `None` without a replica.
     pub replica: Option<Result<Duration, String>>,
+    /// When each source was last heard, by name.
+    pub heard: BTreeMap<String, Timestamp>,
+    /// How many bytes are free where the store keeps its data; `None` if it does not know.
+    pub free: Option<u64>,
+    /// When [`Upkeep::backup`] last made a copy, if it ever did; `None` if the store does not know.
+    pub last_backup: Option<Option<Timestamp>>,
+}
+
+impl Status {
+    /// Adds how many alerts are in force, and how many flooded areas nobody has confirmed for so long that they have none.
+    pub(super) fn add_alerts(&mut self, in_force: u64) {
+        let flooded =
+            self.rows.iter().find(|(name, _)| *name == "flooded areas").map_or(0, |(_, count)| *count);
+        self.rows.extend([("alerts in force", in_force), ("unconfirmed", flooded.saturating_sub(in_force))]);
+    }
 }
 
 /// Returns what the SQL stores count for [`Status::rows`], each by its name and its query. The log of flood states differs.

@@ -1,3 +1,4 @@
+mod calls;
 mod database;
 mod families;
 mod process;
@@ -14,6 +15,7 @@ use std::time::{Duration, Instant};
 use prometheus_client::encoding::text;
 use serde::{Deserialize, Serialize};
 
+pub(crate) use self::calls::CallOutcome;
 use self::families::{Families, Labels, Requests, Responses, Route};
 pub(crate) use self::prometheus_text::prometheus_text;
 pub(crate) use self::rejection::Rejection;

@@ -9,6 +9,7 @@ mod request_span;
 
 pub(crate) use self::failures::causes;
 pub use self::log::{Log, LogSettings, Shape};
+pub(crate) use self::metrics::CallOutcome;
 pub use self::metrics::Metrics;
 pub(crate) use self::metrics::MetricsSettings;
 pub(crate) use self::metrics::StoreOperation;

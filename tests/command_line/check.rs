@@ -41,12 +41,28 @@ fn a_data_set_without_faults_is_said_to_have_none_below_the_configuration() {
         said.parse::<toml::Table>().unwrap();
         assert!(
             said.ends_with(
-                "\n# data: the data set has no faults\n# ignored, no part of a data set: rw.shp\n"
+                "\n# data: the data set has no faults\n# ignored, no part of a data set: rw.shp\n\n# No errors, no warnings.\n"
             ),
             "{said}"
         );
     }
-    assert!(!out(&siaga_in(&folder, &["check"], &[])).contains('#'), "the demo is no folder");
+    let said = out(&siaga_in(&folder, &["check"], &[]));
+    assert_eq!(said.matches('#').count(), 1, "the demo is no folder: {said}");
+}
+
+#[test]
+fn the_last_line_is_a_verdict_after_the_warnings_that_each_start_would_give() {
+    let folder = with_data();
+    let public = [("SIAGA_BASE_URL", "http://flood.example/v1")];
+    let said = out(&siaga_in(&folder, &["check"], &public));
+    said.parse::<toml::Table>().unwrap();
+    let lines: Vec<_> = said.lines().filter(|line| line.starts_with("# ")).collect();
+    let [warnings @ .., verdict] = &lines[..] else { panic!("{said}") };
+    assert!(warnings.iter().all(|line| line.starts_with("# warning at each start: ")), "{said}");
+    for part in ["in the name of Jakarta's agency", "is no https", "made for this run", "is demo"] {
+        assert!(warnings.iter().any(|line| line.contains(part)), "{part}: {said}");
+    }
+    assert_eq!(*verdict, format!("# No errors, {} warnings.", warnings.len()));
 }
 
 #[test]
@@ -81,6 +97,50 @@ fn rows_that_refer_to_a_wrong_file_are_no_further_faults() {
     assert_eq!(found.len(), 3, "{found:#?}");
     assert!(found[0].contains("areas.geojson, line ") && found[0].contains("area_id must be"), "{found:#?}");
     assert!(found[1].contains("reports.geojson, line "), "{found:#?}");
+}
+
+#[test]
+fn a_wrong_base_map_is_named_by_file_and_line_wherever_it_is() {
+    let folder = with_data();
+    let line = |kind: &str, lat: &str| {
+        format!(
+            r#"{{"type":"Feature","properties":{{"kind":"{kind}"}},"geometry":{{"type":"LineString","coordinates":[[106.8,{lat}],[106.9,-6.2]]}}}}"#
+        )
+    };
+    let lines = [line("street", "-6.1"), line("lane", "-6.1"), line("street", "-96.1"), line("park", "-6.1")];
+    let basemap = format!("{{\"type\":\"FeatureCollection\",\"features\":[\n{}\n]}}", lines.join(",\n"));
+    fs::write(folder.path().join("data/basemap.geojson"), &basemap).unwrap();
+    let found = faults(&siaga_in(&folder, &["check", "data"], &[]));
+    let [kind, position, form, last] = &found[..] else { panic!("{found:#?}") };
+    let begins = |fault: &str, line: u8, says: &str| {
+        assert!(
+            fault.starts_with(&format!("siaga: data/basemap.geojson, line {line}: feature {}", line - 1))
+        );
+        assert!(fault.contains(says), "{fault}");
+    };
+    begins(kind, 3, "kind must be one of [water, river, motorway,");
+    begins(position, 4, "which is no longitude and latitude in degrees");
+    begins(form, 5, "geometry must be a Polygon or MultiPolygon, not a LineString");
+    assert_eq!(last, "siaga: data: the data set has 3 faults");
+
+    let table = "[default.siaga.map.basemap]\nfile = \"data/basemap.geojson\"\n";
+    fs::write(folder.path().join("Rocket.toml"), table).unwrap();
+    assert_eq!(
+        refusal(&siaga_in(&folder, &["check"], &[])),
+        "siaga: siaga.map.basemap.attribution: missing: whose map data/basemap.geojson is, as its licence requires"
+    );
+    fs::write(folder.path().join("Rocket.toml"), format!("{table}attribution = \"\"\n")).unwrap();
+    let refused = refusal(&siaga_in(&folder, &["check"], &[]));
+    assert!(
+        refused.starts_with("siaga: siaga.map.basemap.file: data/basemap.geojson, line 3: feature 2"),
+        "{refused}"
+    );
+    fs::remove_file(folder.path().join("data/basemap.geojson")).unwrap();
+    let refused = refusal(&siaga_in(&folder, &["check"], &[]));
+    assert!(
+        refused.starts_with("siaga: siaga.map.basemap.file: ") && refused.contains("data/basemap.geojson"),
+        "{refused}"
+    );
 }
 
 #[test]

@@ -44,6 +44,18 @@ fn faults(folder: &TempDir) -> Vec<String> {
     String::from_utf8_lossy(&output.stderr).lines().map(str::to_owned).collect()
 }
 
+/// Replaces a part of a file, and expects that `check` names the line, or the next one, with the reason.
+fn assert_named(file: &str, part: &str, by: &str, reason: &str) {
+    let folder = with_country();
+    let line = replace(&folder, file, part, by);
+    let found = faults(&folder);
+    let named = |line: usize| format!("siaga: country/{file}, line {line}: ");
+    let is_named = |fault: &String| {
+        fault.contains(reason) && [line, line + 1].iter().any(|line| fault.starts_with(&named(*line)))
+    };
+    assert!(found.iter().any(is_named), "{}{reason}: {found:#?}", named(line));
+}
+
 #[test]
 fn a_copy_of_the_country_of_the_program_has_no_faults() {
     let output = check(&with_country());
@@ -52,6 +64,8 @@ fn a_copy_of_the_country_of_the_program_has_no_faults() {
 
 #[test]
 fn every_wrong_text_is_named_by_file_and_line() {
+    let event = format!("\"event\": \"{}\"", "e".repeat(35));
+    let headline = format!("\"{}", "h".repeat(91));
     for (file, part, by, reason) in [
         ("texts/id.json", "\"title\": ", "\"titel\": ", ".titel is unknown"),
         ("texts/en.json", "\"title\": ", "\"titel\": ", ".titel is unknown"),
@@ -74,15 +88,25 @@ fn every_wrong_text_is_named_by_file_and_line() {
         ("country.toml", "\"id\", \"en\"", "\"id\", \"ID\"", "\"ID\" must be a language such as"),
         ("country.toml", "\"id\", \"en\"", "\"id\", \"id\"", "\"id\" occurs twice"),
         ("country.toml", "languages =", "language =", "unknown field `language`"),
+        ("texts/id.json", "\"event\": \"Banjir\"", &event, "messages.event must have at most 34 characters"),
+        (
+            "texts/id.json",
+            "\"Banjir 10",
+            &headline,
+            "messages.minor.headline must have at most 90 characters",
+        ),
+        (
+            "texts/id.json",
+            "\"headline\": \"Banjir di {area}",
+            "\"headline\": \"{time}",
+            "messages.unknown.headline has the placeholder {time}; allowed are [{area}]",
+        ),
+        ("texts/en.json", "A flood 10", "{area A flood 10", "a brace that belongs to no placeholder"),
+        ("texts/en.json", "\"en-US\"", "\"id-ID\"", "messages.language must be en, or en- with a region"),
+        ("texts/en.json", "\"en-US\"", "\"en-U S\"", "messages.language must be en, or en- with a region"),
+        ("texts/en.json", "%H:%M %Z, %-d", "%Q", "messages.time must be a pattern of strftime"),
     ] {
-        let folder = with_country();
-        let line = replace(&folder, file, part, by);
-        let found = faults(&folder);
-        let named = format!("siaga: country/{file}, line {line}: ");
-        assert!(
-            found.iter().any(|fault| fault.starts_with(&named) && fault.contains(reason)),
-            "{named}{reason}: {found:#?}"
-        );
+        assert_named(file, part, by, reason);
     }
 }
 
@@ -119,7 +143,7 @@ fn every_wrong_hazard_and_region_is_named_by_file_and_line() {
             "name = \"road\"",
             "the report type road occurs twice in earthquake",
         ),
-        ("hazards.toml", "name = \"haze\"", "name = \"wind\"", "the hazard wind occurs twice"),
+        ("hazards.toml", "name = \"wind\"", "name = \"haze\"", "the hazard haze occurs twice"),
         ("hazards.toml", "name = \"haze\"", "name = \"Haze\"", "must be 1 to 24 lower-case letters"),
         ("hazards.toml", "name = \"haze\"", "name = \"prep\"", "prep needs no entry"),
         ("hazards.toml", "\"impact\"]", "\"force\"]", "there is no attribute \"force\""),
@@ -135,24 +159,26 @@ fn every_wrong_hazard_and_region_is_named_by_file_and_line() {
             "\"hase\": \"Kabut asap\"",
             "hazards.names.hase is unknown",
         ),
+        (
+            "hazards.toml",
+            "kind = \"place\"",
+            "kind = \"place\"\nasked = true",
+            "of the kind place is never asked",
+        ),
+        (
+            "texts/id.json",
+            "\"ask\": \"Siapa",
+            "\"asks\": \"Siapa",
+            "hazards.attributes.accessabilityFailure.asks is unknown",
+        ),
         ("regions.csv", "city,bdg", "town,bdg", "kind must be city or province, not \"town\""),
         ("regions.csv", "ID-AC", "ID AC", "code must be 1 to 16 letters, digits and -"),
-        ("regions.csv", "ID-AC", "ID-BA", "the code ID-BA occurs twice"),
+        ("regions.csv", "ID-BA", "ID-AC", "the code ID-AC occurs twice"),
         ("regions.csv", "ID-AC,no", "ID-AC,perhaps", "mapped must be yes or no, not \"perhaps\""),
         ("regions.csv", "ID-AC,no,", "ID-AC,", "must have 4 fields"),
         ("regions.csv", "kind,code", "code,kind", "the first line must be kind,code,mapped,name"),
     ] {
-        let folder = with_country();
-        let line = replace(&folder, file, part, by);
-        let found = faults(&folder);
-        let named = format!("country/{file}, line ");
-        let fits = |fault: &String| {
-            let rest = fault.strip_prefix("siaga: ").and_then(|fault| fault.strip_prefix(&named));
-            let at: Option<usize> = rest.and_then(|rest| rest.split(':').next()?.parse().ok());
-            fault.contains(reason) && at.is_some_and(|at| (line..=line + 1).contains(&at))
-        };
-        let fits = |fault: &String| fits(fault) || fault.contains(reason) && reason.contains("occurs twice");
-        assert!(found.iter().any(fits), "{named}{line}: {reason}: {found:#?}");
+        assert_named(file, part, by, reason);
     }
     // A code without words is missing in the texts.
     let folder = with_country();
@@ -184,6 +210,30 @@ fn a_missing_text_is_a_fault_of_the_first_language_only() {
 }
 
 #[test]
+fn a_language_has_all_words_of_alerts_or_none() {
+    let without = |texts: &mut serde_json::Value, path: &str| {
+        let (group, name) = path.rsplit_once('/').unwrap();
+        texts.pointer_mut(group).unwrap().as_object_mut().unwrap().remove(name).unwrap();
+    };
+    for (file, path, missing) in [
+        ("texts/en.json", "/messages/over/instruction", Some("messages.over.instruction is missing")),
+        ("texts/en.json", "/messages/severe", Some("messages.severe is missing")),
+        ("texts/en.json", "/messages", None),
+        ("texts/id.json", "/messages", Some("messages is missing")),
+    ] {
+        let folder = with_country();
+        let file = folder.path().join("country").join(file);
+        let mut texts = serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap();
+        without(&mut texts, path);
+        fs::write(&file, texts.to_string()).unwrap();
+        match missing {
+            Some(missing) => assert!(faults(&folder)[0].ends_with(missing), "{path}"),
+            None => assert!(check(&folder).status.success(), "{path}"),
+        }
+    }
+}
+
+#[test]
 fn a_missing_file_and_one_too_many_are_faults() {
     let folder = with_country();
     fs::rename(folder.path().join("country/texts/en.json"), folder.path().join("country/texts/ms.json"))
@@ -194,6 +244,11 @@ fn a_missing_file_and_one_too_many_are_faults() {
         "siaga: country/texts/ms.json, line 1: is not a language of country.toml",
     ];
     assert_eq!(found, expected);
+    let folder = with_country();
+    for stray in ["hazard.toml", ".hidden"] {
+        fs::write(folder.path().join("country").join(stray), "").unwrap();
+    }
+    assert_eq!(faults(&folder), ["siaga: country/hazard.toml, line 1: is no file of a country"]);
     fs::remove_dir_all(folder.path().join("country")).unwrap();
     assert_eq!(faults(&folder), ["siaga: country/country.toml, line 1: the file is missing"]);
 }

@@ -1,6 +1,7 @@
 //! A service in memory on a map of many areas, each with a state.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use figment::Figment;
@@ -47,7 +48,7 @@ impl OpenLarge {
         let change = |area: &Area| FloodChange {
             area: area.id,
             state: Some(fixture::state(2)),
-            at: fixture::now(),
+            at: fixture::now().before(Duration::from_hours(1)),
             by: Actor { subject: "import".to_owned(), username: None },
         };
         let flood_log = areas.iter().map(change).collect();

@@ -4,7 +4,6 @@ use figment::Figment;
 use rocket::data::ByteUnit;
 use serde_json::{Value, json};
 use siaga::config::Config;
-use siaga::formats::alerts::Options;
 
 use crate::keys::expanded;
 use crate::minimal::{self, extracted, tables};
@@ -20,11 +19,11 @@ const IN_WORDS: &[(&str, &str)] = &[
     ("areas.provinces", "the 38 of Indonesia"),
     ("areas.supported.reports.city", "`bdg`, `jbd`, `sby` and the 38 of Indonesia"),
     ("areas.supported.{reports,boundaries}.admin", "the 38 of Indonesia"),
-    ("alerts.texts", "Indonesian and English"),
     ("formats.resources.<resource>", "all that can write it"),
     ("formats.template.<name>.container", "by the media type"),
     ("auth.jwt.{issuer,audience}", "any"),
     ("images.url", "a folder beside the data"),
+    ("map.basemap.file", "that of the data folder"),
     ("images.signing_key", "kept in the store"),
 ];
 
@@ -37,9 +36,6 @@ fn in_words(key: &str) -> (&'static str, Value) {
                 ["bdg", "jbd", "sby"].map(str::to_owned).into_iter().filter(|_| words.contains("jbd"));
             let provinces = PROVINCES.split(' ').map(|code| format!("ID-{code}"));
             (words, cities.chain(provinces).collect())
-        }
-        Some((_, words)) if key == "alerts.texts" => {
-            (words, serde_json::to_value(Options::default().texts).unwrap())
         }
         Some((_, words)) => (words, Value::Null),
         None => ("none", Value::Null),
@@ -148,6 +144,7 @@ fn without(key: &str) -> Value {
     let pointer = table
         .replace("cap.agencies.<>", "cap.agencies.x")
         .replace("template.<>", "template.x")
+        .replace("calls.<>", "calls.x")
         .replace("sources.<>", "sources.x");
     let pointer = format!("/{}", pointer.replace("<>", "0").replace('.', "/"));
     let table = values.pointer_mut(&pointer).and_then(Value::as_object_mut).unwrap();

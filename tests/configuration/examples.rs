@@ -33,7 +33,7 @@ fn file(verifier: &str) -> String {
     let line = |(key, value): (String, &str)| {
         let place = if is_rockets(&key) { "default" } else { "default.siaga" };
         // The keys of a list of tables, in the form in which dots are allowed everywhere.
-        match key.split_once(".<>.").filter(|(list, _)| ["auth.api_keys", "alerts.texts"].contains(list)) {
+        match key.split_once(".<>.").filter(|(list, _)| *list == "auth.api_keys") {
             Some((list, rest)) => format!("[[{place}.{list}]]\n{rest} = {value}\n"),
             None => format!("{place}.{} = {value}\n", key.replace("<>", "x")),
         }

@@ -7,8 +7,6 @@ use siaga::model::LayerKind;
 pub(crate) fn expanded(pattern: &str) -> Vec<String> {
     let pattern = pattern
         .replace("<resource>", &format!("{{{}}}", LayerKind::NAMES.join(",")))
-        .replace("<state>", "{unknown,minor,moderate,severe}")
-        .replace("<message>", "{unknown,minor,moderate,severe,over}")
         .replace("<database>", "{siaga,siaga_read}");
     if let Some((before, rest)) = pattern.split_once('{') {
         let (parts, after) = rest.split_once('}').unwrap_or_else(|| panic!("{pattern}"));

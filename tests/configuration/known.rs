@@ -38,7 +38,8 @@ fn table(parts: &[&str]) -> Option<Vec<String>> {
 fn walk(parts: &[&str], found: &mut BTreeSet<String>) {
     if let Some(names) = table(parts) {
         for name in &names {
-            walk(&[parts, &[name.as_str()]].concat(), found);
+            let name = if name == "<name>" { "<>" } else { name };
+            walk(&[parts, &[name]].concat(), found);
         }
         return;
     }

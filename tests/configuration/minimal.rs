@@ -4,7 +4,6 @@ use figment::Figment;
 use figment::providers::Serialized;
 use serde_json::{Value, json};
 use siaga::config::{Config, ConfigError};
-use siaga::formats::alerts::Options;
 
 /// The tables that are there only when something in them is given, with what must be.
 pub(crate) fn tables() -> Value {
@@ -14,7 +13,7 @@ pub(crate) fn tables() -> Value {
             "jwt": { "secret": "a secret" },
         },
         "sources": { "x": { "subject": "a", "every": "10m" } },
-        "alerts": { "texts": [&Options::default().texts[0]] },
+        "calls": { "x": { "url": "https://a.example/", "on": "report" } },
         "formats": {
             "cap": { "agencies": { "x": { "sender": "a", "sender_name": "a" } } },
             "template": { "x": { "file": "x", "media_type": "text/plain", "layers": ["floods"] } },

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io::{BufRead, BufReader};
+use std::net::TcpListener;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -97,6 +98,21 @@ fn the_bot_for_reports_sends_each_person_a_link_to_the_form() {
     telegram.current_dir(&folder).args(["reports_bot.py", bot, &demo.base(), demo.key()]);
     printed("reports_bot.py", &mut telegram);
     demo.end();
+}
+
+#[test]
+fn the_bot_thanks_for_a_report_by_a_call_that_only_siaga_can_make() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("thanks_bot.py"), include_str!("thanks_bot.py")).unwrap();
+    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port().to_string();
+    let secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
+    let demo = Demo::calling(&format!("http://127.0.0.1:{port}/"), secret);
+    let bot = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/bridge/thanks.py");
+    let mut telegram = python();
+    telegram.current_dir(&folder).args(["thanks_bot.py", bot, &port, secret, &demo.base(), demo.key()]);
+    printed("thanks_bot.py", &mut telegram);
+    let log = demo.log();
+    assert!(log.contains("a call failed and is tried again"), "the first message was lost: {log}");
 }
 
 #[test]

@@ -72,9 +72,9 @@ await chromium(async (page) => {
   await page.emulateMediaFeatures([{ name: "prefers-color-scheme", value: "dark" }]);
   await noFaults(page);
   const flood = async () => {
-    await page.focus("#more");
+    await page.focus(".of.current .more");
     for (const _ of "12345") await page.keyboard.press("Enter");
-    assert.equal(await text(page, "#words"), "knee");
+    assert.equal(await text(page, ".of.current .words"), "knee");
     await noFaults(page);
   };
   await fillIn(page, { disaster: "flood", answer: flood, words: "Up to the knee", file: "photo.jpg" });
@@ -83,9 +83,9 @@ await chromium(async (page) => {
   await noFaults(page);
   const [, size] = (await text(page, "#photo-says")).match(/(\d+) kB/);
   assert.ok(size <= 200, `${size} kB`);
-  assert.match(await text(page, "#summary"), /Flood.*50 cm \(knee\).*Up to the knee; with a photo/);
+  assert.match(await text(page, "#summary"), /Flood.*Chosen: .*JAKARTA.*50 cm \(knee\).*Up to the knee; with a photo/);
   await Promise.all([page.waitForNavigation(), click(page, "#send")]);
-  assert.match(page.url(), /\/thanks\?lang=en$/);
+  assert.match(page.url(), /\/thanks\?lang=en&token=/);
   assert.match(await text(page, "main"), /Your report is on the map/);
   await noFaults(page);
   const [sent] = await of("Up to the knee");
@@ -94,11 +94,29 @@ await chromium(async (page) => {
   assert.equal((await fetch((await of("Up to the knee"))[0].image_url)).status, 200);
   console.log(`photo ${photo.length * 0.75} bytes, sent as ${size} kB`);
 
-  // Something that is no photo is refused before it is sent.
+  // What is no photo, is one that this browser cannot read, or is too large, is refused before it is sent.
   await page.goto(`${origin}/report?lang=en`);
   await page.evaluate(() => { document.querySelector('[data-step="photo"]').classList.add("current"); });
-  await (await page.$("#photo")).uploadFile("no-photo.jpg");
-  await page.waitForFunction(() => document.getElementById("photo-says").textContent.includes("cannot read this file"));
+  writeFileSync("photo.heic", Buffer.from("\0\0\0\x18ftypheic\0\0\0\0mif1heic", "latin1"));
+  writeFileSync("huge.jpg", Buffer.alloc(40_000_000));
+  for (const [file, says] of [["no-photo.jpg", "cannot read this file"], ["photo.heic", "cannot read this file"], ["huge.jpg", "too large"]]) {
+    await (await page.$("#photo")).uploadFile(file);
+    await page.waitForFunction((part) => document.getElementById("photo-says").textContent.includes(part), {}, says);
+    assert.equal(await page.$eval("#photo", (input) => input.files.length), 0);
+  }
+
+  // The position of the phone is a place with a name.
+  await page.browserContext().overridePermissions(origin, ["geolocation"]);
+  await page.setGeolocation({ latitude: -6.2, longitude: 106.82 });
+  await page.goto(`${origin}/report?lang=en`);
+  await next(page);
+  await click(page, "#locate");
+  await page.waitForFunction(() => /^Chosen: .+, JAKARTA/.test(document.getElementById("chosen").textContent));
+
+  // A place outside all areas is one as well.
+  await page.setGeolocation({ latitude: 1, longitude: 1 });
+  await click(page, "#locate");
+  await page.waitForFunction(() => document.getElementById("chosen").textContent.includes("outside all areas"));
 
   // What the service refuses is said in its step.
   await page.goto(`${origin}/report?lang=en`);
@@ -113,7 +131,7 @@ await chromium(async (page) => {
   await page.goto(`${origin}/report?lang=en`);
   const road = async () => {
     await click(page, '[value="road"]');
-    await click(page, '[name="accessabilityFailure"][value="1"]');
+    await click(page, '[name="earthquake.accessabilityFailure"][value="1"]');
   };
   await fillIn(page, { disaster: "earthquake", answer: road, words: "Only motorcycles" });
   await page.setOfflineMode(true);
@@ -127,7 +145,7 @@ await chromium(async (page) => {
 
   // The response is lost, though the report has arrived: sent again, it is the same one.
   await page.goto(`${origin}/report?lang=en`);
-  const fire = async () => { await page.type("#fireRadius", "25"); };
+  const fire = async () => { await page.type('[name="fire.fireRadius"]', "25"); };
   await fillIn(page, { disaster: "fire", answer: fire, words: "Behind the market" });
   await page.evaluate(() => {
     const real = window.fetch;
@@ -157,11 +175,21 @@ await chromium(async (page) => {
   const choose = (selector) => page.$eval(selector, (element) => element.click());
   await choose('[value="wind"]');
   await page.type("#text", "Tiang listrik miring");
-  await choose('[name="impact"][value="2"]');
+  await choose('[name="wind.impact"][value="2"]');
   await Promise.all([page.waitForNavigation(), choose("#send")]);
-  assert.match(page.url(), /\/thanks\?lang=id$/);
+  assert.match(page.url(), /\/thanks\?lang=id&token=/);
   assert.equal((await of("Tiang listrik miring"))[0].report_data.impact, 2);
   // A reload of the page sends nothing.
   await page.reload();
   assert.equal((await of("Tiang listrik miring")).length, 1);
+  // The photo can follow, made small by the script where there is one.
+  await page.setJavaScriptEnabled(true);
+  await page.reload();
+  await noFaults(page);
+  await (await page.$("#photo")).uploadFile("photo.jpg");
+  await page.waitForFunction(() => /Foto siap: \d+ kB/.test(document.getElementById("photo-says").textContent));
+  assert.ok(await page.$eval("#photo", (input) => input.files[0].size <= 200_000));
+  await Promise.all([page.waitForNavigation(), click(page, "form .button")]);
+  assert.match(await text(page, "main"), /Foto Anda sudah diterima/);
+  await until("the later photo is shown", async () => (await of("Tiang listrik miring"))[0].image_url);
 });

@@ -48,14 +48,26 @@ fn shapefile(file: &Path, areas: &Path) {
     printed("ogr2ogr", convert.arg(file).arg(areas));
 }
 
-/// Where the session of a page begins: with the program, a data set, a shapefile and a photo.
+/// An extract of OpenStreetMap.
+const EXTRACT: &str = r#"<?xml version="1.0" encoding="UTF-8"?><osm version="0.6">
+<node id="1" lat="-6.18" lon="106.80" version="1"/><node id="2" lat="-6.18" lon="106.82" version="1"/>
+<node id="3" lat="-6.17" lon="106.81" version="1"><tag k="place" v="suburb"/><tag k="name" v="Grogol"/></node>
+<way id="1" version="1"><nd ref="1"/><nd ref="2"/><tag k="highway" v="residential"/><tag k="name" v="Jalan Mawar"/></way>
+<way id="2" version="1"><nd ref="1"/><nd ref="3"/><tag k="railway" v="rail"/></way>
+<way id="3" version="1"><nd ref="1"/><nd ref="2"/><nd ref="3"/><nd ref="1"/><tag k="leisure" v="park"/></way>
+</osm>
+"#;
+
+/// Where the session of a page begins: with the program, a data set, the demo's, a shapefile, an extract of OpenStreetMap and a photo.
 fn folder() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     let dataset = folder.path().join("path/to/folder");
     fs::create_dir_all(&dataset).unwrap();
     fixture::dataset().save(&FolderWriter::create(&dataset).unwrap()).unwrap();
+    symlink(concat!(env!("CARGO_MANIFEST_DIR"), "/demo"), folder.path().join("demo")).unwrap();
     image::RgbImage::new(60, 30).save(folder.path().join("photo.jpg")).unwrap();
     shapefile(&folder.path().join("boundaries.shp"), &dataset.join("areas.geojson"));
+    fs::write(folder.path().join("city.osm.pbf"), EXTRACT).unwrap();
     fs::write(folder.path().join(".curlrc"), CURLRC).unwrap();
     fs::create_dir(folder.path().join("bin")).unwrap();
     symlink(take_over(), folder.path().join("bin/siaga-take-over")).unwrap();

@@ -168,3 +168,14 @@ fn the_regions_and_the_time_zone_are_those_of_the_country() {
     assert_eq!(siaga.get("/v1/reports?admin=PH-00").status(), Status::Ok);
     assert!(!page(&siaga, "/?lang=en").contains("WIB"));
 }
+
+#[test]
+fn alerts_are_in_the_languages_of_the_country_that_have_words_for_them() {
+    let siaga = philippines();
+    let feed = siaga.get("/v1/alerts?content=inline").into_string().unwrap();
+    assert!(feed.contains("<language>en-PH</language>") && feed.contains(" at 21:41 PST, "), "{feed}");
+    assert_eq!(feed.matches("<info>").count(), 1, "Tagalog has no words for alerts: {feed}");
+    // A page in Tagalog has the English words.
+    let page = page(&siaga, "/v1/alerts?lang=tl&format=html");
+    assert!(page.contains("<html lang=\"tl\">") && page.contains("Flood of "), "{page}");
+}

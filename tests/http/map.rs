@@ -101,7 +101,7 @@ fn a_state_that_nobody_confirmed_for_a_day_is_marked() {
 fn the_search_has_the_names_of_all_areas_by_city_and_larger_area() {
     let siaga = Siaga::start();
     let names = siaga.get("/map/names").into_json::<serde_json::Value>().unwrap();
-    let barat = names.as_array().unwrap().iter().find(|city| city[0] == "JAKARTA BARAT").unwrap();
+    let barat = names["cities"].as_array().unwrap().iter().find(|city| city[0] == "JAKARTA BARAT").unwrap();
     let grogol = barat[1].as_array().unwrap().iter().find(|parent| parent[0] == "GROGOL").unwrap();
     assert!(grogol[1].as_array().unwrap().contains(&serde_json::json!(["5", "RW 09"])), "{names}");
 }
@@ -159,11 +159,12 @@ fn the_page_comes_with_all_files_that_it_loads_and_no_others() {
     let page = page(&siaga, "/map", "id");
     let quoted = page.split('"').filter(|text| text.starts_with("/map/"));
     let files: std::collections::BTreeSet<_> = quoted.collect();
-    assert!(
-        files.contains("/map/view.js") && files.contains("/map/live.js") && files.len() == 14,
-        "{files:?}"
-    );
-    for file in files {
+    assert!(files.contains("/map/view.js") && files.contains("/map/map.js") && files.len() == 6, "{files:?}");
+    let later = ["live.js", "points.js", "search.js", "past.js", "connection.js", "tiles.js", "view.css"];
+    let later: Vec<_> = later.iter().map(|file| format!("/map/{file}")).collect();
+    for file in
+        files.into_iter().chain(later.iter().map(String::as_str)).chain(["/sw.js", "/map/hazards?lang=en"])
+    {
         let response = siaga.get(file);
         assert_eq!(response.status(), Status::Ok, "{file}");
         let tag = header(&response, "ETag").to_owned();
@@ -172,6 +173,29 @@ fn the_page_comes_with_all_files_that_it_loads_and_no_others() {
     }
     assert_eq!(siaga.get("/map/mod.rs").status(), Status::NotFound);
     assert_eq!(siaga.client.put("/map").header(key(ADMIN_KEY)).dispatch().status(), Status::MethodNotAllowed);
+}
+
+#[test]
+fn reports_get_the_words_of_the_country_for_hazards_and_attributes() {
+    let siaga = Siaga::start();
+    let read = |lang: &str| {
+        siaga.get(&format!("/map/hazards?lang={lang}")).into_json::<serde_json::Value>().unwrap()
+    };
+    let (english, indonesian) = (read("en"), read("id"));
+    assert_eq!(english["hazards"]["earthquake"]["types"]["road"]["name"], "Damaged road");
+    assert_eq!(english["hazards"]["volcano"]["window"], 86_400);
+    assert_eq!(english["attributes"]["accessabilityFailure"]["1"], "motorcycles only");
+    assert_eq!(indonesian["hazards"]["flood"]["name"], "Banjir");
+    assert_eq!(indonesian["words"]["yes"], "ya");
+}
+
+#[test]
+fn the_worker_that_keeps_the_page_is_no_older_than_the_page() {
+    let siaga = Siaga::start();
+    let response = siaga.get("/sw.js");
+    assert_eq!(header(&response, "Cache-Control"), "public, no-cache, stale-if-error=3600");
+    assert_eq!(header(&response, "Content-Type"), "text/javascript; charset=utf-8");
+    assert_eq!(header(&response, "Content-Security-Policy"), "default-src 'none'; connect-src 'self'");
 }
 
 #[test]

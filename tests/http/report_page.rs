@@ -11,14 +11,14 @@ use siaga::model::Clock;
 
 use crate::suite::eventually::{LONG, eventually_blocking};
 use crate::suite::photos::photo;
-use crate::suite::support::{Siaga, figment, json_of, properties};
+use crate::suite::support::{KEY, Siaga, figment, json_of, key, properties};
 
 const TOKEN: &str = "0123456789abcdef0123456789abcdef";
 const BOUNDARY: &str = "a-boundary";
 /// A flood in area 1.
 const FLOOD: [(&str, &str); 5] = [
     ("disaster", "flood"),
-    ("flood_depth", "40"),
+    ("flood.flood_depth", "40"),
     ("lat", "-6.195"),
     ("lng", "106.805"),
     ("text", "Air setinggi lutut <b>"),
@@ -97,7 +97,7 @@ fn a_report_without_a_card_and_without_a_script_stands_on_the_map_with_its_photo
     let report = newest(&siaga);
     let id = report["url"].as_str().unwrap().to_owned();
     assert_eq!(id.len(), 14);
-    assert_eq!(thanks, format!("/report/{id}/thanks?lang=en"));
+    assert!(thanks.starts_with(&format!("/report/{id}/thanks?lang=en&token=")), "{thanks}");
     assert_eq!(
         (&report["disaster_type"], &report["report_data"]["flood_depth"], &report["text"]),
         (&json!("flood"), &json!(40), &json!("Air setinggi lutut <b>"))
@@ -120,7 +120,8 @@ fn a_form_that_is_sent_again_is_one_report() {
         let fields = flood(&[("token", TOKEN)]);
         let first = location(&send(&siaga, &address, &fields, Some(&photo(8, 6, 1))));
         for file in [None, Some(&*photo(8, 6, 1))] {
-            assert_eq!(location(&send(&siaga, &address, &fields, file)), first);
+            let again = location(&send(&siaga, &address, &fields, file));
+            assert!(first.starts_with(&format!("{again}&token=")), "only the first gets the token: {again}");
         }
     }
     assert_eq!(count(&siaga), before + 2);
@@ -132,9 +133,10 @@ fn what_is_wrong_is_said_beside_its_field_and_nothing_that_was_typed_is_lost() {
     let before = count(&siaga);
     for (change, field) in [
         (("disaster", ""), "disaster"),
-        (("flood_depth", ""), "flood_depth"),
-        (("flood_depth", "deep"), "flood_depth"),
-        (("flood_depth", "10001"), "flood_depth"),
+        (("flood.flood_depth", ""), "flood.flood_depth"),
+        (("flood.flood_depth", "deep"), "flood.flood_depth"),
+        (("flood.flood_depth", "10001"), "flood.flood_depth"),
+        (("disaster", "earthquake"), "earthquake.report_type"),
         (("lat", ""), "place"),
         (("lat", "91"), "place"),
     ] {
@@ -151,6 +153,11 @@ fn what_is_wrong_is_said_beside_its_field_and_nothing_that_was_typed_is_lost() {
     let no_photo = send(&siaga, "/report", &flood(&[("token", TOKEN)]), Some(b"%PDF-1.7 is not a photo"));
     assert_eq!(no_photo.status(), Status::BadRequest);
     assert!(no_photo.into_string().unwrap().contains("id=\"fault-photo\""));
+    let small = started(open().merge(("siaga.images.max_bytes", "1KiB")));
+    let huge = send(&small, "/report", &flood(&[("token", TOKEN)]), Some(&photo(400, 300, 1)));
+    assert_eq!(huge.status(), Status::BadRequest);
+    let huge = huge.into_string().unwrap();
+    assert!(huge.contains("id=\"fault-photo\"") && huge.contains("Air setinggi lutut &lt;b&gt;"), "{huge}");
     let no_token = send(&siaga, "/report", &FLOOD, None);
     assert!(no_token.into_string().unwrap().contains("id=\"fault-token\""));
     assert_eq!(count(&siaga), before);
@@ -183,7 +190,7 @@ fn a_link_is_a_form_then_a_thank_you_and_later_says_what_to_do() {
     let form = siaga.get(&address).into_string().unwrap();
     assert!(form.contains("Report what you see"), "the language of the card: {form}");
     assert!(siaga.get(&format!("/report/{late}")).into_string().unwrap().contains("Laporkan"));
-    location(&send(&siaga, &address, &flood(&[("disaster", "wind"), ("impact", "2")]), None));
+    location(&send(&siaga, &address, &flood(&[("disaster", "wind"), ("wind.impact", "2")]), None));
     assert_eq!(newest(&siaga)["url"], *used);
     assert!(siaga.get(&address).into_string().unwrap().contains("Thank you"));
     siaga.clock.set(siaga.clock.now().after(Duration::from_hours(24)));
@@ -242,6 +249,12 @@ fn reports_wait_for_review_if_the_operator_wants_it_or_a_program_or_many_from_on
     let before = count(&siaga);
     assert_eq!(from(&siaga, "192.0.2.1", 1, &[]), (200, json!(true)));
     assert_eq!(count(&siaga), before);
+    let listed = siaga.client.get("/v1/floods/attention").header(key(KEY)).dispatch();
+    let listed = json_of(listed)["result"].clone();
+    let reasons = listed.as_array().unwrap().iter().flat_map(|area| area["reasons"].as_array().unwrap());
+    let waiting: Vec<_> =
+        reasons.map(|reason| &reason["waiting_ids"]).filter(|ids| ids[0].is_string()).collect();
+    assert_eq!(waiting.len(), 1, "officers see that somebody has reported: {listed}");
 
     let limits = open().merge(("siaga.report.reviewed_after", 2)).merge(("siaga.report.refused_after", 4));
     let siaga = started(limits);
@@ -287,19 +300,121 @@ fn areas_are_chosen_from_lists_without_a_script_and_found_by_words_with_one() {
     assert!(!found.is_empty() && found.len() <= 20);
     assert!(found.iter().all(|place| place["city"].as_str().unwrap().contains("JAKARTA")));
     assert_eq!(json_of(siaga.get("/reporting/places?q="))["result"], json!([]));
-    let fields = [("token", TOKEN), ("disaster", "wind"), ("impact", "0"), ("area", "1")];
+    let fields = [("token", TOKEN), ("disaster", "wind"), ("wind.impact", "0"), ("area", "1")];
     location(&send(&siaga, "/report", &fields, None));
     assert_eq!(newest(&siaga)["tags"]["local_area_id"], "1");
+    let other = "f".repeat(32);
+    let nowhere = flood(&[("token", &*other), ("lat", "80"), ("lng", "-170")]);
+    location(&send(&siaga, "/report", &nowhere, None));
+    assert_eq!(newest(&siaga)["tags"]["local_area_id"], Value::Null);
 }
 
 #[test]
 fn the_files_of_the_page_are_there() {
     let siaga = Siaga::start();
-    for file in ["report.js", "photo.js", "outbox.js", "report.css"] {
+    for file in ["report.js", "later.js", "photo.js", "outbox.js", "report.css"] {
         let address = format!("/reporting/{file}");
         let response =
             siaga.client.get(address).header(Header::new("Accept-Encoding", "identity")).dispatch();
         assert_eq!(response.status(), Status::Ok, "{file}");
     }
     assert_eq!(siaga.get("/reporting/other.js").status(), Status::NotFound);
+}
+
+#[test]
+fn the_form_asks_about_the_hazards_of_the_country_in_its_languages() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/country/ph");
+    let siaga = started(open().merge(("siaga.country.folder", folder)));
+    let page = siaga.get("/report?lang=tl").into_string().unwrap();
+    assert!(page.contains("Bagyo") && page.contains("Gaano kalala ang pinsala?"), "{page}");
+    assert!(page.contains("name=\"typhoon.report_type\" value=\"storm\""), "{page}");
+    for indonesian in ["Angin", "Banjir", "value=\"wind\"><span><svg"] {
+        assert!(!page.contains(indonesian), "{indonesian}: {page}");
+    }
+    let storm = json!({ "report_type": "storm", "impact": 1, "flood_depth": 20 });
+    for (number, (report_type, answers, expected)) in [
+        ("wind", &[("impact", "2"), ("flood_depth", "9")][..], json!({ "report_type": "wind", "impact": 2 })),
+        ("flood", &[("flood_depth", "60")], json!({ "report_type": "flood", "flood_depth": 60 })),
+        ("storm", &[("impact", "1"), ("flood_depth", "20")], storm),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let token = format!("{number:032x}");
+        let answers: Vec<_> = answers.iter().map(|(name, text)| (format!("typhoon.{name}"), *text)).collect();
+        let answers = answers.iter().map(|(name, text)| (name.as_str(), *text));
+        let typhoon = [
+            ("token", token.as_str()),
+            ("disaster", "typhoon"),
+            ("typhoon.report_type", report_type),
+            // The person has changed their mind: it is no flood.
+            ("flood.flood_depth", "150"),
+        ];
+        let fields = flood(&typhoon.into_iter().chain(answers).collect::<Vec<_>>());
+        location(&send(&siaga, "/report?lang=tl", &fields, Some(&photo(80, 60, 1))));
+        let report = newest(&siaga);
+        assert_eq!((&report["disaster_type"], &report["report_data"]), (&json!("typhoon"), &expected));
+    }
+    let wrong = flood(&[("token", TOKEN), ("disaster", "typhoon"), ("typhoon.report_type", "road")]);
+    let refused = send(&siaga, "/report?lang=tl", &wrong, None);
+    assert_eq!(refused.status(), Status::BadRequest);
+    let refused = refused.into_string().unwrap();
+    assert!(refused.contains("Piliin kung ano ang iniuulat mo."), "{refused}");
+    let deep = [("token", TOKEN), ("disaster", "typhoon"), ("typhoon.report_type", "flood")];
+    let deep = flood(&[&deep[..], &[("typhoon.flood_depth", "10001")]].concat());
+    let refused = send(&siaga, "/report?lang=tl", &deep, None).into_string().unwrap();
+    assert!(refused.contains("mula 0 hanggang 10000."), "{refused}");
+}
+
+#[test]
+fn a_disaster_of_the_configuration_has_one_type_and_no_questions() {
+    let siaga = started(open().merge(("siaga.disasters.also", ["tsunami"])));
+    let fields = flood(&[("token", TOKEN), ("disaster", "tsunami")]);
+    location(&send(&siaga, "/report", &fields, None));
+    assert_eq!(newest(&siaga)["report_data"], json!({ "report_type": "tsunami" }));
+}
+
+#[test]
+fn those_who_have_sent_a_report_can_add_a_photo_while_the_card_is_open() {
+    let siaga = started(open());
+    let card = card(&siaga, "en");
+    let address = format!("/report/{card}");
+    let thanks = location(&send(&siaga, &address, &flood(&[]), None));
+    let token = thanks.split_once("&token=").unwrap().1.to_owned();
+    let page = |address: &str| siaga.get(address).into_string().unwrap();
+    let offers = |page: &str| page.contains("type=\"file\"");
+    assert!(offers(&page(&thanks)));
+    // The identifier is public now, and permits nothing without the token.
+    let wrong = "0".repeat(64);
+    for stranger in [address.clone(), format!("{address}/thanks"), format!("{address}/thanks?token={wrong}")]
+    {
+        assert!(!offers(&page(&stranger)), "{stranger}");
+    }
+    for query in ["", "?token=", &format!("?token={wrong}"), "?token=x"] {
+        let sent = format!("{address}/photo{query}");
+        location(&send(&siaga, &sent, &[], Some(&photo(80, 60, 1))));
+        assert!(offers(&page(&thanks)), "nothing was taken: {query}");
+    }
+    let photo_of = format!("{address}/photo?lang=en&token={token}");
+    for file in [None, Some(&b"%PDF-1.7 is not a photo"[..])] {
+        let refused = send(&siaga, &photo_of, &[], file);
+        assert_eq!(refused.status(), Status::BadRequest);
+        let refused = refused.into_string().unwrap();
+        assert!(refused.contains("id=\"fault-photo\""), "{refused}");
+    }
+    for _ in 0..2 {
+        let there = location(&send(&siaga, &photo_of, &[], Some(&photo(80, 60, 1))));
+        assert_eq!(there, format!("{address}/thanks?lang=en"));
+        assert!(page(&there).contains("Your photo has arrived."));
+    }
+    assert!(!offers(&page(&thanks)), "a report has one photo");
+    let shown = || newest(&siaga)["image_url"].clone();
+    eventually_blocking("the photo is shown", LONG, shown, |url| !url.is_null());
+
+    let late = self::card(&siaga, "en");
+    let thanks = location(&send(&siaga, &format!("/report/{late}"), &flood(&[]), None));
+    siaga.clock.set(siaga.clock.now().after(Duration::from_hours(24)));
+    assert!(!offers(&page(&thanks)), "the card is closed");
+    let unused = format!("/report/{}/photo", self::card(&siaga, "en"));
+    assert_eq!(send(&siaga, &unused, &[], Some(&photo(8, 6, 1))).status(), Status::NotFound);
 }

@@ -256,6 +256,17 @@ fn what_does_not_begin_like_an_image_is_415_and_the_address_can_be_used_again() 
 }
 
 #[test]
+fn an_upload_that_ends_before_its_announced_length_is_not_received_and_the_address_can_be_used_again() {
+    let siaga = Siaga::start();
+    let address = invited(&siaga, "");
+    let file = photo(40, 30, 1);
+    let length = Header::new("Content-Length", file.len().to_string());
+    let cut = siaga.client.put(&*address).header(Header::new("Content-Type", "image/jpeg")).header(length);
+    assert_eq!(cut.body(&file[..20]).dispatch().status(), Status::BadRequest);
+    assert_eq!(send(&siaga, &address, "image/jpeg", file).status(), Status::Ok);
+}
+
+#[test]
 fn an_upload_that_is_too_large_is_413_and_the_address_can_be_used_again() {
     let siaga = modest();
     let address = invited(&siaga, "");

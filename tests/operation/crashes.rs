@@ -14,7 +14,7 @@ use crate::eventually::{LONG, eventually_blocking, patiently};
 use crate::fixture::block_on;
 use crate::running::{Running, request, send};
 
-const KEY: &str = "a key for everything";
+pub(crate) const KEY: &str = "a key for everything";
 const WRITERS: u64 = 16;
 const ROUNDS: u64 = 20;
 /// How soon the service is back with its database.
@@ -118,7 +118,7 @@ fn write(
 }
 
 /// Tells writers to stop, also when a test fails.
-struct Stop<'a>(&'a AtomicBool);
+pub(crate) struct Stop<'a>(pub(crate) &'a AtomicBool);
 
 impl Drop for Stop<'_> {
     fn drop(&mut self) {
@@ -153,7 +153,7 @@ pub(crate) async fn prepare(cluster: &Cluster) {
     let mut connection = PgConnection::connect(&cluster.url()).await.unwrap();
     sqlx::query(
         "INSERT INTO areas SELECT number, '', 'RW', '', '', 'jbd', 'ID-JK', ST_Multi(ST_MakeEnvelope(0, 0, 1, 1, 4326))
-         FROM generate_series(1, 16) AS number",
+         FROM generate_series(1, 100) AS number",
     )
     .execute(&mut connection)
     .await

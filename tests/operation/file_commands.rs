@@ -105,9 +105,13 @@ fn commands_work_beside_a_server_which_knows_within_a_second_what_they_did() {
     let schema = format!("schema          {0} of {0}\nareas           5\n", schema());
     assert!(status.starts_with(&schema), "{status}");
     assert!(status.contains("flooded areas   "), "{status}");
+    // One area was set just now; the states of the fixture are years old.
+    assert!(status.contains("alerts in force 1\nunconfirmed     "), "{status}");
+    assert!(status.contains("free on disk    ") && status.contains("last backup     none\n"), "{status}");
     let folder = tempfile::tempdir().unwrap();
     let exported = folder.path().join("exported");
-    printed(&siaga(&path, &["export", exported.to_str().unwrap()]));
+    let said = printed(&siaga(&path, &["export", exported.to_str().unwrap()]));
+    assert_eq!(said, format!("All stored data is in {}.\n", exported.display()));
     assert!(fs::read_to_string(exported.join("flood_states.csv")).unwrap().contains(",desk\n"));
 
     // What is imported shows beside what was there, and the server goes on writing.
@@ -147,7 +151,13 @@ fn a_backup_made_beside_a_server_brings_data_and_photos_back() {
     let folder = tempfile::tempdir().unwrap();
     let backup = folder.path().join("monday.db");
     let arguments = ["backup", backup.to_str().unwrap()];
-    printed(&siaga(&path, &arguments));
+    let said = printed(&siaga(&path, &arguments));
+    let photos_are = format!("; the photos are in {}-images.\n", backup.display());
+    assert!(said.starts_with(&format!("The backup is in {}, ", backup.display())), "{said}");
+    assert!(said.ends_with(&photos_are), "{said}");
+    let status = printed(&siaga(&path, &["status"]));
+    let last = status.lines().find(|line| line.starts_with("last backup     ")).unwrap();
+    assert!(last.contains(" ago, 20"), "{last}");
     assert!(refusal(&siaga(&path, &arguments)).ends_with("monday.db is there already; name a new file"));
     let mode = std::os::unix::fs::PermissionsExt::mode(&fs::metadata(&backup).unwrap().permissions());
     assert_eq!(mode & 0o777, 0o600, "it holds hashes of keys");

@@ -39,7 +39,7 @@ pub(crate) fn prepared() -> StoreFile {
     let file = StoreFile::none();
     let folder = tempfile::tempdir().unwrap();
     let ring = [[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0], [0.0, 0.0]];
-    let areas = (1..=16).map(|number| {
+    let areas = (1..=100).map(|number| {
         let properties =
             json!({ "area_id": number, "area_name": "RW", "city": "jbd", "instance_region_code": "ID-JK" });
         let geometry = json!({ "type": "Polygon", "coordinates": [ring] });

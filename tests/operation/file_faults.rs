@@ -69,7 +69,7 @@ fn a_file_without_a_schema_is_migrated_by_a_server_and_by_the_command() {
     fs::write(&path, "").unwrap();
     let status = printed(&siaga(&path, &["status"]));
     let needed = schema();
-    assert_eq!(status, format!("schema          0 of {needed}; run siaga migrate\n"));
+    assert!(status.starts_with(&format!("schema          0 of {needed}; run siaga migrate\n")), "{status}");
     let error = refusal(&siaga(&path, &["export", "new"]));
     assert!(
         error.ends_with(&format!(

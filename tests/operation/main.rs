@@ -13,6 +13,7 @@ mod postgres;
 #[path = "../common/file.rs"]
 mod store_file;
 
+mod calls;
 mod cluster;
 mod proxy;
 mod running;
@@ -25,6 +26,7 @@ mod black_box;
 mod connections;
 mod contention;
 mod crashes;
+mod cut_reports;
 mod database_metrics;
 mod erasure;
 mod failover;
@@ -47,6 +49,7 @@ mod limits;
 mod links;
 mod listening;
 mod logs;
+mod orders;
 mod places;
 mod reloading;
 mod replicas;

@@ -5,7 +5,7 @@ use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::{Arc, Condvar, Mutex};
 use std::thread;
 
-/// A TCP proxy before a database.
+/// A TCP proxy before a database or a service.
 #[derive(Debug)]
 pub(crate) struct Proxy {
     address: SocketAddr,
@@ -35,7 +35,12 @@ struct State {
 impl Proxy {
     /// A proxy before the server of a database's address.
     pub(crate) fn before(url: &str) -> Self {
-        let target = url.split('@').nth(1).unwrap().split('/').next().unwrap().to_owned();
+        Self::before_authority(url.split('@').nth(1).unwrap().split('/').next().unwrap())
+    }
+
+    /// A proxy before a service that listens there.
+    pub(crate) fn before_authority(target: &str) -> Self {
+        let target = target.to_owned();
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         let link = Arc::new(Link { target, state: Mutex::default(), changed: Condvar::new() });
@@ -53,6 +58,11 @@ impl Proxy {
     pub(crate) fn through(&self, url: &str) -> String {
         // Without TLS, so that the first bytes name the application.
         url.replace(&self.link.target, &self.address.to_string()) + "?sslmode=disable"
+    }
+
+    /// Where the proxy listens.
+    pub(crate) fn authority(&self) -> String {
+        self.address.to_string()
     }
 
     /// Closes all connections, and those that come.

@@ -114,7 +114,7 @@ pub(crate) fn send(authority: &str, request: &str) -> io::Result<String> {
 }
 
 /// The response with the chunks of its body together (RFC 9112 §7.1). One that was cut off stays as it is.
-fn joined(answer: String) -> String {
+pub(crate) fn joined(answer: String) -> String {
     let Some((head, mut chunks)) = answer.split_once("\r\n\r\n") else { return answer };
     if !head.to_ascii_lowercase().contains("\r\ntransfer-encoding: chunked") {
         return answer;

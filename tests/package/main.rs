@@ -155,6 +155,7 @@ fn a_package_has_a_manual_page_for_each_command_and_completions_for_three_shells
     assert!(main.contains("siaga\\-backup") && !main.contains("siaga\\-manual"), "{main}");
     let completion = ". /usr/share/bash-completion/completions/siaga && complete -p siaga";
     assert!(machine.run(&["bash", "-c", completion]).status.success());
+    machine.printed("test -s /usr/share/siaga/country/id/texts/id.json");
     machine.printed("test -s /usr/share/zsh/vendor-completions/_siaga");
     machine.printed("test -s /usr/share/fish/vendor_completions.d/siaga.fish");
 }

@@ -12,6 +12,7 @@ mod running;
 mod service;
 mod storage;
 
+mod early;
 mod outages;
 mod program;
 mod races;

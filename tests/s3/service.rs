@@ -18,7 +18,7 @@ use crate::eventually::{LONG, eventually};
 use crate::fixture;
 use crate::photos::photo;
 
-const KEY: &str = "a key for everything";
+pub(crate) const KEY: &str = "a key for everything";
 /// What asking for an address of an upload answers, beside the address: where the image is found.
 pub(crate) const IMAGE: &str = "http://localhost/v1/images/used-card.jpg";
 

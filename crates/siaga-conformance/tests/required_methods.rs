@@ -14,10 +14,10 @@ use siaga::model::{
 };
 use siaga::stores::memory::MemoryStore;
 use siaga::stores::{
-    CardStore, FeedStore, FloodQuery, FloodStore, GaugeQuery, GaugeStore, HistoryQuery, ImageStore, KeyStore,
-    ModerationStore, OpenError, OpenStore, OpenedStore, PlaceStore, Received, ReportQuery, ReportStore,
-    Resource, Revision, ServiceState, ServiceStore, SetFloodState, SourceStore, Store, StoreError,
-    StoreSettings, Versioned,
+    CallStore, CardStore, FeedStore, FloodQuery, FloodStore, GaugeQuery, GaugeStore, HistoryQuery,
+    ImageStore, KeyStore, ModerationStore, OpenError, OpenStore, OpenedStore, PlaceStore, Received,
+    ReportQuery, ReportStore, Resource, Revision, ServiceState, ServiceStore, SetFloodState, SourceStore,
+    Store, StoreError, StoreSettings, Versioned,
 };
 use siaga_conformance::store_suite;
 use siaga_conformance::stores::FreshStore;
@@ -129,6 +129,8 @@ impl ImageStore for Agency {}
 impl KeyStore for Agency {}
 
 impl SourceStore for Agency {}
+
+impl CallStore for Agency {}
 
 #[async_trait]
 impl Store for Agency {

@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use quick_xml::Writer;
 
-use super::languages::DOUBTFUL;
 use super::message::{self, Message};
 use super::notice::Notice;
 use super::{Notices, fields, writing};
@@ -121,7 +120,7 @@ fn head(xml: &mut Xml<'_>, notices: &Notices, layer: &AlertLayer, context: &Enco
     xml::text(xml, "id", &own)?;
     xml::text(xml, "title", &cap.title)?;
     if layer.is_doubtful() {
-        xml::text(xml, "subtitle", DOUBTFUL)?;
+        xml::text(xml, "subtitle", &notices.doubtful())?;
     }
     xml::text(xml, "updated", &xml::date_time(layer.last_changed(), context.time_zone))?;
     xml::element(xml, "author", None, |xml| {

@@ -10,7 +10,8 @@ pub(super) const NAMESPACE: (&str, &str) = ("xmlns:cap", "urn:oasis:names:tc:eme
 
 /// Writes the CAP elements of a message into its entry.
 pub(super) fn write(xml: &mut Xml<'_>, notice: &Notice<'_>) -> io::Result<()> {
-    let event = notice.options.texts.first().map_or("", |texts| texts.event.as_str());
+    let event =
+        notice.languages.first().and_then(|texts| texts.messages()["event"].as_str()).unwrap_or_default();
     for (name, value) in [
         ("cap:identifier", notice.identifier.as_str()),
         ("cap:sent", &notice.sent),

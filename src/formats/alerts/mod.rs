@@ -5,7 +5,6 @@
 
 mod atom;
 mod fields;
-mod languages;
 mod message;
 mod notice;
 mod options;
@@ -13,7 +12,7 @@ mod outlines;
 mod page;
 mod picture;
 mod rss;
-mod texts;
+mod words;
 
 use std::io;
 use std::sync::Arc;
@@ -24,29 +23,45 @@ pub use self::options::{Options, UnknownAs};
 use self::outlines::Outlines;
 pub use self::page::Page;
 pub use self::rss::Rss;
-pub use self::texts::{InvalidTemplate, Texts};
 use super::memo::Memo;
 use super::{EncodeContext, EncodeError, Format, cap};
+use crate::country::{Country, Texts};
 use crate::model::{AlertLayer, Layer};
 
 /// What all formats of alerts have in common: the settings, and the geometry of areas as text, which is built once for each set
 /// of areas.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Notices(Arc<Shared>);
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Shared {
     options: Options,
+    /// The languages of the messages, the main one first.
+    languages: Vec<Arc<Texts>>,
     /// The agencies, and what the feed is called.
     cap: cap::Options,
     outlines: Memo<Outlines>,
 }
 
 impl Notices {
-    /// Returns the formats' common part. `cap` names the agencies that send the messages.
+    /// Returns the formats' common part, for the country that is part of the program. `cap` names the agencies that send the
+    /// messages.
     #[must_use]
     pub fn new(options: Options, cap: cap::Options) -> Self {
-        Self(Arc::new(Shared { options, cap, outlines: Memo::default() }))
+        Self::within(options, cap, &Country::built_in())
+    }
+
+    /// Returns the formats' common part for a country.
+    pub(crate) fn within(options: Options, cap: cap::Options, country: &Country) -> Self {
+        let languages = country.languages().iter().filter(|texts| texts.has_messages());
+        let languages = languages.cloned().collect();
+        Self(Arc::new(Shared { options, languages, cap, outlines: Memo::default() }))
+    }
+
+    /// Returns the text of feeds while a source of floods is silent, in each language.
+    fn doubtful(&self) -> String {
+        let said = self.0.languages.iter().map(|texts| texts.text("alerts", "doubtful"));
+        said.collect::<Vec<_>>().join(" ")
     }
 
     fn cap(&self) -> &cap::Options {

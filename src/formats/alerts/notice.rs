@@ -1,6 +1,11 @@
+use std::sync::Arc;
+
+use serde_json::Value;
+
 use super::outlines::Outlines;
-use super::texts::{Names, Texts};
+use super::words::{Names, filled, name};
 use super::{Options, Shared};
+use crate::country::Texts;
 use crate::formats::{EncodeContext, xml};
 use crate::model::alerts::{MessageType, Status};
 use crate::model::{AlertFeature, Area, FloodState, Timestamp};
@@ -21,6 +26,8 @@ pub(super) struct Notice<'a> {
     /// The name of the area, and of the one that it lies in.
     pub(super) area: String,
     pub(super) options: &'a Options,
+    /// The languages of the message, the main one first.
+    pub(super) languages: &'a [Arc<Texts>],
     outlines: &'a Outlines,
     context: &'a EncodeContext,
 }
@@ -55,6 +62,7 @@ impl<'a> Notice<'a> {
             expires: xml::date_time(alert.message.expires, context.time_zone),
             area: area_name(alert.area),
             options: &shared.options,
+            languages: &shared.languages,
             outlines,
             context,
         }
@@ -116,7 +124,7 @@ impl<'a> Notice<'a> {
 
     /// Returns the texts in each language, the main one first.
     pub(super) fn said(&self) -> impl Iterator<Item = Said<'_>> {
-        self.options.texts.iter().map(|texts| self.said_in(texts))
+        self.languages.iter().map(|texts| self.said_in(texts))
     }
 
     /// Returns the headline in the main language.
@@ -126,17 +134,19 @@ impl<'a> Notice<'a> {
 
     fn said_in<'s>(&'s self, texts: &'s Texts) -> Said<'s> {
         let AlertFeature { message, status, .. } = self.alert;
-        let wording = texts.wording(message);
-        let local = message.last_confirmed.to_utc().with_timezone(&self.context.time_zone);
-        let names = Names { area: &self.area, time: &texts.time(local), agency: self.sender_name };
-        let before = if status == Status::Actual { "" } else { &texts.exercise };
+        let (all, of) = (texts.messages(), &texts.messages()[name(message)]);
+        // A test of the country excludes that a text is missing.
+        let word = |of: &'s Value, key: &str| of[key].as_str().unwrap_or_default();
+        let time = texts.written(word(all, "time"), message.last_confirmed, self.context.time_zone);
+        let names = Names { area: &self.area, time: &time, agency: self.sender_name };
+        let before = if status == Status::Actual { "" } else { word(all, "exercise") };
         Said {
-            language: &texts.language,
-            event: &texts.event,
-            headline: format!("{before}{}", wording.headline.filled(names)),
-            description: format!("{before}{}", wording.description.filled(names)),
-            instruction: wording.instruction,
-            depth: wording.depth,
+            language: word(all, "language"),
+            event: word(all, "event"),
+            headline: format!("{before}{}", filled(word(of, "headline"), names)),
+            description: format!("{before}{}", filled(word(of, "description"), names)),
+            instruction: word(of, "instruction"),
+            depth: of["depth"].as_str(),
         }
     }
 }

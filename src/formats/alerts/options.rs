@@ -1,8 +1,6 @@
 use serde::de::{Deserializer, Error};
 use serde::{Deserialize, Serialize};
 
-use super::languages::languages;
-use super::texts::Texts;
 use crate::model::alerts::{Issuer, Status};
 use crate::model::{FloodState, Number};
 
@@ -17,7 +15,7 @@ pub enum UnknownAs {
 }
 
 /// Settings of alerts.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Options {
     /// The number that the WMO's register gives to the issuing authority in Indonesia. It is a part of all identifiers.
@@ -28,20 +26,12 @@ pub struct Options {
     pub contact: Option<String>,
     /// The severity of a flood of unknown depth: `Unknown` or `Minor`. **Default: `Unknown`**
     pub unknown_as: UnknownAs,
-    /// The texts, one entry for each language. **Default: Indonesian and English**
-    pub texts: Vec<Texts>,
 }
 
 fn authority<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u32>, D::Error> {
     let number = Option::<Number>::deserialize(deserializer)?;
     let read = |number: Number| number.get().ok_or_else(|| D::Error::custom("must be a whole number"));
     number.map(read).transpose()
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Self { authority: None, contact: None, unknown_as: UnknownAs::default(), texts: languages() }
-    }
 }
 
 impl Options {
@@ -51,17 +41,16 @@ impl Options {
         Issuer::new(self.authority, host, status)
     }
 
-    /// Checks the texts.
+    /// Checks the contact.
     ///
     /// # Errors
     ///
     /// The key within `siaga.alerts` that is wrong, and what it must be.
-    pub fn check(&self) -> Result<(), (String, String)> {
-        if self.contact.as_ref().is_some_and(|contact| contact.trim().is_empty()) {
-            return Err(("contact".to_owned(), "must be a text, or absent".to_owned()));
+    pub fn check(&self) -> Result<(), (&'static str, &'static str)> {
+        match &self.contact {
+            Some(contact) if contact.trim().is_empty() => Err(("contact", "must be a text, or absent")),
+            _ => Ok(()),
         }
-        Texts::check(&self.texts)
-            .map_err(|(key, must)| (format!("texts.{key}").trim_end_matches('.').to_owned(), must))
     }
 
     /// Returns the CAP `severity` of a state.

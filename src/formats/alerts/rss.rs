@@ -5,7 +5,6 @@ use std::time::Duration;
 use quick_xml::Writer;
 use quick_xml::events::BytesText;
 
-use super::languages::DOUBTFUL;
 use super::message::Message;
 use super::notice::Notice;
 use super::{Notices, fields, writing};
@@ -62,7 +61,8 @@ impl Format for Rss {
                     let address = format!("{}/{}", context.base_url, layer.path());
                     xml::text(xml, "title", &cap.title)?;
                     xml::text(xml, "link", &cap.web.0)?;
-                    xml::text(xml, "description", if layer.is_doubtful() { DOUBTFUL } else { &cap.author })?;
+                    let doubt = layer.is_doubtful().then(|| self.0.doubtful());
+                    xml::text(xml, "description", doubt.as_deref().unwrap_or(&cap.author))?;
                     xml::text(xml, "lastBuildDate", &date(layer.last_changed(), context))?;
                     let own = if address.contains('?') { "&geoformat=rss" } else { "?geoformat=rss" };
                     let own = format!("{address}{own}");

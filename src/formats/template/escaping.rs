@@ -3,6 +3,7 @@ use std::borrow::Cow;
 use mime::Mime;
 use minijinja::value::{Value, ValueKind};
 use minijinja::{AutoEscape, Error, ErrorKind};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use quick_xml::escape::escape;
 
 use super::options::Kind;
@@ -23,6 +24,8 @@ pub(super) enum Escaping {
     JsonLines,
     /// As a CSV field.
     Csv,
+    /// As a part of the path or the query of an address.
+    Address,
     /// Not at all.
     Plain,
 }
@@ -45,7 +48,7 @@ impl Escaping {
             Self::Xml => Kind::Xml,
             Self::Html => Kind::Html,
             Self::Json => Kind::Json,
-            Self::JsonLines | Self::Csv | Self::Plain => Kind::Text,
+            Self::JsonLines | Self::Csv | Self::Address | Self::Plain => Kind::Text,
         }
     }
 
@@ -54,7 +57,7 @@ impl Escaping {
         match self {
             Self::Xml => well_formed::xml(document).map_err(|fault| format!("no XML: {fault}")),
             Self::Json => well_formed::json(document).map_err(|fault| format!("no JSON: {fault}")),
-            Self::Html | Self::JsonLines | Self::Csv | Self::Plain => Ok(()),
+            Self::Html | Self::JsonLines | Self::Csv | Self::Address | Self::Plain => Ok(()),
         }
     }
 
@@ -78,6 +81,7 @@ impl Escaping {
             Self::Xml | Self::Html => mapped(text(value)?, |text| escape(allowed(text))),
             Self::Csv if value.kind() == ValueKind::Number => text(value)?,
             Self::Csv => mapped(text(value)?, field),
+            Self::Address => mapped(text(value)?, in_address),
             Self::Plain => text(value)?,
         })
     }
@@ -135,6 +139,13 @@ fn json(value: &Value) -> Result<String, Error> {
     }
     serde_json::to_string(value)
         .map_err(|error| Error::new(ErrorKind::BadSerialization, "is no JSON").with_source(error))
+}
+
+/// What is escaped in an address, wherever in it the text is.
+const IN_ADDRESS: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+
+fn in_address(text: &str) -> Cow<'_, str> {
+    utf8_percent_encode(text, IN_ADDRESS).into()
 }
 
 /// The characters that begin a formula. Some spreadsheets treat the full-width forms of East Asia like the others.

@@ -12,6 +12,7 @@ mod live;
 mod options;
 mod shape_text;
 mod shapes;
+mod snippet;
 mod source;
 mod times;
 
@@ -33,6 +34,7 @@ use self::escaping::Escaping;
 use self::features::Features;
 pub(crate) use self::live::LiveTemplate;
 pub use self::options::{Kind, Options};
+pub(crate) use self::snippet::Snippet;
 use super::{Container, EncodeContext, EncodeError, Format};
 use crate::model::{Layer, LayerKind};
 use crate::resources::{Sample, sample};

@@ -147,7 +147,7 @@ fn on_circle(centre: Position, metres: f64) -> Value {
 
 /// Notes a fault for every attribute of `card_data` with a wrong value.
 pub(super) fn check(card_data: &Fields<'_>, hazards: &Hazards) {
-    for Attribute { name, accepts } in &hazards.attributes {
+    for Attribute { name, accepts, .. } in &hazards.attributes {
         card_data.convert(name, accepts.must(), |value| accepts.takes(value).then_some(()));
     }
 }

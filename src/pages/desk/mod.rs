@@ -1,67 +1,58 @@
-//! The desk: which areas need attention, and the setting of states, for officers who log in with their API key. This page needs
-//! no script.
+//! The desk: which areas need attention, and the setting of states, for officers who log in with their API key. The page works
+//! without its script: that adds the map, selections of many areas, and news of other officers.
 
+mod files;
+mod news;
+mod sending;
 mod session;
+mod situation;
+mod view;
 
 use std::sync::Arc;
 
-use minijinja::context;
-use minijinja::value::Serde;
 use rocket::form::{Form, FromForm};
-use rocket::http::{CookieJar, Header, Status};
+use rocket::http::{CookieJar, Status};
 use rocket::response::Redirect;
-use rocket::{Responder, Route, State, get, post, routes};
-use serde_json::{Value, json};
+use rocket::{Route, State, get, post, routes};
 
+pub(crate) use self::files::Files;
 pub(crate) use self::session::Desk;
 use self::session::{From, LoginRefused, Officer, Origin, log_out};
-use crate::auth::Authenticator;
+use self::view::{Page, View};
+use crate::auth::{Authenticator, Scope};
 use crate::config::Config;
-use crate::country::Texts;
 use crate::error::Problem;
-use crate::guards::Language;
+use crate::guards::{Caller, Language};
 use crate::model::bodies::LONGEST_NOTE;
-use crate::model::{
-    AreaId, AreaOrder, AreaSet, BatchNumber, Condition, FloodChange, FloodOrder, FloodState, LoggedChange,
-    OrderOutcome, Ordered, Reason, Timestamp,
-};
+use crate::model::{AreaOrder, BatchNumber, Condition, FloodOrder, OrderOutcome, Ordered, Timestamp};
 use crate::rendering::Answer;
-use crate::routes::{AttentionList, Listed};
-use crate::shell::{Here, Shell};
+use crate::routes::AttentionList;
+use crate::shell::Shell;
 use crate::sources::Sources;
-use crate::stores::{FloodLogQuery, Store};
+use crate::stores::Store;
 use crate::telemetry::Metrics;
-
-const PAGE: &str = include_str!("page.html");
-const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; img-src 'self' data:; base-uri 'none'; form-action 'self'; \
-    frame-ancestors 'none'";
-/// How many areas and changes the page shows at most.
-const MOST_LISTED: usize = 200;
-const MOST_LOGGED: u32 = 30;
 
 /// Returns the routes of the desk.
 pub(super) fn routes() -> Vec<Route> {
-    routes![show, log_in, end, set, undo]
-}
-
-/// A page, which no cache keeps.
-#[derive(Responder)]
-struct Page {
-    answer: (Status, Answer),
-    policy: Header<'static>,
-    language: Header<'static>,
+    routes![
+        show,
+        log_in,
+        end,
+        set,
+        undo,
+        news::tell,
+        sending::change,
+        sending::undo,
+        sending::moderate,
+        sending::hear,
+        situation::show,
+        situation::table,
+        find_file,
+    ]
 }
 
 /// Where to go next, or a page that says why not.
 type Reply = Result<Result<Redirect, Page>, Problem>;
-
-/// What every page needs.
-struct View<'v> {
-    language: &'v Language,
-    config: &'v Config,
-    shell: &'v Shell,
-    officer: Option<&'v Officer>,
-}
 
 /// `GET /desk`: responds with the areas that need attention and the newest changes, or with a form to log in.
 #[get("/desk?<batch>")]
@@ -81,10 +72,16 @@ async fn show(
         if ended {
             log_out(config, cookies);
         }
-        return view.login(Status::Ok, if ended { "ended" } else { "" });
+        return view.login(Status::Ok, if ended { "ended" } else { "" }).await;
     };
     let said = batch.map(|batch| view.text("done").replace("{batch}", &batch.to_string()));
     view.list(Status::Ok, said, batch.filter(|_| officer.may_write()), list, &***store).await
+}
+
+/// `GET /desk/:file`: responds with a file that the page loads.
+#[get("/desk/<file>", rank = 2)]
+async fn find_file(_caller: Caller, file: &str, files: &State<Files>) -> Result<Answer, Problem> {
+    files.find(file).await?.map(Answer::shared).ok_or_else(|| Problem::not_found("this file"))
 }
 
 #[derive(FromForm)]
@@ -96,7 +93,7 @@ struct Login<'r> {
 /// `POST /desk/login`: sets the cookie if the key is accepted.
 #[post("/desk/login", data = "<form>")]
 #[expect(clippy::too_many_arguments, reason = "each is a guard")]
-fn log_in(
+async fn log_in(
     from: From,
     origin: Origin,
     form: Form<Login<'_>>,
@@ -113,8 +110,8 @@ fn log_in(
     }
     match desk.log_in(from.0, (form.name, form.key), authenticator, config, cookies) {
         Ok(()) => Ok(Ok(Redirect::to("/desk"))),
-        Err(LoginRefused::Wrong) => view.login(Status::Forbidden, "wrong").map(Err),
-        Err(LoginRefused::TooMany) => view.login(Status::TooManyRequests, "too_many").map(Err),
+        Err(LoginRefused::Wrong) => view.login(Status::Forbidden, "wrong").await.map(Err),
+        Err(LoginRefused::TooMany) => view.login(Status::TooManyRequests, "too_many").await.map(Err),
     }
 }
 
@@ -223,36 +220,13 @@ impl Officer {
     /// Returns an order of the officer, who may set states.
     fn order(&self, changes: Ordered, note: Option<String>) -> Result<FloodOrder, Problem> {
         if !self.may_write() {
-            return Err(Problem::forbidden(
-                "missing scope: needs floods:write",
-                Some(&self.credential.subject),
-            ));
+            return Err(self.lacks(Scope::FloodsWrite));
         }
         Ok(FloodOrder { changes, by: self.actor(), note, request: None, preview: false })
     }
 }
 
 impl View<'_> {
-    fn texts(&self) -> &Texts {
-        self.language.texts()
-    }
-
-    fn text(&self, key: &str) -> &str {
-        self.texts().text("desk", key)
-    }
-
-    fn moment(&self, at: Timestamp) -> String {
-        self.texts().moment(at, self.config.time_zone)
-    }
-
-    /// Returns how the page names a state.
-    fn state(&self, state: Option<FloodState>) -> &str {
-        match state {
-            None => self.text("dry"),
-            Some(state) => self.texts().text("depths", &state.code().to_string()),
-        }
-    }
-
     /// Carries out an order, and says what became of it.
     async fn carry_out(
         &self,
@@ -281,139 +255,5 @@ impl View<'_> {
         };
         let said = Some(self.text(said).to_owned());
         self.list(Status::NotFound, said, None, list, &**store).await.map(Err)
-    }
-
-    fn conflict(&self, area: AreaId, newest: Option<&FloodChange>) -> String {
-        let by = newest.map(|newest| newest.by.username.as_ref().unwrap_or(&newest.by.subject).as_str());
-        let at = newest.map(|newest| self.moment(newest.at)).unwrap_or_default();
-        self.text("conflict")
-            .replace("{area}", &area.to_string())
-            .replace("{state}", self.state(newest.and_then(|newest| newest.state)))
-            .replace("{at}", &at)
-            .replace("{by}", by.unwrap_or("–"))
-    }
-
-    /// Returns the form to log in. `said` is the key of a text.
-    fn login(&self, status: Status, said: &str) -> Result<Page, Problem> {
-        let said = Some(said).filter(|said| !said.is_empty()).map(|said| self.text(said));
-        self.page(status, context! { said, officer => () })
-    }
-
-    /// Returns the areas that need attention, and the newest changes. `batch` can be undone.
-    async fn list(
-        &self,
-        status: Status,
-        said: Option<String>,
-        batch: Option<u64>,
-        list: &AttentionList,
-        store: &dyn Store,
-    ) -> Result<Page, Problem> {
-        let listed = list.get(self.config).await?;
-        let rows: Vec<_> = listed.iter().take(MOST_LISTED).map(|listed| self.row(listed)).collect();
-        let query = FloodLogQuery { most: MOST_LOGGED, ..FloodLogQuery::default() };
-        let log = store.all_flood_changes(&query).await?;
-        let places = store.places().await?.value;
-        let log: Vec<_> =
-            log.iter().take(MOST_LOGGED as usize).map(|entry| self.logged(entry, places.areas())).collect();
-        let officer = self.officer.map(|officer| {
-            json!({
-                "name": officer.name(),
-                "subject": officer.credential.subject,
-                "token": officer.token,
-                "may_write": officer.may_write(),
-            })
-        });
-        let values = context! {
-            said,
-            batch,
-            officer => Serde(officer),
-            rows => Serde(rows),
-            more => listed.len().saturating_sub(MOST_LISTED),
-            log => Serde(log),
-        };
-        self.page(status, values)
-    }
-
-    fn row(&self, listed: &Listed) -> Value {
-        let suggested = listed.attention.suggested.as_ref().map(|suggested| {
-            let evidence = &suggested.evidence;
-            let told =
-                self.reports(evidence.report_ids.len(), evidence.first, evidence.last, &evidence.depths);
-            let told: Vec<_> = [told].into_iter().chain(evidence.gauges.iter().cloned()).collect();
-            json!({
-                "state": suggested.state.code().to_string(),
-                "depth": self.state(Some(suggested.state)),
-                "evidence": told.join("; "),
-            })
-        });
-        json!({
-            "id": listed.attention.area_id,
-            "name": listed.area_name,
-            "parent": listed.parent_name,
-            "city": listed.city_name,
-            "state": listed.state,
-            "depth": self.state(listed.state),
-            "since": listed.last_updated.map(|at| self.moment(at)),
-            "after": listed.last_updated.map_or_else(|| "dry".to_owned(), |at| at.to_string()),
-            "reasons": listed.attention.reasons.iter().map(|reason| self.reason(reason)).collect::<Vec<_>>(),
-            "suggested": suggested,
-        })
-    }
-
-    fn reason(&self, reason: &Reason) -> String {
-        match reason {
-            Reason::Reports { at, first, report_ids, depths } => {
-                self.reports(report_ids.len(), *first, *at, depths)
-            }
-            Reason::Unconfirmed { since, lapses, .. } => self
-                .text("reason_unconfirmed")
-                .replace("{since}", &self.moment(*since))
-                .replace("{lapses}", &self.moment(*lapses)),
-            Reason::Gauge { at, gaugenameid, label, .. } => self
-                .text("reason_gauge")
-                .replace("{since}", &self.moment(*at))
-                .replace("{label}", label)
-                .replace("{gauge}", gaugenameid),
-        }
-    }
-
-    fn reports(&self, count: usize, first: Timestamp, last: Timestamp, depths: &[f64]) -> String {
-        let depths: Vec<_> = depths.iter().map(|depth| format!("{depth:.0}")).collect();
-        let depths = if depths.is_empty() { String::new() } else { format!(": {} cm", depths.join(", ")) };
-        self.text("reason_reports")
-            .replace("{count}", &count.to_string())
-            .replace("{first}", &self.moment(first))
-            .replace("{last}", &self.moment(last))
-            + &depths
-    }
-
-    fn logged(&self, LoggedChange { change, batch, note }: &LoggedChange, areas: &AreaSet) -> Value {
-        let area = areas.position(change.area).map(|position| &areas[position]);
-        json!({
-            "at": self.moment(change.at),
-            "area": area.map(|area| &area.name),
-            "parent": area.map(|area| &area.parent_name),
-            "id": change.area,
-            "depth": self.state(change.state),
-            "by": change.by.username.as_ref().unwrap_or(&change.by.subject),
-            "batch": batch.map(BatchNumber::get),
-            "note": note,
-        })
-    }
-
-    fn page(&self, status: Status, values: minijinja::Value) -> Result<Page, Problem> {
-        let texts = self.texts();
-        let shared = context! {
-            t => Serde(texts.group("desk")),
-            depths => Serde(texts.group("depths")),
-            ..values
-        };
-        let here = Here { page: "desk", path: "/desk", keep: &[] };
-        let html = self.shell.render(PAGE, texts, here, shared).map_err(Problem::internal)?;
-        Ok(Page {
-            answer: (status, Answer::private_page(html)),
-            policy: Header::new("Content-Security-Policy", POLICY),
-            language: Header::new("Content-Language", self.language.code().to_owned()),
-        })
     }
 }

@@ -149,6 +149,16 @@ impl Officer {
         self.credential.allows(Scope::FloodsWrite)
     }
 
+    /// Returns whether the officer may hide reports.
+    pub(super) fn may_moderate(&self) -> bool {
+        self.credential.allows(Scope::ReportsModerate)
+    }
+
+    /// Returns the problem of an officer who lacks a scope.
+    pub(super) fn lacks(&self, scope: Scope) -> Problem {
+        Problem::forbidden(format!("missing scope: needs {scope}"), Some(&self.credential.subject))
+    }
+
     /// Returns who the log says made a change.
     pub(super) fn actor(&self) -> Actor {
         Actor { subject: self.credential.subject.clone(), username: Some(self.name.clone()) }
@@ -181,6 +191,15 @@ pub(super) enum Origin {
 }
 
 impl Origin {
+    fn of(request: &Request<'_>) -> Self {
+        let mut said = request.headers().get("Sec-Fetch-Site");
+        match (said.next(), said.next()) {
+            (None, _) => Self::Unknown,
+            (Some("same-origin"), None) => Self::Here,
+            _ => Self::Elsewhere,
+        }
+    }
+
     /// Refuses a form from elsewhere. Of an old browser, the form must contain the token of the login.
     pub(super) fn check(self, officer: &Officer, token: &str) -> Result<(), Problem> {
         let is_here = match self {
@@ -200,12 +219,25 @@ impl<'r> FromRequest<'r> for Origin {
     type Error = std::convert::Infallible;
 
     async fn from_request(request: &'r Request<'_>) -> Outcome<Self, Self::Error> {
-        let mut said = request.headers().get("Sec-Fetch-Site");
-        Outcome::Success(match (said.next(), said.next()) {
-            (None, _) => Self::Unknown,
-            (Some("same-origin"), None) => Self::Here,
-            _ => Self::Elsewhere,
-        })
+        Outcome::Success(Self::of(request))
+    }
+}
+
+/// An officer whose page sends a request by its script.
+#[derive(Clone, Debug)]
+pub(super) struct Sender(pub(super) Officer);
+
+#[rocket::async_trait]
+impl<'r> FromRequest<'r> for Sender {
+    type Error = Problem;
+
+    async fn from_request(request: &'r Request<'_>) -> Outcome<Self, Problem> {
+        let token = request.headers().get_one("X-Desk-Token").unwrap_or_default();
+        let sender = Officer::of(request).and_then(|officer| {
+            Origin::of(request).check(&officer, token)?;
+            Ok(Self(officer))
+        });
+        Problem::outcome(request, sender)
     }
 }
 

@@ -8,8 +8,10 @@ const HOUR = 3_600_000; // Older data is not shown.
  * silent. Returns what the stream tells: `connected(is)`, `stale(since)`, and `known()` when there are states.
  */
 export const connection = ({ forget, hatch }) => {
-  let heard = Date.now(); // When the service was last heard.
-  let isLost = false;
+  // When the service was last heard: a page that was kept for a reader without a network says when.
+  const kept = Number(document.body.dataset.kept);
+  let heard = kept || Date.now();
+  let isLost = Boolean(kept);
   let stale = settings.stale; // Since when the service itself cannot read its data.
   let isKnown = settings.known;
   let empty = settings.empty;
@@ -18,7 +20,7 @@ export const connection = ({ forget, hatch }) => {
     const since = isLost ? new Date(heard).toISOString() : stale;
     document.body.classList.toggle("old", Boolean(since));
     find("connection").className = since ? "lost" : "";
-    find("connection").replaceChildren(...(isLost ? [`${t.offline} `, moment(since)] : [t.connected]));
+    find("connection").replaceChildren(...(since ? [`${isLost ? t.offline : t.behind} `, moment(since)] : [t.connected]));
     find("stale").hidden = !stale || isLost;
     if (stale) find("stale").replaceChildren(`${t.stale} `, moment(stale), ".");
     const isOld = since && Date.now() - Date.parse(since) > HOUR;

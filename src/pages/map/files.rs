@@ -27,8 +27,8 @@ files! {
     "past.js": SCRIPT "past.js";
     "ground.js": SCRIPT "ground.js";
     "connection.js": SCRIPT "connection.js";
+    "sw.js": SCRIPT "sw.js";
     "live.js": SCRIPT "../../../examples/clients/live.js";
-    "map.css": STYLE "map.css";
 }
 
 /// The files that the page loads. Each is compressed once, when it is first requested.
@@ -36,10 +36,15 @@ files! {
 pub(crate) struct Files([OnceCell<Rendered>; ALL.len()]);
 
 impl Files {
-    /// Returns the names of the modules that the page's own script imports, so that a browser requests all of them at once.
-    pub(super) fn modules() -> impl Iterator<Item = &'static str> {
-        let all = ALL.iter().filter(|(name, media_type, _)| *media_type == SCRIPT && *name != "map.js");
-        all.map(|(name, ..)| *name)
+    /// Returns the names of the modules that the page's own script imports, so that a browser requests all of them at once. The
+    /// others it loads after the floods.
+    pub(super) fn modules() -> [&'static str; 5] {
+        ["view.js", "layers.js", "words.js", "list.js", "ground.js"]
+    }
+
+    /// Returns the style sheets of the page, which are part of it: a request less on a slow connection.
+    pub(super) fn styles() -> String {
+        [include_str!("module/view.css"), include_str!("map.css")].map(bare).concat()
     }
 
     /// Returns the file of this name; `None` if there is none.
@@ -54,9 +59,9 @@ impl Files {
     }
 }
 
-/// Returns a script or a style sheet of this page without comments on lines of their own, and without indentation: a third of the
+/// Returns a script or a style sheet of a page without comments on lines of their own, and without indentation: a third of the
 /// bytes on a slow connection.
-fn bare(text: &str) -> String {
+pub(in crate::pages) fn bare(text: &str) -> String {
     let is_code =
         |line: &&str| !["//", "/*", "*"].iter().any(|begin| line.starts_with(begin)) && !line.is_empty();
     text.lines().map(str::trim_start).filter(is_code).flat_map(|line| [line, "\n"]).collect()

@@ -28,7 +28,8 @@ const remember = (address, version) => {
 const outlines = {};
 const outline = (level) => (outlines[level] ??= (async () => {
   const address = `${base}/areas?${query({ level })}`;
-  const response = await fetch(remembered(address) ?? address);
+  // Without a network, the page may be kept with the address of the first visit.
+  const response = await fetch(remembered(address) ?? address).catch(() => fetch(address));
   remember(address, response.headers.get("Content-Location"));
   return decode((await response.json()).result);
 })());
@@ -36,12 +37,12 @@ const outline = (level) => (outlines[level] ??= (async () => {
 /** Makes the layers of the ground. `colour` says the colour of a name in the style sheet; names of all kinds go to `labels`. */
 export const ground = ({ view, colour, labels }) => {
   const land = new Shapes({});
-  const lines = new Shapes({});
+  const lines = new Shapes({}); // Waterways and the base map.
   const borders = new Shapes({});
   const near = new Shapes({});
   const silent = new Shapes({});
   const sets = {};
-  let isSilent = false, infrastructure, hasParents = false, part;
+  let isSilent = false, infrastructure, hasParents = false, part, drawn, asked = 0, isFollowed = false;
 
   const names = (kind, all) => {
     sets[kind] = all;
@@ -91,23 +92,60 @@ export const ground = ({ view, colour, labels }) => {
     if (is) add(silent, "city", await outline("city").catch(() => []), "silent");
     view.redraw();
   };
-  const structures = () => (infrastructure ??= load(`/infrastructure?${query()}`).then(decode));
+  const structures = () =>
+    (infrastructure ??= Promise.all(["pumps", "floodgates"].map((kind) => load(`/infrastructure/${kind}?${query()}`))).then((all) => all.flatMap(decode)));
+  /** Loads the waterways and the base map around what is shown, simplified for the zoom. */
+  const basemap = async () => {
+    const zoom = Math.max(7, Math.min(16, Math.ceil(view.zoom - 0.4)));
+    const [left, top, right, bottom] = view.box;
+    if (zoom === drawn?.zoom && left >= drawn.box[0] && top >= drawn.box[1] && right <= drawn.box[2] && bottom <= drawn.box[3]) return;
+    const [across, down] = [(right - left) / 4, (bottom - top) / 4];
+    const [west, south] = toPlace([left - across, bottom + down]);
+    const [east, north] = toPlace([right + across, top - down]);
+    const clamp = (of, most) => Math.max(-most, Math.min(most, of)).toFixed(2);
+    const box = [clamp(west, 180), clamp(south, 85), clamp(east, 180), clamp(north, 85)];
+    const number = ++asked;
+    const all = decode(await load(`/basemap?bbox=${box}&zoom=${zoom}&revision=${settings.ground}`));
+    if (number !== asked) return;
+    drawn = { zoom, box: toWorldBox(box.map(Number)) };
+    lines.clear();
+    for (const [index, feature] of all.entries()) if (!feature.at) lines.set(index, feature, feature.properties.kind);
+    const longest = ({ lines }) => lines.flat().reduce((most, { arc }) => (arc.points.length > most.points.length ? arc : most), { points: [] }).points;
+    const middle = (points) => [0, 1].map((axis) => points[2 * Math.floor(points.length / 4) + axis]);
+    names("ground", all.filter(({ properties }) => properties.name).map((feature) => {
+      const { kind, name } = feature.properties;
+      if (feature.at) return { at: feature.at, text: nice(name), rank: 30, from: 11.5, size: 13 };
+      return { at: middle(longest(feature)), text: name, rank: kind === "street" ? 80 : 70, from: kind === "street" ? 15.5 : 14, size: 11 };
+    }));
+    view.redraw();
+  };
 
   const toWorldBox = ([left, bottom, right, top]) => [...toWorld([left, top]), ...toWorld([right, bottom])];
 
   return {
-    layers: [land, lines, borders, near, silent],
+    layers: [land, near, lines, borders, silent],
     near,
     names,
     hatch,
     paint: () => {
       land.styles = { covered: { fill: colour("land") } };
-      lines.styles = { river: { line: colour("river"), width: widths([9, 0.7], [12, 1.2], [15, 3], [17, 5]) } };
+      const road = (...of) => ({ line: colour("road"), casing: colour("road-line"), width: widths(...of) });
+      lines.styles = {
+        park: { fill: colour("park") },
+        water: { fill: colour("sea") },
+        river: { line: colour("river"), width: widths([9, 0.7], [12, 1.2], [15, 3], [17, 5]) },
+        rail: { line: colour("rail"), width: widths([11, 0.8], [16, 2]), dash: [6, 3] },
+        street: road([14, 0.4], [16, 3], [18, 9]),
+        secondary: road([12, 0.6], [14, 1.5], [16, 5], [18, 12]),
+        primary: road([10, 0.8], [13, 1.6], [16, 6], [18, 14]),
+        motorway: { ...road([7, 0.8], [12, 1.8], [16, 7], [18, 16]), line: colour("motorway") },
+      };
       borders.styles = {
         parent: { line: colour("border"), width: widths([12, 0.3], [14, 1]), from: 12, to: 14 },
-        city: { line: colour("border"), width: widths([9, 1], [14, 2]) },
+        city: { line: colour("border"), width: widths([9, 1], [14, 2]), to: 14 },
       };
-      near.styles = { local: { line: colour("border"), width: widths([14, 0.4], [16, 1]), from: 14 } };
+      // Outlines of cities are simplified, so the areas themselves are the land near the ground.
+      near.styles = { local: { fill: settings.tiles ? undefined : colour("land"), line: colour("border"), width: widths([14, 0.4], [16, 1]), from: 14 } };
       silent.styles = { silent: { pattern: "lines", ink: colour("soft"), alpha: 0.55 } };
       for (const name of labels.names) delete name.colour;
     },
@@ -116,19 +154,19 @@ export const ground = ({ view, colour, labels }) => {
       if (settings.box) view.fit(toWorldBox(settings.box), { isAnimated: false, margin: 12 });
       cities(isFitted).catch(failed);
     },
-    /** Loads what may come later: the waterways. */
+    /** Loads what may come later: the waterways and the base map. From now on they follow the map. */
     finish: async () => {
-      add(lines, "river", (await structures()).filter(({ lines: own }) => own.length), "river");
-      view.redraw();
+      isFollowed = Boolean(settings.ground) && !settings.tiles;
+      if (isFollowed) await basemap();
     },
     /** Loads what this part of the map needs. */
     rest: () => {
+      if (isFollowed) basemap().catch(failed);
       if (view.zoom >= 12) parents().catch(failed);
       if (view.zoom >= 14) locals().catch(failed);
     },
     /** Pumps and floodgates. */
-    structures: async () => (await structures()).filter(({ at }) => at),
-    places: () => [],
+    structures,
     /** What makes "no flood recorded" less than certain, as elements. */
     doubts: () => (isSilent ? [make("p", { className: "notice" }, t.unknownArea)] : settings.isWatched ? [] : [make("p", { className: "place" }, t.unwatched)]),
   };

@@ -1,15 +1,9 @@
 // The live map. The list of floods is there without it.
 import { View, toPlace, toWorld } from "/map/view.js";
 import { Names, Points, Shapes, decode, middleOf } from "/map/layers.js";
-import { Tiles } from "/map/tiles.js";
-import { live } from "/map/live.js";
 import { age, base, depths, failed, fill, find, language, load, make, moment, nameOf, nice, query, settings, t } from "/map/words.js";
 import { list, mark, whenChosen } from "/map/list.js";
-import { names, search } from "/map/search.js";
-import { points as showPoints } from "/map/points.js";
-import { past } from "/map/past.js";
 import { ground } from "/map/ground.js";
-import { connection } from "/map/connection.js";
 
 document.body.classList.add("with-map");
 for (const part of document.querySelectorAll(".live")) part.hidden = false;
@@ -17,7 +11,8 @@ const element = find("map");
 const sheet = find("main");
 sheet.append(document.querySelector(".site-footer"));
 const view = new View(element, { label: t.mapKeys, zoomIn: t.zoomIn, zoomOut: t.zoomOut, least: 4 });
-if (settings.tiles) element.append(make("small", { className: "attribution" }, settings.tiles.attribution));
+const attribution = settings.tiles ? settings.tiles.attribution : settings.ground && settings.attribution;
+if (attribution) element.append(make("small", { className: "attribution" }, attribution));
 
 // Colours are those of the style sheet, which has others in the dark and in print.
 const colour = (name) => getComputedStyle(document.body).getPropertyValue(`--${name}`).trim();
@@ -36,7 +31,11 @@ const points = new Points();
 const labels = new Names();
 const here = new Points(); // The reader's own place.
 const land = ground({ view, colour, labels });
-view.layers = [...(settings.tiles ? [new Tiles(settings.tiles.url)] : []), ...land.layers, floods, selection, points, here, labels];
+view.layers = [...land.layers, floods, selection, points, here, labels];
+if (settings.tiles) import("/map/tiles.js").then(({ Tiles }) => {
+  view.layers.unshift(new Tiles(settings.tiles.url));
+  view.redraw();
+}, failed);
 const paint = () => {
   land.paint();
   floods.styles = floodStyles();
@@ -98,6 +97,7 @@ const draw = async () => {
     find("empty").hidden = all.length > 0;
     const newest = all.map((of) => of.last_updated).sort().at(-1);
     if (newest) find("newest").replaceChildren(moment(newest));
+    find("newest").parentElement.hidden = Boolean(states.hour && !newest);
     card();
     nameFloods();
     view.redraw();
@@ -144,7 +144,7 @@ const areaCard = (id) => {
   return parts;
 };
 const pointCard = (id) => {
-  const point = pins.find(id);
+  const point = pins?.find(id);
   return point ? [make("h2", {}, point.title), make("p", { className: "place" }, ...point.about()), ...point.more()] : [];
 };
 const remember = () => {
@@ -179,7 +179,7 @@ const choose = async (id, move = true) => {
     return failed(error);
   }
   if (number !== asked) return;
-  if (!geometry.has(id)) return say(t.noSuchArea);
+  if (!geometry.has(id)) return say(find("missing") ? "" : t.noSuchArea); // The sheet may say it already.
   current = { area: id };
   settle();
   if (move) requestAnimationFrame(() => view.fit(geometry.get(id).box, { most: 15, margin: 50 }));
@@ -230,10 +230,10 @@ view.addEventListener("tap", ({ detail }) => {
 });
 view.addEventListener("rest", () => land.rest());
 
-// Search, and the reader's own place.
-search({
+// What is not needed to see the floods is loaded after them.
+let pins;
+const searching = {
   say,
-  places: () => land.places(),
   locate: async (place) => {
     here.points = [{ at: toWorld(place), colour: "#1a73e8", line: "#fff", radius: 8 }];
     view.go(place, 15);
@@ -252,34 +252,21 @@ search({
     const flooded = entry.ids.filter((id) => states.shown.has(id)).length;
     say(fill(flooded ? t.floodedIn : t.noneIn, { count: flooded, all: entry.ids.length, name: entry.name }));
   },
-});
-
-// Points.
-let nameById = new Map();
-const pins = showPoints({ layer: points, view, choose: choosePoint, colourOf, areaName: (id) => nameById.get(`${id}`) });
-const renew = { reports: pins.reports, gauges: pins.gauges };
-find("infrastructure").addEventListener("change", async ({ target }) => pins.infrastructure(target.checked ? await land.structures().catch(() => []) : []));
-
-// The past.
-past((hour) => {
+};
+const showHour = (hour) => {
   states.hour = hour;
   states.shown = hour ? new Map(hour.records.map((of) => [of.area_id, { state: of.max_state, last_updated: of.last_updated }])) : states.now;
   document.body.classList.toggle("in-past", Boolean(hour));
   find("past").hidden = !hour;
   pins.past(hour?.reports ?? null).catch(failed);
   return draw();
-});
+};
 find("past").hidden = true;
-
-// How current everything is.
-const link = connection({
-  forget: () => {
-    states.now = new Map();
-    if (!states.hour) states.shown = states.now;
-    return draw();
-  },
-  hatch: land.hatch,
-});
+const forget = () => {
+  states.now = new Map();
+  if (!states.hour) states.shown = states.now;
+  return draw();
+};
 
 const announce = (before, after) => {
   const ids = [...new Set([...before.keys(), ...after.keys()])].filter((id) => before.get(id)?.state !== after.get(id)?.state);
@@ -299,7 +286,16 @@ const begin = async () => {
 const wanted = new URLSearchParams(location.search).get("area");
 land.begin(!wanted);
 begin().catch((error) => (failed(error), null)).then(async (areas) => {
+  const parts = ["search", "points", "past", "connection", "live"].map((name) => import(`/map/${name}.js`));
   if (wanted) await choose(wanted);
+  const [{ names, search }, { points: showPoints }, { past }, { connection }, { live }] = await Promise.all(parts);
+  let nameById = new Map();
+  search(searching);
+  pins = showPoints({ layer: points, view, choose: choosePoint, colourOf, areaName: (id) => nameById.get(`${id}`) });
+  const renew = { reports: pins.reports, gauges: pins.gauges };
+  find("infrastructure").addEventListener("change", async ({ target }) => pins.infrastructure(target.checked ? await land.structures().catch(() => []) : []));
+  past(showHour);
+  const link = connection({ forget, hatch: land.hatch });
   live(base, {
     select: settings.city ? { city: settings.city } : {},
     start: areas && settings.cursor ? { cursor: settings.cursor, areas } : undefined,
@@ -316,11 +312,21 @@ begin().catch((error) => (failed(error), null)).then(async (areas) => {
     changed: (resources) => resources.forEach((name) => renew[name]?.().catch(failed)),
   });
   await land.finish().catch(failed);
-  for (const show of Object.values(renew)) await show().catch(failed);
   const all = await names().catch(() => []);
   nameById = new Map(all.filter(({ id }) => id).map(({ id, name }) => [id, name]));
-  await pins.reports().catch(failed);
+  for (const show of Object.values(renew)) await show().catch(failed);
+  await keep().catch(failed);
 });
+
+/** Keeps the page for a reader without a network. */
+const keep = async () => {
+  const worker = navigator.serviceWorker;
+  if (!worker) return;
+  const isNew = !worker.controller;
+  await worker.register(`/sw.js?base=${base}`, { scope: "/map" });
+  const { active } = await worker.ready;
+  if (isNew) active.postMessage([location.href, ...performance.getEntriesByType("resource").map(({ name }) => name)]);
+};
 
 /** On paper: all floods, in the colours of paper. */
 addEventListener("beforeprint", () => {

@@ -15,16 +15,19 @@ use rocket::tokio::time;
 use rocket::{Responder, State, get};
 
 pub(crate) use self::files::Files;
+pub(super) use self::files::bare;
 pub(crate) use self::names::Names;
 use self::page::{Page, Shown};
+use crate::basemap::Basemap;
 use crate::config::{Config, Tiles};
 use crate::error::Problem;
 use crate::formats::FormatRegistry;
 use crate::guards::{Caller, Language, Select};
 use crate::model::AreaSelector;
-use crate::rendering::{Answer, Answers};
+use crate::rendering::{Answer, Answers, JSON, prepared};
 use crate::resources::Floods;
 use crate::shell::Shell;
+use crate::stores::Store;
 
 /// How long a page is reused: any number of visits in this time costs one look at the store.
 const MAX_AGE: Duration = Duration::from_secs(2);
@@ -33,7 +36,8 @@ const MAX_AGE: Duration = Duration::from_secs(2);
 #[derive(Debug, Default)]
 pub(crate) struct Pages {
     floods: Recent<AreaSelector, Arc<Shown>>,
-    pages: Recent<(String, AreaSelector), Answer>,
+    written: Recent<(String, AreaSelector), Answer>,
+    hazards: Recent<String, Answer>,
 }
 
 /// The values of the last seconds. One caller makes a value, and the others wait for it.
@@ -83,6 +87,16 @@ pub(super) struct Opened {
     vary: Header<'static>,
 }
 
+/// What the script of the service worker may do: request from this service.
+const WORKER: &str = "default-src 'none'; connect-src 'self'";
+
+/// The script of the service worker, with its own policy.
+#[derive(Responder)]
+pub(super) struct Worker {
+    script: Answer,
+    security: Header<'static>,
+}
+
 /// `GET /map`: responds with the page, also while the store is away: then with the last floods that were read, and their time. A city or
 /// an area that the service does not know is a page, too: people make these addresses by hand.
 #[get("/map?<area>&<city>&<list>")]
@@ -98,6 +112,8 @@ pub(super) async fn show(
     pages: &State<Pages>,
     formats: &State<FormatRegistry>,
     shell: &State<Shell>,
+    basemap: &State<Basemap>,
+    store: &State<Arc<dyn Store>>,
     config: &State<Config>,
 ) -> Result<Opened, Problem> {
     let (selector, unknown_city) = match (select, city) {
@@ -105,7 +121,11 @@ pub(super) async fn show(
         (Err(_), Some(city)) => (AreaSelector::default(), Some(city)),
         (Err(problem), None) => return Err(problem),
     };
-    let reading = async { Ok::<_, Problem>(Arc::new(Shown::of(&answers, &selector, formats, config).await)) };
+    let reading = async {
+        let ground = time::timeout(config.limits.timeout, basemap.ground(&***store)).await;
+        let ground = ground.ok().and_then(Result::ok).map(|ground| ground.version.clone());
+        Ok::<_, Problem>(Arc::new(Shown::of(&answers, &selector, formats, config).await.on(ground)))
+    };
     let shown = pages.floods.get_or(&selector, reading).await?;
     let page = Page {
         shown: &shown,
@@ -119,7 +139,7 @@ pub(super) async fn show(
         Body::Unknown(page.written(&answers, shell, config)?)
     } else if page.is_plain() {
         let key = (language.code().to_owned(), selector.clone());
-        Body::Known(pages.pages.get_or(&key, page.render(&answers, shell, config)).await?)
+        Body::Known(pages.written.get_or(&key, page.render(&answers, shell, config)).await?)
     } else {
         Body::Known(page.render(&answers, shell, config).await?)
     };
@@ -138,17 +158,45 @@ pub(super) async fn find_file(_caller: Caller, file: &str, files: &State<Files>)
     files.find(file).await?.map(Answer::shared).ok_or_else(|| Problem::not_found("this file"))
 }
 
-/// `GET /map/names`: responds with the names of all areas.
+/// `GET /map/hazards`: responds with the hazards of the country, in words, for the reports of the page.
+#[get("/map/hazards", rank = 1)]
+pub(super) async fn list_hazards(
+    _caller: Caller,
+    language: Language,
+    pages: &State<Pages>,
+    config: &State<Config>,
+) -> Result<Answer, Problem> {
+    let writing = async {
+        let texts = language.texts();
+        let mut hazards = texts.hazards(config.country.data().hazards());
+        hazards["words"] = texts.group("words").clone();
+        let body = serde_json::to_vec(&hazards).map_err(Problem::internal)?;
+        Ok::<_, Problem>(Answer::shared(&prepared(JSON, body).await?))
+    };
+    pages.hazards.get_or(&language.code().to_owned(), writing).await
+}
+
+/// `GET /sw.js`: responds with the script that keeps the page for readers without a network. It lies at the root, because a script
+/// rules only what is below it.
+#[get("/sw.js")]
+pub(super) async fn find_worker(_caller: Caller, files: &State<Files>) -> Result<Worker, Problem> {
+    let script = files.find("sw.js").await?.map(Answer::shared);
+    let script = script.ok_or_else(|| Problem::not_found("this file"))?;
+    Ok(Worker { script, security: Header::new("Content-Security-Policy", WORKER) })
+}
+
+/// `GET /map/names`: responds with the names of all areas, and of the places of the base map.
 #[get("/map/names", rank = 1)]
 pub(super) async fn list_names(
     _caller: Caller,
     answers: Answers,
     names: &State<Names>,
+    basemap: &State<Basemap>,
     config: &State<Config>,
 ) -> Result<Answer, Problem> {
     let areas = time::timeout(config.limits.timeout, answers.follower.areas()).await;
     let areas = areas.map_err(Problem::late)??;
-    Ok(Answer::shared(&names.of(areas).await?))
+    Ok(Answer::shared(&names.of(areas, basemap).await?))
 }
 
 /// Only files of the page run, and only the configured hosts are requested.

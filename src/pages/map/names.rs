@@ -1,10 +1,12 @@
-//! The names of all areas, for the search of the page.
+//! The names of all areas and of the places of the base map, for the search of the page.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use rocket::tokio::sync::Mutex;
+use serde_json::json;
 
+use crate::basemap::Basemap;
 use crate::error::Problem;
 use crate::model::AreaSet;
 use crate::rendering::cache::Rendered;
@@ -15,16 +17,16 @@ use crate::rendering::{JSON, prepared};
 pub(crate) struct Names(Mutex<Option<(Arc<AreaSet>, Rendered)>>);
 
 impl Names {
-    /// Returns the index: a list of cities, each with its larger areas, each with its areas: `[[city,[[parent,[[id,name]]]]]]`.
-    /// It is written once for each set of areas.
-    pub(super) async fn of(&self, areas: Arc<AreaSet>) -> Result<Rendered, Problem> {
+    /// Returns the index: `cities`, each with its larger areas, each with its areas: `[[city,[[parent,[[id,name]]]]]]`; and
+    /// `places` with longitude and latitude. It is written once for each set of areas.
+    pub(super) async fn of(&self, areas: Arc<AreaSet>, basemap: &Basemap) -> Result<Rendered, Problem> {
         let mut known = self.0.lock().await;
         if let Some((of, rendered)) = &*known
             && Arc::ptr_eq(of, &areas)
         {
             return Ok(rendered.clone());
         }
-        let rendered = prepared(JSON, write(&areas).map_err(Problem::internal)?).await?;
+        let rendered = prepared(JSON, write(&areas, basemap).map_err(Problem::internal)?).await?;
         *known = Some((areas, rendered.clone()));
         Ok(rendered)
     }
@@ -33,7 +35,7 @@ impl Names {
 /// The identifiers and names of areas, by the name of the larger area.
 type Parents<'a> = BTreeMap<&'a str, Vec<(String, &'a str)>>;
 
-fn write(areas: &AreaSet) -> serde_json::Result<Vec<u8>> {
+fn write(areas: &AreaSet, basemap: &Basemap) -> serde_json::Result<Vec<u8>> {
     let mut cities: BTreeMap<&str, Parents<'_>> = BTreeMap::new();
     for area in areas {
         let city = cities.entry(&area.city_name).or_default();
@@ -42,5 +44,8 @@ fn write(areas: &AreaSet) -> serde_json::Result<Vec<u8>> {
     }
     let lists: Vec<_> =
         cities.into_iter().map(|(city, of)| (city, of.into_iter().collect::<Vec<_>>())).collect();
-    serde_json::to_vec(&lists)
+    // Four decimals are 11 m.
+    let short = |degrees: f64| (degrees * 1e4).round() / 1e4;
+    let places = basemap.places().map(|(name, at)| (name, short(at.coord().x), short(at.coord().y)));
+    serde_json::to_vec(&json!({ "cities": lists, "places": places.collect::<Vec<_>>() }))
 }

@@ -40,6 +40,8 @@ pub(super) struct Shown {
     areas: Arc<AreaSet>,
     /// The names of the cities that the areas lie in, by code.
     cities: BTreeMap<String, String>,
+    /// The version of the base map; `None` if there is none.
+    ground: Option<String>,
 }
 
 impl Shown {
@@ -66,7 +68,12 @@ impl Shown {
         let cities = areas.iter().filter(is_named).map(city).collect();
         // What is stale may be older than the cursor.
         let cursor = cursor.filter(|_| list.is_some() && stale.is_none());
-        Self { list, stale, cursor, areas, cities }
+        Self { list, stale, cursor, areas, cities, ground: None }
+    }
+
+    /// Sets the version of the base map, which is empty if there is none.
+    pub(super) fn on(self, ground: Option<String>) -> Self {
+        Self { ground: ground.filter(|version| !version.is_empty()), ..self }
     }
 
     fn area(&self, id: &str) -> Option<&Area> {
@@ -146,7 +153,7 @@ impl Page<'_> {
         config: &Config,
     ) -> Result<String, Problem> {
         let Self { shown, language, selector, .. } = self;
-        let Shown { list, stale, cursor, areas, cities } = shown;
+        let Shown { list, stale, cursor, areas, cities, ground } = shown;
         let (now, zone) = (answers.now(), config.time_zone);
         let nothing = List::default();
         let (is_known, list) = (list.is_some(), list.as_ref().unwrap_or(&nothing));
@@ -175,6 +182,8 @@ impl Page<'_> {
             "city": selector.city,
             "cursor": cursor.map(|cursor| cursor.to_string()),
             "tiles": config.map.tiles,
+            "ground": ground,
+            "attribution": config.map.basemap.attribution,
             "photos": config.photos_url(),
             "empty": empty,
             "known": is_known,
@@ -184,7 +193,6 @@ impl Page<'_> {
             "box": around,
             "confirmedFor": CONFIRMED_FOR.as_millis() as u64,
             "isWatched": !sources.is_empty(),
-            "hazards": language.texts().hazards(config.country.data().hazards())["hazards"],
         });
         let states = FloodState::ALL.map(|state| {
             let code = state.code().to_string();
@@ -202,7 +210,8 @@ impl Page<'_> {
             t => Serde(texts),
             depths => Serde(depths),
             settings => settings.to_string(),
-            modules => Files::modules().collect::<Vec<_>>(),
+            modules => Files::modules(),
+            styles => Files::styles(),
             floods => format!("{base}/floods?{}", self.query("minimum_state", "1")),
             total => list.total(),
             newest => Serde(list.newest()),

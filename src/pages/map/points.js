@@ -1,9 +1,31 @@
 // Reports, gauges, pumps and floodgates: on the map, in their lists, and in words.
 import { decode } from "/map/layers.js";
-import { find, load, make, moment, nice, query, settings, t } from "/map/words.js";
+import { toPlace } from "/map/view.js";
+import { find, language, load, make, moment, nice, query, settings, t } from "/map/words.js";
 
-const hazards = settings.hazards;
+const HOUR = 3_600; // For how long the service shows reports, in seconds, unless a hazard says otherwise.
+let learned, hazards = {}, attributes = {}, words = {}; // The hazards of the country, loaded once.
+const learn = () => (learned ??= (async () => {
+  const response = await fetch(`/map/hazards?lang=${language}`);
+  if (!response.ok) throw new Error(`hazards: ${response.status}`);
+  ({ hazards, attributes, words } = await response.json());
+})().catch((error) => {
+  learned = undefined;
+  throw error;
+}));
 const chosen = new Set(); // Hazards that the reader has filtered; all, if none.
+
+const svg = (tag, properties, ...children) => {
+  const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
+  for (const [name, value] of Object.entries(properties)) element.setAttribute(name, value);
+  element.append(...children);
+  return element;
+};
+const badge = ({ colour, icon }) => {
+  const picture = svg("svg", { viewBox: "-7 -7 38 38", class: "badge", "aria-hidden": "true" }, svg("path", { d: icon ?? "" }));
+  picture.style.background = colour;
+  return picture;
+};
 
 const photo = (address) => {
   if (!address) return [];
@@ -21,7 +43,7 @@ const photo = (address) => {
 /** Shows rows of a list, at most 50 at first. */
 const items = (id, points, none, choose) => {
   const row = (point) => {
-    const button = make("button", { type: "button", className: "item" }, point.title);
+    const button = make("button", { type: "button", className: "item" }, ...(point.hazard ? [badge(point.hazard)] : []), point.title);
     button.addEventListener("click", () => choose(point));
     return make("li", {}, button, make("small", {}, ...point.about()));
   };
@@ -33,28 +55,43 @@ const items = (id, points, none, choose) => {
 
 const hazardOf = (type) => hazards[type] ?? { name: type, colour: "#5b2a86" };
 
+/** Says the value of an attribute; nothing, if it has none that people can read. */
+const said = ({ kind, ...of }, value) => {
+  if (value == null) return;
+  if (kind === "depth" || kind === "measure") return Number.isFinite(Number(value)) ? `${Math.round(value)} ${kind === "depth" ? t.depth.cm : "m"}` : undefined;
+  if (kind === "truth") return value ? words.yes : words.no;
+  if (kind === "code" || kind === "codes") return [value].flat().map((code) => of[code]).filter(Boolean).join(", ");
+};
+const facts = (names = [], data) => names.flatMap((name) => {
+  const text = attributes[name] && said(attributes[name], data?.[name]);
+  return text ? [`${attributes[name].name}: ${text}`] : [];
+});
+
+/** Returns the radius of a fire in metres. It is given as such, or as a place on the circle. */
+const reachOf = (radius, at) => {
+  if (radius?.lat == null) return Number(radius) || undefined;
+  const [lng, lat] = toPlace(at);
+  return Math.hypot((radius.lng - lng) * Math.cos((lat * Math.PI) / 180), radius.lat - lat) * 111_320 || undefined;
+};
+
 const report = (feature, areaName) => {
   const { pkey, title, text, created_at, disaster_type, image_url, report_data, tags } = feature.properties;
-  const { name, colour, icon } = hazardOf(disaster_type);
-  const depth = report_data?.flood_depth;
-  const reach = disaster_type === "fire" ? report_data?.fireRadius : undefined;
+  const hazard = hazardOf(disaster_type);
+  const { name, colour, icon, types } = hazard;
+  const type = types?.[report_data?.report_type] ?? Object.values(types ?? {})[0];
+  const says = facts(type?.attributes, report_data);
   const place = areaName(tags?.local_area_id);
   return {
-    id: `report-${pkey}`, at: feature.at, kind: disaster_type, time: created_at, reach: Number(reach) || undefined,
+    id: `report-${pkey}`, at: feature.at, kind: disaster_type, time: created_at, hazard, reach: reachOf(report_data?.fireRadius, feature.at),
     colour, line: "#fff", radius: 11, icon: icon && new Path2D(icon), ink: "#fff",
-    title: [title || name, depth == null ? "" : `${depth} ${t.depth.cm}`].filter(Boolean).join(", "),
+    title: title || (report_data?.report_type && type?.name) || name,
     place,
-    about: () => [...(place ? [place, " · "] : []), moment(created_at)],
+    about: () => [[...says, ...(place ? [place] : []), ""].join(" · "), moment(created_at)],
     more: () => [...(text ? [make("p", {}, text)] : []), ...photo(image_url)],
   };
 };
 
 const plot = (readings) => {
-  const svg = (tag, attributes) => {
-    const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
-    for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
-    return element;
-  };
   const times = readings.map(({ f1 }) => Date.parse(f1));
   const levels = readings.map(({ f2 }) => f2);
   const part = (value, all, size) => ((value - Math.min(...all)) / (Math.max(...all) - Math.min(...all) || 1)) * size;
@@ -93,7 +130,7 @@ export const points = ({ layer, view, choose, areaName, colourOf }) => {
         box.checked ? chosen.add(kind) : chosen.delete(kind);
         draw();
       });
-      return make("label", {}, box, make("i", { className: "dot", style: `background: ${hazardOf(kind).colour}` }), hazardOf(kind).name);
+      return make("label", {}, box, badge(hazardOf(kind)), hazardOf(kind).name);
     })));
   };
   const draw = () => {
@@ -103,10 +140,23 @@ export const points = ({ layer, view, choose, areaName, colourOf }) => {
     layer.points = shown.map((point) => ({ ...point, colour: colourOf(point.colour) }));
     view.redraw();
   };
-  const readReports = async (result) => decode(result).map((feature) => report(feature, areaName));
+  const readReports = async (result) => {
+    await learn();
+    return decode(result).map((feature) => report(feature, areaName));
+  };
+  /** Loads the reports of the last hour, and older ones of hazards that are shown for longer: the newest first. */
+  const recent = async () => {
+    await learn();
+    const longer = Object.entries(hazards).filter(([, { window }]) => window > HOUR);
+    const more = longer.map(([disaster, { window }]) => load(`/reports?${query({ disaster, timeperiod: window })}`));
+    const found = (await Promise.all([load(`/reports?${query()}`), ...more])).flatMap(decode);
+    const isShown = ({ disaster_type, created_at }) => Date.now() - Date.parse(created_at) <= 1_000 * (hazards[disaster_type]?.window ?? HOUR);
+    const by = new Map(found.filter(({ properties }) => isShown(properties)).map((feature) => [feature.properties.pkey, feature]));
+    return [...by.values()].sort((one, other) => other.properties.created_at.localeCompare(one.properties.created_at));
+  };
   return {
     reports: async () => {
-      all.reports = await readReports(await load(`/reports?${query()}`));
+      all.reports = (await recent()).map((feature) => report(feature, areaName));
       filter();
       draw();
     },

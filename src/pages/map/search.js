@@ -14,7 +14,8 @@ export const names = () => (index ??= (async () => {
   const response = await fetch(settings.names);
   if (!response.ok) throw new Error(`names: ${response.status}`);
   const all = [];
-  for (const [city, parents] of await response.json()) {
+  const { cities, places } = await response.json();
+  for (const [city, parents] of cities) {
     for (const [parent, areas] of parents) {
       const place = nice(parent);
       const more = nice(city);
@@ -24,6 +25,7 @@ export const names = () => (index ??= (async () => {
       }
     }
   }
+  for (const [name, ...place] of places) all.push({ name, more: t.place, words: words(name), place });
   return all;
 })().catch((error) => {
   index = undefined;
@@ -45,7 +47,7 @@ const close = () => {
 };
 
 /** Lets the reader search: calls `choose` with the entry of a name, and `locate` with a place. `say` shows a sentence. */
-export const search = ({ choose, locate, places, say }) => {
+export const search = ({ choose, locate, say }) => {
   const take = (entry) => {
     input.value = entry.name;
     close();
@@ -57,7 +59,7 @@ export const search = ({ choose, locate, places, say }) => {
     if (!text.trim()) return close();
     const all = await names().catch(() => []);
     if (text !== input.value) return;
-    entries = match([...places(), ...all].map((entry) => (entry.words ? entry : { ...entry, words: words(entry.name) })), text);
+    entries = match(all, text);
     active = -1;
     found.replaceChildren(...entries.map((entry, at) => {
       const item = make("li", { id: `found-${at}` }, entry.name, make("small", {}, entry.more ?? ""));

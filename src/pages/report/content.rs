@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::{Map, Value, json};
 
 use super::form::Filled;
-use super::hazards::card_data;
+use super::hazards::{card_data, field_of};
 use crate::config::Config;
 use crate::model::bodies::{Fault, read_card_report};
 use crate::model::{AreaId, AreaSet, CardId, ReportContent, Timestamp};
@@ -43,11 +43,11 @@ pub(super) fn read(
     times: Times,
     areas: &AreaSet,
     config: &Config,
-) -> Result<ReportContent, Vec<&'static str>> {
+) -> Result<ReportContent, Vec<String>> {
     let disaster = filled.get("disaster").unwrap_or_default();
     let mut body = Map::new();
     body.insert("disaster_type".to_owned(), disaster.into());
-    body.insert("card_data".to_owned(), card_data(disaster, filled));
+    body.insert("card_data".to_owned(), card_data(disaster, filled, config));
     body.insert("created_at".to_owned(), times.made(filled).to_string().into());
     if let Some(text) = filled.get("text") {
         body.insert("text".to_owned(), text.into());
@@ -58,11 +58,11 @@ pub(super) fn read(
     let is_long = filled.get("text").is_some_and(|text| text.chars().count() > LONGEST_TEXT);
     match read_card_report(card, &body, &config.disaster_types(), &config.cards) {
         Ok(content) if !is_long => Ok(content),
-        Ok(_) => Err(vec!["text"]),
+        Ok(_) => Err(vec!["text".to_owned()]),
         Err(faults) => {
-            let mut fields: Vec<_> = faults.iter().map(field).collect();
+            let mut fields: Vec<_> = faults.iter().map(|fault| field(fault, disaster, config)).collect();
             if is_long {
-                fields.push("text");
+                fields.push("text".to_owned());
             }
             fields.sort_unstable();
             fields.dedup();
@@ -83,29 +83,13 @@ fn place(filled: &Filled, areas: &AreaSet) -> Option<Value> {
 }
 
 /// Returns the field of the form that a fault of the report is about.
-fn field(fault: &Fault) -> &'static str {
-    const FIELDS: [&str; 11] = [
-        "report_type",
-        "flood_depth",
-        "accessabilityFailure",
-        "structureFailure",
-        "impact",
-        "visibility",
-        "airQuality",
-        "evacuationNumber",
-        "fireRadius",
-        "volcanicSigns",
-        "evacuationArea",
-    ];
-    let name = fault.path.rsplit('.').next().unwrap_or_default();
-    if fault.path.starts_with("location") {
-        return "place";
-    }
-    match fault.path.as_str() {
-        "disaster_type" => "disaster",
-        "text" => "text",
-        _ => FIELDS.into_iter().find(|field| *field == name).unwrap_or("disaster"),
-    }
+fn field(fault: &Fault, disaster: &str, config: &Config) -> String {
+    let path = fault.path.as_str();
+    let member = path.strip_prefix("card_data.").and_then(|member| field_of(disaster, member, config));
+    member.unwrap_or_else(|| {
+        let named = if path.starts_with("location") { "place" } else { "disaster" };
+        (if path == "text" { path } else { named }).to_owned()
+    })
 }
 
 #[cfg(test)]

@@ -8,8 +8,9 @@ const SCRIPT: &str = "text/javascript; charset=utf-8";
 const STYLE: &str = "text/css; charset=utf-8";
 
 /// The files that the page loads: name, media type and text.
-const ALL: [(&str, &str, &str); 4] = [
+const ALL: [(&str, &str, &str); 5] = [
     ("report.js", SCRIPT, include_str!("report.js")),
+    ("later.js", SCRIPT, include_str!("later.js")),
     ("photo.js", SCRIPT, include_str!("photo.js")),
     ("outbox.js", SCRIPT, include_str!("outbox.js")),
     ("report.css", STYLE, include_str!("report.css")),

@@ -8,20 +8,36 @@ use std::task::{Context, Poll, ready};
 use bytes::{Buf, Bytes};
 use multer::{Constraints, Field, Multipart, SizeLimit};
 use rocket::Data;
-use rocket::data::{ByteUnit, ToByteUnit};
+use rocket::data::ByteUnit;
 use rocket::futures::Stream;
 use rocket::http::ContentType;
 use rocket::tokio::io::{AsyncRead, ReadBuf};
 
-use super::hazards::FIELDS;
+use super::hazards;
 use crate::auth::random;
+use crate::config::Config;
 use crate::error::Problem;
 use crate::images::ImageType;
 
 /// The largest text of a form.
 const LONGEST: u64 = 8 * 1024;
-/// The most parts of a form.
+/// The most parts of a form beside one for each field about hazards.
 const MOST: usize = 64;
+/// The names of the fields, but for the photo and those about hazards.
+const FIELDS: [&str; 12] = [
+    "token",
+    "website",
+    "created_at",
+    "sent_at",
+    "city",
+    "parent",
+    "disaster",
+    "lat",
+    "lng",
+    "area",
+    "text",
+    "lang",
+];
 
 /// How many characters the token of a form has.
 pub(super) const TOKEN: usize = 32;
@@ -73,19 +89,21 @@ impl Filled {
 pub(super) async fn read<'r>(
     kind: Option<&ContentType>,
     data: Data<'r>,
-    largest_photo: ByteUnit,
+    config: &Config,
 ) -> Result<(Filled, Option<Photo<'r>>), Unreadable> {
     let boundary = kind.filter(|kind| kind.is_form_data()).and_then(|kind| kind.param("boundary"));
     let boundary = boundary.ok_or(Unreadable::NoForm)?;
-    let texts = LONGEST * MOST as u64;
+    let fields = hazards::fields(config);
+    let most = MOST + fields.len();
+    let largest_photo = config.images.max_bytes;
+    let texts = LONGEST * most as u64;
     let whole = ByteUnit::from(largest_photo.as_u64().saturating_add(texts));
-    // One byte more than allowed shows that the photo is too large.
-    let photo = largest_photo + 1.bytes();
-    let sizes = SizeLimit::new().per_field(LONGEST).for_field(PHOTO, photo.as_u64());
+    // The server says that the photo is too large.
+    let sizes = SizeLimit::new().per_field(LONGEST).for_field(PHOTO, u64::MAX);
     let constraints = Constraints::new().size_limit(sizes);
     let mut parts = Multipart::with_reader_with_constraints(data.open(whole), boundary, constraints);
     let mut filled = Filled::default();
-    for _ in 0..MOST {
+    for _ in 0..most {
         let Some(part) = parts.next_field().await? else { return Ok((filled, None)) };
         let name = part.name().unwrap_or_default().to_owned();
         if name == PHOTO {
@@ -95,7 +113,7 @@ pub(super) async fn read<'r>(
             continue;
         }
         let text = part.text().await?;
-        if FIELDS.contains(&&*name) {
+        if FIELDS.contains(&&*name) || fields.contains(&name) {
             filled.0.entry(name).or_default().push(text);
         }
     }

@@ -1,121 +1,174 @@
-//! What the form asks about each disaster.
+//! What the form asks about each hazard. The hazards, their types of reports and attributes are those of the country, and the words
+//! are the group `hazards` of its texts.
 
 use serde_json::{Map, Value, json};
 
 use super::form::Filled;
 use crate::config::Config;
 use crate::country::Texts;
-use crate::model::bodies::Accepts;
-use crate::model::{DisasterType, Hazards};
+use crate::model::bodies::{Accepts, report_types};
+use crate::model::{Attribute, DisasterType, Hazard};
 
-/// The names of all fields of the form but the photo.
-pub(super) const FIELDS: [&str; 25] = [
-    "token",
-    "website",
-    "created_at",
-    "sent_at",
-    "city",
-    "parent",
-    "disaster",
-    "lat",
-    "lng",
-    "area",
-    "text",
-    "report_type",
-    "flood_depth",
-    "accessabilityFailure",
-    "condition",
-    "structureFailure",
-    "impact",
-    "visibility",
-    "airQuality",
-    "evacuationNumber",
-    "fireRadius",
-    "fireDistance",
-    "volcanicSigns",
-    "evacuationArea",
-    "lang",
-];
+/// The member `report_type` of `card_data`, and the end of the name of its field.
+const TYPE: &str = "report_type";
+/// The icon of a disaster that only the configuration knows.
+const ICON: &str = "M12 3 1.5 21h21zm-1 6h2v6h-2zm0 7.5h2v2h-2z";
 
-/// The attributes that the form asks for: of a disaster, and of one of its report types if that is named.
-const ASKED: [(&str, Option<&str>, &[&str]); 7] = [
-    ("flood", None, &["flood_depth"]),
-    ("earthquake", Some("road"), &["accessabilityFailure"]),
-    ("earthquake", Some("structure"), &["structureFailure"]),
-    ("wind", None, &["impact"]),
-    ("haze", None, &["visibility", "airQuality"]),
-    ("fire", None, &["fireRadius"]),
-    ("volcano", None, &["volcanicSigns", "evacuationNumber", "evacuationArea"]),
-];
-
-/// The disasters in the order of the form.
-const ORDER: [DisasterType; 6] = [
-    DisasterType::Flood,
-    DisasterType::Earthquake,
-    DisasterType::Wind,
-    DisasterType::Haze,
-    DisasterType::Fire,
-    DisasterType::Volcano,
-];
-
-/// Returns the disasters that people can report, with their questions, in a language.
-pub(super) fn hazards(config: &Config, texts: &Texts) -> Value {
-    let known = config.disaster_types();
-    let own = known.iter().copied().filter(|known| matches!(known, DisasterType::Other(_)));
-    let asked = ORDER.into_iter().filter(|disaster| known.contains(disaster)).chain(own);
-    asked.map(|disaster| hazard(disaster.name(), texts, &config.cards.hazards)).collect()
+/// A hazard in the form.
+struct Asked<'a> {
+    disaster: DisasterType,
+    /// `None` if only the configuration knows the disaster.
+    hazard: Option<&'a Hazard>,
+    /// The form asks for the type if there are several.
+    types: Vec<&'a str>,
+    /// Each once, with the types of reports that have it.
+    attributes: Vec<(&'a Attribute, Vec<&'a str>)>,
 }
 
-fn hazard(name: &str, texts: &Texts, hazards: &Hazards) -> Value {
-    let words = &texts.group("form")["hazards"];
-    let parts =
-        ASKED.iter().filter(|(disaster, ..)| *disaster == name).map(|(_, report_type, attributes)| {
-            let attributes: Vec<Value> =
-                attributes.iter().map(|name| attribute(name, words, hazards)).collect();
-            let label = report_type.map(|name| &words["types"][name]);
-            json!({ "report_type": report_type, "label": label, "attributes": attributes })
-        });
-    let known = texts.group("hazards")["names"][name].as_str();
-    let label = words["names"][name].as_str().or(known).unwrap_or(name);
-    json!({ "name": name, "label": label, "parts": parts.collect::<Vec<_>>() })
+/// Calls `each` with the hazards of the form, in its order, and returns the results.
+fn each<T>(config: &Config, mut each: impl FnMut(Asked<'_>) -> T) -> Vec<T> {
+    let disasters = config.disaster_types().into_iter().filter(|disaster| *disaster != DisasterType::Prep);
+    disasters
+        .map(|disaster| {
+            let hazards = &config.cards.hazards;
+            let hazard = hazards.of(disaster);
+            let reports = hazard.map(|hazard| hazard.reports.as_slice()).unwrap_or_default();
+            let mut attributes: Vec<(&Attribute, Vec<&str>)> = Vec::new();
+            for (report, name) in
+                reports.iter().flat_map(|report| report.attributes.iter().map(move |name| (report, name)))
+            {
+                let Some(attribute) = hazards.attribute(name).filter(|attribute| attribute.is_asked) else {
+                    continue;
+                };
+                match attributes.iter_mut().find(|(known, _)| known.name == *name) {
+                    Some((_, types)) => types.push(&report.name),
+                    None => attributes.push((attribute, vec![&report.name])),
+                }
+            }
+            each(Asked { disaster, hazard, types: report_types(&disaster, &config.cards), attributes })
+        })
+        .collect()
 }
 
-fn attribute(name: &str, words: &Value, hazards: &Hazards) -> Value {
-    let kind = match hazards.attribute(name).map(|attribute| attribute.accepts) {
-        Some(Accepts::Depth(_)) => "depth",
-        Some(Accepts::Codes(_)) => "codes",
-        Some(Accepts::Radius | Accepts::Measure) => "measure",
-        Some(Accepts::Truth) => "truth",
-        Some(Accepts::Code(_) | Accepts::Place) | None => "code",
+/// Returns the name of the field for a member of `card_data`. Hazards have fields of their own.
+fn field(disaster: DisasterType, member: &str) -> String {
+    format!("{}.{member}", disaster.name())
+}
+
+/// Returns the names of the fields about hazards.
+pub(super) fn fields(config: &Config) -> Vec<String> {
+    let of = |asked: Asked<'_>| {
+        let attributes = asked.attributes.iter().map(|(attribute, _)| attribute.name.as_str());
+        [TYPE].into_iter().chain(attributes).map(|name| field(asked.disaster, name)).collect::<Vec<_>>()
     };
-    let words = &words["attributes"][name];
-    json!({ "name": name, "kind": kind, "label": words["label"], "codes": words["codes"] })
+    each(config, of).concat()
+}
+
+/// Returns the hazards that people can report, with their questions, in a language.
+pub(super) fn hazards(config: &Config, texts: &Texts) -> Value {
+    each(config, |asked| asked.shown(texts)).into()
 }
 
 /// Returns the member `card_data` of a report.
-pub(super) fn card_data(disaster: &str, filled: &Filled) -> Value {
-    let report_type = filled.get("report_type").filter(|_| disaster == "earthquake");
-    let mut data = Map::new();
-    if disaster != "earthquake" {
-        data.insert("report_type".to_owned(), disaster.into());
-    } else if let Some(report_type) = report_type {
-        data.insert("report_type".to_owned(), report_type.into());
+pub(super) fn card_data(disaster: &str, filled: &Filled, config: &Config) -> Value {
+    let of = |asked: Asked<'_>| (asked.disaster.name() == disaster).then(|| asked.data(filled));
+    each(config, of).into_iter().flatten().next().unwrap_or_else(|| json!({}))
+}
+
+/// Returns the field that a fault of `card_data` is about; `None` if the form does not ask for the member.
+pub(super) fn field_of(disaster: &str, member: &str, config: &Config) -> Option<String> {
+    let name = format!("{disaster}.{member}");
+    fields(config).into_iter().find(|field| *field == name)
+}
+
+/// Returns what the form says if a field is wrong, in a language.
+pub(super) fn fault(field: &str, texts: &Texts, config: &Config) -> String {
+    let faults = &texts.group("form")["faults"];
+    let said = |name: &str| faults[name].as_str().or(faults["other"].as_str()).unwrap_or_default().to_owned();
+    match field.split_once('.') {
+        None => said(field),
+        Some((_, TYPE)) => said(TYPE),
+        Some((_, name)) => match config.cards.hazards.attribute(name).map(|attribute| attribute.accepts) {
+            Some(Accepts::Depth(highest)) => said("depth").replace("{highest}", &highest.to_string()),
+            _ => said("other"),
+        },
     }
-    let asked =
-        ASKED.iter().filter(|(of, part, _)| *of == disaster && (part.is_none() || *part == report_type));
-    for name in asked.flat_map(|(.., attributes)| *attributes) {
-        let mut values: Vec<Value> = filled.all(name).map(value).collect();
-        let is_list = *name == "volcanicSigns";
-        match values.pop() {
-            None => {}
-            Some(last) if is_list => {
-                values.push(last);
-                data.insert((*name).to_owned(), values.into());
-            }
-            Some(last) => drop(data.insert((*name).to_owned(), last)),
+}
+
+impl Asked<'_> {
+    fn shown(&self, texts: &Texts) -> Value {
+        let words = texts.group("hazards");
+        let name = self.disaster.name();
+        let types = self.types.iter().map(|name| json!({ "name": name, "label": words["types"][name] }));
+        let types: Vec<_> = if self.types.len() > 1 { types.collect() } else { Vec::new() };
+        let attributes = self.attributes.iter().map(|(Attribute { name, accepts, .. }, types)| {
+            let words = &words["attributes"][name];
+            let (kind, unit) = match accepts {
+                Accepts::Depth(_) => ("depth", "cm"),
+                Accepts::Measure | Accepts::Radius => ("number", "m"),
+                Accepts::Codes(_) => ("several", ""),
+                Accepts::Code(_) | Accepts::Truth | Accepts::Place => ("one", ""),
+            };
+            json!({
+                "field": field(self.disaster, name), "label": words["ask"], "types": types.join(" "),
+                "kind": kind, "unit": unit, "highest": highest(*accepts), "choices": choices(*accepts, words, texts),
+            })
+        });
+        json!({
+            "name": name,
+            "label": words["names"][name].as_str().unwrap_or(name),
+            "icon": self.hazard.map_or(ICON, |hazard| &hazard.icon),
+            "type": field(self.disaster, TYPE),
+            "types": types,
+            "attributes": attributes.collect::<Vec<_>>(),
+        })
+    }
+
+    fn data(&self, filled: &Filled) -> Value {
+        let report_type = match self.types[..] {
+            [only] => Some(only),
+            _ => filled.get(&field(self.disaster, TYPE)),
+        };
+        let mut data = Map::new();
+        let Some(report_type) = report_type else { return data.into() };
+        data.insert(TYPE.to_owned(), report_type.into());
+        for (Attribute { name, accepts, .. }, _) in
+            self.attributes.iter().filter(|(_, types)| types.contains(&report_type))
+        {
+            let mut values: Vec<Value> = filled.all(&field(self.disaster, name)).map(value).collect();
+            let value = match accepts {
+                _ if values.is_empty() => continue,
+                Accepts::Codes(_) => values.into(),
+                _ => values.swap_remove(0),
+            };
+            data.insert(name.clone(), value);
+        }
+        data.into()
+    }
+}
+
+fn highest(accepts: Accepts) -> Option<u32> {
+    if let Accepts::Depth(highest) = accepts { Some(highest) } else { None }
+}
+
+/// Returns the answers to choose from. Codes with the same words are one answer, the first of them.
+fn choices(accepts: Accepts, words: &Value, texts: &Texts) -> Value {
+    let codes = match accepts {
+        Accepts::Code(highest) | Accepts::Codes(highest) => 0..=highest,
+        Accepts::Truth => {
+            let choice = |value: &str, name| json!({ "value": value, "label": texts.text("words", name) });
+            return json!([choice("true", "yes"), choice("false", "no")]);
+        }
+        _ => return json!([]),
+    };
+    let mut choices: Vec<Value> = Vec::new();
+    for code in codes.map(|code| code.to_string()) {
+        let label = &words[&code];
+        if choices.iter().all(|choice| choice["label"] != *label) {
+            choices.push(json!({ "value": code, "label": label }));
         }
     }
-    data.into()
+    choices.into()
 }
 
 /// Returns what a text means: a number, also with a decimal comma, or true or false; anything else stays a text, which the rules
@@ -134,16 +187,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_the_attributes_of_the_disaster_are_sent() {
+    fn only_the_attributes_of_the_report_type_are_sent() {
         let mut filled = Filled::default();
         for (name, text) in [
-            ("flood_depth", " 40,5 "),
-            ("report_type", "road"),
-            ("accessabilityFailure", "2"),
-            ("structureFailure", "1"),
-            ("volcanicSigns", "3"),
-            ("evacuationArea", "true"),
-            ("fireRadius", "wide"),
+            ("flood.flood_depth", " 40,5 "),
+            ("earthquake.report_type", "road"),
+            ("earthquake.accessabilityFailure", "2"),
+            ("earthquake.structureFailure", "1"),
+            ("volcano.volcanicSigns", "3"),
+            ("volcano.evacuationArea", "true"),
+            ("fire.fireRadius", "wide"),
         ] {
             filled.put(name, text);
         }
@@ -152,9 +205,26 @@ mod tests {
             ("earthquake", json!({ "report_type": "road", "accessabilityFailure": 2 })),
             ("volcano", json!({ "report_type": "volcano", "volcanicSigns": [3], "evacuationArea": true })),
             ("fire", json!({ "report_type": "fire", "fireRadius": "wide" })),
-            ("typhoon", json!({ "report_type": "typhoon" })),
+            ("typhoon", json!({})),
         ] {
-            assert_eq!(card_data(disaster, &filled), expected);
+            assert_eq!(card_data(disaster, &filled, &Config::default()), expected);
         }
+    }
+
+    #[test]
+    fn codes_with_the_same_words_are_one_answer_and_what_is_not_asked_has_no_field() {
+        let config = Config::default();
+        let shown = hazards(&config, &config.country.data().languages()[1]);
+        let road = &shown[1]["attributes"][0];
+        let values: Vec<_> =
+            road["choices"].as_array().unwrap().iter().map(|choice| &choice["value"]).collect();
+        assert_eq!(values, ["0", "1", "2", "4"]);
+        assert_eq!(road["field"], "earthquake.accessabilityFailure");
+        let fields = fields(&config);
+        assert!(fields.contains(&"fire.fireRadius".to_owned()));
+        assert!(
+            fields.iter().all(|field| !field.ends_with(".condition") && !field.ends_with("Location")),
+            "{fields:?}"
+        );
     }
 }

@@ -38,7 +38,7 @@ pub(super) async fn show(visit: Visit<'_>) -> Result<Shown, Problem> {
 pub(super) async fn show_card(visit: Visit<'_>, id: CardIdParam<'_>) -> Result<Shown, Problem> {
     match visit.card(id).await? {
         Found::Unused(card) => visit.of_card(&card).form(Some(&card.id), Filled::default(), &[]).await,
-        Found::Used(card) => visit.of_card(&card).thanks(&card).await,
+        Found::Used(card) => visit.of_card(&card).thanks(&card, None).await,
         Found::Nothing => visit.expired(),
     }
 }
@@ -73,9 +73,23 @@ pub(super) async fn send_card(
 #[get("/report/<id>/thanks")]
 pub(super) async fn thank(visit: Visit<'_>, id: CardIdParam<'_>) -> Result<Shown, Problem> {
     match visit.card(id).await? {
-        Found::Used(card) => visit.of_card(&card).thanks(&card).await,
+        Found::Used(card) => visit.of_card(&card).thanks(&card, None).await,
         Found::Unused(card) => visit.of_card(&card).form(Some(&card.id), Filled::default(), &[]).await,
         Found::Nothing => visit.expired(),
+    }
+}
+
+/// `POST /report/:cardId/photo`: takes the photo of a report that came without one, for those who have sent the report.
+#[post("/report/<id>/photo", data = "<body>")]
+pub(super) async fn send_photo(
+    visit: Visit<'_>,
+    id: CardIdParam<'_>,
+    kind: Option<&ContentType>,
+    body: Data<'_>,
+) -> Result<Shown, Problem> {
+    match visit.card(id).await? {
+        Found::Used(card) => visit.of_card(&card).receive_later(&card, kind, body).await,
+        Found::Unused(_) | Found::Nothing => visit.expired(),
     }
 }
 

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::content::LONGEST_TEXT;
 use super::form::Filled;
-use super::hazards::hazards;
+use super::hazards::{fault, hazards};
 use super::places::lists;
 use super::visit::Visit;
 use crate::error::Problem;
@@ -67,13 +67,13 @@ impl Visit<'_> {
         &self,
         card: Option<&CardId>,
         filled: Filled,
-        faults: &[&str],
+        faults: &[String],
     ) -> Result<Shown, Problem> {
         let texts = self.language.texts();
         let t = texts.group("form");
         let said: Value = faults
             .iter()
-            .map(|field| ((*field).to_owned(), text(&t["faults"], field).into()))
+            .map(|field| (field.clone(), fault(field, texts, self.config).into()))
             .collect::<serde_json::Map<_, _>>()
             .into();
         let status = if faults.is_empty() { Status::Ok } else { Status::BadRequest };
@@ -107,9 +107,11 @@ impl Visit<'_> {
         self.page(status, FORM, &path(card), values)
     }
 
-    /// Responds with a thank-you, where the report is on the map, and what to do now.
-    pub(super) async fn thanks(&self, card: &Card) -> Result<Shown, Problem> {
-        let t = self.language.texts().group("form");
+    /// Responds with a thank-you, where the report is on the map, and what to do now. Those who have sent the report can add a
+    /// photo; `fault` names the field that was wrong.
+    pub(super) async fn thanks(&self, card: &Card, fault: Option<&str>) -> Result<Shown, Problem> {
+        let texts = self.language.texts();
+        let (form, t) = (texts.group("form"), &texts.group("form")["thanks"]);
         let report = match card.report {
             // A report that waits or is hidden is not found.
             Some(key) => self.store.report(key).await.ok(),
@@ -121,14 +123,42 @@ impl Visit<'_> {
             None => format!("/map?lang={}", self.language.code()),
         };
         let own = self.config.report.advice.get(self.language.code());
-        let advice = own.map_or_else(|| text(&t["thanks"], "advice"), |own| own.as_str());
-        let said = if report.is_some() { "shown" } else { "waits" };
-        self.text_page(
-            Status::Ok,
-            "thanks",
-            &[text(&t["thanks"], said), advice],
-            Some((&map, text(&t["thanks"], "map"))),
-        )
+        let advice = own.map_or_else(|| text(t, "advice"), |own| own.as_str());
+        let mut says = vec![text(t, if report.is_some() { "shown" } else { "waits" }), advice];
+        let has_photo = self.store.has_upload(&card.id).await.unwrap_or_default();
+        if has_photo {
+            says.insert(1, text(t, "photoThere"));
+        }
+        let token = if has_photo { None } else { self.photo_token(card).await? };
+        let photo = token.map(|token| {
+            let script = &form["script"];
+            let settings: Value = ["shrinking", "ready", "notReadable", "tooLarge"]
+                .map(|name| (name.to_owned(), script[name].clone()))
+                .into_iter()
+                .collect::<serde_json::Map<_, _>>()
+                .into();
+            let action = format!("{}/photo?lang={}&token={token}", path(Some(&card.id)), self.language.code());
+            json!({
+                "action": action, "add": t["addPhoto"], "send": t["sendPhoto"], "settings": settings.to_string(),
+                "fault": fault.map(|field| text(&form["faults"], field)),
+            })
+        });
+        let values = context! {
+            title => text(t, "title"),
+            says => Serde(json!(says)),
+            photo => photo.map(Serde),
+            link => map,
+            link_text => text(t, "map"),
+        };
+        let status = if fault.is_some() { Status::BadRequest } else { Status::Ok };
+        self.page(status, TEXT, "/report", values)
+    }
+
+    /// Returns the token of the address if it permits the photo of a card.
+    pub(super) async fn photo_token(&self, card: &Card) -> Result<Option<String>, Problem> {
+        let Some(token) = self.text("token")? else { return Ok(None) };
+        let is_open = self.config.cards.is_open(card, self.clock.now());
+        Ok((is_open && self.images.is_photo_token(&token, &card.id).await?).then_some(token))
     }
 
     /// Responds that the link is unknown or no longer valid.
@@ -162,7 +192,10 @@ impl Visit<'_> {
         waits: Option<bool>,
         token: Option<String>,
     ) -> Result<Shown, Problem> {
-        let location = format!("{}/thanks?lang={}", path(Some(id)), self.language.code());
+        let mut location = self.thanks_of(id);
+        if let Some(token) = &token {
+            location = format!("{location}&token={token}");
+        }
         let mut headers: Vec<_> = token.map(|token| (PHOTO_TOKEN, token)).into_iter().collect();
         if self.is_script {
             let body = json!({
@@ -172,6 +205,17 @@ impl Visit<'_> {
         }
         headers.push(("Location", location));
         Ok(Shown { status: Status::SeeOther, body: None, headers })
+    }
+
+    /// Leads to the thank-you after a photo.
+    pub(super) fn photo_accepted(&self, id: &CardId) -> Shown {
+        let headers = vec![("Location", self.thanks_of(id))];
+        Shown { status: Status::SeeOther, body: None, headers }
+    }
+
+    /// Returns the address of the thank-you.
+    fn thanks_of(&self, id: &CardId) -> String {
+        format!("{}/thanks?lang={}", path(Some(id)), self.language.code())
     }
 
     /// Responds with a page of some paragraphs and a link.
@@ -215,7 +259,7 @@ fn path(card: Option<&CardId>) -> String {
     )
 }
 
-/// Returns a text of a group; that of `other` if it has none.
+/// Returns a text of a group.
 fn text<'t>(group: &'t Value, name: &str) -> &'t str {
-    group[name].as_str().or_else(|| group["other"].as_str()).unwrap_or_default()
+    group[name].as_str().unwrap_or_default()
 }

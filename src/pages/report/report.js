@@ -38,10 +38,11 @@ function show(step, isMoved = true) {
 
 function showDetails() {
   const now = disaster();
-  const type = new FormData(form).get("report_type");
-  for (const part of form.querySelectorAll(".of")) part.classList.toggle("current", part.dataset.of === now);
-  for (const part of form.querySelectorAll(".type")) part.classList.toggle("current", part.dataset.type === type);
-  drawWater();
+  const type = new FormData(form).get(`${now}.report_type`);
+  for (const part of form.querySelectorAll(".of")) {
+    part.classList.toggle("current", part.dataset.of === now);
+    for (const asked of part.querySelectorAll("[data-types]")) asked.classList.toggle("current", asked.dataset.types.split(" ").includes(type));
+  }
 }
 
 form.classList.add("steps");
@@ -74,10 +75,10 @@ async function choose([lng, lat], name) {
   asking?.abort();
   asking = new AbortController();
   try {
-    const response = await fetch(`${base}/areas/at?lat=${values.lat}&lng=${values.lng}`, { signal: asking.signal, cache: "no-store" });
+    const response = await fetch(`${base}/areas/at?lat=${values.lat}&lng=${values.lng}&geoformat=geojson`, { signal: asking.signal, cache: "no-store" });
     if (response.status === 404) id("chosen").textContent = filled(texts.outside, values);
     if (!response.ok) return;
-    const area = (await response.json()).result;
+    const area = (await response.json()).result.features[0].properties;
     const names = [area.area_name, area.parent_name, area.city_name].filter(Boolean).join(", ");
     id("chosen").textContent = filled(texts.at, { place: names });
   } catch {
@@ -182,44 +183,43 @@ async function search() {
 const HIGHEST = 250;
 // A person of 170 cm is 180 units high in the drawing, from 10 to 190.
 const UNITS = 180 / 170;
-const depth = id("flood_depth");
 
 function words(centimetres) {
   const level = [0, 5, 30, 70, 110, 150].findLastIndex((from) => centimetres >= from);
   return texts.depths[Math.max(0, level)];
 }
 
-function drawWater() {
-  if (!depth) return;
-  const value = Number(depth.value || 0);
-  id("depth").value = value;
-  const height = Math.min(200, value * UNITS + 10);
-  id("water").setAttribute("y", depth.value ? 200 - height : 200);
-  id("water").setAttribute("height", depth.value ? height : 0);
-  id("words").textContent = depth.value ? words(value) : "";
-}
-
-function setDepth(value) {
-  depth.value = Math.max(0, Math.min(HIGHEST, Math.round(value / 5) * 5));
-  drawWater();
-}
-
-if (depth) {
-  for (const name of ["person", "depth", "less", "more"]) id(name).hidden = false;
-  depth.addEventListener("input", drawWater);
-  id("depth").addEventListener("input", () => setDepth(Number(id("depth").value)));
-  id("less").addEventListener("click", () => setDepth(Number(depth.value || 0) - 10));
-  id("more").addEventListener("click", () => setDepth(Number(depth.value || 0) + 10));
-  const drawing = id("person").querySelector("svg");
+for (const block of form.querySelectorAll(".depth")) {
+  const [person, water, range, less, more, says] = ["person", "water", "range", "less", "more", "words"].map((name) => block.querySelector(`.${name}`));
+  const depth = block.querySelector("[name]");
+  const draw = () => {
+    const value = Number(depth.value || 0);
+    range.value = value;
+    const height = depth.value ? Math.min(200, value * UNITS + 10) : 0;
+    water.setAttribute("y", 200 - height);
+    water.setAttribute("height", height);
+    says.textContent = depth.value ? words(value) : "";
+  };
+  const set = (value) => {
+    depth.value = Math.max(0, Math.min(HIGHEST, Math.round(value / 5) * 5));
+    draw();
+  };
+  for (const part of [person, range, less, more]) part.hidden = false;
+  depth.addEventListener("input", draw);
+  range.addEventListener("input", () => set(Number(range.value)));
+  less.addEventListener("click", () => set(Number(depth.value || 0) - 10));
+  more.addEventListener("click", () => set(Number(depth.value || 0) + 10));
+  const drawing = person.querySelector("svg");
   const drag = (event) => {
     const box = drawing.getBoundingClientRect();
-    setDepth((1 - (event.clientY - box.top) / box.height) * 200 / UNITS - 10 / UNITS);
+    set((1 - (event.clientY - box.top) / box.height) * 200 / UNITS - 10 / UNITS);
   };
   drawing.addEventListener("pointerdown", (event) => {
     drawing.setPointerCapture(event.pointerId);
     drag(event);
   });
   drawing.addEventListener("pointermove", (event) => { if (event.buttons) drag(event); });
+  draw();
 }
 
 // ---------------------------------------------------------------- photo and words
@@ -249,16 +249,28 @@ id("photo").addEventListener("change", async () => {
 // ---------------------------------------------------------------- check and send
 
 const chosenWords = (part) =>
-  [...part.querySelectorAll("input:checked + span")].map((span) => span.textContent.trim()).join(", ");
+  [...part.querySelectorAll("input:checked + span")].map((span) => span.textContent.trim());
+
+/** Returns what was answered about the hazard: the type of the report, then the answers about it. */
+function answers() {
+  const part = form.querySelector(".of.current");
+  if (!part) return "";
+  const types = [...part.querySelectorAll(":scope > .choice input:checked + span")].map((span) => span.textContent.trim());
+  const said = [...part.querySelectorAll(".asked")].filter((asked) => !asked.dataset.types || asked.classList.contains("current")).flatMap((asked) => {
+    const number = asked.querySelector("[data-unit]");
+    if (!number) return chosenWords(asked);
+    if (!number.value) return [];
+    const depth = number.closest(".depth") ? ` (${words(Number(number.value))})` : "";
+    return [`${number.value} ${number.dataset.unit}${depth}`];
+  });
+  return [...types, ...said].join(", ");
+}
 
 function summarise() {
-  const details = form.querySelector(".of.current");
-  const value = depth?.value && disaster() === "flood" ? `${depth.value} cm (${words(Number(depth.value))})` : "";
-  const radius = disaster() === "fire" && field("fireRadius").value ? `${field("fireRadius").value} m` : "";
   const lines = {
-    hazard: chosenWords(steps[0]),
+    hazard: chosenWords(steps[0]).join(", "),
     place: place ? id("chosen").textContent : "",
-    details: value || radius || (details ? chosenWords(details) : ""),
+    details: answers(),
     photo: [field("text").value.trim() || texts.noText, photo ? texts.photo : texts.noPhoto].join("; "),
   };
   id("summary").hidden = false;
@@ -291,7 +303,9 @@ function tell(faults) {
 }
 
 function report() {
-  const values = [...new FormData(form)].filter(([name, value]) => name !== "photo" && value !== "");
+  // Answers about another hazard, which was chosen before, are left out.
+  const isOther = (name) => name.includes(".") && !name.startsWith(`${disaster()}.`);
+  const values = [...new FormData(form)].filter(([name, value]) => name !== "photo" && value !== "" && !isOther(name));
   return {
     key: settings.card ?? field("token").value,
     address: form.action,

@@ -46,23 +46,50 @@ impl Visit<'_> {
         kind: Option<&ContentType>,
         body: Data<'_>,
     ) -> Result<Shown, Problem> {
-        let limit = self.config.limits.timeout;
-        let reading = timeout(limit, form::read(kind, body, self.config.images.max_bytes)).await;
-        let (filled, mut photo) = match reading.map_err(|_| Problem::timeout(written(limit)))? {
-            Ok(read) => read,
-            Err(Unreadable::NoForm) => {
-                return Err(Problem::unsupported_media_type("Content-Type must be multipart/form-data"));
-            }
-            Err(error) => {
-                return Err(Problem::bad_request(crate::error::Source::Body, &[], error.to_string()));
-            }
-        };
+        let (filled, mut photo) = self.read(kind, body).await?;
         let shown = self.take(card, filled, photo.as_mut()).await;
         if let Some(photo) = photo {
             // A browser that cannot send its photo to the end does not read the response.
             let _ = timeout(LONGEST_REST, photo.discard()).await;
         }
         shown
+    }
+
+    /// Takes the photo of a report that came without one. Nothing changes if there is one already.
+    pub(super) async fn receive_later(
+        self,
+        card: &Card,
+        kind: Option<&ContentType>,
+        body: Data<'_>,
+    ) -> Result<Shown, Problem> {
+        let (_, photo) = self.read(kind, body).await?;
+        let Some(mut photo) = photo else { return self.thanks(card, Some("photo")).await };
+        let received = match self.photo_token(card).await? {
+            Some(_) => self.receive_photo(&card.id, &mut photo).await,
+            None => Ok(Ok(())),
+        };
+        let _ = timeout(LONGEST_REST, photo.discard()).await;
+        match received? {
+            Ok(()) => Ok(self.photo_accepted(&card.id)),
+            Err(field) => self.thanks(card, Some(field)).await,
+        }
+    }
+
+    /// Reads the texts of a form, up to its photo.
+    async fn read<'d>(
+        &self,
+        kind: Option<&ContentType>,
+        body: Data<'d>,
+    ) -> Result<(Filled, Option<Photo<'d>>), Problem> {
+        let limit = self.config.limits.timeout;
+        let reading = timeout(limit, form::read(kind, body, self.config)).await;
+        match reading.map_err(|_| Problem::timeout(written(limit)))? {
+            Ok(read) => Ok(read),
+            Err(Unreadable::NoForm) => {
+                Err(Problem::unsupported_media_type("Content-Type must be multipart/form-data"))
+            }
+            Err(error) => Err(Problem::bad_request(crate::error::Source::Body, &[], error.to_string())),
+        }
     }
 
     async fn take(
@@ -74,7 +101,7 @@ impl Visit<'_> {
         let Some(id) = self.id(card, &filled).await? else {
             let mut filled = filled;
             filled.put("token", &form::token()?);
-            return self.form(None, filled, &["token"]).await;
+            return self.form(None, filled, &["token".to_owned()]).await;
         };
         let link = card.map(|card| &card.id);
         if card.is_some_and(|card| card.report.is_some()) {
@@ -105,7 +132,7 @@ impl Visit<'_> {
         if let Some(photo) = photo
             && let Err(field) = self.receive_photo(&id, photo).await?
         {
-            return self.form(link, filled, &[field]).await;
+            return self.form(link, filled, &[field.to_owned()]).await;
         }
         // A field that people do not see was filled in by a program.
         let is_program = filled.get("website").is_some();

@@ -13,8 +13,11 @@ use super::file_system::create_private;
 use super::server_lock::ServerLock;
 use super::settings::with_suffix;
 use super::{file_system, schema};
-use crate::model::Clock;
+use crate::model::{Clock, Timestamp};
 use crate::stores::OpenError;
+
+/// What the name of the note of the last backup ends with.
+const LAST: &str = "-last-backup";
 
 /// A name of a photo has no slash, unlike an address.
 const HIDE_PHOTOS: &str = "
@@ -45,6 +48,16 @@ pub(super) async fn backup(database: &Database, to: &Path) -> Result<(), OpenErr
     }
     settled?;
     Ok(connection.close().await?)
+}
+
+/// Notes beside a file when it was last copied, for its operator. If that cannot be written, the copy is there nevertheless.
+pub(super) fn note(path: &Path, now: Timestamp) {
+    let _ = fs::write(with_suffix(path, LAST), format!("{now}\n"));
+}
+
+/// Returns when a file was last copied, as far as it was noted.
+pub(super) fn last(path: &Path) -> Option<Timestamp> {
+    Timestamp::parse(fs::read_to_string(with_suffix(path, LAST)).ok()?.trim()).ok()
 }
 
 /// Replaces a file by a backup, while no process uses it. Revisions are counted anew from then on: the file gets another

@@ -74,6 +74,7 @@ pub(super) async fn load(
         uploads: tables::images(from).await?.into_iter().collect(),
         signing_key: tables::signing_key(from).await?,
         last_heard: tables::SOURCES.all(from).await?.into_iter().collect(),
+        calls: tables::CALLS.all(from).await?.into_iter().collect(),
     };
     let batches = tables::FLOOD_BATCHES.all(from).await?;
     let moves = tables::PHOTO_MOVES.all(from).await?;

@@ -83,6 +83,12 @@ fn shared(number: u64) -> Option<&'static str> {
     SHARED.iter().find(|(known, _)| *known == number & 0xffff_ffff).map(|(_, name)| *name)
 }
 
+/// Returns how many bytes a user may still write on a folder's file system.
+pub(super) fn free(folder: &Path) -> Option<u64> {
+    let system = rustix::fs::statvfs(folder).ok()?;
+    Some(system.f_bavail.saturating_mul(system.f_frsize))
+}
+
 /// Returns why nothing can be written to a folder's file system, as far as the system says it.
 pub(super) fn obstacle(folder: &Path) -> Option<&'static str> {
     let system = rustix::fs::statvfs(folder).ok()?;

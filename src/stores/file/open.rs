@@ -7,7 +7,7 @@ use sqlx::Connection;
 use super::database::Database;
 use super::server_lock::ServerLock;
 use super::settings::Settings;
-use super::{backup, contents, import, schema, status, writer};
+use super::{backup, contents, file_system, import, schema, status, writer};
 use crate::folder::{Folder, FolderWriter};
 use crate::stores::{
     Imported, Migrated, OpenError, OpenStore, OpenedStore, Replace, Status, StoreSettings, Upkeep,
@@ -123,8 +123,10 @@ impl Upkeep for OpenFile {
         let database = Database::of(settings)?;
         let reading = async {
             let mut connection = database.connect_to_read().await?;
-            let status = status::read(&mut connection, settings.clock.now()).await?;
+            let mut status = status::read(&mut connection, settings.clock.now()).await?;
             connection.close().await?;
+            status.free = database.path.parent().and_then(file_system::free);
+            status.last_backup = Some(backup::last(&database.path));
             Ok(status)
         };
         reading.await.map_err(|error: OpenError| database.failed(&error))
@@ -132,7 +134,9 @@ impl Upkeep for OpenFile {
 
     async fn backup(&self, settings: &StoreSettings, to: &Path) -> Result<(), OpenError> {
         let database = Database::of(settings)?;
-        backup::backup(&database, to).await.map_err(|error| database.failed(&error))
+        backup::backup(&database, to).await.map_err(|error| database.failed(&error))?;
+        backup::note(&database.path, settings.clock.now());
+        Ok(())
     }
 
     async fn restore(&self, settings: &StoreSettings, from: &Path) -> Result<Option<PathBuf>, OpenError> {

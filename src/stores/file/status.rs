@@ -1,15 +1,22 @@
 //! Reads what the file holds, for its operator.
 
-use sqlx::{Connection, SqliteConnection, query_scalar};
+use sqlx::{Connection, SqliteConnection, query_as, query_scalar};
 
 use super::error::FileError;
 use super::schema;
 use crate::model::Timestamp;
+use crate::model::alerts::CONFIRMED_FOR;
 use crate::stores::{Status, counted};
 
 /// The current state of an area is its newest entry.
 const FLOODED: &str = "
     SELECT count(*) FROM (SELECT state, max(changed_at) FROM flood_states GROUP BY area_id) WHERE state IS NOT NULL";
+
+/// The alert of a flooded area ends when nobody has confirmed its state for long.
+const IN_FORCE: &str = "
+    SELECT count(*) FROM (SELECT state, max(changed_at) AS since FROM flood_states GROUP BY area_id)
+    WHERE state IS NOT NULL AND since > ?";
+const HEARD: &str = "SELECT name, last_heard FROM sources";
 
 /// Dates in the future are left out: a report may have one.
 const NEWEST: [(&str, &str); 3] = [
@@ -28,6 +35,12 @@ pub(super) async fn read(connection: &mut SqliteConnection, now: Timestamp) -> R
             let count: i64 = query_scalar(sql).fetch_one(&mut *snapshot).await?;
             status.rows.push((name, count.cast_unsigned()));
         }
+        let confirmed = now.before(CONFIRMED_FOR).to_utc().timestamp_millis();
+        let in_force: i64 = query_scalar(IN_FORCE).bind(confirmed).fetch_one(&mut *snapshot).await?;
+        status.add_alerts(in_force.cast_unsigned());
+        let heard: Vec<(String, i64)> = query_as(HEARD).fetch_all(&mut *snapshot).await?;
+        let heard = heard.into_iter().filter_map(|(name, at)| Some((name, Timestamp::from_millis(at)?)));
+        status.heard = heard.collect();
         for (name, sql) in NEWEST {
             let now = now.to_utc().timestamp_millis();
             let newest: Option<i64> = query_scalar(sql).bind(now).fetch_one(&mut *snapshot).await?;

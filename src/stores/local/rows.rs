@@ -6,8 +6,8 @@ use crate::model::{
     Area, Card, CardId, ErasedReport, FloodBatch, FloodChange, Gauge, Infrastructure, ModerationEntry,
     Observation, PartnerPost, Region, Report, ReportKey, Timestamp,
 };
-use crate::stores::KeptKey;
 use crate::stores::service_state::Image;
+use crate::stores::{KeptCall, KeptKey};
 
 /// A row to be written. It replaces the row with the same identifier.
 #[derive(Clone, Debug)]
@@ -40,6 +40,8 @@ pub(in crate::stores) enum Row {
     SigningKey(Secret),
     Key(KeptKey),
     Source(String, Timestamp),
+    /// What is kept of a call with this name.
+    Call(String, KeptCall),
 }
 
 /// Who sees a report.

@@ -1,6 +1,6 @@
-//! The state of the service: images before their publication, API keys, and when sources were last heard.
+//! The state of the service: images before their publication, API keys, when sources were last heard, and how far calls have come.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -11,7 +11,8 @@ use crate::auth::Secret;
 use crate::model::{CardId, Timestamp, Upload};
 use crate::stores::service_state::{Keys, Uploads};
 use crate::stores::{
-    ImageStore, KeptKey, KeyEntry, KeyStore, Revision, SourceStore, StoreError, TakenUpload, Versioned,
+    CallStore, ImageStore, KeptCall, KeptKey, KeyEntry, KeyStore, Revision, SourceStore, StoreError,
+    TakenUpload, Versioned,
 };
 
 impl State {
@@ -208,5 +209,28 @@ impl SourceStore for LocalStore {
 
     async fn last_heard(&self) -> Result<BTreeMap<String, Timestamp>, StoreError> {
         Ok(self.state().service.last_heard.clone().into_iter().collect())
+    }
+}
+
+#[deny(clippy::missing_trait_methods)]
+#[async_trait]
+impl CallStore for LocalStore {
+    async fn kept_calls(&self) -> Result<BTreeMap<String, KeptCall>, StoreError> {
+        Ok(self.state().service.calls.clone().into_iter().collect())
+    }
+
+    async fn keep_call(&self, name: &str, version: u64, text: &str) -> Result<bool, StoreError> {
+        let (name, text) = (name.to_owned(), text.to_owned());
+        let keeping = self.write(move |state, rows, _| {
+            let kept = state.service_mut().keep_call(&name, version, &text);
+            rows.add(|| kept.clone().map(|kept| Row::Call(name, kept)));
+            Ok(kept.is_some())
+        });
+        keeping.await
+    }
+
+    /// Returns none: each change is visible before the next one is made.
+    async fn open_writes(&self) -> Result<BTreeSet<String>, StoreError> {
+        Ok(BTreeSet::new())
     }
 }

@@ -5,6 +5,7 @@
 //! cache it, and read it again when its revision has grown.
 
 mod batch;
+mod calls;
 mod cards;
 mod connections;
 mod error;
@@ -118,8 +119,8 @@ impl PostgresStore {
 }
 
 impl ServiceStore for PostgresStore {
-    /// Returns `None`: the state is in tables, and this store implements all of `ImageStore`, `KeyStore` and
-    /// `SourceStore`.
+    /// Returns `None`: the state is in tables, and this store implements all of `ImageStore`, `KeyStore`,
+    /// `SourceStore` and `CallStore`.
     fn service_state(&self) -> Option<&ServiceState> {
         None
     }

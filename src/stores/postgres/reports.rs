@@ -83,6 +83,12 @@ pub(super) const FOUND: &str = concat!(
     " FROM visible_reports AS reports WHERE pkey = $1) found ON true WHERE now.resource = 'reports'"
 );
 
+const FROM: &str =
+    concat!("SELECT ", report!(), " FROM visible_reports AS reports WHERE pkey >= $1 ORDER BY pkey LIMIT $2");
+
+const LAST: &str =
+    concat!("SELECT ", report!(), " FROM visible_reports AS reports ORDER BY pkey DESC LIMIT 1");
+
 /// All reports that are hidden, or all that are not, by key.
 pub(super) const EVERY: &str = concat!("SELECT ", report!(), " FROM reports WHERE hidden = $1 ORDER BY pkey");
 
@@ -203,6 +209,20 @@ impl ReportStore for PostgresStore {
             Some(report) => Ok(Versioned::at(revision, Arc::new(report))),
             None => Err(StoreError::no_report(key)),
         }
+    }
+
+    /// Reads from the primary, as [`open_writes`](crate::stores::CallStore::open_writes) does: a replica may be behind.
+    async fn reports_from(
+        &self,
+        first: Option<ReportKey>,
+        most: u32,
+    ) -> Result<Vec<Arc<Report>>, StoreError> {
+        let query = match first {
+            Some(first) => sqlx::query_as(FROM).bind(column(first.number())).bind(i64::from(most)),
+            None => sqlx::query_as(LAST),
+        };
+        let rows: Vec<ReportRow> = self.connections.read_primary(query).await?;
+        rows.into_iter().map(|row| Report::try_from(row).map(Arc::new)).collect()
     }
 
     async fn report_series(

@@ -10,10 +10,15 @@ use super::pool::PostgresPool;
 use super::schema;
 use super::values::moment;
 use crate::model::Timestamp;
+use crate::model::alerts::CONFIRMED_FOR;
 use crate::stores::{OpenError, Status, StoreSettings, counted};
 
 /// The current states are in a table of their own.
 const FLOODED: &str = "SELECT count(*) FROM flood_states WHERE state IS NOT NULL";
+
+/// The alert of a flooded area ends when nobody has confirmed its state for long.
+const IN_FORCE: &str = "SELECT count(*) FROM flood_states WHERE state IS NOT NULL AND changed_at > $1";
+const HEARD: &str = "SELECT name, last_heard_at FROM sources";
 
 /// Dates in the future are left out: a report may have one.
 const NEWEST: &[(&str, &str)] = &[
@@ -48,6 +53,11 @@ pub(super) async fn ask(
             let count: i64 = sqlx::query_scalar(sql).fetch_one(&mut connection).await?;
             status.rows.push((name, count.cast_unsigned()));
         }
+        let confirmed = moment(settings.clock.now().before(CONFIRMED_FOR));
+        let in_force: i64 = sqlx::query_scalar(IN_FORCE).bind(confirmed).fetch_one(&mut connection).await?;
+        status.add_alerts(in_force.cast_unsigned());
+        let heard: Vec<(String, DateTime<Utc>)> = sqlx::query_as(HEARD).fetch_all(&mut connection).await?;
+        status.heard = heard.into_iter().map(|(name, at)| (name, Timestamp::from(at))).collect();
         for &(name, sql) in NEWEST {
             let now = moment(settings.clock.now());
             let newest: Option<DateTime<Utc>> =

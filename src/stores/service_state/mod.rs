@@ -9,16 +9,16 @@ use imbl::OrdMap;
 
 pub(super) use self::keys::Keys;
 pub(super) use self::uploads::{Image, Received, State, Uploads};
-use super::StoreError;
+use super::{KeptCall, StoreError};
 use crate::auth::Secret;
 use crate::model::{Clock, Timestamp};
 
-/// API keys, photos that are not published yet, the key that signs uploads, and when sources were heard: the state of the service, besides the
-/// agency's data.
+/// API keys, photos that are not published yet, the key that signs uploads, when sources were heard, and how far calls have come:
+/// the state of the service, besides the agency's data.
 ///
 /// Everything is in memory: it is lost when the process ends, and each server has its own. Every photo takes about 150
 /// bytes until then. A store that holds a `ServiceState` gets all methods of [`ImageStore`](super::ImageStore),
-/// [`KeyStore`](super::KeyStore) and [`SourceStore`](super::SourceStore) from it.
+/// [`KeyStore`](super::KeyStore), [`SourceStore`](super::SourceStore) and [`CallStore`](super::CallStore) from it.
 #[derive(Debug)]
 pub struct ServiceState {
     clock: Arc<dyn Clock>,
@@ -33,6 +33,8 @@ pub(super) struct Service {
     /// The secret that signs the addresses of uploads.
     pub(super) signing_key: Option<Secret>,
     pub(super) last_heard: OrdMap<String, Timestamp>,
+    /// What is kept of calls, by name.
+    pub(super) calls: OrdMap<String, KeptCall>,
 }
 
 impl Service {
@@ -41,6 +43,14 @@ impl Service {
         let latest = self.last_heard.get(source).map_or(at, |known| at.max(*known));
         self.last_heard.insert(source.to_owned(), latest);
         latest
+    }
+
+    /// Replaces what is kept of a call if it has this version; returns what is kept then.
+    pub(super) fn keep_call(&mut self, name: &str, version: u64, text: &str) -> Option<KeptCall> {
+        let found = self.calls.get(name).map_or(0, |kept| kept.version);
+        let kept = (found == version).then(|| KeptCall { version: version + 1, text: text.to_owned() })?;
+        self.calls.insert(name.to_owned(), kept.clone());
+        Some(kept)
     }
 }
 
@@ -60,8 +70,8 @@ impl ServiceState {
 
 /// Where a store keeps the state of the service.
 pub trait ServiceStore {
-    /// Returns the state that the provided methods of [`ImageStore`](super::ImageStore), [`KeyStore`](super::KeyStore) and
-    /// [`SourceStore`](super::SourceStore) work on; `None` if the store implements all of them itself.
+    /// Returns the state that the provided methods of [`ImageStore`](super::ImageStore), [`KeyStore`](super::KeyStore),
+    /// [`SourceStore`](super::SourceStore) and [`CallStore`](super::CallStore) work on; `None` if the store implements all of them itself.
     ///
     /// With `Some`, `siaga key` refuses to make keys, since no server would know them.
     fn service_state(&self) -> Option<&ServiceState>;
@@ -73,6 +83,6 @@ pub trait ServiceStore {
 ///
 /// [`StoreError::Backend`] if the store neither has a state nor implements the method.
 pub(super) fn state<S: ServiceStore + ?Sized>(store: &S) -> Result<&ServiceState, StoreError> {
-    let missing = || "the store has no ServiceState, and does not implement all of ImageStore, KeyStore and SourceStore";
+    let missing = || "the store has no ServiceState, and does not implement all of ImageStore, KeyStore, SourceStore and CallStore";
     store.service_state().ok_or_else(|| StoreError::Backend { source: missing().into() })
 }

@@ -7,6 +7,7 @@ use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::{Metric, Registry, Unit};
 
+use super::calls::Calls;
 use super::process::Process;
 use super::renderings::Renderings;
 use super::sources::Sources;
@@ -43,6 +44,7 @@ pub(super) struct Families {
     pub(super) alert_unconfirmed: Family<Labels<0>, Fraction>,
     pub(super) data_ages: Family<Labels<1>, Fraction>,
     pub(super) sources: Sources,
+    pub(super) calls: Calls,
     pub(super) store_operations: Histograms<Labels<1>>,
     pub(super) listener_up: Family<Labels<0>, Gauge>,
     pub(super) connections: Family<Labels<2>, Gauge>,
@@ -114,9 +116,7 @@ impl Default for Families {
         let mut registry = Registry::default();
         let process = Process::register(&mut registry);
         let all = registry.sub_registry_with_prefix("siaga");
-        let version = [("version".into(), env!("CARGO_PKG_VERSION").into())].into_iter();
-        let build: Gauge = new(all.sub_registry_with_labels(version), "build", "Version of the program");
-        build.set(1);
+        tell_version(all);
         let families = Self {
             answers: new(all, "requests", "Requests answered"),
             durations: histograms(
@@ -157,6 +157,7 @@ impl Default for Families {
                 Family::default(),
             ),
             sources: Sources::register(all),
+            calls: Calls::register(all),
             store_operations: histograms(
                 all,
                 "store_operation",
@@ -230,6 +231,12 @@ impl Families {
     }
 }
 
+fn tell_version(all: &mut Registry) {
+    let version = [("version".into(), env!("CARGO_PKG_VERSION").into())].into_iter();
+    let build: Gauge = new(all.sub_registry_with_labels(version), "build", "Version of the program");
+    build.set(1);
+}
+
 /// Registers a new metric.
 pub(super) fn new<M: Metric + Clone + Default>(registry: &mut Registry, name: &str, help: &str) -> M {
     add(registry, name, help, M::default())
@@ -270,7 +277,7 @@ mod tests {
     use std::collections::BTreeSet;
     use std::time::Duration;
 
-    use super::super::{CacheUse, Metrics};
+    use super::super::{CacheUse, CallOutcome, Metrics};
 
     /// The suffixes that names of samples add to the name of their metric.
     const PARTS: [&str; 5] = ["", "_total", "_bucket", "_sum", "_count"];
@@ -289,6 +296,8 @@ mod tests {
         metrics.alert_unconfirmed(Duration::from_secs(1));
         metrics.data_age("reports", Duration::from_secs(1));
         metrics.source("desk", Some(Duration::from_secs(1)), 0);
+        metrics.called("thanks", CallOutcome::Sent, 1);
+        metrics.call_behind("thanks", Duration::from_secs(1), false);
         drop(metrics.store_operation("floods"));
         metrics.listener(true);
         metrics.connections("primary", 1, 1);

@@ -3,6 +3,7 @@
 //! Each function checks one behaviour: it opens a fresh store that holds [`fixture::dataset`] and takes its time from a
 //! given clock, and panics if the store behaves otherwise.
 
+pub mod calls;
 pub mod cards;
 pub mod feeds;
 pub mod floods;
@@ -193,6 +194,12 @@ macro_rules! store_suite {
             each_source_is_kept_with_when_it_was_last_heard,
             a_source_is_never_heard_earlier_than_it_was,
             of_concurrent_times_the_latest_is_kept,
+        }
+        $crate::store_suite! { @ unless_excepted $fresh, calls =>
+            what_is_kept_is_replaced_only_by_its_version,
+            of_concurrent_replacements_exactly_one_succeeds,
+            reports_are_read_by_their_keys_in_parts,
+            nothing_is_open_while_nothing_is_written,
         }
         $crate::store_suite! { @ unless_excepted $fresh, gauges =>
             gauges_are_listed_by_identifier_with_the_readings_of_the_window,

@@ -132,64 +132,24 @@ fn a_message_of_an_exercise_says_so_in_its_texts() {
 }
 
 #[test]
-fn the_texts_can_be_replaced_and_a_contact_added() {
-    let level = |depth: &str| {
-        serde_json::json!({
-            "depth": depth, "headline": "Water in {area}", "description": "{agency}: {area} at {time}",
-            "instruction": "Go up."
-        })
-    };
-    let options = serde_json::json!({
-        "contact": "+62 21 112",
-        "texts": [{
-            "language": "nl", "event": "Overstroming", "time": "%-d {month} %H:%M", "exercise": "Oefening: ",
-            "months": ["jan", "feb", "mrt", "apr", "mei", "jun", "jul", "aug", "sep", "okt", "nov", "dec"],
-            "unknown": level("?"), "minor": level("1"), "moderate": level("2"), "severe": level("deep"),
-            "over": { "headline": "Dry", "description": "{area} is dry", "instruction": "Go home." },
-        }],
-    });
-    let options: Options = serde_json::from_value(options).unwrap();
+fn a_contact_can_be_added() {
+    let options: Options = serde_json::from_value(serde_json::json!({ "contact": "+62 21 112" })).unwrap();
     options.check().unwrap();
-    let document = written(3, options);
-    for (name, expected) in [
-        ("language", "nl"),
-        ("event", "Overstroming"),
-        ("headline", "Water in RW 09, GROGOL"),
-        ("description", "JAKARTA EMERGENCY MANAGEMENT AGENCY: RW 09, GROGOL at 19 dec 16:38"),
-        ("instruction", "Go up."),
-        ("contact", "+62 21 112"),
-    ] {
-        assert_eq!(texts(&document, name), [expected], "{name}");
-    }
+    assert_eq!(texts(&written(3, options), "contact"), ["+62 21 112"; 2]);
+    let blank: Options = serde_json::from_value(serde_json::json!({ "contact": " " })).unwrap();
+    assert_eq!(blank.check().unwrap_err().0, "contact");
 }
 
 #[test]
-fn texts_that_hubs_would_cut_or_that_lack_something_are_refused() {
-    let wrong = |change: fn(&mut serde_json::Value)| {
-        let mut options = serde_json::to_value(Options::default()).unwrap();
-        change(&mut options);
-        match serde_json::from_value::<Options>(options) {
-            Ok(options) => options.check().unwrap_err().0,
-            Err(error) => error.to_string(),
+fn all_messages_are_as_they_were_while_their_texts_were_a_part_of_the_program() {
+    let mut all = String::new();
+    for layer in chain(fixture::areas()[2].clone()) {
+        for layer in [layer.clone(), layer.of_exercise()] {
+            all += &document(Options::default(), layer);
+            all.push('\n');
         }
-    };
-    assert_eq!(wrong(|all| all["texts"] = serde_json::json!([])), "texts");
-    assert_eq!(wrong(|all| all["texts"][1]["language"] = "id-ID".into()), "texts.1.language");
-    assert_eq!(wrong(|all| all["texts"][0]["language"] = "in donesian".into()), "texts.0.language");
-    assert_eq!(wrong(|all| all["texts"][0]["event"] = "e".repeat(35).into()), "texts.0.event");
-    assert_eq!(wrong(|all| all["texts"][0]["time"] = "%Q".into()), "texts.0.time");
-    assert_eq!(
-        wrong(|all| all["texts"][0]["minor"]["headline"] = "h".repeat(91).into()),
-        "texts.0.minor.headline"
-    );
-    assert_eq!(
-        wrong(|all| all["texts"][1]["over"]["headline"] = "At {time}".into()),
-        "texts.1.over.headline"
-    );
-    assert_eq!(wrong(|all| all["texts"][1]["over"]["instruction"] = " ".into()), "texts.1.over.instruction");
-    assert_eq!(wrong(|all| all["contact"] = " ".into()), "contact");
-    assert!(wrong(|all| all["texts"][0]["minor"]["headline"] = "{place}".into()).contains("placeholders"));
-    assert!(wrong(|all| drop(all["texts"][0].as_object_mut().unwrap().remove("severe"))).contains("severe"));
+    }
+    assert_eq!(all, include_str!("alerts.xml"));
 }
 
 proptest! {

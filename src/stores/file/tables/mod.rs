@@ -14,7 +14,7 @@ pub(super) use self::history::{FLOOD_BATCHES, flood_log, gauges};
 pub(super) use self::moderation::{ERASED_REPORTS, MODERATION_LOG, PHOTO_MOVES, hidden, waiting};
 pub(super) use self::places::{places, remove_area, remove_infrastructure};
 pub(super) use self::reports::{CARDS, PARTNER_POSTS, reports};
-pub(super) use self::service::{API_KEYS, SOURCES, images, signing_key};
+pub(super) use self::service::{API_KEYS, CALLS, SOURCES, images, signing_key};
 use super::error::FileError;
 pub(super) use crate::stores::local::Row;
 
@@ -43,6 +43,7 @@ impl Row {
             Self::SigningKey(secret) => service::put_signing_key(to, secret).await,
             Self::Key(key) => API_KEYS.put(to, key).await,
             Self::Source(name, last_heard) => SOURCES.put(to, &(name.clone(), *last_heard)).await,
+            Self::Call(name, kept) => CALLS.put(to, &(name.clone(), kept.clone())).await,
         }
     }
 }

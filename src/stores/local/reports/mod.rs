@@ -229,6 +229,21 @@ impl ReportStore for LocalStore {
         Ok(reports.of(Arc::clone(report)))
     }
 
+    async fn reports_from(
+        &self,
+        first: Option<ReportKey>,
+        most: u32,
+    ) -> Result<Vec<Arc<Report>>, StoreError> {
+        let state = self.state();
+        let by_key = &state.reports.value.by_key;
+        Ok(match first {
+            Some(first) => {
+                by_key.range(first..).take(most as usize).map(|(_, report)| Arc::clone(report)).collect()
+            }
+            None => by_key.get_max().map(|(_, report)| Arc::clone(report)).into_iter().collect(),
+        })
+    }
+
     async fn report_series(
         &self,
         query: &ReportSeriesQuery,

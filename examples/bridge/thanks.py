@@ -1,0 +1,74 @@
+"""Thanks each person whose report has arrived: takes the call of Siaga that is configured below, and writes to the person at Telegram.
+
+SECRET=<of the call> TOKEN=<of the bot> python3 thanks.py 8026
+
+[default.siaga.calls.thanks]
+url = "http://127.0.0.1:8026/"
+private = true
+on = "report"
+where = { source = ["grasp"] }
+personal = true
+secret = "whsec_…"
+"""
+
+import hmac
+import json
+import os
+import sys
+import time
+from base64 import b64decode, b64encode
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
+
+secret = b64decode(os.environ["SECRET"].removeprefix("whsec_"))
+api = os.environ.get("TELEGRAM", "https://api.telegram.org") + "/bot" + os.environ["TOKEN"]
+WORDS = {"id": "Terima kasih, laporan Anda sudah ada di peta.", "en": "Thank you, your report is on the map."}
+thanked = {}
+
+
+def is_genuine(headers, body):
+    signed = f"{headers['webhook-id']}.{headers['webhook-timestamp']}.".encode() + body
+    expected = "v1," + b64encode(hmac.digest(secret, signed, "sha256")).decode()
+    signatures = headers.get("webhook-signature", "").split()
+    is_recent = abs(time.time() - int(headers.get("webhook-timestamp", 0))) < 300
+    return is_recent and any(hmac.compare_digest(expected, signature) for signature in signatures)
+
+
+def thank(report):
+    text = WORDS.get(report["language"], WORDS["id"])
+    body = json.dumps({"chat_id": report["username"], "text": text}).encode()
+    with urlopen(Request(f"{api}/sendMessage", body, {"Content-Type": "application/json"}), timeout=10):
+        pass
+
+
+class Thanks(BaseHTTPRequestHandler):
+    def do_POST(self):
+        body = self.rfile.read(min(int(self.headers["Content-Length"]), 20_000))
+        self.send_response(self.answer(body))
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    def answer(self, body):
+        if not is_genuine(self.headers, body):
+            return 401
+        report, event = json.loads(body)["data"], self.headers["webhook-id"]
+        # Siaga sends an event again if it does not learn that it has arrived.
+        if event not in thanked and report.get("network") == "telegram":
+            try:
+                thank(report)
+            except HTTPError as error:
+                # A person who has blocked the bot is not asked again; for all else, Siaga tries again.
+                return 204 if error.code == 403 else 503
+            except OSError:
+                return 503
+        thanked[event] = None
+        while len(thanked) > 10_000:
+            del thanked[next(iter(thanked))]
+        return 204
+
+    def log_message(self, *_):
+        pass
+
+
+ThreadingHTTPServer(("127.0.0.1", int(sys.argv[1])), Thanks).serve_forever()

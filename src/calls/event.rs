@@ -1,0 +1,185 @@
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::{Map, Value, json};
+
+use crate::config::EventKind;
+use crate::model::{
+    Area, Card, Covered, FloodCondition, FloodIdentity, FloodState, MapLayer as _, Report, ReportKey,
+    ReportLayer, SourceStatus, Standing, StateChange, Timestamp,
+};
+use crate::resources::{Sample, sample};
+use crate::sources::SourceReport;
+
+/// Something that a call tells, with what it tells.
+#[derive(Clone, Debug)]
+pub(super) struct Event {
+    /// Identifies it: a repeated call has the same.
+    pub(super) id: String,
+    pub(super) kind: EventKind,
+    pub(super) at: Timestamp,
+    pub(super) values: Map<String, Value>,
+    /// How far the call has come when the receiver has it.
+    pub(super) passed: Passed,
+}
+
+/// What a call has told.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Passed {
+    Report(ReportKey),
+    /// These changes, which are the first of all that wait, by time and area.
+    Changes(Vec<(Timestamp, u64)>),
+    /// Whether a source is silent.
+    Source(String, bool),
+}
+
+/// The change of an area's state that counts: its newest.
+#[derive(Clone, Debug)]
+pub(super) struct AreaChange<'a> {
+    pub(super) area: &'a Area,
+    pub(super) change: StateChange,
+}
+
+impl Event {
+    /// Returns the event that a report was received. With its card, it has what the network needs to reach its sender.
+    pub(super) fn report(call: &str, report: &Arc<Report>, photos: &Arc<str>, card: Option<&Card>) -> Self {
+        let layer = ReportLayer::from(vec![Arc::clone(report)]).with_photos_at(Arc::clone(photos));
+        let mut values = object(&layer.feature(0).1);
+        let place = report.content.location.coord();
+        values.extend([("lat".to_owned(), json!(place.y)), ("lng".to_owned(), json!(place.x))]);
+        if let Some(Card { holder, .. }) = card {
+            values.extend([
+                ("network".to_owned(), json!(holder.network)),
+                ("username".to_owned(), json!(holder.username)),
+                ("language".to_owned(), json!(holder.language)),
+                ("network_data".to_owned(), json!(holder.network_data)),
+            ]);
+        }
+        let at = report.content.created_at;
+        let id = identifier(call, EventKind::Report, [(at, report.key.number(), 0)]);
+        Self { id, kind: EventKind::Report, at, values, passed: Passed::Report(report.key) }
+    }
+
+    /// Returns the event that areas changed, of which there is at least one.
+    pub(super) fn states(call: &str, changes: &[AreaChange<'_>]) -> Self {
+        let areas = changes.iter().map(|AreaChange { area, change }| {
+            let mut area = object(&FloodIdentity::of(area));
+            let state = change.state.map(|state| Standing { state, since: change.at });
+            area.extend(object(&FloodCondition(state)));
+            // A cleared area has no standing, but was changed.
+            area.insert("last_updated".to_owned(), json!(change.at));
+            Value::Object(area)
+        });
+        let areas: Vec<_> = areas.collect();
+        let code = |change: &StateChange| change.state.map_or(0, FloodState::code);
+        let parts = changes.iter().map(|of| (of.change.at, of.area.id.number(), code(&of.change)));
+        let id = identifier(call, EventKind::State, parts);
+        let passed = changes.iter().map(|of| (of.change.at, of.area.id.number())).collect();
+        let at = changes.first().map_or(Timestamp::EPOCH, |first| first.change.at);
+        let values = Map::from_iter([("areas".to_owned(), Value::Array(areas))]);
+        Self { id, kind: EventKind::State, at, values, passed: Passed::Changes(passed) }
+    }
+
+    /// Returns the event that a source has fallen silent, or is heard again. It waits since a moment.
+    pub(super) fn source(call: &str, source: &SourceReport, since: Timestamp) -> Self {
+        let is_silent = source.status == SourceStatus::Silent;
+        let heard = source.last_heard.unwrap_or(Timestamp::EPOCH);
+        let of = format!("{call}\n{}", source.name);
+        let id = identifier(&of, EventKind::Source, [(heard, 0, is_silent.into())]);
+        let (kind, passed) = (EventKind::Source, Passed::Source(source.name.clone(), is_silent));
+        Self { id, kind, at: since, values: object(source), passed }
+    }
+
+    /// Returns a made-up event, with texts that are easy to get wrong if it is `hostile`.
+    pub(super) fn sample(
+        call: &str,
+        kind: EventKind,
+        personal: bool,
+        hostile: Sample,
+        now: Timestamp,
+    ) -> Self {
+        let mut event = match kind {
+            EventKind::Report => {
+                let layer = sample(crate::model::LayerKind::Reports, hostile, now);
+                let mut values = layer.features().next().map(|of| object(&of.properties)).unwrap_or_default();
+                values.extend([("lat".to_owned(), json!(-6.18)), ("lng".to_owned(), json!(106.83))]);
+                if personal {
+                    values.extend([
+                        ("network".to_owned(), json!("telegram")),
+                        ("username".to_owned(), json!("100200300")),
+                        ("language".to_owned(), json!("id")),
+                        ("network_data".to_owned(), Value::Null),
+                    ]);
+                }
+                Self { id: String::new(), kind, at: now, values, passed: Passed::Report(ReportKey::FIRST) }
+            }
+            EventKind::State => {
+                let layer = sample(crate::model::LayerKind::Floods, hostile, now);
+                let areas = layer.features().map(|of| {
+                    let mut area = object(&of.properties);
+                    area.insert("last_updated".to_owned(), json!(now));
+                    Value::Object(area)
+                });
+                let values = Map::from_iter([("areas".to_owned(), areas.collect())]);
+                Self { id: String::new(), kind, at: now, values, passed: Passed::Changes(Vec::new()) }
+            }
+            EventKind::Source => {
+                let (name, heard) = ("river-gauges".to_owned(), now.before(Duration::from_hours(1)));
+                let source = SourceReport {
+                    name,
+                    covers: Covered::ALL.into(),
+                    last_heard: Some(heard),
+                    expected_by: Some(heard.after(Duration::from_mins(10))),
+                    status: SourceStatus::Silent,
+                };
+                Self::source(call, &source, now)
+            }
+        };
+        event.id = identifier(call, kind, [(now, 0, 0)]);
+        event
+    }
+
+    /// Returns how many areas it tells of.
+    pub(super) fn areas(&self) -> usize {
+        self.values.get("areas").and_then(Value::as_array).map_or(0, Vec::len)
+    }
+
+    /// Returns the values for templates: those of the event, and those that every event has.
+    pub(super) fn variables(&self, common: &Map<String, Value>) -> Map<String, Value> {
+        let mut all = self.values.clone();
+        all.extend(common.clone());
+        all.insert("webhook_id".to_owned(), json!(self.id));
+        all.insert("type".to_owned(), json!(self.kind.name()));
+        all.insert("timestamp".to_owned(), json!(self.at));
+        all
+    }
+
+    /// Returns the body without a template.
+    pub(super) fn json(&self) -> Vec<u8> {
+        json!({ "type": self.kind.name(), "timestamp": self.at, "data": self.values })
+            .to_string()
+            .into_bytes()
+    }
+}
+
+/// Returns the properties of something that is a JSON object.
+fn object(properties: &impl serde::Serialize) -> Map<String, Value> {
+    match serde_json::to_value(properties) {
+        Ok(Value::Object(object)) => object,
+        _ => Map::new(),
+    }
+}
+
+/// Returns an identifier that follows from what the event tells, so that a call which is sent again after a crash has the same.
+fn identifier(call: &str, kind: EventKind, parts: impl IntoIterator<Item = (Timestamp, u64, u8)>) -> String {
+    let mut hash = blake3::Hasher::new();
+    hash.update(format!("{call}\n{}", kind.name()).as_bytes());
+    for (at, number, state) in parts {
+        hash.update(&at.to_utc().timestamp_millis().to_be_bytes());
+        hash.update(&number.to_be_bytes());
+        hash.update(&[state]);
+    }
+    let mut id = "msg_".to_owned();
+    id.push_str(&hash.finalize().to_hex()[..32]);
+    id
+}

@@ -1,0 +1,169 @@
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+
+use super::event::Passed;
+use crate::config::EventKind;
+use crate::model::{ReportKey, Timestamp};
+
+/// How far a call has come. The store keeps it as JSON.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub(crate) struct Progress {
+    /// The key of the next report.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) report: Option<u64>,
+    /// The changes of flood states that were passed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) changes: Option<Moment>,
+    /// The sources that were told to be silent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    silent: Option<BTreeSet<String>>,
+    /// The time of the oldest event that the receiver has not taken, in milliseconds since 1970.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    waiting: Option<i64>,
+    /// Whether the receiver has switched the call off.
+    pub(super) off: bool,
+}
+
+/// A time up to which all changes were passed: all before it, and those of some areas at it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Moment {
+    /// In milliseconds since 1970.
+    at: i64,
+    areas: Vec<u64>,
+}
+
+impl Moment {
+    /// Returns a time at which no change was passed.
+    pub(super) fn new(at: Timestamp) -> Self {
+        Self { at: millis(at), areas: Vec::new() }
+    }
+
+    pub(super) fn at(&self) -> Timestamp {
+        Timestamp::from_millis(self.at).unwrap_or(Timestamp::EPOCH)
+    }
+
+    /// Returns whether a change of an area was passed.
+    pub(super) fn has_passed(&self, at: Timestamp, area: u64) -> bool {
+        let at = millis(at);
+        at < self.at || at == self.at && self.areas.contains(&area)
+    }
+
+    fn pass(&mut self, at: Timestamp, area: u64) {
+        if millis(at) > self.at {
+            *self = Self::new(at);
+        }
+        self.areas.push(area);
+    }
+}
+
+impl Progress {
+    /// Reads what the store keeps. Something else counts as nothing.
+    pub(super) fn read(text: &str) -> Self {
+        serde_json::from_str(text).unwrap_or_default()
+    }
+
+    pub(super) fn text(&self) -> String {
+        serde_json::json!(self).to_string()
+    }
+
+    /// Returns the time of the oldest event that the receiver has not taken, as far as it is known.
+    pub(crate) fn waiting(&self) -> Option<Timestamp> {
+        Timestamp::from_millis(self.waiting?)
+    }
+
+    /// Returns whether the receiver has switched the call off.
+    pub(crate) fn is_off(&self) -> bool {
+        self.off
+    }
+
+    pub(super) fn wait(&mut self, since: Option<Timestamp>) {
+        self.waiting = since.map(millis);
+    }
+
+    /// Returns whether it is that of a call with such events.
+    pub(super) fn has_begun(&self, kind: EventKind) -> bool {
+        match kind {
+            EventKind::Report => self.report.is_some(),
+            EventKind::State => self.changes.is_some(),
+            EventKind::Source => self.silent.is_some(),
+        }
+    }
+
+    /// Begins after the last report, or now.
+    pub(super) fn begin(&mut self, kind: EventKind, last: Option<ReportKey>, now: Timestamp) {
+        match kind {
+            EventKind::Report => self.report = Some(last.map_or(1, |last| last.number() + 1)),
+            EventKind::State => self.changes = Some(Moment::new(now)),
+            EventKind::Source => self.silent = Some(BTreeSet::new()),
+        }
+    }
+
+    /// Returns whether a source was told to be silent.
+    pub(super) fn is_silent(&self, source: &str) -> bool {
+        self.silent.as_ref().is_some_and(|silent| silent.contains(source))
+    }
+
+    /// Goes back to a report, or to a time.
+    pub(super) fn go_back(&mut self, kind: EventKind, first: Option<ReportKey>, at: Timestamp) {
+        match kind {
+            EventKind::Report => self.report = first.map(ReportKey::number),
+            EventKind::State => self.changes = Some(Moment::new(at)),
+            EventKind::Source => self.silent = Some(BTreeSet::new()),
+        }
+    }
+
+    /// Switches the call on again.
+    pub(crate) fn resume(&mut self) {
+        self.off = false;
+    }
+
+    /// Returns the key of the next report.
+    pub(super) fn next_report(&self) -> Option<ReportKey> {
+        ReportKey::try_from(self.report?).ok()
+    }
+
+    /// Goes on after something.
+    pub(super) fn pass(&mut self, passed: &Passed) {
+        match passed {
+            Passed::Report(key) => self.report = Some(key.number() + 1),
+            Passed::Changes(changes) => {
+                let moment = self.changes.get_or_insert_default();
+                for (at, area) in changes {
+                    moment.pass(*at, *area);
+                }
+            }
+            Passed::Source(name, true) => drop(self.silent.get_or_insert_default().insert(name.clone())),
+            Passed::Source(name, false) => drop(self.silent.get_or_insert_default().remove(name)),
+        }
+    }
+}
+
+fn millis(at: Timestamp) -> i64 {
+    at.to_utc().timestamp_millis()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(millis: i64) -> Timestamp {
+        Timestamp::from_millis(millis).unwrap()
+    }
+
+    #[test]
+    fn changes_of_one_time_are_passed_one_by_one() {
+        let mut progress = Progress::default();
+        progress.pass(&Passed::Changes(vec![(at(5), 1), (at(7), 2)]));
+        let moment = progress.changes.clone().unwrap();
+        assert_eq!(
+            [(5, 9), (6, 9), (7, 2), (7, 1), (8, 2)].map(|(time, area)| moment.has_passed(at(time), area)),
+            [true, true, true, false, false]
+        );
+        progress.pass(&Passed::Changes(vec![(at(7), 1)]));
+        assert!(progress.changes.as_ref().unwrap().has_passed(at(7), 2));
+        assert_eq!(Progress::read(&progress.text()), progress);
+        assert_eq!(Progress::read("not JSON"), Progress::default());
+    }
+}

@@ -1,0 +1,186 @@
+use std::error::Error;
+use std::num::NonZeroU32;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use rocket::fairing::{Fairing, Info, Kind};
+use rocket::tokio::sync::Semaphore;
+use rocket::tokio::time;
+use rocket::{Build, Orbit, Rocket};
+
+use super::client::{HttpClient, Post};
+use super::composer::Composer;
+use super::lease::Lease;
+use super::reachable::SystemLookup;
+use super::statuses::CallStatuses;
+use super::worker::{Shared, Worker};
+use crate::config::{CallSettings, Config, ConfigError};
+use crate::model::{Clock, Timestamp};
+use crate::sources::Sources;
+use crate::stores::Store;
+use crate::tasks::run_in_background;
+use crate::telemetry::Metrics;
+
+/// How often the lease is renewed, or looked at.
+const ROUND: Duration = Duration::from_secs(5);
+/// How long to wait after the store has failed.
+const AWAY: Duration = Duration::from_secs(1);
+/// The longest time between two looks at what is due.
+const LOOK: Duration = Duration::from_millis(250);
+/// How long shutdown waits until the lease is given back.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// Sends the configured calls while the server runs, if this server has the lease.
+pub(crate) struct Sender {
+    pub(super) shared: Shared,
+    /// Those that do not run yet.
+    workers: Mutex<Vec<Worker>>,
+}
+
+/// Checks the templates, secrets and headers of all calls.
+///
+/// # Errors
+///
+/// [`ConfigError`] for the first one that is wrong.
+pub(crate) fn check(config: &Config, now: Timestamp) -> Result<(), ConfigError> {
+    composers(config, now).map(drop)
+}
+
+fn composers<'c>(
+    config: &'c Config,
+    now: Timestamp,
+) -> Result<Vec<(&'c String, &'c CallSettings, Composer)>, ConfigError> {
+    let composer = |(name, settings): (&'c String, &'c CallSettings)| {
+        Ok((name, settings, Composer::new(name, settings, config, now)?))
+    };
+    config.calls.by_name.iter().map(composer).collect()
+}
+
+impl Sender {
+    /// Makes what sends the calls of a configuration.
+    ///
+    /// # Errors
+    ///
+    /// [`ConfigError`] if a call is wrong, or the system has no random numbers or certificates.
+    pub(crate) fn new(
+        config: &Config,
+        store: &Arc<dyn Store>,
+        clock: &Arc<dyn Clock>,
+        sources: &Sources,
+        metrics: &Metrics,
+    ) -> Result<Self, ConfigError> {
+        Self::with(config, store, clock, sources, metrics, |settings| {
+            HttpClient::new(settings.private, SystemLookup).map(|client| Arc::new(client) as _)
+        })
+    }
+
+    pub(super) fn with<E: Error>(
+        config: &Config,
+        store: &Arc<dyn Store>,
+        clock: &Arc<dyn Clock>,
+        sources: &Sources,
+        metrics: &Metrics,
+        client: impl Fn(&CallSettings) -> Result<Arc<dyn Post>, E>,
+    ) -> Result<Self, ConfigError> {
+        let wrong = |error: &dyn Error| ConfigError::new("siaga.calls", error);
+        let lease = Lease::new(Arc::clone(store), Arc::clone(clock)).map_err(|error| wrong(&error))?;
+        let at_once: NonZeroU32 = config.calls.at_once.get();
+        let shared = Shared {
+            store: Arc::clone(store),
+            clock: Arc::clone(clock),
+            metrics: metrics.clone(),
+            lease: Arc::new(lease),
+            permits: Arc::new(Semaphore::new(at_once.get() as usize)),
+            statuses: CallStatuses::of(config.calls.by_name.keys()),
+            sources: sources.clone(),
+            photos: config.photos_url().into(),
+        };
+        let mut workers = Vec::new();
+        for (name, settings, composer) in composers(config, clock.now())? {
+            let client = client(settings).map_err(|error| wrong(&error))?;
+            metrics.calls_begin(name);
+            workers.push(Worker::new(name, settings.clone(), composer, client, shared.clone()));
+        }
+        let (statuses, told_by) = (shared.statuses.clone(), Arc::clone(clock));
+        metrics.add_source(move |metrics| {
+            for (call, behind, is_off) in statuses.behind(told_by.now()) {
+                metrics.call_behind(&call, behind, is_off);
+            }
+        });
+        Ok(Self { shared, workers: Mutex::new(workers) })
+    }
+
+    /// Lets a server send the calls, and know how far they have come.
+    pub(crate) fn attach_to(self, rocket: Rocket<Build>) -> Rocket<Build> {
+        rocket.manage(self.shared.statuses.clone()).attach(self)
+    }
+
+    /// Gives the lease back, so that another server goes on.
+    pub(super) async fn release(&self) {
+        // If it fails, the lease ends by itself.
+        drop(self.shared.lease.release().await);
+    }
+
+    /// Returns what sends each call.
+    pub(super) fn take_workers(&self) -> Vec<Worker> {
+        std::mem::take(&mut *self.workers.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+/// Takes or renews the lease, and learns how far the calls have come on another server.
+pub(super) async fn hold(shared: &Shared) {
+    match shared.lease.step().await {
+        Ok(Some(kept)) if shared.lease.term().is_none() => shared.statuses.learn(&kept),
+        Ok(_) => {}
+        Err(error) => tracing::debug!(error = &error as &dyn Error, "the lease of calls is not renewed"),
+    }
+}
+
+async fn run(mut worker: Worker, shared: Shared) {
+    let mut is_failing = false;
+    loop {
+        let pause = match worker.step().await {
+            Ok(due) => {
+                is_failing = false;
+                due.since(shared.clock.now()).min(LOOK)
+            }
+            Err(error) => {
+                if !is_failing {
+                    tracing::warn!(error = &error as &dyn Error, "calls wait for the store");
+                }
+                is_failing = true;
+                AWAY
+            }
+        };
+        time::sleep(pause).await;
+    }
+}
+
+#[rocket::async_trait]
+impl Fairing for Sender {
+    fn info(&self) -> Info {
+        Info { name: "Outgoing calls", kind: Kind::Liftoff | Kind::Shutdown }
+    }
+
+    async fn on_liftoff(&self, rocket: &Rocket<Orbit>) {
+        let workers = self.take_workers();
+        if workers.is_empty() {
+            return;
+        }
+        let shared = self.shared.clone();
+        run_in_background(rocket, async move {
+            loop {
+                hold(&shared).await;
+                time::sleep(ROUND).await;
+            }
+        });
+        for worker in workers {
+            run_in_background(rocket, run(worker, self.shared.clone()));
+        }
+    }
+
+    async fn on_shutdown(&self, _: &Rocket<Orbit>) {
+        // If it is late or fails, another server waits for the end of the lease.
+        drop(time::timeout(PATIENCE, self.release()).await);
+    }
+}

@@ -1,0 +1,253 @@
+//! What receivers get, with a store in memory and a clock that stands still until it is set.
+
+#![allow(clippy::wildcard_imports, reason = "the parts of one suite")]
+
+mod reports;
+mod servers;
+mod settings;
+mod states;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::convert::Infallible;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use figment::Figment;
+use figment::providers::{Format as _, Serialized, Toml};
+use geo::{Coord, LineString, MultiPolygon, Polygon};
+use reqwest::header::HeaderMap;
+use rocket::futures::FutureExt;
+use rocket::futures::future::pending;
+use serde_json::{Value, json};
+
+use super::client::Post;
+use super::composer::{Composer, Request};
+use super::event::Event;
+use super::retry::Outcome;
+use super::sender::hold;
+use super::worker::Worker;
+use super::{Progress, Sender, change, check, pass_import, progress, replay};
+use crate::config::{CallSettings, Config, EventKind, Method};
+use crate::fixture;
+use crate::folder::Dataset;
+use crate::model::{
+    Actor, Area, AreaOrder, AreaSet, CardHolder, CardId, Clock, Condition, DisasterType, FloodOrder,
+    FloodState, ManualClock, Moderation, ModerationAction, Ordered, Places, ReportKey, Timestamp,
+};
+use crate::resources::Sample;
+use crate::sources::Sources;
+use crate::stores::memory::MemoryStore;
+use crate::stores::{SetFloodState, Store};
+use crate::telemetry::Metrics;
+
+/// A request as the receiver got it.
+#[derive(Clone, Debug)]
+struct Got {
+    at: Timestamp,
+    id: String,
+    url: String,
+    body: Value,
+    size: usize,
+    signature: Option<String>,
+}
+
+/// A receiver that answers as it is told.
+#[derive(Clone)]
+struct Receiver(Arc<ReceiverState>);
+
+/// What it answers to a request; `None` is never.
+type Answer = Box<dyn Fn(&Got) -> Option<Outcome> + Send + Sync>;
+
+struct ReceiverState {
+    clock: Arc<ManualClock>,
+    got: Mutex<Vec<Got>>,
+    answer: Mutex<Answer>,
+}
+
+#[allow(clippy::unnecessary_wraps, reason = "an answer")]
+fn status(status: u16) -> Option<Outcome> {
+    Some(Outcome::Response { status, retry_after: None })
+}
+
+#[async_trait]
+impl Post for Receiver {
+    async fn post(&self, request: Request) -> Outcome {
+        let header = |name| request.headers.get(name).map(|value| value.to_str().unwrap().to_owned());
+        let got = Got {
+            at: self.0.clock.now(),
+            id: header("webhook-id").unwrap(),
+            url: request.url.to_string(),
+            size: request.body.len(),
+            body: serde_json::from_slice(&request.body).unwrap_or_default(),
+            signature: header("webhook-signature"),
+        };
+        self.0.got.lock().unwrap().push(got.clone());
+        let answer = (self.0.answer.lock().unwrap())(&got);
+        match answer {
+            Some(outcome) => outcome,
+            None => pending().await,
+        }
+    }
+}
+
+impl Receiver {
+    fn new(clock: &Arc<ManualClock>) -> Self {
+        let answer: Answer = Box::new(|_| status(204));
+        let (got, answer) = (Mutex::default(), Mutex::new(answer));
+        Self(Arc::new(ReceiverState { clock: Arc::clone(clock), got, answer }))
+    }
+
+    /// Answers otherwise from now on; with `None`, it never answers.
+    fn answers(&self, answer: impl Fn(&Got) -> Option<Outcome> + Send + Sync + 'static) {
+        *self.0.answer.lock().unwrap() = Box::new(answer);
+    }
+
+    fn got(&self) -> Vec<Got> {
+        self.0.got.lock().unwrap().clone()
+    }
+
+    fn forget(&self) {
+        self.0.got.lock().unwrap().clear();
+    }
+
+    /// The keys of the reports it got, in the order they came.
+    fn keys(&self) -> Vec<u64> {
+        self.got().iter().map(|got| got.body["data"]["pkey"].as_str().unwrap().parse().unwrap()).collect()
+    }
+
+    /// The area and state of each change it got, in the order they came.
+    fn states(&self) -> Vec<(String, Value)> {
+        let areas = |got: &Got| got.body["data"]["areas"].as_array().unwrap().clone();
+        let all = self.got().iter().flat_map(areas).collect::<Vec<_>>();
+        all.iter().map(|area| (area["area_id"].as_str().unwrap().to_owned(), area["state"].clone())).collect()
+    }
+}
+
+fn config(calls: Value) -> Config {
+    let values = json!({ "siaga": { "store": "memory", "dataset": "empty", "calls": calls,
+        "sources": { "desk": { "subject": "bpbd", "every": "10m" }, "river": { "subject": "gauges", "every": "1h" } },
+    } });
+    Config::extract(&Figment::from(Serialized::defaults(values))).unwrap()
+}
+
+/// A call that tells these events, with further settings.
+fn call(on: &str, more: Value) -> Value {
+    let mut call = json!({ "url": "https://receiver.example/", "on": on });
+    call.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    call
+}
+
+/// A server that sends.
+struct Server {
+    clock: Arc<ManualClock>,
+    sender: Sender,
+    workers: Vec<Worker>,
+    metrics: Metrics,
+    sources: Sources,
+}
+
+impl Server {
+    fn new(calls: &Value, store: &Arc<dyn Store>, clock: &Arc<ManualClock>, receiver: &Receiver) -> Self {
+        let metrics = Metrics::default();
+        let clock_of: Arc<dyn Clock> = Arc::clone(clock) as _;
+        let client = |_: &_| Ok::<_, Infallible>(Arc::new(receiver.clone()) as Arc<dyn Post>);
+        let config = config(calls.clone());
+        let sources = Sources::new(config.sources.clone(), Arc::clone(&clock_of));
+        let sender = Sender::with(&config, store, &clock_of, &sources, &metrics, client).unwrap();
+        let workers = sender.take_workers();
+        Self { clock: Arc::clone(clock), sender, workers, metrics, sources }
+    }
+
+    /// Lets time pass, and does all that is due meanwhile.
+    async fn run(&mut self, duration: Duration) {
+        run(&mut [self], duration).await;
+    }
+}
+
+/// Lets time pass for several servers.
+async fn run(servers: &mut [&mut Server], duration: Duration) {
+    let clock = Arc::clone(&servers[0].clock);
+    let end = clock.now().after(duration);
+    let mut held: Option<Timestamp> = None;
+    while clock.now() < end {
+        let now = clock.now();
+        let renews = held.is_none_or(|held| now.since(held) >= Duration::from_secs(5));
+        let mut due = end;
+        for server in servers.iter_mut() {
+            if renews {
+                hold(&server.sender.shared).await;
+                held = Some(now);
+            }
+            for worker in &mut server.workers {
+                due = due.min(worker.step().await.unwrap());
+            }
+        }
+        clock.set(due.max(now.after(Duration::from_millis(1))).min(end));
+    }
+}
+
+/// A store with the fixture, a call to a receiver, and a server that sends.
+struct Bench {
+    store: Arc<dyn Store>,
+    clock: Arc<ManualClock>,
+    receiver: Receiver,
+    server: Server,
+}
+
+impl Bench {
+    async fn new(calls: Value) -> Self {
+        Self::of(fixture::dataset(), calls).await
+    }
+
+    async fn of(dataset: Dataset, calls: Value) -> Self {
+        let clock = Arc::new(ManualClock::new(fixture::now()));
+        let store: Arc<dyn Store> = Arc::new(MemoryStore::new(dataset, Arc::clone(&clock) as _));
+        let receiver = Receiver::new(&clock);
+        let mut server = Server::new(&calls, &store, &clock, &receiver);
+        server.run(Duration::from_secs(1)).await;
+        Self { store, clock, receiver, server }
+    }
+
+    /// A resident reports a flood.
+    async fn report(&self) -> ReportKey {
+        let holder = CardHolder {
+            username: "100200300".to_owned(),
+            network: "telegram".to_owned(),
+            language: "id".to_owned(),
+            network_data: None,
+        };
+        let card = self.store.create_card(holder).await.unwrap();
+        let mut content = fixture::content(DisasterType::Flood, 0, fixture::place(0.5, 0.5));
+        content.created_at = self.clock.now();
+        content.url = Some(card.id.as_str().into());
+        self.store.receive_card_report(&card.id, content).await.unwrap().key
+    }
+
+    async fn reports(&self, count: usize) -> Vec<u64> {
+        let mut keys = Vec::new();
+        for _ in 0..count {
+            keys.push(self.report().await.number());
+        }
+        keys
+    }
+
+    async fn set(&self, area: u64, code: u64) {
+        let (state, by) = (FloodState::try_from(code).ok(), officer());
+        let order = SetFloodState { area: fixture::id(area), state, by, after: None };
+        self.store.set_flood_state(order).await.unwrap();
+    }
+}
+
+fn officer() -> Actor {
+    Actor { subject: "desk".to_owned(), username: None }
+}
+
+const HOUR: Duration = Duration::from_hours(1);
+
+fn ids(got: &[Got]) -> BTreeSet<String> {
+    got.iter().map(|got| got.id.clone()).collect()
+}
+
+/// 24 bytes.
+const SECRET: &str = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";

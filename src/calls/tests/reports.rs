@@ -1,0 +1,143 @@
+//! Reports, and what all calls have in common.
+
+use super::*;
+
+#[rocket::async_test]
+async fn a_thousand_reports_of_an_hour_without_the_receiver_come_once_in_order_and_not_too_fast() {
+    let mut bench = Bench::new(json!({ "thanks": call("report", json!({})) })).await;
+    bench.receiver.answers(|_| Some(Outcome::Failed("connection refused".to_owned())));
+    let mut sent = Vec::new();
+    for _ in 0..60 {
+        sent.extend(bench.reports(17).await);
+        bench.server.run(Duration::from_mins(1)).await;
+    }
+    assert!(bench.receiver.got().len() <= 20, "it is not called all the time");
+    let behind = bench.server.sender.shared.statuses.behind(bench.clock.now());
+    assert!(behind[0].1 >= Duration::from_mins(58), "{behind:?}");
+    bench.receiver.forget();
+    bench.receiver.answers(|_| status(200));
+    let back = bench.clock.now();
+    bench.server.run(Duration::from_mins(10)).await;
+    let got = bench.receiver.got();
+    assert_eq!((sent.len(), bench.receiver.keys()), (1_020, sent));
+    assert_eq!(ids(&got).len(), got.len(), "each has an identifier of its own");
+    for ten in got.windows(11) {
+        assert!(ten[10].at.since(ten[0].at) >= Duration::from_secs(1), "more than ten a second");
+    }
+    let took = got.last().unwrap().at.since(back);
+    assert!(took <= Duration::from_mins(10), "{took:?}");
+    assert_eq!(bench.server.sender.shared.statuses.behind(bench.clock.now())[0].1, Duration::ZERO);
+}
+
+#[rocket::async_test]
+async fn a_report_that_is_refused_delays_the_next_by_less_than_a_minute() {
+    let mut bench = Bench::new(json!({ "thanks": call("report", json!({})) })).await;
+    let keys = bench.reports(3).await;
+    let refused = keys[1].to_string();
+    bench.receiver.answers(move |got| status(if got.body["data"]["pkey"] == refused { 400 } else { 200 }));
+    let begun = bench.clock.now();
+    bench.server.run(Duration::from_mins(1)).await;
+    assert_eq!(bench.receiver.keys(), [keys[0], keys[1], keys[1], keys[1], keys[2]]);
+    let got = bench.receiver.got();
+    assert_eq!(got[1].id, got[3].id, "a repeated request has the same identifier");
+    assert!(got[4].at.since(begun) < Duration::from_mins(1));
+    let text = bench.server.metrics.text().unwrap();
+    for (outcome, count) in [("sent", 2), ("failed", 2), ("skipped", 1), ("dropped", 0)] {
+        let line = format!("siaga_outgoing_calls_total{{call=\"thanks\",outcome=\"{outcome}\"}} {count}\n");
+        assert!(text.contains(&line), "{line}");
+    }
+}
+
+#[rocket::async_test]
+async fn what_was_there_before_is_not_told_and_nothing_that_is_hidden_or_of_a_training() {
+    let mut bench = Bench::new(json!({ "thanks": call("report", json!({})) })).await;
+    bench.receiver.answers(|_| status(503));
+    let keys = bench.reports(3).await;
+    bench.server.run(Duration::from_secs(2)).await;
+    assert_eq!(bench.receiver.keys(), [keys[0]]);
+    for key in [keys[0], keys[2]] {
+        let (action, reason) = (ModerationAction::Hide, "a test".to_owned());
+        let report = key.try_into().unwrap();
+        let order = Moderation { report, made_at: None, action, by: officer(), reason };
+        assert!(bench.store.moderate(&order).await.unwrap());
+    }
+    bench.receiver.forget();
+    bench.receiver.answers(|_| status(200));
+    bench.server.run(Duration::from_mins(1)).await;
+    assert_eq!(bench.receiver.keys(), [keys[1]], "it is looked at again before each try");
+}
+
+#[rocket::async_test]
+async fn only_a_personal_call_has_what_reaches_the_sender() {
+    let mut bench = Bench::new(json!({
+        "news": call("report", json!({})),
+        "thanks": call("report", json!({ "personal": true, "url": "https://bot.example/{{ network }}/send" })),
+    }))
+    .await;
+    bench.report().await;
+    bench.server.run(Duration::from_secs(1)).await;
+    let got: BTreeMap<_, _> = bench.receiver.got().into_iter().map(|got| (got.url.clone(), got)).collect();
+    let thanks = &got["https://bot.example/telegram/send"].body["data"];
+    assert_eq!((&thanks["username"], &thanks["language"]), (&json!("100200300"), &json!("id")));
+    let news = got["https://receiver.example/"].body.to_string();
+    assert!(!news.contains("100200300") && !news.contains("telegram"), "{news}");
+}
+
+#[rocket::async_test]
+async fn a_filter_leaves_out_other_sources_and_cities() {
+    let mut bench = Bench::new(json!({
+        "here": call("report", json!({ "where": { "source": ["grasp"], "city": ["jbd"] } })),
+        "there": call("report", json!({ "where": { "city": ["bdg"] } })),
+        "qlue": call("report", json!({ "where": { "source": ["qlue"] } })),
+    }))
+    .await;
+    bench.report().await;
+    bench.server.run(Duration::from_secs(2)).await;
+    assert_eq!(bench.receiver.got().len(), 1);
+}
+
+#[rocket::async_test]
+async fn a_slow_receiver_delays_itself_alone() {
+    let calls = json!({
+        "fast": call("report", json!({ "url": "https://fast.example/" })),
+        "slow": call("report", json!({ "url": "https://slow.example/" })),
+    });
+    let mut bench = Bench::new(calls).await;
+    bench.receiver.answers(|got| status(200).filter(|_| got.url.contains("fast")));
+    let begun = bench.clock.now();
+    bench.reports(5).await;
+    let [fast, slow] = &mut bench.server.workers[..] else { panic!("two calls") };
+    let mut waiting = Box::pin(slow.step());
+    assert!((&mut waiting).now_or_never().is_none(), "it waits for its receiver");
+    for _ in 0..5 {
+        let due = fast.step().await.unwrap();
+        bench.clock.set(due);
+    }
+    let fast: Vec<_> = bench.receiver.got().into_iter().filter(|got| got.url.contains("fast")).collect();
+    let times: Vec<_> = fast.iter().map(|got| got.at.since(begun).as_millis()).collect();
+    assert_eq!(times, [0, 100, 200, 300, 400]);
+}
+
+#[rocket::async_test]
+async fn a_template_that_fails_for_an_event_skips_that_event_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("body.json");
+    std::fs::write(&file, "{\"id\": {{ pkey }}, \"text\": {{ 1 / (7 - text|length) }}}").unwrap();
+    let mut bench = Bench::new(json!({ "bot": call("report", json!({ "body": file })) })).await;
+    for text in ["water", "seven__", "rising"] {
+        let mut content = fixture::content(DisasterType::Flood, 0, fixture::place(0.5, 0.5));
+        (content.created_at, content.text) = (bench.clock.now(), text.into());
+        let holder = CardHolder {
+            username: String::new(),
+            network: "website".to_owned(),
+            language: "en".to_owned(),
+            network_data: None,
+        };
+        let card: CardId = bench.store.create_card(holder).await.unwrap().id.clone();
+        bench.store.receive_card_report(&card, content).await.unwrap();
+    }
+    bench.server.run(Duration::from_secs(2)).await;
+    assert_eq!(bench.receiver.got().len(), 2);
+    let text = bench.server.metrics.text().unwrap();
+    assert!(text.contains("siaga_outgoing_calls_total{call=\"bot\",outcome=\"skipped\"} 1\n"), "{text}");
+}

@@ -1,0 +1,42 @@
+//! The words of messages, with the names in them.
+
+use crate::model::FloodState;
+use crate::model::alerts::{Message, MessageType};
+
+/// The values of the placeholders.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Names<'a> {
+    pub(super) area: &'a str,
+    pub(super) time: &'a str,
+    pub(super) agency: &'a str,
+}
+
+/// Returns the name that the words for a message have in the texts of the country.
+pub(super) fn name(message: &Message) -> &'static str {
+    match message.state {
+        _ if message.message_type == MessageType::Cancel => "over",
+        FloodState::Unknown => "unknown",
+        FloodState::Minor => "minor",
+        FloodState::Moderate => "moderate",
+        FloodState::Severe => "severe",
+    }
+}
+
+/// Returns a text with the names in place of the placeholders. Names may contain braces.
+pub(super) fn filled(text: &str, Names { area, time, agency }: Names<'_>) -> String {
+    let mut written = String::new();
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once('{') {
+        written.push_str(before);
+        let known = [("area}", area), ("time}", time), ("agency}", agency)];
+        let found = known.into_iter().find_map(|(key, name)| Some((after.strip_prefix(key)?, name)));
+        rest = if let Some((after, name)) = found {
+            written.push_str(name);
+            after
+        } else {
+            written.push('{');
+            after
+        };
+    }
+    written + rest
+}

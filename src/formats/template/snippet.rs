@@ -1,0 +1,97 @@
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use mime::Mime;
+use minijinja::value::Serde;
+use minijinja::{Environment, Value};
+use serde_json::{Map, Value as Json};
+use ubyte::ByteUnit;
+
+use super::bounded::Bounded;
+use super::budget::Budget;
+use super::error::Failure;
+use super::escaping::Escaping;
+use super::{engine, source};
+use crate::model::Stop;
+
+/// The name of the template in its engine.
+const NAME: &str = "snippet";
+/// How many steps a snippet may take: many times more than one needs for a hundred values.
+const STEPS: u64 = 2_000_000;
+/// How long a snippet may take.
+const MAX_TIME: Duration = Duration::from_secs(1);
+
+/// A template that prints a text from a few values, with the filters and limits of formats.
+#[derive(Debug)]
+pub(crate) struct Snippet {
+    /// Its file, or the key that has it.
+    place: PathBuf,
+    escaping: Escaping,
+    engine: Environment<'static>,
+    max_bytes: ByteUnit,
+}
+
+impl Snippet {
+    /// Reads the template of a document from a file.
+    ///
+    /// # Errors
+    ///
+    /// If the file cannot be read, or is not a template. The text names the file and the line.
+    pub(crate) fn read(file: &Path, media_type: &Mime, max_bytes: ByteUnit) -> Result<Self, String> {
+        let source = source::read(file).map_err(|failure| failure.to_string())?;
+        Self::of(file.to_owned(), source, Escaping::of(media_type), max_bytes)
+    }
+
+    /// Makes a template that prints an address: values are escaped as parts of its path or query.
+    ///
+    /// # Errors
+    ///
+    /// If it is not a template.
+    pub(crate) fn address(key: &str, source: &str, max_bytes: ByteUnit) -> Result<Self, String> {
+        Self::of(key.into(), source.to_owned(), Escaping::Address, max_bytes)
+    }
+
+    /// Makes a template that prints values as they are.
+    ///
+    /// # Errors
+    ///
+    /// If it is not a template.
+    pub(crate) fn plain(key: &str, source: &str, max_bytes: ByteUnit) -> Result<Self, String> {
+        Self::of(key.into(), source.to_owned(), Escaping::Plain, max_bytes)
+    }
+
+    fn of(place: PathBuf, source: String, escaping: Escaping, max_bytes: ByteUnit) -> Result<Self, String> {
+        let mut engine = engine::engine(escaping, STEPS);
+        engine.add_template_owned(NAME, source).map_err(|error| Failure::of(&place, &error).to_string())?;
+        Ok(Self { place, escaping, engine, max_bytes })
+    }
+
+    /// Returns what it prints of these values.
+    ///
+    /// # Errors
+    ///
+    /// If a value is missing, if the document is too large, takes too long, or is not well-formed. The text names the place.
+    pub(crate) fn print(&self, values: &Map<String, Json>) -> Result<Vec<u8>, String> {
+        let budget = Arc::new(Budget::new(self.max_bytes, MAX_TIME, Stop::default()));
+        let values = values.iter().map(|(name, value)| (name.as_str(), Value::from(Serde(value))));
+        let bounds = (Budget::VARIABLE, Value::from_dyn_object(Arc::clone(&budget)));
+        let variables = Value::from_pairs(values.chain([bounds]));
+        let mut out = Vec::new();
+        let printed = self.engine.get_template(NAME).and_then(|template| {
+            template.render_captured_to(variables, Bounded::new(&mut out, &budget)).map(drop)
+        });
+        printed.map_err(|error| match budget.exceeded() {
+            Some(bound) => Failure::at(&self.place, &error, bound).to_string(),
+            None => Failure::of(&self.place, &error).to_string(),
+        })?;
+        let fault = |fault| Failure::new(&self.place, &format!(": makes {fault}")).to_string();
+        self.escaping.check(&out).map_err(fault)?;
+        Ok(out)
+    }
+
+    /// Returns why what it printed does not fit a media type.
+    pub(crate) fn unfit(&self, media_type: &Mime, printed: &[u8]) -> Option<String> {
+        self.escaping.unfit(media_type, printed)
+    }
+}

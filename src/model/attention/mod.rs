@@ -1,0 +1,336 @@
+//! Which areas need the attention of the officers who set flood states, and why. It never sets a state.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::Arc;
+use std::time::Duration;
+
+use geo::{Distance, Euclidean, MapCoords, Point};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::{
+    AlertLevel, Area, AreaId, AreaSet, CARD_SOURCE, FloodState, Number, ObservedGauge, Position, Report,
+    ReportKey, Standing, Timestamp, alerts, duration,
+};
+
+/// When an area needs attention.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct AttentionRules {
+    /// After how long a state that nobody confirmed needs attention. **Default: `20h`**, four hours before its alert lapses
+    #[serde(with = "duration")]
+    pub(crate) unconfirmed: Duration,
+    /// How far back reports and readings count. **Default: `24h`**
+    #[serde(with = "duration")]
+    pub(crate) window: Duration,
+    /// How near a gauge with an alarm must be, in metres; `0` leaves gauges out. **Default: `1000`**
+    pub(crate) gauge_distance: Metres,
+    /// How many reports from different cards suggest a state. **Default: `2`**
+    pub(crate) suggesting: Reports,
+    /// How recent these reports must be. **Default: `3h`**
+    #[serde(with = "duration")]
+    pub(crate) suggesting_within: Duration,
+}
+
+/// A distance in metres.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "Number", into = "u32")]
+pub(crate) struct Metres(u32);
+
+/// A number of reports, at least 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "Number", into = "u32")]
+pub(crate) struct Reports(u32);
+
+/// A number that is not [`Metres`] or [`Reports`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("must be a whole number from {least} to {most}")]
+pub(crate) struct InvalidRule {
+    least: u32,
+    most: u32,
+}
+
+impl TryFrom<Number> for Metres {
+    type Error = InvalidRule;
+
+    fn try_from(number: Number) -> Result<Self, InvalidRule> {
+        const MOST: u32 = 100_000;
+        number.get().filter(|metres| *metres <= MOST).map(Self).ok_or(InvalidRule { least: 0, most: MOST })
+    }
+}
+
+impl TryFrom<Number> for Reports {
+    type Error = InvalidRule;
+
+    fn try_from(number: Number) -> Result<Self, InvalidRule> {
+        const MOST: u32 = 1_000;
+        number
+            .get()
+            .filter(|count| (1..=MOST).contains(count))
+            .map(Self)
+            .ok_or(InvalidRule { least: 1, most: MOST })
+    }
+}
+
+impl From<Metres> for u32 {
+    fn from(metres: Metres) -> Self {
+        metres.0
+    }
+}
+
+impl From<Reports> for u32 {
+    fn from(reports: Reports) -> Self {
+        reports.0
+    }
+}
+
+impl Default for AttentionRules {
+    fn default() -> Self {
+        Self {
+            unconfirmed: Duration::from_hours(20),
+            window: Duration::from_hours(24),
+            gauge_distance: Metres(1_000),
+            suggesting: Reports(2),
+            suggesting_within: Duration::from_hours(3),
+        }
+    }
+}
+
+/// What is known of the areas. Reports and readings older than the window do not count.
+#[derive(Debug)]
+pub(crate) struct Scene<'s> {
+    pub(crate) areas: &'s AreaSet,
+    /// The states of the flooded areas.
+    pub(crate) standing: HashMap<AreaId, Standing>,
+    /// When each area last changed, if it did within the window.
+    pub(crate) changed: HashMap<AreaId, Timestamp>,
+    /// Reports of floods that readers may see.
+    pub(crate) reports: &'s [Arc<Report>],
+    /// Reports of floods that wait for review.
+    pub(crate) waiting: &'s [Arc<Report>],
+    pub(crate) gauges: &'s [ObservedGauge],
+    pub(crate) now: Timestamp,
+}
+
+/// An area that needs attention.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(crate) struct Attention {
+    pub(crate) area_id: AreaId,
+    /// The newest reason first.
+    pub(crate) reasons: Vec<Reason>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) suggested: Option<Suggestion>,
+}
+
+/// Why an area needs attention.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(tag = "reason", rename_all = "lowercase")]
+pub(crate) enum Reason {
+    /// Residents have reported a flood since the area last changed. `waiting_ids` are those of the reports that wait for review.
+    Reports {
+        at: Timestamp,
+        first: Timestamp,
+        report_ids: Vec<ReportKey>,
+        waiting_ids: Vec<ReportKey>,
+        depths: Vec<f64>,
+    },
+    /// Nobody has confirmed the state for long.
+    Unconfirmed { at: Timestamp, since: Timestamp, lapses: Timestamp },
+    /// A gauge nearby has had an alarm since the area last changed.
+    Gauge { at: Timestamp, gaugeid: String, gaugenameid: String, alert: u8, label: String },
+}
+
+impl Reason {
+    /// Returns since when the reason holds, or when it was last renewed.
+    pub(crate) fn at(&self) -> Timestamp {
+        match self {
+            Self::Reports { at, .. } | Self::Unconfirmed { at, .. } | Self::Gauge { at, .. } => *at,
+        }
+    }
+}
+
+/// The state that reports of an area suggest, and these reports.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(crate) struct Suggestion {
+    pub(crate) state: FloodState,
+    pub(crate) evidence: Evidence,
+}
+
+/// What suggests a state.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(crate) struct Evidence {
+    pub(crate) report_ids: Vec<ReportKey>,
+    pub(crate) first: Timestamp,
+    pub(crate) last: Timestamp,
+    /// The depths in centimetres that the reports give, in their order.
+    pub(crate) depths: Vec<f64>,
+    /// The names of gauges nearby that have an alarm, each with its label.
+    pub(crate) gauges: Vec<String>,
+}
+
+/// Returns the areas that need attention, the newest reason first. Costs O(areas + reports + areas × gauges with an alarm).
+pub(crate) fn attention(scene: &Scene<'_>, rules: &AttentionRules) -> Vec<Attention> {
+    let mut found: BTreeMap<AreaId, Attention> = BTreeMap::new();
+    let mut add = |area_id, reason| {
+        let none = || Attention { area_id, reasons: Vec::new(), suggested: None };
+        found.entry(area_id).or_insert_with(none).reasons.push(reason);
+    };
+    let reports = scene.new_reports(rules);
+    let waiting: HashSet<_> = scene.waiting.iter().map(|report| report.key).collect();
+    for (area, reports) in &reports {
+        add(*area, told(reports, &waiting));
+    }
+    for (area, Standing { since, .. }) in &scene.standing {
+        let at = since.after(rules.unconfirmed);
+        if at <= scene.now {
+            add(*area, Reason::Unconfirmed { at, since: *since, lapses: since.after(alerts::CONFIRMED_FOR) });
+        }
+    }
+    for gauge in scene.gauges {
+        let Some((at, alert, label)) = alarm(gauge) else { continue };
+        for area in scene.areas {
+            let is_new = scene.changed.get(&area.id).is_none_or(|changed| at > *changed);
+            if is_new && is_near(area, gauge.gauge.location, rules.gauge_distance) {
+                add(
+                    area.id,
+                    Reason::Gauge {
+                        at,
+                        gaugeid: gauge.gauge.id.clone(),
+                        gaugenameid: gauge.gauge.name.clone(),
+                        alert: alert.number(),
+                        label: label.to_owned(),
+                    },
+                );
+            }
+        }
+    }
+    let mut found: Vec<_> = found.into_values().collect();
+    for area in &mut found {
+        area.reasons.sort_by_key(|reason| std::cmp::Reverse(reason.at()));
+        area.suggested = reports
+            .get(&area.area_id)
+            .and_then(|reports| scene.suggestion(reports, &waiting, &area.reasons, rules));
+    }
+    // By number, the order of areas with equally new reasons is always the same.
+    found.sort_by_key(|area| std::cmp::Reverse(area.reasons.first().map(Reason::at)));
+    found
+}
+
+impl Scene<'_> {
+    /// Returns the reports of each area that were made since it last changed, oldest first.
+    fn new_reports(&self, rules: &AttentionRules) -> BTreeMap<AreaId, Vec<&Report>> {
+        let from = self.now.before(rules.window);
+        let mut of_areas: BTreeMap<AreaId, Vec<&Report>> = BTreeMap::new();
+        for report in self.reports.iter().chain(self.waiting) {
+            let made = report.content.created_at;
+            if report.content.is_training || made < from || made > self.now {
+                continue;
+            }
+            let Some(area) = report.tags.local_area_id else { continue };
+            if self.changed.get(&area).is_none_or(|changed| made > *changed) {
+                of_areas.entry(area).or_default().push(report);
+            }
+        }
+        for reports in of_areas.values_mut() {
+            reports.sort_by_key(|report| (report.content.created_at, report.key));
+        }
+        of_areas
+    }
+
+    /// Returns what the reports of an area suggest, without those that nobody has reviewed.
+    fn suggestion(
+        &self,
+        reports: &[&Report],
+        waiting: &HashSet<ReportKey>,
+        reasons: &[Reason],
+        rules: &AttentionRules,
+    ) -> Option<Suggestion> {
+        let from = self.now.before(rules.suggesting_within);
+        // A card has one report.
+        let is_recent = |report: &&&Report| {
+            let is_card = &*report.content.source == CARD_SOURCE && !waiting.contains(&report.key);
+            is_card && report.content.created_at >= from
+        };
+        let recent: Vec<_> = reports.iter().filter(is_recent).copied().collect();
+        let (first, last) = (recent.first()?.content.created_at, recent.last()?.content.created_at);
+        if recent.len() < rules.suggesting.0 as usize {
+            return None;
+        }
+        let depths: Vec<_> = recent.iter().filter_map(|report| flood_depth(report)).collect();
+        let gauges = reasons.iter().filter_map(|reason| match reason {
+            Reason::Gauge { gaugenameid, label, .. } => Some(format!("{gaugenameid}: {label}")),
+            _ => None,
+        });
+        Some(Suggestion {
+            state: median(&depths).map_or(FloodState::Unknown, FloodState::of_depth),
+            evidence: Evidence {
+                report_ids: recent.iter().map(|report| report.key).collect(),
+                first,
+                last,
+                depths,
+                gauges: gauges.collect(),
+            },
+        })
+    }
+}
+
+/// The reason that residents have reported a flood. There is at least one report.
+fn told(reports: &[&Report], waiting: &HashSet<ReportKey>) -> Reason {
+    let made = |report: Option<&&Report>| report.map_or(Timestamp::EPOCH, |report| report.content.created_at);
+    Reason::Reports {
+        at: made(reports.last()),
+        first: made(reports.first()),
+        report_ids: reports.iter().map(|report| report.key).collect(),
+        waiting_ids: reports.iter().map(|report| report.key).filter(|key| waiting.contains(key)).collect(),
+        depths: reports.iter().filter_map(|report| flood_depth(report)).collect(),
+    }
+}
+
+/// Returns the depth of water that a report gives, in centimetres.
+pub(crate) fn flood_depth(report: &Report) -> Option<f64> {
+    let data: Value = serde_json::from_str(report.content.report_data.as_ref()?.get()).ok()?;
+    data.get("flood_depth")?.as_f64().filter(|depth| (0.0..=10_000.0).contains(depth))
+}
+
+fn median(depths: &[f64]) -> Option<f64> {
+    let mut sorted = depths.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let upper = *sorted.get(sorted.len() / 2)?;
+    let lower = *sorted.get((sorted.len() - 1) / 2)?;
+    Some(f64::midpoint(lower, upper))
+}
+
+/// Returns since when a gauge has had its alarm without interruption, with its level and the agency's name for that.
+fn alarm(gauge: &ObservedGauge) -> Option<(Timestamp, AlertLevel, &str)> {
+    let rings = |alert| alert <= AlertLevel::Alert;
+    let newest = gauge.observations.last().filter(|reading| rings(reading.alert))?;
+    let ringing = gauge.observations.iter().rev().take_while(|reading| rings(reading.alert));
+    let since = ringing.last().map_or(newest.observed_at, |reading| reading.observed_at);
+    Some((since, newest.alert, &newest.label))
+}
+
+/// Returns whether an area, or a part of it, is at most this far from a place.
+fn is_near(area: &Area, place: Position, Metres(most): Metres) -> bool {
+    const METRES_A_DEGREE: f64 = 111_320.0;
+    let place = place.coord();
+    let east = METRES_A_DEGREE * place.y.to_radians().cos();
+    let most = f64::from(most);
+    if most == 0.0 {
+        return false;
+    }
+    let Some(bounds) = area.geometry().bounds() else { return false };
+    let beyond = |low: f64, high: f64, at: f64| (low - at).max(at - high).max(0.0);
+    let (x, y) =
+        (beyond(bounds.min().x, bounds.max().x, place.x), beyond(bounds.min().y, bounds.max().y, place.y));
+    if (x * east).hypot(y * METRES_A_DEGREE) > most {
+        return false;
+    }
+    // In metres around the place: over such distances the Earth is flat.
+    let outline = area
+        .outline
+        .map_coords(|at| geo::Coord { x: (at.x - place.x) * east, y: (at.y - place.y) * METRES_A_DEGREE });
+    Euclidean.distance(&outline, &Point::new(0.0, 0.0)) <= most
+}
+
+#[cfg(test)]
+mod tests;

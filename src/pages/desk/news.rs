@@ -1,0 +1,97 @@
+//! What the script of the desk shows, besides the states that everybody sees.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use rocket::{State, get};
+use serde_json::{Value, json};
+
+use super::session::{Desk, Officer};
+use crate::config::Config;
+use crate::error::Problem;
+use crate::model::{
+    BatchNumber, DisasterType, ImageUrl, LoggedChange, ModerationAction, Report, flood_depth,
+};
+use crate::rendering::Answer;
+use crate::routes::AttentionList;
+use crate::stores::{FloodLogQuery, ModerationQuery, ReportQuery, Store, Window};
+
+/// How far back the log of the desk reaches.
+const NIGHT: Duration = Duration::from_hours(24);
+/// How many changes, reports and hidden reports are sent at most: the newest.
+const MOST_LOGGED: u32 = 1_000;
+const MOST_REPORTS: usize = 1_000;
+const MOST_WAITING: u32 = 200;
+const MOST_MODERATED: u32 = 100;
+
+/// `GET /desk/news`: responds with the areas that need attention, the reports and the changes of the last day, and which reports were
+/// hidden.
+#[get("/desk/news")]
+pub(super) async fn tell(
+    _officer: Officer,
+    desk: &State<Desk>,
+    list: &State<AttentionList>,
+    store: &State<Arc<dyn Store>>,
+    config: &State<Config>,
+) -> Result<Answer, Problem> {
+    let since = desk.now().before(NIGHT);
+    let query = FloodLogQuery { since: Some(since), most: MOST_LOGGED, ..FloodLogQuery::default() };
+    let log = store.all_flood_changes(&query).await?;
+    let query = ReportQuery {
+        selector: crate::model::AreaSelector::default(),
+        disaster: Some(DisasterType::Flood),
+        training: false,
+        window: Window::Last(config.attention.window),
+    };
+    let reports = store.reports(&query).await?.value.reports;
+    let waiting = store.waiting_reports(MOST_WAITING).await?;
+    let query = ModerationQuery { after: 0, before: None, most: MOST_MODERATED };
+    let moderated = store.moderation_log(query).await?.value;
+    let mut last = HashSet::new();
+    let hidden = moderated.iter().filter(|entry| {
+        // Newest first: only the last order for a report counts.
+        last.insert(entry.report) && entry.action == ModerationAction::Hide && entry.at >= since
+    });
+    let hidden = hidden.map(
+        |entry| json!({ "id": entry.report, "at": entry.at, "by": entry.by.name(), "reason": entry.reason }),
+    );
+    let photos = config.photos_url();
+    let shown = reports.iter().filter(|report| report.tags.local_area_id.is_some()).take(MOST_REPORTS);
+    let shown = waiting
+        .iter()
+        .map(|report| told(report, true, &photos))
+        .chain(shown.map(|report| told(report, false, &photos)));
+    let news = Answer::private_result(&json!({
+        "attention": *list.get(config).await?,
+        "log": log.iter().map(logged).collect::<Vec<_>>(),
+        "reports": shown.collect::<Vec<_>>(),
+        "hidden": hidden.collect::<Vec<_>>(),
+    }))?;
+    news.compressed().await
+}
+
+fn told(report: &Report, waiting: bool, photos: &str) -> Value {
+    let Report { key, content, tags } = report;
+    json!({
+        "id": key,
+        "area_id": tags.local_area_id,
+        "at": content.created_at,
+        "title": content.title,
+        "text": content.text,
+        "depth": flood_depth(report),
+        "photo": content.image_url.as_deref().map(|stored| ImageUrl { stored, photos }),
+        "waiting": waiting,
+    })
+}
+
+fn logged(LoggedChange { change, batch, note }: &LoggedChange) -> Value {
+    json!({
+        "area_id": change.area,
+        "at": change.at,
+        "state": change.state,
+        "by": change.by.name(),
+        "batch": batch.map(BatchNumber::get),
+        "note": note,
+    })
+}

@@ -1,0 +1,146 @@
+// The list of areas. A row keeps its place while the officer works: what is new waits for a tap.
+import { age, depths, fill, make, moment, nice, settings, t } from "/map/words.js";
+
+const MOST = 100; // How many rows are drawn at first.
+
+export const depthOf = (state) => (state ? depths[state] : t.dry);
+export const swatch = (state) => (state ? [make("i", { className: `swatch s${state}` })] : []);
+
+/** The name of an area, its larger area after it. */
+export const named = ({ area_name, parent_name, area_id }) => [nice(area_name || "") || area_id, nice(parent_name || "")].filter(Boolean).join(", ");
+
+const clock = new Intl.DateTimeFormat(settings.language, { timeZone: settings.timeZone, hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
+export const hour = (at) => clock.format(new Date(at));
+
+const span = (first, last) => (hour(first) === hour(last) ? hour(last) : `${hour(first)}–${hour(last)}`);
+const heights = (all) => (all.length ? `: ${all.slice(0, 12).map(Math.round).join(", ")} cm` : "");
+
+/** A reason in words. */
+const reasonOf = (reason) => {
+  if (reason.reason === "unconfirmed") {
+    const hasLapsed = Date.parse(reason.lapses) < Date.now();
+    return fill(hasLapsed ? t.lapsed : t.unconfirmed, { age: age(reason.since), lapses: hour(reason.lapses) });
+  }
+  if (reason.reason === "gauge") return fill(t.gauge, { gauge: reason.gaugenameid, label: reason.label, at: hour(reason.at) });
+  const waiting = reason.waiting_ids.length ? ` (${fill(t.waitingCount, { count: reason.waiting_ids.length })})` : "";
+  return fill(t.reports, { count: reason.report_ids.length, span: span(reason.first, reason.at) }) + heights(reason.depths) + waiting;
+};
+const evidenceOf = ({ report_ids, first, last, depths: all, gauges }) =>
+  [fill(t.reports, { count: report_ids.length, span: span(first, last) }) + heights(all), ...gauges].join("; ");
+
+/**
+ * Draws the list into `element`. `about(id)` says what is known of an area: `area`, `flood`, `by`, `attention`. `choose(id, is)` and
+ * `suggest(id, state)` are called for taps, and `detail(id)` returns what an unfolded row shows, as elements.
+ */
+export const rows = ({ element, more, about, chosen, choose, suggest, detail }) => {
+  const all = new Map(); // Elements by id.
+  const open = new Set();
+  let order = [];
+  let most = MOST;
+
+  const make_row = (id) => {
+    const box = make("input", { type: "checkbox", id: `pick${id}`, disabled: !settings.mayWrite });
+    const title = make("label", { htmlFor: `pick${id}` });
+    const unfold = make("button", { type: "button", className: "unfold", textContent: "▾" });
+    const body = make("div", { className: "about" });
+    const below = make("div", { className: "below", hidden: true });
+    const row = make("li", { className: "row" }, box, make("div", { className: "what" }, title, body), unfold, below);
+    row.dataset.area = id;
+    box.addEventListener("change", () => choose(id, box.checked));
+    unfold.addEventListener("click", () => {
+      open.has(id) ? open.delete(id) : open.add(id);
+      fillRow(id);
+    });
+    all.set(id, { row, box, title, body, below, unfold });
+    return row;
+  };
+
+  const fillRow = (id) => {
+    const parts = all.get(id);
+    if (!parts) return;
+    const { area, flood, by, attention } = about(id);
+    parts.box.checked = chosen.has(id);
+    parts.row.classList.toggle("chosen", chosen.has(id));
+    const isOpen = open.has(id);
+    parts.unfold.setAttribute("aria-expanded", isOpen);
+    parts.unfold.ariaLabel = `${t.details}: ${named(area)}`;
+    const key = JSON.stringify([area, flood, by, attention, Math.floor(Date.now() / 60_000)]);
+    if (parts.key !== key) {
+      parts.key = key;
+      parts.title.replaceChildren(make("b", {}, nice(area.area_name || "") || `${id}`), " ", make("span", { className: "soft" }, [area.parent_name, area.city_name].filter(Boolean).map(nice).join(" · ")));
+      const state = make("p", { className: "state" }, ...swatch(flood?.state), depthOf(flood?.state));
+      if (flood) state.append(" ", make("span", { className: "soft" }, `${age(flood.last_updated)}${by ? ` · ${by}` : ""}`));
+      const reasons = (attention?.reasons ?? []).map((reason) => make("li", { className: reason.reason }, reasonOf(reason)));
+      const content = [state];
+      if (reasons.length) content.push(make("ul", {}, ...reasons));
+      if (attention?.suggested && settings.mayWrite) {
+        const { state: code, evidence } = attention.suggested;
+        const button = make("button", { type: "button", className: "suggest" }, `${t.suggested} `, ...swatch(code), depths[code]);
+        button.title = evidenceOf(evidence);
+        button.addEventListener("click", () => suggest(id, code));
+        content.push(button);
+      }
+      parts.body.replaceChildren(...content);
+    }
+    parts.below.hidden = !isOpen;
+    if (isOpen) {
+      const inner = detail(id);
+      const text = inner.map((of) => of.outerHTML).join();
+      // A field that somebody types in stays.
+      if (text !== parts.text && !parts.below.contains(document.activeElement)) {
+        parts.below.replaceChildren(...inner);
+        parts.text = text;
+      }
+    }
+  };
+
+  const draw = () => {
+    const wanted = order.slice(0, most);
+    const keep = new Set(wanted);
+    for (const [id, { row }] of all) {
+      if (keep.has(id)) continue;
+      row.remove();
+      all.delete(id);
+    }
+    wanted.forEach((id, place) => {
+      const row = all.get(id)?.row ?? make_row(id);
+      if (element.children[place] !== row) element.insertBefore(row, element.children[place] ?? null);
+      fillRow(id);
+    });
+    more.hidden = order.length <= most;
+    more.textContent = fill(t.more, { count: order.length - most });
+  };
+  more.addEventListener("click", () => {
+    most += 4 * MOST;
+    draw();
+  });
+
+  /** The row that the keyboard is at. */
+  const place = () => order.indexOf(document.activeElement?.closest(".row")?.dataset.area);
+  return {
+    /** Shows other areas, or the same in another order. */
+    list: (ids) => {
+      if (`${ids}` !== `${order}`) most = MOST;
+      order = ids;
+      draw();
+    },
+    draw,
+    step: (by) => {
+      const next = Math.max(0, Math.min(order.length - 1, place() < 0 ? (by > 0 ? 0 : order.length - 1) : place() + by));
+      if (next >= most) {
+        most = next + MOST;
+        draw();
+      }
+      const parts = all.get(order[next]);
+      parts?.box.focus({ preventScroll: true });
+      parts?.row.scrollIntoView({ block: "nearest" });
+    },
+    get current() {
+      return order[place()];
+    },
+    unfold: (id) => all.get(id)?.unfold.click(),
+    get order() {
+      return order;
+    },
+  };
+};

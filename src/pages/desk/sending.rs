@@ -1,0 +1,82 @@
+//! What the script of the desk sends. The same functions carry it out as for the routes under the base address.
+
+use std::sync::Arc;
+
+use rocket::{State, post, put};
+use serde_json::json;
+
+use super::session::Sender;
+use crate::auth::Scope;
+use crate::changes::Follower;
+use crate::error::Problem;
+use crate::guards::{IdempotencyKey, JsonBody, PathParam};
+use crate::images::CardImages;
+use crate::model::{BatchNumber, ReportKey};
+use crate::rendering::Answer;
+use crate::routes::{order_changes, order_undo, order_visibility};
+use crate::sources::Sources;
+use crate::stores::Store;
+use crate::telemetry::Metrics;
+
+/// `POST /desk/changes`: sets and clears the states of areas, or says what that would do.
+#[post("/desk/changes", data = "<body>")]
+pub(super) async fn change(
+    sender: Sender,
+    key: IdempotencyKey,
+    body: JsonBody,
+    store: &State<Arc<dyn Store>>,
+    sources: &State<Sources>,
+    metrics: &State<Metrics>,
+) -> Result<Answer, Problem> {
+    let Sender(officer) = sender;
+    if !officer.may_write() {
+        return Err(officer.lacks(Scope::FloodsWrite));
+    }
+    let answer = order_changes(officer.actor(), key, body, store, metrics).await?;
+    sources.hear_subject(&officer.credential.subject);
+    Ok(answer)
+}
+
+/// `POST /desk/changes/:batch/undo`: sets the states that the areas had before a batch.
+#[post("/desk/changes/<batch>/undo")]
+pub(super) async fn undo(
+    sender: Sender,
+    batch: PathParam<BatchNumber>,
+    key: IdempotencyKey,
+    store: &State<Arc<dyn Store>>,
+    sources: &State<Sources>,
+    metrics: &State<Metrics>,
+) -> Result<Answer, Problem> {
+    let Sender(officer) = sender;
+    if !officer.may_write() {
+        return Err(officer.lacks(Scope::FloodsWrite));
+    }
+    let answer = order_undo(officer.actor(), key, batch.get()?, store, metrics).await?;
+    sources.hear_subject(&officer.credential.subject);
+    Ok(answer)
+}
+
+/// `PUT /desk/reports/:id/visibility`: hides a report, or shows it.
+#[put("/desk/reports/<id>/visibility", data = "<body>")]
+pub(super) async fn moderate(
+    sender: Sender,
+    id: PathParam<ReportKey>,
+    body: JsonBody,
+    store: &State<Arc<dyn Store>>,
+    images: &State<Arc<CardImages>>,
+    follower: &State<Follower>,
+) -> Result<Answer, Problem> {
+    let Sender(officer) = sender;
+    if !officer.may_moderate() {
+        return Err(officer.lacks(Scope::ReportsModerate));
+    }
+    order_visibility(officer.actor(), id.get()?, body, store, images, follower).await
+}
+
+/// `POST /desk/alive`: an officer works at the desk, so the officer's source is heard. The page sends it only within 30 minutes of the
+/// last key or tap.
+#[post("/desk/alive")]
+pub(super) fn hear(sender: Sender, sources: &State<Sources>) -> Result<Answer, Problem> {
+    sources.hear_subject(&sender.0.credential.subject);
+    Answer::private_result(&json!({}))
+}

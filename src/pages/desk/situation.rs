@@ -1,0 +1,182 @@
+//! The report of the situation: which areas are flooded, by larger area, and the changes of the last six hours; to print, and as CSV.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+use std::time::Duration;
+
+use minijinja::context;
+use minijinja::value::Serde;
+use rocket::http::{ContentType, Header, Status};
+use rocket::{Responder, State, get};
+use serde_json::{Value, json};
+
+use super::session::{Desk, Officer};
+use super::view::{Page, View};
+use crate::config::Config;
+use crate::error::Problem;
+use crate::guards::Language;
+use crate::model::{Area, AreaId, FloodLayer, FloodState, LoggedChange, Standing, Timestamp};
+use crate::shell::Shell;
+use crate::stores::{FloodLogQuery, FloodQuery, Store};
+
+const PAGE: &str = include_str!("situation.html");
+/// How far back changes are listed. Officers report every six hours.
+const RECENT: Duration = Duration::from_hours(6);
+/// How many changes are listed at most: the newest.
+const MOST: u32 = 1_000;
+
+/// The situation at a moment.
+struct Situation {
+    at: Timestamp,
+    layer: FloodLayer,
+    /// The changes of the last hours, newest first.
+    changes: Vec<LoggedChange>,
+}
+
+/// An area that is flooded, or has changed lately.
+struct Line<'s> {
+    area: &'s Area,
+    standing: Option<Standing>,
+    /// Its changes, newest first.
+    changes: Vec<&'s LoggedChange>,
+}
+
+impl Situation {
+    async fn read(store: &dyn Store, at: Timestamp) -> Result<Self, Problem> {
+        let query = FloodLogQuery { since: Some(at.before(RECENT)), most: MOST, ..FloodLogQuery::default() };
+        let changes = store.all_flood_changes(&query).await?;
+        let layer = store.floods(&FloodQuery::default()).await?.value;
+        Ok(Self { at, layer, changes })
+    }
+
+    /// Returns the areas by city and larger area.
+    fn lines(&self) -> BTreeMap<(&str, &str), Vec<Line<'_>>> {
+        let mut changes: HashMap<AreaId, Vec<&LoggedChange>> = HashMap::new();
+        for logged in &self.changes {
+            changes.entry(logged.change.area).or_default().push(logged);
+        }
+        let mut lines: BTreeMap<_, Vec<Line<'_>>> = BTreeMap::new();
+        for flood in self.layer.features() {
+            let (area, standing) = (flood.area, flood.standing);
+            let changes = changes.remove(&area.id).unwrap_or_default();
+            if standing.is_some() || !changes.is_empty() {
+                let key = (area.city_name.as_str(), area.parent_name.as_str());
+                lines.entry(key).or_default().push(Line { area, standing, changes });
+            }
+        }
+        for of in lines.values_mut() {
+            of.sort_by(|one, other| one.area.name.cmp(&other.area.name));
+        }
+        lines
+    }
+}
+
+/// `GET /desk/situation`: responds with a page to print.
+#[get("/desk/situation")]
+pub(super) async fn show(
+    officer: Officer,
+    language: Language,
+    config: &State<Config>,
+    shell: &State<Shell>,
+    desk: &State<Desk>,
+    store: &State<Arc<dyn Store>>,
+) -> Result<Page, Problem> {
+    let view = View { language: &language, config, shell, officer: Some(&officer) };
+    let situation = Situation::read(&***store, desk.now()).await?;
+    let (mut groups, mut totals) = (Vec::new(), [0; 4]);
+    for ((city, parent), lines) in situation.lines() {
+        let mut counts = [0; 4];
+        for standing in lines.iter().filter_map(|line| line.standing) {
+            counts[usize::from(standing.state.code()) - 1] += 1;
+        }
+        counts.iter().zip(&mut totals).for_each(|(count, total)| *total += count);
+        let since = lines.iter().filter_map(|line| line.standing).map(|standing| standing.since).min();
+        let flooded = lines.iter().filter_map(|line| Some((line, line.standing?)));
+        let flooded = flooded.map(|(line, standing)| {
+            json!({
+                "name": line.area.name,
+                "id": line.area.id,
+                "state": standing.state.code(),
+                "depth": view.state(Some(standing.state)),
+                "since": view.moment(standing.since),
+            })
+        });
+        groups.push(json!({
+            "city": city, "parent": parent, "counts": counts, "areas": flooded.collect::<Vec<_>>(),
+            "since": since.map(|since| view.moment(since)),
+        }));
+    }
+    let areas = situation.layer.areas();
+    let changes: Vec<Value> = situation.changes.iter().map(|change| view.logged(change, areas)).collect();
+    let values = context! {
+        at => view.moment(situation.at),
+        by => officer.name(),
+        groups => Serde(groups.iter().filter(|group| group["areas"] != json!([])).collect::<Vec<_>>()),
+        totals => totals.to_vec(),
+        total => totals.iter().sum::<u32>(),
+        changes => Serde(changes),
+    };
+    view.render(PAGE, "/desk/situation", Status::Ok, values).await
+}
+
+/// A table that a browser saves.
+#[derive(Responder)]
+pub(super) struct Table {
+    text: (ContentType, Vec<u8>),
+    kept: Header<'static>,
+    saved: Header<'static>,
+}
+
+/// `GET /desk/situation.csv`: responds with one row for each area that is flooded or has changed within six hours.
+#[get("/desk/situation.csv")]
+pub(super) async fn table(
+    officer: Officer,
+    language: Language,
+    config: &State<Config>,
+    shell: &State<Shell>,
+    desk: &State<Desk>,
+    store: &State<Arc<dyn Store>>,
+) -> Result<Table, Problem> {
+    let view = View { language: &language, config, shell, officer: Some(&officer) };
+    let situation = Situation::read(&***store, desk.now()).await?;
+    let local = |at: Timestamp| {
+        at.to_utc().with_timezone(&config.time_zone).format("%Y-%m-%d %H:%M:%S %Z").to_string()
+    };
+    let changed = |logged: &&LoggedChange| {
+        let change = &logged.change;
+        format!("{} {} ({})", local(change.at), view.state(change.state), change.by.name())
+    };
+    // Programs for tables read the bytes as UTF-8 if the file begins so.
+    let mut table = csv::Writer::from_writer("\u{feff}".as_bytes().to_vec());
+    let heads =
+        ["city", "parent_name", "area_id", "area_name", "state", "depth", "since", "changes_of_six_hours"];
+    table.write_record(heads).map_err(Problem::internal)?;
+    for ((city, parent), lines) in situation.lines() {
+        for Line { area, standing, changes } in lines {
+            let state = standing.map(|standing| standing.state);
+            let row = [
+                city.to_owned(),
+                parent.to_owned(),
+                area.id.to_string(),
+                area.name.clone(),
+                state.map(FloodState::code).map(|code| code.to_string()).unwrap_or_default(),
+                view.state(state).to_owned(),
+                standing.map(|standing| local(standing.since)).unwrap_or_default(),
+                changes.iter().map(changed).collect::<Vec<_>>().join("; "),
+            ];
+            table.write_record(row.map(harmless)).map_err(Problem::internal)?;
+        }
+    }
+    let text = table.into_inner().map_err(|error| Problem::internal(error.to_string()))?;
+    let name = situation.at.to_utc().with_timezone(&config.time_zone).format("situation-%Y%m%d-%H%M.csv");
+    Ok(Table {
+        text: (ContentType::CSV, text),
+        kept: Header::new("Cache-Control", "no-store"),
+        saved: Header::new("Content-Disposition", format!("attachment; filename=\"{name}\"")),
+    })
+}
+
+/// Returns a cell that no program for tables takes for a formula.
+fn harmless(cell: String) -> String {
+    if cell.starts_with(['=', '+', '-', '@', '\t', '\r']) { format!("'{cell}") } else { cell }
+}

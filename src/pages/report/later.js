@@ -1,0 +1,24 @@
+// Makes a photo small before it is sent from the thank-you. Without this script it is sent as it is.
+
+import { Unusable, shrunk } from "/reporting/photo.js";
+
+const texts = JSON.parse(document.body.dataset.settings);
+const input = document.getElementById("photo");
+const says = (text) => { document.getElementById("photo-says").textContent = text; };
+
+input.addEventListener("change", async () => {
+  const [file] = input.files;
+  says(file ? texts.shrinking : "");
+  if (!file) return;
+  try {
+    const photo = await shrunk(file);
+    const files = new DataTransfer();
+    files.items.add(new File([photo], "photo.jpg", { type: photo.type }));
+    input.files = files.files;
+    says(texts.ready.replace("{size}", Math.ceil(photo.size / 1000)));
+  } catch (error) {
+    if (!(error instanceof Unusable)) throw error;
+    input.value = "";
+    says(texts[error.reason]);
+  }
+});

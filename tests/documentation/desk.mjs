@@ -1,0 +1,240 @@
+// A night at the desk, by real keys, taps and clicks: many areas, another officer, a bad network, a login that ends, bad texts.
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { chromium } from "./chromium.mjs";
+
+const [origin, base, key] = process.argv.slice(2);
+const patience = Number(process.env.TEST_PATIENCE ?? 1);
+const slow = { timeout: 30_000 * patience };
+const HOSTILE = `<img src=x onerror="window.ran=1"><script>window.ran=1</script>"'&{{7*7}}`;
+const pause = (time) => new Promise((done) => setTimeout(done, time));
+
+const asked = async (method, path, body) => {
+  const response = await fetch(base + path, { method, headers: { "X-Api-Key": key, "Content-Type": "application/json" }, body: body && JSON.stringify(body) });
+  assert.equal(response.status, 200, `${method} ${path}: ${await response.clone().text()}`);
+  return response.json();
+};
+const stateOf = async (id) => (await asked("GET", "/floods/states")).result.find(({ area_id }) => area_id === id)?.state ?? null;
+const until = async (says, holds) => {
+  const begun = Date.now();
+  for (;;) {
+    if (await holds()) return Date.now() - begun;
+    assert.ok(Date.now() - begun < slow.timeout, says);
+    await pause(50);
+  }
+};
+
+const open = async (page) => {
+  await page.goto(`${origin}/desk?lang=en`);
+  await page.waitForFunction(() => performance.getEntriesByName("desk ready").length, slow);
+};
+const logIn = async (page, name) => {
+  await page.goto(`${origin}/desk?lang=en`);
+  await page.type("[name=name]", name);
+  await page.type("[name=key]", key);
+  await Promise.all([page.waitForNavigation(), page.click(".login .button")]);
+  await open(page);
+};
+const noFaults = async (page) => {
+  await page.evaluate(readFileSync("node_modules/axe-core/axe.min.js", "utf8"));
+  const { violations } = await page.evaluate(() => axe.run());
+  assert.deepEqual(violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html.slice(0, 300))]), []);
+  assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= Math.ceil(visualViewport.width)), "nothing is wider than the page");
+};
+const press = async (page, ...keys) => {
+  for (const of of keys) await page.keyboard.press(of);
+};
+const card = (page, kind) => page.waitForSelector(`#cards .${kind}`, slow);
+const text = (page, selector) => page.$eval(selector, (element) => element.textContent);
+const clickIn = (page, selector, words) =>
+  page.evaluate((selector, words) => [...document.querySelectorAll(selector)].find((of) => of.textContent.includes(words)).click(), selector, words);
+/** Chooses an area, or not any more, by its number in the search. */
+const pick = async (page, id) => {
+  await page.$eval("#search", (field, id) => ((field.value = id), field.dispatchEvent(new Event("input"))), id);
+  await page.waitForSelector(`[data-area="${id}"]`, slow);
+  await page.$eval(`[data-area="${id}"] input[type=checkbox]`, (box) => box.click());
+  await page.evaluate(() => document.activeElement.blur());
+};
+const stored = (page, words) => page.waitForFunction((words) => [...document.querySelectorAll("#cards .stored")].some((of) => of.textContent.includes(words)), slow, words);
+
+await chromium(async (page, browser) => {
+  await page.setViewport({ width: 1440, height: 900 });
+  await page.setCacheEnabled(false);
+  await logIn(page, HOSTILE);
+  await page.setCacheEnabled(true);
+  const sizes = await page.evaluate(async () => {
+    const sizes = performance.getEntriesByType("resource").concat(performance.getEntriesByType("navigation"));
+    const of = (part) => sizes.filter(({ name }) => part(new URL(name).pathname)).reduce((sum, { encodedBodySize }) => sum + encodedBodySize, 0);
+    return { page: of((path) => path === "/desk"), news: of((path) => path === "/desk/news") / sizes.filter(({ name }) => name.endsWith("/desk/news")).length, scripts: of((path) => /\.(js|css)$/.test(path)) };
+  });
+  console.log(`page ${sizes.page}, list ${Math.round(sizes.news)}, scripts ${sizes.scripts} bytes`);
+  assert.ok(sizes.news <= 25_000 && sizes.page <= 20_000 && sizes.scripts <= 45_000, JSON.stringify(sizes));
+  await noFaults(page);
+
+  // No text becomes a part of the page, and no script can make one of it.
+  assert.equal(await page.evaluate(() => {
+    try {
+      document.body.insertAdjacentHTML("beforeend", "<b></b>");
+      return "ran";
+    } catch (error) {
+      return error.name;
+    }
+  }), "TypeError");
+
+  // Sixty areas by keys: from the load of the page until they are stored.
+  let begun = Date.now();
+  await open(page);
+  await page.click("#tab-all");
+  for (let count = 0; count < 60; count += 1) await press(page, "j", "x");
+  assert.match(await text(page, "#chosen-count"), /^60 chosen/);
+  const all = await page.$$eval(".row.chosen", (rows) => rows.map((row) => row.dataset.area));
+  await press(page, "2");
+  await page.waitForSelector("#sure[open]", slow);
+  await page.keyboard.type("59");
+  await press(page, "Enter");
+  assert.ok(await page.$("#sure[open]"), "another number sets nothing");
+  await page.keyboard.type("60");
+  await press(page, "Enter");
+  await card(page, "held");
+  assert.match(await text(page, "#unsent"), /^Changes not sent yet: 60/);
+  await stored(page, "60 areas");
+  const took = Date.now() - begun;
+  console.log(`60 areas by keys: ${took} ms`);
+  assert.ok(took < 15_000 * patience, `${took} ms`);
+  assert.equal(await stateOf(all[30]), 2);
+  const newest = async () => (await asked("GET", "/floods/log")).result[0].batch;
+  const sixty = await newest();
+  await page.$eval("#cards .stored:last-child button", (button) => button.click());
+  await until("the sixty are undone", async () => (await newest()) > sixty);
+
+  // Taken back before it is sent: the service has never heard of it.
+  const [one, two, three] = all;
+  await asked("PUT", `/floods/${one}`, { state: 1 });
+  await pick(page, one);
+  await press(page, "4");
+  await card(page, "held");
+  await press(page, "u");
+  await page.waitForFunction(() => !document.querySelector("#cards .held"), slow);
+
+  // What another officer changes is seen at once, where the row is.
+  await asked("PUT", `/floods/${one}`, { state: 3 });
+  const seen = await until("the change of another officer", () => page.$eval(`[data-area="${one}"] .state`, (of) => of.textContent.includes("71–150")));
+  console.log(`another officer's change: ${seen} ms`);
+  assert.ok(seen < 1_500 * patience, `${seen} ms`);
+
+  // Both change two areas: the conflict shows both sides, each once, and the third area goes its way.
+  await asked("PUT", `/floods/${two}?username=Sri`, { state: 2 });
+  await pause(500 * patience);
+  for (const id of [one, two, three]) await pick(page, id);
+  await press(page, "1");
+  await card(page, "held");
+  await asked("PUT", `/floods/${one}?username=Sri`, { state: 4 });
+  await asked("PUT", `/floods/${two}?username=Sri`, { state: 4 });
+  await card(page, "conflict");
+  await noFaults(page);
+  assert.match(await text(page, "#cards .conflict"), /Sri set at[^]*More than 150 cm[^]*You chose/);
+  assert.equal((await page.$$("#cards .conflict li")).length, 2);
+  await until("the area without a conflict is stored", async () => (await stateOf(three)) === 1);
+  await clickIn(page, "#cards .conflict li:first-child button", "Keep that of Sri");
+  await page.waitForFunction(() => document.querySelectorAll("#cards .conflict li").length === 1, slow);
+  await clickIn(page, "#cards .conflict li button", "Set mine");
+  await until("mine is set", async () => [await stateOf(one), await stateOf(two)].filter((state) => state === 1).length === 1);
+  await page.waitForFunction(() => !document.querySelector("#cards .conflict"), slow);
+
+  // Without a network the order is kept and said, and sent once the network is back.
+  await page.setOfflineMode(true);
+  await pick(page, three);
+  await press(page, "0");
+  await card(page, "lost");
+  assert.match(await text(page, "#unsent"), /^Changes not sent yet: 1/);
+  assert.match(await text(page, `[data-area="${three}"] .state`), /Depth not known/, "the page shows what the service has");
+  await page.setOfflineMode(false);
+  await stored(page, "over");
+  assert.equal(await stateOf(three), null);
+
+  // The login ends while the desk is open: nothing is lost.
+  const cookie = (await browser.cookies()).find(({ name }) => name === "siaga-desk");
+  await browser.deleteCookie(cookie);
+  await pick(page, three);
+  await press(page, "3");
+  await card(page, "ended");
+  await browser.setCookie(cookie);
+  await clickIn(page, "#cards .ended button", "Send now");
+  await until("it is sent after another login", async () => (await stateOf(three)) === 3);
+
+  // A page that is closed with an order brings it back, and sends it only when it is confirmed.
+  await pick(page, three);
+  await press(page, "4");
+  await card(page, "held");
+  page.once("dialog", (dialog) => dialog.accept());
+  await open(page);
+  await card(page, "found");
+  await pause(500);
+  assert.equal(await stateOf(three), 3);
+  await clickIn(page, "#cards .found button", "Send now");
+  await until("it is sent", async () => (await stateOf(three)) === 4);
+
+  // A hostile report: it is text. A moderator hides it where it is read, and shows it again.
+  const { features: [area] } = (await asked("GET", `/areas?ids=${three}&geoformat=geojson`)).result;
+  const [lng, lat] = area.properties.label;
+  const made = new Date().toISOString();
+  await asked("POST", "/feeds/partner", { post_id: Date.now(), partner_city: "jabodetabek", disaster_type: "flood", title: HOSTILE, text: HOSTILE,
+    image_url: "https://example.org/x.jpg", created_at: made, location: { lat, lng } });
+  await page.$eval("#search", (field) => ((field.value = ""), field.dispatchEvent(new Event("input"))));
+  await page.click("#tab-attention");
+  await until("the report is a reason", () => page.evaluate((id) => (document.getElementById("new").click(), Boolean(document.querySelector(`[data-area="${id}"] .reports`))), three));
+  await page.$eval(`[data-area="${three}"] .unfold`, (button) => button.click());
+  await page.waitForSelector(`[data-area="${three}"] .report`, slow);
+  assert.ok((await text(page, `[data-area="${three}"] .report`)).includes(HOSTILE));
+  await page.type(`[data-area="${three}"] .hide input`, HOSTILE);
+  await press(page, "Enter");
+  await until("it is hidden", () => page.$eval("#hidden-list", (list, hostile) => list.textContent.includes(hostile), HOSTILE));
+  await clickIn(page, "#hidden-list button", "Show again");
+  await until("it is shown again", async () => (await page.$$("#hidden-list li")).length === 0);
+  assert.equal(await page.evaluate(() => window.ran), undefined);
+
+  // The situation, to print.
+  const situation = await browser.newPage();
+  await situation.goto(`${origin}/desk/situation?lang=en`);
+  assert.match(await text(situation, "main"), /Flooded: \d+/);
+  await noFaults(situation);
+  await situation.close();
+
+  // A phone, upright and turned, in the dark: a larger area with a few taps.
+  await page.emulateMediaFeatures([{ name: "prefers-color-scheme", value: "dark" }]);
+  await page.setViewport({ width: 360, height: 740, isMobile: true, hasTouch: true });
+  await open(page);
+  await noFaults(page);
+  begun = Date.now();
+  const larger = await page.$eval("#larger", (field) => [...field.options].find((of) => Number(of.textContent.match(/\((\d+)\)$/)?.[1]) > 4).value);
+  await page.select("#larger", larger);
+  await page.tap("#all-shown");
+  const count = Number((await text(page, "#chosen-count")).match(/^\d+/)[0]);
+  assert.ok(count >= 2, `${count}`);
+  await noFaults(page);
+  const small = await page.$$eval("#bar button, .row input, .unfold, .tabs button", (all) => all.filter((of) => of.checkVisibility()).map((of) => of.getBoundingClientRect()).filter(({ height, width }) => Math.max(height, width) < 24).length);
+  assert.equal(small, 0, "each target can be hit");
+  await page.tap("#over");
+  await stored(page, "over");
+  console.log(`${count} areas by touch: ${Date.now() - begun} ms`);
+  await page.setViewport({ width: 740, height: 360, isMobile: true, hasTouch: true });
+  await noFaults(page);
+  // Text at 200 %.
+  await page.setViewport({ width: 720, height: 450 });
+  await page.evaluate(() => (document.documentElement.style.fontSize = "200%"));
+  assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth));
+}, /ERR_INTERNET_DISCONNECTED|status of (403|404|409)|Failed to load|TrustedHTML/);
+
+// Without a script the page sets an area as before.
+await chromium(async (page) => {
+  await page.setJavaScriptEnabled(false);
+  await page.setViewport({ width: 360, height: 740 });
+  await page.goto(`${origin}/desk?lang=id`);
+  await page.type("[name=name]", "Sari");
+  await page.type("[name=key]", key);
+  await Promise.all([page.waitForNavigation(), page.click(".login .button")]);
+  await page.type('input[name="area_id"][inputmode]', "5");
+  const set = page.$eval('input[name="area_id"][inputmode]', (field) => field.form.querySelector("button").click());
+  await Promise.all([page.waitForNavigation(), set]);
+  assert.match(page.url(), /batch=\d+/);
+});

@@ -1,0 +1,62 @@
+# Reports as a bot does, by a server that stands for Telegram, and waits for the thanks.
+import json
+import os
+import queue
+import subprocess
+import sys
+import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
+
+program, port, secret, base, key = sys.argv[1:]
+sent = queue.Queue()
+losses = [500]
+
+
+class Telegram(BaseHTTPRequestHandler):
+    def do_POST(self):
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        # The first message is lost on its way, and must be sent again.
+        status = losses.pop() if losses else 200
+        sent.put((status, self.path, body))
+        self.send_response(status)
+        self.end_headers()
+
+    def log_message(self, *_):
+        pass
+
+
+def request(method, address, body, **headers):
+    content = json.dumps(body).encode()
+    with urlopen(Request(address, content, {"Content-Type": "application/json", **headers}, method=method)) as response:
+        return json.load(response)
+
+
+server = ThreadingHTTPServer(("127.0.0.1", 0), Telegram)
+Thread(target=server.serve_forever, daemon=True).start()
+settings = {"SECRET": secret, "TOKEN": "token", "TELEGRAM": f"http://127.0.0.1:{server.server_port}"}
+process = subprocess.Popen([sys.executable, program, port], env=os.environ | settings)
+try:
+    holder = {"username": "4711", "network": "telegram", "language": "en"}
+    card = request("POST", f"{base}/cards", holder, **{"X-Api-Key": key})["cardId"]
+    report = {
+        "disaster_type": "flood", "card_data": {"report_type": "flood", "flood_depth": 40}, "text": "water",
+        "image_url": "", "created_at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), "location": {"lat": -6.2, "lng": 106.8},
+    }
+    request("PUT", f"{base}/cards/{card}", report, **{"X-Api-Key": key})
+    lost, again = sent.get(timeout=120), sent.get(timeout=120)
+    assert (lost[0], again[0]) == (500, 200), (lost, again)
+    expected = {"chat_id": "4711", "text": "Thank you, your report is on the map."}
+    assert again[1:] == ("/bottoken/sendMessage", expected), again
+    forged = {"webhook-id": "msg_1", "webhook-timestamp": str(int(time.time())), "webhook-signature": "v1,AAAA"}
+    try:
+        request("POST", f"http://127.0.0.1:{port}/", {"data": {"network": "telegram", "username": "1"}}, **forged)
+        raise AssertionError("a forged call was taken")
+    except HTTPError as error:
+        assert error.code == 401, error
+    assert sent.empty(), sent.get()
+finally:
+    process.kill()
+    process.wait()

@@ -1,0 +1,56 @@
+//! How long the list of areas that need attention takes in a large city.
+
+use std::time::{Duration, Instant};
+
+use rocket::http::Status;
+use serde_json::json;
+
+use crate::fixture::{block_on, now};
+use crate::suite::eventually::patiently;
+use crate::suite::support::{KEY, key};
+
+#[path = "../common/large_map.rs"]
+mod large_map;
+
+use self::large_map::{OpenLarge, service};
+
+/// 2,704 areas.
+const MAP: OpenLarge = OpenLarge { side: 52, points: 5 };
+const REPORTS: u64 = 1_000;
+
+/// How long a list may take that is made, and one that is kept. An optimised program takes a tenth of this.
+const MADE: Duration = Duration::from_secs(1);
+const KEPT: Duration = Duration::from_millis(100);
+
+#[test]
+fn the_list_of_a_large_city_is_kept_until_something_changes() {
+    block_on(async {
+        let digest = siaga::auth::KeyDigest::of(KEY).to_hex();
+        let keys = json!([{ "name": "bpbd", "sha256": digest, "scopes": ["admin"] }]);
+        let client = service(MAP, |figment| {
+            let figment = figment.merge(("siaga.auth.api_keys", keys)).merge(("siaga.quota.per_second", 0));
+            figment.merge(("siaga.quota.per_day", 0))
+        })
+        .await;
+        for number in 0..REPORTS {
+            let (x, y) = (number % 52, number / 52);
+            let location = json!({ "lat": 0.005 + 0.01 * y as f64, "lng": 100.005 + 0.01 * x as f64 });
+            let post = json!({ "post_id": number, "created_at": now(), "partner_city": "jabodetabek",
+                               "disaster_type": "flood", "text": "", "location": location });
+            let sent =
+                client.post("/v1/feeds/partner").header(key(KEY)).body(post.to_string()).dispatch().await;
+            assert_eq!(sent.status(), Status::Ok, "{:?}", sent.into_string().await);
+        }
+        let mut took = Vec::new();
+        for _ in 0..4 {
+            let begun = Instant::now();
+            let response = client.get("/v1/floods/attention").header(key(KEY)).dispatch().await;
+            let body = response.into_string().await.unwrap();
+            took.push(begun.elapsed());
+            assert_eq!(body.matches("\"reason\":\"reports\"").count() as u64, REPORTS);
+        }
+        println!("made in {:?}, kept {:?}", took[0], &took[1..]);
+        assert!(took[0] < patiently(MADE), "{took:?}");
+        assert!(took[1..].iter().min().is_some_and(|kept| *kept < patiently(KEPT)), "{took:?}");
+    });
+}

@@ -1,0 +1,119 @@
+//! `/basemap`: the ground of the map, from a file and from the waterways of the store.
+
+use std::fs;
+use std::path::Path;
+
+use rocket::http::Status;
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::suite::support::{Siaga, assert_invalid, figment};
+
+/// A base map: a street in two pieces, a park, a wide road, and a place. Their names are hostile.
+const BASEMAP: &str = r#"{"type":"FeatureCollection","features":[
+{"type":"Feature","properties":{"kind":"street","name":"Jalan <b>"},"geometry":{"type":"LineString","coordinates":[[106.80,-6.18],[106.81,-6.18]]}},
+{"type":"Feature","properties":{"kind":"street","name":"Jalan <b>"},"geometry":{"type":"LineString","coordinates":[[106.81,-6.18],[106.82,-6.181]]}},
+{"type":"Feature","properties":{"kind":"park"},"geometry":{"type":"Polygon","coordinates":[[[106.80,-6.19],[106.82,-6.19],[106.82,-6.17],[106.80,-6.17],[106.80,-6.19]]]}},
+{"type":"Feature","properties":{"kind":"motorway"},"geometry":{"type":"MultiLineString","coordinates":[[[106.70,-6.1],[106.90,-6.3]]]}},
+{"type":"Feature","properties":{"kind":"place","name":"\"><script>"},"geometry":{"type":"Point","coordinates":[106.81,-6.175]}}
+]}"#;
+
+fn folder(basemap: &str) -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("roads.geojson"), basemap).unwrap();
+    folder
+}
+
+fn with(basemap: &Path) -> Siaga {
+    let configured = figment()
+        .merge(("siaga.map.basemap.file", basemap))
+        .merge(("siaga.map.basemap.attribution", "© <OpenStreetMap> contributors"));
+    Siaga::with(configured, |builder| builder)
+}
+
+/// The kinds and names of a response.
+fn shapes(result: &Value) -> Vec<(String, String)> {
+    let text = |of: &Value| of.as_str().unwrap_or_default().to_owned();
+    let all = result["objects"]["basemap"]["geometries"].as_array().unwrap().iter();
+    all.map(|of| (text(&of["properties"]["kind"]), text(&of["properties"]["name"]))).collect()
+}
+
+fn named(all: &[(&str, &str)]) -> Vec<(String, String)> {
+    all.iter().map(|(kind, name)| ((*kind).to_owned(), (*name).to_owned())).collect()
+}
+
+#[test]
+fn each_zoom_has_its_kinds_and_pieces_of_a_road_are_one_line() {
+    let folder = folder(BASEMAP);
+    let siaga = with(&folder.path().join("roads.geojson"));
+    let at = |zoom: u8| siaga.result(&format!("/v1/basemap?bbox=106.79,-6.2,106.83,-6.16&zoom={zoom}"));
+    assert_eq!(shapes(&at(6)), []);
+    assert_eq!(shapes(&at(9)), named(&[("river", ""), ("motorway", "")]));
+    let place = ("place", "\"><script>");
+    assert_eq!(shapes(&at(12)), named(&[("river", ""), ("motorway", ""), ("park", ""), place]));
+    let near = at(16);
+    let expected = [("river", "Ciliwung"), ("motorway", ""), ("park", ""), ("street", "Jalan <b>"), place];
+    assert_eq!(shapes(&near), named(&expected));
+    let street = &near["objects"]["basemap"]["geometries"][3];
+    assert_eq!(street["arcs"].as_array().unwrap().len(), 1, "{street}");
+    let arc = usize::try_from(street["arcs"][0][0].as_u64().unwrap()).unwrap();
+    assert_eq!(near["arcs"][arc].as_array().unwrap().len(), 3, "{near}");
+    // The first position of an arc, on the grid of the response.
+    let (scale, origin) = (&near["transform"]["scale"][0], &near["transform"]["translate"][0]);
+    let step = near["arcs"][arc][0][0].as_f64().unwrap();
+    let lng = origin.as_f64().unwrap() + step * scale.as_f64().unwrap();
+    assert!([106.80, 106.82].iter().any(|end| (lng - end).abs() < 1e-5), "{lng}");
+}
+
+#[test]
+fn only_what_lies_near_the_box_is_in_the_response_and_without_a_box_everything() {
+    let folder = folder(BASEMAP);
+    let siaga = with(&folder.path().join("roads.geojson"));
+    assert_eq!(shapes(&siaga.result("/v1/basemap?bbox=1,1,1.1,1.1&zoom=16")), []);
+    assert_eq!(shapes(&siaga.result("/v1/basemap?zoom=16")).len(), 5);
+    for (query, name, must) in [
+        ("", "zoom", "must be a whole number from 0 to 22"),
+        ("zoom=23", "zoom", "must be a whole number from 0 to 22"),
+        ("zoom=12.5", "zoom", "must be a whole number from 0 to 22"),
+        ("zoom=12&bbox=1,2,3", "bbox", "must be four numbers with commas between them"),
+    ] {
+        let message = format!("\"{name}\" {must}");
+        assert_invalid(siaga.get(&format!("/v1/basemap?{query}")), "query", &[name], &message);
+    }
+}
+
+#[test]
+fn the_page_names_the_version_that_caches_reuse_for_a_day() {
+    let folder = folder(BASEMAP);
+    let siaga = with(&folder.path().join("roads.geojson"));
+    let page = siaga.get("/map?lang=en").into_string().unwrap();
+    let (_, rest) = page.split_once("&quot;ground&quot;:&quot;").unwrap();
+    let (version, _) = rest.split_once("&quot;").unwrap();
+    assert!(page.contains("© &lt;OpenStreetMap&gt; contributors"), "{page}");
+    let kept = |query: &str| {
+        let address = format!("/v1/basemap?zoom=12{query}");
+        let response = siaga.get(&address);
+        assert_eq!(response.status(), Status::Ok);
+        assert!(response.headers().get_one("ETag").is_some());
+        response.headers().get_one("Cache-Control").unwrap().to_owned()
+    };
+    assert_eq!(kept(&format!("&revision={version}")), "public, max-age=86400, stale-if-error=86400");
+    assert_eq!(kept("&revision=other"), "public, no-cache, stale-if-error=3600");
+    assert_eq!(kept(""), "public, no-cache, stale-if-error=3600");
+}
+
+#[test]
+fn a_server_without_a_file_shows_the_waterways_of_the_store() {
+    let siaga = Siaga::start();
+    assert_eq!(shapes(&siaga.result("/v1/basemap?zoom=14")), named(&[("river", "Ciliwung")]));
+    let names: Value = siaga.get("/map/names").into_json().unwrap();
+    assert_eq!(names["places"], serde_json::json!([]));
+}
+
+#[test]
+fn the_search_has_the_places_of_the_base_map() {
+    let folder = folder(BASEMAP);
+    let siaga = with(&folder.path().join("roads.geojson"));
+    let names: Value = siaga.get("/map/names").into_json().unwrap();
+    assert_eq!(names["places"], serde_json::json!([["\"><script>", 106.81, -6.175]]));
+}

@@ -1,0 +1,202 @@
+//! The network fails while a resident reports: each report arrives exactly once, with its photo.
+
+use std::collections::BTreeMap;
+use std::env;
+use std::io::{Read, Write};
+use std::net::{Shutdown, TcpStream};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use siaga::auth::KeyDigest;
+use siaga::model::{Clock, SystemClock};
+
+use crate::eventually::{LONG, eventually_blocking};
+use crate::fixture::block_on;
+use crate::photos::photo;
+use crate::postgres::Database;
+use crate::running::{Running, joined, request};
+
+const KEY: &str = "a key for everything";
+/// The last line printed at the start.
+const LAST: &str = "floodedRWsSummary";
+/// How many reports are sent each way, unless the variable `CUTS` has another number.
+const ROUNDS: u32 = 8;
+/// About as long as a response is, in bytes.
+const RESPONSE: u64 = 600;
+/// How often a client repeats a request that the service is too busy for, because it still reads the one that was cut.
+const TRIES: u32 = 200;
+
+/// A phone whose network fails once in each of its requests, at another place each time.
+struct Phone<'s> {
+    service: &'s Running,
+    state: u64,
+    /// How many requests were cut off and had arrived.
+    arrived: u32,
+}
+
+impl Phone<'_> {
+    /// Returns a number below `limit`, the same one in each run.
+    fn below(&mut self, limit: u64) -> u64 {
+        self.state ^= self.state << 13;
+        self.state ^= self.state >> 7;
+        self.state ^= self.state << 17;
+        self.state % limit
+    }
+
+    /// Sends a request that is cut off, then repeats it until its response has one of these statuses. Returns this response.
+    fn ask(&mut self, method: &str, target: &str, rest: &[u8], statuses: &[u16]) -> String {
+        let sent = [request(&self.service.authority, method, target, "").as_bytes(), rest].concat();
+        let cut = self.below(sent.len() as u64 + RESPONSE);
+        exchange(&self.service.authority, &sent, Some(cut as usize));
+        for _ in 0..TRIES {
+            let response = exchange(&self.service.authority, &sent, None);
+            if statuses.contains(&status(&response)) {
+                let is_known = status(&response) != 200 || response.contains("\"created\":false");
+                self.arrived += u32::from(is_known);
+                return response;
+            }
+            assert!([409, 429, 503].contains(&status(&response)), "{method} {target}: {response}");
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        panic!("{method} {target} is never answered {statuses:?}");
+    }
+}
+
+/// Sends a request and returns the response. With a number of bytes, breaks the connection after as many of both together.
+fn exchange(authority: &str, sent: &[u8], cut: Option<usize>) -> String {
+    let mut connection = TcpStream::connect(authority).unwrap();
+    connection.set_read_timeout(Some(LONG)).unwrap();
+    let most = cut.unwrap_or(usize::MAX);
+    let mut response = Vec::new();
+    // A service that refuses a request early may close the connection before it has read all of it.
+    let _ = connection.write_all(&sent[..most.min(sent.len())]);
+    if most > sent.len() {
+        let _ = Read::by_ref(&mut connection).take((most - sent.len()) as u64).read_to_end(&mut response);
+    }
+    let _ = connection.shutdown(Shutdown::Both);
+    joined(String::from_utf8_lossy(&response).into_owned())
+}
+
+fn status(response: &str) -> u16 {
+    response.split(' ').nth(1).and_then(|status| status.parse().ok()).unwrap_or_default()
+}
+
+fn body(response: &str) -> Value {
+    let (_, body) = response.split_once("\r\n\r\n").unwrap();
+    serde_json::from_str(body).unwrap_or_else(|error| panic!("{error}: {response}"))
+}
+
+fn json_body(body: &Value) -> Vec<u8> {
+    let body = body.to_string();
+    format!("Content-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}", body.len()).into_bytes()
+}
+
+/// Sends a report as the card app does: all its requests, in its order. Returns the identifier of its card.
+fn report_by_card(phone: &mut Phone<'_>, photo: &[u8]) -> String {
+    let holder = json_body(&json!({ "username": "u", "network": "n", "language": "id" }));
+    let holder = [format!("X-API-Key: {KEY}\r\n").as_bytes(), &holder].concat();
+    let made = body(&phone.ask("POST", "/v1/cards", &holder, &[200]));
+    let id = made["cardId"].as_str().unwrap().to_owned();
+    let card = format!("/v1/cards/{id}");
+    phone.ask("GET", &card, b"\r\n", &[200]);
+    let invited =
+        body(&phone.ask("GET", &format!("{card}/images"), b"Content-Type: image/jpeg\r\n\r\n", &[200]));
+    let address = invited["signedRequest"].as_str().unwrap().splitn(4, '/').nth(3).unwrap().to_owned();
+    let head = format!("Content-Type: image/jpeg\r\nContent-Length: {}\r\n\r\n", photo.len());
+    // 403: the one that was cut has arrived.
+    phone.ask("PUT", &format!("/{address}"), &[head.as_bytes(), photo].concat(), &[200, 403]);
+    let report = json!({
+        "disaster_type": "flood", "card_data": { "report_type": "flood", "flood_depth": 40 },
+        "created_at": SystemClock.now(), "location": { "lat": -6.195, "lng": 106.805 },
+    });
+    // 409: the one that was cut has arrived.
+    phone.ask("PUT", &card, &json_body(&report), &[200, 409]);
+    phone.ask("PATCH", &card, &json_body(&json!({ "image_url": "https://elsewhere.example/x" })), &[200]);
+    id
+}
+
+/// Sends a report as the form does. Returns the identifier of its card.
+fn report_by_form(phone: &mut Phone<'_>, photo: &[u8], number: u32) -> String {
+    let token = format!("{number:032x}");
+    let mut form = Vec::new();
+    for (name, text) in [
+        ("token", &*token),
+        ("disaster", "wind"),
+        ("wind.impact", "1"),
+        ("lat", "-6.195"),
+        ("lng", "106.805"),
+    ] {
+        form.extend(
+            format!("--x\r\nContent-Disposition: form-data; name=\"{name}\"\r\n\r\n{text}\r\n").bytes(),
+        );
+    }
+    let head = "--x\r\nContent-Disposition: form-data; name=\"photo\"; filename=\"p.jpg\"\r\nContent-Type: image/jpeg\r\n\r\n";
+    let form = [&form, head.as_bytes(), photo, b"\r\n--x--\r\n"].concat();
+    let head = format!(
+        "Accept: application/json\r\nContent-Type: multipart/form-data; boundary=x\r\nContent-Length: {}\r\n\r\n",
+        form.len()
+    );
+    let sent = phone.ask("POST", "/report", &[head.as_bytes(), &form].concat(), &[200]);
+    body(&sent)["cardId"].as_str().unwrap().to_owned()
+}
+
+/// Returns the reports with a card: how many each has, and how many of them show a photo.
+fn reports(service: &Running) -> BTreeMap<String, (usize, usize)> {
+    let target = "/v1/reports?geoformat=geojson&timeperiod=86400";
+    let response =
+        exchange(&service.authority, request(&service.authority, "GET", target, "\r\n").as_bytes(), None);
+    let mut found = BTreeMap::<String, (usize, usize)>::new();
+    for feature in body(&response)["result"]["features"].as_array().unwrap() {
+        let report = &feature["properties"];
+        let count = found.entry(report["url"].as_str().unwrap().to_owned()).or_default();
+        count.0 += 1;
+        count.1 += usize::from(report["image_url"].is_string());
+    }
+    found
+}
+
+fn each_report_arrives_once(variables: &[(&str, &str)]) {
+    let rounds = env::var("CUTS").map_or(ROUNDS, |rounds| rounds.parse().unwrap());
+    let keys = format!(r#"[{{name="root",sha256="{}",scopes=["admin"]}}]"#, KeyDigest::of(KEY).to_hex());
+    let common = [("SIAGA_AUTH__API_KEYS", keys.as_str()), ("SIAGA_CARDS__OPEN", "true")];
+    let service = Running::start(&[&common, variables].concat(), LAST);
+    let mut phone = Phone { service: &service, state: 2016, arrived: 0 };
+    let photo = photo(80, 60, 1);
+    let mut sent = Vec::new();
+    for number in 0..rounds {
+        sent.push(report_by_card(&mut phone, &photo));
+        sent.push(report_by_form(&mut phone, &photo, number));
+    }
+    println!("{} of {} reports had arrived when their request was cut off", phone.arrived, 2 * rounds);
+    assert!(phone.arrived > 0);
+    let expected: BTreeMap<_, _> = sent.into_iter().map(|card| (card, (1, 1))).collect();
+    assert_eq!(expected.len() as u32, 2 * rounds);
+    let others = || {
+        let mut all = reports(&service);
+        let lacking = expected.keys().filter(|card| all.remove(*card) != Some((1, 1))).collect::<Vec<_>>();
+        (format!("{lacking:?}"), all)
+    };
+    eventually_blocking("each report is there once, with its photo", LONG, others, |(lacking, further)| {
+        lacking == "[]" && further.is_empty()
+    });
+}
+
+#[test]
+fn a_report_whose_requests_are_cut_off_arrives_once_on_memory() {
+    let images = tempfile::tempdir().unwrap();
+    let images = url::Url::from_directory_path(images.path()).unwrap();
+    each_report_arrives_once(&[("SIAGA_DATASET", "empty"), ("SIAGA_IMAGES__URL", images.as_str())]);
+}
+
+#[test]
+fn a_report_whose_requests_are_cut_off_arrives_once_on_postgres() {
+    let database = block_on(Database::empty());
+    let images = tempfile::tempdir().unwrap();
+    let images = url::Url::from_directory_path(images.path()).unwrap();
+    each_report_arrives_once(&[
+        ("SIAGA_STORE", "postgres"),
+        ("DATABASE_URL", &database.url()),
+        ("SIAGA_IMAGES__URL", images.as_str()),
+        ("SIAGA_IMAGES__SIGNING_KEY", "a key for uploads"),
+    ]);
+}
