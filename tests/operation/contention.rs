@@ -213,20 +213,22 @@ fn statements_of_calls_that_were_given_up_end_and_never_exceed_the_connections()
         };
         let mut watching = PgConnection::connect(&database.url()).await.unwrap();
         let watched = tokio::spawn(async move {
-            let mut most = 0;
+            let mut samples = Vec::new();
             for _ in 0..200 {
-                most = most.max(count(&mut watching, SESSIONS).await);
+                samples.push(count(&mut watching, SESSIONS).await);
                 // The pace of the samples.
                 time::sleep(Duration::from_millis(5)).await;
             }
-            most
+            samples
         });
         giving_up.await;
         let working = async || count(&mut other, WORKING).await;
         eventually("they end in the database", Duration::from_secs(2), working, |working| *working == 0)
             .await;
-        let most = watched.await.unwrap();
-        assert!((1..=MOST).contains(&most), "{most} sessions");
+        let samples = watched.await.unwrap();
+        // A session that the service has closed is listed until its process has ended.
+        let most = samples.windows(10).filter_map(|window| window.iter().min()).max();
+        assert!(most.is_some_and(|most| (1..=MOST).contains(most)), "{samples:?} sessions");
     });
 }
 
