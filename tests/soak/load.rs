@@ -251,7 +251,10 @@ async fn give_up(client: Client, written: Arc<Written>) {
 async fn read_slowly(client: Client, _: Arc<Written>) {
     let reading = async {
         let mut connection = TcpStream::connect(client.authority()).await?;
-        let request = format!("GET /v1/floods HTTP/1.1\r\nHost: {}\r\n\r\n", client.authority());
+        let request = format!(
+            "GET /v1/floods?geoformat=geojson HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n\r\n",
+            client.authority()
+        );
         connection.write_all(request.as_bytes()).await?;
         let mut buffer = [0; 2048];
         for _ in 0..100 {
