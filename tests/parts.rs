@@ -17,6 +17,8 @@ const MAP: OpenLarge = OpenLarge { side: 40, points: 25 };
 fn a_day(requests: u32) -> impl FnOnce(Figment) -> Figment {
     move |figment| {
         let figment = figment.merge(("siaga.quota.per_second", 0)).merge(("siaga.quota.per_day", requests));
+        // These tests are about costs, not about time.
+        let figment = figment.merge(("siaga.limits.timeout", "1m"));
         figment.merge(("siaga.metrics.enabled", true)).merge(("siaga.metrics.token", "a token"))
     }
 }

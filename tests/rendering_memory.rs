@@ -69,7 +69,7 @@ async fn service() -> Client {
     })
     .merge(("siaga.store", "large"))
     .merge(("siaga.limits.rendering", LIMIT))
-    .merge(("siaga.limits.timeout", "5s"))
+    .merge(("siaga.limits.timeout", "10s"))
     .merge(("siaga.cache.size", "1MiB"))
     .merge(("siaga.images.url", "memory:///"))
     .merge(("siaga.images.signing_key", "a secret of thirty-two bytes or more"));
