@@ -49,7 +49,11 @@ criterion_time() {
     ' "target/criterion/$1" "${2:-all}"
 }
 
-# Resident memory of a server in MiB.
+# Resident memory of a server in MiB: now, and at its peak.
 resident() {
     awk '/^VmRSS:/ { printf "%.0f", $2 / 1024 }' "/proc/$(cat "$folder/$1.pid")/status"
+}
+
+peak() {
+    awk '/^VmHWM:/ { printf "%.0f", $2 / 1024 }' "/proc/$(cat "$folder/$1.pid")/status"
 }
