@@ -8,7 +8,8 @@
 // each visible tab has its own stream. While there is no stream, the tab that holds the lock polls.
 
 const POLL = 60_000;
-const AWAY = 10_000; // How long to wait for a service that is away.
+// How long to wait for a service that is away.
+const AWAY = 10_000;
 const RESOURCES = ["reports", "gauges", "infrastructure", "areas"];
 
 /**
@@ -28,7 +29,8 @@ export function live(base, { states: show, stale: doubt = () => {}, connected: t
   const channel = navigator.locks && new BroadcastChannel(name);
   const known = new Map(start.areas.map((area) => [area.area_id, area]));
   let { cursor } = start; // null: nothing is known yet; "": the states come from polling.
-  let since = null; // Until when the states are known to be current, while the service cannot read its data.
+  // Until when the states are known to be current, while the service cannot read its data.
+  let since = null;
   let attempt, leading = false;
 
   const address = (path, more) => `${base}${path}?${new URLSearchParams({ ...select, ...more })}`;
@@ -54,7 +56,8 @@ export function live(base, { states: show, stale: doubt = () => {}, connected: t
     } else if (data.full) {
       take({ ...data, changed: RESOURCES });
     } else {
-      channel.postMessage({ asks: cursor }); // This tab has missed something, for example while it was frozen.
+      // This tab has missed something, for example while it was frozen.
+      channel.postMessage({ asks: cursor });
     }
   };
 
@@ -71,7 +74,8 @@ export function live(base, { states: show, stale: doubt = () => {}, connected: t
           // Without a cursor the next stream begins with everything.
           if (response.ok && !signal.aborted) pass({ cursor: "", full: true, areas: result, changed: RESOURCES, stale });
         } catch (error) {
-          if (error instanceof TypeError) pause = AWAY; // There was no response.
+          // There was no response.
+          if (error instanceof TypeError) pause = AWAY;
           if (!signal.aborted) console.warn(`${base}: ${error.message}`);
         }
         if (!signal.aborted) timer = setTimeout(open, pause * (0.9 + Math.random() / 5));

@@ -1,10 +1,11 @@
-//! The one place that turns a failure into a status and a JSON body.
+//! The one place that turns a failure into a status and a JSON body, or into a page for browsers.
 //!
 //! Guards and routes make a [`Problem`]. The catcher renders it, and whatever Rocket itself refuses, in one form:
 //! `{"statusCode":400,"error":"Bad Request","message":"…","validation":{…}}`.
 
 mod catcher;
 mod conversions;
+mod page;
 
 use std::error::Error;
 use std::fmt;
@@ -371,10 +372,14 @@ impl<'r> Responder<'r, 'static> for Problem {
             metrics.request_rejected(rejection);
         }
         // Texts and numbers can always be written as JSON.
-        let body = serde_json::to_vec(&self.body()).unwrap_or_default();
+        let json = || serde_json::to_vec(&self.body()).unwrap_or_default();
+        let (kind, body) = match page::page(&self.details, request) {
+            Some(page) => (ContentType::HTML, page.into_bytes()),
+            None => (ContentType::JSON, json()),
+        };
         let mut response = Response::build()
             .status(self.details.status)
-            .header(ContentType::JSON)
+            .header(kind)
             .raw_header("Cache-Control", "no-store")
             .sized_body(body.len(), Cursor::new(body))
             .finalize();

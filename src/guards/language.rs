@@ -33,6 +33,16 @@ impl Language {
         languages.iter().find(|texts| texts.code() == code).map(|texts| Self(Arc::clone(texts)))
     }
 
+    /// Returns the language that a reader gets also if the address names one that the country does not have.
+    pub(crate) fn of_reader(request: &Request<'_>, config: &Config) -> Self {
+        let country = config.country.data();
+        let codes: Vec<_> = country.languages().iter().map(|texts| texts.code()).collect();
+        let named = Query::of(request).get("lang").ok().flatten();
+        let named = named.and_then(|lang| Self::named(&lang, config));
+        let preferred = || Self::named(accepted(request.headers().get("Accept-Language"), &codes)?, config);
+        named.or_else(preferred).unwrap_or_else(|| Self(Arc::clone(country.main())))
+    }
+
     fn of(request: &Request<'_>) -> Result<Self, Problem> {
         let config = request.rocket().state::<Config>();
         let country = config.ok_or_else(|| Problem::internal("there is no configuration"))?.country.data();

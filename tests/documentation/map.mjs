@@ -1,6 +1,5 @@
 // Uses the live map as people do. Prints how long its parts take, and how many bytes.
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
 import { chromium } from "./chromium.mjs";
 
 const [origin, base, key] = process.argv.slice(2);
@@ -15,12 +14,6 @@ const until = (page, test, ...values) => page.waitForFunction(test, { polling: 2
 const connected = (page) => until(page, () => document.getElementById("connection").textContent === "Live");
 const total = (page, count) => until(page, (count) => document.getElementById("total").textContent === `${count}`, count);
 const cardSays = (page, words) => until(page, (words) => document.getElementById("chosen").innerText.includes(words), words);
-const noFaults = async (page) => {
-  await page.evaluate(readFileSync("node_modules/axe-core/axe.min.js", "utf8"));
-  const { violations } = await page.evaluate(() => axe.run());
-  assert.deepEqual(violations.map(({ id, nodes }) => [id, nodes[0].html]), []);
-};
-const fits = async (page) => assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), "nothing is wider than the screen");
 const counted = async (page, pattern, act) => {
   const bytes = [];
   const note = async (response) => {
@@ -45,17 +38,25 @@ await chromium(async (page, browser) => {
   assert.equal((await page.$$("#list li")).length, listed);
   await page.setJavaScriptEnabled(true);
 
-  // With it there is the map, at each width, light and dark, in both languages, and with text twice as large.
-  for (const [width, scheme, lang] of [[360, "light", "en"], [768, "dark", "id"], [1440, "light", "en"], [360, "dark", "id"]]) {
-    await page.setViewport({ width, height: 800 });
-    await page.emulateMediaFeatures([{ name: "prefers-color-scheme", value: scheme }]);
-    await page.goto(`${origin}/map?lang=${lang}`);
-    await until(page, () => document.querySelectorAll("#reports li").length && document.querySelectorAll("#gauges li").length);
-    await fits(page);
-    await noFaults(page);
-    await page.evaluate(() => (document.documentElement.style.fontSize = "200%"));
-    await fits(page);
-  }
+  // With it there is the map.
+  await page.goto(`${origin}/map?lang=id`);
+  await until(page, () => document.querySelectorAll("#reports li").length && document.querySelectorAll("#gauges li").length);
+
+  // Ages are in words, with the year if it is another one. Paper has dates.
+  const written = await page.evaluate(async () => {
+    const { moment } = await import("/map/words.js");
+    const ago = (hours) => moment(new Date(Date.now() - hours * 3_600_000).toISOString()).textContent;
+    const all = [ago(0), ago(2), ago(24 * 800)];
+    dispatchEvent(new Event("beforeprint"));
+    all.push(moment("2016-12-31T05:00:00Z").textContent);
+    dispatchEvent(new Event("afterprint"));
+    return all;
+  });
+  assert.match(written[0], /^baru saja \(\d\d\.\d\d WIB\)$/);
+  assert.match(written[1], /^2 jam yang lalu \(\d\d\.\d\d WIB\)$/);
+  assert.match(written[2], /^2 tahun yang lalu \(\d+ \S+ 20\d\d.* WIB\)$/);
+  assert.match(written[3], /^31 Des 2016.* 12\.00 WIB$/);
+
   await page.setViewport({ width: 1440, height: 900 });
   await page.goto(`${origin}/map?lang=en`);
   await connected(page);
@@ -106,6 +107,24 @@ await chromium(async (page, browser) => {
     return page.waitForFunction(says, { timeout: 3_000 }).then(() => true, () => false);
   };
   for (const end = Date.now() + 60_000 * patience; !(await uncovered()); ) assert.ok(Date.now() < end, "north of the city nothing is covered");
+
+  // Names are text: nothing in them runs.
+  const hostile = await (await browser.createBrowserContext()).newPage();
+  await hostile.setRequestInterception(true);
+  hostile.on("request", async (request) => {
+    const { pathname } = new URL(request.url());
+    if (!pathname.endsWith("/floods") && pathname !== "/map/names") return request.continue();
+    const body = (await (await fetch(request.url())).text()).replaceAll("RW 0", "<img src=x onerror='window.ran=1'> RW 0");
+    return request.respond({ contentType: "application/json", body });
+  });
+  await hostile.goto(`${origin}/map?lang=en`);
+  await until(hostile, () => document.querySelector("#list li a")?.textContent.includes("<img"));
+  await hostile.click("#list li a");
+  await cardSays(hostile, "<img");
+  await hostile.type("#query", "img");
+  await until(hostile, () => document.querySelector("#found li")?.textContent.includes("<img"));
+  assert.equal(await hostile.evaluate(() => window.ran), undefined);
+  await hostile.close();
 
   // Gauges and reports are opened by keyboard.
   await page.focus("#gauges button");
@@ -196,44 +215,45 @@ await chromium(async (page, browser) => {
   console.log(`bytes until the floods are drawn: page, scripts and styles ${sizes.page}, floods ${sizes.floods}`);
   assert.ok(sizes.page > 10_000 && sizes.page <= 32_000 && sizes.page + sizes.floods <= 65_000, JSON.stringify(sizes));
 
-  // A CPU that is six times slower: how long the page is blocked while it loads.
+  // A CPU that is six times slower: what the page's own thread does, by its own clock, because other programs run beside this one.
   const weak = await (await browser.createBrowserContext()).newPage();
   weak.setDefaultTimeout(60_000 * patience);
-  await weak.setViewport({ width: 360, height: 800 });
-  await weak.emulateCPUThrottling(6);
-  await weak.evaluateOnNewDocument(() => {
-    window.blocked = 0;
-    new PerformanceObserver((list) => list.getEntries().forEach(({ duration }) => (window.blocked += duration - 50))).observe({ type: "longtask", buffered: true });
+  await weak.setViewport({ width: 360, height: 800, deviceScaleFactor: 2 });
+  const tasks = async (act) => {
+    await weak.tracing.start({ categories: ["toplevel", "devtools.timeline"] });
+    await act();
+    const { traceEvents: all } = JSON.parse(Buffer.from(await weak.tracing.stop()).toString());
+    const count = (thread, name) => all.filter((of) => of.name === name && `${of.pid}/${of.tid}` === thread).length;
+    const threads = all.filter((of) => of.name === "thread_name" && of.args.name === "CrRendererMain").map((of) => `${of.pid}/${of.tid}`);
+    const [own] = threads.sort((one, other) => count(other, "FunctionCall") - count(one, "FunctionCall"));
+    const ofPage = all.filter((of) => `${of.pid}/${of.tid}` === own && of.tdur !== undefined);
+    const frames = ofPage.filter(({ name }) => name === "FireAnimationFrame");
+    return ofPage.filter(({ name }) => name.endsWith("RunTask")).map(({ ts, dur, tdur }) => (
+      { took: (6 * tdur) / 1_000, isFrame: frames.some((frame) => frame.ts >= ts && frame.ts < ts + dur) }));
+  };
+  const blocked = (all) => Math.round(all.reduce((sum, { took }) => sum + Math.max(0, took - 50), 0));
+  const ofLoading = blocked(await tasks(async () => {
+    await weak.goto(`${origin}/map?lang=en`);
+    await connected(weak);
+    await until(weak, () => performance.getEntriesByName("floods drawn").length && document.querySelectorAll("#reports li").length);
+  }));
+  const ofChange = blocked(await tasks(async () => {
+    await set(4);
+    await until(weak, () => document.getElementById("announced").textContent.endsWith("More than 150 cm"));
+    await weak.evaluate(() => new Promise((drawn) => requestAnimationFrame(() => setTimeout(drawn))));
+  }));
+  // A finger that moves the map.
+  const ofMove = await tasks(async () => {
+    await weak.mouse.move(120, 300);
+    await weak.mouse.down();
+    for (let step = 1; step <= 40; step++) await weak.mouse.move(120 + step * 3, 300 + step * 2);
+    await weak.mouse.up();
+    await weak.evaluate(() => new Promise((still) => setTimeout(still, 300)));
   });
-  await weak.goto(`${origin}/map?lang=en`);
-  await connected(weak);
-  await until(weak, () => performance.getEntriesByName("floods drawn").length);
-  const blocked = await weak.evaluate(() => Math.round(window.blocked));
-  // What the same CPU takes for a known piece of work: other tests use it, too.
-  const known = await weak.evaluate(() => {
-    const begun = performance.now();
-    for (let at = 0, sum = 0; at < 3e7; at++) sum += Math.sqrt(at);
-    return Math.round(performance.now() - begun);
-  });
-  // A change of an area.
-  await weak.evaluate(() => (window.blocked = 0));
-  await set(4);
-  await until(weak, () => document.getElementById("announced").textContent.endsWith("More than 150 cm"));
-  const changed = await weak.evaluate(() => Math.round(window.blocked));
-  // A finger that moves the map for a second.
-  await weak.evaluate(() => {
-    window.drawn = [];
-    let last = performance.now();
-    const next = (now) => (window.drawn.push(now - last), (last = now), requestAnimationFrame(next));
-    requestAnimationFrame(next);
-  });
-  await weak.mouse.move(120, 300);
-  await weak.mouse.down();
-  for (let step = 1; step <= 40; step++) await weak.mouse.move(120 + step * 3, 300 + step * 2);
-  await weak.mouse.up();
-  const frames = await weak.evaluate(() => [...window.drawn].sort((one, other) => one - other));
+  const frames = ofMove.filter(({ isFrame }) => isFrame).map(({ took }) => took).sort((one, other) => one - other);
   const slowest = Math.round(frames[Math.floor(frames.length * 0.95)]);
-  console.log(`slow CPU: blocked ${blocked} ms while it loads, ${changed} ms by a change; 95 of 100 frames of a move within ${slowest} ms; known work ${known} ms`);
-  assert.ok(blocked <= 12 * known * patience && changed <= 3 * known * patience && slowest <= known * patience);
+  console.log(`slow CPU: blocked ${ofLoading} ms while it loads, ${ofChange} ms by a change; 95 of 100 of ${frames.length} frames of a move within ${slowest} ms`);
+  assert.ok(ofLoading > 0 && ofLoading <= 800 * patience && ofChange <= 150 * patience, `${ofLoading}, ${ofChange}`);
+  assert.ok(frames.length > 5 && slowest <= 33 * patience, `${slowest}`);
   // A place outside all areas is a 404, which browsers log; so they do without a network.
 }, /404|ERR_INTERNET_DISCONNECTED|Failed to fetch/);

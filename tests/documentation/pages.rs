@@ -59,6 +59,13 @@ fn axe_finds_nothing_at_the_front_page_in_either_language_and_colour_scheme() {
 }
 
 #[test]
+fn axe_finds_nothing_on_any_page_and_large_text_fits_a_small_screen() {
+    let demo = Demo::start();
+    run("every_page.mjs", include_str!("every_page.mjs"), &[&demo.origin(""), &demo.base()]);
+    demo.end();
+}
+
+#[test]
 fn the_live_map_is_usable_without_script_by_keyboard_offline_and_over_a_slow_connection() {
     let demo = Demo::start();
     println!("{}", run("map.mjs", include_str!("map.mjs"), &[&demo.origin(""), &demo.base(), demo.key()]));

@@ -1,5 +1,7 @@
 //! `/map`: the page for people, before any script runs.
 
+use std::net::{Ipv4Addr, SocketAddr};
+
 use rocket::http::{Header, Status};
 use rocket::local::blocking::LocalResponse;
 
@@ -66,6 +68,36 @@ fn a_city_or_an_area_without_data_is_a_page_that_says_so_and_never_an_all_clear(
         assert!(page.contains(says) && page.contains("id=\"a5\""), "{address}: {page}");
         assert!(!page.contains("No flood is recorded here now."), "{address}");
     }
+}
+
+#[test]
+fn a_browser_gets_a_page_in_words_where_a_program_gets_an_error_in_json() {
+    let configured = figment().merge(("siaga.quota.per_second", 0)).merge(("siaga.quota.per_day", 8));
+    let siaga = Siaga::with(configured, |builder| builder);
+    let opened = |address: &str, accepts: &str| {
+        let accept = Header::new("Accept", accepts.to_owned());
+        let client = SocketAddr::new(Ipv4Addr::LOCALHOST.into(), 4711);
+        let response = siaga.client.get(address.to_owned()).remote(client).header(accept).dispatch();
+        let (status, kind) = (response.status().code, response.content_type().unwrap().to_string());
+        (status, kind, response.into_string().unwrap())
+    };
+    let browser = "text/html,application/xhtml+xml,*/*;q=0.8";
+    for (address, expected, says) in [
+        ("/map?lang=%3Cb%3E&area=5", 400, "&quot;lang&quot; must be one of [id, en]"),
+        ("/nothing?lang=en", 404, "There is no page at this address."),
+    ] {
+        let (status, kind, page) = opened(address, browser);
+        assert_eq!((status, &*kind), (expected, "text/html; charset=utf-8"), "{page}");
+        assert!(page.contains(says) && page.contains("map?lang="), "{page}");
+        let (status, kind, _) = opened(address, "*/*");
+        assert_eq!((status, &*kind), (expected, "application/json"));
+    }
+    assert_eq!(opened("/v1/floods?city=xyz", browser).1, "application/json", "errors about data stay JSON");
+    let mut visits = (0..8).map(|_| opened("/map?lang=en", browser));
+    let often = visits.find(|(status, ..)| *status == 429);
+    let (_, kind, page) = often.unwrap();
+    assert_eq!(kind, "text/html; charset=utf-8");
+    assert!(page.contains("Too many requests have come from your connection."), "{page}");
 }
 
 #[test]

@@ -1,7 +1,8 @@
 // How current the page is: the connection, the service's own data, and the sources of that data.
 import { age, failed, fill, find, load, make, moment, settings, t } from "/map/words.js";
 
-const HOUR = 3_600_000; // Older data is not shown.
+// Older data is not shown.
+const HOUR = 3_600_000;
 
 /**
  * Shows how current everything is. `forget` is called when the data is too old to be shown, `hatch` with whether a source of floods is
@@ -12,7 +13,8 @@ export const connection = ({ forget, hatch }) => {
   const kept = Number(document.body.dataset.kept);
   let heard = kept || Date.now();
   let isLost = Boolean(kept);
-  let stale = settings.stale; // Since when the service itself cannot read its data.
+  // Since when the service itself cannot read its data.
+  let stale = settings.stale;
   let isKnown = settings.known;
   let empty = settings.empty;
 

@@ -17,7 +17,8 @@ const remembered = (address) => {
   try {
     return localStorage.getItem(address);
   } catch {
-    return null; // Browsers may forbid it.
+    // Browsers may forbid it.
+    return null;
   }
 };
 const remember = (address, version) => {
@@ -37,7 +38,8 @@ const outline = (level) => (outlines[level] ??= (async () => {
 /** Makes the layers of the ground. `colour` says the colour of a name in the style sheet; names of all kinds go to `labels`. */
 export const ground = ({ view, colour, labels }) => {
   const land = new Shapes({});
-  const lines = new Shapes({}); // Waterways and the base map.
+  // Waterways and the base map.
+  const lines = new Shapes({});
   const borders = new Shapes({});
   const near = new Shapes({});
   const silent = new Shapes({});

@@ -2,7 +2,8 @@
 import { depths, fill, find, language, make, moment, nameOf, nice, t } from "/map/words.js";
 
 const PAGE = 50;
-const rows = new Map(); // By area_id.
+// By area_id.
+const rows = new Map();
 const container = find("list");
 const more = find("more");
 let most = PAGE, byPlace = false, entries = [], choose;
@@ -41,7 +42,8 @@ const arrange = (parent, elements) => {
   if (focused !== document.activeElement && focused?.isConnected) focused.focus({ preventScroll: true });
 };
 
-const groups = new Map(); // By heading.
+// By heading.
+const groups = new Map();
 const group = (name) => {
   if (!groups.has(name)) {
     const list = make("ul");

@@ -29,7 +29,8 @@ const floods = new Shapes(floodStyles());
 const selection = new Shapes({});
 const points = new Points();
 const labels = new Names();
-const here = new Points(); // The reader's own place.
+// The reader's own place.
+const here = new Points();
 const land = ground({ view, colour, labels });
 view.layers = [...land.layers, floods, selection, points, here, labels];
 if (settings.tiles) import("/map/tiles.js").then(({ Tiles }) => {
@@ -45,7 +46,7 @@ const paint = () => {
   view.redraw();
 };
 paint();
-for (const media of ["(prefers-color-scheme: dark)", "print"]) matchMedia(media).addEventListener("change", paint);
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", paint);
 
 // What the sheet covers is not the middle of the map. On a wide screen it covers nothing.
 const covered = () => {
@@ -68,7 +69,8 @@ const say = (text) => {
 };
 
 // Floods.
-const geometry = new Map(); // Features by area_id.
+// Features by area_id.
+const geometry = new Map();
 const states = { now: new Map(), shown: new Map(), hour: null };
 const isFaded = ({ last_updated }) => !states.hour && Date.now() - Date.parse(last_updated) > settings.confirmedFor;
 
@@ -84,10 +86,11 @@ const learn = async (ids) => {
 const draw = async () => {
   const { shown } = states;
   const put = () => {
-    for (const id of [...floods.keys()]) if (!shown.has(id)) floods.delete(id);
+    let isOther = false;
+    for (const id of [...floods.keys()]) if (!shown.has(id)) isOther = floods.delete(id);
     for (const [id, flood] of shown) {
       const feature = geometry.get(id);
-      if (feature) floods.set(id, feature, `${flood.state}${isFaded(flood) ? "faded" : ""}`);
+      if (feature && floods.set(id, feature, `${flood.state}${isFaded(flood) ? "faded" : ""}`)) isOther = true;
     }
     const all = [...shown.values()];
     list([...shown].map(([id, flood]) => ({ area_name: "", parent_name: "", city_name: "", ...geometry.get(id)?.properties, ...flood, area_id: id, isFaded: isFaded(flood) })));
@@ -99,18 +102,21 @@ const draw = async () => {
     if (newest) find("newest").replaceChildren(moment(newest));
     find("newest").parentElement.hidden = Boolean(states.hour && !newest);
     card();
+    if (!isOther) return;
     nameFloods();
     view.redraw();
   };
-  put(); // Numbers and known areas at once, the others when their outlines are there.
+  // Numbers and known areas at once, the others when their outlines are there.
+  put();
   if ([...shown.keys()].every((id) => geometry.has(id))) return;
   await learn([...shown.keys()]).catch(failed);
   if (shown === states.shown) put();
 };
 const nameFloods = () => {
+  const ink = colour("ink");
   land.names("floods", [...states.shown.keys()].filter((id) => geometry.has(id)).map((id) => {
     const feature = geometry.get(id);
-    return { at: (feature.middle ??= middleOf(feature)), text: nice(feature.properties.area_name), rank: 50, from: 14.5, size: 12, style: "600", colour: colour("ink") };
+    return { at: (feature.middle ??= middleOf(feature)), text: nice(feature.properties.area_name), rank: 50, from: 14.5, size: 12, style: "600", colour: ink };
   }));
 };
 
@@ -135,7 +141,8 @@ const areaCard = (id) => {
   const feature = geometry.get(id);
   if (!feature) return [];
   const flood = states.shown.get(id);
-  const parts = [make("h2", {}, nameOf(feature.properties)), make("p", { className: "place" }, nice(feature.properties.city_name))];
+  // No line begins with the number of an area.
+  const parts = [make("h2", {}, nameOf(feature.properties).replace(/ (?=\d+$)/, "\u00a0")), make("p", { className: "place" }, nice(feature.properties.city_name))];
   if (!flood) return [...parts, make("p", { className: "state" }, states.hour ? t.dryThen : t.dry), ...(states.hour ? [] : land.doubts())];
   parts.push(make("p", { className: "state" }, make("i", { className: `swatch s${flood.state}` }), depths[flood.state]));
   parts.push(make("p", {}, `${t.since} `, moment(flood.last_updated)));
@@ -179,7 +186,8 @@ const choose = async (id, move = true) => {
     return failed(error);
   }
   if (number !== asked) return;
-  if (!geometry.has(id)) return say(find("missing") ? "" : t.noSuchArea); // The sheet may say it already.
+  // The sheet may say it already.
+  if (!geometry.has(id)) return say(find("missing") ? "" : t.noSuchArea);
   current = { area: id };
   settle();
   if (move) requestAnimationFrame(() => view.fit(geometry.get(id).box, { most: 15, margin: 50 }));
@@ -328,16 +336,26 @@ const keep = async () => {
   if (isNew) active.postMessage([location.href, ...performance.getEntriesByType("resource").map(({ name }) => name)]);
 };
 
-/** On paper: all floods, in the colours of paper. */
+/** The size of the map on paper, as in the style sheet. */
+const PAPER = [642, 567];
+/** Calls `then` with the names and values of the colours of paper: they have no effect yet when a page is about to be printed. */
+const onPaper = (then) => {
+  const rules = [...document.styleSheets].flatMap(({ cssRules }) => [...cssRules]).filter(({ media }) => media?.mediaText === "print");
+  for (const { style } of rules.flatMap(({ cssRules }) => [...cssRules])) {
+    for (const name of style ?? []) if (name.startsWith("--")) then(name, style.getPropertyValue(name));
+  }
+};
 addEventListener("beforeprint", () => {
+  onPaper((name, value) => document.body.style.setProperty(name, value));
   paint();
-  view.resize();
+  find("legend").open = true;
+  view.resize(PAPER);
   view.cover({});
   view.fit(floods.box, { isAnimated: false });
-  view.resize();
+  view.draw();
 });
 addEventListener("afterprint", () => {
-  view.resize();
-  covered();
+  onPaper((name) => document.body.style.removeProperty(name));
   paint();
+  covered();
 });

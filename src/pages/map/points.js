@@ -3,8 +3,10 @@ import { decode } from "/map/layers.js";
 import { toPlace } from "/map/view.js";
 import { find, language, load, make, moment, nice, query, settings, t } from "/map/words.js";
 
-const HOUR = 3_600; // For how long the service shows reports, in seconds, unless a hazard says otherwise.
-let learned, hazards = {}, attributes = {}, words = {}; // The hazards of the country, loaded once.
+// For how long the service shows reports, in seconds, unless a hazard says otherwise.
+const HOUR = 3_600;
+// The hazards of the country, loaded once.
+let learned, hazards = {}, attributes = {}, words = {};
 const learn = () => (learned ??= (async () => {
   const response = await fetch(`/map/hazards?lang=${language}`);
   if (!response.ok) throw new Error(`hazards: ${response.status}`);
@@ -13,7 +15,8 @@ const learn = () => (learned ??= (async () => {
   learned = undefined;
   throw error;
 }));
-const chosen = new Set(); // Hazards that the reader has filtered; all, if none.
+// Hazards that the reader has filtered; all, if none.
+const chosen = new Set();
 
 const svg = (tag, properties, ...children) => {
   const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
@@ -82,7 +85,7 @@ const report = (feature, areaName) => {
   const says = facts(type?.attributes, report_data);
   const place = areaName(tags?.local_area_id);
   return {
-    id: `report-${pkey}`, at: feature.at, kind: disaster_type, time: created_at, hazard, reach: reachOf(report_data?.fireRadius, feature.at),
+    id: `report-${pkey}`, at: feature.at, kind: disaster_type, hazard, reach: reachOf(report_data?.fireRadius, feature.at),
     colour, line: "#fff", radius: 11, icon: icon && new Path2D(icon), ink: "#fff",
     title: title || (report_data?.report_type && type?.name) || name,
     place,
@@ -105,7 +108,7 @@ const gauge = (feature) => {
   const { gaugenameid, observations } = feature.properties;
   const { f1, f2, f3 } = observations.at(-1);
   return {
-    id: `gauge-${gaugenameid}`, at: feature.at, time: f1,
+    id: `gauge-${gaugenameid}`, at: feature.at,
     colour: { 1: "var(--state-4)", 2: "var(--state-3)", 3: "var(--state-2)" }[f3] ?? "#fff", line: "#0b4a6b", radius: 8,
     title: `${nice(gaugenameid)}: ${f2} ${t.depth.cm}`,
     about: () => [`${t.depth.level} ${f3} · `, moment(f1)],
@@ -119,7 +122,8 @@ const gauge = (feature) => {
  */
 export const points = ({ layer, view, choose, areaName, colourOf }) => {
   const all = { reports: [], gauges: [], infrastructure: [] };
-  let archived = null; // The reports of an hour of the past.
+  // The reports of an hour of the past.
+  let archived = null;
 
   const filter = () => {
     const kinds = [...new Set(all.reports.map(({ kind }) => kind))].sort();
@@ -177,7 +181,6 @@ export const points = ({ layer, view, choose, areaName, colourOf }) => {
       archived = result && (await readReports(result));
       draw();
     },
-    draw,
     /** Returns a point as it is now. */
     find: (id) => layer.points.find((point) => point.id === id),
   };

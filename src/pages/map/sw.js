@@ -1,6 +1,7 @@
 // Keeps the page and the last public data for an hour, so that the map opens without a network. The network always comes first.
 const HOUR = 3_600_000;
-const MOST = 120; // How many responses are kept.
+// How many responses are kept.
+const MOST = 120;
 const KEPT = "Siaga-Kept";
 const base = new URL(location).searchParams.get("base");
 // Not the place of the reader, and nothing that says how current the data is.
@@ -13,7 +14,8 @@ const keptAt = (response) => Number(response.headers.get(KEPT));
 const keep = async (request, response) => {
   const headers = new Headers(response.headers);
   headers.set(KEPT, Date.now());
-  headers.delete("Content-Encoding"); // The body is decoded already.
+  // The body is decoded already.
+  headers.delete("Content-Encoding");
   await (await opened()).put(request, new Response(await response.blob(), { headers }));
 };
 /** Forgets what is too old, and the oldest of what is too much. */

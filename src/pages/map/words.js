@@ -34,19 +34,31 @@ export const nice = (name) =>
 
 export const nameOf = ({ parent_name, area_name, area_id }) => [parent_name, area_name || area_id].filter(Boolean).map(nice).join(", ");
 
-const UNITS = [["day", 86_400_000], ["hour", 3_600_000], ["minute", 60_000]];
-const relative = new Intl.RelativeTimeFormat(language, { numeric: "always" });
-const clock = (options) => new Intl.DateTimeFormat(language, { timeZone: settings.timeZone, ...options });
-const ofToday = clock({ hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
-const ofThen = clock({ day: "numeric", month: "short", hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
+const UNITS = [["year", 31_557_600_000], ["month", 2_629_800_000], ["day", 86_400_000], ["hour", 3_600_000], ["minute", 60_000]];
+const HALF_A_DAY = 43_200_000;
+const HOUR = { hour: "2-digit", minute: "2-digit", hourCycle: "h23" };
+const DATE = { ...HOUR, day: "numeric", month: "short" };
+const FORMS = { today: HOUR, year: DATE, other: { ...DATE, year: "numeric" }, day: { weekday: "long", day: "numeric", month: "long" } };
+// Made when they are needed: each takes a slow phone 50 ms.
+const made = {};
+const clock = (form, at) => (made[form] ??= new Intl.DateTimeFormat(language, { timeZone: settings.timeZone, ...FORMS[form] })).format(at);
 
 /** Returns how long ago a time was, in words. */
 export const age = (at) => {
   const passed = Math.max(0, Date.now() - Date.parse(at));
-  const [unit, length] = UNITS.find(([, length]) => passed >= length) ?? UNITS[2];
-  return relative.format(-Math.floor(passed / length), unit);
+  const unit = UNITS.find(([, length]) => passed >= length);
+  if (!unit) return t.justNow;
+  made.age ??= new Intl.RelativeTimeFormat(language, { numeric: "always" });
+  return made.age.format(-Math.floor(passed / unit[1]), unit[0]);
 };
-const written = (at) => `${age(at)} (${(Date.now() - Date.parse(at) < 43_200_000 ? ofToday : ofThen).format(new Date(at))} ${settings.zone})`;
+let isPaper = false;
+const written = (at) => {
+  const [then, now] = [new Date(at), new Date()];
+  // Paper grows old.
+  if (isPaper) return `${clock("other", then)} ${settings.zone}`;
+  const form = now - then < HALF_A_DAY ? "today" : then.getUTCFullYear() === now.getUTCFullYear() ? "year" : "other";
+  return `${age(at)} (${clock(form, then)} ${settings.zone})`;
+};
 
 /** Returns a time with its age, which grows while the page is open. */
 export const moment = (at) => make("time", { dateTime: at, className: "age" }, written(at));
@@ -57,10 +69,12 @@ const grow = () => {
     if (time.textContent !== text) time.textContent = text;
   }
 };
-grow();
+setTimeout(grow);
 setInterval(grow, 30_000);
-
-const day = clock({ weekday: "long", day: "numeric", month: "long" });
+for (const when of ["beforeprint", "afterprint"]) addEventListener(when, () => {
+  isPaper = when === "beforeprint";
+  grow();
+});
 
 /** Returns an hour in words: a day, and from when to when. */
-export const hourOf = ({ start, end }) => `${day.format(start)}, ${ofToday.format(start)}–${ofToday.format(end)} ${settings.zone}`;
+export const hourOf = ({ start, end }) => `${clock("day", start)}, ${clock("today", start)}–${clock("today", end)} ${settings.zone}`;

@@ -6,6 +6,15 @@ import { toWorld } from "/map/view.js";
 const UNIT = 2 ** 23;
 const EMPTY = [Infinity, Infinity, -Infinity, -Infinity];
 const join = (one, other) => [Math.min(one[0], other[0]), Math.min(one[1], other[1]), Math.max(one[2], other[2]), Math.max(one[3], other[3])];
+const boxOf = (points) => {
+  const box = [...EMPTY];
+  for (let at = 0; at < points.length; at++) {
+    const axis = at % 2;
+    if (points[at] < box[axis]) box[axis] = points[at];
+    if (points[at] > box[axis + 2]) box[axis + 2] = points[at];
+  }
+  return box;
+};
 const contains = (box, [x, y]) => x >= box[0] && x <= box[2] && y >= box[1] && y <= box[3];
 
 /**
@@ -17,13 +26,14 @@ export function decode({ arcs, transform, objects }) {
   const place = ([x, y]) => toWorld([x * scale[0] + move[0], y * scale[1] + move[1]]);
   const decoded = arcs.map((arc) => {
     const points = new Float64Array(arc.length * 2);
-    let [x, y, box] = [0, 0, EMPTY];
+    const at = [0, 0];
     arc.forEach((step, index) => {
-      [x, y] = transform ? [x + step[0], y + step[1]] : step;
-      points.set(place([x, y]), index * 2);
+      if (transform) step = [(at[0] += step[0]), (at[1] += step[1])];
+      const [x, y] = place(step);
+      points[2 * index] = x;
+      points[2 * index + 1] = y;
     });
-    for (let at = 0; at < points.length; at += 2) box = join(box, [points[at], points[at + 1], points[at], points[at + 1]]);
-    return { points, box };
+    return { points, box: boxOf(points) };
   });
   const line = (indexes) => indexes.map((index) => ({ arc: decoded[index < 0 ? ~index : index], isReversed: index < 0 }));
   const lines = {
@@ -32,45 +42,39 @@ export function decode({ arcs, transform, objects }) {
     Polygon: (of) => of.map(line),
     MultiPolygon: (of) => of.flat().map(line),
   };
-  const feature = ({ type, arcs: own, coordinates, properties, id }) => {
+  const feature = ({ type, arcs: own, coordinates, properties }) => {
     if (type === "Point") {
       const at = place(coordinates);
-      return { id, properties, at, lines: [], box: [...at, ...at] };
+      return { properties, at, lines: [], box: [...at, ...at] };
     }
     const all = lines[type]?.(own) ?? [];
-    return { id, properties, lines: all, isArea: type.endsWith("Polygon"), box: all.flat().reduce((box, { arc }) => join(box, arc.box), EMPTY) };
+    return { properties, lines: all, isArea: type.endsWith("Polygon"), box: all.flat().reduce((box, { arc }) => join(box, arc.box), EMPTY) };
   };
   return Object.values(objects).flatMap((object) => object.geometries ?? [object]).map(feature);
 }
 
-/** Returns whether a point of the world lies in an area: it does if a line from it to the east crosses the border an odd number of times. */
-export function isInside({ box, lines }, [x, y]) {
-  if (!contains(box, [x, y])) return false;
-  let isIn = false;
-  for (const { arc } of lines.flat()) {
-    const { points } = arc;
-    for (let at = 2; at < points.length; at += 2) {
-      const [ax, ay, bx, by] = [points[at - 2], points[at - 1], points[at], points[at + 1]];
-      if (ay > y !== by > y && x < ((bx - ax) * (y - ay)) / (by - ay) + ax) isIn = !isIn;
-    }
-  }
-  return isIn;
-}
-
-/** Returns a point of the world inside an area, for its name: the middle of the widest part of a line through its middle. */
-export function middleOf({ box, lines }) {
-  const y = (box[1] + box[3]) / 2;
-  const crossings = [];
+/** Returns where the border of an area crosses a line from west to east: the x of each crossing. */
+function crossings({ lines }, y) {
+  const found = [];
   for (const { arc: { points } } of lines.flat()) {
     for (let at = 2; at < points.length; at += 2) {
-      const [ax, ay, bx, by] = [points[at - 2], points[at - 1], points[at], points[at + 1]];
-      if (ay > y !== by > y) crossings.push(((bx - ax) * (y - ay)) / (by - ay) + ax);
+      const [ay, by] = [points[at - 1], points[at + 1]];
+      if (ay > y !== by > y) found.push(((points[at] - points[at - 2]) * (y - ay)) / (by - ay) + points[at - 2]);
     }
   }
-  crossings.sort((one, other) => one - other);
-  let best = [box[0], box[0]];
-  for (let at = 1; at < crossings.length; at += 2) if (crossings[at] - crossings[at - 1] > best[1] - best[0]) best = [crossings[at - 1], crossings[at]];
-  return [(best[0] + best[1]) / 2, y];
+  return found;
+}
+
+/** Returns whether a point of the world lies in an area: it does if a line from it to the east crosses the border an odd number of times. */
+export const isInside = (area, [x, y]) => contains(area.box, [x, y]) && crossings(area, y).filter((of) => x < of).length % 2 === 1;
+
+/** Returns a point of the world inside an area, for its name: the middle of the widest part of a line through its middle. */
+export function middleOf(area) {
+  const y = (area.box[1] + area.box[3]) / 2;
+  const found = crossings(area, y).sort((one, other) => one - other);
+  let [width, left] = [0, area.box[0]];
+  for (let at = 1; at < found.length; at += 2) if (found[at] - found[at - 1] > width) [width, left] = [found[at] - found[at - 1], found[at - 1]];
+  return [left + width / 2, y];
 }
 
 const PATTERNS = {
@@ -104,7 +108,8 @@ function pattern(context, { fill, pattern: name, ink }, ratio) {
 export class Shapes {
   #styles;
   #shapes = new Map();
-  #groups = new Map(); // By style: what is drawn, made when it is needed.
+  // By style: what is drawn, made when it is needed.
+  #groups = new Map();
   #origin;
 
   constructor(styles) {
@@ -117,12 +122,14 @@ export class Shapes {
     this.#groups.clear();
   }
 
+  /** Returns whether that is a change. */
   set(id, feature, style) {
     const before = this.#shapes.get(id);
-    if (before?.feature === feature && before.style === style) return;
+    if (before?.feature === feature && before.style === style) return false;
     this.#groups.delete(before?.style);
     this.#groups.delete(style);
     this.#shapes.set(id, { feature, style });
+    return true;
   }
 
   delete(id) {
@@ -156,7 +163,6 @@ export class Shapes {
     const [x, y] = this.#origin;
     const factor = scale / UNIT;
     context.setTransform(ratio * factor, 0, 0, ratio * factor, (x - left) * scale * ratio, (y - top) * scale * ratio);
-    context.lineJoin = context.lineCap = "round";
     for (const [name, style] of Object.entries(this.#styles)) {
       if (zoom < (style.from ?? 0) || zoom >= (style.to ?? 99)) continue;
       const { fill, inner, outer } = this.#group(name, Math.ceil(zoom));
@@ -175,6 +181,10 @@ export class Shapes {
         const pixels = typeof width === "function" ? width(zoom) : width;
         if (!line || pixels <= 0) return;
         context.setLineDash(dash.map((of) => of / factor));
+        // Round corners of thin lines are not seen, but take half of the time.
+        const isWide = pixels + (casing ? 3 : 0) > 2.5;
+        context.lineJoin = isWide ? "round" : "bevel";
+        context.lineCap = isWide ? "round" : "butt";
         if (casing) {
           context.strokeStyle = casing;
           context.lineWidth = (pixels + 3) / factor;
@@ -194,28 +204,29 @@ export class Shapes {
     const known = this.#groups.get(name);
     if (known?.zoom === zoom) return known;
     const group = { zoom, fill: new Path2D(), inner: new Path2D(), outer: new Path2D() };
+    const style = this.#styles[name];
     const [x, y] = this.#origin;
-    const least = 0.6 / (256 * 2 ** zoom);
+    const least = 0.7 / (256 * 2 ** zoom);
     const trace = (path, { points }, isReversed, isNew) => {
-      const count = points.length / 2;
-      let [px, py] = [Infinity, Infinity];
-      for (let step = 0; step < count; step++) {
-        const at = 2 * (isReversed ? count - 1 - step : step);
-        const [wx, wy] = [points[at], points[at + 1]];
-        if (step && step < count - 1 && Math.abs(wx - px) + Math.abs(wy - py) < least) continue;
-        [px, py] = [wx, wy];
-        step || !isNew ? path.lineTo((wx - x) * UNIT, (wy - y) * UNIT) : path.moveTo((wx - x) * UNIT, (wy - y) * UNIT);
+      const last = points.length / 2 - 1;
+      let px = Infinity, py = Infinity;
+      for (let step = 0; step <= last; step++) {
+        const at = 2 * (isReversed ? last - step : step);
+        const wx = points[at], wy = points[at + 1];
+        if (step && step < last && Math.abs(wx - px) + Math.abs(wy - py) < least) continue;
+        px = wx;
+        py = wy;
+        path[step || !isNew ? "lineTo" : "moveTo"]((wx - x) * UNIT, (wy - y) * UNIT);
       }
     };
     const uses = new Map();
-    for (const { feature, style } of this.#shapes.values()) {
-      if (style !== name) continue;
+    for (const { feature, style: of } of this.#shapes.values()) {
+      if (of !== name) continue;
       for (const line of feature.lines) {
-        line.forEach(({ arc, isReversed }, index) => {
-          uses.set(arc, (uses.get(arc) ?? 0) + 1);
-          if (feature.isArea) trace(group.fill, arc, isReversed, !index);
-        });
-        if (feature.isArea) group.fill.closePath();
+        if (style.line) for (const { arc } of line) uses.set(arc, (uses.get(arc) ?? 0) + 1);
+        if (!feature.isArea || !(style.fill || style.pattern)) continue;
+        line.forEach(({ arc, isReversed }, index) => trace(group.fill, arc, isReversed, !index));
+        group.fill.closePath();
       }
     }
     for (const [arc, count] of uses) trace(count > 1 ? group.inner : group.outer, arc, false, true);
@@ -224,7 +235,8 @@ export class Shapes {
   }
 }
 
-const REACH = 22; // How far from a point a finger may be, in pixels.
+// How far from a point a finger may be, in pixels.
+const REACH = 22;
 
 /**
  * Points with `at` (world), `colour`, `line`, `radius` (pixels), and optionally `icon` (a Path2D on 24 × 24) with `ink`, `reach` (a circle on
@@ -285,7 +297,6 @@ export class Points {
  */
 export class Names {
   names = [];
-  family = "system-ui, sans-serif";
   colour = "#333";
   halo = "#fff";
   #widths = new Map();
@@ -301,7 +312,7 @@ export class Names {
       if (zoom < from || zoom >= to) continue;
       const [x, y] = [Math.round((at[0] - left) * scale), Math.round((at[1] - top) * scale)];
       if (x < -80 || y < -20 || x > width + 80 || y > height + 20) continue;
-      const font = `${style} ${size}px ${this.family}`;
+      const font = `${style} ${size}px system-ui, sans-serif`;
       const key = `${font} ${text}`;
       context.font = font;
       if (!this.#widths.has(key)) this.#widths.set(key, context.measureText(text).width);

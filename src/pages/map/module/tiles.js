@@ -1,6 +1,7 @@
 // A base map of images from another host, for a map of view.js. No dependencies.
 
-const MOST = 200; // How many images are kept.
+// How many images are kept.
+const MOST = 200;
 
 /** Images at an address with {z}, {x} and {y}, of 256 pixels. An image that is not there yet is drawn from a smaller zoom. */
 export class Tiles {
@@ -48,7 +49,8 @@ export class Tiles {
     const key = `${z}/${x}/${y}`;
     const known = this.#images.get(key);
     if (known) {
-      this.#images.delete(key); // The last used is the last one.
+      // The last used is the last one.
+      this.#images.delete(key);
       this.#images.set(key, known);
       return known;
     }

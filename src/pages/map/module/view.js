@@ -18,15 +18,24 @@ export const toWorld = ([lng, lat]) => {
 /** Returns the place of a point of the world. */
 export const toPlace = ([x, y]) => [(x - 0.5) * 360, (Math.atan(Math.sinh((0.5 - y) * 2 * Math.PI)) * 180) / Math.PI];
 
-const EASE = 350; // How long a move takes, in milliseconds.
-const TAP = 8; // How far a finger may slip during a tap, in pixels.
+// How long a move takes, in milliseconds.
+const EASE = 350;
+// How far a finger may slip during a tap, in pixels.
+const TAP = 8;
+// How far the picture reaches beyond the element, in pixels: a movement shows it before anything is drawn.
+const MARGIN = 96;
+// For how long nothing moves before the picture is drawn again, in milliseconds.
+const STILL = 120;
+// Of the screen for one of the page: more are not seen, but take time.
+const MOST_PIXELS = 2;
 const clamp = (value, least, most) => Math.max(least, Math.min(most, value));
 const middle = (all) => [0, 1].map((axis) => all.reduce((sum, point) => sum + point[axis], 0) / all.length);
 const distance = ([a, b], [c, d]) => Math.hypot(a - c, b - d);
 
 /**
- * The view. It dispatches `tap` (detail: `place`, `world`, `x`, `y` in pixels), `move` after each frame that shows another part of
- * the world, and `rest` when a movement has ended.
+ * The view. While it moves, it shifts and scales the picture that it has, which costs little. It draws once the movement has ended, has
+ * left the picture, or has doubled or halved the scale. It dispatches `tap` (detail: `place`, `world`, `x`, `y` in pixels), `move` after
+ * each frame that shows another part of the world, and `rest` when a movement has ended.
  */
 export class View extends EventTarget {
   /** What is drawn, from below: objects with `draw(frame)`. Call `redraw` after a change. */
@@ -37,10 +46,17 @@ export class View extends EventTarget {
   #centre = [0.5, 0.5];
   #zoom = 4;
   #size = [0, 0];
-  #insets = [0, 0, 0, 0]; // top, right, bottom, left
+  // top, right, bottom, left
+  #insets = [0, 0, 0, 0];
   #limits;
-  #frame; // The requested animation frame.
-  #motion; // What moves the view: returns whether it goes on.
+  // The requested animation frame.
+  #frame;
+  // What the picture shows: left, top and scale. Nothing, if it must be drawn.
+  #drawn;
+  // The timer that draws after a movement.
+  #still;
+  // What moves the view: returns whether it goes on.
+  #motion;
   #hasMoved = false;
   #pointers = new Map();
 
@@ -58,7 +74,7 @@ export class View extends EventTarget {
     element.tabIndex = 0;
     element.setAttribute("role", "application");
     element.setAttribute("aria-label", label);
-    Object.assign(this.#canvas.style, { position: "absolute", inset: 0, width: "100%", height: "100%" });
+    Object.assign(this.#canvas.style, { position: "absolute", top: 0, left: 0, transformOrigin: "0 0" });
     element.style.touchAction = fills ? "none" : "pan-x pan-y";
     element.prepend(this.#canvas);
     if (zoomIn) {
@@ -70,7 +86,7 @@ export class View extends EventTarget {
       }
       element.append(buttons);
     }
-    new ResizeObserver(() => this.resize()).observe(element);
+    new ResizeObserver(() => this.resize() && this.draw()).observe(element);
     this.resize();
     this.#listen(fills);
   }
@@ -120,25 +136,49 @@ export class View extends EventTarget {
     this.#goWorld(this.#centre.map((of, axis) => under[axis] + (of - under[axis]) * factor), zoom, true);
   }
 
-  /** Returns where a point of the world is on the element, in pixels. */
-  toScreen([x, y]) {
-    const { left, top, scale } = this.#look();
-    return [(x - left) * scale, (y - top) * scale];
-  }
-
   /** Draws in the next animation frame, once for any number of calls. */
   redraw() {
-    this.#frame ??= requestAnimationFrame((now) => this.#draw(now));
+    this.#drawn = undefined;
+    this.#next();
   }
 
-  /** Takes the size of the element, and draws at once. */
-  resize() {
-    const { clientWidth: width, clientHeight: height } = this.#element;
-    const pixels = [width, height].map((side) => Math.round(side * devicePixelRatio));
-    if (!width || !height || (this.#canvas.width === pixels[0] && this.#canvas.height === pixels[1] && this.#size[0])) return;
+  /** Draws at once. */
+  draw() {
+    clearTimeout(this.#still);
+    cancelAnimationFrame(this.#frame);
+    this.#frame = undefined;
+    if (this.#motion) this.#next();
+    const [width, height] = this.#size.map((side) => side + 2 * MARGIN);
+    const { left, top, scale } = this.#look();
+    this.#drawn = { left: left - MARGIN / scale, top: top - MARGIN / scale, scale };
+    const context = this.#context;
+    const ratio = this.#canvas.width / width;
+    context.setTransform(ratio, 0, 0, ratio, 0, 0);
+    context.clearRect(0, 0, width, height);
+    const frame = { context, ratio, width, height, zoom: this.#zoom, ...this.#drawn, redraw: () => this.redraw() };
+    for (const layer of this.layers) {
+      context.save();
+      layer.draw(frame);
+      context.restore();
+    }
+    this.#canvas.style.transform = `translate(${-MARGIN}px, ${-MARGIN}px)`;
+    if (!this.#motion && !this.#pointers.size) this.dispatchEvent(new Event("rest"));
+  }
+
+  #next() {
+    this.#frame ??= requestAnimationFrame((now) => this.#step(now));
+  }
+
+  /** Takes the size of the element, or another for paper. Returns whether it is new: then nothing is drawn yet. */
+  resize([width, height] = [this.#element.clientWidth, this.#element.clientHeight]) {
+    const sides = [width, height].map((side) => side + 2 * MARGIN);
+    const pixels = sides.map((side) => Math.round(side * Math.min(MOST_PIXELS, devicePixelRatio)));
+    if (!width || !height || (this.#canvas.width === pixels[0] && this.#canvas.height === pixels[1])) return false;
     this.#size = [width, height];
     [this.#canvas.width, this.#canvas.height] = pixels;
-    this.#draw(performance.now());
+    [this.#canvas.style.width, this.#canvas.style.height] = sides.map((side) => `${side}px`);
+    this.redraw();
+    return true;
   }
 
   /** The size of the part that nothing covers. */
@@ -167,7 +207,7 @@ export class View extends EventTarget {
     this.#zoom = clamp(zoom, ...this.#limits);
     this.#centre = [clamp(x, 0, 1), clamp(y, 0, 1)];
     this.#hasMoved = true;
-    this.redraw();
+    this.#next();
   }
 
   #goWorld(to, zoom, isAnimated) {
@@ -177,6 +217,7 @@ export class View extends EventTarget {
     this.#motion = undefined;
     if (!isAnimated || distant > 4_000 || matchMedia("(prefers-reduced-motion: reduce)").matches) {
       this.#set(to, zoom);
+      this.redraw();
       return;
     }
     let begun;
@@ -190,31 +231,39 @@ export class View extends EventTarget {
       this.#set(from.map((of, axis) => of + (to[axis] - of) * shift), next);
       return part < 1;
     } };
-    this.redraw();
+    this.#next();
   }
 
-  #draw(now) {
-    cancelAnimationFrame(this.#frame);
+  #step(now) {
     this.#frame = undefined;
     const motion = this.#motion;
     if (motion && !motion.step(now) && this.#motion === motion) this.#motion = undefined;
-    const [width, height] = this.#size;
-    if (!width) return;
-    const context = this.#context;
-    const ratio = this.#canvas.width / width;
-    context.setTransform(ratio, 0, 0, ratio, 0, 0);
-    context.clearRect(0, 0, width, height);
-    const frame = { context, ratio, width, height, zoom: this.#zoom, ...this.#look(), redraw: () => this.redraw() };
-    for (const layer of this.layers) {
-      context.save();
-      layer.draw(frame);
-      context.restore();
-    }
+    if (!this.#size[0]) return;
+    if (this.#covers()) this.#shift();
+    else this.draw();
     if (this.#hasMoved) {
       this.#hasMoved = false;
       this.dispatchEvent(new Event("move"));
     }
-    if (!this.#motion && !this.#frame && !this.#pointers.size) this.dispatchEvent(new Event("rest"));
+  }
+
+  /** Returns whether the picture has what is shown. While the scale changes, its sides may be missing. */
+  #covers() {
+    if (!this.#drawn) return false;
+    const { left, top, scale } = this.#look();
+    const factor = scale / this.#drawn.scale;
+    if (factor !== 1) return factor < 2 && factor > 0.5;
+    const beyond = [left - this.#drawn.left, top - this.#drawn.top].map((of) => of * scale);
+    return beyond.every((of) => of >= -1 && of <= 2 * MARGIN + 1);
+  }
+
+  /** Shows the picture where it belongs now, and draws it again once nothing moves. */
+  #shift() {
+    const { left, top, scale } = this.#look();
+    const drawn = this.#drawn;
+    this.#canvas.style.transform = `translate(${(drawn.left - left) * scale}px, ${(drawn.top - top) * scale}px) scale(${scale / drawn.scale})`;
+    clearTimeout(this.#still);
+    this.#still = setTimeout(() => this.draw(), STILL);
   }
 
   #listen(fills) {
@@ -223,11 +272,12 @@ export class View extends EventTarget {
       const { left, top } = element.getBoundingClientRect();
       return [event.clientX - left, event.clientY - top];
     };
+    // Buttons and other elements over the map work as always. The picture may be smaller than the element.
+    const isElsewhere = ({ target }) => target !== this.#canvas && target !== element;
     let begun, slipped, track = [], last = { time: 0, at: [0, 0] };
 
     element.addEventListener("pointerdown", (event) => {
-      // Buttons and other elements over the map work as always.
-      if (event.button || event.target !== this.#canvas) return;
+      if (event.button || isElsewhere(event)) return;
       this.#canvas.setPointerCapture(event.pointerId);
       if (this.#motion) this.#motion = undefined;
       this.#pointers.set(event.pointerId, at(event));
@@ -259,7 +309,7 @@ export class View extends EventTarget {
     const lift = (event) => {
       if (!this.#pointers.delete(event.pointerId)) return;
       if (this.#pointers.size) return (track = []);
-      if (event.type === "pointercancel") return this.redraw();
+      if (event.type === "pointercancel") return this.#next();
       if (!slipped) {
         const isSecond = event.timeStamp - last.time < 350 && distance(begun.at, last.at) < 30;
         last = { time: isSecond ? 0 : event.timeStamp, at: begun.at };
@@ -268,7 +318,7 @@ export class View extends EventTarget {
       }
       const [first, end] = [track[0], track.at(-1)];
       const time = end?.time - first?.time;
-      if (!(time > 10) || event.timeStamp - end.time > 60 || matchMedia("(prefers-reduced-motion: reduce)").matches) return this.redraw();
+      if (!(time > 10) || event.timeStamp - end.time > 60 || matchMedia("(prefers-reduced-motion: reduce)").matches) return this.#next();
       let speed = [0, 1].map((axis) => (end.at[axis] - first.at[axis]) / time);
       let before;
       const step = (now) => {
@@ -280,13 +330,13 @@ export class View extends EventTarget {
         return Math.hypot(...speed) > 0.02;
       };
       this.#motion = { zoom: this.#zoom, step };
-      this.redraw();
+      this.#next();
     };
     element.addEventListener("pointerup", lift);
     element.addEventListener("pointercancel", lift);
 
     element.addEventListener("wheel", (event) => {
-      if (event.target !== this.#canvas || (!fills && !event.ctrlKey)) return;
+      if (isElsewhere(event) || (!fills && !event.ctrlKey)) return;
       event.preventDefault();
       const pixels = event.deltaY * (event.deltaMode ? 30 : 1) * (event.ctrlKey ? 4 : 1);
       this.#motion = undefined;

@@ -1,0 +1,51 @@
+//! The page that a browser gets instead of the JSON of an error.
+
+use minijinja::context;
+use rocket::Request;
+use rocket::http::Method;
+
+use super::Details;
+use crate::config::Config;
+use crate::guards::Language;
+use crate::shell::{Here, Shell};
+
+const PAGE: &str = include_str!("page.html");
+
+/// Returns a page about a problem in the language of the reader; `None` if a program made the request, or if it is about data, whose
+/// errors are JSON. Browsers name HTML when they open an address, and scripts do not.
+pub(super) fn page(details: &Details, request: &Request<'_>) -> Option<String> {
+    let names_html = |line: &str| line.contains("text/html");
+    if request.method() != Method::Get || !request.headers().get("Accept").any(names_html) {
+        return None;
+    }
+    let config: &Config = request.rocket().state()?;
+    let base = config.base_url.path().trim_end_matches('/');
+    let path = request.uri().path().as_str();
+    if path
+        .strip_prefix(base)
+        .is_some_and(|rest| !base.is_empty() && (rest.is_empty() || rest.starts_with('/')))
+    {
+        return None;
+    }
+    let language = Language::of_reader(request, config);
+    let texts = language.texts();
+    let group = &texts.group("shell")["problems"];
+    let kind = match details.status.code {
+        404 => "unknown",
+        403 => "refused",
+        429 => "often",
+        400..500 => "wrong",
+        _ => "failed",
+    };
+    let values = context! {
+        title => group["title"].as_str(),
+        says => group[kind].as_str(),
+        // The parameter and its values, for the person who made the address.
+        detail => (kind == "wrong").then_some(&details.message),
+        link => format!("/map?lang={}", language.code()),
+        link_text => texts.text("front", "map"),
+    };
+    let shell: &Shell = request.rocket().state()?;
+    let here = Here { page: "problem", path: "/map", keep: &[] };
+    shell.render(PAGE, texts, here, values).ok()
+}
