@@ -12,7 +12,6 @@ const PAGES = [
   { address: `${origin}/?` },
   { address: `${origin}/map?`, until: "#gauges li button" },
   { address: `${origin}/map?area=1&`, until: "#gauges li button" },
-  { address: `${origin}/map?city=xyz&` },
   // Swagger UI has findings of its own.
   { address: `${origin}/docs?`, until: ".opblock", isGrave: ({ impact }) => impact === "critical" },
   { address: `${base}/alerts?format=html&` },
