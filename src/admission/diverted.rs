@@ -23,7 +23,7 @@ struct Diverted;
 impl Handler for Diverted {
     async fn handle<'r>(&self, request: &'r Request<'_>, _data: Data<'r>) -> Outcome<'r> {
         match Diversion::of(request) {
-            Some(Diversion::TooMany(problem)) => Outcome::from(request, problem.clone()),
+            Some(Diversion::TooMany(problem, _)) => Outcome::from(request, problem.clone()),
             Some(Diversion::ToHttps(address)) => Outcome::Success(
                 Response::build()
                     .status(Status::PermanentRedirect)

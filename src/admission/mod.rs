@@ -34,8 +34,8 @@ pub(crate) struct Admission;
 /// The response to a request that is not admitted.
 #[derive(Clone, Debug)]
 pub(crate) enum Diversion {
-    /// The request is one too many.
-    TooMany(Problem),
+    /// The request is one too many; this is the path that it named.
+    TooMany(Problem, String),
     /// The request came by HTTP; this is its address by HTTPS.
     ToHttps(String),
 }
@@ -61,7 +61,7 @@ impl Admission {
     /// Counts a request that Rocket could not read, for which no fairing runs; returns the refusal if it is one too many.
     pub(crate) fn refusal(request: &Request<'_>) -> Option<Problem> {
         match &request.local_cache(|| admitted(request)).diversion {
-            Some(Diversion::TooMany(problem)) => Some(problem.clone()),
+            Some(Diversion::TooMany(problem, _)) => Some(problem.clone()),
             Some(Diversion::ToHttps(_)) | None => None,
         }
     }
@@ -77,6 +77,16 @@ impl Admission {
             ("RateLimit-Reset", reset),
         ] {
             response.set_raw_header(name, value.to_string());
+        }
+    }
+}
+
+impl Admission {
+    /// Returns the path that the client named, also if the request was not admitted.
+    pub(crate) fn path<'r>(request: &'r Request<'_>) -> &'r str {
+        match Diversion::of(request) {
+            Some(Diversion::TooMany(_, path)) => path,
+            _ => request.uri().path().as_str(),
         }
     }
 }
@@ -124,7 +134,9 @@ fn admitted(request: &Request<'_>) -> Admitted {
     if is_uncounted(request.uri().path().as_str(), config.base_url.path(), token) {
         return Admitted::default();
     }
-    let refused = |too_many: TooMany| Some(Diversion::TooMany(Problem::too_many(too_many.retry_after)));
+    let path = || request.uri().path().as_str().to_owned();
+    let refused =
+        |too_many: TooMany| Some(Diversion::TooMany(Problem::too_many(too_many.retry_after), path()));
     // The fuse of the address comes before its credential is verified, because it protects against guessing credentials.
     if let Err(too_many) = quotas.fuse(client) {
         return Admitted { fused: Some(too_many.standing), account: None, diversion: refused(too_many) };

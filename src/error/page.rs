@@ -5,6 +5,7 @@ use rocket::Request;
 use rocket::http::Method;
 
 use super::Details;
+use crate::admission::Admission;
 use crate::config::Config;
 use crate::guards::Language;
 use crate::shell::{Here, Shell};
@@ -20,7 +21,7 @@ pub(super) fn page(details: &Details, request: &Request<'_>) -> Option<String> {
     }
     let config: &Config = request.rocket().state()?;
     let base = config.base_url.path().trim_end_matches('/');
-    let path = request.uri().path().as_str();
+    let path = Admission::path(request);
     if path
         .strip_prefix(base)
         .is_some_and(|rest| !base.is_empty() && (rest.is_empty() || rest.starts_with('/')))

@@ -75,9 +75,11 @@ fn a_browser_gets_a_page_in_words_where_a_program_gets_an_error_in_json() {
     let configured = figment().merge(("siaga.quota.per_second", 0)).merge(("siaga.quota.per_day", 8));
     let siaga = Siaga::with(configured, |builder| builder);
     let opened = |address: &str, accepts: &str| {
-        let accept = Header::new("Accept", accepts.to_owned());
+        let [accept, language] = [("Accept", accepts), ("Accept-Language", "en")]
+            .map(|(name, value)| Header::new(name, value.to_owned()));
         let client = SocketAddr::new(Ipv4Addr::LOCALHOST.into(), 4711);
-        let response = siaga.client.get(address.to_owned()).remote(client).header(accept).dispatch();
+        let response =
+            siaga.client.get(address.to_owned()).remote(client).header(accept).header(language).dispatch();
         let (status, kind) = (response.status().code, response.content_type().unwrap().to_string());
         (status, kind, response.into_string().unwrap())
     };
@@ -98,6 +100,7 @@ fn a_browser_gets_a_page_in_words_where_a_program_gets_an_error_in_json() {
     let (_, kind, page) = often.unwrap();
     assert_eq!(kind, "text/html; charset=utf-8");
     assert!(page.contains("Too many requests have come from your connection."), "{page}");
+    assert_eq!(opened("/v1/floods", browser).1, "application/json", "errors about data stay JSON");
 }
 
 #[test]
