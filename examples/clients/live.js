@@ -67,7 +67,7 @@ export function live(base, { states: show, stale: doubt = () => {}, connected: t
       const poll = async () => {
         let pause = POLL;
         try {
-          const response = await fetch(address("/floods/states"), { signal });
+          const response = await fetch(address("/floods/states"), { cache: "no-cache", signal });
           if ([502, 504].includes(response.status)) pause = AWAY;
           const { result } = await response.json();
           const stale = response.headers.get("Siaga-Stale-Since");

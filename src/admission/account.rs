@@ -1,5 +1,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
+use rocket::Request;
+
 use crate::auth::OwnQuota;
 use crate::quotas::{Client, Quotas, Standing, TooMany};
 
@@ -12,6 +14,9 @@ pub(crate) struct Account {
     /// The client's quota after the latest count, for the headers of the response.
     standing: Arc<Mutex<Option<Standing>>>,
 }
+
+/// Whether the response to a request was ready before it.
+struct WasReady(bool);
 
 impl Account {
     /// Makes the account of a client, which may have its own quota.
@@ -49,6 +54,18 @@ impl Account {
             self.stands(Some(standing));
         }
         Ok(())
+    }
+
+    /// Notes that the response to a request was ready before it, so that it counts less.
+    pub(crate) fn note_ready(request: &Request<'_>) {
+        request.local_cache(|| WasReady(true));
+    }
+
+    /// Gives back what the request has not cost, if its response was ready.
+    pub(super) fn settle(&self, request: &Request<'_>) {
+        if request.local_cache(|| WasReady(false)).0 {
+            self.quotas.was_ready(&self.client, self.own);
+        }
     }
 
     pub(super) fn standing(&self) -> Option<Standing> {

@@ -120,6 +120,9 @@ impl Fairing for Admission {
 
     async fn on_response<'r>(&self, request: &'r Request<'_>, response: &mut Response<'r>) {
         Self::tell_standing(request, response);
+        if let Some(account) = &request.local_cache(Admitted::default).account {
+            account.settle(request);
+        }
     }
 }
 

@@ -10,6 +10,7 @@ use rocket::tokio::time::{Instant, sleep, timeout_at};
 use rocket::tokio::{pin, select};
 use rocket::{Orbit, Rocket};
 
+use super::ticks::Ticks;
 use super::{Cursor, GoneReports, Reading, State, Withdrawn};
 use crate::model::{AreaSet, Clock, Timestamp};
 use crate::stores::{EntryQuery, FloodQuery, ModerationQuery, Revision, Store, StoreError};
@@ -47,6 +48,7 @@ struct Inner {
     /// The epoch if the store has none of its own: its revisions count from the beginning of the process.
     epoch: u64,
     state: watch::Sender<Option<Arc<State>>>,
+    ticks: Ticks,
     /// When the last look began after which the states were current; before the first, when this was made.
     certain: watch::Sender<(Instant, Timestamp)>,
     /// The same while it is longer ago than [`GRACE`].
@@ -60,7 +62,8 @@ impl Follower {
         let (epoch, withdrawn) = (RandomState::new().hash_one(0), Withdrawn::default());
         let certain = watch::Sender::new((Instant::now(), clock.now()));
         let (state, stale) = (watch::Sender::new(None), watch::Sender::new(None));
-        Self(Arc::new(Inner { store, clock, metrics, withdrawn, epoch, state, certain, stale }))
+        let ticks = Ticks::default();
+        Self(Arc::new(Inner { store, clock, metrics, withdrawn, epoch, state, ticks, certain, stale }))
     }
 
     /// Returns what is known of reports that were hidden or erased. The follower adds what it reads in the log.
@@ -73,6 +76,12 @@ impl Follower {
     #[must_use]
     pub(crate) fn states(&self) -> watch::Receiver<Option<Arc<State>>> {
         self.0.state.subscribe()
+    }
+
+    /// Returns the states that clients behind shared caches get until the next tick, and the time until then. They are the
+    /// `current` ones of the first call in the tick.
+    pub(crate) fn at_tick(&self, every: Duration, current: &Arc<State>) -> (Arc<State>, Duration) {
+        self.0.ticks.states(self.0.clock.now(), every, current)
     }
 
     /// Returns the time until which the states are known to be current, while they may be out of date: `None` while they are

@@ -13,6 +13,7 @@ mod gone;
 mod state;
 #[cfg(test)]
 mod tests;
+mod ticks;
 mod withdrawn;
 
 pub(crate) use self::cursor::{Cursor, InvalidCursor};

@@ -1,7 +1,10 @@
+use std::time::Duration;
+
 use rocket::data::ByteUnit;
 use serde::{Deserialize, Serialize};
 
 use super::ConfigError;
+use crate::model::duration;
 
 /// The response cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -10,11 +13,29 @@ use super::ConfigError;
 pub(crate) struct Cache {
     /// Size of the response cache, such as `64MiB`; at least `1MiB`. `0` disables caching. **Default: `64MiB`**
     pub size: ByteUnit,
+    /// How long shared caches in front of the service may reuse public responses: whole seconds from `1s` to `1m`; `0` makes them
+    /// revalidate each time. **Default: `0`**
+    #[serde(with = "duration")]
+    pub shared: Duration,
 }
 
 impl Cache {
-    /// Checks that the size is useful, or 0.
+    /// The longest time that shared caches may reuse public responses.
+    const LONGEST_SHARED: Duration = Duration::from_mins(1);
+
+    /// Returns how long shared caches may reuse public responses; `None` if they must revalidate each time.
+    #[must_use]
+    pub(crate) fn shared(self) -> Option<Duration> {
+        Some(self.shared).filter(|shared| !shared.is_zero())
+    }
+
+    /// Checks that the size is useful, or 0, and that the time is one that `Cache-Control` can have.
     pub(super) fn check(self) -> Result<(), ConfigError> {
+        if self.shared.subsec_nanos() > 0 || self.shared > Self::LONGEST_SHARED {
+            let reason =
+                "must be whole seconds from 1s to 1m, or 0 if shared caches must revalidate each time";
+            return Err(ConfigError::new("siaga.cache.shared", reason));
+        }
         if self.size == 0 || self.size >= ByteUnit::Mebibyte(1) {
             Ok(())
         } else {
@@ -25,6 +46,6 @@ impl Cache {
 
 impl Default for Cache {
     fn default() -> Self {
-        Self { size: ByteUnit::Mebibyte(64) }
+        Self { size: ByteUnit::Mebibyte(64), shared: Duration::ZERO }
     }
 }

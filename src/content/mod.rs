@@ -3,6 +3,7 @@
 mod accepted;
 mod coding;
 mod fast;
+mod kept;
 
 use std::cmp::Reverse;
 use std::sync::OnceLock;
@@ -13,6 +14,7 @@ pub use self::accepted::Accepted;
 pub(crate) use self::accepted::thousandths;
 pub(crate) use self::coding::{Coding, Level};
 use self::fast::{Compressing, FastForms};
+pub(crate) use self::kept::{Between, Holds, Kept};
 
 /// The ending of the tag of a form at the fast level, after the name of the coding.
 const FAST: &str = "-fast";

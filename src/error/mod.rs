@@ -21,6 +21,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 pub(crate) use self::catcher::catchers;
+use crate::content::Kept;
 use crate::fairings::{RequestId, allow_any_origin, name_licence, secure};
 use crate::model::CardId;
 use crate::model::bodies::Fault;
@@ -380,7 +381,7 @@ impl<'r> Responder<'r, 'static> for Problem {
         let mut response = Response::build()
             .status(self.details.status)
             .header(kind)
-            .raw_header("Cache-Control", "no-store")
+            .raw_header("Cache-Control", Kept::NEVER)
             .sized_body(body.len(), Cursor::new(body))
             .finalize();
         if let Some((name, value)) = &self.details.header {

@@ -23,7 +23,7 @@ impl Fairing for Cors {
 }
 
 const EXPOSED: &str = "Age, Allow, Content-Location, ETag, Link, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, Retry-After, Siaga-Data-As-Of, \
-     Siaga-Data-Status, Siaga-Stale-Since, X-Photo-Token, X-Request-Id";
+     Siaga-Data-Status, Siaga-Ignored, Siaga-Stale-Since, X-Photo-Token, X-Request-Id";
 
 /// Adds the headers that let pages of any origin read the response, and those of its headers that they need.
 pub(crate) fn allow_any_origin(response: &mut Response<'_>) {
@@ -76,6 +76,30 @@ pub(crate) fn secure(request: &Request<'_>, response: &mut Response<'_>) {
     let hsts = rocket.state().and_then(|config: &Config| config.https.hsts);
     if let Some(hsts) = hsts.filter(|_| Arrival::of(request).scheme == Scheme::Https) {
         response.set_raw_header("Strict-Transport-Security", format!("max-age={}", hsts.0.as_secs()));
+    }
+}
+
+/// If shared caches may reuse responses, tells them that a request with a credential has a response of its own.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SharedCaches;
+
+#[rocket::async_trait]
+impl Fairing for SharedCaches {
+    fn info(&self) -> Info {
+        Info { name: "Shared caches", kind: Kind::Response }
+    }
+
+    async fn on_response<'r>(&self, request: &'r Request<'_>, response: &mut Response<'r>) {
+        let are_shared =
+            request.rocket().state().is_some_and(|config: &Config| config.cache.shared().is_some());
+        let is_public =
+            response.headers().get_one("Cache-Control").is_some_and(|of| of.starts_with("public"));
+        if are_shared && is_public {
+            let mut vary: Vec<_> = response.headers().get("Vary").collect();
+            vary.extend(["Authorization", "X-Api-Key"]);
+            let vary = vary.join(", ");
+            response.set_raw_header("Vary", vary);
+        }
     }
 }
 

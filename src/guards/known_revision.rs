@@ -2,9 +2,9 @@ use rocket::Request;
 use rocket::request::{FromRequest, Outcome};
 use serde_json::json;
 
-use super::Query;
+use super::{Query, managed};
 use crate::error::Problem;
-use crate::fairings::BareAddresses;
+use crate::fairings::{BareAddresses, KnownParameters};
 use crate::openapi::{Interface, Operation, Parameter, Part};
 
 /// The name of the parameter.
@@ -17,7 +17,7 @@ const NAME: &str = "revision";
 pub(crate) struct KnownRevision {
     /// The requested version.
     pub(crate) requested: Option<String>,
-    /// The path and query of the request, without this parameter.
+    /// The path and query of the request, without this parameter and those that the route does not know.
     address: String,
 }
 
@@ -32,7 +32,13 @@ impl KnownRevision {
     fn of(request: &Request<'_>) -> Result<Self, Problem> {
         let requested = Query::of(request).get(NAME)?.map(String::from);
         let query = request.uri().query().map_or("", |query| query.as_str());
-        let is_other = |part: &&str| !part.is_empty() && part.split('=').next() != Some(NAME);
+        let known = managed::<KnownParameters>(request)?.of(request);
+        let is_known =
+            |name: &str| known.is_none_or(|known| known.contains(name) || name.contains(['%', '+']));
+        let is_other = |part: &&str| {
+            let name = part.split('=').next().unwrap_or_default();
+            !name.is_empty() && name != NAME && is_known(name)
+        };
         let others: Vec<_> = query.split('&').filter(is_other).collect();
         let path = BareAddresses::path(request);
         let address =

@@ -50,9 +50,6 @@ const SHORTEST_KEPT: Duration = Duration::from_hours(24);
 /// How long the storage may take for the readiness check.
 const STORAGE_PATIENCE: Duration = Duration::from_secs(2);
 
-/// How long caches may keep a published image: its report can be hidden.
-pub(crate) const KEEP_SHORT: &str = "public, max-age=300";
-
 /// The images of cards, in the configured storage.
 pub(crate) struct CardImages {
     storage: Storage,

@@ -18,10 +18,11 @@ use rocket::tokio::sync::Semaphore;
 use rocket::tokio::task::spawn_blocking;
 use url::Url;
 
+use super::ImageError;
 use super::cloud::{Cloud, unknown_kind, unknown_option};
-use super::{ImageError, KEEP_SHORT};
 use crate::auth::random;
 use crate::config::{ConfigError, Images};
+use crate::content::Kept;
 
 /// The folder of uploads, in the folder where images are published.
 const UPLOADS: &str = "uploads";
@@ -69,7 +70,8 @@ impl Storage {
             (ObjectStoreScheme::Memory, None) => Ok(Self::here(InMemory::new(), root)),
             _ => {
                 let Cloud { objects, signer } = Cloud::open(&scheme, url, settings)?;
-                let noted = [(Attribute::ContentType, "image/jpeg"), (Attribute::CacheControl, KEEP_SHORT)];
+                let noted =
+                    [(Attribute::ContentType, "image/jpeg"), (Attribute::CacheControl, Kept::SHORTLY)];
                 let attributes = noted.into_iter().collect();
                 Ok(Self { objects, root, folder: None, checking: one_at_a_time(), signer, attributes })
             }

@@ -1,3 +1,4 @@
+use std::collections::HashSet;
 use std::fmt;
 use std::sync::Arc;
 
@@ -114,6 +115,15 @@ impl Described {
     /// Returns the names of the formats that requests choose from; none if there is no choice.
     pub(crate) fn formats(&self, interface: &Interface<'_>) -> Vec<String> {
         self.operation(interface).formats
+    }
+
+    /// Returns the name of the route, its path, and the names of the parameters that it knows; `None` if it is no public read.
+    pub(crate) fn public_read(&self, interface: &Interface<'_>) -> Option<(String, String, HashSet<String>)> {
+        let operation = self.operation(interface);
+        let is_public = self.route.method == Method::Get && operation.is_public();
+        let name = self.route.name.as_ref().filter(|_| is_public)?;
+        let names = operation.query_parameters().map(str::to_owned).collect();
+        Some((name.to_string(), self.route.uri.unmounted_origin.path().to_string(), names))
     }
 
     pub(super) fn operation(&self, interface: &Interface<'_>) -> Operation {

@@ -177,6 +177,12 @@ impl Operation {
                 header(self.answer(status), name, &value);
             }
         }
+        let ignored =
+            "The names of parameters that the operation does not know, percent-encoded, at most ten.";
+        let ignored = json!({ "description": ignored, "required": false, "schema": { "type": "string" } });
+        for status in [200, 304] {
+            header(self.answer(status), "Siaga-Ignored", &ignored);
+        }
         KNOWN.clone_into(&mut self.answer(304).says);
     }
 
@@ -216,6 +222,19 @@ impl Operation {
 
     fn answer(&mut self, status: u16) -> &mut Answer {
         self.answers.entry(status).or_default()
+    }
+
+    /// Returns the names of its query parameters.
+    pub(super) fn query_parameters(&self) -> impl Iterator<Item = &str> {
+        self.parameters
+            .iter()
+            .filter(|parameter| parameter.place == "query")
+            .map(|parameter| &*parameter.name)
+    }
+
+    /// Returns whether it needs no credential.
+    pub(super) fn is_public(&self) -> bool {
+        self.security.is_empty() || self.security.contains(&json!({}))
     }
 
     /// Returns the names of its path parameters, in order.

@@ -1,4 +1,6 @@
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 use governor::nanos::Nanos;
 use governor::state::StateStore;
@@ -11,9 +13,12 @@ const MOST: usize = 200_000;
 /// How many wider networks are counted in addition.
 const MOST_NETWORKS: usize = 70_000;
 
-/// The counts of clients. If there are too many clients, new ones are counted by their networks.
+/// The counts of clients. If there are too many clients, new ones are counted by their networks. Clones share the counts.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Bounded(Arc<Inner>);
+
 #[derive(Debug, Default)]
-pub(super) struct Bounded {
+struct Inner {
     kept: DashMapStateStore<Client>,
     /// How many counts there are. The map itself can only count them shard by shard.
     count: AtomicUsize,
@@ -24,11 +29,11 @@ impl Bounded {
     fn place(&self, client: &Client) -> Client {
         let mut place = client.clone();
         for most in [MOST, MOST + MOST_NETWORKS] {
-            if place.is_known() || self.kept.contains_key(&place) {
+            if place.is_known() || self.0.kept.contains_key(&place) {
                 return place;
             }
-            if self.count.load(Ordering::Relaxed) < most {
-                self.count.fetch_add(1, Ordering::Relaxed);
+            if self.0.count.load(Ordering::Relaxed) < most {
+                self.0.count.fetch_add(1, Ordering::Relaxed);
                 return place;
             }
             place = place.wider();
@@ -36,8 +41,24 @@ impl Bounded {
         Client::Rest
     }
 
+    /// Gives a client back what it has used of a window, as this much time; at most what it has used. A client that is not
+    /// counted has used nothing.
+    pub(super) fn give_back(&self, client: &Client, time: Duration) {
+        let place = self.place_known(client);
+        let back = |used: Option<Nanos>| used.map(|used| ((), used.saturating_sub(time.into()))).ok_or(());
+        // Only a count that was dropped meanwhile fails: the client has everything again.
+        let _ = place.map(|place| self.0.kept.measure_and_replace(&place, back));
+    }
+
+    /// Returns the place in which a client is counted now, if it is counted.
+    fn place_known(&self, client: &Client) -> Option<Client> {
+        let wider = client.wider();
+        let places = [client.clone(), wider.clone(), wider.wider()];
+        places.into_iter().find(|place| self.0.kept.contains_key(place))
+    }
+
     fn recount(&self) {
-        self.count.store(self.kept.len(), Ordering::Relaxed);
+        self.0.count.store(self.0.kept.len(), Ordering::Relaxed);
     }
 }
 
@@ -48,25 +69,25 @@ impl StateStore for Bounded {
     where
         F: Fn(Option<Nanos>) -> Result<(T, Nanos), E>,
     {
-        self.kept.measure_and_replace(&self.place(client), change)
+        self.0.kept.measure_and_replace(&self.place(client), change)
     }
 }
 
 impl ShrinkableKeyedStateStore<Client> for Bounded {
     fn retain_recent(&self, drop_below: Nanos) {
-        self.kept.retain_recent(drop_below);
+        self.0.kept.retain_recent(drop_below);
         self.recount();
     }
 
     fn shrink_to_fit(&self) {
-        ShrinkableKeyedStateStore::shrink_to_fit(&self.kept);
+        ShrinkableKeyedStateStore::shrink_to_fit(&self.0.kept);
     }
 
     fn len(&self) -> usize {
-        self.kept.len()
+        self.0.kept.len()
     }
 
     fn is_empty(&self) -> bool {
-        self.kept.is_empty()
+        self.0.kept.is_empty()
     }
 }

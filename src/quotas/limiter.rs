@@ -14,6 +14,8 @@ const DAY: Duration = Duration::from_hours(24);
 /// One window for all clients.
 pub(super) struct Limiter<C: Clock> {
     counts: RateLimiter<Client, Bounded, C, StateInformationMiddleware>,
+    /// The same counts, to give requests back.
+    kept: Bounded,
     /// How many requests a client may send at once.
     limit: u32,
     /// After how long a client gets one of them back.
@@ -37,8 +39,10 @@ impl<C: Clock + Clone> Limiter<C> {
     }
 
     fn new(quota: Quota, clock: &C) -> Self {
+        let kept = Bounded::default();
         Self {
-            counts: RateLimiter::new(quota, Bounded::default(), clock.clone()),
+            counts: RateLimiter::new(quota, kept.clone(), clock.clone()),
+            kept,
             limit: quota.burst_size().get(),
             pace: quota.replenish_interval(),
         }
@@ -61,6 +65,11 @@ impl<C: Clock + Clone> Limiter<C> {
             // Half of the limit is never more than the limit.
             Err(InsufficientCapacity(_)) => Ok(None),
         }
+    }
+
+    /// Gives back this many tenths of a request that was counted.
+    pub(super) fn give_back(&self, client: &Client, tenths: u32) {
+        self.kept.give_back(client, self.pace * tenths / 10);
     }
 
     fn standing(&self, state: &StateSnapshot) -> Standing {

@@ -151,6 +151,12 @@ impl<C: Clock + Clone> Quotas<C> {
         self.counts.load().with_windows(client, own, |windows| windows.charge(client, requests))
     }
 
+    /// Gives back what a counted request has not cost because its response was ready: nine tenths of it in the window of a second,
+    /// all of it in that of a day.
+    pub fn was_ready(&self, client: &Client, own: Option<OwnQuota>) {
+        self.counts.load().with_windows(client, own, |windows| windows.was_ready(client));
+    }
+
     /// Drops the counts of clients that have their whole quota again, and releases the memory.
     pub fn sweep(&self) {
         let counts = self.counts.load();
@@ -242,6 +248,14 @@ impl<C: Clock + Clone> Windows<C> {
 
     fn charge(&self, client: &Client, requests: u32) -> Result<Option<Standing>, TooMany> {
         self.take(|window| window.charge(client, requests))
+    }
+
+    fn was_ready(&self, client: &Client) {
+        for (window, tenths) in [(&self.second, 9), (&self.day, 10)] {
+            if let Some(window) = window {
+                window.give_back(client, tenths);
+            }
+        }
     }
 
     fn take(

@@ -133,3 +133,30 @@ fn other_settings_count_anew_and_the_same_go_on() {
     quotas.change(settings(3));
     assert_eq!(taken(&quotas, &client, None, 5), 3);
 }
+
+#[test]
+fn thousands_of_phones_behind_one_address_may_poll_each_minute_if_their_responses_are_ready() {
+    const PHONES: u32 = 5_000;
+    let (quotas, clock) = quotas(json!({}));
+    let operator = client(1);
+    for _ in 0..60 * PHONES {
+        assert!(quotas.fuse(IpAddr::from(Ipv4Addr::from_bits(1))).is_ok());
+        assert!(quotas.count(&operator, None).is_ok());
+        quotas.was_ready(&operator, None);
+        clock.advance(Duration::from_mins(1) / PHONES);
+    }
+    // A tenth of 83 a second is far from 20, and nothing of the day is used.
+    assert_eq!(taken(&quotas, &operator, None, 100), 40);
+}
+
+#[test]
+fn what_was_ready_counts_a_tenth_by_the_second_and_gives_back_no_more_than_was_taken() {
+    let (quotas, _) = quotas(json!({ "per_second": 1, "burst": 10, "per_day": 1_000 }));
+    for _ in 0..50 {
+        assert!(quotas.count(&client(1), None).is_ok());
+        quotas.was_ready(&client(1), None);
+    }
+    assert_eq!(taken(&quotas, &client(1), None, 100), 5, "50 tenths of ten");
+    quotas.was_ready(&client(2), None);
+    assert_eq!(taken(&quotas, &client(2), None, 100), 10, "a client that is not counted");
+}

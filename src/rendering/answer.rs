@@ -12,11 +12,11 @@ use serde::Serialize;
 use super::Memory;
 use super::cache::Rendered;
 use super::envelope;
+use crate::admission::Account;
 use crate::config::{Config, Limits};
-use crate::content::{Accepted, Coding, Content, Level};
+use crate::content::{Accepted, Between, Coding, Content, Holds, Kept, Level};
 use crate::error::Problem;
 use crate::guards::KnownRevision;
-use crate::images::KEEP_SHORT;
 use crate::model::Timestamp;
 use crate::sources::DataState;
 use crate::tasks::off_thread;
@@ -33,6 +33,8 @@ pub struct Answer {
     /// Held until the last byte is sent.
     memory: Option<Arc<Memory>>,
     kept: Kept,
+    /// Whether it was ready before the request.
+    was_ready: bool,
     stale: Option<Stale>,
     /// How current the data is; `None` if the body is no data.
     data: Option<DataState>,
@@ -61,32 +63,8 @@ impl AsRef<[u8]> for Sent {
     }
 }
 
-/// Whether and how caches may keep a response.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kept {
-    /// No cache may keep it.
-    Never,
-    /// Any cache may keep it, but must revalidate it before each reuse.
-    UntilAsked,
-    /// Any cache may keep it and reuse it for a day: its address names this content.
-    ForADay,
-    /// Any cache may keep it and reuse it for five minutes.
-    Shortly,
-}
-
-impl Kept {
-    fn cache_control(self) -> &'static str {
-        match self {
-            Self::Never => "no-store",
-            Self::UntilAsked => "public, no-cache, stale-if-error=3600",
-            Self::ForADay => "public, max-age=86400, stale-if-error=86400",
-            Self::Shortly => KEEP_SHORT,
-        }
-    }
-}
-
 impl Answer {
-    /// Makes a response that is the same for all clients, to be revalidated before each reuse.
+    /// Makes a response that is the same for all clients, and holds no reports.
     #[must_use]
     pub(crate) fn shared(rendered: &Rendered) -> Self {
         let Rendered { media_type, content, memory } = rendered.clone();
@@ -94,11 +72,22 @@ impl Answer {
             media_type,
             content: Some(content),
             memory,
-            kept: Kept::UntilAsked,
+            kept: Kept::Revalidated(Holds::NoReports),
+            was_ready: false,
             stale: None,
             data: None,
             location: None,
         }
+    }
+
+    /// Says what the response can contain, and whether it was ready before the request.
+    pub(super) fn holding(self, holds: Holds, was_ready: bool) -> Self {
+        Self { kept: Kept::Revalidated(holds), was_ready, ..self }
+    }
+
+    /// Lets shared caches reuse the response until the next tick, which is after this time.
+    pub(crate) fn until_tick(self, left: Duration) -> Self {
+        Self { kept: Kept::UntilTick(left), was_ready: true, ..self }
     }
 
     /// Marks the response as current only until `since`, which is `age` ago.
@@ -136,7 +125,8 @@ impl Answer {
             media_type: media_type.into(),
             content: None,
             memory: None,
-            kept: Kept::UntilAsked,
+            kept: Kept::Revalidated(Holds::PerhapsReports),
+            was_ready: false,
             stale: None,
             data: None,
             location: None,
@@ -168,16 +158,17 @@ impl Answer {
         Ok(self)
     }
 
-    /// Makes a response that is the same for all clients and seldom changes: caches may reuse it for five minutes.
+    /// Makes the response with a photo.
     #[must_use]
-    pub(crate) fn seldom_changing(media_type: &'static str, body: Vec<u8>) -> Self {
-        Self::own(media_type.into(), body, Kept::Shortly)
+    pub(crate) fn photo(media_type: &'static str, body: Vec<u8>) -> Self {
+        Self::own(media_type.into(), body, Kept::Photo)
     }
 
-    /// Makes a response that is the same for all clients, from its own body, to be revalidated before each reuse.
+    /// Makes a response that is the same for all clients, from its own body, to be revalidated before each reuse. If
+    /// `cache.shared` is set, shared caches may reuse it for that time, and for a minute while the service is away.
     #[must_use]
     pub fn public(media_type: impl Into<Cow<'static, str>>, body: Vec<u8>) -> Self {
-        Self::own(media_type.into(), body, Kept::UntilAsked)
+        Self::own(media_type.into(), body, Kept::Revalidated(Holds::PerhapsReports))
     }
 
     /// Makes a response to a change: the value itself, without an envelope. Caches must not keep it.
@@ -192,13 +183,25 @@ impl Answer {
 
     fn own(media_type: Cow<'static, str>, body: Vec<u8>, kept: Kept) -> Self {
         let content = Some(Arc::new(Content::new(body)));
-        Self { media_type, content, memory: None, kept, stale: None, data: None, location: None }
+        Self {
+            media_type,
+            content,
+            memory: None,
+            kept,
+            was_ready: false,
+            stale: None,
+            data: None,
+            location: None,
+        }
     }
 }
 
 impl<'r> Responder<'r, 'static> for Answer {
     fn respond_to(self, request: &'r Request<'_>) -> ResponseResult<'static> {
-        let Self { media_type, content, memory, kept, stale, data, location } = self;
+        let Self { media_type, content, memory, kept, was_ready, stale, data, location } = self;
+        if was_ready {
+            Account::note_ready(request);
+        }
         let mut response = Response::new();
         if let Some(Stale { since, age }) = stale {
             response.set_raw_header("Siaga-Stale-Since", since.to_string());
@@ -213,8 +216,8 @@ impl<'r> Responder<'r, 'static> for Answer {
         if let Some(location) = location {
             response.set_raw_header("Content-Location", location);
         }
-        response.set_raw_header("Cache-Control", kept.cache_control());
-        if matches!(kept, Kept::UntilAsked | Kept::ForADay) {
+        response.set_raw_header("Cache-Control", kept.cache_control(between(request)));
+        if matches!(kept, Kept::Revalidated(_) | Kept::ForADay) {
             response.set_raw_header("Vary", "Accept, Accept-Encoding");
         }
         let Some(content) = content else {
@@ -243,6 +246,17 @@ impl<'r> Responder<'r, 'static> for Answer {
         let limits = request.rocket().state().map_or_else(Limits::default, |config: &Config| config.limits);
         response.set_max_chunk_size((length + 1).min(limits.chunk()));
         Ok(response)
+    }
+}
+
+/// Returns which caches are between the service and the sender of a request.
+pub(crate) fn between(request: &Request<'_>) -> Between {
+    let shared = request.rocket().state().and_then(|config: &Config| config.cache.shared());
+    let has = |name| request.headers().get(name).any(|value| !value.trim().is_empty());
+    match shared {
+        None => Between::AnyCaches,
+        Some(_) if has("Authorization") || has("X-Api-Key") => Between::SharedCachesButCredential,
+        Some(shared) => Between::SharedCaches(shared),
     }
 }
 

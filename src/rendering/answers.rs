@@ -1,4 +1,5 @@
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use rocket::Request;
@@ -38,6 +39,8 @@ pub struct Answers {
     accepted: Accepted,
     /// The lines of `If-None-Match`.
     known: Vec<String>,
+    /// Whether a rendering was started for the request.
+    has_rendered: Arc<AtomicBool>,
 }
 
 #[rocket::async_trait]
@@ -69,6 +72,7 @@ impl Answers {
             is_head: is_head(request),
             accepted: Accepted::new(request.headers().get("Accept-Encoding")),
             known: request.headers().get("If-None-Match").map(str::to_owned).collect(),
+            has_rendered: Arc::default(),
         })
     }
 
@@ -103,7 +107,8 @@ impl Answers {
             let cache = &self.renderer.cache;
             drop(timeout_at(deadline, cache.compress(&question, &rendered, coding)).await);
         }
-        let answer = Answer::shared(&rendered);
+        let answer =
+            Answer::shared(&rendered).holding(question.holds(), !self.has_rendered.load(Ordering::Relaxed));
         Ok(match stale {
             None => answer,
             Some((since, age)) => answer.stale_since(since, age),
@@ -135,7 +140,10 @@ impl Answers {
             if *is_head && question.is_period() {
                 return Ok(cache.cached(question, present, &**clock));
             }
-            let render = || Arc::clone(renderer).render(question.clone(), account.clone());
+            let render = || {
+                self.has_rendered.store(true, Ordering::Relaxed);
+                Arc::clone(renderer).render(question.clone(), account.clone())
+            };
             cache.find(question, present, &**clock, render).await.map(Some)
         };
         // The rendering goes on after the timeout, so that the next request for the same response can get it.

@@ -20,7 +20,7 @@ mod statistics;
 mod weight;
 
 pub use self::answer::Answer;
-pub(crate) use self::answer::{HTML, JSON, prepared};
+pub(crate) use self::answer::{HTML, JSON, between, prepared};
 pub use self::answers::Answers;
 pub(crate) use self::permits::{Busy, Memory, Permit, Permits};
 pub use self::question::Question;

@@ -2,6 +2,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::JSON;
+use crate::content::Holds;
 use crate::formats::Format;
 use crate::guards::TimePeriod;
 use crate::model::{AreaSelector, BoundingBox, Covered};
@@ -108,6 +109,11 @@ impl Question {
             Resource::Gauges => Some(Covered::Gauges),
             Resource::Places => None,
         }
+    }
+
+    /// Returns what the response can contain.
+    pub(super) fn holds(&self) -> Holds {
+        if self.resource() == Resource::Reports { Holds::PerhapsReports } else { Holds::NoReports }
     }
 
     /// Returns the resource whose changes change the response.

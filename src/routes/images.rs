@@ -56,5 +56,5 @@ pub(super) async fn find_image(
     name: &str,
     images: &State<Arc<CardImages>>,
 ) -> Result<Answer, Problem> {
-    Ok(Answer::seldom_changing(ImageType::Jpeg.media_type(), images.published(name).await?))
+    Ok(Answer::photo(ImageType::Jpeg.media_type(), images.published(name).await?))
 }

@@ -1,6 +1,7 @@
 use rocket::http::Header;
 use rocket::{Responder, State, get};
 
+use crate::content::Kept;
 use crate::error::Problem;
 use crate::guards::{MetricsReader, WantsOpenMetrics};
 use crate::telemetry::{Metrics, prometheus_text};
@@ -30,6 +31,6 @@ pub(super) fn list_metrics(
     Ok(Page {
         text,
         content_type: Header::new("Content-Type", media_type),
-        cache_control: Header::new("Cache-Control", "no-store"),
+        cache_control: Header::new("Cache-Control", Kept::NEVER),
     })
 }

@@ -20,8 +20,8 @@ use crate::changes::{Follower, Withdrawn};
 use crate::config::Config;
 use crate::error::catchers;
 use crate::fairings::{
-    BareAddresses, Cors, Draining, Exchange, Licence, RealMethod, RequestId, SecurityHeaders, SignsOfLife,
-    TrailingSlash, within_spans,
+    BareAddresses, Cors, Draining, Exchange, KnownParameters, Licence, RealMethod, RequestId,
+    SecurityHeaders, SharedCaches, SignsOfLife, TrailingSlash, within_spans,
 };
 use crate::formats::EncodeContext;
 use crate::images::{CardImages, Worker};
@@ -75,7 +75,7 @@ impl Builder {
         });
         let offered = Interface { config: &config, formats: &formats };
         let description = Description::new(document(&offered, &interface));
-        let bare_addresses = bare_addresses(&offered, &interface);
+        let addresses = (bare_addresses(&offered, &interface), known_parameters(&offered, &interface));
         let routes = within_spans(interface.into_iter().map(|described| described.route).collect());
         let others = other_methods(routes.iter());
         let outside = outside(&config, &routes);
@@ -92,7 +92,6 @@ impl Builder {
             .attach(Exchange::new(metrics.clone()))
             .attach(Admission)
             .attach(TrailingSlash)
-            .attach(bare_addresses)
             .attach(Cors)
             .attach(SecurityHeaders)
             .attach(Licence)
@@ -127,6 +126,7 @@ impl Builder {
             .register("/", unread());
         let at_each_path =
             |rocket: Rocket<Build>, path| rocket.mount(path, routes.clone()).mount(path, others.clone());
+        let rocket = with_addresses(rocket, addresses);
         let rocket = calls.attach_to(with_results(rocket, &config, &store, &self.clock)?);
         let rocket = config.mount_paths().fold(rocket, at_each_path);
         let fairings = watch.into_iter().chain(self.fairings.drain(..));
@@ -235,6 +235,16 @@ fn bare_addresses(offered: &Interface<'_>, routes: &[Described]) -> BareAddresse
     let with_formats: Vec<_> =
         routes.iter().map(|described| (&described.route, described.formats(offered))).collect();
     BareAddresses::new(offered.config.mount_paths(), &with_formats)
+}
+
+/// Returns the parameters that each public read knows.
+fn known_parameters(offered: &Interface<'_>, routes: &[Described]) -> KnownParameters {
+    KnownParameters::new(routes.iter().filter_map(|described| described.public_read(offered)))
+}
+
+/// Adds the fairings for formats in addresses, for parameters that no route knows, and for caches in front of the service.
+fn with_addresses(rocket: Rocket<Build>, (bare, known): (BareAddresses, KnownParameters)) -> Rocket<Build> {
+    rocket.attach(bare).attach(known.clone()).manage(known).attach(SharedCaches)
 }
 
 /// Keeps the public keys that verify tokens up to date while the server runs.

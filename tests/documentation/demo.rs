@@ -34,6 +34,11 @@ impl Demo {
         Self::with(&[("SIAGA_STREAMS__TOTAL", "0")])
     }
 
+    /// One behind shared caches, which may reuse responses for this long.
+    pub(crate) fn behind_caches(shared: &str) -> Self {
+        Self::with(&[("SIAGA_CACHE__SHARED", shared)])
+    }
+
     /// One that exposes its metrics.
     pub(crate) fn with_metrics() -> Self {
         Self::with(&[("SIAGA_METRICS__ENABLED", "true")])

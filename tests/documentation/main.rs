@@ -16,6 +16,7 @@ mod demo;
 mod tools;
 
 mod data_blocks;
+mod edge;
 mod generated_clients;
 mod globes;
 mod links;

@@ -38,7 +38,7 @@ fn get<'c>(
 /// Whether requests of these peers and headers are counted for this address: by its second request's being refused.
 fn is_from(address: &'static str, peer: &str, headers: &[(&'static str, &'static str)]) -> bool {
     let siaga = behind_proxies();
-    let target = "/v1/floods/states";
+    let target = "/v1/sources";
     assert_eq!(get(&siaga, peer, headers, target).status(), Status::Ok);
     get(&siaga, "10.9.9.9", &[("X-Forwarded-For", address)], target).status() == Status::TooManyRequests
 }
@@ -85,7 +85,7 @@ fn nobody_is_trusted_unless_configured() {
     let siaga = Siaga::with(figment, |builder| builder);
     for (number, forged) in ["198.51.100.1", "198.51.100.2", "198.51.100.3"].into_iter().enumerate() {
         for name in ["X-Forwarded-For", "X-Real-IP"] {
-            let response = get(&siaga, "127.0.0.1", &[(name, forged)], "/v1/floods/states");
+            let response = get(&siaga, "127.0.0.1", &[(name, forged)], "/v1/sources");
             let first = number == 0 && name == "X-Forwarded-For";
             let expected = if first { Status::Ok } else { Status::TooManyRequests };
             assert_eq!(response.status(), expected, "{name}: {forged}");

@@ -40,6 +40,7 @@ mod report_page;
 mod reports;
 mod reports_visibility;
 mod robustness;
+mod shared_caches;
 mod sources;
 mod stale;
 mod staleness;

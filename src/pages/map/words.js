@@ -19,7 +19,7 @@ export const query = (more = {}) => new URLSearchParams({ ...(settings.city ? { 
 
 /** Requests a part of the service, and returns its result. Throws an error with the `status`. */
 export const load = async (path, options) => {
-  const response = await fetch(base + path, options);
+  const response = await fetch(base + path, { cache: "no-cache", ...options });
   if (!response.ok) throw Object.assign(new Error(`${path}: ${response.status}`), { status: response.status });
   return (await response.json()).result;
 };

@@ -13,6 +13,7 @@ use super::form::Filled;
 use super::hazards::{fault, hazards};
 use super::places::lists;
 use super::visit::Visit;
+use crate::content::Kept;
 use crate::error::Problem;
 use crate::guards::PHOTO_TOKEN;
 use crate::model::{Card, CardId};
@@ -34,7 +35,7 @@ const HEADERS: [(&str, &str); 4] = [
     ),
     ("Referrer-Policy", "no-referrer"),
     ("X-Robots-Tag", "noindex"),
-    ("Cache-Control", "no-store"),
+    ("Cache-Control", Kept::NEVER),
 ];
 
 /// A page, JSON for its script, or a redirection.

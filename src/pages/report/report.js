@@ -113,7 +113,7 @@ async function openMap() {
   view.addEventListener("rest", () => { if (isMoved) choose(view.centre); });
   if (place) view.go(place, 15, false);
   try {
-    const response = await fetch(`${base}/areas?level=parent&geoformat=topojson`);
+    const response = await fetch(`${base}/areas?level=parent&geoformat=topojson`, { cache: "no-cache" });
     const features = decode((await response.json()).result);
     features.forEach((feature, index) => {
       shapes.set(index, feature, "area");

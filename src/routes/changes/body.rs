@@ -12,7 +12,8 @@ use rocket::tokio::io::{AsyncRead, ReadBuf};
 use rocket::tokio::time::timeout;
 
 use crate::changes::{self, Delta, FullState, TooSlow};
-use crate::rendering::{Answer, JSON, envelope};
+use crate::content::Kept;
+use crate::rendering::{Answer, JSON, between, envelope};
 
 /// How often a response that waits sends a line break before its JSON, because Rocket notices only when it sends
 /// something that a client has gone.
@@ -21,17 +22,17 @@ const PULSE: Duration = Duration::from_secs(5);
 /// The response of `/changes`.
 pub(in super::super) enum Changed {
     Delta(Box<Answer>),
-    /// A full state, which all clients share.
-    Full(Arc<FullState>),
+    /// A full state, which all clients share, and how caches may keep it.
+    Full(Arc<FullState>, Kept),
     Later(Awaited),
 }
 
 impl<'r> Responder<'r, 'r> for Changed {
     fn respond_to(self, request: &'r Request<'_>) -> ResponseResult<'r> {
-        let state = match self {
+        let (state, kept) = match self {
             Self::Delta(answer) => return answer.respond_to(request),
             Self::Later(awaited) => return awaited.respond_to(request),
-            Self::Full(state) => state,
+            Self::Full(state, kept) => (state, kept),
         };
         let (before, after) = envelope::ENVELOPE;
         let whole = |text: &[u8]| std::iter::once(Ok(text.to_vec()));
@@ -39,7 +40,7 @@ impl<'r> Responder<'r, 'r> for Changed {
         let pieces = pieces.map(|piece| Piece(piece.map(io::Cursor::new)));
         let mut response = Response::new();
         response.set_raw_header("Content-Type", JSON);
-        response.set_raw_header("Cache-Control", "no-store");
+        response.set_raw_header("Cache-Control", kept.cache_control(between(request)));
         response.set_streamed_body(ReaderStream::from(stream::iter(pieces)));
         Ok(response)
     }
@@ -78,7 +79,7 @@ impl<'r> Responder<'r, 'r> for Awaited {
         });
         let mut response = ByteStream::from(body).respond_to(request)?;
         response.set_raw_header("Content-Type", JSON);
-        response.set_raw_header("Cache-Control", "no-store");
+        response.set_raw_header("Cache-Control", Kept::NEVER);
         Ok(response)
     }
 }

@@ -16,13 +16,14 @@ use self::stream::{ChangeStream, Sending};
 use crate::admission::Account;
 use crate::changes::{Cursor, Follower, State};
 use crate::config::{Config, Streams};
+use crate::content::{Between, Kept};
 use crate::described;
 use crate::error::Problem;
 use crate::fairings::Draining;
 use crate::guards::{Caller, LastEvent, MinimumState, Param, Select, Since, Wait, managed};
 use crate::openapi::{Described, Interface, Operation, Part};
 use crate::quotas::{Client, Seats, Slot};
-use crate::rendering::{Answer, Renderer};
+use crate::rendering::{Answer, JSON, Renderer, between, envelope};
 use crate::resources::Floods;
 use crate::schema::reference;
 use crate::stores::FloodQuery;
@@ -33,7 +34,12 @@ pub(super) fn routes() -> Vec<Described> {
     vec![
         described!(list_changes)
             .says("What changed since a cursor; without one, all flood states")
-            .gives_result(reference("Delta")),
+            .gives_result(reference("Delta"))
+            .with(|operation, interface| {
+                if interface.config.cache.shared().is_some() {
+                    operation.gives_nothing(304, "What the client has is what it would get.");
+                }
+            }),
         described!(stream_changes).says("What changes, as server-sent events that do not end").with(
             |operation, _| {
                 // In OpenAPI before 3.2, the schema is that of each event.
@@ -56,10 +62,19 @@ pub(super) async fn list_changes(
 ) -> Result<Changed, Problem> {
     let query = FloodQuery { selector: select.areas, minimum_state: minimum_state.0 };
     let (current, since) = watch.current(since.0).await?;
+    let tick = watch.every.filter(|_| wait.0.is_zero()).map(|every| watch.follower.at_tick(every, &current));
+    if let Some((states, left)) = &tick
+        && let Found::Delta(delta) = Found::of(states, since, &query)
+    {
+        // A client that has read further gets nothing new, and keeps its cursor until the next tick.
+        let answer = Answer::public(JSON, envelope::result(&*delta)?).until_tick(*left);
+        return Ok(Changed::Delta(Box::new(answer)));
+    }
     let delta = match Found::of(&current, since, &query) {
         Found::Full(state) => {
             let full = watch.renderer.full_state(&state, &query, watch.account.as_ref()).await?;
-            return Ok(Changed::Full(full));
+            let kept = tick.map_or(Kept::Never, |(_, left)| Kept::UntilTick(left));
+            return Ok(Changed::Full(full, kept));
         }
         Found::Delta(delta) => delta,
     };
@@ -114,6 +129,8 @@ pub(super) struct Watch {
     draining: Draining,
     limits: Streams,
     timeout: Duration,
+    /// How long shared caches reuse a response to this client; `None` if none may.
+    every: Option<Duration>,
     metrics: Metrics,
 }
 
@@ -131,6 +148,10 @@ impl Watch {
             draining: managed::<Draining>(request)?.clone(),
             limits: config.streams,
             timeout: config.limits.timeout,
+            every: match between(request) {
+                Between::SharedCaches(every) => Some(every),
+                Between::AnyCaches | Between::SharedCachesButCredential => None,
+            },
             metrics: managed::<Metrics>(request)?.clone(),
         })
     }

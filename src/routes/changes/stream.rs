@@ -18,6 +18,7 @@ use super::Watch;
 use super::live::{Found, Live, News};
 use crate::admission::Account;
 use crate::changes::{self, Delta, State};
+use crate::content::Kept;
 use crate::fairings::Draining;
 use crate::quotas::{Client, Slot};
 use crate::rendering::Renderer;
@@ -185,7 +186,7 @@ impl<'r> Responder<'r, 'r> for ChangeStream {
         response.set_header(ContentType::EventStream);
         // Each stream keeps a buffer of this size.
         response.set_max_chunk_size(CHUNK);
-        response.set_raw_header("Cache-Control", "no-store");
+        response.set_raw_header("Cache-Control", Kept::NEVER);
         // nginx gathers the response otherwise.
         response.set_raw_header("X-Accel-Buffering", "no");
         Ok(response)

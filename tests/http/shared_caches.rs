@@ -1,0 +1,172 @@
+//! What responses say to shared caches in front of the service, and what makes their addresses equal.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use rocket::http::{Header, Status};
+use rocket::local::blocking::LocalResponse;
+use serde_json::{Value, json};
+use siaga::model::Clock;
+
+use crate::suite::support::{ADMIN_KEY, Siaga, figment, json_of, key};
+
+const PLAIN: &str = "public, max-age=0, s-maxage=5, stale-while-revalidate=5, stale-if-error=3600";
+const REPORTS: &str = "public, max-age=0, s-maxage=5, stale-while-revalidate=5, stale-if-error=60";
+
+fn shared() -> Siaga {
+    Siaga::with(figment().merge(("siaga.cache.shared", "5s")), |builder| builder)
+}
+
+fn header(response: &LocalResponse<'_>, name: &str) -> Option<String> {
+    response.headers().get_one(name).map(str::to_owned)
+}
+
+fn pass(siaga: &Siaga, time: Duration) {
+    siaga.clock.set(siaga.clock.now().after(time));
+}
+
+#[test]
+fn shared_caches_keep_public_data_for_some_seconds_and_reports_only_a_minute_after_an_error() {
+    let siaga = shared();
+    for (address, expected) in [
+        ("/v1/floods", PLAIN),
+        ("/v1/floods.geojson", PLAIN),
+        ("/v1/floods/states", PLAIN),
+        ("/v1/floodgauges", PLAIN),
+        ("/v1/alerts", PLAIN),
+        ("/openapi.json", PLAIN),
+        ("/v1/reports", REPORTS),
+        ("/v1/reports/1", REPORTS),
+        ("/v1/stats/reportsSummary", REPORTS),
+        ("/", REPORTS),
+        ("/v1/sources", "no-store"),
+        ("/v1/floods?minimum_state=9", "no-store"),
+        ("/v1/nothing", "no-store"),
+        ("/v1/changes?wait=1", "no-store"),
+    ] {
+        let response = siaga.get(address);
+        assert_eq!(header(&response, "Cache-Control").as_deref(), Some(expected), "{address}");
+        let vary = header(&response, "Vary").unwrap_or_default();
+        assert_eq!(vary.ends_with("Authorization, X-Api-Key"), expected != "no-store", "{address}: {vary}");
+    }
+    let protected = siaga.ask(rocket::http::Method::Get, "/v1/floods/5/log", "");
+    assert_eq!(header(&protected, "Cache-Control").as_deref(), Some("no-store"));
+    let tag = header(&siaga.get("/v1/floods"), "ETag").unwrap();
+    let known = siaga.client.get("/v1/floods").header(Header::new("If-None-Match", tag)).dispatch();
+    assert_eq!(
+        (known.status(), header(&known, "Cache-Control").as_deref()),
+        (Status::NotModified, Some(PLAIN))
+    );
+}
+
+#[test]
+fn a_reader_with_a_credential_gets_what_shared_caches_may_not_keep() {
+    let siaga = shared();
+    for (address, expected) in [
+        ("/v1/floods", "private, no-cache"),
+        ("/v1/reports", "private, no-cache"),
+        ("/v1/changes", "no-store"),
+    ] {
+        let response = siaga.client.get(address).header(key(ADMIN_KEY)).dispatch();
+        assert_eq!(header(&response, "Cache-Control").as_deref(), Some(expected), "{address}");
+    }
+    let bad = siaga.client.get("/v1/floods").header(key("a bad key")).dispatch();
+    assert_eq!((bad.status().code, header(&bad, "Cache-Control").as_deref()), (403, Some("no-store")));
+}
+
+/// The result of `/changes`, and its `Cache-Control`.
+fn changes(siaga: &Siaga, since: Option<&str>) -> (Value, String) {
+    let query = since.map(|since| format!("?since={since}")).unwrap_or_default();
+    let address = format!("/v1/changes{query}");
+    let response = siaga.get(&address);
+    let control = header(&response, "Cache-Control").unwrap();
+    (json_of(response)["result"].clone(), control)
+}
+
+#[test]
+fn cursors_stand_at_ticks_so_that_clients_share_a_few_addresses() {
+    let siaga = shared();
+    // The fixture's time is not at a tick.
+    let to_tick = siaga.clock.now().floor(Duration::from_secs(5)).after(Duration::from_secs(5));
+    siaga.clock.set(to_tick);
+    let (full, control) = changes(&siaga, None);
+    assert_eq!((&full["full"], control.as_str()), (&json!(true), REPORTS));
+    let first = full["cursor"].as_str().unwrap().to_owned();
+    assert_eq!(changes(&siaga, Some(&first)).0["areas"], json!([]), "the tick has its states");
+    pass(&siaga, Duration::from_secs(2));
+    siaga.put("/v1/floods/1", r#"{"state":4}"#);
+    let (same, control) = changes(&siaga, Some(&first));
+    assert_eq!((&same["cursor"], &same["areas"]), (&json!(first), &json!([])));
+    assert!(control.contains("s-maxage=3,"), "until the tick: {control}");
+    // Who has read further, such as a stream, keeps its cursor.
+    let truth = siaga.client.get(format!("/v1/changes?since={first}")).header(key(ADMIN_KEY)).dispatch();
+    let truth = json_of(truth)["result"].clone();
+    assert_eq!(truth["areas"][0]["state"], 4, "a credential gets the truth");
+    let ahead = truth["cursor"].as_str().unwrap().to_owned();
+    let (further, _) = changes(&siaga, Some(&ahead));
+    assert_eq!((&further["cursor"], &further["areas"]), (&json!(ahead), &json!([])));
+    pass(&siaga, Duration::from_secs(3));
+    let (next, control) = changes(&siaga, Some(&first));
+    assert_eq!((&next["cursor"], control.as_str()), (&json!(ahead), REPORTS));
+    assert_eq!(next["areas"][0]["state"], 4);
+    assert_eq!(changes(&siaga, Some(&ahead)).0["areas"], json!([]));
+}
+
+#[test]
+fn unknown_parameters_are_ignored_and_named_and_their_order_does_not_matter() {
+    let siaga = Siaga::with(figment().merge(("siaga.metrics.enabled", true)), |builder| builder);
+    let plain = siaga.get("/v1/floods?city=jbd&minimum_state=1");
+    let tag = header(&plain, "ETag").unwrap();
+    assert_eq!(header(&plain, "Siaga-Ignored"), None);
+    let misses = || {
+        let page = siaga.get("/metrics").into_string().unwrap();
+        page.lines().find(|line| line.starts_with("siaga_cache_misses_total ")).unwrap().to_owned()
+    };
+    let before = misses();
+    let many: Vec<_> = (0..300).map(|number| format!("p{number}=1")).collect();
+    let names: Vec<_> = (0..10).map(|number| format!("p{number}")).collect();
+    for (query, ignored) in [
+        ("minimum_state=1&city=jbd".to_owned(), None),
+        ("city=jbd&_=1479723000&minimum_state=1".to_owned(), Some("_".to_owned())),
+        ("city=jbd&minimum_state=1&a%0d%0ab=1&City=x".to_owned(), Some("a%0D%0Ab, City".to_owned())),
+        (format!("city=jbd&minimum_state=1&{}", many.join("&")), Some(names.join(", "))),
+    ] {
+        let address = format!("/v1/floods?{query}");
+        let response = siaga.get(&address);
+        assert_eq!(response.status(), Status::Ok, "{query}");
+        assert_eq!(header(&response, "ETag"), Some(tag.clone()), "{query}");
+        assert_eq!(header(&response, "Siaga-Ignored"), ignored, "{query}");
+        let exposed = header(&response, "Access-Control-Expose-Headers").unwrap();
+        assert!(exposed.contains("Siaga-Ignored"), "{exposed}");
+    }
+    assert_eq!(misses(), before, "all have one entry of the cache");
+    assert_eq!(siaga.get("/v1/floods?minimum_state=9&_=1").status(), Status::BadRequest);
+    let location = header(&siaga.get("/v1/areas?city=jbd&_=1"), "Content-Location").unwrap();
+    assert!(location.starts_with("/v1/areas?city=jbd&revision="), "{location}");
+}
+
+#[test]
+fn a_request_whose_response_was_ready_counts_a_tenth_and_not_by_the_day() {
+    let figment = figment()
+        .merge(("siaga.quota.per_second", 1))
+        .merge(("siaga.quota.burst", 10))
+        .merge(("siaga.quota.per_day", 20));
+    let siaga = Siaga::with(figment, |builder| builder);
+    let get = |address: &str, tag: Option<&str>| {
+        let peer = SocketAddr::new("192.0.2.1".parse().unwrap(), 4711);
+        let mut request = siaga.client.get(address.to_owned()).remote(peer);
+        if let Some(tag) = tag {
+            request.add_header(Header::new("If-None-Match", tag.to_owned()));
+        }
+        let response = request.dispatch();
+        (response.status().code, header(&response, "ETag"))
+    };
+    let (_, tag) = get("/v1/floods/states", None);
+    for number in 0..40 {
+        assert_eq!(get("/v1/floods/states", tag.as_deref()).0, 304, "{number}");
+        assert_eq!(get("/v1/floods/states", None).0, 200, "{number}");
+    }
+    // Anything else counts as before.
+    let statuses: Vec<_> = (0..12).map(|_| get("/v1/nothing", None).0).collect();
+    assert_eq!((statuses[0], statuses[11]), (404, 429), "{statuses:?}");
+}
