@@ -43,7 +43,7 @@ impl Language {
         named.or_else(preferred).unwrap_or_else(|| Self(Arc::clone(country.main())))
     }
 
-    fn of(request: &Request<'_>) -> Result<Self, Problem> {
+    pub(crate) fn of(request: &Request<'_>) -> Result<Self, Problem> {
         let config = request.rocket().state::<Config>();
         let country = config.ok_or_else(|| Problem::internal("there is no configuration"))?.country.data();
         let invalid = |must| Problem::invalid(Source::Query, "lang", must);

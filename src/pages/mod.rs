@@ -2,6 +2,7 @@
 
 mod desk;
 mod docs;
+mod files;
 mod logo;
 mod map;
 mod report;
@@ -44,11 +45,9 @@ pub(crate) fn routes(with_desk: bool) -> Vec<Route> {
 pub(crate) fn managed(rocket: Rocket<Build>, config: &Config) -> Rocket<Build> {
     rocket
         .manage(root::Front::default())
-        .manage(desk::Files::default())
         .manage(docs::Files::default())
-        .manage(map::Files::default())
+        .manage(files::Files::default())
         .manage(map::Pages::default())
         .manage(map::Names::default())
-        .manage(report::Files::default())
         .manage(report::Limits::of(config))
 }

@@ -1,17 +1,15 @@
 // The desk with its script: what needs attention, a selection of many areas, one bar to act on it, and the news of other officers.
 // The page shows what the service has, never what was clicked.
-import { age, base, depths, failed, fill, find, load, make, nice, settings, t } from "/map/words.js";
+import { age, base, failed, fill, find, load, make, nice, settings, t } from "/map/words.js";
 import { live } from "/map/live.js";
 import { chart } from "/desk/chart.js";
 import { night } from "/desk/night.js";
-import { outbox, send } from "/desk/outbox.js";
-import { depthOf, hour, named, rows, swatch } from "/desk/rows.js";
+import { orders } from "/desk/orders.js";
+import { send } from "/desk/outbox.js";
+import { rows } from "/desk/rows.js";
 
-const MANY = 50; // More areas, or more areas in state 4, are typed as a number before they are set.
-const MANY_DEEPEST = 10;
 const MOST = 1_000; // An order may have so many areas.
 const AWAKE = 1_800_000; // So long after the last key or tap the officer counts as awake.
-const STORED = 120_000; // So long what was stored last is shown with its undo.
 
 document.body.classList.add("with-desk");
 find("bare").remove();
@@ -149,35 +147,16 @@ find("map-shown").addEventListener("click", ({ target }) => {
 
 // ---------------------------------------------------------------- orders
 
-/** What an order does, in words. */
-const words_of = ({ changes }) => {
-  const kinds = [...new Set(changes.map(({ state, same }) => (same ? t.same : state ? depths[state] : t.over)))];
-  const place = changes.length === 1 ? named(areaOf(changes[0].area_id)) : fill(t.areas, { count: changes.length });
-  return `${place} → ${kinds.join(" / ")}`;
+/** Takes what the service has stored. The stream says the same a moment later. */
+const take = ({ changed = [] }) => {
+  for (const { area_id, state, last_updated } of changed) state ? states.set(`${area_id}`, { area_id: `${area_id}`, state, last_updated }) : states.delete(`${area_id}`);
+  refresh();
 };
 
-/** Asks for the number of areas if there are many. */
-const confirmed = (changes) => {
-  const deepest = changes.filter(({ state, same }) => state === 4 && !same).length;
-  const needed = changes.length > MANY || deepest > MANY_DEEPEST;
-  if (!needed) return Promise.resolve(true);
-  const dialog = find("sure");
-  const [input, form] = [find("sure-number"), dialog.querySelector("form")];
-  find("sure-words").textContent = `${settings.exercise ? `${t.exercise}: ` : ""}${words_of({ changes })}. ${fill(t.typeNumber, { count: changes.length })}`;
-  input.value = "";
-  dialog.returnValue = "";
-  dialog.showModal();
-  input.focus();
-  return new Promise((answer) => {
-    form.onsubmit = (event) => {
-      if (event.submitter?.value !== "yes" || input.value.trim() === `${changes.length}`) return;
-      event.preventDefault();
-      input.select();
-    };
-    dialog.onclose = () => answer(dialog.returnValue === "yes");
-  });
-};
-
+const desk = orders({ areaOf, say, undoButton: parts.undoButton, stored: (result) => {
+  take(result);
+  renew();
+} });
 /** Orders a state for areas: 1 to 4, null for over, "same" for still so. */
 const act = async (what, ids = [...chosen]) => {
   if (!settings.mayWrite || !ids.length) return;
@@ -186,116 +165,11 @@ const act = async (what, ids = [...chosen]) => {
     const state = what === "same" ? flood?.state ?? null : what;
     return { area_id: id, state, after: flood?.last_updated ?? null, ...(what === "same" ? { same: true } : {}) };
   });
-  if (!(await confirmed(changes))) return;
-  const order = box.add(changes, find("note").value.trim());
+  if (!(await desk.order(changes, find("note").value.trim()))) return;
   find("note").value = "";
   for (const id of ids) chosen.delete(id);
   selected();
-  const alerts = await box.preview(order).catch(() => null);
-  if (alerts) previews.set(order.decided, fill(t.alerts, { new: alerts.new, updates: alerts.updates, cancels: alerts.cancels }));
-  draw();
 };
-
-const previews = new Map();
-const stored = []; // What was stored last.
-let waiting = [];
-
-/** Takes what the service has stored. The stream says the same a moment later. */
-const take = ({ changed = [] }) => {
-  for (const { area_id, state, last_updated } of changed) state ? states.set(`${area_id}`, { area_id: `${area_id}`, state, last_updated }) : states.delete(`${area_id}`);
-  refresh();
-};
-
-const button = (text, act, className = "button") => {
-  const element = make("button", { type: "button", className }, text);
-  element.addEventListener("click", act);
-  return element;
-};
-
-/** One line for each area of a conflict: theirs and mine. */
-const conflict = (order) => {
-  const mine = new Map(order.changes.map((change) => [change.area_id, change]));
-  const lines = order.conflicts.map((theirs) => {
-    const { area_id, state, since, username, by } = theirs;
-    const chose = mine.get(area_id);
-    const who = username ?? by ?? "–";
-    const text = make("div", { className: "sides" },
-      make("p", {}, fill(t.theirs, { who, at: since ? hour(since) : "–" }), " ", ...swatch(state), depthOf(state)),
-      make("p", {}, `${t.mine} `, ...swatch(chose?.state), chose?.state ? depths[chose.state] : t.over));
-    return make("li", {}, make("b", {}, named({ ...areaOf(area_id), ...theirs })), text, make("p", { className: "actions" },
-      button(fill(t.keepTheirs, { who }), () => box.settle(order.id, [area_id], false)),
-      button(t.setMine, () => box.settle(order.id, [area_id], true), "button primary")));
-  });
-  const ids = order.conflicts.map(({ area_id }) => area_id);
-  const all = ids.length > 1 ? [make("p", { className: "actions" }, button(t.keepAll, () => box.settle(order.id, ids, false)), button(t.setAll, () => box.settle(order.id, ids, true)))] : [];
-  return make("section", { className: "card conflict" }, make("h3", {}, fill(t.conflict, { count: ids.length })), make("ul", {}, ...lines), ...all);
-};
-const said = {
-  held: (order) => fill(t.held, { seconds: Math.max(1, Math.ceil((order.due - Date.now()) / 1_000)) }),
-  sending: () => t.sending,
-  lost: () => t.lost,
-  ended: () => t.ended,
-  found: (order) => fill(t.found, { age: age(new Date(order.decided).toISOString()) }),
-};
-const card = (order) => {
-  if (order.status === "conflict") return conflict(order);
-  const actions = [];
-  if (order.status === "held") actions.push(button(t.takeBack, () => box.takeBack(order.id), "button primary"));
-  if (order.status === "found" || order.status === "ended") actions.push(button(t.sendNow, () => box.confirm(order.id), "button primary"));
-  if (order.status === "ended") actions.push(make("a", { className: "button", href: "/desk", target: "_blank", rel: "noopener" }, t.logIn));
-  if (["found", "ended", "lost"].includes(order.status)) actions.push(button(t.discard, () => box.takeBack(order.id)));
-  const preview = previews.get(order.decided);
-  return make("section", { className: `card ${order.status}` },
-    make("p", {}, ...swatch(order.changes[0]?.state), make("b", {}, words_of(order)), preview ? `: ${preview}` : ""),
-    make("p", { className: "soft" }, said[order.status](order)), make("p", { className: "actions" }, ...actions));
-};
-const drawn = new Map(); // Cards by order, so that a button stays under the finger while seconds pass.
-const draw = () => {
-  const cards = waiting.map((order) => {
-    const key = JSON.stringify([order.status, order.conflicts?.length, previews.get(order.decided)]);
-    const before = drawn.get(order.id);
-    if (before?.key === key) {
-      if (order.status !== "conflict") before.element.children[1].textContent = said[order.status](order);
-      return before.element;
-    }
-    const element = card(order);
-    drawn.set(order.id, { key, element });
-    return element;
-  });
-  for (const id of drawn.keys()) if (!waiting.some((order) => order.id === id)) drawn.delete(id);
-  while (stored.length && Date.now() - stored[0].at > STORED) stored.shift();
-  const kept = stored.map((of) => of.element);
-  const now = [...cards, ...kept];
-  const element = find("cards");
-  if (now.length !== element.children.length || now.some((of, place) => element.children[place] !== of)) element.replaceChildren(...now);
-  const unsent = waiting.reduce((sum, { changes }) => sum + changes.length, 0);
-  find("unsent").hidden = !unsent;
-  find("unsent").textContent = fill(t.unsent, { count: unsent });
-};
-const box = outbox({
-  show: (orders) => {
-    waiting = orders;
-    draw();
-  },
-  done: (order, result) => {
-    take(result);
-    const text = fill(t.stored, { what: words_of(order), at: hour(result.changed_at) });
-    const element = make("section", { className: "card stored" }, make("p", {}, text), make("p", { className: "actions" }, parts.undoButton(result.batch)));
-    stored.push({ at: Date.now(), element, batch: result.batch });
-    if (stored.length > 3) stored.shift();
-    say(text);
-    draw();
-    renew();
-  },
-  refused: (order, why) => {
-    const names = order.changes.slice(0, 5).map(({ area_id }) => named(areaOf(area_id))).join("; ");
-    const text = fill(why === "gone" ? t.gone : t.refused, { what: words_of(order), areas: names, why });
-    stored.push({ at: Date.now(), element: make("section", { className: "card refused" }, make("p", {}, text)) });
-    say(text);
-    draw();
-  },
-});
-setInterval(draw, 10_000);
 
 for (const [id, what] of [["set-1", 1], ["set-2", 2], ["set-3", 3], ["set-4", 4], ["still", "same"], ["over", null]]) find(id).addEventListener("click", () => act(what));
 for (const form of document.querySelectorAll("#bar, .filters")) form.addEventListener("submit", (event) => event.preventDefault());
@@ -304,11 +178,6 @@ for (const form of document.querySelectorAll("#bar, .filters")) form.addEventLis
 
 const help = find("help");
 find("help-button").addEventListener("click", () => help.showModal());
-const takeBack = () => {
-  if (box.takeBack()) return say(t.takenBack);
-  const last = stored.filter(({ batch }) => batch).at(-1);
-  if (last) last.element.querySelector("button").focus();
-};
 const keys = {
   j: () => list.step(1),
   k: () => list.step(-1),
@@ -319,7 +188,7 @@ const keys = {
   1: () => act(1), 2: () => act(2), 3: () => act(3), 4: () => act(4),
   c: () => act("same"),
   0: () => act(null),
-  u: takeBack,
+  u: desk.takeBack,
   n: () => find("note").focus(),
   "/": () => field.search.focus(),
   "?": () => help.showModal(),

@@ -1,35 +1,29 @@
 //! The desk: which areas need attention, and the setting of states, for officers who log in with their API key. The page works
 //! without its script: that adds the map, selections of many areas, and news of other officers.
 
-mod files;
 mod news;
 mod sending;
 mod session;
 mod situation;
 mod view;
 
-use std::sync::Arc;
-
 use rocket::form::{Form, FromForm};
 use rocket::http::{CookieJar, Status};
 use rocket::response::Redirect;
 use rocket::{Route, State, get, post, routes};
 
-pub(crate) use self::files::Files;
 pub(crate) use self::session::Desk;
 use self::session::{From, LoginRefused, Officer, Origin, log_out};
 use self::view::{Page, View};
-use crate::auth::{Authenticator, Scope};
+use crate::auth::Authenticator;
 use crate::config::Config;
 use crate::error::Problem;
-use crate::guards::{Caller, Language};
+use crate::guards::Caller;
 use crate::model::bodies::LONGEST_NOTE;
 use crate::model::{AreaOrder, BatchNumber, Condition, FloodOrder, OrderOutcome, Ordered, Timestamp};
+use crate::pages::files::Files;
 use crate::rendering::Answer;
-use crate::routes::AttentionList;
-use crate::shell::Shell;
 use crate::sources::Sources;
-use crate::stores::Store;
 use crate::telemetry::Metrics;
 
 /// Returns the routes of the desk.
@@ -59,14 +53,10 @@ type Reply = Result<Result<Redirect, Page>, Problem>;
 async fn show(
     officer: Option<Officer>,
     batch: Option<u64>,
-    language: Language,
+    view: View<'_>,
     config: &State<Config>,
-    shell: &State<Shell>,
-    list: &State<AttentionList>,
-    store: &State<Arc<dyn Store>>,
     cookies: &CookieJar<'_>,
 ) -> Result<Page, Problem> {
-    let view = View { language: &language, config, shell, officer: officer.as_ref() };
     let Some(officer) = &officer else {
         let ended = session::has_cookie(config, cookies);
         if ended {
@@ -75,13 +65,13 @@ async fn show(
         return view.login(Status::Ok, if ended { "ended" } else { "" }).await;
     };
     let said = batch.map(|batch| view.text("done").replace("{batch}", &batch.to_string()));
-    view.list(Status::Ok, said, batch.filter(|_| officer.may_write()), list, &***store).await
+    view.list(Status::Ok, said, batch.filter(|_| officer.may_write())).await
 }
 
 /// `GET /desk/:file`: responds with a file that the page loads.
 #[get("/desk/<file>", rank = 2)]
 async fn find_file(_caller: Caller, file: &str, files: &State<Files>) -> Result<Answer, Problem> {
-    files.find(file).await?.map(Answer::shared).ok_or_else(|| Problem::not_found("this file"))
+    files.find("/desk/", file).await
 }
 
 #[derive(FromForm)]
@@ -92,19 +82,16 @@ struct Login<'r> {
 
 /// `POST /desk/login`: sets the cookie if the key is accepted.
 #[post("/desk/login", data = "<form>")]
-#[expect(clippy::too_many_arguments, reason = "each is a guard")]
 async fn log_in(
     from: From,
     origin: Origin,
     form: Form<Login<'_>>,
-    language: Language,
+    view: View<'_>,
     desk: &State<Desk>,
     config: &State<Config>,
-    shell: &State<Shell>,
     authenticator: &State<Authenticator>,
     cookies: &CookieJar<'_>,
 ) -> Reply {
-    let view = View { language: &language, config, shell, officer: None };
     if origin == Origin::Elsewhere {
         return Err(Problem::forbidden("a form from another site", None));
     }
@@ -146,28 +133,22 @@ struct Change<'r> {
 
 /// `POST /desk/set`: sets one area.
 #[post("/desk/set", data = "<form>")]
-#[expect(clippy::too_many_arguments, reason = "each is a guard")]
 async fn set(
     officer: Officer,
     origin: Origin,
     form: Form<Change<'_>>,
-    language: Language,
-    config: &State<Config>,
-    shell: &State<Shell>,
-    list: &State<AttentionList>,
-    store: &State<Arc<dyn Store>>,
+    view: View<'_>,
     sources: &State<Sources>,
     metrics: &State<Metrics>,
 ) -> Reply {
     origin.check(&officer, form.token)?;
-    let view = View { language: &language, config, shell, officer: Some(&officer) };
     let Some(order) = form.order() else {
         let said = view.text("wrong_change").to_owned();
-        return view.list(Status::BadRequest, Some(said), None, list, &***store).await.map(Err);
+        return view.list(Status::BadRequest, Some(said), None).await.map(Err);
     };
     let note = Some(form.note.trim()).filter(|note| !note.is_empty()).map(str::to_owned);
     let order = officer.order(Ordered::Set(vec![order]), note)?;
-    view.carry_out(order, list, store, sources, metrics).await
+    view.carry_out(order, sources, metrics).await
 }
 
 #[derive(FromForm)]
@@ -178,24 +159,18 @@ struct Undo<'r> {
 
 /// `POST /desk/undo`: sets the states before a batch.
 #[post("/desk/undo", data = "<form>")]
-#[expect(clippy::too_many_arguments, reason = "each is a guard")]
 async fn undo(
     officer: Officer,
     origin: Origin,
     form: Form<Undo<'_>>,
-    language: Language,
-    config: &State<Config>,
-    shell: &State<Shell>,
-    list: &State<AttentionList>,
-    store: &State<Arc<dyn Store>>,
+    view: View<'_>,
     sources: &State<Sources>,
     metrics: &State<Metrics>,
 ) -> Reply {
     origin.check(&officer, form.token)?;
-    let view = View { language: &language, config, shell, officer: Some(&officer) };
     let batch: BatchNumber = form.batch.parse().map_err(|_| Problem::not_found("this batch"))?;
     let order = officer.order(Ordered::Undo(batch), None)?;
-    view.carry_out(order, list, store, sources, metrics).await
+    view.carry_out(order, sources, metrics).await
 }
 
 impl Change<'_> {
@@ -219,25 +194,16 @@ impl Change<'_> {
 impl Officer {
     /// Returns an order of the officer, who may set states.
     fn order(&self, changes: Ordered, note: Option<String>) -> Result<FloodOrder, Problem> {
-        if !self.may_write() {
-            return Err(self.lacks(Scope::FloodsWrite));
-        }
+        self.must_write()?;
         Ok(FloodOrder { changes, by: self.actor(), note, request: None, preview: false })
     }
 }
 
 impl View<'_> {
     /// Carries out an order, and says what became of it.
-    async fn carry_out(
-        &self,
-        order: FloodOrder,
-        list: &AttentionList,
-        store: &Arc<dyn Store>,
-        sources: &Sources,
-        metrics: &Metrics,
-    ) -> Reply {
+    async fn carry_out(&self, order: FloodOrder, sources: &Sources, metrics: &Metrics) -> Reply {
         let subject = order.by.subject.clone();
-        let said = match store.change_floods(order).await? {
+        let said = match self.store.change_floods(order).await? {
             OrderOutcome::Done { batch, .. } => {
                 batch.changes.iter().for_each(|_| metrics.flood_changed());
                 sources.hear_subject(&subject);
@@ -245,15 +211,12 @@ impl View<'_> {
             }
             OrderOutcome::Conflicts(conflicts) => {
                 let told = conflicts.iter().map(|(area, newest)| self.conflict(*area, newest.as_ref()));
-                return self
-                    .list(Status::Conflict, Some(told.collect()), None, list, &**store)
-                    .await
-                    .map(Err);
+                return self.list(Status::Conflict, Some(told.collect()), None).await.map(Err);
             }
             OrderOutcome::NoSuchAreas(_) => "unknown",
             OrderOutcome::NoSuchBatch | OrderOutcome::TooOld | OrderOutcome::OtherRequest => "too_old",
         };
         let said = Some(self.text(said).to_owned());
-        self.list(Status::NotFound, said, None, list, &**store).await.map(Err)
+        self.list(Status::NotFound, said, None).await.map(Err)
     }
 }

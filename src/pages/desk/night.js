@@ -1,20 +1,7 @@
 // Reports of residents with hiding and showing, the curve of gauges, and the log of the night with undo.
-import { base, failed, fill, find, load, make, moment, nice, settings, t } from "/map/words.js";
+import { failed, fill, find, load, make, photo, settings, t } from "/map/words.js";
 import { send } from "/desk/outbox.js";
 import { depthOf, hour, named, swatch } from "/desk/rows.js";
-
-const photoOf = (address) => {
-  if (!address) return [];
-  let url;
-  try {
-    url = new URL(address, location);
-  } catch {
-    return [];
-  }
-  const isOwn = [location, new URL(settings.photos, location)].some(({ origin }) => origin === url.origin);
-  if (isOwn) return [make("img", { src: url.href, alt: t.photo, loading: "lazy" })];
-  return /^https?:$/.test(url.protocol) ? [make("a", { href: url.href, rel: "noopener noreferrer", target: "_blank" }, t.photo)] : [];
-};
 
 /** A request that may fail, with what to say then. */
 const asked = async (say, method, path, body) => {
@@ -38,10 +25,10 @@ export const night = ({ say, renew, areaOf, stored }) => {
   };
 
   /** A report with what a moderator can do. */
-  const report = ({ id, at, title, text, depth, photo, waiting }) => {
+  const report = ({ id, at, title, text, depth, photo: address, waiting }) => {
     const parts = [make("p", { className: "soft" }, hour(at), depth == null ? "" : ` · ${Math.round(depth)} cm`, waiting ? " · " : "", waiting ? make("b", {}, t.waits) : "")];
     if (title || text) parts.push(make("p", {}, [title, text].filter(Boolean).join(": ")));
-    parts.push(...photoOf(photo));
+    parts.push(...photo(address));
     if (settings.mayModerate) {
       const reason = make("input", { maxLength: 200, required: true, placeholder: t.reason, ariaLabel: t.reason });
       const form = make("form", { className: "hide" }, reason, make("button", { className: "button" }, t.hide));

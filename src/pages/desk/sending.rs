@@ -6,7 +6,6 @@ use rocket::{State, post, put};
 use serde_json::json;
 
 use super::session::Sender;
-use crate::auth::Scope;
 use crate::changes::Follower;
 use crate::error::Problem;
 use crate::guards::{IdempotencyKey, JsonBody, PathParam};
@@ -29,9 +28,7 @@ pub(super) async fn change(
     metrics: &State<Metrics>,
 ) -> Result<Answer, Problem> {
     let Sender(officer) = sender;
-    if !officer.may_write() {
-        return Err(officer.lacks(Scope::FloodsWrite));
-    }
+    officer.must_write()?;
     let answer = order_changes(officer.actor(), key, body, store, metrics).await?;
     sources.hear_subject(&officer.credential.subject);
     Ok(answer)
@@ -48,9 +45,7 @@ pub(super) async fn undo(
     metrics: &State<Metrics>,
 ) -> Result<Answer, Problem> {
     let Sender(officer) = sender;
-    if !officer.may_write() {
-        return Err(officer.lacks(Scope::FloodsWrite));
-    }
+    officer.must_write()?;
     let answer = order_undo(officer.actor(), key, batch.get()?, store, metrics).await?;
     sources.hear_subject(&officer.credential.subject);
     Ok(answer)
@@ -67,9 +62,7 @@ pub(super) async fn moderate(
     follower: &State<Follower>,
 ) -> Result<Answer, Problem> {
     let Sender(officer) = sender;
-    if !officer.may_moderate() {
-        return Err(officer.lacks(Scope::ReportsModerate));
-    }
+    officer.must_moderate()?;
     order_visibility(officer.actor(), id.get()?, body, store, images, follower).await
 }
 

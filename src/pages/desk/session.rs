@@ -124,7 +124,7 @@ fn accepted(key: &str, authenticator: &Authenticator) -> Result<Credential, Refu
 
 impl Officer {
     /// Returns who sent a request, if its cookie is valid and the key in it is accepted.
-    fn of(request: &Request<'_>) -> Result<Self, Problem> {
+    pub(super) fn of(request: &Request<'_>) -> Result<Self, Problem> {
         let (config, authenticator) = (managed::<Config>(request)?, managed::<Authenticator>(request)?);
         let now = managed::<Desk>(request)?.now();
         let refused = |reason: &str| Problem::unauthorized(reason, None);
@@ -154,9 +154,20 @@ impl Officer {
         self.credential.allows(Scope::ReportsModerate)
     }
 
-    /// Returns the problem of an officer who lacks a scope.
-    pub(super) fn lacks(&self, scope: Scope) -> Problem {
-        Problem::forbidden(format!("missing scope: needs {scope}"), Some(&self.credential.subject))
+    /// Fails with 403 if the officer may not set states.
+    pub(super) fn must_write(&self) -> Result<(), Problem> {
+        self.must(Scope::FloodsWrite)
+    }
+
+    /// Fails with 403 if the officer may not hide reports.
+    pub(super) fn must_moderate(&self) -> Result<(), Problem> {
+        self.must(Scope::ReportsModerate)
+    }
+
+    fn must(&self, scope: Scope) -> Result<(), Problem> {
+        let lacks =
+            || Problem::forbidden(format!("missing scope: needs {scope}"), Some(&self.credential.subject));
+        self.credential.allows(scope).then_some(()).ok_or_else(lacks)
     }
 
     /// Returns who the log says made a change.

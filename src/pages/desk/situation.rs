@@ -1,7 +1,6 @@
 //! The report of the situation: which areas are flooded, by larger area, and the changes of the last six hours; to print, and as CSV.
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::Arc;
 use std::time::Duration;
 
 use minijinja::context;
@@ -12,11 +11,8 @@ use serde_json::{Value, json};
 
 use super::session::{Desk, Officer};
 use super::view::{Page, View};
-use crate::config::Config;
 use crate::error::Problem;
-use crate::guards::Language;
 use crate::model::{Area, AreaId, FloodLayer, FloodState, LoggedChange, Standing, Timestamp};
-use crate::shell::Shell;
 use crate::stores::{FloodLogQuery, FloodQuery, Store};
 
 const PAGE: &str = include_str!("situation.html");
@@ -73,16 +69,8 @@ impl Situation {
 
 /// `GET /desk/situation`: responds with a page to print.
 #[get("/desk/situation")]
-pub(super) async fn show(
-    officer: Officer,
-    language: Language,
-    config: &State<Config>,
-    shell: &State<Shell>,
-    desk: &State<Desk>,
-    store: &State<Arc<dyn Store>>,
-) -> Result<Page, Problem> {
-    let view = View { language: &language, config, shell, officer: Some(&officer) };
-    let situation = Situation::read(&***store, desk.now()).await?;
+pub(super) async fn show(officer: Officer, view: View<'_>, desk: &State<Desk>) -> Result<Page, Problem> {
+    let situation = Situation::read(view.store, desk.now()).await?;
     let (mut groups, mut totals) = (Vec::new(), [0; 4]);
     for ((city, parent), lines) in situation.lines() {
         let mut counts = [0; 4];
@@ -129,22 +117,13 @@ pub(super) struct Table {
 
 /// `GET /desk/situation.csv`: responds with one row for each area that is flooded or has changed within six hours.
 #[get("/desk/situation.csv")]
-pub(super) async fn table(
-    officer: Officer,
-    language: Language,
-    config: &State<Config>,
-    shell: &State<Shell>,
-    desk: &State<Desk>,
-    store: &State<Arc<dyn Store>>,
-) -> Result<Table, Problem> {
-    let view = View { language: &language, config, shell, officer: Some(&officer) };
-    let situation = Situation::read(&***store, desk.now()).await?;
-    let local = |at: Timestamp| {
-        at.to_utc().with_timezone(&config.time_zone).format("%Y-%m-%d %H:%M:%S %Z").to_string()
-    };
+pub(super) async fn table(_officer: Officer, view: View<'_>, desk: &State<Desk>) -> Result<Table, Problem> {
+    let situation = Situation::read(view.store, desk.now()).await?;
+    let local = |at: Timestamp| at.to_utc().with_timezone(&view.config.time_zone);
+    let written = |at: Timestamp| local(at).format("%Y-%m-%d %H:%M:%S %Z").to_string();
     let changed = |logged: &&LoggedChange| {
         let change = &logged.change;
-        format!("{} {} ({})", local(change.at), view.state(change.state), change.by.name())
+        format!("{} {} ({})", written(change.at), view.state(change.state), change.by.name())
     };
     // Programs for tables read the bytes as UTF-8 if the file begins so.
     let mut table = csv::Writer::from_writer("\u{feff}".as_bytes().to_vec());
@@ -161,14 +140,14 @@ pub(super) async fn table(
                 area.name.clone(),
                 state.map(FloodState::code).map(|code| code.to_string()).unwrap_or_default(),
                 view.state(state).to_owned(),
-                standing.map(|standing| local(standing.since)).unwrap_or_default(),
+                standing.map(|standing| written(standing.since)).unwrap_or_default(),
                 changes.iter().map(changed).collect::<Vec<_>>().join("; "),
             ];
             table.write_record(row.map(harmless)).map_err(Problem::internal)?;
         }
     }
     let text = table.into_inner().map_err(|error| Problem::internal(error.to_string()))?;
-    let name = situation.at.to_utc().with_timezone(&config.time_zone).format("situation-%Y%m%d-%H%M.csv");
+    let name = local(situation.at).format("situation-%Y%m%d-%H%M.csv");
     Ok(Table {
         text: (ContentType::CSV, text),
         kept: Header::new("Cache-Control", "no-store"),

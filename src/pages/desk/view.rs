@@ -1,18 +1,20 @@
 //! The page of the desk: the form to log in, or the areas that need attention and the newest changes.
 
+use std::sync::Arc;
+
 use chrono::Utc;
 use minijinja::context;
 use minijinja::value::Serde;
-use rocket::Responder;
 use rocket::http::{Header, Status as Http};
+use rocket::request::{FromRequest, Outcome};
+use rocket::{Request, Responder};
 use serde_json::{Value, json};
 
-use super::files::Files;
 use super::session::Officer;
 use crate::config::Config;
 use crate::country::Texts;
 use crate::error::Problem;
-use crate::guards::Language;
+use crate::guards::{Language, managed};
 use crate::model::alerts::Status;
 use crate::model::{
     AreaId, AreaSelector, AreaSet, BatchNumber, FloodChange, FloodState, LoggedChange, Reason, Timestamp,
@@ -23,6 +25,19 @@ use crate::shell::{Here, Shell};
 use crate::stores::{FloodLogQuery, Store};
 
 const PAGE: &str = include_str!("page.html");
+/// The modules that the page's own script imports: a browser requests all of them at once.
+const MODULES: [&str; 10] = [
+    "/desk/orders.js",
+    "/desk/outbox.js",
+    "/desk/rows.js",
+    "/desk/night.js",
+    "/desk/chart.js",
+    "/map/view.js",
+    "/map/layers.js",
+    "/map/words.js",
+    "/map/ground.js",
+    "/map/live.js",
+];
 /// How many areas and changes the page shows at most without its script.
 const MOST_LISTED: usize = 50;
 const MOST_LOGGED: u32 = 30;
@@ -35,12 +50,37 @@ pub(super) struct Page {
     language: Header<'static>,
 }
 
-/// What every page needs.
-pub(super) struct View<'v> {
-    pub(super) language: &'v Language,
-    pub(super) config: &'v Config,
-    pub(super) shell: &'v Shell,
-    pub(super) officer: Option<&'v Officer>,
+/// A request for a page, and what its response needs of the service.
+pub(super) struct View<'r> {
+    language: Language,
+    pub(super) config: &'r Config,
+    shell: &'r Shell,
+    list: &'r AttentionList,
+    pub(super) store: &'r dyn Store,
+    /// Who asks; nobody, if there is no valid login.
+    officer: Option<Officer>,
+}
+
+#[rocket::async_trait]
+impl<'r> FromRequest<'r> for View<'r> {
+    type Error = Problem;
+
+    async fn from_request(request: &'r Request<'_>) -> Outcome<Self, Problem> {
+        Problem::outcome(request, Self::of(request))
+    }
+}
+
+impl<'r> View<'r> {
+    fn of(request: &'r Request<'_>) -> Result<Self, Problem> {
+        Ok(Self {
+            language: Language::of(request)?,
+            config: managed(request)?,
+            shell: managed(request)?,
+            list: managed(request)?,
+            store: &**managed::<Arc<dyn Store>>(request)?,
+            officer: Officer::of(request).ok(),
+        })
+    }
 }
 
 impl View<'_> {
@@ -86,18 +126,16 @@ impl View<'_> {
         status: Http,
         said: Option<String>,
         batch: Option<u64>,
-        list: &AttentionList,
-        store: &dyn Store,
     ) -> Result<Page, Problem> {
-        let listed = list.get(self.config).await?;
+        let listed = self.list.get(self.config).await?;
         let rows: Vec<_> = listed.iter().take(MOST_LISTED).map(|listed| self.row(listed)).collect();
         let query = FloodLogQuery { most: MOST_LOGGED, ..FloodLogQuery::default() };
-        let log = store.all_flood_changes(&query).await?;
-        let places = store.places().await?.value;
+        let log = self.store.all_flood_changes(&query).await?;
+        let places = self.store.places().await?.value;
         let log: Vec<_> =
             log.iter().take(MOST_LOGGED as usize).map(|entry| self.logged(entry, places.areas())).collect();
         let areas = places.areas().around(&AreaSelector::default());
-        let officer = self.officer.map(|officer| {
+        let officer = self.officer.as_ref().map(|officer| {
             json!({
                 "settings": self.settings(officer, areas.map(|of| [of.min().x, of.min().y, of.max().x, of.max().y])).to_string(),
                 "name": officer.name(),
@@ -234,7 +272,7 @@ impl View<'_> {
             t => Serde(texts.group("desk")),
             depths => Serde(texts.group("depths")),
             exercise => self.is_exercise(),
-            modules => Files::modules().collect::<Vec<_>>(),
+            modules => MODULES,
             situation => format!("/desk/situation?lang={}", texts.code()),
             table => format!("/desk/situation.csv?lang={}", texts.code()),
             ..values

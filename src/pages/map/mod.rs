@@ -1,6 +1,5 @@
 //! The live map: a list of floods that needs no script, and a map that updates itself. All its files are part of the program.
 
-mod files;
 mod list;
 mod names;
 mod page;
@@ -14,8 +13,6 @@ use rocket::tokio::sync::{Mutex, MutexGuard};
 use rocket::tokio::time;
 use rocket::{Responder, State, get};
 
-pub(crate) use self::files::Files;
-pub(super) use self::files::bare;
 pub(crate) use self::names::Names;
 use self::page::{Page, Shown};
 use crate::basemap::Basemap;
@@ -24,6 +21,7 @@ use crate::error::Problem;
 use crate::formats::FormatRegistry;
 use crate::guards::{Caller, Language, Select};
 use crate::model::AreaSelector;
+use crate::pages::files::Files;
 use crate::rendering::{Answer, Answers, JSON, prepared};
 use crate::resources::Floods;
 use crate::shell::Shell;
@@ -155,7 +153,7 @@ pub(super) async fn show(
 /// `GET /map/:file`: responds with a file that the page loads.
 #[get("/map/<file>", rank = 2)]
 pub(super) async fn find_file(_caller: Caller, file: &str, files: &State<Files>) -> Result<Answer, Problem> {
-    files.find(file).await?.map(Answer::shared).ok_or_else(|| Problem::not_found("this file"))
+    files.find("/map/", file).await
 }
 
 /// `GET /map/hazards`: responds with the hazards of the country, in words, for the reports of the page.
@@ -180,8 +178,7 @@ pub(super) async fn list_hazards(
 /// rules only what is below it.
 #[get("/sw.js")]
 pub(super) async fn find_worker(_caller: Caller, files: &State<Files>) -> Result<Worker, Problem> {
-    let script = files.find("sw.js").await?.map(Answer::shared);
-    let script = script.ok_or_else(|| Problem::not_found("this file"))?;
+    let script = files.find("/map/", "sw.js").await?;
     Ok(Worker { script, security: Header::new("Content-Security-Policy", WORKER) })
 }
 

@@ -7,7 +7,6 @@ use minijinja::value::Serde;
 use rocket::tokio::time;
 use serde_json::{Value, json};
 
-use super::Files;
 use super::list::{List, Moment, name_of, readable};
 use crate::changes::Cursor;
 use crate::config::Config;
@@ -17,6 +16,7 @@ use crate::formats::{Format, FormatRegistry};
 use crate::guards::Language;
 use crate::model::alerts::CONFIRMED_FOR;
 use crate::model::{Area, AreaSelector, AreaSet, Covered, FloodState, LayerKind, SourceStatus, Timestamp};
+use crate::pages::files::bare;
 use crate::rendering::{Answer, Answers, HTML, Question, prepared};
 use crate::shell::{Here, Shell};
 use crate::sources::SourceReport;
@@ -24,6 +24,10 @@ use crate::stores::{FloodQuery, LayerQuery};
 use crate::tasks::off_thread;
 
 const PAGE: &str = include_str!("page.html");
+/// The modules that the page's own script imports: a browser requests all of them at once. It loads the others after the floods.
+const MODULES: [&str; 5] = ["view.js", "layers.js", "words.js", "list.js", "ground.js"];
+/// The style sheets of the page, which are part of it: a request less on a slow connection.
+const STYLES: [&str; 2] = [include_str!("module/view.css"), include_str!("map.css")];
 
 /// How often a page looks how current the data is, in milliseconds.
 const CHECK: u32 = 60_000;
@@ -210,8 +214,8 @@ impl Page<'_> {
             t => Serde(texts),
             depths => Serde(depths),
             settings => settings.to_string(),
-            modules => Files::modules(),
-            styles => Files::styles(),
+            modules => MODULES,
+            styles => STYLES.map(bare).concat(),
             floods => format!("{base}/floods?{}", self.query("minimum_state", "1")),
             total => list.total(),
             newest => Serde(list.newest()),

@@ -1,7 +1,7 @@
 // Reports, gauges, pumps and floodgates: on the map, in their lists, and in words.
 import { decode } from "/map/layers.js";
 import { toPlace } from "/map/view.js";
-import { find, language, load, make, moment, nice, query, settings, t } from "/map/words.js";
+import { find, language, load, make, moment, nice, photo, query, t } from "/map/words.js";
 
 // For how long the service shows reports, in seconds, unless a hazard says otherwise.
 const HOUR = 3_600;
@@ -28,19 +28,6 @@ const badge = ({ colour, icon }) => {
   const picture = svg("svg", { viewBox: "-7 -7 38 38", class: "badge", "aria-hidden": "true" }, svg("path", { d: icon ?? "" }));
   picture.style.background = colour;
   return picture;
-};
-
-const photo = (address) => {
-  if (!address) return [];
-  let url;
-  try {
-    url = new URL(address, location);
-  } catch {
-    return [];
-  }
-  return [location, new URL(settings.photos, location)].some(({ origin }) => origin === url.origin)
-    ? [make("img", { src: url.href, alt: t.photo, loading: "lazy" })]
-    : [make("a", { href: url.href, rel: "noopener noreferrer" }, t.photoElsewhere)];
 };
 
 /** Shows rows of a list, at most 50 at first. */

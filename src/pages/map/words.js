@@ -24,6 +24,20 @@ export const load = async (path, options) => {
   return (await response.json()).result;
 };
 
+/** Returns the photo of a report, as elements: a picture of the service's own, a link to one elsewhere. */
+export const photo = (address) => {
+  if (!address) return [];
+  let url;
+  try {
+    url = new URL(address, location);
+  } catch {
+    return [];
+  }
+  const isOwn = [location, new URL(settings.photos, location)].some(({ origin }) => origin === url.origin);
+  if (isOwn) return [make("img", { src: url.href, alt: t.photo, loading: "lazy" })];
+  return /^https?:$/.test(url.protocol) ? [make("a", { href: url.href, rel: "noopener noreferrer", target: "_blank" }, t.photoElsewhere)] : [];
+};
+
 export const failed = (error) => console.warn(error.message);
 
 // Names in capitals are hard to read. Short ones are abbreviations: RW, TMII.

@@ -1,7 +1,6 @@
 //! The page on which residents report: one form without a script, steps with one. Its texts are the group `form`.
 
 mod content;
-mod files;
 mod form;
 mod hazards;
 mod page;
@@ -14,7 +13,6 @@ use std::sync::Arc;
 use rocket::http::ContentType;
 use rocket::{Data, State, get, post};
 
-pub(crate) use self::files::Files;
 use self::form::Filled;
 use self::page::Shown;
 pub(crate) use self::sending::Limits;
@@ -22,6 +20,7 @@ use self::visit::Visit;
 use crate::error::Problem;
 use crate::guards::{Caller, CardIdParam};
 use crate::model::{Card, CardId};
+use crate::pages::files::Files;
 use crate::rendering::Answer;
 use crate::stores::StoreError;
 
@@ -104,7 +103,7 @@ pub(super) async fn find_places(visit: Visit<'_>) -> Result<Answer, Problem> {
 /// `GET /reporting/:file`: responds with a file that the page loads.
 #[get("/reporting/<file>")]
 pub(super) async fn find_file(_caller: Caller, file: &str, files: &State<Files>) -> Result<Answer, Problem> {
-    files.find(file).await?.map(Answer::shared).ok_or_else(|| Problem::not_found("this file"))
+    files.find("/reporting/", file).await
 }
 
 /// The card in an address.
