@@ -10,7 +10,7 @@ const SCRIPT: &str = "text/javascript; charset=utf-8";
 const STYLE: &str = "text/css; charset=utf-8";
 
 /// The files: address and text. Pages share modules: the desk uses some of the map's.
-const ALL: [(&str, &str); 26] = [
+const ALL: [(&str, &str); 27] = [
     ("/map/view.js", include_str!("map/module/view.js")),
     ("/map/layers.js", include_str!("map/module/layers.js")),
     ("/map/tiles.js", include_str!("map/module/tiles.js")),
@@ -33,6 +33,7 @@ const ALL: [(&str, &str); 26] = [
     ("/desk/desk.js", include_str!("desk/desk.js")),
     ("/desk/orders.js", include_str!("desk/orders.js")),
     ("/desk/outbox.js", include_str!("desk/outbox.js")),
+    ("/desk/places.js", include_str!("desk/places.js")),
     ("/desk/rows.js", include_str!("desk/rows.js")),
     ("/desk/night.js", include_str!("desk/night.js")),
     ("/desk/chart.js", include_str!("desk/chart.js")),

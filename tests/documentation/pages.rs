@@ -15,6 +15,7 @@ fn seen(script: &str, text: &str, address: &str) -> Value {
 fn run(script: &str, text: &str, arguments: &[&str]) -> String {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("chromium.mjs"), include_str!("chromium.mjs")).unwrap();
+    fs::write(folder.path().join("officer.mjs"), include_str!("officer.mjs")).unwrap();
     fs::write(folder.path().join(script), text).unwrap();
     printed(script, node(folder.path()).arg(script).args(arguments))
 }
@@ -83,5 +84,12 @@ fn residents_report_with_and_without_script_and_network_and_each_report_arrives_
 fn officers_play_a_night_at_the_desk_with_another_officer_and_a_bad_network() {
     let demo = Demo::start();
     println!("{}", run("desk.mjs", include_str!("desk.mjs"), &[&demo.origin(""), &demo.base(), demo.key()]));
+    demo.end();
+}
+
+#[test]
+fn the_desk_bears_a_great_flood_a_cut_network_two_tabs_and_small_screens() {
+    let (demo, script) = (Demo::start(), include_str!("desk_demands.mjs"));
+    println!("{}", run("desk_demands.mjs", script, &[&demo.origin(""), &demo.base(), demo.key()]));
     demo.end();
 }

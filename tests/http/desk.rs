@@ -240,7 +240,14 @@ fn a_login_ends_by_logout_after_half_a_day_and_when_it_was_changed() {
         let shown = response.into_string().unwrap();
         assert!(shown.contains("Log in") && !shown.contains("Log out"), "{changed}");
     }
-    siaga.clock.set(now().after(Duration::from_hours(12)));
+    for hours in [12, 13] {
+        siaga.clock.set(now().after(Duration::from_hours(hours)));
+        let news = siaga.client.get("/desk/news").cookie(("siaga-desk", cookie.clone()));
+        assert_eq!(news.dispatch().status(), Status::Forbidden, "after {hours} hours");
+        let order = siaga.client.post("/desk/changes").cookie(("siaga-desk", cookie.clone()));
+        let order = order.header(Header::new("Sec-Fetch-Site", "same-origin"));
+        assert_eq!(order.dispatch().status(), Status::Forbidden, "after {hours} hours");
+    }
     let ended = with(cookie);
     assert!(ended.headers().get_one("Set-Cookie").unwrap().contains("siaga-desk=;"), "it is deleted");
     assert!(ended.into_string().unwrap().contains("Please log in again"));

@@ -6,6 +6,7 @@ import { chart } from "/desk/chart.js";
 import { night } from "/desk/night.js";
 import { orders } from "/desk/orders.js";
 import { send } from "/desk/outbox.js";
+import { finder, whereOf } from "/desk/places.js";
 import { rows } from "/desk/rows.js";
 
 const MOST = 1_000; // An order may have so many areas.
@@ -35,30 +36,35 @@ const field = { search: find("search"), larger: find("larger"), why: find("why")
 let tab = "attention";
 let order = []; // What the list showed when it was last put in order.
 
-const words = () => field.search.value.toLowerCase().split(/\s+/).filter(Boolean);
-const hay = (area) => (area.hay ??= `${area.area_name} ${area.parent_name} ${area.city_name} ${area.area_id}`.toLowerCase());
+const search = finder(areas);
+/** Returns whether an area is in the larger area that was chosen, which is a city if it ends with the separator. */
+const isWithin = ({ larger }, wanted) => (wanted.endsWith("\n") ? larger?.startsWith(wanted) : larger === wanted);
 const hasReason = (id) => !field.why.value || attention.get(id)?.reasons.some(({ reason }) => reason === field.why.value);
 /** The areas that the list should show now, in their order. */
 const wanted = () => {
-  const all = words();
+  const found = search(field.search.value);
   const { value: larger } = field.larger;
-  const fits = (id) => {
-    const area = areaOf(id);
-    return (!larger || area.larger === larger) && all.every((word) => hay(area).includes(word));
-  };
+  const fits = (id) => (!larger || isWithin(areaOf(id), larger)) && (!found || found.has(id));
   const needing = [...attention.keys()].filter(hasReason);
   const flooded = () => [...states.values()].sort((one, other) => Date.parse(one.last_updated) - Date.parse(other.last_updated)).map(({ area_id }) => `${area_id}`);
   if (tab === "chosen") return [...chosen].filter(fits);
   if (tab === "flooded") return flooded().filter(fits);
   // A search and a larger area look at all areas: the telephone names them, whatever needs attention.
   // The area with the number that was typed comes first.
-  const exact = areas.has(all[0]) ? [all[0]] : [];
-  if (tab === "all" || all.length || larger) return [...new Set([...exact, ...needing, ...areas.keys()])].filter(fits);
+  const typed = field.search.value.trim();
+  const exact = areas.has(typed) ? [typed] : [];
+  if (tab === "all" || found || larger) return [...new Set([...exact, ...needing, ...areas.keys()])].filter(fits);
   return needing;
 };
 const about = (id) => ({ area: areaOf(id), flood: states.get(id), by: newest.get(id)?.by, attention: attention.get(id) });
 
-const parts = night({ say, renew: () => renew(), areaOf, stored: (result) => take(result) });
+const parts = night({
+  say: (text) => desk.tell(text), renew: () => renew(), areaOf,
+  stored: (result, batch) => {
+    take(result);
+    desk.undone(batch);
+  },
+});
 const list = rows({
   element: find("rows"), more: find("more"), about, chosen,
   choose: (id, is) => mark([id], is),
@@ -76,7 +82,7 @@ const sort = () => {
 const refresh = () => {
   const now = wanted();
   const isIdle = !chosen.size && !find("rows").contains(document.activeElement) && scrollY < 80;
-  if (isIdle || !order.length || tab !== "attention") {
+  if (isIdle || !order.length || tab === "chosen") {
     sort();
   } else {
     const known = new Set(order);
@@ -88,14 +94,15 @@ const refresh = () => {
   count();
 };
 const count = () => {
-  if (tab !== "attention" || wanted().every((id) => order.includes(id))) find("new").hidden = true;
+  const known = new Set(order);
+  if (wanted().every((id) => known.has(id))) find("new").hidden = true;
   find("tab-attention").lastElementChild.textContent = attention.size;
   find("tab-flooded").lastElementChild.textContent = states.size;
   find("tab-chosen").lastElementChild.textContent = chosen.size;
   find("empty").hidden = list.order.length > 0;
-  find("empty").textContent = areas.size ? (tab === "attention" && !words().length ? t.nothing : t.noneFound) : t.noAreas;
-  find("all-shown").textContent = fill(t.chooseAll, { count: Math.min(MOST, list.order.length) });
-  find("all-shown").hidden = !settings.mayWrite || list.order.length < 2;
+  find("empty").textContent = areas.size ? (tab === "attention" && !field.search.value.trim() ? t.nothing : t.noneFound) : t.noAreas;
+  find("all-shown").textContent = list.order.length === 1 ? t.chooseOne : fill(t.chooseAll, { count: Math.min(MOST, list.order.length) });
+  find("all-shown").hidden = !settings.mayWrite || !list.order.length;
 };
 find("new").addEventListener("click", () => {
   sort();
@@ -120,9 +127,8 @@ const selected = () => {
   list.draw();
   count();
   map.update({ states, attention, chosen });
-  const larger = [...new Set([...chosen].map((id) => nice(areaOf(id).parent_name ?? "")))];
-  const where = larger.length === 1 && larger[0] ? fill(t.chosenIn, { count: chosen.size, place: larger[0] }) : fill(t.chosenCount, { count: chosen.size });
-  find("chosen-count").textContent = chosen.size ? where : t.chooseFirst;
+  const place = whereOf([...chosen].map(areaOf));
+  find("chosen-count").textContent = chosen.size ? fill(place ? t.chosenIn : t.chosenCount, { count: chosen.size, place }) : t.chooseFirst;
   find("bar").classList.toggle("active", chosen.size > 0);
   for (const button of document.querySelectorAll("#bar button")) button.disabled = !chosen.size;
 };
@@ -163,7 +169,7 @@ const act = async (what, ids = [...chosen]) => {
   const changes = ids.map((id) => {
     const flood = states.get(id);
     const state = what === "same" ? flood?.state ?? null : what;
-    return { area_id: id, state, after: flood?.last_updated ?? null, ...(what === "same" ? { same: true } : {}) };
+    return { area_id: id, state, from: flood?.state ?? null, after: flood?.last_updated ?? null, ...(what === "same" ? { same: true } : {}) };
   });
   if (!(await desk.order(changes, find("note").value.trim()))) return;
   find("note").value = "";
@@ -176,6 +182,12 @@ for (const form of document.querySelectorAll("#bar, .filters")) form.addEventLis
 
 // ---------------------------------------------------------------- keys
 
+// The next officer needs the report of the situation, which a page without a login cannot print.
+find("log-out").addEventListener("submit", (event) => {
+  if (event.submitter?.value === "yes") return;
+  event.preventDefault();
+  find("leave").showModal();
+});
 const help = find("help");
 find("help-button").addEventListener("click", () => help.showModal());
 const keys = {
@@ -290,15 +302,18 @@ setInterval(renew, 60_000); // Time alone is a reason, too.
 
 const names = async () => {
   const { cities } = await (await fetch("/map/names")).json();
-  const options = [];
   for (const [city, parents] of cities) {
+    const options = [];
+    let count = 0;
     for (const [parent, of] of parents) {
+      count += of.length;
       const larger = `${city}\n${parent}`;
       for (const [id, name] of of) areas.set(`${id}`, { area_id: `${id}`, area_name: name, parent_name: parent, city_name: city, larger });
       if (parent) options.push(make("option", { value: larger }, `${nice(parent)} (${of.length})`));
     }
+    const whole = make("option", { value: `${city}\n` }, `${nice(city)} (${count})`);
+    field.larger.append(...(city ? [make("optgroup", { label: nice(city) }, whole, ...options)] : options));
   }
-  field.larger.append(...options);
 };
 selected();
 Promise.all([names(), renew()]).then(() => {

@@ -76,7 +76,7 @@ export const night = ({ say, renew, areaOf, stored }) => {
     if (!result) return;
     const left = result.left?.length ? ` ${fill(t.undoLeft, { count: result.left.length })}` : "";
     say(fill(t.undone, { count: result.changed.length }) + left);
-    stored(result);
+    stored(result, batch);
     renew();
   };
   const undoButton = (batch) => {
@@ -91,6 +91,7 @@ export const night = ({ say, renew, areaOf, stored }) => {
     /** What an unfolded row shows. */
     detail: ({ reports, attention, log }) => {
       const parts = reports.map(report);
+      if (parts.length && !settings.mayModerate) parts.push(make("p", { className: "soft" }, t.mayNotHide));
       for (const { gaugeid, gaugenameid } of (attention?.reasons ?? []).filter(({ reason }) => reason === "gauge")) {
         if (!curves.has(gaugeid)) curves.set(gaugeid, curve(gaugeid, gaugenameid));
         parts.push(curves.get(gaugeid).cloneNode(true));

@@ -1,11 +1,13 @@
 // The orders of the officer: what each will do, the question before a large one, its card until it is stored, and conflicts.
 import { age, depths, fill, find, make, settings, t } from "/map/words.js";
 import { outbox } from "/desk/outbox.js";
+import { placeOf } from "/desk/places.js";
 import { depthOf, hour, named, swatch } from "/desk/rows.js";
 
 const MANY = 50; // More areas, or more areas in state 4, are typed as a number before they are set.
 const MANY_DEEPEST = 10;
-const STORED = 120_000; // So long what was stored last is shown with its undo.
+const STORED = 60_000; // So long what was stored last is shown with its undo.
+const TOLD = 10_000; // So long the result of something else is shown.
 
 const button = (text, act, className = "button") => {
   const element = make("button", { type: "button", className }, text);
@@ -29,8 +31,12 @@ export const orders = ({ areaOf, say, undoButton, stored }) => {
   /** What an order does, in words. */
   const wordsOf = ({ changes }) => {
     const kinds = [...new Set(changes.map(({ state, same }) => (same ? t.same : state ? depths[state] : t.over)))];
-    const place = changes.length === 1 ? named(areaOf(changes[0].area_id)) : fill(t.areas, { count: changes.length });
-    return `${place} → ${kinds.join(" / ")}`;
+    return `${placeOf(changes.map(({ area_id }) => areaOf(area_id)))} → ${kinds.join(" / ")}`;
+  };
+  /** Says which areas an order sets lower than they were when it was decided. */
+  const lowered = ({ changes }) => {
+    const lower = changes.filter(({ state, from }) => state && state < from).map(({ area_id }) => areaOf(area_id));
+    return lower.length ? [make("p", { className: "lower" }, `▼ ${fill(t.lower, { areas: placeOf(lower) })}`)] : [];
   };
 
   /** Asks for the number of areas if there are many. */
@@ -40,7 +46,8 @@ export const orders = ({ areaOf, say, undoButton, stored }) => {
     if (!needed) return Promise.resolve(true);
     const dialog = find("sure");
     const [input, form] = [find("sure-number"), dialog.querySelector("form")];
-    find("sure-words").textContent = `${settings.exercise ? `${t.exercise}: ` : ""}${wordsOf({ changes })}. ${fill(t.typeNumber, { count: changes.length })}`;
+    const exercise = settings.exercise ? `${t.exercise}: ` : "";
+    find("sure-words").replaceChildren(make("b", {}, exercise + wordsOf({ changes })), ...lowered({ changes }), fill(t.typeNumber, { count: changes.length }));
     input.value = "";
     dialog.returnValue = "";
     dialog.showModal();
@@ -61,7 +68,7 @@ export const orders = ({ areaOf, say, undoButton, stored }) => {
     if (alerts) previews.set(order.decided, fill(t.alerts, { new: alerts.new, updates: alerts.updates, cancels: alerts.cancels }));
     draw();
   };
-  const results = []; // What was stored or refused last.
+  let results = []; // What was stored or refused last, until when it is shown.
   let waiting = [];
 
   /** One line for each area of a conflict: theirs and mine. */
@@ -92,7 +99,7 @@ export const orders = ({ areaOf, say, undoButton, stored }) => {
     const preview = previews.get(order.decided);
     return make("section", { className: `card ${order.status}` },
       make("p", {}, ...swatch(order.changes[0]?.state), make("b", {}, wordsOf(order)), preview ? `: ${preview}` : ""),
-      make("p", { className: "soft" }, said[order.status](order)), make("p", { className: "actions" }, ...actions));
+      make("p", { className: "soft" }, said[order.status](order)), make("p", { className: "actions" }, ...actions), ...lowered(order));
   };
   const drawn = new Map(); // Cards by order, so that a button stays under the finger while seconds pass.
   const draw = () => {
@@ -108,7 +115,7 @@ export const orders = ({ areaOf, say, undoButton, stored }) => {
       return element;
     });
     for (const id of drawn.keys()) if (!waiting.some((order) => order.id === id)) drawn.delete(id);
-    while (results.length && Date.now() - results[0].at > STORED) results.shift();
+    results = results.filter(({ until }) => Date.now() < until);
     const kept = results.map((of) => of.element);
     const now = [...cards, ...kept];
     const element = find("cards");
@@ -117,6 +124,19 @@ export const orders = ({ areaOf, say, undoButton, stored }) => {
     find("unsent").hidden = !unsent;
     find("unsent").textContent = fill(t.unsent, { count: unsent });
   };
+  /** Shows a result for some time. What was not stored stays until it is closed. */
+  const put = (text, time, batch) => {
+    const result = { until: Date.now() + time, batch };
+    const close = button(t.close, () => {
+      result.until = 0;
+      draw();
+    });
+    const actions = make("p", { className: "actions" }, ...(batch ? [undoButton(batch)] : []), close);
+    result.element = make("section", { className: `card ${time === Infinity ? "refused" : "stored"}` }, make("p", {}, text), actions);
+    results.push(result);
+    say(text);
+    draw();
+  };
   const box = outbox({
     show: (orders) => {
       waiting = orders;
@@ -124,22 +144,18 @@ export const orders = ({ areaOf, say, undoButton, stored }) => {
     },
     done: (order, result) => {
       const text = fill(t.stored, { what: wordsOf(order), at: hour(result.changed_at) });
-      const element = make("section", { className: "card stored" }, make("p", {}, text), make("p", { className: "actions" }, undoButton(result.batch)));
-      results.push({ at: Date.now(), element, batch: result.batch });
-      if (results.length > 3) results.shift();
-      say(text);
-      draw();
+      // One is enough: the log has those before.
+      results = results.filter(({ batch }) => !batch);
+      put(text, STORED, result.batch);
       stored(result);
     },
     refused: (order, why) => {
       const names = order.changes.slice(0, 5).map(({ area_id }) => named(areaOf(area_id))).join("; ");
       const text = fill(why === "gone" ? t.gone : t.refused, { what: wordsOf(order), areas: names, why });
-      results.push({ at: Date.now(), element: make("section", { className: "card refused" }, make("p", {}, text)) });
-      say(text);
-      draw();
+      put(text, Infinity);
     },
   });
-  setInterval(draw, 10_000);
+  setInterval(draw, 5_000);
 
   return {
     /** Holds an order, once it is confirmed. Returns whether it is. */
@@ -149,9 +165,16 @@ export const orders = ({ areaOf, say, undoButton, stored }) => {
       preview(order);
       return true;
     },
+    /** Tells the officer what became of something. */
+    tell: (text) => put(text, TOLD),
+    /** Ends the offer to undo a batch. */
+    undone: (number) => {
+      results = results.filter(({ batch }) => batch !== number);
+      draw();
+    },
     /** Takes back the last order that was not sent; else leads to the undo of the last one. */
     takeBack: () => {
-      if (box.takeBack()) return say(t.takenBack);
+      if (box.takeBack()) return put(t.takenBack, TOLD);
       results.filter(({ batch }) => batch).at(-1)?.element.querySelector("button").focus();
     },
   };

@@ -10,7 +10,7 @@ const TIMEOUT = 20_000;
 const PREFIX = `siaga desk ${settings.subject} `;
 const tab = crypto.randomUUID();
 const lockOf = (id) => `siaga desk tab ${id}`;
-navigator.locks?.request(lockOf(tab), () => new Promise(() => {}));
+navigator.locks?.request(lockOf(tab), () => new Promise(() => {})); // Held until the page is closed.
 
 /** Sends a request of the desk. Returns the status and the body; throws if there is no response. */
 export const send = async (method, path, body, key) => {
@@ -106,21 +106,29 @@ export const outbox = ({ show, done, refused }) => {
     if (orders.size) event.preventDefault();
   });
 
-  /** Takes over the orders of pages that are closed. */
-  const adopt = async () => {
-    let kept = [];
+  const kept = () => {
     try {
-      kept = Object.keys(localStorage).filter((key) => key.startsWith(PREFIX)).map((key) => JSON.parse(localStorage.getItem(key)));
-    } catch {}
-    const { held = [] } = (await navigator.locks?.query()) ?? {};
-    const open = new Set(held.map(({ name }) => name));
-    for (const order of kept) {
-      if (open.has(lockOf(order.tab)) || orders.has(order.id)) continue;
-      keep({ ...order, status: order.status === "conflict" ? "conflict" : "found" });
+      return Object.keys(localStorage).filter((key) => key.startsWith(PREFIX)).map((key) => JSON.parse(localStorage.getItem(key)));
+    } catch {
+      return [];
     }
+  };
+  /** Takes over the orders of a page that is closed. */
+  const adopt = (other) => {
+    for (const order of kept()) if (order.tab === other) keep({ ...order, status: order.status === "conflict" ? "conflict" : "found" });
     changed();
   };
-  adopt();
+  const watched = new Set([tab]);
+  /** Waits until other pages are closed: then their locks are free. */
+  const watch = () => {
+    for (const { tab: other } of kept()) {
+      if (watched.has(other)) continue;
+      watched.add(other);
+      navigator.locks ? navigator.locks.request(lockOf(other), () => adopt(other)) : adopt(other);
+    }
+  };
+  addEventListener("storage", watch);
+  watch();
 
   return {
     /** Holds an order, and sends it when it was not taken back. */

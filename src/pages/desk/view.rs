@@ -26,9 +26,10 @@ use crate::stores::{FloodLogQuery, Store};
 
 const PAGE: &str = include_str!("page.html");
 /// The modules that the page's own script imports: a browser requests all of them at once.
-const MODULES: [&str; 10] = [
+const MODULES: [&str; 11] = [
     "/desk/orders.js",
     "/desk/outbox.js",
+    "/desk/places.js",
     "/desk/rows.js",
     "/desk/night.js",
     "/desk/chart.js",
