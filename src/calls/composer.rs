@@ -78,8 +78,9 @@ impl Composer {
         let mut headers = Vec::new();
         for (header, value) in &settings.headers {
             let part = format!("headers.{header}");
-            let name: HeaderName =
-                header.parse().map_err(|_| wrong(&part, "is no name of a header".to_owned()))?;
+            let name: HeaderName = header.parse().map_err(|_| {
+                wrong(&part, "must be a header name that HTTP allows, such as X-Token".to_owned())
+            })?;
             if RESERVED.contains(&name.as_str()) {
                 return Err(wrong(&part, "the service sets this header itself".to_owned()));
             }

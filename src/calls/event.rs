@@ -3,9 +3,10 @@ use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 
+use super::lists::Listed;
 use crate::config::EventKind;
 use crate::model::{
-    Area, Card, Covered, FloodCondition, FloodIdentity, FloodState, MapLayer as _, Report, ReportKey,
+    Area, Card, Covered, FloodCondition, FloodIdentity, FloodState, MapLayer as _, Reason, Report, ReportKey,
     ReportLayer, SourceStatus, Standing, StateChange, Timestamp,
 };
 use crate::resources::{Sample, sample};
@@ -29,6 +30,8 @@ pub(super) enum Passed {
     Report(ReportKey),
     /// These changes, which are the first of all that wait, by time and area.
     Changes(Vec<(Timestamp, u64)>),
+    /// The marks of what stands on a list, by area; `None` for an area that left the list.
+    Listed(Vec<(u64, Option<String>)>),
     /// Whether a source is silent.
     Source(String, bool),
 }
@@ -80,6 +83,17 @@ impl Event {
         Self { id, kind: EventKind::State, at, values, passed: Passed::Changes(passed) }
     }
 
+    /// Returns the event that things came onto a list, of which there is at least one.
+    pub(super) fn listed(call: &str, kind: EventKind, things: &[&Listed]) -> Self {
+        let id = identifier(call, kind, things.iter().map(|thing| (thing.at, thing.area, 0)));
+        let at = things.iter().map(|thing| thing.at).min().unwrap_or(Timestamp::EPOCH);
+        let name = if kind == EventKind::Alert { "alerts" } else { "areas" };
+        let all = things.iter().map(|thing| Value::Object(thing.values.clone())).collect();
+        let passed = things.iter().map(|thing| thing.told()).collect();
+        let values = Map::from_iter([(name.to_owned(), Value::Array(all))]);
+        Self { id, kind, at, values, passed: Passed::Listed(passed) }
+    }
+
     /// Returns the event that a source has fallen silent, or is heard again. It waits since a moment.
     pub(super) fn source(call: &str, source: &SourceReport, since: Timestamp) -> Self {
         let is_silent = source.status == SourceStatus::Silent;
@@ -123,6 +137,26 @@ impl Event {
                 let values = Map::from_iter([("areas".to_owned(), areas.collect())]);
                 Self { id: String::new(), kind, at: now, values, passed: Passed::Changes(Vec::new()) }
             }
+            EventKind::Alert => {
+                let layer = sample(crate::model::LayerKind::Alerts, hostile, now);
+                let alerts = layer.features().map(|of| Value::Object(object(&of.properties)));
+                let values = Map::from_iter([("alerts".to_owned(), alerts.collect())]);
+                Self { id: String::new(), kind, at: now, values, passed: Passed::Listed(Vec::new()) }
+            }
+            EventKind::Attention => {
+                let layer = sample(crate::model::LayerKind::Floods, hostile, now);
+                let areas = layer.features().map(|of| {
+                    let mut area = object(&of.properties);
+                    area.insert("last_updated".to_owned(), json!(now));
+                    let since = now.before(Duration::from_hours(20));
+                    let lapses = since.after(Duration::from_hours(24));
+                    let reasons = vec![Reason::Unconfirmed { at: now, since, lapses }];
+                    area.insert("reasons".to_owned(), json!(reasons));
+                    Value::Object(area)
+                });
+                let values = Map::from_iter([("areas".to_owned(), areas.collect())]);
+                Self { id: String::new(), kind, at: now, values, passed: Passed::Listed(Vec::new()) }
+            }
             EventKind::Source => {
                 let (name, heard) = ("river-gauges".to_owned(), now.before(Duration::from_hours(1)));
                 let source = SourceReport {
@@ -139,9 +173,10 @@ impl Event {
         event
     }
 
-    /// Returns how many areas it tells of.
+    /// Returns how many areas it tells of. Each has at most one alert in force.
     pub(super) fn areas(&self) -> usize {
-        self.values.get("areas").and_then(Value::as_array).map_or(0, Vec::len)
+        let all = self.values.get("areas").or_else(|| self.values.get("alerts"));
+        all.and_then(Value::as_array).map_or(0, Vec::len)
     }
 
     /// Returns the values for templates: those of the event, and those that every event has.
@@ -163,7 +198,7 @@ impl Event {
 }
 
 /// Returns the properties of something that is a JSON object.
-fn object(properties: &impl serde::Serialize) -> Map<String, Value> {
+pub(super) fn object(properties: &impl serde::Serialize) -> Map<String, Value> {
     match serde_json::to_value(properties) {
         Ok(Value::Object(object)) => object,
         _ => Map::new(),

@@ -73,7 +73,7 @@ pub(crate) async fn replay(
 ) -> Result<bool, StoreError> {
     let first = match kind {
         EventKind::Report => first_report(store, last).await?,
-        EventKind::State | EventKind::Source => None,
+        _ => None,
     };
     if kind == EventKind::Report && first.is_none() {
         return Ok(false);

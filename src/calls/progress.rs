@@ -1,4 +1,4 @@
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
@@ -16,6 +16,9 @@ pub(crate) struct Progress {
     /// The changes of flood states that were passed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) changes: Option<Moment>,
+    /// The marks of what was told of a list, by area.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) told: Option<BTreeMap<u64, String>>,
     /// The sources that were told to be silent.
     #[serde(skip_serializing_if = "Option::is_none")]
     silent: Option<BTreeSet<String>>,
@@ -87,15 +90,17 @@ impl Progress {
         match kind {
             EventKind::Report => self.report.is_some(),
             EventKind::State => self.changes.is_some(),
+            EventKind::Alert | EventKind::Attention => self.told.is_some(),
             EventKind::Source => self.silent.is_some(),
         }
     }
 
-    /// Begins after the last report, or now.
+    /// Begins after the last report, now, or with an empty list.
     pub(super) fn begin(&mut self, kind: EventKind, last: Option<ReportKey>, now: Timestamp) {
         match kind {
             EventKind::Report => self.report = Some(last.map_or(1, |last| last.number() + 1)),
             EventKind::State => self.changes = Some(Moment::new(now)),
+            EventKind::Alert | EventKind::Attention => self.told = Some(BTreeMap::new()),
             EventKind::Source => self.silent = Some(BTreeSet::new()),
         }
     }
@@ -110,6 +115,7 @@ impl Progress {
         match kind {
             EventKind::Report => self.report = first.map(ReportKey::number),
             EventKind::State => self.changes = Some(Moment::new(at)),
+            EventKind::Alert | EventKind::Attention => self.told = Some(BTreeMap::new()),
             EventKind::Source => self.silent = Some(BTreeSet::new()),
         }
     }
@@ -132,6 +138,15 @@ impl Progress {
                 let moment = self.changes.get_or_insert_default();
                 for (at, area) in changes {
                     moment.pass(*at, *area);
+                }
+            }
+            Passed::Listed(marks) => {
+                let told = self.told.get_or_insert_default();
+                for (area, mark) in marks {
+                    match mark {
+                        Some(mark) => drop(told.insert(*area, mark.clone())),
+                        None => drop(told.remove(area)),
+                    }
                 }
             }
             Passed::Source(name, true) => drop(self.silent.get_or_insert_default().insert(name.clone())),

@@ -13,7 +13,7 @@ use crate::stores::{EntryQuery, Resource, Revision, Store, StoreError};
 /// How many reports are read at once.
 const PAGE: u32 = 100;
 /// How many areas one call has at most.
-const AREAS: usize = 100;
+pub(super) const AREAS: usize = 100;
 /// How long changes are collected for one call. [`Store::revision`] includes all changes that are at least as old.
 const COLLECTED: Duration = Duration::from_secs(1);
 

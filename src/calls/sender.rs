@@ -17,7 +17,7 @@ use super::worker::{Shared, Worker};
 use crate::config::{CallSettings, Config, ConfigError};
 use crate::model::{Clock, Timestamp};
 use crate::sources::Sources;
-use crate::stores::Store;
+use crate::stores::{AttentionList, Store};
 use crate::tasks::run_in_background;
 use crate::telemetry::Metrics;
 
@@ -93,6 +93,8 @@ impl Sender {
             permits: Arc::new(Semaphore::new(at_once.get() as usize)),
             statuses: CallStatuses::of(config.calls.by_name.keys()),
             sources: sources.clone(),
+            attention: Arc::new(AttentionList::new(Arc::clone(store), Arc::clone(clock), config.attention)),
+            issuer: Arc::new(config.issuer()),
             photos: config.photos_url().into(),
         };
         let mut workers = Vec::new();

@@ -1,4 +1,4 @@
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -8,14 +8,16 @@ use super::client::Post;
 use super::composer::{Composer, NotComposed, Request};
 use super::event::{Event, Passed};
 use super::lease::Lease;
+use super::lists::{Listed, Lists};
 use super::progress::{Moment, Progress};
-use super::reader::Reader;
+use super::reader::{AREAS, Reader};
 use super::retry::{Next, Outcome, next};
 use super::statuses::CallStatuses;
 use crate::config::{CallSettings, EventKind};
+use crate::model::alerts::Issuer;
 use crate::model::{Clock, Report, ReportKey, SourceStatus, Timestamp};
 use crate::sources::Sources;
-use crate::stores::{Store, StoreError};
+use crate::stores::{AttentionList, Store, StoreError};
 use crate::telemetry::{CallOutcome, Metrics};
 
 /// How long after a request the next one of the same call begins: at most ten a second.
@@ -33,6 +35,8 @@ pub(super) struct Shared {
     pub(super) permits: Arc<Semaphore>,
     pub(super) statuses: CallStatuses,
     pub(super) sources: Sources,
+    pub(super) attention: Arc<AttentionList>,
+    pub(super) issuer: Arc<Issuer>,
     /// The address of this service's photos.
     pub(super) photos: Arc<str>,
 }
@@ -45,6 +49,7 @@ pub(super) struct Worker {
     client: Arc<dyn Post>,
     shared: Shared,
     reader: Reader,
+    lists: Lists,
     /// The number of the term in which the progress was read.
     term: Option<u64>,
     version: u64,
@@ -79,6 +84,8 @@ impl Worker {
         shared: Shared,
     ) -> Self {
         let reader = Reader::new(Arc::clone(&shared.store), settings.clone());
+        let (attention, issuer) = (Arc::clone(&shared.attention), Arc::clone(&shared.issuer));
+        let lists = Lists::new(Arc::clone(&shared.store), attention, issuer, settings.clone());
         let due = Timestamp::EPOCH;
         Self {
             name: name.to_owned(),
@@ -87,6 +94,7 @@ impl Worker {
             client,
             shared,
             reader,
+            lists,
             term: None,
             version: 0,
             progress: Progress::default(),
@@ -164,6 +172,10 @@ impl Worker {
         if !self.progress.has_begun(self.settings.on) {
             let last = self.shared.store.reports_from(None, 1).await?.first().map(|last| last.key);
             self.progress.begin(self.settings.on, last, now);
+            if let EventKind::Alert | EventKind::Attention = self.settings.on {
+                let listed = self.lists.present(now).await?;
+                self.progress.pass(&Passed::Listed(listed.iter().map(Listed::told).collect()));
+            }
             if !self.keep().await? {
                 return Ok(false);
             }
@@ -178,6 +190,7 @@ impl Worker {
         match self.settings.on {
             EventKind::Report => self.next_report(now).await,
             EventKind::State => self.next_changes(now).await,
+            EventKind::Alert | EventKind::Attention => self.next_listed(now).await,
             EventKind::Source => Ok(self.next_source(now)),
         }
     }
@@ -231,6 +244,37 @@ impl Worker {
                 Err(reason) => return Ok(Head::Impossible(Box::new(event), reason)),
             }
         }
+    }
+
+    async fn next_listed(&mut self, now: Timestamp) -> Result<Head, StoreError> {
+        let present = self.lists.present(now).await?;
+        let told = self.progress.told.clone().unwrap_or_default();
+        let listed: BTreeSet<_> = present.iter().map(|thing| thing.area).collect();
+        let gone: Vec<_> =
+            told.keys().filter(|area| !listed.contains(area)).map(|area| (*area, None)).collect();
+        if !gone.is_empty() {
+            return Ok(Head::Passed(Passed::Listed(gone)));
+        }
+        let is_new = |thing: &&Listed| told.get(&thing.area) != Some(&thing.mark);
+        let mut new: Vec<_> = present.iter().filter(is_new).collect();
+        new.sort_by_key(|thing| (thing.at, thing.area));
+        let old: Vec<_> =
+            new.iter().take_while(|thing| thing.at < now.before(self.settings.lasting)).collect();
+        if !old.is_empty() {
+            let passed = Passed::Listed(old.iter().map(|thing| thing.told()).collect());
+            return Ok(Head::Dropped(old.len() as u64, passed));
+        }
+        new.truncate(AREAS);
+        while !new.is_empty() {
+            let event = Event::listed(&self.name, self.settings.on, &new);
+            match self.composer.compose(&event, now) {
+                Ok(request) => return Ok(Head::Event(Box::new(event), request)),
+                // Fewer areas may fit.
+                Err(NotComposed::TooLarge) if new.len() > 1 => new.truncate(new.len() * 3 / 4),
+                Err(reason) => return Ok(Head::Impossible(Box::new(event), reason)),
+            }
+        }
+        Ok(Head::Nothing)
     }
 
     /// A source that is heard again before its silence was told is not told at all.

@@ -75,6 +75,10 @@ pub(crate) enum EventKind {
     Report,
     /// Flood states of areas were set or cleared.
     State,
+    /// Alerts were issued: new ones, updates, and those that a flood is over.
+    Alert,
+    /// Areas came onto the list of those that need attention.
+    Attention,
     /// A source of data has fallen silent, or is heard again.
     Source,
 }
@@ -96,7 +100,7 @@ pub(crate) struct Filter {
     pub(crate) source: Vec<String>,
     /// Codes of cities or provinces. **Default: all**
     pub(crate) city: Vec<String>,
-    /// The lowest flood state. Cleared areas are below it. **Default: none**
+    /// The lowest flood state of changes and alerts. Cleared areas are below it. **Default: none**
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) minimum_state: Option<MinimumState>,
 }
@@ -126,6 +130,8 @@ impl EventKind {
         match self {
             Self::Report => "report",
             Self::State => "state",
+            Self::Alert => "alert",
+            Self::Attention => "attention",
             Self::Source => "source",
         }
     }
@@ -277,13 +283,13 @@ impl CallSettings {
         }
         let of_reports = self.on == EventKind::Report;
         let Filter { source, city, minimum_state } = &self.filter;
-        if self.on == EventKind::State && !source.is_empty() {
-            return wrong("where.source", "flood states have no source: remove it, or set on = \"report\"");
+        if !matches!(self.on, EventKind::Report | EventKind::Source) && !source.is_empty() {
+            return wrong("where.source", "areas have no source: remove it, or set on = \"report\"");
         }
-        if self.on != EventKind::State && minimum_state.is_some() {
+        if !matches!(self.on, EventKind::State | EventKind::Alert) && minimum_state.is_some() {
             return wrong(
                 "where.minimum_state",
-                "only areas have a flood state: remove it, or set on = \"state\"",
+                "only states and alerts have a flood state: remove it, or set on = \"state\" or \"alert\"",
             );
         }
         if self.on == EventKind::Source && !city.is_empty() {
@@ -342,12 +348,12 @@ mod tests {
     #[test]
     fn a_wrong_call_is_refused_with_its_key_and_without_its_secrets() {
         for (key, value, said) in [
-            ("on", "\"flood\"", "must be one of [report, state, source]"),
+            ("on", "\"flood\"", "must be one of [report, state, alert, attention, source]"),
             ("url", "\"http://bot.example/\"", "must begin with https://"),
             ("url", "\"https://{{ network }}.example/\"", "a template may only be in its path and query"),
             ("url", "\"https://user:secret@bot.example/\"", "must have no user"),
             ("url", "\"bot.example\"", "must be an address"),
-            ("where.minimum_state", "3", "only areas have a flood state"),
+            ("where.minimum_state", "3", "only states and alerts have a flood state"),
             ("where.depth", "3", "unknown key"),
             ("media_type", "\"text/plain\"", "set body as well"),
             ("previous_secret", "\"whsec_x\"", "set secret as well"),

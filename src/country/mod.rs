@@ -126,7 +126,11 @@ impl Country {
             }
         }
         for name in files.strangers("", &FILES.map(str::to_owned)) {
-            faults.note(&name, 1, "is no file of a country");
+            faults.note(
+                &name,
+                1,
+                "is not a file that Siaga reads from the folder of a country: rename or remove it",
+            );
         }
         let texts: Vec<_> = codes.clone().map(|code| format!("{code}.json")).collect();
         for name in files.strangers("texts", &texts) {

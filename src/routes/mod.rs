@@ -26,7 +26,6 @@ mod stats;
 
 use rocket::{Route, routes};
 
-pub(crate) use self::attention::{AttentionList, Listed};
 pub(crate) use self::flood_batches::{order_changes, order_undo};
 pub(crate) use self::health::{Readiness, recent};
 pub(crate) use self::openapi::Description;

@@ -31,10 +31,10 @@ use crate::pages::{self, Desk, lead_to_front};
 use crate::quotas::{Quotas, Seats};
 use crate::rendering::cache::{Cache, Patience, SHARE};
 use crate::rendering::{Permits, Question, Renderer};
-use crate::routes::{self, AttentionList, Description, Readiness};
+use crate::routes::{self, Description, Readiness};
 use crate::shell::Shell;
 use crate::sources::Sources;
-use crate::stores::{Measured, OpenedStore, Store};
+use crate::stores::{AttentionList, Measured, OpenedStore, Store};
 use crate::tasks::run_in_background;
 use crate::telemetry::{Metrics, Repeats};
 
@@ -297,7 +297,7 @@ fn with_results(
         .manage(Arc::clone(clock))
         .manage(Readiness::default())
         .manage(Repeats::default())
-        .manage(AttentionList::new(Arc::clone(store), Arc::clone(clock)))
+        .manage(AttentionList::new(Arc::clone(store), Arc::clone(clock), config.attention))
         .manage(Desk::new(Arc::clone(clock)));
     Ok(rocket)
 }

@@ -8,6 +8,7 @@
 
 mod alerts;
 mod areas;
+mod attention;
 mod calls;
 mod cards;
 mod decorator;
@@ -44,6 +45,7 @@ use crate::model::Validity;
 pub use alerts::AlertQuery;
 pub use areas::AreaQuery;
 pub(crate) use areas::places_with_cities;
+pub(crate) use attention::{AttentionList, Listed};
 pub use calls::{CallStore, KeptCall};
 pub use cards::CardStore;
 pub use decorator::Decorator;

@@ -248,7 +248,12 @@ fn a_missing_file_and_one_too_many_are_faults() {
     for stray in ["hazard.toml", ".hidden"] {
         fs::write(folder.path().join("country").join(stray), "").unwrap();
     }
-    assert_eq!(faults(&folder), ["siaga: country/hazard.toml, line 1: is no file of a country"]);
+    assert_eq!(
+        faults(&folder),
+        [
+            "siaga: country/hazard.toml, line 1: is not a file that Siaga reads from the folder of a country: rename or remove it"
+        ]
+    );
     fs::remove_dir_all(folder.path().join("country")).unwrap();
     assert_eq!(faults(&folder), ["siaga: country/country.toml, line 1: the file is missing"]);
 }

@@ -2,6 +2,7 @@
 
 #![allow(clippy::wildcard_imports, reason = "the parts of one suite")]
 
+mod lists;
 mod reports;
 mod servers;
 mod settings;

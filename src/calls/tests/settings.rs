@@ -18,7 +18,7 @@ fn a_wrong_template_header_or_secret_is_named_before_the_service_runs() {
         (json!({ "secret": "whsec_c2hvcnQ=" }), "siaga.calls.thanks.secret: must be whsec_"),
         (json!({ "secret": SECRET, "previous_secret": "x" }), "siaga.calls.thanks.previous_secret: must be"),
         (json!({ "headers": { "Host": "x" } }), "siaga.calls.thanks.headers.Host: the service sets"),
-        (json!({ "headers": { "a b": "x" } }), "siaga.calls.thanks.headers.a b: is no name"),
+        (json!({ "headers": { "a b": "x" } }), "siaga.calls.thanks.headers.a b: must be a header name"),
         (json!({ "url": "https://a.example/{{ x" }), "siaga.calls.thanks.url"),
         (json!({ "url": "https://a.example/{{ network }}" }), "siaga.calls.thanks.url"),
         (json!({ "url": "https://a.example/../{{ pkey }}" }), "a segment of dots"),

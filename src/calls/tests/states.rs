@@ -43,7 +43,7 @@ async fn a_minimum_state_and_a_city_select_areas() {
 }
 
 /// A data set with many areas.
-fn many_areas(count: u64) -> Dataset {
+pub(super) fn many_areas(count: u64) -> Dataset {
     let area = |number: u64| {
         let (x, y) = (100.0 + (number % 100) as f64 / 100.0, (number / 100) as f64 / 100.0);
         let corners = [(0.0, 0.0), (0.01, 0.0), (0.01, 0.01), (0.0, 0.01), (0.0, 0.0)];
@@ -66,7 +66,7 @@ fn many_areas(count: u64) -> Dataset {
     Dataset { places, ..Dataset::default() }
 }
 
-async fn order(store: &dyn Store, areas: impl Iterator<Item = u64>, code: u64) {
+pub(super) async fn order(store: &dyn Store, areas: impl Iterator<Item = u64>, code: u64) {
     let change = |area| AreaOrder {
         area: fixture::id(area),
         state: FloodState::try_from(code).ok(),

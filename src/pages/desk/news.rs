@@ -14,8 +14,7 @@ use crate::model::{
     BatchNumber, DisasterType, ImageUrl, LoggedChange, ModerationAction, Report, flood_depth,
 };
 use crate::rendering::Answer;
-use crate::routes::AttentionList;
-use crate::stores::{FloodLogQuery, ModerationQuery, ReportQuery, Store, Window};
+use crate::stores::{AttentionList, FloodLogQuery, ModerationQuery, ReportQuery, Store, Window};
 
 /// How far back the log of the desk reaches.
 const NIGHT: Duration = Duration::from_hours(24);
@@ -63,7 +62,7 @@ pub(super) async fn tell(
         .map(|report| told(report, true, &photos))
         .chain(shown.map(|report| told(report, false, &photos)));
     let news = Answer::private_result(&json!({
-        "attention": *list.get(config).await?,
+        "attention": *list.get().await?,
         "log": log.iter().map(logged).collect::<Vec<_>>(),
         "reports": shown.collect::<Vec<_>>(),
         "hidden": hidden.collect::<Vec<_>>(),

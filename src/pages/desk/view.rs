@@ -20,9 +20,8 @@ use crate::model::{
     AreaId, AreaSelector, AreaSet, BatchNumber, FloodChange, FloodState, LoggedChange, Reason, Timestamp,
 };
 use crate::rendering::Answer;
-use crate::routes::{AttentionList, Listed};
 use crate::shell::{Here, Shell};
-use crate::stores::{FloodLogQuery, Store};
+use crate::stores::{AttentionList, FloodLogQuery, Listed, Store};
 
 const PAGE: &str = include_str!("page.html");
 /// The modules that the page's own script imports: a browser requests all of them at once.
@@ -128,7 +127,7 @@ impl View<'_> {
         said: Option<String>,
         batch: Option<u64>,
     ) -> Result<Page, Problem> {
-        let listed = self.list.get(self.config).await?;
+        let listed = self.list.get().await?;
         let rows: Vec<_> = listed.iter().take(MOST_LISTED).map(|listed| self.row(listed)).collect();
         let query = FloodLogQuery { most: MOST_LOGGED, ..FloodLogQuery::default() };
         let log = self.store.all_flood_changes(&query).await?;

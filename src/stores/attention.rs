@@ -1,0 +1,122 @@
+//! The areas that need attention, as they follow from a store. The list is kept while nothing has changed, for a minute at most.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use serde::Serialize;
+
+use super::{EntryQuery, FloodQuery, GaugeQuery, ReportQuery, Resource, Revision, Store, StoreError, Window};
+use crate::model::{
+    AreaSelector, Attention, AttentionRules, Clock, DisasterType, FloodState, Scene, Standing, Timestamp,
+    attention,
+};
+use crate::tasks::off_thread;
+
+/// An area that needs attention, with its names and its state.
+#[derive(Debug, Serialize)]
+pub(crate) struct Listed {
+    #[serde(flatten)]
+    pub(crate) attention: Attention,
+    pub(crate) area_name: String,
+    pub(crate) parent_name: String,
+    pub(crate) city_name: String,
+    pub(crate) state: Option<FloodState>,
+    pub(crate) last_updated: Option<Timestamp>,
+}
+
+/// The list as it was last made, and what it was made from.
+#[derive(Debug)]
+pub(crate) struct AttentionList {
+    store: Arc<dyn Store>,
+    clock: Arc<dyn Clock>,
+    rules: AttentionRules,
+    kept: Mutex<Option<(Key, Arc<Vec<Listed>>)>>,
+}
+
+/// How many of the reports that wait for review count.
+const MOST_WAITING: u32 = 1_000;
+
+/// The list stays the same while this does: the revisions, and the minute.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Key([Revision; 4], Timestamp);
+
+impl AttentionList {
+    pub(crate) fn new(store: Arc<dyn Store>, clock: Arc<dyn Clock>, rules: AttentionRules) -> Self {
+        Self { store, clock, rules, kept: Mutex::default() }
+    }
+
+    /// Returns the list. What reports, readings and changes cause is in it at once; what time and reports that wait for review
+    /// cause, within a minute.
+    ///
+    /// # Errors
+    ///
+    /// Those of the store.
+    pub(crate) async fn get(&self) -> Result<Arc<Vec<Listed>>, StoreError> {
+        let now = self.clock.now();
+        let key = Key(self.revisions().await?, now.floor(Duration::from_mins(1)));
+        if let Some((_, list)) = self.kept().as_ref().filter(|(kept, _)| *kept == key) {
+            return Ok(Arc::clone(list));
+        }
+        let list = Arc::new(self.make(now).await?);
+        *self.kept() = Some((key, Arc::clone(&list)));
+        Ok(list)
+    }
+
+    fn kept(&self) -> MutexGuard<'_, Option<(Key, Arc<Vec<Listed>>)>> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns the revisions of all that the list is made from. They are read before it, so a change meanwhile makes a new list.
+    async fn revisions(&self) -> Result<[Revision; 4], StoreError> {
+        let mut revisions = [Revision(0); 4];
+        let all = [Resource::Floods, Resource::Reports, Resource::Gauges, Resource::Places];
+        for (resource, revision) in all.into_iter().zip(&mut revisions) {
+            *revision = self.store.revision(resource).await?;
+        }
+        Ok(revisions)
+    }
+
+    async fn make(&self, now: Timestamp) -> Result<Vec<Listed>, StoreError> {
+        let rules = self.rules;
+        let (selector, window) = (AreaSelector::default(), Window::Last(rules.window));
+        let entries = EntryQuery { area: None, from: now.before(rules.window), until: Timestamp::LAST };
+        let entries = self.store.flood_entries(&entries).await?.value;
+        let layer = self.store.floods(&FloodQuery::default()).await?.value;
+        let disaster = Some(DisasterType::Flood);
+        let reports = ReportQuery { selector: selector.clone(), disaster, training: false, window };
+        let reports = self.store.reports(&reports).await?.value;
+        let mut waiting = self.store.waiting_reports(MOST_WAITING).await?;
+        waiting.retain(|report| report.content.disaster_type == DisasterType::Flood);
+        let gauges = self.store.gauges(&GaugeQuery { selector, window }).await?.value;
+        let making = off_thread(move |_| {
+            let standing: HashMap<_, Standing> =
+                layer.features().filter_map(|flood| Some((flood.area.id, flood.standing?))).collect();
+            let changed = entries.iter().filter_map(|(area, entries)| Some((*area, entries.last()?.at)));
+            let areas = layer.areas();
+            let scene = Scene {
+                areas,
+                changed: changed.collect(),
+                reports: &reports.reports,
+                waiting: &waiting,
+                gauges: &gauges.0,
+                now,
+                standing,
+            };
+            let listed = attention(&scene, &rules).into_iter().filter_map(|attention| {
+                let area = &areas[areas.position(attention.area_id)?];
+                let standing = scene.standing.get(&area.id);
+                Some(Listed {
+                    area_name: area.name.clone(),
+                    parent_name: area.parent_name.clone(),
+                    city_name: area.city_name.clone(),
+                    state: standing.map(|standing| standing.state),
+                    last_updated: standing.map(|standing| standing.since),
+                    attention,
+                })
+            });
+            listed.collect()
+        });
+        making.await.map_err(|error| StoreError::Backend { source: error.into() })
+    }
+}
