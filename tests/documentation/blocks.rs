@@ -11,7 +11,7 @@ const TRIED: [&str; 10] = ["sh", "js", "html", "python", "json", "yaml", "sql", 
 const ELSEWHERE: [&str; 4] = ["tabs", "live", "stream", "on the server"];
 
 /// The blocks that are not tried, by page and reason: how many there are of each. A block is marked by a comment before it.
-const NOT_TRIED: [(&str, &str, usize); 23] = [
+const NOT_TRIED: [(&str, &str, usize); 24] = [
     ("CONTRIBUTING.md", "takes minutes, or changes the machine", 2),
     ("README.md", "shows what the program prints", 1),
     ("docs/architecture.md", "a drawing", 1),
@@ -22,6 +22,7 @@ const NOT_TRIED: [(&str, &str, usize); 23] = [
     ("docs/debian-package.md", "the test package does this on a machine of its own", 4),
     ("docs/desk.md", "needs a store that keeps keys", 1),
     ("docs/docker.md", "needs Docker", 2),
+    ("docs/edge.md", "needs the edge", 1),
     ("docs/https.md", "changes the machine", 2),
     ("docs/https.md", "is for Caddy", 1),
     ("docs/https.md", "is for systemd", 1),

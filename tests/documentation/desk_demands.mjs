@@ -147,8 +147,10 @@ await chromium(async (page, browser) => {
   await pick(second, ids[400]);
   await second.click("#set-3");
   await card(second, "held");
+  await page.bringToFront();
   await open(page);
   assert.equal((await page.$$("#cards .card")).length, 0, "the order of an open tab is its own");
+  await second.bringToFront();
   await stored(second, "71–150 cm");
   assert.equal(await stateOf(ids[400]), 3);
   await pick(second, ids[401]);
