@@ -47,7 +47,7 @@ export const orders = ({ areaOf, say, undoButton, stored }) => {
     const dialog = find("sure");
     const [input, form] = [find("sure-number"), dialog.querySelector("form")];
     const exercise = settings.exercise ? `${t.exercise}: ` : "";
-    find("sure-words").replaceChildren(make("b", {}, exercise + wordsOf({ changes })), ...lowered({ changes }), fill(t.typeNumber, { count: changes.length }));
+    find("sure-words").replaceChildren(make("b", {}, `${exercise}${wordsOf({ changes })}.`), " ", ...lowered({ changes }), fill(t.typeNumber, { count: changes.length }));
     input.value = "";
     dialog.returnValue = "";
     dialog.showModal();
