@@ -44,11 +44,13 @@
 #![warn(clippy::expect_used, clippy::unwrap_used)]
 
 mod admission;
+mod archive;
 pub mod auth;
 mod background;
 mod basemap;
 mod calls;
 mod changes;
+mod collections;
 pub mod config;
 mod content;
 mod country;

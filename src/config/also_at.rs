@@ -15,8 +15,19 @@ pub(crate) struct InvalidMountPath;
 
 impl MountPath {
     /// The first segments of the paths outside the interface.
-    pub(crate) const RESERVED: [&'static str; 10] =
-        ["health", "metrics", "desk", "docs", "openapi.json", "map", "sw.js", "logo", "report", "reporting"];
+    pub(crate) const RESERVED: [&'static str; 11] = [
+        "archive",
+        "health",
+        "metrics",
+        "desk",
+        "docs",
+        "openapi.json",
+        "map",
+        "sw.js",
+        "logo",
+        "report",
+        "reporting",
+    ];
 
     /// Returns the path.
     #[must_use]

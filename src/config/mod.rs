@@ -4,6 +4,7 @@
 //! unknown or has a wrong value, startup fails with its full path.
 
 mod also_at;
+mod archive;
 mod areas;
 mod at_once;
 mod base_url;
@@ -44,6 +45,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use url::Url;
 
 pub(crate) use self::also_at::MountPath;
+pub(crate) use self::archive::Archive;
 pub(crate) use self::areas::{Areas, Supported};
 pub(crate) use self::at_once::AtOnce;
 pub use self::base_url::{BaseUrl, InvalidBaseUrl};
@@ -139,6 +141,8 @@ pub struct Config {
     pub(crate) attention: AttentionRules,
     /// The desk.
     pub(crate) desk: Desk,
+    /// The public archive.
+    pub(crate) archive: Archive,
     /// The live map.
     pub(crate) map: Map,
     /// How clients are led to HTTPS.
@@ -189,6 +193,7 @@ impl Default for Config {
             streams: Streams::default(),
             attention: AttentionRules::default(),
             desk: Desk::default(),
+            archive: Archive::default(),
             map: Map::default(),
             https: Https::default(),
             log: LogSettings::default(),

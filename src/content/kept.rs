@@ -49,6 +49,9 @@ impl Holds {
 }
 
 impl Kept {
+    /// Every cache asks before each reuse, also while the service is away.
+    pub(crate) const ASKED: &str = "public, no-cache";
+
     /// `Cache-Control` of a response that no cache may keep.
     pub(crate) const NEVER: &str = "no-store";
 

@@ -2,9 +2,7 @@ use geo::{Coord, Intersects, Rect};
 
 use super::Geometry;
 
-/// A part of the map between two meridians and two parallels.
-///
-/// Its sides lie on hundredths of a degree, about 1.1 km apart, so that slightly different viewports are equal.
+/// A part of the map between two meridians and two parallels, whose sides lie on ten-millionths of a degree, about 1 cm apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct BoundingBox {
     west: i32,
@@ -13,18 +11,32 @@ pub struct BoundingBox {
     north: i32,
 }
 
-/// The sides of boxes lie on multiples of one degree divided by this.
-const STEPS: f64 = 100.0;
+/// The sides of boxes lie on multiples of one degree divided by this. 180 degrees fit into 32 bits.
+const UNITS: f64 = 1e7;
+
+/// How many units the sides of rounded boxes are apart: a hundredth of a degree, about 1.1 km.
+const STEP: i32 = 100_000;
 
 impl BoundingBox {
-    /// Returns the smallest box that contains two opposite corners; `None` unless both are on the globe.
+    /// Returns the smallest box that contains two opposite corners and has its sides on hundredths of a degree, so that slightly
+    /// different viewports are equal; `None` unless both are on the globe.
     #[must_use]
     pub(crate) fn around(corners: [Coord<f64>; 2]) -> Option<Self> {
-        let [one, other] = corners;
+        Self::rounded(corners, STEP)
+    }
+
+    /// Returns the smallest box that contains two opposite corners; `None` unless both are on the globe.
+    #[must_use]
+    pub(crate) fn exact(corners: [Coord<f64>; 2]) -> Option<Self> {
+        Self::rounded(corners, 1)
+    }
+
+    fn rounded([one, other]: [Coord<f64>; 2], step: i32) -> Option<Self> {
         let is_on_globe = |at: Coord<f64>| at.x.abs() <= 180.0 && at.y.abs() <= 90.0;
+        let steps = UNITS / f64::from(step);
         // A multiple of 0.01 is not exact in binary: without the tolerance, some would be moved outwards by one step.
-        let below = |degrees: f64| (degrees * STEPS + 1e-6).floor() as i32;
-        let above = |degrees: f64| (degrees * STEPS - 1e-6).ceil() as i32;
+        let below = |degrees: f64| (degrees * steps + 1e-6).floor() as i32 * step;
+        let above = |degrees: f64| (degrees * steps - 1e-6).ceil() as i32 * step;
         (is_on_globe(one) && is_on_globe(other)).then(|| Self {
             west: below(one.x.min(other.x)),
             south: below(one.y.min(other.y)),
@@ -77,12 +89,11 @@ impl BoundingBox {
     /// Returns its west, south, east and north, in ten-millionths of a degree.
     #[must_use]
     pub(crate) fn units(&self) -> [i32; 4] {
-        // A degree has 100 steps of a box, and 10,000,000 units; 180 degrees fit into 32 bits.
-        [self.west, self.south, self.east, self.north].map(|steps| steps * 100_000)
+        [self.west, self.south, self.east, self.north]
     }
 
     fn rect(&self) -> Rect<f64> {
-        let corner = |x: i32, y: i32| Coord { x: f64::from(x) / STEPS, y: f64::from(y) / STEPS };
+        let corner = |x: i32, y: i32| Coord { x: f64::from(x) / UNITS, y: f64::from(y) / UNITS };
         Rect::new(corner(self.west, self.south), corner(self.east, self.north))
     }
 }
@@ -109,7 +120,7 @@ mod tests {
         for hundredths in -18_000..=18_000 {
             let degrees = f64::from(hundredths) / 100.0;
             let found = around(degrees, 0.0, degrees, 0.0).unwrap();
-            assert_eq!((found.west, found.east), (hundredths, hundredths));
+            assert_eq!((found.west, found.east), (hundredths * STEP, hundredths * STEP));
         }
     }
 

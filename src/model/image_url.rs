@@ -1,5 +1,7 @@
 //! The rules for the `image_url` of a report.
 
+use std::fmt;
+
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::{Serialize, Serializer};
 use url::Url;
@@ -72,13 +74,19 @@ pub(crate) struct ImageUrl<'a> {
     pub(crate) photos: &'a str,
 }
 
-impl Serialize for ImageUrl<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+impl fmt::Display for ImageUrl<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { stored, photos } = self;
         if photos.is_empty() || !is_photo_name(stored) {
-            return serializer.serialize_str(stored);
+            return f.write_str(stored);
         }
-        serializer.collect_str(&format_args!("{photos}/{stored}"))
+        write!(f, "{photos}/{stored}")
+    }
+}
+
+impl Serialize for ImageUrl<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
     }
 }
 

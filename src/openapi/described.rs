@@ -38,6 +38,8 @@ pub struct Described {
     pub route: Route,
     summary: &'static str,
     said: Vec<Say>,
+    /// Whether it refuses parameters that it does not know.
+    is_strict: bool,
 }
 
 impl Described {
@@ -105,6 +107,17 @@ impl Described {
         })
     }
 
+    /// Says that the route refuses parameters that it does not know. Other public reads ignore them, and name them in
+    /// `Siaga-Ignored`.
+    #[must_use]
+    pub(crate) fn refuses_unknown_parameters(self) -> Self {
+        let strict = Self { is_strict: true, ..self };
+        strict.refuses(
+            400,
+            "A parameter is wrong, or not one of this address; the message says which ones it has.",
+        )
+    }
+
     /// Adds anything else to the description.
     #[must_use]
     pub fn with(mut self, say: impl Fn(&mut Operation, &Interface<'_>) + Send + Sync + 'static) -> Self {
@@ -117,10 +130,11 @@ impl Described {
         self.operation(interface).formats
     }
 
-    /// Returns the name of the route, its path, and the names of the parameters that it knows; `None` if it is no public read.
+    /// Returns the name of the route, its path, and the names of the parameters that it knows; `None` if it is no public read, or
+    /// if it refuses other parameters.
     pub(crate) fn public_read(&self, interface: &Interface<'_>) -> Option<(String, String, HashSet<String>)> {
         let operation = self.operation(interface);
-        let is_public = self.route.method == Method::Get && operation.is_public();
+        let is_public = self.route.method == Method::Get && operation.is_public() && !self.is_strict;
         let name = self.route.name.as_ref().filter(|_| is_public)?;
         let names = operation.query_parameters().map(str::to_owned).collect();
         Some((name.to_string(), self.route.uri.unmounted_origin.path().to_string(), names))
@@ -148,7 +162,7 @@ impl Handler for SameHandler {
 
 impl From<Route> for Described {
     fn from(route: Route) -> Self {
-        Self { route, summary: "", said: Vec::new() }
+        Self { route, summary: "", said: Vec::new(), is_strict: false }
     }
 }
 

@@ -2,7 +2,7 @@ use serde_json::{Value, json};
 
 /// The groups of operations, in the order in which a reader needs them: a name, the first segments of their paths, and a
 /// description.
-const GROUPS: [(&str, &[&str], &str); 13] = [
+const GROUPS: [(&str, &[&str], &str); 14] = [
     (
         "floods",
         &["floods"],
@@ -20,6 +20,7 @@ const GROUPS: [(&str, &[&str], &str); 13] = [
         "Pumps, floodgates and waterways, and the ground of maps.",
     ),
     ("admin", &["admin"], "Boundaries of provinces."),
+    ("ogc", &["ogc"], "The data for GIS programs, by OGC API – Features."),
     ("sources", &["sources"], "The sources of the data, and when each was last heard."),
     (
         "cards",

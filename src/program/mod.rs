@@ -76,6 +76,9 @@ enum Command {
     Export {
         /// The folder; it is created if it does not exist.
         folder: PathBuf,
+        /// Writes the public archive instead: files for researchers without personal data, one folder for each month.
+        #[arg(long)]
+        public: bool,
     },
     /// Prints what the store contains and how fresh it is; a server may be running.
     Status,
@@ -202,7 +205,12 @@ fn carry_out(builder: Builder, command: Command) -> Result<(), Failure> {
         Command::Import { folder, replace, repair, .. } => {
             complete(runtime(&builder)?, upkeep::import(&builder, folder, replace.into(), repair))
         }
-        Command::Export { folder } => complete(runtime(&builder)?, upkeep::export(&builder, folder)),
+        Command::Export { folder, public: false } => {
+            complete(runtime(&builder)?, upkeep::export(&builder, folder))
+        }
+        Command::Export { folder, public: true } => {
+            complete(runtime(&builder)?, upkeep::publish(&builder, folder))
+        }
         Command::Backup { file } => complete(runtime(&builder)?, backup::backup(&builder, &file)),
         Command::Restore { file } => complete(runtime(&builder)?, backup::restore(&builder, &file)),
         Command::Status => complete(runtime(&builder)?, upkeep::status(&builder)),

@@ -4,10 +4,12 @@ use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::Failure;
 use crate::Builder;
+use crate::archive::Archive;
 use crate::calls;
 use crate::config::{EventKind, SourceSettings};
 use crate::folder::{Folder, FolderFile, FolderWriter};
@@ -106,6 +108,18 @@ pub(super) async fn export(builder: &Builder, folder: PathBuf) -> Result<(), Fai
     let (upkeep, settings) = builder.upkeep()?;
     upkeep.export(&settings, FolderWriter::create(folder.clone())?).await?;
     Ok(writeln!(io::stdout(), "All stored data is in {}.", folder.display())?)
+}
+
+/// Writes the public archive of everything up to now.
+pub(super) async fn publish(builder: &Builder, folder: PathBuf) -> Result<(), Failure> {
+    let config = builder.checked_but_for_templates()?;
+    let store = builder.open_any().await?;
+    let clock = Arc::clone(&builder.clock);
+    let written = Archive::new(&store, &clock, &config).write_all(&folder).await;
+    store.close().await;
+    let months = written?.len();
+    let months = if months == 1 { "1 month".to_owned() } else { format!("{months} months") };
+    Ok(writeln!(io::stdout(), "The areas and {months} are in {}.", folder.display())?)
 }
 
 pub(super) async fn status(builder: &Builder) -> Result<(), Failure> {

@@ -2,6 +2,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::JSON;
+use super::items::ItemsQuery;
+use crate::collections::GEOJSON;
 use crate::content::Holds;
 use crate::formats::Format;
 use crate::guards::TimePeriod;
@@ -32,6 +34,8 @@ pub enum Question {
     FloodedAreas(AreaSelector),
     /// The number of reports by source and by disaster.
     ReportSummary(ReportQuery),
+    /// Features of a collection.
+    Items(ItemsQuery),
 }
 
 impl Question {
@@ -45,7 +49,11 @@ impl Question {
                 | LayerQuery::Gauges(GaugeQuery { window, .. }),
                 _,
             ) => *window != Window::Last(TimePeriod::DEFAULT),
-            Self::Within(..) | Self::FloodArchive(_) | Self::FloodSeries(_) | Self::ReportSeries(_) => true,
+            Self::Within(..)
+            | Self::FloodArchive(_)
+            | Self::FloodSeries(_)
+            | Self::ReportSeries(_)
+            | Self::Items(_) => true,
             Self::Layer(..)
             | Self::FloodStates(_)
             | Self::FloodedRegions(_)
@@ -64,14 +72,18 @@ impl Question {
             | Self::ReportSeries(_)
             | Self::FloodedRegions(_)
             | Self::FloodedAreas(_)
-            | Self::ReportSummary(_) => None,
+            | Self::ReportSummary(_)
+            | Self::Items(_) => None,
         }
     }
 
     /// Returns the media type of the response, with its parameters.
     #[must_use]
     pub(crate) fn media_type(&self) -> &str {
-        self.format().map_or(JSON, Format::media_type)
+        match self {
+            Self::Items(_) => GEOJSON,
+            _ => self.format().map_or(JSON, Format::media_type),
+        }
     }
 
     /// Returns the name of the question in metrics.
@@ -85,6 +97,7 @@ impl Question {
             Self::FloodedRegions(_) => "flooded_regions",
             Self::FloodedAreas(_) => "flooded_areas",
             Self::ReportSummary(_) => "report_summary",
+            Self::Items(_) => "items",
         }
     }
 
@@ -127,6 +140,7 @@ impl Question {
             | Self::FloodedRegions(_)
             | Self::FloodedAreas(_) => Resource::Floods,
             Self::ReportSeries(_) | Self::ReportSummary(_) => Resource::Reports,
+            Self::Items(query) => query.resource(),
         }
     }
 }

@@ -8,10 +8,11 @@ use serde::Serialize;
 
 use super::cache::{Cache, Failed, Rendered, Unfinished};
 use super::statistics::{FloodedAreas, FloodedRegions, Reported, flooded};
-use super::weight::{cost, features, weigh};
+use super::weight::{self, cost, features, weigh};
 use super::{Busy, JSON, Permit, Permits, Question, envelope};
 use crate::admission::Account;
 use crate::changes::{FullState, State, Withdrawn};
+use crate::collections::{GEOJSON, Items, Tables};
 use crate::content::Content;
 use crate::error::Problem;
 use crate::formats::{Container, EncodeContext, Format};
@@ -47,6 +48,8 @@ pub(crate) struct Renderer {
     /// How long after a response was known to be current it may be returned while the store is away.
     pub(crate) stale: Duration,
     pub(crate) metrics: Metrics,
+    /// The columns of collections.
+    pub(crate) tables: Arc<Tables>,
 }
 
 /// The bytes that an area with a state takes while a full state is encoded.
@@ -98,6 +101,16 @@ impl Renderer {
             let (layer, weight) = self.part(*part, query).await?;
             let permit = self.admit(&question, weight, account, small).await?;
             self.encode(layer, Arc::clone(format), Work { permit, holds_memory: true }).await?
+        } else if let Question::Items(query) = &question {
+            let items = self.items(query).await?;
+            let permit = self.admit(&question, weight::items(&items.value), account, small).await?;
+            let (renderer, query) = (Arc::clone(&self), query.clone());
+            let work = Work { permit, holds_memory: true };
+            let write = move |items: &Items, stop: &Stop| {
+                let bytes = query.write(items, &renderer.tables, &renderer.base_url, stop);
+                Ok((GEOJSON.into(), bytes.map_err(Problem::internal)?))
+            };
+            work.write(items, write).await?
         } else {
             let last = self.cache.last(&question).map(|last| last.rendered.content.size());
             let weight = weigh(&question, &*self.store, self.features, last).await?;
@@ -169,6 +182,8 @@ impl Renderer {
                 let flooded = flooded(store, areas).await?;
                 work.statistic(flooded.map(|flooded| FloodedAreas::of(&flooded))).await
             }
+            // Their weight is known only once they are read.
+            Question::Items(_) => Err(Problem::internal("items are rendered elsewhere")),
             Question::ReportSummary(query) => {
                 work.statistic(store.report_summary(query).await?.map(Reported::from)).await
             }

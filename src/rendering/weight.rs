@@ -1,6 +1,7 @@
 use std::time::Duration;
 
 use super::Question;
+use crate::collections::{Collection, Items};
 use crate::error::{Problem, Source};
 use crate::model::Layer;
 use crate::stores::{GaugeQuery, LayerQuery, ReportQuery, Store, Window};
@@ -47,13 +48,22 @@ pub(super) async fn weigh(
         | Question::Within(..)
         | Question::FloodStates(_)
         | Question::FloodedRegions(_)
-        | Question::FloodedAreas(_) => last.map_or(0, |bytes| 2 * bytes as u64),
+        | Question::FloodedAreas(_)
+        | Question::Items(_) => last.map_or(0, |bytes| 2 * bytes as u64),
     })
 }
 
 /// Estimates how many bytes rendering the features of a part of the map takes.
 pub(super) fn features(layer: &Layer) -> u64 {
     layer.features().map(|feature| FEATURE + POSITION * feature.geometry.positions() as u64).sum()
+}
+
+/// Estimates how many bytes rendering selected features of a collection takes.
+pub(super) fn items(items: &Items) -> u64 {
+    let positions =
+        items.selected.iter().map(|index| items.layer.feature(*index).geometry.positions() as u64);
+    let feature = if items.collection == Collection::Reports { REPORT } else { FEATURE };
+    positions.map(|positions| feature + POSITION * positions).sum()
 }
 
 /// Returns how many requests a rendering of this weight costs in addition to its own: one for each MiB.

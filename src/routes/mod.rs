@@ -3,6 +3,7 @@
 
 mod admin;
 mod alerts;
+mod archive;
 mod areas;
 mod attention;
 mod basemap;
@@ -18,6 +19,7 @@ mod images;
 mod infrastructure;
 mod metrics;
 mod needs;
+mod ogc;
 mod openapi;
 mod regions;
 mod reports;
@@ -54,6 +56,7 @@ pub(crate) fn all() -> Vec<Described> {
         cities::routes(),
         regions::routes(),
         needs::routes(),
+        ogc::routes(),
     ];
     all.into_iter().flatten().collect()
 }
@@ -61,7 +64,15 @@ pub(crate) fn all() -> Vec<Described> {
 /// Returns the routes outside the base address: for operators, and the description of the interface; with the routes of the
 /// metrics if wanted.
 pub(crate) fn outside(with_metrics: bool) -> Vec<Route> {
-    let mut all = routes![health::tell_live, health::tell_ready, health::tell_data, openapi::describe,];
+    let mut all = routes![
+        health::tell_live,
+        health::tell_ready,
+        health::tell_data,
+        openapi::describe,
+        archive::list_archive,
+        archive::find_month_file,
+        archive::find_archive_file,
+    ];
     if with_metrics {
         all.extend(routes![metrics::list_metrics]);
     }

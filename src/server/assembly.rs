@@ -12,11 +12,13 @@ use rocket::{Build, Rocket, Route};
 
 use super::{BuildError, Builder, Reloading, Siaga};
 use crate::admission::{Admission, diverted, other_methods, unread};
+use crate::archive::{Archive, Keeper};
 use crate::auth::{Authenticator, NewKey, RandomUnavailable, Scope, Secret, random};
 use crate::background::{DataWatch, OldReports, SourceWatch, StoredKeys, prepare_outlines};
 use crate::basemap::Basemap;
 use crate::calls::Sender;
 use crate::changes::{Follower, Withdrawn};
+use crate::collections::Tables;
 use crate::config::Config;
 use crate::error::catchers;
 use crate::fairings::{
@@ -126,7 +128,7 @@ impl Builder {
             .register("/", unread());
         let at_each_path =
             |rocket: Rocket<Build>, path| rocket.mount(path, routes.clone()).mount(path, others.clone());
-        let rocket = with_addresses(rocket, addresses);
+        let rocket = with_archive(with_addresses(rocket, addresses), &config, &store, &self.clock);
         let rocket = calls.attach_to(with_results(rocket, &config, &store, &self.clock)?);
         let rocket = config.mount_paths().fold(rocket, at_each_path);
         let fairings = watch.into_iter().chain(self.fairings.drain(..));
@@ -227,6 +229,7 @@ fn renderer(
         timeout: limits.timeout,
         stale: limits.stale,
         metrics: metrics.clone(),
+        tables: Arc::new(Tables::new(config.country.data(), &config.photos_url())),
     }
 }
 
@@ -245,6 +248,17 @@ fn known_parameters(offered: &Interface<'_>, routes: &[Described]) -> KnownParam
 /// Adds the fairings for formats in addresses, for parameters that no route knows, and for caches in front of the service.
 fn with_addresses(rocket: Rocket<Build>, (bare, known): (BareAddresses, KnownParameters)) -> Rocket<Build> {
     rocket.attach(bare).attach(known.clone()).manage(known).attach(SharedCaches)
+}
+
+/// Adds the public archive, and the task that writes it.
+fn with_archive(
+    rocket: Rocket<Build>,
+    config: &Config,
+    store: &Arc<dyn Store>,
+    clock: &Arc<dyn Clock>,
+) -> Rocket<Build> {
+    let archive = Archive::new(store, clock, config);
+    rocket.attach(Keeper::new(archive.clone())).manage(archive)
 }
 
 /// Keeps the public keys that verify tokens up to date while the server runs.

@@ -41,7 +41,7 @@ pub struct Builder {
     /// The source of the configuration; `figment` is what was read from it.
     pub(super) source: Arc<dyn Fn() -> Figment + Send + Sync>,
     pub(super) figment: Figment,
-    pub(super) clock: Arc<dyn Clock>,
+    pub(crate) clock: Arc<dyn Clock>,
     pub(super) stores: StoreRegistry,
     pub(super) reloaded: Vec<Arc<dyn Reload>>,
     /// Added routes, each with its path below the base address.

@@ -3,11 +3,12 @@ use std::time::Duration;
 
 use super::areas::places_with_cities;
 use super::{
-    AlertQuery, AreaQuery, FloodQuery, GaugeQuery, ReportQuery, Resource, Store, StoreError, Versioned,
+    AlertQuery, AreaQuery, FloodQuery, GaugeQuery, HistoryQuery, ReportQuery, Resource, Store, StoreError,
+    Versioned,
 };
 use crate::model::{
-    AreaId, AreaSelector, FloodFeature, FloodLayer, FloodState, InfrastructureKind, Layer, LayerKind,
-    ReportKey, Timestamp,
+    ArchiveRecord, AreaId, AreaSelector, FloodFeature, FloodLayer, FloodState, InfrastructureKind, Layer,
+    LayerKind, Period, ReportKey, Standing, Timestamp,
 };
 
 /// A query whose result is a layer.
@@ -36,6 +37,8 @@ pub enum LayerQuery {
     Cities(Option<String>),
     /// One area, with its state if it has one.
     Flood(AreaId),
+    /// All areas with the states in effect at a moment.
+    FloodsAt(Timestamp),
 }
 
 impl LayerQuery {
@@ -43,7 +46,7 @@ impl LayerQuery {
     #[must_use]
     pub fn kind(&self) -> LayerKind {
         match self {
-            Self::Floods(_) | Self::FloodSince(..) | Self::Flood(_) => LayerKind::Floods,
+            Self::Floods(_) | Self::FloodSince(..) | Self::Flood(_) | Self::FloodsAt(_) => LayerKind::Floods,
             Self::Reports(_) | Self::Report(_) => LayerKind::Reports,
             Self::Gauges(_) => LayerKind::Gauges,
             Self::Infrastructure(..) => LayerKind::Infrastructure,
@@ -91,6 +94,7 @@ impl LayerQuery {
                 places_with_cities(store).await?.map(|places| Layer::Areas(places.city_layer(id.as_deref())))
             }
             Self::Flood(area) => flood(store, *area).await?.map(Layer::Floods),
+            Self::FloodsAt(moment) => floods_at(store, *moment).await?.map(Layer::Floods),
         })
     }
 }
@@ -102,6 +106,25 @@ async fn flood(store: &dyn Store, area: AreaId) -> Result<Versioned<FloodLayer>,
         return Err(StoreError::no_area(area));
     };
     Ok(found.map(|floods| FloodLayer::new(Arc::clone(floods.areas()), vec![floods.selected()[index]])))
+}
+
+/// Returns all areas with the states in effect at a moment.
+async fn floods_at(store: &dyn Store, moment: Timestamp) -> Result<Versioned<FloodLayer>, StoreError> {
+    let period = Period::new(moment, moment, Duration::ZERO);
+    let period = period.map_err(|error| StoreError::Backend { source: Box::new(error) })?;
+    let query = HistoryQuery { selector: AreaSelector::default(), period };
+    let archive = store.flood_archive(&query).await?;
+    // The areas are read after the log, because a result counts as new as the log.
+    let areas = Arc::clone(store.places().await?.value.areas());
+    Ok(archive.map(|records| {
+        let standing = |id: AreaId| {
+            let index = records.binary_search_by_key(&id, |record| record.area_id).ok()?;
+            let ArchiveRecord { last_updated, max_state, .. } = records[index];
+            Some(Standing { state: max_state, since: last_updated })
+        };
+        let states = areas.iter().map(|area| standing(area.id)).enumerate().collect();
+        FloodLayer::new(areas, states)
+    }))
 }
 
 /// Returns a layer with one area, if its state was set in the second that begins at this time.

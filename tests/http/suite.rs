@@ -13,6 +13,7 @@ pub(crate) mod eventually;
 pub(crate) mod photos;
 
 mod admin;
+mod archive;
 mod attention;
 mod away;
 mod cards;
@@ -33,6 +34,7 @@ mod health;
 mod hostile_texts;
 mod infrastructure;
 mod kept_answers;
+mod ogc;
 mod old_reports;
 mod open_cards;
 mod photo_moves;

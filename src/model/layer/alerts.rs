@@ -107,6 +107,11 @@ impl AlertLayer {
         (0..self.messages.len()).map(|index| self.alert(index))
     }
 
+    /// Returns the message at an index; `None` if there is none.
+    pub(crate) fn get(&self, index: usize) -> Option<AlertFeature<'_>> {
+        (index < self.messages.len()).then(|| self.alert(index))
+    }
+
     /// Returns the set that the areas belong to.
     #[must_use]
     pub fn areas(&self) -> &Arc<AreaSet> {

@@ -5,7 +5,7 @@ use serde::Serialize;
 use serde::ser::{SerializeStruct, Serializer};
 
 use super::{FloodIdentity, MapLayer};
-use crate::model::{AreaId, AreaSet, BoundingBox, City, Geometry, Outline, label};
+use crate::model::{Area, AreaId, AreaSet, BoundingBox, City, Geometry, Outline, label};
 
 /// Outlines of local areas, of larger areas or of cities, without states.
 #[derive(Clone, Debug, Default)]
@@ -59,6 +59,14 @@ impl AreaLayer {
             AreaOutline::Union(_) | AreaOutline::City(_) => None,
         };
         self.outlines.iter().map(position).collect()
+    }
+
+    /// Returns the local area at an index of the layer; `None` if there is none, or another outline.
+    pub(crate) fn local(&self, index: usize) -> Option<&Area> {
+        match self.outlines.get(index)? {
+            AreaOutline::Area(position) => Some(&self.areas[*position]),
+            AreaOutline::Union(_) | AreaOutline::City(_) => None,
+        }
     }
 
     /// Returns the outlines.

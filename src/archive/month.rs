@@ -1,0 +1,88 @@
+use std::fmt;
+use std::iter;
+use std::str::FromStr;
+use std::time::Duration;
+
+use chrono::{Datelike, NaiveDate, NaiveTime};
+
+use crate::model::{Timestamp, digits};
+
+/// A month in UTC, between the years 1 and 9999.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Month(NaiveDate);
+
+/// The error for a text that is not a [`Month`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("must be a month as 2026-01")]
+pub(crate) struct InvalidMonth;
+
+impl Month {
+    /// Returns the month of a moment.
+    pub(crate) fn of(moment: Timestamp) -> Self {
+        let day = moment.to_utc().date_naive();
+        Self(day.with_day(1).unwrap_or(day))
+    }
+
+    /// Returns its first moment.
+    pub(crate) fn begin(self) -> Timestamp {
+        self.0.and_time(NaiveTime::MIN).and_utc().into()
+    }
+
+    /// Returns its last moment.
+    pub(crate) fn end(self) -> Timestamp {
+        self.next().begin().before(Duration::from_millis(1))
+    }
+
+    fn next(self) -> Self {
+        Self(self.0.checked_add_months(chrono::Months::new(1)).unwrap_or(self.0))
+    }
+
+    /// Returns the month before.
+    pub(crate) fn previous(self) -> Self {
+        Self(self.0.checked_sub_months(chrono::Months::new(1)).unwrap_or(self.0))
+    }
+
+    /// Returns this month and the later ones, up to the last.
+    pub(crate) fn until(self, last: Self) -> impl Iterator<Item = Self> {
+        iter::successors(Some(self), |month| Some(month.next())).take_while(move |month| *month <= last)
+    }
+}
+
+impl fmt::Display for Month {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:04}-{:02}", self.0.year(), self.0.month())
+    }
+}
+
+impl FromStr for Month {
+    type Err = InvalidMonth;
+
+    fn from_str(text: &str) -> Result<Self, InvalidMonth> {
+        let (year, month) = text.split_once('-').ok_or(InvalidMonth)?;
+        if (year.len(), month.len()) != (4, 2) {
+            return Err(InvalidMonth);
+        }
+        let number = |text| digits(text).and_then(|number| u32::try_from(number).ok()).ok_or(InvalidMonth);
+        let year = number(year)?.cast_signed();
+        NaiveDate::from_ymd_opt(year, number(month)?, 1).filter(|_| year > 0).map(Self).ok_or(InvalidMonth)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_month_reads_back_and_ends_where_the_next_begins() {
+        let month: Month = "2025-12".parse().unwrap();
+        assert_eq!(month.to_string(), "2025-12");
+        assert_eq!(month.begin().to_string(), "2025-12-01T00:00:00.000Z");
+        assert_eq!(month.end().to_string(), "2025-12-31T23:59:59.999Z");
+        assert_eq!(Month::of(month.end()), month);
+        let names: Vec<_> = month.until("2026-02".parse().unwrap()).map(|month| month.to_string()).collect();
+        assert_eq!(names, ["2025-12", "2026-01", "2026-02"]);
+        for wrong in ["2025-13", "2025-00", "2025-1", "25-01", "2025-01-01", "0000-01", "..", ""] {
+            assert_eq!(wrong.parse::<Month>(), Err(InvalidMonth), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,161 @@
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::{Serialize, Serializer};
+use serde_json::{Value, json};
+
+use crate::model::{Timestamp, digits};
+
+/// A column of a collection.
+#[derive(Clone, Debug)]
+pub(crate) struct Column {
+    pub(crate) name: Cow<'static, str>,
+    pub(crate) kind: Kind,
+    /// What its values are.
+    pub(crate) says: Cow<'static, str>,
+}
+
+/// The type of the values of a column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Integer,
+    Number,
+    Text,
+    Moment,
+    Truth,
+}
+
+impl Kind {
+    /// Returns the JSON Schema of a value that is there.
+    pub(crate) fn schema(self) -> Value {
+        match self {
+            Self::Integer => json!({ "type": "integer" }),
+            Self::Number => json!({ "type": "number" }),
+            Self::Text => json!({ "type": "string" }),
+            Self::Moment => json!({ "type": "string", "format": "date-time" }),
+            Self::Truth => json!({ "type": "boolean" }),
+        }
+    }
+}
+
+/// A value of a row.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Cell<'a> {
+    None,
+    Integer(i64),
+    Number(f64),
+    Text(Cow<'a, str>),
+    Moment(Timestamp),
+    Truth(bool),
+}
+
+impl<'a> Cell<'a> {
+    /// Returns a text, also if it is empty.
+    pub(crate) fn text(text: &'a str) -> Self {
+        Self::Text(text.into())
+    }
+
+    /// Returns a text; none if it is empty.
+    pub(crate) fn some_text(text: &'a str) -> Self {
+        if text.is_empty() { Self::None } else { Self::text(text) }
+    }
+
+    /// Returns a number of at most 63 bits.
+    pub(crate) fn integer(number: u64) -> Self {
+        i64::try_from(number).map_or(Self::None, Self::Integer)
+    }
+}
+
+impl<T: Into<Self>> From<Option<T>> for Cell<'_> {
+    fn from(value: Option<T>) -> Self {
+        value.map_or(Self::None, Into::into)
+    }
+}
+
+impl<'a> From<&'a str> for Cell<'a> {
+    fn from(text: &'a str) -> Self {
+        Self::text(text)
+    }
+}
+
+impl fmt::Display for Cell<'_> {
+    /// Writes the value as in a table; nothing if there is none.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::None => Ok(()),
+            Self::Integer(number) => number.fmt(f),
+            Self::Number(number) => number.fmt(f),
+            Self::Text(text) => f.write_str(text),
+            Self::Moment(moment) => moment.fmt(f),
+            Self::Truth(truth) => truth.fmt(f),
+        }
+    }
+}
+
+impl Serialize for Cell<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::None => serializer.serialize_none(),
+            Self::Integer(number) => serializer.serialize_i64(*number),
+            Self::Number(number) => serializer.serialize_f64(*number),
+            Self::Text(text) => serializer.serialize_str(text),
+            Self::Moment(moment) => moment.serialize(serializer),
+            Self::Truth(truth) => serializer.serialize_bool(*truth),
+        }
+    }
+}
+
+/// A value that a row must have.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Sought {
+    Integer(i64),
+    /// The bits of a number.
+    Number(u64),
+    Text(String),
+    Moment(Timestamp),
+    Truth(bool),
+}
+
+impl Sought {
+    /// Reads the value that a column must have.
+    ///
+    /// # Errors
+    ///
+    /// What the value must be.
+    pub(crate) fn parse(kind: Kind, text: &str) -> Result<Self, String> {
+        let parsed = match kind {
+            Kind::Integer => {
+                let (sign, number) = text.strip_prefix('-').map_or((1, text), |number| (-1, number));
+                let number = digits(number).and_then(|number| i64::try_from(number).ok());
+                number.map(|number| Self::Integer(sign * number)).ok_or("must be a whole number")
+            }
+            Kind::Number => match text.parse::<f64>() {
+                // Adding zero makes −0 and 0 equal.
+                Ok(number) if number.is_finite() => Ok(Self::Number((number + 0.0).to_bits())),
+                _ => Err("must be a number"),
+            },
+            Kind::Text => Ok(Self::Text(text.to_owned())),
+            Kind::Moment => {
+                return Timestamp::parse(text).map(Self::Moment).map_err(|error| error.to_string());
+            }
+            Kind::Truth => match text {
+                "true" => Ok(Self::Truth(true)),
+                "false" => Ok(Self::Truth(false)),
+                _ => Err("must be true or false"),
+            },
+        };
+        parsed.map_err(str::to_owned)
+    }
+
+    /// Returns whether a cell has the value.
+    pub(crate) fn is(&self, cell: &Cell<'_>) -> bool {
+        match (self, cell) {
+            (Self::Integer(sought), Cell::Integer(found)) => sought == found,
+            (Self::Number(sought), Cell::Number(found)) => *sought == (found + 0.0).to_bits(),
+            (Self::Text(sought), Cell::Text(found)) => sought == found,
+            (Self::Moment(sought), Cell::Moment(found)) => sought == found,
+            (Self::Truth(sought), Cell::Truth(found)) => sought == found,
+            _ => false,
+        }
+    }
+}

@@ -1,0 +1,265 @@
+use std::fmt;
+use std::str::FromStr;
+
+use geo::Coord;
+
+use super::order::{Id, order};
+use super::{Cell, Collection, Row, Sought, Tables};
+use crate::model::{BoundingBox, Geometry, Layer, Timestamp, digits};
+use crate::stores::Revision;
+
+/// Which features of a collection a page has.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Selection {
+    /// Where; everywhere if there is no part.
+    pub(crate) part: Option<Part>,
+    pub(crate) time: Option<Time>,
+    /// The values of columns, by their index.
+    pub(crate) values: Vec<(usize, Sought)>,
+    /// The most features of the page, at least 1.
+    pub(crate) limit: usize,
+    /// Only features after those of an earlier page.
+    pub(crate) after: Option<After>,
+}
+
+/// A part of the map: one box, or two on both sides of the 180th meridian.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Part(Vec<BoundingBox>);
+
+/// The error for a text that is not a [`Part`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("must be four numbers with commas between them: west, south, east and north in degrees")]
+pub(crate) struct InvalidPart;
+
+/// A moment, or the time between two.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Time {
+    At(Timestamp),
+    /// Both ends are included; an open one is the end of time.
+    Between(Timestamp, Timestamp),
+}
+
+/// The error for a text that is not a [`Time`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("must be a time such as 2026-01-30T17:00:00Z, or two with / between them, of which one may be ..")]
+pub(crate) struct InvalidTime;
+
+/// The last feature of an earlier page.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct After {
+    /// The revision of places then, if an import can replace the features.
+    pub(crate) places: Option<Revision>,
+    order: String,
+}
+
+/// The error for a text that is not an [`After`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("must be the cursor in a link of an earlier page")]
+pub(crate) struct InvalidAfter;
+
+impl FromStr for Part {
+    type Err = InvalidPart;
+
+    /// Reads `bbox` (OGC API – Features 1.0 §7.15.3). Heights, the third and the sixth of six numbers, select nothing.
+    fn from_str(text: &str) -> Result<Self, InvalidPart> {
+        let numbers: Vec<f64> =
+            text.split(',').map(str::parse).collect::<Result<_, _>>().map_err(|_| InvalidPart)?;
+        let ([west, south, east, north] | [west, south, _, east, north, _]) = *numbers.as_slice() else {
+            return Err(InvalidPart);
+        };
+        let corners = |west, east| [Coord { x: west, y: south }, Coord { x: east, y: north }];
+        let boxes = if west <= east {
+            vec![corners(west, east)]
+        } else {
+            vec![corners(west, 180.0), corners(-180.0, east)]
+        };
+        let boxes: Option<Vec<_>> = boxes.into_iter().map(BoundingBox::exact).collect();
+        boxes.filter(|_| south <= north).map(Self).ok_or(InvalidPart)
+    }
+}
+
+impl Part {
+    /// Returns whether a feature of a layer touches the part.
+    fn touches(&self, layer: &Layer, index: usize, geometry: Geometry<'_>) -> bool {
+        self.0.iter().any(|part| match layer {
+            // The set of areas has the box around each.
+            Layer::Floods(floods) => floods.areas().touches(floods.selected()[index].0, part),
+            _ => part.touches(geometry),
+        })
+    }
+}
+
+impl FromStr for Time {
+    type Err = InvalidTime;
+
+    /// Reads `datetime` (OGC API – Features 1.0 §7.15.4).
+    fn from_str(text: &str) -> Result<Self, InvalidTime> {
+        let moment = |text: &str| Timestamp::parse(text).map_err(|_| InvalidTime);
+        let is_open = |text: &str| matches!(text, "" | "..");
+        let Some((from, until)) = text.split_once('/') else { return moment(text).map(Self::At) };
+        if is_open(from) && is_open(until) {
+            return Err(InvalidTime);
+        }
+        let from = if is_open(from) { Timestamp::EPOCH } else { moment(from)? };
+        let until = if is_open(until) { Timestamp::LAST } else { moment(until)? };
+        if from <= until { Ok(Self::Between(from, until)) } else { Err(InvalidTime) }
+    }
+}
+
+impl Time {
+    /// Returns the first and the last moment.
+    pub(crate) fn ends(self) -> (Timestamp, Timestamp) {
+        match self {
+            Self::At(moment) => (moment, moment),
+            Self::Between(from, until) => (from, until),
+        }
+    }
+}
+
+impl After {
+    /// Returns the text of the cursor after a feature of a layer, which was read at this revision of places.
+    pub(crate) fn feature(
+        collection: Collection,
+        places: Revision,
+        layer: &Layer,
+        index: usize,
+    ) -> Option<String> {
+        let order = match order(layer, index)? {
+            Id::Number(number) => number.to_string(),
+            Id::Text(text) => text.into_owned(),
+        };
+        let places = collection.is_imported().then_some(places);
+        Some(Self { places, order }.to_string())
+    }
+
+    /// Returns the text of the cursor after a report.
+    pub(crate) fn report(number: u64) -> String {
+        Self { places: None, order: number.to_string() }.to_string()
+    }
+
+    /// Reads the text of a cursor of a collection.
+    ///
+    /// # Errors
+    ///
+    /// [`InvalidAfter`].
+    pub(crate) fn parse(collection: Collection, text: &str) -> Result<Self, InvalidAfter> {
+        let (places, order) = text.split_once('.').ok_or(InvalidAfter)?;
+        let places = digits(places).ok_or(InvalidAfter)?;
+        if order.is_empty() || collection != Collection::Gauges && digits(order).is_none() {
+            return Err(InvalidAfter);
+        }
+        let places = collection.is_imported().then_some(Revision(places));
+        Ok(Self { places, order: order.to_owned() })
+    }
+
+    /// Returns the place in the order of the collection as a number; `None` if it is none.
+    pub(crate) fn number(&self) -> Option<u64> {
+        digits(&self.order)
+    }
+
+    /// Returns the index of the first later feature of a layer.
+    fn next(&self, layer: &Layer) -> usize {
+        let is_before = |index: usize| match order(layer, index) {
+            Some(Id::Number(number)) => self.number().is_some_and(|last| number <= last),
+            Some(Id::Text(text)) => *text <= *self.order,
+            None => true,
+        };
+        let (mut low, mut high) = (0, layer.len());
+        while low < high {
+            let middle = low.midpoint(high);
+            if is_before(middle) { low = middle + 1 } else { high = middle }
+        }
+        low
+    }
+}
+
+impl fmt::Display for After {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Revision(places) = self.places.unwrap_or(Revision(0));
+        write!(f, "{places}.{}", self.order)
+    }
+}
+
+impl Selection {
+    /// Returns whether every feature of the collection is selected, on one page or more.
+    pub(crate) fn is_everything(&self) -> bool {
+        self.part.is_none() && self.values.is_empty()
+    }
+
+    /// Returns the indexes of the selected features of a layer in the order of the collection, at most so many, and whether there
+    /// are more. Costs O(features of the layer after the cursor).
+    pub(crate) fn of(&self, layer: &Layer, tables: &Tables, most: usize) -> (Vec<usize>, bool) {
+        let first = self.after.as_ref().map_or(0, |after| after.next(layer));
+        let mut selected = (first..layer.len()).filter(|index| self.selects(layer, *index, tables));
+        let found = selected.by_ref().take(most).collect();
+        (found, selected.next().is_some())
+    }
+
+    fn selects(&self, layer: &Layer, index: usize, tables: &Tables) -> bool {
+        let touches = |part: &Part| part.touches(layer, index, layer.feature(index).geometry);
+        if !self.part.as_ref().is_none_or(touches) {
+            return false;
+        }
+        if self.values.is_empty() && self.time.is_none() {
+            return true;
+        }
+        let Some(row) = tables.row(layer, index) else { return false };
+        let has =
+            |(column, value): &(usize, Sought)| row.cells.get(*column).is_some_and(|cell| value.is(cell));
+        self.values.iter().all(has) && self.is_then(layer, &row)
+    }
+
+    /// Returns whether a report or an alert is of the selected time. Stores select the others.
+    fn is_then(&self, layer: &Layer, row: &Row<'_>) -> bool {
+        let columns = match layer {
+            Layer::Reports(_) => [1, 1],
+            Layer::Alerts(_) => [3, 4],
+            _ => return true,
+        };
+        let Some((from, until)) = self.time.map(Time::ends) else { return true };
+        let [begins, ends] = columns.map(|column| &row.cells[column]);
+        matches!((begins, ends), (Cell::Moment(begins), Cell::Moment(ends)) if *begins <= until && *ends >= from)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_part_is_read_as_the_standard_has_it() {
+        for (text, boxes) in [
+            ("106.7,-6.3,106.9,-6.1", Some(1)),
+            ("106.7,-6.3,0,106.9,-6.1,100", Some(1)),
+            ("170,-20,-170,-10", Some(2)),
+            ("-180,-90,180,90", Some(1)),
+            ("106.7,-6.1,106.9,-6.3", None),
+            ("106.7,-6.3,106.9", None),
+            ("106.7,-6.3,106.9,x", None),
+            ("106.7,-6.3,106.9,91", None),
+            ("NaN,-6.3,106.9,-6.1", None),
+            ("", None),
+        ] {
+            assert_eq!(text.parse::<Part>().ok().map(|part| part.0.len()), boxes, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_time_is_a_moment_or_has_two_ends_of_which_one_may_be_open() {
+        let moment = |text| Timestamp::parse(text).unwrap();
+        let (one, two) = ("2026-01-30T17:00:00Z", "2026-01-30T18:00:00Z");
+        for (text, time) in [
+            (one.to_owned(), Some(Time::At(moment(one)))),
+            (format!("{one}/{two}"), Some(Time::Between(moment(one), moment(two)))),
+            (format!("../{two}"), Some(Time::Between(Timestamp::EPOCH, moment(two)))),
+            (format!("{one}/"), Some(Time::Between(moment(one), Timestamp::LAST))),
+            (format!("{two}/{one}"), None),
+            ("../..".to_owned(), None),
+            ("/".to_owned(), None),
+            ("yesterday".to_owned(), None),
+            (format!("{one}/{two}/{two}"), None),
+        ] {
+            assert_eq!(text.parse::<Time>().ok(), time, "{text}");
+        }
+    }
+}

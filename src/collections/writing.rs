@@ -1,0 +1,129 @@
+use std::io;
+
+use serde::Serialize;
+use serde::ser::Serializer;
+use serde_json::json;
+
+use super::order::Id;
+use super::{Cell, Collection, Column, Row, Tables};
+use crate::model::{Geometry, Layer, Stop, geojson};
+
+/// The media type of pages and of single features (RFC 7946 §12).
+pub(crate) const GEOJSON: &str = "application/geo+json";
+
+/// Features of a collection.
+#[derive(Clone, Debug)]
+pub(crate) struct Items {
+    pub(crate) collection: Collection,
+    pub(crate) layer: Layer,
+    /// The features of the layer that were selected, in the order of the collection.
+    pub(crate) selected: Vec<usize>,
+    /// How many features were selected on all pages together, if that is known.
+    pub(crate) matched: Option<usize>,
+    /// The cursor of the next page; `None` on the last one.
+    pub(crate) next: Option<String>,
+}
+
+impl Items {
+    /// Returns the features with their values.
+    pub(crate) fn rows<'a>(&'a self, tables: &'a Tables) -> impl Iterator<Item = Row<'a>> {
+        self.selected.iter().filter_map(|index| tables.row(&self.layer, *index))
+    }
+
+    /// Writes a page (OGC API – Features 1.0 §7.16), with these links.
+    ///
+    /// # Errors
+    ///
+    /// If no request waits for it any more.
+    pub(crate) fn write_page(&self, tables: &Tables, links: &[Link], stop: &Stop) -> io::Result<Vec<u8>> {
+        let mut out = br#"{"type":"FeatureCollection","features":["#.to_vec();
+        let columns = tables.columns(self.collection);
+        for (index, row) in self.rows(tables).enumerate() {
+            stop.check().map_err(io::Error::other)?;
+            if index > 0 {
+                out.push(b',');
+            }
+            begin_row(&row, columns, &mut out)?;
+            out.push(b'}');
+        }
+        out.extend_from_slice(br#"],"links":"#);
+        serde_json::to_writer(&mut out, links)?;
+        if let Some(matched) = self.matched {
+            out.extend_from_slice(format!(r#","numberMatched":{matched}"#).as_bytes());
+        }
+        out.extend_from_slice(format!(r#","numberReturned":{}}}"#, self.selected.len()).as_bytes());
+        Ok(out)
+    }
+
+    /// Writes the first feature alone (§7.17), with these links.
+    ///
+    /// # Errors
+    ///
+    /// If there is none.
+    pub(crate) fn write_first(&self, tables: &Tables, links: &[Link]) -> io::Result<Vec<u8>> {
+        let row = self.rows(tables).next().ok_or_else(|| io::Error::other("there is no feature"))?;
+        let mut out = Vec::new();
+        begin_row(&row, tables.columns(self.collection), &mut out)?;
+        out.extend_from_slice(br#","links":"#);
+        serde_json::to_writer(&mut out, links)?;
+        out.push(b'}');
+        Ok(out)
+    }
+}
+
+/// A link to another document.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Link {
+    pub(crate) href: String,
+    pub(crate) rel: &'static str,
+    #[serde(rename = "type")]
+    pub(crate) media_type: &'static str,
+    pub(crate) title: String,
+}
+
+fn begin_row(row: &Row<'_>, columns: &[Column], out: &mut Vec<u8>) -> io::Result<()> {
+    let Row { id, geometry, cells } = row;
+    match id {
+        Id::Number(number) => begin_feature(number, *geometry, columns, cells, out),
+        Id::Text(text) => begin_feature(text, *geometry, columns, cells, out),
+    }
+}
+
+/// Writes a feature without its closing brace.
+pub(crate) fn begin_feature(
+    id: impl Serialize,
+    geometry: Geometry<'_>,
+    columns: &[Column],
+    cells: &[Cell<'_>],
+    out: &mut Vec<u8>,
+) -> io::Result<()> {
+    out.extend_from_slice(br#"{"type":"Feature","id":"#);
+    serde_json::to_writer(&mut *out, &id)?;
+    out.extend_from_slice(br#","geometry":"#);
+    geojson::geometry(geometry, out);
+    out.extend_from_slice(br#","properties":"#);
+    serde_json::to_writer(&mut *out, &Properties(columns, cells))?;
+    Ok(())
+}
+
+struct Properties<'a>(&'a [Column], &'a [Cell<'a>]);
+
+impl Serialize for Properties<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self(columns, cells) = self;
+        serializer.collect_map(columns.iter().map(|column| &column.name).zip(*cells))
+    }
+}
+
+impl Tables {
+    /// Returns the JSON Schema of the features of a collection, as its schema document has it.
+    pub(crate) fn schema(&self, collection: Collection) -> serde_json::Value {
+        let properties = self.columns(collection).iter().map(|Column { name, kind, says }| {
+            let mut schema = kind.schema();
+            schema["title"] = json!(name);
+            schema["description"] = json!(says);
+            (name.to_string(), schema)
+        });
+        serde_json::Value::Object(properties.collect())
+    }
+}

@@ -1,0 +1,280 @@
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::Renderer;
+use crate::collections::{After, Collection, Items, Link, Selection, Tables, Time, find};
+use crate::error::{Problem, Source};
+use crate::model::{AreaSelector, Layer, Period, Report, ReportKey, Stop, Timestamp, Validity};
+use crate::stores::{
+    AlertQuery, AreaQuery, FloodQuery, GaugeQuery, LayerQuery, ReportQuery, Resource, StoreError, Versioned,
+    Window,
+};
+use crate::tasks::off_thread;
+
+/// How old the newest reading of a gauge may be.
+const READ_WITHIN: Duration = Duration::from_hours(24);
+
+/// How many reports are read at once, and how many for one page at most.
+const CHUNK: usize = 1_000;
+const MOST_READ: usize = 50_000;
+
+/// Features of a collection.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct ItemsQuery {
+    pub(crate) collection: Collection,
+    pub(crate) wanted: Wanted,
+}
+
+/// Which features.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Wanted {
+    /// The one with this identifier.
+    One(String),
+    /// A page of those that are selected, and the parameters of its address without the cursor.
+    Page(Selection, String),
+}
+
+impl ItemsQuery {
+    /// Returns the resource whose changes change the response.
+    pub(super) fn resource(&self) -> Resource {
+        match self.collection {
+            Collection::Floods | Collection::Alerts => Resource::Floods,
+            Collection::Areas | Collection::Infrastructure => Resource::Places,
+            Collection::Reports => Resource::Reports,
+            Collection::Gauges => Resource::Gauges,
+        }
+    }
+
+    /// Writes features that were read for this query, with links below a base address.
+    pub(super) fn write(
+        &self,
+        items: &Items,
+        tables: &Tables,
+        base: &str,
+        stop: &Stop,
+    ) -> io::Result<Vec<u8>> {
+        let collection = format!("{base}/ogc/collections/{}", self.collection);
+        let link = |href: &str, rel, media_type, title: &str| Link {
+            href: href.to_owned(),
+            rel,
+            media_type,
+            title: title.to_owned(),
+        };
+        let json = "application/json";
+        let address = match &self.wanted {
+            Wanted::One(id) => format!("{collection}/items/{}", path_segment(id)),
+            Wanted::Page(selection, parameters) => {
+                let cursor = selection.after.as_ref().map(|after| ("cursor", after.to_string()));
+                with_parameters(&format!("{collection}/items"), parameters, cursor)
+            }
+        };
+        let page = with_parameters(&address, "", Some(("f", "html".to_owned())));
+        let mut links = vec![
+            link(&address, "self", crate::collections::GEOJSON, "This document"),
+            link(&page, "alternate", "text/html", "This document as a page"),
+            link(&collection, "collection", json, "The collection"),
+        ];
+        match &self.wanted {
+            Wanted::One(_) => items.write_first(tables, &links),
+            Wanted::Page(_, parameters) => {
+                let next = items.next.as_ref().map(|next| {
+                    with_parameters(
+                        &format!("{collection}/items"),
+                        parameters,
+                        Some(("cursor", next.clone())),
+                    )
+                });
+                links.extend(
+                    next.map(|next| link(&next, "next", crate::collections::GEOJSON, "The next page")),
+                );
+                items.write_page(tables, &links, stop)
+            }
+        }
+    }
+}
+
+/// Adds parameters to an address that may have some.
+fn with_parameters(address: &str, parameters: &str, further: Option<(&str, String)>) -> String {
+    let further = further.map(|(name, value)| {
+        url::form_urlencoded::Serializer::new(String::new()).append_pair(name, &value).finish()
+    });
+    let all = [Some(parameters.to_owned()), further].into_iter().flatten();
+    all.filter(|part| !part.is_empty()).fold(address.to_owned(), |address, part| {
+        let sign = if address.contains('?') { '&' } else { '?' };
+        format!("{address}{sign}{part}")
+    })
+}
+
+fn path_segment(text: &str) -> String {
+    percent_encoding::utf8_percent_encode(text, percent_encoding::NON_ALPHANUMERIC).to_string()
+}
+
+impl Renderer {
+    /// Reads the features of a query.
+    ///
+    /// # Errors
+    ///
+    /// 404 if there is no feature with the identifier; 400 if the time does not suit the collection, if the page follows one from
+    /// before an import, or if there are more readings than a list may have. Any error of the store.
+    pub(super) async fn items(&self, query: &ItemsQuery) -> Result<Versioned<Items>, Problem> {
+        let ItemsQuery { collection, wanted } = query;
+        match (collection, wanted) {
+            (Collection::Reports, Wanted::One(id)) => self.report(id).await,
+            (Collection::Reports, Wanted::Page(selection, _)) => self.reports(selection).await,
+            (collection, Wanted::One(id)) => {
+                let layer = self.layer_of(*collection, None).await?;
+                let selected = vec![find(&layer.value, id).ok_or_else(|| missing(*collection, id))?];
+                Ok(layer.map(|layer| Items {
+                    collection: *collection,
+                    layer,
+                    selected,
+                    matched: None,
+                    next: None,
+                }))
+            }
+            (collection, Wanted::Page(selection, _)) => self.page(*collection, selection.clone()).await,
+        }
+    }
+
+    async fn page(&self, collection: Collection, selection: Selection) -> Result<Versioned<Items>, Problem> {
+        let places = self.store.revision(Resource::Places).await?;
+        if selection.after.as_ref().is_some_and(|after| after.places.is_some_and(|then| then != places)) {
+            let must = "is from before the last import of data: begin again with the first page";
+            return Err(Problem::invalid(Source::Query, "cursor", must));
+        }
+        let layer = self.layer_of(collection, selection.time).await?;
+        let tables = Arc::clone(&self.tables);
+        let selecting = off_thread(move |_| {
+            layer.map(|layer| {
+                let (selected, has_more) = selection.of(&layer, &tables, selection.limit);
+                let last = selected.last().filter(|_| has_more);
+                let next = last.and_then(|last| After::feature(collection, places, &layer, *last));
+                let is_whole = selection.is_everything()
+                    && (selection.time.is_none() || collection != Collection::Alerts);
+                let matched = is_whole.then(|| layer.len());
+                Items { collection, layer, selected, matched, next }
+            })
+        });
+        selecting.await.map_err(Problem::internal)
+    }
+
+    /// Returns all features of a collection other than reports, as they were at a time.
+    async fn layer_of(
+        &self,
+        collection: Collection,
+        time: Option<Time>,
+    ) -> Result<Versioned<Layer>, Problem> {
+        let (now, store) = (self.clock.now(), &*self.store);
+        let invalid = |must: &str| Problem::invalid(Source::Query, "datetime", must);
+        let query = match (collection, time) {
+            (Collection::Floods, None) => LayerQuery::Floods(FloodQuery::default()),
+            (Collection::Floods, Some(Time::At(moment))) if moment <= now => LayerQuery::FloodsAt(moment),
+            (Collection::Floods, Some(Time::At(_))) => return Err(invalid("must not be in the future")),
+            (Collection::Floods, Some(Time::Between(..))) => {
+                return Err(invalid(
+                    "must be one time: an area has one state at a time. /floods/archive has periods",
+                ));
+            }
+            (Collection::Gauges, time) => {
+                let window = match time {
+                    None => Window::Last(READ_WITHIN),
+                    Some(Time::At(moment)) => within(moment.before(READ_WITHIN), moment)?,
+                    Some(Time::Between(from, until)) => within(from, until)?,
+                };
+                let query = GaugeQuery { selector: AreaSelector::default(), window };
+                let count = store.count_readings(&query, self.features.saturating_add(1)).await?;
+                if count > self.features {
+                    return Err(invalid(&format!(
+                        "must be shorter: there are more than {} readings in it",
+                        self.features
+                    )));
+                }
+                LayerQuery::Gauges(query)
+            }
+            (Collection::Infrastructure, _) => LayerQuery::Infrastructure(AreaSelector::default(), None),
+            (Collection::Alerts, _) => LayerQuery::Alerts(AlertQuery::InForce(FloodQuery::default()), false),
+            (Collection::Areas | Collection::Reports, _) => LayerQuery::Areas(AreaQuery::default()),
+        };
+        let layer = query.ask(store, now).await?;
+        Ok(layer.map(|layer| layer.issued_by(&self.issuer)))
+    }
+
+    /// Reads a page of reports in the order of their identifiers, so that new ones come last.
+    async fn reports(&self, selection: &Selection) -> Result<Versioned<Items>, Problem> {
+        let (now, store) = (self.clock.now(), &*self.store);
+        // The revision is read first: what is read later is at least as new.
+        let revision = store.revision(Resource::Reports).await?;
+        let after = selection.after.as_ref().and_then(After::number);
+        let after = after.and_then(|last| ReportKey::try_from(last).ok());
+        let mut first = after.map_or(Some(ReportKey::FIRST), ReportKey::next);
+        let (mut found, mut read, mut until) = (Vec::new(), 0, Timestamp::LAST);
+        let mut next = None;
+        while let Some(from) = first {
+            let chunk = store.reports_from(Some(from), CHUNK as u32).await?;
+            read += chunk.len();
+            let last = chunk.last().filter(|_| chunk.len() == CHUNK).map(|report| report.key);
+            let coming = chunk.iter().map(|report| report.content.created_at).filter(|at| *at > now).min();
+            until = until.min(coming.unwrap_or(until));
+            let (tables, selection) = (Arc::clone(&self.tables), selection.clone());
+            let room = selection.limit - found.len();
+            let selecting = off_thread(move |_| {
+                let shown: Vec<_> = chunk.into_iter().filter(|report| is_shown(report, now)).collect();
+                let layer = Layer::Reports(shown.clone().into());
+                let (indexes, has_more) = selection.of(&layer, &tables, room);
+                (indexes.into_iter().map(|index| Arc::clone(&shown[index])).collect::<Vec<_>>(), has_more)
+            });
+            let (reports, has_more) = selecting.await.map_err(Problem::internal)?;
+            found.extend(reports);
+            if has_more {
+                next = found.last().map(|report: &Arc<Report>| report.key);
+                break;
+            }
+            if last.is_some() && read >= MOST_READ {
+                next = last;
+                break;
+            }
+            first = last.and_then(ReportKey::next);
+        }
+        let selected = (0..found.len()).collect();
+        let next = next.map(|key| After::report(key.number()));
+        let layer = Layer::Reports(found.into());
+        let items = Items { collection: Collection::Reports, layer, selected, matched: None, next };
+        Ok(Versioned::at(revision, items).within(Validity::Between { from: now, until }))
+    }
+
+    async fn report(&self, id: &str) -> Result<Versioned<Items>, Problem> {
+        let missing = || missing(Collection::Reports, id);
+        let key: ReportKey = id.parse().map_err(|_| missing())?;
+        let report = match self.store.report(key).await {
+            Err(StoreError::NotFound { .. }) => return Err(missing()),
+            report => report?,
+        };
+        if !is_shown(&report.value, self.clock.now()) {
+            return Err(missing());
+        }
+        Ok(report.map(|report| Items {
+            collection: Collection::Reports,
+            layer: Layer::Reports(vec![report].into()),
+            selected: vec![0],
+            matched: None,
+            next: None,
+        }))
+    }
+}
+
+/// Returns whether the collection has a report: as the list of reports, not those of trainings, about preparedness, and from the
+/// future.
+fn is_shown(report: &Report, now: Timestamp) -> bool {
+    let window = Window::Last(Duration::MAX);
+    let listed = ReportQuery { selector: AreaSelector::default(), disaster: None, training: false, window };
+    listed.asks_for(&report.content) && report.content.created_at <= now
+}
+
+fn within(from: Timestamp, until: Timestamp) -> Result<Window, Problem> {
+    Ok(Window::Within(Period::new(from, until, Duration::MAX).map_err(Problem::internal)?))
+}
+
+fn missing(collection: Collection, id: &str) -> Problem {
+    Problem::not_found(format_args!("the feature {id:?} of the collection {collection}"))
+}

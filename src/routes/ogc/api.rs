@@ -1,0 +1,72 @@
+use serde_json::{Map, Value, json};
+
+use super::asked::{Site, selection_parameters};
+use crate::collections::{Collection, Column};
+
+/// The media type of the description. QGIS reads it only with exactly this one.
+pub(super) const OPENAPI: &str = "application/vnd.oai.openapi+json;version=3.0";
+
+/// Returns a description of the addresses as `OpenAPI` 3.0 (§9), which is older than that of the whole interface.
+pub(super) fn document(site: &Site<'_>) -> Value {
+    let mut paths = Map::new();
+    for (path, id, says) in [
+        ("/", "landing", "The landing page"),
+        ("/conformance", "conformance", "The parts of the standard"),
+        ("/collections", "collections", "The collections"),
+    ] {
+        paths.insert(path.to_owned(), read(id, says, Vec::new(), "application/json"));
+    }
+    for collection in Collection::ALL {
+        let path = format!("/collections/{collection}");
+        let id = |of: &str| format!("{collection}.{of}");
+        let geojson = crate::collections::GEOJSON;
+        let says = format!("Features of {collection}");
+        let own = site.renderer.tables.columns(collection).iter().map(column);
+        let general =
+            selection_parameters().into_iter().map(|(name, says, schema)| parameter(name, says, schema));
+        let parameters = general.chain(own).collect();
+        let item =
+            json!({ "name": "featureId", "in": "path", "required": true, "schema": { "type": "string" } });
+        paths.insert(path.clone(), read(&id("collection"), "The collection", Vec::new(), "application/json"));
+        paths.insert(format!("{path}/items"), read(&id("items"), &says, parameters, geojson));
+        paths.insert(
+            format!("{path}/items/{{featureId}}"),
+            read(&id("item"), "One feature", vec![item], geojson),
+        );
+    }
+    json!({
+        "openapi": "3.0.3",
+        "info": { "title": "Siaga: OGC API – Features", "version": env!("CARGO_PKG_VERSION") },
+        "servers": [{ "url": site.address("") }],
+        "paths": paths,
+    })
+}
+
+fn read(id: &str, says: &str, parameters: Vec<Value>, media_type: &str) -> Value {
+    json!({ "get": {
+        "operationId": id,
+        "summary": says,
+        "parameters": parameters,
+        "responses": { "200": { "description": says, "content": { media_type: { "schema": { "type": "object" } } } } },
+    } })
+}
+
+fn parameter(name: &str, says: &str, mut schema: Value) -> Value {
+    let mut parameter = json!({ "name": name, "in": "query", "required": false, "description": says });
+    // OpenAPI 3.0 has one example instead of a list.
+    if let Some(examples) = schema.as_object_mut().and_then(|schema| schema.remove("examples")) {
+        parameter["example"] = examples[0].clone();
+    }
+    if name == "bbox" {
+        schema = json!({ "type": "array", "minItems": 4, "maxItems": 6, "items": { "type": "number" } });
+        parameter["style"] = json!("form");
+        parameter["explode"] = json!(false);
+        parameter["example"] = json!([106.7, -6.3, 106.9, -6.1]);
+    }
+    parameter["schema"] = schema;
+    parameter
+}
+
+fn column(Column { name, kind, says }: &Column) -> Value {
+    parameter(name, says, kind.schema())
+}

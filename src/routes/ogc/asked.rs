@@ -1,0 +1,203 @@
+use std::sync::Arc;
+
+use rocket::Request;
+use rocket::request::{FromRequest, Outcome};
+use serde_json::{Value, json};
+use url::form_urlencoded;
+
+use crate::collections::{After, Collection, Selection, Sought, Tables};
+use crate::config::Config;
+use crate::error::{Problem, Source};
+use crate::guards::{Language, WantsPage, managed};
+use crate::model::digits;
+use crate::openapi::{Interface, Operation, Parameter, Part};
+use crate::rendering::{Renderer, Wanted};
+use crate::shell::Shell;
+
+/// How many features a page has if the request does not say so: as data, and for people.
+const LIMIT: usize = 1_000;
+const LIMIT_OF_PAGE: usize = 50;
+/// The most features of a page.
+const MOST: usize = 10_000;
+
+/// The parameters of a request below `/ogc`, and in which form it wants its response.
+#[derive(Debug)]
+pub(in super::super) struct Asked {
+    /// The parameters but for `f` and `lang`, decoded.
+    parameters: Vec<(String, String)>,
+    /// Whether the response is a page for people.
+    pub(super) wants_page: bool,
+    pub(super) language: Language,
+}
+
+#[rocket::async_trait]
+impl<'r> FromRequest<'r> for Asked {
+    type Error = Problem;
+
+    async fn from_request(request: &'r Request<'_>) -> Outcome<Self, Problem> {
+        let by_header = WantsPage::from_request(request).await.succeeded().is_some_and(|wants| wants.0);
+        Problem::outcome(request, Self::of(request, by_header))
+    }
+}
+
+impl Part for Asked {
+    fn describe(operation: &mut Operation, interface: &Interface<'_>) {
+        let says = "The form of the response; without it the one that `Accept` prefers.";
+        let schema = json!({ "type": "string", "enum": ["json", "html"] });
+        operation.takes(Parameter::query("f", says, schema));
+        Language::describe(operation, interface);
+        operation.gives("text/html", json!({ "type": "string" }));
+    }
+}
+
+impl Asked {
+    fn of(request: &Request<'_>, by_header: bool) -> Result<Self, Problem> {
+        let query = request.uri().query().map_or("", |query| query.as_str());
+        let mut parameters: Vec<(String, String)> = Vec::new();
+        for (name, value) in form_urlencoded::parse(query.as_bytes()) {
+            if parameters.iter().any(|(other, _)| *other == name) {
+                return Err(Problem::invalid(Source::Query, &name, "must be given once"));
+            }
+            parameters.push((name.into_owned(), value.into_owned()));
+        }
+        let form = parameters.iter().find(|(name, _)| name == "f").map(|(_, form)| form.as_str());
+        let wants_page = match form {
+            None => by_header,
+            Some("html") => true,
+            Some("json") => false,
+            Some(_) => return Err(Problem::invalid(Source::Query, "f", "must be one of [json, html]")),
+        };
+        let language = Language::of(request)?;
+        parameters.retain(|(name, _)| !matches!(name.as_str(), "f" | "lang"));
+        Ok(Self { parameters, wants_page, language })
+    }
+
+    /// Checks that the request has only these parameters, and `f` and `lang`.
+    ///
+    /// # Errors
+    ///
+    /// 400 with the first other one (OGC API – Features 1.0 §7.5.1).
+    pub(super) fn takes(&self, known: &[&str]) -> Result<(), Problem> {
+        let Some((other, _)) = self.parameters.iter().find(|(name, _)| !known.contains(&name.as_str()))
+        else {
+            return Ok(());
+        };
+        let all = [known, &["f", "lang"]].concat().join(", ");
+        Err(Problem::invalid(
+            Source::Query,
+            other,
+            format_args!("is not a parameter of this address, which has {all}"),
+        ))
+    }
+
+    /// Returns the features that the request selects.
+    ///
+    /// # Errors
+    ///
+    /// 400 with the parameter that is wrong or unknown.
+    pub(super) fn selection(&self, collection: Collection, tables: &Tables) -> Result<Wanted, Problem> {
+        let columns = tables.columns(collection);
+        let general = selection_parameters().map(|(name, ..)| name);
+        let names: Vec<&str> =
+            general.into_iter().chain(columns.iter().map(|column| &*column.name)).collect();
+        self.takes(&names)?;
+        let limit = if self.wants_page { LIMIT_OF_PAGE } else { LIMIT };
+        let mut selection = Selection { part: None, time: None, values: Vec::new(), limit, after: None };
+        let mut kept: Vec<(&str, &str)> = Vec::new();
+        for (name, value) in &self.parameters {
+            let invalid = |must: String| Problem::invalid(Source::Query, name, must);
+            match name.as_str() {
+                "cursor" => {
+                    let after =
+                        After::parse(collection, value).map_err(|error| invalid(error.to_string()))?;
+                    selection.after = Some(after);
+                    continue;
+                }
+                "bbox" => selection.part = Some(value.parse().map_err(|error| invalid(format!("{error}")))?),
+                "datetime" => {
+                    let time = value.parse().map_err(|error| invalid(format!("{error}")))?;
+                    selection.time = Some(time).filter(|_| collection.has_time());
+                }
+                "limit" => {
+                    let limit = digits(value).filter(|limit| *limit > 0);
+                    let limit =
+                        limit.ok_or_else(|| invalid(format!("must be a whole number from 1 to {MOST}")))?;
+                    // A larger limit gives the largest page (§7.15.2).
+                    selection.limit = usize::try_from(limit).unwrap_or(MOST).min(MOST);
+                }
+                name => {
+                    let column = columns.iter().position(|column| column.name == name);
+                    let Some(column) = column else { continue };
+                    selection
+                        .values
+                        .push((column, Sought::parse(columns[column].kind, value).map_err(invalid)?));
+                }
+            }
+            kept.push((name, value));
+        }
+        // The order of parameters makes no difference.
+        kept.sort_unstable();
+        selection.values.sort_by_key(|(column, _)| *column);
+        let kept = form_urlencoded::Serializer::new(String::new()).extend_pairs(kept).finish();
+        Ok(Wanted::Page(selection, kept))
+    }
+}
+
+/// Returns the parameters that select features of every collection: name, meaning, and schema.
+pub(super) fn selection_parameters() -> [(&'static str, &'static str, Value); 4] {
+    [
+        (
+            "bbox",
+            "Only features that touch this part of the map: west, south, east and north in degrees.",
+            json!({ "type": "string", "examples": ["106.7,-6.3,106.9,-6.1"] }),
+        ),
+        (
+            "datetime",
+            "A time, or two with / between them. Floods are as they were at this time. Without effect on areas and infrastructure.",
+            json!({ "type": "string", "examples": ["2026-01-30T17:00:00Z"] }),
+        ),
+        (
+            "limit",
+            "How many features a page has at most.",
+            json!({ "type": "integer", "minimum": 1, "maximum": MOST, "default": LIMIT }),
+        ),
+        ("cursor", "Where the page begins: from the link to the next page.", json!({ "type": "string" })),
+    ]
+}
+
+/// What the installation gives to the responses.
+#[derive(Debug)]
+pub(in super::super) struct Site<'r> {
+    pub(super) config: &'r Config,
+    pub(super) shell: &'r Shell,
+    pub(super) renderer: &'r Arc<Renderer>,
+}
+
+impl Site<'_> {
+    /// Returns the public address of the landing page, with a further path.
+    pub(super) fn address(&self, path: &str) -> String {
+        format!("{}/ogc{path}", self.config.base_url.as_str().trim_end_matches('/'))
+    }
+
+    /// Returns the same without the host, for links in pages.
+    pub(super) fn path(&self, path: &str) -> String {
+        format!("{}/ogc{path}", self.config.base_url.path().trim_end_matches('/'))
+    }
+}
+
+#[rocket::async_trait]
+impl<'r> FromRequest<'r> for Site<'r> {
+    type Error = Problem;
+
+    async fn from_request(request: &'r Request<'_>) -> Outcome<Self, Problem> {
+        let found = || {
+            let (config, shell, renderer) = (managed(request)?, managed(request)?, managed(request)?);
+            Ok(Self { config, shell, renderer })
+        };
+        Problem::outcome(request, found())
+    }
+}
+
+impl Part for Site<'_> {
+    fn describe(_: &mut Operation, _: &Interface<'_>) {}
+}

@@ -1,0 +1,241 @@
+//! OGC API – Features 1.0, Part 1: the parts Core, GeoJSON, HTML and OpenAPI 3.0 (OGC 17-069r4).
+
+mod api;
+mod asked;
+mod documents;
+mod page;
+mod picture;
+
+use rocket::http::Header;
+use rocket::{Responder, get};
+use serde_json::{Value, json};
+
+use self::asked::{Asked, Site};
+use self::page::{features_page, page};
+use crate::collections::{Collection, GEOJSON};
+use crate::described;
+use crate::error::Problem;
+use crate::guards::Caller;
+use crate::openapi::{Described, Interface, Operation, Parameter};
+use crate::rendering::{Answer, Answers, HTML, ItemsQuery, JSON, Question, Wanted};
+use crate::schema::{array, object};
+
+/// Returns the routes of the resource.
+pub(super) fn routes() -> Vec<Described> {
+    let document = || json!({ "type": "object" });
+    let strict = |described: Described| described.refuses_unknown_parameters();
+    let with_collection =
+        |described: Described| strict(described).refuses(404, "There is no such collection.");
+    let feature = || {
+        json!({
+            "type": "object",
+            "required": ["type", "id", "geometry", "properties"],
+            "properties": {
+                "type": { "const": "Feature" },
+                "id": { "type": ["integer", "string"] },
+                "geometry": document(),
+                "properties": document(),
+                "links": links(),
+            },
+        })
+    };
+    let features = || {
+        json!({
+            "type": "object",
+            "required": ["type", "features", "links", "numberReturned"],
+            "properties": {
+                "type": { "const": "FeatureCollection" },
+                "features": array(feature()),
+                "links": links(),
+                "numberMatched": { "type": "integer", "minimum": 0 },
+                "numberReturned": { "type": "integer", "minimum": 0 },
+            },
+        })
+    };
+    let (feature, features) = (feature(), features());
+    vec![
+        strict(described!(show_landing))
+            .says("The data for GIS programs: the landing page of OGC API – Features")
+            .gives(document()),
+        strict(described!(list_conformance)).says("The parts of OGC API – Features that the service has").gives(document()),
+        strict(described!(describe_api))
+            .says("The description of these addresses for GIS programs")
+            .with(|operation, _| operation.gives(api::OPENAPI, json!({ "type": "object" }))),
+        strict(described!(list_collections)).says("The collections of features").gives(document()),
+        with_collection(described!(show_collection)).says("One collection").gives(document()),
+        with_collection(described!(show_schema))
+            .says("The columns of a collection, as JSON Schema")
+            .with(|operation, _| operation.gives(documents::SCHEMA, json!({ "type": "object" }))),
+        with_collection(described!(list_items))
+            .says("Features of a collection, page by page. Each column is a parameter too: `state=3` selects by its value")
+            .with(takes_selection)
+            .with(move |operation, _| {
+                operation.gives(GEOJSON, features.clone());
+                operation.is_shared();
+            }),
+        with_collection(described!(show_item))
+            .says("One feature of a collection")
+            .refuses(404, "There is no such feature.")
+            .with(move |operation, _| {
+                operation.gives(GEOJSON, feature.clone());
+                operation.is_shared();
+            }),
+    ]
+}
+
+fn links() -> Value {
+    let text = || json!({ "type": "string" });
+    array(object(json!({ "href": text(), "rel": text(), "type": text(), "title": text() })))
+}
+
+fn takes_selection(operation: &mut Operation, _: &Interface<'_>) {
+    for (name, says, schema) in asked::selection_parameters() {
+        operation.takes(Parameter::query(name, says, schema));
+    }
+}
+
+const VARY: &str = "Accept, Accept-Encoding, Accept-Language";
+
+/// A response that depends on the language that the client prefers.
+#[derive(Responder)]
+pub(super) struct Shown {
+    answer: Answer,
+    vary: Header<'static>,
+}
+
+impl Shown {
+    fn new(media_type: &'static str, body: Vec<u8>) -> Self {
+        Self { answer: Answer::public(media_type, body), vary: Header::new("Vary", VARY) }
+    }
+
+    fn page(page: String) -> Self {
+        Self::new(HTML, page.into_bytes())
+    }
+
+    fn json(document: &Value) -> Self {
+        Self::new(JSON, document.to_string().into_bytes())
+    }
+}
+
+/// `GET /ogc`: responds with the landing page.
+#[get("/ogc")]
+pub(super) async fn show_landing(_caller: Caller, asked: Asked, site: Site<'_>) -> Result<Shown, Problem> {
+    asked.takes(&[])?;
+    let document = documents::landing(&site, &asked);
+    show(&site, &asked, "", &document)
+}
+
+/// `GET /ogc/conformance`: responds with the parts of the standard that the service has.
+#[get("/ogc/conformance")]
+pub(super) async fn list_conformance(
+    _caller: Caller,
+    asked: Asked,
+    site: Site<'_>,
+) -> Result<Shown, Problem> {
+    asked.takes(&[])?;
+    show(&site, &asked, "/conformance", &documents::conformance())
+}
+
+/// `GET /ogc/api`: responds with the description of these addresses.
+#[get("/ogc/api")]
+pub(super) async fn describe_api(_caller: Caller, asked: Asked, site: Site<'_>) -> Result<Shown, Problem> {
+    asked.takes(&[])?;
+    Ok(Shown::new(api::OPENAPI, api::document(&site).to_string().into_bytes()))
+}
+
+/// `GET /ogc/collections`: responds with the collections.
+#[get("/ogc/collections")]
+pub(super) async fn list_collections(
+    _caller: Caller,
+    asked: Asked,
+    site: Site<'_>,
+) -> Result<Shown, Problem> {
+    asked.takes(&[])?;
+    let document = documents::collections(&site, &asked).await?;
+    show(&site, &asked, "/collections", &document)
+}
+
+/// `GET /ogc/collections/:collection`: responds with one collection.
+#[get("/ogc/collections/<collection>")]
+pub(super) async fn show_collection(
+    _caller: Caller,
+    collection: &str,
+    asked: Asked,
+    site: Site<'_>,
+) -> Result<Shown, Problem> {
+    let collection = named(collection)?;
+    asked.takes(&[])?;
+    let document = documents::collection(&site, &asked, collection).await?;
+    show(&site, &asked, &format!("/collections/{collection}"), &document)
+}
+
+/// `GET /ogc/collections/:collection/schema`: responds with the columns of a collection.
+#[get("/ogc/collections/<collection>/schema")]
+pub(super) async fn show_schema(
+    _caller: Caller,
+    collection: &str,
+    asked: Asked,
+    site: Site<'_>,
+) -> Result<Shown, Problem> {
+    let collection = named(collection)?;
+    asked.takes(&[])?;
+    let document = documents::schema(&site, &asked, collection);
+    Ok(Shown::new(documents::SCHEMA, document.to_string().into_bytes()))
+}
+
+/// `GET /ogc/collections/:collection/items`: responds with features of a collection.
+#[get("/ogc/collections/<collection>/items")]
+pub(super) async fn list_items(
+    _caller: Caller,
+    collection: &str,
+    asked: Asked,
+    site: Site<'_>,
+    answers: Answers,
+) -> Result<Shown, Problem> {
+    let collection = named(collection)?;
+    let wanted = asked.selection(collection, &site.renderer.tables)?;
+    show_features(&site, &asked, ItemsQuery { collection, wanted }, answers).await
+}
+
+/// `GET /ogc/collections/:collection/items/:id`: responds with one feature.
+#[get("/ogc/collections/<collection>/items/<id>")]
+pub(super) async fn show_item(
+    _caller: Caller,
+    collection: &str,
+    id: &str,
+    asked: Asked,
+    site: Site<'_>,
+    answers: Answers,
+) -> Result<Shown, Problem> {
+    let collection = named(collection)?;
+    asked.takes(&[])?;
+    let wanted = Wanted::One(id.to_owned());
+    show_features(&site, &asked, ItemsQuery { collection, wanted }, answers).await
+}
+
+fn named(name: &str) -> Result<Collection, Problem> {
+    Collection::named(name).ok_or_else(|| {
+        let names: Vec<_> = Collection::ALL.map(Collection::name).into();
+        let names = names.join(", ");
+        Problem::not_found(format_args!("the collection {name:?} (there are: {names})"))
+    })
+}
+
+fn show(site: &Site<'_>, asked: &Asked, path: &str, document: &Value) -> Result<Shown, Problem> {
+    Ok(if asked.wants_page { Shown::page(page(site, asked, path, document)?) } else { Shown::json(document) })
+}
+
+async fn show_features(
+    site: &Site<'_>,
+    asked: &Asked,
+    query: ItemsQuery,
+    answers: Answers,
+) -> Result<Shown, Problem> {
+    let answer = if asked.wants_page {
+        let write = |features: &[u8]| features_page(site, asked, &query, features);
+        answers.page(Question::Items(query.clone()), write).await?
+    } else {
+        answers.to(Question::Items(query)).await?
+    };
+    Ok(Shown { answer, vary: Header::new("Vary", VARY) })
+}

@@ -1,0 +1,232 @@
+//! The public archive: the files of finished months at `/archive`.
+
+use std::collections::HashMap;
+
+use rocket::http::{Header, Method, Status};
+use rocket::local::blocking::Client;
+use serde_json::{Value, json};
+use siaga::model::Timestamp;
+use tempfile::TempDir;
+
+use crate::suite::eventually::{LONG, eventually_blocking};
+use crate::suite::support::{Siaga, figment};
+
+const DESCRIPTION: &str = "/archive/2016-12/datapackage.json";
+
+/// A service whose month with data is finished, and a server beside it that keeps an archive.
+struct Archived {
+    siaga: Siaga,
+    folder: TempDir,
+    server: Client,
+}
+
+impl Archived {
+    fn start(settings: &[(&str, Value)]) -> Self {
+        let siaga = Siaga::start();
+        siaga.clock.set(Timestamp::parse("2017-01-02T00:00:00Z").unwrap());
+        let folder = TempDir::new().unwrap();
+        let server = server(&siaga, &folder, settings);
+        let archived = Self { siaga, folder, server };
+        archived.await_month();
+        archived
+    }
+
+    /// Waits until the month can be read.
+    fn await_month(&self) {
+        let status = || self.server.get(DESCRIPTION).dispatch().status();
+        eventually_blocking("the month is written", LONG, status, |status| *status == Status::Ok);
+    }
+
+    fn text(&self, address: &str) -> String {
+        let response = self.server.get(address.to_owned()).dispatch();
+        assert_eq!(response.status(), Status::Ok, "{address}");
+        response.into_string().unwrap()
+    }
+
+    /// The rows of a table, by the names of the columns.
+    fn rows(&self, file: &str) -> Vec<HashMap<String, String>> {
+        let text = self.text(&format!("/archive/2016-12/{file}"));
+        csv::Reader::from_reader(text.as_bytes()).deserialize().map(Result::unwrap).collect()
+    }
+}
+
+fn server(siaga: &Siaga, folder: &TempDir, settings: &[(&str, Value)]) -> Client {
+    let figment = figment().merge(("siaga.archive.folder", folder.path()));
+    siaga.beside(settings.iter().fold(figment, |figment, setting| figment.merge(setting.clone())))
+}
+
+#[test]
+fn the_files_of_a_month_rebuild_the_states_of_each_hour() {
+    let archived = Archived::start(&[]);
+    let rows = archived.rows("flood_changes.csv");
+    let hours =
+        archived.siaga.result("/v1/floods/timeseries?start=2016-12-12T00:00:00Z&end=2016-12-20T00:00:00Z");
+    let hours = hours.as_array().unwrap();
+    assert!(hours.iter().any(|hour| hour["count"] != "0"), "there is a flood");
+    for hour in hours {
+        let ts = hour["ts"].as_str().unwrap();
+        let mut states: HashMap<&str, &str> = HashMap::new();
+        for row in rows.iter().filter(|row| *row["changed_at"] <= *ts) {
+            states.insert(&row["area_id"], &row["state"]);
+        }
+        let flooded = states.values().filter(|state| !state.is_empty()).count();
+        assert_eq!(hour["count"], flooded.to_string(), "{ts}");
+    }
+}
+
+#[test]
+fn nothing_in_the_archive_is_about_a_person() {
+    let archived = Archived::start(&[]);
+    let map = archived.siaga.result("/v1/reports?timeperiod=604800&geoformat=geojson");
+    let reports = archived.rows("reports.csv");
+    assert!(!reports.is_empty());
+    let files: Vec<_> =
+        ["reports.csv", "reports.geojson", "flood_changes.csv", "gauge_readings.csv", "datapackage.json"]
+            .map(|file| archived.text(&format!("/archive/2016-12/{file}")))
+            .into();
+    for column in ["url", "image_url", "title", "text", "subject", "username"] {
+        assert!(!reports[0].contains_key(column), "{column}");
+        assert!(!files[1].contains(&format!("\"{column}\":")), "{column}");
+    }
+    for report in map["features"].as_array().unwrap() {
+        for private in ["url", "text", "image_url"] {
+            let Some(private) = report["properties"][private].as_str().filter(|text| text.len() > 3) else {
+                continue;
+            };
+            assert!(files.iter().all(|file| !file.contains(private)), "{private}");
+        }
+    }
+}
+
+#[test]
+fn words_and_exact_places_are_as_configured() {
+    let archived =
+        Archived::start(&[("siaga.archive.text", json!(true)), ("siaga.archive.coarse", json!(1_000))]);
+    let rows = archived.rows("reports.csv");
+    assert!(rows.iter().any(|row| !row["text"].is_empty()));
+    assert!(rows.iter().all(|row| !row.contains_key("url")));
+    let step = 1_000.0 / 111_195.0;
+    for row in rows {
+        for degrees in ["longitude", "latitude"] {
+            let steps = row[degrees].parse::<f64>().unwrap() / step;
+            assert!((steps - steps.round()).abs() < 1e-3, "{steps}");
+        }
+    }
+}
+
+#[test]
+fn the_description_has_the_size_the_digest_and_the_rows_of_each_file() {
+    let archived = Archived::start(&[]);
+    let description: Value = serde_json::from_str(&archived.text(DESCRIPTION)).unwrap();
+    let resources = description["resources"].as_array().unwrap();
+    assert_eq!(resources.len(), 4);
+    for resource in resources {
+        let path = resource["path"].as_str().unwrap();
+        let text = archived.text(&format!("/archive/2016-12/{path}"));
+        assert_eq!(resource["bytes"], text.len(), "{path}");
+        let digest = ring::digest::digest(&ring::digest::SHA256, text.as_bytes());
+        let digits: String = digest.as_ref().iter().map(|byte| format!("{byte:02x}")).collect();
+        assert_eq!(resource["hash"], format!("sha256:{digits}"));
+        if resource["format"] == "csv" {
+            let names: Vec<_> = resource["schema"]["fields"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .map(|field| field["name"].as_str().unwrap())
+                .collect();
+            assert_eq!(text.lines().next().unwrap(), names.join(","));
+            assert_eq!(resource["siaga:rows"], text.lines().count() - 1);
+        }
+    }
+    let areas: Value = serde_json::from_str(&archived.text("/archive/areas.geojson")).unwrap();
+    let on_map = archived.siaga.result("/v1/areas?geoformat=geojson");
+    assert_eq!(areas["features"].as_array().unwrap().len(), on_map["features"].as_array().unwrap().len());
+}
+
+#[test]
+fn a_hidden_report_withdraws_its_month_at_once_until_it_is_written_without_it() {
+    let mut archived = Archived::start(&[]);
+    let has_report = |archived: &Archived| archived.rows("reports.csv").iter().any(|row| row["pkey"] == "7");
+    assert!(has_report(&archived));
+    let hide = r#"{"hidden":true,"reason":"shows a name"}"#;
+    assert_eq!(archived.siaga.ask(Method::Put, "/v1/reports/7/visibility", hide).status(), Status::Ok);
+    for file in ["datapackage.json", "reports.csv", "reports.geojson", "flood_changes.csv"] {
+        let response = archived.server.get(format!("/archive/2016-12/{file}")).dispatch();
+        assert_eq!(response.status(), Status::NotFound, "{file}");
+    }
+    let list = archived.server.get("/archive").dispatch().into_string().unwrap();
+    assert!(!list.contains("2016-12"), "{list}");
+    // A server looks each hour, and when it starts.
+    archived.server = server(&archived.siaga, &archived.folder, &[]);
+    archived.await_month();
+    assert!(!has_report(&archived));
+    let show = r#"{"hidden":false,"reason":"it was a mistake"}"#;
+    assert_eq!(archived.siaga.ask(Method::Put, "/v1/reports/7/visibility", show).status(), Status::Ok);
+    assert_eq!(archived.server.get(DESCRIPTION).dispatch().status(), Status::NotFound);
+    archived.server = server(&archived.siaga, &archived.folder, &[]);
+    archived.await_month();
+    assert!(has_report(&archived));
+}
+
+#[test]
+fn a_report_that_was_erased_for_its_age_withdraws_its_month() {
+    let archived = Archived::start(&[]);
+    let old = server(&archived.siaga, &archived.folder, &[("siaga.reports.keep", json!("24h"))]);
+    let gone = || old.get("/archive/2016-12/reports.csv").dispatch().into_string().unwrap_or_default();
+    let is_gone = |text: &String| !text.contains("\n7,");
+    assert!(is_gone(&gone()), "the old file is not served");
+    eventually_blocking("the month is written without it", LONG, gone, |text| {
+        text.starts_with("pkey,") && is_gone(text)
+    });
+}
+
+#[test]
+fn parts_of_files_are_served_so_that_downloads_can_go_on() {
+    let archived = Archived::start(&[]);
+    let address = "/archive/2016-12/reports.csv";
+    let whole = archived.text(address);
+    let ask = |headers: &[(&'static str, String)]| {
+        let mut request = archived.server.get(address);
+        for (name, value) in headers {
+            request = request.header(Header::new(*name, value.clone()));
+        }
+        let response = request.dispatch();
+        let header = |name| response.headers().get_one(name).map(str::to_owned);
+        let (range, tag) = (header("Content-Range"), header("ETag").unwrap());
+        (response.status().code, range, tag, response.into_string().unwrap_or_default())
+    };
+    let size = whole.len();
+    let (status, range, tag, body) = ask(&[("Range", "bytes=5-14".to_owned())]);
+    assert_eq!((status, range), (206, Some(format!("bytes 5-14/{size}"))));
+    assert_eq!(body, whole[5..15]);
+    let rest = format!("bytes={}-", size - 3);
+    assert_eq!(ask(&[("Range", rest.clone()), ("If-Range", tag.clone())]).3, whole[size - 3..]);
+    assert_eq!(ask(&[("Range", rest), ("If-Range", "\"another\"".to_owned())]).3, whole);
+    assert_eq!(ask(&[("Range", "bytes=0-1,3-4".to_owned())]).3, whole);
+    let (status, range, ..) = ask(&[("Range", format!("bytes={size}-"))]);
+    assert_eq!((status, range), (416, Some(format!("bytes */{size}"))));
+    assert_eq!(ask(&[("If-None-Match", tag)]).0, 304);
+}
+
+#[test]
+fn only_files_of_the_archive_are_served() {
+    let archived = Archived::start(&[]);
+    std::fs::write(archived.folder.path().join("secret.txt"), "secret").unwrap();
+    std::fs::write(archived.folder.path().join("2016-12/secret.txt"), "secret").unwrap();
+    for address in [
+        "/archive/secret.txt",
+        "/archive/2016-12/secret.txt",
+        "/archive/2016-12/..%2fsecret.txt",
+        "/archive/..%2f..%2fetc%2fpasswd",
+        "/archive/2017-01/reports.csv",
+        "/archive/2016-13/reports.csv",
+        "/archive/2016-12",
+    ] {
+        let response = archived.server.get(address).dispatch();
+        assert_eq!(response.status(), Status::NotFound, "{address}");
+    }
+    let page = archived.server.get("/archive?lang=en").header(Header::new("Accept", "text/html")).dispatch();
+    assert!(page.into_string().unwrap().contains("Public archive"));
+    let none = archived.siaga.get("/archive");
+    assert_eq!(none.status(), Status::NotFound, "no folder is configured");
+}
