@@ -61,6 +61,7 @@ impl FromStr for Part {
     type Err = InvalidPart;
 
     /// Reads `bbox` (OGC API – Features 1.0 §7.15.3). Heights, the third and the sixth of six numbers, select nothing.
+    /// South and north may be in any order.
     fn from_str(text: &str) -> Result<Self, InvalidPart> {
         let numbers: Vec<f64> =
             text.split(',').map(str::parse).collect::<Result<_, _>>().map_err(|_| InvalidPart)?;
@@ -74,7 +75,7 @@ impl FromStr for Part {
             vec![corners(west, 180.0), corners(-180.0, east)]
         };
         let boxes: Option<Vec<_>> = boxes.into_iter().map(BoundingBox::exact).collect();
-        boxes.filter(|_| south <= north).map(Self).ok_or(InvalidPart)
+        boxes.map(Self).ok_or(InvalidPart)
     }
 }
 
@@ -233,7 +234,7 @@ mod tests {
             ("106.7,-6.3,0,106.9,-6.1,100", Some(1)),
             ("170,-20,-170,-10", Some(2)),
             ("-180,-90,180,90", Some(1)),
-            ("106.7,-6.1,106.9,-6.3", None),
+            ("106.7,-6.1,106.9,-6.3", Some(1)),
             ("106.7,-6.3,106.9", None),
             ("106.7,-6.3,106.9,x", None),
             ("106.7,-6.3,106.9,91", None),

@@ -22,8 +22,9 @@ pub(super) fn document(site: &Site<'_>) -> Value {
         let geojson = crate::collections::GEOJSON;
         let says = format!("Features of {collection}");
         let own = site.renderer.tables.columns(collection).iter().map(column);
-        let general =
-            selection_parameters().into_iter().map(|(name, says, schema)| parameter(name, says, schema));
+        let general = selection_parameters(site.config)
+            .into_iter()
+            .map(|(name, says, schema)| parameter(name, says, schema));
         let parameters = general.chain(own).collect();
         let item =
             json!({ "name": "featureId", "in": "path", "required": true, "schema": { "type": "string" } });

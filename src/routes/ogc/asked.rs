@@ -8,10 +8,11 @@ use url::form_urlencoded;
 use crate::collections::{After, Collection, Selection, Sought, Tables};
 use crate::config::Config;
 use crate::error::{Problem, Source};
-use crate::guards::{Language, WantsPage, managed};
+use crate::guards::{Language, QueryParameter, WantsPage, Within, managed};
 use crate::model::digits;
 use crate::openapi::{Interface, Operation, Parameter, Part};
 use crate::rendering::{Renderer, Wanted};
+use crate::schema;
 use crate::shell::Shell;
 
 /// How many features a page has if the request does not say so: as data, and for people.
@@ -62,7 +63,7 @@ impl Asked {
         }
         let form = parameters.iter().find(|(name, _)| name == "f").map(|(_, form)| form.as_str());
         let wants_page = match form {
-            None => by_header,
+            None | Some("") => by_header,
             Some("html") => true,
             Some("json") => false,
             Some(_) => return Err(Problem::invalid(Source::Query, "f", "must be one of [json, html]")),
@@ -97,14 +98,14 @@ impl Asked {
     /// 400 with the parameter that is wrong or unknown.
     pub(super) fn selection(&self, collection: Collection, tables: &Tables) -> Result<Wanted, Problem> {
         let columns = tables.columns(collection);
-        let general = selection_parameters().map(|(name, ..)| name);
         let names: Vec<&str> =
-            general.into_iter().chain(columns.iter().map(|column| &*column.name)).collect();
+            SELECTING.into_iter().chain(columns.iter().map(|column| &*column.name)).collect();
         self.takes(&names)?;
         let limit = if self.wants_page { LIMIT_OF_PAGE } else { LIMIT };
         let mut selection = Selection { part: None, time: None, values: Vec::new(), limit, after: None };
         let mut kept: Vec<(&str, &str)> = Vec::new();
-        for (name, value) in &self.parameters {
+        // As everywhere, an empty parameter is as if it were absent.
+        for (name, value) in self.parameters.iter().filter(|(_, value)| !value.is_empty()) {
             let invalid = |must: String| Problem::invalid(Source::Query, name, must);
             match name.as_str() {
                 "cursor" => {
@@ -143,25 +144,31 @@ impl Asked {
     }
 }
 
-/// Returns the parameters that select features of every collection: name, meaning, and schema.
-pub(super) fn selection_parameters() -> [(&'static str, &'static str, Value); 4] {
+/// The parameters that select features of every collection.
+const SELECTING: [&str; 4] = ["bbox", "datetime", "limit", "cursor"];
+
+/// Returns the meaning and the schema of these parameters, with their names.
+pub(super) fn selection_parameters(config: &Config) -> [(&'static str, &'static str, Value); 4] {
+    let [bbox, datetime, limit, cursor] = SELECTING;
+    let time = "A time: floods are as they were then. Reports, gauges and alerts also take two with / between them. Without effect on \
+                areas and infrastructure.";
     [
         (
-            "bbox",
+            bbox,
             "Only features that touch this part of the map: west, south, east and north in degrees.",
-            json!({ "type": "string", "examples": ["106.7,-6.3,106.9,-6.1"] }),
+            Within::schema(config),
         ),
+        (datetime, time, schema::moment(time)),
         (
-            "datetime",
-            "A time, or two with / between them. Floods are as they were at this time. Without effect on areas and infrastructure.",
-            json!({ "type": "string", "examples": ["2026-01-30T17:00:00Z"] }),
-        ),
-        (
-            "limit",
+            limit,
             "How many features a page has at most.",
             json!({ "type": "integer", "minimum": 1, "maximum": MOST, "default": LIMIT }),
         ),
-        ("cursor", "Where the page begins: from the link to the next page.", json!({ "type": "string" })),
+        (
+            cursor,
+            "Where the page begins: from the link to the next page.",
+            json!({ "type": "string", "pattern": r"^\d{1,15}\.[^\s]{1,200}$" }),
+        ),
     ]
 }
 

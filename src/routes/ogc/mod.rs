@@ -88,8 +88,8 @@ fn links() -> Value {
     array(object(json!({ "href": text(), "rel": text(), "type": text(), "title": text() })))
 }
 
-fn takes_selection(operation: &mut Operation, _: &Interface<'_>) {
-    for (name, says, schema) in asked::selection_parameters() {
+fn takes_selection(operation: &mut Operation, interface: &Interface<'_>) {
+    for (name, says, schema) in asked::selection_parameters(interface.config) {
         operation.takes(Parameter::query(name, says, schema));
     }
 }
