@@ -233,5 +233,11 @@ await chromium(async (page, browser) => {
   await noFaults(page);
   const dock = await page.$eval("#dock", (element) => element.getBoundingClientRect().height);
   assert.ok(dock <= 360 * 0.62, `the bar has ${dock}`);
+
+  // Text of twice the size on a small phone: the bar stays as wide as the page, and leaves room for the list.
+  await page.setViewport({ width: 360, height: 740, isMobile: true, hasTouch: true });
+  await page.evaluate(() => (document.documentElement.style.fontSize = "200%"));
+  const [wide, tall] = await page.$eval("#dock", (element) => [document.documentElement.scrollWidth, element.getBoundingClientRect().height]);
+  assert.ok(wide <= 360 && tall <= 740 * 0.75, `the page is ${wide} wide, the bar ${tall} tall`);
   assert.deepEqual(faults, []);
 }, /ERR_INTERNET_DISCONNECTED|ERR_CONNECTION_RESET|status of 404|Failed to load/);

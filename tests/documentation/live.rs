@@ -90,14 +90,23 @@ fn the_bridge_sends_changes_to_telegram_and_waits_when_it_is_refused() {
 }
 
 #[test]
-fn the_bot_for_reports_sends_each_person_a_link_to_the_form() {
+fn the_bot_for_reports_sends_each_person_a_link_to_the_form_and_adds_their_photo_to_the_report() {
     let (demo, folder) = (Demo::start(), tempfile::tempdir().unwrap());
+    image::RgbImage::new(60, 30).save(folder.path().join("photo.jpg")).unwrap();
     fs::write(folder.path().join("reports_bot.py"), include_str!("reports_bot.py")).unwrap();
     let bot = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/bridge/reports.py");
     let mut telegram = python();
-    telegram.current_dir(&folder).args(["reports_bot.py", bot, &demo.base(), demo.key()]);
+    telegram.current_dir(&folder).args(["reports_bot.py", bot, &demo.base(), demo.key(), "photo.jpg"]);
     printed("reports_bot.py", &mut telegram);
     demo.end();
+}
+
+#[test]
+fn the_program_for_mails_sends_the_body_of_a_call() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("mail_bot.py"), include_str!("mail_bot.py")).unwrap();
+    let program = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/calls/mail.py");
+    printed("mail_bot.py", python().current_dir(&folder).args(["mail_bot.py", program]));
 }
 
 #[test]

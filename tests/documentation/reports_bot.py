@@ -1,14 +1,16 @@
-# Writes to the bot that sends links to the form, by a server that stands for Telegram, and opens the link.
+# Writes to the bot that sends links to the form, by a server that stands for Telegram. Opens the link, and sends photos after
+# the report, which takes one.
 import json
 import os
 import queue
 import subprocess
 import sys
+import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
-from urllib.request import urlopen
+from urllib.request import Request, urlopen
 
-bot, base, key = sys.argv[1:]
+bot, base, key, photo = sys.argv[1:]
 sent = queue.Queue()
 person = {"id": 4711, "first_name": "Ani", "language_code": "en-GB"}
 updates = [
@@ -20,12 +22,24 @@ asked, losses = [], [502]
 
 
 class Telegram(BaseHTTPRequestHandler):
+    def do_GET(self):
+        assert self.path == "/file/botsecret/photos/large.jpg", self.path
+        self.send_response(200)
+        self.end_headers()
+        with open(photo, "rb") as file:
+            self.wfile.write(file.read())
+
     def do_POST(self):
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         method = self.path.rsplit("/", 1)[1]
         if method == "getUpdates":
             asked.append(body["offset"])
         answer = [update for update in updates if update["update_id"] >= body.get("offset", 0)]
+        if method == "getUpdates" and not answer:
+            time.sleep(0.1)
+        if method == "getFile":
+            assert body["file_id"] == "large", body
+            answer = {"file_path": "photos/large.jpg"}
         # The first message is lost on its way, and must be sent again.
         status = losses.pop() if method == "sendMessage" and losses else 200
         if method == "sendMessage":
@@ -40,6 +54,18 @@ class Telegram(BaseHTTPRequestHandler):
 
 server = ThreadingHTTPServer(("127.0.0.1", 0), Telegram)
 Thread(target=server.serve_forever, daemon=True).start()
+
+
+def write(**message):
+    updates.append({"update_id": updates[-1]["update_id"] + 1,
+                    "message": {"chat": {"id": 4711, "type": "private"}, "from": person, **message}})
+
+
+def read(address):
+    with urlopen(address) as response:
+        return json.load(response)
+
+
 settings = {"SIAGA": base, "KEY": key, "TOKEN": "secret", "TELEGRAM": f"http://127.0.0.1:{server.server_port}"}
 process = subprocess.Popen([sys.executable, bot], env=os.environ | settings)
 try:
@@ -52,6 +78,26 @@ try:
     assert link.startswith(base.rsplit("/", 1)[0] + "/report/"), link
     with urlopen(link) as page:
         assert "Report what you see" in page.read().decode()
+    sizes = [{"file_id": "small"}, {"file_id": "large"}]
+    card = link.rsplit("/", 1)[1]
+    now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+    report = {"disaster_type": "flood", "card_data": {"report_type": "flood", "flood_depth": 50}, "created_at": now,
+              "location": {"lat": -6.2, "lng": 106.83}, "text": "knee deep"}
+    headers = {"Content-Type": "application/json", "X-Api-Key": key}
+    urlopen(Request(f"{base}/cards/{card}", json.dumps(report).encode(), headers, method="PUT")).close()
+    write(photo=sizes)
+    status, message = sent.get(timeout=120)
+    assert message["text"].startswith("Thank you"), message
+    for _ in range(600):
+        features = read(f"{base}/reports?geoformat=geojson")["result"]["features"]
+        shown = [of["properties"]["image_url"] for of in features if of["properties"]["url"] == card]
+        if shown and shown[0]:
+            break
+        time.sleep(0.1)
+    assert shown and shown[0], shown
+    write(photo=sizes)
+    status, message = sent.get(timeout=120)
+    assert message["text"].startswith("This photo cannot be used"), message
 finally:
     process.kill()
     process.wait()

@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 
 use super::session::{Desk, Officer};
 use super::view::{Page, View};
+use crate::content::Kept;
 use crate::error::Problem;
 use crate::model::{Area, AreaId, FloodLayer, FloodState, LoggedChange, Standing, Timestamp};
 use crate::stores::{FloodLogQuery, FloodQuery, Store};
@@ -150,7 +151,7 @@ pub(super) async fn table(_officer: Officer, view: View<'_>, desk: &State<Desk>)
     let name = local(situation.at).format("situation-%Y%m%d-%H%M.csv");
     Ok(Table {
         text: (ContentType::CSV, text),
-        kept: Header::new("Cache-Control", "no-store"),
+        kept: Header::new("Cache-Control", Kept::NEVER),
         saved: Header::new("Content-Disposition", format!("attachment; filename=\"{name}\"")),
     })
 }
