@@ -130,13 +130,26 @@ await chromium(async (page, browser) => {
   const [lng, lat] = area.properties.label;
   const made = new Date().toISOString();
   await asked("POST", "/feeds/partner", { post_id: Date.now(), partner_city: "jabodetabek", disaster_type: "flood", title: HOSTILE, text: HOSTILE,
-    image_url: "https://example.org/x.jpg", created_at: made, location: { lat, lng } });
+    image_url: `https://example.org/" onerror="window.ran=1`, created_at: made, location: { lat, lng } });
   await page.$eval("#search", (field) => ((field.value = ""), field.dispatchEvent(new Event("input"))));
   await page.click("#tab-attention");
   await until("the report is a reason", () => page.evaluate((id) => (document.getElementById("new").click(), Boolean(document.querySelector(`[data-area="${id}"] .reports`))), three));
   await page.$eval(`[data-area="${three}"] .unfold`, (button) => button.click());
   await page.waitForSelector(`[data-area="${three}"] .report`, slow);
   assert.ok((await text(page, `[data-area="${three}"] .report`)).includes(HOSTILE));
+  // The address of its photo is one attribute, of a link that the officer may follow. Addresses that run are no links.
+  assert.match(await page.$eval(`[data-area="${three}"] .report a`, ({ href }) => href), /^https:\/\/example\.org\/%22%20onerror=/);
+  const linked = await page.evaluate(async () => {
+    const { photo } = await import("/desk/desk.js");
+    const addresses = ["javascript:window.ran=1", " java\nscript:window.ran=1", "data:text/html,<script>opener.ran=1</script>", "blob:https://example.org/1",
+      "file:///etc/passwd", "//example.org/x.jpg", "\\\\example.org/x.jpg", "https://"];
+    const elements = addresses.flatMap(photo);
+    document.body.append(...elements);
+    for (const element of elements) element.remove();
+    return elements.map(({ tagName, href }) => [tagName, href]);
+  });
+  const link = ["A", `${new URL(origin).protocol}//example.org/x.jpg`];
+  assert.deepEqual(linked, [link, link]);
   await page.type(`[data-area="${three}"] .hide input`, HOSTILE);
   await press(page, "Enter");
   await until("it is hidden", () => page.$eval("#hidden-list", (list, hostile) => list.textContent.includes(hostile), HOSTILE));

@@ -111,7 +111,7 @@ await chromium(async (page, browser) => {
 
   // The telephone's words find a place: "jakarta utara" is not Utan Kayu Utara in Jakarta Timur.
   const found = await page.evaluate(async () => {
-    const { finder } = await import("/desk/places.js");
+    const { finder } = await import("/desk/desk.js");
     const all = [["1", "RW 03", "KAMPUNG MELAYU", "Jakarta Timur"], ["2", "RW 30", "KAMPUNG MELAYU", "Jakarta Timur"],
       ["3", "RW03", "UTAN KAYU UTARA", "Jakarta Timur"], ["4", "RW 01", "PLUIT", "Jakarta Utara"]];
     const search = finder(new Map(all.map(([area_id, area_name, parent_name, city_name]) => [area_id, { area_id, area_name, parent_name, city_name }])));

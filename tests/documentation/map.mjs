@@ -44,7 +44,7 @@ await chromium(async (page, browser) => {
 
   // Ages are in words, with the year if it is another one. Paper has dates.
   const written = await page.evaluate(async () => {
-    const { moment } = await import("/map/words.js");
+    const { moment } = await import("/map/map.js");
     const ago = (hours) => moment(new Date(Date.now() - hours * 3_600_000).toISOString()).textContent;
     const all = [ago(0), ago(2), ago(24 * 800)];
     dispatchEvent(new Event("beforeprint"));
@@ -207,7 +207,7 @@ await chromium(async (page, browser) => {
   await until(next, () => performance.getEntriesByName("floods drawn").length);
   const sizes = await next.evaluate(() => {
     // The page requests these once the floods are drawn.
-    const isLater = (path) => /\/(live|points|search|past|connection)\.js$|\/(names|hazards)$/.test(path);
+    const isLater = (path) => /\/(names|hazards)$/.test(path);
     const all = [...performance.getEntriesByType("navigation"), ...performance.getEntriesByType("resource")].filter(({ name }) => !isLater(new URL(name).pathname));
     const sum = (test) => all.filter(({ name }) => test(new URL(name).pathname)).reduce((sum, { encodedBodySize }) => sum + encodedBodySize, 0);
     return { page: sum((path) => path.startsWith("/map")), floods: sum((path) => path.endsWith("/floods")) };

@@ -312,7 +312,7 @@ fn areas_are_chosen_from_lists_without_a_script_and_found_by_words_with_one() {
 #[test]
 fn the_files_of_the_page_are_there() {
     let siaga = Siaga::start();
-    for file in ["report.js", "later.js", "photo.js", "outbox.js", "report.css"] {
+    for file in ["report.js", "later.js", "report.css"] {
         let address = format!("/reporting/{file}");
         let response =
             siaga.client.get(address).header(Header::new("Accept-Encoding", "identity")).dispatch();

@@ -1,10 +1,10 @@
 // The map of the desk: the same areas and the same selection as in the list. A tap chooses an area, a box chooses those in it.
-import { Names, Shapes, decode, middleOf } from "/map/layers.js";
-import { View, toPlace, toWorld } from "/map/view.js";
-import { failed, find, load, settings, t } from "/map/words.js";
-import { ground } from "/map/ground.js";
+import { Names, Shapes, decode, middleOf } from "../map/module/layers.js";
+import { View, toPlace, toWorld } from "../map/module/view.js";
+import { failed, find, load, settings, t } from "../map/words.js";
+import { ground } from "../map/ground.js";
 
-const MOST = 300; // So many outlines of chosen areas are drawn.
+const MOST_OUTLINED = 300; // So many outlines of chosen areas are drawn.
 
 /** Makes the map. `toggle(id)` is called for a tapped area, `choose(ids)` for those in a box. */
 export const chart = ({ toggle, choose }) => {
@@ -59,7 +59,7 @@ export const chart = ({ toggle, choose }) => {
     shown = now;
     if (element.offsetParent === null) return;
     put();
-    const wanted = [...shown.states.keys(), ...shown.attention.keys(), ...[...shown.chosen].slice(0, MOST)];
+    const wanted = [...shown.states.keys(), ...shown.attention.keys(), ...[...shown.chosen].slice(0, MOST_OUTLINED)];
     if (await learn(wanted).catch((error) => (asked.clear(), failed(error)))) put();
   };
 

@@ -1,13 +1,13 @@
 // The desk with its script: what needs attention, a selection of many areas, one bar to act on it, and the news of other officers.
 // The page shows what the service has, never what was clicked.
-import { age, base, failed, fill, find, load, make, nice, settings, t } from "/map/words.js";
-import { live } from "/map/live.js";
-import { chart } from "/desk/chart.js";
-import { night } from "/desk/night.js";
-import { orders } from "/desk/orders.js";
-import { send } from "/desk/outbox.js";
-import { finder, whereOf } from "/desk/places.js";
-import { rows } from "/desk/rows.js";
+import { age, base, failed, fill, find, load, make, nice, settings, t } from "../map/words.js";
+import { live } from "../../../examples/clients/live.js";
+import { chart } from "./chart.js";
+import { night } from "./night.js";
+import { orders } from "./orders.js";
+import { send } from "./outbox.js";
+import { finder, whereOf } from "./places.js";
+import { rows } from "./rows.js";
 
 const MOST = 1_000; // An order may have so many areas.
 const AWAKE = 1_800_000; // So long after the last key or tap the officer counts as awake.

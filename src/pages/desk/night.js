@@ -1,7 +1,7 @@
 // Reports of residents with hiding and showing, the curve of gauges, and the log of the night with undo.
-import { failed, fill, find, load, make, photo, settings, t } from "/map/words.js";
-import { send } from "/desk/outbox.js";
-import { depthOf, hour, named, swatch } from "/desk/rows.js";
+import { failed, fill, find, load, make, photo, settings, t } from "../map/words.js";
+import { send } from "./outbox.js";
+import { depthOf, hour, named, swatch } from "./rows.js";
 
 /** A request that may fail, with what to say then. */
 const asked = async (say, method, path, body) => {

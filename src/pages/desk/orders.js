@@ -1,8 +1,8 @@
 // The orders of the officer: what each will do, the question before a large one, its card until it is stored, and conflicts.
-import { age, depths, fill, find, make, settings, t } from "/map/words.js";
-import { outbox } from "/desk/outbox.js";
-import { placeOf } from "/desk/places.js";
-import { depthOf, hour, named, swatch } from "/desk/rows.js";
+import { age, depths, fill, find, make, settings, t } from "../map/words.js";
+import { outbox } from "./outbox.js";
+import { placeOf } from "./places.js";
+import { depthOf, hour, named, swatch } from "./rows.js";
 
 const MANY = 50; // More areas, or more areas in state 4, are typed as a number before they are set.
 const MANY_DEEPEST = 10;

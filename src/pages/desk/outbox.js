@@ -1,6 +1,6 @@
 // The orders of this browser that the service does not have yet: they are held for some seconds, sent, repeated while the network is
 // away, and kept when the page is closed. What the service has is shown elsewhere; nothing here pretends to be stored.
-import { settings } from "/map/words.js";
+import { settings } from "../map/words.js";
 
 const HOLD = 5_000; // How long an order can be taken back before it is sent.
 const RETRY = 5_000;
@@ -8,9 +8,9 @@ const OLD = 900_000; // Older decisions are sent only after the officer has conf
 const TIMEOUT = 20_000;
 
 const PREFIX = `siaga desk ${settings.subject} `;
-const tab = crypto.randomUUID();
+const thisTab = crypto.randomUUID();
 const lockOf = (id) => `siaga desk tab ${id}`;
-navigator.locks?.request(lockOf(tab), () => new Promise(() => {})); // Held until the page is closed.
+navigator.locks?.request(lockOf(thisTab), () => new Promise(() => {})); // Held until the page is closed.
 
 /** Sends a request of the desk. Returns the status and the body; throws if there is no response. */
 export const send = async (method, path, body, key) => {
@@ -34,7 +34,7 @@ export const outbox = ({ show, done, refused }) => {
   const keep = (order) => {
     orders.set(order.id, order);
     try {
-      localStorage.setItem(PREFIX + order.id, JSON.stringify({ ...order, tab }));
+      localStorage.setItem(PREFIX + order.id, JSON.stringify({ ...order, tab: thisTab }));
     } catch {} // The browser may forbid it: then the order lives as long as the page.
   };
   const forget = (id) => {
@@ -118,7 +118,7 @@ export const outbox = ({ show, done, refused }) => {
     for (const order of kept()) if (order.tab === other) keep({ ...order, status: order.status === "conflict" ? "conflict" : "found" });
     changed();
   };
-  const watched = new Set([tab]);
+  const watched = new Set([thisTab]);
   /** Waits until other pages are closed: then their locks are free. */
   const watch = () => {
     for (const { tab: other } of kept()) {

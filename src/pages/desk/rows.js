@@ -1,7 +1,7 @@
 // The list of areas. A row keeps its place while the officer works: what is new waits for a tap.
-import { age, depths, fill, make, moment, nice, settings, t } from "/map/words.js";
+import { age, depths, fill, make, moment, nice, settings, t } from "../map/words.js";
 
-const MOST = 100; // How many rows are drawn at first.
+const AT_FIRST = 100; // How many rows are drawn at first.
 
 export const depthOf = (state) => (state ? depths[state] : t.dry);
 export const swatch = (state) => (state ? [make("i", { className: `swatch s${state}` })] : []);
@@ -9,8 +9,8 @@ export const swatch = (state) => (state ? [make("i", { className: `swatch s${sta
 /** The name of an area, its larger area after it. */
 export const named = ({ area_name, parent_name, area_id }) => [nice(area_name || "") || area_id, nice(parent_name || "")].filter(Boolean).join(", ");
 
-const clock = new Intl.DateTimeFormat(settings.language, { timeZone: settings.timeZone, hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
-export const hour = (at) => clock.format(new Date(at));
+const hours = new Intl.DateTimeFormat(settings.language, { timeZone: settings.timeZone, hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
+export const hour = (at) => hours.format(new Date(at));
 
 const span = (first, last) => (hour(first) === hour(last) ? hour(last) : `${hour(first)}–${hour(last)}`);
 const heights = (all) => (all.length ? `: ${all.slice(0, 12).map(Math.round).join(", ")} cm` : "");
@@ -36,7 +36,7 @@ export const rows = ({ element, more, about, chosen, choose, suggest, detail }) 
   const all = new Map(); // Elements by id.
   const open = new Set();
   let order = [];
-  let most = MOST;
+  let most = AT_FIRST;
 
   const make_row = (id) => {
     const box = make("input", { type: "checkbox", id: `pick${id}`, disabled: !settings.mayWrite });
@@ -111,7 +111,7 @@ export const rows = ({ element, more, about, chosen, choose, suggest, detail }) 
     more.textContent = fill(t.more, { count: order.length - most });
   };
   more.addEventListener("click", () => {
-    most += 4 * MOST;
+    most += 4 * AT_FIRST;
     draw();
   });
 
@@ -120,7 +120,7 @@ export const rows = ({ element, more, about, chosen, choose, suggest, detail }) 
   return {
     /** Shows other areas, or the same in another order. */
     list: (ids) => {
-      if (`${ids}` !== `${order}`) most = MOST;
+      if (`${ids}` !== `${order}`) most = AT_FIRST;
       order = ids;
       draw();
     },
@@ -128,7 +128,7 @@ export const rows = ({ element, more, about, chosen, choose, suggest, detail }) 
     step: (by) => {
       const next = Math.max(0, Math.min(order.length - 1, place() < 0 ? (by > 0 ? 0 : order.length - 1) : place() + by));
       if (next >= most) {
-        most = next + MOST;
+        most = next + AT_FIRST;
         draw();
       }
       const parts = all.get(order[next]);

@@ -24,20 +24,6 @@ use crate::shell::{Here, Shell};
 use crate::stores::{AttentionList, FloodLogQuery, Listed, Store};
 
 const PAGE: &str = include_str!("page.html");
-/// The modules that the page's own script imports: a browser requests all of them at once.
-const MODULES: [&str; 11] = [
-    "/desk/orders.js",
-    "/desk/outbox.js",
-    "/desk/places.js",
-    "/desk/rows.js",
-    "/desk/night.js",
-    "/desk/chart.js",
-    "/map/view.js",
-    "/map/layers.js",
-    "/map/words.js",
-    "/map/ground.js",
-    "/map/live.js",
-];
 /// How many areas and changes the page shows at most without its script.
 const MOST_LISTED: usize = 50;
 const MOST_LOGGED: u32 = 30;
@@ -272,7 +258,6 @@ impl View<'_> {
             t => Serde(texts.group("desk")),
             depths => Serde(texts.group("depths")),
             exercise => self.is_exercise(),
-            modules => MODULES,
             situation => format!("/desk/situation?lang={}", texts.code()),
             table => format!("/desk/situation.csv?lang={}", texts.code()),
             ..values

@@ -1,8 +1,5 @@
 // How current the page is: the connection, the service's own data, and the sources of that data.
-import { age, failed, fill, find, load, make, moment, settings, t } from "/map/words.js";
-
-// Older data is not shown.
-const HOUR = 3_600_000;
+import { HOUR, age, failed, fill, find, load, make, moment, settings, t } from "./words.js";
 
 /**
  * Shows how current everything is. `forget` is called when the data is too old to be shown, `hatch` with whether a source of floods is
@@ -25,6 +22,7 @@ export const connection = ({ forget, hatch }) => {
     find("connection").replaceChildren(...(since ? [`${isLost ? t.offline : t.behind} `, moment(since)] : [t.connected]));
     find("stale").hidden = !stale || isLost;
     if (stale) find("stale").replaceChildren(`${t.stale} `, moment(stale), ".");
+    // Older data is not shown.
     const isOld = since && Date.now() - Date.parse(since) > HOUR;
     find("empty").textContent = isOld ? t.old : isKnown ? empty : t.away;
     if (isOld) forget();

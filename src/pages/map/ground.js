@@ -1,7 +1,7 @@
 // The ground of the map: covered land, larger areas, waterways, and the base map, if the service has one; and all names.
-import { Shapes, decode, middleOf } from "/map/layers.js";
-import { toPlace, toWorld } from "/map/view.js";
-import { base, failed, load, make, nice, query, settings, t } from "/map/words.js";
+import { Shapes, decode, middleOf } from "./module/layers.js";
+import { toPlace, toWorld } from "./module/view.js";
+import { base, failed, load, make, nice, query, settings, t } from "./words.js";
 
 const widths = (...steps) => (zoom) => {
   // Pairs of a zoom and a width in pixels.

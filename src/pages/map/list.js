@@ -1,12 +1,12 @@
 // The list of flooded areas. Rows stay the same elements while their area is in the list, so the keyboard's focus stays, too.
-import { depths, fill, find, language, make, moment, nameOf, nice, t } from "/map/words.js";
+import { depths, fill, find, language, make, moment, nameOf, nice, t } from "./words.js";
 
 const PAGE = 50;
 // By area_id.
 const rows = new Map();
 const container = find("list");
 const more = find("more");
-let most = PAGE, byPlace = false, entries = [], choose;
+let most = PAGE, byPlace = false, entries = [], onChoice;
 
 const parts = (of) => [nice(of.city_name), moment(of.last_updated)].filter(Boolean);
 
@@ -94,13 +94,13 @@ export const mark = (id) => {
 };
 
 /** Calls `then` with the area_id of a row that is tapped. */
-export const whenChosen = (then) => (choose = then);
+export const whenChosen = (then) => (onChoice = then);
 
 container.addEventListener("click", (event) => {
   const link = event.target.closest("a");
   if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
   event.preventDefault();
-  choose(new URL(link.href).searchParams.get("area"));
+  onChoice(new URL(link.href).searchParams.get("area"));
 });
 more.addEventListener("click", (event) => {
   event.preventDefault();

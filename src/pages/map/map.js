@@ -1,9 +1,14 @@
 // The live map. The list of floods is there without it.
-import { View, toPlace, toWorld } from "/map/view.js";
-import { Names, Points, Shapes, decode, middleOf } from "/map/layers.js";
-import { age, base, depths, failed, fill, find, language, load, make, moment, nameOf, nice, query, settings, t } from "/map/words.js";
-import { list, mark, whenChosen } from "/map/list.js";
-import { ground } from "/map/ground.js";
+import { View, toPlace, toWorld } from "./module/view.js";
+import { Names, Points, Shapes, decode, middleOf } from "./module/layers.js";
+import { age, base, depths, failed, fill, find, language, load, make, moment, nameOf, nice, query, settings, t } from "./words.js";
+import { list, mark, whenChosen } from "./list.js";
+import { ground } from "./ground.js";
+import { names, search } from "./search.js";
+import { points } from "./points.js";
+import { past } from "./past.js";
+import { connection } from "./connection.js";
+import { live } from "../../../examples/clients/live.js";
 
 document.body.classList.add("with-map");
 for (const part of document.querySelectorAll(".live")) part.hidden = false;
@@ -17,22 +22,22 @@ if (attribution) element.append(make("small", { className: "attribution" }, attr
 // Colours are those of the style sheet, which has others in the dark and in print.
 const colour = (name) => getComputedStyle(document.body).getPropertyValue(`--${name}`).trim();
 const colourOf = (text) => text.replace(/^var\(--(.+)\)$/, (_, name) => colour(name));
-const PATTERNS = { 1: "dots", 2: "dashes", 3: "lines", 4: "crosses" };
+const PATTERN_OF = { 1: "dots", 2: "dashes", 3: "lines", 4: "crosses" };
 const border = (zoom) => Math.min(2.2, Math.max(0.6, (zoom - 9) * 0.45));
 const floodStyles = () => Object.fromEntries([1, 2, 3, 4].flatMap((state) => {
   const [paint, edge, ink] = [colour(`state-${state}`), colour(`edge-${state}`), colour("mark")];
   const inner = { line: edge, width: (zoom) => Math.max(0, Math.min(1.2, (zoom - 11.5) * 0.5)) };
-  const style = { fill: paint, pattern: PATTERNS[state], ink, alpha: 0.9, line: edge, width: border, inner };
+  const style = { fill: paint, pattern: PATTERN_OF[state], ink, alpha: 0.9, line: edge, width: border, inner };
   return [[`${state}faded`, { ...style, alpha: 0.35, dash: [4, 4] }], [`${state}`, style]];
 }));
 const floods = new Shapes(floodStyles());
 const selection = new Shapes({});
-const points = new Points();
+const dots = new Points();
 const labels = new Names();
 // The reader's own place.
 const here = new Points();
 const land = ground({ view, colour, labels });
-view.layers = [...land.layers, floods, selection, points, here, labels];
+view.layers = [...land.layers, floods, selection, dots, here, labels];
 if (settings.tiles) import("/map/tiles.js").then(({ Tiles }) => {
   view.layers.unshift(new Tiles(settings.tiles.url));
   view.redraw();
@@ -75,7 +80,7 @@ const states = { now: new Map(), shown: new Map(), hour: null };
 const isFaded = ({ last_updated }) => !states.hour && Date.now() - Date.parse(last_updated) > settings.confirmedFor;
 
 /** Loads the outlines of areas that are not known yet. */
-const learn = async (ids) => {
+const loadOutlines = async (ids) => {
   const missing = ids.filter((id) => !geometry.has(id));
   const parts = Array.from({ length: Math.ceil(missing.length / 100) }, (_, part) => missing.slice(100 * part, 100 * (part + 1)));
   const found = await Promise.all(parts.map((of) => load(`/areas?ids=${of}`)));
@@ -109,7 +114,7 @@ const draw = async () => {
   // Numbers and known areas at once, the others when their outlines are there.
   put();
   if ([...shown.keys()].every((id) => geometry.has(id))) return;
-  await learn([...shown.keys()]).catch(failed);
+  await loadOutlines([...shown.keys()]).catch(failed);
   if (shown === states.shown) put();
 };
 const nameFloods = () => {
@@ -154,7 +159,7 @@ const pointCard = (id) => {
   const point = pins?.find(id);
   return point ? [make("h2", {}, point.title), make("p", { className: "place" }, ...point.about()), ...point.more()] : [];
 };
-const remember = () => {
+const writeAddress = () => {
   const address = new URL(location);
   current.area ? address.searchParams.set("area", current.area) : address.searchParams.delete("area");
   history.replaceState(null, "", address);
@@ -169,7 +174,7 @@ const settle = () => {
   selection.clear();
   if (current.area && geometry.has(current.area)) selection.set("chosen", geometry.get(current.area), "chosen");
   mark(current.area);
-  remember();
+  writeAddress();
   card();
   // On a phone the sheet goes down, so that the map with the area is seen.
   if (current.area || current.point) scrollTo({ top: 0, behavior: "instant" });
@@ -180,7 +185,7 @@ let asked = 0;
 const choose = async (id, move = true) => {
   const number = ++asked;
   try {
-    await learn([id]);
+    await loadOutlines([id]);
   } catch (error) {
     if (number === asked) say(t.noAnswer);
     return failed(error);
@@ -231,7 +236,7 @@ shareButton.addEventListener("click", async () => {
 });
 whenChosen((id) => choose(id));
 view.addEventListener("tap", ({ detail }) => {
-  const point = points.near(detail.world, view.zoom);
+  const point = dots.near(detail.world, view.zoom);
   if (point) return choosePoint(point, false);
   const id = floods.at(detail.world) ?? land.near.at(detail.world);
   return id ? choose(id, false) : chooseAt(detail.place);
@@ -253,7 +258,7 @@ const searching = {
       view.go(entry.place, 14.5);
       return chooseAt(entry.place);
     }
-    await learn(entry.ids).catch(failed);
+    await loadOutlines(entry.ids).catch(failed);
     const parts = entry.ids.map((id) => geometry.get(id)).filter(Boolean);
     const box = parts.reduce((all, { box }) => [Math.min(all[0], box[0]), Math.min(all[1], box[1]), Math.max(all[2], box[2]), Math.max(all[3], box[3])], [1, 1, 0, 0]);
     view.fit(box, { margin: 30 });
@@ -294,12 +299,10 @@ const begin = async () => {
 const wanted = new URLSearchParams(location.search).get("area");
 land.begin(!wanted);
 begin().catch((error) => (failed(error), null)).then(async (areas) => {
-  const parts = ["search", "points", "past", "connection", "live"].map((name) => import(`/map/${name}.js`));
   if (wanted) await choose(wanted);
-  const [{ names, search }, { points: showPoints }, { past }, { connection }, { live }] = await Promise.all(parts);
   let nameById = new Map();
   search(searching);
-  pins = showPoints({ layer: points, view, choose: choosePoint, colourOf, areaName: (id) => nameById.get(`${id}`) });
+  pins = points({ layer: dots, view, choose: choosePoint, colourOf, areaName: (id) => nameById.get(`${id}`) });
   const renew = { reports: pins.reports, gauges: pins.gauges };
   find("infrastructure").addEventListener("change", async ({ target }) => pins.infrastructure(target.checked ? await land.structures().catch(() => []) : []));
   past(showHour);

@@ -24,8 +24,6 @@ use crate::stores::{FloodQuery, LayerQuery};
 use crate::tasks::off_thread;
 
 const PAGE: &str = include_str!("page.html");
-/// The modules that the page's own script imports: a browser requests all of them at once. It loads the others after the floods.
-const MODULES: [&str; 5] = ["view.js", "layers.js", "words.js", "list.js", "ground.js"];
 /// The style sheets of the page, which are part of it: a request less on a slow connection.
 const STYLES: [&str; 2] = [include_str!("module/view.css"), include_str!("map.css")];
 
@@ -214,7 +212,6 @@ impl Page<'_> {
             t => Serde(texts),
             depths => Serde(depths),
             settings => settings.to_string(),
-            modules => MODULES,
             styles => STYLES.map(bare).concat(),
             floods => format!("{base}/floods?{}", self.query("minimum_state", "1")),
             total => list.total(),

@@ -1,7 +1,6 @@
 // The past: the highest state of each area in an hour of the last two days.
-import { failed, find, hourOf, load, make, query, t } from "/map/words.js";
+import { HOUR, failed, find, hourOf, load, make, query, t } from "./words.js";
 
-const HOUR = 3_600_000;
 const hours = find("hours");
 
 /** Returns the hour that the slider shows: the newest is the one that has begun. `null`: now. */

@@ -1,22 +1,20 @@
 // Reports, gauges, pumps and floodgates: on the map, in their lists, and in words.
-import { decode } from "/map/layers.js";
-import { toPlace } from "/map/view.js";
-import { find, language, load, make, moment, nice, photo, query, t } from "/map/words.js";
+import { decode } from "./module/layers.js";
+import { toPlace } from "./module/view.js";
+import { HOUR, find, language, load, make, moment, nice, photo, query, t } from "./words.js";
 
-// For how long the service shows reports, in seconds, unless a hazard says otherwise.
-const HOUR = 3_600;
 // The hazards of the country, loaded once.
-let learned, hazards = {}, attributes = {}, words = {};
+let learned, hazards = {}, attributes = {}, answers = {};
 const learn = () => (learned ??= (async () => {
   const response = await fetch(`/map/hazards?lang=${language}`);
   if (!response.ok) throw new Error(`hazards: ${response.status}`);
-  ({ hazards, attributes, words } = await response.json());
+  ({ hazards, attributes, words: answers } = await response.json());
 })().catch((error) => {
   learned = undefined;
   throw error;
 }));
 // Hazards that the reader has filtered; all, if none.
-const chosen = new Set();
+const picked = new Set();
 
 const svg = (tag, properties, ...children) => {
   const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
@@ -49,7 +47,7 @@ const hazardOf = (type) => hazards[type] ?? { name: type, colour: "#5b2a86" };
 const said = ({ kind, ...of }, value) => {
   if (value == null) return;
   if (kind === "depth" || kind === "measure") return Number.isFinite(Number(value)) ? `${Math.round(value)} ${kind === "depth" ? t.depth.cm : "m"}` : undefined;
-  if (kind === "truth") return value ? words.yes : words.no;
+  if (kind === "truth") return value ? answers.yes : answers.no;
   if (kind === "code" || kind === "codes") return [value].flat().map((code) => of[code]).filter(Boolean).join(", ");
 };
 const facts = (names = [], data) => names.flatMap((name) => {
@@ -115,17 +113,17 @@ export const points = ({ layer, view, choose, areaName, colourOf }) => {
   const filter = () => {
     const kinds = [...new Set(all.reports.map(({ kind }) => kind))].sort();
     find("hazards").replaceChildren(...(kinds.length < 2 ? [] : kinds.map((kind) => {
-      const box = make("input", { type: "checkbox", checked: !chosen.size || chosen.has(kind) });
+      const box = make("input", { type: "checkbox", checked: !picked.size || picked.has(kind) });
       box.addEventListener("change", () => {
-        if (!chosen.size) kinds.forEach((of) => chosen.add(of));
-        box.checked ? chosen.add(kind) : chosen.delete(kind);
+        if (!picked.size) kinds.forEach((of) => picked.add(of));
+        box.checked ? picked.add(kind) : picked.delete(kind);
         draw();
       });
       return make("label", {}, box, badge(hazardOf(kind)), hazardOf(kind).name);
     })));
   };
   const draw = () => {
-    const reports = (archived ?? all.reports).filter(({ kind }) => !chosen.size || chosen.has(kind));
+    const reports = (archived ?? all.reports).filter(({ kind }) => !picked.size || picked.has(kind));
     items("reports", reports, t.noReports, choose);
     const shown = [...all.infrastructure, ...(archived ? [] : all.gauges), ...[...reports].reverse()];
     layer.points = shown.map((point) => ({ ...point, colour: colourOf(point.colour) }));
@@ -138,10 +136,11 @@ export const points = ({ layer, view, choose, areaName, colourOf }) => {
   /** Loads the reports of the last hour, and older ones of hazards that are shown for longer: the newest first. */
   const recent = async () => {
     await learn();
-    const longer = Object.entries(hazards).filter(([, { window }]) => window > HOUR);
+    const longer = Object.entries(hazards).filter(([, { window }]) => window * 1_000 > HOUR);
     const more = longer.map(([disaster, { window }]) => load(`/reports?${query({ disaster, timeperiod: window })}`));
     const found = (await Promise.all([load(`/reports?${query()}`), ...more])).flatMap(decode);
-    const isShown = ({ disaster_type, created_at }) => Date.now() - Date.parse(created_at) <= 1_000 * (hazards[disaster_type]?.window ?? HOUR);
+    // In seconds. The service shows reports for an hour unless a hazard says otherwise.
+    const isShown = ({ disaster_type, created_at }) => Date.now() - Date.parse(created_at) <= (hazards[disaster_type]?.window * 1_000 || HOUR);
     const by = new Map(found.filter(({ properties }) => isShown(properties)).map((feature) => [feature.properties.pkey, feature]));
     return [...by.values()].sort((one, other) => other.properties.created_at.localeCompare(one.properties.created_at));
   };

@@ -1,10 +1,10 @@
 // "Is my street flooded?": the search for a name, and the reader's own place.
-import { find, load, make, nice, query, settings, t } from "/map/words.js";
+import { find, load, make, nice, query, settings, t } from "./words.js";
 
 const MOST = 12;
 const input = find("query");
 const found = find("found");
-let index, entries = [], active = -1;
+let index, hits = [], active = -1;
 
 // Numbers count without zeros before them: "rw 3" finds "RW 03".
 const words = (text) => text.toLowerCase().normalize("NFD").replace(/\p{M}/gu, "").match(/[\p{L}\d]+/gu)?.map((word) => word.replace(/^0+(?=\d)/, "")) ?? [];
@@ -59,15 +59,15 @@ export const search = ({ choose, locate, say }) => {
     if (!text.trim()) return close();
     const all = await names().catch(() => []);
     if (text !== input.value) return;
-    entries = match(all, text);
+    hits = match(all, text);
     active = -1;
-    found.replaceChildren(...entries.map((entry, at) => {
+    found.replaceChildren(...hits.map((entry, at) => {
       const item = make("li", { id: `found-${at}` }, entry.name, make("small", {}, entry.more ?? ""));
       item.setAttribute("role", "option");
       item.addEventListener("click", () => take(entry));
       return item;
     }));
-    if (!entries.length) {
+    if (!hits.length) {
       const none = make("li", {}, t.searchNone);
       none.setAttribute("role", "option");
       none.setAttribute("aria-disabled", "true");
@@ -81,10 +81,10 @@ export const search = ({ choose, locate, say }) => {
   input.addEventListener("keydown", (event) => {
     if (event.key === "Escape") return close();
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-    if (!step || !entries.length || found.hidden) return;
+    if (!step || !hits.length || found.hidden) return;
     event.preventDefault();
     found.children[active]?.removeAttribute("aria-selected");
-    active = (active + step + entries.length) % entries.length;
+    active = (active + step + hits.length) % hits.length;
     found.children[active].setAttribute("aria-selected", "true");
     found.children[active].scrollIntoView({ block: "nearest" });
     input.setAttribute("aria-activedescendant", `found-${active}`);
@@ -93,7 +93,7 @@ export const search = ({ choose, locate, say }) => {
   find("search").addEventListener("submit", async (event) => {
     event.preventDefault();
     await show();
-    const entry = entries[Math.max(0, active)];
+    const entry = hits[Math.max(0, active)];
     if (entry) take(entry);
   });
   find("locate").addEventListener("click", () => {

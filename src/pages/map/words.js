@@ -3,6 +3,9 @@
 export const settings = JSON.parse(document.body.dataset.settings);
 export const { base, texts: t, depths, language } = settings;
 
+/** An hour, in milliseconds. */
+export const HOUR = 3_600_000;
+
 export const find = (id) => document.getElementById(id);
 
 /** Makes an element. Names are texts, never HTML. */
@@ -50,9 +53,9 @@ export const nameOf = ({ parent_name, area_name, area_id }) => [parent_name, are
 
 const UNITS = [["year", 31_557_600_000], ["month", 2_629_800_000], ["day", 86_400_000], ["hour", 3_600_000], ["minute", 60_000]];
 const HALF_A_DAY = 43_200_000;
-const HOUR = { hour: "2-digit", minute: "2-digit", hourCycle: "h23" };
-const DATE = { ...HOUR, day: "numeric", month: "short" };
-const FORMS = { today: HOUR, year: DATE, other: { ...DATE, year: "numeric" }, day: { weekday: "long", day: "numeric", month: "long" } };
+const TIME = { hour: "2-digit", minute: "2-digit", hourCycle: "h23" };
+const DATE = { ...TIME, day: "numeric", month: "short" };
+const FORMS = { today: TIME, year: DATE, other: { ...DATE, year: "numeric" }, day: { weekday: "long", day: "numeric", month: "long" } };
 // Made when they are needed: each takes a slow phone 50 ms.
 const made = {};
 const clock = (form, at) => (made[form] ??= new Intl.DateTimeFormat(language, { timeZone: settings.timeZone, ...FORMS[form] })).format(at);

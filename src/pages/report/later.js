@@ -1,6 +1,6 @@
 // Makes a photo small before it is sent from the thank-you. Without this script it is sent as it is.
 
-import { Unusable, shrunk } from "/reporting/photo.js";
+import { Unusable, shrunk } from "./photo.js";
 
 const texts = JSON.parse(document.body.dataset.settings);
 const input = document.getElementById("photo");

@@ -1,7 +1,7 @@
 // The form in steps. Without this script it is one form that works as well.
 
-import { Unusable, shrunk } from "/reporting/photo.js";
-import { forget, keep, send, waiting } from "/reporting/outbox.js";
+import { Unusable, shrunk } from "./photo.js";
+import { forget, keep, send, waiting } from "./outbox.js";
 
 const settings = JSON.parse(document.body.dataset.settings);
 const { texts, base, longest, openFor } = settings;
@@ -89,13 +89,13 @@ async function choose([lng, lat], name) {
 async function openMap() {
   if (view || id("map").dataset.tried) return;
   id("map").dataset.tried = "yes";
-  let modules;
+  let module;
   try {
-    modules = await Promise.all([import("/map/view.js"), import("/map/layers.js")]);
+    module = await import("/map/module.js");
   } catch {
     return;
   }
-  const [{ View }, { Shapes, Names, decode }] = modules;
+  const { View, Shapes, Names, decode } = module;
   const style = document.createElement("link");
   style.rel = "stylesheet";
   style.href = "/map/view.css";

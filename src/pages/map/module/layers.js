@@ -1,6 +1,6 @@
 // What a map shows: areas, lines, points and names. No dependencies. See view.js for points of the world, boxes and frames.
 
-import { toWorld } from "/map/view.js";
+import { toWorld } from "./view.js";
 
 // Paths have 32-bit numbers, so they are relative to a point of the layer, in pixels at zoom 15.
 const UNIT = 2 ** 23;

@@ -1,6 +1,6 @@
 // A map on a canvas: which part of the world it shows, and how pointers, the wheel and keys move it. No dependencies.
 //
-//   import { View } from "/map/view.js";
+//   import { View } from "/map/module.js";
 //   const view = new View(document.getElementById("map"), { label: "Map", zoomIn: "Zoom in", zoomOut: "Zoom out" });
 //   view.layers.push(floods, points);
 //   view.fit(floods.box);
