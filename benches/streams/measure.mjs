@@ -4,6 +4,8 @@
 //   idle BASE PID STREAMS SECONDS        the memory and the time of the processor that idle streams take
 //   stuck BASE PID CHANGES               the same for one that does not read, while 100 others measure the delay
 //   load BASE STREAMS RATE SECONDS       keeps STREAMS open and makes RATE changes a second
+//   edge WRITE READ STREAMS SECONDS      opens STREAMS through a proxy, 250 from each address, makes a change each ten seconds, and
+//                                        counts the streams that end
 import { readFileSync } from "node:fs";
 import { connect } from "node:net";
 
@@ -12,10 +14,10 @@ const key = process.env.KEY;
 const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** A stream that calls `hear` with each piece of text; resolves when the first event has come. */
-const open = (base, query, hear) =>
+const open = (base, query, hear, localAddress) =>
   new Promise((resolve, reject) => {
     const { hostname, port } = new URL(base);
-    const socket = connect(port, hostname);
+    const socket = connect({ port, host: hostname, localAddress });
     let begun = "", tail = "";
     socket.setEncoding("latin1").on("error", reject);
     socket.on("data", (text) => {
@@ -32,13 +34,14 @@ const open = (base, query, hear) =>
       resolve(socket);
     });
     // A response to HTTP/1.0 has no chunks.
-    socket.write(`GET /v1/changes/stream?${query} HTTP/1.0\r\nHost: bench\r\n\r\n`);
+    socket.write(`GET /v1/changes/stream?${query} HTTP/1.0\r\nHost: data.example.org\r\n\r\n`);
   });
 
-const openMany = async (base, count, query, hear) => {
+const openMany = async (base, count, query, hear, address) => {
   const sockets = [];
   for (let left = count; left > 0; left -= 100) {
-    const opening = Array.from({ length: Math.min(left, 100) }, (_, index) => open(base, query, hear?.(count - left + index)));
+    const opening = Array.from({ length: Math.min(left, 100) }, (_, index) =>
+      open(base, query, hear?.(count - left + index), address?.(count - left + index)));
     sockets.push(...(await Promise.all(opening)));
   }
   return sockets;
@@ -54,7 +57,7 @@ const put = async (base, area, state) => {
 const percentile = (times, part) => times[Math.min(times.length - 1, Math.floor(times.length * part))].toFixed(1);
 
 /** Changes states one after the other, and returns the delays until the streams have each, in milliseconds, sorted. */
-const delays = async (write, streams, changes, heard) => {
+const delays = async (write, streams, changes, heard, rest = 550) => {
   const times = [], all = await areas(write);
   for (let number = 0; number < changes; number++) {
     const [area, state] = [all[number % all.length], 1 + (number % 4)];
@@ -71,7 +74,7 @@ const delays = async (write, streams, changes, heard) => {
     await put(write, area, state);
     if (!(await Promise.race([done, pause(10_000)]))) throw new Error(`${left} streams did not get ${heard.marker}`);
     // A stream rests for 500 ms after an event.
-    await pause(550);
+    await pause(rest);
   }
   return times.sort((one, other) => one - other);
 };
@@ -119,6 +122,14 @@ if (what === "delay") {
   const beside = await delays(base, 100, changes, heard);
   console.log(`100 streams that do not read: ${((resident(pid) - before) / 100).toFixed(1)} KiB each`);
   console.log(`the others without them: ${said(without)}; beside them: ${said(beside)}`);
+} else if (what === "edge") {
+  const [write, read, streams, seconds] = [rest[0], rest[1], ...rest.slice(2).map(Number)];
+  const heard = {};
+  const sockets = await openMany(read, streams, "minimum_state=1", listener(heard), (index) => `127.0.1.${1 + Math.floor(index / 250)}`);
+  let ended = 0;
+  for (const socket of sockets) socket.on("close", () => (ended += 1));
+  const times = await delays(write, streams, Math.ceil(seconds / 10), heard, 10_000);
+  console.log(`${streams} streams for ${seconds} s: ${ended} ended; changes: ${said(times)}`);
 } else if (what === "load") {
   const [base, streams, rate, seconds] = [rest[0], ...rest.slice(1).map(Number)];
   let events = 0;

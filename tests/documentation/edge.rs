@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use chrono::{DateTime, Utc};
 use serde_json::Value;
 
 use crate::demo::Demo;
@@ -230,6 +231,12 @@ fn first_report(reports: &str) -> String {
     reports["result"]["features"][0]["properties"]["pkey"].as_str().unwrap().to_owned()
 }
 
+/// When the service made a response.
+fn made(got: &Got) -> DateTime<Utc> {
+    let date = got.headers.lines().find_map(|line| line.strip_prefix("date: ")).unwrap();
+    DateTime::parse_from_rfc2822(date.trim()).unwrap().to_utc()
+}
+
 /// The service goes away; what the cache has is served for as long as it may be.
 fn the_service_goes_and_comes_back(proxy: &Proxy, line: &Line, demo: &Demo) {
     let reports = "/v1/reports?geoformat=geojson&timeperiod=604800";
@@ -240,7 +247,7 @@ fn the_service_goes_and_comes_back(proxy: &Proxy, line: &Line, demo: &Demo) {
     hide.args(["-d", r#"{"hidden":true,"reason":"a test"}"#]);
     printed("curl", hide.arg(demo.address(&format!("reports/{report}/visibility"))));
     line.cut(true);
-    let cut = Instant::now();
+    let (cut, last) = (Instant::now(), Utc::now());
     assert_eq!(get(proxy, "/v1/floods", &[]).status, 200);
     // Later than the stored reports may be served.
     let gone = Duration::from_secs(SHARED + REPORTS + 1);
@@ -249,6 +256,7 @@ fn the_service_goes_and_comes_back(proxy: &Proxy, line: &Line, demo: &Demo) {
     assert!(hidden.status >= 500 && !hidden.body.contains(&format!("\"{report}\"")), "{}", hidden.headers);
     let floods = get(proxy, "/v1/floods", &[]);
     assert_eq!(floods.status, 200, "{}", floods.headers);
+    assert!(made(&floods) <= last, "the age of the response: {}", floods.headers);
     let gone = Duration::from_secs(SHARED + FLOODS + 1);
     eventually_blocking("the hour passes", LONG, || cut.elapsed(), |elapsed| *elapsed > gone);
     assert!(get(proxy, "/v1/floods", &[]).status >= 500);
@@ -304,7 +312,7 @@ fn both_caches_know_the_parameters_of_all_public_reads() {
     names.extend(["lang", "list"]);
     let arguments = NGINX.lines().filter_map(|line| line.strip_prefix("map $arg_")?.split(' ').next());
     assert_eq!(arguments.filter(|name| *name != "wait").collect::<BTreeSet<_>>(), names, "nginx");
-    let query = NGINX.lines().find(|line| line.contains(" $siaga_query {")).unwrap();
+    let query = NGINX.lines().find(|line| line.contains(" $siaga_known {")).unwrap();
     assert!(names.iter().all(|name| query.contains(&format!("$siaga_q_{name}"))), "{query}");
     let listed = VARNISH.split("(?!(").nth(1).and_then(|rest| rest.split(')').next()).unwrap();
     assert_eq!(listed.split('|').collect::<BTreeSet<_>>(), names, "Varnish");
