@@ -153,6 +153,7 @@ await chromium(async (page, browser) => {
   await page.type(`[data-area="${three}"] .hide input`, HOSTILE);
   await press(page, "Enter");
   await until("it is hidden", () => page.$eval("#hidden-list", (list, hostile) => list.textContent.includes(hostile), HOSTILE));
+  await until("it is gone from the row", () => page.evaluate((area) => !document.querySelector(`[data-area="${area}"] .report`), three));
   await clickIn(page, "#hidden-list button", "Show again");
   await until("it is shown again", async () => (await page.$$("#hidden-list li")).length === 0);
   assert.equal(await page.evaluate(() => window.ran), undefined);

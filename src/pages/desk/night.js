@@ -1,7 +1,8 @@
 // Reports of residents with hiding and showing, the curve of gauges, and the log of the night with undo.
 import { failed, fill, find, load, make, photo, settings, t } from "../map/words.js";
 import { send } from "./outbox.js";
-import { depthOf, hour, named, swatch } from "./rows.js";
+import { placeOf } from "./places.js";
+import { depthOf, hour, swatch } from "./rows.js";
 
 /** A request that may fail, with what to say then. */
 const asked = async (say, method, path, body) => {
@@ -34,6 +35,7 @@ export const night = ({ say, renew, areaOf, stored }) => {
       const form = make("form", { className: "hide" }, reason, make("button", { className: "button" }, t.hide));
       form.addEventListener("submit", (event) => {
         event.preventDefault();
+        reason.blur();
         setVisibility(id, true, reason.value.trim());
       });
       if (waiting) {
@@ -111,7 +113,7 @@ export const night = ({ say, renew, areaOf, stored }) => {
       }
       const lines = groups.slice(0, 100).map(({ at, by, batch, note, all }) => {
         const states = [...new Set(all.map(({ state }) => depthOf(state)))].join(" / ");
-        const names = all.slice(0, 3).map(({ area_id }) => named(areaOf(area_id))).join("; ") + (all.length > 3 ? ` ${fill(t.andMore, { count: all.length - 3 })}` : "");
+        const names = placeOf(all.map(({ area_id }) => areaOf(area_id)));
         const line = make("li", {}, make("p", {}, make("b", {}, hour(at)), ` ${by}: `, ...swatch(all[0].state), `${states} · ${names}`));
         if (note) line.append(make("p", { className: "soft" }, note));
         if (batch && settings.mayWrite) line.append(undoButton(batch));

@@ -87,7 +87,7 @@ export const rows = ({ element, more, about, chosen, choose, suggest, detail }) 
       const inner = detail(id);
       const text = inner.map((of) => of.outerHTML).join();
       // A field that somebody types in stays.
-      if (text !== parts.text && !parts.below.contains(document.activeElement)) {
+      if (text !== parts.text && !parts.below.querySelector("input:focus")) {
         parts.below.replaceChildren(...inner);
         parts.text = text;
       }
