@@ -41,6 +41,8 @@ const items = (id, points, none, choose) => {
   find(id).replaceChildren(...(points.length ? points.slice(0, 50).map(row) : [make("li", {}, none)]), ...(rest.length ? [make("li", {}, more)] : []));
 };
 
+/** For how many milliseconds reports are shown: an hour, unless their hazard has a window, which is in seconds. */
+const shownFor = (hazard) => (hazard ? hazard.window * 1_000 : HOUR);
 const hazardOf = (type) => hazards[type] ?? { name: type, colour: "#5b2a86" };
 
 /** Says the value of an attribute; nothing, if it has none that people can read. */
@@ -136,11 +138,10 @@ export const points = ({ layer, view, choose, areaName, colourOf }) => {
   /** Loads the reports of the last hour, and older ones of hazards that are shown for longer: the newest first. */
   const recent = async () => {
     await learn();
-    const longer = Object.entries(hazards).filter(([, { window }]) => window * 1_000 > HOUR);
+    const longer = Object.entries(hazards).filter(([, hazard]) => shownFor(hazard) > HOUR);
     const more = longer.map(([disaster, { window }]) => load(`/reports?${query({ disaster, timeperiod: window })}`));
     const found = (await Promise.all([load(`/reports?${query()}`), ...more])).flatMap(decode);
-    // In seconds. The service shows reports for an hour unless a hazard says otherwise.
-    const isShown = ({ disaster_type, created_at }) => Date.now() - Date.parse(created_at) <= (hazards[disaster_type]?.window * 1_000 || HOUR);
+    const isShown = ({ disaster_type, created_at }) => Date.now() - Date.parse(created_at) <= shownFor(hazards[disaster_type]);
     const by = new Map(found.filter(({ properties }) => isShown(properties)).map((feature) => [feature.properties.pkey, feature]));
     return [...by.values()].sort((one, other) => other.properties.created_at.localeCompare(one.properties.created_at));
   };
