@@ -11,7 +11,7 @@ use super::Rate;
 pub(crate) struct ReportPage {
     /// Whether all reports of the page wait for review. **Default: `false`**
     pub(crate) review: bool,
-    /// Reports of the page an hour from one address; those beyond it wait for review. `0` for no limit. **Default: `10`**
+    /// Reports of the page an hour from one address; those beyond it wait for review. `0` for no limit. **Default: `300`**
     pub(crate) reviewed_after: Rate,
     /// Reports of the page an hour from one address; those beyond it are refused. `0` for no limit. **Default: `600`**
     pub(crate) refused_after: Rate,
@@ -30,7 +30,7 @@ impl Default for ReportPage {
     fn default() -> Self {
         Self {
             review: false,
-            reviewed_after: Rate::of(NonZeroU32::new(10)),
+            reviewed_after: Rate::of(NonZeroU32::new(300)),
             refused_after: Rate::of(NonZeroU32::new(600)),
             advice: BTreeMap::new(),
         }

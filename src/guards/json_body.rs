@@ -41,18 +41,44 @@ async fn object(request: &Request<'_>, data: Data<'_>) -> Result<Map<String, Val
     may_be_json(request)?;
     let limits = managed::<Config>(request)?.limits;
     announces_at_most(request, limits.body)?;
-    let body = timeout(limits.timeout, data.open(limits.body).into_bytes())
+    let mut body = timeout(limits.timeout, data.open(limits.body).into_bytes())
         .await
         .map_err(|_| Problem::timeout(written(limits.timeout)))?
         .map_err(|_| invalid("the body must arrive whole".to_owned()))?;
     if !body.is_complete() {
         return Err(Problem::too_large(limits.body));
     }
-    match serde_json::from_slice(&body) {
+    replace_lone_surrogates(&mut body);
+    let text = body.strip_prefix("\u{feff}".as_bytes()).unwrap_or(&body);
+    match serde_json::from_slice(text) {
         Ok(Value::Object(object)) => Ok(object),
         Ok(_) => Err(invalid("the body must be a JSON object".to_owned())),
         Err(error) => Err(invalid(format!("the body must be JSON: {error}"))),
     }
+}
+
+/// Replaces the escape of each half of a surrogate pair that has no other half by that of U+FFFD. JavaScript makes such texts when
+/// it cuts an emoji in two.
+fn replace_lone_surrogates(json: &mut [u8]) {
+    let mut at = 0;
+    // In valid JSON backslashes are in strings only; other JSON is refused anyway.
+    while let Some(next) = json.get(at..).and_then(|rest| rest.iter().position(|byte| *byte == b'\\')) {
+        at += next;
+        at += match (escaped(&json[at..]), escaped(json.get(at + 6..).unwrap_or_default())) {
+            (Some(0xD800..=0xDBFF), Some(0xDC00..=0xDFFF)) => 12,
+            (Some(0xD800..=0xDFFF), _) => {
+                json[at + 2..at + 6].copy_from_slice(b"fffd");
+                6
+            }
+            _ => 2,
+        };
+    }
+}
+
+/// Returns the UTF-16 unit that `\uXXXX` at the beginning stands for.
+fn escaped(json: &[u8]) -> Option<u16> {
+    let digits = json.strip_prefix(b"\\u")?.get(..4)?;
+    digits.iter().try_fold(0, |unit, digit| Some(unit << 4 | (*digit as char).to_digit(16)? as u16))
 }
 
 fn invalid(message: String) -> Problem {
@@ -75,5 +101,33 @@ fn may_be_json(request: &Request<'_>) -> Result<(), Problem> {
         Ok(())
     } else {
         Err(Problem::unsupported_media_type("Content-Type must be application/json"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_halves_of_surrogate_pairs_are_replaced() {
+        for (json, expected) in [
+            (r#""banjir \ud83d""#, "banjir \u{fffd}"),
+            (r#""\ud83d\ude00""#, "😀"),
+            (r#""\uD83D\uD83D\uDE00""#, "\u{fffd}😀"),
+            (r#""\ude00\ud83d""#, "\u{fffd}\u{fffd}"),
+            (r#""\ud83d\n\ude00""#, "\u{fffd}\n\u{fffd}"),
+            (r#""\ud83d😀""#, "\u{fffd}😀"),
+            // An escaped backslash, and then no escape.
+            (r#""\\ud83d""#, "\\ud83d"),
+            (r#""\\\ud83d""#, "\\\u{fffd}"),
+            (r#""\u00e4\"\u20ac""#, "ä\"€"),
+        ] {
+            let mut bytes = json.as_bytes().to_vec();
+            replace_lone_surrogates(&mut bytes);
+            assert_eq!(serde_json::from_slice::<String>(&bytes).unwrap(), expected, "{json}");
+        }
+        for cut in ["", "\\", "\"\\u", "\"\\ud83", "\"\\ud83d\\u", "\\ud83d\\"] {
+            replace_lone_surrogates(&mut cut.as_bytes().to_vec());
+        }
     }
 }

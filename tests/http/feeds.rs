@@ -159,3 +159,11 @@ fn the_cities_and_disasters_of_partners_are_configured() {
     assert_invalid(send("manado", "flood"), "body", &["disaster_type"], "one of [wind, fire]");
     assert_eq!(send("manado", "fire").status(), Status::Ok);
 }
+
+#[test]
+fn half_an_emoji_and_a_byte_order_mark_do_not_cost_a_report() {
+    let siaga = Siaga::start();
+    let body = post(json!(1)).to_string().replace("A big flood", r"banjir \ud83d");
+    assert_eq!(siaga.ask(Method::Post, "/v1/feeds/partner", format!("\u{feff}{body}")).status(), Status::Ok);
+    assert_eq!(properties(&siaga.result("/v1/reports"))[0]["text"], "banjir \u{fffd}");
+}

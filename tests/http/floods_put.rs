@@ -76,7 +76,7 @@ fn a_body_that_is_no_json_object_is_400() {
         "{'state':2}",
         "state=2",
         "{\"state\":2}x",
-        "\u{feff}{\"state\":2}",
+        "\u{feff}\u{feff}{\"state\":2}",
         "{\"state\":NaN}",
         nested.as_str(),
         deeper.as_str(),
