@@ -17,6 +17,11 @@ impl Position {
         (lng.abs() <= 180.0 && lat.abs() <= 90.0).then_some(Self(Coord { x: lng, y: lat }))
     }
 
+    /// Returns whether this is 0, 0, which devices send that do not know where they are.
+    pub(crate) fn is_origin(self) -> bool {
+        self.0 == Coord::zero()
+    }
+
     /// Returns the place as `x` (longitude) and `y` (latitude).
     #[must_use]
     pub fn coord(self) -> Coord<f64> {

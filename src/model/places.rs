@@ -2,7 +2,7 @@ use std::sync::{Arc, OnceLock};
 
 use super::{
     AreaLayer, AreaLevel, AreaOutline, AreaSelector, AreaSet, BoundaryLayer, City, Infrastructure,
-    InfrastructureKind, InfrastructureLayer, Locator, Outline, Region, Tags,
+    InfrastructureKind, InfrastructureLayer, Locator, Outline, Position, Region, Tags,
 };
 
 /// Everything on the map that requests only read: areas, provinces, cities and infrastructure.
@@ -78,6 +78,16 @@ impl Places {
     #[must_use]
     pub fn locator(&self) -> &Locator {
         &self.locator
+    }
+
+    /// Returns whether a place lies in an area, a city or a province. If none of these are loaded, any place does but 0, 0.
+    #[must_use]
+    pub(crate) fn covers(&self, place: Position) -> bool {
+        if self.areas.is_empty() && self.cities.is_empty() && self.regions.is_empty() {
+            return !place.is_origin();
+        }
+        let Tags { local_area_id, instance_region_code, city, .. } = self.locator.locate(place);
+        local_area_id.is_some() || instance_region_code.is_some() || city.is_some()
     }
 
     /// Returns whether a selector selects a place with these tags.

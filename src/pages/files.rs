@@ -39,7 +39,18 @@ const ALL: [(&str, &[&str]); 10] = [
     ("/map/tiles.js", &[include_str!("map/module/tiles.js")]),
     ("/map/view.css", &[include_str!("map/module/view.css")]),
     ("/map/sw.js", &[include_str!("map/sw.js")]),
-    ("/reporting/report.js", &[PHOTO, include_str!("report/outbox.js"), include_str!("report/report.js")]),
+    (
+        "/reporting/report.js",
+        &[
+            PHOTO,
+            include_str!("report/outbox.js"),
+            include_str!("report/parts.js"),
+            include_str!("report/kept.js"),
+            include_str!("report/place.js"),
+            include_str!("report/depth.js"),
+            include_str!("report/report.js"),
+        ],
+    ),
     ("/reporting/later.js", &[PHOTO, include_str!("report/later.js")]),
     ("/reporting/report.css", &[include_str!("report/report.css")]),
     (

@@ -13,8 +13,8 @@ use crate::guards::{
     Authorized, CardIdParam, CardUser, CardsRead, CardsWrite, FileType, JsonBody, PHOTO_TOKEN,
 };
 use crate::images::{CardImages, ImageError, Invitation};
-use crate::model::bodies::{read_card_holder, read_card_report};
-use crate::model::{Card, CardId, ReportKey};
+use crate::model::bodies::{Fault, ORIGIN, TimeWindow, read_card_holder, read_card_report};
+use crate::model::{Card, CardId, Clock, ReportKey};
 use crate::openapi::Described;
 use crate::rendering::Answer;
 use crate::schema::{self, object, reference};
@@ -111,7 +111,7 @@ pub(super) async fn find_card(
     }
 }
 
-/// `PUT /cards/:cardId`: publishes the report of a card.
+/// `PUT /cards/:cardId`: publishes the report of a card. Without a credential, one from outside all areas waits for review.
 #[put("/cards/<id>", data = "<body>")]
 pub(super) async fn receive_card_report(
     user: CardUser<CardsWrite>,
@@ -120,6 +120,7 @@ pub(super) async fn receive_card_report(
     config: &State<Config>,
     store: &State<Arc<dyn Store>>,
     images: &State<Arc<CardImages>>,
+    clock: &State<Arc<dyn Clock>>,
     metrics: &State<Metrics>,
 ) -> Result<Receipt, Problem> {
     let id = id.read(config)?;
@@ -131,11 +132,25 @@ pub(super) async fn receive_card_report(
             return Err(about_card(StoreError::received(&id)));
         }
         let body = body.map_err(|problem| problem.about_card(&id))?;
-        let content = read_card_report(&id, &body.0, &config.disaster_types(), &config.cards)
-            .map_err(|faults| Problem::faults(&faults).about_card(&id))?;
-        store.receive_card_report(&id, content).await.map_err(about_card)
+        let invalid = |faults: Vec<Fault>| Problem::faults(&faults).about_card(&id);
+        let mut content =
+            read_card_report(&id, &body.0, &config.disaster_types(), &config.cards).map_err(invalid)?;
+        if user.has_credential() {
+            if content.location.is_origin() {
+                return Err(invalid(vec![Fault { path: "location".to_owned(), must: ORIGIN.to_owned() }]));
+            }
+            return store.receive_card_report(&id, content).await.map_err(about_card);
+        }
+        content.created_at = TimeWindow::new(clock.now(), card.created_at).clamp(content.created_at);
+        let places = store.places().await.map_err(about_card)?.value;
+        let receiving = if places.covers(content.location) {
+            store.receive_card_report(&id, content)
+        } else {
+            store.receive_waiting_report(&id, content)
+        };
+        receiving.await.map_err(about_card)
     };
-    // Both questions to the store together have the time of one.
+    // All questions to the store together have the time of one.
     let received = time::timeout(config.limits.timeout, receiving).await;
     received.unwrap_or_else(|elapsed| Err(Problem::late(elapsed).about_card(&id)))?;
     metrics.report_taken(ReportOrigin::Card);

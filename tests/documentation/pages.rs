@@ -81,6 +81,21 @@ fn residents_report_with_and_without_script_and_network_and_each_report_arrives_
 }
 
 #[test]
+fn a_report_stays_on_the_phone_until_the_service_itself_has_confirmed_it() {
+    let outbox = include_str!("../../src/pages/report/outbox.js");
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("outbox.mjs"), outbox).unwrap();
+    fs::write(folder.path().join("responses.mjs"), include_str!("responses.mjs")).unwrap();
+    printed("responses.mjs", node(folder.path()).arg("responses.mjs"));
+    let demo = Demo::start();
+    println!(
+        "{}",
+        run("outbox.mjs", include_str!("outbox.mjs"), &[&demo.origin(""), &demo.base(), demo.key()])
+    );
+    demo.end();
+}
+
+#[test]
 fn officers_play_a_night_at_the_desk_with_another_officer_and_a_bad_network() {
     let demo = Demo::start();
     println!("{}", run("desk.mjs", include_str!("desk.mjs"), &[&demo.origin(""), &demo.base(), demo.key()]));

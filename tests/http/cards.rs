@@ -279,6 +279,7 @@ fn a_wrong_report_is_400_naming_each_fault_by_its_path() {
         (json!({ "location": { "lat": 91, "lng": 0 } }), &["location"], "lat from -90 to 90"),
         (json!({ "location": { "lat": "1", "lng": 0 } }), &["location"], "lng from -180 to 180"),
         (json!({ "location": [106.8, -6.2] }), &["location"], "object"),
+        (json!({ "location": { "lat": 0, "lng": 0 } }), &["location"], "must not be 0, 0"),
         (json!({ "text": 5 }), &["text"], "text"),
         (json!({ "text": "a\u{0}b" }), &["text"], "NUL"),
         (json!({ "image_id": {} }), &["image_id"], "text"),

@@ -91,6 +91,7 @@ fn a_wrong_post_is_400_naming_each_fault() {
         ("disaster_type", json!("wind"), "one of [flood]"),
         ("disaster_type", Value::Null, "is required"),
         ("location", json!({ "lat": 0 }), "lat from -90 to 90"),
+        ("location", json!({ "lat": 0, "lng": 0.0 }), "must not be 0, 0"),
         ("is_training", json!(1), "true or false"),
         ("partner_code", json!("x".repeat(256)), "1 to 255 characters"),
         ("partner_icon", json!("icon.png"), "http"),

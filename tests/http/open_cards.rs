@@ -269,3 +269,28 @@ fn who_guesses_identifiers_is_refused_for_cards_and_for_nothing_else() {
     let with_key = siaga.client.get(&*card).remote(peer).header(key(ADMIN_KEY)).dispatch();
     assert_eq!(with_key.status(), Status::Ok);
 }
+
+#[test]
+fn a_report_by_an_open_card_is_not_refused_for_its_time_or_place_and_waits_if_it_is_outside() {
+    let siaga = open();
+    let made = siaga.clock.now();
+    let cards: Vec<String> = (0..5).map(|_| card(&siaga)).collect();
+    siaga.clock.set(made.after(Duration::from_mins(30)));
+    let sent = |card: &str, created_at: &str, [lat, lng]: [f64; 2]| {
+        let mut body: Value = serde_json::from_str(&report(&siaga)).unwrap();
+        body["created_at"] = json!(created_at);
+        body["location"] = json!({ "lat": lat, "lng": lng });
+        let status = send(&siaga, Method::Put, card, body.to_string()).status();
+        assert_eq!(status, Status::Ok, "{created_at}");
+        let id = card.rsplit('/').next().unwrap();
+        let all = properties(&siaga.result("/v1/reports"));
+        all.into_iter().find(|report| report["url"] == id).map(|report| report["created_at"].clone())
+    };
+    let here = [-6.195, 106.805];
+    let half = made.after(Duration::from_mins(10)).to_string();
+    assert_eq!(sent(&cards[0], &half, here), Some(json!(half)));
+    assert_eq!(sent(&cards[1], "2099-01-01T00:00:00Z", here), Some(json!(siaga.clock.now())));
+    assert_eq!(sent(&cards[2], "1970-01-01T00:00:00Z", here), Some(json!(made)), "not before its link");
+    assert_eq!(sent(&cards[3], &half, [48.1, 11.5]), None, "it waits for review");
+    assert_eq!(sent(&cards[4], &half, [0.0, 0.0]), None, "it waits for review");
+}

@@ -39,6 +39,7 @@ mod old_reports;
 mod open_cards;
 mod photo_moves;
 mod report_page;
+mod report_sending;
 mod reports;
 mod reports_visibility;
 mod robustness;

@@ -35,7 +35,7 @@ fn a_photo_sent_to_the_storage_before_the_report_and_without_a_key_is_shown_once
         let image = format!("/v1/images/{id}.jpg");
         assert_eq!(siaga.client.get(&*image).dispatch().await.status().code, 404, "it waits");
         let report = json!({ "card_data": { "report_type": "wind" }, "created_at": SystemClock.now(),
-                             "location": { "lat": 0.5, "lng": 0.5 } });
+                             "location": { "lat": -6.195, "lng": 106.805 } });
         let sent = siaga.client.put(&*card).body(report.to_string()).dispatch().await;
         assert_eq!(sent.status().code, 200);
         let status = async || siaga.client.get(&*image).dispatch().await.status().code;
@@ -53,8 +53,8 @@ fn a_photo_of_the_form_is_shown_where_the_storage_receives_uploads() {
             ("token", "0123456789abcdef0123456789abcdef"),
             ("disaster", "wind"),
             ("wind.impact", "1"),
-            ("lat", "0.5"),
-            ("lng", "0.5"),
+            ("lat", "-6.195"),
+            ("lng", "106.805"),
         ] {
             form.extend(
                 format!("--x\r\nContent-Disposition: form-data; name=\"{name}\"\r\n\r\n{text}\r\n").bytes(),

@@ -139,6 +139,16 @@ impl<'a> Fields<'a> {
         self.convert(key, POSITION, position)
     }
 
+    /// Returns a place that is not 0, 0.
+    pub(super) fn known_position(&self, key: &str) -> Option<Position> {
+        let place = self.position(key)?;
+        if place.is_origin() {
+            self.fault(key, ORIGIN);
+            return None;
+        }
+        Some(place)
+    }
+
     /// Reads an object with `read`.
     pub(super) fn object<T>(&self, key: &str, read: impl FnOnce(&Fields<'a>) -> Option<T>) -> Option<T> {
         let object = self.convert(key, "must be an object", Value::as_object)?;
@@ -183,6 +193,9 @@ impl<'a> Fields<'a> {
         to_raw_value(self.keepable()?).ok()
     }
 }
+
+/// What a place must not be.
+pub(crate) const ORIGIN: &str = "must not be 0, 0, which devices send that do not know where they are";
 
 /// What a place must be.
 pub(super) const POSITION: &str =

@@ -23,7 +23,7 @@ pub(crate) fn read_gauge(body: &Object) -> Result<GaugeReadings, Vec<Fault>> {
     read(body, |fields| {
         let id = fields.required("gaugeid", Fields::name);
         let name = fields.required("gaugenameid", Fields::name);
-        let location = fields.required("location", Fields::position);
+        let location = fields.required("location", Fields::known_position);
         let observations = fields.required("observations", |fields, key| fields.objects(key, observation));
         Some(GaugeReadings {
             id: id?.to_owned(),

@@ -24,7 +24,7 @@ const LONGEST: u64 = 8 * 1024;
 /// The most parts of a form beside one for each field about hazards.
 const MOST: usize = 64;
 /// The names of the fields, but for the photo and those about hazards.
-const FIELDS: [&str; 12] = [
+const FIELDS: [&str; 13] = [
     "token",
     "website",
     "created_at",
@@ -35,6 +35,7 @@ const FIELDS: [&str; 12] = [
     "lat",
     "lng",
     "area",
+    "outside",
     "text",
     "lang",
 ];
@@ -107,12 +108,16 @@ pub(super) async fn read<'r>(
         let Some(part) = parts.next_field().await? else { return Ok((filled, None)) };
         let name = part.name().unwrap_or_default().to_owned();
         if name == PHOTO {
-            if part.file_name().is_some_and(|name| !name.is_empty()) {
-                return Ok((filled, Some(Photo::new(part))));
+            // Browsers send an empty file without a name if none was chosen; other programs may leave out the name.
+            let is_named = part.file_name().is_some_and(|name| !name.is_empty());
+            let mut photo = Photo::new(part);
+            if is_named || !photo.is_empty().await? {
+                return Ok((filled, Some(photo)));
             }
             continue;
         }
-        let text = part.text().await?;
+        // Browsers send each line break as two characters, and databases store no NUL.
+        let text = part.text().await?.replace("\r\n", "\n").replace('\r', "\n").replace('\0', "");
         if FIELDS.contains(&&*name) || fields.contains(&name) {
             filled.0.entry(name).or_default().push(text);
         }
@@ -134,9 +139,18 @@ impl<'r> Photo<'r> {
         Self { part, piece: Bytes::new() }
     }
 
+    /// Returns whether it has no content.
+    async fn is_empty(&mut self) -> Result<bool, multer::Error> {
+        while self.piece.is_empty() {
+            let Some(piece) = self.part.chunk().await? else { return Ok(true) };
+            self.piece = piece;
+        }
+        Ok(false)
+    }
+
     /// Returns whether it begins like an image of an allowed type.
     pub(super) async fn is_image(&mut self) -> Result<bool, multer::Error> {
-        let mut beginning = Vec::new();
+        let mut beginning = self.piece.to_vec();
         while beginning.len() < ImageType::LEADING
             && let Some(piece) = self.part.chunk().await?
         {

@@ -64,7 +64,7 @@ pub(super) async fn send_card(
         Found::Unused(card) | Found::Used(card) => {
             visit.of_card(&card).receive(Some(&card), kind, body).await
         }
-        Found::Nothing => visit.expired(),
+        Found::Nothing => visit.receive_expired(kind, body).await,
     }
 }
 
@@ -95,9 +95,8 @@ pub(super) async fn send_photo(
 /// `GET /reporting/places?q=`: responds with the areas that a part of a name finds.
 #[get("/reporting/places")]
 pub(super) async fn find_places(visit: Visit<'_>) -> Result<Answer, Problem> {
-    let areas = visit.areas().await;
     let text = visit.text("q")?.unwrap_or_default();
-    Answer::private_result(&places::found(&areas, &text))
+    Answer::private_result(&places::found(visit.places().await?.areas(), &text))
 }
 
 /// `GET /reporting/:file`: responds with a file that the page loads.

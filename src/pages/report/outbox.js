@@ -1,7 +1,51 @@
-// Keeps reports on the phone until they are sent. The service takes each exactly once: by its card, or by the token of its form.
+// Keeps reports on the phone until the service has confirmed them. The service takes each exactly once: by its card, or by the token of
+// its form.
+//
+// A report waits, which is the state of one without `state`, as of all that earlier versions kept. A response changes that:
+//
+//   200 with the body of the service                  sent      the outbox deletes it
+//   the same, but for an earlier version of it        used      a person sends it without the link, or discards it
+//   400 with the faults that the service has found    refused   a person corrects it, and it waits again, or discards it
+//   404 of the service: the link has expired          expired   as used
+//   another one, of the service, a portal or a proxy; a redirection; none: it waits, and is sent again after a pause that grows
+//
+// After a week nothing is sent before a person wants it. Nothing else deletes a report.
 
 const NAME = "siaga-reports";
 const STORE = "waiting";
+const SHORTEST = 30_000;
+const LONGEST = 600_000;
+const PATIENCE = 120_000;
+export const WEEK = 7 * 24 * 3_600_000;
+
+/** Returns what becomes of a report by `{ status, body, retryAfter }`, or by no response: `null`. */
+export function answered(report, response, now) {
+  const { status, body, retryAfter } = response ?? {};
+  if (status === 200 && typeof body?.cardId === "string" && /^\/report\//.test(body.thanks)) {
+    if (report.replaces && body.created === false) return { ...report, state: "used" };
+    if (!report.photo || body.photo !== "none") return { ...report, state: "sent", thanks: body.thanks };
+  }
+  if (status === 400 && body?.statusCode === 400 && body.faults) return { ...report, state: "refused", faults: body.faults };
+  if (status === 404 && body?.expired === true) return { ...report, state: "expired" };
+  const tries = (report.tries ?? 0) + 1;
+  const pause = Math.min(LONGEST, Math.max(SHORTEST * 2 ** (tries - 1), (retryAfter || 0) * 1_000));
+  return { ...report, tries, next: now + pause };
+}
+
+export const isWaiting = (report) => !report.state;
+
+/** Returns whether a person is to be asked before the report is sent. */
+export const isOld = (report, now) => isWaiting(report) && now >= Math.max(report.created + WEEK, report.until ?? 0);
+
+/** Returns the report as one without its link, by the token of a new form. */
+export const withoutLink = ({ address, fields, photo, created }, token) => {
+  const { origin, search } = new URL(address);
+  const others = fields.filter(([name]) => name !== "token");
+  return { key: token, address: `${origin}/report${search}`, fields: [...others, ["token", token]], photo, created };
+};
+
+/** Returns a token for a form, which nobody can guess. */
+export const newToken = () => [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 
 const asked = (request) =>
   new Promise((done, failed) => {
@@ -13,11 +57,14 @@ async function store(mode) {
   const opening = indexedDB.open(NAME, 1);
   opening.onupgradeneeded = () => opening.result.createObjectStore(STORE, { keyPath: "key" });
   const database = await asked(opening);
-  return database.transaction(STORE, mode).objectStore(STORE);
+  const transaction = database.transaction(STORE, mode);
+  transaction.oncomplete = transaction.onabort = () => database.close();
+  return transaction.objectStore(STORE);
 }
 
-/** Keeps a report: `{ key, address, fields: [[name, text]], photo: Blob | null, created: milliseconds, until: milliseconds }`. */
+/** Keeps a report `{ key, address, fields: [[name, text]], photo: Blob | null, created: milliseconds }`, in place of one with this key. */
 export async function keep(report) {
+  report.saved = newToken();
   await asked((await store("readwrite")).put(report));
 }
 
@@ -25,15 +72,28 @@ export async function forget(key) {
   await asked((await store("readwrite")).delete(key));
 }
 
-/** Returns the reports that wait, without those whose time is over. */
-export async function waiting() {
-  const all = await asked((await store("readonly")).getAll());
-  const over = all.filter((report) => report.until <= Date.now());
-  for (const report of over) await forget(report.key);
-  return all.filter((report) => report.until > Date.now());
+/** Keeps a report in place of one with another key. */
+export async function exchange(key, report) {
+  const all = await store("readwrite");
+  all.delete(key);
+  await asked(all.put({ ...report, saved: newToken() }));
 }
 
-/** Sends a report. Returns the response's JSON and status; throws if there is no network or the service is away. */
+/** Records what became of a report, unless it was replaced meanwhile. */
+export async function settle(report) {
+  const all = await store("readwrite");
+  const kept = await asked(all.get(report.key));
+  if (!kept || kept.saved !== report.saved) return;
+  await asked(report.state === "sent" ? all.delete(report.key) : all.put(report));
+}
+
+/** Returns all reports, the oldest first. */
+export async function reports() {
+  const all = await asked((await store("readonly")).getAll());
+  return all.sort((one, other) => one.created - other.created);
+}
+
+/** Sends a report. Returns the response, or `null` if there is none. */
 export async function send(report) {
   const form = new FormData();
   for (const [name, text] of report.fields) form.append(name, text);
@@ -41,13 +101,18 @@ export async function send(report) {
   form.append("sent_at", new Date().toISOString());
   // The photo is the last part: the service checks the others before it reads it.
   if (report.photo) form.append("photo", report.photo, "photo.jpg");
-  const response = await fetch(report.address, {
-    method: "POST",
-    body: form,
-    headers: { Accept: "application/json" },
-    credentials: "omit",
-  });
-  if (response.status >= 500 || response.status === 408 || response.status === 429) throw new Error(String(response.status));
-  const body = await response.json().catch(() => ({}));
-  return { status: response.status, body };
+  try {
+    const response = await fetch(report.address, {
+      method: "POST",
+      body: form,
+      headers: { Accept: "application/json" },
+      credentials: "omit",
+      redirect: "manual",
+      signal: AbortSignal.timeout?.(PATIENCE),
+    });
+    const body = await response.json().catch(() => null);
+    return { status: response.status, body, retryAfter: Number(response.headers.get("Retry-After")) };
+  } catch {
+    return null;
+  }
 }

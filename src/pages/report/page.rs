@@ -1,5 +1,7 @@
 //! The responses of the page.
 
+use std::time::Duration;
+
 use minijinja::context;
 use minijinja::value::Serde;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
@@ -16,9 +18,13 @@ use super::visit::Visit;
 use crate::content::Kept;
 use crate::error::Problem;
 use crate::guards::PHOTO_TOKEN;
-use crate::model::{Card, CardId};
+use crate::model::{Card, CardId, Report};
 use crate::rendering::{Answer, HTML};
 use crate::shell::Here;
+use crate::stores::StoreError;
+
+/// The value of `photo` if the sender of a photo is not known to be that of the report.
+pub(super) const REFUSED: &str = "refused";
 
 const FORM: &str = include_str!("form.html");
 const TEXT: &str = include_str!("text.html");
@@ -43,6 +49,13 @@ pub(in crate::pages) struct Shown {
     status: Status,
     body: Option<Answer>,
     headers: Vec<(&'static str, String)>,
+}
+
+impl Shown {
+    /// Says that the address leads nowhere.
+    pub(super) fn not_found(self) -> Self {
+        Self { status: Status::NotFound, ..self }
+    }
 }
 
 impl<'r> Responder<'r, 'static> for Shown {
@@ -90,9 +103,13 @@ impl Visit<'_> {
             "language": self.language.code(),
             "texts": t["script"],
             "longest": LONGEST_TEXT,
-            "openFor": self.config.cards.open_for.as_secs(),
             "card": card,
         });
+        // After its report, the identifier of a card is public. The token is for its photo, if the form is sent again.
+        let token = match card {
+            Some(card) => Some(self.images.photo_token(card).await?),
+            None => filled.get("token").map(str::to_owned),
+        };
         let values = context! {
             language => self.language.code(),
             t => Serde(t),
@@ -100,6 +117,7 @@ impl Visit<'_> {
             path => path(card),
             hazards => Serde(hazards(self.config, texts)),
             places => Serde(areas),
+            token => token,
             filled => Serde(filled.shown()),
             faults => Serde(said),
             longest => LONGEST_TEXT,
@@ -114,23 +132,37 @@ impl Visit<'_> {
         let texts = self.language.texts();
         let (form, t) = (texts.group("form"), &texts.group("form")["thanks"]);
         let report = match card.report {
-            // A report that waits or is hidden is not found.
-            Some(key) => self.store.report(key).await.ok(),
+            Some(key) => match self.store.report(key).await {
+                Ok(report) => Some(report.value),
+                // It waits for review, or is hidden.
+                Err(StoreError::NotFound { .. }) => None,
+                Err(error) => return Err(error.into()),
+            },
             None => None,
         };
-        let area = report.as_ref().and_then(|report| report.value.tags.local_area_id);
+        let (says, link) = match &report {
+            None => ("waits", "openMap"),
+            Some(report) if self.is_on_map(report) => ("shown", "map"),
+            Some(_) => ("old", "openMap"),
+        };
+        let area = report.as_ref().and_then(|report| report.tags.local_area_id);
         let map = match area {
             Some(area) => format!("/map?area={area}&lang={}", self.language.code()),
             None => format!("/map?lang={}", self.language.code()),
         };
         let own = self.config.report.advice.get(self.language.code());
         let advice = own.map_or_else(|| text(t, "advice"), |own| own.as_str());
-        let mut says = vec![text(t, if report.is_some() { "shown" } else { "waits" }), advice];
-        let has_photo = self.store.has_upload(&card.id).await.unwrap_or_default();
+        let mut says = vec![text(t, says), advice];
+        let has_photo = self.store.has_upload(&card.id).await?;
         if has_photo {
             says.insert(1, text(t, "photoThere"));
         }
+        let fault = match self.text("photo")? {
+            Some(refused) if refused == REFUSED && !has_photo => Some("photoLate"),
+            _ => fault,
+        };
         let token = if has_photo { None } else { self.photo_token(card).await? };
+        let alert = fault.filter(|_| token.is_none()).map(|fault| text(&form["faults"], fault));
         let photo = token.map(|token| {
             let script = &form["script"];
             let settings: Value = ["shrinking", "ready", "notReadable", "tooLarge"]
@@ -147,26 +179,44 @@ impl Visit<'_> {
         let values = context! {
             title => text(t, "title"),
             says => Serde(json!(says)),
+            alert => alert,
             photo => photo.map(Serde),
             link => map,
-            link_text => text(t, "map"),
+            link_text => text(t, link),
         };
-        let status = if fault.is_some() { Status::BadRequest } else { Status::Ok };
+        let status = match fault {
+            Some("photoLate") => Status::Forbidden,
+            Some(_) => Status::BadRequest,
+            None => Status::Ok,
+        };
         self.page(status, TEXT, "/report", values)
     }
 
     /// Returns the token of the address if it permits the photo of a card.
     pub(super) async fn photo_token(&self, card: &Card) -> Result<Option<String>, Problem> {
         let Some(token) = self.text("token")? else { return Ok(None) };
+        Ok(self.permits_photo(card, &token).await?.then_some(token))
+    }
+
+    /// Returns whether a token permits the photo of a card.
+    pub(super) async fn permits_photo(&self, card: &Card, token: &str) -> Result<bool, Problem> {
         let is_open = self.config.cards.is_open(card, self.clock.now());
-        Ok((is_open && self.images.is_photo_token(&token, &card.id).await?).then_some(token))
+        Ok(is_open && self.images.is_photo_token(token, &card.id).await?)
+    }
+
+    /// Returns whether the live map shows a report that is neither hidden nor waits.
+    fn is_on_map(&self, report: &Report) -> bool {
+        let hazard = self.config.cards.hazards.of(report.content.disaster_type);
+        let window = hazard.map_or(Duration::from_hours(1), |hazard| hazard.window);
+        report.content.created_at.after(window) > self.clock.now()
     }
 
     /// Responds that the link is unknown or no longer valid.
     pub(super) fn expired(&self) -> Result<Shown, Problem> {
         let t = &self.language.texts().group("form")["expired"];
         if self.is_script {
-            let body = Answer::bare(&json!({ "statusCode": 404, "message": text(t, "title") }))?;
+            let body = json!({ "statusCode": 404, "message": text(t, "title"), "expired": true });
+            let body = Answer::bare(&body)?;
             return Ok(Shown { status: Status::NotFound, body: Some(body), headers: Vec::new() });
         }
         let link = format!("/report?lang={}", self.language.code());
@@ -186,21 +236,26 @@ impl Visit<'_> {
     }
 
     /// Responds to a report that was accepted, now or, with `waits` unknown, before: leads to the thank-you, so that loading the
-    /// page again sends nothing.
+    /// page again sends nothing. `photo` says whether a photo is `stored`, none was sent (`none`), or it was [`REFUSED`].
     pub(super) fn accepted(
         &self,
         id: &CardId,
         waits: Option<bool>,
+        photo: &str,
         token: Option<String>,
     ) -> Result<Shown, Problem> {
         let mut location = self.thanks_of(id);
+        if photo == REFUSED {
+            location = format!("{location}&photo={REFUSED}");
+        }
         if let Some(token) = &token {
             location = format!("{location}&token={token}");
         }
         let mut headers: Vec<_> = token.map(|token| (PHOTO_TOKEN, token)).into_iter().collect();
         if self.is_script {
             let body = json!({
-                "statusCode": 200, "cardId": id, "created": waits.is_some(), "waits": waits, "thanks": location,
+                "statusCode": 200, "cardId": id, "created": waits.is_some(), "waits": waits, "photo": photo,
+                "thanks": location,
             });
             return Ok(Shown { status: Status::Ok, body: Some(Answer::bare(&body)?), headers });
         }

@@ -1,17 +1,16 @@
 // The form in steps. Without this script it is one form that works as well.
 
 import { Unusable, shrunk } from "./photo.js";
-import { forget, keep, send, waiting } from "./outbox.js";
+import { answered, isOld, isWaiting, keep, newToken, reports, send, settle } from "./outbox.js";
+import { field, filled, form, id, settings, texts } from "./parts.js";
+import { showKept } from "./kept.js";
+import { askOutside, choose, forgetPlace, openMap, place } from "./place.js";
+import { words } from "./depth.js";
 
-const settings = JSON.parse(document.body.dataset.settings);
-const { texts, base, longest, openFor } = settings;
-const form = document.querySelector("form");
-const id = (name) => document.getElementById(name);
-const field = (name) => form.elements[name];
-const filled = (text, values) => text.replace(/\{(\w+)\}/g, (_, name) => values[name] ?? "");
-
-const created = Date.now();
+// The report that the form makes: a new one, or one that is kept and is corrected.
+let target = { key: settings.card ?? field("token").value, token: field("token").value, address: form.action };
 let photo = null;
+let isShrunk = Promise.resolve();
 
 // ---------------------------------------------------------------- steps
 
@@ -57,193 +56,44 @@ for (const choice of form.querySelectorAll('[name="disaster"]')) {
   choice.addEventListener("click", (event) => { if (event.detail > 0) show(1); });
 }
 
-// ---------------------------------------------------------------- place
-
-let view = null;
-let place = null;
-let asking = null;
-
-const rounded = (degrees) => Math.round(degrees * 1e4) / 1e4;
-
-async function choose([lng, lat], name) {
-  place = [rounded(lng), rounded(lat)];
-  field("lng").value = place[0];
-  field("lat").value = place[1];
-  const values = { lat: place[1], lng: place[0] };
-  id("chosen").textContent = name ? filled(texts.at, { place: name }) : filled(texts.nameless, values);
-  if (name) return;
-  asking?.abort();
-  asking = new AbortController();
-  try {
-    const response = await fetch(`${base}/areas/at?lat=${values.lat}&lng=${values.lng}&geoformat=geojson`, { signal: asking.signal, cache: "no-store" });
-    if (response.status === 404) id("chosen").textContent = filled(texts.outside, values);
-    if (!response.ok) return;
-    const area = (await response.json()).result.features[0].properties;
-    const names = [area.area_name, area.parent_name, area.city_name].filter(Boolean).join(", ");
-    id("chosen").textContent = filled(texts.at, { place: names });
-  } catch {
-    // Without a network the numbers stand there.
-  }
-}
-
-async function openMap() {
-  if (view || id("map").dataset.tried) return;
-  id("map").dataset.tried = "yes";
-  let module;
-  try {
-    module = await import("/map/module.js");
-  } catch {
-    return;
-  }
-  const { View, Shapes, Names, decode } = module;
-  const style = document.createElement("link");
-  style.rel = "stylesheet";
-  style.href = "/map/view.css";
-  document.head.append(style);
-  id("map").hidden = false;
-  view = new View(id("map"), { label: texts.mapLabel, zoomIn: texts.zoomIn, zoomOut: texts.zoomOut, fills: true });
-  id("map").insertAdjacentHTML("beforeend", '<svg class="cross" viewBox="0 0 24 24" aria-hidden="true"><path d="M12 1a8 8 0 0 0-8 8c0 5.5 8 14 8 14s8-8.5 8-14a8 8 0 0 0-8-8zm0 5a3 3 0 1 1 0 6 3 3 0 0 1 0-6z"/></svg>');
-  const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
-  const shapes = new Shapes({ area: { fill: colour("--land") || colour("--raised"), line: colour("--line"), width: 1 } });
-  const names = new Names();
-  [names.colour, names.halo] = [colour("--ink"), colour("--ground")];
-  view.layers.push(shapes, names);
-  let isMoved = false;
-  view.addEventListener("move", () => { isMoved = true; });
-  view.addEventListener("rest", () => { if (isMoved) choose(view.centre); });
-  if (place) view.go(place, 15, false);
-  try {
-    const response = await fetch(`${base}/areas?level=parent&geoformat=topojson`, { cache: "no-cache" });
-    const features = decode((await response.json()).result);
-    features.forEach((feature, index) => {
-      shapes.set(index, feature, "area");
-      const [left, top, right, bottom] = feature.box;
-      names.names.push({ at: [(left + right) / 2, (top + bottom) / 2], text: feature.properties.parent_name, rank: 1, size: 12 });
-    });
-    if (!place && shapes.box) view.fit(shapes.box, { isAnimated: false });
-    isMoved = false;
-    view.redraw();
-  } catch {
-    // The map is there without outlines.
-  }
-}
-
-id("locate").addEventListener("click", () => {
-  id("chosen").textContent = texts.locating;
-  const failed = () => { id("chosen").textContent = texts.noPosition; };
-  if (!navigator.geolocation) return failed();
-  const found = ({ coords }) => {
-    choose([coords.longitude, coords.latitude]);
-    view?.go([coords.longitude, coords.latitude], 16, false);
-  };
-  navigator.geolocation.getCurrentPosition(found, failed, { enableHighAccuracy: true, timeout: 20000 });
-});
-
-let searching = 0;
-id("search").addEventListener("input", () => {
-  clearTimeout(searching);
-  searching = setTimeout(search, 250);
-});
-id("search").addEventListener("keydown", (event) => {
-  if (event.key === "Enter") {
-    event.preventDefault();
-    search();
-  }
-});
-
-async function search() {
-  const text = id("search").value.trim();
-  const list = id("found");
-  if (!text) return list.replaceChildren();
-  let places;
-  try {
-    const response = await fetch(`/reporting/places?q=${encodeURIComponent(text)}`);
-    places = (await response.json()).result;
-  } catch {
-    return;
-  }
-  if (text !== id("search").value.trim()) return;
-  list.replaceChildren(...places.map(({ name, parent, city, lat, lng }) => {
-    const names = [name, parent, city].filter(Boolean).join(", ");
-    const button = Object.assign(document.createElement("button"), { type: "button", className: "button", textContent: names });
-    button.addEventListener("click", () => {
-      choose([lng, lat], names);
-      view?.go([lng, lat], 16, false);
-      list.replaceChildren();
-    });
-    const item = document.createElement("li");
-    item.append(button);
-    return item;
-  }));
-  if (!places.length) list.replaceChildren(Object.assign(document.createElement("li"), { textContent: texts.none }));
-}
-
-// ---------------------------------------------------------------- depth
-
-const HIGHEST = 250;
-// A person of 170 cm is 180 units high in the drawing, from 10 to 190.
-const UNITS = 180 / 170;
-
-function words(centimetres) {
-  const level = [0, 5, 30, 70, 110, 150].findLastIndex((from) => centimetres >= from);
-  return texts.depths[Math.max(0, level)];
-}
-
-for (const block of form.querySelectorAll(".depth")) {
-  const [person, water, range, less, more, says] = ["person", "water", "range", "less", "more", "words"].map((name) => block.querySelector(`.${name}`));
-  const depth = block.querySelector("[name]");
-  const draw = () => {
-    const value = Number(depth.value || 0);
-    range.value = value;
-    const height = depth.value ? Math.min(200, value * UNITS + 10) : 0;
-    water.setAttribute("y", 200 - height);
-    water.setAttribute("height", height);
-    says.textContent = depth.value ? words(value) : "";
-  };
-  const set = (value) => {
-    depth.value = Math.max(0, Math.min(HIGHEST, Math.round(value / 5) * 5));
-    draw();
-  };
-  for (const part of [person, range, less, more]) part.hidden = false;
-  depth.addEventListener("input", draw);
-  range.addEventListener("input", () => set(Number(range.value)));
-  less.addEventListener("click", () => set(Number(depth.value || 0) - 10));
-  more.addEventListener("click", () => set(Number(depth.value || 0) + 10));
-  const drawing = person.querySelector("svg");
-  const drag = (event) => {
-    const box = drawing.getBoundingClientRect();
-    set((1 - (event.clientY - box.top) / box.height) * 200 / UNITS - 10 / UNITS);
-  };
-  drawing.addEventListener("pointerdown", (event) => {
-    drawing.setPointerCapture(event.pointerId);
-    drag(event);
-  });
-  drawing.addEventListener("pointermove", (event) => { if (event.buttons) drag(event); });
-  draw();
-}
-
 // ---------------------------------------------------------------- photo and words
 
-const count = () => { id("count").textContent = filled(texts.left, { count: longest - [...field("text").value].length }); };
+// The limit counts characters as the service does; `maxlength` would count most emoji twice.
+field("text").removeAttribute("maxlength");
+const count = () => {
+  const characters = [...field("text").value];
+  if (characters.length > settings.longest) field("text").value = characters.slice(0, settings.longest).join("");
+  id("count").textContent = filled(texts.left, { count: Math.max(0, settings.longest - characters.length) });
+};
 field("text").addEventListener("input", count);
 
-id("photo").addEventListener("change", async () => {
-  const [file] = id("photo").files;
-  photo = null;
-  id("preview").hidden = true;
-  id("photo-says").textContent = file ? texts.shrinking : "";
-  if (!file) return;
+function usePhoto(taken) {
+  photo = taken;
+  id("preview").hidden = !photo;
+  id("photo-says").textContent = photo ? filled(texts.ready, { size: Math.ceil(photo.size / 1000) }) : "";
+  URL.revokeObjectURL(id("preview").src);
+  if (photo) id("preview").src = URL.createObjectURL(photo);
+}
+
+async function shrink(file) {
+  const isChosen = () => id("photo").files[0] === file;
   try {
-    photo = await shrunk(file);
-    URL.revokeObjectURL(id("preview").src);
-    id("preview").src = URL.createObjectURL(photo);
-    id("preview").hidden = false;
-    id("photo-says").textContent = filled(texts.ready, { size: Math.ceil(photo.size / 1000) });
+    const small = await shrunk(file);
+    if (isChosen()) usePhoto(small);
   } catch (error) {
     if (!(error instanceof Unusable)) throw error;
+    if (!isChosen()) return;
     id("photo").value = "";
     id("photo-says").textContent = texts[error.reason];
   }
+}
+
+id("photo").addEventListener("change", () => {
+  const [file] = id("photo").files;
+  usePhoto(null);
+  if (!file) return;
+  id("photo-says").textContent = texts.shrinking;
+  isShrunk = shrink(file);
 });
 
 // ---------------------------------------------------------------- check and send
@@ -285,7 +135,7 @@ function summarise() {
   }));
 }
 
-const STEP_OF = { disaster: "hazard", place: "place", text: "photo", photo: "photo", token: "check" };
+const STEP_OF = { disaster: "hazard", place: "place", text: "photo", photo: "photo", token: "check", outside: "check" };
 
 function tell(faults) {
   for (const old of form.querySelectorAll(".fault")) old.remove();
@@ -298,6 +148,7 @@ function tell(faults) {
     input?.setAttribute("aria-invalid", "true");
     input?.setAttribute("aria-describedby", says.id);
   }
+  if (faults.outside) askOutside(true);
   const first = steps.findIndex((part) => part.querySelector(":scope > .fault"));
   if (first >= 0) show(first);
 }
@@ -305,63 +156,150 @@ function tell(faults) {
 function report() {
   // Answers about another hazard, which was chosen before, are left out.
   const isOther = (name) => name.includes(".") && !name.startsWith(`${disaster()}.`);
-  const values = [...new FormData(form)].filter(([name, value]) => name !== "photo" && value !== "" && !isOther(name));
+  const isText = ([name, value]) => !["photo", "token"].includes(name) && value !== "" && !isOther(name);
+  const values = [...new FormData(form)].filter(isText);
   return {
-    key: settings.card ?? field("token").value,
-    address: form.action,
-    fields: values,
+    key: target.key,
+    address: target.address,
+    fields: [...values, ["token", target.token]],
     photo,
-    created,
-    until: created + openFor * 1000,
+    created: target.pressed ?? Date.now(),
   };
 }
 
+/** Empties the form. */
+function clear() {
+  form.reset();
+  forgetPlace();
+  askOutside(false);
+  usePhoto(null);
+}
+
+/** Shows what was filled in. */
+function shown(faults = {}) {
+  for (const depth of form.querySelectorAll(".depth [name]")) depth.dispatchEvent(new Event("input"));
+  count();
+  showDetails();
+  show(0);
+  tell(faults);
+}
+
+/** Begins another report. A link takes one, so its form stays as it is. */
+function begin() {
+  if (settings.card) return;
+  const token = newToken();
+  clear();
+  target = { key: token, token, address: form.action };
+  shown();
+}
+
+const isUntouched = () => !disaster() && !field("text").value && !photo && !place;
+
+/** Opens a report that the service has refused, to be corrected. */
+function open(kept) {
+  if (!isUntouched() && kept.key !== target.key && !confirm(texts.sureOpen)) return;
+  clear();
+  const values = new Map(kept.fields);
+  target = { key: kept.key, token: values.get("token") ?? "", address: kept.address, pressed: kept.created };
+  for (const [name, value] of kept.fields.filter(([name]) => name !== "token")) {
+    for (const input of form.querySelectorAll(`[name="${CSS.escape(name)}"]`)) {
+      if (input.type === "radio" || input.type === "checkbox") input.checked ||= input.value === value;
+      else input.value = value;
+    }
+  }
+  usePhoto(kept.photo);
+  if (values.has("lat")) choose([Number(values.get("lng")), Number(values.get("lat"))]);
+  shown(kept.faults);
+}
+
+const seen = {
+  get key() { return target.key; },
+  name: ({ fields, created }) => {
+    const values = new Map(fields);
+    const hazard = [...form.querySelectorAll('[name="disaster"]')].find(({ value }) => value === values.get("disaster"));
+    const time = new Date(created).toLocaleString(settings.language, { dateStyle: "medium", timeStyle: "short" });
+    return [hazard?.parentElement.textContent.trim(), time, values.get("text")].filter(Boolean).join(", ");
+  },
+  open: (kept) => {
+    open(kept);
+    return showAll();
+  },
+  send: () => sendWaiting(true),
+  discarded: ({ key }) => {
+    if (key === target.key) begin();
+    return showAll();
+  },
+};
+
+async function showAll(...notes) {
+  // A browser in private mode may keep nothing.
+  const all = await reports().catch(() => []);
+  showKept(all, notes, seen);
+  return all;
+}
+
+let isSending = false;
+// The reports that this page has kept.
+const own = new Set();
+
 form.addEventListener("submit", async (event) => {
   event.preventDefault();
-  const sent = report();
+  target.pressed ??= Date.now();
   id("send").disabled = true;
   id("sending").textContent = texts.sending;
+  await isShrunk.catch(() => {});
+  const sent = report();
+  isSending = true;
   try {
+    const before = (await reports().catch(() => [])).find(({ key }) => key === sent.key);
+    if (before && before.state !== "refused") {
+      if (!confirm(texts.sureReplace)) return;
+      // That one may have arrived.
+      sent.replaces = true;
+    }
     // Kept first: a phone that is switched off while it sends loses nothing.
-    await keep(sent).catch(() => {});
-    const { status, body } = await send(sent);
-    await forget(sent.key).catch(() => {});
-    if (status === 200) return location.replace(body.thanks);
-    id("sending").textContent = "";
-    if (body.faults) tell(body.faults);
-    else id("sending").textContent = filled(texts.failed, { reason: body.message ?? status });
-  } catch {
-    id("sending").textContent = filled(texts.notSent, { hours: Math.round(openFor / 3600) });
+    const isKept = await keep(sent).then(() => true, () => false);
+    const after = answered(sent, await send(sent), Date.now());
+    await settle(after).catch(() => {});
+    if (after.state === "sent") return location.replace(after.thanks);
+    id("sending").textContent = isKept ? "" : texts.notKept;
+    if (after.state === "refused") tell(after.faults);
+    if (!isKept) return;
+    own.add(sent.key);
+    if (isWaiting(after)) {
+      target.pressed = undefined;
+      begin();
+    }
+    await showAll(...(isWaiting(after) ? [texts.notSent] : []));
+    if (after.state !== "refused") id("kept").scrollIntoView();
   } finally {
+    isSending = false;
     id("send").disabled = false;
+    if (id("sending").textContent === texts.sending) id("sending").textContent = "";
   }
 });
 
 // ---------------------------------------------------------------- reports that wait on this phone
 
-let isSending = false;
-
-async function sendWaiting() {
+/** Sends what waits: all of it, or those whose pause is over. */
+async function sendWaiting(isAll = false) {
   if (isSending) return;
   isSending = true;
   try {
-    let wasSent = false;
-    let refused = "";
-    for (const kept of await waiting()) {
-      try {
-        const { status, body } = await send(kept);
-        await forget(kept.key);
-        wasSent ||= status === 200;
-        if (status !== 200) refused = body.message ?? Object.values(body.faults ?? {}).join(" ");
-        if (status === 200 && kept.key === report().key) return location.replace(body.thanks);
-      } catch {
-        break;
-      }
+    let sent;
+    const now = Date.now();
+    for (const kept of await reports()) {
+      if (!isWaiting(kept) || isOld(kept, now) || (!isAll && kept.next > now)) continue;
+      const after = answered(kept, await send(kept), Date.now());
+      await settle(after);
+      if (after.state === "sent") sent = after;
     }
-    const left = (await waiting()).length;
-    const says = [left && filled(texts.keptOnes, { count: left }), wasSent && texts.sentNow, refused && filled(texts.failed, { reason: refused })];
-    id("kept").textContent = says.filter(Boolean).join(" ");
-    id("kept").hidden = !id("kept").textContent;
+    const left = await reports();
+    const isHere = sent && (sent.key === settings.card || (own.has(sent.key) && !left.length && isUntouched()));
+    if (isHere) return location.replace(sent.thanks);
+    const [refused] = left.filter(({ state }) => state === "refused");
+    if (refused && isUntouched()) open(refused);
+    await showAll(...(sent ? [texts.sentNow, Object.assign(document.createElement("a"), { href: sent.thanks, textContent: texts.sentThanks })] : []));
   } catch {
     // A browser in private mode may keep nothing.
   } finally {
@@ -369,12 +307,12 @@ async function sendWaiting() {
   }
 }
 
-addEventListener("online", sendWaiting);
-setInterval(async () => { if (navigator.onLine && (await waiting().catch(() => [])).length) sendWaiting(); }, 30000);
+addEventListener("online", () => sendWaiting(true));
+setInterval(() => { if (navigator.onLine) sendWaiting(); }, 15_000);
 
 count();
 showDetails();
 if (field("lat").value) choose([Number(field("lng").value), Number(field("lat").value)]);
 const faulty = steps.findIndex((part) => part.querySelector(".fault"));
 show(Math.max(0, faulty), false);
-sendWaiting();
+sendWaiting(true);

@@ -6,13 +6,14 @@ use rocket::Data;
 use rocket::http::ContentType;
 use rocket::tokio::time::timeout;
 
-use super::content::{Times, read};
+use super::content::{Read, read};
 use super::form::{self, Filled, Photo, TOKEN, Unreadable};
-use super::page::Shown;
+use super::page::{REFUSED, Shown};
 use super::visit::Visit;
 use crate::config::Config;
 use crate::error::Problem;
 use crate::images::ImageError;
+use crate::model::bodies::TimeWindow;
 use crate::model::duration::written;
 use crate::model::{Card, CardHolder, CardId};
 use crate::quotas::Hourly;
@@ -48,10 +49,7 @@ impl Visit<'_> {
     ) -> Result<Shown, Problem> {
         let (filled, mut photo) = self.read(kind, body).await?;
         let shown = self.take(card, filled, photo.as_mut()).await;
-        if let Some(photo) = photo {
-            // A browser that cannot send its photo to the end does not read the response.
-            let _ = timeout(LONGEST_REST, photo.discard()).await;
-        }
+        discard(photo).await;
         shown
     }
 
@@ -62,17 +60,34 @@ impl Visit<'_> {
         kind: Option<&ContentType>,
         body: Data<'_>,
     ) -> Result<Shown, Problem> {
-        let (_, photo) = self.read(kind, body).await?;
-        let Some(mut photo) = photo else { return self.thanks(card, Some("photo")).await };
-        let received = match self.photo_token(card).await? {
-            Some(_) => self.receive_photo(&card.id, &mut photo).await,
-            None => Ok(Ok(())),
+        let (_, mut photo) = self.read(kind, body).await?;
+        let received = match (&mut photo, self.photo_token(card).await?) {
+            (_, None) => Ok(Err("photoLate")),
+            (None, Some(_)) => Ok(Err("photo")),
+            (Some(photo), Some(_)) => self.receive_photo(&card.id, photo).await,
         };
-        let _ = timeout(LONGEST_REST, photo.discard()).await;
+        discard(photo).await;
         match received? {
             Ok(()) => Ok(self.photo_accepted(&card.id)),
-            Err(field) => self.thanks(card, Some(field)).await,
+            Err(fault) => self.thanks(card, Some(fault)).await,
         }
+    }
+
+    /// Responds to a report by a link that is unknown or no longer valid: with the form without a link, in which everything but the
+    /// photo is filled in. The script of the page has kept the photo too.
+    pub(super) async fn receive_expired(
+        self,
+        kind: Option<&ContentType>,
+        body: Data<'_>,
+    ) -> Result<Shown, Problem> {
+        let (mut filled, photo) = self.read(kind, body).await?;
+        discard(photo).await;
+        if self.is_script {
+            return self.expired();
+        }
+        filled.put("token", &form::token()?);
+        let shown = self.form(None, filled, &["link".to_owned()]).await?;
+        Ok(shown.not_found())
     }
 
     /// Reads the texts of a form, up to its photo.
@@ -104,15 +119,13 @@ impl Visit<'_> {
             return self.form(None, filled, &["token".to_owned()]).await;
         };
         let link = card.map(|card| &card.id);
-        if card.is_some_and(|card| card.report.is_some()) {
-            return self.sent(&id, None).await;
+        if self.has_report(card, &id).await? {
+            return self.repeated(card, &id, filled, photo).await;
         }
-        let arrival = self.clock.now();
-        let open = arrival.before(self.config.cards.open_for);
-        let earliest = card.and_then(|card| card.created_at).map_or(open, |made| made.max(open));
-        let areas = self.areas().await;
-        let content = match read(&id, &filled, Times { earliest, arrival }, &areas, self.config) {
-            Ok(content) => content,
+        let window = TimeWindow::new(self.clock.now(), card.and_then(|card| card.created_at));
+        let places = self.places().await?;
+        let Read { content, is_outside } = match read(&id, &filled, window, &places, self.config) {
+            Ok(read) => read,
             Err(fields) => return self.form(link, filled, &fields).await,
         };
         if self.limits.refused.count(self.address).is_err() {
@@ -121,14 +134,12 @@ impl Visit<'_> {
         if card.is_none() {
             let made = self.store.create_card_as(&id, self.holder()).await;
             match made {
-                // The same form was sent before.
+                // The same form was sent before, but its report was not received.
                 Err(StoreError::Conflict { .. }) => {}
                 made => drop(made?),
             }
-            if self.store.card(&id).await?.report.is_some() {
-                return self.sent(&id, None).await;
-            }
         }
+        let has_photo = photo.is_some();
         if let Some(photo) = photo
             && let Err(field) = self.receive_photo(&id, photo).await?
         {
@@ -137,7 +148,7 @@ impl Visit<'_> {
         // A field that people do not see was filled in by a program.
         let is_program = filled.get("website").is_some();
         let is_one_of_many = self.limits.reviewed.count(self.address).is_err();
-        let waits = self.config.report.review || is_program || is_one_of_many;
+        let waits = self.config.report.review || is_program || is_one_of_many || is_outside;
         let received = if waits {
             self.store.receive_waiting_report(&id, content).await
         } else {
@@ -145,10 +156,58 @@ impl Visit<'_> {
         };
         match received {
             Ok(_) => self.metrics.report_taken(ReportOrigin::Page),
-            Err(StoreError::Conflict { .. }) => return self.sent(&id, None).await,
+            // The same form arrived twice at once, with the same photo.
+            Err(StoreError::Conflict { .. }) => return self.repeated(card, &id, filled, None).await,
             Err(error) => return Err(error.into()),
         }
-        self.sent(&id, Some(waits)).await
+        let photo = if has_photo { "stored" } else { "none" };
+        let token = self.images.photo_token(&id).await.ok();
+        self.accepted(&id, Some(waits), photo, token)
+    }
+
+    /// Returns whether the report of a card was received, which a form without one may have made.
+    async fn has_report(&self, card: Option<&Card>, id: &CardId) -> Result<bool, Problem> {
+        if let Some(card) = card {
+            return Ok(card.report.is_some());
+        }
+        match self.store.card(id).await {
+            Ok(card) => Ok(card.report.is_some()),
+            Err(StoreError::NotFound { .. }) => Ok(false),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Responds to a form whose report was received before. Its photo is received if none is stored, from the sender of that report
+    /// only: the identifier of the card is public by now.
+    async fn repeated(
+        &self,
+        card: Option<&Card>,
+        id: &CardId,
+        filled: Filled,
+        photo: Option<&mut Photo<'_>>,
+    ) -> Result<Shown, Problem> {
+        let is_sender = match (card, filled.get("token")) {
+            // The identifier was made from the token.
+            (None, _) => true,
+            (Some(card), Some(token)) => self.permits_photo(card, token).await?,
+            (Some(_), None) => false,
+        };
+        let is_sent = photo.is_some();
+        if let Some(photo) = photo
+            && is_sender
+            && let Err(field) = self.receive_photo(id, photo).await?
+        {
+            return self.form(card.map(|card| &card.id), filled, &[field.to_owned()]).await;
+        }
+        let photo = if self.store.has_upload(id).await? {
+            "stored"
+        } else if is_sent {
+            REFUSED
+        } else {
+            "none"
+        };
+        let token = if is_sender { self.images.photo_token(id).await.ok() } else { None };
+        self.accepted(id, None, photo, token)
     }
 
     /// Returns the identifier of a card, or that which the token of a form makes; `None` if that is no token.
@@ -190,11 +249,12 @@ impl Visit<'_> {
             network_data: None,
         }
     }
+}
 
-    /// Responds to a report that was accepted, now or, with `None`, before.
-    async fn sent(&self, id: &CardId, waits: Option<bool>) -> Result<Shown, Problem> {
-        let token = if waits.is_some() { self.images.photo_token(id).await.ok() } else { None };
-        self.accepted(id, waits, token)
+/// Reads what is left of a photo: a browser that cannot send it to the end does not read the response.
+async fn discard(photo: Option<Photo<'_>>) {
+    if let Some(photo) = photo {
+        let _ = timeout(LONGEST_REST, photo.discard()).await;
     }
 }
 

@@ -12,7 +12,7 @@ use crate::error::Problem;
 use crate::fairings::Arrival;
 use crate::guards::{CardUser, CardsWrite, Language, Query, managed};
 use crate::images::CardImages;
-use crate::model::{AreaSet, Card, Clock};
+use crate::model::{AreaSet, Card, Clock, Places};
 use crate::shell::Shell;
 use crate::stores::Store;
 use crate::telemetry::Metrics;
@@ -83,7 +83,17 @@ impl<'r> Visit<'r> {
         Ok(self.query.get(name)?.map(Into::into))
     }
 
-    /// Returns the areas; none while the store is away.
+    /// Returns what is on the map.
+    ///
+    /// # Errors
+    ///
+    /// 503 while the store is away.
+    pub(super) async fn places(&self) -> Result<Arc<Places>, Problem> {
+        let reading = timeout(self.config.limits.timeout, self.store.places()).await;
+        Ok(reading.map_err(Problem::late)??.value)
+    }
+
+    /// Returns the areas for the lists of the form, which is shown without them while the store is away.
     pub(super) async fn areas(&self) -> Arc<AreaSet> {
         let areas = timeout(self.config.limits.timeout, self.follower.areas()).await;
         areas.ok().and_then(Result::ok).unwrap_or_default()

@@ -1,0 +1,61 @@
+use std::time::Duration;
+
+use crate::model::Timestamp;
+
+/// How long before its arrival a report without a link can have been made.
+const LONGEST_WAIT: Duration = Duration::from_hours(7 * 24);
+
+/// When a report can have been made that arrives without a credential.
+///
+/// A wrong clock costs nobody their report: a time outside the window becomes its nearest end.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TimeWindow {
+    earliest: Timestamp,
+    arrival: Timestamp,
+}
+
+impl TimeWindow {
+    /// Returns the window of a report: from when its card was made, or, without a link, a week before its arrival.
+    pub(crate) fn new(arrival: Timestamp, card_made: Option<Timestamp>) -> Self {
+        Self { earliest: card_made.unwrap_or_else(|| arrival.before(LONGEST_WAIT)), arrival }
+    }
+
+    /// Returns when a report was made that says this of itself.
+    pub(crate) fn clamp(self, time: Timestamp) -> Timestamp {
+        // The clock of the service can have stepped back since the card was made.
+        time.max(self.earliest).min(self.arrival)
+    }
+
+    /// Returns when a report was made that was sent so long after it was made.
+    pub(crate) fn made_before_arrival(self, age: Duration) -> Timestamp {
+        self.clamp(self.arrival.before(age))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_report_is_made_before_it_arrives_and_not_before_its_link_or_a_week_ago() {
+        let at = |text: &str| Timestamp::parse(text).unwrap();
+        let arrival = at("2016-12-19T16:00:00Z");
+        let by_link = TimeWindow::new(arrival, Some(at("2016-11-19T16:00:00Z")));
+        let without = TimeWindow::new(arrival, None);
+        for (window, time, expected) in [
+            (by_link, "2016-12-19T15:00:00Z", "2016-12-19T15:00:00Z"),
+            (by_link, "2016-11-20T00:00:00Z", "2016-11-20T00:00:00Z"),
+            (by_link, "1970-01-01T00:00:00Z", "2016-11-19T16:00:00Z"),
+            (by_link, "2016-12-19T23:00:00Z", "2016-12-19T16:00:00Z"),
+            (without, "2016-12-13T00:00:00Z", "2016-12-13T00:00:00Z"),
+            (without, "2016-11-20T00:00:00Z", "2016-12-12T16:00:00Z"),
+            (without, "2099-01-01T00:00:00Z", "2016-12-19T16:00:00Z"),
+        ] {
+            assert_eq!(window.clamp(at(time)), at(expected), "{time}");
+        }
+        assert_eq!(without.made_before_arrival(Duration::from_mins(90)), at("2016-12-19T14:30:00Z"));
+        assert_eq!(without.made_before_arrival(Duration::MAX), at("2016-12-12T16:00:00Z"));
+        let early = TimeWindow::new(arrival, Some(at("2016-12-20T00:00:00Z")));
+        assert_eq!(early.clamp(arrival), arrival);
+    }
+}

@@ -1,0 +1,153 @@
+// The place of a report: by the position of the phone, a map, or a name.
+
+import { field, filled, id, settings, texts } from "./parts.js";
+
+// Metres: a position that is known less precisely is no place.
+const PRECISE = 150;
+const noPlace = id("chosen").textContent;
+let view = null;
+let isByHand = false;
+let isMoved = false;
+export let place = null;
+let asking = null;
+
+/** Asks whether a place outside all areas is right, or no longer. */
+export function askOutside(isAsked) {
+  id("outside").hidden = !isAsked;
+  if (!isAsked) field("outside").checked = false;
+}
+
+export function forgetPlace(says = noPlace) {
+  place = null;
+  asking?.abort();
+  field("lng").value = field("lat").value = "";
+  id("chosen").textContent = says;
+}
+
+const rounded = (degrees) => Math.round(degrees * 1e4) / 1e4;
+
+export async function choose([lng, lat], name) {
+  place = [rounded(lng), rounded(lat)];
+  askOutside(false);
+  field("lng").value = place[0];
+  field("lat").value = place[1];
+  const values = { lat: place[1], lng: place[0] };
+  id("chosen").textContent = name ? filled(texts.at, { place: name }) : filled(texts.nameless, values);
+  if (name) return;
+  asking?.abort();
+  asking = new AbortController();
+  try {
+    const response = await fetch(`${settings.base}/areas/at?lat=${values.lat}&lng=${values.lng}&geoformat=geojson`, { signal: asking.signal, cache: "no-store" });
+    if (response.status === 404) id("chosen").textContent = filled(texts.outside, values);
+    if (!response.ok) return;
+    const area = (await response.json()).result.features[0].properties;
+    const names = [area.area_name, area.parent_name, area.city_name].filter(Boolean).join(", ");
+    id("chosen").textContent = filled(texts.at, { place: names });
+  } catch {
+    // Without a network the numbers stand there.
+  }
+}
+
+// Where the map looks, though the person has not moved it.
+let aimed = null;
+function aim(at, zoom) {
+  aimed = [at, zoom];
+  isByHand = isMoved = false;
+  view?.go(at, zoom, false);
+}
+
+export async function openMap() {
+  if (view || id("map").dataset.tried) return;
+  id("map").dataset.tried = "yes";
+  let module;
+  try {
+    module = await import("/map/module.js");
+  } catch {
+    return;
+  }
+  const { View, Shapes, Names, decode } = module;
+  const style = document.createElement("link");
+  style.rel = "stylesheet";
+  style.href = "/map/view.css";
+  document.head.append(style);
+  id("map").hidden = false;
+  view = new View(id("map"), { label: texts.mapLabel, zoomIn: texts.zoomIn, zoomOut: texts.zoomOut, fills: true });
+  id("map").insertAdjacentHTML("beforeend", '<svg class="cross" viewBox="0 0 24 24" aria-hidden="true"><path d="M12 1a8 8 0 0 0-8 8c0 5.5 8 14 8 14s8-8.5 8-14a8 8 0 0 0-8-8zm0 5a3 3 0 1 1 0 6 3 3 0 0 1 0-6z"/></svg>');
+  const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+  const shapes = new Shapes({ area: { fill: colour("--land") || colour("--raised"), line: colour("--line"), width: 1 } });
+  const names = new Names();
+  [names.colour, names.halo] = [colour("--ink"), colour("--ground")];
+  view.layers.push(shapes, names);
+  for (const touch of ["pointerdown", "wheel", "keydown"]) id("map").addEventListener(touch, () => { isByHand = true; }, { capture: true, passive: true });
+  view.addEventListener("move", () => { isMoved = isByHand; });
+  view.addEventListener("rest", () => { if (isMoved) choose(view.centre); });
+  if (aimed) aim(...aimed);
+  else if (place) aim(place, 15);
+  try {
+    const response = await fetch(`${settings.base}/areas?level=parent&geoformat=topojson`, { cache: "no-cache" });
+    const features = decode((await response.json()).result);
+    features.forEach((feature, index) => {
+      shapes.set(index, feature, "area");
+      const [left, top, right, bottom] = feature.box;
+      names.names.push({ at: [(left + right) / 2, (top + bottom) / 2], text: feature.properties.parent_name, rank: 1, size: 12 });
+    });
+    if (!place && !aimed && shapes.box) view.fit(shapes.box, { isAnimated: false });
+    view.redraw();
+  } catch {
+    // The map is there without outlines.
+  }
+}
+
+id("locate").addEventListener("click", () => {
+  const before = place ? ` ${id("chosen").textContent}` : "";
+  id("chosen").textContent = texts.locating;
+  const failed = () => { id("chosen").textContent = texts.noPosition + before; };
+  if (!navigator.geolocation) return failed();
+  const found = ({ coords: { longitude, latitude, accuracy } }) => {
+    const isPrecise = accuracy <= PRECISE;
+    if (isPrecise) choose([longitude, latitude]);
+    else forgetPlace(filled(texts.around, { metres: Math.round(accuracy) }));
+    aim([longitude, latitude], isPrecise ? 16 : 13);
+  };
+  navigator.geolocation.getCurrentPosition(found, failed, { enableHighAccuracy: true, timeout: 20000 });
+});
+
+let searching = 0;
+id("search").addEventListener("input", () => {
+  clearTimeout(searching);
+  searching = setTimeout(search, 250);
+});
+id("search").addEventListener("keydown", (event) => {
+  if (event.key === "Enter") {
+    event.preventDefault();
+    search();
+  }
+});
+
+async function search() {
+  const text = id("search").value.trim();
+  const list = id("found");
+  if (!text) return list.replaceChildren();
+  let places;
+  try {
+    const response = await fetch(`/reporting/places?q=${encodeURIComponent(text)}`);
+    if (!response.ok) return list.replaceChildren();
+    places = (await response.json()).result;
+  } catch {
+    return;
+  }
+  if (text !== id("search").value.trim()) return;
+  list.replaceChildren(...places.map(({ name, parent, city, lat, lng }) => {
+    const names = [name, parent, city].filter(Boolean).join(", ");
+    const button = Object.assign(document.createElement("button"), { type: "button", className: "button", textContent: names });
+    button.addEventListener("click", () => {
+      choose([lng, lat], names);
+      aim([lng, lat], 16);
+      list.replaceChildren();
+    });
+    const item = document.createElement("li");
+    item.append(button);
+    return item;
+  }));
+  if (!places.length) list.replaceChildren(Object.assign(document.createElement("li"), { textContent: texts.none }));
+}

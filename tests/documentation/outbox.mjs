@@ -1,0 +1,262 @@
+// Reports that cannot be sent at once: what a portal or a proxy answers, expired links, corrections, earlier versions of the page, clocks.
+import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
+import { chromium } from "./chromium.mjs";
+
+const [origin, base, key] = process.argv.slice(2);
+const HOUR = 3_600_000;
+const reports = async () => {
+  const response = await fetch(`${base}/reports?geoformat=geojson&timeperiod=604800`);
+  return (await response.json()).result.features.map(({ properties }) => properties);
+};
+const of = async (text) => (await reports()).filter((report) => report.text === text);
+const until = async (says, holds) => {
+  for (let tries = 0; tries < 600; tries += 1) {
+    if (await holds()) return;
+    await new Promise((done) => setTimeout(done, 100));
+  }
+  assert.fail(says);
+};
+const card = async () => {
+  const body = JSON.stringify({ username: "Ani", network: "telegram", language: "en" });
+  const response = await fetch(`${base}/cards`, { method: "POST", body, headers: { "X-Api-Key": key, "Content-Type": "application/json" } });
+  return (await response.json()).cardId;
+};
+
+/// Opens a form. `fault`, if there is one, is done with each report that is sent.
+async function opened(page, path = "/report") {
+  const test = { fault: null, answer: true, asked: [] };
+  await page.setRequestInterception(true);
+  page.on("request", (request) => (request.method() === "POST" && test.fault ? test.fault(request) : request.continue()));
+  page.on("dialog", (dialog) => {
+    test.asked.push(dialog.message());
+    return test.answer ? dialog.accept() : dialog.dismiss();
+  });
+  await page.goto(`${origin}${path}?lang=en`);
+  return test;
+}
+const respond = (status, body, headers = {}) => (request) => request.respond({ status, body, headers, contentType: headers.type ?? "text/html" });
+const fill = (page, text, { depth = "40", photo } = {}) =>
+  page.evaluate(async (text, depth, photo) => {
+    document.querySelector('[value="flood"]').click();
+    for (const [name, value] of Object.entries({ "flood.flood_depth": depth, lat: "-6.2", lng: "106.82", text })) document.querySelector(`form [name="${name}"]`).value = value;
+    if (photo) {
+      const canvas = Object.assign(document.createElement("canvas"), { width: 80, height: 60 });
+      const files = new DataTransfer();
+      canvas.getContext("2d").fillRect(0, 0, 40, 40);
+      files.items.add(new File([await new Promise((done) => canvas.toBlob(done, "image/jpeg"))], "photo.jpg"));
+      document.getElementById("photo").files = files.files;
+      document.getElementById("photo").dispatchEvent(new Event("change"));
+    }
+  }, text, depth, photo);
+const press = (page) => page.evaluate(() => document.querySelector("form").requestSubmit());
+const says = (page, words) => page.waitForFunction((words) => document.getElementById("kept").innerText.includes(words) && !document.getElementById("send").disabled, {}, words);
+const pressIn = (page, name) => page.evaluate((name) => [...document.querySelectorAll("#kept button")].find((button) => button.textContent === name).click(), name);
+const kept = (page) =>
+  page.evaluate(() => new Promise((done) => {
+    const opening = indexedDB.open("siaga-reports", 1);
+    opening.onupgradeneeded = () => opening.result.createObjectStore("waiting", { keyPath: "key" });
+    opening.onsuccess = () => { opening.result.transaction("waiting").objectStore("waiting").getAll().onsuccess = ({ target }) => { opening.result.close(); done(target.result); }; };
+  }));
+const put = (page, entry) =>
+  page.evaluate((entry) => new Promise((done) => {
+    const opening = indexedDB.open("siaga-reports", 1);
+    opening.onupgradeneeded = () => opening.result.createObjectStore("waiting", { keyPath: "key" });
+    opening.onsuccess = () => { opening.result.transaction("waiting", "readwrite").objectStore("waiting").put(entry).onsuccess = () => { opening.result.close(); done(); }; };
+  }), entry);
+const again = (page) => page.evaluate(() => dispatchEvent(new Event("online"))).catch(() => {});
+const expected = /status of|ERR_FAILED|ERR_ABORTED/;
+
+// Nothing but the service confirms a report; each press of the button is a report of its own, and each arrives once.
+await chromium(async (page) => {
+  const test = await opened(page);
+  const portal = "<html><title>Log in</title>Hotel</html>";
+  const faults = [
+    respond(200, portal),
+    respond(200, '{"ok":true}', { type: "application/json" }),
+    respond(204, ""),
+    respond(302, "", { Location: `${origin}/` }),
+    respond(400, portal),
+    respond(400, '{"statusCode":400,"message":"no"}', { type: "application/json" }),
+    respond(403, portal),
+    respond(404, portal),
+    respond(413, portal),
+    respond(511, portal),
+    respond(502, portal),
+    (request) => request.abort(),
+  ];
+  for (const [index, fault] of faults.entries()) {
+    test.fault = fault;
+    await fill(page, `kept ${index}`, { photo: index === 0 });
+    await press(page);
+    await says(page, "Not sent yet: the report is kept on this phone.");
+    assert.equal((await kept(page)).length, index + 1);
+    assert.equal(page.url(), `${origin}/report?lang=en`);
+    assert.equal(await page.$eval("#text", (input) => input.value), "", "the form is empty for another report");
+  }
+  await says(page, `Reports that wait on this phone: ${faults.length}.`);
+  test.fault = null;
+  await again(page);
+  await until("the page says thank you", () => page.url().includes("/thanks?lang=en&token="));
+  for (const [index] of faults.entries()) assert.equal((await of(`kept ${index}`)).length, 1, `${index}`);
+  await until("the photo is shown", async () => (await of("kept 0"))[0].image_url);
+  await page.goto(`${origin}/report?lang=en`);
+  assert.deepEqual(await kept(page), []);
+
+  // The fault of a report is said when the service can be reached; it is corrected or discarded, and not deleted.
+  test.fault = respond(502, portal);
+  for (const words of ["too deep", "no flood"]) {
+    await fill(page, words, { depth: "99999", photo: true });
+    await press(page);
+    await says(page, "kept on this phone");
+  }
+  test.fault = null;
+  await page.reload();
+  await page.waitForSelector('[id="fault-flood.flood_depth"]', { visible: true });
+  await says(page, "The service did not accept this report. Correct it below");
+  await says(page, "no flood");
+  assert.equal(await page.$eval("#text", (input) => input.value), "too deep");
+  assert.equal((await kept(page)).length, 2);
+  await page.evaluate(() => { document.querySelector('[name="flood.flood_depth"]').value = "90"; });
+  await Promise.all([page.waitForNavigation(), press(page)]);
+  assert.equal((await of("too deep"))[0].report_data.flood_depth, 90);
+  await until("its photo is shown", async () => (await of("too deep"))[0].image_url);
+  await page.goto(`${origin}/report?lang=en`);
+  await says(page, "The service did not accept this report. Correct it below");
+  assert.equal(await page.$eval("#text", (input) => input.value), "no flood");
+  test.answer = false;
+  await pressIn(page, "Discard");
+  assert.equal((await kept(page)).length, 1);
+  test.answer = true;
+  await pressIn(page, "Discard");
+  await until("it is discarded", async () => (await kept(page)).length === 0);
+  assert.deepEqual(test.asked, Array(2).fill("Discard this report? It has not been sent."));
+  assert.equal(await page.$eval("#text", (input) => input.value), "");
+
+  // A fault that is found at once is said at once.
+  await fill(page, "at once", { depth: "" });
+  await press(page);
+  await page.waitForSelector('[id="fault-flood.flood_depth"]', { visible: true });
+  await page.evaluate(() => { document.querySelector('[name="flood.flood_depth"]').value = "20"; });
+  await Promise.all([page.waitForNavigation(), press(page)]);
+  assert.equal((await of("at once")).length, 1);
+}, expected);
+
+// An earlier version of the page has kept reports, to be deleted after a day; after a week the page asks.
+await chromium(async (page) => {
+  await opened(page);
+  const entry = (number, days) => {
+    const created = Date.now() - days * 24 * HOUR;
+    const token = `${number}`.repeat(32);
+    const fields = Object.entries({ token, disaster: "flood", "flood.flood_depth": "50", lat: "-6.2", lng: "106.82", text: `old ${number}` });
+    return { key: token, address: `${origin}/report?lang=en`, fields, photo: null, created, until: created + 24 * HOUR };
+  };
+  await put(page, entry(1, 2));
+  await put(page, entry(2, 8));
+  await page.reload();
+  await says(page, "A report that was kept on this phone has been sent.");
+  const [sent] = await of("old 1");
+  assert.ok(Math.abs(Date.now() - 48 * HOUR - Date.parse(sent.created_at)) < 60_000, sent.created_at);
+  await says(page, "This report has waited on this phone for more than a week: Flood, ");
+  assert.deepEqual((await kept(page)).map(({ key }) => key), ["2".repeat(32)]);
+  await pressIn(page, "Send");
+  await until("it is sent", async () => (await kept(page)).length === 0);
+}, expected);
+
+// The time of a report is the first press of the button, however long the page was open.
+await chromium(async (page) => {
+  const test = await opened(page);
+  await page.evaluate(() => {
+    const now = Date.now;
+    window.ahead = 0;
+    Date.now = () => now() + window.ahead;
+    const Real = Date;
+    window.Date = class extends Real { constructor(...of) { of.length ? super(...of) : super(Real.now()); } };
+  });
+  const later = (milliseconds) => page.evaluate((milliseconds) => { window.ahead += milliseconds; }, milliseconds);
+  await later(90 * 60_000);
+  await fill(page, "opened early");
+  test.fault = respond(502, "");
+  await press(page);
+  await says(page, "kept on this phone");
+  await later(30 * 60_000);
+  test.fault = null;
+  await again(page);
+  await until("it is sent", async () => (await of("opened early")).length === 1);
+  const [{ created_at }] = await of("opened early");
+  assert.ok(Math.abs(Date.now() - 30 * 60_000 - Date.parse(created_at)) < 60_000, created_at);
+}, expected);
+
+// A link takes one report: a second one replaces the first, if the person says so, or is sent without the link if that had arrived.
+await chromium(async (page) => {
+  const links = [await card(), await card(), await card()];
+  const test = await opened(page, `/report/${links[0]}`);
+  test.fault = respond(502, "");
+  const twice = async (first, second) => {
+    for (const words of [first, second]) {
+      await fill(page, words, { photo: true });
+      await press(page);
+      await says(page, "Reports that wait on this phone: 1.");
+    }
+  };
+  test.answer = false;
+  await twice("house A", "house B");
+  assert.deepEqual(test.asked, ["A report by this link waits on this phone. Replace it by this one?"]);
+  const text = async () => (await kept(page))[0].fields.find(([name]) => name === "text")[1];
+  assert.equal(await text(), "house A");
+  test.answer = true;
+  await press(page);
+  await until("it is replaced", async () => (await text()) === "house B");
+  await says(page, "kept on this phone");
+  test.fault = null;
+  await again(page);
+  await until("the page says thank you", () => page.url().includes("/thanks"));
+  assert.deepEqual([(await of("house A")).length, (await of("house B")).length], [0, 1]);
+
+  // The first one arrives, and its response is lost.
+  await page.goto(`${origin}/report/${links[1]}?lang=en`);
+  await page.evaluate(() => {
+    const real = window.fetch;
+    window.fetch = async (...request) => {
+      const response = await real(...request);
+      if (request[1]?.method === "POST" && window.isLost) throw new TypeError("lost");
+      return response;
+    };
+    window.isLost = true;
+  });
+  await twice("knee", "waist");
+  await page.evaluate(() => { window.isLost = false; });
+  await again(page);
+  await says(page, "An earlier version of this report had already arrived: Flood, ");
+  await pressIn(page, "Send without the link");
+  await until("both are there", async () => (await of("knee")).length === 1 && (await of("waist")).length === 1);
+
+  // The link expires while the report waits.
+  await page.goto(`${origin}/report/${links[2]}?lang=en`);
+  test.fault = (request) => request.continue({ url: request.url().replace(links[2], "abcdefgh-1234") });
+  await fill(page, "too late", { photo: true });
+  await press(page);
+  await says(page, "The link has expired through which this report was to be sent: Flood, ");
+  test.fault = null;
+  await pressIn(page, "Send without the link");
+  await until("it is there", async () => (await of("too late")).length === 1);
+  await until("with its photo", async () => (await of("too late"))[0].image_url);
+  await until("nothing is left", async () => (await kept(page)).length === 0);
+}, expected);
+
+// A phone that can keep nothing says so. The text has as many characters as the service counts.
+await chromium(async (page) => {
+  const test = await opened(page);
+  const longest = `${"a".repeat(24)}\n`.repeat(20);
+  await page.$eval("#text", (input, text) => { input.value = text; input.dispatchEvent(new Event("input")); }, `${"😀".repeat(500)}more`);
+  assert.equal(await page.$eval("#count", (count) => count.textContent), "0 characters left");
+  await fill(page, longest);
+  await page.evaluate(() => { IDBFactory.prototype.open = () => { throw new Error("private"); }; });
+  test.fault = respond(200, "<html>");
+  await press(page);
+  await page.waitForFunction(() => document.getElementById("sending").textContent.includes("this phone cannot keep the report"));
+  assert.equal(await page.$eval("#text", (input) => input.value), longest);
+  test.fault = null;
+  await Promise.all([page.waitForNavigation(), press(page)]);
+  assert.equal((await of(longest.trim())).length, 1);
+}, expected);
