@@ -218,7 +218,8 @@ fn a_link_is_a_form_then_a_thank_you_and_later_says_what_to_do() {
             page.contains("This link does not work") && page.contains("href=\"&#x2f;report?lang=en\""),
             "{page}"
         );
-        let sent = send(&siaga, &format!("/report/{id}?lang=en"), &FLOOD, Some(&photo(8, 6, 1)));
+        let address = format!("/report/{id}?lang=en");
+        let sent = send(&siaga, &address, &FLOOD, Some(&photo(8, 6, 1)));
         assert_eq!(sent.status(), Status::NotFound);
         let sent = sent.into_string().unwrap();
         assert!(
