@@ -1,4 +1,4 @@
-// Reports that cannot be sent at once: what a portal or a proxy answers, expired links, corrections, earlier versions of the page, clocks.
+// Reports that cannot be sent at once: what a portal or a proxy responds, expired links, corrections, earlier versions of the page, clocks.
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
 import { chromium } from "./chromium.mjs";
@@ -113,7 +113,7 @@ await chromium(async (page) => {
   test.fault = null;
   await page.reload();
   await page.waitForSelector('[id="fault-flood.flood_depth"]', { visible: true });
-  await says(page, "The service did not accept this report. Correct it below");
+  await says(page, "This report has not been sent. Correct what is marked below");
   await says(page, "no flood");
   assert.equal(await page.$eval("#text", (input) => input.value), "too deep");
   assert.equal((await kept(page)).length, 2);
@@ -122,7 +122,7 @@ await chromium(async (page) => {
   assert.equal((await of("too deep"))[0].report_data.flood_depth, 90);
   await until("its photo is shown", async () => (await of("too deep"))[0].image_url);
   await page.goto(`${origin}/report?lang=en`);
-  await says(page, "The service did not accept this report. Correct it below");
+  await says(page, "This report has not been sent. Correct what is marked below");
   assert.equal(await page.$eval("#text", (input) => input.value), "no flood");
   test.answer = false;
   await pressIn(page, "Discard");

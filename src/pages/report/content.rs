@@ -15,7 +15,7 @@ pub(super) const LONGEST_TEXT: usize = 500;
 
 /// What a person has reported.
 #[derive(Debug)]
-pub(super) struct Read {
+pub(super) struct FormReport {
     pub(super) content: ReportContent,
     /// Whether the place is outside all that the service covers. The person has said that it is right.
     pub(super) is_outside: bool,
@@ -42,7 +42,7 @@ pub(super) fn read(
     window: TimeWindow,
     places: &Places,
     config: &Config,
-) -> Result<Read, Vec<String>> {
+) -> Result<FormReport, Vec<String>> {
     let disaster = filled.get("disaster").unwrap_or_default();
     let mut body = Map::new();
     body.insert("disaster_type".to_owned(), disaster.into());
@@ -70,7 +70,7 @@ pub(super) fn read(
     }
     fields.sort_unstable();
     fields.dedup();
-    content.filter(|_| fields.is_empty()).map(|content| Read { content, is_outside }).ok_or(fields)
+    content.filter(|_| fields.is_empty()).map(|content| FormReport { content, is_outside }).ok_or(fields)
 }
 
 /// Returns the longitude and latitude of the pin, or else of a place in the chosen area.

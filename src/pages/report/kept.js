@@ -30,7 +30,7 @@ export function showKept(all, notes, page) {
     };
     const buttons = [...(isOpen ? [] : [button(...decisions[state](report), true)]), button("discard", discard)];
     const choice = document.createElement("p");
-    choice.append(...buttons.flatMap((made) => [made, " "]));
+    choice.append(...buttons);
     const item = document.createElement("li");
     item.append(says, choice);
     return item;

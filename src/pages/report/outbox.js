@@ -19,7 +19,7 @@ const PATIENCE = 120_000;
 export const WEEK = 7 * 24 * 3_600_000;
 
 /** Returns what becomes of a report by `{ status, body, retryAfter }`, or by no response: `null`. */
-export function answered(report, response, now) {
+export function nextState(report, response, now) {
   const { status, body, retryAfter } = response ?? {};
   if (status === 200 && typeof body?.cardId === "string" && /^\/report\//.test(body.thanks)) {
     if (report.replaces && body.created === false) return { ...report, state: "used" };

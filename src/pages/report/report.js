@@ -1,7 +1,7 @@
 // The form in steps. Without this script it is one form that works as well.
 
 import { Unusable, shrunk } from "./photo.js";
-import { answered, isOld, isWaiting, keep, newToken, reports, send, settle } from "./outbox.js";
+import { nextState, isOld, isWaiting, keep, newToken, reports, send, settle } from "./outbox.js";
 import { field, filled, form, id, settings, texts } from "./parts.js";
 import { showKept } from "./kept.js";
 import { askOutside, choose, forgetPlace, openMap, place } from "./place.js";
@@ -101,7 +101,7 @@ id("photo").addEventListener("change", () => {
 const chosenWords = (part) =>
   [...part.querySelectorAll("input:checked + span")].map((span) => span.textContent.trim());
 
-/** Returns what was answered about the hazard: the type of the report, then the answers about it. */
+/** Returns what the person said about the hazard: the type of the report, then the answers about it. */
 function answers() {
   const part = form.querySelector(".of.current");
   if (!part) return "";
@@ -176,7 +176,7 @@ function clear() {
 }
 
 /** Shows what was filled in. */
-function shown(faults = {}) {
+function showFilled(faults = {}) {
   for (const depth of form.querySelectorAll(".depth [name]")) depth.dispatchEvent(new Event("input"));
   count();
   showDetails();
@@ -190,7 +190,7 @@ function begin() {
   const token = newToken();
   clear();
   target = { key: token, token, address: form.action };
-  shown();
+  showFilled();
 }
 
 const isUntouched = () => !disaster() && !field("text").value && !photo && !place;
@@ -209,10 +209,10 @@ function open(kept) {
   }
   usePhoto(kept.photo);
   if (values.has("lat")) choose([Number(values.get("lng")), Number(values.get("lat"))]);
-  shown(kept.faults);
+  showFilled(kept.faults);
 }
 
-const seen = {
+const keptActions = {
   get key() { return target.key; },
   name: ({ fields, created }) => {
     const values = new Map(fields);
@@ -234,7 +234,7 @@ const seen = {
 async function showAll(...notes) {
   // A browser in private mode may keep nothing.
   const all = await reports().catch(() => []);
-  showKept(all, notes, seen);
+  showKept(all, notes, keptActions);
   return all;
 }
 
@@ -259,7 +259,7 @@ form.addEventListener("submit", async (event) => {
     }
     // Kept first: a phone that is switched off while it sends loses nothing.
     const isKept = await keep(sent).then(() => true, () => false);
-    const after = answered(sent, await send(sent), Date.now());
+    const after = nextState(sent, await send(sent), Date.now());
     await settle(after).catch(() => {});
     if (after.state === "sent") return location.replace(after.thanks);
     id("sending").textContent = isKept ? "" : texts.notKept;
@@ -290,7 +290,7 @@ async function sendWaiting(isAll = false) {
     const now = Date.now();
     for (const kept of await reports()) {
       if (!isWaiting(kept) || isOld(kept, now) || (!isAll && kept.next > now)) continue;
-      const after = answered(kept, await send(kept), Date.now());
+      const after = nextState(kept, await send(kept), Date.now());
       await settle(after);
       if (after.state === "sent") sent = after;
     }

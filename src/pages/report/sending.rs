@@ -6,7 +6,7 @@ use rocket::Data;
 use rocket::http::ContentType;
 use rocket::tokio::time::timeout;
 
-use super::content::{Read, read};
+use super::content::{FormReport, read};
 use super::form::{self, Filled, Photo, TOKEN, Unreadable};
 use super::page::{REFUSED, Shown};
 use super::visit::Visit;
@@ -124,7 +124,7 @@ impl Visit<'_> {
         }
         let window = TimeWindow::new(self.clock.now(), card.and_then(|card| card.created_at));
         let places = self.places().await?;
-        let Read { content, is_outside } = match read(&id, &filled, window, &places, self.config) {
+        let FormReport { content, is_outside } = match read(&id, &filled, window, &places, self.config) {
             Ok(read) => read,
             Err(fields) => return self.form(link, filled, &fields).await,
         };
