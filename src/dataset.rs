@@ -20,7 +20,7 @@ impl Dataset {
             "demo" => demo::dataset(now),
             "empty" => Ok(Self::default()),
             path => {
-                let folder = Self::open(path)?.by(rules.clone());
+                let folder = Self::open(path)?.by(rules.clone()).at(now);
                 let dataset = folder::dataset(&folder, now)?;
                 for note in folder.notes() {
                     tracing::warn!("{path}: {note}");

@@ -1,6 +1,7 @@
 use serde::Deserialize;
 
 use super::csv_file::{self, Record};
+use super::notes::FutureRows;
 use super::{CsvWriter, Folder, FolderFile, FolderRow, FolderWriter, WriteError};
 use crate::folder::DatasetError;
 use crate::model::{AlertLevel, Observation, Timestamp};
@@ -34,14 +35,18 @@ impl Folder {
         known: &dyn Fn(&str) -> bool,
         each: impl FnMut(FolderRow<(String, Observation)>) -> Result<(), E>,
     ) -> Result<(), E> {
-        let make = |row: Reading, _| {
-            if known(&row.gaugeid) {
-                reading(row)
-            } else {
-                Err(format!("gaugeid {:?} is no known gauge", row.gaugeid))
+        let mut future = FutureRows::after(self.now);
+        let make = |row: Reading, line| {
+            if !known(&row.gaugeid) {
+                return Err(format!("gaugeid {:?} is no known gauge", row.gaugeid));
             }
+            let (gauge, reading) = reading(row)?;
+            future.count(line, reading.observed_at);
+            Ok((gauge, reading))
         };
-        csv_file::read(self, FolderFile::GaugeReadings, make, each)
+        csv_file::read(self, FolderFile::GaugeReadings, make, each)?;
+        self.note_future(FolderFile::GaugeReadings, future);
+        Ok(())
     }
 }
 

@@ -63,12 +63,13 @@ use self::faults::Faults;
 pub use self::file::FolderFile;
 pub use self::geometry::{outline, place, shape};
 pub(crate) use self::moderation_log::{read_moderation_log, write_moderation_log};
-use self::notes::FileNotes;
+use self::notes::{FileNotes, FutureRows};
 pub use self::reports::ReportRow;
 pub use self::rules::FolderRules;
 use self::source::{NotUtf8, Source};
 pub use self::validity::repaired;
 pub use self::writing::{CsvWriter, FolderWriter, GeoJsonWriter, WriteError};
+use crate::model::Timestamp;
 
 /// A folder of GeoJSON and CSV files. Each file is optional; other files are ignored.
 ///
@@ -95,6 +96,8 @@ pub struct Folder {
     progress: Box<dyn Fn(u64) + Send + Sync>,
     /// Whether invalid geometry is repaired.
     repairing: bool,
+    /// Rows that are dated later are noted.
+    now: Option<Timestamp>,
     notes: Mutex<BTreeMap<FolderFile, FileNotes>>,
     /// The faults that were found, while it is checked.
     faults: Option<Faults>,
@@ -137,8 +140,8 @@ impl Folder {
 
     fn new(path: PathBuf, compiled: Option<&'static [(FolderFile, &'static str)]>) -> Self {
         let (rules, progress) = (FolderRules::default(), Box::new(|_| ()));
-        let (repairing, notes, faults, basemap) = (false, Mutex::default(), None, None);
-        Self { path, compiled, rules, progress, repairing, notes, faults, basemap }
+        let (repairing, now, notes, faults, basemap) = (false, None, Mutex::default(), None, None);
+        Self { path, compiled, rules, progress, repairing, now, notes, faults, basemap }
     }
 
     /// Returns a folder that has nothing but a base map in this file.
@@ -182,8 +185,14 @@ impl Folder {
         Self { repairing: true, ..self }
     }
 
+    /// Sets the present time, so that [`notes`](Self::notes) counts the reports and readings that are dated later.
+    #[must_use]
+    pub fn at(self, now: Timestamp) -> Self {
+        Self { now: Some(now), ..self }
+    }
+
     /// Returns a line for each column or property with data that is not kept, with the number of rows, and a line for
-    /// each file with repaired geometry. Covers the files that were read to their end.
+    /// each file with repaired geometry or rows dated in the future. Covers the files that were read to their end.
     #[must_use]
     pub fn notes(&self) -> Vec<String> {
         let notes = self.notes.lock().unwrap_or_else(PoisonError::into_inner);
@@ -209,6 +218,11 @@ impl Folder {
 
     fn note(&self, file: FolderFile, notes: FileNotes) {
         self.notes.lock().unwrap_or_else(PoisonError::into_inner).insert(file, notes);
+    }
+
+    /// Notes the rows of a file that are dated in the future, after the file was read.
+    fn note_future(&self, file: FolderFile, rows: FutureRows) {
+        self.notes.lock().unwrap_or_else(PoisonError::into_inner).entry(file).or_default().future = rows;
     }
 
     /// Returns the error for a file that cannot be read on.

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::FolderFile;
 use super::validity::Fault;
+use crate::model::Timestamp;
 
 /// How many columns of a file are noted.
 const MOST: usize = 100;
@@ -19,6 +20,42 @@ pub(super) struct FileNotes {
     first: Option<String>,
     /// How many areas have no city.
     without_city: u64,
+    /// The rows that are dated in the future.
+    pub(super) future: FutureRows,
+}
+
+/// The rows of a file that are dated in the future.
+#[derive(Debug, Default)]
+pub(super) struct FutureRows {
+    /// `None` if they are not counted.
+    now: Option<Timestamp>,
+    rows: u64,
+    /// The latest time, and the line of its row.
+    latest: Option<(Timestamp, u64)>,
+}
+
+impl FutureRows {
+    /// Counts the rows after `now`; none without it.
+    pub(super) fn after(now: Option<Timestamp>) -> Self {
+        Self { now, ..Self::default() }
+    }
+
+    /// Counts a row if its time is in the future.
+    pub(super) fn count(&mut self, line: u64, time: Timestamp) {
+        if self.now.is_some_and(|now| time > now) {
+            self.rows += 1;
+            self.latest = self.latest.max(Some((time, line)));
+        }
+    }
+
+    fn note(&self, file: FolderFile) -> Option<String> {
+        let (time, line) = self.latest?;
+        let rows = if self.rows == 1 { "1 row is" } else { &format!("{} rows are", self.rows) };
+        Some(format!(
+            "{file}: {rows} dated in the future and shown only then, the latest on line {line}, {time}: is it local time \
+             written as UTC?"
+        ))
+    }
 }
 
 impl FileNotes {
@@ -68,6 +105,6 @@ impl FileNotes {
                 FolderFile::Cities
             )
         });
-        repaired.chain(unkept).chain(without_city)
+        repaired.chain(unkept).chain(without_city).chain(self.future.note(file))
     }
 }

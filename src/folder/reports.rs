@@ -2,6 +2,7 @@ use serde_json::value::{RawValue, to_raw_value};
 
 use super::feature::Feature;
 use super::geometry::place;
+use super::notes::FutureRows;
 use super::tags::tags;
 use super::unique::Unique;
 use super::{
@@ -59,6 +60,7 @@ impl Folder {
         each: impl FnMut(FolderRow<ReportRow>) -> Result<(), E>,
     ) -> Result<(), E> {
         let mut keys = Unique::new("pkey");
+        let mut future = FutureRows::after(self.now);
         let make = |feature: &Feature<'_>| {
             let key = key(feature)?;
             if key.is_none() && file == FolderFile::HiddenReports {
@@ -66,13 +68,16 @@ impl Folder {
             }
             key.map_or(Ok(()), |key| keys.add(key, feature.line))?;
             let content = content(feature, &self.rules)?;
+            future.count(feature.line, content.created_at);
             let tags = tags(feature, content.location, locator)?;
             if !matches!(feature.prose("status")?.as_deref(), None | Some("confirmed")) {
                 feature.note_unkept("status");
             }
             Ok(ReportRow { key, content, tags })
         };
-        geojson_file::read(self, file, make, each)
+        geojson_file::read(self, file, make, each)?;
+        self.note_future(file, future);
+        Ok(())
     }
 }
 

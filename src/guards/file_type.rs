@@ -26,7 +26,7 @@ impl<'r> FromRequest<'r> for FileType {
 
 impl Part for FileType {
     fn describe(operation: &mut Operation, _: &Interface<'_>) {
-        let types = json!({ "type": "string", "enum": ImageType::ALL.map(ImageType::media_type) });
+        let types = json!({ "type": "string", "enum": ImageType::NAMES.map(|(name, _)| name) });
         // OpenAPI ignores header parameters named `Content-Type`.
         let says = "The type the image will be sent as; without it the header `Content-Type` says so, else it is `image/jpeg`.";
         operation.takes(Parameter::query(NAME, says, types));
@@ -35,8 +35,8 @@ impl Part for FileType {
 }
 
 fn file_type(request: &Request<'_>) -> Result<ImageType, Problem> {
-    if let Some(asked) = Query::of(request).one_of(NAME, &ImageType::ALL)? {
-        return Ok(*asked);
+    if let Some(asked) = Query::of(request).get(NAME)? {
+        return ImageType::named(&asked).ok_or_else(|| unknown(Source::Query, NAME));
     }
     match request.headers().get_one(HEADER) {
         None => Ok(ImageType::Jpeg),
@@ -49,11 +49,13 @@ fn of_header(text: &str) -> Result<ImageType, Problem> {
     let essence = text.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
     let says_nothing =
         ["", "application/json", "application/x-www-form-urlencoded"].contains(&essence.as_str());
-    let found = ImageType::ALL.into_iter().find(|kind| essence == kind.media_type());
-    found.or_else(|| says_nothing.then_some(ImageType::Jpeg)).ok_or_else(|| {
-        let allowed = ImageType::ALL.map(ImageType::media_type).join(", ");
-        Problem::invalid(Source::Headers, HEADER, format!("must be one of [{allowed}]"))
-    })
+    let found = ImageType::named(&essence).or_else(|| says_nothing.then_some(ImageType::Jpeg));
+    found.ok_or_else(|| unknown(Source::Headers, HEADER))
+}
+
+fn unknown(source: Source, name: &str) -> Problem {
+    let allowed = ImageType::ALL.map(ImageType::media_type).join(", ");
+    Problem::invalid(source, name, format!("must be one of [{allowed}]"))
 }
 
 #[cfg(test)]
@@ -66,6 +68,9 @@ mod tests {
             ("image/png", ImageType::Png),
             ("IMAGE/PNG", ImageType::Png),
             ("image/webp; q=1", ImageType::Webp),
+            ("image/jpg", ImageType::Jpeg),
+            ("Image/PJPEG", ImageType::Jpeg),
+            ("image/x-png", ImageType::Png),
             ("", ImageType::Jpeg),
             ("application/json", ImageType::Jpeg),
             ("application/json; charset=utf-8", ImageType::Jpeg),

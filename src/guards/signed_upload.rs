@@ -35,7 +35,7 @@ impl Part for SignedUpload {
         {
             operation.takes(Parameter::query(name, says, text()).required());
         }
-        operation.takes_bytes(ImageType::ALL.map(ImageType::media_type));
+        operation.takes_bytes(ImageType::NAMES.map(|(name, _)| name));
         operation.refuses(403, "The address does not permit this, or no longer.");
         operation.refuses(408, "The body arrived too slowly.");
         operation.refuses(409, "The card has an image.");
@@ -57,17 +57,18 @@ async fn permitted(request: &Request<'_>) -> Result<Incoming, Problem> {
     let permit = images.permit(name, &part("expires")?, &part("signature")?).await?;
     images.is_expected(&permit).await?;
     is_not_coded(request)?;
-    is_of_type(request, permit.image_type.media_type())?;
+    is_of_type(request, permit.image_type)?;
     announces_at_most(request, managed::<Config>(request)?.images.max_bytes)?;
     Ok(images.admit(permit)?.of_length(announced(request)))
 }
 
-fn is_of_type(request: &Request<'_>, media_type: &str) -> Result<(), Problem> {
+fn is_of_type(request: &Request<'_>, expected: ImageType) -> Result<(), Problem> {
     let once = request.headers().get("Content-Type").count() == 1;
-    let same = |kind: &ContentType| format!("{}/{}", kind.top(), kind.sub()).eq_ignore_ascii_case(media_type);
-    if once && request.content_type().is_some_and(same) {
+    let name = |kind: &ContentType| format!("{}/{}", kind.top(), kind.sub()).to_ascii_lowercase();
+    let sent = request.content_type().and_then(|kind| ImageType::named(&name(kind)));
+    if once && sent == Some(expected) {
         Ok(())
     } else {
-        Err(Problem::unsupported_media_type(&format!("Content-Type must be {media_type}")))
+        Err(Problem::unsupported_media_type(&format!("Content-Type must be {expected}")))
     }
 }

@@ -17,6 +17,24 @@ impl ImageType {
     /// Every image type.
     pub(crate) const ALL: [Self; 4] = [Self::Jpeg, Self::Png, Self::Webp, Self::Gif];
 
+    /// Every name under which clients send an image: the media types, then the other names of JPEG and PNG that phones and
+    /// browsers write.
+    pub(crate) const NAMES: [(&str, Self); 7] = [
+        ("image/jpeg", Self::Jpeg),
+        ("image/png", Self::Png),
+        ("image/webp", Self::Webp),
+        ("image/gif", Self::Gif),
+        ("image/jpg", Self::Jpeg),
+        ("image/pjpeg", Self::Jpeg),
+        ("image/x-png", Self::Png),
+    ];
+
+    /// Returns the type with one of these [`NAMES`](Self::NAMES), in lower case.
+    #[must_use]
+    pub(crate) fn named(name: &str) -> Option<Self> {
+        Self::NAMES.into_iter().find(|(known, _)| *known == name).map(|(_, kind)| kind)
+    }
+
     /// How many leading bytes of a file are needed to recognize its type.
     pub(crate) const LEADING: usize = 12;
 
@@ -90,6 +108,23 @@ mod tests {
             [&b""[..], b"\xFF\xD8", b"RIFF\0\0\0\0WAVE", b"GIF88a", b"<svg", b"BM", b"\0\0\0\x18ftyp"]
         {
             assert_eq!(of(other), None, "{other:?}");
+        }
+    }
+
+    #[test]
+    fn a_type_has_its_media_type_and_the_other_names_that_phones_write() {
+        for kind in ImageType::ALL {
+            assert_eq!(ImageType::named(kind.media_type()), Some(kind));
+        }
+        for (name, kind) in [
+            ("image/jpg", ImageType::Jpeg),
+            ("image/pjpeg", ImageType::Jpeg),
+            ("image/x-png", ImageType::Png),
+        ] {
+            assert_eq!(ImageType::named(name), Some(kind));
+        }
+        for other in ["", "jpeg", "image/*", "image/heic", "image/svg+xml", "application/octet-stream"] {
+            assert_eq!(ImageType::named(other), None, "{other}");
         }
     }
 

@@ -86,6 +86,9 @@ pub(crate) struct Invitation {
     pub(crate) signed_request: String,
     /// The address of the published photo.
     pub(crate) url: String,
+    /// The media type that the storage demands as `Content-Type`, whatever other name the client asked by; `None` if this
+    /// service receives the upload, which takes each name.
+    pub(crate) content_type: Option<&'static str>,
 }
 
 impl CardImages {
@@ -162,24 +165,28 @@ impl CardImages {
         } else {
             self.store.expect_image(card, until).await?
         };
-        let signed_request = match &self.uploads {
+        let (signed_request, content_type) = match &self.uploads {
             Uploads::Direct => {
                 let key = self.signing.key(&*self.store).await?;
                 let permit = Permit { upload, image_type, expires: until.to_utc().timestamp() };
                 let (name, expires, signature) = (permit.name(), permit.expires, key.sign(&permit));
-                format!("{}/uploads/{name}?expires={expires}&signature={signature}", self.base_url)
+                let address =
+                    format!("{}/uploads/{name}?expires={expires}&signature={signature}", self.base_url);
+                (address, None)
             }
             Uploads::Presigned(signer) => {
                 let path = self.storage.upload(&names::presigned(card));
-                let header = HeaderValue::from_static(image_type.media_type());
+                let media_type = image_type.media_type();
+                let header = HeaderValue::from_static(media_type);
                 let options = SignedUrlOptions::new()
                     .with_signed_header(HeaderName::from_static("content-type"), header);
                 let signing = signer.signed_url_opts(Method::PUT, &path, PERMITTED, &options);
                 let signed = time::timeout(self.timeout, signing).await;
-                signed.map_err(|elapsed| ImageError::Storage(elapsed.into()))??.into()
+                let signed = signed.map_err(|elapsed| ImageError::Storage(elapsed.into()))??;
+                (signed.into(), Some(media_type))
             }
         };
-        Ok(Invitation { signed_request, url: self.address(card) })
+        Ok(Invitation { signed_request, url: self.address(card), content_type })
     }
 
     /// Returns the token that permits to send the image of a card after its report: 256 bits that nobody can guess.

@@ -57,8 +57,9 @@ fn each(faults: &[String]) -> Failure {
 fn check_rows(builder: &Builder, folder: PathBuf) -> Result<(), Failure> {
     let settings = builder.settings()?;
     let path = folder.display().to_string();
-    let mut folder = Folder::open(folder)?.by(settings.rules.clone());
-    let faults = folder.check(settings.clock.now(), MOST);
+    let now = settings.clock.now();
+    let mut folder = Folder::open(folder)?.by(settings.rules.clone()).at(now);
+    let faults = folder.check(now, MOST);
     if faults.is_empty() {
         let mut output = io::stdout();
         writeln!(output, "\n# {path}: the data set has no faults")?;

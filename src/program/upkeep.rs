@@ -35,7 +35,7 @@ pub(super) async fn import(
     repair: bool,
 ) -> Result<(), Failure> {
     let (upkeep, settings) = builder.upkeep()?;
-    let folder = Folder::open(folder)?.by(settings.rules.clone());
+    let folder = Folder::open(folder)?.by(settings.rules.clone()).at(settings.clock.now());
     let folder = if repair { folder.repairing() } else { folder };
     // The progress bar is drawn only on a terminal.
     let bar = ProgressBar::new(folder.size()).with_style(ProgressStyle::with_template(

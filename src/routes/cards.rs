@@ -12,8 +12,10 @@ use crate::error::Problem;
 use crate::guards::{
     Authorized, CardIdParam, CardUser, CardsRead, CardsWrite, FileType, JsonBody, PHOTO_TOKEN,
 };
-use crate::images::{CardImages, ImageError, Invitation};
-use crate::model::bodies::{Fault, ORIGIN, TimeWindow, read_card_holder, read_card_report};
+use crate::images::{CardImages, ImageError};
+use crate::model::bodies::{
+    Fault, ORIGIN, TimeWindow, read_card_holder, read_card_report, sent_with_credential,
+};
 use crate::model::{Card, CardId, Clock, ReportKey};
 use crate::openapi::Described;
 use crate::rendering::Answer;
@@ -139,6 +141,9 @@ pub(super) async fn receive_card_report(
             if content.location.is_origin() {
                 return Err(invalid(vec![Fault { path: "location".to_owned(), must: ORIGIN.to_owned() }]));
             }
+            content.created_at = sent_with_credential(content.created_at, clock.now()).map_err(|far| {
+                invalid(vec![Fault { path: "created_at".to_owned(), must: far.to_string() }])
+            })?;
             return store.receive_card_report(&id, content).await.map_err(about_card);
         }
         content.created_at = TimeWindow::new(clock.now(), card.created_at).clamp(content.created_at);
@@ -200,8 +205,12 @@ pub(super) async fn invite_image(
     };
     let invited = time::timeout(config.limits.timeout, inviting).await;
     let invited = invited.unwrap_or_else(|elapsed| Err(Problem::late(elapsed)));
-    let Invitation { signed_request, url } = invited.map_err(|problem| problem.about_card(&id))?;
-    Answer::bare(&json!({ "signedRequest": signed_request, "url": url }))
+    let invitation = invited.map_err(|problem| problem.about_card(&id))?;
+    let mut body = json!({ "signedRequest": invitation.signed_request, "url": invitation.url });
+    if let Some(content_type) = invitation.content_type {
+        body["contentType"] = content_type.into();
+    }
+    Answer::bare(&body)
 }
 
 /// Returns whether a caller without a credential has the token for the photo of a card.

@@ -8,6 +8,7 @@ use crate::config::Config;
 use crate::described;
 use crate::error::Problem;
 use crate::guards::{Authorized, FeedsWrite, JsonBody};
+use crate::model::Clock;
 use crate::model::bodies::{PartnerReport, read_partner_report};
 use crate::openapi::Described;
 use crate::rendering::Answer;
@@ -54,10 +55,11 @@ pub(super) async fn post_partner_report(
     body: JsonBody,
     config: &State<Config>,
     store: &State<Arc<dyn Store>>,
+    clock: &State<Arc<dyn Clock>>,
     metrics: &State<Metrics>,
 ) -> Result<Answer, Problem> {
-    let report =
-        read_partner_report(&body.0, &config.feeds.partner).map_err(|faults| Problem::faults(&faults))?;
+    let report = read_partner_report(&body.0, &config.feeds.partner, clock.now())
+        .map_err(|faults| Problem::faults(&faults))?;
     let post_id = report.post_id;
     match store.receive_partner_report(report).await? {
         Received::Created => {

@@ -6,6 +6,7 @@ use rocket::{State, get, put};
 use crate::described;
 use crate::error::Problem;
 use crate::guards::{Authorized, Caller, FormatChoice, GaugesWrite, JsonBody, Param, Select, TimePeriod};
+use crate::model::Clock;
 use crate::model::bodies::read_gauge;
 use crate::openapi::Described;
 use crate::rendering::{Answer, Answers};
@@ -46,9 +47,10 @@ pub(super) async fn store_gauge(
     _authorized: Authorized<GaugesWrite>,
     body: JsonBody,
     store: &State<Arc<dyn Store>>,
+    clock: &State<Arc<dyn Clock>>,
     metrics: &State<Metrics>,
 ) -> Result<Answer, Problem> {
-    let readings = read_gauge(&body.0).map_err(|faults| Problem::faults(&faults))?;
+    let readings = read_gauge(&body.0, clock.now()).map_err(|faults| Problem::faults(&faults))?;
     let id = readings.id.clone();
     let stored = store.store_gauge(readings).await?;
     metrics.readings_stored(stored);

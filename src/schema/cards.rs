@@ -20,7 +20,7 @@ pub(crate) fn card_report(disasters: &[DisasterType], rules: &CardRules) -> Valu
             "image_id": or_null(text("Checked, and not kept.")),
             "is_training": is_training(),
             "partner_code": partner_code(),
-            "created_at": moment("When it was made."),
+            "created_at": moment("When it was made. With a credential, at most 10 minutes ahead of the service's clock."),
             "location": reference("Position"),
         },
         "anyOf": disasters.iter().flat_map(|known| of_disaster(known, disasters, rules)).collect::<Value>(),
@@ -182,10 +182,15 @@ pub(super) fn named() -> Named {
         ),
         (
             "Invitation",
-            object(json!({
-                "signedRequest": text("Where the image is to be sent with PUT, for a while."),
-                "url": text("Where the image is seconds after."),
-            })),
+            json!({
+                "type": "object",
+                "required": ["signedRequest", "url"],
+                "properties": {
+                    "signedRequest": text("Where the image is to be sent with PUT, for a while."),
+                    "url": text("Where the image is seconds after."),
+                    "contentType": text("The `Content-Type` to send it with, if a cloud storage receives it."),
+                },
+            }),
         ),
     ]
 }

@@ -14,7 +14,7 @@ pub(crate) fn partner_report(rules: &PartnerRules) -> Value {
                 "type": "integer", "minimum": i64::MIN, "maximum": i64::MAX,
                 "description": "Identifies the report at the partner. If it is sent again, no second report is made.",
             },
-            "created_at": moment("When it was made."),
+            "created_at": moment("When it was made, at most 10 minutes ahead of the service's clock."),
             "title": or_null(text("Its title.")),
             "text": or_null(text("What it says.")),
             "image_url": or_null(web_address("Where its image is.")),

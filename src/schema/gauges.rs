@@ -40,7 +40,9 @@ pub(super) fn named() -> Named {
                         "type": "object",
                         "required": ["observed_at", "level", "alert"],
                         "properties": {
-                            "observed_at": moment("When the level was read; read again, it is replaced."),
+                            "observed_at": moment(
+                                "When the level was read, at most 10 minutes ahead of the service's clock; read again, it is replaced."
+                            ),
                             "level": level("The water level in centimetres."),
                             "alert": alert(),
                             "label": or_null(name("The alert level in words; unless given `SIAGA` and the level in Roman.", "SIAGA I")),

@@ -1,7 +1,7 @@
 //! What a folder holds and is not kept is said.
 
-use siaga::folder::{DatasetError, Folder, FolderFile, FolderRow};
-use siaga::model::{Area, AreaSet, FloodChange, Locator, Region};
+use siaga::folder::{DatasetError, Folder, FolderFile, FolderRow, ReportRow};
+use siaga::model::{Area, AreaSet, FloodChange, Locator, Observation, Region};
 
 use super::support::{area, folder_of, taken};
 use crate::fixture::areas;
@@ -67,6 +67,53 @@ fn a_status_or_a_tag_that_is_not_kept_is_said_and_what_an_export_writes_is_not()
         [
             "reports.geojson: status is not kept (1 row)",
             "reports.geojson: tags.district_id is not kept (1 row)"
+        ]
+    );
+}
+
+#[test]
+fn rows_that_are_dated_in_the_future_are_counted_and_imported() {
+    let report = |created_at: &str| {
+        format!(
+            r#"{{"type":"Feature","properties":{{"created_at":"{created_at}","source":"grasp","disaster_type":"flood"}},"geometry":{{"type":"Point","coordinates":[0.5,0.2]}}}}"#
+        )
+    };
+    let reports = ["2016-12-19T16:08:52Z", "2016-12-19T23:00:00Z", "2016-12-19T17:00:00Z"].map(report);
+    let reports = format!("{{\"type\":\"FeatureCollection\",\"features\":[\n{}]}}", reports.join(",\n"));
+    let readings = "gaugeid,observed_at,level,alert\n\
+                    G,2016-12-19T16:00:00Z,1,4\n\
+                    G,2016-12-19T16:09:00Z,1,4\n";
+    let files = [(FolderFile::Reports, &*reports), (FolderFile::GaugeReadings, readings)];
+    let folder = folder_of(&files);
+    let opened = Folder::open(folder.path()).unwrap();
+    let read = |opened: &Folder| {
+        let locator = Locator::new(std::sync::Arc::new(areas()), Vec::new(), Vec::new());
+        let (mut reports, mut readings) = (0, 0);
+        let each = |_: FolderRow<ReportRow>| {
+            reports += 1;
+            Ok::<_, DatasetError>(())
+        };
+        opened.reports(&locator, each).unwrap();
+        let each = |_: FolderRow<(String, Observation)>| {
+            readings += 1;
+            Ok::<_, DatasetError>(())
+        };
+        opened.gauge_readings(&|_| true, each).unwrap();
+        (reports, readings)
+    };
+    assert_eq!((read(&opened), opened.notes()), ((3, 2), vec![]), "without a present there is no future");
+    let opened = opened.at(crate::fixture::now());
+    assert_eq!(read(&opened), (3, 2));
+    let ask = "is it local time written as UTC?";
+    assert_eq!(
+        opened.notes(),
+        [
+            format!(
+                "gauge_readings.csv: 1 row is dated in the future and shown only then, the latest on line 3, 2016-12-19T16:09:00.000Z: {ask}"
+            ),
+            format!(
+                "reports.geojson: 2 rows are dated in the future and shown only then, the latest on line 3, 2016-12-19T23:00:00.000Z: {ask}"
+            ),
         ]
     );
 }

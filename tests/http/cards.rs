@@ -130,6 +130,8 @@ fn every_report_type_and_attribute_of_the_tables_is_accepted() {
     for (disaster, data) in [
         ("flood", json!({ "report_type": "flood", "flood_depth": 0 })),
         ("flood", json!({ "report_type": "flood", "flood_depth": 70.5 })),
+        ("earthquake", json!({ "report_type": "shaking" })),
+        ("earthquake", json!({ "report_type": "shaking", "shaking": 2 })),
         ("earthquake", json!({ "report_type": "road", "accessabilityFailure": 4, "condition": 0 })),
         ("earthquake", json!({ "report_type": "structure", "structureFailure": 2.0 })),
         ("wind", json!({ "report_type": "wind", "impact": 2 })),
@@ -232,6 +234,28 @@ fn the_radius_of_a_fire_is_shown_as_a_place_on_the_circle() {
 }
 
 #[test]
+fn a_report_from_the_future_is_400_and_one_of_a_clock_slightly_ahead_is_as_of_its_arrival() {
+    let siaga = Siaga::start();
+    let sent = |time: &str| put(&siaga, "/v1/cards/fresh-card", &report_with(json!({ "created_at": time })));
+    let says = "is 6 h 59 min in the future: is it local time written as UTC?";
+    // The clock stands at 16:08:52 UTC, 23:08:52 in Jakarta.
+    assert_invalid(sent("2016-12-19T23:08:51Z"), "body", &["created_at"], says);
+    assert_invalid(sent("2016-12-19T16:18:52.001Z"), "body", &["created_at"], "is 10 min in the future");
+    assert_eq!(sent("2016-12-19T16:18:52Z").status(), Status::Ok);
+    assert_eq!(each(&siaga.result("/v1/reports"), "created_at")[0], "2016-12-19T16:08:52.000Z");
+}
+
+#[test]
+fn the_past_of_a_report_counts_however_long_ago_it_is() {
+    let siaga = Siaga::start();
+    let body = report_with(json!({ "created_at": "2009-12-09T11:32:52.011Z" }));
+    assert_eq!(put(&siaga, "/v1/cards/fresh-card", &body).status(), Status::Ok);
+    let found = json_of(siaga.ask(Method::Get, "/v1/cards/fresh-card", ""));
+    let report = siaga.result(&format!("/v1/reports/{}", found["result"]["report_id"].as_str().unwrap()));
+    assert_eq!(properties(&report)[0]["created_at"], "2009-12-09T11:32:52.011Z");
+}
+
+#[test]
 fn a_wrong_report_is_400_naming_each_fault_by_its_path() {
     let siaga = Siaga::start();
     for (changes, keys, says) in [
@@ -290,6 +314,7 @@ fn a_wrong_report_is_400_naming_each_fault_by_its_path() {
         assert_invalid(put(&siaga, "/v1/cards/fresh-card", &body), "body", keys, says);
     }
     for (attribute, wrong, says) in [
+        ("shaking", json!(3), "0 to 2"),
         ("accessabilityFailure", json!(5), "0 to 4"),
         ("condition", json!(-1), "0 to 4"),
         ("structureFailure", json!(3), "0 to 2"),

@@ -65,7 +65,7 @@ fn it_is_404_without_the_card_and_409_before_its_report() {
 }
 
 #[test]
-fn a_file_type_is_one_of_four() {
+fn a_file_type_is_one_of_four_by_any_of_their_names() {
     let siaga = Siaga::start();
     for (query, extension) in [
         ("", "jpeg"),
@@ -74,6 +74,9 @@ fn a_file_type_is_one_of_four() {
         ("?file_type=image%2Fpng", "png"),
         ("?file_type=image/webp", "webp"),
         ("?file_type=image/gif", "gif"),
+        ("?file_type=image/jpg", "jpeg"),
+        ("?file_type=image/pjpeg", "jpeg"),
+        ("?file_type=image/x-png", "png"),
     ] {
         let answer = json_of(siaga.ask(Method::Get, &format!("{ADDRESS}{query}"), ""));
         let address = answer["signedRequest"].as_str().unwrap();
@@ -112,6 +115,8 @@ fn the_type_is_file_type_else_the_header_content_type_else_jpeg() {
     for (query, header, extension) in [
         ("", Some("image/png"), "png"),
         ("", Some("Image/WebP"), "webp"),
+        ("", Some("image/jpg"), "jpeg"),
+        ("", Some("image/x-png"), "png"),
         ("?file_type=", Some("image/gif"), "gif"),
         ("?file_type=image/gif", Some("image/png"), "gif"),
         ("?file_type=image/gif", Some("audio/mpeg"), "gif"),

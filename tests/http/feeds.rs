@@ -67,6 +67,30 @@ fn of_200_concurrent_posts_over_10_ids_10_are_created() {
 }
 
 #[test]
+fn a_post_from_the_future_is_400_and_one_of_a_clock_slightly_ahead_is_as_of_its_arrival() {
+    let siaga = Siaga::start();
+    let sent = |post_id: i64, time: &str| {
+        let mut body = post(json!(post_id));
+        body["created_at"] = json!(time);
+        siaga.ask(Method::Post, "/v1/feeds/partner", body.to_string())
+    };
+    // The clock stands at 16:08:52 UTC, 23:08:52 in Jakarta.
+    for (time, says) in [
+        ("2016-12-19T23:08:51Z", "is 6 h 59 min in the future: is it local time written as UTC?"),
+        ("2099-01-01T00:00:00Z", "is 29962 d 7 h in the future\""),
+    ] {
+        let refused = sent(1, time).into_string().unwrap();
+        assert!(refused.contains(says) && refused.contains("created_at"), "{refused}");
+    }
+    let shown = |id: i64, time: &str| {
+        assert_eq!(json_of(sent(id, time))["created"], true, "{time}");
+        properties(&siaga.result("/v1/reports"))[0]["created_at"].clone()
+    };
+    assert_eq!(shown(2, "2016-12-19T16:18:52Z"), "2016-12-19T16:08:52.000Z");
+    assert_eq!(shown(3, "2016-12-19T23:08:52+07:00"), "2016-12-19T16:08:52.000Z");
+}
+
+#[test]
 fn a_wrong_post_is_400_naming_each_fault() {
     let siaga = Siaga::start();
     for (member, wrong, says) in [

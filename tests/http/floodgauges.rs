@@ -1,5 +1,8 @@
+use std::time::Duration;
+
 use rocket::http::Status;
 use serde_json::{Value, json};
+use siaga::model::Clock;
 
 use crate::suite::support::{KEY, OTHER_KEY, Siaga, assert_invalid, each, figment, key, properties};
 
@@ -124,6 +127,33 @@ fn a_wrong_gauge_is_400_naming_each_fault_by_its_path() {
     many["observations"] = Value::from(vec![json!({}); 30_000]);
     let answer = put(&many).into_string().unwrap();
     assert!(answer.contains("; and 89950 more") && answer.len() < 10_000, "{} bytes", answer.len());
+}
+
+#[test]
+fn a_list_with_a_reading_from_the_future_is_400_naming_it_and_nothing_is_stored() {
+    let siaga = Siaga::start();
+    let put = |body: &Value| {
+        siaga.client.put("/v1/floodgauges").header(key(OTHER_KEY)).body(body.to_string()).dispatch()
+    };
+    let mut local = gauge();
+    // The clock stands at 16:08:52 UTC, 23:08:52 in Jakarta.
+    local["observations"][1]["observed_at"] = json!("2016-12-19T23:08:51Z");
+    let says = "is 6 h 59 min in the future: is it local time written as UTC?";
+    assert_invalid(put(&local), "body", &["observations.1.observed_at"], says);
+    assert_eq!(each(&siaga.result("/v1/floodgauges"), "gaugeid"), ["TMA00001", "TMA00002"]);
+    // The clock of a gauge may be ahead by some minutes. A reading is the same one each time it is sent.
+    local["observations"][1]["observed_at"] = json!("2016-12-19T16:18:52Z");
+    for _ in 0..2 {
+        assert_eq!(put(&local).status(), Status::Ok);
+    }
+    let times = || {
+        let gauge = &properties(&siaga.result("/v1/floodgauges?timeperiod=7200"))[2];
+        let readings = gauge["observations"].as_array().unwrap();
+        readings.iter().map(|reading| reading["f1"].clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(times(), ["2016-12-19T15:00:00+00:00"], "it is shown when its time comes");
+    siaga.clock.set(siaga.clock.now().after(Duration::from_mins(10)));
+    assert_eq!(times(), ["2016-12-19T15:00:00+00:00", "2016-12-19T16:18:52+00:00"]);
 }
 
 #[test]

@@ -147,6 +147,23 @@ fn each_type_is_taken_as_the_one_it_was_asked_for_as() {
 }
 
 #[test]
+fn a_photo_is_taken_by_the_other_names_of_its_type() {
+    for (asked, sent, format) in [
+        ("image/jpeg", "image/jpg", ImageFormat::Jpeg),
+        ("image/jpg", "image/jpg", ImageFormat::Jpeg),
+        ("image/jpg", "image/jpeg", ImageFormat::Jpeg),
+        ("image/pjpeg", "Image/PJPEG", ImageFormat::Jpeg),
+        ("image/png", "image/x-png", ImageFormat::Png),
+    ] {
+        let siaga = Siaga::start();
+        let address = invited(&siaga, &format!("?file_type={asked}"));
+        let taken = send(&siaga, &address, sent, picture(40, 30, format)).status();
+        assert_eq!(taken, Status::Ok, "{asked} {sent}");
+        serves_its_photo(&siaga);
+    }
+}
+
+#[test]
 fn an_address_is_accepted_by_every_server_with_its_signing_key_and_by_no_other() {
     let siaga = Siaga::start();
     let address = invited(&siaga, "");

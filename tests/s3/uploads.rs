@@ -57,6 +57,23 @@ fn each_type_is_taken_as_the_one_it_was_asked_for_as() {
 }
 
 #[test]
+fn by_another_name_the_address_is_signed_for_the_media_type_that_the_response_names() {
+    for (asked, signed, format) in
+        [("image/jpg", "image/jpeg", ImageFormat::Jpeg), ("image/x-png", "image/png", ImageFormat::Png)]
+    {
+        block_on(async {
+            let storage = Storage::start().await;
+            let siaga = Siaga::start(storage.figment()).await;
+            let (_, answer) = siaga.ask(&format!("?file_type={asked}")).await;
+            assert_eq!(answer["contentType"], signed);
+            let address = answer["signedRequest"].as_str().unwrap();
+            assert_eq!(siaga.send(address, signed, picture(40, 30, format)).await, 200, "{asked}");
+            siaga.shows_an_image().await;
+        });
+    }
+}
+
+#[test]
 fn the_report_shows_the_public_address_of_the_storage_where_it_has_one() {
     block_on(async {
         let storage = Storage::start().await;

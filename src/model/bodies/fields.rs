@@ -5,6 +5,7 @@ use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value};
 
 use super::kept::can_be_kept;
+use super::times::{TooFarAhead, sent_with_credential};
 use crate::model::{InvalidTimestamp, NAME, Position, Timestamp, WEB_ADDRESS, is_name, is_web_address};
 
 /// A JSON object.
@@ -132,6 +133,17 @@ impl<'a> Fields<'a> {
         let text = self.convert(key, "must be a text", Value::as_str)?;
         let malformed = |_| self.fault(key, InvalidTimestamp::Malformed);
         Timestamp::parse(text).map_err(malformed).ok()
+    }
+
+    /// Returns the time of a report that arrives `now` with a credential.
+    pub(super) fn report_time(&self, key: &str, now: Timestamp) -> Option<Timestamp> {
+        sent_with_credential(self.moment(key)?, now).map_err(|far| self.fault(key, far)).ok()
+    }
+
+    /// Returns the time of a reading that arrives `now` with a credential.
+    pub(super) fn reading_time(&self, key: &str, now: Timestamp) -> Option<Timestamp> {
+        let time = self.moment(key)?;
+        TooFarAhead::check(time, now).map_err(|far| self.fault(key, far)).ok().map(|()| time)
     }
 
     /// Returns a place.

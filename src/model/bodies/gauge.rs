@@ -1,5 +1,5 @@
 use super::fields::{Fault, Fields, Object, code, read};
-use crate::model::{AlertLevel, InvalidAlertLevel, Observation, Position};
+use crate::model::{AlertLevel, InvalidAlertLevel, Observation, Position, Timestamp};
 
 /// A gauge and its readings, as an agency sends them.
 #[derive(Clone, Debug, PartialEq)]
@@ -14,17 +14,18 @@ pub struct GaugeReadings {
     pub observations: Vec<Observation>,
 }
 
-/// Reads a gauge and its readings.
+/// Reads a gauge and its readings, which arrive `now`. A reading slightly ahead keeps its time: sent again, it is the same one.
 ///
 /// # Errors
 ///
 /// All faults of the body.
-pub(crate) fn read_gauge(body: &Object) -> Result<GaugeReadings, Vec<Fault>> {
+pub(crate) fn read_gauge(body: &Object, now: Timestamp) -> Result<GaugeReadings, Vec<Fault>> {
     read(body, |fields| {
         let id = fields.required("gaugeid", Fields::name);
         let name = fields.required("gaugenameid", Fields::name);
         let location = fields.required("location", Fields::known_position);
-        let observations = fields.required("observations", |fields, key| fields.objects(key, observation));
+        let observations = fields
+            .required("observations", |fields, key| fields.objects(key, |fields| observation(fields, now)));
         Some(GaugeReadings {
             id: id?.to_owned(),
             name: name?.to_owned(),
@@ -34,8 +35,8 @@ pub(crate) fn read_gauge(body: &Object) -> Result<GaugeReadings, Vec<Fault>> {
     })
 }
 
-fn observation(fields: &Fields<'_>) -> Option<Observation> {
-    let observed_at = fields.required("observed_at", Fields::moment);
+fn observation(fields: &Fields<'_>, now: Timestamp) -> Option<Observation> {
+    let observed_at = fields.required("observed_at", |fields, key| fields.reading_time(key, now));
     let level = fields.required("level", Fields::number);
     let alert =
         fields.required("alert", |fields, key| fields.convert(key, InvalidAlertLevel, code::<AlertLevel>));

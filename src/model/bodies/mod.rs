@@ -10,6 +10,7 @@ mod gauge;
 mod kept;
 mod partner_report;
 mod time_window;
+mod times;
 mod visibility;
 
 pub(crate) use self::attributes::{Accepts, all_report_types, disasters_of, report_types, shown_card_data};
@@ -26,4 +27,5 @@ pub use self::kept::can_be_kept;
 pub(crate) use self::partner_report::read_partner_report;
 pub use self::partner_report::{PartnerReport, PartnerRules};
 pub(crate) use self::time_window::TimeWindow;
+pub(crate) use self::times::sent_with_credential;
 pub(crate) use self::visibility::{Visibility, read_visibility};

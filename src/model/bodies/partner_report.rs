@@ -1,7 +1,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::fields::{Fault, Fields, Object, read, whole};
-use crate::model::{DisasterType, ReportContent};
+use crate::model::{DisasterType, ReportContent, Timestamp};
 
 /// The rules for reports from the partner feed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -36,16 +36,20 @@ impl PartnerReport {
     pub const FEED: &'static str = "partner";
 }
 
-/// Reads a report from the partner feed.
+/// Reads a report from the partner feed, which arrives `now`.
 ///
 /// # Errors
 ///
 /// All faults of the body.
-pub(crate) fn read_partner_report(body: &Object, rules: &PartnerRules) -> Result<PartnerReport, Vec<Fault>> {
+pub(crate) fn read_partner_report(
+    body: &Object,
+    rules: &PartnerRules,
+    now: Timestamp,
+) -> Result<PartnerReport, Vec<Fault>> {
     read(body, |fields| {
         let post_id =
             fields.required("post_id", |fields, key| fields.convert(key, "must be a whole number", whole));
-        let created_at = fields.required("created_at", Fields::moment);
+        let created_at = fields.required("created_at", |fields, key| fields.report_time(key, now));
         let title = fields.text("title").unwrap_or_default();
         let text = fields.text("text").unwrap_or_default();
         let image_url = fields.web_address("image_url");
