@@ -19,6 +19,7 @@ mod settings;
 mod texts;
 mod tree;
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -38,6 +39,9 @@ use crate::model::{Hazards, Regions};
 /// The most languages that a country may have.
 const MOST_LANGUAGES: usize = 20;
 
+/// Codes of languages that others have replaced, and those (BCP 47). Old phones still write them.
+const OLD_CODES: [(&str, &str); 5] = [("in", "id"), ("iw", "he"), ("ji", "yi"), ("jw", "jv"), ("mo", "ro")];
+
 /// What a folder holds.
 const FILES: [&str; 4] = ["country.toml", "hazards.toml", "regions.csv", "texts"];
 
@@ -46,6 +50,8 @@ const FILES: [&str; 4] = ["country.toml", "hazards.toml", "regions.csv", "texts"
 pub(crate) struct Country {
     /// At least one; the country's own comes first.
     languages: Vec<Arc<Texts>>,
+    /// Further codes of these languages, in lower case.
+    aliases: BTreeMap<String, String>,
     time_zone: Tz,
     emergency: Option<String>,
     hazards: Hazards,
@@ -57,6 +63,8 @@ pub(crate) struct Country {
 #[serde(deny_unknown_fields)]
 struct General {
     languages: Vec<Spanned<String>>,
+    #[serde(default)]
+    aliases: BTreeMap<String, Spanned<String>>,
     time_zone: Spanned<String>,
     emergency: Option<Spanned<String>>,
 }
@@ -94,7 +102,8 @@ impl Country {
 
     /// Reads the files. Returns `None` only after a fault was noted.
     fn noting(files: &Files, faults: &mut Faults) -> Option<Self> {
-        let (General { languages, time_zone, emergency }, text) = files.toml("country.toml", faults)?;
+        let (General { languages, aliases, time_zone, emergency }, text) =
+            files.toml("country.toml", faults)?;
         let zone = time_zone.get_ref().parse().map_err(|_| {
             let must = "time_zone must be a time zone of the IANA's such as Asia/Jakarta";
             faults.note("country.toml", line_of(&text, time_zone.span().start), must);
@@ -125,6 +134,17 @@ impl Country {
                 faults.note("country.toml", line, format!("{code:?} occurs twice"));
             }
         }
+        for (alias, code) in &aliases {
+            let is_own = |code: &str| languages.iter().any(|own| own.get_ref() == code);
+            if !is_language(alias) || is_own(alias) || !is_own(code.get_ref()) {
+                let must = "must be another code of one of the languages, such as fil = \"tl\"";
+                faults.note(
+                    "country.toml",
+                    line_of(&text, code.span().start),
+                    format!("aliases.{alias} {must}"),
+                );
+            }
+        }
         for name in files.strangers("", &FILES.map(str::to_owned)) {
             faults.note(
                 &name,
@@ -143,8 +163,10 @@ impl Country {
             read.push(Arc::new(texts));
         }
         let emergency = emergency.map(Spanned::into_inner);
+        let aliases = aliases.into_iter().map(|(alias, code)| (alias, code.into_inner())).collect();
         (!read.is_empty()).then_some(Self {
             languages: read,
+            aliases,
             time_zone: zone.ok()?,
             emergency,
             hazards,
@@ -175,6 +197,16 @@ impl Country {
     /// Returns the texts in each language, the country's own first.
     pub(crate) fn languages(&self) -> &[Arc<Texts>] {
         &self.languages
+    }
+
+    /// Returns the texts in a language as phones and networks name it: `id`, `ID`, `id-ID`, `id_ID`, by an old code such as
+    /// `in`, or by an alias of the country; `None` if the country does not have it.
+    pub(crate) fn language(&self, tag: &str) -> Option<&Arc<Texts>> {
+        let code = tag.trim().split(['-', '_']).next().unwrap_or_default().to_ascii_lowercase();
+        let own = |code: &str| self.languages.iter().find(|texts| texts.code() == code);
+        let alias = || own(self.aliases.get(&code)?);
+        let old = || own(OLD_CODES.iter().find(|(old, _)| *old == code)?.1);
+        own(&code).or_else(alias).or_else(old)
     }
 
     /// Returns the texts in the country's own language.
@@ -209,6 +241,21 @@ mod tests {
             let reference = Reference::with(country.hazards(), &mut faults).unwrap();
             Texts::read(code, &Files::BuiltIn, &reference, None, &mut faults);
             assert_eq!(faults.into_sorted(), [], "{code}");
+        }
+    }
+
+    #[test]
+    fn a_language_is_found_by_any_code_that_phones_and_networks_write() {
+        let country = Country::built_in();
+        let code = |tag: &str| country.language(tag).map(|texts| texts.code().to_owned());
+        for tag in ["id", "ID", "id-ID", "id_ID", "id-Latn-ID", "in", "in-ID", "in_ID", "IN", " in "] {
+            assert_eq!(code(tag).as_deref(), Some("id"), "{tag}");
+        }
+        for tag in ["en", "en-US", "en_GB", "EN"] {
+            assert_eq!(code(tag).as_deref(), Some("en"), "{tag}");
+        }
+        for tag in ["", "-", "i", "idn", "ms", "tl", "fil", "iw", "indo", "inn", "ind"] {
+            assert_eq!(code(tag), None, "{tag}");
         }
     }
 

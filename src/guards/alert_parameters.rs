@@ -2,6 +2,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
+use super::language::{codes, named};
 use super::parameter::one_of;
 use super::{PathParameter, QueryParameter};
 use crate::config::Config;
@@ -68,13 +69,9 @@ impl QueryParameter for PageLanguage {
     }
 
     fn parse(value: Option<&str>, config: &Config) -> Result<Self, String> {
-        let code = value.map(|value| one_of(value, &codes(config)).map(|code| (*code).to_owned()));
+        let code = value.map(|value| named(value, config).map(|language| language.code().to_owned()));
         code.transpose().map(Self)
     }
-}
-
-fn codes(config: &Config) -> Vec<&str> {
-    config.country.data().languages().iter().map(|texts| texts.code()).collect()
 }
 
 /// `area`: the area whose history is requested. Required.

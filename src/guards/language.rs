@@ -5,13 +5,13 @@ use rocket::request::{FromRequest, Outcome};
 use serde_json::json;
 
 use super::Query;
-use super::parameter::one_of;
 use crate::config::Config;
 use crate::country::Texts;
 use crate::error::{Problem, Source};
 use crate::openapi::{Interface, Operation, Parameter, Part};
 
-/// The language of a page: of `lang`, else the first of `Accept-Language` that the country has, else the country's own.
+/// The language of a page: of `lang`, else the first of `Accept-Language` that the country has, else the country's own. Each may
+/// name it by any code that [`Country::language`](crate::country::Country::language) knows.
 #[derive(Clone, Debug)]
 pub(crate) struct Language(Arc<Texts>);
 
@@ -27,48 +27,56 @@ impl Language {
         &self.0
     }
 
-    /// Returns the language with this code, if the country has it.
-    pub(crate) fn named(code: &str, config: &Config) -> Option<Self> {
-        let languages = config.country.data().languages();
-        languages.iter().find(|texts| texts.code() == code).map(|texts| Self(Arc::clone(texts)))
+    /// Returns the language that a phone or a network names so, if the country has it.
+    pub(crate) fn named(tag: &str, config: &Config) -> Option<Self> {
+        config.country.data().language(tag).map(|texts| Self(Arc::clone(texts)))
     }
 
     /// Returns the language that a reader gets also if the address names one that the country does not have.
     pub(crate) fn of_reader(request: &Request<'_>, config: &Config) -> Self {
-        let country = config.country.data();
-        let codes: Vec<_> = country.languages().iter().map(|texts| texts.code()).collect();
         let named = Query::of(request).get("lang").ok().flatten();
         let named = named.and_then(|lang| Self::named(&lang, config));
-        let preferred = || Self::named(accepted(request.headers().get("Accept-Language"), &codes)?, config);
-        named.or_else(preferred).unwrap_or_else(|| Self(Arc::clone(country.main())))
+        named.unwrap_or_else(|| Self::preferred(request, config))
     }
 
     pub(crate) fn of(request: &Request<'_>) -> Result<Self, Problem> {
         let config = request.rocket().state::<Config>();
-        let country = config.ok_or_else(|| Problem::internal("there is no configuration"))?.country.data();
-        let invalid = |must| Problem::invalid(Source::Query, "lang", must);
-        let languages = country.languages();
-        let codes: Vec<_> = languages.iter().map(|texts| texts.code()).collect();
-        let code = match Query::of(request).get("lang")? {
-            Some(lang) => Some(*one_of(&lang, &codes).map_err(invalid)?),
-            None => accepted(request.headers().get("Accept-Language"), &codes),
-        };
-        let texts = languages.iter().find(|texts| Some(texts.code()) == code);
-        Ok(Self(Arc::clone(texts.unwrap_or(country.main()))))
+        let config = config.ok_or_else(|| Problem::internal("there is no configuration"))?;
+        match Query::of(request).get("lang")? {
+            Some(lang) => named(&lang, config).map_err(|must| Problem::invalid(Source::Query, "lang", must)),
+            None => Ok(Self::preferred(request, config)),
+        }
+    }
+
+    fn preferred(request: &Request<'_>, config: &Config) -> Self {
+        let lines = request.headers().get("Accept-Language");
+        let preferred = accepted(lines, |tag| Self::named(tag, config));
+        preferred.unwrap_or_else(|| Self(Arc::clone(config.country.data().main())))
     }
 }
 
-/// Returns the first of the `known` languages that lines of `Accept-Language` prefer (RFC 9110 §12.5.4).
-fn accepted<'a, 'k>(lines: impl Iterator<Item = &'a str>, known: &[&'k str]) -> Option<&'k str> {
+/// Returns the language that the parameter `lang` names.
+///
+/// # Errors
+///
+/// What it must be.
+pub(super) fn named(lang: &str, config: &Config) -> Result<Language, String> {
+    Language::named(lang, config).ok_or_else(|| format!("must be one of [{}]", codes(config).join(", ")))
+}
+
+/// Returns the codes of the languages that the country has.
+pub(super) fn codes(config: &Config) -> Vec<&str> {
+    config.country.data().languages().iter().map(|texts| texts.code()).collect()
+}
+
+/// Returns the first language with texts that lines of `Accept-Language` prefer (RFC 9110 §12.5.4).
+fn accepted<'a, L>(lines: impl Iterator<Item = &'a str>, named: impl Fn(&str) -> Option<L>) -> Option<L> {
     let ranges = lines.flat_map(|line| line.split(',')).filter_map(|range| {
         let (tag, parameters) = range.split_once(';').unwrap_or((range, ""));
-        let weight: f32 = match parameters.trim().strip_prefix("q=") {
-            Some(weight) => weight.trim().parse().ok()?,
-            None => 1.0,
-        };
-        let primary = tag.trim().split('-').next()?.to_ascii_lowercase();
-        let language = known.iter().find(|language| **language == primary)?;
-        (weight > 0.0).then_some((weight, *language))
+        let weight = parameters.trim().strip_prefix("q=").or(parameters.trim().strip_prefix("Q="));
+        let weight: f32 = weight.map_or(Some(1.0), |weight| weight.trim().parse().ok())?;
+        let language = named(tag)?;
+        (weight > 0.0).then_some((weight, language))
     });
     // The first of equals counts.
     let best = ranges.reduce(|best, next| if next.0 > best.0 { next } else { best });
@@ -86,23 +94,21 @@ impl<'r> FromRequest<'r> for Language {
 
 impl Part for Language {
     fn describe(operation: &mut Operation, interface: &Interface<'_>) {
-        let codes: Vec<_> =
-            interface.config.country.data().languages().iter().map(|texts| texts.code()).collect();
-        operation.takes(Parameter::query(
-            "lang",
-            "The language of the page.",
-            json!({ "type": "string", "enum": codes }),
-        ));
+        let schema = json!({ "type": "string", "enum": codes(interface.config) });
+        operation.takes(Parameter::query("lang", "The language of the page.", schema));
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::country::Country;
 
     #[test]
     fn the_preferred_language_of_those_that_pages_have_counts() {
-        let accepted = |lines: &[&str]| accepted(lines.iter().copied(), &["id", "en"]);
+        let country = Country::built_in();
+        let named = |tag: &str| country.language(tag).map(|texts| texts.code());
+        let accepted = |lines: &[&str]| accepted(lines.iter().copied(), named);
         for (line, expected) in [
             ("", None),
             ("en", Some("en")),
@@ -113,6 +119,9 @@ mod tests {
             ("en;q=0.1, id;q=0.2", Some("id")),
             ("en;q=0", None),
             ("en;q=x,,;q=1", None),
+            ("in-ID,in;q=0.9,en-US;q=0.8,en;q=0.7", Some("id")),
+            ("en;Q=0.1,id", Some("id")),
+            ("en;q=0.5, in_ID;Q=0.8", Some("id")),
         ] {
             assert_eq!(accepted(&[line]), expected, "{line}");
         }

@@ -171,6 +171,18 @@ fn every_wrong_hazard_and_region_is_named_by_file_and_line() {
             "\"asks\": \"Siapa",
             "hazards.attributes.accessabilityFailure.asks is unknown",
         ),
+        (
+            "country.toml",
+            "time_zone =",
+            "aliases = { ind = \"tl\" }\ntime_zone =",
+            "aliases.ind must be another code of one of the languages",
+        ),
+        (
+            "country.toml",
+            "time_zone =",
+            "aliases = { en = \"id\" }\ntime_zone =",
+            "aliases.en must be another code of one of the languages",
+        ),
         ("regions.csv", "city,bdg", "town,bdg", "kind must be city or province, not \"town\""),
         ("regions.csv", "ID-AC", "ID AC", "code must be 1 to 16 letters, digits and -"),
         ("regions.csv", "ID-BA", "ID-AC", "the code ID-AC occurs twice"),

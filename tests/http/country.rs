@@ -161,6 +161,82 @@ fn the_front_page_says_reports_in_words_of_its_language() {
 }
 
 #[test]
+fn phones_and_networks_name_a_language_in_many_ways() {
+    let open = |folder: &str| {
+        let figment = figment().merge(("siaga.cards.open", true));
+        let figment =
+            if folder.is_empty() { figment } else { figment.merge(("siaga.country.folder", folder)) };
+        Siaga::with(figment, |builder| builder)
+    };
+    let language = |siaga: &Siaga, address: &str, accepted: &str| {
+        let request = siaga.client.get(address.to_owned()).header(Header::new("Accept", BROWSER));
+        let header = Header::new("Accept-Language", accepted.to_owned());
+        let page = request.header(header).dispatch().into_string().unwrap();
+        page.split("<html lang=\"").nth(1).unwrap()[..2].to_owned()
+    };
+    let of_card = |siaga: &Siaga, code: &str| {
+        let holder = json!({ "username": "u", "network": "n", "language": code });
+        let made = siaga.client.post("/v1/cards").header(key(ADMIN_KEY)).body(holder.to_string()).dispatch();
+        language(siaga, &format!("/report/{}", json_of(made)["cardId"].as_str().unwrap()), "fr")
+    };
+    let indonesia = open("");
+    for code in ["in", "in-ID", "in_ID", "id-ID", "id_ID", "ID"] {
+        for address in ["/", "/map", "/report"] {
+            let accepted = format!("{code},en-US;q=0.9,en;Q=0.8");
+            assert_eq!(language(&indonesia, address, &accepted), "id", "{address} {code}");
+            assert_eq!(
+                language(&indonesia, &format!("{address}?lang={code}"), "en"),
+                "id",
+                "{address} {code}"
+            );
+        }
+        assert_eq!(of_card(&indonesia, code), "id", "{code}");
+        assert!(
+            page(&indonesia, &format!("/v1/alerts?format=html&lang={code}")).contains("<html lang=\"id\">")
+        );
+    }
+    assert_eq!(of_card(&indonesia, "en_US"), "en");
+    // Capitals in the name of a weight count.
+    assert_eq!(language(&indonesia, "/", "en;Q=0.1,id"), "id");
+    assert_eq!(indonesia.get("/map?lang=fil").status(), Status::BadRequest);
+    let philippines = open(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/country/ph"));
+    for code in ["fil", "fil-PH", "tl-PH", "tgl", "FIL"] {
+        assert_eq!(language(&philippines, "/report", code), "tl", "{code}");
+        assert_eq!(of_card(&philippines, code), "tl", "{code}");
+    }
+    // No other country has that alias, and no other language.
+    assert_eq!(language(&philippines, "/report", "in-ID,fi;q=0.5"), "en");
+}
+
+#[test]
+fn a_fire_is_a_fire_and_shaking_can_be_reported_in_each_language() {
+    let (indonesia, philippines) = (Siaga::start(), philippines());
+    for (siaga, lang, fire, shaking) in [
+        (&indonesia, "id", "Kebakaran", "Guncangan terasa"),
+        (&indonesia, "en", "Fire", "Felt shaking"),
+        (&philippines, "en", "Fire", "Felt shaking"),
+        (&philippines, "tl", "Sunog", "Naramdamang pagyanig"),
+    ] {
+        let words: Value = siaga.get(&format!("/map/hazards?lang={lang}")).into_json().unwrap();
+        assert_eq!(words["hazards"]["fire"]["types"]["fire"]["name"], fire, "{lang}");
+        assert_eq!(words["hazards"]["earthquake"]["types"]["shaking"]["name"], shaking, "{lang}");
+        let report = card(Some("earthquake"), &json!({ "report_type": "shaking", "shaking": 1 }));
+        assert_eq!(
+            report_of(siaga, &report)["report_data"],
+            json!({ "report_type": "shaking", "shaking": 1 })
+        );
+    }
+}
+
+/// Sends the report of a new card, and returns the newest report.
+fn report_of(siaga: &Siaga, body: &Value) -> Value {
+    assert_eq!(report(siaga, body).0, 200, "{body}");
+    let listed = siaga.result("/v1/reports?geoformat=geojson");
+    let newest = listed["features"].as_array().unwrap().iter().map(|feature| &feature["properties"]);
+    newest.max_by_key(|report| report["pkey"].as_str().unwrap().parse::<u64>().unwrap()).unwrap().clone()
+}
+
+#[test]
 fn the_regions_and_the_time_zone_are_those_of_the_country() {
     let siaga = philippines();
     let refused = json_of(siaga.get("/v1/reports?admin=ID-JK"))["message"].as_str().unwrap().to_owned();
