@@ -13,7 +13,7 @@ pub enum DisasterType {
     Flood,
     /// Earthquake.
     Earthquake,
-    /// Forest fire.
+    /// Fire.
     Fire,
     /// Haze.
     Haze,

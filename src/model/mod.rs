@@ -94,7 +94,7 @@ pub use selector::AreaSelector;
 pub use source::{Covered, SourceStatus};
 pub(crate) use stop::Stop;
 pub use stop::Stopped;
-pub(crate) use text::Number;
 pub use text::{NAME, digits, is_name};
+pub(crate) use text::{Number, place_name, readable};
 pub use timestamp::{InvalidTimestamp, Timestamp};
 pub use validity::Validity;

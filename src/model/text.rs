@@ -35,3 +35,47 @@ impl Number {
         }
     }
 }
+
+/// Returns a name as people read it: words of names in capitals get small letters. Short names are abbreviations (`RW`, `TMII`).
+pub(crate) fn readable(name: &str) -> String {
+    let is_long = |word: &str| word.chars().filter(|letter| letter.is_alphabetic()).count() > 4;
+    let are_capitals = !name.chars().any(char::is_lowercase);
+    let words = name.split(' ').filter(|word| word.chars().any(char::is_alphabetic)).count();
+    if !are_capitals || !(name.split(' ').any(is_long) || words > 1) {
+        return name.to_owned();
+    }
+    let mut is_first = true;
+    let case = |letter: char| {
+        let cased = if is_first { letter.to_string() } else { letter.to_lowercase().to_string() };
+        is_first = matches!(letter, ' ' | '(' | '/' | '.' | '-');
+        cased
+    };
+    name.chars().map(case).collect()
+}
+
+/// Returns the name of an area with that of the larger area.
+pub(crate) fn place_name(parent: &str, name: &str, id: &str) -> String {
+    let own = if name.is_empty() { id } else { name };
+    let names = [parent, own].into_iter().filter(|name| !name.is_empty()).map(readable);
+    names.collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_in_capitals_are_readable_and_abbreviations_stay() {
+        for (name, expected) in [
+            ("KAMPUNG MELAYU", "Kampung Melayu"),
+            ("PULAU PRAMUKA (UTARA)", "Pulau Pramuka (Utara)"),
+            ("GROGOL", "Grogol"),
+            ("RW 09", "RW 09"),
+            ("TMII", "TMII"),
+            ("LP Cipinang", "LP Cipinang"),
+            ("", ""),
+        ] {
+            assert_eq!(readable(name), expected);
+        }
+    }
+}

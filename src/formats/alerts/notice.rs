@@ -8,7 +8,7 @@ use super::{Options, Shared};
 use crate::country::Texts;
 use crate::formats::{EncodeContext, xml};
 use crate::model::alerts::{MessageType, Status};
-use crate::model::{AlertFeature, Area, FloodState, Timestamp};
+use crate::model::{AlertFeature, Area, FloodState, Timestamp, place_name};
 
 /// The longest `areaDesc`, in characters: Google shows no more.
 const AREA: usize = 49;
@@ -23,8 +23,10 @@ pub(super) struct Notice<'a> {
     pub(super) sender_name: &'a str,
     pub(super) sent: String,
     pub(super) expires: String,
-    /// The name of the area, and of the one that it lies in.
+    /// CAP `areaDesc`: the name of the area, then of the one that it lies in.
     pub(super) area: String,
+    /// The same for people, as on the map.
+    pub(super) place: String,
     pub(super) options: &'a Options,
     /// The languages of the message, the main one first.
     pub(super) languages: &'a [Arc<Texts>],
@@ -61,6 +63,7 @@ impl<'a> Notice<'a> {
             sent: xml::date_time(alert.message.sent, context.time_zone),
             expires: xml::date_time(alert.message.expires, context.time_zone),
             area: area_name(alert.area),
+            place: place(alert.area),
             options: &shared.options,
             languages: &shared.languages,
             outlines,
@@ -138,7 +141,7 @@ impl<'a> Notice<'a> {
         // A test of the country excludes that a text is missing.
         let word = |of: &'s Value, key: &str| of[key].as_str().unwrap_or_default();
         let time = texts.written(word(all, "time"), message.last_confirmed, self.context.time_zone);
-        let names = Names { area: &self.area, time: &time, agency: self.sender_name };
+        let names = Names { area: &self.place, time: &time, agency: self.sender_name };
         let before = if status == Status::Actual { "" } else { word(all, "exercise") };
         Said {
             language: word(all, "language"),
@@ -155,7 +158,15 @@ impl<'a> Notice<'a> {
 fn area_name(Area { id, name, parent_name, .. }: &Area) -> String {
     let parts = [name.as_str(), parent_name.as_str()].map(str::trim);
     let text = parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ");
-    let text = if text.is_empty() { id.to_string() } else { text };
+    shortened(if text.is_empty() { id.to_string() } else { text })
+}
+
+/// Returns the name of an area for people, not longer than [`AREA`].
+fn place(Area { id, name, parent_name, .. }: &Area) -> String {
+    shortened(place_name(parent_name.trim(), name.trim(), &id.to_string()))
+}
+
+fn shortened(text: String) -> String {
     if text.chars().count() <= AREA {
         return text;
     }

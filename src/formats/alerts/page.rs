@@ -145,7 +145,7 @@ impl Shown {
             status: notice.alert.status.name(),
             message_type: message.message_type.name(),
             state: state(notice),
-            area: notice.area.clone(),
+            area: notice.place.clone(),
             area_id: (area.id != AreaId::EXERCISE).then(|| area.id.to_string()),
             sender_name: notice.sender_name.to_owned(),
             sent: notice.sent.clone(),

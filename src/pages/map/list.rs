@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::model::alerts::CONFIRMED_FOR;
 use crate::model::{FloodState, Timestamp};
+pub(super) use crate::model::{place_name as name_of, readable};
 
 /// The parts of the `TopoJSON` of `/floods` that the page shows.
 #[derive(Deserialize)]
@@ -105,23 +106,6 @@ impl Moment {
     }
 }
 
-/// Returns a name as people read it: words of names in capitals get small letters. Short names are abbreviations (`RW`, `TMII`).
-pub(super) fn readable(name: &str) -> String {
-    let is_long = |word: &str| word.chars().filter(|letter| letter.is_alphabetic()).count() > 4;
-    let are_capitals = !name.chars().any(char::is_lowercase);
-    let words = name.split(' ').filter(|word| word.chars().any(char::is_alphabetic)).count();
-    if !are_capitals || !(name.split(' ').any(is_long) || words > 1) {
-        return name.to_owned();
-    }
-    let mut is_first = true;
-    let case = |letter: char| {
-        let cased = if is_first { letter.to_string() } else { letter.to_lowercase().to_string() };
-        is_first = matches!(letter, ' ' | '(' | '/' | '.' | '-');
-        cased
-    };
-    name.chars().map(case).collect()
-}
-
 impl List {
     /// Lists the flooded areas of a response to `/floods` in `TopoJSON`.
     ///
@@ -198,32 +182,5 @@ impl List {
     /// Returns when the newest of the states was set.
     pub(super) fn newest(&self) -> Option<Moment> {
         self.newest.map(|at| Moment::of(at, self.zone))
-    }
-}
-
-/// Returns the name of an area with that of the larger area.
-pub(super) fn name_of(parent: &str, name: &str, id: &str) -> String {
-    let own = if name.is_empty() { id } else { name };
-    let names = [parent, own].into_iter().filter(|name| !name.is_empty()).map(readable);
-    names.collect::<Vec<_>>().join(", ")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_in_capitals_are_readable_and_abbreviations_stay() {
-        for (name, expected) in [
-            ("KAMPUNG MELAYU", "Kampung Melayu"),
-            ("PULAU PRAMUKA (UTARA)", "Pulau Pramuka (Utara)"),
-            ("GROGOL", "Grogol"),
-            ("RW 09", "RW 09"),
-            ("TMII", "TMII"),
-            ("LP Cipinang", "LP Cipinang"),
-            ("", ""),
-        ] {
-            assert_eq!(readable(name), expected);
-        }
     }
 }
