@@ -6,28 +6,15 @@ SIAGA=https://flood.example/v1 TOKEN=<of the bot> CHAT=<id of the chat> python3 
 import json
 import os
 import sys
-import time
 from pathlib import Path
-from urllib.error import HTTPError
-from urllib.request import Request, urlopen
+from urllib.request import urlopen
+
+from bot import Refused, send
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "clients"))
 from live import apply, stream  # noqa: E402
 
-base, token, chat = (os.environ[name] for name in ("SIAGA", "TOKEN", "CHAT"))
-api = os.environ.get("TELEGRAM", "https://api.telegram.org")
-
-
-def send(text):
-    """Sends a message, and waits as long as Telegram asks for, or ten seconds after other failures."""
-    body = json.dumps({"chat_id": chat, "text": text[:4096]}).encode()
-    while True:
-        try:
-            request = Request(f"{api}/bot{token}/sendMessage", body, {"Content-Type": "application/json"})
-            return urlopen(request, timeout=30).close()
-        except OSError as error:
-            limited = isinstance(error, HTTPError) and error.code == 429
-            time.sleep(json.load(error)["parameters"]["retry_after"] if limited else 10)
+base, chat = os.environ["SIAGA"].rstrip("/"), os.environ["CHAT"]
 
 
 def name(area):
@@ -48,4 +35,8 @@ for delta in stream(base, minimum_state=1):
             for area in sorted(before.keys() | after.keys()) if begun and before.get(area) != after.get(area)]
     begun = begun or delta["full"]
     if news:
-        send("\n".join(news))
+        try:
+            send(chat, "\n".join(news))
+        except Refused:
+            # Telegram never accepts these messages; the next news may be accepted again.
+            pass

@@ -18,11 +18,10 @@ import sys
 import time
 from base64 import b64decode, b64encode
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from urllib.error import HTTPError
-from urllib.request import Request, urlopen
 
-secret = b64decode(os.environ["SECRET"].removeprefix("whsec_"))
-api = os.environ.get("TELEGRAM", "https://api.telegram.org") + "/bot" + os.environ["TOKEN"]
+from bot import Away, Refused, ask, language, send
+
+secret = b64decode(os.environ["SECRET"].strip().removeprefix("whsec_"))
 WORDS = {"id": "Terima kasih, laporan Anda sudah ada di peta.", "en": "Thank you, your report is on the map."}
 thanked = {}
 
@@ -33,13 +32,6 @@ def is_genuine(headers, body):
     signatures = headers.get("webhook-signature", "").split()
     is_recent = abs(time.time() - int(headers.get("webhook-timestamp", 0))) < 300
     return is_recent and any(hmac.compare_digest(expected, signature) for signature in signatures)
-
-
-def thank(report):
-    text = WORDS.get(report["language"], WORDS["id"])
-    body = json.dumps({"chat_id": report["username"], "text": text}).encode()
-    with urlopen(Request(f"{api}/sendMessage", body, {"Content-Type": "application/json"}), timeout=10):
-        pass
 
 
 class Thanks(BaseHTTPRequestHandler):
@@ -56,11 +48,11 @@ class Thanks(BaseHTTPRequestHandler):
         # Siaga sends an event again if it does not learn that it has arrived.
         if event not in thanked and report.get("network") == "telegram":
             try:
-                thank(report)
-            except HTTPError as error:
-                # A person who has blocked the bot is not asked again; for all else, Siaga tries again.
-                return 204 if error.code == 403 else 503
-            except OSError:
+                send(report["username"], WORDS[language(report["language"], WORDS)], ask, timeout=10)
+            except Refused:
+                # Telegram never accepts the message, as of a person who has blocked the bot. For Siaga it is done.
+                pass
+            except Away:
                 return 503
         thanked[event] = None
         while len(thanked) > 10_000:

@@ -1,5 +1,5 @@
 # Writes to the bot that sends links to the form, by a server that stands for Telegram. Opens the link, and sends photos after
-# the report, which takes one.
+# the report, which takes one. A person who cannot be reached keeps nobody waiting, and no token is printed.
 import json
 import os
 import queue
@@ -13,7 +13,9 @@ from urllib.request import Request, urlopen
 bot, base, key, photo = sys.argv[1:]
 sent = queue.Queue()
 person = {"id": 4711, "first_name": "Ani", "language_code": "en-GB"}
+gone = {"id": 13, "first_name": "Budi", "language_code": "in_ID"}
 updates = [
+    {"update_id": 6, "message": {"chat": {"id": 13, "type": "private"}, "from": gone, "text": "banjir"}},
     {"update_id": 7, "message": {"chat": {"id": -1, "type": "group"}, "from": person, "text": "banjir"}},
     {"update_id": 8, "message": {"chat": {"id": 4711, "type": "private"}, "from": person, "text": "banjir"}},
     {"update_id": 9, "edited_message": {}},
@@ -40,13 +42,16 @@ class Telegram(BaseHTTPRequestHandler):
         if method == "getFile":
             assert body["file_id"] == "large", body
             answer = {"file_path": "photos/large.jpg"}
-        # The first message is lost on its way, and must be sent again.
-        status = losses.pop() if method == "sendMessage" and losses else 200
+        status = 200
+        if method == "sendMessage":
+            # One person has blocked the bot. The first message to another one is lost on its way, and must be sent again.
+            status = 400 if body["chat_id"] == 13 else losses.pop() if losses else 200
         if method == "sendMessage":
             sent.put((status, body))
         self.send_response(status)
         self.end_headers()
-        self.wfile.write(json.dumps({"ok": status == 200, "result": answer}).encode())
+        told = {"ok": status == 200, "result": answer, "description": f"chat not found at {self.path}"}
+        self.wfile.write(json.dumps(told).encode())
 
     def log_message(self, *_):
         pass
@@ -67,8 +72,10 @@ def read(address):
 
 
 settings = {"SIAGA": base, "KEY": key, "TOKEN": "secret", "TELEGRAM": f"http://127.0.0.1:{server.server_port}"}
-process = subprocess.Popen([sys.executable, bot], env=os.environ | settings)
+process = subprocess.Popen([sys.executable, bot], env=os.environ | settings, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
 try:
+    status, message = sent.get(timeout=120)
+    assert (status, message["chat_id"]) == (400, 13) and message["text"].startswith("Laporkan"), message
     lost = sent.get(timeout=120)
     status, message = sent.get(timeout=120)
     assert (lost[0], status, message["chat_id"]) == (502, 200, 4711), (lost, message)
@@ -100,5 +107,6 @@ try:
     assert message["text"].startswith("This photo cannot be used"), message
 finally:
     process.kill()
-    process.wait()
+    printed = process.communicate()[0].decode()
 assert asked[0] == 0 and 7 not in asked, asked
+assert "sendMessage: 400 chat not found" in printed and "secret" not in printed, printed

@@ -1,4 +1,5 @@
-# Reports as a bot does, by a server that stands for Telegram, and waits for the thanks.
+# Reports as a bot does, by a server that stands for Telegram, and waits for the thanks. A person who cannot be reached is asked
+# once, and keeps nobody waiting.
 import json
 import os
 import queue
@@ -18,8 +19,8 @@ losses = [500]
 class Telegram(BaseHTTPRequestHandler):
     def do_POST(self):
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        # The first message is lost on its way, and must be sent again.
-        status = losses.pop() if losses else 200
+        # The first message is lost on its way, and must be sent again. One person has blocked the bot.
+        status = losses.pop() if losses else 400 if body["chat_id"] == "13" else 200
         sent.put((status, self.path, body))
         self.send_response(status)
         self.end_headers()
@@ -39,17 +40,27 @@ Thread(target=server.serve_forever, daemon=True).start()
 settings = {"SECRET": secret, "TOKEN": "token", "TELEGRAM": f"http://127.0.0.1:{server.server_port}"}
 process = subprocess.Popen([sys.executable, program, port], env=os.environ | settings)
 try:
-    holder = {"username": "4711", "network": "telegram", "language": "en"}
-    card = request("POST", f"{base}/cards", holder, **{"X-Api-Key": key})["cardId"]
+    def send(username, language):
+        holder = {"username": username, "network": "telegram", "language": language}
+        card = request("POST", f"{base}/cards", holder, **{"X-Api-Key": key})["cardId"]
+        request("PUT", f"{base}/cards/{card}", report, **{"X-Api-Key": key})
+
     report = {
         "disaster_type": "flood", "card_data": {"report_type": "flood", "flood_depth": 40}, "text": "water",
         "image_url": "", "created_at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), "location": {"lat": -6.2, "lng": 106.8},
     }
-    request("PUT", f"{base}/cards/{card}", report, **{"X-Api-Key": key})
+    send("4711", "en-GB")
     lost, again = sent.get(timeout=120), sent.get(timeout=120)
     assert (lost[0], again[0]) == (500, 200), (lost, again)
     expected = {"chat_id": "4711", "text": "Thank you, your report is on the map."}
     assert again[1:] == ("/bottoken/sendMessage", expected), again
+    send("13", "id")
+    refused = sent.get(timeout=120)
+    assert (refused[0], refused[2]["chat_id"]) == (400, "13"), refused
+    send("4712", "in_ID")
+    next_one = sent.get(timeout=120)
+    expected = {"chat_id": "4712", "text": "Terima kasih, laporan Anda sudah ada di peta."}
+    assert (next_one[0], next_one[2]) == (200, expected), next_one
     forged = {"webhook-id": "msg_1", "webhook-timestamp": str(int(time.time())), "webhook-signature": "v1,AAAA"}
     try:
         request("POST", f"http://127.0.0.1:{port}/", {"data": {"network": "telegram", "username": "1"}}, **forged)
