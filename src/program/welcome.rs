@@ -87,9 +87,14 @@ impl Welcome {
         lines.extend(
             self.config.photo_storage().ok().map(|storage| format!("Photos of reports are in {storage}")),
         );
+        lines.extend([String::new(), format!("The map for people: {origin}/map")]);
+        let pages = [
+            (self.config.cards.open, "The form for residents", "report"),
+            (self.config.desk.enabled, "The desk for officers", "desk"),
+        ];
+        let pages = pages.iter().filter(|(is_served, _, _)| *is_served);
+        lines.extend(pages.map(|(_, what, page)| format!("{what}: {origin}/{page}")));
         lines.extend([
-            String::new(),
-            format!("The map for people: {origin}/map"),
             format!("What is served, and how fresh it is: {origin}/"),
             format!("To read and try all of it: {origin}/docs"),
             "To try:".to_owned(),

@@ -6,11 +6,12 @@ use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 
+use serde_json::Value;
 use siaga::folder::FolderWriter;
 use sqlx::{Connection, Executor, PgConnection};
 use tempfile::TempDir;
 
-use crate::blocks::{Block, blocks};
+use crate::blocks::{Block, blocks, blocks_on};
 use crate::demo::Demo;
 use crate::fixture::{self, block_on};
 use crate::postgres::Database;
@@ -110,6 +111,39 @@ fn filled(block: &Block, Surroundings { demo, database, cognicity }: &Surroundin
     text
 }
 
+/// What marks a block of JSON as what the block for the shell before it prints at its end.
+const RESPONSE: &str = "the response";
+
+/// The block with what a block for the shell prints, if the page has it.
+fn response(block: &Block) -> Option<Block> {
+    let next = blocks_on(&block.page).into_iter().find(|next| next.line > block.line)?;
+    (next.mark.as_deref() == Some(RESPONSE)).then_some(next)
+}
+
+/// The file with what was printed in place of a block of JSON.
+fn printed_for(response: &Block) -> String {
+    format!("response-{}", response.line)
+}
+
+/// Makes sure that each value that a page shows is in the response, which may have more members.
+fn shows(response: &Block, folder: &Path) {
+    let printed = fs::read_to_string(folder.join(printed_for(response))).unwrap();
+    let printed = serde_json::Deserializer::from_str(&printed).into_iter::<Value>().last().unwrap().unwrap();
+    let shown: Value = serde_json::from_str(&response.text).unwrap();
+    let are_in = |shown: &Value, printed: &Value| match (shown, printed) {
+        (Value::Object(shown), Value::Object(printed)) => {
+            shown.iter().all(|(name, value)| printed.get(name) == Some(value))
+        }
+        (shown, printed) => shown == printed,
+    };
+    assert!(
+        are_in(&shown, &printed),
+        "{}:{} shows another response than {printed}",
+        response.page,
+        response.line
+    );
+}
+
 /// The blocks as one text for the shell. Of a file with the environment of a service the program says whether it takes it.
 fn session(blocks: &[Block], surroundings: &Surroundings) -> String {
     let mut session = String::new();
@@ -119,7 +153,10 @@ fn session(blocks: &[Block], surroundings: &Surroundings) -> String {
         match block.mark.as_deref() {
             Some("environment") => writeln!(session, "(set -a\n{text}siaga check)").unwrap(),
             Some(mark) => panic!("{mark}: {block:?}"),
-            None => session.push_str(&text),
+            None => match response(block) {
+                Some(response) => writeln!(session, "{{\n{text}}} >{}", printed_for(&response)).unwrap(),
+                None => session.push_str(&text),
+            },
         }
     }
     session
@@ -155,6 +192,7 @@ fn run(page: &str, blocks: &[Block]) {
     let error = String::from_utf8_lossy(&output.stderr);
     // In a pipe the shell itself does not notice.
     assert!(output.status.success() && !error.contains("curl: ("), "{error}");
+    blocks.iter().filter_map(response).for_each(|response| shows(&response, folder.path()));
     surroundings.demo.end();
 }
 
@@ -168,6 +206,13 @@ fn what_pages_have_for_the_shell_runs_as_it_is_printed() {
     for (page, blocks) in pages {
         run(&page, &blocks);
     }
+}
+
+#[test]
+fn the_tutorial_and_the_readme_show_what_the_demo_answers() {
+    let shown =
+        |page: &str| blocks("sh").iter().filter(|block| block.page == page).filter_map(response).count();
+    assert_eq!((shown("docs/ten-minutes.md"), shown("README.md")), (1, 1));
 }
 
 #[test]

@@ -227,6 +227,20 @@ fn assert_warned(service: &Running, texts: &[&str]) {
 }
 
 #[test]
+fn the_start_names_the_pages_for_people_that_are_served() {
+    let named = |variables: &[(&str, &str)]| {
+        let service = Running::start(variables, "To try:");
+        let origin = format!("http://{}", service.authority);
+        let page = |line: &String| line.split_once(&*origin).map(|(_, page)| page.to_owned());
+        let all = ["/map", "/report", "/desk", "/", "/docs"];
+        service.lines.iter().filter_map(page).filter(|page| all.contains(&&**page)).collect::<Vec<_>>()
+    };
+    assert_eq!(named(&[]), ["/map", "/report", "/desk", "/", "/docs"]);
+    let fewer = [("SIAGA_CARDS__OPEN", "false"), ("SIAGA_DESK__ENABLED", "false")];
+    assert_eq!(named(&fewer), ["/map", "/", "/docs"]);
+}
+
+#[test]
 fn a_public_service_on_an_empty_database_says_what_it_lacks() {
     block_on(async {
         let database = Database::empty().await;
