@@ -103,6 +103,13 @@ fn officers_play_a_night_at_the_desk_with_another_officer_and_a_bad_network() {
 }
 
 #[test]
+fn an_order_of_an_officer_is_sent_again_until_the_service_itself_responds() {
+    let (demo, script) = (Demo::start(), include_str!("desk_portal.mjs"));
+    println!("{}", run("desk_portal.mjs", script, &[&demo.origin(""), &demo.base(), demo.key()]));
+    demo.end();
+}
+
+#[test]
 fn the_desk_bears_a_great_flood_a_cut_network_two_tabs_and_small_screens() {
     let (demo, script) = (Demo::start(), include_str!("desk_demands.mjs"));
     println!("{}", run("desk_demands.mjs", script, &[&demo.origin(""), &demo.base(), demo.key()]));

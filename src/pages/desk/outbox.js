@@ -12,12 +12,16 @@ const thisTab = crypto.randomUUID();
 const lockOf = (id) => `siaga desk tab ${id}`;
 navigator.locks?.request(lockOf(thisTab), () => new Promise(() => {})); // Held until the page is closed.
 
-/** Sends a request of the desk. Returns the status and the body; throws if there is no response. */
+/**
+ * Sends a request of the desk. Returns the status and the body; throws if there is no response, or only that of a portal or a proxy, which
+ * is no JSON or leads elsewhere.
+ */
 export const send = async (method, path, body, key) => {
   const headers = { "Content-Type": "application/json", "X-Desk-Token": settings.token };
   if (key) headers["Idempotency-Key"] = key;
-  const response = await fetch(path, { method, headers, body: body && JSON.stringify(body), signal: AbortSignal.timeout(TIMEOUT) });
-  return [response.status, await response.json().catch(() => ({}))];
+  const signal = AbortSignal.timeout(TIMEOUT);
+  const response = await fetch(path, { method, headers, body: body && JSON.stringify(body), redirect: "manual", signal });
+  return [response.status, await response.json()];
 };
 
 /**

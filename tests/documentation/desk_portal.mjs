@@ -1,0 +1,30 @@
+// A portal, a proxy or a firewall responds to an officer's order: it is sent again until the service itself has stored or refused it.
+import assert from "node:assert/strict";
+import { chromium } from "./chromium.mjs";
+import { asked, logIn, pick, press, stateOf, stored, until } from "./officer.mjs";
+
+const page = "<html><title>Log in</title>Hotel</html>";
+const respond = (status, headers = {}) => (request) => request.respond({ status, body: page, headers, contentType: "text/html" });
+const faults = [200, 204, 400, 403, 404, 409, 502].map((status) => respond(status));
+faults.push(respond(302, { Location: "/" }), (request) => request.abort());
+
+await chromium(async (page) => {
+  await logIn(page, "Sri");
+  const { features } = (await asked("GET", "/areas?geoformat=geojson")).result;
+  const flooded = (await asked("GET", "/floods/states")).result.map(({ area_id }) => area_id);
+  const { area_id, area_name } = features.map(({ properties }) => properties).find((area) => !flooded.includes(`${area.area_id}`));
+  await page.setRequestInterception(true);
+  page.on("request", (request) => {
+    const isOrder = request.method() === "POST" && request.url().endsWith("/desk/changes") && !request.postData().includes('"preview":true');
+    const fault = isOrder && faults.shift();
+    return fault ? fault(request) : request.continue();
+  });
+  await pick(page, `${area_id}`);
+  await press(page, "3");
+  await until("the order is stored", async () => {
+    await page.evaluate(() => dispatchEvent(new Event("online")));
+    return (await stateOf(`${area_id}`)) === 3;
+  });
+  assert.equal(faults.length, 0);
+  await stored(page, area_name);
+}, /status of|ERR_FAILED/);
