@@ -39,6 +39,7 @@ fn store(older: u32, now: Timestamp) -> MemoryStore {
         area: areas[number % areas.len()],
         state,
         at,
+        received: at,
         by: Actor { subject: "bench".to_owned(), username: None },
     };
     let year = Duration::from_hours(24 * 365);

@@ -17,7 +17,9 @@ use siaga::formats::geojson::GeoJson;
 use siaga::formats::topojson::{Options, Quantization, TopoJson};
 use siaga::formats::{EncodeContext, Format};
 use siaga::model::topology::Topology;
-use siaga::model::{Area, AreaSet, Clock, FloodLayer, FloodState, Geometry, Layer, Standing, SystemClock};
+use siaga::model::{
+    Area, AreaSet, Clock, FloodLayer, FloodState, FloodStatus, Geometry, Layer, StateChange, SystemClock,
+};
 
 /// The same allocator as in the program.
 #[global_allocator]
@@ -32,14 +34,17 @@ fn context() -> EncodeContext {
 }
 
 /// Returns all areas for the flood map; one in ten has a state.
-fn floods(areas: &Arc<AreaSet>) -> Vec<(usize, Option<Standing>)> {
-    let since = SystemClock.now();
+fn floods(areas: &Arc<AreaSet>) -> Vec<(usize, FloodStatus)> {
+    let at = SystemClock.now();
     let states = FloodState::ALL.into_iter().cycle();
-    let standing = |(position, state)| (position % 10 == 0).then_some(Standing { state, since });
-    (0..areas.len()).zip(states).map(|at| (at.0, standing(at))).collect()
+    let status = |(position, state)| match position % 10 {
+        0 => FloodStatus::after_first(StateChange { state: Some(state), at }),
+        _ => FloodStatus::NEVER_FLOODED,
+    };
+    (0..areas.len()).zip(states).map(|area| (area.0, status(area))).collect()
 }
 
-fn layer(areas: &Arc<AreaSet>, selected: Vec<(usize, Option<Standing>)>) -> Layer {
+fn layer(areas: &Arc<AreaSet>, selected: Vec<(usize, FloodStatus)>) -> Layer {
     Layer::Floods(FloodLayer::new(Arc::clone(areas), selected))
 }
 
@@ -112,8 +117,8 @@ fn encoding(criterion: &mut Criterion) {
     let context = context();
     let all = layer(&areas, floods(&areas));
     let flooded = |state: FloodState| {
-        let at_least = |standing: &Option<Standing>| standing.is_some_and(|standing| standing.state >= state);
-        layer(&areas, floods(&areas).into_iter().filter(|(_, standing)| at_least(standing)).collect())
+        let at_least = |status: &FloodStatus| status.current().is_some_and(|current| current.state >= state);
+        layer(&areas, floods(&areas).into_iter().filter(|(_, status)| at_least(status)).collect())
     };
 
     from_geometry(criterion, "all", &areas, QUANTIZATION.try_into().expect("a quantization"));

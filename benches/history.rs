@@ -50,6 +50,7 @@ fn changes(count: u32, from: Timestamp, within: Duration) -> impl Iterator<Item 
         area: id(u64::from(number) % AREAS),
         state: u64::from(number / 7 % 5).try_into().ok(),
         at: from.after(within / count * number),
+        received: from.after(within / count * number),
         by: Actor { subject: "bench".to_owned(), username: None },
     })
 }

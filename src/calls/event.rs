@@ -6,8 +6,7 @@ use serde_json::{Map, Value, json};
 use super::lists::Listed;
 use crate::config::EventKind;
 use crate::model::{
-    Area, Card, Covered, FloodCondition, FloodIdentity, FloodState, MapLayer as _, Reason, Report, ReportKey,
-    ReportLayer, SourceStatus, Standing, StateChange, Timestamp,
+    Card, Covered, MapLayer as _, Reason, Report, ReportKey, ReportLayer, SourceStatus, Timestamp,
 };
 use crate::resources::{Sample, sample};
 use crate::sources::SourceReport;
@@ -28,19 +27,10 @@ pub(super) struct Event {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Passed {
     Report(ReportKey),
-    /// These changes, which are the first of all that wait, by time and area.
-    Changes(Vec<(Timestamp, u64)>),
     /// The marks of what stands on a list, by area; `None` for an area that left the list.
     Listed(Vec<(u64, Option<String>)>),
     /// Whether a source is silent.
     Source(String, bool),
-}
-
-/// The change of an area's state that counts: its newest.
-#[derive(Clone, Debug)]
-pub(super) struct AreaChange<'a> {
-    pub(super) area: &'a Area,
-    pub(super) change: StateChange,
 }
 
 impl Event {
@@ -61,26 +51,6 @@ impl Event {
         let at = report.content.created_at;
         let id = identifier(call, EventKind::Report, [(at, report.key.number(), 0)]);
         Self { id, kind: EventKind::Report, at, values, passed: Passed::Report(report.key) }
-    }
-
-    /// Returns the event that areas changed, of which there is at least one.
-    pub(super) fn states(call: &str, changes: &[AreaChange<'_>]) -> Self {
-        let areas = changes.iter().map(|AreaChange { area, change }| {
-            let mut area = object(&FloodIdentity::of(area));
-            let state = change.state.map(|state| Standing { state, since: change.at });
-            area.extend(object(&FloodCondition(state)));
-            // A cleared area has no standing, but was changed.
-            area.insert("last_updated".to_owned(), json!(change.at));
-            Value::Object(area)
-        });
-        let areas: Vec<_> = areas.collect();
-        let code = |change: &StateChange| change.state.map_or(0, FloodState::code);
-        let parts = changes.iter().map(|of| (of.change.at, of.area.id.number(), code(&of.change)));
-        let id = identifier(call, EventKind::State, parts);
-        let passed = changes.iter().map(|of| (of.change.at, of.area.id.number())).collect();
-        let at = changes.first().map_or(Timestamp::EPOCH, |first| first.change.at);
-        let values = Map::from_iter([("areas".to_owned(), Value::Array(areas))]);
-        Self { id, kind: EventKind::State, at, values, passed: Passed::Changes(passed) }
     }
 
     /// Returns the event that things came onto a list, of which there is at least one.
@@ -135,7 +105,7 @@ impl Event {
                     Value::Object(area)
                 });
                 let values = Map::from_iter([("areas".to_owned(), areas.collect())]);
-                Self { id: String::new(), kind, at: now, values, passed: Passed::Changes(Vec::new()) }
+                Self { id: String::new(), kind, at: now, values, passed: Passed::Listed(Vec::new()) }
             }
             EventKind::Alert => {
                 let layer = sample(crate::model::LayerKind::Alerts, hostile, now);
@@ -171,12 +141,6 @@ impl Event {
         };
         event.id = identifier(call, kind, [(now, 0, 0)]);
         event
-    }
-
-    /// Returns how many areas it tells of. Each has at most one alert in force.
-    pub(super) fn areas(&self) -> usize {
-        let all = self.values.get("areas").or_else(|| self.values.get("alerts"));
-        all.and_then(Value::as_array).map_or(0, Vec::len)
     }
 
     /// Returns the values for templates: those of the event, and those that every event has.

@@ -1,18 +1,19 @@
 use std::sync::Arc;
+use std::time::Duration;
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::event::object;
 use crate::config::{CallSettings, EventKind};
 use crate::model::alerts::Issuer;
-use crate::model::{AreaSelector, MapLayer as _, Timestamp, Validity};
+use crate::model::{AreaSelector, FloodFeature, FloodLayer, MapLayer as _, Timestamp, Validity};
 use crate::stores::{AlertQuery, AttentionList, FloodQuery, Resource, Revision, Store, StoreError};
 
 /// Something on a list, of which each area has at most one.
 #[derive(Clone, Debug)]
 pub(super) struct Listed {
     pub(super) area: u64,
-    /// What tells it from others that were listed for the area before.
+    /// Distinguishes this entry from earlier entries for the same area.
     pub(super) mark: String,
     pub(super) at: Timestamp,
     pub(super) values: Map<String, Value>,
@@ -25,16 +26,20 @@ impl Listed {
     }
 }
 
-/// Reads the list that a call compares with what it has told: the alerts in force, or the areas that need attention. Nothing can be
-/// missed or come late, because only what stands on the list counts.
+/// For how long after the time of its call a change that was not told stays on the list, so that it can be counted as dropped.
+const LEFT: Duration = Duration::from_hours(1);
+
+/// Reads the list that a call compares with what it has told: the alerts in force, the areas that need attention, or the newest
+/// change of each area. Nothing can be missed or come late, because only what stands on the list counts, whatever the clocks of
+/// servers say.
 #[derive(Debug)]
 pub(super) struct Lists {
     store: Arc<dyn Store>,
     attention: Arc<AttentionList>,
     issuer: Arc<Issuer>,
     settings: CallSettings,
-    /// The alerts as they were last read, from which data, and how long they stay the same.
-    alerts: Option<(Revision, Validity, Arc<[Listed]>)>,
+    /// The alerts or changes as they were last read, from which data, and how long they stay the same.
+    known: Option<(Revision, Validity, Arc<[Listed]>)>,
 }
 
 impl Lists {
@@ -44,7 +49,7 @@ impl Lists {
         issuer: Arc<Issuer>,
         settings: CallSettings,
     ) -> Self {
-        Self { store, attention, issuer, settings, alerts: None }
+        Self { store, attention, issuer, settings, known: None }
     }
 
     /// Returns the present list, of what the filter of the call selects. Costs one look at the revision while it stays the same.
@@ -55,18 +60,58 @@ impl Lists {
     pub(super) async fn present(&mut self, now: Timestamp) -> Result<Arc<[Listed]>, StoreError> {
         match self.settings.on {
             EventKind::Attention => self.attention().await,
-            _ => self.alerts(now).await,
+            _ => self.alerts_or_changes(now).await,
         }
     }
 
-    async fn alerts(&mut self, now: Timestamp) -> Result<Arc<[Listed]>, StoreError> {
+    async fn alerts_or_changes(&mut self, now: Timestamp) -> Result<Arc<[Listed]>, StoreError> {
         let revision = self.store.revision(Resource::Floods).await?;
-        if let Some((known, validity, alerts)) = &self.alerts
+        if let Some((known, validity, listed)) = &self.known
             && *known == revision
             && validity.covers(now)
         {
-            return Ok(Arc::clone(alerts));
+            return Ok(Arc::clone(listed));
         }
+        let (found, validity, listed) = match self.settings.on {
+            EventKind::State => self.changes(now).await?,
+            _ => self.alerts(now).await?,
+        };
+        // A replica that is behind would have areas return to states that were told before.
+        if found < revision {
+            let source = "the list is behind the changes".into();
+            return Err(StoreError::Unavailable { retry_after: Duration::from_secs(1), source });
+        }
+        self.known = Some((found, validity, Arc::clone(&listed)));
+        Ok(listed)
+    }
+
+    /// Returns the newest change of each area, without those that are too old to be told.
+    async fn changes(&self, now: Timestamp) -> Result<(Revision, Validity, Arc<[Listed]>), StoreError> {
+        let found = self.store.floods(&FloodQuery::default()).await?;
+        let layer: &FloodLayer = &found.value;
+        let oldest = now.before(self.settings.lasting + LEFT);
+        let minimum = self.settings.filter.minimum_state.map(|minimum| minimum.0);
+        let is_selected = |flood: &FloodFeature<'_>| {
+            let high_enough = |minimum| flood.current.is_some_and(|current| current.state >= minimum);
+            minimum.is_none_or(high_enough)
+                && (self.settings.filter.city.is_empty()
+                    || self.cities().any(|city| city.matches(flood.area)))
+        };
+        let listed = layer.features().enumerate().filter(|(_, flood)| is_selected(flood));
+        let listed = listed.filter_map(|(index, flood)| {
+            let at = layer.selected()[index].1.last_changed().filter(|at| *at >= oldest)?;
+            let mut values = object(&layer.feature(index).1);
+            // A cleared area has no `last_updated` in responses, but was changed.
+            values.insert("last_updated".to_owned(), json!(at));
+            Some(Listed { area: flood.area.id.number(), mark: at.to_string(), at, values })
+        });
+        let listed: Arc<[_]> = listed.collect();
+        let lapses = listed.iter().map(|listed| listed.at.after(self.settings.lasting + LEFT)).min();
+        let until = lapses.map_or(Timestamp::LAST, |lapses| lapses.after(Duration::from_millis(1)));
+        Ok((found.revision, Validity::Between { from: now, until }, listed))
+    }
+
+    async fn alerts(&self, now: Timestamp) -> Result<(Revision, Validity, Arc<[Listed]>), StoreError> {
         let minimum_state = self.settings.filter.minimum_state.map(|minimum| minimum.0);
         let query = FloodQuery { selector: AreaSelector::default(), minimum_state };
         let found = AlertQuery::InForce(query).ask(&*self.store, now).await?;
@@ -83,9 +128,7 @@ impl Lists {
                 values: object(&layer.feature(index).1),
             }
         });
-        let alerts: Arc<[_]> = alerts.collect();
-        self.alerts = Some((found.revision, found.validity, Arc::clone(&alerts)));
-        Ok(alerts)
+        Ok((found.revision, found.validity, alerts.collect()))
     }
 
     async fn attention(&self) -> Result<Arc<[Listed]>, StoreError> {

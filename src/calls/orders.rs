@@ -78,7 +78,7 @@ pub(crate) async fn replay(
     if kind == EventKind::Report && first.is_none() {
         return Ok(false);
     }
-    change(store, name, |progress| progress.go_back(kind, first, now.before(last))).await.map(|()| true)
+    change(store, name, |progress| progress.go_to(kind, first, now.before(last))).await.map(|()| true)
 }
 
 /// Returns the lowest key of the reports that were made in the last while.
@@ -103,12 +103,13 @@ pub(crate) async fn pass_import(
     added: &[EventKind],
     now: Timestamp,
 ) -> Result<(), StoreError> {
-    let last = store.reports_from(None, 1).await?.first().map(|last| last.key);
+    let last = store.reports_from(None, 1).await?.first().map_or(0, |last| last.key.number());
+    let next = ReportKey::try_from(last + 1).ok();
     for name in progress(store).await?.keys() {
         let pass = |progress: &mut Progress| {
             for kind in added {
                 if progress.has_begun(*kind) {
-                    progress.begin(*kind, last, now);
+                    progress.go_to(*kind, next, now);
                 }
             }
         };

@@ -3,6 +3,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 
 use super::event::Passed;
+use super::lists::Listed;
 use crate::config::EventKind;
 use crate::model::{ReportKey, Timestamp};
 
@@ -13,9 +14,9 @@ pub(crate) struct Progress {
     /// The key of the next report.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) report: Option<u64>,
-    /// The changes of flood states that were passed.
+    /// Up to when changes of flood states were passed, until there are marks of them.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) changes: Option<Moment>,
+    changes: Option<Moment>,
     /// The marks of what was told of a list, by area.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) told: Option<BTreeMap<u64, String>>,
@@ -43,21 +44,10 @@ impl Moment {
         Self { at: millis(at), areas: Vec::new() }
     }
 
-    pub(super) fn at(&self) -> Timestamp {
-        Timestamp::from_millis(self.at).unwrap_or(Timestamp::EPOCH)
-    }
-
     /// Returns whether a change of an area was passed.
-    pub(super) fn has_passed(&self, at: Timestamp, area: u64) -> bool {
+    fn has_passed(&self, at: Timestamp, area: u64) -> bool {
         let at = millis(at);
         at < self.at || at == self.at && self.areas.contains(&area)
-    }
-
-    fn pass(&mut self, at: Timestamp, area: u64) {
-        if millis(at) > self.at {
-            *self = Self::new(at);
-        }
-        self.areas.push(area);
     }
 }
 
@@ -89,18 +79,22 @@ impl Progress {
     pub(super) fn has_begun(&self, kind: EventKind) -> bool {
         match kind {
             EventKind::Report => self.report.is_some(),
-            EventKind::State => self.changes.is_some(),
-            EventKind::Alert | EventKind::Attention => self.told.is_some(),
+            EventKind::State | EventKind::Alert | EventKind::Attention => self.told.is_some(),
             EventKind::Source => self.silent.is_some(),
         }
     }
 
-    /// Begins after the last report, now, or with an empty list.
-    pub(super) fn begin(&mut self, kind: EventKind, last: Option<ReportKey>, now: Timestamp) {
+    /// Begins after the last report, or with the present list.
+    pub(super) fn begin(&mut self, kind: EventKind, last: Option<ReportKey>, listed: &[Listed]) {
         match kind {
             EventKind::Report => self.report = Some(last.map_or(1, |last| last.number() + 1)),
-            EventKind::State => self.changes = Some(Moment::new(now)),
-            EventKind::Alert | EventKind::Attention => self.told = Some(BTreeMap::new()),
+            EventKind::State | EventKind::Alert | EventKind::Attention => {
+                let before = self.changes.take();
+                let has_passed =
+                    |of: &&Listed| before.as_ref().is_none_or(|moment| moment.has_passed(of.at, of.area));
+                let passed = listed.iter().filter(has_passed);
+                self.told = Some(passed.map(|of| (of.area, of.mark.clone())).collect());
+            }
             EventKind::Source => self.silent = Some(BTreeSet::new()),
         }
     }
@@ -110,11 +104,11 @@ impl Progress {
         self.silent.as_ref().is_some_and(|silent| silent.contains(source))
     }
 
-    /// Goes back to a report, or to a time.
-    pub(super) fn go_back(&mut self, kind: EventKind, first: Option<ReportKey>, at: Timestamp) {
+    /// Goes on at a report, or with changes from a time on.
+    pub(super) fn go_to(&mut self, kind: EventKind, first: Option<ReportKey>, at: Timestamp) {
         match kind {
             EventKind::Report => self.report = first.map(ReportKey::number),
-            EventKind::State => self.changes = Some(Moment::new(at)),
+            EventKind::State => (self.changes, self.told) = (Some(Moment::new(at)), None),
             EventKind::Alert | EventKind::Attention => self.told = Some(BTreeMap::new()),
             EventKind::Source => self.silent = Some(BTreeSet::new()),
         }
@@ -134,12 +128,6 @@ impl Progress {
     pub(super) fn pass(&mut self, passed: &Passed) {
         match passed {
             Passed::Report(key) => self.report = Some(key.number() + 1),
-            Passed::Changes(changes) => {
-                let moment = self.changes.get_or_insert_default();
-                for (at, area) in changes {
-                    moment.pass(*at, *area);
-                }
-            }
             Passed::Listed(marks) => {
                 let told = self.told.get_or_insert_default();
                 for (area, mark) in marks {
@@ -161,6 +149,8 @@ fn millis(at: Timestamp) -> i64 {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::Map;
+
     use super::*;
 
     fn at(millis: i64) -> Timestamp {
@@ -168,16 +158,15 @@ mod tests {
     }
 
     #[test]
-    fn changes_of_one_time_are_passed_one_by_one() {
-        let mut progress = Progress::default();
-        progress.pass(&Passed::Changes(vec![(at(5), 1), (at(7), 2)]));
-        let moment = progress.changes.clone().unwrap();
-        assert_eq!(
-            [(5, 9), (6, 9), (7, 2), (7, 1), (8, 2)].map(|(time, area)| moment.has_passed(at(time), area)),
-            [true, true, true, false, false]
-        );
-        progress.pass(&Passed::Changes(vec![(at(7), 1)]));
-        assert!(progress.changes.as_ref().unwrap().has_passed(at(7), 2));
+    fn what_an_earlier_version_has_passed_is_not_told_again() {
+        let kept = r#"{"changes":{"at":7,"areas":[2,1]},"off":false}"#;
+        let mut progress = Progress::read(kept);
+        assert!(!progress.has_begun(EventKind::State));
+        let listed = |area, time| Listed { area, mark: format!("{time}"), at: at(time), values: Map::new() };
+        let listed = [listed(1, 7), listed(2, 7), listed(3, 7), listed(4, 6), listed(5, 8)];
+        progress.begin(EventKind::State, None, &listed);
+        let told: Vec<_> = progress.told.clone().unwrap().into_keys().collect();
+        assert_eq!(told, [1, 2, 4]);
         assert_eq!(Progress::read(&progress.text()), progress);
         assert_eq!(Progress::read("not JSON"), Progress::default());
     }

@@ -9,8 +9,8 @@ use super::composer::{Composer, NotComposed, Request};
 use super::event::{Event, Passed};
 use super::lease::Lease;
 use super::lists::{Listed, Lists};
-use super::progress::{Moment, Progress};
-use super::reader::{AREAS, Reader};
+use super::progress::Progress;
+use super::reader::Reader;
 use super::retry::{Next, Outcome, next};
 use super::statuses::CallStatuses;
 use crate::config::{CallSettings, EventKind};
@@ -22,6 +22,10 @@ use crate::telemetry::{CallOutcome, Metrics};
 
 /// How long after a request the next one of the same call begins: at most ten a second.
 const PACE: Duration = Duration::from_millis(100);
+/// How long changes of states are collected for one call.
+const COLLECTED: Duration = Duration::from_secs(1);
+/// How many areas one call has at most.
+const AREAS: usize = 100;
 /// How often to look for something to tell.
 const LOOK: Duration = Duration::from_millis(250);
 
@@ -54,12 +58,16 @@ pub(super) struct Worker {
     term: Option<u64>,
     version: u64,
     progress: Progress,
+    /// Since when there is something on the list that was not told.
+    collecting: Option<Timestamp>,
     /// Reports that were read and not sent yet.
     reports: VecDeque<Arc<Report>>,
     /// How often the present event was tried.
     tries: u32,
     /// When to go on.
     due: Timestamp,
+    /// When the worker looked last.
+    looked: Timestamp,
 }
 
 /// What comes next.
@@ -98,9 +106,11 @@ impl Worker {
             term: None,
             version: 0,
             progress: Progress::default(),
+            collecting: None,
             reports: VecDeque::new(),
             tries: 0,
             due,
+            looked: due,
         }
     }
 
@@ -111,6 +121,11 @@ impl Worker {
     /// If the store fails. Then nothing is lost: the same is done again.
     pub(super) async fn step(&mut self) -> Result<Timestamp, StoreError> {
         let now = self.shared.clock.now();
+        if now < self.looked {
+            // The clock has stepped back: what is left to wait stays the same.
+            self.due = now.after(self.due.since(self.looked));
+        }
+        self.looked = now;
         let later = now.after(LOOK);
         let Some(term) = self.shared.lease.term() else {
             self.term = None;
@@ -171,11 +186,11 @@ impl Worker {
         (self.tries, self.due) = (0, now);
         if !self.progress.has_begun(self.settings.on) {
             let last = self.shared.store.reports_from(None, 1).await?.first().map(|last| last.key);
-            self.progress.begin(self.settings.on, last, now);
-            if let EventKind::Alert | EventKind::Attention = self.settings.on {
-                let listed = self.lists.present(now).await?;
-                self.progress.pass(&Passed::Listed(listed.iter().map(Listed::told).collect()));
-            }
+            let listed = match self.settings.on {
+                EventKind::State | EventKind::Alert | EventKind::Attention => self.lists.present(now).await?,
+                EventKind::Report | EventKind::Source => Arc::default(),
+            };
+            self.progress.begin(self.settings.on, last, &listed);
             if !self.keep().await? {
                 return Ok(false);
             }
@@ -189,8 +204,7 @@ impl Worker {
     async fn head(&mut self, now: Timestamp) -> Result<Head, StoreError> {
         match self.settings.on {
             EventKind::Report => self.next_report(now).await,
-            EventKind::State => self.next_changes(now).await,
-            EventKind::Alert | EventKind::Attention => self.next_listed(now).await,
+            EventKind::State | EventKind::Alert | EventKind::Attention => self.next_listed(now).await,
             EventKind::Source => Ok(self.next_source(now)),
         }
     }
@@ -198,7 +212,7 @@ impl Worker {
     async fn next_report(&mut self, now: Timestamp) -> Result<Head, StoreError> {
         if self.reports.is_empty() {
             let next = self.progress.next_report().unwrap_or(ReportKey::FIRST);
-            self.reports = self.reader.reports(next, now).await?.into();
+            self.reports = self.reader.reports(next).await?.into();
         }
         let mut passed = None;
         while let Some(report) = self.reports.front()
@@ -224,28 +238,6 @@ impl Worker {
         })
     }
 
-    async fn next_changes(&mut self, now: Timestamp) -> Result<Head, StoreError> {
-        let passed = self.progress.changes.clone().unwrap_or_else(|| Moment::new(now));
-        let Some(waiting) = self.reader.changes(&passed, now).await? else { return Ok(Head::Nothing) };
-        if waiting.is_empty() {
-            return Ok(Head::Nothing);
-        }
-        if let (old @ 1.., passed) = waiting.before(now.before(self.settings.lasting)) {
-            return Ok(Head::Dropped(old, passed));
-        }
-        let mut most = usize::MAX;
-        loop {
-            let (event, passed) = waiting.event(&self.name, most);
-            let Some(event) = event else { return Ok(Head::Passed(passed)) };
-            match self.composer.compose(&event, now) {
-                Ok(request) => return Ok(Head::Event(Box::new(event), request)),
-                // Fewer areas may fit.
-                Err(NotComposed::TooLarge) if event.areas() > 1 => most = event.areas() * 3 / 4,
-                Err(reason) => return Ok(Head::Impossible(Box::new(event), reason)),
-            }
-        }
-    }
-
     async fn next_listed(&mut self, now: Timestamp) -> Result<Head, StoreError> {
         let present = self.lists.present(now).await?;
         let told = self.progress.told.clone().unwrap_or_default();
@@ -257,12 +249,20 @@ impl Worker {
         }
         let is_new = |thing: &&Listed| told.get(&thing.area) != Some(&thing.mark);
         let mut new: Vec<_> = present.iter().filter(is_new).collect();
+        if new.is_empty() {
+            self.collecting = None;
+            return Ok(Head::Nothing);
+        }
         new.sort_by_key(|thing| (thing.at, thing.area));
         let old: Vec<_> =
             new.iter().take_while(|thing| thing.at < now.before(self.settings.lasting)).collect();
         if !old.is_empty() {
             let passed = Passed::Listed(old.iter().map(|thing| thing.told()).collect());
             return Ok(Head::Dropped(old.len() as u64, passed));
+        }
+        let collected = self.collecting.get_or_insert(now).after(COLLECTED);
+        if self.settings.on == EventKind::State && now < collected {
+            return Ok(Head::Nothing);
         }
         new.truncate(AREAS);
         while !new.is_empty() {

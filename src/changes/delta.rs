@@ -26,8 +26,14 @@ pub(crate) struct AreaState {
     pub(crate) area_id: AreaId,
     /// Its state; `None` if it has none, or a lower one than the client asked for.
     pub(crate) state: Option<FloodState>,
-    /// When the state was set; `None` without a state.
+    /// When the state was last set, confirmed or restored; `None` without a state.
     pub(crate) last_updated: Option<Timestamp>,
+    /// When the flood began.
+    pub(crate) flooded_since: Option<Timestamp>,
+    /// When somebody last set or confirmed the state.
+    pub(crate) confirmed: Option<Timestamp>,
+    /// When the last flood was over, if the area is dry and was flooded before.
+    pub(crate) over_since: Option<Timestamp>,
 }
 
 impl Delta {

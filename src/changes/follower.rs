@@ -13,7 +13,7 @@ use rocket::{Orbit, Rocket};
 use super::ticks::Ticks;
 use super::{Cursor, GoneReports, Reading, State, Withdrawn};
 use crate::model::{AreaSet, Clock, Timestamp};
-use crate::stores::{EntryQuery, FloodQuery, ModerationQuery, Revision, Store, StoreError};
+use crate::stores::{FloodQuery, ModerationQuery, Revision, Store, StoreError};
 use crate::tasks::run_in_background;
 use crate::telemetry::Metrics;
 
@@ -29,11 +29,8 @@ const GRACE: Duration = Duration::from_secs(2);
 /// How far a server may be behind another one: [`Store::revision`] promises no less.
 const LAG: Duration = Duration::from_secs(1);
 
-/// The log is read again from this long before the newest known change, because the clocks of two servers can differ.
-const OVERLAP: Duration = Duration::from_mins(1);
-
-/// How often the map and the log are read until both are of one revision. After the last attempt the log may be of a later one.
-const ATTEMPTS: usize = 3;
+/// How far a change may be ahead of the clock before that counts as a fault.
+const AHEAD: Duration = Duration::from_secs(10);
 
 /// Reads the states again whenever a revision has grown, once for all clients. Clones share what was read.
 #[derive(Clone, Debug)]
@@ -96,6 +93,13 @@ impl Follower {
     #[must_use]
     pub(crate) fn stale_since(&self) -> Option<Timestamp> {
         *self.0.stale.borrow()
+    }
+
+    /// Returns how far the newest change is ahead of the clock, if it is by more than 10 s: a clock was ahead, or this one is
+    /// behind.
+    #[must_use]
+    pub(crate) fn ahead(&self) -> Option<Duration> {
+        self.0.state.borrow().as_ref().and_then(|state| ahead(state, self.0.clock.now()))
     }
 
     /// Returns whether this server reads as far as a cursor of the same epoch. `false` means that the cursor is ahead of the
@@ -229,35 +233,27 @@ impl Inner {
         let known = known.filter(|known| reached(revisions, known.cursor().revisions()));
         let of_epoch = known.as_deref().filter(|known| known.cursor().epoch == epoch);
         let gone = self.gone(of_epoch, &mut revisions).await?;
-        let since = known.as_ref().map_or_else(|| self.clock.now(), |known| known.newest());
-        let query = EntryQuery { area: None, from: since.before(OVERLAP), until: Timestamp::LAST };
-        for attempt in 1..=ATTEMPTS {
-            let map = self.store.floods(&FloodQuery::default()).await?;
-            let log = self.store.flood_entries(&query).await?;
-            let is_exact = log.revision == map.revision;
-            // While states are set all the time, the log is nearly always of a later revision than the map.
-            if !is_exact && (attempt < ATTEMPTS || log.revision < map.revision) {
-                continue;
-            }
-            revisions[0] = map.revision;
-            let last = log.value.iter().filter_map(|(area, entries)| Some((*area, entries.last()?.at)));
-            let changes: Vec<_> = last.collect();
-            let reading = Reading {
-                cursor: Cursor::new(epoch, revisions),
-                map: &map.value,
-                changes: &changes,
-                is_exact,
-                gone: &gone,
-                at: since,
-            };
-            let next = known.as_ref().map_or_else(|| State::new(reading), |known| known.next(reading));
-            if known.as_ref().is_some_and(|known| next.newest() > known.newest()) {
-                self.metrics.change_delay(self.clock.now().since(next.newest()));
-            }
-            self.state.send_replace(Some(Arc::new(next)));
-            return Ok(());
+        let map = self.store.floods(&FloodQuery::default()).await?;
+        revisions[0] = map.revision;
+        let reading = Reading { cursor: Cursor::new(epoch, revisions), map: &map.value, gone: &gone };
+        let next = known.as_ref().map_or_else(|| State::new(reading), |known| known.next(reading));
+        if let Some(newest) = next.newest()
+            && known.as_ref().is_some_and(|known| Some(newest) > known.newest())
+        {
+            self.metrics.change_delay(self.clock.now().since(newest));
         }
-        Err(StoreError::Unavailable { retry_after: AWAY, source: "the log is behind the map".into() })
+        let now = self.clock.now();
+        if let Some(by) = ahead(&next, now)
+            && known.as_ref().is_none_or(|known| ahead(known, now).is_none())
+        {
+            let by = humantime::format_duration(Duration::from_secs(by.as_secs())).to_string();
+            tracing::warn!(
+                by,
+                "the newest change of a flood state is ahead of the clock: set the clocks of the servers right"
+            );
+        }
+        self.state.send_replace(Some(Arc::new(next)));
+        Ok(())
     }
 }
 
@@ -281,6 +277,11 @@ impl Inner {
         revisions[1] = revisions[1].max(found.revision);
         Ok(before.next(&found))
     }
+}
+
+/// Returns how far the newest change of a state is ahead of a moment, if it is by more than [`AHEAD`].
+fn ahead(state: &State, now: Timestamp) -> Option<Duration> {
+    state.newest().map(|newest| newest.since(now)).filter(|by| *by > AHEAD)
 }
 
 /// Returns whether none of the revisions is before the one that is `wanted`.

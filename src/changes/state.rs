@@ -5,7 +5,7 @@ use rocket::tokio::sync;
 
 use super::delta::{AreaState, Delta};
 use super::{Cursor, FullState, GoneReports};
-use crate::model::{Area, AreaId, AreaSet, FloodLayer, Standing, Timestamp};
+use crate::model::{Area, AreaSet, CurrentState, FloodLayer, FloodStatus, Timestamp};
 use crate::stores::{FloodQuery, Revision};
 
 /// How many deltas and full states are kept for other clients that ask the same.
@@ -26,7 +26,8 @@ pub(crate) struct State {
     first: Revision,
     areas: Arc<AreaSet>,
     known: Arc<[Known]>,
-    newest: Timestamp,
+    /// The latest time of a change.
+    newest: Option<Timestamp>,
     gone: GoneReports,
     /// The cursor, and those of the states before, newest last.
     recent: Vec<Cursor>,
@@ -58,10 +59,7 @@ impl Shared {
 /// What a server knows of an area.
 #[derive(Clone, Copy, Debug)]
 struct Known {
-    standing: Option<Standing>,
-    /// When the state was last set or cleared. Needed when an area was set and cleared again between two readings: the state is
-    /// the same then, the time is not.
-    changed: Option<Timestamp>,
+    status: FloodStatus,
     /// The floods revision at which this server first read this.
     read: Revision,
 }
@@ -73,33 +71,23 @@ pub(crate) struct Reading<'a> {
     pub(crate) cursor: Cursor,
     /// The states of all areas.
     pub(crate) map: &'a FloodLayer,
-    /// When areas were last changed: at least those that changed since the last reading.
-    pub(crate) changes: &'a [(AreaId, Timestamp)],
-    /// Whether the changes are of the same revision as the states. If not, they are of a later one, which is read next.
-    pub(crate) is_exact: bool,
     /// The reports that have gone.
     pub(crate) gone: &'a GoneReports,
-    /// A time before all later changes, as far as clocks agree.
-    pub(crate) at: Timestamp,
 }
 
 impl State {
     /// Returns the state after the first reading. All clients that have an earlier cursor get the full state.
     #[must_use]
     pub(crate) fn new(reading: Reading<'_>) -> Self {
-        let Reading { cursor, map, changes, is_exact, gone, at } = reading;
+        let Reading { cursor, map, gone } = reading;
         let read = cursor.floods;
-        let known = all(map, changes).into_iter().map(|(standing, changed)| Known {
-            standing,
-            changed: changed.filter(|_| is_exact),
-            read,
-        });
+        let known: Arc<[_]> = all(map).into_iter().map(|status| Known { status, read }).collect();
         Self {
             cursor,
             first: read,
             areas: Arc::clone(map.areas()),
-            known: known.collect(),
-            newest: newest(changes).map_or(at, |newest| newest.max(at)),
+            newest: newest(&known),
+            known,
             gone: gone.clone(),
             recent: vec![cursor],
             shared: Mutex::default(),
@@ -109,26 +97,21 @@ impl State {
     /// Returns the state after another reading. If areas were added, removed or moved, all clients get the full state.
     #[must_use]
     pub(crate) fn next(&self, reading: Reading<'_>) -> Self {
-        let Reading { cursor, map, changes, is_exact, gone, .. } = reading;
+        let Reading { cursor, map, gone } = reading;
         if cursor.epoch != self.cursor.epoch || !same_areas(&self.areas, map.areas()) {
             return Self::new(reading);
         }
-        let next =
-            all(map, changes).into_iter().zip(self.known.iter()).map(|((standing, changed), known)| {
-                let changed = changed.or(known.changed);
-                let is_same = (standing, changed) == (known.standing, known.changed);
-                let read = if is_same { known.read } else { cursor.floods };
-                // If the log is newer than the map, keep the old time, so that the next reading notices the change again.
-                let is_known = is_exact || standing.is_some_and(|standing| changed == Some(standing.since));
-                let changed = if is_known { changed } else { known.changed };
-                Known { standing, changed, read }
-            });
+        // An area that was set and cleared again between two readings has other times.
+        let next = all(map).into_iter().zip(self.known.iter()).map(|(status, known)| {
+            if status == known.status { *known } else { Known { status, read: cursor.floods } }
+        });
+        let known: Arc<[_]> = next.collect();
         Self {
             cursor,
             first: self.first,
             areas: Arc::clone(map.areas()),
-            known: next.collect(),
-            newest: newest(changes).map_or(self.newest, |newest| newest.max(self.newest)),
+            newest: newest(&known),
+            known,
             gone: gone.clone(),
             recent: self.recent_and(cursor),
             shared: Mutex::default(),
@@ -166,9 +149,9 @@ impl State {
         self.cursor
     }
 
-    /// Returns the time of the newest change that was read, or a later time before the next one.
+    /// Returns the latest time of a change that was read.
     #[must_use]
-    pub(crate) fn newest(&self) -> Timestamp {
+    pub(crate) fn newest(&self) -> Option<Timestamp> {
         self.newest
     }
 
@@ -197,7 +180,7 @@ impl State {
     /// Returns how many areas have a state. Costs O(areas).
     #[must_use]
     pub(crate) fn flooded(&self) -> usize {
-        self.known.iter().filter(|known| known.standing.is_some()).count()
+        self.known.iter().filter(|known| known.status.current().is_some()).count()
     }
 
     /// Returns the full state as JSON, which `encode` makes once for all clients that ask the same. It stays for later clients
@@ -292,34 +275,32 @@ impl State {
     fn shown<'a>(&'a self, query: &'a FloodQuery, from: Revision) -> impl Iterator<Item = AreaState> + 'a {
         let all = self.areas.iter().zip(self.known.iter());
         let selected = all.filter(move |(area, known)| known.read >= from && query.selector.matches(area));
-        selected.map(|(area, Known { standing, .. })| {
-            let high_enough = |of: &Standing| query.minimum_state.is_none_or(|least| of.state >= least);
-            let standing = standing.filter(high_enough);
+        selected.map(|(area, Known { status, .. })| {
+            let high_enough = |of: &CurrentState| query.minimum_state.is_none_or(|least| of.state >= least);
+            let current = status.current().filter(high_enough);
             AreaState {
                 area_id: area.id,
-                state: standing.map(|standing| standing.state),
-                last_updated: standing.map(|standing| standing.since),
+                state: current.map(|current| current.state),
+                last_updated: current.map(|current| current.last_updated),
+                flooded_since: current.and_then(|current| current.flooded_since),
+                confirmed: current.and_then(|current| current.confirmed),
+                over_since: status.over_since(),
             }
         })
     }
 }
 
-/// Returns the state of each area of the set, and when it was last changed, as far as that is known.
-fn all(map: &FloodLayer, changes: &[(AreaId, Timestamp)]) -> Vec<(Option<Standing>, Option<Timestamp>)> {
-    let mut all = vec![(None, None); map.areas().len()];
-    for (position, standing) in map.selected() {
-        all[*position].0 = *standing;
-    }
-    for (area, changed) in changes {
-        if let Some(position) = map.areas().position(*area) {
-            all[position].1 = Some(*changed);
-        }
+/// Returns the status of each area of the set.
+fn all(map: &FloodLayer) -> Vec<FloodStatus> {
+    let mut all = vec![FloodStatus::NEVER_FLOODED; map.areas().len()];
+    for (position, status) in map.selected() {
+        all[*position] = *status;
     }
     all
 }
 
-fn newest(changes: &[(AreaId, Timestamp)]) -> Option<Timestamp> {
-    changes.iter().map(|(_, changed)| *changed).max()
+fn newest(known: &[Known]) -> Option<Timestamp> {
+    known.iter().filter_map(|known| known.status.last_changed()).max()
 }
 
 /// Returns whether two sets have the same areas in the same cities and provinces.

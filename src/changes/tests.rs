@@ -9,7 +9,7 @@ use std::time::Duration;
 use super::{Cursor, Delta, FullState, GoneReports, Reading, State};
 use crate::config::Streams;
 use crate::fixture::{self, block_on};
-use crate::model::{AreaId, AreaSelector, FloodLayer, FloodState, Standing, Timestamp};
+use crate::model::{AreaId, AreaSelector, FloodLayer, FloodState, FloodStatus, StateChange, Timestamp};
 use crate::quotas::{Client, Seats};
 use crate::rendering::{Busy, Permits};
 use crate::slots::NoSlot;
@@ -22,11 +22,15 @@ const EPOCH: u64 = 7;
 /// The state of each of the fixture's five areas.
 type States = [Option<FloodState>; 5];
 
-/// The map at a moment, as a store returns it.
+/// The map with these states, as a store returns it. The areas changed at these times.
+fn map_at(states: States, changed: [Timestamp; 5]) -> FloodLayer {
+    let statuses = states.into_iter().zip(changed);
+    let statuses = statuses.map(|(state, at)| FloodStatus::after_first(StateChange { state, at }));
+    FloodLayer::new(Arc::new(fixture::areas()), statuses.enumerate().collect())
+}
+
 fn map(states: States) -> FloodLayer {
-    let since = fixture::now();
-    let standing = states.map(|state| state.map(|state| Standing { state, since }));
-    FloodLayer::new(Arc::new(fixture::areas()), standing.into_iter().enumerate().collect())
+    map_at(states, [Timestamp::EPOCH; 5])
 }
 
 fn cursor(revision: usize) -> Cursor {
@@ -39,40 +43,28 @@ fn at(revision: usize) -> Timestamp {
 }
 
 /// The states at each revision, and the area that changed.
-type History = Vec<(States, Option<AreaId>)>;
+type History = Vec<(States, Option<usize>)>;
 
 /// A server, which reads some of the revisions there are.
 struct Server(Option<State>);
 
 impl Server {
-    /// Reads the states at a revision, and the log at that revision or a later one.
-    fn read(&mut self, history: &History, revision: usize, log: usize) {
-        let (cursor, map) = (cursor(revision), map(history[revision].0));
-        let since = self.0.as_ref().map_or(revision, |state| state.cursor().floods.0 as usize);
-        let changes = (since..=log).filter_map(|of| Some((history[of].1?, at(of))));
-        let changes: Vec<_> = changes.collect();
-        let is_exact = log == revision;
-        let reading = Reading {
-            cursor,
-            map: &map,
-            changes: &changes,
-            is_exact,
-            gone: &GoneReports::default(),
-            at: Timestamp::EPOCH,
-        };
+    /// Reads the states at a revision.
+    fn read(&mut self, history: &History, revision: usize) {
+        let mut changed = [Timestamp::EPOCH; 5];
+        for (number, (_, area)) in history[..=revision].iter().enumerate() {
+            if let Some(area) = area {
+                changed[*area] = at(number);
+            }
+        }
+        let map = map_at(history[revision].0, changed);
+        let reading = Reading { cursor: cursor(revision), map: &map, gone: &GoneReports::default() };
         self.0 = Some(self.0.take().map_or_else(|| State::new(reading), |state| state.next(reading)));
     }
 }
 
 fn first(cursor: Cursor, map: &FloodLayer) -> State {
-    State::new(Reading {
-        cursor,
-        map,
-        changes: &[],
-        is_exact: true,
-        gone: &GoneReports::default(),
-        at: Timestamp::EPOCH,
-    })
+    State::new(Reading { cursor, map, gone: &GoneReports::default() })
 }
 
 /// A client, which knows some states.
@@ -120,28 +112,27 @@ proptest! {
     #[test]
     fn deltas_from_any_servers_lead_to_the_current_states(
         commits in prop::collection::vec((0..5_usize, prop::option::of(1..5_u64)), 1..30),
-        steps in prop::collection::vec((0..3_usize, any::<bool>(), any::<bool>(), 0..3_usize), 1..60),
+        steps in prop::collection::vec((0..3_usize, any::<bool>(), any::<bool>()), 1..60),
         query in query(),
     ) {
         let mut history = vec![(States::default(), None)];
-        let areas: Vec<_> = fixture::areas().iter().map(|area| area.id).collect();
         for (area, code) in commits {
             let mut states = history.last().unwrap().0;
             states[area] = code.and_then(|code| FloodState::try_from(code).ok());
-            history.push((states, Some(areas[area])));
+            history.push((states, Some(area)));
         }
         let last = history.len() - 1;
         let mut servers = [Server(None), Server(None)];
         let mut reader = Reader::default();
         let mut committed = 0;
-        for (commits, first, restarts, ahead) in steps {
+        for (commits, first, restarts) in steps {
             committed = (committed + commits).min(last);
             let server = &mut servers[usize::from(first)];
             if restarts && commits == 0 {
                 // A server that was killed knows nothing of what it had read.
                 *server = Server(None);
             }
-            server.read(&history, committed, (committed + ahead).min(last));
+            server.read(&history, committed);
             let delta = server.0.as_ref().unwrap().since(reader.cursor, &query);
             if delta.is_empty() {
                 prop_assert_eq!(Some(delta.cursor), reader.cursor.map(|known| known.max_of(delta.cursor)));
@@ -151,7 +142,7 @@ proptest! {
         }
         // A server that is behind takes nothing back.
         let mut behind = Server(None);
-        behind.read(&history, 0, 0);
+        behind.read(&history, 0);
         let before = reader.clone();
         if reader.cursor.is_some_and(|cursor| cursor.floods > Revision(0)) {
             let delta = behind.0.unwrap().since(reader.cursor, &query);
@@ -194,15 +185,9 @@ fn an_import_that_moves_an_area_sends_everything_to_everybody() {
     let mut areas: Vec<_> = fixture::areas().iter().cloned().collect();
     areas[0].city_code = "sby".to_owned();
     let areas = siaga::model::AreaSet::new(areas).unwrap();
-    let moved = FloodLayer::new(Arc::new(areas), (0..5).map(|position| (position, None)).collect());
-    let next = state.next(Reading {
-        cursor: cursor(4),
-        map: &moved,
-        changes: &[],
-        is_exact: true,
-        gone: &GoneReports::default(),
-        at: Timestamp::EPOCH,
-    });
+    let dry = (0..5).map(|position| (position, FloodStatus::NEVER_FLOODED));
+    let moved = FloodLayer::new(Arc::new(areas), dry.collect());
+    let next = state.next(Reading { cursor: cursor(4), map: &moved, gone: &GoneReports::default() });
     assert!(next.since(Some(cursor(3)), &FloodQuery::default()).full);
     assert!(!next.since(Some(cursor(4)), &FloodQuery::default()).full);
 }
@@ -211,9 +196,9 @@ fn an_import_that_moves_an_area_sends_everything_to_everybody() {
 fn clients_that_follow_share_a_delta_whatever_cursors_others_make_up() {
     let mut server = Server(None);
     let states: States = [FloodState::try_from(3).ok(), None, None, None, None];
-    let history: History = vec![(States::default(), None), (states, Some(fixture::id(1)))];
-    server.read(&history, 0, 0);
-    server.read(&history, 1, 1);
+    let history: History = vec![(States::default(), None), (states, Some(0))];
+    server.read(&history, 0);
+    server.read(&history, 1);
     let state = server.0.unwrap();
     let query = FloodQuery::default();
     for number in 0..1_000 {

@@ -8,7 +8,7 @@ use super::{Cell, Collection, Column, Kind};
 use crate::country::Country;
 use crate::model::bodies::Accepts;
 use crate::model::{
-    AlertFeature, Area, FloodState, Geometry, Hazards, ImageUrl, Layer, ObservedGauge, Report, Standing,
+    AlertFeature, Area, FloodState, FloodStatus, Geometry, Hazards, ImageUrl, Layer, ObservedGauge, Report,
 };
 
 /// The columns of all collections in an installation, and the words that their values need.
@@ -73,8 +73,8 @@ impl Tables {
     pub(crate) fn row<'a>(&'a self, layer: &'a Layer, index: usize) -> Option<Row<'a>> {
         match layer {
             Layer::Floods(floods) => {
-                let (position, standing) = *floods.selected().get(index)?;
-                Some(self.flood(&floods.areas()[position], standing))
+                let (position, status) = *floods.selected().get(index)?;
+                Some(self.flood(&floods.areas()[position], status))
             }
             Layer::Areas(areas) => {
                 let area = areas.local(index)?;
@@ -91,10 +91,17 @@ impl Tables {
         }
     }
 
-    fn flood<'a>(&'a self, area: &'a Area, standing: Option<Standing>) -> Row<'a> {
+    fn flood<'a>(&'a self, area: &'a Area, status: FloodStatus) -> Row<'a> {
+        let current = status.current();
         let mut cells = area_cells(area);
-        cells.extend(self.state(standing.map(|standing| standing.state)));
-        cells.push(standing.map_or(Cell::None, |standing| Cell::Moment(standing.since)));
+        cells.extend(self.state(current.map(|current| current.state)));
+        let times = [
+            current.map(|current| current.last_updated),
+            current.and_then(|current| current.flooded_since),
+            current.and_then(|current| current.confirmed),
+            status.over_since(),
+        ];
+        cells.extend(times.map(|time| time.map_or(Cell::None, Cell::Moment)));
         Row::numbered(area.id.number(), area.geometry(), cells)
     }
 
@@ -161,7 +168,18 @@ fn fixed(collection: Collection) -> Vec<(&'static str, Kind, &'static str)> {
             &[
                 ("state", Integer, "The flood state from 1 to 4; null if no flood is recorded."),
                 ("depth", Text, "The depth of the water in words; null if no flood is recorded."),
-                ("last_updated", Moment, "When the state was last set or confirmed."),
+                ("last_updated", Moment, "When the state was last set, confirmed or restored."),
+                ("flooded_since", Moment, "When the flood began. Empty for a moment in the past."),
+                (
+                    "confirmed",
+                    Moment,
+                    "When somebody last set or confirmed the state. Empty for a moment in the past.",
+                ),
+                (
+                    "over_since",
+                    Moment,
+                    "When the last flood of a dry area was over. Empty for a moment in the past.",
+                ),
             ],
         ),
         Collection::Areas => (&[], &[]),

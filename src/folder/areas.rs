@@ -73,7 +73,7 @@ fn area(feature: &Feature<'_>) -> Result<Area, String> {
 }
 
 /// Properties that the interface adds to areas. Files that were made from responses have them.
-const STATE: [&str; 2] = ["state", "last_updated"];
+const STATE: [&str; 5] = ["state", "last_updated", "flooded_since", "confirmed", "over_since"];
 
 /// Returns the members of the property `attributes`, and all unknown properties.
 fn attributes(feature: &Feature<'_>) -> Result<Option<Attributes>, String> {

@@ -62,7 +62,7 @@ fn change(row: Change, areas: &AreaSet, now: Timestamp) -> Result<FloodChange, S
     let username = csv_file::name("username", row.username)?;
     let subject = row.subject.filter(|subject| !subject.is_empty());
     let subject = csv_file::text("subject", subject.unwrap_or_else(|| IMPORT.to_owned()))?;
-    Ok(FloodChange { area, state, at, by: Actor { subject, username } })
+    Ok(FloodChange { area, state, at, received: at, by: Actor { subject, username } })
 }
 
 impl FolderWriter {

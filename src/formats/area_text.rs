@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::model::{Area, FloodCondition, FloodIdentity, Standing};
+use crate::model::{Area, FloodCondition, FloodIdentity, FloodStatus};
 
 /// The last properties of a local area: those that are not prepared.
 #[derive(Clone, Copy, Debug, Serialize)]
@@ -18,8 +18,8 @@ pub(super) enum Last {
 }
 
 impl Last {
-    pub(super) fn state(standing: Option<Standing>) -> Self {
-        Self::State(FloodCondition(standing))
+    pub(super) fn state(status: FloodStatus) -> Self {
+        Self::State(FloodCondition(status))
     }
 
     /// Appends the properties after other properties, with the brace that closes the object: a comma takes the place of the
@@ -39,7 +39,7 @@ pub(super) fn append_identity(area: &Area, out: &mut Vec<u8>) -> serde_json::Res
     Ok(())
 }
 
-/// The JSON text of areas one after the other, as it is if none has a state, and the places in it where the last properties go.
+/// The JSON text of areas one after the other, as it is if none was ever flooded, and the places in it where the last properties go.
 ///
 /// With it, the features of any areas in any state are written by copying everything between two states at once.
 #[derive(Debug)]
@@ -47,7 +47,7 @@ pub(super) struct AreaText {
     /// The features, with commas between them.
     text: Vec<u8>,
     marks: Vec<Marks>,
-    /// The text in place of a state, the same for each feature.
+    /// The text in place of the state of an area that was never flooded, the same for each feature.
     dry: Vec<u8>,
 }
 
@@ -63,7 +63,7 @@ impl AreaText {
     /// Returns a text without features.
     pub(super) fn new() -> serde_json::Result<Self> {
         let mut dry = Vec::new();
-        Last::state(None).append(&mut dry)?;
+        Last::state(FloodStatus::NEVER_FLOODED).append(&mut dry)?;
         Ok(Self { text: Vec::new(), marks: Vec::new(), dry })
     }
 
@@ -105,7 +105,7 @@ impl AreaText {
     ) -> serde_json::Result<()> {
         let mut done = 0;
         for (marks, last) in self.marks.iter().zip(all) {
-            if !matches!(last, Last::State(FloodCondition(None))) {
+            if !matches!(last, Last::State(FloodCondition(FloodStatus::NEVER_FLOODED))) {
                 out.extend_from_slice(&self.text[done..marks.identity]);
                 last.append(out)?;
                 done = marks.identity + self.dry.len();
@@ -125,7 +125,7 @@ impl AreaText {
         let Marks { start, identity } = self.marks[index];
         out.extend_from_slice(&self.text[start..identity]);
         match last {
-            Last::State(FloodCondition(None)) => out.extend_from_slice(&self.dry),
+            Last::State(FloodCondition(FloodStatus::NEVER_FLOODED)) => out.extend_from_slice(&self.dry),
             last => last.append(out)?,
         }
         Ok(())

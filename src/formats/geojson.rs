@@ -39,7 +39,7 @@ impl GeoJson {
         match layer {
             Layer::Floods(floods) => {
                 let features = floods.selected().iter();
-                let features = features.map(|(position, standing)| (*position, Last::state(*standing)));
+                let features = features.map(|(position, status)| (*position, Last::state(*status)));
                 self.write_areas(floods.areas(), features, context, out)?;
             }
             Layer::Areas(areas) => match areas.positions() {

@@ -2,6 +2,7 @@ use std::str::FromStr;
 
 use serde::{Serialize, Serializer};
 
+use super::alerts::LogEntry;
 use super::{AreaId, Timestamp};
 
 /// How high the water is in an area.
@@ -95,13 +96,70 @@ impl Serialize for FloodState {
     }
 }
 
-/// The flood state of an area, and since when it has it.
+/// The flood state of an area, with its times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Standing {
+pub struct CurrentState {
     /// The state.
     pub state: FloodState,
-    /// When it was set.
-    pub since: Timestamp,
+    /// When it was last set, confirmed or restored: the time of the entry of the log that it comes from.
+    pub last_updated: Timestamp,
+    /// When the flood began: the first entry after the area was last dry. `None` if it was not read, for a moment in the past.
+    pub flooded_since: Option<Timestamp>,
+    /// When somebody last set or confirmed the state. Undoing a later change restores it. `None` if it was not read, for a
+    /// moment in the past.
+    pub confirmed: Option<Timestamp>,
+}
+
+/// Whether an area is flooded, and since when.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FloodStatus {
+    /// It has a state.
+    Flooded(CurrentState),
+    /// It has no state.
+    Dry {
+        /// When the last entry of its log was made; `None` if it has none, or if that was not read, for a moment in the past.
+        cleared: Option<Timestamp>,
+        /// When its last flood was over; `None` if it was never flooded, or if that was not read.
+        over_since: Option<Timestamp>,
+    },
+}
+
+impl FloodStatus {
+    /// The status of an area that was never flooded.
+    pub const NEVER_FLOODED: Self = Self::Dry { cleared: None, over_since: None };
+
+    /// Returns the status after the first change of an area.
+    #[must_use]
+    pub fn after_first(change: StateChange) -> Self {
+        LogEntry::following(change, change.at, None).status()
+    }
+
+    /// Returns the state; `None` if there is none.
+    #[must_use]
+    pub fn current(&self) -> Option<CurrentState> {
+        match self {
+            Self::Flooded(current) => Some(*current),
+            Self::Dry { .. } => None,
+        }
+    }
+
+    /// Returns when the last flood of a dry area was over.
+    #[must_use]
+    pub fn over_since(&self) -> Option<Timestamp> {
+        match self {
+            Self::Flooded(_) => None,
+            Self::Dry { over_since, .. } => *over_since,
+        }
+    }
+
+    /// Returns the time of the newest entry of the area's log.
+    #[must_use]
+    pub fn last_changed(&self) -> Option<Timestamp> {
+        match self {
+            Self::Flooded(current) => Some(current.last_updated),
+            Self::Dry { cleared, .. } => *cleared,
+        }
+    }
 }
 
 /// Who made a change.
@@ -129,14 +187,6 @@ pub struct StateChange {
     pub at: Timestamp,
 }
 
-impl StateChange {
-    /// Returns the state in effect after the change; `None` if it clears the area.
-    #[must_use]
-    pub fn standing(self) -> Option<Standing> {
-        self.state.map(|state| Standing { state, since: self.at })
-    }
-}
-
 /// An entry of the log: a change of the state of one area.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FloodChange {
@@ -146,6 +196,9 @@ pub struct FloodChange {
     pub state: Option<FloodState>,
     /// When the change took effect.
     pub at: Timestamp,
+    /// When the store received it, by the clock of the server that wrote it: before [`at`](Self::at) if the area already had an
+    /// entry of a clock that was ahead.
+    pub received: Timestamp,
     /// Who made it.
     pub by: Actor,
 }

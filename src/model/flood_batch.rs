@@ -116,7 +116,7 @@ pub struct RequestKey {
 pub struct FloodBatch {
     /// Its number.
     pub number: BatchNumber,
-    /// When the changes took effect. No other batch has this time.
+    /// When the changes took effect.
     pub at: Timestamp,
     /// Who gave the order.
     pub by: Actor,
@@ -131,12 +131,13 @@ pub struct FloodBatch {
 }
 
 impl FloodBatch {
-    /// Returns the entries of the log.
-    pub fn entries(&self) -> impl Iterator<Item = FloodChange> {
-        self.changes.iter().map(|&(area, state)| FloodChange {
+    /// Returns the entries of the log, which the store received at a time.
+    pub fn entries(&self, received: Timestamp) -> impl Iterator<Item = FloodChange> {
+        self.changes.iter().map(move |&(area, state)| FloodChange {
             area,
             state,
             at: self.at,
+            received,
             by: self.by.clone(),
         })
     }
@@ -188,8 +189,6 @@ pub enum OrderOutcome {
 /// What a store knows about an order, read while no other change is made.
 #[derive(Debug, Default)]
 pub(crate) struct Known {
-    /// When the newest change of any area, or the newest batch, took effect.
-    pub(crate) newest: Option<Timestamp>,
     /// The number of the newest batch.
     pub(crate) newest_batch: Option<BatchNumber>,
     /// The areas of the order that exist, each with its last two entries, newest first.
@@ -239,7 +238,7 @@ impl FloodOrder {
         };
         let batch = FloodBatch {
             number: BatchNumber::after(known.newest_batch),
-            at: known.newest.map_or(now, |newest| now.max(newest.after(Duration::from_millis(1)))),
+            at: known.moment(&changes, now),
             by: self.by.clone(),
             note: self.note.clone(),
             undoes: known.undone.as_ref().map(|batch| batch.number),
@@ -255,6 +254,12 @@ impl FloodOrder {
 }
 
 impl Known {
+    /// Returns when changes that are made now take effect: at least 1 ms after the previous change of each of their areas.
+    fn moment(&self, changes: &[(AreaId, Option<FloodState>)], now: Timestamp) -> Timestamp {
+        let newest = changes.iter().filter_map(|(area, _)| self.areas.get(area)?[0].as_ref());
+        newest.map(|newest| newest.at.after(Duration::from_millis(1))).fold(now, Timestamp::max)
+    }
+
     /// Returns the outcome of an order that was carried out before.
     fn done(&self, batch: &Arc<FloodBatch>) -> OrderOutcome {
         let undone = self.undone.iter().flat_map(|undone| &undone.changes).map(|(area, _)| *area);
@@ -273,11 +278,11 @@ impl Known {
         }
         let newest = |area| self.areas.get(&area).and_then(|[newest, _]| newest.as_ref());
         let conflicts = orders.iter().filter(|order| {
-            let standing = newest(order.area).and_then(|newest| newest.change().standing());
+            let flooded = newest(order.area).filter(|newest| newest.state.is_some());
             match order.after {
                 Condition::Any => false,
-                Condition::Dry => standing.is_some(),
-                Condition::SetAt(at) => standing.is_none_or(|standing| standing.since != at),
+                Condition::Dry => flooded.is_some(),
+                Condition::SetAt(at) => flooded.is_none_or(|newest| newest.at != at),
             }
         });
         let conflicts: Vec<_> = conflicts.map(|order| (order.area, newest(order.area).cloned())).collect();

@@ -6,7 +6,7 @@
 
 use serde::{Serialize, Serializer};
 
-use super::{AreaId, FloodState, Period, Standing, StateChange, Timestamp};
+use super::{AreaId, FloodState, Period, StateChange, Timestamp};
 
 /// The highest state of an area in a period.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -44,13 +44,13 @@ where
     L: IntoIterator<Item = StateChange>,
 {
     let record = |(area_id, log)| {
-        let Standing { state, since } = highest(log, period)?;
-        Some(ArchiveRecord { area_id, last_updated: since, max_state: state })
+        let InEffect { state, from } = highest(log, period)?;
+        Some(ArchiveRecord { area_id, last_updated: from, max_state: state })
     };
     logs.into_iter().filter_map(record).collect()
 }
 
-fn highest(log: impl IntoIterator<Item = StateChange>, period: &Period) -> Option<Standing> {
+fn highest(log: impl IntoIterator<Item = StateChange>, period: &Period) -> Option<InEffect> {
     let mut area = Highest::default();
     for change in log.into_iter().take_while(|change| change.at <= period.end()) {
         area.replace(change, period.start());
@@ -58,31 +58,45 @@ fn highest(log: impl IntoIterator<Item = StateChange>, period: &Period) -> Optio
     area.finish()
 }
 
+/// A state, and from when on it was in effect.
+#[derive(Clone, Copy)]
+struct InEffect {
+    state: FloodState,
+    from: Timestamp,
+}
+
+impl InEffect {
+    /// Returns what is in effect after a change; `None` if it clears the area.
+    fn after(change: StateChange) -> Option<Self> {
+        change.state.map(|state| Self { state, from: change.at })
+    }
+}
+
 /// The highest state of one area so far, and its current one.
 #[derive(Default)]
 struct Highest {
-    highest: Option<Standing>,
-    standing: Option<Standing>,
+    highest: Option<InEffect>,
+    current: Option<InEffect>,
 }
 
 impl Highest {
     /// Sets the current state. The state before it counts if it was in effect at some moment of the period.
     fn replace(&mut self, change: StateChange, start: Timestamp) {
-        if self.standing.is_some_and(|standing| change.at > standing.since.max(start)) {
-            self.count_standing();
+        if self.current.is_some_and(|current| change.at > current.from.max(start)) {
+            self.count_current();
         }
-        self.standing = change.standing();
+        self.current = InEffect::after(change);
     }
 
-    fn count_standing(&mut self) {
-        let Some(standing) = self.standing else { return };
-        if self.highest.is_none_or(|highest| standing.state > highest.state) {
-            self.highest = Some(standing);
+    fn count_current(&mut self) {
+        let Some(current) = self.current else { return };
+        if self.highest.is_none_or(|highest| current.state > highest.state) {
+            self.highest = Some(current);
         }
     }
 
-    fn finish(mut self) -> Option<Standing> {
-        self.count_standing();
+    fn finish(mut self) -> Option<InEffect> {
+        self.count_current();
         self.highest
     }
 }
@@ -163,8 +177,8 @@ mod tests {
     }
 
     /// Returns the state in effect at a moment, by definition: that of the last entry up to it.
-    fn in_effect(log: &[Entry], area: AreaId, at: Timestamp) -> Option<Standing> {
-        of(log, area).filter(|change| change.at <= at).last()?.standing()
+    fn in_effect(log: &[Entry], area: AreaId, at: Timestamp) -> Option<InEffect> {
+        of(log, area).filter(|change| change.at <= at).last().and_then(InEffect::after)
     }
 
     #[test]
@@ -224,7 +238,7 @@ mod tests {
                     let moments = (start..=start + length).map(minute);
                     let standing = moments.filter_map(|at| in_effect(&log, area_id, at));
                     let highest = standing.reduce(|a, b| if b.state > a.state { b } else { a })?;
-                    Some(ArchiveRecord { area_id, last_updated: highest.since, max_state: highest.state })
+                    Some(ArchiveRecord { area_id, last_updated: highest.from, max_state: highest.state })
                 })
                 .collect();
             prop_assert_eq!(archived(&log, &period), naive);

@@ -53,7 +53,7 @@ pub use card::{Card, CardHolder, CardId, InvalidCardId, Upload};
 pub use city::City;
 pub use clock::{Clock, ManualClock, SystemClock};
 pub use disaster::{DisasterType, Disasters, InvalidDisasterType, OtherDisaster};
-pub use flood::{Actor, FloodChange, FloodState, InvalidFloodState, Standing, StateChange};
+pub use flood::{Actor, CurrentState, FloodChange, FloodState, FloodStatus, InvalidFloodState, StateChange};
 pub use flood_batch::{
     AreaOrder, BatchNumber, Condition, FloodBatch, FloodOrder, InvalidBatchNumber, LoggedChange,
     OrderOutcome, Ordered, REPEATABLE, RequestKey, UNDOABLE,

@@ -111,8 +111,8 @@ async fn log(store: &dyn Store, area: AreaId, before: Option<Timestamp>) -> Resu
 async fn log_of_all(store: &dyn Store, before: Option<Timestamp>) -> Result<String, Failure> {
     let query = FloodLogQuery { before, most: PAGE, ..FloodLogQuery::default() };
     let entries = store.all_flood_changes(&query).await?;
-    let rows =
-        entries.iter().map(|LoggedChange { change: FloodChange { area, state, at, by }, batch, note }| {
+    let rows = entries.iter().map(
+        |LoggedChange { change: FloodChange { area, state, at, by, .. }, batch, note }| {
             let batch = batch.map(|batch| batch.to_string());
             [
                 at.to_string(),
@@ -123,7 +123,8 @@ async fn log_of_all(store: &dyn Store, before: Option<Timestamp>) -> Result<Stri
                 or_dash(batch.as_ref()),
                 or_dash(note.as_ref()),
             ]
-        });
+        },
+    );
     Ok(table(["changed at", "area", "state", "subject", "username", "batch", "note"], rows))
 }
 

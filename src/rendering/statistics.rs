@@ -57,8 +57,8 @@ impl FloodedRegions {
 impl FloodedAreas {
     pub(super) fn of(flooded: &FloodLayer) -> Self {
         let mut summary = Self::default();
-        for standing in flooded.features().filter_map(|flood| flood.standing) {
-            *match standing.state {
+        for current in flooded.features().filter_map(|flood| flood.current) {
+            *match current.state {
                 FloodState::Unknown => &mut summary.unknown,
                 FloodState::Minor => &mut summary.minor,
                 FloodState::Moderate => &mut summary.moderate,

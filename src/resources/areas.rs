@@ -61,8 +61,9 @@ impl MapResource for Areas {
             properties["properties"][name] = schema;
         }
         if let Some(members) = properties["properties"].as_object_mut() {
-            members.remove("state");
-            members.remove("last_updated");
+            for name in ["state", "last_updated", "flooded_since", "confirmed", "over_since"] {
+                members.remove(name);
+            }
         }
         // What else there is depends on the level.
         properties["required"] = json!(["city_name", "label"]);

@@ -5,10 +5,12 @@ use serde_json::{Value, json};
 use super::sample::Sample;
 use super::{MapResource, Offer, Sampled, Selectable};
 use crate::model::{
-    Area, AreaSet, Attributes, FloodLayer, FloodState, Hazards, Layer, LayerKind, Regions, Standing,
-    Timestamp,
+    Area, AreaSet, Attributes, FloodLayer, FloodState, FloodStatus, Hazards, Layer, LayerKind, Regions,
+    StateChange, Timestamp,
 };
-use crate::schema::{area_id, flood_state, object, or_null, written_moment};
+use crate::schema::{
+    CONFIRMED, FLOODED_SINCE, OVER_SINCE, area_id, flood_state, object, or_null, written_moment,
+};
 
 /// `/floods` and the paths below it: local areas with their flood states.
 #[derive(Clone, Copy, Debug, Default)]
@@ -43,7 +45,10 @@ impl MapResource for Floods {
             "parent_name": { "type": "string", "description": "The name of the larger area that it is part of." },
             "city_name": { "type": "string", "description": "The name of its city." },
             "state": or_null(flood_state()),
-            "last_updated": or_null(written_moment("When the state was set.")),
+            "last_updated": or_null(written_moment("When the state was last set, confirmed or restored.")),
+            "flooded_since": or_null(written_moment(FLOODED_SINCE)),
+            "confirmed": or_null(written_moment(CONFIRMED)),
+            "over_since": or_null(written_moment(OVER_SINCE)),
         }));
         // Present only where the data set has attributes, so it is not required.
         properties["properties"]["attributes"] = json!({
@@ -59,8 +64,8 @@ impl Sampled for Floods {
         let states = [Some(FloodState::Minor), None];
         let others = [FloodState::Unknown, FloodState::Moderate, FloodState::Severe].map(Some);
         let areas = sample_areas(sample);
-        let standing = |state: Option<FloodState>| state.map(|state| Standing { state, since: now });
-        let selected = (0..areas.len()).zip(states.into_iter().chain(others).map(standing)).collect();
+        let status = |state| FloodStatus::after_first(StateChange { state, at: now });
+        let selected = (0..areas.len()).zip(states.into_iter().chain(others).map(status)).collect();
         Layer::Floods(FloodLayer::new(Arc::new(areas), selected))
     }
 }

@@ -13,7 +13,7 @@ use crate::guards::{
     Authorized, ChangedBefore, FloodsWrite, IdempotencyKey, JsonBody, LoggedBatch, LoggedBy, LoggedSince,
     LoggedUntil, Param, PathParam, Username,
 };
-use crate::model::alerts::{Entry, MessageType, messages, reach};
+use crate::model::alerts::{LogEntry, MessageType, messages, reach};
 use crate::model::bodies::{AreaName, SentChange, read_flood_order};
 use crate::model::{
     Actor, AreaId, AreaOrder, AreaSet, BatchNumber, FloodBatch, FloodChange, FloodOrder, LoggedChange,
@@ -137,7 +137,7 @@ pub(super) async fn list_all_flood_changes(
     let places = store.places().await?.value;
     let log = store.all_flood_changes(&query).await?;
     let entries =
-        log.iter().map(|LoggedChange { change: FloodChange { area, state, at, by }, batch, note }| {
+        log.iter().map(|LoggedChange { change: FloodChange { area, state, at, by, .. }, batch, note }| {
             let mut entry = area_of(places.areas(), *area);
             entry.extend(members(json!({
                 "changed_at": at, "state": state, "subject": by.subject, "username": by.username,
@@ -270,11 +270,17 @@ fn members(value: Value) -> Map<String, Value> {
 /// Counts the alerts that a batch would send at once.
 async fn alerts(store: &dyn Store, batch: &FloodBatch) -> Result<Value, Problem> {
     let query = EntryQuery { area: None, from: reach(batch.at), until: Timestamp::LAST };
-    let entries: HashMap<AreaId, Vec<Entry>> = store.flood_entries(&query).await?.value.into_iter().collect();
+    let entries: HashMap<AreaId, Vec<LogEntry>> =
+        store.flood_entries(&query).await?.value.into_iter().collect();
     let (mut new, mut updates, mut cancels) = (0, 0, 0);
-    for change in batch.entries() {
+    for change in batch.entries(batch.at) {
         let mut log = entries.get(&change.area).cloned().unwrap_or_default();
-        log.push(Entry::of(change.change(), log.last()));
+        let (newest, before) = (log.last(), log.iter().rev().nth(1));
+        let entry = match batch.undoes {
+            Some(_) => LogEntry::restoring(change.change(), change.received, before, newest),
+            None => LogEntry::following(change.change(), change.received, newest),
+        };
+        log.push(entry);
         let before = Timestamp::from_millis(batch.at.to_utc().timestamp_millis() - 1).unwrap_or(batch.at);
         for message in messages(&log, before, batch.at) {
             match message.message_type {

@@ -54,14 +54,18 @@ impl From<&Check> for Shown {
 }
 
 impl Readiness {
-    async fn shown(&self, store: &dyn Store, images: &CardImages) -> Vec<Shown> {
+    async fn shown(&self, store: &dyn Store, images: &CardImages, follower: &Follower) -> Vec<Shown> {
         let mut guard = self.0.lock().await;
         let found = &mut *guard;
         let (store, storage) = join!(
             recent(found.store.take(), MAX_AGE, store.readiness()),
             recent(found.storage.take(), STORAGE_MAX_AGE, images.readiness()),
         );
-        let shown = store.1.iter().chain([&storage.1]).map(Shown::from).collect();
+        let failure = follower
+            .ahead()
+            .map(|_| "the newest change of a flood state is ahead of the clock of this server");
+        let changes = Check { name: "changes", required: false, failure, took: Duration::ZERO };
+        let shown = store.1.iter().chain([&storage.1, &changes]).map(Shown::from).collect();
         (found.store, found.storage) = (Some(store), Some(storage));
         shown
     }
@@ -81,8 +85,9 @@ pub(super) async fn tell_ready(
     draining: &State<Draining>,
     store: &State<Arc<dyn Store>>,
     images: &State<Arc<CardImages>>,
+    follower: &State<Follower>,
 ) -> Result<(Status, Answer), Problem> {
-    let checks = readiness.shown(&***store, images).await;
+    let checks = readiness.shown(&***store, images, follower).await;
     let (status, text) = if draining.has_begun() {
         (Status::ServiceUnavailable, "draining")
     } else if checks.iter().any(|check| check.required && !check.ok) {
@@ -100,7 +105,8 @@ pub(super) async fn tell_ready(
 }
 
 /// `GET /health/data`: responds with 503 while a source of the data is silent or the data may be out of date, else with 200. It
-/// also names outgoing calls that are more than an hour behind, or switched off.
+/// also names outgoing calls that are more than an hour behind, or switched off, and says how many seconds the newest change of a
+/// flood state is ahead of the clock, if it is by more than 10.
 #[get("/health/data")]
 pub(super) fn tell_data(
     sources: &State<Sources>,
@@ -120,7 +126,13 @@ pub(super) fn tell_data(
     let status = if is_missing { Status::ServiceUnavailable } else { Status::Ok };
     let answer = Answer::bare(&json!({
         "statusCode": status.code,
-        "result": { "status": worst.name(), "sources": sources, "stale_since": stale_since, "calls": calls },
+        "result": {
+            "status": worst.name(),
+            "sources": sources,
+            "stale_since": stale_since,
+            "calls": calls,
+            "seconds_ahead": follower.ahead().map(|by| by.as_secs()),
+        },
     }))?;
     Ok((status, answer))
 }

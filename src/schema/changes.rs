@@ -1,5 +1,6 @@
 use serde_json::{Value, json};
 
+use super::floods::{CONFIRMED, FLOODED_SINCE, OVER_SINCE};
 use super::{Named, area_id, array, flood_state, number_as_text, object, or_null, reference, written_moment};
 
 /// The form of a cursor, as a regular expression.
@@ -10,7 +11,10 @@ pub(super) fn named() -> Named {
     let area = object(json!({
         "area_id": area_id(),
         "state": or_null(flood_state()),
-        "last_updated": or_null(written_moment("When the state was set.")),
+        "last_updated": or_null(written_moment("When the state was last set, confirmed or restored.")),
+        "flooded_since": or_null(written_moment(FLOODED_SINCE)),
+        "confirmed": or_null(written_moment(CONFIRMED)),
+        "over_since": or_null(written_moment(OVER_SINCE)),
     }));
     let changed = json!({ "enum": ["reports", "gauges", "infrastructure", "areas"] });
     let delta = object(json!({

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::common::{WITHOUT_CONTROLS, moment, name, number_as_text, or_null, written_moment};
-use super::floods::{area_id, flood_state};
+use super::floods::{CONFIRMED, FLOODED_SINCE, area_id, flood_state};
 use super::{Named, object};
 use crate::model::AreaId;
 use crate::model::bodies::{LONGEST_NOTE, MOST_AREAS};
@@ -162,6 +162,8 @@ fn attention() -> Value {
         "city_name": text,
         "state": or_null(flood_state()),
         "last_updated": or_null(written_moment("When the state was set, as `/floods` shows it.")),
+        "flooded_since": or_null(written_moment(FLOODED_SINCE)),
+        "confirmed": or_null(written_moment(CONFIRMED)),
         "reasons": { "type": "array", "minItems": 1, "items": reason, "description": "The newest first." },
     }));
     listed["properties"]["suggested"] = object(json!({ "state": flood_state(), "evidence": evidence }));

@@ -4,6 +4,15 @@ use super::common::{number_as_text, or_null, written_moment};
 use super::{Named, object};
 use crate::model::FloodState;
 
+/// What `flooded_since` says.
+pub(crate) const FLOODED_SINCE: &str = "When the flood began: the first state after the area was last dry. Changes of depth, confirmations and undoing leave it.";
+/// What `confirmed` says.
+pub(crate) const CONFIRMED: &str =
+    "When somebody last set or confirmed the state. Undoing a later change restores it.";
+/// What `over_since` says.
+pub(crate) const OVER_SINCE: &str =
+    "When the last flood was over, if the area is dry and was flooded before.";
+
 pub(crate) fn area_id() -> Value {
     number_as_text("The local area.")
 }
@@ -24,7 +33,9 @@ pub(super) fn named() -> Named {
             object(json!({
                 "area_id": area_id(),
                 "state": flood_state(),
-                "last_updated": written_moment("When the state was set."),
+                "last_updated": written_moment("When the state was last set, confirmed or restored."),
+                "flooded_since": written_moment(FLOODED_SINCE),
+                "confirmed": written_moment(CONFIRMED),
             })),
         ),
         (

@@ -18,7 +18,7 @@ pub(crate) use self::cards::{card_report, shown_card_data};
 pub(crate) use self::changes::CURSOR;
 pub(crate) use self::common::{WITHOUT_CONTROLS, moment, name, number_as_text, or_null, written_moment};
 pub(crate) use self::feeds::partner_report;
-pub(crate) use self::floods::{area_id, flood_state};
+pub(crate) use self::floods::{CONFIRMED, FLOODED_SINCE, OVER_SINCE, area_id, flood_state};
 pub(crate) use self::sources::sources;
 pub(crate) use self::stats::{flooded_areas, flooded_regions, reported};
 /// Returns a reference to one of the document's schemas.

@@ -5,7 +5,7 @@ use url::form_urlencoded::Serializer;
 
 use super::{EntryQuery, FloodQuery, Resource, Store, StoreError, Versioned};
 use crate::model::alerts::{
-    Exercise, InForce, LIFETIME, Message, MessageKey, find, in_force, messages, reach, reach_in_force,
+    Exercise, InForce, Message, MessageKey, find, horizon, in_force, messages, reach, reach_in_force,
 };
 use crate::model::{AlertLayer, AreaId, AreaSet, Timestamp, Validity};
 
@@ -163,16 +163,15 @@ async fn chain(
     end: Option<Timestamp>,
     now: Timestamp,
 ) -> Result<Versioned<Chain>, StoreError> {
-    let until = end.map_or(now.after(LIFETIME), |end| end.before(Duration::from_millis(1)));
-    let log = store.flood_entries(&EntryQuery { area: Some(area), from: reach(from), until }).await?;
+    let before = end.map(|end| end.before(Duration::from_millis(1)));
+    let query = EntryQuery { area: Some(area), from: reach(from), until: before.unwrap_or(Timestamp::LAST) };
+    let log = store.flood_entries(&query).await?;
     Ok(log.map(|log| {
         let entries = log.first().map(|(_, entries)| entries.as_slice()).unwrap_or_default();
-        let (known, coming) = entries.split_at(entries.partition_point(|entry| entry.at <= now));
-        let all = messages(known, from, until).into_iter();
+        let all = messages(entries, from, before.unwrap_or(horizon(entries, now))).into_iter();
         let (shown, later): (Vec<_>, Vec<_>) = all.partition(|message| message.shown_from <= now);
-        let changes = later.iter().map(|message| message.shown_from);
-        let changes = changes.chain(coming.first().map(|entry| entry.at)).min();
-        Chain { shown, until: changes.unwrap_or(Timestamp::LAST) }
+        let until = later.iter().map(|message| message.shown_from).min();
+        Chain { shown, until: until.unwrap_or(Timestamp::LAST) }
     }))
 }
 

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::{EntryQuery, FloodQuery, GaugeQuery, ReportQuery, Resource, Revision, Store, StoreError, Window};
 use crate::model::{
-    AreaSelector, Attention, AttentionRules, Clock, DisasterType, FloodState, Scene, Standing, Timestamp,
+    AreaSelector, Attention, AttentionRules, Clock, CurrentState, DisasterType, FloodState, Scene, Timestamp,
     attention,
 };
 use crate::tasks::off_thread;
@@ -23,6 +23,8 @@ pub(crate) struct Listed {
     pub(crate) city_name: String,
     pub(crate) state: Option<FloodState>,
     pub(crate) last_updated: Option<Timestamp>,
+    pub(crate) flooded_since: Option<Timestamp>,
+    pub(crate) confirmed: Option<Timestamp>,
 }
 
 /// The list as it was last made, and what it was made from.
@@ -90,8 +92,8 @@ impl AttentionList {
         waiting.retain(|report| report.content.disaster_type == DisasterType::Flood);
         let gauges = self.store.gauges(&GaugeQuery { selector, window }).await?.value;
         let making = off_thread(move |_| {
-            let standing: HashMap<_, Standing> =
-                layer.features().filter_map(|flood| Some((flood.area.id, flood.standing?))).collect();
+            let states: HashMap<_, CurrentState> =
+                layer.features().filter_map(|flood| Some((flood.area.id, flood.current?))).collect();
             let changed = entries.iter().filter_map(|(area, entries)| Some((*area, entries.last()?.at)));
             let areas = layer.areas();
             let scene = Scene {
@@ -101,17 +103,19 @@ impl AttentionList {
                 waiting: &waiting,
                 gauges: &gauges.0,
                 now,
-                standing,
+                states,
             };
             let listed = attention(&scene, &rules).into_iter().filter_map(|attention| {
                 let area = &areas[areas.position(attention.area_id)?];
-                let standing = scene.standing.get(&area.id);
+                let current = scene.states.get(&area.id);
                 Some(Listed {
                     area_name: area.name.clone(),
                     parent_name: area.parent_name.clone(),
                     city_name: area.city_name.clone(),
-                    state: standing.map(|standing| standing.state),
-                    last_updated: standing.map(|standing| standing.since),
+                    state: current.map(|current| current.state),
+                    last_updated: current.map(|current| current.last_updated),
+                    flooded_since: current.and_then(|current| current.flooded_since),
+                    confirmed: current.and_then(|current| current.confirmed),
                     attention,
                 })
             });

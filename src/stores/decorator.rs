@@ -14,7 +14,7 @@ use super::{
     StoreError, TakenUpload, Versioned,
 };
 use crate::auth::Secret;
-use crate::model::alerts::Entry;
+use crate::model::alerts::LogEntry;
 use crate::model::bodies::{GaugeReadings, PartnerReport};
 use crate::model::{
     ArchiveRecord, AreaId, Card, CardHolder, CardId, FloodChange, FloodLayer, FloodOrder, FloodStateRecord,
@@ -134,7 +134,7 @@ decorator! {
         async fn flood_series(query: &HistoryQuery) -> Answer<Versioned<Vec<SeriesPoint>>>;
         async fn flood_log(area: AreaId) -> Answer<Vec<FloodChange>>;
         async fn latest_flood_changes(query: &LogQuery) -> Answer<Vec<FloodChange>>;
-        async fn flood_entries(query: &EntryQuery) -> Answer<Versioned<Vec<(AreaId, Vec<Entry>)>>>;
+        async fn flood_entries(query: &EntryQuery) -> Answer<Versioned<Vec<(AreaId, Vec<LogEntry>)>>>;
         async fn set_flood_state(order: SetFloodState) -> Answer<FloodChange>;
         async fn change_floods(order: FloodOrder) -> Answer<OrderOutcome>;
         async fn all_flood_changes(query: &FloodLogQuery) -> Answer<Vec<LoggedChange>>;

@@ -3,10 +3,11 @@ use std::cmp::Reverse;
 use async_trait::async_trait;
 
 use super::{StoreError, Versioned};
-use crate::model::alerts::{Entry, entries};
+use crate::model::alerts::{LogEntry, entries};
 use crate::model::{
-    Actor, ArchiveRecord, Area, AreaId, AreaSelector, BatchNumber, FloodChange, FloodLayer, FloodOrder,
-    FloodState, FloodStateRecord, LoggedChange, OrderOutcome, Period, SeriesPoint, Standing, Timestamp,
+    Actor, ArchiveRecord, Area, AreaId, AreaSelector, BatchNumber, CurrentState, FloodChange, FloodLayer,
+    FloodOrder, FloodState, FloodStateRecord, FloodStatus, LoggedChange, OrderOutcome, Period, SeriesPoint,
+    Timestamp,
 };
 
 /// Which areas of the flood map to return.
@@ -21,8 +22,8 @@ pub struct FloodQuery {
 impl FloodQuery {
     /// Returns whether the query selects an area in this state.
     #[must_use]
-    pub(crate) fn asks_for(&self, area: &Area, standing: Option<Standing>) -> bool {
-        let high_enough = |minimum| standing.is_some_and(|standing| standing.state >= minimum);
+    pub(crate) fn asks_for(&self, area: &Area, status: &FloodStatus) -> bool {
+        let high_enough = |minimum| status.current().is_some_and(|current| current.state >= minimum);
         self.minimum_state.is_none_or(high_enough) && self.selector.matches(area)
     }
 }
@@ -50,7 +51,7 @@ pub struct EntryQuery {
 impl EntryQuery {
     /// Returns the selected ones among the entries of one area, which ascend in time.
     #[must_use]
-    pub fn select<'e>(&self, entries: &'e [Entry]) -> &'e [Entry] {
+    pub fn select<'e>(&self, entries: &'e [LogEntry]) -> &'e [LogEntry] {
         let first = entries.partition_point(|entry| entry.at < self.from);
         let end = entries.partition_point(|entry| entry.at <= self.until);
         entries.get(first..end).unwrap_or_default()
@@ -148,8 +149,14 @@ pub trait FloodStore {
         let flooded = FloodQuery { minimum_state, ..query.clone() };
         Ok(self.floods(&flooded).await?.map(|layer| {
             let records = layer.features().filter_map(|flood| {
-                let Standing { state, since } = flood.standing?;
-                Some(FloodStateRecord { area_id: flood.area.id, state, last_updated: since })
+                let CurrentState { state, last_updated, flooded_since, confirmed } = flood.current?;
+                Some(FloodStateRecord {
+                    area_id: flood.area.id,
+                    state,
+                    last_updated,
+                    flooded_since,
+                    confirmed,
+                })
             });
             records.collect()
         }))
@@ -195,11 +202,10 @@ pub trait FloodStore {
         Ok(log)
     }
 
-    /// Returns entries of the log with the beginnings of their runs, by `area_id`, and those of an area oldest first. Areas
-    /// without a selected entry are left out. **Default: from the whole logs of the areas**
+    /// Returns entries of the log with their times, by `area_id`, and those of an area oldest first. Areas without a selected
+    /// entry are left out. **Default: from the whole logs of the areas, as if no change was undone**
     ///
-    /// A store that keeps the beginning of its run with each entry returns them at the same cost, however long the log and
-    /// the runs are.
+    /// A store that keeps the times with each entry returns them at the same cost, however long the log is.
     ///
     /// # Errors
     ///
@@ -207,7 +213,7 @@ pub trait FloodStore {
     async fn flood_entries(
         &self,
         query: &EntryQuery,
-    ) -> Result<Versioned<Vec<(AreaId, Vec<Entry>)>>, StoreError> {
+    ) -> Result<Versioned<Vec<(AreaId, Vec<LogEntry>)>>, StoreError> {
         let map = self.floods(&FloodQuery::default()).await?;
         let areas = map.value.areas().iter().map(|area| area.id);
         let mut found = Vec::new();
@@ -225,7 +231,7 @@ pub trait FloodStore {
     /// Sets or clears the state of an area and logs it, as one change.
     ///
     /// Setting the state that an area already has, or clearing an area without a state, is a change too: it is logged
-    /// and takes effect now. Returns the log entry.
+    /// and takes effect now, but at least 1 ms after the previous change of the area. Returns the log entry.
     ///
     /// # Errors
     ///
@@ -235,8 +241,8 @@ pub trait FloodStore {
 
     /// Carries out an order for many areas as one change: all of it, or nothing.
     ///
-    /// All changes have one time, which no other batch has: not before any other change. So each is an entry of the log as
-    /// [`set_flood_state`](Self::set_flood_state) makes it. If the order has a [request](FloodOrder::request) that was carried
+    /// All changes have one time, as [`set_flood_state`](Self::set_flood_state) gives it to the latest of them. Undoing a batch
+    /// restores the times of the states before it ([`LogEntry::restoring`]). If the order has a [request](FloodOrder::request) that was carried
     /// out within [`REPEATABLE`](crate::model::REPEATABLE), nothing changes, and the outcome is that of the first time; a second
     /// one at the same time waits for the first. A batch can be undone for [`UNDOABLE`](crate::model::UNDOABLE); undoing it twice
     /// changes nothing. **Default: refuses every order**

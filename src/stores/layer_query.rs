@@ -7,8 +7,8 @@ use super::{
     Versioned,
 };
 use crate::model::{
-    ArchiveRecord, AreaId, AreaSelector, FloodFeature, FloodLayer, FloodState, InfrastructureKind, Layer,
-    LayerKind, Period, ReportKey, Standing, Timestamp,
+    AreaId, AreaSelector, CurrentState, FloodFeature, FloodLayer, FloodState, FloodStatus,
+    InfrastructureKind, Layer, LayerKind, Period, ReportKey, Timestamp,
 };
 
 /// A query whose result is a layer.
@@ -117,12 +117,16 @@ async fn floods_at(store: &dyn Store, moment: Timestamp) -> Result<Versioned<Flo
     // The areas are read after the log, because a result counts as new as the log.
     let areas = Arc::clone(store.places().await?.value.areas());
     Ok(archive.map(|records| {
-        let standing = |id: AreaId| {
-            let index = records.binary_search_by_key(&id, |record| record.area_id).ok()?;
-            let ArchiveRecord { last_updated, max_state, .. } = records[index];
-            Some(Standing { state: max_state, since: last_updated })
+        let status = |id: AreaId| match records.binary_search_by_key(&id, |record| record.area_id) {
+            Ok(index) => FloodStatus::Flooded(CurrentState {
+                state: records[index].max_state,
+                last_updated: records[index].last_updated,
+                flooded_since: None,
+                confirmed: None,
+            }),
+            Err(_) => FloodStatus::NEVER_FLOODED,
         };
-        let states = areas.iter().map(|area| standing(area.id)).enumerate().collect();
+        let states = areas.iter().map(|area| status(area.id)).enumerate().collect();
         FloodLayer::new(areas, states)
     }))
 }
@@ -136,7 +140,7 @@ async fn flood_since(
     let flooded = FloodQuery { selector: AreaSelector::default(), minimum_state: Some(FloodState::Unknown) };
     let found = store.floods(&flooded).await?;
     let is_asked = |flood: FloodFeature<'_>| {
-        let set = flood.standing.map(|standing| standing.since.floor(Duration::from_secs(1)));
+        let set = flood.current.map(|current| current.last_updated.floor(Duration::from_secs(1)));
         flood.area.id == area && set == Some(since)
     };
     let Some(index) = found.value.features().position(is_asked) else {

@@ -49,6 +49,7 @@ impl OpenLarge {
             area: area.id,
             state: Some(fixture::state(2)),
             at: fixture::now().before(Duration::from_hours(1)),
+            received: fixture::now().before(Duration::from_hours(1)),
             by: Actor { subject: "import".to_owned(), username: None },
         };
         let flood_log = areas.iter().map(change).collect();

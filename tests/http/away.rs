@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use rocket::http::Status;
-use siaga::model::alerts::Entry;
+use siaga::model::alerts::LogEntry;
 use siaga::model::bodies::{GaugeReadings, PartnerReport};
 use siaga::model::{
     ArchiveRecord, AreaId, Card, CardHolder, CardId, FloodChange, FloodLayer, FloodStateRecord, Places,
@@ -71,7 +71,7 @@ impl Decorator for Failing {
         away()
     }
 
-    async fn flood_entries(&self, _: &EntryQuery) -> Answer<Versioned<Vec<(AreaId, Vec<Entry>)>>> {
+    async fn flood_entries(&self, _: &EntryQuery) -> Answer<Versioned<Vec<(AreaId, Vec<LogEntry>)>>> {
         away()
     }
 

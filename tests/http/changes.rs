@@ -53,8 +53,14 @@ fn a_client_gets_all_states_first_and_then_what_changed() {
     assert_eq!(
         second["areas"],
         json!([
-            { "area_id": "1", "state": 4, "last_updated": updated },
-            { "area_id": "30", "state": null, "last_updated": null },
+            {
+                "area_id": "1", "state": 4, "last_updated": updated, "flooded_since": updated,
+                "confirmed": updated, "over_since": null,
+            },
+            {
+                "area_id": "30", "state": null, "last_updated": null, "flooded_since": null,
+                "confirmed": null, "over_since": updated,
+            },
         ])
     );
     assert_eq!(delta(&siaga.client, &since(&second))["areas"], json!([]));

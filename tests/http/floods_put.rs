@@ -22,7 +22,10 @@ fn a_state_is_set_and_answered_without_an_envelope() {
     assert_eq!(response.into_string().unwrap(), r#"{"localAreaId":10,"state":4,"updated":true}"#);
     assert_eq!(
         siaga.result("/v1/floods/states?minimum_state=4"),
-        json!([{ "area_id": "10", "state": 4, "last_updated": "2016-12-19T16:08:53.234Z" }])
+        json!([{
+            "area_id": "10", "state": 4, "last_updated": "2016-12-19T16:08:53.234Z",
+            "flooded_since": "2016-12-19T16:08:53.234Z", "confirmed": "2016-12-19T16:08:53.234Z",
+        }])
     );
 }
 

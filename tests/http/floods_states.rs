@@ -7,8 +7,14 @@ fn only_areas_with_a_state_are_listed_by_number() {
     assert_eq!(
         Siaga::start().result("/v1/floods/states"),
         json!([
-            { "area_id": "5", "state": 2, "last_updated": "2016-12-19T13:41:35.000Z" },
-            { "area_id": "30", "state": 3, "last_updated": "2016-12-13T08:00:35.000Z" },
+            {
+                "area_id": "5", "state": 2, "last_updated": "2016-12-19T13:41:35.000Z",
+                "flooded_since": "2016-12-14T06:10:35.000Z", "confirmed": "2016-12-19T13:41:35.000Z",
+            },
+            {
+                "area_id": "30", "state": 3, "last_updated": "2016-12-13T08:00:35.000Z",
+                "flooded_since": "2016-12-13T08:00:35.000Z", "confirmed": "2016-12-13T08:00:35.000Z",
+            },
         ])
     );
 }

@@ -25,9 +25,9 @@ fn a_service_that_has_what_it_needs_is_live_and_ready() {
     assert_eq!((&body["statusCode"], &body["result"]["status"]), (&json!(200), &json!("ready")), "{body}");
     let found = names(&body);
     let expected: [&[&str]; 3] = [
-        &["store", "images"],
-        &["store", "file", "images"],
-        &["store", "migrations", "clock", "listener", "images"],
+        &["store", "images", "changes"],
+        &["store", "file", "images", "changes"],
+        &["store", "migrations", "clock", "listener", "images", "changes"],
     ];
     assert!(expected.contains(&&*found), "{body}");
     for check in body["result"]["checks"].as_array().unwrap() {

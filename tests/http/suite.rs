@@ -19,6 +19,7 @@ mod away;
 mod cards;
 mod cards_images;
 mod changes;
+mod clocks;
 mod desk;
 mod feeds;
 mod floodgauges;

@@ -37,6 +37,7 @@ mod file_faults;
 mod file_log;
 mod file_lost;
 mod file_restore;
+mod flood_times;
 mod floods;
 mod forbidden;
 mod health;

@@ -143,8 +143,8 @@ fn entries_that_are_imported_between_others_change_the_beginnings_of_their_runs(
                 "12-03T01:00 12-03T01:00"
             ]
         );
-        let wrong = "SELECT count(*) FROM flood_changes JOIN flood_runs USING (area_id, changed_at)
-                     WHERE flood_changes.run_began_at <> flood_runs.run_began_at";
+        let wrong = "SELECT count(*) FROM flood_changes JOIN flood_times USING (area_id, changed_at)
+                     WHERE flood_changes.run_began_at <> flood_times.run_began_at";
         assert_eq!(operator.count(wrong).await, 0);
     });
 }

@@ -113,8 +113,8 @@ fn nothing_that_is_written_during_an_import_fails_or_is_lost() {
             ) newest USING (area_id)
             WHERE (flood_states.state, flood_states.changed_at) IS DISTINCT FROM (newest.state, newest.changed_at)";
         assert_eq!(operator.count(stale).await, 0, "states that are not the newest of the log");
-        let wrong = "SELECT count(*) FROM flood_changes JOIN flood_runs USING (area_id, changed_at)
-                     WHERE flood_changes.run_began_at <> flood_runs.run_began_at";
+        let wrong = "SELECT count(*) FROM flood_changes JOIN flood_times USING (area_id, changed_at)
+                     WHERE flood_changes.run_began_at <> flood_times.run_began_at";
         assert_eq!(operator.count(wrong).await, 0, "runs that do not follow from the log");
         assert_eq!(operator.count("SELECT count(*) FROM reports WHERE post_id <> 4711").await, posts);
         let imported =

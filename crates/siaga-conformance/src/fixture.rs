@@ -17,10 +17,10 @@ use siaga::folder::Dataset;
 use siaga::model::alerts::{Issuer, Status, entries, messages};
 use siaga::model::{
     Actor, AlertLayer, AlertLevel, Area, AreaId, AreaLayer, AreaLevel, AreaSelector, AreaSet, BoundaryLayer,
-    CARD_SOURCE, Card, CardHolder, Course, DisasterType, FloodChange, FloodLayer, FloodState, Gauge,
-    GaugeLayer, Infrastructure, InfrastructureKind, InfrastructureLayer, InfrastructureShape, Layer, Locator,
-    Observation, ObservedGauge, PartnerPost, Places, Position, Region, Report, ReportContent, ReportKey,
-    Standing, Timestamp,
+    CARD_SOURCE, Card, CardHolder, Course, DisasterType, FloodChange, FloodLayer, FloodState, FloodStatus,
+    Gauge, GaugeLayer, Infrastructure, InfrastructureKind, InfrastructureLayer, InfrastructureShape, Layer,
+    Locator, Observation, ObservedGauge, PartnerPost, Places, Position, Region, Report, ReportContent,
+    ReportKey, StateChange, Timestamp,
 };
 
 /// Returns the time in the fixture, a few hours after the last change of its log.
@@ -92,11 +92,10 @@ fn square(x: f64, y: f64, side: f64) -> LineString<f64> {
 /// state 3 since the beginning. Area 1 was flooded and cleared.
 #[must_use]
 pub fn log() -> Vec<FloodChange> {
-    let entry = |day, hour, minute, area, code: Option<u64>| FloodChange {
-        area: id(area),
-        state: code.map(state),
-        at: Utc.with_ymd_and_hms(2016, 12, day, hour, minute, 35).unwrap().into(),
-        by: Actor { subject: "import".to_owned(), username: Some("bpbd".to_owned()) },
+    let entry = |day, hour, minute, area, code: Option<u64>| {
+        let at = Utc.with_ymd_and_hms(2016, 12, day, hour, minute, 35).unwrap().into();
+        let by = Actor { subject: "import".to_owned(), username: Some("bpbd".to_owned()) };
+        FloodChange { area: id(area), state: code.map(state), at, received: at, by }
     };
     vec![
         entry(13, 8, 0, 30, Some(3)),
@@ -291,11 +290,12 @@ pub fn dataset() -> Dataset {
 pub fn layer(states: &[(u64, u64)]) -> Layer {
     let areas = areas();
     let since = now().before(Duration::from_hours(1));
-    let standing = |area: &Area| {
+    let status = |area: &Area| {
         let known = states.iter().find(|(number, _)| id(*number) == area.id);
-        known.map(|&(_, code)| Standing { state: state(code), since })
+        let change = |&(_, code): &(u64, u64)| StateChange { state: Some(state(code)), at: since };
+        known.map_or(FloodStatus::NEVER_FLOODED, |known| FloodStatus::after_first(change(known)))
     };
-    let selected = areas.iter().map(standing).enumerate().collect();
+    let selected = areas.iter().map(status).enumerate().collect();
     Layer::Floods(FloodLayer::new(Arc::new(areas), selected))
 }
 

@@ -155,7 +155,10 @@ store_suite!(
     Fresh,
     except
         orders::an_order_changes_all_its_areas_at_one_time,
-        orders::each_batch_has_a_time_of_its_own_after_all_changes,
+        orders::batches_and_changes_of_other_areas_at_one_time_are_told_apart,
+        orders::a_clock_that_was_ahead_delays_no_other_area,
+        orders::a_flood_begins_once_and_is_confirmed_by_each_setting,
+        orders::an_undo_restores_since_when_an_area_was_flooded_and_confirmed,
         orders::an_order_is_one_change_of_the_revision,
         orders::an_order_with_unknown_areas_names_all_of_them_and_changes_nothing,
         orders::an_order_whose_conditions_do_not_hold_names_the_conflicts_and_changes_nothing,

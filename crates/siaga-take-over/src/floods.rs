@@ -119,7 +119,7 @@ fn clear(
 }
 
 fn change(area: AreaId, state: Option<FloodState>, at: Timestamp, username: Option<String>) -> FloodChange {
-    FloodChange { area, state, at, by: Actor { subject: SUBJECT.to_owned(), username } }
+    FloodChange { area, state, at, received: at, by: Actor { subject: SUBJECT.to_owned(), username } }
 }
 
 fn area(number_of: Option<i64>, known: &HashSet<AreaId>) -> Result<AreaId, Refused> {

@@ -68,16 +68,16 @@ fn write(floods: &FloodLayer, out: &mut Vec<u8>) -> Result<(), Box<dyn Error + S
         file.add_column(name, kind, |_, _| {});
     }
     for (index, flood) in floods.features().enumerate() {
-        let (area, standing) = (flood.area, flood.standing);
+        let (area, current) = (flood.area, flood.current);
         let id = area.id.to_string();
-        let since = standing.map(|standing| standing.since.to_string());
+        let since = current.map(|current| current.last_updated.to_string());
         let values = [
             Some(ColumnValue::String(&id)),
             Some(ColumnValue::String(&area.geom_id)),
             Some(ColumnValue::String(&area.name)),
             Some(ColumnValue::String(&area.parent_name)),
             Some(ColumnValue::String(&area.city_name)),
-            standing.map(|standing| ColumnValue::UByte(standing.state.code())),
+            current.map(|current| ColumnValue::UByte(current.state.code())),
             since.as_deref().map(ColumnValue::DateTime),
         ];
         process_geom(&area.outline.clone().into(), &mut file)?;

@@ -65,17 +65,17 @@ impl Format for Bulletin {
         let Layer::Floods(floods) = layer else {
             return Err(EncodeError::new(self.name(), "it writes floods alone"));
         };
-        let flooded = floods.features().filter_map(|flood| Some((flood.area, flood.standing?)));
+        let flooded = floods.features().filter_map(|flood| Some((flood.area, flood.current?)));
         let mut lines = String::new();
         let mut count = 0;
-        for (area, standing) in flooded {
+        for (area, current) in flooded {
             count += 1;
             let names = [&area.name, &area.parent_name, &area.city_name];
             let names: Vec<_> =
                 names.into_iter().filter(|name| !name.is_empty()).map(|name| plain(name)).collect();
-            let since = standing.since.to_utc().with_timezone(&context.time_zone);
+            let since = current.last_updated.to_utc().with_timezone(&context.time_zone);
             let since = since.format("%Y-%m-%d %H:%M %Z");
-            let _ = writeln!(lines, "{}: {}, since {since}", standing.state.severity(), names.join(", "));
+            let _ = writeln!(lines, "{}: {}, since {since}", current.state.severity(), names.join(", "));
         }
         out.extend(format!("Flooded areas: {count}\n{lines}").bytes());
         Ok(())

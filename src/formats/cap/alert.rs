@@ -24,25 +24,25 @@ pub(super) struct Alert<'a> {
 impl<'a> Alert<'a> {
     /// Returns the alert of an area, valid until `expires`; `None` if the area has no state.
     pub(super) fn new(
-        FloodFeature { area, standing }: FloodFeature<'a>,
+        FloodFeature { area, current, .. }: FloodFeature<'a>,
         polygons: &'a [u8],
         options: &'a Options,
         context: &EncodeContext,
         expires: &'a str,
     ) -> Option<Self> {
-        let standing = standing?;
+        let current = current?;
         let (sender, sender_name) = options.agency_of(area);
-        let sent = xml::date_time(standing.since, context.time_zone);
-        let local = standing.since.to_utc().with_timezone(&context.time_zone);
+        let sent = xml::date_time(current.last_updated, context.time_zone);
+        let local = current.last_updated.to_utc().with_timezone(&context.time_zone);
         Some(Self {
             identifier: identifier(area, &sent),
-            state: standing.state,
+            state: current.state,
             expires,
             description: format!(
                 "AT {} THE {} OBSERVED {} IN {}.",
                 local.format("%H:%M %Z"),
                 sender_name,
-                description(standing.state),
+                description(current.state),
                 joined([&area.parent_name, &area.name], ", "),
             ),
             sent,

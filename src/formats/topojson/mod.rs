@@ -60,7 +60,7 @@ impl TopoJson {
         match layer {
             Layer::Floods(floods) => {
                 let selected = floods.selected().iter();
-                let selected = selected.map(|(position, standing)| (*position, Last::state(*standing)));
+                let selected = selected.map(|(position, status)| (*position, Last::state(*status)));
                 self.write_areas(floods.areas(), selected, out)
             }
             Layer::Areas(areas) => match areas.positions() {

@@ -1,8 +1,8 @@
 use std::time::Duration;
 
 use super::{
-    CONFIRMED_FOR, Entry, LIFETIME, MOST_REFERENCES, Message, MessageKey, MessageType, REMEMBERED, RENEWAL,
-    Reference, SETTLING,
+    CONFIRMED_FOR, LIFETIME, LogEntry, MOST_REFERENCES, Message, MessageKey, MessageType, REMEMBERED,
+    RENEWAL, Reference, SETTLING,
 };
 use crate::model::{FloodState, Timestamp};
 
@@ -32,12 +32,12 @@ fn referable(from: Timestamp) -> Timestamp {
     from.before(LIFETIME + SECOND)
 }
 
-/// Returns the messages that are due after `from` and not after `until`, oldest first.
+/// Returns the messages that are due after `from`, oldest first: the first ones of all runs, and the renewals that are not due
+/// after `until`.
 ///
-/// `entries` are those of one area, in ascending order: at least those from `reach` to `until`. Costs
-/// O(entries + messages × references).
+/// `entries` are those of one area, in ascending order, from `reach` on. Costs O(entries + messages × references).
 #[must_use]
-pub fn messages(entries: &[Entry], from: Timestamp, until: Timestamp) -> Vec<Message> {
+pub fn messages(entries: &[LogEntry], from: Timestamp, until: Timestamp) -> Vec<Message> {
     let mut chain = Vec::new();
     let mut runs = entries.chunk_by(|one, other| one.run == other.run).peekable();
     while let Some(run) = runs.next() {
@@ -61,12 +61,10 @@ fn remembered(now: Timestamp) -> Timestamp {
 
 /// Returns the message of an area that is in force at a moment.
 ///
-/// `entries` are those of one area, in ascending order: at least those from [`reach_in_force`], and all later ones. Entries
-/// after `now` count only for [`InForce::until`].
+/// `entries` are those of one area, in ascending order: at least those from [`reach_in_force`], and all later ones.
 #[must_use]
-pub(crate) fn in_force(entries: &[Entry], now: Timestamp) -> InForce {
-    let known = &entries[..entries.partition_point(|entry| entry.at <= now)];
-    let around = messages(known, remembered(now), now.after(LIFETIME));
+pub(crate) fn in_force(entries: &[LogEntry], now: Timestamp) -> InForce {
+    let around = messages(entries, remembered(now), horizon(entries, now));
     // Renewals are shown with a delay, so a change can be shown before a renewal that was sent earlier. This takes the last one
     // that is shown, by the order in which they were sent.
     let newest = around.iter().rposition(|message| message.shown_from <= now);
@@ -79,54 +77,73 @@ pub(crate) fn in_force(entries: &[Entry], now: Timestamp) -> InForce {
         Some(message) => Some(message.expires),
         None => changed.map(|changed| changed.after(REMEMBERED)),
     };
-    // An entry can be later than now, by the clock of another server.
-    let coming = entries.get(known.len()).map(|entry| entry.at);
-    let changes = later.iter().map(|message| message.shown_from).chain(ends).chain(coming);
+    let changes = later.iter().map(|message| message.shown_from).chain(ends);
     let until = changes.min().unwrap_or(Timestamp::LAST);
     InForce { message: message.cloned(), changed, until }
 }
 
-/// Returns one message, if it exists and is shown at `now`. `entries` are as for [`messages`], around the message.
+/// Returns until when messages follow from entries that may be ahead of the clock: as long as the newest one is valid.
 #[must_use]
-pub(crate) fn find(entries: &[Entry], key: MessageKey, now: Timestamp) -> Option<Message> {
+pub(crate) fn horizon(entries: &[LogEntry], now: Timestamp) -> Timestamp {
+    entries.last().map_or(now, |last| last.at.max(now)).after(LIFETIME)
+}
+
+/// Returns one message, if it exists and is shown at `now`. `entries` are as for [`messages`], up to the message.
+#[must_use]
+pub(crate) fn find(entries: &[LogEntry], key: MessageKey, now: Timestamp) -> Option<Message> {
     let due = key.due()?;
     let found = messages(entries, due.before(Duration::from_millis(1)), due);
     found.into_iter().find(|message| message.key == key && message.shown_from <= now)
 }
 
-/// Adds the messages of a run that are due after `from` and not after `until`. `end` is when the next run begins.
+/// Adds the messages of a run that are due after `from`, its renewals not after `until`. `end` is when the next run begins.
 fn add_run(
     chain: &mut Vec<(Timestamp, Message)>,
-    entries: &[Entry],
+    entries: &[LogEntry],
     end: Option<Timestamp>,
     from: Timestamp,
     until: Timestamp,
 ) {
-    let [Entry { run, state, .. }, ..] = *entries else { return };
-    let Some(state) = state else {
-        if run > from && run <= until {
-            chain.extend(cancel(chain, run).map(|message| (run, message)));
+    let [first @ LogEntry { run, .. }, ..] = *entries else { return };
+    let is_recent = |confirmed: Timestamp, due: Timestamp| due.since(confirmed) <= CONFIRMED_FOR;
+    let is_confirmed = first.confirmed.is_some_and(|confirmed| is_recent(confirmed, first.at));
+    let Some(state) = first.state.filter(|_| is_confirmed) else {
+        if run > from {
+            chain.extend(cancel(chain, &first).map(|message| (run, message)));
         }
         return;
     };
     let passed = from.since(run).as_millis() / RENEWAL.as_millis();
     for renewal in u32::try_from(passed).unwrap_or(u32::MAX).. {
         let key = MessageKey { run, renewal };
-        let is_due = |due: &Timestamp| *due <= until && end.is_none_or(|end| *due < end);
+        let is_due = |due: &Timestamp| renewal == 0 || *due <= until && end.is_none_or(|end| *due < end);
         let Some(due) = key.due().filter(is_due) else { return };
         if due <= from {
             continue;
         }
-        let confirmed = entries[..entries.partition_point(|entry| entry.at <= due)].last();
-        let Some(confirmed) = confirmed else { continue };
-        if due.since(confirmed.at) > CONFIRMED_FOR {
-            return;
-        }
-        chain.push((due, standing(chain, key, due, state, confirmed.at)));
+        let Some(entry) = entries[..entries.partition_point(|entry| entry.at <= due)].last() else {
+            continue;
+        };
+        let Some(confirmed) = entry.confirmed.filter(|confirmed| is_recent(*confirmed, due)) else { return };
+        let message = if renewal == 0 {
+            Message {
+                sent: sent(&first),
+                shown_from: Timestamp::EPOCH,
+                ..standing(chain, key, due, state, confirmed)
+            }
+        } else {
+            standing(chain, key, due, state, confirmed)
+        };
+        chain.push((due, message));
     }
 }
 
-/// The message that an area has a state, after those of `chain`.
+/// Returns when the message of an entry was sent. The time of the entry can be ahead of the clock that has received it.
+fn sent(entry: &LogEntry) -> Timestamp {
+    entry.received.min(entry.at).floor(SECOND)
+}
+
+/// The renewal of the message that an area has a state, after those of `chain`.
 fn standing(
     chain: &[(Timestamp, Message)],
     key: MessageKey,
@@ -142,38 +159,39 @@ fn standing(
         state,
         sent,
         expires: sent.after(LIFETIME),
-        shown_from: if key.renewal == 0 { due } else { due.after(SETTLING) },
+        shown_from: due.after(SETTLING),
         last_confirmed,
         references,
     }
 }
 
-/// The message that a flood is over; `None` if no message about it is valid.
-fn cancel(chain: &[(Timestamp, Message)], run: Timestamp) -> Option<Message> {
-    let sent = run.floor(SECOND);
+/// The message that a flood is over, or that nobody has confirmed it for long; `None` if no message about it is valid.
+fn cancel(chain: &[(Timestamp, Message)], first: &LogEntry) -> Option<Message> {
+    let due = first.at.floor(SECOND);
     let (_, newest) = chain.last()?;
-    if newest.message_type == MessageType::Cancel || newest.expires <= sent {
+    if newest.message_type == MessageType::Cancel || newest.expires <= due {
         return None;
     }
     Some(Message {
-        key: MessageKey { run, renewal: 0 },
+        key: MessageKey { run: first.run, renewal: 0 },
         message_type: MessageType::Cancel,
         state: newest.state,
-        sent,
+        sent: sent(first),
         // Each message expires after those before it, so this is the latest of all that it refers to.
         expires: newest.expires,
-        shown_from: run,
-        last_confirmed: run,
-        references: references(chain, sent),
+        shown_from: Timestamp::EPOCH,
+        last_confirmed: first.at,
+        references: references(chain, due),
     })
 }
 
-/// The newest `Alert`s and `Update`s that have not expired at a moment, oldest first.
+/// The newest `Alert`s and `Update`s that have neither expired at a moment nor been cancelled, oldest first.
 fn references(chain: &[(Timestamp, Message)], at: Timestamp) -> Vec<Reference> {
     let earlier = chain.iter().rev().map(|(_, message)| message);
-    let replaced = earlier.filter(|message| message.message_type != MessageType::Cancel);
-    let valid = replaced.take_while(|message| message.expires > at).take(MOST_REFERENCES);
-    let mut references: Vec<_> = valid.map(|of| Reference { key: of.key, sent: of.sent }).collect();
+    let in_force =
+        earlier.take_while(|message| message.message_type != MessageType::Cancel && message.expires > at);
+    let mut references: Vec<_> =
+        in_force.take(MOST_REFERENCES).map(|of| Reference { key: of.key, sent: of.sent }).collect();
     references.reverse();
     references
 }

@@ -2,7 +2,7 @@ use std::time::Duration;
 
 use geo::{LineString, MultiPolygon, Polygon};
 
-use super::{Entry, InForce, Message, MessageKey, entries, find, in_force};
+use super::{InForce, LogEntry, Message, MessageKey, entries, find, in_force};
 use crate::model::{Area, AreaId, FloodState, StateChange, Timestamp};
 
 /// The changes of the flood in an hour: after how many minutes, and the state.
@@ -23,14 +23,17 @@ impl Exercise {
     /// Returns the message that is in force at a moment.
     #[must_use]
     pub(crate) fn in_force(now: Timestamp) -> InForce {
-        let InForce { message, changed, until } = in_force(&hour(now), now);
-        InForce { message, changed, until: until.min(now.hour().after(Duration::from_hours(1))) }
+        let hour_log = hour(now);
+        let (past, coming) = hour_log.split_at(hour_log.partition_point(|entry| entry.at <= now));
+        let InForce { message, changed, until } = in_force(past, now);
+        let next = coming.first().map_or_else(|| now.hour().after(Duration::from_hours(1)), |next| next.at);
+        InForce { message, changed, until: until.min(next) }
     }
 
     /// Returns one message, if it exists and is shown at `now`.
     #[must_use]
     pub(crate) fn find(key: MessageKey, now: Timestamp) -> Option<Message> {
-        find(&hour(key.run), key, now)
+        find(&hour(key.run), key, now).filter(|message| message.key.run <= now)
     }
 
     /// Returns the area of the flood: a square kilometre of the sea north of Jakarta.
@@ -54,7 +57,7 @@ impl Exercise {
 }
 
 /// Returns the log of the hour of a moment.
-fn hour(moment: Timestamp) -> Vec<Entry> {
+fn hour(moment: Timestamp) -> Vec<LogEntry> {
     let begins = moment.hour();
     entries(
         CHANGES.map(|(minute, state)| StateChange { state, at: begins.after(Duration::from_mins(minute)) }),

@@ -68,11 +68,12 @@ pub struct Message {
     pub sent: Timestamp,
     /// Until when it is valid, to the second.
     pub expires: Timestamp,
-    /// From when on it is shown: for renewals, [`SETTLING`](super::SETTLING) after they are sent.
+    /// From when on it is shown: a renewal [`SETTLING`](super::SETTLING) after it is sent, another one as soon as its entry is
+    /// stored.
     pub shown_from: Timestamp,
     /// When the state was last set before the message was sent.
     pub last_confirmed: Timestamp,
     /// The messages it refers to, oldest first: the newest [`MOST_REFERENCES`](super::MOST_REFERENCES) earlier `Alert`s and
-    /// `Update`s that had not expired when it was sent, cancelled ones included.
+    /// `Update`s that had neither expired nor been cancelled when it was sent.
     pub references: Vec<Reference>,
 }

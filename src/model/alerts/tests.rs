@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::MessageType::{self, Alert, Cancel, Update};
-use super::{entries, find, in_force, messages};
+use super::{LogEntry, entries, find, in_force, messages};
 use crate::model::{FloodState, StateChange, Timestamp};
 
 /// The beginning of the logs here.
@@ -37,7 +37,7 @@ fn chain(log: &[StateChange], until: Timestamp) -> Vec<(MessageType, Timestamp, 
 }
 
 #[test]
-fn a_flood_that_comes_back_refers_to_cancelled_messages_that_have_not_expired() {
+fn a_flood_that_comes_back_refers_to_no_message_that_was_cancelled() {
     let log = [("0:00", 2), ("1:00:00", 0), ("1:00:05", 2), ("2:00", 3), ("3:00", 0)];
     let log = log.map(|(time, code)| change(at(time), code));
     assert_eq!(
@@ -45,11 +45,80 @@ fn a_flood_that_comes_back_refers_to_cancelled_messages_that_have_not_expired() 
         [
             (Alert, at("0:00"), vec![], at("6:00")),
             (Cancel, at("1:00"), vec![1], at("6:00")),
-            (Update, at("1:00:05"), vec![1], at("7:00:05")),
-            (Update, at("2:00"), vec![1, 3], at("8:00")),
-            (Cancel, at("3:00"), vec![1, 3, 4], at("8:00")),
+            (Alert, at("1:00:05"), vec![], at("7:00:05")),
+            (Update, at("2:00"), vec![3], at("8:00")),
+            (Cancel, at("3:00"), vec![3, 4], at("8:00")),
         ]
     );
+}
+
+/// The log of an area whose changes were made and undone: when, the state, and when the change was made that this one undoes.
+fn undoing(log: &[(&str, u64, Option<&str>)]) -> Vec<LogEntry> {
+    let mut entries: Vec<LogEntry> = Vec::new();
+    for (time, code, undone) in log {
+        let (made, previous) = (change(at(time), *code), entries.last());
+        let entry = match undone {
+            Some(undone) => {
+                let restored = entries.iter().rev().find(|entry| entry.at < at(undone));
+                LogEntry::restoring(made, made.at, restored, previous)
+            }
+            None => LogEntry::following(made, made.at, previous),
+        };
+        entries.push(entry);
+    }
+    entries
+}
+
+#[test]
+fn undoing_an_all_clear_sends_a_new_alert_unless_nobody_has_confirmed_the_state_for_a_day() {
+    let log = [("0:00", 2, None), ("3:00", 0, None), ("4:00", 2, Some("3:00"))];
+    let entries = undoing(&log);
+    let message = in_force(&entries, at("4:00")).message.unwrap();
+    assert_eq!((message.message_type, message.sent, message.references.len()), (Alert, at("4:00"), 0));
+    assert_eq!(message.last_confirmed, at("0:00"));
+    // It is renewed as long as the state was confirmed within a day.
+    assert!(in_force(&entries, at("20:00")).message.is_some());
+    assert_eq!(in_force(&entries, at("31:00")).message, None);
+
+    let log = [("0:00", 2, None), ("30:00", 0, None), ("31:00", 2, Some("30:00")), ("32:00", 2, None)];
+    let entries = undoing(&log);
+    assert_eq!(in_force(&entries[..3], at("31:00")).message, None, "nobody had confirmed it for 31 hours");
+    let message = in_force(&entries, at("32:00")).message.unwrap();
+    assert_eq!((message.message_type, message.sent), (Alert, at("32:00")), "somebody has confirmed it");
+}
+
+#[test]
+fn undoing_a_change_of_a_state_that_nobody_confirms_cancels_its_alert() {
+    let log = [("0:00", 2, None), ("30:00", 4, None), ("31:00", 2, Some("30:00"))];
+    let message = in_force(&undoing(&log), at("31:00")).message.unwrap();
+    assert_eq!((message.message_type, message.references.len()), (Cancel, 1));
+    // The same for a confirmation that was a mistake.
+    let log = [("0:00", 2, None), ("30:00", 2, None), ("31:00", 2, Some("30:00"))];
+    let message = in_force(&undoing(&log), at("31:00")).message.unwrap();
+    assert_eq!((message.message_type, message.references.len()), (Cancel, 1));
+    // Within a day of the confirmation before, undoing one changes no message.
+    let log = [("0:00", 2, None), ("3:00", 2, None), ("4:00", 2, Some("3:00"))];
+    let message = in_force(&undoing(&log), at("4:00")).message.unwrap();
+    assert_eq!((message.message_type, message.sent), (Alert, at("0:00")));
+}
+
+#[test]
+fn a_change_ahead_of_the_clock_has_its_alert_at_once_and_the_next_one_replaces_it() {
+    // A clock that was two hours ahead set the first one, and was put right.
+    let ahead = LogEntry::following(change(at("2:00"), 2), at("2:00"), None);
+    let message = in_force(&[ahead], at("0:10")).message.unwrap();
+    assert_eq!((message.message_type, message.sent, message.key.run), (Alert, at("2:00"), at("2:00")));
+    let next = LogEntry::following(change(after(7_200_001), 4), at("0:20"), Some(&ahead));
+    let log = [ahead, next];
+    let found = in_force(&log, at("0:20"));
+    let message = found.message.unwrap();
+    assert_eq!((message.message_type, message.sent, message.expires), (Update, at("0:20"), at("8:00")));
+    assert_eq!(message.references.len(), 1);
+    assert_eq!(find(&log, message.key, at("0:20")), Some(message.clone()));
+    assert_eq!(in_force(&log, found.until.before(Duration::from_millis(1))).message, Some(message));
+    let cleared = LogEntry::following(change(after(7_200_002), 0), at("0:30"), Some(&next));
+    let message = in_force(&[ahead, next, cleared], at("0:30")).message.unwrap();
+    assert_eq!((message.message_type, message.sent, message.references.len()), (Cancel, at("0:30"), 2));
 }
 
 #[test]

@@ -9,8 +9,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{
-    AlertLevel, Area, AreaId, AreaSet, CARD_SOURCE, FloodState, Number, ObservedGauge, Position, Report,
-    ReportKey, Standing, Timestamp, alerts, duration,
+    AlertLevel, Area, AreaId, AreaSet, CARD_SOURCE, CurrentState, FloodState, Number, ObservedGauge,
+    Position, Report, ReportKey, Timestamp, alerts, duration,
 };
 
 /// When an area needs attention.
@@ -101,7 +101,7 @@ impl Default for AttentionRules {
 pub(crate) struct Scene<'s> {
     pub(crate) areas: &'s AreaSet,
     /// The states of the flooded areas.
-    pub(crate) standing: HashMap<AreaId, Standing>,
+    pub(crate) states: HashMap<AreaId, CurrentState>,
     /// When each area last changed, if it did within the window.
     pub(crate) changed: HashMap<AreaId, Timestamp>,
     /// Reports of floods that readers may see.
@@ -180,10 +180,11 @@ pub(crate) fn attention(scene: &Scene<'_>, rules: &AttentionRules) -> Vec<Attent
     for (area, reports) in &reports {
         add(*area, told(reports, &waiting));
     }
-    for (area, Standing { since, .. }) in &scene.standing {
+    for (area, CurrentState { confirmed, last_updated, .. }) in &scene.states {
+        let since = confirmed.unwrap_or(*last_updated);
         let at = since.after(rules.unconfirmed);
         if at <= scene.now {
-            add(*area, Reason::Unconfirmed { at, since: *since, lapses: since.after(alerts::CONFIRMED_FOR) });
+            add(*area, Reason::Unconfirmed { at, since, lapses: since.after(alerts::CONFIRMED_FOR) });
         }
     }
     for gauge in scene.gauges {

@@ -73,15 +73,7 @@ fn gauge(lng: f64, alerts: &[u64]) -> ObservedGauge {
 }
 
 fn scene<'s>(areas: &'s AreaSet, reports: &'s [Arc<Report>], now: Timestamp) -> Scene<'s> {
-    Scene {
-        areas,
-        standing: HashMap::new(),
-        changed: HashMap::new(),
-        reports,
-        waiting: &[],
-        gauges: &[],
-        now,
-    }
+    Scene { areas, states: HashMap::new(), changed: HashMap::new(), reports, waiting: &[], gauges: &[], now }
 }
 
 fn listed(scene: &Scene<'_>) -> Vec<u64> {
@@ -107,7 +99,15 @@ fn a_report_newer_than_the_last_change_puts_its_area_on_the_list() {
 fn a_state_that_nobody_confirmed_is_on_the_list_before_its_alert_lapses() {
     let areas = areas(2);
     let mut scene = scene(&areas, &[], minute(20 * 60 - 1));
-    scene.standing.insert(id(1), Standing { state: FloodState::Minor, since: start() });
+    scene.states.insert(
+        id(1),
+        CurrentState {
+            state: FloodState::Minor,
+            last_updated: start().after(Duration::from_hours(3)),
+            flooded_since: Some(start()),
+            confirmed: Some(start()),
+        },
+    );
     assert_eq!(listed(&scene), [] as [u64; 0]);
     scene.now = minute(20 * 60);
     let lapses = minute(24 * 60);

@@ -4,13 +4,15 @@ use serde::Serialize;
 use serde::ser::{SerializeStruct, Serializer};
 
 use super::MapLayer;
-use crate::model::{Area, AreaId, AreaSet, BoundingBox, FloodState, Geometry, Standing, Timestamp};
+use crate::model::{
+    Area, AreaId, AreaSet, BoundingBox, CurrentState, FloodState, FloodStatus, Geometry, Timestamp,
+};
 
 /// The flood map: areas of one set, each with its state, if any.
 #[derive(Clone, Debug, Default)]
 pub struct FloodLayer {
     areas: Arc<AreaSet>,
-    selected: Vec<(usize, Option<Standing>)>,
+    selected: Vec<(usize, FloodStatus)>,
 }
 
 /// An area on the flood map.
@@ -19,7 +21,9 @@ pub struct FloodFeature<'a> {
     /// The area.
     pub area: &'a Area,
     /// Its state; `None` if it has none.
-    pub standing: Option<Standing>,
+    pub current: Option<CurrentState>,
+    /// When its last flood was over, if it is dry and was flooded before.
+    pub over_since: Option<Timestamp>,
 }
 
 /// The properties of a local area in GeoJSON and TopoJSON: those that identify it, then its state.
@@ -35,7 +39,7 @@ pub(crate) struct FloodIdentity<'a>(&'a Area);
 
 /// The properties of a local area that change with its state.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct FloodCondition(pub(crate) Option<Standing>);
+pub(crate) struct FloodCondition(pub(crate) FloodStatus);
 
 impl<'a> FloodIdentity<'a> {
     pub(super) const FIELDS: usize = 6;
@@ -59,11 +63,15 @@ impl<'a> FloodIdentity<'a> {
 }
 
 impl FloodCondition {
-    const FIELDS: usize = 2;
+    const FIELDS: usize = 5;
 
     fn fields<S: SerializeStruct>(self, to: &mut S) -> Result<(), S::Error> {
-        to.serialize_field("state", &self.0.map(|standing| standing.state))?;
-        to.serialize_field("last_updated", &self.0.map(|standing| standing.since))
+        let current = self.0.current();
+        to.serialize_field("state", &current.map(|current| current.state))?;
+        to.serialize_field("last_updated", &current.map(|current| current.last_updated))?;
+        to.serialize_field("flooded_since", &current.and_then(|current| current.flooded_since))?;
+        to.serialize_field("confirmed", &current.and_then(|current| current.confirmed))?;
+        to.serialize_field("over_since", &self.0.over_since())
     }
 }
 
@@ -100,8 +108,12 @@ pub struct FloodStateRecord {
     pub area_id: AreaId,
     /// Its state.
     pub state: FloodState,
-    /// When the state was set.
+    /// When the state was last set, confirmed or restored.
     pub last_updated: Timestamp,
+    /// When the flood began.
+    pub flooded_since: Option<Timestamp>,
+    /// When somebody last set or confirmed the state.
+    pub confirmed: Option<Timestamp>,
 }
 
 impl FloodLayer {
@@ -111,7 +123,7 @@ impl FloodLayer {
     ///
     /// Reading the layer panics if a position lies outside the set.
     #[must_use]
-    pub fn new(areas: Arc<AreaSet>, selected: Vec<(usize, Option<Standing>)>) -> Self {
+    pub fn new(areas: Arc<AreaSet>, selected: Vec<(usize, FloodStatus)>) -> Self {
         Self { areas, selected }
     }
 
@@ -129,7 +141,7 @@ impl FloodLayer {
 
     /// Returns the positions in the set of the layer's areas, each with its state.
     #[must_use]
-    pub(crate) fn selected(&self) -> &[(usize, Option<Standing>)] {
+    pub(crate) fn selected(&self) -> &[(usize, FloodStatus)] {
         &self.selected
     }
 
@@ -140,8 +152,12 @@ impl FloodLayer {
     }
 
     fn flood(&self, index: usize) -> FloodFeature<'_> {
-        let (position, standing) = self.selected[index];
-        FloodFeature { area: &self.areas[position], standing }
+        let (position, status) = self.selected[index];
+        FloodFeature {
+            area: &self.areas[position],
+            current: status.current(),
+            over_since: status.over_since(),
+        }
     }
 }
 
@@ -153,9 +169,9 @@ impl MapLayer for FloodLayer {
     }
 
     fn feature(&self, index: usize) -> (Geometry<'_>, FloodProperties<'_>) {
-        let FloodFeature { area, standing } = self.flood(index);
-        let properties =
-            FloodProperties { identity: FloodIdentity(area), condition: FloodCondition(standing) };
+        let (position, status) = self.selected[index];
+        let area = &self.areas[position];
+        let properties = FloodProperties { identity: FloodIdentity(area), condition: FloodCondition(status) };
         (area.geometry(), properties)
     }
 }

@@ -13,7 +13,7 @@ use super::session::{Desk, Officer};
 use super::view::{Page, View};
 use crate::content::Kept;
 use crate::error::Problem;
-use crate::model::{Area, AreaId, FloodLayer, FloodState, LoggedChange, Standing, Timestamp};
+use crate::model::{Area, AreaId, CurrentState, FloodLayer, FloodState, LoggedChange, Timestamp};
 use crate::stores::{FloodLogQuery, FloodQuery, Store};
 
 const PAGE: &str = include_str!("situation.html");
@@ -33,7 +33,7 @@ struct Situation {
 /// An area that is flooded, or has changed lately.
 struct Line<'s> {
     area: &'s Area,
-    standing: Option<Standing>,
+    current: Option<CurrentState>,
     /// Its changes, newest first.
     changes: Vec<&'s LoggedChange>,
 }
@@ -54,11 +54,11 @@ impl Situation {
         }
         let mut lines: BTreeMap<_, Vec<Line<'_>>> = BTreeMap::new();
         for flood in self.layer.features() {
-            let (area, standing) = (flood.area, flood.standing);
+            let (area, current) = (flood.area, flood.current);
             let changes = changes.remove(&area.id).unwrap_or_default();
-            if standing.is_some() || !changes.is_empty() {
+            if current.is_some() || !changes.is_empty() {
                 let key = (area.city_name.as_str(), area.parent_name.as_str());
-                lines.entry(key).or_default().push(Line { area, standing, changes });
+                lines.entry(key).or_default().push(Line { area, current, changes });
             }
         }
         for of in lines.values_mut() {
@@ -75,19 +75,19 @@ pub(super) async fn show(officer: Officer, view: View<'_>, desk: &State<Desk>) -
     let (mut groups, mut totals) = (Vec::new(), [0; 4]);
     for ((city, parent), lines) in situation.lines() {
         let mut counts = [0; 4];
-        for standing in lines.iter().filter_map(|line| line.standing) {
-            counts[usize::from(standing.state.code()) - 1] += 1;
+        for current in lines.iter().filter_map(|line| line.current) {
+            counts[usize::from(current.state.code()) - 1] += 1;
         }
         counts.iter().zip(&mut totals).for_each(|(count, total)| *total += count);
-        let since = lines.iter().filter_map(|line| line.standing).map(|standing| standing.since).min();
-        let flooded = lines.iter().filter_map(|line| Some((line, line.standing?)));
-        let flooded = flooded.map(|(line, standing)| {
+        let since = lines.iter().filter_map(|line| line.current).map(|current| current.last_updated).min();
+        let flooded = lines.iter().filter_map(|line| Some((line, line.current?)));
+        let flooded = flooded.map(|(line, current)| {
             json!({
                 "name": line.area.name,
                 "id": line.area.id,
-                "state": standing.state.code(),
-                "depth": view.state(Some(standing.state)),
-                "since": view.moment(standing.since),
+                "state": current.state.code(),
+                "depth": view.state(Some(current.state)),
+                "since": view.moment(current.last_updated),
             })
         });
         groups.push(json!({
@@ -132,8 +132,8 @@ pub(super) async fn table(_officer: Officer, view: View<'_>, desk: &State<Desk>)
         ["city", "parent_name", "area_id", "area_name", "state", "depth", "since", "changes_of_six_hours"];
     table.write_record(heads).map_err(Problem::internal)?;
     for ((city, parent), lines) in situation.lines() {
-        for Line { area, standing, changes } in lines {
-            let state = standing.map(|standing| standing.state);
+        for Line { area, current, changes } in lines {
+            let state = current.map(|current| current.state);
             let row = [
                 city.to_owned(),
                 parent.to_owned(),
@@ -141,7 +141,7 @@ pub(super) async fn table(_officer: Officer, view: View<'_>, desk: &State<Desk>)
                 area.name.clone(),
                 state.map(FloodState::code).map(|code| code.to_string()).unwrap_or_default(),
                 view.state(state).to_owned(),
-                standing.map(|standing| written(standing.since)).unwrap_or_default(),
+                current.map(|current| written(current.last_updated)).unwrap_or_default(),
                 changes.iter().map(changed).collect::<Vec<_>>().join("; "),
             ];
             table.write_record(row.map(harmless)).map_err(Problem::internal)?;

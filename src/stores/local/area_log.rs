@@ -3,8 +3,8 @@ use std::time::Duration;
 
 use imbl::Vector;
 
-use crate::model::alerts::Entry;
-use crate::model::{Actor, AreaId, FloodChange, Period, StateChange, Timestamp};
+use crate::model::alerts::LogEntry;
+use crate::model::{Actor, AreaId, FloodChange, FloodStatus, Period, StateChange, Timestamp};
 
 /// The changes of one area, oldest first. The state that an entry sets is in effect until the next entry. Copies share
 /// what they have in common. Adding an entry costs O(log n).
@@ -14,21 +14,52 @@ pub(super) struct AreaLog(Vector<Logged>);
 /// An entry, as small as possible, so that a search touches little memory.
 #[derive(Clone, Debug)]
 struct Logged {
-    entry: Entry,
+    entry: LogEntry,
     by: Arc<Actor>,
 }
 
 impl Logged {
     fn change(&self, area: AreaId) -> FloodChange {
-        FloodChange { area, state: self.entry.state, at: self.entry.at, by: Actor::clone(&self.by) }
+        let LogEntry { state, at, received, .. } = self.entry;
+        FloodChange { area, state, at, received, by: Actor::clone(&self.by) }
     }
 }
 
 impl AreaLog {
-    /// Adds a change, which must not be before the last one.
-    pub(super) fn push(&mut self, change: StateChange, by: Actor) {
-        let entry = Entry::of(change, self.0.last().map(|logged| &logged.entry));
-        self.0.push_back(Logged { entry, by: Arc::new(by) });
+    /// Adds a change, which must not be before the last one. If it undoes the change of a moment, it restores the times of the
+    /// state before that.
+    pub(super) fn push(&mut self, change: FloodChange, undone: Option<Timestamp>) {
+        let previous = self.0.last().map(|logged| &logged.entry);
+        let (state_change, received) = (change.change(), change.received);
+        let entry = match undone {
+            Some(undone) => {
+                LogEntry::restoring(state_change, received, self.before(undone).as_ref(), previous)
+            }
+            None => LogEntry::following(state_change, received, previous),
+        };
+        self.0.push_back(Logged { entry, by: Arc::new(change.by) });
+    }
+
+    /// Lets the change of a moment, which was added like any other, restore the times of the state before the change of an
+    /// earlier moment. The later entries follow again.
+    pub(super) fn restore(&mut self, area: AreaId, at: Timestamp, undone: Timestamp) {
+        let later = self.0.split_off(self.until(at.before(Duration::from_millis(1))));
+        for logged in later {
+            let change = logged.change(area);
+            let undone = (change.at == at).then_some(undone);
+            self.push(change, undone);
+        }
+    }
+
+    /// Returns the last entry before a moment.
+    fn before(&self, moment: Timestamp) -> Option<LogEntry> {
+        let index = self.until(moment.before(Duration::from_millis(1))).checked_sub(1)?;
+        self.0.get(index).map(|logged| logged.entry)
+    }
+
+    /// Returns whether the area is flooded, and since when.
+    pub(super) fn status(&self) -> FloodStatus {
+        self.0.last().map_or(FloodStatus::NEVER_FLOODED, |logged| logged.entry.status())
     }
 
     /// Returns the last change, which set or cleared the current state.
@@ -49,7 +80,7 @@ impl AreaLog {
     /// Returns the entries from one moment to another, both included.
     ///
     /// Costs O(log n + their number).
-    pub(super) fn entries(&self, from: Timestamp, until: Timestamp) -> impl Iterator<Item = Entry> {
+    pub(super) fn entries(&self, from: Timestamp, until: Timestamp) -> impl Iterator<Item = LogEntry> {
         let before = self.until(from.before(Duration::from_millis(1)));
         let entries = self.0.focus().narrow(before..).into_iter();
         entries.map(|logged| logged.entry).take_while(move |entry| entry.at <= until)
@@ -116,7 +147,8 @@ mod tests {
             let by = Actor { subject: "test".to_owned(), username: None };
             for (number, &minute) in minutes.iter().enumerate() {
                 let state = u64::try_from(number % 5).unwrap().try_into().ok();
-                log.push(StateChange { state, at: at(minute) }, by.clone());
+                let (area, at) = (1.try_into().unwrap(), at(minute));
+                log.push(FloodChange { area, state, at, received: at, by: by.clone() }, None);
             }
             let all: Vec<StateChange> =
                 log.changes(1.try_into().unwrap()).map(|change| change.change()).collect();

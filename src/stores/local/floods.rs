@@ -10,10 +10,10 @@ use imbl::{OrdSet, Vector};
 use super::area_log::AreaLog;
 use super::{LocalStore, Row, State, read_long};
 use crate::model::Stop;
-use crate::model::alerts::Entry;
+use crate::model::alerts::LogEntry;
 use crate::model::{
     ArchiveRecord, AreaId, AreaSelector, AreaSet, BatchNumber, Decision, FloodBatch, FloodChange, FloodLayer,
-    FloodOrder, Known, LoggedChange, OrderOutcome, Ordered, REPEATABLE, RequestKey, SeriesPoint, Standing,
+    FloodOrder, FloodStatus, Known, LoggedChange, OrderOutcome, Ordered, REPEATABLE, RequestKey, SeriesPoint,
     StateChange, Timestamp, archive, series,
 };
 use crate::stores::{
@@ -29,10 +29,12 @@ pub(super) struct Floods {
     logs: Vector<AreaLog>,
     /// The positions of the areas that have a state.
     flooded: OrdSet<usize>,
-    /// When the newest change of any area took effect.
+    /// The latest time of a change.
     newest: Option<Timestamp>,
-    /// The batches, oldest first.
+    /// The batches, by their numbers.
     batches: Vector<Arc<FloodBatch>>,
+    /// The numbers of the batches, by their times. Several can have one time, for different areas.
+    batch_times: OrdSet<(Timestamp, BatchNumber)>,
 }
 
 impl Floods {
@@ -40,29 +42,67 @@ impl Floods {
     /// does.
     pub(super) fn new(areas: Arc<AreaSet>, log: Vec<FloodChange>) -> Self {
         let logs = std::iter::repeat_n(AreaLog::default(), areas.len()).collect();
-        let mut floods = Self { areas, logs, flooded: OrdSet::new(), newest: None, batches: Vector::new() };
+        let mut floods = Self {
+            areas,
+            logs,
+            flooded: OrdSet::new(),
+            newest: None,
+            batches: Vector::new(),
+            batch_times: OrdSet::new(),
+        };
         for change in log {
             if let Some(position) = floods.areas.position(change.area) {
-                floods.apply(position, change);
+                floods.apply(position, change, None);
             }
         }
         floods
     }
 
-    fn apply(&mut self, position: usize, FloodChange { state, at, by, .. }: FloodChange) {
+    /// Adds a change to the log of an area. `undone` is when the change took effect that this one undoes.
+    fn apply(&mut self, position: usize, change: FloodChange, undone: Option<Timestamp>) {
+        let (state, at) = (change.state, change.at);
         if let Some(log) = self.logs.get_mut(position) {
-            log.push(StateChange { state, at }, by);
+            log.push(change, undone);
             match state {
                 Some(_) => self.flooded.insert(position),
                 None => self.flooded.remove(&position),
             };
-            self.newest = Some(at);
+            self.newest = self.newest.max(Some(at));
         }
     }
 
-    /// Adds the batches of the log, oldest first.
+    /// Adds the batches of the log, which is complete, by their numbers. Those that undo others give their entries the times of
+    /// the states that they restore.
     pub(super) fn add_batches(&mut self, batches: Vec<FloodBatch>) {
-        self.batches.extend(batches.into_iter().map(Arc::new));
+        for batch in batches {
+            let batch = Arc::new(batch);
+            self.add_batch(Arc::clone(&batch));
+            let Some(undone) = self.undone_by(&batch) else { continue };
+            for (area, _) in &batch.changes {
+                let log = self.areas.position(*area).and_then(|position| self.logs.get_mut(position));
+                if let Some(log) = log {
+                    log.restore(*area, batch.at, undone);
+                }
+            }
+        }
+    }
+
+    fn add_batch(&mut self, batch: Arc<FloodBatch>) {
+        self.batch_times.insert((batch.at, batch.number));
+        self.batches.push_back(batch);
+    }
+
+    /// Returns when the changes took effect that a batch undoes.
+    fn undone_by(&self, batch: &FloodBatch) -> Option<Timestamp> {
+        self.batch(batch.undoes?).map(|undone| undone.at)
+    }
+
+    /// Returns the batches from one moment to another, both included, the latest first.
+    fn batches_within(&self, from: Timestamp, until: Timestamp) -> impl Iterator<Item = &Arc<FloodBatch>> {
+        let first = BatchNumber::after(None);
+        let last = BatchNumber::try_from(BatchNumber::MAX).unwrap_or(first);
+        let numbers = self.batch_times.range((from, first)..=(until, last)).rev();
+        numbers.filter_map(|(_, number)| self.batch(*number))
     }
 
     fn batch(&self, number: BatchNumber) -> Option<&Arc<FloodBatch>> {
@@ -72,9 +112,7 @@ impl Floods {
 
     /// Returns an entry of the log with its batch.
     fn with_batch(&self, change: FloodChange) -> LoggedChange {
-        let found = self.batches.binary_search_by_key(&change.at, |batch| batch.at).ok();
-        let batch =
-            found.and_then(|found| self.batches.get(found)).filter(|batch| batch.has(change.area, change.at));
+        let batch = self.batches_within(change.at, change.at).find(|batch| batch.has(change.area, change.at));
         LoggedChange {
             batch: batch.map(|batch| batch.number),
             note: batch.and_then(|batch| batch.note.clone()),
@@ -84,7 +122,7 @@ impl Floods {
 
     /// Returns what an order depends on.
     fn known(&self, order: &FloodOrder, now: Timestamp) -> Known {
-        let recent = || self.batches.iter().rev().take_while(|batch| now.since(batch.at) <= REPEATABLE);
+        let recent = || self.batches_within(now.before(REPEATABLE), Timestamp::LAST);
         let is_repeated = |batch: &&Arc<FloodBatch>| {
             let id = |request: Option<RequestKey>| request.map(|request| request.id);
             batch.by.subject == order.by.subject && id(batch.request) == id(order.request)
@@ -107,7 +145,6 @@ impl Floods {
             batch.undoes.is_some() && batch.undoes == undone.as_ref().map(|of| of.number)
         };
         Known {
-            newest: self.newest.max(self.batches.last().map(|batch| batch.at)),
             newest_batch: self.batches.last().map(|batch| batch.number),
             areas: areas.collect(),
             repeated: order.request.and_then(|_| recent().find(is_repeated)).cloned(),
@@ -138,39 +175,29 @@ impl Floods {
         self.logs.get(self.areas.position(area)?)
     }
 
-    /// Returns the state of the area at a position.
-    fn standing(&self, position: usize) -> Option<Standing> {
-        self.logs.get(position)?.last()?.standing()
+    /// Returns whether the area at a position is flooded, and since when.
+    fn status(&self, position: usize) -> FloodStatus {
+        self.logs.get(position).map_or(FloodStatus::NEVER_FLOODED, AreaLog::status)
     }
 
-    /// Returns when a change of an area that is made now takes effect: at least 1 ms after the area's previous change,
-    /// and not before any other change, even if the clock has stepped back.
-    fn moment(&self, last: Option<Timestamp>, now: Timestamp) -> Timestamp {
-        const NEXT: Duration = Duration::from_millis(1);
-        let newest = self.newest.map_or(now, |newest| now.max(newest));
-        last.map_or(newest, |last| newest.max(last.after(NEXT)))
-    }
-
-    /// Returns when the newest change took effect, and how many areas have each state, from 1 to 4.
+    /// Returns the latest time of a change, and how many areas have each state, from 1 to 4.
     pub(super) fn overview(&self) -> (Option<Timestamp>, [u64; 4]) {
         let mut flooded = [0; 4];
-        for standing in self.flooded.iter().filter_map(|position| self.standing(*position)) {
-            flooded[usize::from(standing.state.code()) - 1] += 1;
+        for current in self.flooded.iter().filter_map(|position| self.status(*position).current()) {
+            flooded[usize::from(current.state.code()) - 1] += 1;
         }
         (self.newest, flooded)
     }
 
     /// Returns the selected areas with their states. With a minimum state, this costs as much as there are flooded areas.
     fn select(&self, query: &FloodQuery) -> FloodLayer {
-        let is_selected = |(position, standing): &(usize, Option<Standing>)| {
-            query.asks_for(&self.areas[*position], *standing)
-        };
+        let is_selected =
+            |(position, status): &(usize, FloodStatus)| query.asks_for(&self.areas[*position], status);
         let selected = if query.minimum_state.is_some() {
-            let flooded = self.flooded.iter().map(|position| (*position, self.standing(*position)));
+            let flooded = self.flooded.iter().map(|position| (*position, self.status(*position)));
             flooded.filter(is_selected).collect()
         } else {
-            let states = self.logs.iter().map(|log| log.last().and_then(StateChange::standing));
-            states.enumerate().filter(is_selected).collect()
+            self.logs.iter().map(AreaLog::status).enumerate().filter(is_selected).collect()
         };
         FloodLayer::new(Arc::clone(&self.areas), selected)
     }
@@ -191,8 +218,10 @@ impl State {
         if let Some(after) = after.filter(|after| last != Some(*after)) {
             return Err(StoreError::changed_since(area, after));
         }
-        let change = FloodChange { area, state, at: floods.moment(last, now), by };
-        self.floods.change().apply(position, change.clone());
+        // At least 1 ms after the previous change of the area, even if the clock has stepped back.
+        let at = last.map_or(now, |last| now.max(last.after(Duration::from_millis(1))));
+        let change = FloodChange { area, state, at, received: now, by };
+        self.floods.change().apply(position, change.clone(), None);
         Ok(change)
     }
 }
@@ -212,12 +241,13 @@ impl State {
             self.floods.grow();
         }
         let floods = self.floods.unseen();
-        for change in batch.entries() {
+        let undone = floods.undone_by(&batch);
+        for change in batch.entries(now) {
             if let Some(position) = floods.areas.position(change.area) {
-                floods.apply(position, change);
+                floods.apply(position, change, undone);
             }
         }
-        floods.batches.push_back(Arc::clone(&batch));
+        floods.add_batch(Arc::clone(&batch));
         (OrderOutcome::Done { batch: Arc::clone(&batch), left }, Some(batch))
     }
 }
@@ -274,7 +304,7 @@ impl FloodStore for LocalStore {
     async fn flood_entries(
         &self,
         query: &EntryQuery,
-    ) -> Result<Versioned<Vec<(AreaId, Vec<Entry>)>>, StoreError> {
+    ) -> Result<Versioned<Vec<(AreaId, Vec<LogEntry>)>>, StoreError> {
         let state = self.state();
         let EntryQuery { area, from, until } = *query;
         read_long(move |stop| {
@@ -310,7 +340,7 @@ impl FloodStore for LocalStore {
         let changing = self.write(move |state, rows, now| {
             let (outcome, made) = state.change_floods(&order, now);
             if let Some(batch) = made {
-                rows.add(|| batch.entries().map(Row::FloodState).collect::<Vec<_>>());
+                rows.add(|| batch.entries(now).map(Row::FloodState).collect::<Vec<_>>());
                 rows.add(|| [Row::FloodBatch(batch)]);
             }
             Ok(outcome)

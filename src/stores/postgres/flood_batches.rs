@@ -12,6 +12,7 @@ use super::error::backend;
 use super::statement::Query;
 use super::transfer::LOCK_STATES;
 use super::values::{area_id, column, flood_state, moment};
+use crate::model::alerts::LogEntry;
 use crate::model::{
     Actor, AreaId, BatchNumber, Decision, FloodBatch, FloodChange, FloodOrder, FloodState, Known,
     LoggedChange, OrderOutcome, Ordered, REPEATABLE, RequestKey, Timestamp,
@@ -24,16 +25,14 @@ const BATCHES: &str = "
     FROM flood_batches
     WHERE subject = $1 AND request = $2 AND changed_at >= $3 OR number = $4 OR undoes = $4";
 
-/// When the newest change or batch took effect, and the number of the newest batch. A batch that left all areas alone has no change.
-const NEWEST: &str = "
-    SELECT greatest((SELECT max(changed_at) FROM flood_changes), (SELECT max(changed_at) FROM flood_batches)),
-           (SELECT max(number) FROM flood_batches)";
+const NEWEST_BATCH: &str = "SELECT max(number) FROM flood_batches";
 
 /// The last two entries of each of the areas that exist. An area without an entry has one row without one.
 const LAST_ENTRIES: &str = "
-    SELECT areas.area_id, log.changed_at, log.state, log.subject, log.username
+    SELECT areas.area_id, log.changed_at, coalesce(log.received_at, log.changed_at) AS received_at, log.state,
+           log.subject, log.username, log.run_began_at, log.since, log.confirmed_at
     FROM areas LEFT JOIN LATERAL (
-        SELECT changed_at, state, subject, username FROM flood_changes
+        SELECT changed_at, received_at, state, subject, username, run_began_at, since, confirmed_at FROM flood_changes
         WHERE flood_changes.area_id = areas.area_id ORDER BY changed_at DESC LIMIT 2
     ) log ON true
     WHERE areas.area_id = ANY ($1)
@@ -46,19 +45,25 @@ const PUT: &str = "
             (number, changed_at, subject, username, note, undoes, request, digest, areas, states)
         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
     ), changes AS (
-        SELECT area_id, state FROM unnest($9::bigint[], $10::smallint[]) AS changes (area_id, state)
+        SELECT * FROM unnest(
+            $9::bigint[], $10::smallint[], $11::timestamptz[], $12::timestamptz[], $13::timestamptz[]
+        ) AS changes (area_id, state, run_began_at, since, confirmed_at)
     ), stood AS (
-        INSERT INTO flood_states (area_id, state, changed_at)
-        SELECT area_id, state, $2 FROM changes
-        ON CONFLICT (area_id) DO UPDATE SET state = excluded.state, changed_at = excluded.changed_at
+        INSERT INTO flood_states (area_id, state, changed_at, since, confirmed_at)
+        SELECT area_id, state, $2, since, confirmed_at FROM changes
+        ON CONFLICT (area_id) DO UPDATE SET
+            state = excluded.state, changed_at = excluded.changed_at,
+            since = excluded.since, confirmed_at = excluded.confirmed_at
     )
-    INSERT INTO flood_changes (area_id, changed_at, state, subject, username)
-    SELECT area_id, $2, state, $3, $4 FROM changes";
+    INSERT INTO flood_changes
+        (area_id, changed_at, state, subject, username, run_began_at, since, confirmed_at, received_at)
+    SELECT area_id, $2, state, $3, $4, run_began_at, since, confirmed_at, $14 FROM changes";
 
 /// A page of the log of all areas. It ends with all entries of one time.
 const LOG: &str = "
-    SELECT area_id, changed_at, state, subject, username, number, note FROM (
-        SELECT log.area_id, log.changed_at, log.state, log.subject, log.username, batches.number, batches.note
+    SELECT area_id, changed_at, received_at, state, subject, username, number, note FROM (
+        SELECT log.area_id, log.changed_at, coalesce(log.received_at, log.changed_at) AS received_at, log.state,
+               log.subject, log.username, batches.number, batches.note
         FROM flood_changes log
         LEFT JOIN flood_batches batches ON batches.changed_at = log.changed_at AND log.area_id = ANY (batches.areas)
         WHERE ($1::timestamptz IS NULL OR log.changed_at >= $1)
@@ -115,10 +120,24 @@ impl TryFrom<BatchRow> for FloodBatch {
 struct EntryRow {
     area_id: i64,
     changed_at: Option<DateTime<Utc>>,
+    received_at: Option<DateTime<Utc>>,
     state: Option<i16>,
     subject: Option<String>,
     username: Option<String>,
 }
+
+/// One of the last entries of an area, with its times.
+#[derive(FromRow)]
+struct LastRow {
+    #[sqlx(flatten)]
+    entry: EntryRow,
+    run_began_at: Option<DateTime<Utc>>,
+    since: Option<DateTime<Utc>>,
+    confirmed_at: Option<DateTime<Utc>>,
+}
+
+/// The last two entries of areas, newest first.
+type LastEntries = HashMap<AreaId, [Option<LogEntry>; 2]>;
 
 #[derive(FromRow)]
 struct LogRow {
@@ -132,10 +151,13 @@ impl EntryRow {
     /// Returns the area, and the entry if there is one.
     fn read(self) -> Result<(AreaId, Option<FloodChange>), StoreError> {
         let area = area_id(self.area_id)?;
-        let (Some(at), Some(subject)) = (self.changed_at, self.subject) else { return Ok((area, None)) };
+        let (Some(at), Some(received), Some(subject)) = (self.changed_at, self.received_at, self.subject)
+        else {
+            return Ok((area, None));
+        };
         let state = self.state.map(flood_state).transpose()?;
         let by = Actor { subject, username: self.username };
-        Ok((area, Some(FloodChange { area, state, at: at.into(), by })))
+        Ok((area, Some(FloodChange { area, state, at: at.into(), received: received.into(), by })))
     }
 }
 
@@ -183,11 +205,11 @@ async fn within_transaction(
 ) -> Result<OrderOutcome, StoreError> {
     let mut transaction = connection.begin().await?;
     sqlx::query(LOCK_STATES).execute(&mut *transaction).await?;
-    let known = known(&mut transaction, order, now).await?;
+    let (known, last) = known(&mut transaction, order, now).await?;
     let outcome = match order.decide(&known, now) {
         Decision::Return(outcome) => outcome,
         Decision::Make(batch, left) => {
-            put(&mut transaction, &batch).await?;
+            put(&mut transaction, &batch, &last, now).await?;
             OrderOutcome::Done { batch, left }
         }
     };
@@ -195,8 +217,12 @@ async fn within_transaction(
     Ok(outcome)
 }
 
-/// Reads what an order depends on.
-async fn known(from: &mut PgConnection, order: &FloodOrder, now: Timestamp) -> Result<Known, StoreError> {
+/// Reads what an order depends on, and the last entries of its areas.
+async fn known(
+    from: &mut PgConnection,
+    order: &FloodOrder,
+    now: Timestamp,
+) -> Result<(Known, LastEntries), StoreError> {
     let number_to_undo = match &order.changes {
         Ordered::Set(_) => None,
         Ordered::Undo(number) => Some(*number),
@@ -219,17 +245,25 @@ async fn known(from: &mut PgConnection, order: &FloodOrder, now: Timestamp) -> R
         (_, Some(batch)) => batch.changes.iter().map(|(area, _)| column(area.number())).collect(),
         (_, None) => Vec::new(),
     };
-    let rows: Vec<EntryRow> = sqlx::query_as(LAST_ENTRIES).bind(areas).fetch_all(&mut *from).await?;
+    let rows: Vec<LastRow> = sqlx::query_as(LAST_ENTRIES).bind(areas).fetch_all(&mut *from).await?;
     let mut areas: HashMap<AreaId, [Option<FloodChange>; 2]> = HashMap::new();
-    for row in rows {
-        let (area, entry) = row.read()?;
-        let [newest, before] = areas.entry(area).or_default();
-        if newest.is_none() { *newest = entry } else { *before = entry }
+    let mut last = LastEntries::new();
+    for LastRow { entry, run_began_at, since, confirmed_at } in rows {
+        let (area, change) = entry.read()?;
+        let log_entry = change.as_ref().zip(run_began_at).map(|(change, run)| LogEntry {
+            at: change.at,
+            received: change.received,
+            state: change.state,
+            run: run.into(),
+            since: since.map(Timestamp::from),
+            confirmed: confirmed_at.map(Timestamp::from),
+        });
+        let (changes, entries) = (areas.entry(area).or_default(), last.entry(area).or_default());
+        let place = usize::from(changes[0].is_some());
+        (changes[place], entries[place]) = (change, log_entry);
     }
-    let (newest, newest_batch): (Option<DateTime<Utc>>, Option<i64>) =
-        sqlx::query_as(NEWEST).fetch_one(from).await?;
-    Ok(Known {
-        newest: newest.map(Timestamp::from),
+    let newest_batch: Option<i64> = sqlx::query_scalar(NEWEST_BATCH).fetch_one(from).await?;
+    let known = Known {
         newest_batch: newest_batch.map(number).transpose()?,
         areas,
         repeated: order.request.and_then(|request| {
@@ -239,10 +273,27 @@ async fn known(from: &mut PgConnection, order: &FloodOrder, now: Timestamp) -> R
         }),
         undo: found(&|batch| batch.undoes.is_some() && batch.undoes == number_to_undo),
         undone,
-    })
+    };
+    Ok((known, last))
 }
 
-async fn put(to: &mut PgConnection, batch: &FloodBatch) -> Result<(), StoreError> {
+async fn put(
+    to: &mut PgConnection,
+    batch: &FloodBatch,
+    last: &LastEntries,
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    let entries = batch.entries(now).map(|change| {
+        let [newest, before] = last.get(&change.area).copied().unwrap_or_default();
+        match batch.undoes {
+            Some(_) => LogEntry::restoring(change.change(), now, before.as_ref(), newest.as_ref()),
+            None => LogEntry::following(change.change(), now, newest.as_ref()),
+        }
+    });
+    let entries: Vec<_> = entries.collect();
+    let times = |time: fn(&LogEntry) -> Option<Timestamp>| -> Vec<_> {
+        entries.iter().map(|entry| time(entry).map(moment)).collect()
+    };
     let areas: Vec<_> = batch.changes.iter().map(|(area, _)| column(area.number())).collect();
     let code = |state: FloodState| i16::from(state.code());
     let states: Vec<_> = batch.changes.iter().map(|(_, state)| state.map(code)).collect();
@@ -256,7 +307,11 @@ async fn put(to: &mut PgConnection, batch: &FloodBatch) -> Result<(), StoreError
         .bind(batch.request.map(|request| request.id.to_be_bytes()))
         .bind(batch.request.map(|request| request.digest))
         .bind(areas)
-        .bind(states);
+        .bind(states)
+        .bind(times(|entry| Some(entry.run)))
+        .bind(times(|entry| entry.since))
+        .bind(times(|entry| entry.confirmed))
+        .bind(moment(now));
     putting.execute(to).await?;
     Ok(())
 }

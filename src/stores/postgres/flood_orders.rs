@@ -11,8 +11,7 @@ use super::values::{column, moment};
 use crate::model::{AreaId, Clock, FloodChange};
 use crate::stores::{SetFloodState, StoreError};
 
-/// Sets the states of areas, each at the given time, but at least 1 ms after the area's last change and not before the
-/// newest change of any area. An order that depends on the area's newest entry is left out if another entry is newer.
+/// Sets the states of areas, each at the given time, but at least 1 ms after the area's last change. An order that depends on the area's newest entry is left out if another entry is newer.
 /// Returns a row for each area that exists, without a time if its order was left out.
 pub(super) const SET: &str = "
     WITH orders AS (
@@ -20,8 +19,8 @@ pub(super) const SET: &str = "
             $1::bigint[], $2::smallint[], $3::timestamptz[], $4::text[], $5::text[], $6::timestamptz[]
         ) AS orders (area_id, state, at, subject, username, after)
     ), stood AS (
-        INSERT INTO flood_states AS standing (area_id, state, changed_at)
-        SELECT area_id, state, greatest(at, (SELECT max(changed_at) FROM flood_changes))
+        INSERT INTO flood_states AS standing (area_id, state, changed_at, since, confirmed_at)
+        SELECT area_id, state, at, CASE WHEN state IS NOT NULL THEN at END, at
         FROM orders JOIN areas USING (area_id)
         -- An area that has no state yet would meet no condition below.
         WHERE after IS NULL
@@ -29,14 +28,19 @@ pub(super) const SET: &str = "
         ORDER BY area_id
         ON CONFLICT (area_id) DO UPDATE SET
             state = excluded.state,
-            changed_at = greatest(excluded.changed_at, standing.changed_at + interval '1 millisecond')
+            changed_at = greatest(excluded.changed_at, standing.changed_at + interval '1 millisecond'),
+            confirmed_at = greatest(excluded.changed_at, standing.changed_at + interval '1 millisecond'),
+            since = CASE
+                WHEN (excluded.state IS NULL) = (standing.state IS NULL) THEN standing.since
+                ELSE greatest(excluded.changed_at, standing.changed_at + interval '1 millisecond')
+            END
         WHERE standing.changed_at = coalesce(
             (SELECT after FROM orders WHERE orders.area_id = standing.area_id), standing.changed_at
         )
         RETURNING area_id, state, changed_at
     ), logged AS (
-        INSERT INTO flood_changes (area_id, changed_at, state, subject, username)
-        SELECT area_id, stood.changed_at, stood.state, subject, username FROM stood JOIN orders USING (area_id)
+        INSERT INTO flood_changes (area_id, changed_at, state, subject, username, received_at)
+        SELECT area_id, stood.changed_at, stood.state, subject, username, at FROM stood JOIN orders USING (area_id)
         RETURNING area_id, changed_at
     )
     SELECT area_id, logged.changed_at
@@ -62,7 +66,8 @@ impl Write for FloodOrders {
         let areas: Vec<_> = orders.iter().map(|order| column(order.area.number())).collect();
         let states: Vec<_> =
             orders.iter().map(|order| order.state.map(|state| i16::from(state.code()))).collect();
-        let moments: Vec<_> = orders.iter().map(|_| moment(self.clock.now())).collect();
+        let now = self.clock.now();
+        let moments: Vec<_> = orders.iter().map(|_| moment(now)).collect();
         let subjects: Vec<_> = orders.iter().map(|order| order.by.subject.clone()).collect();
         let usernames: Vec<_> = orders.iter().map(|order| order.by.username.clone()).collect();
         let after: Vec<_> = orders.iter().map(|order| order.after.map(moment)).collect();
@@ -73,7 +78,8 @@ impl Write for FloodOrders {
             let at = set.get(&column(area.number())).ok_or_else(|| StoreError::no_area(*area))?;
             match (at, after) {
                 (Some(at), _) => {
-                    Ok(FloodChange { area: *area, state: *state, at: (*at).into(), by: by.clone() })
+                    let (area, state, at, by) = (*area, *state, (*at).into(), by.clone());
+                    Ok(FloodChange { area, state, at, received: now, by })
                 }
                 (None, Some(after)) => Err(StoreError::changed_since(*area, *after)),
                 (None, None) => Err(backend("a state was not set")),

@@ -7,22 +7,24 @@ use sqlx::FromRow;
 use super::PostgresStore;
 use super::revision::{revision, versioned};
 use super::values::{area_id, column, flood_state, moment};
-use crate::model::alerts::Entry;
+use crate::model::alerts::LogEntry;
 use crate::model::{
-    Actor, ArchiveRecord, AreaId, AreaSet, FloodChange, FloodLayer, FloodOrder, LoggedChange, OrderOutcome,
-    SeriesPoint, Standing,
+    Actor, ArchiveRecord, AreaId, AreaSet, CurrentState, FloodChange, FloodLayer, FloodOrder, FloodStatus,
+    LoggedChange, OrderOutcome, SeriesPoint, Timestamp,
 };
 use crate::stores::{
     EntryQuery, FloodLogQuery, FloodQuery, FloodStore, HistoryQuery, LogQuery, SetFloodState, StoreError,
     Versioned,
 };
 
-/// The revisions of floods and places, and all states. If there is no state, there is one row without a state.
+/// The revisions of floods and places, and the status of each area that was ever flooded. If there is none, there is one row
+/// without one.
 pub(super) const STATES: &str = "
-    SELECT floods.revision, places.revision, states.area_id, states.state, states.changed_at
+    SELECT floods.revision AS floods, places.revision AS places,
+           states.area_id, states.state, states.changed_at, states.since, states.confirmed_at
     FROM current_revisions floods
     JOIN current_revisions places ON floods.resource = 'floods' AND places.resource = 'places'
-    LEFT JOIN flood_states states ON states.state IS NOT NULL";
+    LEFT JOIN flood_states states ON true";
 
 /// The highest state of each area: of the one in effect when the period began, and those set within the period. An area
 /// has no two changes at the same time, so each state was in effect.
@@ -83,13 +85,14 @@ pub(super) const SERIES: &str = "
     ORDER BY hours.hour";
 
 const LOG: &str = "
-    SELECT changed_at, state, subject, username FROM flood_changes WHERE area_id = $1 ORDER BY changed_at";
+    SELECT changed_at, coalesce(received_at, changed_at), state, subject, username
+    FROM flood_changes WHERE area_id = $1 ORDER BY changed_at";
 
 /// The newest entries of an area's log. If it has none, there is one row without an entry.
 const LATEST: &str = "
-    SELECT log.changed_at, log.state, log.subject, log.username
+    SELECT log.changed_at, coalesce(log.received_at, log.changed_at), log.state, log.subject, log.username
     FROM areas LEFT JOIN LATERAL (
-        SELECT changed_at, state, subject, username FROM flood_changes
+        SELECT changed_at, received_at, state, subject, username FROM flood_changes
         WHERE flood_changes.area_id = areas.area_id AND changed_at < coalesce($2, 'infinity'::timestamptz)
         ORDER BY changed_at DESC LIMIT $3
     ) log ON true
@@ -97,61 +100,87 @@ const LATEST: &str = "
     ORDER BY log.changed_at DESC";
 
 const ENTRIES: &str = "
-    SELECT floods.revision, area_id, changed_at, state, run_began_at
+    SELECT floods.revision, area_id, changed_at, state, run_began_at, since, confirmed_at,
+           coalesce(received_at, changed_at) AS received_at
     FROM current_revisions floods
     LEFT JOIN flood_changes ON changed_at >= $1 AND changed_at <= $2
     WHERE floods.resource = 'floods'
     ORDER BY area_id, changed_at";
 
 const ENTRIES_OF_AREA: &str = "
-    SELECT floods.revision, area_id, changed_at, state, run_began_at
+    SELECT floods.revision, area_id, changed_at, state, run_began_at, since, confirmed_at,
+           coalesce(received_at, changed_at) AS received_at
     FROM current_revisions floods
     LEFT JOIN flood_changes ON area_id = $3 AND changed_at >= $1 AND changed_at <= $2
     WHERE floods.resource = 'floods'
     ORDER BY changed_at";
 
-/// The areas, and the states of those that have one, by their position.
+/// The areas, and the status of those that were ever flooded, by their position.
 struct Map {
     areas: Arc<AreaSet>,
-    flooded: Vec<(usize, Standing)>,
+    known: Vec<(usize, FloodStatus)>,
 }
 
 impl Map {
-    /// Returns the positions and states of the selected areas. With a minimum state, this costs as much as there are flooded
-    /// areas.
-    fn select(&self, query: &FloodQuery) -> Vec<(usize, Option<Standing>)> {
-        let is_selected = |(position, standing): &(usize, Option<Standing>)| {
-            query.asks_for(&self.areas[*position], *standing)
-        };
-        let flooded = self.flooded.iter().map(|(position, standing)| (*position, Some(*standing)));
+    /// Returns the positions and statuses of the selected areas. With a minimum state, this costs as much as there are areas that
+    /// were ever flooded.
+    fn select(&self, query: &FloodQuery) -> Vec<(usize, FloodStatus)> {
+        let is_selected =
+            |(position, status): &(usize, FloodStatus)| query.asks_for(&self.areas[*position], status);
+        let known = self.known.iter().copied();
         if query.minimum_state.is_some() {
-            return flooded.filter(is_selected).collect();
+            return known.filter(is_selected).collect();
         }
-        let mut flooded = flooded.peekable();
-        let all = (0..self.areas.len())
-            .map(|position| flooded.next_if(|of| of.0 == position).unwrap_or((position, None)));
+        let mut known = known.peekable();
+        let all = (0..self.areas.len()).map(|position| {
+            known.next_if(|of| of.0 == position).unwrap_or((position, FloodStatus::NEVER_FLOODED))
+        });
         all.filter(is_selected).collect()
     }
 }
 
-type StateRow = (i64, i64, Option<i64>, Option<i16>, Option<DateTime<Utc>>);
+#[derive(FromRow)]
+struct StateRow {
+    floods: i64,
+    places: i64,
+    area_id: Option<i64>,
+    state: Option<i16>,
+    changed_at: Option<DateTime<Utc>>,
+    since: Option<DateTime<Utc>>,
+    confirmed_at: Option<DateTime<Utc>>,
+}
+
+impl StateRow {
+    /// Returns the area with its status; `None` for the row without one.
+    fn read(&self) -> Result<Option<(AreaId, FloodStatus)>, StoreError> {
+        let (Some(area), Some(changed_at)) = (self.area_id, self.changed_at) else { return Ok(None) };
+        let (changed, since) = (changed_at.into(), self.since.map(Timestamp::from));
+        let status = match self.state {
+            Some(state) => FloodStatus::Flooded(CurrentState {
+                state: flood_state(state)?,
+                last_updated: changed,
+                flooded_since: since,
+                confirmed: self.confirmed_at.map(Timestamp::from),
+            }),
+            None => FloodStatus::Dry { cleared: Some(changed), over_since: since },
+        };
+        Ok(Some((area_id(area)?, status)))
+    }
+}
 
 impl PostgresStore {
     /// Reads the map from one snapshot.
     async fn map(&self) -> Result<Versioned<Map>, StoreError> {
-        let of_places = |&(_, of_places, ..): &StateRow| of_places;
+        let of_places = |row: &StateRow| row.places;
         let (rows, places) = self.with_places(|| sqlx::query_as(STATES), of_places).await?;
-        let (of_floods, ..) = rows[0];
         let areas = Arc::clone(places.value.areas());
-        let mut flooded = Vec::with_capacity(rows.len());
-        for (_, _, area, state, since) in rows {
-            let (Some(area), Some(state), Some(since)) = (area, state, since) else { continue };
-            if let Some(position) = areas.position(area_id(area)?) {
-                flooded.push((position, Standing { state: flood_state(state)?, since: since.into() }));
-            }
+        let mut known = Vec::with_capacity(rows.len());
+        for row in &rows {
+            let Some((area, status)) = row.read()? else { continue };
+            known.extend(areas.position(area).map(|position| (position, status)));
         }
-        flooded.sort_unstable_by_key(|(position, _)| *position);
-        Ok(Versioned::at(revision(of_floods), Map { areas, flooded }))
+        known.sort_unstable_by_key(|(position, _)| *position);
+        Ok(Versioned::at(revision(rows[0].floods), Map { areas, known }))
     }
 }
 
@@ -168,6 +197,9 @@ struct EntryRow {
     changed_at: DateTime<Utc>,
     state: Option<i16>,
     run_began_at: DateTime<Utc>,
+    since: Option<DateTime<Utc>>,
+    confirmed_at: Option<DateTime<Utc>>,
+    received_at: DateTime<Utc>,
 }
 
 #[derive(FromRow)]
@@ -222,17 +254,19 @@ impl FloodStore for PostgresStore {
     }
 
     async fn flood_log(&self, area: AreaId) -> Result<Vec<FloodChange>, StoreError> {
-        type Row = (DateTime<Utc>, Option<i16>, String, Option<String>);
+        type Row = (DateTime<Utc>, DateTime<Utc>, Option<i16>, String, Option<String>);
         let rows = self.connections.read(|| sqlx::query_as(LOG).bind(column(area.number()))).await?;
-        let changes = rows.into_iter().map(|(at, state, subject, username): Row| {
+        let changes = rows.into_iter().map(|(at, received, state, subject, username): Row| {
             let state = state.map(flood_state).transpose()?;
-            Ok(FloodChange { area, state, at: at.into(), by: Actor { subject, username } })
+            let by = Actor { subject, username };
+            Ok(FloodChange { area, state, at: at.into(), received: received.into(), by })
         });
         changes.collect()
     }
 
     async fn latest_flood_changes(&self, query: &LogQuery) -> Result<Vec<FloodChange>, StoreError> {
-        type Row = (Option<DateTime<Utc>>, Option<i16>, Option<String>, Option<String>);
+        type Time = Option<DateTime<Utc>>;
+        type Row = (Time, Time, Option<i16>, Option<String>, Option<String>);
         let LogQuery { area, before, most } = *query;
         let asked = || {
             let before = before.map(moment);
@@ -242,10 +276,10 @@ impl FloodStore for PostgresStore {
         if rows.is_empty() {
             return Err(StoreError::no_area(area));
         }
-        let entries = rows.into_iter().filter_map(|(at, state, subject, username)| {
-            let (at, by) = (at?, Actor { subject: subject?, username });
+        let entries = rows.into_iter().filter_map(|(at, received, state, subject, username)| {
+            let (at, received, by) = (at?.into(), received?.into(), Actor { subject: subject?, username });
             let state = state.map(flood_state).transpose();
-            Some(state.map(|state| FloodChange { area, state, at: at.into(), by }))
+            Some(state.map(|state| FloodChange { area, state, at, received, by }))
         });
         entries.collect()
     }
@@ -253,7 +287,7 @@ impl FloodStore for PostgresStore {
     async fn flood_entries(
         &self,
         query: &EntryQuery,
-    ) -> Result<Versioned<Vec<(AreaId, Vec<Entry>)>>, StoreError> {
+    ) -> Result<Versioned<Vec<(AreaId, Vec<LogEntry>)>>, StoreError> {
         let EntryQuery { area, from, until } = *query;
         let selected = || {
             let sql = if area.is_some() { ENTRIES_OF_AREA } else { ENTRIES };
@@ -265,7 +299,14 @@ impl FloodStore for PostgresStore {
         };
         let entries = versioned(self.connections.read(selected).await?, |row: EntryRow| {
             let state = row.state.map(flood_state).transpose()?;
-            let entry = Entry { at: row.changed_at.into(), state, run: row.run_began_at.into() };
+            let entry = LogEntry {
+                at: row.changed_at.into(),
+                received: row.received_at.into(),
+                state,
+                run: row.run_began_at.into(),
+                since: row.since.map(Timestamp::from),
+                confirmed: row.confirmed_at.map(Timestamp::from),
+            };
             Ok((area_id(row.area_id)?, entry))
         })?;
         Ok(entries.map(|entries| {

@@ -9,7 +9,7 @@ use rocket::tokio;
 use super::{FreshStore, TickingClock, open};
 use crate::fixture::{id, now, state};
 use siaga::model::alerts::entries;
-use siaga::model::{Actor, AreaSelector, FloodChange, Period, Standing, Timestamp};
+use siaga::model::{Actor, AreaSelector, CurrentState, FloodChange, Period, Timestamp};
 use siaga::stores::{
     EntryQuery, FloodQuery, HistoryQuery, LogQuery, Resource, SetFloodState, Store, StoreError,
 };
@@ -33,8 +33,8 @@ fn query(selector: AreaSelector, minimum: Option<u64>) -> FloodQuery {
 /// Returns the area numbers and state codes of the map.
 async fn map(store: &dyn Store, query: &FloodQuery) -> Vec<(u64, Option<u8>)> {
     let layer = store.floods(query).await.unwrap().value;
-    let code = |standing: Standing| standing.state.code();
-    layer.features().map(|flood| (flood.area.id.number(), flood.standing.map(code))).collect()
+    let code = |current: CurrentState| current.state.code();
+    layer.features().map(|flood| (flood.area.id.number(), flood.current.map(code))).collect()
 }
 
 /// Returns the area numbers and state codes of the list of states.
@@ -88,7 +88,8 @@ pub async fn a_set_state_is_current_and_logged_with_who_set_it(fresh: &dyn Fresh
     let later = now().after(hours(1));
     clock.set(later);
     let change = store.set_flood_state(order(10, Some(4))).await.unwrap();
-    let expected = FloodChange { area: id(10), state: Some(state(4)), at: later, by: actor() };
+    let expected =
+        FloodChange { area: id(10), state: Some(state(4)), at: later, received: later, by: actor() };
     assert_eq!(change, expected);
     assert_eq!(store.flood_log(id(10)).await.unwrap(), [expected]);
     let record = store.flood_states(&FloodQuery::default()).await.unwrap().value[1];
@@ -239,12 +240,13 @@ pub async fn a_revision_grows_with_every_change_and_nothing_else(fresh: &dyn Fre
     assert_eq!(store.revision(Resource::Floods).await.unwrap(), last, "reads change nothing");
 }
 
-pub async fn the_log_ascends_though_the_clock_steps_back(fresh: &dyn FreshStore) {
+pub async fn the_log_of_an_area_ascends_though_the_clock_steps_back(fresh: &dyn FreshStore) {
     let (store, clock) = open(fresh).await;
     let first = store.set_flood_state(order(1, Some(1))).await.unwrap();
-    clock.set(now().before(hours(48)));
-    let second = store.set_flood_state(order(2, Some(1))).await.unwrap();
-    assert!(second.at >= first.at, "{} before {}", second.at, first.at);
+    let back = now().before(hours(48));
+    clock.set(back);
+    let second = store.set_flood_state(order(1, Some(2))).await.unwrap();
+    assert_eq!((second.at, second.received), (first.at.after(Duration::from_millis(1)), back));
 }
 
 pub async fn changes_of_an_area_at_one_time_have_a_moment_each(fresh: &dyn FreshStore) {

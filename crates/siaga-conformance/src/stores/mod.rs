@@ -87,7 +87,7 @@ macro_rules! store_suite {
             clearing_an_area_without_a_state_is_logged,
             an_unknown_area_is_not_found_and_nothing_changes,
             a_revision_grows_with_every_change_and_nothing_else,
-            the_log_ascends_though_the_clock_steps_back,
+            the_log_of_an_area_ascends_though_the_clock_steps_back,
             changes_of_an_area_at_one_time_have_a_moment_each,
             the_newest_of_concurrent_changes_is_the_current_state,
             a_state_that_is_seen_is_in_the_log,
@@ -97,7 +97,10 @@ macro_rules! store_suite {
         }
         $crate::store_suite! { @ unless_excepted $fresh, orders =>
             an_order_changes_all_its_areas_at_one_time,
-            each_batch_has_a_time_of_its_own_after_all_changes,
+            batches_and_changes_of_other_areas_at_one_time_are_told_apart,
+            a_clock_that_was_ahead_delays_no_other_area,
+            a_flood_begins_once_and_is_confirmed_by_each_setting,
+            an_undo_restores_since_when_an_area_was_flooded_and_confirmed,
             an_order_is_one_change_of_the_revision,
             an_order_with_unknown_areas_names_all_of_them_and_changes_nothing,
             an_order_whose_conditions_do_not_hold_names_the_conflicts_and_changes_nothing,

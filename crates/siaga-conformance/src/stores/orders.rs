@@ -12,7 +12,7 @@ use siaga::model::{
     Actor, AreaOrder, BatchNumber, Condition, FloodBatch, FloodChange, FloodOrder, LoggedChange,
     OrderOutcome, Ordered, RequestKey, Timestamp,
 };
-use siaga::stores::{FloodLogQuery, FloodQuery, Resource, SetFloodState, Store};
+use siaga::stores::{EntryQuery, FloodLogQuery, FloodQuery, Resource, SetFloodState, Store};
 
 fn by(subject: &str) -> Actor {
     Actor { subject: subject.to_owned(), username: Some("Sri".to_owned()) }
@@ -69,26 +69,175 @@ pub async fn an_order_changes_all_its_areas_at_one_time(fresh: &dyn FreshStore) 
     assert_eq!(batch.changes, [(id(1), Some(state(1))), (id(5), None), (id(10), Some(state(4)))]);
     assert_eq!(states(&*store).await, [(1, 1), (10, 4), (30, 3)]);
     for (area, state) in &batch.changes {
-        let change = FloodChange { area: *area, state: *state, at: batch.at, by: by("desk") };
-        assert_eq!(store.flood_log(*area).await.unwrap().pop(), Some(change.clone()));
+        let (area, state, at) = (*area, *state, batch.at);
+        let change = FloodChange { area, state, at, received: at, by: by("desk") };
+        assert_eq!(store.flood_log(area).await.unwrap().pop(), Some(change.clone()));
         let logged = log(&*store, FloodLogQuery { since: Some(batch.at), ..FloodLogQuery::default() }).await;
         assert!(logged.contains(&LoggedChange { change, batch: Some(batch.number), note: note.clone() }));
     }
 }
 
-pub async fn each_batch_has_a_time_of_its_own_after_all_changes(fresh: &dyn FreshStore) {
-    let (store, clock) = open(fresh).await;
-    let single = SetFloodState { area: id(2), state: Some(state(2)), by: by("desk"), after: None };
-    let alone = store.set_flood_state(single.clone()).await.unwrap();
-    clock.set(now().before(Duration::from_hours(1)));
+pub async fn batches_and_changes_of_other_areas_at_one_time_are_told_apart(fresh: &dyn FreshStore) {
+    let (store, _) = open(fresh).await;
     let first = done(store.change_floods(set(&[(1, Some(1))])).await.unwrap());
     let second = done(store.change_floods(set(&[(10, Some(1))])).await.unwrap());
-    assert!(alone.at < first.at && first.at < second.at && first.number < second.number);
-    // A change of another area at the same time is not of the batch.
-    let beside = store.set_flood_state(SetFloodState { area: id(5), ..single }).await.unwrap();
-    let found = log(&*store, FloodLogQuery { since: Some(beside.at), ..FloodLogQuery::default() }).await;
-    let beside = found.iter().find(|entry| entry.change.area == id(5)).unwrap();
-    assert_eq!(beside.batch, None);
+    let order = SetFloodState { area: id(5), state: Some(state(4)), by: by("desk"), after: None };
+    let alone = store.set_flood_state(order).await.unwrap();
+    assert_eq!([first.at, second.at, alone.at], [now(); 3]);
+    assert!(first.number < second.number);
+    let found = log(&*store, FloodLogQuery { since: Some(now()), ..FloodLogQuery::default() }).await;
+    let batches: Vec<_> = found.iter().map(|entry| (entry.change.area, entry.batch)).collect();
+    assert_eq!(batches, [(id(1), Some(first.number)), (id(5), None), (id(10), Some(second.number))]);
+    for (batch, area) in [(first, 1), (second, 10)] {
+        let query = FloodLogQuery { batch: Some(batch.number), ..FloodLogQuery::default() };
+        let areas: Vec<_> = log(&*store, query).await.iter().map(|entry| entry.change.area).collect();
+        assert_eq!(areas, [id(area)]);
+        done(store.change_floods(undo(&batch)).await.unwrap());
+    }
+    assert_eq!(states(&*store).await, [(5, 4), (30, 3)]);
+}
+
+pub async fn a_clock_that_was_ahead_delays_no_other_area(fresh: &dyn FreshStore) {
+    let (store, clock) = open(fresh).await;
+    let ahead = now().after(Duration::from_hours(2));
+    clock.set(ahead);
+    let future = done(store.change_floods(set(&[(1, Some(3)), (2, Some(2))])).await.unwrap());
+    let request = RequestKey { id: 7, digest: [7; 32] };
+    clock.set(now());
+    // Other areas have the time of the clock, alone and in a batch; those that were set ahead of it follow their own entries.
+    let other = FloodOrder { request: Some(request), ..set(&[(10, Some(4)), (30, None)]) };
+    let other = done(store.change_floods(other).await.unwrap());
+    let single = SetFloodState { area: id(5), state: Some(state(4)), by: by("desk"), after: None };
+    let alone = store.set_flood_state(single.clone()).await.unwrap();
+    let next = store.set_flood_state(SetFloodState { area: id(2), ..single }).await.unwrap();
+    assert_eq!((future.at, other.at, alone.at), (ahead, now(), now()));
+    let after_future = ahead.after(Duration::from_millis(1));
+    assert_eq!((next.at, next.received), (after_future, now()));
+    let query = EntryQuery { area: Some(id(2)), from: ahead, until: Timestamp::LAST };
+    let kept: Vec<_> = store.flood_entries(&query).await.unwrap().value[0].1.clone();
+    let times: Vec<_> = kept.iter().map(|entry| (entry.at, entry.received)).collect();
+    assert_eq!(times, [(ahead, ahead), (after_future, now())]);
+
+    // The log, a repeated request and undoing find each batch.
+    let newest: Vec<_> = log(&*store, FloodLogQuery { most: 4, ..FloodLogQuery::default() })
+        .await
+        .into_iter()
+        .map(|entry| (entry.change.area, entry.batch))
+        .collect();
+    let (of_future, of_other) = (Some(future.number), Some(other.number));
+    assert_eq!(
+        newest,
+        [
+            (id(2), None),
+            (id(1), of_future),
+            (id(2), of_future),
+            (id(5), None),
+            (id(10), of_other),
+            (id(30), of_other)
+        ]
+    );
+    let repeated = FloodOrder { request: Some(request), ..set(&[(10, Some(4)), (30, None)]) };
+    assert_eq!(done(store.change_floods(repeated).await.unwrap()), other);
+    let undone = done(store.change_floods(undo(&other)).await.unwrap());
+    assert_eq!(undone.at, now().after(Duration::from_millis(1)));
+    let OrderOutcome::Done { batch, left } = store.change_floods(undo(&future)).await.unwrap() else {
+        panic!("not undone");
+    };
+    assert_eq!((batch.at, left), (after_future, vec![id(2)]));
+    assert_eq!(states(&*store).await, [(2, 4), (5, 4), (30, 3)]);
+}
+
+/// Returns the state of an area with its times, in hours after the beginning.
+async fn current(store: &dyn Store, area: u64) -> Option<(u8, [Option<u64>; 3])> {
+    let layer = store.floods(&FloodQuery::default()).await.unwrap().value;
+    let current = layer.features().find(|flood| flood.area.id == id(area)).unwrap().current?;
+    let times = [Some(current.last_updated), current.flooded_since, current.confirmed];
+    let hours = |time: Timestamp| time.since(now()).as_secs() / 3600;
+    Some((current.state.code(), times.map(|time| time.map(hours))))
+}
+
+/// Returns when the flood of a dry area was over, in hours after the beginning.
+async fn over(store: &dyn Store, area: u64) -> Option<u64> {
+    let layer = store.floods(&FloodQuery::default()).await.unwrap().value;
+    let over = layer.features().find(|flood| flood.area.id == id(area)).unwrap().over_since;
+    over.map(|over| over.since(now()).as_secs() / 3600)
+}
+
+pub async fn a_flood_begins_once_and_is_confirmed_by_each_setting(fresh: &dyn FreshStore) {
+    let (store, clock) = open(fresh).await;
+    assert_eq!((current(&*store, 10).await, over(&*store, 10).await), (None, None), "never flooded");
+    let steps = [
+        (1, None, Err(None)),
+        (2, Some(2), Ok([2, 2, 2])),
+        (3, Some(2), Ok([3, 2, 3])),
+        (5, Some(4), Ok([5, 2, 5])),
+        (6, None, Err(Some(6))),
+        (7, None, Err(Some(6))),
+        (9, Some(1), Ok([9, 9, 9])),
+    ];
+    for (hour, code, expected) in steps {
+        clock.set(now().after(Duration::from_hours(hour)));
+        // Alone and in a batch.
+        if hour % 2 == 0 {
+            done(store.change_floods(set(&[(10, code)])).await.unwrap());
+        } else {
+            let order = SetFloodState { area: id(10), state: code.map(state), by: by("desk"), after: None };
+            store.set_flood_state(order).await.unwrap();
+        }
+        match expected {
+            Ok(times) => {
+                let code = u8::try_from(code.unwrap()).unwrap();
+                assert_eq!(current(&*store, 10).await, Some((code, times.map(Some))), "{hour}");
+                let record = store.flood_states(&FloodQuery::default()).await.unwrap().value;
+                let record = record.iter().find(|record| record.area_id == id(10)).unwrap();
+                assert_eq!(record.flooded_since, Some(now().after(Duration::from_hours(times[1]))));
+            }
+            Err(hours) => assert_eq!(over(&*store, 10).await, hours, "{hour}"),
+        }
+    }
+}
+
+pub async fn an_undo_restores_since_when_an_area_was_flooded_and_confirmed(fresh: &dyn FreshStore) {
+    let (store, clock) = open(fresh).await;
+    let at = |hour| clock.set(now().after(Duration::from_hours(hour)));
+    done(store.change_floods(set(&[(1, Some(2)), (10, Some(2))])).await.unwrap());
+    at(1);
+    let confirmed = done(store.change_floods(set(&[(10, Some(2))])).await.unwrap());
+    at(2);
+    // Undoing a confirmation, an all clear and a change of depth.
+    done(store.change_floods(undo(&confirmed)).await.unwrap());
+    assert_eq!(current(&*store, 10).await, Some((2, [Some(2), Some(0), Some(0)])));
+    at(3);
+    let clear = done(store.change_floods(set(&[(1, None), (10, None)])).await.unwrap());
+    assert_eq!(over(&*store, 10).await, Some(3));
+    at(4);
+    let undone = done(store.change_floods(undo(&clear)).await.unwrap());
+    assert_eq!(current(&*store, 10).await, Some((2, [Some(4), Some(0), Some(0)])));
+    assert_eq!(current(&*store, 1).await, Some((2, [Some(4), Some(0), Some(0)])));
+    at(5);
+    // Undoing the undo clears again, at the time of the first clearing.
+    done(store.change_floods(undo(&undone)).await.unwrap());
+    assert_eq!((current(&*store, 10).await, over(&*store, 10).await), (None, Some(3)));
+    at(6);
+    // An area that was flooded by mistake was never flooded before.
+    let mistake = done(store.change_floods(set(&[(2, Some(4))])).await.unwrap());
+    at(7);
+    done(store.change_floods(undo(&mistake)).await.unwrap());
+    assert_eq!((current(&*store, 2).await, over(&*store, 2).await), (None, None));
+    at(8);
+    // What follows an undo follows what it has restored.
+    done(store.change_floods(set(&[(10, Some(3))])).await.unwrap());
+    assert_eq!(current(&*store, 10).await, Some((3, [Some(8); 3])));
+    let query = EntryQuery { area: Some(id(10)), from: now(), until: Timestamp::LAST };
+    let log = store.flood_entries(&query).await.unwrap().value;
+    let hours = |time: Timestamp| time.since(now()).as_secs() / 3600;
+    let times: Vec<_> = log[0]
+        .1
+        .iter()
+        .map(|entry| (hours(entry.at), entry.since.map(hours), entry.confirmed.map(hours)))
+        .collect();
+    let expected = [(0, 0, 0), (1, 0, 1), (2, 0, 0), (3, 3, 3), (4, 0, 0), (5, 3, 3), (8, 8, 8)];
+    assert_eq!(times, expected.map(|(at, since, confirmed)| (at, Some(since), Some(confirmed))));
 }
 
 pub async fn an_order_is_one_change_of_the_revision(fresh: &dyn FreshStore) {

@@ -3,7 +3,7 @@ use std::time::Duration;
 
 use siaga::formats::Format;
 use siaga::formats::cap::{Cap, Options, WebAddress};
-use siaga::model::{Area, AreaSet, FloodLayer, Layer, Standing, Timestamp};
+use siaga::model::{Area, AreaSet, FloodLayer, FloodStatus, Layer, StateChange, Timestamp};
 use siaga_conformance::fixture::{self, id};
 use siaga_conformance::format_suite;
 use siaga_conformance::formats::{context, encoded};
@@ -17,9 +17,9 @@ fn feed_of(name: &str, parent_name: &str) -> String {
     let area =
         Area { name: name.to_owned(), parent_name: parent_name.to_owned(), ..fixture::areas()[2].clone() };
     let since = Timestamp::parse("2016-12-19T22:41:35+0700").unwrap();
-    let standing = Standing { state: fixture::state(2), since };
+    let status = FloodStatus::after_first(StateChange { state: Some(fixture::state(2)), at: since });
     let areas = AreaSet::new(vec![area]).unwrap();
-    let layer = Layer::Floods(FloodLayer::new(Arc::new(areas), vec![(0, Some(standing))]));
+    let layer = Layer::Floods(FloodLayer::new(Arc::new(areas), vec![(0, status)]));
     text(encoded(&Cap::default(), &layer))
 }
 
@@ -114,9 +114,10 @@ fn entries_of_areas_with_the_same_names_have_different_ids() {
         let template = fixture::areas()[0].clone();
         Area { id: id(number), name: "RW 01".to_owned(), parent_name: "GROGOL".to_owned(), ..template }
     });
-    let standing = Some(Standing { state: fixture::state(1), since: fixture::now() });
+    let change = StateChange { state: Some(fixture::state(1)), at: fixture::now() };
+    let status = FloodStatus::after_first(change);
     let areas = Arc::new(AreaSet::new(vec![one, other]).unwrap());
-    let layer = Layer::Floods(FloodLayer::new(areas, vec![(0, standing), (1, standing)]));
+    let layer = Layer::Floods(FloodLayer::new(areas, vec![(0, status), (1, status)]));
     let ids = texts(&text(encoded(&Cap::default(), &layer)), "id");
     assert_ne!(ids[1], ids[2]);
 }

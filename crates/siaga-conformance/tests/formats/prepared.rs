@@ -9,7 +9,7 @@ use siaga::formats::Format;
 use siaga::formats::cap::Cap;
 use siaga::formats::geojson::GeoJson;
 use siaga::formats::topojson::TopoJson;
-use siaga::model::{AreaSet, FloodLayer, FloodState, Layer, Standing};
+use siaga::model::{AreaSet, FloodLayer, FloodState, FloodStatus, Layer, StateChange};
 use siaga_conformance::fixture;
 use siaga_conformance::formats::encoded;
 
@@ -18,12 +18,14 @@ type New = fn() -> Box<dyn Format>;
 
 /// The floods of a set: those areas that are chosen, with the states they have.
 fn layer(areas: &Arc<AreaSet>, chosen: &[(bool, Option<(FloodState, i64)>)]) -> Layer {
-    let standing = |(state, seconds): (FloodState, i64)| Standing {
-        state,
-        since: DateTime::from_timestamp(seconds, 0).unwrap().into(),
+    let status = |(state, seconds): (FloodState, i64)| {
+        let at = DateTime::from_timestamp(seconds, 0).unwrap().into();
+        FloodStatus::after_first(StateChange { state: Some(state), at })
     };
     let chosen = chosen.iter().enumerate().filter(|(_, (is_chosen, _))| *is_chosen);
-    let selected = chosen.map(|(position, (_, state))| (position, state.map(standing))).collect();
+    let selected = chosen
+        .map(|(position, (_, state))| (position, state.map_or(FloodStatus::NEVER_FLOODED, status)))
+        .collect();
     Layer::Floods(FloodLayer::new(Arc::clone(areas), selected))
 }
 

@@ -14,7 +14,13 @@ pub(super) const FLOOD_STATES: Table<FloodChange> = table!(
     "flood_states",
     replace,
     "",
-    FloodChange { area: area_id, at: changed_at, state, by: Actor { subject, username } }
+    FloodChange {
+        area: area_id,
+        at: changed_at,
+        received: received_at,
+        state,
+        by: Actor { subject, username }
+    }
 );
 
 /// All batches, oldest first.

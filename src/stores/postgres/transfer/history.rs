@@ -43,12 +43,13 @@ const CHANGES_OF: &str = "
         WHERE (known.area_id, known.changed_at) = (rows.area_id, rows.changed_at) LIMIT 1
     ) known";
 const PUT_CHANGES: &str = "
-    INSERT INTO flood_changes (area_id, changed_at, state, subject, username, run_began_at)
-    SELECT area_id, changed_at, state, subject, username, changed_at
+    INSERT INTO flood_changes (area_id, changed_at, state, subject, username, run_began_at, confirmed_at)
+    SELECT area_id, changed_at, state, subject, username, changed_at, changed_at
     FROM unnest($1::bigint[], $2::timestamptz[], $3::smallint[], $4::text[], $5::text[])
         AS rows (area_id, changed_at, state, subject, username)
     ON CONFLICT (area_id, changed_at) DO UPDATE SET
-        state = excluded.state, subject = excluded.subject, username = excluded.username";
+        state = excluded.state, subject = excluded.subject, username = excluded.username,
+        confirmed_at = excluded.confirmed_at";
 
 /// When the newest change of each area was made.
 const NEWEST: &str = "
@@ -58,13 +59,13 @@ const NEWEST: &str = "
         WHERE flood_changes.area_id = areas.area_id ORDER BY changed_at DESC LIMIT 1
     ) newest";
 
-/// Brings the runs of areas up to date with their logs, whose new entries can be older than those that were there.
-const RUNS: &str = "
-    UPDATE flood_changes SET run_began_at = runs.run_began_at
-    FROM flood_runs runs
-    WHERE runs.area_id = ANY ($1) AND flood_changes.area_id = ANY ($1)
-      AND (runs.area_id, runs.changed_at) = (flood_changes.area_id, flood_changes.changed_at)
-      AND runs.run_began_at <> flood_changes.run_began_at";
+/// Brings the times of areas up to date with their logs, whose new entries can be older than those that were there.
+const TIMES: &str = "
+    UPDATE flood_changes SET run_began_at = times.run_began_at, since = times.since
+    FROM flood_times times
+    WHERE times.area_id = ANY ($1) AND flood_changes.area_id = ANY ($1)
+      AND (times.area_id, times.changed_at) = (flood_changes.area_id, flood_changes.changed_at)
+      AND (times.run_began_at, times.since) IS DISTINCT FROM (flood_changes.run_began_at, flood_changes.since)";
 
 /// The areas whose states were set since a moment.
 const SET_SINCE: &str = "
@@ -75,17 +76,21 @@ const SKEW: Duration = Duration::from_mins(10);
 
 /// The newest change of an area is its state. A change made during the import is newer still, and stays.
 const STATES: &str = "
-    INSERT INTO flood_states AS standing (area_id, state, changed_at)
-    SELECT areas.area_id, newest.state, newest.changed_at
+    INSERT INTO flood_states AS standing (area_id, state, changed_at, since, confirmed_at)
+    SELECT areas.area_id, newest.state, newest.changed_at, newest.since, newest.confirmed_at
     FROM areas CROSS JOIN LATERAL (
-        SELECT state, changed_at FROM flood_changes
+        SELECT state, changed_at, since, confirmed_at FROM flood_changes
         WHERE flood_changes.area_id = areas.area_id ORDER BY changed_at DESC LIMIT 1
     ) newest LEFT JOIN flood_states known USING (area_id)
-    WHERE (newest.state, newest.changed_at) IS DISTINCT FROM (known.state, known.changed_at)
+    WHERE (newest.state, newest.changed_at, newest.since, newest.confirmed_at)
+          IS DISTINCT FROM (known.state, known.changed_at, known.since, known.confirmed_at)
     ORDER BY areas.area_id
-    ON CONFLICT (area_id) DO UPDATE SET state = excluded.state, changed_at = excluded.changed_at
-    WHERE excluded.changed_at > standing.changed_at
-       OR excluded.changed_at = standing.changed_at AND excluded.state IS DISTINCT FROM standing.state";
+    ON CONFLICT (area_id) DO UPDATE SET
+        state = excluded.state, changed_at = excluded.changed_at,
+        since = excluded.since, confirmed_at = excluded.confirmed_at
+    WHERE excluded.changed_at >= standing.changed_at
+      AND (excluded.state, excluded.changed_at, excluded.since, excluded.confirmed_at)
+          IS DISTINCT FROM (standing.state, standing.changed_at, standing.since, standing.confirmed_at)";
 
 pub(super) type GaugeRow = (String, String, Option<String>, f64, f64);
 pub(super) type ReadingRow = (String, DateTime<Utc>, f64, i16, String);
@@ -101,7 +106,8 @@ pub(super) fn reading((gauge, at, level, alert, label): ReadingRow) -> Result<Ga
 
 pub(super) fn change((area, at, state, subject, username): ChangeRow) -> Result<FloodChange, StoreError> {
     let state = state.map(flood_state).transpose()?;
-    Ok(FloodChange { area: area_id(area)?, state, at: at.into(), by: Actor { subject, username } })
+    let (at, by) = (at.into(), Actor { subject, username });
+    Ok(FloodChange { area: area_id(area)?, state, at, received: at, by })
 }
 
 impl Keeps<Gauge> for Transaction {
@@ -186,11 +192,11 @@ impl KeepsHistory for Transaction {
 
     fn complete_log(&mut self) -> Result<(), OpenError> {
         let areas: Vec<_> = self.logged.iter().copied().collect();
-        if areas.is_empty() { Ok(()) } else { self.execute(sqlx::query(RUNS).bind(areas)) }
+        if areas.is_empty() { Ok(()) } else { self.execute(sqlx::query(TIMES).bind(areas)) }
     }
 }
 
-/// Brings the current states up to date with the log, and the runs of states that were set while the import went on. No
+/// Brings the current states up to date with the log, and the times of states that were set while the import went on. No
 /// other session sets a state from here on, because it would not see the imported entries.
 pub(super) fn standing_states(import: &mut Transaction) -> Result<(), OpenError> {
     let imported: Vec<_> = import.logged.iter().copied().collect();
@@ -198,7 +204,7 @@ pub(super) fn standing_states(import: &mut Transaction) -> Result<(), OpenError>
         import.lock(LOCK_STATES)?;
         let since = moment(import.now.before(SKEW));
         let set: Vec<(i64,)> = import.rows(sqlx::query_as(SET_SINCE).bind(since).bind(imported))?;
-        import.execute(sqlx::query(RUNS).bind(column(&set, |(area,)| *area)))?;
+        import.execute(sqlx::query(TIMES).bind(column(&set, |(area,)| *area)))?;
     }
     import.execute(sqlx::query(STATES))
 }

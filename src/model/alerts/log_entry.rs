@@ -1,0 +1,97 @@
+use super::CONFIRMED_FOR;
+use crate::model::{CurrentState, FloodState, FloodStatus, StateChange, Timestamp};
+
+/// An entry of the log of one area, with the times that follow from the entries before it.
+///
+/// A store keeps these times, or the entry itself, because finding them would mean reading all entries of the flood.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LogEntry {
+    /// When the state was set or cleared.
+    pub at: Timestamp,
+    /// When the store received it: [`FloodChange::received`](crate::model::FloodChange::received).
+    pub received: Timestamp,
+    /// The state; `None` is a clearing.
+    pub state: Option<FloodState>,
+    /// When the first entry of its run was made.
+    pub run: Timestamp,
+    /// When the area became flooded, or dry; `None` if it is dry and was never flooded.
+    pub since: Option<Timestamp>,
+    /// When somebody last set or confirmed the state. `None` after undoing the first entry of an area, which nobody had set
+    /// before.
+    pub confirmed: Option<Timestamp>,
+}
+
+impl LogEntry {
+    /// Returns the change that made the entry.
+    #[must_use]
+    pub fn change(self) -> StateChange {
+        StateChange { state: self.state, at: self.at }
+    }
+
+    /// Returns whether the area is flooded after the entry, and since when.
+    #[must_use]
+    pub fn status(self) -> FloodStatus {
+        match self.state {
+            Some(state) => FloodStatus::Flooded(CurrentState {
+                state,
+                last_updated: self.at,
+                flooded_since: self.since,
+                confirmed: self.confirmed,
+            }),
+            None => FloodStatus::Dry { cleared: Some(self.at), over_since: self.since },
+        }
+    }
+
+    /// Returns the entry of a change that sets, confirms or clears a state. `previous` is the entry before it.
+    #[must_use]
+    pub fn following(change: StateChange, received: Timestamp, previous: Option<&Self>) -> Self {
+        let since = match previous {
+            Some(previous) if previous.state.is_some() == change.state.is_some() => previous.since,
+            Some(_) => Some(change.at),
+            None => change.state.map(|_| change.at),
+        };
+        Self::in_run(change, received, (since, Some(change.at)), previous)
+    }
+
+    /// Returns the entry of a change that undoes another one. It restores the times of the entry before the undone one, if that
+    /// has the same state. `previous` is the entry before the change.
+    #[must_use]
+    pub fn restoring(
+        change: StateChange,
+        received: Timestamp,
+        restored: Option<&Self>,
+        previous: Option<&Self>,
+    ) -> Self {
+        let restored = restored.filter(|entry| entry.state == change.state);
+        let times = restored.map_or((None, None), |entry| (entry.since, entry.confirmed));
+        Self::in_run(change, received, times, previous)
+    }
+
+    /// A run continues while its state is confirmed at least every [`CONFIRMED_FOR`].
+    fn in_run(
+        StateChange { state, at }: StateChange,
+        received: Timestamp,
+        (since, confirmed): (Option<Timestamp>, Option<Timestamp>),
+        previous: Option<&Self>,
+    ) -> Self {
+        let is_recent = |confirmed: Option<Timestamp>| {
+            confirmed.is_some_and(|confirmed| at.since(confirmed) <= CONFIRMED_FOR)
+        };
+        let continued = previous
+            .filter(|entry| entry.state == state && is_recent(entry.confirmed) && is_recent(confirmed));
+        Self { at, received, state, run: continued.map_or(at, |entry| entry.run), since, confirmed }
+    }
+}
+
+/// Returns the entries of the log of one area, which must ascend in time and have no undone changes. If several changes have the
+/// same time, the last one counts.
+#[must_use]
+pub fn entries(log: impl IntoIterator<Item = StateChange>) -> Vec<LogEntry> {
+    let mut entries: Vec<LogEntry> = Vec::new();
+    for change in log {
+        entries.pop_if(|last| last.at == change.at);
+        let entry = LogEntry::following(change, change.at, entries.last());
+        entries.push(entry);
+    }
+    entries
+}

@@ -1,0 +1,114 @@
+//! Since when areas are flooded and confirmed: kept over a restart, and found for a log of an earlier version.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use siaga::model::{
+    Actor, AreaId, AreaOrder, BatchNumber, Condition, FloodOrder, FloodStatus, ManualClock, OrderOutcome, Ordered,
+    Timestamp,
+};
+use siaga::model::alerts::LogEntry;
+use siaga::stores::file::OpenFile;
+use siaga::stores::postgres::OpenPostgres;
+use siaga::stores::{EntryQuery, FloodQuery, OpenStore, Store, StoreSettings};
+use sqlx::{Connection, Executor, PgConnection};
+
+use crate::fixture::{block_on, id, now, state};
+use crate::postgres::Database;
+use crate::store_file::StoreFile;
+
+const MIGRATION: &str = include_str!("../../migrations/0022_flood_times.sql");
+
+/// Makes the tables as the version before the migration had them.
+const BEFORE: &str = "
+    DROP TRIGGER follow_flood_log ON flood_changes;
+    DROP FUNCTION follow_flood_log();
+    DROP VIEW flood_times;
+    ALTER TABLE flood_changes DROP COLUMN since, DROP COLUMN confirmed_at, DROP COLUMN received_at;
+    ALTER TABLE flood_states DROP COLUMN since, DROP COLUMN confirmed_at;
+    DROP INDEX flood_batches_changed_at;
+    ALTER TABLE flood_batches ADD CONSTRAINT flood_batches_changed_at_key UNIQUE (changed_at);
+    CREATE VIEW flood_runs AS SELECT area_id FROM flood_changes;
+    CREATE FUNCTION continue_flood_run() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END';
+    CREATE TRIGGER continue_flood_run BEFORE INSERT ON flood_changes
+        FOR EACH ROW EXECUTE FUNCTION continue_flood_run();";
+
+/// The status of each area, and all entries with their times.
+type Shown = (Vec<(AreaId, FloodStatus)>, Vec<(AreaId, Vec<LogEntry>)>);
+
+async fn shown(store: &dyn Store) -> Shown {
+    let layer = store.floods(&FloodQuery::default()).await.unwrap().value;
+    let status = |flood: siaga::model::FloodFeature<'_>| {
+        let dry = FloodStatus::Dry { cleared: None, over_since: flood.over_since };
+        (flood.area.id, flood.current.map_or(dry, FloodStatus::Flooded))
+    };
+    let query = EntryQuery { area: None, from: Timestamp::EPOCH, until: Timestamp::LAST };
+    (layer.features().map(status).collect(), store.flood_entries(&query).await.unwrap().value)
+}
+
+/// A flood, a confirmation and an all clear that are undone, and a mistake that is undone.
+async fn flood(store: &dyn Store, clock: &ManualClock) {
+    let mut hour = 0;
+    let mut order = async |changes: Ordered| {
+        hour += 1;
+        clock.set(now().after(Duration::from_hours(hour)));
+        let by = Actor { subject: "desk".to_owned(), username: None };
+        let order = FloodOrder { changes, by, note: None, request: None, preview: false };
+        let OrderOutcome::Done { batch, .. } = store.change_floods(order).await.unwrap() else { panic!("not done") };
+        batch.number
+    };
+    let set = |areas: &[(u64, Option<u64>)]| {
+        let area = |&(of, code): &(u64, Option<u64>)| {
+            AreaOrder { area: id(of), state: code.map(state), after: Condition::Any }
+        };
+        Ordered::Set(areas.iter().map(area).collect())
+    };
+    let undo = |batch: BatchNumber| Ordered::Undo(batch);
+    order(set(&[(1, Some(2)), (10, Some(3))])).await;
+    let confirmed = order(set(&[(10, Some(3))])).await;
+    order(undo(confirmed)).await;
+    let clear = order(set(&[(1, None), (10, None), (5, None)])).await;
+    let undone = order(undo(clear)).await;
+    order(undo(undone)).await;
+    let mistake = order(set(&[(2, Some(4))])).await;
+    order(undo(mistake)).await;
+    order(set(&[(1, Some(1)), (30, Some(3))])).await;
+}
+
+#[test]
+fn a_log_of_an_earlier_version_gets_its_times_from_its_batches() {
+    block_on(async {
+        let database = Database::with_fixture().await;
+        let clock = Arc::new(ManualClock::new(now()));
+        let settings = || StoreSettings::new(database.figment(), Arc::clone(&clock) as _);
+        let store = OpenPostgres.open(&settings()).await.unwrap().store;
+        flood(&*store, &clock).await;
+        let before = shown(&*store).await;
+        store.close().await;
+        drop(store);
+
+        let mut connection = PgConnection::connect(&database.url()).await.unwrap();
+        connection.execute(BEFORE).await.unwrap();
+        connection.execute(MIGRATION).await.unwrap();
+        let store = OpenPostgres.open(&settings()).await.unwrap().store;
+        assert_eq!(shown(&*store).await, before);
+        store.close().await;
+    });
+}
+
+#[test]
+fn a_restart_with_the_store_in_one_file_keeps_what_was_undone() {
+    block_on(async {
+        let file = StoreFile::with_fixture().await;
+        let clock = Arc::new(ManualClock::new(now()));
+        let settings = || StoreSettings::new(file.figment(), Arc::clone(&clock) as _);
+        let store = OpenFile.open(&settings()).await.unwrap().store;
+        flood(&*store, &clock).await;
+        let before = shown(&*store).await;
+        store.close().await;
+        drop(store);
+        let store = OpenFile.open(&settings()).await.unwrap().store;
+        assert_eq!(shown(&*store).await, before);
+        store.close().await;
+    });
+}
