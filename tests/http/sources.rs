@@ -130,7 +130,7 @@ fn the_health_of_data_is_well_where_no_source_is_configured() {
     assert_eq!(health.status(), Status::Ok);
     assert_eq!(
         json_of(health),
-        json!({ "statusCode": 200, "result": { "status": "unknown", "sources": [], "stale_since": null, "calls": [] } })
+        json!({ "statusCode": 200, "result": { "status": "unknown", "sources": [], "stale_since": null, "calls": [], "seconds_ahead": null } })
     );
 }
 
