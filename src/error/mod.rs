@@ -22,7 +22,7 @@ use serde_json::Value;
 
 pub(crate) use self::catcher::catchers;
 use crate::content::Kept;
-use crate::fairings::{RequestId, allow_any_origin, name_licence, secure};
+use crate::fairings::{RequestId, allow_any_origin, mark, name_licence, secure};
 use crate::model::CardId;
 use crate::model::bodies::Fault;
 use crate::model::duration::whole_seconds;
@@ -389,6 +389,7 @@ impl<'r> Responder<'r, 'static> for Problem {
         }
         // Rocket runs no response fairings for a request that it could not read.
         RequestId::of(request).add_to(&mut response);
+        mark(&mut response);
         allow_any_origin(&mut response);
         secure(request, &mut response);
         name_licence(request, &mut response);

@@ -23,12 +23,32 @@ impl Fairing for Cors {
 }
 
 const EXPOSED: &str = "Age, Allow, Content-Location, ETag, Link, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, Retry-After, Siaga-Data-As-Of, \
-     Siaga-Data-Status, Siaga-Ignored, Siaga-Stale-Since, X-Photo-Token, X-Request-Id";
+     Siaga-Data-Status, Siaga-Ignored, Siaga-Stale-Since, Siaga-Version, X-Photo-Token, X-Request-Id";
 
 /// Adds the headers that let pages of any origin read the response, and those of its headers that they need.
 pub(crate) fn allow_any_origin(response: &mut Response<'_>) {
     response.set_raw_header("Access-Control-Allow-Origin", "*");
     response.set_raw_header("Access-Control-Expose-Headers", EXPOSED);
+}
+
+/// Marks every response as the service's own, so that clients can distinguish it from that of a proxy or of a login page of a network.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Mark;
+
+#[rocket::async_trait]
+impl Fairing for Mark {
+    fn info(&self) -> Info {
+        Info { name: "Mark", kind: Kind::Response }
+    }
+
+    async fn on_response<'r>(&self, _request: &'r Request<'_>, response: &mut Response<'r>) {
+        mark(response);
+    }
+}
+
+/// Adds the mark, also to a 304: a response that a browser has cached before it was marked gets the mark by it.
+pub(crate) fn mark(response: &mut Response<'_>) {
+    response.set_raw_header("Siaga-Version", env!("CARGO_PKG_VERSION"));
 }
 
 /// Adds the headers that restrict what browsers do with a response, and for how long they must use HTTPS only.

@@ -22,7 +22,7 @@ use crate::collections::Tables;
 use crate::config::Config;
 use crate::error::catchers;
 use crate::fairings::{
-    BareAddresses, Cors, Draining, Exchange, KnownParameters, Licence, RealMethod, RequestId,
+    BareAddresses, Cors, Draining, Exchange, KnownParameters, Licence, Mark, RealMethod, RequestId,
     SecurityHeaders, SharedCaches, SignsOfLife, TrailingSlash, within_spans,
 };
 use crate::formats::EncodeContext;
@@ -94,6 +94,7 @@ impl Builder {
             .attach(Exchange::new(metrics.clone()))
             .attach(Admission)
             .attach(TrailingSlash)
+            .attach(Mark)
             .attach(Cors)
             .attach(SecurityHeaders)
             .attach(Licence)

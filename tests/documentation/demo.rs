@@ -39,6 +39,14 @@ impl Demo {
         Self::with(&[("SIAGA_CACHE__SHARED", shared)])
     }
 
+    /// One of an agency, with a name of 30 letters.
+    pub(crate) fn of_an_agency() -> Self {
+        Self::with(&[
+            ("SIAGA_SITE__NAME", "BPBD Provinsi DKI Jakarta Raya"),
+            ("SIAGA_SITE__AGENCY", "Badan Penanggulangan Bencana Daerah"),
+        ])
+    }
+
     /// One that exposes its metrics.
     pub(crate) fn with_metrics() -> Self {
         Self::with(&[("SIAGA_METRICS__ENABLED", "true")])

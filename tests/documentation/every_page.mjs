@@ -3,15 +3,42 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { chromium } from "./chromium.mjs";
 
-const [origin, base] = process.argv.slice(2);
+const [origin, base, key] = process.argv.slice(2);
 const patience = Number(process.env.TEST_PATIENCE ?? 1);
 const axe = readFileSync("node_modules/axe-core/axe.min.js", "utf8");
 const fits = (page) => page.evaluate(() => document.documentElement.scrollWidth <= innerWidth);
+const asked = async (method, path, body) => {
+  const headers = { "X-Api-Key": key, "Content-Type": "application/json" };
+  const response = await fetch(`${base}${path}`, { method, headers, body: body && JSON.stringify(body) });
+  assert.equal(response.status, 200, `${method} ${path}`);
+  return response.json();
+};
+const TITLE = "Water up to the knee";
+/** Reports a flood with a photo, and waits until the photo is published. */
+const report = async (page) => {
+  const { features: [{ properties: { label: [lng, lat] } }] } = (await asked("GET", "/areas?ids=5&geoformat=geojson")).result;
+  const { cardId } = await asked("POST", "/cards", { username: "ani", network: "test", language: "en" });
+  const card_data = { report_type: "flood", flood_depth: 40 };
+  await asked("PUT", `/cards/${cardId}`, { disaster_type: "flood", card_data, title: TITLE, text: "", created_at: new Date().toISOString(), location: { lat, lng } });
+  const { signedRequest } = await asked("GET", `/cards/${cardId}/images?file_type=image/jpeg`);
+  const picture = await page.evaluate(() => document.createElement("canvas").toDataURL("image/jpeg").split(",")[1]);
+  const sent = await fetch(signedRequest, { method: "PUT", headers: { "Content-Type": "image/jpeg" }, body: Buffer.from(picture, "base64") });
+  assert.equal(sent.status, 200);
+  const isPublished = async () => (await asked("GET", "/reports?geoformat=geojson")).result.features.some(({ properties }) => properties.url === cardId && properties.image_url);
+  for (const end = Date.now() + 30_000 * patience; !(await isPublished()); ) assert.ok(Date.now() < end, "the photo is published");
+};
+/** Opens that report on the map. */
+const openReport = async (page) => {
+  await page.waitForFunction((title) => [...document.querySelectorAll("#reports button")].some((of) => of.textContent.includes(title)), {}, TITLE);
+  await page.evaluate((title) => [...document.querySelectorAll("#reports button")].find((of) => of.textContent.includes(title)).click(), TITLE);
+  await page.waitForFunction(() => document.querySelector("#chosen img")?.naturalWidth);
+};
 // Addresses end with a parameter, so that a language can follow. `until` is there once the page is complete.
 const PAGES = [
   { address: `${origin}/?` },
   { address: `${origin}/map?`, until: "#gauges li button" },
   { address: `${origin}/map?area=1&`, until: "#gauges li button" },
+  { address: `${origin}/map?`, until: "#gauges li button", act: openReport },
   // Swagger UI has findings of its own.
   { address: `${origin}/docs?`, until: ".opblock", isGrave: ({ impact }) => impact === "critical" },
   { address: `${base}/alerts?format=html&` },
@@ -24,10 +51,12 @@ await chromium(async (page) => {
   page.setDefaultTimeout(60_000 * patience);
   await page.setBypassCSP(true); // For axe-core, which the pages do not bring.
   const faults = [];
-  for (const { address, until, isGrave = () => true } of PAGES) {
+  await report(page);
+  for (const { address, until, act = () => {}, isGrave = () => true } of PAGES) {
     for (const [language, schemes] of [["id", ["light", "dark", "light"]], ["en", ["dark", "light", "dark"]]]) {
       await page.goto(`${address}lang=${language}`);
       if (until) await page.waitForSelector(until);
+      await act(page);
       await page.evaluate(axe);
       for (const [at, width] of [360, 768, 1440].entries()) {
         await page.setViewport({ width, height: 800 });

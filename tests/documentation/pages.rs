@@ -16,6 +16,7 @@ fn run(script: &str, text: &str, arguments: &[&str]) -> String {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("chromium.mjs"), include_str!("chromium.mjs")).unwrap();
     fs::write(folder.path().join("officer.mjs"), include_str!("officer.mjs")).unwrap();
+    fs::write(folder.path().join("stand_in.mjs"), include_str!("stand_in.mjs")).unwrap();
     fs::write(folder.path().join(script), text).unwrap();
     printed(script, node(folder.path()).arg(script).args(arguments))
 }
@@ -61,8 +62,18 @@ fn axe_finds_nothing_at_the_front_page_in_either_language_and_colour_scheme() {
 
 #[test]
 fn axe_finds_nothing_on_any_page_and_large_text_fits_a_small_screen() {
-    let demo = Demo::start();
-    run("every_page.mjs", include_str!("every_page.mjs"), &[&demo.origin(""), &demo.base()]);
+    let demo = Demo::of_an_agency();
+    run("every_page.mjs", include_str!("every_page.mjs"), &[&demo.origin(""), &demo.base(), demo.key()]);
+    demo.end();
+}
+
+#[test]
+fn a_phone_shows_how_exact_a_fix_is_a_long_name_in_large_text_and_the_map_when_it_is_turned() {
+    let demo = Demo::of_an_agency();
+    println!(
+        "{}",
+        run("phone.mjs", include_str!("phone.mjs"), &[&demo.origin(""), &demo.base(), demo.key()])
+    );
     demo.end();
 }
 
@@ -113,5 +124,15 @@ fn an_order_of_an_officer_is_sent_again_until_the_service_itself_responds() {
 fn the_desk_bears_a_great_flood_a_cut_network_two_tabs_and_small_screens() {
     let (demo, script) = (Demo::start(), include_str!("desk_demands.mjs"));
     println!("{}", run("desk_demands.mjs", script, &[&demo.origin(""), &demo.base(), demo.key()]));
+    demo.end();
+}
+
+#[test]
+fn the_map_takes_nothing_else_for_the_service_and_says_what_it_had_kept() {
+    let demo = Demo::start();
+    println!(
+        "{}",
+        run("worker.mjs", include_str!("worker.mjs"), &[&demo.origin(""), &demo.base(), demo.key()])
+    );
     demo.end();
 }

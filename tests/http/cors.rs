@@ -37,3 +37,34 @@ fn a_preflight_of_an_unknown_path_is_404() {
     let response = Siaga::start().client.req(Method::Options, "/v1/nothing").dispatch().status();
     assert_eq!(response, Status::NotFound);
 }
+
+#[test]
+fn every_response_has_the_mark_of_the_service_which_scripts_may_read() {
+    let siaga = Siaga::start();
+    let tag = siaga.get("/v1/floods").headers().get_one("ETag").unwrap().to_owned();
+    for (method, target, status) in [
+        (Method::Get, "/v1/floods", 200),
+        (Method::Head, "/v1/floods", 200),
+        (Method::Get, "/v1/floods?city=x", 400),
+        (Method::Get, "/v1/nothing", 404),
+        (Method::Post, "/v1/floods", 405),
+        (Method::Options, "/v1/floods", 204),
+        (Method::Put, "/v1/floods/5", 403),
+        (Method::Get, "/map", 200),
+        (Method::Get, "/map/map.js", 200),
+        (Method::Get, "/sw.js", 200),
+        (Method::Get, "/report", 404),
+        (Method::Get, "/desk", 200),
+        (Method::Get, "/health/live", 200),
+    ] {
+        let response = siaga.client.req(method, target).dispatch();
+        assert_eq!(response.status().code, status, "{method} {target}");
+        let marks: Vec<_> = response.headers().get("Siaga-Version").collect();
+        assert_eq!(marks, [env!("CARGO_PKG_VERSION")], "{method} {target}");
+    }
+    let known = siaga.client.get("/v1/floods").header(Header::new("If-None-Match", tag)).dispatch();
+    assert_eq!(known.status(), Status::NotModified);
+    assert_eq!(known.headers().get_one("Siaga-Version"), Some(env!("CARGO_PKG_VERSION")));
+    let exposed = known.headers().get_one("Access-Control-Expose-Headers").unwrap();
+    assert!(exposed.contains("Siaga-Version"), "{exposed}");
+}

@@ -52,6 +52,7 @@ fn a_method_that_nobody_knows_is_405_with_what_the_path_takes() {
         for part in [
             "access-control-allow-origin: *\r\n",
             "x-request-id: ",
+            "siaga-version: ",
             "content-type: application/json\r\n",
             allow.trim_end_matches(')'),
             &format!(r#"{{"statusCode":{},"error":""#, &status[..3]),

@@ -26,14 +26,19 @@ const remember = (address, version) => {
     if (version) localStorage.setItem(address, version);
   } catch {}
 };
-const outlines = {};
-const outline = (level) => (outlines[level] ??= (async () => {
+// What is loaded once. A load that failed is repeated when it is needed again.
+const once = {};
+const needed = (name, make) => (once[name] ??= make().catch((error) => {
+  delete once[name];
+  throw error;
+}));
+const outline = (level) => needed(level, async () => {
   const address = `${base}/areas?${query({ level })}`;
   // Without a network, the page may be kept with the address of the first visit.
   const response = await fetch(remembered(address) ?? address).catch(() => fetch(address));
   remember(address, response.headers.get("Content-Location"));
   return decode((await response.json()).result);
-})());
+});
 
 /** Makes the layers of the ground. `colour` says the colour of a name in the style sheet; names of all kinds go to `labels`. */
 export const ground = ({ view, colour, labels }) => {
@@ -44,7 +49,7 @@ export const ground = ({ view, colour, labels }) => {
   const near = new Shapes({});
   const silent = new Shapes({});
   const sets = {};
-  let isSilent = false, infrastructure, hasParents = false, part, drawn, asked = 0, isFollowed = false;
+  let isSilent = false, hasParents = false, part, drawn, asked = 0, isFollowed = false;
 
   const names = (kind, all) => {
     sets[kind] = all;
@@ -67,8 +72,9 @@ export const ground = ({ view, colour, labels }) => {
   };
   const parents = async () => {
     if (hasParents) return;
-    hasParents = true;
     const all = await outline("parent");
+    if (hasParents) return;
+    hasParents = true;
     add(borders, "parent", all, "parent");
     names("parent", named(all, "parent_name", { rank: 10, from: 12.5, size: 14, style: "500" }));
     view.redraw();
@@ -81,7 +87,10 @@ export const ground = ({ view, colour, labels }) => {
     const corners = [Math.floor(west * 100), Math.floor(south * 100), Math.ceil(east * 100), Math.ceil(north * 100)].map((of) => of / 100);
     if (`${corners}` === part) return;
     part = `${corners}`;
-    const all = decode(await load(`/areas?${query({ bbox: corners })}`));
+    const all = await load(`/areas?${query({ bbox: corners })}`).then(decode, (error) => {
+      if (part === `${corners}`) part = undefined;
+      throw error;
+    });
     if (part !== `${corners}`) return;
     near.clear();
     for (const feature of all) near.set(feature.properties.area_id, feature, "local");
@@ -95,7 +104,7 @@ export const ground = ({ view, colour, labels }) => {
     view.redraw();
   };
   const structures = () =>
-    (infrastructure ??= Promise.all(["pumps", "floodgates"].map((kind) => load(`/infrastructure/${kind}?${query()}`))).then((all) => all.flatMap(decode)));
+    needed("structures", () => Promise.all(["pumps", "floodgates"].map((kind) => load(`/infrastructure/${kind}?${query()}`))).then((all) => all.flatMap(decode)));
   /** Loads the waterways and the base map around what is shown, simplified for the zoom. */
   const basemap = async () => {
     const zoom = Math.max(7, Math.min(16, Math.ceil(view.zoom - 0.4)));
@@ -163,6 +172,7 @@ export const ground = ({ view, colour, labels }) => {
     },
     /** Loads what this part of the map needs. */
     rest: () => {
+      if (!sets.city) cities(false).catch(failed);
       if (isFollowed) basemap().catch(failed);
       if (view.zoom >= 12) parents().catch(failed);
       if (view.zoom >= 14) locals().catch(failed);

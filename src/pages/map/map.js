@@ -1,10 +1,10 @@
 // The live map. The list of floods is there without it.
 import { View, toPlace, toWorld } from "./module/view.js";
 import { Names, Points, Shapes, decode, middleOf } from "./module/layers.js";
-import { age, base, depths, failed, fill, find, language, load, make, moment, nameOf, nice, query, settings, t } from "./words.js";
+import { age, base, depths, failed, fill, find, keptSince, language, load, make, moment, nameOf, nice, query, replaced, settings, t } from "./words.js";
 import { list, mark, whenChosen } from "./list.js";
 import { ground } from "./ground.js";
-import { names, search } from "./search.js";
+import { emptySearch, names, search } from "./search.js";
 import { points } from "./points.js";
 import { past } from "./past.js";
 import { connection } from "./connection.js";
@@ -56,13 +56,17 @@ matchMedia("(prefers-color-scheme: dark)").addEventListener("change", paint);
 // What the sheet covers is not the middle of the map. On a wide screen it covers nothing.
 const covered = () => {
   const demo = document.querySelector(".demo")?.offsetHeight ?? 0;
+  const bar = demo + document.querySelector("header").offsetHeight;
   document.body.style.setProperty("--demo", `${demo}px`);
-  document.body.style.setProperty("--bar", `${demo + document.querySelector("header").offsetHeight}px`);
+  document.body.style.setProperty("--bar", `${bar}px`);
+  // In large text the bar leaves no room for a map below it: then they follow each other on the page.
+  const isTall = bar > innerHeight / 3;
+  document.body.classList.toggle("tall", isTall);
   view.resize();
   const { top, left, width } = sheet.getBoundingClientRect();
-  const hidden = left > 0 || width < innerWidth ? 0 : Math.max(0, Math.min(innerHeight * 0.6, innerHeight - (top + scrollY)));
+  const hidden = isTall || left > 0 || width < innerWidth ? 0 : Math.max(0, Math.min(innerHeight * 0.6, innerHeight - (top + scrollY)));
   element.style.setProperty("--covered", `${hidden}px`);
-  view.cover({ top: 70, bottom: hidden + 20 });
+  view.cover({ top: isTall ? 0 : 70, bottom: hidden + 20 });
 };
 covered();
 addEventListener("resize", covered);
@@ -182,8 +186,12 @@ const settle = () => {
   view.redraw();
 };
 let asked = 0;
-const choose = async (id, move = true) => {
-  const number = ++asked;
+/** Begins another choice, whose number it returns: choices before it have no effect any more. */
+const ask = () => {
+  emptySearch();
+  return ++asked;
+};
+const choose = async (id, move = true, number = ask()) => {
   try {
     await loadOutlines([id]);
   } catch (error) {
@@ -198,19 +206,18 @@ const choose = async (id, move = true) => {
   if (move) requestAnimationFrame(() => view.fit(geometry.get(id).box, { most: 15, margin: 50 }));
 };
 const choosePoint = (point, move = true) => {
-  asked++;
+  ask();
   current = { point: point.id };
   settle();
   if (move) requestAnimationFrame(() => view.go(toPlace(point.at), Math.max(view.zoom, 14.5)));
 };
 const chooseNothing = () => {
-  asked++;
   current = {};
   settle();
 };
 /** Chooses the area at a place, which may be dry or not covered. */
 const chooseAt = async ([lng, lat], move = false) => {
-  const number = ++asked;
+  const number = ask();
   const round = (of) => of.toFixed(4);
   const found = await load(`/areas/at?lat=${round(lat)}&lng=${round(lng)}`, { cache: "no-store" }).then(decode, (error) => error);
   if (number !== asked) return;
@@ -221,9 +228,10 @@ const chooseAt = async ([lng, lat], move = false) => {
   const [feature] = found;
   const { area_id } = feature.properties;
   geometry.has(area_id) || geometry.set(area_id, feature);
-  await choose(area_id, move);
+  await choose(area_id, move, number);
 };
 closeButton.addEventListener("click", () => {
+  ask();
   chooseNothing();
   element.focus({ preventScroll: true });
 });
@@ -245,12 +253,27 @@ view.addEventListener("rest", () => land.rest());
 
 // What is not needed to see the floods is loaded after them.
 let pins;
+// A fix that is less exact than this, in metres, names no area.
+const EXACT = 150;
+// The metres of a degree of latitude.
+const DEGREE = 111_320;
 const searching = {
   say,
-  locate: async (place) => {
-    here.points = [{ at: toWorld(place), colour: "#1a73e8", line: "#fff", radius: 8 }];
-    view.go(place, 15);
-    await chooseAt(place);
+  locate: async (place, accuracy) => {
+    here.points = [{ at: toWorld(place), colour: "#1a73e8", line: "#fff", radius: 8, reach: accuracy }];
+    if (accuracy <= EXACT) {
+      view.go(place, 15);
+      return chooseAt(place);
+    }
+    // The reader may be in any area of the circle.
+    ask();
+    chooseNothing();
+    const [lng, lat] = place;
+    const high = accuracy / DEGREE;
+    const wide = high / Math.cos((lat * Math.PI) / 180);
+    view.fit([...toWorld([lng - wide, lat + high]), ...toWorld([lng + wide, lat - high])], { most: 15, margin: 30 });
+    const distance = accuracy < 1_000 ? `${Math.ceil(accuracy / 10) * 10} m` : `${Math.ceil(accuracy / 1_000)} km`;
+    say(fill(t.aroundHere, { distance }));
   },
   choose: async (entry) => {
     if (entry.id) return choose(entry.id);
@@ -287,19 +310,28 @@ const announce = (before, after) => {
   if (all.length && before.size) find("announced").textContent = all.map((id) => `${nameOf(geometry.get(id).properties)}: ${depths[after.get(id)?.state] ?? t.dry}`).join(". ");
 };
 
-const begin = async () => {
-  const found = decode(await load(`/floods?${query({ minimum_state: 1 })}`));
+const FLOODS = `/floods?${query({ minimum_state: 1 })}`;
+let isFollowed = false;
+/** Takes all floods, unless the stream has sent newer states. */
+const takeFloods = async (result) => {
+  if (isFollowed) return;
+  const found = decode(result);
   for (const feature of found) geometry.set(feature.properties.area_id, feature);
-  const areas = found.map(({ properties: { area_id, state, last_updated } }) => ({ area_id, state, last_updated }));
-  states.now = states.shown = new Map(areas.map((area) => [area.area_id, area]));
+  states.now = new Map(found.map(({ properties: { area_id, state, last_updated } }) => [area_id, { area_id, state, last_updated }]));
+  if (states.hour) return;
+  states.shown = states.now;
   await draw();
+};
+const begin = async () => {
+  await takeFloods(await load(FLOODS, { take: takeFloods }));
   requestAnimationFrame(() => performance.mark("floods drawn"));
-  return areas;
+  // Kept floods may be older than the cursor: what changed between them would be missed.
+  return keptSince("/floods") ? null : [...states.now.values()];
 };
 const wanted = new URLSearchParams(location.search).get("area");
 land.begin(!wanted);
 begin().catch((error) => (failed(error), null)).then(async (areas) => {
-  if (wanted) await choose(wanted);
+  if (wanted) await choose(wanted, true, ++asked);
   let nameById = new Map();
   search(searching);
   pins = points({ layer: dots, view, choose: choosePoint, colourOf, areaName: (id) => nameById.get(`${id}`) });
@@ -311,6 +343,8 @@ begin().catch((error) => (failed(error), null)).then(async (areas) => {
     select: settings.city ? { city: settings.city } : {},
     start: areas && settings.cursor ? { cursor: settings.cursor, areas } : undefined,
     states: (all) => {
+      isFollowed = true;
+      replaced(FLOODS);
       const before = states.now;
       states.now = new Map(all);
       link.known();

@@ -152,9 +152,12 @@ export const points = ({ layer, view, choose, areaName, colourOf }) => {
       draw();
     },
     gauges: async () => {
-      all.gauges = decode(await load("/floodgauges")).filter(({ properties }) => properties.observations.length).map(gauge);
-      items("gauges", all.gauges, t.noGauges, choose);
-      draw();
+      const take = (result) => {
+        all.gauges = decode(result).filter(({ properties }) => properties.observations.length).map(gauge);
+        items("gauges", all.gauges, t.noGauges, choose);
+        draw();
+      };
+      take(await load("/floodgauges", { take }));
     },
     /** Shows pumps and floodgates, or none. */
     infrastructure: (features) => {

@@ -46,13 +46,19 @@ const close = () => {
   input.removeAttribute("aria-activedescendant");
 };
 
-/** Lets the reader search: calls `choose` with the entry of a name, and `locate` with a place. `say` shows a sentence. */
+/** Empties the search, which would name another place than the one that is shown. */
+export const emptySearch = () => (input.value = "");
+
+/**
+ * Lets the reader search: calls `choose` with the entry of a name, and `locate` with a place and how far from it the reader may be, in
+ * metres. `say` shows a sentence.
+ */
 export const search = ({ choose, locate, say }) => {
   const take = (entry) => {
-    input.value = entry.name;
     close();
     input.blur();
     choose(entry);
+    input.value = entry.name;
   };
   const show = async () => {
     const text = input.value;
@@ -97,13 +103,15 @@ export const search = ({ choose, locate, say }) => {
     if (entry) take(entry);
   });
   find("locate").addEventListener("click", () => {
+    emptySearch();
     if (!navigator.geolocation) return say(t.locateFailed);
     say(t.locating);
-    const options = { enableHighAccuracy: true, timeout: 20_000, maximumAge: 60_000 };
+    // A reader who asks again has moved.
+    const options = { enableHighAccuracy: true, timeout: 20_000, maximumAge: 0 };
     // 4 decimals are 11 m: nobody needs to know more.
     const round = (of) => Math.round(of * 10_000) / 10_000;
     navigator.geolocation.getCurrentPosition(
-      ({ coords }) => locate([round(coords.longitude), round(coords.latitude)]),
+      ({ coords }) => locate([round(coords.longitude), round(coords.latitude)], coords.accuracy),
       () => say(t.locateFailed),
       options,
     );

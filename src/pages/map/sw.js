@@ -1,59 +1,106 @@
-// Keeps the page and the last public data for an hour, so that the map opens without a network. The network always comes first.
+// Keeps the page and the last public data for an hour, so that the map opens without a network. The network comes first. The kept response
+// is sent if the network fails, if it does not answer for some seconds, or if it answers with anything but the service's own response.
 const HOUR = 3_600_000;
+// For how long the service may be silent.
+const SILENCE = 5_000;
+// For how long a further request waits while the service is silent: a page needs several.
+const LEAST = 500;
+// For how long a late response is waited for: browsers have few connections.
+const LATE = 60_000;
 // How many responses are kept.
 const MOST = 120;
 const KEPT = "Siaga-Kept";
 const base = new URL(location).searchParams.get("base");
-// Not the place of the reader, and nothing that says how current the data is.
-const data = ["areas", "basemap", "floodgauges", "floods", "infrastructure/pumps", "infrastructure/floodgates", "reports"].map((name) => `${base}/${name}`);
+// Not the place of the reader, nothing that says how current the data is, and no reports, which may be hidden.
+const data = ["areas", "basemap", "floodgauges", "floods", "infrastructure/pumps", "infrastructure/floodgates"].map((name) => `${base}/${name}`);
 const isKept = ({ origin, pathname }) => origin === location.origin && (pathname === "/map" || pathname.startsWith("/map/") || data.includes(pathname));
 const opened = () => caches.open("map");
-const keptAt = (response) => Number(response.headers.get(KEPT));
+const keptAt = ({ headers }) => Date.parse(headers.get(KEPT)) || 0;
+/** Whether the service has sent this, and not a proxy or the login page of a network. */
+const isOurs = ({ headers }) => headers.has("Siaga-Version");
+const isUsable = (response) => isOurs(response) && response.status < 500 && response.status !== 429;
+const mayKeep = (response) => isOurs(response) && response.status === 200 && !/no-store/i.test(response.headers.get("Cache-Control"));
 
-/** Keeps a response with the time. */
+/** Keeps a response with the time at which it was current. */
 const keep = async (request, response) => {
   const headers = new Headers(response.headers);
-  headers.set(KEPT, Date.now());
+  headers.set(KEPT, headers.get("Siaga-Stale-Since") ?? new Date().toISOString());
   // The body is decoded already.
   headers.delete("Content-Encoding");
   await (await opened()).put(request, new Response(await response.blob(), { headers }));
 };
-/** Forgets what is too old, and the oldest of what is too much. */
+/** Returns the kept response to a request, if it is not too old. */
+const keptFor = async (request) => {
+  const kept = await (await opened()).match(request, { ignoreVary: true });
+  return kept && isOurs(kept) && Date.now() - keptAt(kept) < HOUR ? kept : undefined;
+};
+/** Forgets what is too old or not the service's, and the oldest of what is too much. */
 const tidy = async () => {
   const cache = await opened();
-  const all = await Promise.all((await cache.keys()).map(async (request) => [request, keptAt(await cache.match(request, { ignoreVary: true }))]));
+  const ageOf = async (request) => {
+    const kept = await cache.match(request, { ignoreVary: true });
+    return [request, kept && isOurs(kept) ? keptAt(kept) : 0];
+  };
+  const all = await Promise.all((await cache.keys()).map(ageOf));
   all.sort(([, one], [, other]) => other - one);
   await Promise.all(all.filter(([, at], index) => index >= MOST || Date.now() - at > HOUR).map(([request]) => cache.delete(request)));
 };
 /** Returns a page that says since when it is kept. */
 const dated = async (response) => {
-  const text = (await response.text()).replace("<body ", `<body data-kept="${keptAt(response)}" `);
+  const text = (await response.text()).replace("<body ", `<body data-kept="${response.headers.get(KEPT)}" `);
   return new Response(text, { headers: response.headers });
 };
 
-const fetched = async (event) => {
-  const { request } = event;
-  try {
-    const response = await fetch(request);
-    if (response.ok) event.waitUntil(keep(request, response.clone()).then(request.mode === "navigate" ? tidy : undefined));
-    return response;
-  } catch (error) {
-    const kept = await (await opened()).match(request, { ignoreVary: true });
-    if (!kept || Date.now() - keptAt(kept) > HOUR) throw error;
-    return request.mode === "navigate" ? dated(kept) : kept;
-  }
+// When each request was sent that nothing has answered, and when something was last heard over the network.
+const waiting = new Map();
+let heard = 0;
+const hear = ({ headers }) => {
+  // The browser may have had a response that does not need to be revalidated.
+  if (!/max-age=[1-9]/.test(headers.get("Cache-Control"))) heard = Date.now();
+};
+const respond = async (event) => {
+  const { request, clientId, resultingClientId } = event;
+  const isPage = request.mode === "navigate";
+  waiting.set(event, Date.now());
+  const end = new AbortController();
+  const timer = setTimeout(() => end.abort(), LATE);
+  request.signal.addEventListener("abort", () => end.abort());
+  const network = isPage ? fetch(request) : fetch(request, { signal: end.signal });
+  network.then(hear, () => {}).finally(() => {
+    clearTimeout(timer);
+    waiting.delete(event);
+  });
+  const own = network.then((response) => {
+    if (mayKeep(response)) event.waitUntil(keep(request, response.clone()).then(isPage ? tidy : undefined));
+    return isUsable(response) ? response : undefined;
+  }, () => undefined);
+  // Browsers may forbid to keep anything.
+  const kept = await keptFor(request).catch(() => undefined);
+  if (!kept) return network;
+  const since = Math.max(heard, Math.min(Date.now(), ...waiting.values()));
+  const pause = new Promise((resolve) => setTimeout(resolve, Math.max(LEAST, since + SILENCE - Date.now())));
+  const first = await Promise.race([own, pause]);
+  if (first) return first;
+  // The page takes a late response to data; about a late page it tells the reader.
+  const tell = async (response) => {
+    if (!response?.ok || !(isPage || data.includes(new URL(request.url).pathname))) return;
+    const page = await clients.get(resultingClientId || clientId);
+    page?.postMessage({ address: request.url, body: isPage ? null : await response.json() });
+  };
+  event.waitUntil(own.then(tell));
+  return isPage ? dated(kept) : kept;
 };
 
 addEventListener("install", () => skipWaiting());
 addEventListener("activate", (event) => event.waitUntil(clients.claim()));
 addEventListener("fetch", (event) => {
-  if (event.request.method === "GET" && isKept(new URL(event.request.url))) event.respondWith(fetched(event));
+  if (event.request.method === "GET" && isKept(new URL(event.request.url))) event.respondWith(respond(event));
 });
 // What a page loaded before it had this worker.
 addEventListener("message", (event) => {
   const load = async (address) => {
     const response = await fetch(address);
-    if (response.ok) await keep(address, response);
+    if (mayKeep(response)) await keep(address, response);
   };
   event.waitUntil(Promise.allSettled(event.data.filter((address) => isKept(new URL(address))).map(load)));
 });

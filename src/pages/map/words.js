@@ -20,12 +20,47 @@ export const fill = (text, values) => text.replace(/\{(\w+)\}/g, (all, name) => 
 /** The selection of the page, as parameters of requests. */
 export const query = (more = {}) => new URLSearchParams({ ...(settings.city ? { city: settings.city } : {}), ...more });
 
-/** Requests a part of the service, and returns its result. Throws an error with the `status`. */
-export const load = async (path, options) => {
-  const response = await fetch(base + path, { cache: "no-cache", ...options });
-  if (!response.ok) throw Object.assign(new Error(`${path}: ${response.status}`), { status: response.status });
-  return (await response.json()).result;
+// What the service worker had kept of data that changes: since when, and what takes newer data. By address.
+const kept = new Map();
+/** Notes it, or that the data is current. The event `kept` says that this may have changed. */
+const noteKept = (address, of) => {
+  of ? kept.set(address, of) : kept.delete(address);
+  dispatchEvent(new Event("kept"));
 };
+const full = (path) => new URL(base + path, location).href;
+/** Returns since when the oldest data was kept, of all or of a part of the service; `undefined` if it came from the service. */
+export const keptSince = (part = "") =>
+  [...kept].filter(([address]) => address.startsWith(full(part))).map(([, { since }]) => since).sort()[0];
+/** Notes that newer data has come another way. */
+export const replaced = (path) => kept.has(full(path)) && noteKept(full(path));
+
+/**
+ * Requests a part of the service, and returns its result. Throws an error with the `status`. `take` is for data that changes: if the
+ * service worker had kept it, `take` is called with the result that comes later.
+ */
+export const load = async (path, { take, ...options } = {}) => {
+  const note = (since) => take && noteKept(full(path), since && { since, take, again: () => load(path, { take }).then(take) });
+  try {
+    const response = await fetch(base + path, { cache: "no-cache", ...options });
+    if (!response.ok) throw Object.assign(new Error(`${path}: ${response.status}`), { status: response.status });
+    const { result } = await response.json();
+    note(response.headers.get("Siaga-Kept"));
+    return result;
+  } catch (error) {
+    // What a kept page shows instead is as old as the page.
+    if (document.body.dataset.kept && !kept.has(full(path))) note(document.body.dataset.kept);
+    throw error;
+  }
+};
+/** Requests again what was kept. */
+export const askAgain = () => Promise.all([...kept.values()].map(({ again }) => again().catch(failed)));
+navigator.serviceWorker?.addEventListener("message", ({ data: { address, body } }) => {
+  if (!body) return dispatchEvent(new Event("newer"));
+  const known = kept.get(address);
+  if (!known) return;
+  noteKept(address);
+  known.take(body.result);
+});
 
 /** Returns the photo of a report, as elements: a picture of the service's own, a link to one elsewhere. */
 export const photo = (address) => {

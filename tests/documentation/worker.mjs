@@ -1,0 +1,133 @@
+// What the map shows while something else answers for the service, or nothing does.
+import assert from "node:assert/strict";
+import { chromium } from "./chromium.mjs";
+import { foreign, standIn } from "./stand_in.mjs";
+
+const [origin, base, key] = process.argv.slice(2);
+const patience = Number(process.env.TEST_PATIENCE ?? 1);
+const put = async (path, body, method = "PUT") => {
+  const headers = { "X-Api-Key": key, "Content-Type": "application/json" };
+  assert.equal((await fetch(`${base}${path}`, { method, headers, body: body && JSON.stringify(body) })).status, 200);
+};
+const flooded = async () => (await (await fetch(`${base}/floods/states`)).json()).result.length;
+const until = (page, test, ...values) => page.waitForFunction(test, { polling: 50, timeout: 30_000 * patience }, ...values);
+const says = (page, words) => until(page, (words) => document.getElementById("connection")?.textContent.includes(words), words);
+const total = (page, count) => until(page, (count) => document.getElementById("total").textContent === `${count}`, count);
+const kept = (page) => page.evaluate(async () => {
+  const cache = await caches.open("map");
+  const all = await Promise.all((await cache.keys()).map(async (request) => [request.url, await (await cache.match(request, { ignoreVary: true })).text()]));
+  return Object.fromEntries(all.map(([url, text]) => [url.slice(location.origin.length), text]));
+});
+const stand = await standIn(origin);
+const MAP = `${stand.origin}/map?lang=en`;
+const [AREA, OTHER] = ["1", "3"];
+
+await chromium(async (page) => {
+  page.setDefaultTimeout(30_000 * patience);
+  for (const id of [AREA, OTHER]) await put(`/floods/${id}`, undefined, "DELETE");
+  const before = await flooded();
+
+  // While the page is loaded for the first time, a login page answers for one part. It is not kept.
+  stand.answer = (path, response) => path.startsWith("/v1/floodgauges") && foreign.portal(path, response);
+  await page.goto(MAP);
+  await says(page, "Live");
+  const isKept = async () => (await (await caches.open("map")).keys()).filter(({ url }) => /\/map\?|\/floods\?/.test(url)).length >= 2;
+  await page.waitForFunction(isKept, { polling: 200 });
+  assert.ok(!Object.keys(await kept(page)).some((path) => path.startsWith("/v1/floodgauges")));
+  stand.answer = () => false;
+  await page.goto(MAP);
+  await says(page, "Live");
+  await until(page, () => document.querySelectorAll("#gauges li button").length);
+  assert.ok(!Object.keys(await kept(page)).some((path) => path.includes("/reports")), "a hidden report would be shown again");
+  const own = (await kept(page))["/map?lang=en"];
+
+  // Whatever others answer, the kept page opens, with its time and its data. It fades, and does not say that it is live.
+  const shown = { "502": foreign.gateway(502), "503": foreign.gateway(503), "429": foreign.gateway(429), "login page": foreign.portal, redirect: foreign.redirect, cut: foreign.cut };
+  for (const [name, answer] of Object.entries(shown)) {
+    stand.answer = answer;
+    const begun = Date.now();
+    await page.goto(MAP);
+    await says(page, "Not connected since");
+    console.log(`${name}: ${Date.now() - begun} ms`);
+    await total(page, before);
+    await until(page, () => performance.getEntriesByName("floods drawn").length);
+    assert.ok(await page.evaluate(() => document.body.classList.contains("old") && Date.parse(document.body.dataset.kept) > 0), name);
+    assert.equal((await kept(page))["/map?lang=en"], own, `${name}: it is still the service's page`);
+  }
+
+  // The page asks again by itself.
+  await put(`/floods/${AREA}`, { state: 4 });
+  stand.answer = () => false;
+  await says(page, "Live");
+  await total(page, before + 1);
+  assert.ok(!(await page.evaluate(() => document.body.classList.contains("old"))));
+
+  // A server that accepts and is silent costs five seconds, not five for each part.
+  await page.goto(MAP);
+  await says(page, "Live");
+  const resume = stand.pause();
+  const begun = Date.now();
+  await page.goto(MAP);
+  await says(page, "Not connected since");
+  await total(page, before + 1);
+  await until(page, () => performance.getEntriesByName("floods drawn").length);
+  const silence = Date.now() - begun;
+  console.log(`silence: ${silence} ms`);
+  assert.ok(silence >= 4_900 && silence <= 9_000 * patience, `${silence} ms`);
+  resume();
+  await says(page, "Live");
+  await page.waitForSelector("#newer");
+
+  // A late page is kept, and the reader may load it. A later visit then has it.
+  stand.wait = (path) => (path.startsWith("/map?") ? 6_500 : 0);
+  await page.goto(MAP);
+  assert.ok(await page.evaluate(() => document.body.dataset.kept));
+  await page.waitForSelector("#newer button");
+  stand.wait = () => 0;
+  await Promise.all([page.waitForNavigation(), page.click("#newer button")]);
+  assert.equal(await page.evaluate(() => document.body.dataset.kept), undefined);
+  await says(page, "Live");
+
+  // Late floods are shown on the open page, also without a stream.
+  await put(`/floods/${OTHER}`, { state: 4 });
+  const isFollowing = (path) => path.startsWith("/v1/changes/stream") || path.startsWith("/v1/floods/states");
+  stand.answer = (path, response) => isFollowing(path) && foreign.gateway(502)(path, response);
+  stand.wait = (path) => (path.startsWith("/v1/floods?") ? 6_500 : 0);
+  await page.goto(MAP);
+  await says(page, "Not current since");
+  await total(page, before + 1);
+  await total(page, before + 2);
+  await says(page, "Live");
+  stand.wait = () => 0;
+
+  // Kept floods are older than the page: what changed between them is not missed.
+  await put(`/floods/${OTHER}`, undefined, "DELETE");
+  stand.answer = (path, response) => path.startsWith("/v1/floods?") && foreign.gateway(502)(path, response);
+  await page.goto(MAP);
+  await total(page, before + 1);
+  await says(page, "Live");
+  assert.equal(Number(await page.$eval("#total", (of) => of.textContent)), before + 1);
+  stand.answer = () => false;
+
+  // What the service forbids to keep is not kept, and nothing is shown that is older than an hour.
+  stand.answer = (path, response) => {
+    if (!path.startsWith("/map/private")) return false;
+    response.writeHead(200, { "Cache-Control": "no-store", "Siaga-Version": "1" }).end("private");
+    return true;
+  };
+  assert.equal(await page.evaluate(async () => (await fetch("/map/private")).text()), "private");
+  await page.evaluate(async () => (await fetch("/map/map.js")).text());
+  assert.equal((await kept(page))["/map/private"], undefined);
+  await page.evaluate(async () => {
+    const cache = await caches.open("map");
+    for (const request of await cache.keys()) {
+      const response = await cache.match(request, { ignoreVary: true });
+      const headers = new Headers(response.headers);
+      headers.set("Siaga-Kept", new Date(Date.now() - 3_700_000).toISOString());
+      await cache.put(request, new Response(await response.blob(), { headers }));
+    }
+  });
+  stand.answer = foreign.gateway(502);
+  await page.goto(MAP);
+  assert.match(await page.$eval("body", (body) => body.textContent), /Bad Gateway/);
+}, /status of (404|429|502|503)|Failed to (fetch|load)|ERR_|EventSource's response|Unexpected token|is not valid JSON/).finally(() => stand.close());
