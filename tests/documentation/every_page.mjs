@@ -13,13 +13,12 @@ const asked = async (method, path, body) => {
   assert.equal(response.status, 200, `${method} ${path}`);
   return response.json();
 };
-const TITLE = "Water up to the knee";
 /** Reports a flood with a photo, and waits until the photo is published. */
 const report = async (page) => {
   const { features: [{ properties: { label: [lng, lat] } }] } = (await asked("GET", "/areas?ids=5&geoformat=geojson")).result;
   const { cardId } = await asked("POST", "/cards", { username: "ani", network: "test", language: "en" });
   const card_data = { report_type: "flood", flood_depth: 40 };
-  await asked("PUT", `/cards/${cardId}`, { disaster_type: "flood", card_data, title: TITLE, text: "", created_at: new Date().toISOString(), location: { lat, lng } });
+  await asked("PUT", `/cards/${cardId}`, { disaster_type: "flood", card_data, text: "Water up to the knee", created_at: new Date().toISOString(), location: { lat, lng } });
   const { signedRequest } = await asked("GET", `/cards/${cardId}/images?file_type=image/jpeg`);
   const picture = await page.evaluate(() => document.createElement("canvas").toDataURL("image/jpeg").split(",")[1]);
   const sent = await fetch(signedRequest, { method: "PUT", headers: { "Content-Type": "image/jpeg" }, body: Buffer.from(picture, "base64") });
@@ -27,11 +26,11 @@ const report = async (page) => {
   const isPublished = async () => (await asked("GET", "/reports?geoformat=geojson")).result.features.some(({ properties }) => properties.url === cardId && properties.image_url);
   for (const end = Date.now() + 30_000 * patience; !(await isPublished()); ) assert.ok(Date.now() < end, "the photo is published");
 };
-/** Opens that report on the map. */
+/** Opens that report, the newest, on the map. */
 const openReport = async (page) => {
-  await page.waitForFunction((title) => [...document.querySelectorAll("#reports button")].some((of) => of.textContent.includes(title)), {}, TITLE);
-  await page.evaluate((title) => [...document.querySelectorAll("#reports button")].find((of) => of.textContent.includes(title)).click(), TITLE);
-  await page.waitForFunction(() => document.querySelector("#chosen img")?.naturalWidth);
+  await page.waitForSelector("#reports button");
+  await page.$eval("#reports button", (button) => button.click());
+  await page.waitForFunction(() => document.querySelector("#chosen img")?.complete);
 };
 // Addresses end with a parameter, so that a language can follow. `until` is there once the page is complete.
 const PAGES = [

@@ -136,3 +136,10 @@ fn the_map_takes_nothing_else_for_the_service_and_says_what_it_had_kept() {
     );
     demo.end();
 }
+
+#[test]
+fn officers_take_back_undo_and_drop_as_the_desk_says() {
+    let (demo, script) = (Demo::start(), include_str!("desk_orders.mjs"));
+    println!("{}", run("desk_orders.mjs", script, &[&demo.origin(""), &demo.base(), demo.key()]));
+    demo.end();
+}

@@ -401,6 +401,33 @@ fn the_situation_is_a_page_to_print_and_a_table_without_formulas() {
 }
 
 #[test]
+fn the_situation_has_all_changes_of_six_hours_by_order_and_the_log_says_what_it_leaves_out() {
+    let (siaga, client) = browser(figment());
+    log_in(&client, "Sri", KEY);
+    let logged = || {
+        let page = client.get("/desk/situation?lang=en").dispatch().into_string().unwrap();
+        page.rsplit("Changes of the last six hours").next().unwrap().to_owned()
+    };
+    let before = logged().matches("<tr>").count();
+    let order = json!({ "changes": [{ "area_id": "1", "state": 4 }, { "area_id": "2", "state": 4 }], "note": "the first" });
+    let response = siaga.ask(Method::Post, "/v1/floods/changes", order.to_string());
+    assert_eq!(response.status(), Status::Ok);
+    let news = || json_of(client.get("/desk/news").dispatch())["result"].clone();
+    assert_eq!(news()["left_out"], json!({}));
+    for round in 0..1_001 {
+        siaga.put("/v1/floods/5", &format!("{{\"state\":{}}}", 1 + round % 2));
+    }
+    let log = logged();
+    assert_eq!(log.matches("<tr>").count(), before + 1_002, "a line for each order");
+    assert_eq!(log.matches("the first").count(), 1);
+    assert!(!log.contains("left out"));
+    let table = client.get("/desk/situation.csv?lang=en").dispatch().into_string().unwrap();
+    let row = table.lines().find(|line| line.contains(",5,")).unwrap();
+    assert!(row.matches("; ").count() >= 1_000, "{row:.300}");
+    assert_eq!(news()["left_out"], json!({ "log": 1_000 }));
+}
+
+#[test]
 fn an_officer_at_the_desk_is_heard_as_a_source() {
     let source = json!({ "subject": "bpbd", "covers": ["floods"], "every": "1h" });
     let (siaga, client) = browser(figment().merge(("siaga.sources.desk", source)));

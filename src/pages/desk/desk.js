@@ -4,12 +4,14 @@ import { age, base, failed, fill, find, load, make, nice, settings, t } from "..
 import { live } from "../../../examples/clients/live.js";
 import { chart } from "./chart.js";
 import { night } from "./night.js";
-import { orders } from "./orders.js";
+import { askInDialog, orders } from "./orders.js";
 import { send } from "./outbox.js";
 import { finder, whereOf } from "./places.js";
 import { rows } from "./rows.js";
 
 const MOST = 1_000; // An order may have so many areas.
+const MANY_CHOSEN = 10; // More choices are not dropped without a question.
+const AGAIN = 10_000; // So long the page waits before it tries again.
 const AWAKE = 1_800_000; // So long after the last key or tap the officer counts as awake.
 
 document.body.classList.add("with-desk");
@@ -23,6 +25,7 @@ const attention = new Map();
 const chosen = new Set();
 let newest = new Map(); // The last change of each area, from the log.
 let byArea = new Map(); // Reports by area.
+let hasNames, hasNews; // Whether the names of all areas are known, and what needs attention; undefined at first.
 let entries = new Map(); // The log by area.
 
 const areaOf = (id) => areas.get(`${id}`) ?? { area_id: `${id}` };
@@ -59,16 +62,14 @@ const wanted = () => {
 const about = (id) => ({ area: areaOf(id), flood: states.get(id), by: newest.get(id)?.by, attention: attention.get(id) });
 
 const parts = night({
-  say: (text) => desk.tell(text), renew: () => renew(), areaOf,
-  stored: (result, batch) => {
-    take(result);
-    desk.undone(batch);
-  },
+  say: (text) => desk.tell(text), renew: () => renew(), areaOf, undoButton: (...of) => desk.undoButton(...of),
 });
+const renewGauges = () => parts.loadGauges().then(() => list.draw());
 const list = rows({
   element: find("rows"), more: find("more"), about, chosen,
   choose: (id, is) => mark([id], is),
   suggest: (id, state) => act(state, [id]),
+  unfolded: () => renewGauges(),
   detail: (id) => parts.detail({ reports: byArea.get(id) ?? [], attention: attention.get(id), log: entries.get(id) ?? [] }),
 });
 
@@ -93,6 +94,13 @@ const refresh = () => {
   }
   count();
 };
+/** Says why the list is empty. What could not be loaded says nothing about the areas. */
+const emptyWords = () => {
+  if (hasNames === false || hasNews === false) return t.noAnswer;
+  if (!hasNames || !hasNews) return "";
+  if (!areas.size) return t.noAreas;
+  return tab === "attention" && !field.search.value.trim() ? t.nothing : t.noneFound;
+};
 const count = () => {
   const known = new Set(order);
   if (wanted().every((id) => known.has(id))) find("new").hidden = true;
@@ -100,7 +108,7 @@ const count = () => {
   find("tab-flooded").lastElementChild.textContent = states.size;
   find("tab-chosen").lastElementChild.textContent = chosen.size;
   find("empty").hidden = list.order.length > 0;
-  find("empty").textContent = areas.size ? (tab === "attention" && !field.search.value.trim() ? t.nothing : t.noneFound) : t.noAreas;
+  find("empty").textContent = emptyWords();
   find("all-shown").textContent = list.order.length === 1 ? t.chooseOne : fill(t.chooseAll, { count: Math.min(MOST, list.order.length) });
   find("all-shown").hidden = !settings.mayWrite || !list.order.length;
 };
@@ -108,14 +116,17 @@ find("new").addEventListener("click", () => {
   sort();
   scrollTo({ top: 0 });
 });
-for (const name of ["attention", "flooded", "all", "chosen"]) {
-  find(`tab-${name}`).addEventListener("click", () => {
-    tab = name;
-    for (const of of document.querySelectorAll("[id^=tab-]")) of.setAttribute("aria-pressed", `${of.id === `tab-${name}`}`);
-    sort();
-  });
-}
-for (const of of Object.values(field)) of.addEventListener("input", sort);
+const openTab = (name) => {
+  tab = name;
+  for (const of of document.querySelectorAll("[id^=tab-]")) of.setAttribute("aria-pressed", `${of.id === `tab-${name}`}`);
+  sort();
+};
+for (const name of ["attention", "flooded", "all", "chosen"]) find(`tab-${name}`).addEventListener("click", () => openTab(name));
+// A search is for any area, not only for one that is chosen already, or flooded.
+const leavesTab = () => tab === "chosen" || (tab === "flooded" && !wanted().length);
+for (const of of Object.values(field)) of.addEventListener("input", () => (of.value.trim() && leavesTab() ? openTab("all") : sort()));
+// The next call is about another place.
+field.search.addEventListener("focus", () => field.search.select());
 
 // ---------------------------------------------------------------- the selection
 
@@ -133,10 +144,13 @@ const selected = () => {
   for (const button of document.querySelectorAll("#bar button")) button.disabled = !chosen.size;
 };
 find("all-shown").addEventListener("click", () => mark(list.order.slice(0, MOST), true));
-find("none").addEventListener("click", () => {
+/** Chooses no area any more; many only after a question. */
+const drop = async () => {
+  if (chosen.size > MANY_CHOSEN && !(await askInDialog("drop", [fill(t.drop, { count: chosen.size, place: whereOf([...chosen].map(areaOf)) })]))) return;
   chosen.clear();
   selected();
-});
+};
+find("none").addEventListener("click", drop);
 
 const map = chart({
   toggle: (id) => settings.mayWrite && mark([id], !chosen.has(id)),
@@ -159,10 +173,17 @@ const take = ({ changed = [] }) => {
   refresh();
 };
 
-const desk = orders({ areaOf, say, undoButton: parts.undoButton, stored: (result) => {
-  take(result);
-  renew();
-} });
+const desk = orders({
+  areaOf, say, flooded: () => states.size,
+  stored: (result) => {
+    take(result);
+    renew();
+  },
+  returned: ({ wasChosen = [], note = "" }) => {
+    mark(wasChosen, true);
+    find("note").value ||= note;
+  },
+});
 /** Orders a state for areas: 1 to 4, null for over, "same" for still so. */
 const act = async (what, ids = [...chosen]) => {
   if (!settings.mayWrite || !ids.length) return;
@@ -171,7 +192,8 @@ const act = async (what, ids = [...chosen]) => {
     const state = what === "same" ? flood?.state ?? null : what;
     return { area_id: id, state, from: flood?.state ?? null, after: flood?.last_updated ?? null, ...(what === "same" ? { same: true } : {}) };
   });
-  if (!(await desk.order(changes, find("note").value.trim()))) return;
+  const wasChosen = ids.filter((id) => chosen.has(id));
+  if (!(await desk.order({ changes, note: find("note").value.trim(), wasChosen }))) return;
   find("note").value = "";
   for (const id of ids) chosen.delete(id);
   selected();
@@ -210,9 +232,8 @@ addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
   const isText = target.matches?.("input:not([type=checkbox]), textarea, select");
   if (key === "Escape") {
-    if (isText) return target.blur();
-    chosen.clear();
-    return selected();
+    event.preventDefault(); // The same key would close the question.
+    return isText ? target.blur() : drop();
   }
   if (isText) {
     if (key === "Enter" && target === field.search) {
@@ -236,14 +257,16 @@ const renew = async () => {
   try {
     const response = await fetch("/desk/news", { signal: AbortSignal.timeout(20_000) });
     if (response.status === 403) find("login-ended").hidden = false;
-    if (!response.ok) return;
+    if (!response.ok) throw new Error(`news: ${response.status}`);
     find("login-ended").hidden = true;
     answer = (await response.json()).result;
   } catch (error) {
+    hasNews ??= false;
     return failed(error);
   }
   if (number !== asking) return;
   news = answer;
+  hasNews = true;
   attention.clear();
   for (const listed of news.attention) attention.set(`${listed.area_id}`, listed);
   for (const { area_id, area_name, parent_name, city_name } of news.attention) if (!areas.has(`${area_id}`)) areas.set(`${area_id}`, { area_id: `${area_id}`, area_name, parent_name, city_name });
@@ -253,6 +276,7 @@ const renew = async () => {
   parts.draw(news);
   refresh();
   map.update({ states, attention, chosen });
+  if (find("rows").querySelector("figure")) renewGauges();
 };
 const group = (all) => {
   const groups = new Map();
@@ -300,8 +324,17 @@ beat();
 setInterval(beat, 60_000);
 setInterval(renew, 60_000); // Time alone is a reason, too.
 
+/** Loads the names of all areas; tries again until it has them. */
 const names = async () => {
-  const { cities } = await (await fetch("/map/names")).json();
+  let cities;
+  try {
+    ({ cities } = await (await fetch("/map/names")).json());
+    hasNames = true;
+  } catch (error) {
+    hasNames = false;
+    setTimeout(() => names().then(sort), AGAIN);
+    return failed(error);
+  }
   for (const [city, parents] of cities) {
     const options = [];
     let count = 0;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rocket::{State, get};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::session::{Desk, Officer};
 use crate::config::Config;
@@ -18,7 +18,7 @@ use crate::stores::{AttentionList, FloodLogQuery, ModerationQuery, ReportQuery, 
 
 /// How far back the log of the desk reaches.
 const NIGHT: Duration = Duration::from_hours(24);
-/// How many changes, reports and hidden reports are sent at most: the newest.
+/// How many changes, reports and hidden reports are sent at most: the newest. The page says which were left out.
 const MOST_LOGGED: u32 = 1_000;
 const MOST_REPORTS: usize = 1_000;
 const MOST_WAITING: u32 = 200;
@@ -37,16 +37,30 @@ pub(super) async fn tell(
     let since = desk.now().before(NIGHT);
     let query = FloodLogQuery { since: Some(since), most: MOST_LOGGED, ..FloodLogQuery::default() };
     let log = store.all_flood_changes(&query).await?;
+    let mut left_out = Map::new();
+    if log.len() >= MOST_LOGGED as usize {
+        left_out.insert("log".to_owned(), json!(MOST_LOGGED));
+    }
     let query = ReportQuery {
         selector: crate::model::AreaSelector::default(),
         disaster: Some(DisasterType::Flood),
         training: false,
         window: Window::Last(config.attention.window),
     };
-    let reports = store.reports(&query).await?.value.reports;
+    let mut reports = store.reports(&query).await?.value.reports;
+    reports.retain(|report| report.tags.local_area_id.is_some());
+    if reports.len() > MOST_REPORTS {
+        left_out.insert("reports".to_owned(), json!(MOST_REPORTS));
+    }
     let waiting = store.waiting_reports(MOST_WAITING).await?;
+    if waiting.len() >= MOST_WAITING as usize {
+        left_out.insert("waiting".to_owned(), json!(MOST_WAITING));
+    }
     let query = ModerationQuery { after: 0, before: None, most: MOST_MODERATED };
     let moderated = store.moderation_log(query).await?.value;
+    if moderated.len() >= MOST_MODERATED as usize && moderated.last().is_some_and(|entry| entry.at >= since) {
+        left_out.insert("hidden".to_owned(), json!(MOST_MODERATED));
+    }
     let mut last = HashSet::new();
     let hidden = moderated.iter().filter(|entry| {
         // Newest first: only the last order for a report counts.
@@ -56,16 +70,16 @@ pub(super) async fn tell(
         |entry| json!({ "id": entry.report, "at": entry.at, "by": entry.by.name(), "reason": entry.reason }),
     );
     let photos = config.photos_url();
-    let shown = reports.iter().filter(|report| report.tags.local_area_id.is_some()).take(MOST_REPORTS);
     let shown = waiting
         .iter()
         .map(|report| told(report, true, &photos))
-        .chain(shown.map(|report| told(report, false, &photos)));
+        .chain(reports.iter().take(MOST_REPORTS).map(|report| told(report, false, &photos)));
     let news = Answer::private_result(&json!({
         "attention": *list.get().await?,
         "log": log.iter().map(logged).collect::<Vec<_>>(),
         "reports": shown.collect::<Vec<_>>(),
         "hidden": hidden.collect::<Vec<_>>(),
+        "left_out": left_out,
     }))?;
     news.compressed().await
 }

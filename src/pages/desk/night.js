@@ -4,6 +4,8 @@ import { send } from "./outbox.js";
 import { placeOf } from "./places.js";
 import { depthOf, hour, swatch } from "./rows.js";
 
+const MOST_LINES = 100; // So many lines of the log are drawn.
+
 /** A request that may fail, with what to say then. */
 const asked = async (say, method, path, body) => {
   try {
@@ -16,8 +18,8 @@ const asked = async (say, method, path, body) => {
   return null;
 };
 
-/** Makes the parts. `renew` loads the news again, `say` tells the officer something. */
-export const night = ({ say, renew, areaOf, stored }) => {
+/** Makes the parts. `renew` loads the news again, `say` tells the officer something, `undoButton(batch, changed)` returns a button. */
+export const night = ({ say, renew, areaOf, undoButton }) => {
   const setVisibility = async (id, hidden, reason) => {
     if (await asked(say, "PUT", `/desk/reports/${id}/visibility`, { hidden, reason })) {
       say(hidden ? t.hiddenNow : t.shownNow);
@@ -53,50 +55,43 @@ export const night = ({ say, renew, areaOf, stored }) => {
     for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
     return element;
   };
-  let gauges; // The readings by gauge, loaded when a row needs them.
+  let readings = new Map(); // By gauge, as they were loaded last.
+  let hasFailed = false;
+  /** Loads the readings of gauges anew: officers decide by them. */
+  const loadGauges = async () => {
+    try {
+      const { features } = await load("/floodgauges?geoformat=geojson");
+      readings = new Map(features.map(({ properties }) => [properties.gaugeid, properties.observations]));
+      hasFailed = false;
+    } catch (error) {
+      failed(error);
+      hasFailed = true;
+    }
+  };
   const curve = (id, name) => {
-    const figure = make("figure", {}, make("figcaption", { className: "soft" }, name));
-    gauges ??= load(`/floodgauges?geoformat=geojson`).then(({ features }) => new Map(features.map(({ properties }) => [properties.gaugeid, properties.observations])));
-    gauges.then((all) => {
-      const readings = all.get(id) ?? [];
-      if (readings.length < 2) return;
-      const part = (value, of, size) => ((value - Math.min(...of)) / (Math.max(...of) - Math.min(...of) || 1)) * size;
-      const [times, levels] = [readings.map(({ f1 }) => Date.parse(f1)), readings.map(({ f2 }) => f2)];
-      const corners = readings.map((_, at) => `${2 + part(times[at], times, 196)},${46 - part(levels[at], levels, 42)}`);
-      const label = `${Math.min(...levels)}–${Math.max(...levels)} cm`;
-      const picture = svg("svg", { viewBox: "0 0 200 48", role: "img", preserveAspectRatio: "none", "aria-label": label });
-      picture.append(svg("polyline", { points: corners.join(" "), fill: "none", stroke: "currentColor", "stroke-width": 2 }));
-      figure.prepend(picture);
-      figure.lastElementChild.append(` ${label}`);
-    }, failed);
+    const caption = make("figcaption", { className: "soft" }, hasFailed ? `${name}: ${t.noAnswer}` : name);
+    const figure = make("figure", {}, caption);
+    const all = readings.get(id) ?? [];
+    if (all.length < 2) return figure;
+    const part = (value, of, size) => ((value - Math.min(...of)) / (Math.max(...of) - Math.min(...of) || 1)) * size;
+    const [times, levels] = [all.map(({ f1 }) => Date.parse(f1)), all.map(({ f2 }) => f2)];
+    const corners = all.map((_, at) => `${2 + part(times[at], times, 196)},${46 - part(levels[at], levels, 42)}`);
+    const label = `${Math.min(...levels)}–${Math.max(...levels)} cm`;
+    const picture = svg("svg", { viewBox: "0 0 200 48", role: "img", preserveAspectRatio: "none", "aria-label": label });
+    picture.append(svg("polyline", { points: corners.join(" "), fill: "none", stroke: "currentColor", "stroke-width": 2 }));
+    figure.prepend(picture);
+    caption.append(` ${label}, ${hour(times.at(-1))}: ${levels.at(-1)} cm`);
     return figure;
-  };
-  const curves = new Map();
-
-  const undo = async (batch) => {
-    const result = await asked(say, "POST", `/desk/changes/${batch}/undo`);
-    if (!result) return;
-    const left = result.left?.length ? ` ${fill(t.undoLeft, { count: result.left.length })}` : "";
-    say(fill(t.undone, { count: result.changed.length }) + left);
-    stored(result, batch);
-    renew();
-  };
-  const undoButton = (batch) => {
-    const button = make("button", { type: "button", className: "button" }, t.undo);
-    button.addEventListener("click", () => undo(batch));
-    return button;
   };
 
   return {
-    undo,
-    undoButton,
+    loadGauges,
     /** What an unfolded row shows. */
     detail: ({ reports, attention, log }) => {
       const parts = reports.map(report);
       if (parts.length && !settings.mayModerate) parts.push(make("p", { className: "soft" }, t.mayNotHide));
       for (const { gaugeid, gaugenameid } of (attention?.reasons ?? []).filter(({ reason }) => reason === "gauge")) {
-        if (!curves.has(gaugeid)) curves.set(gaugeid, curve(gaugeid, gaugenameid));
-        parts.push(curves.get(gaugeid).cloneNode(true));
+        parts.push(curve(gaugeid, gaugenameid));
       }
       const entries = log.map(({ at, state, by, note }) => make("li", {}, `${hour(at)} ${depthOf(state)} · ${by}${note ? ` · ${note}` : ""}`));
       if (entries.length) parts.push(make("h4", {}, t.logOfArea), make("ul", {}, ...entries));
@@ -104,19 +99,23 @@ export const night = ({ say, renew, areaOf, stored }) => {
       return parts;
     },
     /** Draws the log: one line for each batch, and the hidden reports. */
-    draw: ({ log, hidden }) => {
+    draw: ({ log, hidden, left_out: left = {} }) => {
       const groups = [];
       for (const entry of log) {
         const last = groups.at(-1);
         if (last && entry.batch && last.batch === entry.batch) last.all.push(entry);
         else groups.push({ ...entry, all: [entry] });
       }
-      const lines = groups.slice(0, 100).map(({ at, by, batch, note, all }) => {
+      const all = groups.length > MOST_LINES ? { ...left, log: undefined, lines: MOST_LINES } : left;
+      const words = Object.entries(all).filter(([, count]) => count).map(([kind, count]) => fill(t.leftOut[kind], { count }));
+      find("left-out").textContent = words.join(" ");
+      find("left-out").hidden = !words.length;
+      const lines = groups.slice(0, MOST_LINES).map(({ at, by, batch, note, all }) => {
         const states = [...new Set(all.map(({ state }) => depthOf(state)))].join(" / ");
         const names = placeOf(all.map(({ area_id }) => areaOf(area_id)));
         const line = make("li", {}, make("p", {}, make("b", {}, hour(at)), ` ${by}: `, ...swatch(all[0].state), `${states} · ${names}`));
         if (note) line.append(make("p", { className: "soft" }, note));
-        if (batch && settings.mayWrite) line.append(undoButton(batch));
+        if (batch && settings.mayWrite) line.append(undoButton(batch, all));
         return line;
       });
       find("night-list").replaceChildren(...(lines.length ? lines : [make("li", {}, t.noChanges)]));

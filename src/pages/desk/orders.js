@@ -6,6 +6,7 @@ import { depthOf, hour, named, swatch } from "./rows.js";
 
 const MANY = 50; // More areas, or more areas in state 4, are typed as a number before they are set.
 const MANY_DEEPEST = 10;
+const MANY_OVER = 10; // So many areas that are over are asked about, and all that are flooded.
 const STORED = 60_000; // So long what was stored last is shown with its undo.
 const TOLD = 10_000; // So long the result of something else is shown.
 
@@ -23,43 +24,58 @@ const said = {
   found: (order) => fill(t.found, { age: age(new Date(order.decided).toISOString()) }),
 };
 
+/** Asks a question in a dialog. Returns whether the answer is yes. */
+export const askInDialog = (id, words) => {
+  const dialog = find(id);
+  find(`${id}-words`).replaceChildren(...words);
+  dialog.returnValue = "";
+  dialog.showModal();
+  return new Promise((answer) => (dialog.onclose = () => answer(dialog.returnValue === "yes")));
+};
+
 /**
- * Makes the orders. `areaOf(id)` says what is known of an area, `say` tells the officer something, `undoButton(batch)` returns a button,
- * and `stored(result)` is called when the service has stored an order.
+ * Makes the orders. `areaOf(id)` says what is known of an area, `flooded()` how many areas are, `say` tells the officer something,
+ * `stored(result)` is called when the service has stored an order, and `returned(order)` when it was taken back.
  */
-export const orders = ({ areaOf, say, undoButton, stored }) => {
+export const orders = ({ areaOf, flooded, say, stored, returned }) => {
+  const placesOf = (changes) => placeOf(changes.map(({ area_id }) => areaOf(area_id)));
   /** What an order does, in words. */
-  const wordsOf = ({ changes }) => {
+  const wordsOf = ({ changes, undo }) => {
+    if (undo) return fill(t.undoing, { what: placesOf(changes) });
     const kinds = [...new Set(changes.map(({ state, same }) => (same ? t.same : state ? depths[state] : t.over)))];
-    return `${placeOf(changes.map(({ area_id }) => areaOf(area_id)))} → ${kinds.join(" / ")}`;
+    return `${placesOf(changes)} → ${kinds.join(" / ")}`;
+  };
+  /** Which areas are what since an undo, in words. */
+  const undone = ({ changed, left = [] }) => {
+    const states = [...new Set(changed.map(({ state }) => state))].sort();
+    const now = states.map((state) => `${placesOf(changed.filter((of) => of.state === state))}: ${depthOf(state)}`);
+    return [...now, ...(left.length ? [fill(t.undoLeft, { areas: placesOf(left.map((area_id) => ({ area_id }))) })] : [])].join("; ");
   };
   /** Says which areas an order sets lower than they were when it was decided. */
   const lowered = ({ changes }) => {
-    const lower = changes.filter(({ state, from }) => state && state < from).map(({ area_id }) => areaOf(area_id));
-    return lower.length ? [make("p", { className: "lower" }, `▼ ${fill(t.lower, { areas: placeOf(lower) })}`)] : [];
+    const lower = changes.filter(({ state, from }) => state && state < from);
+    return lower.length ? [make("p", { className: "lower" }, `▼ ${fill(t.lower, { areas: placesOf(lower) })}`)] : [];
   };
 
-  /** Asks for the number of areas if there are many. */
+  /** Asks for the number of areas if there are many, or if no flood would be left. */
   const confirmed = (changes) => {
     const deepest = changes.filter(({ state, same }) => state === 4 && !same).length;
-    const needed = changes.length > MANY || deepest > MANY_DEEPEST;
+    const over = changes.filter(({ state, same }) => state === null && !same);
+    const isAll = over.length > 0 && over.filter(({ from }) => from).length === flooded();
+    const needed = changes.length > MANY || deepest > MANY_DEEPEST || over.length >= MANY_OVER || isAll;
     if (!needed) return Promise.resolve(true);
-    const dialog = find("sure");
-    const [input, form] = [find("sure-number"), dialog.querySelector("form")];
-    const exercise = settings.exercise ? `${t.exercise}: ` : "";
-    find("sure-words").replaceChildren(make("b", {}, `${exercise}${wordsOf({ changes })}.`), " ", ...lowered({ changes }), fill(t.typeNumber, { count: changes.length }));
+    const input = find("sure-number");
     input.value = "";
-    dialog.returnValue = "";
-    dialog.showModal();
+    input.form.onsubmit = (event) => {
+      if (event.submitter?.value !== "yes" || input.value.trim() === `${changes.length}`) return;
+      event.preventDefault();
+      input.select();
+    };
+    const exercise = settings.exercise ? `${t.exercise}: ` : "";
+    const all = isAll ? [make("b", {}, t.allFlooded), " "] : [];
+    const answer = askInDialog("sure", [make("b", {}, `${exercise}${wordsOf({ changes })}.`), " ", ...all, ...lowered({ changes }), fill(t.typeNumber, { count: changes.length })]);
     input.focus();
-    return new Promise((answer) => {
-      form.onsubmit = (event) => {
-        if (event.submitter?.value !== "yes" || input.value.trim() === `${changes.length}`) return;
-        event.preventDefault();
-        input.select();
-      };
-      dialog.onclose = () => answer(dialog.returnValue === "yes");
-    });
+    return answer;
   };
 
   const previews = new Map();
@@ -92,7 +108,7 @@ export const orders = ({ areaOf, say, undoButton, stored }) => {
   const card = (order) => {
     if (order.status === "conflict") return conflict(order);
     const actions = [];
-    if (order.status === "held") actions.push(button(t.takeBack, () => box.takeBack(order.id), "button primary"));
+    if (order.status === "held") actions.push(button(t.takeBack, () => takeBack(order.id), "button primary"));
     if (order.status === "found" || order.status === "ended") actions.push(button(t.sendNow, () => box.confirm(order.id), "button primary"));
     if (order.status === "ended") actions.push(make("a", { className: "button", href: "/desk", target: "_blank", rel: "noopener" }, t.logIn));
     if (["found", "ended", "lost"].includes(order.status)) actions.push(button(t.discard, () => box.takeBack(order.id)));
@@ -120,7 +136,7 @@ export const orders = ({ areaOf, say, undoButton, stored }) => {
     const now = [...cards, ...kept];
     const element = find("cards");
     if (now.length !== element.children.length || now.some((of, place) => element.children[place] !== of)) element.replaceChildren(...now);
-    const unsent = waiting.reduce((sum, { changes }) => sum + changes.length, 0);
+    const unsent = waiting.reduce((sum, { changes, status }) => sum + (status === "lost" ? changes.length : 0), 0);
     find("unsent").hidden = !unsent;
     find("unsent").textContent = fill(t.unsent, { count: unsent });
   };
@@ -131,7 +147,7 @@ export const orders = ({ areaOf, say, undoButton, stored }) => {
       result.until = 0;
       draw();
     });
-    const actions = make("p", { className: "actions" }, ...(batch ? [undoButton(batch)] : []), close);
+    const actions = make("p", { className: "actions" }, ...(batch ? [undoButton(...batch)] : []), close);
     result.element = make("section", { className: `card ${time === Infinity ? "refused" : "stored"}` }, make("p", {}, text), actions);
     results.push(result);
     say(text);
@@ -143,10 +159,10 @@ export const orders = ({ areaOf, say, undoButton, stored }) => {
       draw();
     },
     done: (order, result) => {
-      const text = fill(t.stored, { what: wordsOf(order), at: hour(result.changed_at) });
       // One is enough: the log has those before.
       results = results.filter(({ batch }) => !batch);
-      put(text, STORED, result.batch);
+      if (order.undo) put(fill(t.undone, { what: undone(result) }), STORED);
+      else put(fill(t.stored, { what: wordsOf(order), at: hour(result.changed_at) }), STORED, [result.batch, result.changed]);
       stored(result);
     },
     refused: (order, why) => {
@@ -156,26 +172,30 @@ export const orders = ({ areaOf, say, undoButton, stored }) => {
     },
   });
   setInterval(draw, 5_000);
+  /** Takes back an order that was not sent. Returns whether there is one. */
+  const takeBack = (id) => {
+    const order = box.takeBack(id);
+    if (!order) return false;
+    returned(order);
+    put(t.takenBack, TOLD);
+    return true;
+  };
+  /** A button that undoes a batch, after the time to take that back. */
+  const undoButton = (batch, changed) => button(t.undo, () => {
+    if (!waiting.some(({ undo }) => undo === batch)) box.add({ undo: batch, changes: changed.map(({ area_id }) => ({ area_id })) });
+  });
 
   return {
     /** Holds an order, once it is confirmed. Returns whether it is. */
-    order: async (changes, note) => {
-      if (!(await confirmed(changes))) return false;
-      const order = box.add(changes, note);
-      preview(order);
+    order: async (order) => {
+      if (!(await confirmed(order.changes))) return false;
+      preview(box.add(order));
       return true;
     },
+    undoButton,
     /** Tells the officer what became of something. */
     tell: (text) => put(text, TOLD),
-    /** Ends the offer to undo a batch. */
-    undone: (number) => {
-      results = results.filter(({ batch }) => batch !== number);
-      draw();
-    },
     /** Takes back the last order that was not sent; else leads to the undo of the last one. */
-    takeBack: () => {
-      if (box.takeBack()) return put(t.takenBack, TOLD);
-      results.filter(({ batch }) => batch).at(-1)?.element.querySelector("button").focus();
-    },
+    takeBack: () => takeBack() || results.filter(({ batch }) => batch).at(-1)?.element.querySelector("button").focus(),
   };
 };

@@ -30,7 +30,8 @@ export const send = async (method, path, body, key) => {
  *
  * An order has `id` (a new one for each body that is sent), `decided` (milliseconds), `changes` with `area_id`, `state` and `after`, `note`
  * and `status`: "held" until it is `due`, "sending", "lost" (there was no response), "ended" (the login has ended), "found" (a closed page
- * left it, or it has become old: it is sent when the officer confirms it), "conflict" (with `conflicts`).
+ * left it, or it has become old: it is sent when the officer confirms it), "conflict" (with `conflicts`). One that undoes a batch has its
+ * number as `undo`; its `changes` have the areas alone.
  */
 export const outbox = ({ show, done, refused }) => {
   const orders = new Map();
@@ -67,7 +68,9 @@ export const outbox = ({ show, done, refused }) => {
     put({ ...order, status: "sending" });
     let response;
     try {
-      response = await send("POST", "/desk/changes", bodyOf(order), order.id);
+      response = order.undo
+        ? await send("POST", `/desk/changes/${order.undo}/undo`, undefined, order.id)
+        : await send("POST", "/desk/changes", bodyOf(order), order.id);
     } catch {
       put({ ...order, status: "lost", due: Date.now() + RETRY });
       return;
@@ -136,11 +139,11 @@ export const outbox = ({ show, done, refused }) => {
 
   return {
     /** Holds an order, and sends it when it was not taken back. */
-    add: (changes, note) => put({ id: crypto.randomUUID(), decided: Date.now(), due: Date.now() + HOLD, changes, note, status: "held" }),
-    /** Forgets an order that is not being sent. Returns whether it did. */
+    add: (order) => put({ ...order, id: crypto.randomUUID(), decided: Date.now(), due: Date.now() + HOLD, status: "held" }),
+    /** Forgets an order that is not being sent: this one, or the last that is held. Returns the order, or `null` if there is none. */
     takeBack: (id) => {
       const order = orders.get(id) ?? [...orders.values()].filter(({ status }) => status === "held").at(-1);
-      if (!order || order.status === "sending") return false;
+      if (!order || order.status === "sending") return null;
       forget(order.id);
       changed();
       return order;

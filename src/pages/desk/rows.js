@@ -30,9 +30,9 @@ const evidenceOf = ({ report_ids, first, last, depths: all, gauges }) =>
 
 /**
  * Draws the list into `element`. `about(id)` says what is known of an area: `area`, `flood`, `by`, `attention`. `choose(id, is)` and
- * `suggest(id, state)` are called for taps, and `detail(id)` returns what an unfolded row shows, as elements.
+ * `suggest(id, state)` are called for taps, `unfolded()` when a row is unfolded, and `detail(id)` returns what it shows then, as elements.
  */
-export const rows = ({ element, more, about, chosen, choose, suggest, detail }) => {
+export const rows = ({ element, more, about, chosen, choose, suggest, unfolded, detail }) => {
   const all = new Map(); // Elements by id.
   const open = new Set();
   let order = [];
@@ -50,6 +50,7 @@ export const rows = ({ element, more, about, chosen, choose, suggest, detail }) 
     unfold.addEventListener("click", () => {
       open.has(id) ? open.delete(id) : open.add(id);
       fillRow(id);
+      if (open.has(id)) unfolded();
     });
     all.set(id, { row, box, title, body, below, unfold });
     return row;

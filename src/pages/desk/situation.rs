@@ -19,8 +19,11 @@ use crate::stores::{FloodLogQuery, FloodQuery, Store};
 const PAGE: &str = include_str!("situation.html");
 /// How far back changes are listed. Officers report every six hours.
 const RECENT: Duration = Duration::from_hours(6);
-/// How many changes are listed at most: the newest.
-const MOST: u32 = 1_000;
+/// How many changes are listed at most: the newest. The report says what it leaves out.
+const MOST: u32 = 10_000;
+
+/// The column of the table with the changes.
+const CHANGES: &str = "changes_of_six_hours";
 
 /// The situation at a moment.
 struct Situation {
@@ -44,6 +47,39 @@ impl Situation {
         let changes = store.all_flood_changes(&query).await?;
         let layer = store.floods(&FloodQuery::default()).await?.value;
         Ok(Self { at, layer, changes })
+    }
+
+    /// Returns the changes by order and state, newest first. All changes of an order follow each other.
+    fn orders(&self) -> Vec<Vec<&LoggedChange>> {
+        let mut orders: Vec<Vec<&LoggedChange>> = Vec::new();
+        for logged in &self.changes {
+            let is_same = |order: &&mut Vec<&LoggedChange>| {
+                order[0].batch == logged.batch && order[0].change.state == logged.change.state
+            };
+            let of_batch = orders.iter_mut().rev().take_while(|order| order[0].batch == logged.batch);
+            match of_batch.filter(|_| logged.batch.is_some()).find(is_same) {
+                Some(order) => order.push(logged),
+                None => orders.push(vec![logged]),
+            }
+        }
+        orders
+    }
+
+    /// Returns an order as the page lists it: its areas by larger area.
+    fn listed(&self, order: &[&LoggedChange], view: &View<'_>) -> Value {
+        let areas = self.layer.areas();
+        let mut places: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+        for logged in order {
+            let id = logged.change.area;
+            let area = areas.position(id).map(|position| &areas[position]);
+            let name = area.map(|area| area.name.clone()).filter(|name| !name.is_empty());
+            let parent = area.map(|area| area.parent_name.as_str()).unwrap_or_default();
+            places.entry(parent).or_default().push(name.unwrap_or_else(|| id.to_string()));
+        }
+        let mut listed = view.logged(order[0], areas);
+        listed["state"] = json!(order[0].change.state);
+        listed["places"] = places.into_iter().map(|(parent, names)| json!([parent, names])).collect();
+        listed
     }
 
     /// Returns the areas by city and larger area.
@@ -95,8 +131,7 @@ pub(super) async fn show(officer: Officer, view: View<'_>, desk: &State<Desk>) -
             "since": since.map(|since| view.moment(since)),
         }));
     }
-    let areas = situation.layer.areas();
-    let changes: Vec<Value> = situation.changes.iter().map(|change| view.logged(change, areas)).collect();
+    let changes: Vec<Value> = situation.orders().iter().map(|order| situation.listed(order, &view)).collect();
     let values = context! {
         at => view.moment(situation.at),
         by => officer.name(),
@@ -104,6 +139,7 @@ pub(super) async fn show(officer: Officer, view: View<'_>, desk: &State<Desk>) -
         totals => totals.to_vec(),
         total => totals.iter().sum::<u32>(),
         changes => Serde(changes),
+        left => left_before(&situation.changes).map(|at| view.left_out(at)),
     };
     view.render(PAGE, "/desk/situation", Status::Ok, values).await
 }
@@ -128,8 +164,7 @@ pub(super) async fn table(_officer: Officer, view: View<'_>, desk: &State<Desk>)
     };
     // Programs for tables read the bytes as UTF-8 if the file begins so.
     let mut table = csv::Writer::from_writer("\u{feff}".as_bytes().to_vec());
-    let heads =
-        ["city", "parent_name", "area_id", "area_name", "state", "depth", "since", "changes_of_six_hours"];
+    let heads = ["city", "parent_name", "area_id", "area_name", "state", "depth", "since", CHANGES];
     table.write_record(heads).map_err(Problem::internal)?;
     for ((city, parent), lines) in situation.lines() {
         for Line { area, current, changes } in lines {
@@ -147,6 +182,10 @@ pub(super) async fn table(_officer: Officer, view: View<'_>, desk: &State<Desk>)
             table.write_record(row.map(harmless)).map_err(Problem::internal)?;
         }
     }
+    if let Some(at) = left_before(&situation.changes) {
+        let row = heads.map(|head| if head == CHANGES { view.left_out(at) } else { String::new() });
+        table.write_record(row).map_err(Problem::internal)?;
+    }
     let text = table.into_inner().map_err(|error| Problem::internal(error.to_string()))?;
     let name = local(situation.at).format("situation-%Y%m%d-%H%M.csv");
     Ok(Table {
@@ -156,7 +195,36 @@ pub(super) async fn table(_officer: Officer, view: View<'_>, desk: &State<Desk>)
     })
 }
 
+/// Returns the time before which changes, which come newest first, were left out.
+fn left_before(changes: &[LoggedChange]) -> Option<Timestamp> {
+    changes.last().filter(|_| changes.len() >= MOST as usize).map(|logged| logged.change.at)
+}
+
+impl View<'_> {
+    /// Returns what the report says about changes that it leaves out.
+    fn left_out(&self, before: Timestamp) -> String {
+        self.text("left_out").replace("{at}", &self.moment(before)).replace("{count}", &MOST.to_string())
+    }
+}
+
 /// Returns a cell that no program for tables takes for a formula.
 fn harmless(cell: String) -> String {
     if cell.starts_with(['=', '+', '-', '@', '\t', '\r']) { format!("'{cell}") } else { cell }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{Actor, FloodChange};
+
+    #[test]
+    fn a_report_that_reaches_its_limit_says_since_when_it_is_whole() {
+        let at = Timestamp::parse("2016-12-19T13:53:52.274Z").unwrap();
+        let by = Actor { subject: "bpbd".to_owned(), username: None };
+        let change = FloodChange { area: AreaId::EXERCISE, state: None, at, by };
+        let mut changes = vec![LoggedChange { change, batch: None, note: None }; MOST as usize - 1];
+        assert_eq!(left_before(&changes), None);
+        changes.push(changes[0].clone());
+        assert_eq!(left_before(&changes), Some(at));
+    }
 }

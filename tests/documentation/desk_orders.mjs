@@ -1,0 +1,195 @@
+// What an officer takes back, undoes and drops at the desk, and what the page says about it.
+import assert from "node:assert/strict";
+import { chromium } from "./chromium.mjs";
+import { asked, card, clickIn, logIn, noFaults, open, press, slow, stateOf, stored, text, until } from "./officer.mjs";
+
+const chosen = async (page, count) => page.waitForFunction((count) => document.getElementById("tab-chosen").lastElementChild.textContent === `${count}`, slow, count);
+/** Chooses the first rows of the list. */
+const choose = async (page, count) => {
+  await page.evaluate((count) => {
+    const boxes = [...document.querySelectorAll("#rows input[type=checkbox]")].filter((box) => !box.checked);
+    for (const box of boxes.slice(0, count)) box.click();
+    document.activeElement.blur();
+  }, count);
+};
+const isOpen = (page, id) => page.$eval(`#${id}`, (dialog) => dialog.open);
+const set = (changes, note) => asked("POST", "/floods/changes", { changes: changes.map(([area_id, state]) => ({ area_id, state })), note });
+const noCard = (page, kind) => page.waitForFunction((kind) => !document.querySelector(`#cards .${kind}`), slow, kind);
+
+await chromium(async (page) => {
+  await page.setViewport({ width: 1440, height: 900 });
+  await logIn(page, "Sri");
+  const { features } = (await asked("GET", "/areas?geoformat=geojson")).result;
+  const flooded = (await asked("GET", "/floods/states")).result.map(({ area_id }) => area_id);
+  const dry = features.map(({ properties }) => `${properties.area_id}`).filter((id) => !flooded.includes(id));
+
+  // An order that is taken back gives the choice and the note back, by key and by button.
+  await page.click("#tab-all");
+  await choose(page, 12);
+  await page.type("#note", "by telephone");
+  await page.evaluate(() => document.activeElement.blur());
+  await press(page, "2");
+  await card(page, "held");
+  assert.ok(await page.$eval("#unsent", (bar) => bar.hidden), "the bar is for a network that is away");
+  await chosen(page, 0);
+  await press(page, "u");
+  await chosen(page, 12);
+  assert.equal(await page.$eval("#note", ({ value }) => value), "by telephone");
+  await press(page, "3");
+  await card(page, "held");
+  await clickIn(page, "#cards .held button", "Take back");
+  await chosen(page, 12);
+  await noCard(page, "held");
+
+  // More than ten choices are not dropped without a question.
+  await press(page, "Escape");
+  assert.ok(await isOpen(page, "drop"));
+  assert.match(await text(page, "#drop-words"), /^12 areas are chosen: .+\. Choose none\?$/);
+  await noFaults(page);
+  await press(page, "Escape");
+  await page.waitForFunction(() => !document.getElementById("drop").open, slow);
+  await chosen(page, 12);
+  await page.click("#none");
+  await page.waitForSelector("#drop[open]", slow);
+  await press(page, "Enter");
+  await chosen(page, 0);
+  await choose(page, 10);
+  await press(page, "Escape");
+  await chosen(page, 0);
+
+  // "Over" for ten areas asks, for nine it does not.
+  await page.click("#tab-flooded");
+  await choose(page, 10);
+  await press(page, "0");
+  await page.waitForSelector("#sure[open]", slow);
+  assert.match(await text(page, "#sure-words"), /10 areas .*→ over\. Type 10 to set them\.$/);
+  await press(page, "Escape");
+  await page.evaluate(() => document.querySelector("#rows input:checked").click());
+  await page.evaluate(() => document.activeElement.blur());
+  await press(page, "0");
+  await card(page, "held");
+  assert.ok(!(await isOpen(page, "sure")));
+  await press(page, "u");
+  await noCard(page, "held");
+  await press(page, "Escape");
+
+  // The search selects the old word, and looks at all areas from the tab of those that are chosen.
+  const named = ({ properties: { area_name, parent_name } }) => `${parent_name} ${area_name}`.toLowerCase();
+  const [one, other] = [features.find(({ properties }) => `${properties.area_id}` === dry[0]), features.find(({ properties }) => `${properties.area_id}` === dry[1])];
+  await press(page, "/");
+  await page.keyboard.type(named(one));
+  await page.evaluate(() => document.activeElement.blur());
+  await press(page, "/");
+  await page.keyboard.type(named(other));
+  assert.equal(await page.$eval("#search", ({ value }) => value), named(other));
+  await page.waitForSelector(`[data-area="${dry[1]}"]`, slow);
+  await page.$eval(`[data-area="${dry[1]}"] input`, (box) => box.click());
+  await page.click("#tab-chosen");
+  await page.focus("#search");
+  await page.keyboard.type(named(one));
+  await page.waitForSelector(`[data-area="${dry[0]}"]`, slow);
+  assert.equal(await page.$eval("#tab-all", (of) => of.getAttribute("aria-pressed")), "true");
+  await page.$eval("#search", (field) => ((field.value = ""), field.dispatchEvent(new Event("input")), field.blur()));
+  await press(page, "Escape");
+  await chosen(page, 0);
+
+  // An undo in the log waits like every order, can be taken back, and says which areas are what now.
+  const [first, second, third] = dry;
+  await set([[third, 1]]);
+  const { result: { batch } } = await set([[first, 4], [second, 4], [third, 4]], "by telephone at four");
+  const isFirst = () => page.$eval("#night-list li", (line) => line.textContent.includes("by telephone at four"));
+  await until("the order is in the log", isFirst);
+  let sent = 0;
+  page.on("request", (request) => request.url().endsWith(`/desk/changes/${batch}/undo`) && (sent = Date.now()));
+  const begun = Date.now();
+  await page.$eval("#night-list li button", (button) => button.click());
+  await card(page, "held");
+  assert.match(await text(page, "#cards .held"), /^Undo: 3 areas/);
+  await press(page, "u");
+  await noCard(page, "held");
+  await page.$eval("#night-list li button", (button) => button.click());
+  await page.$eval("#night-list li button", (button) => button.click());
+  await card(page, "held");
+  assert.equal((await page.$$("#cards .held")).length, 1, "one undo, however often it is pressed");
+  await stored(page, "Undone. Now: ");
+  assert.ok(sent - begun >= 4_900, `it waited ${sent - begun} ms`);
+  const words = await page.$$eval("#cards .stored p", (all) => all.map(({ textContent }) => textContent).find((of) => of.startsWith("Undone")));
+  assert.match(words, /2 areas .*: No flood recorded\.$/);
+  assert.match(words, /: Depth not known: use caution; 2 areas/);
+  assert.deepEqual([await stateOf(first), await stateOf(second), await stateOf(third)], [null, null, 1]);
+
+  // Without a network an undo waits as orders do, and the bar says so.
+  await set([[first, 3]]);
+  await until("the order is in the log", () => page.$eval("#night-list li", (line) => line.textContent.includes("71–150 cm")));
+  await page.setOfflineMode(true);
+  await page.$eval("#night-list li button", (button) => button.click());
+  await card(page, "lost");
+  assert.match(await text(page, "#unsent"), /^Changes not sent yet: 1/);
+  assert.ok(!(await page.$eval("#unsent", (bar) => bar.hidden)));
+  await page.setOfflineMode(false);
+  await until("the undo is sent", async () => (await stateOf(first)) === null);
+  await page.waitForFunction(() => document.getElementById("unsent").hidden, slow);
+
+  // The curve of a gauge has the newest reading whenever the row is unfolded, and while it is.
+  const { properties: { label: [lng, lat], area_id } } = features.find(({ properties }) => `${properties.area_id}` === dry.at(-1));
+  const at = (minutes) => new Date(Date.now() - minutes * 60_000).toISOString();
+  const read = (...levels) => asked("PUT", "/floodgauges", { gaugeid: "desk", gaugenameid: "PINTU AIR UJI", location: { lat, lng },
+    observations: levels.map(([minutes, level]) => ({ observed_at: at(minutes), level, alert: 1, label: "SIAGA I" })) });
+  await read([20, 700], [15, 720]);
+  await page.click("#tab-attention");
+  const row = `[data-area="${area_id}"]`;
+  await until("the gauge is a reason", () => page.evaluate((row) => (document.getElementById("new").click(), Boolean(document.querySelector(`${row} li.gauge`))), row));
+  const curve = (level) => page.waitForFunction((row, level) => document.querySelector(`${row} figure`)?.textContent.includes(`: ${level} cm`) && document.querySelector(`${row} polyline`), slow, row, level);
+  const unfold = () => page.$eval(`${row} .unfold`, (button) => button.click());
+  await unfold();
+  await curve(720);
+  await read([10, 740]);
+  await curve(740);
+  await unfold();
+  await read([5, 760]);
+  await unfold();
+  await curve(760);
+  await unfold();
+  // What answers for the service, by path.
+  let answers = { "/v1/floodgauges": { status: 503, body: "" } };
+  await page.setRequestInterception(true);
+  page.on("request", (request) => {
+    const answer = answers[new URL(request.url()).pathname];
+    return answer ? request.respond(answer) : request.continue();
+  });
+  await unfold();
+  await page.waitForFunction((row) => document.querySelector(`${row} figure`).textContent.includes("does not answer"), slow, row);
+  await unfold();
+  answers = {};
+  await unfold();
+  await curve(760);
+
+  // If no flood would be left, the page asks, however few there are.
+  const left = (await asked("GET", "/floods/states")).result.map(({ area_id }) => area_id);
+  await set(left.slice(2).map((id) => [id, null]));
+  await page.click("#tab-flooded");
+  await page.waitForFunction(() => document.getElementById("tab-flooded").lastElementChild.textContent === "2", slow);
+  await page.evaluate(() => document.activeElement.blur());
+  await open(page);
+  await page.click("#tab-flooded");
+  await choose(page, 2);
+  await press(page, "0");
+  await page.waitForSelector("#sure[open]", slow);
+  assert.match(await text(page, "#sure-words"), /Then no area is flooded any more\./);
+  await page.keyboard.type("2");
+  await press(page, "Enter");
+  await stored(page, "over");
+  assert.deepEqual((await asked("GET", "/floods/states")).result, []);
+
+  // What could not be loaded is not said to be nothing, and it is loaded again. What is left out is said.
+  const broken = { status: 502, body: "<html>" };
+  answers = { "/map/names": broken, "/desk/news": broken };
+  await page.reload();
+  await page.waitForFunction(() => document.getElementById("empty").textContent.includes("does not answer"), slow);
+  const news = { attention: [], log: [], reports: [], hidden: [], left_out: { log: 1_000, hidden: 100 } };
+  answers = { "/desk/news": { contentType: "application/json", body: JSON.stringify({ result: news }) } };
+  await page.waitForFunction(() => document.querySelectorAll("#larger option").length > 1, slow);
+  await page.evaluate(() => dispatchEvent(new Event("online")));
+  await page.waitForFunction(() => document.getElementById("empty").textContent === "No area needs attention now.", slow);
+  assert.equal(await text(page, "#left-out"), "Only the newest 1000 changes are shown. Hidden reports are only those of the last 100 decisions.");
+}, /ERR_INTERNET_DISCONNECTED|status of (502|503)|Failed to (fetch|load)/);
