@@ -164,6 +164,16 @@ await chromium(async (page) => {
   await unfold();
   await curve(760);
 
+  // A firewall that refuses in JSON does not end an order.
+  answers = { "/desk/changes": { status: 400, contentType: "application/json", body: JSON.stringify({ message: "blocked" }) } };
+  await page.click("#tab-all");
+  await choose(page, 1);
+  const [blocked] = await page.$$eval(".row.chosen", (rows) => rows.map((row) => row.dataset.area));
+  await press(page, "4");
+  await card(page, "lost");
+  answers = {};
+  await until("the order is sent", async () => (await stateOf(blocked)) === 4);
+
   // If no flood would be left, the page asks, however few there are.
   const left = (await asked("GET", "/floods/states")).result.map(({ area_id }) => area_id);
   await set(left.slice(2).map((id) => [id, null]));
@@ -192,4 +202,4 @@ await chromium(async (page) => {
   await page.evaluate(() => dispatchEvent(new Event("online")));
   await page.waitForFunction(() => document.getElementById("empty").textContent === "No area needs attention now.", slow);
   assert.equal(await text(page, "#left-out"), "Only the newest 1000 changes are shown. Hidden reports are only those of the last 100 decisions.");
-}, /ERR_INTERNET_DISCONNECTED|status of (502|503)|Failed to (fetch|load)/);
+}, /ERR_INTERNET_DISCONNECTED|status of (400|502|503)|Failed to (fetch|load)/);
