@@ -76,6 +76,7 @@ mod server;
 mod shell;
 mod slots;
 mod sources;
+mod statements;
 pub mod stores;
 mod tasks;
 mod telemetry;

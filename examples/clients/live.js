@@ -16,7 +16,8 @@ const RESOURCES = ["reports", "gauges", "infrastructure", "areas"];
  * Follows a service until the returned function is called.
  *
  * @param base its base address, such as "https://flood.example/v1"
- * @param states is called with a Map from area_id to { area_id, state, last_updated } whenever a state may have changed
+ * @param states is called with a Map from area_id to { area_id, state, last_updated, flooded_since, confirmed } whenever a state may
+ *   have changed, and with a Map from area_id to the time when the flood there was over
  * @param start a cursor and the areas that it is about, as in /changes, if the page has them already
  * @param stale is called with the time until which the states are known to be current, when the service cannot read its data any
  *   more, and with null when they are current again
@@ -27,20 +28,26 @@ const RESOURCES = ["reports", "gauges", "infrastructure", "areas"];
 export function live(base, { states: show, stale: doubt = () => {}, connected: tell = () => {}, changed: renew = () => {}, select = {}, start = { cursor: null, areas: [] } }) {
   const name = `siaga ${base}?${new URLSearchParams(select)}`;
   const channel = navigator.locks && new BroadcastChannel(name);
-  const known = new Map(start.areas.map((area) => [area.area_id, area]));
+  const [known, over] = [new Map(), new Map()];
+  const put = (area) => {
+    const { area_id, state, over_since } = area;
+    state ? known.set(area_id, area) : known.delete(area_id);
+    !state && over_since ? over.set(area_id, over_since) : over.delete(area_id);
+  };
+  start.areas.forEach(put);
   let { cursor } = start; // null: nothing is known yet; "": the states come from polling.
   // Until when the states are known to be current, while the service cannot read its data.
   let since = null;
   let attempt, leading = false;
 
   const address = (path, more) => `${base}${path}?${new URLSearchParams({ ...select, ...more })}`;
-  const everything = () => ({ since: cursor, cursor, full: true, areas: [...known.values()], changed: [], stale: since });
+  const everything = () => ({ since: cursor, cursor, full: true, areas: [...known.values(), ...[...over].map(([area_id, over_since]) => ({ area_id, state: null, over_since }))], changed: [], stale: since });
 
   const take = ({ cursor: next, full, areas, changed, stale = null }) => {
-    if (full) known.clear();
-    for (const area of areas) area.state ? known.set(area.area_id, area) : known.delete(area.area_id);
+    if (full) for (const all of [known, over]) all.clear();
+    areas.forEach(put);
     cursor = next;
-    if (full || areas.length) show(known);
+    if (full || areas.length) show(known, over);
     if (stale !== since) doubt((since = stale));
     if (changed.length) renew(changed);
   };

@@ -27,6 +27,8 @@ const ALL: [(&str, &[&str]); 10] = [
             WORDS,
             GROUND,
             LIVE,
+            include_str!("map/statements.js"),
+            include_str!("map/panel.js"),
             include_str!("map/list.js"),
             include_str!("map/search.js"),
             include_str!("map/points.js"),

@@ -6,13 +6,19 @@ mod files;
 mod logo;
 mod map;
 mod report;
+mod reported;
 mod root;
 
 use rocket::{Build, Rocket, Route, routes};
 
 pub(crate) use self::desk::Desk;
 pub(crate) use self::root::{lead_to_front, to_try};
+use crate::changes::State;
 use crate::config::Config;
+use crate::country::Texts;
+use crate::model::{Area, Timestamp};
+use crate::sources::SourceReport;
+use crate::statements::Sentence;
 
 /// Returns the routes of the pages, with those of the desk if wanted.
 pub(crate) fn routes(with_desk: bool) -> Vec<Route> {
@@ -50,4 +56,23 @@ pub(crate) fn managed(rocket: Rocket<Build>, config: &Config) -> Rocket<Build> {
         .manage(map::Pages::default())
         .manage(map::Names::default())
         .manage(report::Limits::of(config))
+}
+
+/// Returns since when the floods of dry areas are over, as they were last read.
+fn over(_state: Option<&State>) -> impl Iterator<Item = (&Area, Timestamp)> {
+    std::iter::empty()
+}
+
+/// Returns what makes "no flood recorded" less than certain, in words: a silent source of floods, or that no source is watched.
+fn doubt(
+    says: &[Sentence],
+    silent: Option<&SourceReport>,
+    texts: &Texts,
+    moment: impl Fn(Timestamp) -> String,
+) -> Option<(Sentence, String)> {
+    let doubts = [Sentence::SilentSince, Sentence::SilentAlways, Sentence::Unwatched];
+    let key = doubts.into_iter().find(|key| says.contains(key))?;
+    let heard = silent.and_then(|of| of.last_heard).map(moment).unwrap_or_default();
+    let name = silent.map_or("", |of| &of.name);
+    Some((key, key.text(texts, None).replace("{source}", name).replace("{age}", &heard)))
 }

@@ -9,6 +9,8 @@ use serde::Serialize;
 
 use crate::config::{Config, Licence, Site};
 use crate::country::Texts;
+use crate::model::alerts::Status;
+use crate::statements::{Sentence, banner};
 
 const SHELL: &str = include_str!("shell.html");
 const STYLE: &str = include_str!("shell.css");
@@ -24,7 +26,10 @@ const QUERY_VALUE: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remov
 pub(crate) struct Shell {
     site: Site,
     licence: Licence,
-    is_demo: bool,
+    /// What every page says first.
+    banner: Option<Sentence>,
+    /// The status of alerts, which is in the titles of pages if it is not `Actual`.
+    status: Status,
     /// The code and the name of each language, the country's own first.
     languages: Vec<(String, String)>,
     /// The pages in the navigation: the key of their text in the group `shell`, and the path.
@@ -50,7 +55,7 @@ struct Frame<'a> {
     /// The address of the front page.
     home: String,
     pages: Vec<Linked<'a>>,
-    is_demo: bool,
+    banner: Option<Banner<'a>>,
     name: &'a str,
     agency: Option<&'a str>,
     contact: Option<&'a str>,
@@ -58,6 +63,14 @@ struct Frame<'a> {
     logo: Option<&'static str>,
     licence: &'a Licence,
     has_own_terms: bool,
+}
+
+/// What a page says before everything else, and before its title, if its data is not real.
+#[derive(Serialize)]
+struct Banner<'a> {
+    key: Sentence,
+    text: &'a str,
+    title: &'a str,
 }
 
 #[derive(Serialize)]
@@ -82,7 +95,8 @@ impl Shell {
         Self {
             site: config.site.clone(),
             licence: config.licence.clone(),
-            is_demo: config.is_made_up(),
+            banner: banner(config.is_made_up(), config.issuer().status),
+            status: config.issuer().status,
             languages: languages.map(|texts| (texts.code().to_owned(), texts.name().to_owned())).collect(),
             pages: [
                 Some(("map", "/map".to_owned())),
@@ -118,6 +132,14 @@ impl Shell {
         environment.render_named_str("page.html", template, context! { ..values, ..shared })
     }
 
+    /// Returns the word for what is not real.
+    fn word<'t>(&self, banner: Sentence, texts: &'t Texts) -> &'t str {
+        match banner {
+            Sentence::Demo => texts.text("shell", "demo_title"),
+            _ => texts.group("alerts")["statuses"][self.status.name()].as_str().unwrap_or_default(),
+        }
+    }
+
     fn frame<'a>(&'a self, texts: &'a Texts, here: Here<'a>) -> Frame<'a> {
         let kept = here
             .keep
@@ -141,7 +163,11 @@ impl Shell {
             languages: languages.collect(),
             home: if is_main { "/".to_owned() } else { format!("/?lang={}", texts.code()) },
             pages: pages.collect(),
-            is_demo: self.is_demo,
+            banner: self.banner.map(|key| Banner {
+                key,
+                text: key.text(texts, None),
+                title: self.word(key, texts),
+            }),
             name,
             agency: agency.as_deref(),
             contact: contact.as_deref(),

@@ -14,6 +14,7 @@ use serde::Serialize;
 pub(crate) use self::status::DataState;
 use crate::config::SourceSettings;
 use crate::model::{Clock, Covered, SourceStatus, Timestamp};
+use crate::statements::Watch;
 
 /// How long after a time of a source was given to the store the next one is, at least.
 const BETWEEN_WRITES: Duration = Duration::from_secs(1);
@@ -161,6 +162,18 @@ fn note<'h>(heard: &'h mut BTreeMap<String, Heard>, name: &str, at: Timestamp) -
     let known = heard.entry(name.to_owned()).or_insert(Heard { at, stored: None, written: None });
     known.at = known.at.max(at);
     known
+}
+
+/// Returns whether the sources of floods are heard, and the first that is silent.
+pub(crate) fn watch(sources: &[SourceReport]) -> (Watch, Option<&SourceReport>) {
+    let mut of_floods = sources.iter().filter(|of| of.covers.contains(&Covered::Floods)).peekable();
+    if of_floods.peek().is_none() {
+        return (Watch::Unwatched, None);
+    }
+    match of_floods.find(|of| of.status == SourceStatus::Silent) {
+        Some(silent) => (Watch::Silent { heard: silent.last_heard.is_some() }, Some(silent)),
+        None => (Watch::Heard, None),
+    }
 }
 
 fn report(

@@ -17,6 +17,9 @@ fn run(script: &str, text: &str, arguments: &[&str]) -> String {
     fs::write(folder.path().join("chromium.mjs"), include_str!("chromium.mjs")).unwrap();
     fs::write(folder.path().join("officer.mjs"), include_str!("officer.mjs")).unwrap();
     fs::write(folder.path().join("stand_in.mjs"), include_str!("stand_in.mjs")).unwrap();
+    fs::write(folder.path().join("statements.js"), include_str!("../../src/pages/map/statements.js"))
+        .unwrap();
+    fs::write(folder.path().join("table.json"), include_str!("../../src/statements/table.json")).unwrap();
     fs::write(folder.path().join(script), text).unwrap();
     printed(script, node(folder.path()).arg(script).args(arguments))
 }
@@ -141,5 +144,12 @@ fn the_map_takes_nothing_else_for_the_service_and_says_what_it_had_kept() {
 fn officers_take_back_undo_and_drop_as_the_desk_says() {
     let (demo, script) = (Demo::start(), include_str!("desk_orders.mjs"));
     println!("{}", run("desk_orders.mjs", script, &[&demo.origin(""), &demo.base(), demo.key()]));
+    demo.end();
+}
+
+#[test]
+fn the_script_of_the_live_map_says_what_the_table_says_by_the_clock_and_connection_of_the_reader() {
+    let demo = Demo::start();
+    println!("{}", run("statements.mjs", include_str!("statements.mjs"), &[&demo.origin(""), &demo.base()]));
     demo.end();
 }

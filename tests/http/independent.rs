@@ -32,6 +32,7 @@ mod quotas;
 mod renderings;
 mod root;
 mod security_headers;
+mod statements;
 mod templates;
 mod tokens;
 mod topojson;

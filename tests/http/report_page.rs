@@ -253,8 +253,16 @@ fn reports_wait_for_review_if_the_operator_wants_it_or_a_program_or_many_from_on
     };
     let siaga = started(open().merge(("siaga.report.review", true)));
     let before = count(&siaga);
+    let panels = || {
+        let shared = |area| siaga.get(&format!("/map?area={area}&lang=en")).into_string().unwrap();
+        let panel = |page: String| {
+            page.split_once("id=\"chosen\"").map(|(_, rest)| rest.chars().take(600).collect::<String>())
+        };
+        [1, 2, 5, 10, 30].map(|area| panel(shared(area)))
+    };
+    let said = panels();
     assert_eq!(from(&siaga, "192.0.2.1", 1, &[]), (200, json!(true)));
-    assert_eq!(count(&siaga), before);
+    assert_eq!((count(&siaga), panels()), (before, said), "no page counts a report that waits");
     let listed = siaga.client.get("/v1/floods/attention").header(key(KEY)).dispatch();
     let listed = json_of(listed)["result"].clone();
     let reasons = listed.as_array().unwrap().iter().flat_map(|area| area["reasons"].as_array().unwrap());

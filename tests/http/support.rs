@@ -13,7 +13,7 @@ use rocket::{Build, Rocket, Route, tokio};
 use serde_json::{Value, json};
 use siaga::Builder;
 use siaga::auth::KeyDigest;
-use siaga::model::{Clock, ManualClock};
+use siaga::model::{Clock, ManualClock, Timestamp};
 use siaga::stores::OpenStore;
 
 use crate::backend::OpenFixture;
@@ -158,6 +158,11 @@ impl Siaga {
         let Self { client, clock: _, runtime, opener: _opener } = self;
         client.terminate();
         runtime.block_on(future)
+    }
+
+    /// The time by the clock of the service.
+    pub(crate) fn now(&self) -> Timestamp {
+        self.clock.now()
     }
 
     pub(crate) fn get<'c>(&'c self, address: &'c str) -> LocalResponse<'c> {

@@ -142,7 +142,11 @@ impl<'a> Notice<'a> {
         let word = |of: &'s Value, key: &str| of[key].as_str().unwrap_or_default();
         let time = texts.written(word(all, "time"), message.last_confirmed, self.context.time_zone);
         let names = Names { area: &self.place, time: &time, agency: self.sender_name };
-        let before = if status == Status::Actual { "" } else { word(all, "exercise") };
+        let before = match status {
+            Status::Actual => "",
+            Status::Exercise => word(all, "exercise"),
+            Status::Test => word(all, "test"),
+        };
         Said {
             language: word(all, "language"),
             event: word(all, "event"),

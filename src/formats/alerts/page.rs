@@ -14,6 +14,7 @@ use crate::country::{Country, Texts};
 use crate::formats::{Container, EncodeContext, EncodeError, Format};
 use crate::model::{AlertLayer, AreaId, Layer, LayerKind, Timestamp};
 use crate::shell::{Here, Shell};
+use crate::statements::alerts as says;
 
 const PAGE: &str = include_str!("page.html");
 
@@ -83,9 +84,12 @@ impl Page {
         let kept: Vec<_> = query.split('&').filter_map(|part| part.split_once('=')).collect();
         let keep = [&kept[..], &[("format", "html")]].concat();
         let next = layer.next_path().map(|path| format!("{}/{path}&{language}", context.base_url));
+        let said = says(shown.len(), layer.is_doubtful()).into_iter();
+        let said: Vec<_> =
+            said.map(|key| serde_json::json!({ "key": key, "text": key.text(texts, None) })).collect();
         let values = context! {
             t => Serde(texts.group("alerts")),
-            doubtful => layer.is_doubtful(),
+            says => Serde(said),
             is_one => shown.len() == 1,
             all => format!("{}?{language}", local(&format!("{}/alerts", context.base_url))),
             alerts => Serde(shown),

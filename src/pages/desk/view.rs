@@ -150,11 +150,10 @@ impl View<'_> {
             "language": texts.code(),
             "timeZone": zone.name(),
             "zone": Utc::now().with_timezone(&zone).format("%Z").to_string(),
-            "texts": texts.group("desk")["script"],
+            "texts": self.words()["script"],
             "depths": texts.group("depths"),
             "photos": config.photos_url(),
             "box": around,
-            "isWatched": true,
             "token": officer.token,
             "subject": officer.credential.subject,
             "mayWrite": officer.may_write(),
@@ -166,6 +165,17 @@ impl View<'_> {
     /// Returns whether nobody outside should act on what the desk decides.
     fn is_exercise(&self) -> bool {
         self.config.issuer().status != Status::Actual
+    }
+
+    /// Returns the texts of the desk, with the word for what the alerts are if nobody outside should act on them.
+    fn words(&self) -> Value {
+        let texts = self.texts();
+        let mut words = texts.group("desk").clone();
+        let status = self.config.issuer().status.name();
+        let word = texts.group("alerts")["statuses"][status].as_str().unwrap_or_default().to_uppercase();
+        words["script"]["exercise"] = word.clone().into();
+        words["exercise"] = word.into();
+        words
     }
 
     fn row(&self, listed: &Listed) -> Value {
@@ -255,7 +265,7 @@ impl View<'_> {
     ) -> Result<Page, Problem> {
         let texts = self.texts();
         let shared = context! {
-            t => Serde(texts.group("desk")),
+            t => Serde(self.words()),
             depths => Serde(texts.group("depths")),
             exercise => self.is_exercise(),
             situation => format!("/desk/situation?lang={}", texts.code()),

@@ -1,5 +1,6 @@
 // How current the page is: the connection, the service's own data, and the sources of that data.
-import { HOUR, age, askAgain, failed, fill, find, keptSince, load, make, moment, settings, t } from "./words.js";
+import { connectionSays, pageSays } from "./statements.js";
+import { HOUR, age, askAgain, failed, fill, find, keptSince, load, make, moment, settings, stating, t } from "./words.js";
 
 // How often a page that is not current asks whether the service is there again.
 const AGAIN = 10_000;
@@ -14,37 +15,55 @@ addEventListener("newer", () => {
 
 /**
  * Shows how current everything is. `forget` is called when the data is too old to be shown, `hatch` with whether a source of floods is
- * silent. Returns what the stream tells: `connected(is)`, `stale(since)`, and `known()` when there are states.
+ * silent, `changed` when the page may have something else to say. Returns what the stream tells: `connected(is)`, `stale(since)`, and
+ * `known()` when there are states; and `situation()`, the part of the page's situation that follows from all this.
  */
-export const connection = ({ forget, hatch }) => {
+export const connection = ({ forget, hatch, changed }) => {
   // When the service was last heard: a page that was kept for a reader without a network says when.
   const { kept } = document.body.dataset;
   let heard = Date.parse(kept) || Date.now();
   let isLost = Boolean(kept);
+  // Whether the service was heard by this page, and not only by the one that was loaded.
+  let isConnected = false;
   // Since when the service itself cannot read its data.
   let stale = settings.stale;
   let isKnown = settings.known;
-  let empty = settings.empty;
+  let { watch, silent } = settings;
 
   const oldest = (...all) => all.filter(Boolean).sort()[0];
+  // The states may be current while other data is not.
+  const statesSince = () => oldest(isLost && new Date(heard).toISOString(), keptSince("/floods"), stale);
+  const situation = () => {
+    const since = statesSince();
+    const isKept = isLost || Boolean(keptSince("/floods"));
+    return {
+      floods: !isKnown ? "unread" : isKept ? "lost" : stale ? "stale" : "now",
+      since: since && Date.parse(since),
+      now: Date.now(), watch,
+    };
+  };
   const show = () => {
-    // The states may be current while other data is not.
-    const ofStates = oldest(isLost && new Date(heard).toISOString(), keptSince("/floods"), stale);
-    const since = oldest(ofStates, keptSince());
+    const now = situation();
+    const since = oldest(statesSince(), keptSince());
+    const key = connectionSays(isLost || keptSince() ? "lost" : stale ? "stale" : "now", isConnected);
     document.body.classList.toggle("old", Boolean(since));
     find("connection").className = since ? "lost" : "";
-    find("connection").replaceChildren(...(since ? [`${isLost ? t.offline : t.behind} `, moment(since)] : [t.connected]));
-    find("stale").hidden = !stale || isLost;
+    stating(find("connection"), key, ...(since ? [`${t[key]} `, moment(since)] : key ? [t[key]] : []));
+    const says = pageSays(now, settings);
+    find("stale").hidden = !says.includes("stale");
     if (stale) find("stale").replaceChildren(`${t.stale} `, moment(stale), ".");
+    const doubt = ["silentSince", "silentAlways", "unwatched"].find((key) => says.includes(key));
+    find("watch").hidden = !doubt;
+    stating(find("watch"), doubt, doubt ? fill(t[doubt], { source: silent?.name, age: silent?.last_heard && age(silent.last_heard) }) : "");
     // Older data is not shown.
-    const isOld = ofStates && Date.now() - Date.parse(ofStates) > HOUR;
-    find("empty").textContent = isOld ? t.old : isKnown ? empty : t.away;
-    if (isOld) forget();
+    if (now.since && now.now - now.since > HOUR) forget();
+    changed();
   };
   const connected = (is) => {
     if (is) heard = Date.now();
-    if (isLost === !is) return;
+    if (isLost === !is && isConnected === is) return;
     isLost = !is;
+    isConnected = is;
     show();
     if (is) check();
   };
@@ -54,12 +73,10 @@ export const connection = ({ forget, hatch }) => {
       const sources = await load("/sources");
       connected(true);
       askAgain();
-      const silent = sources.filter(({ status, covers }) => status === "silent" && covers.includes("floods"));
-      hatch(silent.length > 0).catch(failed);
-      empty = silent.length ? t.noneSilent : settings.empty;
-      const [first] = silent;
-      find("watch").hidden = sources.length > 0 && !first;
-      find("watch").textContent = first ? fill(first.last_heard ? t.silentSince : t.silentAlways, { source: first.name, age: first.last_heard && age(first.last_heard) }) : t.unwatched;
+      const ofFloods = sources.filter(({ covers }) => covers.includes("floods"));
+      silent = ofFloods.find(({ status }) => status === "silent");
+      watch = silent ? (silent.last_heard ? "silent" : "never") : ofFloods.length ? "heard" : "none";
+      hatch(Boolean(silent)).catch(failed);
       find("sources").hidden = !sources.length;
       find("sources").lastElementChild.replaceChildren(...sources.map((source) =>
         make("li", { className: source.status }, `${source.name}: ${t.source[source.status]}`, ...(source.last_heard ? [`, ${t.lastHeard} `, moment(source.last_heard)] : []))));
@@ -68,14 +85,18 @@ export const connection = ({ forget, hatch }) => {
     }
     show();
   };
-  show();
-  check();
-  setInterval(check, settings.check);
   setInterval(() => (isLost || keptSince()) && check(), AGAIN);
   addEventListener("kept", show);
   addEventListener("offline", () => connected(false));
   addEventListener("online", check);
   return {
+    situation,
+    /** Begins to look. */
+    begin: () => {
+      show();
+      check();
+      setInterval(check, settings.check);
+    },
     connected,
     stale: (since) => {
       stale = since;

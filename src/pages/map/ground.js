@@ -1,7 +1,7 @@
 // The ground of the map: covered land, larger areas, waterways, and the base map, if the service has one; and all names.
 import { Shapes, decode, middleOf } from "./module/layers.js";
 import { toPlace, toWorld } from "./module/view.js";
-import { base, failed, load, make, nice, query, settings, t } from "./words.js";
+import { base, failed, load, nice, query, settings } from "./words.js";
 
 const widths = (...steps) => (zoom) => {
   // Pairs of a zoom and a width in pixels.
@@ -179,7 +179,5 @@ export const ground = ({ view, colour, labels }) => {
     },
     /** Pumps and floodgates. */
     structures,
-    /** What makes "no flood recorded" less than certain, as elements. */
-    doubts: () => (isSilent ? [make("p", { className: "notice" }, t.unknownArea)] : settings.isWatched ? [] : [make("p", { className: "place" }, t.unwatched)]),
   };
 };

@@ -8,13 +8,14 @@ const container = find("list");
 const more = find("more");
 let most = PAGE, byPlace = false, entries = [], onChoice;
 
-const parts = (of) => [nice(of.city_name), moment(of.last_updated)].filter(Boolean);
+// An hour of the past has no times.
+const parts = (of) => [nice(of.city_name), of.flooded_since && moment(of.flooded_since)].filter(Boolean);
 
 /** Returns the row of an area, as it is now. */
 const row = (of) => {
   const name = byPlace ? nice(of.area_name || of.area_id) : nameOf(of);
   const known = rows.get(of.area_id);
-  const key = [name, of.state, of.last_updated, of.isFaded].join();
+  const key = [name, of.state, of.flooded_since, of.isFaded].join();
   if (known?.key === key) return known.element;
   const element = known?.element ?? make("li", { id: `a${of.area_id}` }, make("a", { href: `?area=${of.area_id}` }), make("small"));
   const [link, small] = element.children;
@@ -56,7 +57,7 @@ const group = (name) => {
 const render = () => {
   const compare = byPlace
     ? (one, other) => one.place.localeCompare(other.place, language) || other.state - one.state || one.area_name.localeCompare(other.area_name, language)
-    : (one, other) => other.state - one.state || other.last_updated.localeCompare(one.last_updated) || one.area_id - other.area_id;
+    : (one, other) => other.state - one.state || (other.flooded_since ?? "").localeCompare(one.flooded_since ?? "") || one.area_id - other.area_id;
   const sorted = [...entries].sort(compare);
   const shown = byPlace ? sorted : sorted.slice(0, most);
   const byGroup = new Map();
@@ -79,10 +80,24 @@ const render = () => {
   more.textContent = fill(t.more, { count: sorted.length - shown.length });
 };
 
-/** Shows the flooded areas: each with `area_id`, its names, `state`, `last_updated` and `isFaded`. */
+/** Shows the flooded areas: each with `area_id`, its names, `state`, `flooded_since` and `isFaded`. */
 export const list = (all) => {
   entries = all.map((of) => ({ ...of, place: [of.parent_name, of.city_name].filter(Boolean).map(nice).join(", ") }));
   render();
+};
+
+/** Shows since when the floods of areas are over: of those that the list has already, or whose outline is known. */
+export const showOver = (all, geometry) => {
+  const list = find("over").lastElementChild;
+  const items = all.sort(([, one], [, other]) => other.localeCompare(one)).slice(0, PAGE).flatMap(([id, at]) => {
+    const known = find(`o${id}`);
+    if (known?.querySelector("time").dateTime === at || (known && !geometry.has(id))) return [known];
+    if (!geometry.has(id)) return [];
+    const { properties } = geometry.get(id);
+    return [make("li", { id: `o${id}` }, make("a", { href: `?area=${id}` }, nameOf(properties)), make("small", {}, `${nice(properties.city_name)} · `, moment(at)))];
+  });
+  arrange(list, items);
+  find("over").hidden = !items.length;
 };
 
 /** Marks the chosen area. */
@@ -96,7 +111,7 @@ export const mark = (id) => {
 /** Calls `then` with the area_id of a row that is tapped. */
 export const whenChosen = (then) => (onChoice = then);
 
-container.addEventListener("click", (event) => {
+for (const part of [container, find("over")]) part.addEventListener("click", (event) => {
   const link = event.target.closest("a");
   if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
   event.preventDefault();

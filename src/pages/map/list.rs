@@ -1,10 +1,12 @@
+use std::cmp::Reverse;
+
 use chrono_tz::Tz;
 use serde::de::Error;
 use serde::{Deserialize, Serialize};
 
-use crate::model::alerts::CONFIRMED_FOR;
 use crate::model::{FloodState, Timestamp};
 pub(super) use crate::model::{place_name as name_of, readable};
+use crate::statements::Flood;
 
 /// The parts of the `TopoJSON` of `/floods` that the page shows.
 #[derive(Deserialize)]
@@ -40,12 +42,14 @@ struct Properties {
     city_name: String,
     state: Option<u8>,
     last_updated: Option<String>,
+    flooded_since: Option<String>,
+    confirmed: Option<String>,
 }
 
 /// How many rows the page lists unless all are requested.
-const MOST: usize = 50;
+pub(super) const MOST: usize = 50;
 
-/// The flooded areas as the page lists them: the deepest first, and of these the newest.
+/// The flooded areas as the page lists them: the deepest first, and of these the one that was flooded last.
 #[derive(Debug, Default)]
 pub(super) struct List {
     rows: Vec<Flooded>,
@@ -69,7 +73,8 @@ pub(super) struct Flooded {
     pub(super) city: String,
     /// The code of the state, as the texts are named.
     pub(super) state: String,
-    pub(super) since: Timestamp,
+    pub(super) flood: Flood,
+    pub(super) last_updated: Timestamp,
 }
 
 #[derive(Debug, Serialize)]
@@ -81,13 +86,6 @@ struct Row<'a> {
     since: Moment,
     /// Whether nobody has confirmed the state for so long that no alert is in force.
     faded: bool,
-}
-
-impl Flooded {
-    /// Returns whether nobody has confirmed the state for so long that no alert is in force.
-    pub(super) fn is_unconfirmed(&self, now: Timestamp) -> bool {
-        now.since(self.since) > CONFIRMED_FOR
-    }
 }
 
 /// A time, to the minute, for programs and for people.
@@ -116,20 +114,26 @@ impl List {
         let Response { result } = serde_json::from_slice(floods)?;
         let mut list = Self { zone, ..Self::default() };
         for Geometry { properties: area } in result.objects.output.geometries {
-            let (Some(state), Some(since)) = (area.state, area.last_updated) else { continue };
-            let since = Timestamp::parse(&since).map_err(serde_json::Error::custom)?;
-            let index = usize::from(state).wrapping_sub(1);
-            *list.counts.get_mut(index).ok_or_else(|| serde_json::Error::custom("no such state"))? += 1;
-            list.newest = list.newest.max(Some(since));
+            let (Some(code), Some(updated)) = (area.state, area.last_updated) else { continue };
+            let state = FloodState::try_from(u64::from(code)).map_err(serde_json::Error::custom)?;
+            let at = |text: &str| Timestamp::parse(text).map_err(serde_json::Error::custom);
+            let last_updated = at(&updated)?;
+            let or_updated = |text: Option<String>| text.map_or(Ok(last_updated), |text| at(&text));
+            let flooded_since = or_updated(area.flooded_since)?;
+            let confirmed = or_updated(area.confirmed)?;
+            list.counts[usize::from(code) - 1] += 1;
+            list.newest = list.newest.max(Some(last_updated));
             list.rows.push(Flooded {
                 name: name_of(&area.parent_name, &area.area_name, &area.area_id),
                 id: area.area_id,
                 city: readable(&area.city_name),
-                state: state.to_string(),
-                since,
+                state: code.to_string(),
+                flood: Flood { state, flooded_since, confirmed },
+                last_updated,
             });
         }
-        list.rows.sort_by(|a, b| (&b.state, b.since, &a.id).cmp(&(&a.state, a.since, &b.id)));
+        let order = |of: &Flooded| (Reverse(of.flood.state), Reverse(of.flood.flooded_since), of.id.clone());
+        list.rows.sort_by_cached_key(order);
         Ok(list)
     }
 
@@ -151,8 +155,8 @@ impl List {
             name: &of.name,
             city: &of.city,
             state: &of.state,
-            since: Moment::of(of.since, self.zone),
-            faded: of.is_unconfirmed(now),
+            since: Moment::of(of.flood.flooded_since, self.zone),
+            faded: of.flood.is_unconfirmed(now),
         }
     }
 
@@ -180,7 +184,7 @@ impl List {
     }
 
     /// Returns when the newest of the states was set.
-    pub(super) fn newest(&self) -> Option<Moment> {
-        self.newest.map(|at| Moment::of(at, self.zone))
+    pub(super) fn newest(&self) -> Option<Timestamp> {
+        self.newest
     }
 }

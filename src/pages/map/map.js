@@ -1,8 +1,10 @@
 // The live map. The list of floods is there without it.
 import { View, toPlace, toWorld } from "./module/view.js";
 import { Names, Points, Shapes, decode, middleOf } from "./module/layers.js";
-import { age, base, depths, failed, fill, find, keptSince, language, load, make, moment, nameOf, nice, query, replaced, settings, t } from "./words.js";
-import { list, mark, whenChosen } from "./list.js";
+import { base, depths, failed, fill, find, keptSince, language, load, make, moment, nameOf, nice, query, replaced, settings, stating, t } from "./words.js";
+import { pageSays } from "./statements.js";
+import { elements, inShort, saysOf, sentence } from "./panel.js";
+import { list, mark, showOver, whenChosen } from "./list.js";
 import { ground } from "./ground.js";
 import { emptySearch, names, search } from "./search.js";
 import { points } from "./points.js";
@@ -71,17 +73,36 @@ const covered = () => {
 covered();
 addEventListener("resize", covered);
 
-const say = (text) => {
+const say = (text, key) => {
   const said = find("said");
-  said.textContent = text;
+  stating(said, key, text);
   said.hidden = !text;
 };
+
+// Reports and gauges: what is not needed to see the floods is loaded after them.
+let pins;
 
 // Floods.
 // Features by area_id.
 const geometry = new Map();
-const states = { now: new Map(), shown: new Map(), hour: null };
-const isFaded = ({ last_updated }) => !states.hour && Date.now() - Date.parse(last_updated) > settings.confirmedFor;
+const states = { now: new Map(), shown: new Map(), hour: null, over: new Map(Object.entries(settings.over)) };
+const isFaded = ({ confirmed }) => !states.hour && Date.now() - Date.parse(confirmed) > settings.confirmedFor;
+/** Makes a flood of what a response says of it. */
+const floodOf = ({ area_id, state, last_updated, flooded_since = last_updated, confirmed = last_updated }) => ({ area_id, state, last_updated, flooded_since, confirmed });
+
+// What the page knows of all areas, and of one.
+const newest = () => [...(states.hour ? [] : [settings.newest, ...states.over.values()]), ...[...states.shown.values()].map((of) => of.last_updated)].filter(Boolean).sort().at(-1);
+const situation = () => ({
+  ...link.situation(), ...(states.hour ? { floods: "hour" } : {}),
+  hasAreas: settings.hasAreas, isPart: Boolean(settings.city), flooded: states.shown.size, newest: newest(),
+});
+/** Returns the reports of a flood in an area that count: of the last hours, and not before its newest change. */
+const reportsOf = (id) => {
+  const from = Math.max(Date.now() - settings.reportsFor, Date.parse(states.now.get(id)?.last_updated ?? states.over.get(id) ?? 0));
+  const all = pins?.reported(id) ?? (settings.reported?.area === id ? settings.reported.reports : undefined);
+  return all?.filter(({ at }) => Date.parse(at) >= from);
+};
+const about = (id) => ({ ...(states.shown.get(id) ?? { over_since: states.over.get(id) }), reports: reportsOf(id) });
 
 /** Loads the outlines of areas that are not known yet. */
 const loadOutlines = async (ids) => {
@@ -89,6 +110,24 @@ const loadOutlines = async (ids) => {
   const parts = Array.from({ length: Math.ceil(missing.length / 100) }, (_, part) => missing.slice(100 * part, 100 * (part + 1)));
   const found = await Promise.all(parts.map((of) => load(`/areas?ids=${of}`)));
   for (const feature of found.flatMap(decode)) geometry.set(feature.properties.area_id, feature);
+};
+
+/** Says what the page may say of all areas, and of the chosen one. */
+const summary = () => {
+  const now = situation();
+  const says = pageSays(now, settings);
+  const isCounted = says[0] === "flooded";
+  const all = [...states.shown.values()];
+  for (const state of [1, 2, 3, 4]) find(`count-${state}`).textContent = isCounted ? all.filter((of) => of.state === state).length : "";
+  find("count").hidden = !isCounted;
+  find("empty").hidden = isCounted;
+  stating(find("empty"), isCounted ? undefined : says[0], isCounted ? "" : sentence(says[0]));
+  const change = ["newest", "never"].find((key) => says.includes(key));
+  find("newest").parentElement.hidden = !change;
+  stating(find("newest"), change, change === "newest" ? moment(now.newest) : settings.says.never);
+  card();
+  const title = current.area && geometry.has(current.area) ? areaTitle(current.area) : `${settings.says.title}${isCounted ? `, ${all.length} ${settings.says.flooded}` : ""}`;
+  document.title = titled.join(title);
 };
 
 /** Draws what is shown now. What was asked for before has no effect any more. */
@@ -104,13 +143,9 @@ const draw = async () => {
     const all = [...shown.values()];
     list([...shown].map(([id, flood]) => ({ area_name: "", parent_name: "", city_name: "", ...geometry.get(id)?.properties, ...flood, area_id: id, isFaded: isFaded(flood) })));
     mark(current.area);
-    for (const state of [1, 2, 3, 4]) find(`count-${state}`).textContent = all.filter((of) => of.state === state).length;
     find("total").textContent = all.length;
-    find("empty").hidden = all.length > 0;
-    const newest = all.map((of) => of.last_updated).sort().at(-1);
-    if (newest) find("newest").replaceChildren(moment(newest));
-    find("newest").parentElement.hidden = Boolean(states.hour && !newest);
-    card();
+    showOver(states.hour ? [] : [...states.over].filter(([, at]) => Date.now() - Date.parse(at) < settings.overFor), geometry);
+    summary();
     if (!isOther) return;
     nameFloods();
     view.redraw();
@@ -133,6 +168,8 @@ const nameFloods = () => {
 let current = {};
 const chosen = find("chosen");
 const body = make("div", { className: "about" });
+// What stands before and after what the title says.
+const titled = document.title.split(settings.title);
 const shareButton = make("button", { type: "button", className: "button" }, t.share);
 const closeButton = make("button", { type: "button", className: "close", ariaLabel: t.close, title: t.close }, "×");
 chosen.replaceChildren(body, make("p", { className: "actions" }, shareButton), closeButton);
@@ -146,18 +183,15 @@ const card = () => {
   if (key !== body.key) body.replaceChildren(...parts);
   body.key = key;
 };
+/** Returns the name of an area, and what may be said of it in short. */
+const areaTitle = (id) => `${nameOf(geometry.get(id).properties)}: ${inShort(saysOf(situation(), about(id)), about(id))}`;
 const areaCard = (id) => {
   const feature = geometry.get(id);
   if (!feature) return [];
-  const flood = states.shown.get(id);
+  const now = situation();
   // No line begins with the number of an area.
   const parts = [make("h2", {}, nameOf(feature.properties).replace(/ (?=\d+$)/, "\u00a0")), make("p", { className: "place" }, nice(feature.properties.city_name))];
-  if (!flood) return [...parts, make("p", { className: "state" }, states.hour ? t.dryThen : t.dry), ...(states.hour ? [] : land.doubts())];
-  parts.push(make("p", { className: "state" }, make("i", { className: `swatch s${flood.state}` }), depths[flood.state]));
-  parts.push(make("p", {}, `${t.since} `, moment(flood.last_updated)));
-  if (isFaded(flood)) parts.push(make("p", { className: "notice" }, fill(t.unconfirmedFor, { age: age(flood.last_updated) })));
-  if (!states.hour) parts.push(make("p", { className: "advice" }, t.advice[flood.state]));
-  return parts;
+  return [...parts, ...elements(saysOf(now, about(id)), now, about(id))];
 };
 const pointCard = (id) => {
   const point = pins?.find(id);
@@ -179,7 +213,7 @@ const settle = () => {
   if (current.area && geometry.has(current.area)) selection.set("chosen", geometry.get(current.area), "chosen");
   mark(current.area);
   writeAddress();
-  card();
+  summary();
   // On a phone the sheet goes down, so that the map with the area is seen.
   if (current.area || current.point) scrollTo({ top: 0, behavior: "instant" });
   requestAnimationFrame(covered);
@@ -199,8 +233,10 @@ const choose = async (id, move = true, number = ask()) => {
     return failed(error);
   }
   if (number !== asked) return;
+  // The page follows the floods of its city alone.
+  if (settings.city && geometry.has(id) && geometry.get(id).properties.city_name !== settings.cityName) return location.assign(`?${new URLSearchParams({ area: id, lang: language })}`);
   // The sheet may say it already.
-  if (!geometry.has(id)) return say(find("missing") ? "" : t.noSuchArea);
+  if (!geometry.has(id)) return find("missing") ? say("") : say(t.noSuchArea, "noSuchArea");
   current = { area: id };
   settle();
   if (move) requestAnimationFrame(() => view.fit(geometry.get(id).box, { most: 15, margin: 50 }));
@@ -223,7 +259,7 @@ const chooseAt = async ([lng, lat], move = false) => {
   if (number !== asked) return;
   if (found instanceof Error) {
     chooseNothing();
-    return say(found.status === 404 ? t.notCovered : t.noAnswer);
+    return found.status === 404 ? say(t.notCovered, "notCovered") : say(t.noAnswer);
   }
   const [feature] = found;
   const { area_id } = feature.properties;
@@ -251,8 +287,6 @@ view.addEventListener("tap", ({ detail }) => {
 });
 view.addEventListener("rest", () => land.rest());
 
-// What is not needed to see the floods is loaded after them.
-let pins;
 // A fix that is less exact than this, in metres, names no area.
 const EXACT = 150;
 // The metres of a degree of latitude.
@@ -286,12 +320,18 @@ const searching = {
     const box = parts.reduce((all, { box }) => [Math.min(all[0], box[0]), Math.min(all[1], box[1]), Math.max(all[2], box[2]), Math.max(all[3], box[3])], [1, 1, 0, 0]);
     view.fit(box, { margin: 30 });
     const flooded = entry.ids.filter((id) => states.shown.has(id)).length;
-    say(fill(flooded ? t.floodedIn : t.noneIn, { count: flooded, all: entry.ids.length, name: entry.name }));
+    const reports = entry.ids.reduce((sum, id) => sum + (reportsOf(id)?.length ?? 0), 0);
+    const [first] = pageSays({ ...situation(), flooded, isPart: true }, settings);
+    const values = { count: flooded, all: entry.ids.length, name: entry.name };
+    if (first === "flooded") say(fill(t.floodedIn, values), "floodedIn");
+    else if (reports) say(`${entry.name}: ${fill(t.reportCount, { count: reports })}`, "reportCount");
+    else if (first === "noneHere") say(fill(t.noneIn, values), "noneIn");
+    else say(sentence(first), first);
   },
 };
 const showHour = (hour) => {
   states.hour = hour;
-  states.shown = hour ? new Map(hour.records.map((of) => [of.area_id, { state: of.max_state, last_updated: of.last_updated }])) : states.now;
+  states.shown = hour ? new Map(hour.records.map((of) => [of.area_id, { area_id: of.area_id, state: of.max_state, last_updated: of.last_updated }])) : states.now;
   document.body.classList.toggle("in-past", Boolean(hour));
   find("past").hidden = !hour;
   pins.past(hour?.reports ?? null).catch(failed);
@@ -299,6 +339,7 @@ const showHour = (hour) => {
 };
 find("past").hidden = true;
 const forget = () => {
+  if (!states.now.size) return;
   states.now = new Map();
   if (!states.hour) states.shown = states.now;
   return draw();
@@ -307,7 +348,7 @@ const forget = () => {
 const announce = (before, after) => {
   const ids = [...new Set([...before.keys(), ...after.keys()])].filter((id) => before.get(id)?.state !== after.get(id)?.state);
   const all = ids.filter((id) => geometry.has(id)).slice(0, 3);
-  if (all.length && before.size) find("announced").textContent = all.map((id) => `${nameOf(geometry.get(id).properties)}: ${depths[after.get(id)?.state] ?? t.dry}`).join(". ");
+  if (all.length && before.size) find("announced").textContent = all.map((id) => areaTitle(id)).join(". ");
 };
 
 const FLOODS = `/floods?${query({ minimum_state: 1 })}`;
@@ -317,7 +358,8 @@ const takeFloods = async (result) => {
   if (isFollowed) return;
   const found = decode(result);
   for (const feature of found) geometry.set(feature.properties.area_id, feature);
-  states.now = new Map(found.map(({ properties: { area_id, state, last_updated } }) => [area_id, { area_id, state, last_updated }]));
+  const areas = found.map(({ properties }) => floodOf(properties));
+  states.now = new Map(areas.map((area) => [area.area_id, area]));
   if (states.hour) return;
   states.shown = states.now;
   await draw();
@@ -328,25 +370,27 @@ const begin = async () => {
   // Kept floods may be older than the cursor: what changed between them would be missed.
   return keptSince("/floods") ? null : [...states.now.values()];
 };
+const link = connection({ forget, hatch: land.hatch, changed: () => !states.hour && summary() });
 const wanted = new URLSearchParams(location.search).get("area");
 land.begin(!wanted);
 begin().catch((error) => (failed(error), null)).then(async (areas) => {
   if (wanted) await choose(wanted, true, ++asked);
   let nameById = new Map();
   search(searching);
-  pins = points({ layer: dots, view, choose: choosePoint, colourOf, areaName: (id) => nameById.get(`${id}`) });
+  pins = points({ changed: summary, layer: dots, view, choose: choosePoint, colourOf, areaName: (id) => nameById.get(`${id}`) });
   const renew = { reports: pins.reports, gauges: pins.gauges };
   find("infrastructure").addEventListener("change", async ({ target }) => pins.infrastructure(target.checked ? await land.structures().catch(() => []) : []));
   past(showHour);
-  const link = connection({ forget, hatch: land.hatch });
+  link.begin();
   live(base, {
     select: settings.city ? { city: settings.city } : {},
-    start: areas && settings.cursor ? { cursor: settings.cursor, areas } : undefined,
-    states: (all) => {
+    start: areas && settings.cursor ? { cursor: settings.cursor, areas: [...areas, ...[...states.over].map(([area_id, over_since]) => ({ area_id, state: null, over_since }))] } : undefined,
+    states: (all, over) => {
       isFollowed = true;
       replaced(FLOODS);
       const before = states.now;
-      states.now = new Map(all);
+      states.now = new Map([...all].map(([id, area]) => [id, floodOf(area)]));
+      states.over = new Map(over);
       link.known();
       if (states.hour) return;
       states.shown = states.now;

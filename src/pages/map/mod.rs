@@ -1,5 +1,6 @@
 //! The live map: a list of floods that needs no script, and a map that updates itself. All its files are part of the program.
 
+mod chosen;
 mod list;
 mod names;
 mod page;
@@ -22,6 +23,7 @@ use crate::formats::FormatRegistry;
 use crate::guards::{Caller, Language, Select};
 use crate::model::AreaSelector;
 use crate::pages::files::Files;
+use crate::pages::reported::FloodReports;
 use crate::rendering::{Answer, Answers, JSON, prepared};
 use crate::resources::Floods;
 use crate::shell::Shell;
@@ -36,6 +38,7 @@ pub(crate) struct Pages {
     floods: Recent<AreaSelector, Arc<Shown>>,
     written: Recent<(String, AreaSelector), Answer>,
     hazards: Recent<String, Answer>,
+    reports: FloodReports,
 }
 
 /// The values of the last seconds. One caller makes a value, and the others wait for it.
@@ -119,12 +122,29 @@ pub(super) async fn show(
         (Err(_), Some(city)) => (AreaSelector::default(), Some(city)),
         (Err(problem), None) => return Err(problem),
     };
-    let reading = async {
-        let ground = time::timeout(config.limits.timeout, basemap.ground(&***store)).await;
-        let ground = ground.ok().and_then(Result::ok).map(|ground| ground.version.clone());
-        Ok::<_, Problem>(Arc::new(Shown::of(&answers, &selector, formats, config).await.on(ground)))
+    let read = async |selector: &AreaSelector| {
+        let reading = async {
+            let ground = time::timeout(config.limits.timeout, basemap.ground(&***store)).await;
+            let ground = ground.ok().and_then(Result::ok).map(|ground| ground.version.clone());
+            Ok::<_, Problem>(Arc::new(Shown::of(&answers, selector, formats, config).await.on(ground)))
+        };
+        pages.floods.get_or(selector, reading).await
     };
-    let shown = pages.floods.get_or(&selector, reading).await?;
+    let mut selector = selector;
+    let mut shown = read(&selector).await?;
+    if area.and_then(|id| shown.area(id)).is_some_and(|area| !selector.matches(area)) {
+        // The floods of one city say nothing about an area elsewhere.
+        selector = AreaSelector::default();
+        shown = read(&selector).await?;
+    }
+    let reported = match area.and_then(|id| shown.area(id)).filter(|_| shown.is_current()) {
+        Some(area) => {
+            let (changed, within) = (shown.changed(area), config.attention.suggesting_within);
+            let reading = pages.reports.find(&***store, area.id, changed, answers.now(), within);
+            time::timeout(config.limits.timeout, reading).await.ok().and_then(Result::ok)
+        }
+        None => None,
+    };
     let page = Page {
         shown: &shown,
         language: &language,
@@ -132,6 +152,7 @@ pub(super) async fn show(
         area,
         unknown_city,
         is_whole: list == Some("all"),
+        reported,
     };
     let body = if page.is_unknown() {
         Body::Unknown(page.written(&answers, shell, config)?)

@@ -1,3 +1,4 @@
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -5,21 +6,26 @@ use std::time::Duration;
 use chrono_tz::Tz;
 use minijinja::value::Serde;
 use rocket::tokio::time;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
-use super::list::{List, Moment, name_of, readable};
+use super::chosen::{Chosen, Writing, for_script, stale_since};
+use super::list::{List, MOST, Moment, name_of, readable};
 use crate::changes::Cursor;
 use crate::config::Config;
+use crate::country::Texts;
 use crate::error::Problem;
 use crate::formats::topojson::TopoJson;
 use crate::formats::{Format, FormatRegistry};
 use crate::guards::Language;
 use crate::model::alerts::CONFIRMED_FOR;
-use crate::model::{Area, AreaSelector, AreaSet, Covered, FloodState, LayerKind, SourceStatus, Timestamp};
+use crate::model::{Area, AreaId, AreaSelector, AreaSet, FloodState, LayerKind, Timestamp};
 use crate::pages::files::bare;
+use crate::pages::reported::Reported;
+use crate::pages::{doubt, over};
 use crate::rendering::{Answer, Answers, HTML, Question, prepared};
 use crate::shell::{Here, Shell};
-use crate::sources::SourceReport;
+use crate::sources::{SourceReport, watch};
+use crate::statements::{AreaSituation, Floods, OVER_FOR, SHOWN_FOR, Sentence, Situation};
 use crate::stores::{FloodQuery, LayerQuery};
 use crate::tasks::off_thread;
 
@@ -40,6 +46,8 @@ pub(super) struct Shown {
     /// The page follows the changes from here on. The states that it shows are not older, unless they are stale.
     cursor: Option<Cursor>,
     areas: Arc<AreaSet>,
+    /// Since when the floods of dry areas of the selection are over.
+    over: BTreeMap<AreaId, Timestamp>,
     /// The names of the cities that the areas lie in, by code.
     cities: BTreeMap<String, String>,
     /// The version of the base map; `None` if there is none.
@@ -70,7 +78,10 @@ impl Shown {
         let cities = areas.iter().filter(is_named).map(city).collect();
         // What is stale may be older than the cursor.
         let cursor = cursor.filter(|_| list.is_some() && stale.is_none());
-        Self { list, stale, cursor, areas, cities, ground: None }
+        let state = answers.follower.states().borrow().clone();
+        let over = over(state.as_deref()).filter(|(area, _)| selector.matches(area));
+        let over = over.map(|(area, at)| (area.id, at)).collect();
+        Self { list, stale, cursor, areas, over, cities, ground: None }
     }
 
     /// Sets the version of the base map, which is empty if there is none.
@@ -78,8 +89,20 @@ impl Shown {
         Self { ground: ground.filter(|version| !version.is_empty()), ..self }
     }
 
-    fn area(&self, id: &str) -> Option<&Area> {
+    /// Returns the area with this identifier.
+    pub(super) fn area(&self, id: &str) -> Option<&Area> {
         Some(&self.areas[self.areas.position(id.parse().ok()?)?])
+    }
+
+    /// Returns whether the states are those of now.
+    pub(super) fn is_current(&self) -> bool {
+        self.list.is_some() && self.stale.is_none()
+    }
+
+    /// Returns when an area was last changed: its state was set, or cleared.
+    pub(super) fn changed(&self, area: &Area) -> Option<Timestamp> {
+        let flooded = self.list.as_ref().and_then(|list| list.find(&area.id.to_string()));
+        flooded.map(|of| of.last_updated).or_else(|| self.over.get(&area.id).copied())
     }
 }
 
@@ -117,6 +140,8 @@ pub(super) struct Page<'a> {
     pub(super) unknown_city: Option<&'a str>,
     /// Whether all flooded areas are listed.
     pub(super) is_whole: bool,
+    /// The reports from the area of the address that count; `None` if they cannot be read.
+    pub(super) reported: Option<Vec<Reported>>,
 }
 
 impl Page<'_> {
@@ -134,6 +159,7 @@ impl Page<'_> {
         !self.shown.areas.is_empty() && self.area.is_some_and(|id| self.shown.area(id).is_none())
     }
 
+    /// Returns the page. One that names reports is made for each request, and kept by no cache: a hidden report is gone at once.
     pub(super) async fn render(
         &self,
         answers: &Answers,
@@ -141,11 +167,33 @@ impl Page<'_> {
         config: &Config,
     ) -> Result<Answer, Problem> {
         let page = self.written(answers, shell, config)?;
+        if self.reported.as_ref().is_some_and(|reported| !reported.is_empty()) {
+            return Answer::private_page(page).compressed().await;
+        }
         let page = Answer::shared(&prepared(HTML, page.into_bytes()).await?);
         Ok(match self.shown.stale {
             Some((since, age)) => page.stale_since(since, age),
             None => page,
         })
+    }
+
+    /// Describes what the page knows.
+    fn situation(&self, sources: &[SourceReport], now: Timestamp) -> Situation {
+        let Shown { list, stale, areas, over, .. } = self.shown;
+        Situation {
+            now,
+            floods: match (list, stale) {
+                (None, _) => Floods::Unread,
+                (_, Some((since, _))) => Floods::Until(*since),
+                _ => Floods::Now,
+            },
+            watch: watch(sources).0,
+            // Areas that cannot be read are not known to be none.
+            has_areas: !(self.shown.is_current() && areas.is_empty()),
+            is_part: !self.selector.is_everything(),
+            flooded: list.as_ref().map_or(0, List::total),
+            newest: list.as_ref().and_then(List::newest).max(over.values().max().copied()),
+        }
     }
 
     pub(super) fn written(
@@ -155,77 +203,97 @@ impl Page<'_> {
         config: &Config,
     ) -> Result<String, Problem> {
         let Self { shown, language, selector, .. } = self;
-        let Shown { list, stale, cursor, areas, cities, ground } = shown;
-        let (now, zone) = (answers.now(), config.time_zone);
-        let nothing = List::default();
-        let (is_known, list) = (list.is_some(), list.as_ref().unwrap_or(&nothing));
-        let (texts, depths) = (language.texts().group("map"), language.texts().group("depths"));
-        let empty = match (is_known && stale.is_none() && areas.is_empty(), selector.is_everything()) {
-            (true, _) => &texts["noAreas"],
-            (false, true) => &texts["none"],
-            (false, false) => &texts["noneHere"],
-        };
+        let Shown { list, cursor, areas, over, cities, ground, .. } = shown;
+        let (now, zone, texts) = (answers.now(), config.time_zone, language.texts());
+        let writing = Writing { texts, zone };
         let sources = answers.sources.reports();
-        let is_silent = answers.sources.is_silent(Covered::Floods);
-        let said = match (is_known, is_silent) {
-            (false, _) => &texts["script"]["away"],
-            (true, true) => &texts["script"]["noneSilent"],
-            (true, false) => empty,
-        };
+        let situation = self.situation(&sources, now);
+        let says = situation.page();
+        let (nothing, is_read) =
+            (List::default(), !says.contains(&Sentence::Away) && !says.contains(&Sentence::Old));
+        let list = list.as_ref().filter(|_| is_read).unwrap_or(&nothing);
+        let (t, depths) = (texts.group("map"), texts.group("depths"));
+        let said = |key: Sentence| says.contains(&key).then(|| key.text(texts, None));
+        let stale = stale_since(&situation);
+        let newest = situation.newest.filter(|_| says.contains(&Sentence::Newest));
         let base = config.base_url.path().trim_end_matches('/');
         let around = areas.around(selector).map(|of| [of.min().x, of.min().y, of.max().x, of.max().y]);
+        let (watched, silent) = watch(&sources);
         let settings = json!({
             "base": base,
             "language": language.code(),
             "timeZone": zone.name(),
             "zone": now.to_utc().with_timezone(&zone).format("%Z").to_string(),
-            "texts": texts["script"],
+            "texts": t["script"],
+            "says": Sentence::for_script(texts),
             "depths": depths,
             "city": selector.city,
+            "cityName": areas.iter().find(|area| selector.matches(area)).map(|area| &area.city_name),
             "cursor": cursor.map(|cursor| cursor.to_string()),
             "tiles": config.map.tiles,
             "ground": ground,
             "attribution": config.map.basemap.attribution,
             "photos": config.photos_url(),
-            "empty": empty,
-            "known": is_known,
-            "stale": stale.map(|(since, _)| since),
+            "known": situation.floods != Floods::Unread,
+            "stale": stale,
+            "watch": watched.name(),
+            "silent": silent.map(|of| json!({ "name": of.name, "last_heard": of.last_heard })),
+            "hasAreas": situation.has_areas,
+            "newest": situation.newest,
+            "over": over.iter().filter(|(_, at)| now.since(**at) < OVER_FOR).map(|(id, at)| (id.to_string(), json!(at))).collect::<Map<_, _>>(),
+            "reported": self.reported.as_ref().map(|reported| json!({ "area": self.area, "reports": for_script(reported) })),
             "check": CHECK,
             "names": "/map/names",
             "box": around,
-            "confirmedFor": CONFIRMED_FOR.as_millis() as u64,
-            "isWatched": !sources.is_empty(),
+            "confirmedFor": milliseconds(CONFIRMED_FOR),
+            "overFor": milliseconds(OVER_FOR),
+            "shownFor": milliseconds(SHOWN_FOR),
+            "reportsFor": milliseconds(config.attention.suggesting_within),
         });
         let states = FloodState::ALL.map(|state| {
             let code = state.code().to_string();
-            json!({ "count": list.count(state), "advice": texts["script"]["advice"][&code], "code": code })
+            json!({ "count": list.count(state), "advice": t["script"]["advice"][&code], "code": code })
         });
         let can_select = !config.areas.supported.by(LayerKind::Floods).city.is_empty();
         let offered = cities.iter().filter(|_| can_select);
         let more = list.rest(self.is_whole);
-        let more = texts["script"]["more"]
+        let more = t["script"]["more"]
             .as_str()
             .filter(|_| more > 0)
             .map(|text| text.replace("{count}", &more.to_string()));
+        let chosen = self.chosen(&situation, writing);
+        let title = match (&chosen, said(Sentence::Flooded)) {
+            (Some(chosen), _) => chosen.title(),
+            (None, Some(flooded)) => format!("{}, {} {flooded}", text(t, "title"), list.total()),
+            (None, None) => text(t, "title").to_owned(),
+        };
+        let mut settings = settings;
+        settings["title"] = title.clone().into();
+        settings["says"]["title"] = t["title"].clone();
         let values = minijinja::context! {
             language => language.code(),
-            t => Serde(texts),
+            title => title,
+            t => Serde(t),
             depths => Serde(depths),
             settings => settings.to_string(),
             styles => STYLES.map(bare).concat(),
             floods => format!("{base}/floods?{}", self.query("minimum_state", "1")),
             total => list.total(),
-            newest => Serde(list.newest()),
+            counted => said(Sentence::Flooded),
+            empty => says.first().filter(|key| **key != Sentence::Flooded).map(|key| json!({ "key": key, "text": key.text(texts, None) })).map(Serde),
+            newest => newest.map(|at| Serde(Moment::of(at, zone))),
+            never => said(Sentence::Never),
             groups => Serde(list.groups(self.is_whole, now)),
             more => more,
             selected => format!("{}&", self.query("lang", language.code())),
             states => Serde(states),
             sources => Serde(listed(&sources, zone)),
-            watch => watch(&sources, is_silent, &texts["script"], zone),
-            missing => self.missing(texts),
-            chosen => Serde(self.chosen(list, texts, depths, config)),
-            empty => said.as_str(),
-            stale => Serde(stale.map(|(since, _)| Moment::of(since, zone))),
+            watch => doubt(&says, silent, texts, |at| Moment::of(at, zone).text)
+                .map(|(key, text)| Serde(json!({ "key": key, "text": text }))),
+            missing => self.missing(texts).map(Serde),
+            chosen => chosen.map(Serde),
+            over => Serde(self.over(&situation, zone)),
+            stale => stale.map(|since| Serde(Moment::of(since, zone))),
             cities => Serde(offered.map(|(code, name)| json!({ "code": code, "name": name })).collect::<Vec<_>>()),
             city => selector.city.clone(),
             alerts => format!("{base}/alerts"),
@@ -233,7 +301,7 @@ impl Page<'_> {
         let kept = [("area", self.area), ("city", selector.city.as_deref())];
         let kept: Vec<_> = kept.into_iter().filter_map(|(name, value)| Some((name, value?))).collect();
         let here = Here { page: "map", path: "/map", keep: &kept };
-        shell.render(PAGE, language.texts(), here, values).map_err(Problem::internal)
+        shell.render(PAGE, texts, here, values).map_err(Problem::internal)
     }
 
     /// Returns the selected city and another parameter as a query.
@@ -243,45 +311,51 @@ impl Page<'_> {
         query.extend_pairs(city).append_pair(name, value).finish()
     }
 
-    /// Returns what the page says about a city or an area that the service does not know.
-    fn missing(&self, texts: &Value) -> Option<String> {
-        match (self.unknown_city, self.is_unknown_area()) {
-            (Some(city), _) => texts["notCoveredCity"].as_str().map(|text| text.replace("{city}", city)),
-            (None, true) => texts["script"]["noSuchArea"].as_str().map(str::to_owned),
-            (None, false) => None,
-        }
+    /// Returns the areas whose flood is over, the last first, for as long as that may be said.
+    fn over(&self, situation: &Situation, zone: Tz) -> Vec<Value> {
+        let about = |over_since| AreaSituation { flood: None, over_since, reports: Some(0) };
+        let is_said = |at| situation.area(&about(Some(at))).contains(&Sentence::Over);
+        let mut over: Vec<_> = self.shown.over.iter().filter(|(_, at)| is_said(**at)).collect();
+        over.sort_by_key(|(_, at)| Reverse(**at));
+        let rows = over.into_iter().take(MOST).filter_map(|(id, at)| {
+            let area = &self.shown.areas[self.shown.areas.position(*id)?];
+            let name = name_of(&area.parent_name, &area.name, &id.to_string());
+            Some(json!({ "id": id, "name": name, "city": readable(&area.city_name), "since": Moment::of(*at, zone) }))
+        });
+        rows.collect()
     }
 
-    /// Returns what the page says about the area of the address; null if there is none.
-    fn chosen(&self, list: &List, texts: &Value, depths: &Value, config: &Config) -> Value {
-        let Some(area) = self.area.and_then(|id| self.shown.area(id)) else { return Value::Null };
-        let id = area.id.to_string();
-        let flooded = list.find(&id);
-        let words = flooded.map_or(&texts["script"]["dry"], |of| &depths[&of.state]);
-        json!({
-            "name": name_of(&area.parent_name, &area.name, &id),
-            "city": readable(&area.city_name),
-            "state": flooded.map(|of| &of.state),
-            "words": words,
-            "since": flooded.map(|of| Moment::of(of.since, config.time_zone)),
-            "advice": flooded.map(|of| &texts["script"]["advice"][&of.state]),
-        })
+    /// Returns what the page says about a city or an area that the service does not know.
+    fn missing(&self, texts: &Texts) -> Option<Value> {
+        let (key, city) = match (self.unknown_city, self.is_unknown_area()) {
+            (Some(city), _) => (Sentence::NotCoveredCity, city),
+            (None, true) => (Sentence::NoSuchArea, ""),
+            (None, false) => return None,
+        };
+        Some(json!({ "key": key, "text": key.text(texts, None).replace("{city}", city) }))
+    }
+
+    /// Returns what the page says about the area of the address.
+    fn chosen(&self, situation: &Situation, writing: Writing<'_>) -> Option<Chosen> {
+        let area = self.shown.area(self.area?)?;
+        let flooded = self.shown.list.as_ref().and_then(|list| list.find(&area.id.to_string()));
+        let reported = self.reported.as_deref();
+        let about = AreaSituation {
+            flood: flooded.map(|of| of.flood),
+            over_since: self.shown.over.get(&area.id).copied(),
+            reports: reported.map(<[_]>::len),
+        };
+        Some(Chosen::new(area, situation, &about, reported.unwrap_or_default(), writing))
     }
 }
 
-/// Returns what makes "no flood recorded" less than certain: a silent source of floods, or that no source is watched.
-fn watch(sources: &[SourceReport], is_silent: bool, texts: &Value, zone: Tz) -> Option<String> {
-    let covers_floods =
-        |of: &&SourceReport| of.status == SourceStatus::Silent && of.covers.contains(&Covered::Floods);
-    match sources.iter().find(covers_floods).filter(|_| is_silent) {
-        Some(of) => {
-            let said = texts[if of.last_heard.is_some() { "silentSince" } else { "silentAlways" }].as_str();
-            let heard = of.last_heard.map(|at| Moment::of(at, zone).text).unwrap_or_default();
-            Some(said.unwrap_or_default().replace("{source}", &of.name).replace("{age}", &heard))
-        }
-        None if sources.is_empty() => texts["unwatched"].as_str().map(str::to_owned),
-        None => None,
-    }
+/// Returns a text of a group.
+fn text<'t>(group: &'t Value, name: &str) -> &'t str {
+    group[name].as_str().unwrap_or_default()
+}
+
+fn milliseconds(length: Duration) -> u64 {
+    u64::try_from(length.as_millis()).unwrap_or(u64::MAX)
 }
 
 /// Returns the sources as the page lists them.

@@ -1,7 +1,7 @@
 // Reports, gauges, pumps and floodgates: on the map, in their lists, and in words.
 import { decode } from "./module/layers.js";
 import { toPlace } from "./module/view.js";
-import { HOUR, find, language, load, make, moment, nice, photo, query, t } from "./words.js";
+import { HOUR, find, language, load, make, moment, nice, photo, query, settings, t } from "./words.js";
 
 // The hazards of the country, loaded once.
 let learned, hazards = {}, attributes = {}, answers = {};
@@ -105,10 +105,12 @@ const gauge = (feature) => {
 
 /**
  * Shows points in a layer of the map and in lists. `choose` is called with a point that is tapped in a list, `areaName` says the name
- * of an area. Returns functions that load them again.
+ * of an area, `changed` is called when there are other reports. Returns functions that load them again.
  */
-export const points = ({ layer, view, choose, areaName, colourOf }) => {
+export const points = ({ layer, view, choose, areaName, colourOf, changed }) => {
   const all = { reports: [], gauges: [], infrastructure: [] };
+  // The reports of a flood that the pages of areas count, by area_id; nothing while they are not known.
+  let ofAreas;
   // The reports of an hour of the past.
   let archived = null;
 
@@ -138,18 +140,31 @@ export const points = ({ layer, view, choose, areaName, colourOf }) => {
   /** Loads the reports of the last hour, and older ones of hazards that are shown for longer: the newest first. */
   const recent = async () => {
     await learn();
-    const longer = Object.entries(hazards).filter(([, hazard]) => shownFor(hazard) > HOUR);
-    const more = longer.map(([disaster, { window }]) => load(`/reports?${query({ disaster, timeperiod: window })}`));
+    const lengths = Object.keys(hazards).map((disaster) => [disaster, Math.max(shownFor(hazards[disaster]), disaster === "flood" ? settings.reportsFor : 0)]);
+    const longer = lengths.filter(([disaster, length]) => disaster === "flood" || length > HOUR);
+    const more = longer.map(([disaster, length]) => load(`/reports?${query({ disaster, timeperiod: Math.round(length / 1_000) })}`));
     const found = (await Promise.all([load(`/reports?${query()}`), ...more])).flatMap(decode);
+    const floods = found.filter(({ properties: { disaster_type, tags } }) => disaster_type === "flood" && tags?.local_area_id);
+    ofAreas = new Map();
+    for (const { properties: { pkey, created_at, report_data, tags } } of floods) {
+      const { local_area_id: id } = tags;
+      ofAreas.has(id) || ofAreas.set(id, new Map());
+      ofAreas.get(id).set(pkey, { at: created_at, depth: report_data?.flood_depth });
+    }
     const isShown = ({ disaster_type, created_at }) => Date.now() - Date.parse(created_at) <= shownFor(hazards[disaster_type]);
     const by = new Map(found.filter(({ properties }) => isShown(properties)).map((feature) => [feature.properties.pkey, feature]));
     return [...by.values()].sort((one, other) => other.properties.created_at.localeCompare(one.properties.created_at));
   };
   return {
     reports: async () => {
-      all.reports = (await recent()).map((feature) => report(feature, areaName));
+      all.reports = (await recent().catch((error) => {
+        ofAreas = undefined;
+        changed();
+        throw error;
+      })).map((feature) => report(feature, areaName));
       filter();
       draw();
+      changed();
     },
     gauges: async () => {
       const take = (result) => {
@@ -171,6 +186,8 @@ export const points = ({ layer, view, choose, areaName, colourOf }) => {
       archived = result && (await readReports(result));
       draw();
     },
+    /** Returns the reports of a flood in an area, the oldest first; nothing if they are not known. */
+    reported: (id) => ofAreas && [...(ofAreas.get(id)?.values() ?? [])].sort((one, other) => one.at.localeCompare(other.at)),
     /** Returns a point as it is now. */
     find: (id) => layer.points.find((point) => point.id === id),
   };

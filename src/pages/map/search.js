@@ -19,7 +19,9 @@ export const names = () => (index ??= (async () => {
     for (const [parent, areas] of parents) {
       const place = nice(parent);
       const more = nice(city);
-      if (parent && areas.length > 1) all.push({ name: place, more, words: words(`${parent} ${city}`), ids: areas.map(([id]) => id), parent });
+      // A page about a city follows no floods elsewhere.
+      const isFollowed = !settings.city || city === settings.cityName;
+      if (parent && areas.length > 1 && isFollowed) all.push({ name: place, more, words: words(`${parent} ${city}`), ids: areas.map(([id]) => id), parent });
       for (const [id, name] of areas) {
         all.push({ id, name: [place, nice(name || id)].filter(Boolean).join(", "), more, words: words(`${parent} ${name} ${city}`) });
       }

@@ -15,6 +15,13 @@ export const make = (tag, properties = {}, ...children) => {
   return element;
 };
 
+/** Says a sentence in an element, and names it there: `data-says`. */
+export const stating = (element, key, ...children) => {
+  key ? (element.dataset.says = key) : delete element.dataset.says;
+  element.replaceChildren(...children);
+  return element;
+};
+
 export const fill = (text, values) => text.replace(/\{(\w+)\}/g, (all, name) => values[name] ?? all);
 
 /** The selection of the page, as parameters of requests. */
@@ -94,6 +101,9 @@ const FORMS = { today: TIME, year: DATE, other: { ...DATE, year: "numeric" }, da
 // Made when they are needed: each takes a slow phone 50 ms.
 const made = {};
 const clock = (form, at) => (made[form] ??= new Intl.DateTimeFormat(language, { timeZone: settings.timeZone, ...FORMS[form] })).format(at);
+
+/** Returns the hour and minute of a time. */
+export const clockOf = (at) => clock("today", new Date(at));
 
 /** Returns how long ago a time was, in words. */
 export const age = (at) => {

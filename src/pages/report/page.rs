@@ -21,6 +21,7 @@ use crate::guards::PHOTO_TOKEN;
 use crate::model::{Card, CardId, Report};
 use crate::rendering::{Answer, HTML};
 use crate::shell::Here;
+use crate::statements::sent;
 use crate::stores::StoreError;
 
 /// The value of `photo` if the sender of a photo is not known to be that of the report.
@@ -140,11 +141,8 @@ impl Visit<'_> {
             },
             None => None,
         };
-        let (says, link) = match &report {
-            None => ("waits", "openMap"),
-            Some(report) if self.is_on_map(report) => ("shown", "map"),
-            Some(_) => ("old", "openMap"),
-        };
+        let is_on_map = report.as_ref().map(|report| self.is_on_map(report));
+        let (said, link) = (sent(is_on_map), if is_on_map == Some(true) { "map" } else { "openMap" });
         let area = report.as_ref().and_then(|report| report.tags.local_area_id);
         let map = match area {
             Some(area) => format!("/map?area={area}&lang={}", self.language.code()),
@@ -152,7 +150,7 @@ impl Visit<'_> {
         };
         let own = self.config.report.advice.get(self.language.code());
         let advice = own.map_or_else(|| text(t, "advice"), |own| own.as_str());
-        let mut says = vec![text(t, says), advice];
+        let mut says = vec![said.text(texts, None), advice];
         let has_photo = self.store.has_upload(&card.id).await?;
         if has_photo {
             says.insert(1, text(t, "photoThere"));
@@ -178,6 +176,7 @@ impl Visit<'_> {
         });
         let values = context! {
             title => text(t, "title"),
+            key => said.name(),
             says => Serde(json!(says)),
             alert => alert,
             photo => photo.map(Serde),

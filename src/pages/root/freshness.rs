@@ -25,7 +25,10 @@ pub(super) struct Freshness {
     /// The newest reports of the last hour.
     #[serde(skip)]
     pub(super) reports: Vec<Arc<Report>>,
-    /// When the latest of the current states was set.
+    /// Whether the reports and the readings could be read.
+    #[serde(skip)]
+    pub(super) are_read: [bool; 2],
+    /// When the latest of the current states was set; on the page also when the latest flood was over.
     pub(super) flood_state: Option<Timestamp>,
     /// When the latest report of the last hour was made.
     pub(super) report: Option<Timestamp>,
@@ -46,10 +49,12 @@ impl Freshness {
         let (states, reports, gauges) =
             join!(store.flood_states(&states), store.reports(&reports), store.gauges(&gauges));
         let states = states.ok().map(|states| states.value);
+        let are_read = [reports.is_ok(), gauges.is_ok()];
         let reports = reports.map(|reports| reports.value.reports).unwrap_or_default();
         let set_at = |record: &FloodStateRecord| record.last_updated;
         Self {
             flooded: states.as_deref().map(by_state),
+            are_read,
             flood_state: states.iter().flat_map(|states| states.iter().map(set_at)).max(),
             // The newest comes first.
             report: reports.first().map(|report| report.content.created_at),

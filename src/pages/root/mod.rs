@@ -22,30 +22,36 @@ use crate::country::Texts;
 use crate::error::Problem;
 use crate::formats::FormatRegistry;
 use crate::guards::{Caller, Language, WantsPage};
-use crate::model::{Covered, LayerKind};
-use crate::rendering::{Answer, HTML, JSON, envelope};
+use crate::model::LayerKind;
+use crate::pages::{doubt, over};
+use crate::rendering::{Answer, Answers, HTML, JSON, envelope};
 use crate::resources::describe;
 use crate::routes::recent;
 use crate::shell::{Here, Shell};
-use crate::sources::Sources;
-use crate::stores::Store;
+use crate::sources::watch;
+use crate::statements::{Floods, Sentence, Situation, newest};
+use crate::stores::{Resource, Revision, Store};
 
 const PAGE: &str = include_str!("page.html");
 
 /// How long a result is reused: any number of visits in this time costs one look at the store.
 const MAX_AGE: Duration = Duration::from_secs(5);
 
-/// How fresh the data was at the last look.
+/// How fresh the data was at the last look, and the revision of the reports before it.
 #[derive(Debug, Default)]
-pub(crate) struct Front(Mutex<Option<(Instant, Freshness)>>);
+pub(crate) struct Front(Mutex<Option<(Instant, (Option<Revision>, Freshness))>>);
 
 impl Front {
-    /// Returns how fresh the data is; all null if that cannot be found out within `limit`.
+    /// Returns how fresh the data is; all null if that cannot be found out within `limit`. It has no report that was hidden or erased
+    /// before: after a change of the reports it is read again.
     async fn fresh(&self, store: &dyn Store, limit: Duration) -> Freshness {
         let looking = async {
+            let revision = store.revision(Resource::Reports).await.ok();
             let mut found = self.0.lock().await;
-            let (at, fresh) = recent(found.take(), MAX_AGE, Freshness::of(store)).await;
-            *found = Some((at, fresh.clone()));
+            let kept = found.take().filter(|(_, (of, _))| *of == revision);
+            let look = async { (revision, Freshness::of(store).await) };
+            let (at, (of, fresh)) = recent(kept, MAX_AGE, look).await;
+            *found = Some((at, (of, fresh.clone())));
             fresh
         };
         timeout(limit, looking).await.unwrap_or_default()
@@ -71,12 +77,18 @@ pub(super) async fn show(
     formats: &State<FormatRegistry>,
     config: &State<Config>,
     shell: &State<Shell>,
-    sources: &State<Sources>,
+    answers: Answers,
 ) -> Result<Shown, Problem> {
     let fresh = front.fresh(&***store, config.limits.timeout).await;
     let about = about(config, formats, &fresh);
     let answer = if wants.0 {
-        Answer::public(HTML, page(&language, about, &fresh, config, shell, sources)?.into_bytes())
+        let page = page(&language, about, &fresh, config, shell, &answers)?;
+        if fresh.reports.is_empty() {
+            Answer::public(HTML, page.into_bytes())
+        } else {
+            // No cache keeps reports, which can be hidden.
+            Answer::private_page(page).compressed().await?
+        }
     } else {
         Answer::public(JSON, envelope::result(&about)?)
     };
@@ -90,16 +102,34 @@ fn page(
     fresh: &Freshness,
     config: &Config,
     shell: &Shell,
-    sources: &Sources,
+    answers: &Answers,
 ) -> Result<String, Problem> {
     let texts = language.texts();
-    let newest = [
-        ("flood_state", fresh.flood_state),
-        ("report", fresh.report),
-        ("gauge_reading", fresh.gauge_reading),
+    let moment = |at| texts.moment(at, config.time_zone);
+    let state = answers.follower.states().borrow().clone();
+    let changed = fresh.flood_state.max(over(state.as_deref()).map(|(_, at)| at).max());
+    let sources = answers.sources.reports();
+    let (watched, silent) = watch(&sources);
+    let situation = Situation {
+        now: answers.now(),
+        floods: if fresh.flooded.is_some() { Floods::Now } else { Floods::Unread },
+        watch: watched,
+        has_areas: state.is_none_or(|state| !state.areas().is_empty()),
+        is_part: false,
+        flooded: fresh.flooded.iter().flat_map(|counts| counts.values()).sum::<u64>() as usize,
+        newest: changed,
+    };
+    let says = situation.page();
+    let [reports_read, gauges_read] = fresh.are_read;
+    let listed = [
+        ("flood_state", fresh.flooded.is_some().then_some(changed), Sentence::Never),
+        ("report", reports_read.then_some(fresh.report), Sentence::NoneLately),
+        ("gauge_reading", gauges_read.then_some(fresh.gauge_reading), Sentence::NoneLately),
     ];
-    let newest = newest.map(|(name, at)| {
-        json!({ "name": name, "at": at, "local": at.map(|at| texts.moment(at, config.time_zone)) })
+    let listed = listed.map(|(name, at, none)| {
+        let (key, at) = (newest(at, none), at.flatten());
+        let local = at.map_or_else(|| key.text(texts, None).to_owned(), moment);
+        json!({ "name": name, "key": key, "at": at, "local": local })
     });
     let flooded =
         fresh.flooded.as_ref().map(|counts| json!({ "counts": counts, "all": counts.values().sum::<u64>() }));
@@ -109,8 +139,9 @@ fn page(
         about => Serde(about),
         alerts => format!("{}/alerts?format=html&lang={}", config.base_url.path().trim_end_matches('/'), language.code()),
         flooded => Serde(flooded),
-        is_silent => sources.is_silent(Covered::Floods),
-        newest => Serde(newest),
+        state => says.first().map(|key| Serde(json!({ "key": key, "text": key.text(texts, None) }))),
+        watch => doubt(&says, silent, texts, moment).map(|(key, text)| Serde(json!({ "key": key, "text": text }))),
+        newest => Serde(listed),
         reports => Serde(reports(texts, fresh, config)),
     };
     let here = Here { page: "front", path: "/", keep: &[] };

@@ -1,0 +1,378 @@
+//! What the pages say about the world, in random situations: the rules are told again here, from what the interface says.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use figment::Figment;
+use rocket::http::{Header, Method, Status};
+use serde_json::{Value, json};
+use siaga::model::Timestamp;
+
+use crate::fixture;
+use crate::suite::support::{Siaga, figment, json_of};
+
+const HOUR: Duration = Duration::from_hours(1);
+
+/// Each number follows from the one before.
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, limit: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % limit
+    }
+
+    fn one<'a>(&mut self, of: &[&'a str]) -> &'a str {
+        of[usize::try_from(self.below(of.len() as u64)).unwrap()]
+    }
+}
+
+const AREAS: [(u64, f64, f64); 5] =
+    [(1, 0.5, 0.5), (2, 1.5, 0.5), (5, 0.5, 1.5), (10, 1.5, 2.5), (30, 3.5, 0.5)];
+
+fn configured(sources: &str, status: &str) -> Figment {
+    let covers = if sources == "gauges" { "gauges" } else { "floods" };
+    let subject = if sources == "silent" { "nobody" } else { "bpbd" };
+    let base = figment().merge(("siaga.formats.cap.status", status));
+    if sources == "none" {
+        return base;
+    }
+    base.merge(("siaga.sources.post.subject", subject))
+        .merge(("siaga.sources.post.every", "10m"))
+        .merge(("siaga.sources.post.covers", [covers]))
+}
+
+fn page(siaga: &Siaga, address: &str) -> String {
+    let request = siaga.client.get(address.to_owned()).header(Header::new("Accept", "text/html"));
+    let response = request.dispatch();
+    assert_eq!(response.status(), Status::Ok, "{address}");
+    response.into_string().unwrap()
+}
+
+/// The sentences that a part of a page says and that are not hidden, with their words.
+fn says(page: &str) -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    for element in page.split('<').filter(|element| element.contains(" data-says=\"")) {
+        let (tag, text) = element.split_once('>').unwrap();
+        let (_, key) = tag.split_once(" data-says=\"").unwrap();
+        if !tag.ends_with(" hidden") {
+            found.push((key.split('"').next().unwrap().to_owned(), text.trim().to_owned()));
+        }
+    }
+    found
+}
+
+fn keys(page: &str) -> BTreeSet<String> {
+    says(page).into_iter().map(|(key, _)| key).collect()
+}
+
+fn part<'p>(page: &'p str, from: &str, to: &str) -> &'p str {
+    let (_, rest) = page.split_once(from).unwrap_or_else(|| panic!("{from}: {page}"));
+    rest.split(to).next().unwrap()
+}
+
+fn set(keys: &[&str]) -> BTreeSet<String> {
+    keys.iter().map(|key| (*key).to_owned()).collect()
+}
+
+fn time(value: &Value) -> Option<Timestamp> {
+    value.as_str().map(|text| Timestamp::parse(text).unwrap())
+}
+
+/// Lets officers and residents do something, one after another, over a day and a half.
+fn live(siaga: &Siaga, dice: &mut Dice) {
+    for _ in 0..dice.below(14) {
+        let passed = [1, 20, 60, 400][usize::try_from(dice.below(4)).unwrap()];
+        siaga.clock.set(siaga.now().after(Duration::from_mins(passed)));
+        let (area, x, y) = AREAS[usize::try_from(dice.below(5)).unwrap()];
+        let address = format!("/v1/floods/{area}");
+        match dice.one(&["set", "set", "clear", "clear", "report", "report", "training", "hidden", "undo"]) {
+            "set" => drop(siaga.put(&address, json!({ "state": 1 + dice.below(4) }).to_string())),
+            "clear" => drop(siaga.delete(&address)),
+            "undo" => {
+                let state = [json!(null), json!(3)][usize::try_from(dice.below(2)).unwrap()].clone();
+                let change = json!({ "changes": [{ "area_id": area.to_string(), "state": state }] });
+                let made = siaga.ask(Method::Post, "/v1/floods/changes", change.to_string());
+                assert_eq!(made.status(), Status::Ok);
+                let batch = json_of(made)["result"]["batch"].clone();
+                siaga.clock.set(siaga.now().after(Duration::from_mins(3)));
+                let undo = format!(
+                    "/v1/floods/changes/{}/undo",
+                    batch
+                        .as_u64()
+                        .map_or_else(|| batch.as_str().unwrap().to_owned(), |number| number.to_string())
+                );
+                assert_eq!(siaga.ask(Method::Post, &undo, "{}").status(), Status::Ok);
+            }
+            kind => report(siaga, (x, y), kind),
+        }
+    }
+    siaga.clock.set(
+        siaga
+            .now()
+            .after(Duration::from_mins([0, 5, 15, 200, 400, 1_500][usize::try_from(dice.below(6)).unwrap()])),
+    );
+}
+
+fn report(siaga: &Siaga, (x, y): (f64, f64), kind: &str) {
+    let card = r#"{"username":"ani","network":"telegram","language":"id"}"#;
+    let card = json_of(siaga.ask(Method::Post, "/v1/cards", card))["cardId"].as_str().unwrap().to_owned();
+    let place = fixture::place(x, y);
+    let body = json!({
+        "disaster_type": "flood", "card_data": { "report_type": "flood", "flood_depth": 40 },
+        "created_at": siaga.now(), "is_training": kind == "training",
+        "location": { "lat": place.coord().y, "lng": place.coord().x },
+    });
+    let address = format!("/v1/cards/{card}");
+    assert_eq!(siaga.ask(Method::Put, &address, body.to_string()).status(), Status::Ok);
+    if kind == "hidden" {
+        let report =
+            json_of(siaga.ask(Method::Get, &address, ""))["result"]["report_id"].as_str().unwrap().to_owned();
+        let hide = format!("/v1/reports/{report}/visibility");
+        assert_eq!(
+            siaga.ask(Method::Put, &hide, r#"{"hidden":true,"reason":"a test"}"#).status(),
+            Status::Ok
+        );
+    }
+}
+
+/// What the interface says of the sources of floods.
+fn watch(siaga: &Siaga) -> &'static str {
+    let sources = siaga.result("/v1/sources");
+    let of_floods = sources
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|of| of["covers"].as_array().unwrap().contains(&json!("floods")));
+    let mut status = "unwatched";
+    for source in of_floods {
+        status = match (&source["status"], &source["last_heard"]) {
+            (silent, Value::Null) if silent == "silent" => "silentAlways",
+            (silent, _) if silent == "silent" => "silentSince",
+            _ => "",
+        };
+    }
+    status
+}
+
+/// When an area was last changed: its state was set, or cleared.
+fn changed(area: &Value) -> Option<Timestamp> {
+    time(&area["last_updated"]).or(time(&area["over_since"]))
+}
+
+fn newest(siaga: &Siaga) -> Option<Timestamp> {
+    let areas = siaga.result("/v1/floods?geoformat=geojson");
+    areas["features"].as_array().unwrap().iter().filter_map(|of| changed(&of["properties"])).max()
+}
+
+/// What may be said of an area.
+fn of_area(siaga: &Siaga, id: u64, watch: &str) -> BTreeSet<String> {
+    let area =
+        siaga.result(&format!("/v1/areas/{id}?geoformat=geojson"))["features"][0]["properties"].clone();
+    let now = siaga.now();
+    let changed = changed(&area);
+    let reports = siaga.result("/v1/reports?timeperiod=10800&disaster=flood&geoformat=geojson");
+    let counted = reports["features"].as_array().unwrap().iter().map(|of| &of["properties"]).filter(|of| {
+        let made = time(&of["created_at"]).unwrap();
+        of["tags"]["local_area_id"] == json!(id.to_string()) && changed.is_none_or(|changed| made >= changed)
+    });
+    let told: &[&str] = match counted.count() {
+        0 => &[],
+        1 => &["oneReport"],
+        _ => &["reports"],
+    };
+    let mut says = set(told);
+    if area["state"].is_null() {
+        if !told.is_empty() {
+            return says;
+        }
+        if watch.starts_with("silent") {
+            return set(&["unknownArea"]);
+        }
+        says.insert("dry".to_owned());
+        says.extend(
+            time(&area["over_since"]).filter(|over| now.since(*over) < 6 * HOUR).map(|_| "over".to_owned()),
+        );
+        says.extend((watch == "unwatched").then(|| watch.to_owned()));
+        return says;
+    }
+    let or_updated = |name: &str| time(&area[name]).or(time(&area["last_updated"])).unwrap();
+    let (since, confirmed) = (or_updated("flooded_since"), or_updated("confirmed"));
+    says.extend(["depth", "since", "advice"].map(str::to_owned));
+    if now.since(confirmed) > 24 * HOUR {
+        says.insert("unconfirmed".to_owned());
+    } else if confirmed > since {
+        says.insert("confirmed".to_owned());
+    }
+    says
+}
+
+#[test]
+fn pages_say_only_what_is_so_in_256_random_situations() {
+    let mut seen = BTreeSet::new();
+    for round in 0..32 {
+        let mut dice = Dice(round);
+        let sources = dice.one(&["none", "heard", "heard", "silent", "gauges"]);
+        let status = dice.one(&["Actual", "Actual", "Exercise", "Test"]);
+        let siaga = Siaga::with(configured(sources, status), |builder| builder);
+        if dice.below(3) == 0 {
+            for (area, ..) in AREAS {
+                siaga.delete(&format!("/v1/floods/{area}"));
+            }
+        }
+        live(&siaga, &mut dice);
+        // The pages follow the changes as this address does.
+        siaga.result("/v1/changes");
+        let watch = watch(&siaga);
+        let flooded = siaga.result("/v1/floods/states").as_array().unwrap().len();
+        let situation =
+            format!("round {round}, sources {sources}, {watch}, {flooded} flooded, at {}", siaga.now());
+
+        let banner: &[&str] = match status {
+            "Exercise" => &["exercise"],
+            "Test" => &["test"],
+            _ => &[],
+        };
+        let word = match status {
+            "Exercise" => "<title>Exercise: ",
+            "Test" => "<title>Test: ",
+            _ => "<title>",
+        };
+        let doubt = set(&[watch].into_iter().filter(|key| !key.is_empty()).collect::<Vec<_>>());
+        let state = match flooded {
+            0 if watch.starts_with("silent") => "noneSilent",
+            0 => "none",
+            _ => "flooded",
+        };
+        let newest = newest(&siaga);
+        let change = if newest.is_some() { "newest" } else { "never" };
+        let all: BTreeSet<_> = &(&set(&[state, change]) | &set(banner)) | &doubt;
+
+        let map = page(&siaga, "/map?lang=en");
+        let over = keys(part(&map, "<section id=\"over\"", "</section>"));
+        assert_eq!(&keys(&map) - &over, all, "{situation}: /map: {map}");
+        let count = format!(", {flooded} neighbourhoods flooded · ");
+        assert_eq!(part(&map, "<title>", "</title>").contains(&count), flooded > 0, "{situation}");
+        if let Some(newest) = newest {
+            let shown = part(&map, "<span id=\"newest\"", "</span>");
+            assert!(shown.contains(&format!("datetime=\"{newest}\"")), "{situation}: {newest}: {shown}");
+        }
+
+        let front = page(&siaga, "/?lang=en");
+        let lately = set(&["noneLately", "newest"]);
+        assert_eq!(&keys(&front) - &lately, &all - &lately, "{situation}: /: {front}");
+        for address in [
+            "/map?lang=en",
+            "/?lang=en",
+            "/v1/alerts?format=html&lang=en",
+            "/docs?lang=en",
+            "/v1/ogc?f=html&lang=en",
+        ] {
+            let page = page(&siaga, address);
+            assert!(page.contains(word), "{situation}: {address}: {word}: {}", &page[..400]);
+            assert_eq!(
+                &keys(&page) & &set(&["exercise", "test", "demo"]),
+                set(banner),
+                "{situation}: {address}"
+            );
+        }
+        for (id, ..) in AREAS {
+            let shared = page(&siaga, &format!("/map?area={id}&lang=en"));
+            let panel = part(&shared, "<section id=\"chosen\"", "</section>");
+            let expected = of_area(&siaga, id, watch);
+            assert_eq!(keys(panel), expected, "{situation}: area {id}: {panel}");
+            // No part of the page says anything else, nor does its title.
+            let title = part(&shared, "<title>", "</title>");
+            let is_dry = expected.contains("dry");
+            assert_eq!(title.contains("No flood recorded"), is_dry, "{situation}: area {id}: {title}");
+            assert!(
+                says(&shared)
+                    .iter()
+                    .all(|(key, text)| !text.is_empty() || ["depth", "newest", "flooded"].contains(&&**key)),
+                "{shared}"
+            );
+            seen.extend(expected);
+        }
+    }
+    let all = set(&[
+        "dry",
+        "over",
+        "unwatched",
+        "unknownArea",
+        "oneReport",
+        "reports",
+        "depth",
+        "since",
+        "advice",
+        "confirmed",
+        "unconfirmed",
+    ]);
+    assert!(seen.is_subset(&all), "{seen:?}");
+}
+
+#[test]
+fn a_page_that_names_a_report_forgets_it_when_it_is_hidden_and_no_cache_keeps_it() {
+    let siaga = Siaga::start();
+    let opened = |address: &'static str| {
+        let response = siaga.client.get(address).header(Header::new("Accept", "text/html")).dispatch();
+        let kept = response.headers().get_one("Cache-Control").unwrap().to_owned();
+        (kept, response.into_string().unwrap())
+    };
+    let addresses = ["/map?area=1&lang=en", "/?lang=en"];
+    for address in addresses {
+        let (kept, page) = opened(address);
+        assert_eq!(kept, "no-store", "{address}");
+        assert!(page.contains("80 cm"), "{address}: {page}");
+    }
+    let (_, shared) = opened(addresses[0]);
+    let panel = part(&shared, "<section id=\"chosen\"", "</section>");
+    assert!(
+        panel.contains("2 reports of residents: 80 cm, 21:08–22:58. Not yet confirmed by the agency."),
+        "{panel}"
+    );
+    assert!(shared.contains("<title>Grogol, RW 01: reports of residents: 2 · "), "{shared}");
+    assert!(!panel.contains("No flood recorded"), "{panel}");
+    for report in 1..=8 {
+        let address = format!("/v1/reports/{report}/visibility");
+        siaga.ask(Method::Put, &address, r#"{"hidden":true,"reason":"a test"}"#);
+    }
+    for address in addresses {
+        let (kept, page) = opened(address);
+        assert!(!page.contains("80 cm") && !page.contains("residents: 2"), "{address}: {page}");
+        assert_ne!(kept, "no-store", "{address}");
+    }
+    assert!(opened(addresses[0]).1.contains("RW 01: No flood recorded"));
+}
+
+#[test]
+fn a_shared_address_carries_the_doubt_of_a_silent_source_from_the_first_byte() {
+    let siaga = Siaga::with(configured("silent", "Actual"), |builder| builder);
+    let shared = page(&siaga, "/map?area=10&lang=en");
+    assert!(shared.contains("<title>Pulau, 10: No data is coming in: state not known · "), "{shared}");
+    assert!(!shared.contains("10: No flood recorded"), "{shared}");
+    let settings = part(&shared, "data-settings=\"", "\"");
+    assert!(settings.contains("&quot;watch&quot;:&quot;never&quot;"), "the script knows it, too: {settings}");
+}
+
+#[test]
+fn the_demo_keeps_its_own_banner_alone() {
+    let demo = figment()
+        .merge(("siaga.store", "memory"))
+        .merge(("siaga.dataset", "demo"))
+        .merge(("siaga.formats.cap.status", "Test"));
+    let siaga = Siaga::with(demo, |builder| builder);
+    let page = page(&siaga, "/map?lang=en");
+    assert_eq!(page.matches("<aside").count(), 1);
+    assert!(
+        page.contains("<aside class=\"demo\" data-says=\"demo\">") && page.contains("<title>Demonstration: "),
+        "{page}"
+    );
+}
+
+#[test]
+fn the_desk_of_a_test_says_the_word_of_the_public_pages() {
+    let siaga = Siaga::with(configured("none", "Test"), |builder| builder);
+    let desk = page(&siaga, "/desk?lang=en");
+    assert!(desk.contains(">TEST: nothing here is real") && desk.contains("<title>Test: "), "{desk}");
+    assert!(!desk.contains("EXERCISE"), "{desk}");
+}
