@@ -3,11 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use siaga::model::{
-    Actor, AreaId, AreaOrder, BatchNumber, Condition, FloodOrder, FloodStatus, ManualClock, OrderOutcome, Ordered,
-    Timestamp,
-};
 use siaga::model::alerts::LogEntry;
+use siaga::model::{
+    Actor, AreaId, AreaOrder, BatchNumber, Condition, FloodOrder, FloodStatus, ManualClock, OrderOutcome,
+    Ordered, Timestamp,
+};
 use siaga::stores::file::OpenFile;
 use siaga::stores::postgres::OpenPostgres;
 use siaga::stores::{EntryQuery, FloodQuery, OpenStore, Store, StoreSettings};
@@ -54,12 +54,16 @@ async fn flood(store: &dyn Store, clock: &ManualClock) {
         clock.set(now().after(Duration::from_hours(hour)));
         let by = Actor { subject: "desk".to_owned(), username: None };
         let order = FloodOrder { changes, by, note: None, request: None, preview: false };
-        let OrderOutcome::Done { batch, .. } = store.change_floods(order).await.unwrap() else { panic!("not done") };
+        let OrderOutcome::Done { batch, .. } = store.change_floods(order).await.unwrap() else {
+            panic!("not done")
+        };
         batch.number
     };
     let set = |areas: &[(u64, Option<u64>)]| {
-        let area = |&(of, code): &(u64, Option<u64>)| {
-            AreaOrder { area: id(of), state: code.map(state), after: Condition::Any }
+        let area = |&(of, code): &(u64, Option<u64>)| AreaOrder {
+            area: id(of),
+            state: code.map(state),
+            after: Condition::Any,
         };
         Ordered::Set(areas.iter().map(area).collect())
     };

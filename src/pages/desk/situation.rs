@@ -221,7 +221,7 @@ mod tests {
     fn a_report_that_reaches_its_limit_says_since_when_it_is_whole() {
         let at = Timestamp::parse("2016-12-19T13:53:52.274Z").unwrap();
         let by = Actor { subject: "bpbd".to_owned(), username: None };
-        let change = FloodChange { area: AreaId::EXERCISE, state: None, at, by };
+        let change = FloodChange { area: AreaId::EXERCISE, state: None, at, received: at, by };
         let mut changes = vec![LoggedChange { change, batch: None, note: None }; MOST as usize - 1];
         assert_eq!(left_before(&changes), None);
         changes.push(changes[0].clone());
