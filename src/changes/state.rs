@@ -137,6 +137,12 @@ impl State {
         &self.areas
     }
 
+    /// Returns the dry areas that were flooded before, and since when that is over.
+    pub(crate) fn over(&self) -> impl Iterator<Item = (&Area, Timestamp)> {
+        let all = self.areas.iter().zip(self.known.iter());
+        all.filter_map(|(area, known)| Some((area, known.status.over_since()?)))
+    }
+
     /// Returns the reports that have gone.
     #[must_use]
     pub(crate) fn gone(&self) -> &GoneReports {

@@ -119,7 +119,7 @@ impl Receiver {
 
     /// The area and state of each change it got, in the order they came.
     fn states(&self) -> Vec<(String, Value)> {
-        let areas = |got: &Got| got.body["data"]["areas"].as_array().unwrap().clone();
+        let areas = |got: &Got| got.body["data"]["areas"].as_array().cloned().unwrap_or_default();
         let all = self.got().iter().flat_map(areas).collect::<Vec<_>>();
         all.iter().map(|area| (area["area_id"].as_str().unwrap().to_owned(), area["state"].clone())).collect()
     }
