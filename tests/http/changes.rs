@@ -59,7 +59,7 @@ fn a_client_gets_all_states_first_and_then_what_changed() {
             },
             {
                 "area_id": "30", "state": null, "last_updated": null, "flooded_since": null,
-                "confirmed": null, "over_since": updated,
+                "confirmed": null, "over_since": "2016-12-19T16:08:53.000Z",
             },
         ])
     );
