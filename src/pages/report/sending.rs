@@ -48,7 +48,8 @@ impl Visit<'_> {
         body: Data<'_>,
     ) -> Result<Shown, Problem> {
         let (filled, mut photo) = self.read(kind, body).await?;
-        let shown = self.take(card, filled, photo.as_mut()).await;
+        // Boxed: it is most of the future of the route.
+        let shown = Box::pin(self.take(card, filled, photo.as_mut())).await;
         discard(photo).await;
         shown
     }
