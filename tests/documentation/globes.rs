@@ -9,7 +9,7 @@ use geo::{Area as _, LineString, MultiPolygon, Polygon};
 use siaga::folder::{Dataset, FolderRules};
 use siaga::formats::topojson::{Options, Quantization, TopoJson};
 use siaga::formats::{EncodeContext, Format};
-use siaga::model::{Area, AreaSet, Clock, FloodLayer, Layer, SystemClock};
+use siaga::model::{Area, AreaSet, Clock, FloodLayer, FloodStatus, Layer, SystemClock};
 
 use crate::fixture;
 use crate::tools::{node, printed};
@@ -18,7 +18,7 @@ const GLOBE: &str = include_str!("globe.mjs");
 
 /// Holds the area of each in the topology against the area it had before.
 fn drawn_as_they_are(areas: &Arc<AreaSet>, format: &TopoJson) {
-    let selected = (0..areas.len()).map(|position| (position, None)).collect();
+    let selected = (0..areas.len()).map(|position| (position, FloodStatus::NEVER_FLOODED)).collect();
     let layer = Layer::Floods(FloodLayer::new(Arc::clone(areas), selected));
     let context = EncodeContext::new(fixture::now(), Tz::UTC, "http://127.0.0.1:8000/v1");
     let mut text = Vec::new();
