@@ -12,7 +12,9 @@ use siaga::folder::{Dataset, FolderRules};
 use siaga::formats::topojson::TopoJson;
 use siaga::formats::{EncodeContext, Format};
 use siaga::internals::{Accepted, Cache, Content, Metrics, Patience, Rendered, Unfinished};
-use siaga::model::{AreaSelector, Clock, FloodLayer, FloodState, Layer, SystemClock, Timestamp, Validity};
+use siaga::model::{
+    AreaSelector, Clock, FloodLayer, FloodState, FloodStatus, Layer, SystemClock, Timestamp, Validity,
+};
 use siaga::stores::{FloodQuery, Revision, Versioned};
 
 /// The same allocator as in the program.
@@ -24,7 +26,7 @@ fn map() -> Vec<u8> {
     let name = std::env::var("SIAGA_DATASET").unwrap_or_else(|_| "demo".to_owned());
     let dataset = Dataset::load(&name, &FolderRules::default(), SystemClock.now()).expect("a data set");
     let areas = Arc::clone(dataset.places.areas());
-    let all = (0..areas.len()).map(|position| (position, None)).collect();
+    let all = (0..areas.len()).map(|position| (position, FloodStatus::NEVER_FLOODED)).collect();
     let context = EncodeContext::new(SystemClock.now(), chrono_tz::Asia::Jakarta, "http://127.0.0.1:8000/v1");
     let mut bytes = Vec::new();
     let layer = Layer::Floods(FloodLayer::new(areas, all));
