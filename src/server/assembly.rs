@@ -86,7 +86,6 @@ impl Builder {
         let context = EncodeContext::new(self.clock.now(), config.time_zone, config.base_url.as_str());
         let default = formats.carrying(LayerKind::Floods).next().cloned();
         let outlines = prepare_outlines(Arc::clone(&store), default, context);
-        let seats = Seats::new(config.streams, &metrics);
         let draining = Draining::default();
         let rocket = rocket::custom(with_sealing_key(&self.figment, &*store).await?)
             .attach(shield(&self.figment))
@@ -116,10 +115,10 @@ impl Builder {
             .manage(authenticator)
             .manage(quotas)
             .manage(sources)
+            .manage(Seats::new(config.streams, &metrics))
             .manage(metrics)
             .manage(draining.clone())
             .manage(follower)
-            .manage(seats)
             .manage(description)
             .manage(config.clone())
             .mount("/", outside)

@@ -328,12 +328,12 @@ pub(crate) fn title(says: &[Sentence]) -> Option<Sentence> {
     })
 }
 
-/// Returns what a list says of its newest entry: `None` if it cannot be read, a time if there is one.
-pub(crate) fn newest(at: Option<Option<Timestamp>>, none: Sentence) -> Sentence {
+/// Returns what a list says of its newest entry, if it could be read: `none` if it has no entry.
+pub(crate) fn newest(is_read: bool, at: Option<Timestamp>, none: Sentence) -> Sentence {
     match at {
-        None => Sentence::Unread,
-        Some(None) => none,
-        Some(Some(_)) => Sentence::Newest,
+        _ if !is_read => Sentence::Unread,
+        None => none,
+        Some(_) => Sentence::Newest,
     }
 }
 

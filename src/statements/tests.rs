@@ -120,9 +120,9 @@ fn pages_say_what_the_table_says_of_each_situation() {
 
 #[test]
 fn the_newest_entry_of_a_list_that_cannot_be_read_is_not_none() {
-    assert_eq!(newest(None, Sentence::NoneLately), Sentence::Unread);
-    assert_eq!(newest(Some(None), Sentence::NoneLately), Sentence::NoneLately);
-    assert_eq!(newest(Some(Some(NOON)), Sentence::NoneLately), Sentence::Newest);
+    assert_eq!(newest(false, None, Sentence::NoneLately), Sentence::Unread);
+    assert_eq!(newest(true, None, Sentence::NoneLately), Sentence::NoneLately);
+    assert_eq!(newest(true, Some(NOON), Sentence::NoneLately), Sentence::Newest);
 }
 
 #[test]

@@ -14,13 +14,14 @@ navigator.locks?.request(lockOf(thisTab), () => new Promise(() => {})); // Held 
 
 /**
  * Sends a request of the desk. Returns the status and the body; throws if there is no response, or only that of a portal or a proxy, which
- * is no JSON or leads elsewhere.
+ * lacks the mark of the service.
  */
 export const send = async (method, path, body, key) => {
   const headers = { "Content-Type": "application/json", "X-Desk-Token": settings.token };
   if (key) headers["Idempotency-Key"] = key;
   const signal = AbortSignal.timeout(TIMEOUT);
   const response = await fetch(path, { method, headers, body: body && JSON.stringify(body), redirect: "manual", signal });
+  if (!response.headers.has("Siaga-Version")) throw new Error(`${path}: not a response of the service`);
   return [response.status, await response.json()];
 };
 

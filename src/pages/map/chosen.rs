@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::list::{Moment, name_of, readable};
 use crate::country::Texts;
-use crate::model::{Area, Timestamp};
+use crate::model::{Area, FloodState, Timestamp};
 use crate::pages::reported::Reported;
 use crate::statements::{AreaSituation, Floods, Sentence, Situation, title};
 
@@ -72,7 +72,7 @@ impl Chosen {
                 Sentence::Unwatched | Sentence::ReportsUnknown => "place",
                 _ => "",
             };
-            let state = state.filter(|_| *key == Sentence::Depth).map(|state| state.code());
+            let state = state.filter(|_| *key == Sentence::Depth).map(FloodState::code);
             Said { key: *key, class, text, at: at.map(|at| Moment::of(at, zone)), state }
         });
         let titled = title(&says).map(|key| key.text(texts, state)).unwrap_or_default();

@@ -37,9 +37,12 @@ const PAGE: &str = include_str!("page.html");
 /// How long a result is reused: any number of visits in this time costs one look at the store.
 const MAX_AGE: Duration = Duration::from_secs(5);
 
-/// How fresh the data was at the last look, and the revision of the reports before it.
+/// The revision of the reports before a look, and how fresh the data was.
+type Look = (Option<Revision>, Freshness);
+
+/// The last look at the data.
 #[derive(Debug, Default)]
-pub(crate) struct Front(Mutex<Option<(Instant, (Option<Revision>, Freshness))>>);
+pub(crate) struct Front(Mutex<Option<(Instant, Look)>>);
 
 impl Front {
     /// Returns how fresh the data is; all null if that cannot be found out within `limit`. It has no report that was hidden or erased
@@ -122,12 +125,12 @@ fn page(
     let says = situation.page();
     let [reports_read, gauges_read] = fresh.are_read;
     let listed = [
-        ("flood_state", fresh.flooded.is_some().then_some(changed), Sentence::Never),
-        ("report", reports_read.then_some(fresh.report), Sentence::NoneLately),
-        ("gauge_reading", gauges_read.then_some(fresh.gauge_reading), Sentence::NoneLately),
+        ("flood_state", fresh.flooded.is_some(), changed, Sentence::Never),
+        ("report", reports_read, fresh.report, Sentence::NoneLately),
+        ("gauge_reading", gauges_read, fresh.gauge_reading, Sentence::NoneLately),
     ];
-    let listed = listed.map(|(name, at, none)| {
-        let (key, at) = (newest(at, none), at.flatten());
+    let listed = listed.map(|(name, is_read, at, none)| {
+        let (key, at) = (newest(is_read, at, none), at.filter(|_| is_read));
         let local = at.map_or_else(|| key.text(texts, None).to_owned(), moment);
         json!({ "name": name, "key": key, "at": at, "local": local })
     });
