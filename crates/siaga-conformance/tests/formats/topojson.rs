@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use siaga::formats::geojson::GeoJson;
 use siaga::formats::topojson::{Options, Quantization, TopoJson};
 use siaga::model::topology::{Fineness, Grid, Node, Shape, Topology};
-use siaga::model::{Area, AreaSet, FloodLayer, Geometry, Layer};
+use siaga::model::{Area, AreaSet, FloodLayer, FloodStatus, Geometry, Layer};
 use siaga_conformance::fixture;
 use siaga_conformance::format_suite;
 use siaga_conformance::formats::encoded;
@@ -286,8 +286,11 @@ fn document(layer: &FloodLayer) -> Value {
 /// The layer of those areas of the fixture that `chosen` chooses, with no states.
 fn selection(chosen: impl Fn(&Area) -> bool) -> FloodLayer {
     let areas = fixture::areas();
-    let selected =
-        areas.iter().enumerate().filter(|(_, area)| chosen(area)).map(|(position, _)| (position, None));
+    let selected = areas
+        .iter()
+        .enumerate()
+        .filter(|(_, area)| chosen(area))
+        .map(|(position, _)| (position, FloodStatus::NEVER_FLOODED));
     let selected = selected.collect();
     FloodLayer::new(sync::Arc::new(areas), selected)
 }
@@ -390,7 +393,10 @@ fn rings(document: &Value) -> BTreeMap<String, Vec<Vec<[f64; 2]>>> {
 fn a_small_selection_of_a_large_set_has_the_same_shapes_before_the_topology_of_the_set_is_ready_as_after() {
     let set = sync::Arc::new(large_set());
     let layer = |step: usize| {
-        let selected = (0..set.len()).step_by(step).flat_map(|at| [at, at + 1]).map(|at| (at, None));
+        let selected = (0..set.len())
+            .step_by(step)
+            .flat_map(|at| [at, at + 1])
+            .map(|at| (at, FloodStatus::NEVER_FLOODED));
         Layer::Floods(FloodLayer::new(sync::Arc::clone(&set), selected.collect()))
     };
     let format = TopoJson::default();
@@ -571,7 +577,7 @@ proptest! {
             Area { id: fixture::id(number), outline: outline.affine_transform(&small), ..template.clone() }
         };
         let areas = AreaSet::new((1..).zip(&features).map(area).collect()).unwrap();
-        let all = (0..areas.len()).map(|position| (position, None)).collect();
+        let all = (0..areas.len()).map(|position| (position, FloodStatus::NEVER_FLOODED)).collect();
         let document = document(&FloodLayer::new(std::sync::Arc::new(areas), all));
         let arcs = document["arcs"].as_array().unwrap();
         let steps = |arc: &i64| arcs[usize::try_from(*arc.max(&!arc)).unwrap()].as_array().unwrap().len() - 1;
