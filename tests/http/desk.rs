@@ -415,7 +415,7 @@ fn the_situation_has_all_changes_of_six_hours_by_order_and_the_log_says_what_it_
     let news = || json_of(client.get("/desk/news").dispatch())["result"].clone();
     assert_eq!(news()["left_out"], json!({}));
     for round in 0..1_001 {
-        siaga.put("/v1/floods/5", &format!("{{\"state\":{}}}", 1 + round % 2));
+        siaga.put("/v1/floods/5", format!("{{\"state\":{}}}", 1 + round % 2));
     }
     let log = logged();
     assert_eq!(log.matches("<tr>").count(), before + 1_002, "a line for each order");
