@@ -210,7 +210,7 @@ enum Step {
 
 fn write() -> impl Strategy<Value = Step> {
     let areas = prop::sample::select(vec![1u64, 2, 5, 10, 30]);
-    let created = (0..7200i64).prop_map(|seconds| {
+    let created = (0..4200i64).prop_map(|seconds| {
         let at = fixture::now().to_utc() + chrono::TimeDelta::seconds(seconds - 3600);
         at.format("%Y-%m-%dT%H:%M:%SZ").to_string()
     });

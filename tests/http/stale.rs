@@ -458,7 +458,7 @@ fn the_map_is_a_page_while_the_store_is_away() {
 
     let (since, unread) = page("/map?lang=en&city=jbd");
     assert_eq!(since, None);
-    let said = "<p id=\"empty\">The floods cannot be read now";
+    let said = "id=\"empty\" data-says=\"away\">The floods cannot be read now";
     assert!(unread.contains(said), "not that there are none: {unread}");
 
     away.all(false);
