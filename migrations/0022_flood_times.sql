@@ -1,7 +1,7 @@
--- Each entry of the log, and each state, knows since when its area is flooded or dry, and when somebody last confirmed the state.
+-- Each entry of the log knows since when its area is flooded or dry, and when somebody last confirmed the state.
 -- States can be read meanwhile, but not set.
 
-LOCK TABLE flood_states, flood_changes IN SHARE ROW EXCLUSIVE MODE;
+LOCK TABLE flood_changes IN SHARE ROW EXCLUSIVE MODE;
 
 ALTER TABLE flood_changes
     -- When the area became flooded, or dry; null if it is dry and was never flooded.
@@ -11,7 +11,6 @@ ALTER TABLE flood_changes
     ADD COLUMN confirmed_at timestamptz,
     -- When the entry was received, by the clock of the server that wrote it. Null: at its time.
     ADD COLUMN received_at timestamptz;
-ALTER TABLE flood_states ADD COLUMN since timestamptz, ADD COLUMN confirmed_at timestamptz;
 
 DROP VIEW flood_runs;
 
@@ -71,10 +70,6 @@ BEGIN
     END LOOP;
 END
 $$;
-
-UPDATE flood_states SET since = log.since, confirmed_at = log.confirmed_at
-FROM flood_changes log
-WHERE (log.area_id, log.changed_at) = (flood_states.area_id, flood_states.changed_at);
 
 -- Batches of different areas can have the same time, when a clock was ahead.
 ALTER TABLE flood_batches DROP CONSTRAINT flood_batches_changed_at_key;

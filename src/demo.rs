@@ -39,6 +39,7 @@ pub(crate) fn dataset(now: Timestamp) -> Result<Dataset, DatasetError> {
     let age = now.since(present);
     for change in &mut demo.flood_log {
         change.at = change.at.after(age);
+        change.received = change.at;
     }
     for report in &mut demo.reports {
         report.content.created_at = report.content.created_at.after(age);

@@ -46,15 +46,17 @@ impl MapResource for Floods {
             "city_name": { "type": "string", "description": "The name of its city." },
             "state": or_null(flood_state()),
             "last_updated": or_null(written_moment("When the state was last set, confirmed or restored.")),
-            "flooded_since": or_null(written_moment(FLOODED_SINCE)),
-            "confirmed": or_null(written_moment(CONFIRMED)),
-            "over_since": or_null(written_moment(OVER_SINCE)),
         }));
         // Present only where the data set has attributes, so it is not required.
         properties["properties"]["attributes"] = json!({
             "type": "object", "minProperties": 1, "additionalProperties": true,
             "description": "Further properties of the area in the data set; absent if there are none.",
         });
+        for (name, says) in
+            [("flooded_since", FLOODED_SINCE), ("confirmed", CONFIRMED), ("over_since", OVER_SINCE)]
+        {
+            properties["properties"][name] = written_moment(&format!("{says} Otherwise absent."));
+        }
         properties
     }
 }

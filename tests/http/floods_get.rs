@@ -33,7 +33,7 @@ fn an_area_has_the_documented_properties() {
         json!({
             "area_id": "5", "geom_id": "3174040004009005", "area_name": "RW 09", "parent_name": "GROGOL",
             "city_name": "JAKARTA BARAT", "state": 2, "last_updated": "2016-12-19T13:41:35.000Z",
-            "flooded_since": "2016-12-14T06:10:35.000Z", "confirmed": "2016-12-19T13:41:35.000Z", "over_since": null,
+            "flooded_since": "2016-12-14T06:10:35.000Z", "confirmed": "2016-12-19T13:41:35.000Z",
         })
     );
 }

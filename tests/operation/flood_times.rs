@@ -25,7 +25,6 @@ const BEFORE: &str = "
     DROP FUNCTION follow_flood_log();
     DROP VIEW flood_times;
     ALTER TABLE flood_changes DROP COLUMN since, DROP COLUMN confirmed_at, DROP COLUMN received_at;
-    ALTER TABLE flood_states DROP COLUMN since, DROP COLUMN confirmed_at;
     DROP INDEX flood_batches_changed_at;
     ALTER TABLE flood_batches ADD CONSTRAINT flood_batches_changed_at_key UNIQUE (changed_at);
     CREATE VIEW flood_runs AS SELECT area_id FROM flood_changes;

@@ -69,9 +69,19 @@ impl FloodCondition {
         let current = self.0.current();
         to.serialize_field("state", &current.map(|current| current.state))?;
         to.serialize_field("last_updated", &current.map(|current| current.last_updated))?;
-        to.serialize_field("flooded_since", &current.and_then(|current| current.flooded_since))?;
-        to.serialize_field("confirmed", &current.and_then(|current| current.confirmed))?;
-        to.serialize_field("over_since", &self.0.over_since())
+        // A dry area has neither of the first two, and a flooded one not the third: a map has thousands of areas.
+        let times = [
+            ("flooded_since", current.and_then(|current| current.flooded_since)),
+            ("confirmed", current.and_then(|current| current.confirmed)),
+            ("over_since", self.0.over_since()),
+        ];
+        for (name, time) in times {
+            match time {
+                Some(time) => to.serialize_field(name, &time)?,
+                None => to.skip_field(name)?,
+            }
+        }
+        Ok(())
     }
 }
 

@@ -45,7 +45,7 @@ export const connection = ({ forget, hatch, changed }) => {
   const show = () => {
     const now = situation();
     const since = oldest(statesSince(), keptSince());
-    const key = connectionSays(isLost || keptSince() ? "lost" : stale ? "stale" : "now", isConnected);
+    const key = connectionSays(isLost ? "lost" : since ? "stale" : "now", isConnected);
     document.body.classList.toggle("old", Boolean(since));
     find("connection").className = since ? "lost" : "";
     stating(find("connection"), key, ...(since ? [`${t[key]} `, moment(since)] : key ? [t[key]] : []));

@@ -49,11 +49,9 @@ const PUT: &str = "
             $9::bigint[], $10::smallint[], $11::timestamptz[], $12::timestamptz[], $13::timestamptz[]
         ) AS changes (area_id, state, run_began_at, since, confirmed_at)
     ), stood AS (
-        INSERT INTO flood_states (area_id, state, changed_at, since, confirmed_at)
-        SELECT area_id, state, $2, since, confirmed_at FROM changes
-        ON CONFLICT (area_id) DO UPDATE SET
-            state = excluded.state, changed_at = excluded.changed_at,
-            since = excluded.since, confirmed_at = excluded.confirmed_at
+        INSERT INTO flood_states (area_id, state, changed_at)
+        SELECT area_id, state, $2 FROM changes
+        ON CONFLICT (area_id) DO UPDATE SET state = excluded.state, changed_at = excluded.changed_at
     )
     INSERT INTO flood_changes
         (area_id, changed_at, state, subject, username, run_began_at, since, confirmed_at, received_at)

@@ -19,8 +19,8 @@ pub(super) const SET: &str = "
             $1::bigint[], $2::smallint[], $3::timestamptz[], $4::text[], $5::text[], $6::timestamptz[]
         ) AS orders (area_id, state, at, subject, username, after)
     ), stood AS (
-        INSERT INTO flood_states AS standing (area_id, state, changed_at, since, confirmed_at)
-        SELECT area_id, state, at, CASE WHEN state IS NOT NULL THEN at END, at
+        INSERT INTO flood_states AS standing (area_id, state, changed_at)
+        SELECT area_id, state, at
         FROM orders JOIN areas USING (area_id)
         -- An area that has no state yet would meet no condition below.
         WHERE after IS NULL
@@ -28,12 +28,7 @@ pub(super) const SET: &str = "
         ORDER BY area_id
         ON CONFLICT (area_id) DO UPDATE SET
             state = excluded.state,
-            changed_at = greatest(excluded.changed_at, standing.changed_at + interval '1 millisecond'),
-            confirmed_at = greatest(excluded.changed_at, standing.changed_at + interval '1 millisecond'),
-            since = CASE
-                WHEN (excluded.state IS NULL) = (standing.state IS NULL) THEN standing.since
-                ELSE greatest(excluded.changed_at, standing.changed_at + interval '1 millisecond')
-            END
+            changed_at = greatest(excluded.changed_at, standing.changed_at + interval '1 millisecond')
         WHERE standing.changed_at = coalesce(
             (SELECT after FROM orders WHERE orders.area_id = standing.area_id), standing.changed_at
         )

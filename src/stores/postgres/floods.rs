@@ -21,10 +21,10 @@ use crate::stores::{
 /// without one.
 pub(super) const STATES: &str = "
     SELECT floods.revision AS floods, places.revision AS places,
-           states.area_id, states.state, states.changed_at, states.since, states.confirmed_at
+           area_id, states.state, changed_at, log.since, log.confirmed_at
     FROM current_revisions floods
     JOIN current_revisions places ON floods.resource = 'floods' AND places.resource = 'places'
-    LEFT JOIN flood_states states ON true";
+    LEFT JOIN (flood_states states JOIN flood_changes log USING (area_id, changed_at)) ON true";
 
 /// The highest state of each area: of the one in effect when the period began, and those set within the period. An area
 /// has no two changes at the same time, so each state was in effect.

@@ -40,6 +40,7 @@ fn properties_are_those_of_the_interface_and_null_without_a_state() {
         serde_json::json!({
             "area_id": "5", "geom_id": "3174040004009005", "area_name": "RW 09", "parent_name": "GROGOL",
             "city_name": "JAKARTA BARAT", "state": 4, "last_updated": "2016-12-19T15:08:52.000Z",
+            "flooded_since": "2016-12-19T15:08:52.000Z", "confirmed": "2016-12-19T15:08:52.000Z",
         })
     );
     assert_eq!(properties(1)["area_name"], "RW 02 & <Söhne>, \"X\"");

@@ -54,6 +54,7 @@ async fn assert_floods(store: &dyn Store) {
         json!({
             "area_id": "1", "geom_id": "3174040004009000", "area_name": "RW 09", "parent_name": "GROGOL",
             "city_name": "JAKARTA BARAT", "state": 3, "last_updated": "2016-12-19T13:41:35.500Z",
+            "flooded_since": "2016-12-19T13:41:35.500Z", "confirmed": "2016-12-19T13:41:35.500Z",
             "attributes": { "district_id": 31.740, "b": null },
         })
     );

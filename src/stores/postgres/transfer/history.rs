@@ -76,21 +76,17 @@ const SKEW: Duration = Duration::from_mins(10);
 
 /// The newest change of an area is its state. A change made during the import is newer still, and stays.
 const STATES: &str = "
-    INSERT INTO flood_states AS standing (area_id, state, changed_at, since, confirmed_at)
-    SELECT areas.area_id, newest.state, newest.changed_at, newest.since, newest.confirmed_at
+    INSERT INTO flood_states AS standing (area_id, state, changed_at)
+    SELECT areas.area_id, newest.state, newest.changed_at
     FROM areas CROSS JOIN LATERAL (
-        SELECT state, changed_at, since, confirmed_at FROM flood_changes
+        SELECT state, changed_at FROM flood_changes
         WHERE flood_changes.area_id = areas.area_id ORDER BY changed_at DESC LIMIT 1
     ) newest LEFT JOIN flood_states known USING (area_id)
-    WHERE (newest.state, newest.changed_at, newest.since, newest.confirmed_at)
-          IS DISTINCT FROM (known.state, known.changed_at, known.since, known.confirmed_at)
+    WHERE (newest.state, newest.changed_at) IS DISTINCT FROM (known.state, known.changed_at)
     ORDER BY areas.area_id
-    ON CONFLICT (area_id) DO UPDATE SET
-        state = excluded.state, changed_at = excluded.changed_at,
-        since = excluded.since, confirmed_at = excluded.confirmed_at
-    WHERE excluded.changed_at >= standing.changed_at
-      AND (excluded.state, excluded.changed_at, excluded.since, excluded.confirmed_at)
-          IS DISTINCT FROM (standing.state, standing.changed_at, standing.since, standing.confirmed_at)";
+    ON CONFLICT (area_id) DO UPDATE SET state = excluded.state, changed_at = excluded.changed_at
+    WHERE excluded.changed_at > standing.changed_at
+       OR excluded.changed_at = standing.changed_at AND excluded.state IS DISTINCT FROM standing.state";
 
 pub(super) type GaugeRow = (String, String, Option<String>, f64, f64);
 pub(super) type ReadingRow = (String, DateTime<Utc>, f64, i16, String);
