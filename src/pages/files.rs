@@ -11,6 +11,7 @@ const STYLE: &str = "text/css; charset=utf-8";
 
 const VIEW: &str = include_str!("map/module/view.js");
 const LAYERS: &str = include_str!("map/module/layers.js");
+const NAMES: &str = include_str!("names.js");
 const WORDS: &str = include_str!("map/words.js");
 const GROUND: &str = include_str!("map/ground.js");
 const LIVE: &str = include_str!("../../examples/clients/live.js");
@@ -24,6 +25,7 @@ const ALL: [(&str, &[&str]); 10] = [
         &[
             VIEW,
             LAYERS,
+            NAMES,
             WORDS,
             GROUND,
             LIVE,
@@ -48,6 +50,7 @@ const ALL: [(&str, &[&str]); 10] = [
             include_str!("report/outbox.js"),
             include_str!("report/parts.js"),
             include_str!("report/kept.js"),
+            NAMES,
             include_str!("report/place.js"),
             include_str!("report/depth.js"),
             include_str!("report/report.js"),
@@ -60,6 +63,7 @@ const ALL: [(&str, &[&str]); 10] = [
         &[
             VIEW,
             LAYERS,
+            NAMES,
             WORDS,
             GROUND,
             LIVE,

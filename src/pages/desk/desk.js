@@ -1,6 +1,7 @@
 // The desk with its script: what needs attention, a selection of many areas, one bar to act on it, and the news of other officers.
 // The page shows what the service has, never what was clicked.
-import { age, base, failed, fill, find, load, make, nice, settings, t } from "../map/words.js";
+import { nice } from "../names.js";
+import { age, base, failed, fill, find, load, make, settings, t } from "../map/words.js";
 import { live } from "../../../examples/clients/live.js";
 import { chart } from "./chart.js";
 import { night } from "./night.js";
@@ -169,7 +170,7 @@ find("map-shown").addEventListener("click", ({ target }) => {
 
 /** Takes what the service has stored. The stream says the same a moment later. */
 const take = ({ changed = [] }) => {
-  for (const { area_id, state, last_updated } of changed) state ? states.set(`${area_id}`, { area_id: `${area_id}`, state, last_updated }) : states.delete(`${area_id}`);
+  for (const flood of changed) flood.state ? states.set(`${flood.area_id}`, { ...flood, area_id: `${flood.area_id}` }) : states.delete(`${flood.area_id}`);
   refresh();
 };
 

@@ -1,5 +1,6 @@
 // Which areas an officer means: found by the words of a telephone call, and named as a place.
-import { fill, nice, t } from "../map/words.js";
+import { nice } from "../names.js";
+import { fill, t } from "../map/words.js";
 import { named } from "./rows.js";
 
 const MOST_PLACES = 3; // More places are counted.

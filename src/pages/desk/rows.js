@@ -1,5 +1,6 @@
 // The list of areas. A row keeps its place while the officer works: what is new waits for a tap.
-import { age, depths, fill, make, moment, nice, settings, t } from "../map/words.js";
+import { nice } from "../names.js";
+import { age, depths, fill, make, moment, settings, t } from "../map/words.js";
 
 const AT_FIRST = 100; // How many rows are drawn at first.
 
@@ -70,7 +71,7 @@ export const rows = ({ element, more, about, chosen, choose, suggest, unfolded, 
       parts.key = key;
       parts.title.replaceChildren(make("b", {}, nice(area.area_name || "") || `${id}`), " ", make("span", { className: "soft" }, [area.parent_name, area.city_name].filter(Boolean).map(nice).join(" · ")));
       const state = make("p", { className: "state" }, ...swatch(flood?.state), depthOf(flood?.state));
-      if (flood) state.append(" ", make("span", { className: "soft" }, `${age(flood.last_updated)}${by ? ` · ${by}` : ""}`));
+      if (flood) state.append(" ", make("span", { className: "soft" }, [`${t.since} ${age(flood.flooded_since)}`, `${t.confirmed} ${age(flood.confirmed)}`, by].filter(Boolean).join(" · ")));
       const reasons = (attention?.reasons ?? []).map((reason) => make("li", { className: reason.reason }, reasonOf(reason)));
       const content = [state];
       if (reasons.length) content.push(make("ul", {}, ...reasons));

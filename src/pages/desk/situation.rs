@@ -115,7 +115,9 @@ pub(super) async fn show(officer: Officer, view: View<'_>, desk: &State<Desk>) -
             counts[usize::from(current.state.code()) - 1] += 1;
         }
         counts.iter().zip(&mut totals).for_each(|(count, total)| *total += count);
-        let since = lines.iter().filter_map(|line| line.current).map(|current| current.last_updated).min();
+        let current = || lines.iter().filter_map(|line| line.current);
+        let since = current().filter_map(|current| current.flooded_since).min();
+        let confirmed = current().filter_map(|current| current.confirmed).min();
         let flooded = lines.iter().filter_map(|line| Some((line, line.current?)));
         let flooded = flooded.map(|(line, current)| {
             json!({
@@ -123,12 +125,12 @@ pub(super) async fn show(officer: Officer, view: View<'_>, desk: &State<Desk>) -
                 "id": line.area.id,
                 "state": current.state.code(),
                 "depth": view.state(Some(current.state)),
-                "since": view.moment(current.last_updated),
             })
         });
         groups.push(json!({
             "city": city, "parent": parent, "counts": counts, "areas": flooded.collect::<Vec<_>>(),
             "since": since.map(|since| view.moment(since)),
+            "confirmed": confirmed.map(|confirmed| view.moment(confirmed)),
         }));
     }
     let changes: Vec<Value> = situation.orders().iter().map(|order| situation.listed(order, &view)).collect();
@@ -164,7 +166,8 @@ pub(super) async fn table(_officer: Officer, view: View<'_>, desk: &State<Desk>)
     };
     // Programs for tables read the bytes as UTF-8 if the file begins so.
     let mut table = csv::Writer::from_writer("\u{feff}".as_bytes().to_vec());
-    let heads = ["city", "parent_name", "area_id", "area_name", "state", "depth", "since", CHANGES];
+    let heads =
+        ["city", "parent_name", "area_id", "area_name", "state", "depth", "since", "confirmed", CHANGES];
     table.write_record(heads).map_err(Problem::internal)?;
     for ((city, parent), lines) in situation.lines() {
         for Line { area, current, changes } in lines {
@@ -176,7 +179,8 @@ pub(super) async fn table(_officer: Officer, view: View<'_>, desk: &State<Desk>)
                 area.name.clone(),
                 state.map(FloodState::code).map(|code| code.to_string()).unwrap_or_default(),
                 view.state(state).to_owned(),
-                current.map(|current| written(current.last_updated)).unwrap_or_default(),
+                current.and_then(|current| current.flooded_since).map(written).unwrap_or_default(),
+                current.and_then(|current| current.confirmed).map(written).unwrap_or_default(),
                 changes.iter().map(changed).collect::<Vec<_>>().join("; "),
             ];
             table.write_record(row.map(harmless)).map_err(Problem::internal)?;

@@ -1,7 +1,8 @@
 // The ground of the map: covered land, larger areas, waterways, and the base map, if the service has one; and all names.
 import { Shapes, decode, middleOf } from "./module/layers.js";
 import { toPlace, toWorld } from "./module/view.js";
-import { base, failed, load, nice, query, settings } from "./words.js";
+import { nice } from "../names.js";
+import { base, failed, load, query, settings } from "./words.js";
 
 const widths = (...steps) => (zoom) => {
   // Pairs of a zoom and a width in pixels.

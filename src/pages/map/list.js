@@ -1,5 +1,6 @@
 // The list of flooded areas. Rows stay the same elements while their area is in the list, so the keyboard's focus stays, too.
-import { depths, fill, find, language, make, moment, nameOf, nice, t } from "./words.js";
+import { nice } from "../names.js";
+import { depths, fill, find, language, make, moment, nameOf, t } from "./words.js";
 
 const PAGE = 50;
 // By area_id.

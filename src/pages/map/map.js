@@ -1,7 +1,8 @@
 // The live map. The list of floods is there without it.
 import { View, toPlace, toWorld } from "./module/view.js";
 import { Names, Points, Shapes, decode, middleOf } from "./module/layers.js";
-import { base, depths, failed, fill, find, keptSince, language, load, make, moment, nameOf, nice, query, replaced, settings, stating, t } from "./words.js";
+import { nice } from "../names.js";
+import { base, depths, failed, fill, find, keptSince, language, load, make, moment, nameOf, query, replaced, settings, stating, t } from "./words.js";
 import { pageSays } from "./statements.js";
 import { elements, inShort, saysOf, sentence } from "./panel.js";
 import { list, mark, showOver, whenChosen } from "./list.js";

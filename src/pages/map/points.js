@@ -1,7 +1,8 @@
 // Reports, gauges, pumps and floodgates: on the map, in their lists, and in words.
 import { decode } from "./module/layers.js";
 import { toPlace } from "./module/view.js";
-import { HOUR, find, language, load, make, moment, nice, photo, query, settings, t } from "./words.js";
+import { nice } from "../names.js";
+import { HOUR, find, language, load, make, moment, photo, query, settings, t } from "./words.js";
 
 // The hazards of the country, loaded once.
 let learned, hazards = {}, attributes = {}, answers = {};

@@ -1,5 +1,6 @@
 // "Is my street flooded?": the search for a name, and the reader's own place.
-import { find, load, make, nice, query, settings, t } from "./words.js";
+import { nice } from "../names.js";
+import { find, load, make, query, settings, t } from "./words.js";
 
 const MOST = 12;
 const input = find("query");

@@ -1,5 +1,7 @@
 // What the parts of the map page share: its settings, texts, elements, times and requests.
 
+import { nice } from "../names.js";
+
 export const settings = JSON.parse(document.body.dataset.settings);
 export const { base, texts: t, depths, language } = settings;
 
@@ -84,12 +86,6 @@ export const photo = (address) => {
 };
 
 export const failed = (error) => console.warn(error.message);
-
-// Names in capitals are hard to read. Short ones are abbreviations: RW, TMII.
-export const nice = (name) =>
-  name === name.toUpperCase() && /\p{Lu}{5}|\p{Lu}{4} |\p{Lu}{3} \p{Lu}{3}/u.test(name)
-    ? name.toLowerCase().replace(/(^|[\s(/.-])(\p{L})/gu, (_, before, letter) => before + letter.toUpperCase())
-    : name;
 
 export const nameOf = ({ parent_name, area_name, area_id }) => [parent_name, area_name || area_id].filter(Boolean).map(nice).join(", ");
 

@@ -1,5 +1,6 @@
 // The place of a report: by the position of the phone, a map, or a name.
 
+import { nice } from "../names.js";
 import { field, filled, id, settings, texts } from "./parts.js";
 
 // Metres: a position that is known less precisely is no place.
@@ -41,7 +42,7 @@ export async function choose([lng, lat], name) {
     if (response.status === 404) id("chosen").textContent = filled(texts.outside, values);
     if (!response.ok) return;
     const area = (await response.json()).result.features[0].properties;
-    const names = [area.area_name, area.parent_name, area.city_name].filter(Boolean).join(", ");
+    const names = [area.parent_name, area.area_name, area.city_name].filter(Boolean).map(nice).join(", ");
     id("chosen").textContent = filled(texts.at, { place: names });
   } catch {
     // Without a network the numbers stand there.
@@ -138,7 +139,7 @@ async function search() {
   }
   if (text !== id("search").value.trim()) return;
   list.replaceChildren(...places.map(({ name, parent, city, lat, lng }) => {
-    const names = [name, parent, city].filter(Boolean).join(", ");
+    const names = [parent, name, city].filter(Boolean).map(nice).join(", ");
     const button = Object.assign(document.createElement("button"), { type: "button", className: "button", textContent: names });
     button.addEventListener("click", () => {
       choose([lng, lat], names);

@@ -1,0 +1,11 @@
+// The names of areas, as all pages write them.
+
+/**
+ * Returns a name without capitals throughout, which are hard to read: "Jakarta Barat". Short ones are abbreviations and stay: RW, TMII.
+ *
+ * @param {string} name
+ */
+export const nice = (name) =>
+  name === name.toUpperCase() && /\p{Lu}{5}|\p{Lu}{4} |\p{Lu}{3} \p{Lu}{3}/u.test(name)
+    ? name.toLowerCase().replace(/(^|[\s(/.-])(\p{L})/gu, (_, before, letter) => before + letter.toUpperCase())
+    : name;
