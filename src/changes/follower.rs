@@ -153,18 +153,22 @@ impl Inner {
         // After a failure the database may be another one.
         let mut is_certain = false;
         let mut doubted = Instant::now() + GRACE;
+        let mut behind = None;
         loop {
             let (begun, at) = (Instant::now(), self.clock.now());
-            let look = self.look(is_certain);
-            pin!(look);
-            let outcome = match timeout_at(doubted, &mut look).await {
-                Ok(outcome) => outcome,
-                Err(late) => {
-                    self.doubt(&late);
-                    look.await
+            let outcome = {
+                let look = self.look(is_certain, &mut behind);
+                pin!(look);
+                match timeout_at(doubted, &mut look).await {
+                    Ok(outcome) => outcome,
+                    Err(late) => {
+                        self.doubt(&late);
+                        look.await
+                    }
                 }
             };
             match outcome {
+                Ok(()) if behind.is_some() => sleep(ROUND).await,
                 Ok(()) => {
                     is_certain = true;
                     doubted = Instant::now() + GRACE;
@@ -213,10 +217,16 @@ impl Inner {
         Ok(revisions)
     }
 
-    /// Reads the revisions, and the states if that of floods is another one or `is_certain` is false.
-    async fn look(&self, is_certain: bool) -> Result<(), StoreError> {
+    /// Reads the revisions, and the states if that of floods is another one or `is_certain` is false. `behind` is since when the
+    /// revisions are less than those that were read: for up to [`LAG`] the store may not know better, and nothing happens.
+    async fn look(&self, is_certain: bool, behind: &mut Option<Instant>) -> Result<(), StoreError> {
         let mut revisions = self.revisions().await?;
         let known = self.state.borrow().clone();
+        let is_behind = known.as_ref().is_some_and(|known| !reached(revisions, known.cursor().revisions()));
+        if is_behind && is_certain && behind.get_or_insert_with(Instant::now).elapsed() <= LAG {
+            return Ok(());
+        }
+        *behind = None;
         if let Some(known) = known.as_ref().filter(|_| is_certain) {
             if Cursor::new(known.cursor().epoch, revisions) == known.cursor() {
                 return Ok(());

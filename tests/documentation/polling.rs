@@ -71,19 +71,22 @@ fn an_answer_costs_what_the_page_says_but_for_a_twentieth() {
         (&first, "br", "-br-fast"),
         (&demo, "br", "-br"),
     ];
-    let mut count = 0;
+    let (mut count, mut faults) = (0, Vec::new());
     for row in rows {
         let (target, sizes) = row.split_once('`').unwrap();
         let sizes = sizes.split('|').skip(1).map(|size| size.trim().replace(',', ""));
         for (size_said, (demo, coding, ending)) in sizes.zip(forms).filter(|(size, _)| size != "–") {
             let said: u64 = size_said.parse().unwrap();
             let (header, body) = size(demo, target, coding, ending, "\"none\"");
-            assert!(body.abs_diff(said) * 20 < said, "{target} {coding}{ending}: {body}, not {said}");
-            assert!((650..800).contains(&header), "{target} {coding}{ending}: {header}");
+            if body.abs_diff(said) * 20 >= said || !(650..830).contains(&header) {
+                faults.push(format!(
+                    "{target} {coding}{ending}: {body}, not {said}, after {header} of headers"
+                ));
+            }
             count += 1;
         }
     }
-    assert_eq!(count, 28);
+    assert_eq!((count, faults), (28, Vec::new()));
     let (header, body) = size(&demo, "floods", "gzip", "-gzip", "*");
     assert!(body == 0 && (490..550).contains(&header), "{header} and {body} of a 304");
     first.end();

@@ -270,7 +270,7 @@ const QUESTIONS: &[Question] = &[
         name: "the map",
         ask: |store| async { found(store.floods(&FloodQuery::default()).await) }.boxed(),
         index: None,
-        rows: 0,
+        rows: 3_000,
     },
     Question {
         name: "the highest states of a week",

@@ -18,13 +18,16 @@ use crate::stores::{
 };
 
 /// The revisions of floods and places, and the status of each area that was ever flooded. If there is none, there is one row
-/// without one.
+/// without one. `LIMIT` has the entry of each area looked up by its key: joined, the whole log would be read.
 pub(super) const STATES: &str = "
     SELECT floods.revision AS floods, places.revision AS places,
            area_id, states.state, changed_at, log.since, log.confirmed_at
     FROM current_revisions floods
     JOIN current_revisions places ON floods.resource = 'floods' AND places.resource = 'places'
-    LEFT JOIN (flood_states states JOIN flood_changes log USING (area_id, changed_at)) ON true";
+    LEFT JOIN (flood_states states CROSS JOIN LATERAL (
+        SELECT since, confirmed_at FROM flood_changes
+        WHERE (area_id, changed_at) = (states.area_id, states.changed_at) LIMIT 1
+    ) log) ON true";
 
 /// The highest state of each area: of the one in effect when the period began, and those set within the period. An area
 /// has no two changes at the same time, so each state was in effect.
