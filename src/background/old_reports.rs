@@ -19,7 +19,11 @@ const MOST: u32 = 100;
 /// How far before the last moment to look for cards again: a clock may have stepped back.
 const OVERLAP: Duration = Duration::from_hours(1);
 
-/// Erases reports that are older than `reports.keep`, and unused cards that are older than `cards.keep`.
+/// How long the senders of reports that wait for review are kept.
+const SENDERS: Duration = Duration::from_hours(24);
+
+/// Erases reports that are older than `reports.keep`, and unused cards that are older than `cards.keep`; and forgets the senders of reports
+/// that have waited for review for a day.
 #[derive(Clone, Debug)]
 pub(crate) struct OldReports {
     store: Arc<dyn Store>,
@@ -97,6 +101,27 @@ impl OldReports {
         }
     }
 
+    /// Forgets the senders of reports that have waited for a day.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`forget_senders`](crate::stores::ModerationStore::forget_senders).
+    async fn forget_senders(&self) -> Result<(), StoreError> {
+        self.store.forget_senders(self.clock.now().before(SENDERS)).await
+    }
+
+    async fn run_senders(&self) {
+        loop {
+            if let Err(error) = self.forget_senders().await {
+                tracing::warn!(
+                    error = &error as &dyn Error,
+                    "the senders of waiting reports are forgotten later"
+                );
+            }
+            time::sleep(ROUND).await;
+        }
+    }
+
     async fn run_cards(&self) {
         // All unused cards of before are erased, so the used ones need not be looked through again.
         let mut from = Timestamp::EPOCH;
@@ -125,7 +150,7 @@ impl Fairing for OldReports {
     async fn on_liftoff(&self, rocket: &Rocket<Orbit>) {
         let old = self.clone();
         run_in_background(rocket, async move {
-            join!(old.run_reports(), old.run_cards());
+            join!(old.run_reports(), old.run_cards(), old.run_senders());
         });
     }
 }

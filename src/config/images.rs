@@ -29,7 +29,8 @@ pub(crate) struct Images {
     pub signing_key: Option<Secret>,
     /// The largest upload: a size such as `20MiB`, or a number of bytes. **Default: `20MiB`**
     pub max_bytes: ByteUnit,
-    /// How many uploads one server receives at once; at most two of them to the same address. **Default: `64`**
+    /// How many uploads one server receives at once; at most a quarter of them from one client, and two to the same signed address.
+    /// **Default: `64`**
     pub max_uploads: AtOnce,
     /// The longest side of a published image, in pixels. **Default: `1280`**
     pub max_side: Side,

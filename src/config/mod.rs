@@ -359,7 +359,7 @@ impl Config {
         if config.base_url.is_local() && !counted {
             config.quota = config.quota.unlimited();
         }
-        let page = ["reviewed_after", "refused_after"];
+        let page = ["reviewed_after", "reviewed_total", "refused_after"];
         let counted = page.iter().any(|name| figment.contains(&format!("{}.report.{name}", Self::KEY)));
         if config.base_url.is_local() && !counted {
             config.report = config.report.unlimited();

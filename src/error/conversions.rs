@@ -52,15 +52,8 @@ impl From<ImageError> for Problem {
             ImageError::TooSlow => {
                 Self::timeout(format_args!("{}, and at 4 KiB a second", written(PERMITTED)))
             }
-            ImageError::Busy => Details {
-                header: Some(("Retry-After", seconds_to_wait(UPLOAD_RETRY).to_string())),
-                rejection: Some(Rejection::Busy),
-                ..Details::new(
-                    Status::TooManyRequests,
-                    "two uploads to this address are in progress; try again when one has ended",
-                )
-            }
-            .into(),
+            ImageError::Busy => uploads_in_progress("two uploads to this address are in progress"),
+            ImageError::ClientBusy => uploads_in_progress("too many uploads from you are in progress"),
             ImageError::Full => Self::busy(UPLOAD_RETRY, error.into()),
             ImageError::Incomplete(_) => Self::bad_request(Source::Body, &[], "the body must arrive whole"),
             ImageError::NoImage => Self::unsupported_media_type(&format!(
@@ -70,6 +63,15 @@ impl From<ImageError> for Problem {
             ImageError::Random(error) => Self::internal(error),
         }
     }
+}
+
+fn uploads_in_progress(reason: &str) -> Problem {
+    Details {
+        header: Some(("Retry-After", seconds_to_wait(UPLOAD_RETRY).to_string())),
+        rejection: Some(Rejection::Busy),
+        ..Details::new(Status::TooManyRequests, format!("{reason}; try again when one has ended"))
+    }
+    .into()
 }
 
 impl From<EncodeError> for Problem {

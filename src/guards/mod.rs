@@ -46,6 +46,7 @@ mod change_parameters;
 mod credential;
 mod file_type;
 mod flood_entry;
+mod form_site;
 mod format_choice;
 mod idempotency_key;
 mod json_body;
@@ -76,6 +77,7 @@ pub use self::credential::{
 pub(crate) use self::file_type::FileType;
 pub(crate) use self::flood_entry::Entry;
 pub(crate) use self::flood_entry::FloodEntry;
+pub(crate) use self::form_site::FormSite;
 pub(crate) use self::format_choice::AlertFormat;
 pub use self::format_choice::FormatChoice;
 pub(crate) use self::idempotency_key::IdempotencyKey;

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::PathParameter;
-use crate::model::{AreaId, InfrastructureKind, ReportKey};
+use crate::model::{AreaId, InfrastructureKind, ReportKey, SenderHash};
 
 impl PathParameter for AreaId {
     const NAME: &'static str = "localAreaId";
@@ -62,6 +62,20 @@ impl PathParameter for SourceName {
 
     fn parse(text: &str) -> Result<Self, String> {
         Ok(Self(text.to_owned()))
+    }
+}
+
+impl PathParameter for SenderHash {
+    const NAME: &'static str = "sender";
+    const SAYS: &'static str = "The sender of waiting reports.";
+    const MISSING: Option<&'static str> = None;
+
+    fn schema() -> Value {
+        json!({ "type": "string", "pattern": "^[0-9a-f]{16}$" })
+    }
+
+    fn parse(text: &str) -> Result<Self, String> {
+        text.parse().map_err(|error: crate::model::InvalidSenderHash| error.to_string())
     }
 }
 

@@ -9,6 +9,7 @@ use super::body_headers::{announced, announces_at_most, is_not_coded};
 use super::{Query, managed};
 use crate::config::Config;
 use crate::error::Problem;
+use crate::fairings::Arrival;
 use crate::images::{CardImages, ImageError, ImageType, Incoming, Unpermitted};
 use crate::openapi::{Interface, Operation, Parameter, Part};
 
@@ -41,7 +42,7 @@ impl Part for SignedUpload {
         operation.refuses(408, "The body arrived too slowly.");
         operation.refuses(409, "The card has an image.");
         operation.refuses(413, "The body is too large.");
-        operation.refuses(429, "Two uploads to the address are in progress.");
+        operation.refuses(429, "Two uploads to the address are in progress, or too many of the client.");
         operation.refuses(503, "The server is receiving as many uploads as it may.");
         operation.refuses(415, "The body is not an image of the type the address is for.");
     }
@@ -60,7 +61,7 @@ async fn permitted(request: &Request<'_>) -> Result<Incoming, Problem> {
     is_not_coded(request)?;
     is_of_type(request, permit.image_type)?;
     announces_at_most(request, managed::<Config>(request)?.images.max_bytes)?;
-    Ok(images.admit(permit)?.of_length(announced(request)))
+    Ok(images.admit(permit, Arrival::of(request).client)?.of_length(announced(request)))
 }
 
 fn is_of_type(request: &Request<'_>, expected: ImageType) -> Result<(), Problem> {

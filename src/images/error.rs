@@ -32,6 +32,9 @@ pub(crate) enum ImageError {
     /// Two uploads to the address are in progress.
     #[error("two uploads to this address are in progress")]
     Busy,
+    /// As many uploads of the client are in progress as one may have.
+    #[error("too many uploads of this client are in progress: at most a quarter of siaga.images.max_uploads")]
+    ClientBusy,
     /// This server is already receiving as many uploads as it may.
     #[error("as many uploads are in progress as siaga.images.max_uploads allows")]
     Full,

@@ -36,7 +36,8 @@ use self::storage::Storage;
 pub(crate) use self::storage::{HIDDEN, make_private};
 pub(crate) use self::worker::Worker;
 use crate::config::{Config, ConfigError};
-use crate::model::{CardId, Clock, Upload};
+use crate::model::{CardId, Clock, SenderHash, Upload};
+use crate::quotas::Client;
 use crate::slots::Slots;
 use crate::stores::{Check, Store};
 use crate::telemetry::Metrics;
@@ -69,6 +70,9 @@ pub(crate) struct CardImages {
     /// Notified when this server has received an upload.
     received: Notify,
     slots: Slots<Upload>,
+    client_slots: Slots<Client>,
+    /// How many slots one client may have.
+    per_client: u32,
 }
 
 /// Who receives uploads.
@@ -113,6 +117,7 @@ impl CardImages {
         metrics: Metrics,
     ) -> Result<Self, ConfigError> {
         let settings = &config.images;
+        let max_uploads = settings.max_uploads.get().get();
         let storage = Storage::open(&config.photo_storage()?, settings)?;
         let uploads = match &storage.signer {
             Some(signer) => Uploads::Presigned(Arc::clone(signer)),
@@ -132,7 +137,10 @@ impl CardImages {
             max_side: settings.max_side.get(),
             timeout: config.limits.timeout,
             received: Notify::new(),
-            slots: Slots::new(settings.max_uploads.get().get()),
+            slots: Slots::new(max_uploads),
+            client_slots: Slots::new(u32::MAX),
+            // A client that has lost its connection tries again.
+            per_client: max_uploads.div_ceil(4).max(2),
         })
     }
 
@@ -206,6 +214,15 @@ impl CardImages {
     pub(crate) async fn card_of_form(&self, token: &str) -> Result<CardId, ImageError> {
         let id = self.signing.key(&*self.store).await?.card_of_form(token);
         id.parse().map_err(|_| ImageError::NotFound)
+    }
+
+    /// Returns what distinguishes the reports of a client from those of others, on each server on the store.
+    ///
+    /// # Errors
+    ///
+    /// As [`photo_token`](Self::photo_token).
+    pub(crate) async fn sender(&self, client: &Client) -> Result<SenderHash, ImageError> {
+        Ok(self.signing.key(&*self.store).await?.sender(client))
     }
 
     /// Returns whether a token is that of a card.

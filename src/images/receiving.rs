@@ -1,4 +1,5 @@
 use std::io;
+use std::net::IpAddr;
 use std::time::Duration;
 
 use rocket::tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
@@ -8,6 +9,7 @@ use super::signing::Permit;
 use super::{CardImages, ImageError, ImageType, PERMITTED, Unpermitted, Uploads, names};
 use crate::auth::random;
 use crate::model::{CardId, Upload};
+use crate::quotas::Client;
 use crate::slots::{NoSlot, Slot};
 use crate::stores::StoreError;
 use crate::telemetry::UploadStep;
@@ -27,6 +29,7 @@ pub(crate) struct Incoming {
     /// How many bytes it has, if its headers say so.
     length: Option<u64>,
     _slot: Slot<Upload>,
+    _client_slot: Option<Slot<Client>>,
 }
 
 impl Incoming {
@@ -83,6 +86,7 @@ impl CardImages {
     pub(crate) async fn receive_early(
         &self,
         card: &CardId,
+        client: Option<IpAddr>,
         body: impl AsyncRead + Unpin,
     ) -> Result<(), ImageError> {
         let until = self.clock.now().after(PERMITTED);
@@ -91,24 +95,26 @@ impl CardImages {
             expected => expected?,
         };
         let permit = Permit { upload, image_type: ImageType::Jpeg, expires: until.to_utc().timestamp() };
-        match self.receive(self.admit(permit)?, body).await {
+        match self.receive(self.admit(permit, client)?, body).await {
             Err(ImageError::NotPermitted(Unpermitted::Used)) => Ok(()),
             received => received,
         }
     }
 
-    /// Lets an upload begin. Two uploads to one address may be in progress, because a client that loses its connection tries
-    /// again; and one server may receive `images.max_uploads` in total.
+    /// Lets an upload begin. Two uploads to one signed address may be in progress, because a client that loses its connection tries
+    /// again; a quarter of `images.max_uploads` from one client; and one server may receive `images.max_uploads` in total.
     ///
     /// # Errors
     ///
-    /// [`ImageError::Busy`], [`ImageError::Full`].
-    pub(crate) fn admit(&self, permit: Permit) -> Result<Incoming, ImageError> {
+    /// [`ImageError::Busy`], [`ImageError::ClientBusy`], [`ImageError::Full`].
+    pub(crate) fn admit(&self, permit: Permit, client: Option<IpAddr>) -> Result<Incoming, ImageError> {
+        let taken = client.map(|client| self.client_slots.take(client.into(), self.per_client)).transpose();
+        let client_slot = taken.map_err(|_| ImageError::ClientBusy)?;
         let slot = self.slots.take(permit.upload.clone(), PER_ADDRESS).map_err(|no_slot| match no_slot {
             NoSlot::OfKey => ImageError::Busy,
             NoSlot::OfServer => ImageError::Full,
         })?;
-        Ok(Incoming { permit, length: None, _slot: slot })
+        Ok(Incoming { permit, length: None, _slot: slot, _client_slot: client_slot })
     }
 
     /// Receives an upload. It does not appear in the storage before it is complete, and if several arrive at one address,

@@ -4,7 +4,8 @@ use rocket::tokio::sync::OnceCell;
 
 use super::{ImageError, ImageType, names};
 use crate::auth::{Secret, random};
-use crate::model::{CardId, Upload};
+use crate::model::{CardId, SenderHash, Upload};
+use crate::quotas::Client;
 use crate::stores::Store;
 
 /// What an upload address of this service permits: to put one image of one type, until it expires.
@@ -99,6 +100,14 @@ impl SigningKey {
     pub(super) fn card_of_form(&self, token: &str) -> String {
         let tag = hmac::sign(&self.key, format!("form\n{token}").as_bytes());
         random::in_addresses(&tag.as_ref()[..CardId::NEW_LENGTH])
+    }
+
+    /// Returns what distinguishes a client from others.
+    pub(super) fn sender(&self, client: &Client) -> SenderHash {
+        let tag = hmac::sign(&self.key, format!("sender\n{client:?}").as_bytes());
+        let mut first = [0; 8];
+        first.copy_from_slice(&tag.as_ref()[..8]);
+        SenderHash::new(first)
     }
 
     fn message(&self, permit: &Permit) -> String {

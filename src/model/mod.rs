@@ -42,6 +42,7 @@ mod text;
 mod timestamp;
 pub mod topology;
 mod validity;
+mod waiting;
 
 pub use area::{Area, AreaId, InvalidAreaId, Region};
 pub use area_set::{AreaSet, DuplicateArea};
@@ -98,3 +99,5 @@ pub use text::{NAME, digits, is_name};
 pub(crate) use text::{Number, place_name, readable};
 pub use timestamp::{InvalidTimestamp, Timestamp};
 pub use validity::Validity;
+pub(crate) use waiting::Waiting;
+pub use waiting::{HideWaiting, InvalidSenderHash, SenderHash, WaitingOrigin, WaitingReport, WaitingReports};

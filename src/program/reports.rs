@@ -10,8 +10,11 @@ use clap::{Args, Subcommand};
 use super::Failure;
 use crate::Builder;
 use crate::folder::{read_moderation_log, write_moderation_log};
-use crate::model::{Actor, Moderation, ModerationAction, NAME, ReportContent, ReportKey, Timestamp, is_name};
-use crate::stores::{ModerationQuery, Store, StoreError};
+use crate::model::{
+    Actor, Moderation, ModerationAction, NAME, ReportContent, ReportKey, Timestamp, WaitingReport,
+    WaitingReports, is_name,
+};
+use crate::stores::{ModerationQuery, Store, StoreError, WaitingQuery};
 
 /// The subject of orders from the command line.
 const SUBJECT: &str = "siaga reports";
@@ -169,8 +172,9 @@ fn said(action: ModerationAction, changed: bool) -> &'static str {
 /// Prints the reports that wait for review, one a line.
 async fn waiting(store: &dyn Store) -> Result<(), Failure> {
     let mut out = io::stdout().lock();
-    let reports = store.waiting_reports(MOST_WAITING).await?;
-    for report in &reports {
+    let query = WaitingQuery { most: MOST_WAITING, of_each: MOST_WAITING };
+    let WaitingReports { total, reports } = store.waiting_reports(query).await?;
+    for WaitingReport { report, .. } in &reports {
         let ReportContent { created_at, disaster_type, location, text, image_url, .. } = &report.content;
         let place = location.coord();
         let photo = if image_url.is_some() { ", with a photo" } else { "" };
@@ -181,10 +185,10 @@ async fn waiting(store: &dyn Store) -> Result<(), Failure> {
             report.key, place.y, place.x
         )?;
     }
-    match reports.len() {
-        0 => writeln!(out, "no report waits for review")?,
-        count if count == MOST_WAITING as usize => writeln!(out, "and perhaps more")?,
-        _ => {}
+    match total.saturating_sub(reports.len() as u64) {
+        _ if total == 0 => writeln!(out, "no report waits for review")?,
+        0 => {}
+        others => writeln!(out, "and {others} more")?,
     }
     Ok(())
 }

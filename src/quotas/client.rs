@@ -12,6 +12,15 @@ pub enum Client {
     V4(u32),
     /// The network of an IPv6 address, its first 64 bits: one customer can use any number of addresses in it.
     V6(u64),
+    /// A /24 network of IPv4.
+    V4Subnet(u32),
+    /// A network of IPv6: as many of the first bits of its addresses as the length says, of the first 64.
+    V6Prefix {
+        /// The bits.
+        bits: u64,
+        /// How many they are.
+        length: u8,
+    },
     /// A /16 network of IPv4, instead of its individual addresses.
     V4Network(u16),
     /// A /32 network of IPv6, instead of its individual networks.
@@ -26,6 +35,8 @@ impl Client {
         match self {
             Self::V4(address) => Self::V4Network((address >> 16) as u16),
             Self::V6(network) => Self::V6Network((network >> 32) as u32),
+            Self::V4Subnet(subnet) => Self::V4Network((subnet >> 8) as u16),
+            Self::V6Prefix { bits, length } => Self::V6Network((bits << (64 - length) >> 32) as u32),
             Self::Credential(..) | Self::V4Network(_) | Self::V6Network(_) | Self::Rest => Self::Rest,
         }
     }

@@ -12,6 +12,7 @@ mod limiter;
 mod seats;
 #[cfg(test)]
 mod tests;
+mod unreviewed;
 
 use std::collections::HashMap;
 use std::fmt;
@@ -30,6 +31,7 @@ use self::guesses::Guesses;
 pub(crate) use self::hourly::Hourly;
 use self::limiter::Limiter;
 pub(crate) use self::seats::Seats;
+pub(crate) use self::unreviewed::Unreviewed;
 use crate::auth::OwnQuota;
 use crate::config::{self, AtOnce, Rate};
 pub(crate) use crate::slots::Slot;

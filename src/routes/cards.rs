@@ -16,7 +16,7 @@ use crate::images::{CardImages, ImageError};
 use crate::model::bodies::{
     Fault, ORIGIN, TimeWindow, read_card_holder, read_card_report, sent_with_credential,
 };
-use crate::model::{Card, CardId, Clock, ReportKey};
+use crate::model::{Card, CardId, Clock, ReportKey, WaitingOrigin};
 use crate::openapi::Described;
 use crate::rendering::Answer;
 use crate::schema::{self, object, reference};
@@ -151,7 +151,7 @@ pub(super) async fn receive_card_report(
         let receiving = if places.covers(content.location) {
             store.receive_card_report(&id, content)
         } else {
-            store.receive_waiting_report(&id, content)
+            store.receive_waiting_report(&id, content, WaitingOrigin::default())
         };
         receiving.await.map_err(about_card)
     };

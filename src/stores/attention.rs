@@ -6,7 +6,10 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use super::{EntryQuery, FloodQuery, GaugeQuery, ReportQuery, Resource, Revision, Store, StoreError, Window};
+use super::{
+    EntryQuery, FloodQuery, GaugeQuery, ReportQuery, Resource, Revision, Store, StoreError, WaitingQuery,
+    Window,
+};
 use crate::model::{
     AreaSelector, Attention, AttentionRules, Clock, CurrentState, DisasterType, FloodState, Scene, Timestamp,
     attention,
@@ -38,6 +41,8 @@ pub(crate) struct AttentionList {
 
 /// How many of the reports that wait for review count.
 const MOST_WAITING: u32 = 1_000;
+/// How many of one sender count.
+const MOST_OF_SENDER: u32 = 20;
 
 /// The list stays the same while this does: the revisions, and the minute.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,8 +93,11 @@ impl AttentionList {
         let disaster = Some(DisasterType::Flood);
         let reports = ReportQuery { selector: selector.clone(), disaster, training: false, window };
         let reports = self.store.reports(&reports).await?.value;
-        let mut waiting = self.store.waiting_reports(MOST_WAITING).await?;
-        waiting.retain(|report| report.content.disaster_type == DisasterType::Flood);
+        let query = WaitingQuery { most: MOST_WAITING, of_each: MOST_OF_SENDER };
+        let waiting =
+            self.store.waiting_reports(query).await?.reports.into_iter().map(|waiting| waiting.report);
+        let waiting: Vec<_> =
+            waiting.filter(|report| report.content.disaster_type == DisasterType::Flood).collect();
         let gauges = self.store.gauges(&GaugeQuery { selector, window }).await?.value;
         let making = off_thread(move |_| {
             let states: HashMap<_, CurrentState> =

@@ -5,7 +5,7 @@ use async_trait::async_trait;
 
 use super::StoreError;
 use crate::auth::random;
-use crate::model::{Card, CardHolder, CardId, Report, ReportContent, Timestamp};
+use crate::model::{Card, CardHolder, CardId, Report, ReportContent, Timestamp, WaitingOrigin};
 
 /// Cards. Each card permits one report.
 #[async_trait]
@@ -48,7 +48,7 @@ pub trait CardStore {
     ) -> Result<Arc<Report>, StoreError>;
 
     /// As [`receive_card_report`](Self::receive_card_report), but the report waits for review: it is hidden until a moderator
-    /// shows it. **Default: refuses**
+    /// shows it. Its origin is kept until then. **Default: refuses**
     ///
     /// # Errors
     ///
@@ -57,6 +57,7 @@ pub trait CardStore {
         &self,
         _id: &CardId,
         _content: ReportContent,
+        _origin: WaitingOrigin,
     ) -> Result<Arc<Report>, StoreError> {
         Err(StoreError::Refused { what: "this store cannot hide reports".to_owned() })
     }

@@ -11,15 +11,16 @@ use super::{
     GaugeStore, HistoryQuery, ImageStore, KeptCall, KeptKey, KeyEntry, KeyStore, LogQuery, ModerationQuery,
     ModerationStore, Overview, PlaceStore, Received, ReportQuery, ReportSeriesQuery, ReportStore,
     ReportSummary, Resource, Revision, ServiceState, ServiceStore, SetFloodState, SourceStore, Store,
-    StoreError, TakenUpload, Versioned,
+    StoreError, TakenUpload, Versioned, WaitingQuery,
 };
 use crate::auth::Secret;
 use crate::model::alerts::LogEntry;
 use crate::model::bodies::{GaugeReadings, PartnerReport};
 use crate::model::{
     ArchiveRecord, AreaId, Card, CardHolder, CardId, FloodChange, FloodLayer, FloodOrder, FloodStateRecord,
-    GaugeLayer, LoggedChange, Moderation, ModerationEntry, OrderOutcome, PhotoMove, Places, Report,
-    ReportContent, ReportKey, ReportLayer, SeriesPoint, Timestamp, Upload,
+    GaugeLayer, HideWaiting, LoggedChange, Moderation, ModerationEntry, OrderOutcome, PhotoMove, Places,
+    Report, ReportContent, ReportKey, ReportLayer, SeriesPoint, Timestamp, Upload, WaitingOrigin,
+    WaitingReports,
 };
 use crate::telemetry::StoreOperation;
 
@@ -150,7 +151,9 @@ decorator! {
     ModerationStore {
         async fn moderate(order: &Moderation) -> Answer<bool>;
         async fn moderation_log(query: ModerationQuery) -> Answer<Versioned<Vec<ModerationEntry>>>;
-        async fn waiting_reports(most: u32) -> Answer<Vec<Arc<Report>>>;
+        async fn waiting_reports(query: WaitingQuery) -> Answer<WaitingReports>;
+        async fn hide_waiting(order: &HideWaiting) -> Answer<Vec<ReportKey>>;
+        async fn forget_senders(until: Timestamp) -> Answer<()>;
         async fn erase_reports(before: Timestamp, most: u32) -> Answer<u64>;
         async fn take_photo_move(lease: Duration) -> Answer<Option<PhotoMove>>;
         async fn take_photo_move_of(report: ReportKey, lease: Duration) -> Answer<Option<PhotoMove>>;
@@ -161,7 +164,7 @@ decorator! {
         async fn create_card_as(id: &CardId, holder: CardHolder) -> Answer<Arc<Card>>;
         async fn card(id: &CardId) -> Answer<Arc<Card>>;
         async fn receive_card_report(id: &CardId, content: ReportContent) -> Answer<Arc<Report>>;
-        async fn receive_waiting_report(id: &CardId, content: ReportContent) -> Answer<Arc<Report>>;
+        async fn receive_waiting_report(id: &CardId, content: ReportContent, origin: WaitingOrigin) -> Answer<Arc<Report>>;
         async fn show_card_image(id: &CardId, image: &str) -> Answer<bool>;
         async fn erase_unused_cards(made: Range<Timestamp>, most: u32) -> Answer<u64>;
     }

@@ -58,7 +58,7 @@ pub use images::{ImageStore, TakenUpload};
 pub use keys::{KeptKey, KeyEntry, KeyStore};
 pub use layer_query::LayerQuery;
 pub(crate) use measured::Measured;
-pub use moderation::{ModerationQuery, ModerationStore};
+pub use moderation::{ModerationQuery, ModerationStore, WaitingQuery};
 pub use places::PlaceStore;
 pub(crate) use registry::StoreRegistry;
 pub use registry::{OpenError, OpenStore, OpenedStore, StoreSettings, UnknownStore};

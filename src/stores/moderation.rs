@@ -1,10 +1,11 @@
-use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
 
 use super::{ReportStore, Revision, StoreError, Versioned};
-use crate::model::{Moderation, ModerationEntry, PhotoMove, Report, ReportKey, Timestamp};
+use crate::model::{
+    HideWaiting, Moderation, ModerationEntry, PhotoMove, ReportKey, Timestamp, WaitingReports,
+};
 
 /// Which entries of the moderation log to return: those whose number is between two others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,6 +16,15 @@ pub struct ModerationQuery {
     pub before: Option<u64>,
     /// How many entries at most.
     pub most: u32,
+}
+
+/// Which reports that wait for review to return.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WaitingQuery {
+    /// How many at most.
+    pub most: u32,
+    /// How many of one sender at most, so that none keeps those of others off the list.
+    pub of_each: u32,
 }
 
 /// Moderation of reports: hiding, showing again and erasing, and the log of it.
@@ -60,13 +70,32 @@ pub trait ModerationStore: ReportStore {
         Ok(Versioned::at(Revision(0), Vec::new()))
     }
 
-    /// Returns at most `most` of the reports that wait for review, the lowest key first. **Default: none**
+    /// Returns reports that wait for review: those of the highest keys first, suspect ones last. **Default: none**
     ///
     /// # Errors
     ///
     /// [`StoreError::Unavailable`].
-    async fn waiting_reports(&self, _most: u32) -> Result<Vec<Arc<Report>>, StoreError> {
+    async fn waiting_reports(&self, _query: WaitingQuery) -> Result<WaitingReports, StoreError> {
+        Ok(WaitingReports::default())
+    }
+
+    /// Hides all reports of a sender that wait for review, as one change with an entry in the log for each, and returns their keys in
+    /// ascending order. Reports that a moderator has shown meanwhile stay as they are. **Default: hides none**
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Unavailable`].
+    async fn hide_waiting(&self, _order: &HideWaiting) -> Result<Vec<ReportKey>, StoreError> {
         Ok(Vec::new())
+    }
+
+    /// Forgets the senders of reports that have waited since a moment or longer. **Default: does nothing**
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Unavailable`].
+    async fn forget_senders(&self, _until: Timestamp) -> Result<(), StoreError> {
+        Ok(())
     }
 
     /// Erases at most `most` of the reports that were made before a moment, oldest first, and returns how many these

@@ -33,12 +33,12 @@ fn form<'c>(
 
 const HERE: Option<&str> = Some("same-origin");
 
-fn log_in<'c>(client: &'c Client, name: &str, key: &str) -> LocalResponse<'c> {
+pub(super) fn log_in<'c>(client: &'c Client, name: &str, key: &str) -> LocalResponse<'c> {
     form(client, "/desk/login", &[("name", name), ("key", key)], HERE)
 }
 
 /// A service at which cookies are kept, as in a browser.
-fn browser(figment: figment::Figment) -> (Siaga, Client) {
+pub(super) fn browser(figment: figment::Figment) -> (Siaga, Client) {
     let siaga = Siaga::with(figment.clone(), |builder| builder);
     let client = siaga.tracked(figment);
     (siaga, client)

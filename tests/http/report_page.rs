@@ -14,7 +14,7 @@ use crate::suite::photos::photo;
 use crate::suite::support::{KEY, Siaga, figment, json_of, key, properties};
 
 pub(super) const TOKEN: &str = "0123456789abcdef0123456789abcdef";
-const BOUNDARY: &str = "a-boundary";
+pub(super) const BOUNDARY: &str = "a-boundary";
 /// A flood in area 1.
 const FLOOD: [(&str, &str); 5] = [
     ("disaster", "flood"),
@@ -33,7 +33,7 @@ pub(super) fn started(figment: Figment) -> Siaga {
 }
 
 /// The body of a form.
-fn form(fields: &[(&str, &str)], file: Option<&[u8]>) -> Vec<u8> {
+pub(super) fn form(fields: &[(&str, &str)], file: Option<&[u8]>) -> Vec<u8> {
     let mut body = Vec::new();
     for (name, text) in fields {
         let part =

@@ -50,4 +50,5 @@ mod stale;
 mod staleness;
 mod stats;
 mod stored_keys;
+mod strangers;
 mod uploads;

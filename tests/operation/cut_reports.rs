@@ -136,8 +136,15 @@ fn report_by_form(phone: &mut Phone<'_>, photo: &[u8], number: u32) -> String {
         "Accept: application/json\r\nContent-Type: multipart/form-data; boundary=x\r\nContent-Length: {}\r\n\r\n",
         form.len()
     );
-    let sent = phone.ask("POST", "/report", &[head.as_bytes(), &form].concat(), &[200]);
-    body(&sent)["cardId"].as_str().unwrap().to_owned()
+    // While the service still reads the photo that was cut, it has no place for another. The form sends it again.
+    for _ in 0..TRIES {
+        let sent = body(&phone.ask("POST", "/report", &[head.as_bytes(), &form].concat(), &[200]));
+        if sent["photo"] == "stored" {
+            return sent["cardId"].as_str().unwrap().to_owned();
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    panic!("the photo of {number} is never stored")
 }
 
 /// Returns the reports with a card: how many each has, and how many of them show a photo.

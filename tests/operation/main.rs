@@ -57,4 +57,5 @@ mod replicas;
 mod signing_keys;
 mod slow_uploads;
 mod starts;
+mod strangers;
 mod streams;

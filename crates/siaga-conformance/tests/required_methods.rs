@@ -191,6 +191,8 @@ store_suite!(
         moderation::an_upload_for_an_erased_report_is_not_published,
         moderation::a_waiting_report_is_hidden_until_a_moderator_shows_it,
         moderation::a_waiting_report_that_is_hidden_or_erased_no_longer_waits,
+        moderation::no_sender_keeps_waiting_reports_of_others_off_the_list,
+        moderation::the_senders_of_waiting_reports_are_forgotten,
         images::an_early_upload_is_gone_with_its_card,
         cards::a_card_with_a_chosen_identifier_is_made_once,
         cards::unused_cards_are_erased_by_when_they_were_made_and_used_ones_stay,

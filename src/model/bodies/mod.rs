@@ -28,4 +28,4 @@ pub(crate) use self::partner_report::read_partner_report;
 pub use self::partner_report::{PartnerReport, PartnerRules};
 pub(crate) use self::time_window::TimeWindow;
 pub(crate) use self::times::sent_with_credential;
-pub(crate) use self::visibility::{Visibility, read_visibility};
+pub(crate) use self::visibility::{Visibility, read_reason, read_visibility};

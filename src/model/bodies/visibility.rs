@@ -24,3 +24,8 @@ pub(crate) fn read_visibility(body: &Object) -> Result<Visibility, Vec<Fault>> {
         Some(Visibility { hidden: hidden?, reason: reason?.to_owned() })
     })
 }
+
+/// Reads the body of an order to hide reports: the reason.
+pub(crate) fn read_reason(body: &Object) -> Result<String, Vec<Fault>> {
+    read(body, |fields| fields.required("reason", Fields::name).map(str::to_owned))
+}

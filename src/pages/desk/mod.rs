@@ -13,12 +13,12 @@ use rocket::response::Redirect;
 use rocket::{Route, State, get, post, routes};
 
 pub(crate) use self::session::Desk;
-use self::session::{From, LoginRefused, Officer, Origin, log_out};
+use self::session::{From, LoginRefused, Officer, log_out};
 use self::view::{Page, View};
 use crate::auth::Authenticator;
 use crate::config::Config;
 use crate::error::Problem;
-use crate::guards::Caller;
+use crate::guards::{Caller, FormSite};
 use crate::model::bodies::LONGEST_NOTE;
 use crate::model::{AreaOrder, BatchNumber, Condition, FloodOrder, OrderOutcome, Ordered, Timestamp};
 use crate::pages::files::Files;
@@ -38,6 +38,7 @@ pub(super) fn routes() -> Vec<Route> {
         sending::change,
         sending::undo,
         sending::moderate,
+        sending::hide_waiting,
         sending::hear,
         situation::show,
         situation::table,
@@ -84,7 +85,7 @@ struct Login<'r> {
 #[post("/desk/login", data = "<form>")]
 async fn log_in(
     from: From,
-    origin: Origin,
+    site: FormSite,
     form: Form<Login<'_>>,
     view: View<'_>,
     desk: &State<Desk>,
@@ -92,7 +93,7 @@ async fn log_in(
     authenticator: &State<Authenticator>,
     cookies: &CookieJar<'_>,
 ) -> Reply {
-    if origin == Origin::Elsewhere {
+    if site == FormSite::Foreign {
         return Err(Problem::forbidden("a form from another site", None));
     }
     match desk.log_in(from.0, (form.name, form.key), authenticator, config, cookies) {
@@ -111,12 +112,12 @@ struct Token<'r> {
 #[post("/desk/logout", data = "<form>")]
 fn end(
     officer: Officer,
-    origin: Origin,
+    site: FormSite,
     form: Form<Token<'_>>,
     config: &State<Config>,
     cookies: &CookieJar<'_>,
 ) -> Result<Redirect, Problem> {
-    origin.check(&officer, form.token)?;
+    officer.check(site, form.token)?;
     log_out(config, cookies);
     Ok(Redirect::to("/desk"))
 }
@@ -135,13 +136,13 @@ struct Change<'r> {
 #[post("/desk/set", data = "<form>")]
 async fn set(
     officer: Officer,
-    origin: Origin,
+    site: FormSite,
     form: Form<Change<'_>>,
     view: View<'_>,
     sources: &State<Sources>,
     metrics: &State<Metrics>,
 ) -> Reply {
-    origin.check(&officer, form.token)?;
+    officer.check(site, form.token)?;
     let Some(order) = form.order() else {
         let said = view.text("wrong_change").to_owned();
         return view.list(Status::BadRequest, Some(said), None).await.map(Err);
@@ -161,13 +162,13 @@ struct Undo<'r> {
 #[post("/desk/undo", data = "<form>")]
 async fn undo(
     officer: Officer,
-    origin: Origin,
+    site: FormSite,
     form: Form<Undo<'_>>,
     view: View<'_>,
     sources: &State<Sources>,
     metrics: &State<Metrics>,
 ) -> Reply {
-    origin.check(&officer, form.token)?;
+    officer.check(site, form.token)?;
     let batch: BatchNumber = form.batch.parse().map_err(|_| Problem::not_found("this batch"))?;
     let order = officer.order(Ordered::Undo(batch), None)?;
     view.carry_out(order, sources, metrics).await

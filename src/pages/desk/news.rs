@@ -11,10 +11,14 @@ use super::session::{Desk, Officer};
 use crate::config::Config;
 use crate::error::Problem;
 use crate::model::{
-    BatchNumber, DisasterType, ImageUrl, LoggedChange, ModerationAction, Report, flood_depth,
+    BatchNumber, DisasterType, ImageUrl, LoggedChange, ModerationAction, Report, WaitingReport,
+    WaitingReports, flood_depth,
 };
+use crate::pages::report::Limits;
 use crate::rendering::Answer;
-use crate::stores::{AttentionList, FloodLogQuery, ModerationQuery, ReportQuery, Store, Window};
+use crate::stores::{
+    AttentionList, FloodLogQuery, ModerationQuery, ReportQuery, Store, WaitingQuery, Window,
+};
 
 /// How far back the log of the desk reaches.
 const NIGHT: Duration = Duration::from_hours(24);
@@ -22,6 +26,8 @@ const NIGHT: Duration = Duration::from_hours(24);
 const MOST_LOGGED: u32 = 1_000;
 const MOST_REPORTS: usize = 1_000;
 const MOST_WAITING: u32 = 200;
+/// How many waiting reports of one sender are sent at most. The script folds them into one.
+const MOST_OF_SENDER: u32 = 20;
 const MOST_MODERATED: u32 = 100;
 
 /// `GET /desk/news`: responds with the areas that need attention, the reports and the changes of the last day, and which reports were
@@ -33,6 +39,7 @@ pub(super) async fn tell(
     list: &State<AttentionList>,
     store: &State<Arc<dyn Store>>,
     config: &State<Config>,
+    limits: &State<Limits>,
 ) -> Result<Answer, Problem> {
     let since = desk.now().before(NIGHT);
     let query = FloodLogQuery { since: Some(since), most: MOST_LOGGED, ..FloodLogQuery::default() };
@@ -52,9 +59,10 @@ pub(super) async fn tell(
     if reports.len() > MOST_REPORTS {
         left_out.insert("reports".to_owned(), json!(MOST_REPORTS));
     }
-    let waiting = store.waiting_reports(MOST_WAITING).await?;
-    if waiting.len() >= MOST_WAITING as usize {
-        left_out.insert("waiting".to_owned(), json!(MOST_WAITING));
+    let query = WaitingQuery { most: MOST_WAITING, of_each: MOST_OF_SENDER };
+    let WaitingReports { total, reports: waiting } = store.waiting_reports(query).await?;
+    if total > waiting.len() as u64 {
+        left_out.insert("waiting".to_owned(), json!(waiting.len()));
     }
     let query = ModerationQuery { after: 0, before: None, most: MOST_MODERATED };
     let moderated = store.moderation_log(query).await?.value;
@@ -72,19 +80,21 @@ pub(super) async fn tell(
     let photos = config.photos_url();
     let shown = waiting
         .iter()
-        .map(|report| told(report, true, &photos))
-        .chain(reports.iter().take(MOST_REPORTS).map(|report| told(report, false, &photos)));
+        .map(|waiting| told(&waiting.report, Some(waiting), &photos))
+        .chain(reports.iter().take(MOST_REPORTS).map(|report| told(report, None, &photos)));
     let news = Answer::private_result(&json!({
         "attention": *list.get().await?,
         "log": log.iter().map(logged).collect::<Vec<_>>(),
         "reports": shown.collect::<Vec<_>>(),
         "hidden": hidden.collect::<Vec<_>>(),
+        "waiting": total,
+        "crowded": limits.is_crowded(desk.now()),
         "left_out": left_out,
     }))?;
     news.compressed().await
 }
 
-fn told(report: &Report, waiting: bool, photos: &str) -> Value {
+fn told(report: &Report, waiting: Option<&WaitingReport>, photos: &str) -> Value {
     let Report { key, content, tags } = report;
     json!({
         "id": key,
@@ -94,7 +104,10 @@ fn told(report: &Report, waiting: bool, photos: &str) -> Value {
         "text": content.text,
         "depth": flood_depth(report),
         "photo": content.image_url.as_deref().map(|stored| ImageUrl { stored, photos }),
-        "waiting": waiting,
+        "waiting": waiting.is_some(),
+        "sender": waiting.and_then(|waiting| waiting.origin.sender),
+        "of_sender": waiting.map(|waiting| waiting.of_sender),
+        "suspect": waiting.map(|waiting| waiting.origin.is_suspect),
     })
 }
 

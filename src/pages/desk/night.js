@@ -1,10 +1,13 @@
 // Reports of residents with hiding and showing, the curve of gauges, and the log of the night with undo.
 import { failed, fill, find, load, make, photo, settings, t } from "../map/words.js";
+import { askInDialog } from "./orders.js";
 import { send } from "./outbox.js";
 import { placeOf } from "./places.js";
 import { depthOf, hour, swatch } from "./rows.js";
 
 const MOST_LINES = 100; // So many lines of the log are drawn.
+const MANY_OF_SENDER = 10; // More reports of one sender are asked about before they are hidden.
+const HELD = 5_000; // So long an order to hide them can be taken back.
 
 /** A request that may fail, with what to say then. */
 const asked = async (say, method, path, body) => {
@@ -25,6 +28,60 @@ export const night = ({ say, renew, areaOf, undoButton }) => {
       say(hidden ? t.hiddenNow : t.shownNow);
       renew();
     }
+  };
+
+  const held = new Map(); // The orders to hide all reports of a sender that can be taken back: timers, by sender.
+  let drawn = null;
+  const drawWaiting = (news) => {
+    drawn = news;
+    const list = find("waiting-list");
+    find("waiting").hidden = !news.waiting && !news.crowded;
+    find("waiting-title").textContent = fill(t.waiting, { count: news.waiting });
+    find("crowded").hidden = !news.crowded;
+    // A field that somebody types in stays.
+    if (list.querySelector("input:focus")) return;
+    const first = new Map();
+    for (const of of news.reports.filter(({ waiting }) => waiting)) {
+      const key = of.sender ?? `${of.id}`;
+      if (!first.has(key)) first.set(key, of);
+    }
+    list.replaceChildren(...[...first.values()].map((of) => {
+      const place = of.area_id == null ? t.outsideAll : placeOf([areaOf(of.area_id)]);
+      return make("li", {}, make("b", {}, place), report(of), ...(of.of_sender > 1 ? [all(of)] : []));
+    }));
+  };
+  const hideAll = async ({ sender, of_sender: count }, reason) => {
+    if (count > MANY_OF_SENDER && !(await askInDialog("hide-all", [fill(t.hideAllSure, { count })]))) return;
+    held.set(sender, setTimeout(async () => {
+      held.delete(sender);
+      const done = await asked(say, "POST", `/desk/reports/waiting/${sender}/hide`, { reason });
+      if (done) say(fill(t.hiddenAll, { count: done.hidden.length }));
+      renew();
+    }, HELD));
+    drawWaiting(drawn);
+  };
+  /** What a moderator can do about all waiting reports of a sender. */
+  const all = (of) => {
+    const words = make("p", { className: "soft" }, fill(t.ofSender, { count: of.of_sender }));
+    if (!settings.mayModerate) return words;
+    if (held.has(of.sender)) {
+      const back = make("button", { type: "button", className: "button" }, t.takeBack);
+      back.addEventListener("click", () => {
+        clearTimeout(held.get(of.sender));
+        held.delete(of.sender);
+        drawWaiting(drawn);
+      });
+      words.append(" ", back);
+      return words;
+    }
+    const reason = make("input", { maxLength: 200, required: true, placeholder: t.reason, ariaLabel: t.reason });
+    const form = make("form", { className: "hide" }, words, reason, make("button", { className: "button" }, fill(t.hideAll, { count: of.of_sender })));
+    form.addEventListener("submit", (event) => {
+      event.preventDefault();
+      reason.blur();
+      hideAll(of, reason.value.trim());
+    });
+    return form;
   };
 
   /** A report with what a moderator can do. */
@@ -99,7 +156,9 @@ export const night = ({ say, renew, areaOf, undoButton }) => {
       return parts;
     },
     /** Draws the log: one line for each batch, and the hidden reports. */
-    draw: ({ log, hidden, left_out: left = {} }) => {
+    draw: (news) => {
+      drawWaiting(news);
+      const { log, hidden, left_out: left = {} } = news;
       const groups = [];
       for (const entry of log) {
         const last = groups.at(-1);

@@ -10,7 +10,8 @@ use crate::changes::Follower;
 use crate::error::Problem;
 use crate::guards::{IdempotencyKey, JsonBody, PathParam};
 use crate::images::CardImages;
-use crate::model::{BatchNumber, ReportKey};
+use crate::model::bodies::read_reason;
+use crate::model::{BatchNumber, HideWaiting, ReportKey, SenderHash};
 use crate::rendering::Answer;
 use crate::routes::{order_changes, order_undo, order_visibility};
 use crate::sources::Sources;
@@ -64,6 +65,23 @@ pub(super) async fn moderate(
     let Sender(officer) = sender;
     officer.must_moderate()?;
     order_visibility(officer.actor(), id.get()?, body, store, images, follower).await
+}
+
+/// `POST /desk/reports/waiting/:sender/hide`: hides all reports of a sender that wait for review.
+#[post("/desk/reports/waiting/<sender>/hide", data = "<body>")]
+pub(super) async fn hide_waiting(
+    officer: Sender,
+    sender: PathParam<SenderHash>,
+    body: JsonBody,
+    store: &State<Arc<dyn Store>>,
+) -> Result<Answer, Problem> {
+    let Sender(officer) = officer;
+    officer.must_moderate()?;
+    let reason = read_reason(&body.0).map_err(|faults| Problem::faults(&faults))?;
+    let order = HideWaiting { sender: sender.get()?, by: officer.actor(), reason };
+    // They are hidden already, so no response has them.
+    let hidden = store.hide_waiting(&order).await?;
+    Answer::bare(&json!({ "hidden": hidden }))
 }
 
 /// `POST /desk/alive`: an officer works at the desk, so the officer's source is heard. The page sends it only within 30 minutes of the

@@ -12,7 +12,7 @@ use crate::auth::{Authenticator, Credential, CredentialKind, Refused, Scope};
 use crate::config::Config;
 use crate::error::Problem;
 use crate::fairings::{Arrival, Subject};
-use crate::guards::managed;
+use crate::guards::{FormSite, managed};
 use crate::model::{Actor, Clock, Timestamp, is_name};
 use crate::quotas::Client;
 
@@ -190,47 +190,18 @@ impl<'r> FromRequest<'r> for Officer {
     }
 }
 
-/// Where a form comes from, as the browser says.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Origin {
-    /// From a page of this service.
-    Here,
-    /// From somewhere else.
-    Elsewhere,
-    /// Old browsers do not say it.
-    Unknown,
-}
-
-impl Origin {
-    fn of(request: &Request<'_>) -> Self {
-        let mut said = request.headers().get("Sec-Fetch-Site");
-        match (said.next(), said.next()) {
-            (None, _) => Self::Unknown,
-            (Some("same-origin"), None) => Self::Here,
-            _ => Self::Elsewhere,
-        }
-    }
-
-    /// Refuses a form from elsewhere. Of an old browser, the form must contain the token of the login.
-    pub(super) fn check(self, officer: &Officer, token: &str) -> Result<(), Problem> {
-        let is_here = match self {
-            Self::Here => true,
-            Self::Elsewhere => false,
-            Self::Unknown => {
-                bool::from(subtle::ConstantTimeEq::ct_eq(officer.token.as_bytes(), token.as_bytes()))
+impl Officer {
+    /// Refuses a form from another site. If the browser does not report the site, the form must contain the token of the login.
+    pub(super) fn check(&self, site: FormSite, token: &str) -> Result<(), Problem> {
+        let is_own = match site {
+            FormSite::SameOrigin => true,
+            FormSite::NoSite | FormSite::Foreign => false,
+            FormSite::Unknown => {
+                bool::from(subtle::ConstantTimeEq::ct_eq(self.token.as_bytes(), token.as_bytes()))
             }
         };
-        let refused = || Problem::forbidden("a form from another site", Some(&officer.credential.subject));
-        is_here.then_some(()).ok_or_else(refused)
-    }
-}
-
-#[rocket::async_trait]
-impl<'r> FromRequest<'r> for Origin {
-    type Error = std::convert::Infallible;
-
-    async fn from_request(request: &'r Request<'_>) -> Outcome<Self, Self::Error> {
-        Outcome::Success(Self::of(request))
+        let refused = || Problem::forbidden("a form from another site", Some(&self.credential.subject));
+        is_own.then_some(()).ok_or_else(refused)
     }
 }
 
@@ -245,7 +216,7 @@ impl<'r> FromRequest<'r> for Sender {
     async fn from_request(request: &'r Request<'_>) -> Outcome<Self, Problem> {
         let token = request.headers().get_one("X-Desk-Token").unwrap_or_default();
         let sender = Officer::of(request).and_then(|officer| {
-            Origin::of(request).check(&officer, token)?;
+            officer.check(FormSite::new(request), token)?;
             Ok(Self(officer))
         });
         Problem::outcome(request, sender)

@@ -3,15 +3,18 @@
 use std::collections::HashMap;
 use std::io;
 use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll, ready};
 
 use bytes::{Buf, Bytes};
 use multer::{Constraints, Field, Multipart, SizeLimit};
 use rocket::Data;
 use rocket::data::ByteUnit;
-use rocket::futures::Stream;
+use rocket::futures::{Stream, stream};
 use rocket::http::ContentType;
-use rocket::tokio::io::{AsyncRead, ReadBuf};
+use rocket::tokio::io::{AsyncRead, AsyncReadExt, ReadBuf};
+use rocket::tokio::task::yield_now;
 
 use super::hazards;
 use crate::auth::random;
@@ -21,6 +24,11 @@ use crate::images::ImageType;
 
 /// The largest text of a form.
 const LONGEST: u64 = 8 * 1024;
+/// The most bytes of the head of a part; of the first one with what is before it.
+const LONGEST_HEAD: usize = 4 * 1024;
+/// The most bytes that are read from the connection at a time: within a head, and else.
+const CHUNK_OF_HEAD: usize = 1024;
+const CHUNK: usize = 16 * 1024;
 /// The most parts of a form beside one for each field about hazards.
 const MOST: usize = 64;
 /// The names of the fields, but for the photo and those about hazards.
@@ -61,6 +69,39 @@ pub(super) enum Unreadable {
     Parts(#[from] multer::Error),
     #[error("the form has too many parts")]
     TooMany,
+    #[error("the head of a part of the form has more than {LONGEST_HEAD} bytes")]
+    LongHead,
+}
+
+/// How many bytes the parser may read before it must have found what it looks for: it buffers until then.
+#[derive(Clone, Debug, Default)]
+struct ReadBudget(Arc<AtomicUsize>);
+
+impl ReadBudget {
+    fn set(&self, bytes: usize) {
+        self.0.store(bytes, Ordering::Relaxed);
+    }
+
+    fn left(&self) -> usize {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    /// Returns the bytes of a body in chunks, each when the parser has tried to use the one before it. Fails when the budget is spent.
+    fn chunks(self, body: impl AsyncRead + Send + Unpin) -> impl Stream<Item = io::Result<Bytes>> + Send {
+        stream::try_unfold((body, self), |(mut body, budget)| async move {
+            // The parser reads all that is ready at once.
+            yield_now().await;
+            let most = if budget.left() > LONGEST_HEAD + CHUNK_OF_HEAD { CHUNK } else { CHUNK_OF_HEAD };
+            let mut chunk = vec![0; budget.left().min(most)];
+            if chunk.is_empty() {
+                return Err(io::ErrorKind::FileTooLarge.into());
+            }
+            let read = body.read(&mut chunk).await?;
+            chunk.truncate(read);
+            budget.set(budget.left().saturating_sub(read));
+            Ok((read > 0).then_some((chunk.into(), (body, budget))))
+        })
+    }
 }
 
 impl Filled {
@@ -102,10 +143,18 @@ pub(super) async fn read<'r>(
     // The server says that the photo is too large.
     let sizes = SizeLimit::new().per_field(LONGEST).for_field(PHOTO, u64::MAX);
     let constraints = Constraints::new().size_limit(sizes);
-    let mut parts = Multipart::with_reader_with_constraints(data.open(whole), boundary, constraints);
+    let budget = ReadBudget::default();
+    let chunks = budget.clone().chunks(data.open(whole));
+    let mut parts = Multipart::with_constraints(chunks, boundary, constraints);
     let mut filled = Filled::default();
     for _ in 0..most {
-        let Some(part) = parts.next_field().await? else { return Ok((filled, None)) };
+        // The parser may ask for one chunk more than it needs.
+        budget.set(LONGEST_HEAD + CHUNK_OF_HEAD);
+        let part = parts.next_field().await;
+        let part =
+            part.map_err(|error| if budget.left() == 0 { Unreadable::LongHead } else { error.into() })?;
+        let Some(part) = part else { return Ok((filled, None)) };
+        budget.set(usize::MAX);
         let name = part.name().unwrap_or_default().to_owned();
         if name == PHOTO {
             // Browsers send an empty file without a name if none was chosen; other programs may leave out the name.

@@ -24,6 +24,8 @@ export function nextState(report, response, now) {
   if (status === 200 && typeof body?.cardId === "string" && /^\/report\//.test(body.thanks)) {
     if (report.replaces && body.created === false) return { ...report, state: "used" };
     if (!report.photo || body.photo !== "none") return { ...report, state: "sent", thanks: body.thanks };
+    // The report is there. The photo is sent with it again.
+    report = { ...report, replaces: false };
   }
   if (status === 400 && body?.statusCode === 400 && body.faults) return { ...report, state: "refused", faults: body.faults };
   if (status === 404 && body?.expired === true) return { ...report, state: "expired" };

@@ -24,8 +24,39 @@ use crate::shell::Here;
 use crate::statements::sent;
 use crate::stores::StoreError;
 
-/// The value of `photo` if the sender of a photo is not known to be that of the report.
-pub(super) const REFUSED: &str = "refused";
+/// What became of the photo of a report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum PhotoOutcome {
+    /// None was sent.
+    None,
+    /// It was received, now or before.
+    Stored,
+    /// Too many uploads are in progress: it can be sent again.
+    Later,
+    /// Its sender is not known to be that of the report.
+    Refused,
+}
+
+impl PhotoOutcome {
+    /// Returns the value of `photo` in the address of the thank-you.
+    fn name(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Stored => "stored",
+            Self::Later => "later",
+            Self::Refused => "refused",
+        }
+    }
+
+    /// Returns the fault in the texts of the form that the thank-you shows.
+    fn fault(self) -> Option<&'static str> {
+        match self {
+            Self::None | Self::Stored => None,
+            Self::Later => Some("photoBusy"),
+            Self::Refused => Some("photoLate"),
+        }
+    }
+}
 
 const FORM: &str = include_str!("form.html");
 const TEXT: &str = include_str!("text.html");
@@ -155,10 +186,11 @@ impl Visit<'_> {
         if has_photo {
             says.insert(1, text(t, "photoThere"));
         }
-        let fault = match self.text("photo")? {
-            Some(refused) if refused == REFUSED && !has_photo => Some("photoLate"),
-            _ => fault,
-        };
+        let outcome = self.text("photo")?;
+        let outcomes = [PhotoOutcome::Later, PhotoOutcome::Refused];
+        let outcome = outcomes.into_iter().find(|of| outcome.as_deref() == Some(of.name()) && !has_photo);
+        let is_busy = fault == PhotoOutcome::Later.fault();
+        let fault = fault.or(outcome.and_then(PhotoOutcome::fault));
         let token = if has_photo { None } else { self.photo_token(card).await? };
         let alert = fault.filter(|_| token.is_none()).map(|fault| text(&form["faults"], fault));
         let photo = token.map(|token| {
@@ -185,10 +217,17 @@ impl Visit<'_> {
         };
         let status = match fault {
             Some("photoLate") => Status::Forbidden,
+            // The report itself was accepted.
+            Some("photoBusy") if !is_busy => Status::Ok,
+            Some("photoBusy") => Status::ServiceUnavailable,
             Some(_) => Status::BadRequest,
             None => Status::Ok,
         };
-        self.page(status, TEXT, "/report", values)
+        let mut page = self.page(status, TEXT, "/report", values)?;
+        if is_busy {
+            page.headers.push(("Retry-After", "60".to_owned()));
+        }
+        Ok(page)
     }
 
     /// Returns the token of the address if it permits the photo of a card.
@@ -235,25 +274,26 @@ impl Visit<'_> {
     }
 
     /// Responds to a report that was accepted, now or, with `waits` unknown, before: leads to the thank-you, so that loading the
-    /// page again sends nothing. `photo` says whether a photo is `stored`, none was sent (`none`), or it was [`REFUSED`].
+    /// page again sends nothing. The script is told `none` of a photo that can be sent again, and keeps it.
     pub(super) fn accepted(
         &self,
         id: &CardId,
         waits: Option<bool>,
-        photo: &str,
+        photo: PhotoOutcome,
         token: Option<String>,
     ) -> Result<Shown, Problem> {
         let mut location = self.thanks_of(id);
-        if photo == REFUSED {
-            location = format!("{location}&photo={REFUSED}");
+        if photo.fault().is_some() {
+            location = format!("{location}&photo={}", photo.name());
         }
         if let Some(token) = &token {
             location = format!("{location}&token={token}");
         }
         let mut headers: Vec<_> = token.map(|token| (PHOTO_TOKEN, token)).into_iter().collect();
         if self.is_script {
+            let photo = if photo == PhotoOutcome::Later { PhotoOutcome::None } else { photo };
             let body = json!({
-                "statusCode": 200, "cardId": id, "created": waits.is_some(), "waits": waits, "photo": photo,
+                "statusCode": 200, "cardId": id, "created": waits.is_some(), "waits": waits, "photo": photo.name(),
                 "thanks": location,
             });
             return Ok(Shown { status: Status::Ok, body: Some(Answer::bare(&body)?), headers });

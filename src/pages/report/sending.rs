@@ -1,5 +1,7 @@
 //! Takes the report of the form: exactly one, however often it is sent.
 
+use std::net::IpAddr;
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use rocket::Data;
@@ -8,15 +10,15 @@ use rocket::tokio::time::timeout;
 
 use super::content::{FormReport, read};
 use super::form::{self, Filled, Photo, TOKEN, Unreadable};
-use super::page::{REFUSED, Shown};
+use super::page::{PhotoOutcome, Shown};
 use super::visit::Visit;
 use crate::config::Config;
 use crate::error::Problem;
 use crate::images::ImageError;
 use crate::model::bodies::TimeWindow;
 use crate::model::duration::written;
-use crate::model::{Card, CardHolder, CardId};
-use crate::quotas::Hourly;
+use crate::model::{Card, CardHolder, CardId, Timestamp, WaitingOrigin};
+use crate::quotas::{Hourly, Unreviewed};
 use crate::stores::StoreError;
 use crate::telemetry::ReportOrigin;
 
@@ -25,16 +27,40 @@ const NETWORK: &str = "website";
 /// How long the rest of a photo that is not needed may take.
 const LONGEST_REST: Duration = Duration::from_mins(2);
 
-/// How many reports an address can send by the page.
+/// How many reports without a link people can send. Those with a link are limited by it: it is good for one.
 pub(crate) struct Limits {
-    reviewed: Hourly,
+    unreviewed: Unreviewed,
     refused: Hourly,
+    /// Until when the desk says that too many reports arrive.
+    crowded_until: Mutex<Option<Timestamp>>,
 }
+
+/// How long the desk says that too many reports have arrived.
+const CROWDED: Duration = Duration::from_mins(10);
 
 impl Limits {
     pub(crate) fn of(config: &Config) -> Self {
         let settings = &config.report;
-        Self { reviewed: Hourly::new(settings.reviewed_after), refused: Hourly::new(settings.refused_after) }
+        Self {
+            unreviewed: Unreviewed::new(settings.reviewed_after, settings.reviewed_total),
+            refused: Hourly::new(settings.refused_after),
+            crowded_until: Mutex::default(),
+        }
+    }
+
+    /// Counts a report without a link; returns whether it waits for review.
+    fn waits(&self, address: Option<IpAddr>, now: Timestamp) -> bool {
+        let verdict = self.unreviewed.count(address);
+        if verdict.is_crowded() {
+            *self.crowded_until.lock().unwrap_or_else(PoisonError::into_inner) = Some(now.after(CROWDED));
+        }
+        verdict.waits()
+    }
+
+    /// Returns whether too many reports in total have just arrived at this server, so that some wait for review.
+    pub(crate) fn is_crowded(&self, now: Timestamp) -> bool {
+        let until = *self.crowded_until.lock().unwrap_or_else(PoisonError::into_inner);
+        until.is_some_and(|until| now < until)
     }
 }
 
@@ -69,7 +95,8 @@ impl Visit<'_> {
         };
         discard(photo).await;
         match received? {
-            Ok(()) => Ok(self.photo_accepted(&card.id)),
+            Ok(PhotoOutcome::Later) => self.thanks(card, Some("photoBusy")).await,
+            Ok(_) => Ok(self.photo_accepted(&card.id)),
             Err(fault) => self.thanks(card, Some(fault)).await,
         }
     }
@@ -129,10 +156,10 @@ impl Visit<'_> {
             Ok(read) => read,
             Err(fields) => return self.form(link, filled, &fields).await,
         };
-        if self.limits.refused.count(self.address).is_err() {
-            return self.refused();
-        }
         if card.is_none() {
+            if self.limits.refused.count_address(self.address).is_err() {
+                return self.refused();
+            }
             let made = self.store.create_card_as(&id, self.holder()).await;
             match made {
                 // The same form was sent before, but its report was not received.
@@ -140,18 +167,27 @@ impl Visit<'_> {
                 made => drop(made?),
             }
         }
-        let has_photo = photo.is_some();
-        if let Some(photo) = photo
-            && let Err(field) = self.receive_photo(&id, photo).await?
-        {
-            return self.form(link, filled, &[field.to_owned()]).await;
-        }
+        let photo = match photo {
+            None => PhotoOutcome::None,
+            Some(photo) => match self.receive_photo(&id, photo).await? {
+                Ok(outcome) => outcome,
+                Err(field) => return self.form(link, filled, &[field.to_owned()]).await,
+            },
+        };
         // A field that people do not see was filled in by a program.
         let is_program = filled.get("website").is_some();
-        let is_one_of_many = self.limits.reviewed.count(self.address).is_err();
-        let waits = self.config.report.review || is_program || is_one_of_many || is_outside;
+        let waits = self.config.report.review
+            || is_program
+            || is_outside
+            || self.is_foreign
+            || (card.is_none() && self.limits.waits(self.address, self.clock.now()));
         let received = if waits {
-            self.store.receive_waiting_report(&id, content).await
+            let sender = match self.address {
+                Some(address) => Some(self.images.sender(&address.into()).await?),
+                None => None,
+            };
+            let origin = WaitingOrigin { sender, is_suspect: is_program };
+            self.store.receive_waiting_report(&id, content, origin).await
         } else {
             self.store.receive_card_report(&id, content).await
         };
@@ -161,7 +197,6 @@ impl Visit<'_> {
             Err(StoreError::Conflict { .. }) => return self.repeated(card, &id, filled, None).await,
             Err(error) => return Err(error.into()),
         }
-        let photo = if has_photo { "stored" } else { "none" };
         let token = self.images.photo_token(&id).await.ok();
         self.accepted(&id, Some(waits), photo, token)
     }
@@ -193,20 +228,15 @@ impl Visit<'_> {
             (Some(card), Some(token)) => self.permits_photo(card, token).await?,
             (Some(_), None) => false,
         };
-        let is_sent = photo.is_some();
-        if let Some(photo) = photo
-            && is_sender
-            && let Err(field) = self.receive_photo(id, photo).await?
-        {
-            return self.form(card.map(|card| &card.id), filled, &[field.to_owned()]).await;
-        }
-        let photo = if self.store.has_upload(id).await? {
-            "stored"
-        } else if is_sent {
-            REFUSED
-        } else {
-            "none"
+        let received = match photo {
+            None => PhotoOutcome::None,
+            Some(_) if !is_sender => PhotoOutcome::Refused,
+            Some(photo) => match self.receive_photo(id, photo).await? {
+                Ok(outcome) => outcome,
+                Err(field) => return self.form(card.map(|card| &card.id), filled, &[field.to_owned()]).await,
+            },
         };
+        let photo = if self.store.has_upload(id).await? { PhotoOutcome::Stored } else { received };
         let token = if is_sender { self.images.photo_token(id).await.ok() } else { None };
         self.accepted(id, None, photo, token)
     }
@@ -220,12 +250,12 @@ impl Visit<'_> {
         Ok(Some(self.images.card_of_form(token).await?))
     }
 
-    /// Receives the photo; returns the field with the fault if it is refused.
+    /// Receives the photo, unless too many uploads are in progress; returns the field with the fault if it is refused.
     async fn receive_photo(
         &self,
         id: &CardId,
         photo: &mut Photo<'_>,
-    ) -> Result<Result<(), &'static str>, Problem> {
+    ) -> Result<Result<PhotoOutcome, &'static str>, Problem> {
         let beginning = timeout(self.config.limits.timeout, photo.is_image()).await;
         match beginning.map_err(|_| ImageError::TooSlow)? {
             Ok(true) => {}
@@ -234,8 +264,9 @@ impl Visit<'_> {
                 return Err(Problem::bad_request(crate::error::Source::Body, &["photo"], error.to_string()));
             }
         }
-        match self.images.receive_early(id, photo).await {
-            Ok(()) => Ok(Ok(())),
+        match self.images.receive_early(id, self.address, photo).await {
+            Ok(()) => Ok(Ok(PhotoOutcome::Stored)),
+            Err(ImageError::Busy | ImageError::ClientBusy | ImageError::Full) => Ok(Ok(PhotoOutcome::Later)),
             Err(ImageError::TooLarge(_)) => Ok(Err("photo")),
             Err(error) => Err(error.into()),
         }

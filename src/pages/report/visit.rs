@@ -10,7 +10,7 @@ use crate::changes::Follower;
 use crate::config::Config;
 use crate::error::Problem;
 use crate::fairings::Arrival;
-use crate::guards::{CardUser, CardsWrite, Language, Query, managed};
+use crate::guards::{CardUser, CardsWrite, FormSite, Language, Query, managed};
 use crate::images::CardImages;
 use crate::model::{AreaSet, Card, Clock, Places};
 use crate::shell::Shell;
@@ -29,6 +29,8 @@ pub(in crate::pages) struct Visit<'r> {
     pub(super) user: CardUser<CardsWrite>,
     pub(super) language: Language,
     pub(super) address: Option<IpAddr>,
+    /// Whether the form was sent from a page of another site.
+    pub(super) is_foreign: bool,
     /// Whether the request is from a script, which wants JSON.
     pub(super) is_script: bool,
     follower: &'r Follower,
@@ -62,6 +64,7 @@ impl<'r> Visit<'r> {
             user: CardUser::of(request)?,
             language: guard(request).await?,
             address: Arrival::of(request).client,
+            is_foreign: FormSite::new(request) == FormSite::Foreign,
             is_script: accept.starts_with("application/json"),
             follower: managed(request)?,
             query: Query::of(request),

@@ -78,7 +78,7 @@ pub(super) async fn load(
     };
     let batches = tables::FLOOD_BATCHES.all(from).await?;
     let moves = tables::PHOTO_MOVES.all(from).await?;
-    let waiting = tables::waiting(from).await?;
+    let waiting = tables::WAITING_REPORTS.all(from).await?;
     let building = off_thread(move |_| {
         State::new(dataset, now).with(batches, service, waiting, moves, counts.revisions)
     });

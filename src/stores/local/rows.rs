@@ -4,7 +4,7 @@ use super::Pending;
 use crate::auth::Secret;
 use crate::model::{
     Area, Card, CardId, ErasedReport, FloodBatch, FloodChange, Gauge, Infrastructure, ModerationEntry,
-    Observation, PartnerPost, Region, Report, ReportKey, Timestamp,
+    Observation, PartnerPost, Region, Report, ReportKey, Timestamp, Waiting,
 };
 use crate::stores::service_state::Image;
 use crate::stores::{KeptCall, KeptKey};
@@ -45,14 +45,14 @@ pub(in crate::stores) enum Row {
 }
 
 /// Who sees a report.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 pub(in crate::stores) enum Visibility {
     /// All readers.
     Public,
     /// No reader.
     Hidden,
     /// No reader, until a moderator has reviewed it.
-    Waiting,
+    Waiting(Waiting),
 }
 
 impl Row {

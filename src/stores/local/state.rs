@@ -1,4 +1,3 @@
-use std::collections::BTreeSet;
 use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 
@@ -7,7 +6,7 @@ use super::gauges::Gauges;
 use super::reports::{Pending, Reports};
 use super::rows::{Row, Rows};
 use crate::folder::Dataset;
-use crate::model::{FloodBatch, Places, ReportKey, Timestamp};
+use crate::model::{FloodBatch, Places, ReportKey, Timestamp, Waiting};
 use crate::stores::service_state::{Keys, Service};
 use crate::stores::{KeptKey, Revision, StoreError, Versioned};
 
@@ -67,7 +66,7 @@ impl State {
         mut self,
         batches: Vec<FloodBatch>,
         service: Service,
-        waiting: BTreeSet<ReportKey>,
+        waiting: Vec<(ReportKey, Waiting)>,
         moves: Vec<(Box<str>, Pending)>,
         revisions: Revisions,
     ) -> Self {

@@ -15,7 +15,9 @@ use super::new_reports::{NewReport, arguments, new_report};
 use super::revision::revision;
 use super::statement::Query;
 use super::values::{column, count, moment, report_key};
-use crate::model::{Card, CardHolder, CardId, Report, ReportContent, Tags, Timestamp};
+use crate::model::{
+    Card, CardHolder, CardId, Report, ReportContent, Tags, Timestamp, Waiting, WaitingOrigin,
+};
 use crate::stores::cards::random_card_id;
 use crate::stores::{CardStore, StoreError};
 
@@ -41,9 +43,9 @@ const RECEIVE: &str = concat!(
     ), made AS (
         INSERT INTO reports (",
     new_report!(names),
-    "card_id, hidden, waiting) SELECT ",
+    "card_id, hidden, waiting, sender, is_suspect, waiting_since) SELECT ",
     new_report!(values),
-    "card_id, $18, $18 FROM places, card JOIN unnest(",
+    "card_id, $18, $18, $19, $20, CASE WHEN $18 THEN $21::timestamptz END FROM places, card JOIN unnest(",
     new_report!(parameters),
     "$16::text[]) AS report (",
     new_report!(names),
@@ -110,8 +112,10 @@ impl PostgresStore {
         &self,
         id: &CardId,
         content: &ReportContent,
-        waits: bool,
+        waits: Option<WaitingOrigin>,
     ) -> Result<Arc<Report>, StoreError> {
+        let now = self.clock.now();
+        let waits = waits.map(|origin| Waiting { origin, since: now });
         let mut places = self.places.any(&self.connections).await?;
         loop {
             let tags = places.value.locator().locate(content.location);
@@ -141,13 +145,16 @@ async fn receive(
     content: &ReportContent,
     tags: &Tags,
     places: u64,
-    waits: bool,
+    waits: Option<Waiting>,
 ) -> Result<(i64, bool, Option<i64>), sqlx::Error> {
     let report = NewReport { content, tags };
     sqlx::query_as_with(RECEIVE, arguments(iter::once(report))?)
         .bind([id.as_str()])
         .bind(column(places))
-        .bind(waits)
+        .bind(waits.is_some())
+        .bind(waits.and_then(|waiting| waiting.origin.sender).map(|sender| sender.to_string()))
+        .bind(waits.is_some_and(|waiting| waiting.origin.is_suspect))
+        .bind(waits.map(|waiting| moment(waiting.since)))
         .fetch_one(&mut **link)
         .await
 }
@@ -203,15 +210,16 @@ impl CardStore for PostgresStore {
         id: &CardId,
         content: ReportContent,
     ) -> Result<Arc<Report>, StoreError> {
-        self.connections.trying(|| self.receive(id, &content, false)).await
+        self.connections.trying(|| self.receive(id, &content, None)).await
     }
 
     async fn receive_waiting_report(
         &self,
         id: &CardId,
         content: ReportContent,
+        origin: WaitingOrigin,
     ) -> Result<Arc<Report>, StoreError> {
-        self.connections.trying(|| self.receive(id, &content, true)).await
+        self.connections.trying(|| self.receive(id, &content, Some(origin))).await
     }
 
     async fn show_card_image(&self, id: &CardId, image: &str) -> Result<bool, StoreError> {

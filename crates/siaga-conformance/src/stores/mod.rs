@@ -129,6 +129,8 @@ macro_rules! store_suite {
             a_hidden_report_is_in_no_list_and_no_count_until_it_is_shown_again,
             a_waiting_report_is_hidden_until_a_moderator_shows_it,
             a_waiting_report_that_is_hidden_or_erased_no_longer_waits,
+            no_sender_keeps_waiting_reports_of_others_off_the_list,
+            the_senders_of_waiting_reports_are_forgotten,
             an_order_that_changes_nothing_is_not_logged,
             an_unknown_report_is_not_found,
             a_report_of_another_time_is_another_one,

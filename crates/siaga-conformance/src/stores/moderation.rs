@@ -11,11 +11,12 @@ use super::{FreshStore, open};
 use crate::fixture::{cards, content, now, place};
 use siaga::model::bodies::PartnerReport;
 use siaga::model::{
-    Actor, AreaSelector, DisasterType, Moderation, ModerationAction, Period, PhotoMove, PhotoPlace,
-    ReportKey, photo_name,
+    Actor, AreaSelector, Clock, DisasterType, HideWaiting, Moderation, ModerationAction, Period, PhotoMove,
+    PhotoPlace, ReportKey, SenderHash, WaitingOrigin, photo_name,
 };
 use siaga::stores::{
-    ModerationQuery, Received, ReportQuery, ReportSeriesQuery, Resource, Store, StoreError, Window,
+    ModerationQuery, Received, ReportQuery, ReportSeriesQuery, Resource, Store, StoreError, WaitingQuery,
+    Window,
 };
 
 const HOUR: Duration = Duration::from_hours(1);
@@ -102,13 +103,15 @@ pub async fn a_hidden_report_is_in_no_list_and_no_count_until_it_is_shown_again(
 /// Returns the key of a new report that waits for review.
 async fn waiting(store: &dyn Store, id: &str) -> u64 {
     let content = content(DisasterType::Flood, 1, place(0.5, 0.5));
-    store.receive_waiting_report(&card(id), content).await.unwrap().key.number()
+    let origin = WaitingOrigin::default();
+    store.receive_waiting_report(&card(id), content, origin).await.unwrap().key.number()
 }
 
 /// Returns the keys of the reports that wait for review.
 async fn all_waiting(store: &dyn Store) -> Vec<u64> {
-    let reports = store.waiting_reports(10).await.unwrap();
-    reports.iter().map(|report| report.key.number()).collect()
+    let reports = store.waiting_reports(WaitingQuery { most: 10, of_each: 10 }).await.unwrap();
+    assert_eq!(reports.total, reports.reports.len() as u64);
+    reports.reports.iter().map(|waiting| waiting.report.key.number()).collect()
 }
 
 pub async fn a_waiting_report_is_hidden_until_a_moderator_shows_it(fresh: &dyn FreshStore) {
@@ -118,15 +121,14 @@ pub async fn a_waiting_report_is_hidden_until_a_moderator_shows_it(fresh: &dyn F
     assert_eq!((listed(&*store).await, counted(&*store).await), (vec![1, 7, 6, 2, 5, 4], [6, 4]));
     assert!(!is_found(&*store, report).await);
     assert_eq!(all_waiting(&*store).await, [report]);
-    let (all, none) = (store.waiting_reports(10).await.unwrap(), store.waiting_reports(0).await.unwrap());
-    assert_eq!(
-        (&*all[0].content.text, none.len()),
-        (&*content(DisasterType::Flood, 1, place(0.5, 0.5)).text, 0)
-    );
+    let all = store.waiting_reports(WaitingQuery { most: 10, of_each: 10 }).await.unwrap().reports;
+    assert_eq!(&*all[0].report.content.text, &*content(DisasterType::Flood, 1, place(0.5, 0.5)).text);
+    let none = store.waiting_reports(WaitingQuery { most: 0, of_each: 10 }).await.unwrap().reports;
+    assert!(none.is_empty());
     assert!(log(&*store, 0, None, 10).await.is_empty(), "no moderator has done anything");
     assert_eq!(store.card(&card("fresh-card")).await.unwrap().report.map(ReportKey::number), Some(report));
     let again = content(DisasterType::Flood, 1, place(0.5, 0.5));
-    let again = store.receive_waiting_report(&card("fresh-card"), again).await;
+    let again = store.receive_waiting_report(&card("fresh-card"), again, WaitingOrigin::default()).await;
     assert!(matches!(again, Err(StoreError::Conflict { .. })), "{again:?}");
 
     assert!(moderate(&*store, report, ModerationAction::Show).await);
@@ -134,6 +136,77 @@ pub async fn a_waiting_report_is_hidden_until_a_moderator_shows_it(fresh: &dyn F
     assert_eq!(all_waiting(&*store).await, Vec::<u64>::new());
     assert!(!moderate(&*store, report, ModerationAction::Show).await, "it is shown");
     assert_eq!(log(&*store, 0, None, 10).await.len(), 1);
+}
+
+/// Makes reports that wait for review, each of a sender and perhaps suspect; returns their keys.
+async fn waiting_of(store: &dyn Store, senders: &[(Option<u8>, bool)]) -> Vec<u64> {
+    let holder = cards()[0].holder.clone();
+    let mut keys = Vec::new();
+    for (sender, is_suspect) in senders {
+        let id = store.create_card(holder.clone()).await.unwrap().id.clone();
+        let content = content(DisasterType::Flood, 1, place(0.5, 0.5));
+        let sender = sender.map(|sender| SenderHash::new([sender; 8]));
+        let origin = WaitingOrigin { sender, is_suspect: *is_suspect };
+        let report = store.receive_waiting_report(&id, content, origin).await.unwrap();
+        keys.push(report.key.number());
+    }
+    keys
+}
+
+/// Returns the positions in `keys` of the reports on the list, each with how many of its sender wait; and how many wait in all.
+async fn listed_waiting(
+    store: &dyn Store,
+    keys: &[u64],
+    most: u32,
+    of_each: u32,
+) -> (Vec<(usize, u64)>, u64) {
+    let waiting = store.waiting_reports(WaitingQuery { most, of_each }).await.unwrap();
+    let position = |key: ReportKey| keys.iter().position(|of| *of == key.number()).unwrap();
+    let reports = waiting.reports.iter().map(|of| (position(of.report.key), of.of_sender));
+    (reports.collect(), waiting.total)
+}
+
+pub async fn no_sender_keeps_waiting_reports_of_others_off_the_list(fresh: &dyn FreshStore) {
+    let (store, _) = open(fresh).await;
+    let senders = [
+        (Some(1), false),
+        (Some(2), false),
+        (Some(1), true),
+        (None, false),
+        (Some(1), false),
+        (Some(1), false),
+    ];
+    let keys = waiting_of(&*store, &senders).await;
+    let all = vec![(5, 4), (4, 4), (3, 1), (1, 1), (0, 4), (2, 4)];
+    assert_eq!(listed_waiting(&*store, &keys, 10, 10).await, (all, 6), "newest first, suspect ones last");
+    assert_eq!(listed_waiting(&*store, &keys, 10, 1).await, (vec![(5, 4), (3, 1), (1, 1)], 6));
+    assert_eq!(listed_waiting(&*store, &keys, 2, 2).await, (vec![(5, 4), (4, 4)], 6));
+
+    let by = Actor { subject: "bpbd".to_owned(), username: Some("Sri".to_owned()) };
+    let order = HideWaiting { sender: SenderHash::new([1; 8]), by, reason: "spam".to_owned() };
+    assert!(moderate(&*store, keys[0], ModerationAction::Show).await);
+    let hidden = store.hide_waiting(&order).await.unwrap();
+    let expected: Vec<_> = [2, 4, 5].map(|at| keys[at]).to_vec();
+    assert_eq!(hidden.iter().map(|key| key.number()).collect::<Vec<_>>(), expected);
+    assert!(is_found(&*store, keys[0]).await, "one that was shown meanwhile stays");
+    let query = ModerationQuery { after: 0, before: None, most: 10 };
+    let log = store.moderation_log(query).await.unwrap().value;
+    let numbers: Vec<_> = log.iter().map(|entry| (entry.number, entry.report.number())).collect();
+    assert_eq!(numbers, [(4, keys[5]), (3, keys[4]), (2, keys[2]), (1, keys[0])]);
+    assert_eq!((&*log[0].reason, log[0].action), ("spam", ModerationAction::Hide));
+    assert_eq!(listed_waiting(&*store, &keys, 10, 10).await, (vec![(3, 1), (1, 1)], 2));
+    assert_eq!(store.hide_waiting(&order).await.unwrap(), []);
+}
+
+pub async fn the_senders_of_waiting_reports_are_forgotten(fresh: &dyn FreshStore) {
+    let (store, clock) = open(fresh).await;
+    let keys = waiting_of(&*store, &[(Some(1), false), (Some(1), true)]).await;
+    store.forget_senders(clock.now().before(Duration::from_secs(1))).await.unwrap();
+    assert_eq!(listed_waiting(&*store, &keys, 10, 10).await, (vec![(0, 2), (1, 2)], 2), "not yet");
+    store.forget_senders(clock.now()).await.unwrap();
+    assert_eq!(listed_waiting(&*store, &keys, 10, 10).await, (vec![(0, 1), (1, 1)], 2));
+    let waiting = store.waiting_reports(WaitingQuery { most: 10, of_each: 10 }).await.unwrap().reports;
+    assert_eq!(waiting.iter().map(|of| of.origin.is_suspect).collect::<Vec<_>>(), [false, true]);
 }
 
 pub async fn a_waiting_report_that_is_hidden_or_erased_no_longer_waits(fresh: &dyn FreshStore) {

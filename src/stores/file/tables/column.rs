@@ -15,7 +15,7 @@ use crate::auth::{KeyDigest, Scope};
 use crate::model::{
     AlertLevel, AreaId, Attributes, BatchNumber, CardId, DisasterType, FloodState, Geometry,
     InfrastructureKind, InfrastructureShape, ModerationAction, PhotoPlace, Position, ReportDigest, ReportKey,
-    RequestKey, Timestamp,
+    RequestKey, SenderHash, Timestamp,
 };
 use crate::stores::wkb;
 
@@ -106,6 +106,7 @@ columns! {
     u32 as i64: |number| (*number).into(), u32::try_from;
     f64 as f64: |number| *number, Ok::<_, Infallible>;
     bool as bool: |is| *is, Ok::<_, Infallible>;
+    SenderHash as String: SenderHash::to_string, |column| column.parse::<SenderHash>();
     String as &str: String::as_str, |column| Ok::<_, Infallible>(column.to_owned());
     Box<str> as &str: |text| text, |column| Ok::<_, Infallible>(column.into());
     Box<RawValue> as &str: |json| json.get(), |column| RawValue::from_string(column.to_owned());

@@ -11,7 +11,7 @@ mod table;
 use sqlx::SqliteConnection;
 
 pub(super) use self::history::{FLOOD_BATCHES, flood_log, gauges};
-pub(super) use self::moderation::{ERASED_REPORTS, MODERATION_LOG, PHOTO_MOVES, hidden, waiting};
+pub(super) use self::moderation::{ERASED_REPORTS, MODERATION_LOG, PHOTO_MOVES, WAITING_REPORTS, hidden};
 pub(super) use self::places::{places, remove_area, remove_infrastructure};
 pub(super) use self::reports::{CARDS, PARTNER_POSTS, reports};
 pub(super) use self::service::{API_KEYS, CALLS, SOURCES, images, signing_key};

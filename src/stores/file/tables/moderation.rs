@@ -8,12 +8,12 @@ use super::super::error::FileError;
 use super::column::Column;
 use super::reports::remove_card;
 use super::table::{Table, table};
-use crate::model::{Actor, CardId, ErasedReport, ModerationEntry, ReportKey, Tags};
+use crate::model::{Actor, CardId, ErasedReport, ModerationEntry, ReportKey, Tags, Waiting, WaitingOrigin};
 use crate::stores::local::{Pending, Visibility};
 
-const PUT_VISIBILITY: &str = "UPDATE reports SET hidden = ?, waiting = ? WHERE pkey = ?";
+const PUT_HIDDEN: &str = "UPDATE reports SET hidden = ? WHERE pkey = ?";
+const REMOVE_WAITING: &str = "DELETE FROM waiting_reports WHERE report = ?";
 const HIDDEN: &str = "SELECT pkey FROM reports WHERE hidden ORDER BY pkey";
-const WAITING: &str = "SELECT pkey FROM reports WHERE waiting ORDER BY pkey";
 const REMOVE_REPORT: &str = "DELETE FROM reports WHERE pkey = ?";
 const REMOVE_MOVE: &str = "DELETE FROM photo_moves WHERE photo = ?";
 
@@ -42,35 +42,37 @@ pub(in super::super) const MODERATION_LOG: Table<ModerationEntry> = table!(
     ModerationEntry { number, at, report, made_at, action, by: Actor { subject, username }, reason }
 );
 
+/// The reports that wait for review.
+pub(in super::super) const WAITING_REPORTS: Table<(ReportKey, Waiting)> = table!(
+    "waiting_reports",
+    replace,
+    "ORDER BY report",
+    (report, Waiting { origin: WaitingOrigin { sender, is_suspect }, since })
+);
+
 pub(in super::super) const PHOTO_MOVES: Table<(Box<str>, Pending)> =
     table!("photo_moves", replace, "", (photo, Pending { to: target, due }));
 
 pub(super) async fn put_visibility(
     to: &mut SqliteConnection,
-    key: ReportKey,
+    report: ReportKey,
     now: Visibility,
 ) -> Result<(), FileError> {
-    let putting =
-        sqlx::query(PUT_VISIBILITY).bind(now != Visibility::Public).bind(now == Visibility::Waiting);
-    putting.bind(key.number().cast_signed()).execute(to).await?;
-    Ok(())
+    let key = report.number().cast_signed();
+    let is_hidden = !matches!(now, Visibility::Public);
+    sqlx::query(PUT_HIDDEN).bind(is_hidden).bind(key).execute(&mut *to).await?;
+    match now {
+        Visibility::Waiting(waiting) => WAITING_REPORTS.put(to, &(report, waiting)).await,
+        Visibility::Public | Visibility::Hidden => {
+            sqlx::query(REMOVE_WAITING).bind(key).execute(to).await?;
+            Ok(())
+        }
+    }
 }
 
 /// Returns the keys of the hidden reports.
 pub(in super::super) async fn hidden(from: &mut SqliteConnection) -> Result<BTreeSet<ReportKey>, FileError> {
-    keys(from, HIDDEN).await
-}
-
-/// Returns the keys of the reports that wait for review.
-pub(in super::super) async fn waiting(from: &mut SqliteConnection) -> Result<BTreeSet<ReportKey>, FileError> {
-    keys(from, WAITING).await
-}
-
-async fn keys(
-    from: &mut SqliteConnection,
-    statement: &'static str,
-) -> Result<BTreeSet<ReportKey>, FileError> {
-    let keys = sqlx::query_scalar::<Sqlite, i64>(statement).fetch_all(from).await?;
+    let keys = sqlx::query_scalar::<Sqlite, i64>(HIDDEN).fetch_all(from).await?;
     keys.into_iter().map(|key| key.cast_unsigned().try_into().map_err(FileError::row("reports"))).collect()
 }
 
@@ -80,7 +82,9 @@ pub(super) async fn put_erased(
     erased: &ErasedReport,
     card: Option<&CardId>,
 ) -> Result<(), FileError> {
-    sqlx::query(REMOVE_REPORT).bind(erased.key.number().cast_signed()).execute(&mut *to).await?;
+    for statement in [REMOVE_WAITING, REMOVE_REPORT] {
+        sqlx::query(statement).bind(erased.key.number().cast_signed()).execute(&mut *to).await?;
+    }
     if let Some(card) = card {
         remove_card(to, card).await?;
     }

@@ -7,7 +7,9 @@ use async_trait::async_trait;
 
 use super::super::{LocalStore, Row, Visibility};
 use crate::model::bodies::PartnerReport;
-use crate::model::{Card, CardHolder, CardId, PartnerPost, Report, ReportContent, Timestamp};
+use crate::model::{
+    Card, CardHolder, CardId, PartnerPost, Report, ReportContent, Timestamp, Waiting, WaitingOrigin,
+};
 use crate::stores::cards::random_card_id;
 use crate::stores::{CardStore, FeedStore, Received, StoreError};
 
@@ -17,10 +19,10 @@ impl LocalStore {
         &self,
         id: &CardId,
         content: ReportContent,
-        waits: bool,
+        waits: Option<WaitingOrigin>,
     ) -> Result<Arc<Report>, StoreError> {
         let id = id.clone();
-        let receiving = self.write(move |state, rows, _| {
+        let receiving = self.write(move |state, rows, now| {
             let card = Card::clone(state.reports.value.card(&id)?);
             if card.report.is_some() {
                 return Err(StoreError::received(&id));
@@ -31,10 +33,11 @@ impl LocalStore {
             let card = Arc::new(Card { report: Some(report.key), ..card });
             reports.cards.put(Arc::clone(&card));
             rows.add(|| [Row::Report(Arc::clone(&report)), Row::Card(card)]);
-            if waits {
+            if let Some(origin) = waits {
+                let waiting = Waiting { origin, since: now };
                 reports.hide(report.key);
-                reports.waiting.insert(report.key);
-                rows.add(|| [Row::Visibility(report.key, Visibility::Waiting)]);
+                reports.waiting.insert(report.key, waiting);
+                rows.add(|| [Row::Visibility(report.key, Visibility::Waiting(waiting))]);
             }
             Ok(report)
         });
@@ -79,15 +82,16 @@ impl CardStore for LocalStore {
         id: &CardId,
         content: ReportContent,
     ) -> Result<Arc<Report>, StoreError> {
-        self.receive(id, content, false).await
+        self.receive(id, content, None).await
     }
 
     async fn receive_waiting_report(
         &self,
         id: &CardId,
         content: ReportContent,
+        origin: WaitingOrigin,
     ) -> Result<Arc<Report>, StoreError> {
-        self.receive(id, content, true).await
+        self.receive(id, content, Some(origin)).await
     }
 
     async fn show_card_image(&self, id: &CardId, image: &str) -> Result<bool, StoreError> {

@@ -17,7 +17,7 @@ use super::{LocalStore, Row, Rows, State, counted, read_long};
 use crate::model::Stop;
 use crate::model::{
     Card, CardId, DisasterType, ErasedReport, ModerationEntry, PartnerPost, PhotoPlace, Report,
-    ReportContent, ReportKey, ReportLayer, SeriesPoint, Tags, Timestamp, shown_photo,
+    ReportContent, ReportKey, ReportLayer, SeriesPoint, Tags, Timestamp, Waiting, shown_photo,
 };
 use crate::stores::{ReportQuery, ReportSeriesQuery, ReportStore, ReportSummary, StoreError, Versioned};
 
@@ -30,7 +30,7 @@ pub(super) struct Reports {
     /// The reports that readers do not see.
     hidden: OrdMap<ReportKey, Arc<Report>>,
     /// Those of the hidden reports that wait for review.
-    waiting: OrdSet<ReportKey>,
+    waiting: OrdMap<ReportKey, Waiting>,
     /// What is left of erased reports, and those of them that are counted, by time.
     erased: OrdMap<ReportKey, Arc<ErasedReport>>,
     counted: OrdMap<(Timestamp, ReportKey), Arc<ErasedReport>>,
@@ -80,7 +80,7 @@ impl Reports {
     }
 
     /// Marks hidden reports as waiting for review.
-    pub(super) fn await_review(&mut self, waiting: BTreeSet<ReportKey>) {
+    pub(super) fn await_review(&mut self, waiting: Vec<(ReportKey, Waiting)>) {
         self.waiting = waiting.into_iter().collect();
     }
 

@@ -1,5 +1,6 @@
 //! Hides, shows and erases reports, and keeps the log of it and the photos to be moved.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -8,10 +9,11 @@ use async_trait::async_trait;
 use super::super::{LocalStore, Row, Rows, State, Visibility};
 use super::{Pending, Reports};
 use crate::model::{
-    CardId, ErasedReport, Moderation, ModerationAction, ModerationEntry, PhotoMove, PhotoPlace, Report,
-    ReportKey, Timestamp, photo_name, shown_photo,
+    CardId, ErasedReport, HideWaiting, Moderation, ModerationAction, ModerationEntry, PhotoMove, PhotoPlace,
+    Report, ReportKey, SenderHash, Timestamp, Waiting, WaitingReport, WaitingReports, photo_name,
+    shown_photo,
 };
-use crate::stores::{ModerationQuery, ModerationStore, StoreError, Versioned};
+use crate::stores::{ModerationQuery, ModerationStore, StoreError, Versioned, WaitingQuery};
 
 impl Reports {
     /// Returns the report of a card, and whether it is hidden.
@@ -63,6 +65,39 @@ impl Reports {
         }
     }
 
+    /// Returns reports that wait for review. Costs the time to look at each of them.
+    fn waiting_reports(&self, query: WaitingQuery) -> WaitingReports {
+        let mut of_senders: HashMap<SenderHash, u64> = HashMap::new();
+        for sender in self.waiting.values().filter_map(|waiting| waiting.origin.sender) {
+            *of_senders.entry(sender).or_default() += 1;
+        }
+        let mut listed: HashMap<SenderHash, u32> = HashMap::new();
+        let newest_first = |is_suspect: bool| {
+            self.waiting.iter().rev().filter(move |(_, of)| of.origin.is_suspect == is_suspect)
+        };
+        let waiting =
+            newest_first(false).chain(newest_first(true)).filter_map(|(key, Waiting { origin, .. })| {
+                if let Some(sender) = origin.sender {
+                    let of_sender = listed.entry(sender).or_default();
+                    *of_sender += 1;
+                    if *of_sender > query.of_each {
+                        return None;
+                    }
+                }
+                let report = Arc::clone(self.hidden.get(key)?);
+                let of_sender = origin.sender.map_or(1, |sender| of_senders[&sender]);
+                Some(WaitingReport { report, origin: *origin, of_sender })
+            });
+        let reports = waiting.take(query.most as usize).collect();
+        WaitingReports { total: self.waiting.len() as u64, reports }
+    }
+
+    /// Returns the reports of a sender that wait for review.
+    fn waiting_of(&self, sender: SenderHash) -> Vec<ReportKey> {
+        let of_sender = self.waiting.iter().filter(|(_, of)| of.origin.sender == Some(sender));
+        of_sender.map(|(key, _)| *key).collect()
+    }
+
     /// Returns the oldest reports made before a moment.
     fn oldest(&self, before: Timestamp, most: u32) -> Vec<ReportKey> {
         let visible = self.by_time.range(..(before, ReportKey::FIRST)).map(|((made, key), _)| (*made, *key));
@@ -83,7 +118,7 @@ impl State {
             let is_erased = reports.erased.contains_key(&key) && action == ModerationAction::Erase;
             return is_erased.then_some(false).ok_or_else(|| StoreError::no_report(key));
         };
-        let was_waiting = reports.waiting.contains(&key);
+        let was_waiting = reports.waiting.contains_key(&key);
         let (made_at, photo) = (report.content.created_at, shown_photo(report).map(str::to_owned));
         if expected.is_some_and(|expected| expected != made_at) {
             return Err(StoreError::another_report(key, made_at));
@@ -161,10 +196,43 @@ impl ModerationStore for LocalStore {
         Ok(reports.of(asked.take(query.most as usize).cloned().collect()))
     }
 
-    async fn waiting_reports(&self, most: u32) -> Result<Vec<Arc<Report>>, StoreError> {
-        let reports = &self.state().reports.value;
-        let waiting = reports.waiting.iter().filter_map(|key| reports.hidden.get(key).cloned());
-        Ok(waiting.take(most as usize).collect())
+    async fn waiting_reports(&self, query: WaitingQuery) -> Result<WaitingReports, StoreError> {
+        Ok(self.state().reports.value.waiting_reports(query))
+    }
+
+    async fn hide_waiting(&self, order: &HideWaiting) -> Result<Vec<ReportKey>, StoreError> {
+        let HideWaiting { sender, by, reason } = order.clone();
+        let hiding = self.write(move |state, rows, now| {
+            let of_sender = state.reports.value.waiting_of(sender);
+            for report in &of_sender {
+                let (by, reason) = (by.clone(), reason.clone());
+                let hide =
+                    Moderation { report: *report, made_at: None, action: ModerationAction::Hide, by, reason };
+                state.moderate(hide, rows, now)?;
+            }
+            Ok(of_sender)
+        });
+        hiding.await
+    }
+
+    async fn forget_senders(&self, until: Timestamp) -> Result<(), StoreError> {
+        let is_old = move |waiting: &Waiting| waiting.since <= until && waiting.origin.sender.is_some();
+        // Servers ask again and again.
+        if !self.state().reports.value.waiting.values().any(is_old) {
+            return Ok(());
+        }
+        let forgetting = self.write(move |state, rows, _| {
+            let waiting = &mut state.reports.unseen().waiting;
+            let old: Vec<_> =
+                waiting.iter().filter(|(_, of)| is_old(of)).map(|(key, of)| (*key, *of)).collect();
+            for (key, mut of) in old {
+                of.origin.sender = None;
+                waiting.insert(key, of);
+                rows.add(|| [Row::Visibility(key, Visibility::Waiting(of))]);
+            }
+            Ok(())
+        });
+        forgetting.await
     }
 
     async fn erase_reports(&self, before: Timestamp, most: u32) -> Result<u64, StoreError> {

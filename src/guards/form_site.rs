@@ -1,0 +1,54 @@
+use std::convert::Infallible;
+
+use rocket::Request;
+use rocket::request::{FromRequest, Outcome};
+use url::Url;
+
+use super::managed;
+use crate::config::Config;
+
+/// Which site a form was sent from, as the browser reports it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum FormSite {
+    /// A page of this service, by `Sec-Fetch-Site`, which pages cannot set.
+    SameOrigin,
+    /// No page, by the same header: the person has entered the address.
+    NoSite,
+    /// Another site.
+    Foreign,
+    /// The browser does not report it: an old one, one that uses plain HTTP, or another program. `Origin` names no other site.
+    Unknown,
+}
+
+impl FormSite {
+    /// Returns the site of a request. If `Sec-Fetch-Site` is there, it alone decides. Otherwise an `Origin` counts: pages of this service
+    /// have that of `Host` or of `base_url`, or `null`, because they send no referrer.
+    pub(crate) fn new(request: &Request<'_>) -> Self {
+        let mut sites = request.headers().get("Sec-Fetch-Site");
+        match (sites.next(), sites.next()) {
+            (Some("same-origin"), None) => return Self::SameOrigin,
+            (Some("none"), None) => return Self::NoSite,
+            (Some(_), _) => return Self::Foreign,
+            (None, _) => {}
+        }
+        let is_own = |origin: &str| {
+            let origin = Url::parse(origin).ok();
+            let Some(host) = origin.as_ref().and_then(Url::host_str) else { return false };
+            let asked = request.host().map(|host| host.domain().as_str());
+            let public = managed::<Config>(request).map(|config| config.base_url.host());
+            asked.is_some_and(|asked| asked.eq_ignore_ascii_case(host))
+                || public.is_ok_and(|public| public.eq_ignore_ascii_case(host))
+        };
+        let mut origins = request.headers().get("Origin");
+        if origins.all(|origin| origin == "null" || is_own(origin)) { Self::Unknown } else { Self::Foreign }
+    }
+}
+
+#[rocket::async_trait]
+impl<'r> FromRequest<'r> for FormSite {
+    type Error = Infallible;
+
+    async fn from_request(request: &'r Request<'_>) -> Outcome<Self, Infallible> {
+        Outcome::Success(Self::new(request))
+    }
+}

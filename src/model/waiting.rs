@@ -1,0 +1,109 @@
+use std::fmt;
+use std::str::FromStr;
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use super::{Report, Timestamp};
+
+/// Distinguishes the senders of reports that wait for review, without telling who they are: 64 bits of a keyed hash of a network address.
+/// Many people can share an address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct SenderHash(u64);
+
+/// A text that is not 16 hexadecimal digits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("must be 16 hexadecimal digits")]
+pub struct InvalidSenderHash;
+
+impl SenderHash {
+    /// Makes one from the first bytes of a hash.
+    #[must_use]
+    pub fn new(bytes: [u8; 8]) -> Self {
+        Self(u64::from_be_bytes(bytes))
+    }
+}
+
+impl fmt::Display for SenderHash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:016x}", self.0)
+    }
+}
+
+impl FromStr for SenderHash {
+    type Err = InvalidSenderHash;
+
+    fn from_str(text: &str) -> Result<Self, InvalidSenderHash> {
+        let is_hash = text.len() == 16 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let number = u64::from_str_radix(text, 16).ok().filter(|_| is_hash);
+        number.map(Self).ok_or(InvalidSenderHash)
+    }
+}
+
+impl Serialize for SenderHash {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+/// Where a report that waits for review comes from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct WaitingOrigin {
+    /// The sender. `None` if it is unknown, or was forgotten.
+    pub sender: Option<SenderHash>,
+    /// Whether a program has probably sent it.
+    pub is_suspect: bool,
+}
+
+/// A report that waits for review.
+#[derive(Clone, Debug)]
+pub struct WaitingReport {
+    /// The report.
+    pub report: Arc<Report>,
+    /// Where it comes from.
+    pub origin: WaitingOrigin,
+    /// How many reports of its sender wait, this one included.
+    pub of_sender: u64,
+}
+
+/// Reports that wait for review.
+#[derive(Clone, Debug, Default)]
+pub struct WaitingReports {
+    /// How many wait, listed or not.
+    pub total: u64,
+    /// The newest ones; those that a program has probably sent come last.
+    pub reports: Vec<WaitingReport>,
+}
+
+/// An order to hide all reports of a sender that wait for review.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HideWaiting {
+    /// The sender.
+    pub sender: SenderHash,
+    /// Who orders it.
+    pub by: super::Actor,
+    /// Why, for the log.
+    pub reason: String,
+}
+
+/// The origin of a report and since when it waits, as stores keep it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Waiting {
+    pub(crate) origin: WaitingOrigin,
+    pub(crate) since: Timestamp,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_hash_is_read_as_it_is_written_and_nothing_else_is() {
+        let hash = SenderHash::new([0, 1, 2, 3, 4, 5, 6, 255]);
+        assert_eq!(hash.to_string(), "00010203040506ff");
+        assert_eq!("00010203040506ff".parse(), Ok(hash));
+        for wrong in ["", "00010203040506f", "+0010203040506ff", "00010203040506fg"] {
+            assert_eq!(wrong.parse::<SenderHash>(), Err(InvalidSenderHash), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! What strangers can do with the form and the desk, and what they cannot.
+
+use std::net::SocketAddr;
+
+use rocket::http::{Accept, ContentType, Header, Status};
+use rocket::local::blocking::Client;
+use serde_json::{Value, json};
+
+use crate::suite::desk::{browser, log_in};
+use crate::suite::report_page::{BOUNDARY, count, flood, form, open, started};
+use crate::suite::support::{ADMIN_KEY, KEY, json_of};
+
+/// Sends a report without a link from an address, with a token made from a number; returns the status and the body.
+fn send_from(
+    client: &Client,
+    address: &str,
+    number: usize,
+    headers: &[(&'static str, &str)],
+    fields: &[(&str, &str)],
+) -> (u16, Value) {
+    let kind = ContentType::new("multipart", "form-data").with_params(("boundary", BOUNDARY));
+    let token = format!("{number:032x}");
+    let fields: Vec<_> = flood(fields).into_iter().chain([("token", &*token)]).collect();
+    let mut request = client.post("/report").header(kind).header(Accept::JSON);
+    for (name, value) in headers {
+        request = request.header(Header::new(*name, (*value).to_owned()));
+    }
+    let peer = SocketAddr::new(address.parse().unwrap(), 4711);
+    let response = request.remote(peer).body(form(&fields, None)).dispatch();
+    (response.status().code, json_of(response))
+}
+
+#[test]
+fn a_form_of_another_site_waits_for_review_and_no_site_reads_the_response() {
+    let siaga = started(open());
+    let before = count(&siaga);
+    for (number, (headers, waits)) in [
+        (&[("Sec-Fetch-Site", "same-origin")][..], false),
+        (&[("Sec-Fetch-Site", "none")], false),
+        (&[("Sec-Fetch-Site", "cross-site")], true),
+        (&[("Sec-Fetch-Site", "same-site")], true),
+        (&[("Sec-Fetch-Site", "same-origin"), ("Origin", "https://evil.example")], false),
+        (&[("Origin", "null")], false),
+        (&[("Origin", "https://evil.example")], true),
+        (&[("Origin", "http://localhost:8000")], false),
+        (&[("Origin", "nonsense")], true),
+        (&[], false),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let (status, sent) = send_from(&siaga.client, "192.0.2.1", number, headers, &[]);
+        assert_eq!((status, &sent["waits"]), (200, &json!(waits)), "{headers:?}");
+    }
+    assert_eq!(count(&siaga), before + 6);
+    for address in ["/report", "/report/unknown-card"] {
+        assert_eq!(siaga.get(address).headers().get_one("Access-Control-Allow-Origin"), None, "{address}");
+    }
+    assert!(siaga.get("/v1/reports").headers().contains("Access-Control-Allow-Origin"));
+}
+
+#[test]
+fn nobody_logs_in_from_another_site() {
+    let (_siaga, client) = browser(open());
+    let log_in_from = |origin: &str| {
+        let body = format!("name=Sri&key={}", KEY.replace(' ', "+"));
+        let request = client.post("/desk/login").header(ContentType::Form).body(body);
+        request.header(Header::new("Origin", origin.to_owned())).dispatch().status()
+    };
+    assert_eq!(log_in_from("https://evil.example"), Status::Forbidden);
+    assert_eq!(log_in_from("null"), Status::SeeOther);
+    assert_eq!(log_in_from("http://localhost:8000"), Status::SeeOther);
+}
+
+#[test]
+fn beyond_the_total_each_network_still_publishes_a_few_and_the_desk_is_told() {
+    let figment = open().merge(("siaga.report.reviewed_total", 5));
+    let (_siaga, client) = browser(figment);
+    log_in(&client, "Sri", KEY);
+    let crowded = || json_of(client.get("/desk/news").dispatch())["result"]["crowded"].clone();
+    let waits = |address: &str, number| send_from(&client, address, number, &[], &[]).1["waits"].clone();
+    let first: Vec<_> = (0..5).map(|number| waits("192.0.2.1", number)).collect();
+    assert_eq!((first, crowded()), (vec![json!(false); 5], json!(false)));
+    let next: Vec<_> = (5..10).map(|number| waits("192.0.2.7", number)).collect();
+    assert_eq!(next, [false, false, false, true, true].map(Value::from));
+    assert_eq!(waits("198.51.100.1", 10), json!(false), "nobody switches off publication for others");
+    assert_eq!(crowded(), json!(true));
+}
+
+#[test]
+fn a_report_by_a_link_does_not_count_for_its_address() {
+    let siaga = started(open().merge(("siaga.report.reviewed_after", 1)));
+    let waits = |number| send_from(&siaga.client, "192.0.2.1", number, &[], &[]).1["waits"].clone();
+    assert_eq!((waits(0), waits(1)), (json!(false), json!(true)));
+    let card = crate::suite::report_page::card(&siaga, "id");
+    let kind = ContentType::new("multipart", "form-data").with_params(("boundary", BOUNDARY));
+    let request = siaga.client.post(format!("/report/{card}")).header(kind).header(Accept::JSON);
+    let sent = request.remote(SocketAddr::new("192.0.2.1".parse().unwrap(), 1)).body(form(&flood(&[]), None));
+    assert_eq!(json_of(sent.dispatch())["waits"], json!(false));
+}
+
+#[test]
+fn one_address_keeps_no_real_report_off_the_list_of_the_moderators() {
+    let figment = open().merge(("siaga.report.reviewed_after", 1)).merge(("siaga.report.refused_after", 0));
+    let (siaga, client) = browser(figment);
+    log_in(&client, "Sri", ADMIN_KEY);
+    for number in 0..300 {
+        send_from(&siaga.client, "192.0.2.1", number, &[], &[("website", "https://spam.example")]);
+    }
+    send_from(&siaga.client, "198.51.100.1", 1_000, &[], &[]);
+    for number in 1_001..1_003 {
+        send_from(&siaga.client, "198.51.100.1", number, &[], &[("text", "a real one")]);
+    }
+    for number in 2_000..2_300 {
+        send_from(&siaga.client, "192.0.2.1", number, &[], &[]);
+    }
+    let news = || json_of(client.get("/desk/news").dispatch())["result"].clone();
+    let told = news();
+    let waiting: Vec<_> =
+        told["reports"].as_array().unwrap().iter().filter(|report| report["waiting"] == true).collect();
+    assert_eq!(told["waiting"], 601, "all of them count");
+    assert!(waiting.len() <= 200, "{}", waiting.len());
+    let real: Vec<_> = waiting.iter().filter(|report| report["text"] == "a real one").collect();
+    assert_eq!(real.len(), 2);
+    assert_eq!((&real[0]["of_sender"], &real[0]["suspect"]), (&json!(2), &json!(false)));
+    let other = waiting.iter().find(|report| report["of_sender"] == 599).unwrap();
+    assert_ne!(other["sender"], real[0]["sender"]);
+    assert_eq!(waiting.iter().filter(|report| report["sender"] == other["sender"]).count(), 20);
+
+    let before = count(&siaga);
+    let hide = |sender: &str, body: &str| {
+        let address = format!("/desk/reports/waiting/{sender}/hide");
+        let request = client.post(address).header(ContentType::JSON).body(body.to_owned());
+        request.header(Header::new("Sec-Fetch-Site", "same-origin")).dispatch()
+    };
+    let sender = other["sender"].as_str().unwrap();
+    assert_eq!(hide(sender, "{}").status(), Status::BadRequest);
+    assert_eq!(hide("not-a-hash", r#"{"reason":"spam"}"#).status(), Status::BadRequest);
+    let hidden = json_of(hide(sender, r#"{"reason":"spam"}"#));
+    assert_eq!(hidden["hidden"].as_array().unwrap().len(), 599);
+    assert_eq!((news()["waiting"].clone(), count(&siaga)), (json!(2), before), "published ones stay");
+    assert_eq!(json_of(hide(sender, r#"{"reason":"spam"}"#))["hidden"], json!([]));
+}

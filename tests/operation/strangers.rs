@@ -1,0 +1,153 @@
+//! The form for residents, as strangers without a browser use it over real connections.
+
+use std::cell::Cell;
+use std::fs;
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::time::Duration;
+
+use serde_json::Value;
+
+use crate::eventually::{LONG, eventually_blocking};
+use crate::photos::photo;
+use crate::running::Running;
+
+/// The last line printed at the start.
+const LAST: &str = "floodedRWsSummary";
+const SETTINGS: [(&str, &str); 2] = [("SIAGA_CARDS__OPEN", "true"), ("SIAGA_DATASET", "empty")];
+
+/// The head of a form that announces so many bytes.
+fn head(service: &Running, length: usize) -> String {
+    format!(
+        "POST /report HTTP/1.1\r\nHost: {}\r\nConnection: close\r\nAccept: application/json\r\n\
+         Content-Type: multipart/form-data; boundary=x\r\nContent-Length: {length}\r\n\r\n",
+        service.authority
+    )
+}
+
+/// A connection on which the beginning of a form of 19 MB was sent.
+fn begun(service: &Running, beginning: &[u8]) -> TcpStream {
+    let mut connection = TcpStream::connect(&service.authority).unwrap();
+    connection.set_read_timeout(Some(LONG)).unwrap();
+    connection.write_all(head(service, 19_000_000).as_bytes()).unwrap();
+    // The service may have answered and closed the connection.
+    let _ = connection.write_all(beginning);
+    connection
+}
+
+fn answer(mut connection: TcpStream) -> String {
+    let mut answer = Vec::new();
+    let _ = connection.read_to_end(&mut answer);
+    String::from_utf8_lossy(&answer).into_owned()
+}
+
+/// The most memory that the service has used, in bytes.
+fn peak(service: &Running) -> u64 {
+    let status = fs::read_to_string(format!("/proc/{}/status", service.process.id())).unwrap();
+    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+    peak.trim().trim_end_matches(" kB").parse::<u64>().unwrap() * 1024
+}
+
+#[test]
+fn forms_whose_parts_have_no_end_are_refused_before_they_use_memory() {
+    let service = Running::start(&SETTINGS, LAST);
+    let warm = answer(begun(&service, &[b'x'; 20_000]));
+    assert!(warm.starts_with("HTTP/1.1 400 ") && warm.contains("4096 bytes"), "{warm}");
+    let before = peak(&service);
+    let endless = |beginning: &str, piece: &str| {
+        let mut body = beginning.as_bytes().to_vec();
+        body.extend(piece.as_bytes().iter().cycle().take(2_000_000));
+        body
+    };
+    let part = "--x\r\nContent-Disposition: form-data; name=\"";
+    for body in [
+        endless(part, "a"),
+        endless("", "before the first part "),
+        endless("--x\r\n", "X-A: b\r\n"),
+        endless(&format!("{part}text\"\r\n\r\n"), "text "),
+        endless(&format!("{part}text\"\r\n\r\nshort\r\n--x\r\n"), "X-A: b\r\n"),
+    ] {
+        let connections: Vec<_> = (0..8).map(|_| begun(&service, &body)).collect();
+        for connection in connections {
+            // The connection may be reset before the answer is read, since the rest of the body is not.
+            let answer = answer(connection);
+            assert!(answer.is_empty() || answer.starts_with("HTTP/1.1 400 "), "{answer:.300}");
+        }
+    }
+    let used = peak(&service).saturating_sub(before);
+    assert!(used < 64 << 20, "40 forms have used {used} bytes");
+}
+
+#[test]
+fn a_report_is_stored_while_there_is_no_place_for_its_photo_and_the_photo_follows() {
+    // Two places for each client.
+    let service = Running::start(&[&SETTINGS[..], &[("SIAGA_IMAGES__MAX_UPLOADS", "8")]].concat(), LAST);
+    let form = |number: u32| {
+        let mut form = Vec::new();
+        for (name, text) in [
+            ("token", &*format!("{number:032x}")),
+            ("disaster", "wind"),
+            ("wind.impact", "1"),
+            ("lat", "-6.195"),
+            ("lng", "106.805"),
+            ("outside", "yes"),
+        ] {
+            form.extend(
+                format!("--x\r\nContent-Disposition: form-data; name=\"{name}\"\r\n\r\n{text}\r\n").bytes(),
+            );
+        }
+        let photo_head = "--x\r\nContent-Disposition: form-data; name=\"photo\"; filename=\"p.jpg\"\r\n\r\n";
+        form.extend(photo_head.bytes());
+        form.extend(photo(80, 60, 1));
+        form
+    };
+    let send = |number: u32| -> Value {
+        let whole = [&form(number)[..], b"\r\n--x--\r\n"].concat();
+        let mut connection = TcpStream::connect(&service.authority).unwrap();
+        connection.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+        connection.write_all(head(&service, whole.len()).as_bytes()).unwrap();
+        connection.write_all(&whole).unwrap();
+        let answer = answer(connection);
+        assert!(answer.starts_with("HTTP/1.1 200 "), "{answer}");
+        serde_json::from_str(answer.split_once("\r\n\r\n").unwrap().1).unwrap()
+    };
+    let number = Cell::new(0);
+    let next = || {
+        number.set(number.get() + 1);
+        number.get()
+    };
+    // Each look begins new ones: a report that the service reads before them takes the place of one.
+    let sent = || {
+        let slow = [begun(&service, &form(next())), begun(&service, &form(next()))];
+        (slow, send(next()))
+    };
+    let (slow, first) =
+        eventually_blocking("both places are taken", LONG, sent, |(_, sent)| sent["photo"] == "none");
+    assert_eq!(first["created"], true, "{first}");
+    drop(slow);
+    let again = || send(number.get());
+    let again = eventually_blocking("the photo is stored", LONG, again, |sent| sent["photo"] == "stored");
+    assert_eq!((&again["created"], &again["cardId"]), (&false.into(), &first["cardId"]));
+}
+
+#[test]
+fn a_form_of_another_origin_waits_and_one_of_the_address_that_was_requested_does_not() {
+    let service = Running::start(&SETTINGS, LAST);
+    let waits = |number: u32, origin: &str| -> Value {
+        let fields = [("token", &*format!("{number:032x}")), ("disaster", "wind"), ("wind.impact", "1")];
+        let place = [("lat", "-6.195"), ("lng", "106.805")];
+        let mut form = String::new();
+        for (name, text) in fields.into_iter().chain(place) {
+            form += &format!("--x\r\nContent-Disposition: form-data; name=\"{name}\"\r\n\r\n{text}\r\n");
+        }
+        form += "--x--\r\n";
+        let head = head(&service, form.len());
+        let head = head.replacen("\r\n", &format!("\r\nOrigin: {origin}\r\n"), 1);
+        let answer = service.send(&(head + &form));
+        assert!(answer.starts_with("HTTP/1.1 200 "), "{answer}");
+        let body: Value = serde_json::from_str(answer.split_once("\r\n\r\n").unwrap().1).unwrap();
+        body["waits"].clone()
+    };
+    assert_eq!(waits(1, &format!("http://{}", service.authority)), false);
+    assert_eq!(waits(2, "https://evil.example"), true);
+}
