@@ -44,8 +44,12 @@ pub(crate) struct Jwt {
 pub(crate) struct Claims {
     /// The holder of the token.
     pub sub: String,
-    /// What it allows: names of scopes, separated by spaces. Unknown ones allow nothing.
-    pub scope: String,
+    /// What it allows: names of scopes. Unknown ones allow nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scope: Option<ScopeNames>,
+    /// The same, as Microsoft Entra ID and Okta call it. It counts without `scope`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scp: Option<ScopeNames>,
     /// When it expires, in seconds since 1970, possibly with a fraction.
     pub exp: f64,
     /// Before this time it is not accepted, in seconds since 1970.
@@ -57,6 +61,27 @@ pub(crate) struct Claims {
     /// The recipients: one name or several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub aud: Option<Audience>,
+}
+
+/// Names of scopes.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(untagged)]
+pub(crate) enum ScopeNames {
+    /// Separated by spaces (RFC 8693 §4.2).
+    Text(String),
+    /// As a list.
+    List(Vec<String>),
+}
+
+impl ScopeNames {
+    /// Returns the scopes that this service knows.
+    pub(super) fn known(&self) -> Vec<Scope> {
+        let names: Vec<&str> = match self {
+            Self::Text(names) => names.split(' ').collect(),
+            Self::List(names) => names.iter().map(String::as_str).collect(),
+        };
+        names.into_iter().filter_map(|name| name.parse().ok()).collect()
+    }
 }
 
 /// One name or several.
@@ -166,7 +191,8 @@ impl Jwt {
         let names: Vec<_> = scopes.iter().map(|scope| scope.name()).collect();
         let claims = Claims {
             sub: subject.to_owned(),
-            scope: names.join(" "),
+            scope: Some(ScopeNames::Text(names.join(" "))),
+            scp: None,
             exp: seconds(now.after(lifetime)).floor(),
             nbf: None,
             iss: self.issuer.clone(),

@@ -82,9 +82,9 @@ impl Tokens {
         let claims = jsonwebtoken::decode::<Claims>(token, &key, &self.validation)
             .map_err(|error| stranger(reason(error.kind())))?
             .claims;
-        if !is_name(&claims.sub) {
+        let Some(scopes) = claims.scope.or(claims.scp).filter(|_| is_name(&claims.sub)) else {
             return Err(stranger(Reason::MalformedToken));
-        }
+        };
         let leeway = self.leeway.as_secs_f64();
         let now = seconds(now);
         if claims.exp + leeway <= now {
@@ -93,7 +93,7 @@ impl Tokens {
         if claims.nbf.is_some_and(|nbf| nbf > now + leeway) {
             return Err(Refused::known(Reason::EarlyToken, &claims.sub));
         }
-        let scopes = claims.scope.split(' ').filter_map(|name| name.parse().ok()).collect();
+        let scopes = scopes.known();
         Ok(Credential { kind: CredentialKind::Token, subject: claims.sub, quota: None, scopes })
     }
 
@@ -177,12 +177,34 @@ mod tests {
             (token(SECRET, json!({ "aud": "them" })), Reason::WrongAudience, false),
             (token(SECRET, json!({ "exp": "soon" })), Reason::MalformedToken, false),
             (token(SECRET, json!({ "sub": "" })), Reason::MalformedToken, false),
+            (token(SECRET, json!({ "scope": null })), Reason::MalformedToken, false),
+            (token(SECRET, json!({ "scope": 1 })), Reason::MalformedToken, false),
             ("a.b.c".to_owned(), Reason::MalformedToken, false),
             ("a".repeat(LONGEST + 1), Reason::MalformedToken, false),
         ] {
             let refused = tokens.verify(&token, now).unwrap_err();
             assert_eq!((refused.reason, refused.credential == "ana"), (reason, known), "{token}");
             assert!(known || refused.credential.starts_with("sha256 "), "{refused:?}");
+        }
+    }
+
+    #[test]
+    fn scopes_are_a_text_or_a_list_under_either_name() {
+        let tokens = Tokens::new(&serde_json::from_value(json!({ "secret": SECRET })).unwrap()).unwrap();
+        let now = Timestamp::parse("1970-01-01T00:16:40Z").unwrap();
+        let both = &["floods:write", "cards:read"][..];
+        for (claims, expected) in [
+            (json!({ "scope": "floods:write openid cards:read" }), both),
+            (json!({ "scope": ["floods:write", "openid", "cards:read"] }), both),
+            (json!({ "scope": null, "scp": "floods:write cards:read" }), both),
+            (json!({ "scope": null, "scp": ["floods:write", "cards:read"] }), both),
+            (json!({ "scope": "cards:read", "scp": ["admin"] }), &["cards:read"]),
+            (json!({ "scope": ["floods:write cards:read"] }), &[]),
+            (json!({ "scope": "" }), &[]),
+        ] {
+            let scopes = tokens.verify(&token(SECRET, claims.clone()), now).unwrap().scopes;
+            let names: Vec<_> = scopes.iter().map(|scope| scope.name()).collect();
+            assert_eq!(names, expected, "{claims}");
         }
     }
 }

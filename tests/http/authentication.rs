@@ -112,7 +112,7 @@ fn whatever_is_wrong_with_a_credential_is_the_same_403() {
             "an unknown scope",
         ),
         (
-            vec![("Authorization", bearer(&token(json!({ "scope": ["floods:write"] }))))],
+            vec![("Authorization", bearer(&token(json!({ "scope": { "floods:write": true } }))))],
             "a scope of another type",
         ),
     ] {
