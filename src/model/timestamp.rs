@@ -31,7 +31,7 @@ impl Timestamp {
     pub const EPOCH: Self = Self(DateTime::UNIX_EPOCH);
 
     /// Reads a moment as the interface accepts it: `YYYY-MM-DDTHH:mm:ss`, an optional fraction of a second, and an
-    /// offset of `Z`, `+0700` or `+07:00` (ISO 8601).
+    /// offset of `Z`, `+0700`, `+07:00` or `+07` (ISO 8601). Full minutes may lack the seconds, as Java writes them.
     ///
     /// # Errors
     ///
@@ -39,24 +39,38 @@ impl Timestamp {
     /// [`InvalidTimestamp::Malformed`] for anything else.
     pub fn parse(text: &str) -> Result<Self, InvalidTimestamp> {
         // chrono alone would also accept years of other lengths, spaces and signs.
-        const SHAPE: &[u8; 19] = b"0000-00-00T00:00:00";
+        const SHAPE: &[u8; 16] = b"0000-00-00T00:00";
+        const SECONDS: &[u8; 3] = b":00";
         let written = |byte: u8, shape: u8| match shape {
             b'0' => byte.is_ascii_digit(),
             other => byte == other,
         };
-        let Some((date_time, rest)) = text.split_at_checked(SHAPE.len()) else {
+        let is_written =
+            |text: &str, shape: &[u8]| text.bytes().zip(shape).all(|(byte, shape)| written(byte, *shape));
+        let Some((minute, rest)) =
+            text.split_at_checked(SHAPE.len()).filter(|(minute, _)| is_written(minute, SHAPE))
+        else {
             return Err(InvalidTimestamp::Malformed);
         };
-        if !date_time.bytes().zip(*SHAPE).all(|(byte, shape)| written(byte, shape)) {
-            return Err(InvalidTimestamp::Malformed);
-        }
+        let (seconds, rest) = match rest.split_at_checked(SECONDS.len()) {
+            Some((seconds, rest)) if is_written(seconds, SECONDS) => (seconds, rest),
+            // A fraction needs its seconds.
+            _ if rest.starts_with('.') => return Err(InvalidTimestamp::Malformed),
+            _ => (":00", rest),
+        };
         if rest.contains(' ') {
             return Err(InvalidTimestamp::UnencodedPlus);
         }
-        let text = match rest.strip_suffix('Z') {
-            Some(fraction) => format!("{date_time}{fraction}+0000"),
-            None => text.to_owned(),
+        let (fraction, offset) = match rest.find(['Z', '+', '-', '\u{2212}']) {
+            Some(at) => rest.split_at(at),
+            None => return Err(InvalidTimestamp::Malformed),
         };
+        let minutes = match offset.as_bytes() {
+            [b'Z'] => "+0000",
+            [_, tens, units] if tens.is_ascii_digit() && units.is_ascii_digit() => &format!("{offset}00"),
+            _ => offset,
+        };
+        let text = format!("{minute}{seconds}{fraction}{minutes}");
         DateTime::parse_from_str(&text, "%Y-%m-%dT%H:%M:%S%.f%z")
             .map(|moment| Self::from(moment.to_utc()))
             .ok()
@@ -202,6 +216,10 @@ mod tests {
             "2017-06-06T17:00:00Z",
             "2017-06-06T12:00:00-0500",
             "2017-06-06T17:00:00.000999Z",
+            "2017-06-06T17:00Z",
+            "2017-06-07T00:00+07:00",
+            "2017-06-07T00:00:00+07",
+            "2017-06-07T00:00+07",
         ] {
             assert_eq!(Timestamp::parse(text).unwrap().to_string(), expected, "{text}");
         }
@@ -214,7 +232,11 @@ mod tests {
             "now",
             "2017-06-07",
             "2017-06-07T00:00:00",
-            "2017-06-07T00:00Z",
+            "2017-06-07T00Z",
+            "2017-06-07T00:00",
+            "2017-06-07T00:00.5Z",
+            "2017-06-07T00:00:Z",
+            "2017-06-07T24:00Z",
             "2017-06-07 00:00:00Z",
             "2017-13-07T00:00:00Z",
             "2017-02-30T00:00:00Z",
@@ -233,8 +255,9 @@ mod tests {
 
     #[test]
     fn a_blank_before_the_offset_is_told_apart() {
-        let unencoded = Timestamp::parse("2017-06-07T00:00:00 0700");
-        assert_eq!(unencoded, Err(InvalidTimestamp::UnencodedPlus));
+        for unencoded in ["2017-06-07T00:00:00 0700", "2017-06-07T00:00 07"] {
+            assert_eq!(Timestamp::parse(unencoded), Err(InvalidTimestamp::UnencodedPlus), "{unencoded}");
+        }
     }
 
     #[test]

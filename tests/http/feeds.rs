@@ -192,3 +192,17 @@ fn half_an_emoji_and_a_byte_order_mark_do_not_cost_a_report() {
     assert_eq!(siaga.ask(Method::Post, "/v1/feeds/partner", format!("\u{feff}{body}")).status(), Status::Ok);
     assert_eq!(properties(&siaga.result("/v1/reports"))[0]["text"], "banjir \u{fffd}");
 }
+
+#[test]
+fn a_time_of_full_minutes_may_lack_its_seconds_and_an_offset_its_minutes() {
+    let siaga = Siaga::start();
+    for (number, written) in ["2016-12-19T15:45Z", "2016-12-19T22:45:00+07"].into_iter().enumerate() {
+        let mut body = post(json!(number));
+        body["created_at"] = json!(written);
+        let sent = siaga.ask(Method::Post, "/v1/feeds/partner", body.to_string());
+        assert_eq!(sent.status(), Status::Ok, "{written}");
+    }
+    let reports = properties(&siaga.result("/v1/reports"));
+    let new = reports.iter().filter(|report| report["created_at"] == "2016-12-19T15:45:00.000Z");
+    assert_eq!(new.count(), 2);
+}
