@@ -28,7 +28,10 @@ pub(crate) struct Part(Vec<BoundingBox>);
 
 /// The error for a text that is not a [`Part`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("must be four numbers with commas between them: west, south, east and north in degrees")]
+#[error(
+    "must be four numbers with commas between them: west, south, east and north in degrees, longitudes from -180 to 180, latitudes \
+     from -90 to 90"
+)]
 pub(crate) struct InvalidPart;
 
 /// A moment, or the time between two.

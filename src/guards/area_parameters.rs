@@ -27,7 +27,8 @@ impl QueryParameter for Within {
     }
 
     fn parse(value: Option<&str>, _: &Config) -> Result<Self, String> {
-        let must = "must be four numbers with commas between them: west, south, east and north in degrees";
+        let must = "must be four numbers with commas between them: west, south, east and north in degrees, longitudes from \
+                    -180 to 180, latitudes from -90 to 90";
         let Some(value) = value else { return Ok(Self(None)) };
         let numbers: Vec<f64> =
             value.split(',').map(str::parse).collect::<Result<_, _>>().map_err(|_| must)?;

@@ -181,8 +181,8 @@ fn a_part_with_all_areas_changes_with_the_map() {
 #[test]
 fn a_part_that_is_none_is_400() {
     let siaga = Siaga::start();
-    let says =
-        "\"bbox\" must be four numbers with commas between them: west, south, east and north in degrees";
+    let says = "\"bbox\" must be four numbers with commas between them: west, south, east and north in degrees, longitudes \
+                from -180 to 180, latitudes from -90 to 90";
     for wrong in [
         "1,2,3",
         "1,2,3,4,5",
@@ -192,6 +192,7 @@ fn a_part_that_is_none_is_400() {
         "nan,0,1,1",
         "inf,0,1,1",
         "1;2;3;4",
+        "-241.9,-89.9,1108.1,89.9",
     ] {
         for path in ["floods", "reports", "areas", "infrastructure", "infrastructure/pumps"] {
             assert_invalid(siaga.get(&format!("/v1/{path}?bbox={wrong}")), "query", &["bbox"], says);
