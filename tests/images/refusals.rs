@@ -116,7 +116,8 @@ fn a_jpeg_of_four_inks_is_refused() {
     let mut file = jpeg(&colourful(16, 16));
     let frame = file.windows(2).position(|code| code == [0xFF, 0xC0]).unwrap();
     file[frame + 9] = 4;
-    assert_eq!(refusal(&file), NotAPhoto::Undecodable("it has 4 colour components, not 1 or 3".to_owned()));
+    let reason = "it has 4 colour components, not 1 or 3 (CMYK, for printing): save it in RGB";
+    assert_eq!(refusal(&file), NotAPhoto::Undecodable(reason.to_owned()));
 }
 
 #[test]

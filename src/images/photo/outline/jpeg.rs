@@ -103,7 +103,9 @@ impl Frame {
         };
         // Four components are inks. Their colours depend on the printer, and cameras do not write them.
         if !matches!(components, 1 | 3) {
-            return Err(NotAPhoto::undecodable(format!("it has {components} colour components, not 1 or 3")));
+            let inks = if *components == 4 { " (CMYK, for printing): save it in RGB" } else { "" };
+            let reason = format!("it has {components} colour components, not 1 or 3{inks}");
+            return Err(NotAPhoto::undecodable(reason));
         }
         Ok(Self {
             progressive: code == 0xC2,
