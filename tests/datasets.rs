@@ -159,12 +159,17 @@ fn a_wrong_area_is_named_by_file_line_and_reason() {
     for (from, to, line, reason) in [
         ("\"area_id\":3", "\"area_id\":\"x\"", 3, "area_id must be a whole number"),
         ("\"area_id\":3", "\"area_id\":-3", 3, "area_id must be a whole number"),
-        ("\"area_id\":3", "\"area_id\":[3]", 3, "area_id must be a string"),
+        ("\"area_id\":3", "\"area_id\":[3]", 3, "area_id must be a text or a whole number"),
         ("\"area_id\":3", "\"id\":3", 3, "area_id is missing"),
         ("\"area_id\":3", "\"area_id\":7", 3, "area_id 7 occurs more than once"),
         ("RW 01", "RW\\u0000", 2, "area_name must be a text of 1 to 255 characters"),
         ("\"Polygon\"", "\"Point\"", 2, ""),
-        ("[0,1],[1,1],[1,0],", "[0,1],", 2, "a ring of 3 positions"),
+        (
+            "[0,1],[1,1],[1,0],",
+            "[0,1],",
+            2,
+            "a ring of less than 3 different positions at [0, 0]; correct it there",
+        ),
         ("[1,0],[0,0]]]", "[1,0],[0,9]]]", 2, "last position is not its first"),
         ("[0,1]", "[0,91]", 2, "no longitude and latitude"),
         (
@@ -260,7 +265,12 @@ fn a_wrong_state_is_named_by_file_line_and_reason() {
         error_of(&control)
     );
     let headless = error(&[("flood_states.csv", b"area,state,changed_at\n7,2,2016-12-19T00:00:00Z\n")]);
-    assert_eq!(headless, "flood_states.csv, line 1: the column area_id is missing");
+    assert!(
+        headless.starts_with(
+            "flood_states.csv, line 1: the column area_id is missing; the columns are [area, state, changed_at]"
+        ),
+        "{headless}"
+    );
 }
 
 const INFRASTRUCTURE: &str = r#"{"type":"FeatureCollection","features":[
@@ -326,9 +336,9 @@ fn a_wrong_row_of_the_other_files_is_named_by_file_line_and_reason() {
             "infrastructure.geojson",
             INFRASTRUCTURE,
             "\"769\"",
-            "769",
+            "769.5",
             2,
-            "tags.local_area_id must be a string",
+            "tags.local_area_id must be a text or a whole number",
         ),
         (
             "infrastructure.geojson",

@@ -9,7 +9,9 @@ use super::feature::Feature;
 use super::{Folder, FolderFile, FolderRow, FolderWriter, GeoJsonWriter, WriteError, geojson_file};
 use crate::folder::DatasetError;
 use crate::model::bodies::can_be_kept;
-use crate::model::{Area, AreaId, Attributes, DuplicateArea, Locator, Position, Region};
+use crate::model::{
+    Area, AreaId, Attributes, DuplicateArea, Locator, Position, Region, without_zero_fraction,
+};
 
 impl Folder {
     /// Reads the local areas. Their identifiers must differ. An area without `city` gets the city of `cities.geojson` in which a
@@ -58,7 +60,8 @@ impl Folder {
 }
 
 fn area(feature: &Feature<'_>) -> Result<Area, String> {
-    let id = feature.required("area_id")?.parse().map_err(|error| format!("area_id {error}"))?;
+    let id = feature.required("area_id")?;
+    let id = without_zero_fraction(&id).parse().map_err(|error| format!("area_id {error}"))?;
     Ok(Area {
         id,
         geom_id: feature.text("geom_id")?,
@@ -90,6 +93,7 @@ fn attributes(feature: &Feature<'_>) -> Result<Option<Attributes>, String> {
     let object: JsonObject =
         serde_json::from_str(attributes.as_json()).map_err(|error| format!("{NAME}: {error}"))?;
     can_be_kept(&object).map_err(|unkeepable| format!("{NAME} {unkeepable}"))?;
+    attributes.check_district().map_err(|wrong| wrong.to_string())?;
     Ok(Some(attributes))
 }
 

@@ -2,7 +2,7 @@ use geo::LineString;
 use geojson::GeometryValue;
 
 use super::feature::Feature;
-use super::geometry::{line, outline, place};
+use super::geometry::{closed, line, place};
 use super::{Folder, FolderFile, FolderRow, geojson_file};
 use crate::folder::DatasetError;
 use crate::model::{GroundForm, GroundKind, GroundPart, GroundShape};
@@ -40,7 +40,8 @@ fn part(feature: &Feature<'_>) -> Result<GroundPart, String> {
     let geometry = feature.geometry()?;
     let shape = match kind.form() {
         GroundForm::Points => GroundShape::Point(place(geometry)?),
-        GroundForm::Areas => GroundShape::Areas(outline(geometry)?),
+        // It is only drawn, so a part of it may be wrong.
+        GroundForm::Areas => GroundShape::Areas(closed(geometry)?.0),
         GroundForm::Lines => GroundShape::Lines(lines(geometry, kind)?),
     };
     Ok(GroundPart { kind, name: feature.text("name")?, shape })

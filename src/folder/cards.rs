@@ -6,7 +6,7 @@ use super::unique::Unique;
 use super::{CsvWriter, Folder, FolderFile, FolderRow, FolderRules, FolderWriter, WriteError};
 use crate::folder::DatasetError;
 use crate::model::bodies::{Object, can_be_kept};
-use crate::model::{Card, CardHolder, ReportKey, digits};
+use crate::model::{Card, CardHolder, ReportKey, digits, without_zero_fraction};
 
 /// A row of the file, as text.
 #[derive(Deserialize)]
@@ -57,7 +57,7 @@ fn card(row: Line, rules: &FolderRules) -> Result<Card, String> {
     };
     let report = match row.report.trim() {
         "" => None,
-        key => Some(key.parse().map_err(|error| format!("report {error} or empty"))?),
+        key => Some(without_zero_fraction(key).parse().map_err(|error| format!("report {error} or empty"))?),
     };
     Ok(Card { pkey: pkey(row.pkey.trim())?, id, holder, report, created_at: None })
 }
@@ -65,7 +65,7 @@ fn card(row: Line, rules: &FolderRules) -> Result<Card, String> {
 /// Reads the number of a card, which must fit into a signed 64-bit database column.
 fn pkey(text: &str) -> Result<u64, String> {
     const ALLOWED: std::ops::RangeInclusive<u64> = 1..=ReportKey::MAX;
-    let number = digits(text).filter(|number| ALLOWED.contains(number));
+    let number = digits(without_zero_fraction(text)).filter(|number| ALLOWED.contains(number));
     number.ok_or_else(|| format!("pkey must be a whole number from 1 to {}", ReportKey::MAX))
 }
 

@@ -1,5 +1,5 @@
 use std::cell::RefCell;
-use std::io::{self, Read};
+use std::io::{self, BufRead, Read};
 
 use csv::{StringRecord, Trim};
 use serde::de::DeserializeOwned;
@@ -13,6 +13,9 @@ use crate::model::{NAME, is_name};
 
 /// The longest row in bytes. This limits memory if a quotation mark is left open.
 const LONGEST: usize = 16 << 20;
+
+/// How many columns a message shows.
+const SHOWN: usize = 40;
 
 /// A row of a file, all of it text.
 pub(super) trait Record: DeserializeOwned {
@@ -33,7 +36,11 @@ pub(super) fn read<R: Record, T, E: From<DatasetError>>(
     mut make: impl FnMut(R, u64) -> Result<T, String>,
     mut each: impl FnMut(FolderRow<T>) -> Result<(), E>,
 ) -> Result<(), E> {
-    let Some(source) = folder.source(file)? else { return Ok(()) };
+    let Some(mut source) = folder.source(file)? else { return Ok(()) };
+    let beginning = source.fill_buf().map_err(|error| folder.unreadable(file, error))?;
+    let Separator { delimiter, announcement } = Separator::find(beginning, R::COLUMNS);
+    // Its line break stays, so that lines are counted.
+    source.consume(announcement);
     let fault = |line, reason: String| folder.fault(file, line, reason);
     let wrong = |line, error: csv::Error| match error.into_kind() {
         csv::ErrorKind::Io(error) if matches!(error.get_ref(), Some(inner) if inner.is::<TooLong>()) => {
@@ -45,12 +52,19 @@ pub(super) fn read<R: Record, T, E: From<DatasetError>>(
     let lines = RefCell::new(Lines::new());
     let noted = Noted { source, lines: &lines };
     // Whitespace in a text is a part of it.
-    let mut reader = csv::ReaderBuilder::new().trim(Trim::Headers).from_reader(noted);
-    let headers = reader.headers().map_err(|error| wrong(1, error))?.clone();
+    let mut reader = csv::ReaderBuilder::new().delimiter(delimiter).trim(Trim::Headers).from_reader(noted);
+    let known = [R::COLUMNS, R::OPTIONAL].concat();
+    let headers = named(reader.headers().map_err(|error| wrong(1, error))?, &known);
     if let Some(missing) = R::COLUMNS.iter().find(|&&column| !headers.iter().any(|known| known == column)) {
-        return Ok(folder.pass_over(fault(1, format!("the column {missing} is missing")))?);
+        let found: Vec<_> =
+            headers.iter().take(SHOWN).map(|column| column.escape_debug().to_string()).collect();
+        let found = found.join(", ");
+        let reason = format!(
+            "the column {missing} is missing; the columns are [{found}]: rename one of them, or add it"
+        );
+        return Ok(folder.pass_over(fault(1, reason))?);
     }
-    let is_kept = |column: &str| R::COLUMNS.contains(&column) || R::OPTIONAL.contains(&column);
+    let is_kept = |column: &str| known.contains(&column);
     let unkept: Vec<_> = headers.iter().enumerate().filter(|(_, column)| !is_kept(column)).collect();
     let mut notes = FileNotes::default();
     let mut record = StringRecord::new();
@@ -80,6 +94,50 @@ pub(super) fn read<R: Record, T, E: From<DatasetError>>(
             Err(fault) => folder.pass_over(fault)?,
         }
     }
+}
+
+/// How the fields of a row are separated.
+struct Separator {
+    delimiter: u8,
+    /// How many bytes at the beginning of the file announce it: `sep=;` on a line of its own, as spreadsheets read it.
+    announcement: usize,
+}
+
+impl Separator {
+    /// Returns what the first line announces; otherwise the one of comma, semicolon and tab that finds most `columns` in it.
+    fn find(beginning: &[u8], columns: &[&str]) -> Self {
+        let is_break = |byte: &u8| matches!(byte, b'\r' | b'\n');
+        let start = beginning.iter().position(|byte| !is_break(byte)).unwrap_or(0);
+        let length = beginning[start..].iter().position(is_break).unwrap_or(beginning.len() - start);
+        let line = &beginning[start..start + length];
+        let bare = line.strip_prefix(b"\"").and_then(|line| line.strip_suffix(b"\"")).unwrap_or(line);
+        if let [s, e, p, b'=', delimiter] = bare
+            && [*s, *e, *p].eq_ignore_ascii_case(b"sep")
+            && delimiter.is_ascii()
+        {
+            return Self { delimiter: *delimiter, announcement: start + length };
+        }
+        let found = |delimiter: &u8| {
+            let mut reader =
+                csv::ReaderBuilder::new().delimiter(*delimiter).trim(Trim::Headers).from_reader(line);
+            let headers = reader.headers().map(|headers| named(headers, columns)).unwrap_or_default();
+            columns.iter().filter(|column| headers.iter().any(|known| known == **column)).count()
+        };
+        // Of several, the last one counts.
+        let delimiter = [b'\t', b';', b','].into_iter().max_by_key(found).unwrap_or(b',');
+        Self { delimiter, announcement: 0 }
+    }
+}
+
+/// Returns the headers; those that differ from a `known` column only in capitals have its name, unless another one has it.
+fn named(headers: &StringRecord, known: &[&str]) -> StringRecord {
+    let mut named: Vec<&str> = headers.iter().collect();
+    for column in known.iter().filter(|column| !headers.iter().any(|header| header == **column)) {
+        if let Some(other) = named.iter_mut().find(|header| header.eq_ignore_ascii_case(column)) {
+            *other = *column;
+        }
+    }
+    named.into()
 }
 
 /// Returns a column that is a name or empty; `None` if it is empty or there is no such column.

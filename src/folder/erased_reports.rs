@@ -4,7 +4,7 @@ use super::csv_file::{self, Record};
 use super::unique::Unique;
 use super::{CsvWriter, Folder, FolderFile, FolderRow, FolderRules, FolderWriter, WriteError};
 use crate::folder::DatasetError;
-use crate::model::{ErasedReport, Tags, Timestamp};
+use crate::model::{ErasedReport, Tags, Timestamp, without_zero_fraction};
 
 /// A row of the file, as text.
 #[derive(Deserialize)]
@@ -45,7 +45,7 @@ impl Folder {
 }
 
 fn erased(row: Line, rules: &FolderRules) -> Result<ErasedReport, String> {
-    let key = row.pkey.trim().parse().map_err(|error| format!("pkey {error}"))?;
+    let key = without_zero_fraction(row.pkey.trim()).parse().map_err(|error| format!("pkey {error}"))?;
     let created_at = Timestamp::parse(row.created_at.trim());
     let filled = |text: String| Some(text).filter(|text| !text.is_empty()).map(Box::from);
     Ok(ErasedReport {

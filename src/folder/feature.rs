@@ -7,9 +7,10 @@ use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
+use super::geometry::ADVICE;
 use super::notes::FileNotes;
 use super::{geometry, validity};
-use crate::model::{NAME, Timestamp, is_name};
+use crate::model::{NAME, TEXT_OR_WHOLE, Timestamp, is_name, whole_number};
 
 /// A feature of a GeoJSON file.
 pub(super) struct Feature<'a> {
@@ -190,7 +191,7 @@ impl<'a> Feature<'a> {
         }
     }
 
-    /// Returns a property that is text, without the whitespace around it. A number becomes its digits. If the property
+    /// Returns a property that is text, without the whitespace around it. A whole number becomes its digits. If the property
     /// is absent or null, the text is empty.
     pub(super) fn text(&self, key: &str) -> Result<String, String> {
         let text = self.string(key)?.trim().to_owned();
@@ -234,11 +235,14 @@ impl<'a> Feature<'a> {
     }
 
     fn string(&self, key: &str) -> Result<String, String> {
+        let wrong = || format!("{key} {TEXT_OR_WHOLE}");
         match self.property(key)? {
             None => Ok(String::new()),
             Some(JsonValue::String(text)) => Ok(text),
-            Some(JsonValue::Number(number)) => Ok(number.to_string()),
-            Some(_) => Err(format!("{key} must be a string")),
+            Some(JsonValue::Number(_)) => {
+                self.raw(key).and_then(|raw| whole_number(raw.get())).ok_or_else(wrong)
+            }
+            Some(_) => Err(wrong()),
         }
     }
 
@@ -248,14 +252,15 @@ impl<'a> Feature<'a> {
     ///
     /// The reason, with the position of the fault.
     pub(super) fn outline(&self) -> Result<MultiPolygon<f64>, String> {
-        let outline = geometry::outline(self.geometry()?)?;
+        let geometry = self.geometry()?;
         if !self.repairing {
-            let Some(fault) = validity::fault(&outline) else { return Ok(outline) };
-            let repair =
-                "correct it there, or have it repaired: siaga import --repair, or ogr2ogr -makevalid";
-            return Err(format!("geometry {fault}; {repair}"));
+            let outline = geometry::outline(geometry)?;
+            return match validity::fault(&outline) {
+                None => Ok(outline),
+                Some(fault) => Err(format!("geometry {fault}; {ADVICE}")),
+            };
         }
-        let (outline, fault) = validity::repaired(outline)?;
+        let (outline, fault) = validity::repaired(geometry)?;
         if let Some(fault) = fault {
             self.notes.borrow_mut().repaired(self.line, self.number, &fault);
         }

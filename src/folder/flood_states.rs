@@ -3,7 +3,7 @@ use serde::Deserialize;
 use super::csv_file::{self, Record};
 use super::{CsvWriter, Folder, FolderFile, FolderRow, FolderWriter, WriteError};
 use crate::folder::DatasetError;
-use crate::model::{Actor, AreaSet, FloodChange, InvalidFloodState, Timestamp};
+use crate::model::{Actor, AreaSet, FloodChange, InvalidFloodState, Timestamp, without_zero_fraction};
 
 /// Who made a change if the file does not say it.
 const IMPORT: &str = "import";
@@ -44,14 +44,16 @@ impl Folder {
 }
 
 fn change(row: Change, areas: &AreaSet, now: Timestamp) -> Result<FloodChange, String> {
-    let area = row.area_id.trim().parse().map_err(|error| format!("area_id {error}"))?;
+    let area =
+        without_zero_fraction(row.area_id.trim()).parse().map_err(|error| format!("area_id {error}"))?;
     if areas.position(area).is_none() {
         return Err(format!("area_id {area} is no known area"));
     }
     let state = match row.state.trim() {
         "" => None,
         code => Some(
-            code.parse()
+            without_zero_fraction(code)
+                .parse()
                 .map_err(|error: InvalidFloodState| format!("state {error} or empty, not {code:?}"))?,
         ),
     };

@@ -4,7 +4,7 @@ use super::csv_file::{self, Record};
 use super::notes::FutureRows;
 use super::{CsvWriter, Folder, FolderFile, FolderRow, FolderWriter, WriteError};
 use crate::folder::DatasetError;
-use crate::model::{AlertLevel, Observation, Timestamp};
+use crate::model::{AlertLevel, Observation, Timestamp, without_zero_fraction};
 
 /// A row of the file, as text.
 #[derive(Deserialize)]
@@ -37,10 +37,11 @@ impl Folder {
     ) -> Result<(), E> {
         let mut future = FutureRows::after(self.now);
         let make = |row: Reading, line| {
-            if !known(&row.gaugeid) {
-                return Err(format!("gaugeid {:?} is no known gauge", row.gaugeid));
-            }
-            let (gauge, reading) = reading(row)?;
+            // The identifier as it is written, or without a fraction of zeros.
+            let written = [row.gaugeid.as_str(), without_zero_fraction(&row.gaugeid)];
+            let gauge = written.into_iter().find(|id| known(id)).map(str::to_owned);
+            let gauge = gauge.ok_or_else(|| format!("gaugeid {:?} is no known gauge", row.gaugeid))?;
+            let reading = reading(row)?;
             future.count(line, reading.observed_at);
             Ok((gauge, reading))
         };
@@ -50,17 +51,19 @@ impl Folder {
     }
 }
 
-fn reading(row: Reading) -> Result<(String, Observation), String> {
-    let Reading { gaugeid, observed_at, level, alert, label } = row;
+fn reading(row: Reading) -> Result<Observation, String> {
+    let Reading { gaugeid: _, observed_at, level, alert, label } = row;
     let observed_at = Timestamp::parse(observed_at.trim()).map_err(|error| format!("observed_at {error}"))?;
     let (level, alert) = (level.trim(), alert.trim());
     let number = level.parse::<f64>().ok().filter(|level| level.is_finite());
-    let number = number.ok_or_else(|| format!("level must be a number, not {level:?}"))?;
-    let known = alert.parse::<u64>().ok().and_then(|number| AlertLevel::try_from(number).ok());
+    let number =
+        number.ok_or_else(|| format!("level must be a number with a decimal point, not {level:?}"))?;
+    let known =
+        without_zero_fraction(alert).parse::<u64>().ok().and_then(|number| AlertLevel::try_from(number).ok());
     let known = known.ok_or_else(|| format!("alert must be one of [1, 2, 3, 4], not {alert:?}"))?;
     let label = csv_file::name("label", label)?;
     let label = label.as_deref().unwrap_or(known.label()).into();
-    Ok((gaugeid, Observation { observed_at, level: number, alert: known, label }))
+    Ok(Observation { observed_at, level: number, alert: known, label })
 }
 
 impl FolderWriter {

@@ -4,9 +4,14 @@ use geo::orient::{Direction, Orient};
 use geo::{Coord, LineString, MultiPolygon, Polygon};
 use geojson::{GeometryValue, Position};
 
+use super::validity::Fault;
 use crate::model::{Course, InfrastructureShape, Position as Place};
 
 const TOO_SHORT: &str = "geometry has a line of less than 2 positions";
+
+/// What to do about a fault in the shape of a surface.
+pub(super) const ADVICE: &str =
+    "correct it there, or have it repaired: siaga import --repair, or ogr2ogr -makevalid";
 
 /// Returns the polygons of a GeoJSON surface, wound as RFC 7946 §3.1.6 requires: outer rings counter-clockwise.
 ///
@@ -14,11 +19,18 @@ const TOO_SHORT: &str = "geometry has a line of less than 2 positions";
 ///
 /// The reason, if it is not a surface, or a ring is open, too short or off the globe.
 pub fn outline(geometry: &GeometryValue) -> Result<MultiPolygon<f64>, String> {
-    let polygons = match geometry {
-        GeometryValue::Polygon { coordinates } => vec![polygon(coordinates)?],
-        GeometryValue::MultiPolygon { coordinates } => {
-            coordinates.iter().map(|rings| polygon(rings)).collect::<Result<_, _>>()?
-        }
+    match closed(geometry)? {
+        (outline, None) => Ok(outline),
+        (_, Some(fault)) => Err(format!("geometry {fault}; {ADVICE}")),
+    }
+}
+
+/// Returns the same with open rings closed, and without collapsed rings and the polygons whose outer ring has collapsed; also the first
+/// fault of the rings. No polygon may be left.
+pub(super) fn closed(geometry: &GeometryValue) -> Result<(MultiPolygon<f64>, Option<Fault>), String> {
+    let polygons = match surface(geometry) {
+        GeometryValue::Polygon { coordinates } => std::slice::from_ref(coordinates),
+        GeometryValue::MultiPolygon { coordinates } => coordinates.as_slice(),
         other => {
             let kind = other.type_name();
             return Err(format!("geometry must be a Polygon or MultiPolygon, not a {kind}"));
@@ -27,61 +39,100 @@ pub fn outline(geometry: &GeometryValue) -> Result<MultiPolygon<f64>, String> {
     if polygons.is_empty() {
         return Err("geometry has no polygon".to_owned());
     }
-    Ok(MultiPolygon(polygons).orient(Direction::Default))
-}
-
-fn polygon(rings: &[Vec<Position>]) -> Result<Polygon<f64>, String> {
-    let mut rings = rings.iter().map(|positions| ring(positions));
-    let exterior = rings.next().ok_or("geometry has a polygon without rings")??;
-    Ok(Polygon::new(exterior, rings.collect::<Result<_, _>>()?))
-}
-
-fn ring(positions: &[Position]) -> Result<LineString<f64>, String> {
-    let ring: Vec<Coord<f64>> = positions.iter().map(coord).collect::<Result<_, _>>()?;
-    if ring.len() < 4 {
-        return Err(format!("geometry has a ring of {} positions; at least 4 are needed", ring.len()));
+    let mut first = None;
+    let mut kept = Vec::with_capacity(polygons.len());
+    for rings in polygons {
+        let mut rings = rings.iter().map(|positions| ring(positions, &mut first));
+        let exterior = rings.next().transpose()?.flatten();
+        let interiors: Vec<_> = rings.filter_map(Result::transpose).collect::<Result<_, _>>()?;
+        match exterior {
+            Some(exterior) => kept.push(Polygon::new(exterior, interiors)),
+            None => {
+                first.get_or_insert(Fault::new("has a polygon without an outer ring", None));
+            }
+        }
     }
-    let distinct = |coord: &&Coord<f64>| **coord != ring[0];
+    Ok((MultiPolygon(kept).orient(Direction::Default), first))
+}
+
+/// Returns the one surface of a collection that has only points and lines beside it, as a repair by other programs leaves it. Any other
+/// geometry is returned itself.
+fn surface(geometry: &GeometryValue) -> &GeometryValue {
+    let GeometryValue::GeometryCollection { geometries } = geometry else { return geometry };
+    let is_thin = |value: &GeometryValue| {
+        use GeometryValue::{LineString, MultiLineString, MultiPoint, Point};
+        matches!(value, Point { .. } | MultiPoint { .. } | LineString { .. } | MultiLineString { .. })
+    };
+    let mut surfaces = geometries.iter().map(|geometry| &geometry.value).filter(|value| !is_thin(value));
+    match (surfaces.next(), surfaces.next()) {
+        (Some(surface), None) => surface,
+        _ => geometry,
+    }
+}
+
+/// Returns a ring, closed; `None` if it has collapsed. Notes its fault if it is the first.
+fn ring(positions: &[Position], first: &mut Option<Fault>) -> Result<Option<LineString<f64>>, String> {
+    let mut ring: Vec<Coord<f64>> = positions.iter().map(coord).collect::<Result<_, _>>()?;
+    let beginning = ring.first().copied();
+    let mut fault = |what| {
+        first.get_or_insert(Fault::new(what, beginning));
+    };
+    let distinct = |coord: &&Coord<f64>| Some(**coord) != beginning;
     let another = ring.iter().find(distinct);
     if ring.iter().filter(distinct).all(|coord| Some(coord) == another) {
-        return Err("geometry has a ring of less than 3 different positions".to_owned());
+        fault("has a ring of less than 3 different positions");
+        return Ok(None);
     }
-    if ring.first() != ring.last() {
-        return Err("geometry has a ring whose last position is not its first".to_owned());
+    if beginning != ring.last().copied() {
+        fault("has a ring whose last position is not its first");
+        ring.extend(beginning);
     }
-    Ok(LineString(ring))
+    Ok(Some(LineString(ring)))
 }
 
-/// Returns the place of a GeoJSON point.
+/// Returns the place of a GeoJSON point, or of a multipoint of one.
 ///
 /// # Errors
 ///
-/// The reason, if it is not a point, or off the globe.
+/// The reason, if it is not one point, or off the globe.
 pub fn place(geometry: &GeometryValue) -> Result<Place, String> {
     match geometry {
         GeometryValue::Point { coordinates } => position(coordinates),
+        GeometryValue::MultiPoint { coordinates } if coordinates.len() == 1 => position(&coordinates[0]),
         other => Err(format!("geometry must be a Point, not a {}", other.type_name())),
     }
 }
 
-/// Returns the place of a GeoJSON point or the course of a line.
+/// Returns the places of GeoJSON points, or the courses of lines, one for each part.
 ///
 /// # Errors
 ///
-/// The reason, if it is neither, or too short, or off the globe.
-pub fn shape(geometry: &GeometryValue) -> Result<InfrastructureShape, String> {
-    match geometry {
-        GeometryValue::Point { coordinates } => position(coordinates).map(InfrastructureShape::Place),
-        GeometryValue::LineString { coordinates } => {
-            let positions: Vec<_> = coordinates.iter().map(position).collect::<Result<_, _>>()?;
-            let course = Course::new(&positions).ok_or(TOO_SHORT)?;
-            Ok(InfrastructureShape::Course(course))
+/// The reason, if it is neither, has no part, or a part is too short or off the globe.
+pub fn shapes(geometry: &GeometryValue) -> Result<Vec<InfrastructureShape>, String> {
+    let parts: Vec<_> = match geometry {
+        GeometryValue::Point { coordinates } => vec![point(coordinates)?],
+        GeometryValue::MultiPoint { coordinates } => {
+            coordinates.iter().map(point).collect::<Result<_, _>>()?
+        }
+        GeometryValue::LineString { coordinates } => vec![course(coordinates)?],
+        GeometryValue::MultiLineString { coordinates } => {
+            coordinates.iter().map(|line| course(line)).collect::<Result<_, _>>()?
         }
         other => {
             let kind = other.type_name();
-            Err(format!("geometry must be a Point or LineString, not a {kind}"))
+            return Err(format!("geometry must be points or lines, not a {kind}"));
         }
-    }
+    };
+    if parts.is_empty() { Err("geometry is empty".to_owned()) } else { Ok(parts) }
+}
+
+fn point(coordinates: &Position) -> Result<InfrastructureShape, String> {
+    position(coordinates).map(InfrastructureShape::Place)
+}
+
+fn course(coordinates: &[Position]) -> Result<InfrastructureShape, String> {
+    let positions: Vec<_> = coordinates.iter().map(position).collect::<Result<_, _>>()?;
+    Ok(InfrastructureShape::Course(Course::new(&positions).ok_or(TOO_SHORT)?))
 }
 
 /// Returns a line of the base map.

@@ -1,12 +1,12 @@
 use super::feature::Feature;
-use super::geometry::shape;
+use super::geometry::shapes;
 use super::tags::tags;
 use super::{Folder, FolderFile, FolderRow, FolderWriter, GeoJsonWriter, WriteError, geojson_file};
 use crate::folder::DatasetError;
-use crate::model::{Infrastructure, InfrastructureKind, Locator, Tags};
+use crate::model::{Infrastructure, InfrastructureKind, InfrastructureShape, Locator, Tags};
 
 impl Folder {
-    /// Reads floodgates, pumps and waterways. `locator` finds missing tags.
+    /// Reads floodgates, pumps and waterways. A feature of several points or lines is one for each part. `locator` finds missing tags.
     ///
     /// # Errors
     ///
@@ -14,21 +14,25 @@ impl Folder {
     pub fn infrastructure<E: From<DatasetError>>(
         &self,
         locator: &Locator,
-        each: impl FnMut(FolderRow<Infrastructure>) -> Result<(), E>,
+        mut each: impl FnMut(FolderRow<Infrastructure>) -> Result<(), E>,
     ) -> Result<(), E> {
-        geojson_file::read(self, FolderFile::Infrastructure, |feature| infrastructure(feature, locator), each)
+        let make = |feature: &Feature<'_>| infrastructure(feature, locator);
+        let each_part = |row: FolderRow<Vec<Infrastructure>>| {
+            row.value.into_iter().try_for_each(|value| each(FolderRow { line: row.line, value }))
+        };
+        geojson_file::read(self, FolderFile::Infrastructure, make, each_part)
     }
 }
 
-fn infrastructure(feature: &Feature<'_>, locator: &Locator) -> Result<Infrastructure, String> {
+fn infrastructure(feature: &Feature<'_>, locator: &Locator) -> Result<Vec<Infrastructure>, String> {
     let kind = feature.required("type")?;
-    let shape = shape(feature.geometry()?)?;
-    Ok(Infrastructure {
-        kind: kind.parse().map_err(|error| format!("type {error}, not {kind:?}"))?,
-        name: feature.text("name")?,
-        tags: tags(feature, shape.beginning(), locator)?,
-        shape,
-    })
+    let kind = kind.parse().map_err(|error| format!("type {error}, not {kind:?}"))?;
+    let name = feature.text("name")?;
+    let part = |shape: InfrastructureShape| {
+        let tags = tags(feature, shape.beginning(), locator)?;
+        Ok(Infrastructure { kind, name: name.clone(), tags, shape })
+    };
+    shapes(feature.geometry()?)?.into_iter().map(part).collect()
 }
 
 #[derive(serde::Serialize)]

@@ -61,7 +61,7 @@ pub(crate) use self::dataset::dataset;
 pub use self::error::DatasetError;
 use self::faults::Faults;
 pub use self::file::FolderFile;
-pub use self::geometry::{outline, place, shape};
+pub use self::geometry::{outline, place, shapes};
 pub(crate) use self::moderation_log::{read_moderation_log, write_moderation_log};
 use self::notes::{FileNotes, FutureRows};
 pub use self::reports::ReportRow;
@@ -179,7 +179,7 @@ impl Folder {
     }
 
     /// Repairs invalid geometry: rings that cross or touch themselves or each other along a line, holes outside their
-    /// polygon, and polygons that overlap. Without this, such a row is an error.
+    /// polygon, and polygons that overlap; closes open rings and drops collapsed ones. Without this, such a row is an error.
     #[must_use]
     pub fn repairing(self) -> Self {
         Self { repairing: true, ..self }

@@ -5,7 +5,7 @@ use serde::Deserialize;
 use super::csv_file::{self, Record};
 use super::{CsvWriter, Folder, FolderFile, FolderRow, FolderWriter, WriteError};
 use crate::folder::DatasetError;
-use crate::model::{Actor, ModerationEntry, Timestamp};
+use crate::model::{Actor, ModerationEntry, Timestamp, without_zero_fraction};
 
 /// A row of the file, as text.
 #[derive(Deserialize)]
@@ -50,7 +50,9 @@ fn entry(row: Line, number: u64) -> Result<ModerationEntry, String> {
     Ok(ModerationEntry {
         number,
         at: moment("at", &row.at)?,
-        report: row.report.trim().parse().map_err(|error| format!("report {error}"))?,
+        report: without_zero_fraction(row.report.trim())
+            .parse()
+            .map_err(|error| format!("report {error}"))?,
         made_at: moment("made_at", &row.made_at)?,
         action: row.action.trim().parse().map_err(|error| format!("action {error}"))?,
         by: Actor {

@@ -4,7 +4,7 @@ use super::csv_file::{self, Record};
 use super::unique::Unique;
 use super::{CsvWriter, Folder, FolderFile, FolderRow, FolderWriter, WriteError};
 use crate::folder::DatasetError;
-use crate::model::PartnerPost;
+use crate::model::{PartnerPost, without_zero_fraction};
 
 /// A row of the file, as text.
 #[derive(Deserialize)]
@@ -41,8 +41,8 @@ impl Folder {
 
 fn post(row: &Post) -> Result<PartnerPost, String> {
     let whole = |_| format!("post_id must be a whole number from {} to {}", i64::MIN, i64::MAX);
-    let post_id = row.post_id.trim().parse().map_err(whole)?;
-    let report = row.pkey.trim().parse().map_err(|error| format!("pkey {error}"))?;
+    let post_id = without_zero_fraction(row.post_id.trim()).parse().map_err(whole)?;
+    let report = without_zero_fraction(row.pkey.trim()).parse().map_err(|error| format!("pkey {error}"))?;
     Ok(PartnerPost { post_id, report })
 }
 

@@ -12,7 +12,7 @@ use crate::folder::DatasetError;
 use crate::model::bodies::{can_be_kept, shown_card_data};
 use crate::model::{
     self, Locator, Position, Report, ReportContent, ReportKey, Tags, WEB_ADDRESS, is_photo_name,
-    is_web_address,
+    is_web_address, without_zero_fraction,
 };
 
 /// A report from a folder.
@@ -84,7 +84,7 @@ impl Folder {
 fn key(feature: &Feature<'_>) -> Result<Option<ReportKey>, String> {
     match feature.text("pkey")?.as_str() {
         "" => Ok(None),
-        text => text.parse().map(Some).map_err(|error| format!("pkey {error}")),
+        text => without_zero_fraction(text).parse().map(Some).map_err(|error| format!("pkey {error}")),
     }
 }
 

@@ -12,19 +12,31 @@ use geo::{
     BoundingRect, Coord, Intersects, Line, LineString, MakeValid, MultiPolygon, Polygon, PreparedGeometry,
     Relate, unary_union,
 };
+use geojson::GeometryValue;
+
+use super::geometry::closed;
 
 /// What is wrong with a geometry, and where. Its text follows a noun: "crosses itself at [106.85, -6.15]".
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Fault {
     what: &'static str,
-    at: Coord<f64>,
+    at: Option<Coord<f64>>,
+}
+
+impl Fault {
+    /// Returns a fault; `at` is its place, if it has one.
+    pub(super) fn new(what: &'static str, at: Option<Coord<f64>>) -> Self {
+        Self { what, at }
+    }
 }
 
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.what)?;
+        let Some(at) = self.at else { return Ok(()) };
         // A precision of a centimetre is enough to find it.
-        let [lng, lat] = [self.at.x, self.at.y].map(|degrees| (degrees * 1e7).round() / 1e7);
-        write!(f, "{} at [{lng}, {lat}]", self.what)
+        let [lng, lat] = [at.x, at.y].map(|degrees| (degrees * 1e7).round() / 1e7);
+        write!(f, " at [{lng}, {lat}]")
     }
 }
 
@@ -35,18 +47,21 @@ impl fmt::Display for Fault {
 pub(super) fn fault(outline: &MultiPolygon<f64>) -> Option<Fault> {
     crossing(outline).or_else(|| outline.iter().find_map(misplaced_hole)).or_else(|| {
         let at = overlap(&outline.0)?;
-        Some(Fault { what: "has polygons that overlap", at })
+        Some(Fault::new("has polygons that overlap", Some(at)))
     })
 }
 
-/// Returns the geometry, repaired if it is not valid, and what was wrong with it.
+/// Returns a GeoJSON surface, repaired if it is not valid, and the first thing that was wrong with it.
 ///
 /// # Errors
 ///
-/// The reason, if nothing valid is left.
-pub fn repaired(outline: MultiPolygon<f64>) -> Result<(MultiPolygon<f64>, Option<Fault>), String> {
-    let Some(fault) = fault(&outline) else { return Ok((outline, None)) };
-    let repaired = repair(&outline);
+/// The reason, if it is not a surface, a position is off the globe, or nothing valid is left.
+pub fn repaired(geometry: &GeometryValue) -> Result<(MultiPolygon<f64>, Option<Fault>), String> {
+    let (outline, of_rings) = closed(geometry)?;
+    let of_surface = fault(&outline);
+    let Some(fault) = of_rings.or(of_surface) else { return Ok((outline, None)) };
+    let repaired = if of_surface.is_some() { repair(&outline) } else { Some(outline) };
+    let repaired = repaired.filter(|repaired| !repaired.0.is_empty());
     let repaired =
         repaired.ok_or_else(|| format!("geometry {fault}, and cannot be repaired; correct it there"))?;
     Ok((repaired.orient(Direction::Default), Some(fault)))
@@ -104,15 +119,15 @@ fn edges(outline: &MultiPolygon<f64>) -> impl Iterator<Item = Edge> {
 fn crossing(outline: &MultiPolygon<f64>) -> Option<Fault> {
     let fault = |(one, other, meeting): (Edge, Edge, _)| match meeting {
         LineIntersection::Collinear { intersection: Line { start, end } } if start != end => {
-            Some(Fault { what: "runs twice along the same line", at: start })
+            Some(Fault::new("runs twice along the same line", Some(start)))
         }
         LineIntersection::SinglePoint { intersection, is_proper: true } => {
-            Some(Fault { what: "crosses itself", at: intersection })
+            Some(Fault::new("crosses itself", Some(intersection)))
         }
         LineIntersection::SinglePoint { intersection, .. }
             if one.ring == other.ring && !one.is_before(&other) && !other.is_before(&one) =>
         {
-            Some(Fault { what: "touches itself", at: intersection })
+            Some(Fault::new("touches itself", Some(intersection)))
         }
         _ => None,
     };
@@ -129,8 +144,8 @@ fn misplaced_hole(polygon: &Polygon<f64>) -> Option<Fault> {
     let holes: Vec<_> = polygon.interiors().iter().map(surface).collect();
     let outside = holes.iter().find(|hole| !shell.relate(*hole).is_contains());
     match outside {
-        Some(hole) => Some(Fault { what: "has a hole outside its polygon", at: first(hole) }),
-        None => overlap(&holes).map(|at| Fault { what: "has holes that overlap", at }),
+        Some(hole) => Some(Fault::new("has a hole outside its polygon", Some(first(hole)))),
+        None => overlap(&holes).map(|at| Fault::new("has holes that overlap", Some(at))),
     }
 }
 

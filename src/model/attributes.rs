@@ -3,6 +3,8 @@ use std::fmt;
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::value::RawValue;
 
+use super::{TEXT_OR_WHOLE, whole_number};
+
 /// Further properties of an area in a data set: a JSON object with at least one member, as the original text without
 /// whitespace between its parts.
 #[derive(Clone)]
@@ -12,6 +14,11 @@ pub struct Attributes(Box<RawValue>);
 #[derive(Debug, thiserror::Error)]
 #[error("must be a JSON object with at least one member")]
 pub struct InvalidAttributes;
+
+/// The error for an attribute `district_id` that cannot be an identifier.
+#[derive(Debug, thiserror::Error)]
+#[error("district_id {}", TEXT_OR_WHOLE)]
+pub struct InvalidDistrict;
 
 impl Attributes {
     /// Returns the attributes as JSON.
@@ -23,13 +30,28 @@ impl Attributes {
     /// Returns the member `district_id`: the number of the district, which clients of CogniCity read; `None` if it is neither a text
     /// nor a number. Costs O(size).
     pub(crate) fn district_id(&self) -> Option<Box<str>> {
+        district_id(self.district()?)
+    }
+
+    /// Returns the member `district_id` as JSON.
+    fn district(&self) -> Option<&str> {
         #[derive(Deserialize)]
         struct Members<'a> {
             #[serde(borrow)]
             district_id: Option<&'a RawValue>,
         }
         let members: Members<'_> = serde_json::from_str(self.as_json()).ok()?;
-        district_id(members.district_id?.get())
+        members.district_id.map(RawValue::get)
+    }
+
+    /// Checks that the member `district_id` is not a number with a fraction, whose last zeros are lost.
+    ///
+    /// # Errors
+    ///
+    /// [`InvalidDistrict`].
+    pub fn check_district(&self) -> Result<(), InvalidDistrict> {
+        let is_inexact = |json: &str| is_number(json) && whole_number(json).is_none();
+        if self.district().is_some_and(is_inexact) { Err(InvalidDistrict) } else { Ok(()) }
     }
 
     /// Returns an object with these members in this order, each a JSON value as text; `None` if there are none.
@@ -39,13 +61,19 @@ impl Attributes {
     }
 }
 
-/// Returns the number of a district from its JSON: a text that is not empty, or a number as it is written.
+/// Returns the number of a district from its JSON: a text that is not empty, or a number, whole ones as digits.
 pub(crate) fn district_id(json: &str) -> Option<Box<str>> {
-    if json.starts_with(|first: char| first == '-' || first.is_ascii_digit()) {
-        return Some(json.into());
+    if is_number(json) {
+        // Data of an earlier version can have a fraction.
+        return Some(whole_number(json).map_or_else(|| json.into(), Box::from));
     }
     let text: String = serde_json::from_str(json).ok()?;
     (!text.is_empty()).then(|| text.into())
+}
+
+/// Returns whether a JSON value is a number.
+fn is_number(json: &str) -> bool {
+    json.starts_with(|first: char| first == '-' || first.is_ascii_digit())
 }
 
 /// Returns a text as a JSON string.
@@ -115,10 +143,11 @@ mod tests {
     }
 
     #[test]
-    fn a_district_is_a_text_or_a_number_as_it_is_written() {
+    fn a_district_is_a_text_or_a_number() {
         for (json, expected) in [
             (r#"{"district_id":"3172090"}"#, Some("3172090")),
-            (r#"{"a":{},"district_id":31.740}"#, Some("31.740")),
+            (r#"{"a":{},"district_id":3172090.0}"#, Some("3172090")),
+            (r#"{"district_id":31.740}"#, Some("31.740")),
             (r#"{"district_id":"a\"b"}"#, Some("a\"b")),
             (r#"{"district_id":null}"#, None),
             (r#"{"district_id":""}"#, None),

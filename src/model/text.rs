@@ -18,6 +18,34 @@ pub fn digits(text: &str) -> Option<u64> {
     text.parse().ok().filter(|_| plain)
 }
 
+/// What an identifier in a data set must be, in words.
+pub(crate) const TEXT_OR_WHOLE: &str =
+    "must be a text or a whole number; one with a point or exponent is exact only below 2^53";
+
+/// Doubles below this number are exact if they are whole: 2^53.
+pub(crate) const EXACT: f64 = 9_007_199_254_740_992.0;
+
+/// Returns the digits of a JSON number that is whole, whether it is written `5`, `5.0` or `5e0`. Returns `None` for a fraction, and
+/// for a number with a point or exponent from 2^53, which may have lost digits.
+#[must_use]
+pub fn whole_number(json: &str) -> Option<String> {
+    if json.strip_prefix('-').unwrap_or(json).bytes().all(|byte| byte.is_ascii_digit()) {
+        return Some(json.to_owned());
+    }
+    let number = json.parse().ok().filter(|number: &f64| number.fract() == 0.0 && number.abs() < EXACT)?;
+    Some((number as i64).to_string())
+}
+
+/// Returns a text without a fraction of zeros: `5` for `5.0`, as programs write a column of doubles. Any other text is returned
+/// unchanged, also a number from 2^53, which may have lost digits, and one with an exponent, as spreadsheets shorten long numbers.
+#[must_use]
+pub(crate) fn without_zero_fraction(text: &str) -> &str {
+    let Some((whole, fraction)) = text.split_once('.') else { return text };
+    let is_zero = !fraction.is_empty() && fraction.bytes().all(|byte| byte == b'0');
+    let magnitude = digits(whole.strip_prefix('-').unwrap_or(whole));
+    if is_zero && magnitude.is_some_and(|number| number < EXACT as u64) { whole } else { text }
+}
+
 /// A number in the configuration, or its digits, because the environment has only texts. For `#[serde(try_from)]`.
 #[derive(Deserialize)]
 #[serde(untagged, expecting = "must be a whole number, of 32 bits at most")]
@@ -63,6 +91,45 @@ pub(crate) fn place_name(parent: &str, name: &str, id: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_whole_number_is_its_digits_however_json_writes_it() {
+        for (json, expected) in [
+            ("5", Some("5")),
+            ("5.0", Some("5")),
+            ("-5.00", Some("-5")),
+            ("1e0", Some("1")),
+            ("3174040004009000.0", Some("3174040004009000")),
+            ("9007199254740991.0", Some("9007199254740991")),
+            ("9007199254740993.0", None),
+            ("9007199254740993", Some("9007199254740993")),
+            ("31740400040090001234567", Some("31740400040090001234567")),
+            ("3.174040004009e22", None),
+            ("5.5", None),
+            ("5e-1", None),
+        ] {
+            assert_eq!(whole_number(json).as_deref(), expected, "{json}");
+        }
+    }
+
+    #[test]
+    fn a_text_loses_a_fraction_of_zeros_and_nothing_else() {
+        for (text, expected) in [
+            ("5.0", "5"),
+            ("-5.000", "-5"),
+            ("9007199254740991.0", "9007199254740991"),
+            ("9007199254740992.0", "9007199254740992.0"),
+            ("5", "5"),
+            ("5.", "5."),
+            ("5.5", "5.5"),
+            (".0", ".0"),
+            ("1.0.0", "1.0.0"),
+            ("3.17404E+15", "3.17404E+15"),
+            ("RW 5.0", "RW 5.0"),
+        ] {
+            assert_eq!(without_zero_fraction(text), expected);
+        }
+    }
 
     #[test]
     fn names_in_capitals_are_readable_and_abbreviations_stay() {

@@ -20,7 +20,7 @@ CREATE TABLE cognicity.local_areas (
     instance_region_code varchar NOT NULL, attributes json, the_geom geometry(Geometry, 4326) NOT NULL
 );
 INSERT INTO cognicity.local_areas VALUES
-    (1, 3174040004009000, 'RW 09', 'GROGOL', 'JAKARTA BARAT', 'ID-JK', '{"district_id": 31.740, "b": null}',
+    (1, 3174040004009000, 'RW 09', 'GROGOL', 'JAKARTA BARAT', 'ID-JK', '{"district_id": 3174.0, "b": null}',
         ST_MakeEnvelope(106.80, -6.20, 106.81, -6.19, 4326)),
     (2, 3174040004010000, NULL, NULL, NULL, 'jbd', NULL, ST_Collect(
         ST_MakeEnvelope(106.81, -6.20, 106.82, -6.19, 4326), ST_MakeEnvelope(106.83, -6.20, 106.84, -6.19, 4326))),
@@ -74,7 +74,7 @@ INSERT INTO cognicity.all_reports
 VALUES
     (1, 1, '2016-12-19 16:00:00.123456+00', E'Air "setinggi" lutut\n☔', 'grasp', 'confirmed', 'flood',
         'aaaaaaaa-0000-4000-8000-000000000001', 'https://images.example.org/a.jpg', NULL,
-        '{"report_type":"flood","flood_depth":101,"points":-2}', '{"instance_region_code":"ID-JK","local_area_id":"1","district_id":"31.740"}',
+        '{"report_type":"flood","flood_depth":101,"points":-2}', '{"instance_region_code":"ID-JK","local_area_id":"1","district_id":"3174"}',
         'SRID=4326;POINT(106.805 -6.195)', false, NULL),
     (2, 1, '2016-12-19 15:30:00+00', '', 'detik', 'confirmed', 'flood', 'http://detik.example.org/2', '', 'Banjir', NULL,
         '{"instance_region_code":"jbd","local_area_id":"null"}', 'SRID=4326;POINT(106.95 -6.05)', NULL, 'pmi'),

@@ -4,6 +4,7 @@
 mod fixture;
 
 mod contents;
+mod foreign;
 mod lines;
 mod notes;
 mod outlines;

@@ -56,7 +56,7 @@ fn a_status_or_a_tag_that_is_not_kept_is_said_and_what_an_export_writes_is_not()
     let reports = [
         report(r#""status":"confirmed","tags":{"local_area_id":null,"instance_region_code":"ID-JK"}"#),
         report(r#""status":"verified","tags":{"district_id":"x"}"#),
-        report(r#""tags":{"local_area_id":"2","district_id":"31.740"}"#),
+        report(r#""tags":{"local_area_id":"2","district_id":"3174"}"#),
     ];
     let reports = format!(r#"{{"type":"FeatureCollection","features":[{}]}}"#, reports.join(","));
     let folder = folder_of(&[(FolderFile::Reports, &reports)]);

@@ -55,7 +55,7 @@ fn a_wrong_feature_is_named_by_its_number_and_identifier_with_what_was_found_and
         ),
         (r#"{"area_id":""}"#, BOW_TIE, "feature 2: area_id is missing; the property is empty", &[]),
         ("null", BOW_TIE, "feature 2: area_id is missing; the feature has no properties", &[]),
-        (r#"{"area_id":{"a":1}}"#, BOW_TIE, "feature 2: area_id must be a string", &[]),
+        (r#"{"area_id":{"a":1}}"#, BOW_TIE, "feature 2: area_id must be a text or a whole number", &[]),
     ] {
         let folder = folder_of(&[(FolderFile::Areas, &one_line(properties, geometry))]);
         let error = load(folder.path()).map(drop).unwrap_err();

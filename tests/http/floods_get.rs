@@ -41,7 +41,7 @@ fn an_area_has_the_documented_properties() {
 #[test]
 fn the_attributes_of_an_area_are_served_as_the_data_set_has_them() {
     let siaga = Siaga::start();
-    let expected = r#""attributes":{"District":"Kota \"Tua\" & <Utara>","district_id":31.740,"RT":[1,2],"none":null},"state":"#;
+    let expected = r#""attributes":{"District":"Kota \"Tua\" & <Utara>","district_id":3174.0,"RT":[1,2],"none":null},"state":"#;
     for format in ["topojson", "geojson"] {
         let body =
             siaga.client.get(format!("/v1/floods?geoformat={format}")).dispatch().into_string().unwrap();

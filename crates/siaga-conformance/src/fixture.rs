@@ -62,7 +62,7 @@ pub fn areas() -> AreaSet {
         region_code: "ID-JB".to_owned(),
         ..area(30, "RW 30", "", vec![Polygon::new(square(3.0, 0.0, 1.0), vec![])])
     };
-    let attributes = r#"{"District":"Kota \"Tua\" & <Utara>","district_id":31.740,"RT":[1,2],"none":null}"#;
+    let attributes = r#"{"District":"Kota \"Tua\" & <Utara>","district_id":3174.0,"RT":[1,2],"none":null}"#;
     let with_attributes = Area {
         attributes: attributes.to_owned().try_into().ok(),
         ..area(2, "RW 02 & <Söhne>, \"X\"", "KÖLN, ÉTÉ", vec![Polygon::new(square(1.0, 0.0, 1.0), vec![])])

@@ -5,14 +5,14 @@ use std::collections::{BTreeMap, HashSet};
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
-use siaga::folder::{FolderFile, GeoJsonWriter, outline, repaired, shape};
+use siaga::folder::{FolderFile, GeoJsonWriter, outline, repaired, shapes};
 use siaga::model::bodies::{Object, can_be_kept};
 use siaga::model::{Area, AreaId, Attributes, Infrastructure, InfrastructureKind, Region};
 
 use super::copied::What;
 use super::copy::Options;
 use super::source::{CopyError, Refused, Source, Table, TableRow};
-use super::values::{number, object, required, text};
+use super::values::{digits, number, object, required, text};
 
 const REGIONS: Table = Table {
     name: "cognicity.instance_regions",
@@ -118,7 +118,7 @@ pub(super) async fn areas(
         let geom_id = match of.geom_id {
             Value::String(text) => text,
             Value::Null => String::new(),
-            other => other.to_string(),
+            other => digits(&other),
         };
         let code = text("instance_region_code", of.instance_region_code.as_deref())?;
         let (region_code, city_code) =
@@ -153,13 +153,17 @@ pub(super) async fn infrastructure(
 ) -> Result<(), CopyError> {
     for (kind, table) in INFRASTRUCTURE {
         let take = |of: InfrastructureRow, row: &mut TableRow<'_>| {
-            infrastructure.write(&Infrastructure {
-                kind,
-                name: text("name", of.name.as_deref())?,
-                tags: row.tags(of.tags.as_ref()),
-                shape: shape(&row.shape.geometry()?)?,
-            })?;
-            row.copied.wrote(FolderFile::Infrastructure);
+            let name = text("name", of.name.as_deref())?;
+            let tags = row.tags(of.tags.as_ref());
+            for shape in shapes(&row.shape.geometry()?)? {
+                infrastructure.write(&Infrastructure {
+                    kind,
+                    name: name.clone(),
+                    tags: tags.clone(),
+                    shape,
+                })?;
+                row.copied.wrote(FolderFile::Infrastructure);
+            }
             Ok(())
         };
         source.each(table, take).await?;
@@ -179,11 +183,11 @@ fn is_province(code: &str) -> bool {
 
 /// Returns the geometry of a row, repaired if `repair` is set.
 fn surface(row: &mut TableRow<'_>, repair: bool) -> Result<geo::MultiPolygon<f64>, Refused> {
-    let outline = outline(&row.shape.geometry()?)?;
+    let geometry = row.shape.geometry()?;
     if !repair {
-        return Ok(outline);
+        return Ok(outline(&geometry)?);
     }
-    let (outline, fault) = repaired(outline)?;
+    let (outline, fault) = repaired(&geometry)?;
     if fault.is_some() {
         row.note(What::Repaired, "which was not valid");
     }
@@ -220,6 +224,7 @@ fn attributes(
     let Ok(all) = Attributes::try_from(format!("{{{}}}", all.join(","))) else { return Ok(None) };
     let object = serde_json::from_str(all.as_json()).map_err(|error| error.to_string())?;
     can_be_kept(&object).map_err(|unkeepable| unkeepable.to_string())?;
+    all.check_district().map_err(|wrong| wrong.to_string())?;
     Ok(Some(all))
 }
 

@@ -6,7 +6,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 use siaga::folder::place;
 use siaga::model::bodies::Object;
-use siaga::model::{NAME, Position, Tags, Timestamp, is_name};
+use siaga::model::{NAME, Position, Tags, Timestamp, is_name, whole_number};
 
 /// A geometry in well-known binary; `None` if there is none.
 pub(super) struct Shape(pub(super) Option<Vec<u8>>);
@@ -58,6 +58,12 @@ pub(super) fn moment(column: &str, text: Option<&str>) -> Result<Timestamp, Stri
     Timestamp::parse(text).map_err(|_| format!("{column} must be a time of the years 1 to 9999"))
 }
 
+/// Returns a value as text: a whole number as its digits, anything else as JSON.
+pub(super) fn digits(value: &Value) -> String {
+    let json = value.to_string();
+    whole_number(&json).filter(|_| value.is_number()).unwrap_or(json)
+}
+
 /// Returns a column with a whole number that is not negative.
 pub(super) fn number(column: &str, number: i64) -> Result<u64, String> {
     number.try_into().map_err(|_| format!("{column} must not be negative"))
@@ -92,7 +98,7 @@ fn tag(members: &Object, name: &str) -> Result<Option<String>, String> {
         None | Some(Value::Null) => Ok(None),
         Some(Value::String(text)) if text.is_empty() || text == "null" => Ok(None),
         Some(Value::String(text)) => Ok(Some(text.clone())),
-        Some(Value::Number(number)) => Ok(Some(number.to_string())),
+        Some(number @ Value::Number(_)) => Ok(Some(digits(number))),
         Some(_) => Err(format!("tags.{name} must be a text or a number")),
     }
 }

@@ -6,7 +6,9 @@ use serde_json::{Map, Value};
 
 use super::kept::can_be_kept;
 use super::times::{TooFarAhead, sent_with_credential};
-use crate::model::{InvalidTimestamp, NAME, Position, Timestamp, WEB_ADDRESS, is_name, is_web_address};
+use crate::model::{
+    EXACT, InvalidTimestamp, NAME, Position, Timestamp, WEB_ADDRESS, is_name, is_web_address,
+};
 
 /// A JSON object.
 pub type Object = Map<String, Value>;
@@ -220,7 +222,7 @@ pub(super) fn position(value: &Value) -> Option<Position> {
 
 /// Returns a JSON number that is whole, whether it is written `2` or `2.0`.
 pub(super) fn whole(value: &Value) -> Option<i64> {
-    let whole = |number: f64| number.fract() == 0.0 && number.abs() < 9_007_199_254_740_992.0;
+    let whole = |number: f64| number.fract() == 0.0 && number.abs() < EXACT;
     let from_float = || value.as_f64().filter(|&number| whole(number)).map(|number| number as i64);
     value.as_i64().or_else(from_float)
 }

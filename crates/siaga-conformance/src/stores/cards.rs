@@ -72,7 +72,7 @@ pub async fn a_card_report_is_published_with_its_tags_and_marks_the_card(fresh: 
     assert_eq!(report.key.number(), 9, "the next after all others");
     assert_eq!(report.tags.local_area_id.map(AreaId::number), Some(2));
     assert_eq!(report.tags.instance_region_code.as_deref(), Some("ID-JK"));
-    assert_eq!(report.tags.district_id.as_deref(), Some("31.740"), "an attribute of the area");
+    assert_eq!(report.tags.district_id.as_deref(), Some("3174"), "an attribute of the area");
     assert_eq!(store.card(&card("fresh-card")).await.unwrap().report, Some(report.key));
     let found = store.report(report.key).await.unwrap();
     assert_eq!(found.value.content.text, report.content.text);

@@ -55,7 +55,7 @@ async fn assert_floods(store: &dyn Store) {
             "area_id": "1", "geom_id": "3174040004009000", "area_name": "RW 09", "parent_name": "GROGOL",
             "city_name": "JAKARTA BARAT", "state": 3, "last_updated": "2016-12-19T13:41:35.500Z",
             "flooded_since": "2016-12-19T13:41:35.500Z", "confirmed": "2016-12-19T13:41:35.500Z",
-            "attributes": { "district_id": 31.740, "b": null },
+            "attributes": { "district_id": 3174.0, "b": null },
         })
     );
     // The log ends later than the state was set.
@@ -140,7 +140,7 @@ async fn assert_reports(store: &dyn Store) {
             "pkey": "1", "created_at": "2016-12-19T16:00:00.123Z", "source": "grasp", "status": "confirmed",
             "url": "aaaaaaaa-0000-4000-8000-000000000001", "image_url": "https://images.example.org/a.jpg",
             "disaster_type": "flood", "report_data": { "report_type": "flood", "flood_depth": 101, "points": -2 },
-            "tags": { "instance_region_code": "ID-JK", "local_area_id": "1", "district_id": "31.740" }, "title": "",
+            "tags": { "instance_region_code": "ID-JK", "local_area_id": "1", "district_id": "3174" }, "title": "",
             "text": "Air \"setinggi\" lutut\n☔", "is_training": false, "partner_code": null, "partner_icon": null,
         })
     );
@@ -220,7 +220,7 @@ async fn assert_places(store: &dyn Store) {
             json!({ "name": "", "type": "floodgates", "tags": none }),
             json!({
                 "name": "Pintu Air Karet", "type": "floodgates",
-                "tags": { "instance_region_code": "jbd", "local_area_id": "1", "district_id": "31.740" },
+                "tags": { "instance_region_code": "jbd", "local_area_id": "1", "district_id": "3174" },
             }),
             json!({
                 "name": "Kali Krukut", "type": "waterways",
@@ -229,7 +229,7 @@ async fn assert_places(store: &dyn Store) {
         ]
     );
     let areas = features(&Layer::Areas(places.area_layer(&everywhere(), AreaLevel::Area)));
-    assert_eq!(areas[0]["attributes"], json!({ "district_id": 31.740, "b": null }));
+    assert_eq!(areas[0]["attributes"], json!({ "district_id": 3174.0, "b": null }));
     let regions = features(&Layer::Boundaries(places.boundary_layer(None)));
     assert_eq!(
         regions,

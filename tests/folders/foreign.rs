@@ -1,0 +1,288 @@
+//! Files as other programs write them: doubles as identifiers, multipart and collapsed geometry, CSV of spreadsheets.
+
+use std::fmt::Display;
+
+use geo::Area as _;
+use siaga::folder::{Dataset, DatasetError, Folder, FolderFile, FolderRow};
+use siaga::model::{Area, FloodState, Geometry};
+
+use super::support::{folder_of, load};
+
+const SQUARE: &str = r#"{"type":"Polygon","coordinates":[[[0,0],[1,0],[1,1],[0,1],[0,0]]]}"#;
+const POINT: &str = r#"{"type":"Point","coordinates":[0.5,0.5]}"#;
+
+fn collection(features: &[(&str, impl Display)]) -> String {
+    let features: Vec<_> = features
+        .iter()
+        .map(|(properties, geometry)| {
+            format!(r#"{{"type":"Feature","properties":{{{properties}}},"geometry":{geometry}}}"#)
+        })
+        .collect();
+    format!(r#"{{"type":"FeatureCollection","features":[{}]}}"#, features.join(","))
+}
+
+fn loaded(files: &[(FolderFile, &str)]) -> Result<Dataset, String> {
+    load(folder_of(files).path())
+}
+
+#[test]
+fn an_identifier_that_is_a_whole_double_is_the_whole_number() {
+    let areas = collection(&[
+        (r#""area_id":1.0,"geom_id":3174040004009000.0,"parent_name":12.0,"district_id":3172090.0"#, SQUARE),
+        (r#""area_id":"2.0","geom_id":"7.0""#, SQUARE),
+        (r#""area_id":3e0,"geom_id":9007199254740993"#, SQUARE),
+    ]);
+    let gauges = collection(&[(r#""gaugeid":17.0,"gaugenameid":18.0"#, POINT)]);
+    let regions = collection(&[(r#""code":31.0,"name":"Jakarta""#, SQUARE)]);
+    let report = r#""pkey":7.0,"created_at":"2016-12-19T10:00:00Z","source":"grasp","disaster_type":"flood","tags":{"local_area_id":1.0,"district_id":3172090.0}"#;
+    let reports = collection(&[(report, POINT)]);
+    let dataset = loaded(&[
+        (FolderFile::Areas, &areas),
+        (FolderFile::Gauges, &gauges),
+        (FolderFile::Regions, &regions),
+        (FolderFile::Reports, &reports),
+        (FolderFile::GaugeReadings, "gaugeid,observed_at,level,alert\n17.0,2016-12-19T10:00:00Z,1.5,3.0\n"),
+        (FolderFile::FloodStates, "area_id,state,changed_at\n1.0,2.0,2016-12-19T10:00:00Z\n"),
+        (
+            FolderFile::Cards,
+            "card_id,pkey,username,network,language,network_data,report\ncard-one,1.0,,,,,7.0\n",
+        ),
+        (FolderFile::PartnerPosts, "post_id,pkey\n-4711.0,7.00\n"),
+    ])
+    .unwrap();
+    let areas: Vec<_> =
+        dataset.places.areas().iter().map(|area| (area.id.number(), &*area.geom_id)).collect();
+    assert_eq!(areas, [(1, "3174040004009000"), (2, "7.0"), (3, "9007199254740993")]);
+    assert_eq!(dataset.places.areas()[0].parent_name, "12");
+    assert_eq!(dataset.places.regions()[0].code, "31");
+    let gauge = &dataset.gauges[0];
+    assert_eq!((&*gauge.gauge.id, &*gauge.gauge.name, gauge.observations.len()), ("17", "18", 1));
+    let [report] = &dataset.reports[..] else { panic!("one") };
+    assert_eq!((report.key.number(), report.tags.district_id.as_deref()), (7, Some("3172090")));
+    assert_eq!(dataset.flood_log[0].state.map(FloodState::code), Some(2));
+    assert_eq!((dataset.cards[0].pkey, dataset.cards[0].report.unwrap().number()), (1, 7));
+    assert_eq!((dataset.partner_posts[0].post_id, dataset.partner_posts[0].report.number()), (-4711, 7));
+}
+
+#[test]
+fn an_identifier_with_a_fraction_or_beyond_what_doubles_hold_is_refused() {
+    for (properties, reason) in [
+        (r#""area_id":1.5"#, "area_id must be a text or a whole number"),
+        (r#""area_id":1,"geom_id":3174.5"#, "geom_id must be a text or a whole number"),
+        (r#""area_id":1,"geom_id":9007199254740993.0"#, "geom_id must be a text or a whole number"),
+        (r#""area_id":1,"geom_id":3.17404000400900e22"#, "geom_id must be a text or a whole number"),
+        (r#""area_id":1,"district_id":31.74"#, "district_id must be a text or a whole number"),
+        (r#""area_id":1,"attributes":{"district_id":31.74}"#, "district_id must be a text or a whole number"),
+        (r#""area_id":"1.5""#, "area_id must be a whole number"),
+    ] {
+        let error =
+            loaded(&[(FolderFile::Areas, &collection(&[(properties, SQUARE)]))]).map(drop).unwrap_err();
+        assert!(error.contains(reason), "{properties}: {error}");
+    }
+    let areas = collection(&[(r#""area_id":1"#, SQUARE)]);
+    for id in ["1.5", "1e0", "9007199254740993.0"] {
+        let states = format!("area_id,state,changed_at\n{id},2,2016-12-19T10:00:00Z\n");
+        let files = [(FolderFile::Areas, areas.as_str()), (FolderFile::FloodStates, &states)];
+        let error = loaded(&files).map(drop).unwrap_err();
+        assert!(error.contains("line 2: area_id must be a whole number"), "{id}: {error}");
+    }
+}
+
+#[test]
+fn infrastructure_of_several_parts_is_taken_apart() {
+    let areas = collection(&[
+        (r#""area_id":1"#, SQUARE),
+        (r#""area_id":2"#, r#"{"type":"Polygon","coordinates":[[[8,8],[9,8],[9,9],[8,8]]]}"#),
+    ]);
+    let river = r#"{"type":"MultiLineString","coordinates":[[[0.5,0.5],[2,2]],[[8.5,8.2],[9,9],[9.5,9]]]}"#;
+    let pump = r#"{"type":"MultiPoint","coordinates":[[0.5,0.4]]}"#;
+    let infrastructure = collection(&[
+        (r#""type":"waterways","name":"Ciliwung""#, river),
+        (r#""type":"pumps","name":"Pluit""#, pump),
+    ]);
+    let files = [(FolderFile::Areas, areas.as_str()), (FolderFile::Infrastructure, &infrastructure)];
+    let dataset = loaded(&files).unwrap();
+    let parts: Vec<_> = dataset
+        .places
+        .infrastructure()
+        .iter()
+        .map(|of| {
+            let count = match of.geometry() {
+                Geometry::Point(_) => 1,
+                Geometry::LineString(line) => line.0.len(),
+                other => panic!("{other:?}"),
+            };
+            (&*of.name, count, of.tags.local_area_id.unwrap().number())
+        })
+        .collect();
+    assert_eq!(parts, [("Pluit", 1, 1), ("Ciliwung", 2, 1), ("Ciliwung", 3, 2)]);
+    for (geometry, reason) in [
+        (r#"{"type":"MultiLineString","coordinates":[]}"#, "geometry is empty"),
+        (
+            r#"{"type":"MultiLineString","coordinates":[[[0,0],[1,1]],[[0,0]]]}"#,
+            "a line of less than 2 positions",
+        ),
+        (SQUARE, "geometry must be points or lines, not a Polygon"),
+    ] {
+        let infrastructure = collection(&[(r#""type":"waterways""#, geometry)]);
+        let error = loaded(&[(FolderFile::Infrastructure, &infrastructure)]).map(drop).unwrap_err();
+        assert!(error.contains(reason), "{error}");
+    }
+}
+
+#[test]
+fn a_gauge_is_at_one_point() {
+    let at = |coordinates: &str| {
+        let geometry = format!(r#"{{"type":"MultiPoint","coordinates":{coordinates}}}"#);
+        loaded(&[(FolderFile::Gauges, &collection(&[(r#""gaugeid":"1","gaugenameid":"A""#, geometry)]))])
+    };
+    assert_eq!(at("[[1,2]]").unwrap().gauges.len(), 1);
+    for coordinates in ["[]", "[[1,2],[3,4]]"] {
+        let error = at(coordinates).map(drop).unwrap_err();
+        assert!(error.contains("geometry must be a Point, not a MultiPoint"), "{error}");
+    }
+}
+
+/// Reads areas with repair; the notes about them.
+fn repaired(folder: &Folder) -> Result<Vec<Area>, String> {
+    let mut areas = Vec::new();
+    let read = folder.areas(|row: FolderRow<Area>| {
+        areas.push(row.value);
+        Ok::<_, DatasetError>(())
+    });
+    read.map(|()| areas).map_err(|error| error.to_string())
+}
+
+#[test]
+fn collapsed_rings_are_dropped_and_open_ones_closed_by_a_repair_that_is_counted() {
+    let good = "[[0,0],[1,0],[1,1],[0,1],[0,0]]";
+    let polygon = |rings: &str| format!(r#"{{"type":"Polygon","coordinates":[{rings}]}}"#);
+    let polygons = |polygons: &str| format!(r#"{{"type":"MultiPolygon","coordinates":[{polygons}]}}"#);
+    let short = "has a ring of less than 3 different positions";
+    let open = "has a ring whose last position is not its first at [0, 0]";
+    for (geometry, fault) in [
+        (polygons(&format!("[{good}],[[[5,5],[5,5],[5,5],[5,5]]]")), format!("{short} at [5, 5]")),
+        (polygons(&format!("[{good}],[[[5,5],[6,5],[5,5]]]")), format!("{short} at [5, 5]")),
+        (polygons(&format!("[{good}],[[]]")), short.to_owned()),
+        (polygons(&format!("[{good}],[]")), "has a polygon without an outer ring".to_owned()),
+        (polygon(&format!("{good},[]")), short.to_owned()),
+        (polygon(&format!("{good},[[0.5,0.5],[0.5,0.6],[0.5,0.5]]")), format!("{short} at [0.5, 0.5]")),
+        (polygon("[[0,0],[1,0],[1,1],[0,1]]"), open.to_owned()),
+        (
+            polygons(&format!("[{good}],[[[5,5],[6,5],[7,5],[5,5]]]")),
+            "runs twice along the same line at [5, 5]".to_owned(),
+        ),
+    ] {
+        let folder = folder_of(&[(FolderFile::Areas, &collection(&[(r#""area_id":1"#, &geometry)]))]);
+        let error = load(folder.path()).map(drop).unwrap_err();
+        let expected = format!("feature 1 (area_id 1): geometry {fault}; ");
+        assert!(error.contains(&expected) && error.contains("siaga import --repair"), "{geometry}: {error}");
+        let opened = Folder::open(folder.path()).unwrap().repairing();
+        let areas = repaired(&opened).unwrap();
+        assert!((areas[0].outline.unsigned_area() - 1.0).abs() < 1e-9, "{geometry}: {:?}", areas[0].outline);
+        let note = format!("areas.geojson: 1 outline was repaired, the first at line 1, feature 1 {fault}");
+        assert_eq!(opened.notes()[0], note);
+    }
+    let triangle = polygon("[[0,0],[1,0],[1,1]]");
+    let folder = folder_of(&[(FolderFile::Areas, &collection(&[(r#""area_id":1"#, &triangle)]))]);
+    let areas = repaired(&Folder::open(folder.path()).unwrap().repairing()).unwrap();
+    assert!((areas[0].outline.unsigned_area() - 0.5).abs() < 1e-9, "three positions are a triangle");
+    let nothing = polygon("[[5,5],[5,5],[5,5],[5,5]]");
+    let folder = folder_of(&[(FolderFile::Areas, &collection(&[(r#""area_id":1"#, &nothing)]))]);
+    let error = repaired(&Folder::open(folder.path()).unwrap().repairing()).map(drop).unwrap_err();
+    assert!(error.contains(&format!("{short} at [5, 5], and cannot be repaired")), "{error}");
+}
+
+#[test]
+fn a_collection_of_one_surface_with_points_and_lines_is_that_surface() {
+    let line = r#"{"type":"LineString","coordinates":[[5,5],[6,6]]}"#;
+    let of = |members: &[&str]| {
+        let geometry = format!(r#"{{"type":"GeometryCollection","geometries":[{}]}}"#, members.join(","));
+        loaded(&[(FolderFile::Areas, &collection(&[(r#""area_id":1"#, geometry)]))])
+    };
+    for members in [&[SQUARE][..], &[line, SQUARE, POINT]] {
+        let dataset = of(members).unwrap();
+        assert_eq!(dataset.places.areas()[0].outline.0.len(), 1);
+    }
+    for members in [&[SQUARE, SQUARE][..], &[line], &[]] {
+        let error = of(members).map(drop).unwrap_err();
+        assert!(
+            error.contains("geometry must be a Polygon or MultiPolygon, not a GeometryCollection"),
+            "{error}"
+        );
+    }
+}
+
+#[test]
+fn a_base_map_may_have_collapsed_rings() {
+    let lake = r#"{"type":"Polygon","coordinates":[[[0,0],[1,0],[1,1],[0,1],[0,0]],[[0.5,0.5],[0.5,0.5],[0.5,0.5],[0.5,0.5]]]}"#;
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("basemap.geojson"), collection(&[(r#""kind":"water""#, lake)]))
+        .unwrap();
+    std::fs::write(folder.path().join("areas.geojson"), collection(&[(r#""area_id":1"#, SQUARE)])).unwrap();
+    assert!(load(folder.path()).is_ok());
+}
+
+#[test]
+fn a_table_may_have_other_separators_and_capitals_in_its_first_line() {
+    let areas = collection(&[(r#""area_id":1"#, SQUARE), (r#""area_id":2"#, SQUARE)]);
+    let rows =
+        "area_id,state,changed_at,username\n1,2,2016-12-19T10:00:00Z,\"Ibu; | , A\"\n2,,2016-12-19T10:00Z,\n";
+    let separated = |separator: &str| {
+        // The commas in the quoted text stay.
+        let quoted = "\"Ibu; | , A\"";
+        rows.replace(quoted, "Q").replace(',', separator).replace('Q', quoted)
+    };
+    let (semicolons, tabs, bars) = (separated(";"), separated("\t"), separated("|"));
+    for states in [
+        rows.to_owned(),
+        semicolons.clone(),
+        tabs.clone(),
+        format!("sep=,\n{rows}"),
+        format!("\u{feff}sep=;\r\n{}", semicolons.replace('\n', "\r\n")),
+        format!("\"sep=;\"\n{semicolons}"),
+        format!("SEP=\t\n{tabs}"),
+        format!("sep=|\n{bars}"),
+        rows.replace("area_id", "AREA_ID").replace("state", " State ").replace("username", "UserName"),
+        semicolons.replace("area_id", "Area_Id"),
+    ] {
+        let dataset = loaded(&[(FolderFile::Areas, &areas), (FolderFile::FloodStates, &states)])
+            .unwrap_or_else(|error| panic!("{states}: {error}"));
+        let log: Vec<_> = dataset
+            .flood_log
+            .iter()
+            .map(|change| {
+                (change.area.number(), change.state.map(FloodState::code), change.by.username.as_deref())
+            })
+            .collect();
+        assert_eq!(log, [(1, Some(2), Some("Ibu; | , A")), (2, None, None)], "{states}");
+    }
+}
+
+#[test]
+fn a_column_in_its_own_letters_is_preferred_to_one_in_capitals() {
+    let areas = collection(&[(r#""area_id":1"#, SQUARE)]);
+    let states = "AREA_ID,area_id,state,changed_at\n9,1,2,2016-12-19T10:00:00Z\n";
+    let dataset = loaded(&[(FolderFile::Areas, &areas), (FolderFile::FloodStates, states)]).unwrap();
+    assert_eq!(dataset.flood_log[0].area.number(), 1);
+}
+
+#[test]
+fn a_missing_column_is_named_with_those_that_are_there_and_a_wrong_row_with_its_line() {
+    let areas = collection(&[(r#""area_id":1"#, SQUARE)]);
+    for (states, expected) in [
+        (
+            "id;state;changed_at\n1;2;2016-12-19T10:00:00Z\n",
+            "line 1: the column area_id is missing; the columns are [id, state, changed_at]",
+        ),
+        (
+            "sep=;\n\narea_id;state;changed_at\n1;2;2016-12-19T10:00:00Z\n1;9;2016-12-19T10:00:00Z\n",
+            "line 5: state ",
+        ),
+        ("area_id\tstate\tchanged_at\n1\t2\n", "line 2: has 2 fields where the first line has 3"),
+    ] {
+        let files = [(FolderFile::Areas, areas.as_str()), (FolderFile::FloodStates, states)];
+        let error = loaded(&files).map(drop).unwrap_err();
+        assert!(error.contains(expected), "{error}");
+    }
+}
