@@ -12,7 +12,7 @@ use crate::config::Config;
 use crate::error::{Problem, Source};
 use crate::model::{AreaSelector, AreaSet, LayerKind};
 use crate::openapi::{Interface, Operation, Parameter, Part};
-use crate::resources::{MapResource, Offer, Selectable, describe};
+use crate::resources::{Floods, MapResource, Offer, Selectable, describe};
 
 /// The query parameters `city` and `admin`, as far as the resource supports them.
 ///
@@ -55,6 +55,62 @@ impl<R: MapResource + Default> Part for Select<R> {
             of(admin, offer != Offer::Loaded),
         ));
     }
+}
+
+/// The query parameters of [`Select<Floods>`], where a known city may have no area: then nothing is selected, and the response says that
+/// the city is not covered. Cities are known to the interface, the configuration or the data.
+#[derive(Clone, Debug)]
+pub(crate) struct FloodSelect(pub AreaSelector);
+
+#[rocket::async_trait]
+impl<'r> FromRequest<'r> for FloodSelect {
+    type Error = Problem;
+
+    async fn from_request(request: &'r Request<'_>) -> Outcome<Self, Problem> {
+        Problem::outcome(request, selected_floods(request).await.map(Self))
+    }
+}
+
+impl Part for FloodSelect {
+    fn describe(operation: &mut Operation, interface: &Interface<'_>) {
+        Select::<Floods>::describe(operation, interface);
+    }
+}
+
+/// The cities of the interface. They are known on every installation.
+const CITIES: [&str; 3] = ["bdg", "jbd", "sby"];
+
+async fn selected_floods(request: &Request<'_>) -> Result<AreaSelector, Problem> {
+    let (config, query) = (managed::<Config>(request)?, Query::of(request));
+    let configured = config.areas.supported.by(LayerKind::Floods);
+    if configured.city.is_empty() || query.get("city")?.is_none() {
+        return selected(request, LayerKind::Floods).await;
+    }
+    let areas = managed::<Follower>(request)?.areas();
+    let areas = timeout(config.limits.timeout, areas).await.map_err(Problem::late)??;
+    let known = configured.city.iter().chain(&config.areas.cities).map(String::as_str).chain(CITIES);
+    covered_or_known(query, configured, known, &areas)
+}
+
+/// Reads the parameters as codes of these areas, or as a city that is known.
+fn covered_or_known<'a>(
+    query: Query<'_>,
+    configured: &Selectable,
+    known: impl Iterator<Item = &'a str>,
+    areas: &'a AreaSet,
+) -> Result<AreaSelector, Problem> {
+    let cities = areas.codes().iter().map(|(city, _)| city.as_str());
+    let city = one_of(query, "city", "a city", cities.chain(known))?;
+    if city.as_deref().is_some_and(|city| areas.has_city(city)) {
+        return among(query, configured, areas);
+    }
+    let regions = areas.codes().iter().map(|(_, region)| region.as_str());
+    let region = if areas.is_empty() {
+        query.one_of("admin", &configured.admin)?.cloned()
+    } else {
+        one_of(query, "admin", "a province", regions)?
+    };
+    Ok(AreaSelector { city, region })
 }
 
 async fn selected(request: &Request<'_>, kind: LayerKind) -> Result<AreaSelector, Problem> {
@@ -179,6 +235,23 @@ mod tests {
         let without = areas(&[("", "ID-JK"), ("", "ID-JB")]);
         assert!(among(Query::new("city=jbd"), &selectable, &without).is_err());
         assert!(among(Query::new("admin=ID-JK&city="), &selectable, &without).is_ok());
+    }
+
+    #[test]
+    fn a_known_city_without_an_area_selects_nothing_and_an_unknown_one_is_refused() {
+        let selectable = Selectable { city: vec!["jbd".into()], admin: vec!["ID-JK".into()] };
+        let select = |text: &'static str, areas: &AreaSet| {
+            covered_or_known(Query::new(text), &selectable, CITIES.into_iter(), areas)
+        };
+        let (all, none) = (areas(&[("jbd", "ID-JK"), ("mnl", "ID-JB")]), areas(&[]));
+        for text in ["city=sby", "city=bdg&admin=ID-JK", "city=mnl", "city=jbd&admin=ID-JK"] {
+            assert!(select(text, &all).is_ok(), "{text}");
+        }
+        for text in ["city=x", "city=sby&admin=ID-AC", "city=jbd&admin=ID-JB"] {
+            assert!(select(text, &all).is_err(), "{text}");
+        }
+        assert!(select("city=sby&admin=ID-JK", &none).is_ok());
+        assert!(select("city=sby&admin=ID-JB", &none).is_err());
     }
 
     #[test]

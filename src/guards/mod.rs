@@ -65,6 +65,7 @@ pub(crate) use self::accept::{WantsOpenMetrics, WantsPage};
 pub(crate) use self::alert_parameters::Before;
 pub(crate) use self::alert_parameters::{AlertContent, AlertIdentifier, HistoryArea, PageLanguage};
 pub(crate) use self::area_parameters::{Admin, AreaIds, Latitude, Level, Long, Longitude, Within, Zoom};
+pub(crate) use self::area_selector::FloodSelect;
 pub use self::area_selector::Select;
 pub(crate) use self::card_id::CardIdParam;
 pub(crate) use self::card_user::{CardUser, PHOTO_TOKEN};

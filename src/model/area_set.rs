@@ -109,6 +109,12 @@ impl AreaSet {
         })
     }
 
+    /// Returns whether an area has this code of a city.
+    #[must_use]
+    pub(crate) fn has_city(&self, code: &str) -> bool {
+        self.codes().iter().any(|(city, _)| city == code)
+    }
+
     /// Returns the areas in the order of their identifiers.
     pub fn iter(&self) -> std::slice::Iter<'_, Area> {
         self.areas.iter()

@@ -204,6 +204,26 @@ impl Operation {
         }
     }
 
+    /// Adds the header and the member of the envelope that say that the service has no area of the city that was asked for. Called after
+    /// the responses were added.
+    pub(crate) fn tells_what_is_not_covered(&mut self) {
+        let says = "Only if no area has the `city`: the name of the parameter. The response is then empty and says nothing about \
+                    floods there.";
+        let value = json!({
+            "description": says, "required": false, "schema": { "type": "string", "enum": ["city"] },
+        });
+        for status in [200, 304] {
+            header(self.answer(status), "Siaga-Not-Covered", &value);
+        }
+        let content = self.answer(200).content.get_mut(JSON);
+        let schemas = content.and_then(|content| content.pointer_mut("/schema/anyOf")?.as_array_mut());
+        for schema in schemas.into_iter().flatten() {
+            if let Some(Value::Object(members)) = schema.get_mut("properties") {
+                members.insert("coverage".to_owned(), schema::coverage());
+            }
+        }
+    }
+
     /// Adds a response without a body.
     pub(crate) fn gives_nothing(&mut self, status: u16, says: impl Into<String>) {
         self.answer(status).says = says.into();

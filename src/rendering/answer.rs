@@ -38,6 +38,8 @@ pub struct Answer {
     stale: Option<Stale>,
     /// How current the data is; `None` if the body is no data.
     data: Option<DataState>,
+    /// Whether the service has no area of the city that was asked for.
+    is_uncovered: bool,
     /// The address that names this content, if it is another one.
     location: Option<String>,
 }
@@ -76,6 +78,7 @@ impl Answer {
             was_ready: false,
             stale: None,
             data: None,
+            is_uncovered: false,
             location: None,
         }
     }
@@ -98,6 +101,11 @@ impl Answer {
     /// Says how current the data is. It is in headers only: entity tag and body stay the same.
     pub(super) fn with_data(self, data: DataState) -> Self {
         Self { data: Some(data), ..self }
+    }
+
+    /// Says that the service has no area of the city that was asked for, so that it knows nothing about floods there.
+    pub(super) fn without_coverage(self) -> Self {
+        Self { is_uncovered: true, data: Some(DataState::default()), ..self }
     }
 
     /// Lets caches reuse the response for a day if the client has requested this version of it. Otherwise tells the client the
@@ -129,6 +137,7 @@ impl Answer {
             was_ready: false,
             stale: None,
             data: None,
+            is_uncovered: false,
             location: None,
         }
     }
@@ -191,6 +200,7 @@ impl Answer {
             was_ready: false,
             stale: None,
             data: None,
+            is_uncovered: false,
             location: None,
         }
     }
@@ -198,7 +208,7 @@ impl Answer {
 
 impl<'r> Responder<'r, 'static> for Answer {
     fn respond_to(self, request: &'r Request<'_>) -> ResponseResult<'static> {
-        let Self { media_type, content, memory, kept, was_ready, stale, data, location } = self;
+        let Self { media_type, content, memory, kept, was_ready, stale, data, is_uncovered, location } = self;
         if was_ready {
             Account::note_ready(request);
         }
@@ -212,6 +222,9 @@ impl<'r> Responder<'r, 'static> for Answer {
             if let Some(as_of) = data.as_of {
                 response.set_raw_header("Siaga-Data-As-Of", as_of.to_string());
             }
+        }
+        if is_uncovered {
+            response.set_raw_header("Siaga-Not-Covered", "city");
         }
         if let Some(location) = location {
             response.set_raw_header("Content-Location", location);

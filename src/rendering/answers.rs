@@ -89,6 +89,12 @@ impl Answers {
     /// If the store fails or takes too long, if the format cannot encode the layer, or if the question asks for too much.
     pub async fn to(&self, question: Question) -> Result<Answer, Problem> {
         let covered = question.covered();
+        if let Some(city) = question.city_of_floods() {
+            let areas = timeout_at(Instant::now() + self.renderer.timeout, self.follower.areas());
+            if !areas.await.map_err(Problem::late)??.has_city(city) {
+                return Ok(self.find(question).await?.without_coverage());
+            }
+        }
         let answer = self.find(question).await?;
         Ok(answer.with_data(self.sources.state(covered)))
     }

@@ -1,6 +1,9 @@
+use std::fmt;
+
 use serde::Serialize;
 
 use crate::error::Problem;
+use crate::model::AreaSet;
 
 /// The bytes before and after the result in a JSON response.
 pub(crate) const ENVELOPE: (&[u8], &[u8]) = (br#"{"statusCode":200,"result":"#, b"}");
@@ -11,6 +14,45 @@ pub(crate) fn enveloped<E>(write: impl FnOnce(&mut Vec<u8>) -> Result<(), E>) ->
     write(&mut body)?;
     body.extend_from_slice(ENVELOPE.1);
     Ok(body)
+}
+
+/// The cities of the loaded areas, for a response about a city that is not among them. Its `Display` is a sentence.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub(crate) struct Coverage {
+    city: String,
+    covered: bool,
+    cities: Vec<String>,
+}
+
+impl Coverage {
+    /// Returns the coverage if none of the areas has this city.
+    pub(super) fn without(city: &str, areas: &AreaSet) -> Option<Self> {
+        if areas.has_city(city) {
+            return None;
+        }
+        let mut cities: Vec<String> = areas.codes().iter().map(|(city, _)| city.clone()).collect();
+        cities.retain(|city| !city.is_empty());
+        cities.dedup();
+        Some(Self { city: city.to_owned(), covered: false, cities })
+    }
+
+    /// Adds the member `coverage` to the end of a JSON object.
+    pub(super) fn add_to(&self, object: &mut Vec<u8>) -> Result<(), Problem> {
+        if object.pop_if(|last| *last == b'}').is_some() {
+            object.extend_from_slice(br#","coverage":"#);
+            serde_json::to_writer(&mut *object, self).map_err(Problem::internal)?;
+            object.push(b'}');
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Coverage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { city, cities, .. } = self;
+        write!(f, "This service does not cover the city {city} and does not know whether it is flooded.")?;
+        if cities.is_empty() { Ok(()) } else { write!(f, " It covers {}.", cities.join(", ")) }
+    }
 }
 
 /// Returns `{"statusCode":200,"result":…}` around a value.

@@ -124,6 +124,16 @@ impl Question {
         }
     }
 
+    /// Returns the city whose floods are asked for; `None` if it is not a question about the floods of one city.
+    pub(super) fn city_of_floods(&self) -> Option<&str> {
+        match self {
+            Self::Layer(LayerQuery::Floods(query), _)
+            | Self::Within(_, LayerQuery::Floods(query), _)
+            | Self::FloodStates(query) => query.selector.city.as_deref(),
+            _ => None,
+        }
+    }
+
     /// Returns what the response can contain.
     pub(super) fn holds(&self) -> Holds {
         if self.resource() == Resource::Reports { Holds::PerhapsReports } else { Holds::NoReports }

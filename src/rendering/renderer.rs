@@ -7,6 +7,7 @@ use rocket::tokio::time::timeout;
 use serde::Serialize;
 
 use super::cache::{Cache, Failed, Rendered, Unfinished};
+use super::envelope::Coverage;
 use super::statistics::{FloodedAreas, FloodedRegions, Reported, flooded};
 use super::weight::{self, cost, features, weigh};
 use super::{Busy, JSON, Permit, Permits, Question, envelope};
@@ -100,7 +101,8 @@ impl Renderer {
         {
             let (layer, weight) = self.part(*part, query).await?;
             let permit = self.admit(&question, weight, account, small).await?;
-            self.encode(layer, Arc::clone(format), Work { permit, holds_memory: true }).await?
+            let coverage = self.coverage(&question).await?;
+            self.encode(layer, Arc::clone(format), coverage, Work { permit, holds_memory: true }).await?
         } else if let Question::Items(query) = &question {
             let items = self.items(query).await?;
             let permit = self.admit(&question, weight::items(&items.value), account, small).await?;
@@ -157,20 +159,35 @@ impl Renderer {
         Ok(large.map_err(Problem::from)?)
     }
 
+    /// Returns what is covered, if the question is about the floods of a city that no area has.
+    async fn coverage(&self, question: &Question) -> Result<Option<Coverage>, Problem> {
+        let Some(city) = question.city_of_floods() else { return Ok(None) };
+        Ok(Coverage::without(city, self.store.places().await?.value.areas()))
+    }
+
     async fn work(&self, question: &Question, work: Work) -> Result<Versioned<Rendered>, Problem> {
         let store = &*self.store;
+        let coverage = self.coverage(question).await?;
         match question {
             Question::Layer(query, format) => {
                 let layer = query.ask(store, self.clock.now()).await?;
-                self.encode(layer, Arc::clone(format), work).await
+                self.encode(layer, Arc::clone(format), coverage, work).await
             }
             Question::Within(part, query, format) => {
                 let layer = query.ask(store, self.clock.now()).await?;
                 let part = *part;
                 let within = off_thread(move |_| layer.map(|layer| layer.within(&part))).await;
-                self.encode(within.map_err(Problem::internal)?, Arc::clone(format), work).await
+                self.encode(within.map_err(Problem::internal)?, Arc::clone(format), coverage, work).await
             }
-            Question::FloodStates(query) => work.result(store.flood_states(query).await?).await,
+            Question::FloodStates(query) => {
+                let states = store.flood_states(query).await?;
+                let write = move |states: &Vec<_>, _: &Stop| {
+                    let mut body = envelope::result(states)?;
+                    coverage.map_or(Ok(()), |coverage| coverage.add_to(&mut body))?;
+                    Ok((JSON.into(), body))
+                };
+                work.write(states, write).await
+            }
             Question::FloodArchive(query) => work.result(store.flood_archive(query).await?).await,
             Question::FloodSeries(query) => work.result(store.flood_series(query).await?).await,
             Question::ReportSeries(query) => work.result(store.report_series(query).await?).await,
@@ -195,6 +212,7 @@ impl Renderer {
         &self,
         layer: Versioned<Layer>,
         format: Arc<dyn Format>,
+        coverage: Option<Coverage>,
         work: Work,
     ) -> Result<Versioned<Rendered>, Problem> {
         let layer = layer.map(|layer| layer.with_photos_at(&self.photos_url).issued_by(&self.issuer));
@@ -204,11 +222,14 @@ impl Renderer {
             now = now.floor(step);
         }
         let mut context = EncodeContext::new(now, self.time_zone, Arc::clone(&self.base_url));
+        context.not_covered = coverage.as_ref().map(|coverage| coverage.to_string().into());
         let rendered = work.write(layer, move |layer, stop| {
             context.stop = stop.clone();
             let encode = |body: &mut Vec<u8>| format.encode(layer, &context, body);
             let body = if format.container() == Container::JSON {
-                envelope::enveloped(encode)?
+                let mut body = envelope::enveloped(encode)?;
+                coverage.map_or(Ok(()), |coverage| coverage.add_to(&mut body))?;
+                body
             } else {
                 let mut body = Vec::new();
                 encode(&mut body)?;

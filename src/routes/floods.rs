@@ -7,8 +7,8 @@ use serde::Serialize;
 use crate::described;
 use crate::error::Problem;
 use crate::guards::{
-    Authorized, Caller, ChangedBefore, Entry, FloodEntry, FloodsWrite, FormatChoice, JsonBody, MinimumState,
-    Param, PathParam, RequestedPeriod, Select, Username, Within,
+    Authorized, Caller, ChangedBefore, Entry, FloodEntry, FloodSelect, FloodsWrite, FormatChoice, JsonBody,
+    MinimumState, Param, PathParam, RequestedPeriod, Select, Username, Within,
 };
 use crate::model::bodies::read_flood_state;
 use crate::model::{Actor, AreaId, FloodChange, FloodState, Timestamp};
@@ -22,10 +22,13 @@ use crate::telemetry::Metrics;
 /// Returns the routes of the resource.
 pub(super) fn routes() -> Vec<Described> {
     vec![
-        described!(list_floods).says("The flood map: areas with their current states"),
+        described!(list_floods)
+            .says("The flood map: areas with their current states")
+            .with(|operation, _| operation.tells_what_is_not_covered()),
         described!(list_flood_states)
             .says("The current flood states without geometry")
-            .shares(array(reference("FloodStateRecord"))),
+            .shares(array(reference("FloodStateRecord")))
+            .with(|operation, _| operation.tells_what_is_not_covered()),
         described!(list_flood_archive)
             .says("The highest state of each area in a period")
             .shares(array(reference("ArchiveRecord"))),
@@ -50,7 +53,7 @@ pub(super) fn routes() -> Vec<Described> {
 #[get("/floods")]
 pub(super) async fn list_floods(
     _caller: Caller,
-    select: Select<Floods>,
+    select: FloodSelect,
     minimum_state: Param<MinimumState>,
     within: Param<Within>,
     choice: FormatChoice<Floods>,
@@ -60,7 +63,7 @@ pub(super) async fn list_floods(
     if let FloodEntry(Some(Entry { area, since, format })) = entry {
         return answers.layer(LayerQuery::FloodSince(area, since), format).await;
     }
-    let query = FloodQuery { selector: select.areas, minimum_state: minimum_state.0 };
+    let query = FloodQuery { selector: select.0, minimum_state: minimum_state.0 };
     answers.layer_within(LayerQuery::Floods(query), within.0, choice.format).await
 }
 
@@ -68,11 +71,11 @@ pub(super) async fn list_floods(
 #[get("/floods/states")]
 pub(super) async fn list_flood_states(
     _caller: Caller,
-    select: Select<Floods>,
+    select: FloodSelect,
     minimum_state: Param<MinimumState>,
     answers: Answers,
 ) -> Result<Answer, Problem> {
-    let query = FloodQuery { selector: select.areas, minimum_state: minimum_state.0 };
+    let query = FloodQuery { selector: select.0, minimum_state: minimum_state.0 };
     answers.to(Question::FloodStates(query)).await
 }
 

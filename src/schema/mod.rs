@@ -33,6 +33,17 @@ pub(crate) fn enveloped(result: Value) -> Value {
     object(json!({ "statusCode": { "const": 200 }, "result": result }))
 }
 
+/// Returns the schema of the cities that the service covers, in a response about one that it does not.
+pub(crate) fn coverage() -> Value {
+    let mut schema = object(json!({
+        "city": { "type": "string", "description": "The city that was asked for." },
+        "covered": { "const": false },
+        "cities": array(json!({ "type": "string" })),
+    }));
+    schema["description"] = "Only if no area has the `city`: the cities that the areas have.".into();
+    schema
+}
+
 /// Returns the same for a result that is an [`object`]. The properties of the result are also beside it.
 pub(crate) fn enveloped_with_members(result: Value) -> Value {
     let mut properties = json!({ "statusCode": { "const": 200 } });

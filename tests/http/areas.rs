@@ -1,20 +1,22 @@
 //! Which cities and provinces can be selected.
 
-use rocket::http::Status;
+use rocket::http::{Header, Status};
+use rocket::local::blocking::LocalResponse;
+use serde_json::{Value, json};
 use siaga::folder::FolderWriter;
 use siaga::model::{Area, LayerKind};
 use siaga::resources::{Offer, describe};
 use tempfile::TempDir;
 
 use crate::fixture;
-use crate::suite::support::{Siaga, assert_invalid, figment};
+use crate::suite::support::{Siaga, assert_invalid, figment, json_of};
 
-/// Addresses of areas, with a question mark at the end.
-const OF_AREAS: [&str; 9] = [
-    "/v1/floods?",
-    "/v1/floods?geoformat=cap&",
-    "/v1/floods.geojson?",
-    "/v1/floods/states?",
+/// Addresses of floods, for which the interface has three cities, with a question mark at the end.
+const OF_FLOODS: [&str; 4] =
+    ["/v1/floods?", "/v1/floods?geoformat=cap&", "/v1/floods.geojson?", "/v1/floods/states?"];
+
+/// Other addresses of areas.
+const OF_AREAS: [&str; 5] = [
     "/v1/floods/archive?start=2016-12-19T00:00:00Z&end=2016-12-20T00:00:00Z&",
     "/v1/floods/timeseries?start=2016-12-19T00:00:00Z&end=2016-12-20T00:00:00Z&",
     "/v1/alerts?",
@@ -33,12 +35,75 @@ fn a_selection_without_an_area_is_400_naming_the_codes_that_there_are() {
         // Each has areas, but none has both.
         assert_invalid(get("city=bdg&admin=ID-JK"), "query", &["admin"], "\"admin\" must be one of [ID-JB]");
     }
-    for address in OF_AREAS {
+    for address in OF_AREAS.into_iter().chain(OF_FLOODS) {
         for query in ["city=bdg", "admin=ID-JB", "city=bdg&admin=ID-JB", "city=&admin=", ""] {
             let response = siaga.client.get(format!("{address}{query}")).dispatch();
             assert_eq!(response.status(), Status::Ok, "{address}{query}");
+            assert_eq!(response.headers().get_one("Siaga-Not-Covered"), None, "{address}{query}");
         }
     }
+    for address in OF_FLOODS {
+        let get = |query: &str| siaga.client.get(format!("{address}{query}")).dispatch();
+        assert_invalid(get("city=x"), "query", &["city"], "\"city\" must be one of [bdg, jbd, sby]");
+        assert_invalid(get("admin=ID-AC"), "query", &["admin"], "\"admin\" must be one of [ID-JB, ID-JK]");
+        assert_invalid(get("city=bdg&admin=ID-JK"), "query", &["admin"], "\"admin\" must be one of [ID-JB]");
+        assert_invalid(get("city=sby&admin=ID-AC"), "query", &["admin"], "one of [ID-JB, ID-JK]");
+    }
+}
+
+/// Asserts that a response says that a city is not covered.
+fn assert_not_covered(response: &LocalResponse<'_>, address: &str) {
+    let header = |name| response.headers().get_one(name);
+    assert_eq!(response.status(), Status::Ok, "{address}");
+    assert_eq!(header("Siaga-Not-Covered"), Some("city"), "{address}");
+    assert_eq!(
+        (header("Siaga-Data-Status"), header("Siaga-Data-As-Of")),
+        (Some("unknown"), None),
+        "{address}"
+    );
+    let exposed = header("Access-Control-Expose-Headers").unwrap_or_default();
+    assert!(exposed.split(", ").any(|name| name == "Siaga-Not-Covered"), "{exposed}");
+}
+
+#[test]
+fn a_city_of_the_interface_without_areas_is_empty_and_every_format_says_that_it_is_not_covered() {
+    let figment = figment()
+        .merge(("siaga.sources.desk.subject", "bpbd"))
+        .merge(("siaga.sources.desk.every", "10m"))
+        .merge(("siaga.sources.desk.covers", ["floods"]));
+    let siaga = Siaga::with(figment, |builder| builder);
+    let get = |address: &str| siaga.client.get(format!("/v1/{address}")).dispatch();
+    let coverage = json!({ "city": "sby", "covered": false, "cities": ["bdg", "jbd"] });
+    for (address, pointer) in [
+        ("floods?city=sby", "/result/objects/output/geometries"),
+        ("floods?city=sby&minimum_state=1&admin=ID-JK", "/result/objects/output/geometries"),
+        ("floods?city=sby&geoformat=geojson", "/result/features"),
+        ("floods?city=sby&bbox=106,-7,107,-6&geoformat=geojson", "/result/features"),
+        ("floods/states?city=sby", "/result"),
+    ] {
+        let response = get(address);
+        assert_not_covered(&response, address);
+        let tag = response.headers().get_one("ETag").unwrap().to_owned();
+        let body = json_of(response);
+        assert_eq!(body.pointer(pointer), Some(&json!([])), "{body}");
+        assert_eq!(body["coverage"], coverage, "{body}");
+        let again =
+            siaga.client.get(format!("/v1/{address}")).header(Header::new("If-None-Match", tag)).dispatch();
+        assert_eq!(again.status(), Status::NotModified);
+        assert_eq!(again.headers().get_one("Siaga-Not-Covered"), Some("city"), "{address}");
+    }
+    for address in ["floods.geojson?city=sby", "floods.topojson?city=sby", "floods?city=sby&geoformat=cap"] {
+        assert_not_covered(&get(address), address);
+    }
+    let feed = get("floods?city=sby&format=xml&geoformat=cap").into_string().unwrap();
+    let subtitle = "<subtitle>This service does not cover the city sby and does not know whether it is flooded. It covers \
+                    bdg, jbd.</subtitle>";
+    assert!(feed.contains(subtitle) && !feed.contains("<entry>"), "{feed}");
+    let covered = get("floods?city=bdg&geoformat=cap");
+    assert_ne!(covered.headers().get_one("Siaga-Data-Status"), Some("unknown"));
+    assert!(!covered.into_string().unwrap().contains("subtitle"));
+    assert_eq!(json_of(get("floods?city=bdg"))["coverage"], Value::Null);
+    assert_eq!(get("reports?city=bdg").headers().get_one("Siaga-Not-Covered"), None);
 }
 
 #[test]
@@ -52,6 +117,11 @@ fn codes_of_areas_need_not_be_configured() {
         let get = |query: &str| siaga.client.get(format!("{address}{query}")).dispatch();
         assert_eq!(get("city=bdg").status(), Status::Ok, "{address}");
         assert_invalid(get("city=other"), "query", &["city"], "one of [bdg, jbd]");
+    }
+    for address in OF_FLOODS {
+        for city in ["other", "sby"] {
+            assert_not_covered(&siaga.client.get(format!("{address}city={city}")).dispatch(), address);
+        }
     }
     assert_eq!(siaga.get("/v1/reports?city=bdg").status(), Status::Ok);
     assert_invalid(siaga.get("/v1/reports?city=sby"), "query", &["city"], "one of [other, bdg, jbd]");
@@ -77,6 +147,11 @@ fn while_there_are_no_areas_the_configured_codes_can_be_selected() {
         assert_eq!(get("city=sby&admin=ID-JK").status(), Status::Ok, "{address}");
         assert_invalid(get("city=x"), "query", &["city"], "one of [bdg, jbd, sby]");
     }
+    for address in OF_FLOODS {
+        let get = |query: &str| siaga.client.get(format!("{address}{query}")).dispatch();
+        assert_not_covered(&get("city=sby&admin=ID-JK"), address);
+        assert_invalid(get("city=x"), "query", &["city"], "one of [bdg, jbd, sby]");
+    }
 }
 
 #[test]
@@ -95,6 +170,9 @@ fn where_no_area_has_a_city_none_can_be_selected() {
             "\"city\" must be absent: no loaded area has a city",
         );
         assert_eq!(get("admin=ID-JK").status(), Status::Ok, "{address}");
+    }
+    for address in OF_FLOODS {
+        assert_not_covered(&siaga.client.get(format!("{address}city=jbd")).dispatch(), address);
     }
 }
 

@@ -125,7 +125,7 @@ fn every_answer_has_a_request_id_of_its_own() {
 fn the_members_of_an_error_come_in_the_documented_order() {
     let body = Siaga::start().get("/v1/floods?city=x").into_string().unwrap();
     let expected = concat!(
-        r#"{"statusCode":400,"error":"Bad Request","message":"\"city\" must be one of [bdg, jbd]","#,
+        r#"{"statusCode":400,"error":"Bad Request","message":"\"city\" must be one of [bdg, jbd, sby]","#,
         r#""validation":{"source":"query","keys":["city"]}}"#
     );
     assert_eq!(body, expected);

@@ -111,8 +111,8 @@ fn a_format_that_does_not_go_with_the_geoformat_is_400_naming_both() {
 fn a_wrong_parameter_is_400_naming_it_and_what_is_allowed() {
     let siaga = Siaga::start();
     for (query, key, says) in [
-        ("city=jkt", "city", "one of [bdg, jbd]"),
-        ("city=JBD", "city", "one of [bdg, jbd]"),
+        ("city=jkt", "city", "one of [bdg, jbd, sby]"),
+        ("city=JBD", "city", "one of [bdg, jbd, sby]"),
         ("admin=ID-AC", "admin", "one of [ID-JB, ID-JK]"),
         ("format=csv", "format", "one of [json, xml]"),
         ("geoformat=kml", "geoformat", "one of [topojson, geojson, cap]"),

@@ -113,8 +113,9 @@ fn it_offers_what_is_configured() {
         parameters.find(|parameter| parameter["name"] == name).unwrap()["schema"][keyword].clone()
     };
     assert_eq!(offered(floods, "geoformat", "enum"), json!(["geojson"]));
-    // Which cities there are depends on the areas, which a description does not know.
-    assert_eq!(offered(floods, "city", "examples"), json!(["jbd"]));
+    // Which cities there are depends on the areas.
+    assert_eq!(offered(floods, "city", "examples"), json!(["bdg", "jbd"]));
+    assert_eq!(offered(floods, "admin", "examples"), json!(["ID-JB", "ID-JK"]));
     assert_eq!(offered(floods, "city", "enum"), Value::Null);
     let gauges = &document["paths"]["/floodgauges"]["get"];
     assert_eq!(offered(gauges, "city", "enum"), json!(["ID-JB"]));

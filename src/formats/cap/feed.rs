@@ -76,6 +76,9 @@ pub(super) fn write(
     xml::element(&mut xml, "feed", Some(("xmlns", "http://www.w3.org/2005/Atom")), |xml| {
         xml::text(xml, "id", &feed.address)?;
         xml::text(xml, "title", &options.title)?;
+        if let Some(not_covered) = &context.not_covered {
+            xml::text(xml, "subtitle", not_covered)?;
+        }
         xml::text(xml, "updated", &xml::date_time(context.now, context.time_zone))?;
         xml::element(xml, "author", None, |xml| {
             xml::text(xml, "name", &options.author)?;
