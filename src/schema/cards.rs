@@ -40,12 +40,16 @@ fn card_data(disasters: &[DisasterType], rules: &CardRules) -> Value {
         schema["description"] = meaning(accepts).into();
         properties[name] = schema;
     }
-    kept(json!({
+    // Types of TypeScript need members of any type beside named ones, so the rule for their values stands apart.
+    json!({
         "type": "object",
         "description": "The type and its attributes. Other members are kept as they are.",
         "required": ["report_type"],
         "properties": properties,
-    }))
+        "additionalProperties": true,
+        "if": { "type": "object" },
+        "then": kept(json!({})),
+    })
 }
 
 /// Returns which values are allowed together: a disaster, named or not, with its report types. If a type belongs to several

@@ -135,11 +135,15 @@ pub(super) fn named() -> Named {
             "Kept",
             json!({
                 "description": "Any value whose texts and names have no NUL characters. In a request, at most 16 levels deep.",
-                // No alternatives by type: generators of clients cannot resolve alternatives that contain themselves.
-                "pattern": WITHOUT_NUL,
-                "items": reference("Kept"),
-                "if": { "type": "object" },
-                "then": kept(json!({})),
+                // No alternatives by type: generators of clients cannot resolve alternatives that contain themselves. They ignore
+                // conditions, and take this for any value.
+                "if": { "type": "string" },
+                "then": { "pattern": WITHOUT_NUL },
+                "else": {
+                    "if": { "type": "object" },
+                    "then": kept(json!({})),
+                    "else": { "items": reference("Kept") },
+                },
             }),
         ),
         (

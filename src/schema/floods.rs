@@ -72,6 +72,7 @@ pub(super) fn named() -> Named {
             "FloodStateOrder",
             json!({
                 "type": "object",
+                "description": "The new state. A text of the same digit is taken too, but send a number.",
                 "required": ["state"],
                 "properties": { "state": flood_state() },
                 "examples": [{ "state": 2 }],

@@ -30,6 +30,14 @@ fn a_state_is_set_and_answered_without_an_envelope() {
 }
 
 #[test]
+fn a_state_may_be_a_text_of_its_digit() {
+    let siaga = Siaga::start();
+    let answer = json_of(siaga.put("/v1/floods/1", r#"{"state":"3"}"#));
+    assert_eq!(answer, json!({ "localAreaId": 1, "state": 3, "updated": true }));
+    assert_eq!(siaga.result("/v1/floods/states")[0]["state"], 3);
+}
+
+#[test]
 fn every_state_from_1_to_4_is_accepted_whatever_stood_before() {
     let siaga = Siaga::start();
     for state in [1, 4, 4, 2, 3, 1] {
@@ -47,7 +55,11 @@ fn anything_but_a_number_from_1_to_4_is_400_naming_state() {
         json!(5),
         json!(-1),
         json!(2.5),
-        json!("2"),
+        json!(""),
+        json!("5"),
+        json!("02"),
+        json!("2.0"),
+        json!(" 2"),
         json!(null),
         json!(true),
         json!([2]),

@@ -64,7 +64,7 @@ fn the_examples_make_what_their_receivers_take() {
     assert_eq!(url, "https://bot.example/telegram/send/");
     assert_eq!(headers["x-api-key"], "the key of the bot");
     let expected = json!({
-        "userId": "100200300", "instanceRegionCode": "ID-JK", "language": "id", "network": "telegram",
+        "userId": "100200300", "instanceRegionCode": "jbd", "language": "id", "network": "telegram",
         "reportId": json(&body)["reportId"],
     });
     assert_eq!(json(&body), expected);
@@ -88,4 +88,32 @@ fn the_examples_make_what_their_receivers_take() {
 
     let (_, _, _, body) = request_of("mail");
     assert!(body.contains("openstreetmap.org/?mlat=-6.18&mlon=106.83"), "{body}");
+}
+
+/// The body that a template makes of a plain made-up event.
+fn body_of(kind: &str, template: &str) -> Value {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(&file, template).unwrap();
+    let config =
+        config(json!({ "a": call(kind, json!({ "personal": kind == "report", "body": file.path() })) }));
+    let settings = &config.calls.by_name["a"];
+    let composer = Composer::new("a", settings, &config, fixture::now()).unwrap();
+    let mut event = Event::sample("a", settings.on, settings.personal, Sample::Plain, fixture::now());
+    // Two areas need a comma.
+    if let Some(Value::Array(areas)) = event.values.get_mut("areas") {
+        areas.extend_from_within(..1);
+    }
+    let request = composer.compose(&event, fixture::now()).unwrap();
+    serde_json::from_slice(&request.body).unwrap()
+}
+
+#[test]
+fn the_templates_of_the_documentation_make_json() {
+    let page = include_str!("../../../docs/calls.md");
+    let blocks: Vec<&str> =
+        page.split("```jinja\n").skip(1).map(|rest| rest.split("```").next().unwrap()).collect();
+    let [thanks, list] = blocks[..] else { panic!("two: {blocks:?}") };
+    assert_eq!(body_of("report", thanks)["instanceRegionCode"], "jbd");
+    let areas = body_of("state", list)["areas"].clone();
+    assert!(areas.as_array().is_some_and(|areas| areas.len() > 1 && areas[0]["name"].is_string()), "{areas}");
 }

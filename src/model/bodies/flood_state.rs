@@ -1,14 +1,17 @@
+use serde_json::Value;
+
 use super::fields::{Fault, Object, code, read};
 use crate::model::{FloodState, InvalidFloodState};
 
-/// Reads the new state of an area.
+/// Reads the new state of an area. It may be a text, as the desk of CogniCity sends it.
 ///
 /// # Errors
 ///
 /// The fault of the body.
 pub(crate) fn read_flood_state(body: &Object) -> Result<FloodState, Vec<Fault>> {
     read(body, |fields| {
-        let state = fields.get("state").and_then(code);
+        let written = |state: &Value| state.as_str().map_or_else(|| code(state), |text| text.parse().ok());
+        let state = fields.get("state").and_then(written);
         if state.is_none() {
             fields.fault("state", InvalidFloodState);
         }
